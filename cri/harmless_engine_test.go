@@ -115,8 +115,8 @@ func quiet(t *testing.T) (*sim.Server, *turnstile) {
 }
 
 func delayStatus(server *sim.Server, d time.Duration) (undo func()) {
-	sandboxes := server.Delay(sim.Match{Method: "PodSandboxStatus"}, d)
-	containers := server.Delay(sim.Match{Method: "ContainerStatus"}, d)
+	sandboxes := server.AddRule(sim.Rule{Match: sim.Match{Method: "PodSandboxStatus"}, Delay: d})
+	containers := server.AddRule(sim.Rule{Match: sim.Match{Method: "ContainerStatus"}, Delay: d})
 	return func() { sandboxes(); containers() }
 }
 
@@ -146,7 +146,7 @@ func TestExamineDoesNoHarm(t *testing.T) {
 	t.Parallel()
 	server, s := quiet(t)
 	delayStatus(server, inSweep)
-	server.Hang(sim.Match{Method: "ListContainers"})
+	server.AddRule(sim.Rule{Match: sim.Match{Method: "ListContainers"}, Hangs: true})
 	found, err := engine.Examine(t.Context(), engine.Config{Runtime: s}, engine.Examination{Timeout: time.Second})
 	if err != nil || found.Sweep.Done != 110 || found.Partial == "" {
 		t.Fatalf("sweep %+v of %q, error %v", found.Sweep, found.Partial, err)
@@ -180,7 +180,7 @@ func TestHungListDoesNoHarm(t *testing.T) {
 	until(t, f, "the first relist", func(u *engine.Snapshot) bool { return u.Relists.Count > 0 && u.Version.RuntimeName != "" })
 	s.forget() // nothing changes: no object is asked for any more but by probes and sweeps
 	quicker := delayStatus(server, inProbe)
-	server.Hang(sim.Match{Method: "ListContainers"})
+	server.AddRule(sim.Rule{Match: sim.Match{Method: "ListContainers"}, Hangs: true})
 	probed := until(t, f, "a round of probes", func(u *engine.Snapshot) bool {
 		for _, p := range u.Probes {
 			if p.At.IsZero() {

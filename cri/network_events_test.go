@@ -33,8 +33,8 @@ func TestNetworkEventsOfARuntime(t *testing.T) {
 		bare(answer)
 		answer.(*runtimev1.PodSandboxStatusResponse).Status.State = runtimev1.PodSandboxState_SANDBOX_NOTREADY
 	}
-	server.Rewrite(sim.Match{Method: "PodSandboxStatus", Pod: "test/bare"}, bare)
-	server.Rewrite(sim.Match{Method: "PodSandboxStatus", Pod: "test/down"}, down)
+	server.AddRule(sim.Rule{Match: sim.Match{Method: "PodSandboxStatus", Pod: "test/bare"}, Change: bare})
+	server.AddRule(sim.Rule{Match: sim.Match{Method: "PodSandboxStatus", Pod: "test/down"}, Change: down})
 	feed := eng.Feed()
 	go func() { _ = eng.Run(t.Context()) }()
 

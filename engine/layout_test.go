@@ -43,7 +43,7 @@ var (
 	// panes are made of, and no other pane.
 	panes = rule{
 		ours: append(slices.Clone(seen), "keymap", "ui/layer", "ui/pane", "ui/widget", "ui/strip", "ui/text", "ui/theme", "ui/look",
-			"ui/wording", "ui/finding", "ui/filter", "ui/podlist", "ui/journal", "ui/story"),
+			"ui/wording", "ui/finding", "ui/filter", "ui/podlist", "ui/journal", "ui/story", "cri/sim/script"),
 		modules: charm, never: []string{"os", "net"},
 	}
 )
@@ -92,8 +92,9 @@ var rules = map[string]rule{
 		ours:    []string{"engine/flavour", "engine/pleg", "engine/call", "engine/smallfile"},
 		modules: append(slices.Clone(runtimeAPI), "go.yaml.in/yaml/...", "golang.org/x/sys/unix"),
 	},
-	"cri/sim":          {ours: []string{"cri/sim/proc", "engine/pleg", "engine/podworker"}, modules: runtimeAPI},
+	"cri/sim":          {ours: []string{"cri/sim/proc", "cri/sim/script", "engine/pleg", "engine/podworker"}, modules: runtimeAPI},
 	"cri/sim/proc":     {never: []string{"net"}},
+	"cri/sim/script":   {never: []string{"os", "net"}},
 	"cri/e2e":          {modules: runtimeAPI},
 	"cri/e2e/workload": {},
 

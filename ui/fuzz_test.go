@@ -24,7 +24,7 @@ func FuzzScreen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		w, h, seq := 120, 40, uint64(0)
-		s := newStage(t, w, h, func(c *Config) { c.Director, c.Mouse = script{"what happens"}, true })
+		s := newStage(t, w, h, func(c *Config) { c.Director, c.Mouse = monologue{"what happens"}, true })
 		for range 20 {
 			b := byte(rnd.Uint32())
 			switch n := int(b & 15); {

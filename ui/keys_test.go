@@ -347,7 +347,7 @@ func TestClickBesideALayer(t *testing.T) {
 // for.
 func TestCaption(t *testing.T) {
 	const want = "old pod gets SIGTERM"
-	s := newStage(t, 120, 40, demo, func(c *Config) { c.Director = script{want} }).show(panetest.Healthy())
+	s := newStage(t, 120, 40, demo, func(c *Config) { c.Director = monologue{want} }).show(panetest.Healthy())
 	if s.rowOf(want) != "" {
 		t.Error("a caption that nobody asked for")
 	}
@@ -361,7 +361,7 @@ func TestCaption(t *testing.T) {
 // is seen, whichever was opened first: the line at the foot has its keys, the picture the others.
 func TestDirectorBesideThePicture(t *testing.T) {
 	for _, keys := range []string{"D H", "H D"} {
-		s := newStage(t, 120, 40, demo, func(c *Config) { c.Director = script{} })
+		s := newStage(t, 120, 40, demo, func(c *Config) { c.Director = monologue{} })
 		snap := panetest.Healthy()
 		s.show(snap, panetest.Events(snap)...).press(strings.Fields(keys)...)
 		directed := func() bool { n := len(s.m.layers); return n > 0 && s.m.layers[n-1].Info().Name == "Director" }
@@ -394,7 +394,7 @@ func TestKeyThatDoesNothingHere(t *testing.T) {
 			t.Errorf("%s: said %q, want %q", tt.keys, got, tt.want)
 		}
 	}
-	if got := newStage(t, 120, 40, demo, func(c *Config) { c.Director = script{} }).press("P").m.flash.text; got != "P does nothing here; elsewhere (director): freeze the world of the demo, or let it go on" {
+	if got := newStage(t, 120, 40, demo, func(c *Config) { c.Director = monologue{} }).press("P").m.flash.text; got != "P does nothing here; elsewhere (director): freeze the world of the demo, or let it go on" {
 		t.Errorf("in a demo: said %q", got)
 	}
 }
@@ -417,7 +417,7 @@ func TestThreeWaysToStop(t *testing.T) {
 // The answer to a key of the director stands beside how the script goes.
 func TestAnswerLeavesTheStateOfTheScript(t *testing.T) {
 	for _, w := range []int{80, 120} {
-		s := newStage(t, w, 24, demo, func(c *Config) { c.Director = script{"anything"} }).show(panetest.Healthy())
+		s := newStage(t, w, 24, demo, func(c *Config) { c.Director = monologue{"anything"} }).show(panetest.Healthy())
 		s.press("D", ".")
 		for _, want := range []string{"tour goes no faster", " P "} {
 			if row := s.rowOf(want); !strings.HasPrefix(strings.TrimSpace(row), "tour ") {

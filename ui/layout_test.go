@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plegtop/plegtop/cri/sim/script"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/text"
@@ -115,12 +115,12 @@ func TestCaptionIsOfOneMoment(t *testing.T) {
 
 // talker is a script that says one thing and then another, and stands still or not.
 type talker struct {
-	script
+	monologue
 	caption string
 	frozen  bool
 }
 
-func (t *talker) State() director.State { return director.State{Caption: t.caption, Frozen: t.frozen} }
+func (t *talker) State() script.State { return script.State{Caption: t.caption, Frozen: t.frozen} }
 
 // TestFindingsAreToldOnce holds that at any height of a wide screen a finding is told above the
 // panes if the pane of findings is not seen, and only then: the alerts do not push it out.

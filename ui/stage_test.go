@@ -13,13 +13,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/plegtop/plegtop/cri/sim/script"
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/pane"
 )
 
@@ -258,16 +258,16 @@ func cutCtrl(name string) (rune, bool) {
 
 func sizeOf(w, h int) tea.WindowSizeMsg { return tea.WindowSizeMsg{Width: w, Height: h} }
 
-// script is a director whose script says one thing for ever.
-type script struct{ caption string }
+// monologue is a director whose script says one thing for ever.
+type monologue struct{ caption string }
 
-func (s script) State() director.State {
-	return director.State{Scenario: "tour", Speed: 1, Caption: s.caption}
+func (s monologue) State() script.State {
+	return script.State{Scenario: "tour", Speed: 1, Caption: s.caption}
 }
-func (script) Faults() []director.Fault { return nil }
-func (script) Freeze(bool)              {}
-func (script) Step()                    {}
-func (script) SetSpeed(float64)         {}
-func (script) Restart()                 {}
-func (script) Next(int)                 {}
-func (script) SetFault(string, bool)    {}
+func (monologue) Faults() []script.Fault { return nil }
+func (monologue) Freeze(bool)            {}
+func (monologue) Step()                  {}
+func (monologue) SetSpeed(float64)       {}
+func (monologue) Restart()               {}
+func (monologue) Next(int)               {}
+func (monologue) SetFault(string, bool)  {}

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
 // stateFolder is where containerd keeps a folder for each sandbox and container that
@@ -16,13 +14,13 @@ const stateFolder = "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
 func (sn *scene) files() map[string]string {
 	all := map[string]string{}
 	for _, s := range sn.sandboxes {
-		if s.ready {
-			all[stateFolder+"/"+s.id+"/config.json"] = s.bundle()
+		if s.ready() {
+			all[stateFolder+"/"+s.status.Id+"/config.json"] = s.bundle()
 		}
 	}
 	for _, c := range sn.containers {
-		if c.state == cri.ContainerState_CONTAINER_RUNNING {
-			all[stateFolder+"/"+c.id+"/config.json"] = c.bundle()
+		if c.runs() {
+			all[stateFolder+"/"+c.status.Id+"/config.json"] = c.bundle()
 		}
 	}
 	return all
@@ -31,13 +29,13 @@ func (sn *scene) files() map[string]string {
 func (s *sandbox) bundle() string {
 	p := s.pod
 	log := fmt.Sprintf("/var/log/pods/%s_%s_%s", p.spec.namespace, p.spec.name, p.uid)
-	return s.bundleOf(s.id, "/pause", map[string]string{
+	return s.bundleOf(s.status.Id, "/pause", map[string]string{
 		"container-type": "sandbox", "podsandbox.image-name": "registry.k8s.io/pause:3.10.1", "sandbox-log-directory": log,
 	})
 }
 
 func (c *container) bundle() string {
-	return c.sandbox.bundleOf(c.id, "/usr/bin/"+c.spec.name, map[string]string{
+	return c.sandbox.bundleOf(c.status.Id, "/usr/bin/"+c.spec.name, map[string]string{
 		"container-type": "container", "container-name": c.spec.name, "image-name": c.spec.image,
 	})
 }
@@ -48,7 +46,7 @@ func (s *sandbox) bundleOf(id, program string, own map[string]string) string {
 	p := s.pod
 	notes := map[string]string{}
 	for _, all := range []map[string]string{own, {
-		"sandbox-id": s.id, "sandbox-name": p.spec.name, "sandbox-namespace": p.spec.namespace, "sandbox-uid": p.uid,
+		"sandbox-id": s.status.Id, "sandbox-name": p.spec.name, "sandbox-namespace": p.spec.namespace, "sandbox-uid": p.uid,
 	}} {
 		for name, value := range all {
 			notes["io.kubernetes.cri."+name] = value

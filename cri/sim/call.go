@@ -43,12 +43,12 @@ func (w *world) describe(method string, request any) Call {
 	case interface{ GetPodSandboxId() string }:
 		call.ID = r.GetPodSandboxId()
 		if s, err := find(w.sandboxOf, call.ID); err == nil {
-			call.ID, p = s.id, s.pod
+			call.ID, p = s.status.Id, s.pod
 		}
 	case interface{ GetContainerId() string }:
 		call.ID = r.GetContainerId()
 		if c, err := find(w.containerOf, call.ID); err == nil {
-			call.ID, call.Container, p = c.id, c.spec.name, c.pod
+			call.ID, call.Container, p = c.status.Id, c.spec.name, c.pod
 		}
 	case interface{ GetFilter() *cri.PodSandboxFilter }:
 		p = w.pod(r.GetFilter().GetLabelSelector()[labelPodUID])

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
@@ -21,100 +22,85 @@ const (
 	labelContainerName = "io.kubernetes.container.name"
 )
 
-// describe sets what never changes about s, and its line in the list.
-func (s *sandbox) describe() {
-	p := s.pod
-	s.labels = map[string]string{labelPodName: p.spec.name, labelPodNamespace: p.spec.namespace, labelPodUID: p.uid}
-	maps.Copy(s.labels, p.spec.labels)
-	s.annotations = map[string]string{
-		"kubernetes.io/config.seen":   s.created.UTC().Format(time.RFC3339Nano),
-		"kubernetes.io/config.source": "api",
-	}
-	s.list()
-}
-
-func (s *sandbox) list() {
-	s.listed = &cri.PodSandbox{
-		Id: s.id, Metadata: s.metadata(), State: s.state(), CreatedAt: s.created.UnixNano(),
-		Labels: s.labels, Annotations: s.annotations,
-	}
-}
-
-func (s *sandbox) metadata() *cri.PodSandboxMetadata {
-	p := s.pod
-	return &cri.PodSandboxMetadata{Name: p.spec.name, Namespace: p.spec.namespace, Uid: p.uid, Attempt: s.attempt}
-}
-
-func (s *sandbox) state() cri.PodSandboxState {
-	if s.ready {
-		return cri.PodSandboxState_SANDBOX_READY
-	}
-	return cri.PodSandboxState_SANDBOX_NOTREADY
-}
-
-func (s *sandbox) status() *cri.PodSandboxStatus {
+// newStatus returns the status of a sandbox of p that has just been made, ready.
+func (p *pod) newStatus(id string, attempt uint32, created time.Time, ip string) *cri.PodSandboxStatus {
+	labels := map[string]string{labelPodName: p.spec.name, labelPodNamespace: p.spec.namespace, labelPodUID: p.uid}
+	maps.Copy(labels, p.spec.labels)
 	network := cri.NamespaceMode_POD
-	if s.pod.spec.hostNetwork {
+	if p.spec.hostNetwork {
 		network = cri.NamespaceMode_NODE
 	}
 	return &cri.PodSandboxStatus{
-		Id: s.id, Metadata: s.metadata(), State: s.state(), CreatedAt: s.created.UnixNano(),
-		Network: &cri.PodSandboxNetworkStatus{Ip: s.ip},
+		Id: id, State: cri.PodSandboxState_SANDBOX_READY, CreatedAt: created.UnixNano(), Network: &cri.PodSandboxNetworkStatus{Ip: ip},
+		Metadata: &cri.PodSandboxMetadata{Name: p.spec.name, Namespace: p.spec.namespace, Uid: p.uid, Attempt: attempt},
 		Linux: &cri.LinuxPodSandboxStatus{Namespaces: &cri.Namespace{
 			Options: &cri.NamespaceOption{Network: network, Pid: cri.NamespaceMode_CONTAINER},
 		}},
-		Labels: s.labels, Annotations: s.annotations,
+		Labels: labels, Annotations: map[string]string{
+			"kubernetes.io/config.seen":   created.UTC().Format(time.RFC3339Nano),
+			"kubernetes.io/config.source": "api",
+		},
 	}
 }
 
-// describe sets what never changes about c, and its line in the list.
-func (c *container) describe() {
-	p := c.pod
-	c.labels = map[string]string{
-		labelContainerName: c.spec.name, labelPodName: p.spec.name, labelPodNamespace: p.spec.namespace, labelPodUID: p.uid,
-	}
-	c.annotations = map[string]string{
-		"io.kubernetes.container.hash":                     shortHash(c.spec.name + c.spec.image),
-		"io.kubernetes.container.restartCount":             strconv.Itoa(int(c.attempt)),
-		"io.kubernetes.container.terminationMessagePath":   "/dev/termination-log",
-		"io.kubernetes.container.terminationMessagePolicy": "File",
-		"io.kubernetes.pod.terminationGracePeriod":         strconv.Itoa(int(p.graceful().Seconds())),
-	}
-	c.list()
-}
-
-func (c *container) list() {
-	id := imageID(c.spec.image)
-	c.listed = &cri.Container{
-		Id: c.id, PodSandboxId: c.sandbox.id, Metadata: c.metadata(),
-		Image: &cri.ImageSpec{Image: id, UserSpecifiedImage: c.spec.image}, ImageRef: id, ImageId: id,
-		State: c.state, CreatedAt: c.created.UnixNano(), Labels: c.labels, Annotations: c.annotations,
+// become gives s another status.
+func (s *sandbox) become(is *cri.PodSandboxStatus) {
+	s.status = is
+	s.listed = &cri.PodSandbox{
+		Id: is.Id, Metadata: is.Metadata, State: is.State, CreatedAt: is.CreatedAt, Labels: is.Labels, Annotations: is.Annotations,
 	}
 }
 
-func (c *container) metadata() *cri.ContainerMetadata {
-	return &cri.ContainerMetadata{Name: c.spec.name, Attempt: c.attempt}
-}
-
-func (c *container) status() *cri.ContainerStatus {
-	p := c.pod
-	s := &cri.ContainerStatus{
-		Id: c.id, Metadata: c.metadata(), State: c.state,
-		CreatedAt: c.created.UnixNano(), StartedAt: nanos(c.started), FinishedAt: nanos(c.finished),
-		Image: &cri.ImageSpec{Image: c.spec.image}, ImageRef: imageID(c.spec.image), ImageId: imageID(c.spec.image),
-		Labels: c.labels, Annotations: c.annotations, StopSignal: cri.Signal_SIGNAL_SIGTERM,
-		LogPath: fmt.Sprintf("/var/log/pods/%s_%s_%s/%s/%d.log", p.spec.namespace, p.spec.name, p.uid, c.spec.name, c.attempt),
+// newStatus returns the status of a container of s that has just been made.
+func (s *sandbox) newStatus(id string, spec *containerSpec, attempt uint32, created time.Time) *cri.ContainerStatus {
+	p, image := s.pod, imageID(spec.image)
+	return &cri.ContainerStatus{
+		Id: id, Metadata: &cri.ContainerMetadata{Name: spec.name, Attempt: attempt}, State: cri.ContainerState_CONTAINER_CREATED,
+		CreatedAt: created.UnixNano(), Image: &cri.ImageSpec{Image: spec.image}, ImageRef: image, ImageId: image,
+		Labels: map[string]string{
+			labelContainerName: spec.name, labelPodName: p.spec.name, labelPodNamespace: p.spec.namespace, labelPodUID: p.uid,
+		},
+		Annotations: map[string]string{
+			"io.kubernetes.container.hash":                     shortHash(spec.name + spec.image),
+			"io.kubernetes.container.restartCount":             strconv.Itoa(int(attempt)),
+			"io.kubernetes.container.terminationMessagePath":   "/dev/termination-log",
+			"io.kubernetes.container.terminationMessagePolicy": "File",
+			"io.kubernetes.pod.terminationGracePeriod":         strconv.Itoa(int(p.graceful().Seconds())),
+		},
+		StopSignal: cri.Signal_SIGNAL_SIGTERM, Resources: resources,
+		LogPath: fmt.Sprintf("/var/log/pods/%s_%s_%s/%s/%d.log", p.spec.namespace, p.spec.name, p.uid, spec.name, attempt),
 		Mounts: []*cri.Mount{{
 			ContainerPath: "/etc/hosts", HostPath: "/var/lib/kubelet/pods/" + p.uid + "/etc-hosts",
 		}},
-		Resources: &cri.ContainerResources{Linux: &cri.LinuxContainerResources{
-			CpuPeriod: 100000, CpuShares: 102, MemoryLimitInBytes: 256 << 20, OomScoreAdj: 992,
-		}},
 	}
-	if c.state == cri.ContainerState_CONTAINER_EXITED {
-		s.ExitCode, s.Reason, s.Message = c.exit.code, cmp.Or(c.exit.reason, reasonFor(c.exit.code)), c.exit.message
+}
+
+// resources are those of every container.
+var resources = &cri.ContainerResources{Linux: &cri.LinuxContainerResources{
+	CpuPeriod: 100000, CpuShares: 102, MemoryLimitInBytes: 256 << 20, OomScoreAdj: 992,
+}}
+
+// become gives c another status.
+func (c *container) become(is *cri.ContainerStatus) {
+	c.status = is
+	c.listed = &cri.Container{
+		Id: is.Id, PodSandboxId: c.sandbox.status.Id, Metadata: is.Metadata, State: is.State, CreatedAt: is.CreatedAt,
+		Image: &cri.ImageSpec{Image: is.ImageId, UserSpecifiedImage: is.Image.Image}, ImageRef: is.ImageRef, ImageId: is.ImageId,
+		Labels: is.Labels, Annotations: is.Annotations,
 	}
-	return s
+}
+
+// changed returns a message that differs from another by what change sets in it, and shares
+// the rest with that.
+func changed[M proto.Message](was M, change func(M)) M {
+	is := was.ProtoReflect().New()
+	was.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		is.Set(f, v)
+		return true
+	})
+	m := is.Interface().(M)
+	change(m)
+	return m
 }
 
 // reasonFor returns the runtime's word for an exit code.
@@ -123,14 +109,6 @@ func reasonFor(code int32) string {
 		return "Completed"
 	}
 	return "Error"
-}
-
-// nanos returns t as CRI gives times: 0 where there is none.
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
 }
 
 func imageID(image string) string {

@@ -3,18 +3,9 @@ package sim
 import (
 	"slices"
 	"time"
-)
 
-// A Progress is how far the scenario is.
-type Progress struct {
-	Scenario  string // its name
-	Frozen    bool
-	Speed     float64       // of the script against the server's clock
-	Act, Acts int           // which act is on, from 1, and how many there are; 0 before the first
-	Caption   string        // what happens in this act, and what to expect of it; empty before the first
-	Next      time.Duration // in real time until the next act, as if it were not frozen; 0: there is none
-	Faults    int           // how many are on
-}
+	"github.com/plegtop/plegtop/cri/sim/script"
+)
 
 // The speeds that a script can have.
 const (
@@ -33,14 +24,14 @@ func (sc scenario) limit(speed float64) float64 {
 	return min(max(speed, MinSpeed), most)
 }
 
-// Progress returns how far the scenario is.
-func (s *Server) Progress() Progress {
+// State returns how far the scenario is.
+func (s *Server) State() script.State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sn := s.scene
 	acts := sn.scenario.acts()
 	on, next := sn.act(sn.pace.scriptAt(s.Now()))
-	p := Progress{
+	p := script.State{
 		Scenario: sn.scenario.name, Frozen: sn.pace.frozen, Speed: sn.pace.speed,
 		Act: on, Acts: len(acts), Next: s.Real(time.Duration(float64(next) / sn.pace.speed)), Faults: len(sn.undo),
 	}
@@ -69,8 +60,8 @@ func (s *Server) SetSpeed(times float64) {
 	s.direct(func() { s.scene.setPace(s.scene.scenario.limit(times), s.scene.pace.frozen) })
 }
 
-// Switch switches a fault on or off. A name that is not among Faults changes nothing.
-func (s *Server) Switch(fault string, on bool) {
+// SetFault switches a fault on or off. A name that is not among Faults changes nothing.
+func (s *Server) SetFault(fault string, on bool) {
 	s.direct(func() { _ = s.scene.set(fault, on) })
 }
 

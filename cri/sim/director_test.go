@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/cri/sim/script"
 )
 
 // The words of a log, without its times.
@@ -125,7 +127,7 @@ func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 		all := map[string]identity{}
 		for _, p := range sn.pods {
 			if p.settled() {
-				all[p.ref()] = identity{p.uid, p.sandbox().id, p.latest(p.spec.containers[0].name).id}
+				all[p.ref()] = identity{p.uid, p.sandbox().status.Id, p.latest(p.spec.containers[0].name).status.Id}
 			}
 		}
 		return all
@@ -136,7 +138,7 @@ func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 		sn.advance(now)
 		before := ids(sn)
 		sn.setFate(sn.victim(), gone)
-		release := sn.addRule(rule{hangs: true})
+		release := sn.addRule(Rule{Hangs: true})
 		held := sn.decide(Call{}).holds[0]
 		sc, err := scenarioNamed(name)
 		if err != nil {
@@ -170,7 +172,7 @@ func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 			t.Errorf("%s: %d pods were kept, want at least %d", name, same, kept)
 		}
 		for _, c := range next.containers {
-			if next.containerOf[c.id] != c || c.fate != alive || c.created.After(next.clock) {
+			if next.containerOf[c.status.Id] != c || c.fate != alive || made(c.status).After(next.clock) {
 				t.Errorf("%s: %s %s is not as it belongs", name, c.pod.ref(), c.spec.name)
 			}
 		}
@@ -178,8 +180,8 @@ func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 			if before[p.ref()].uid == p.uid && len(p.backoffs) > 0 {
 				t.Errorf("%s: %s is still held back", name, p.ref())
 			}
-			if was := before[p.ref()]; p.settled() && was.uid != p.uid && p.sandbox().created.Before(epoch.Add(23*time.Second)) {
-				t.Errorf("%s: %s came now and says it was made at %v", name, p.ref(), p.sandbox().created)
+			if was := before[p.ref()]; p.settled() && was.uid != p.uid && made(p.sandbox().status).Before(epoch.Add(23*time.Second)) {
+				t.Errorf("%s: %s came now and says it was made at %v", name, p.ref(), made(p.sandbox().status))
 			}
 		}
 		again, _, other := play(name)
@@ -312,7 +314,7 @@ func TestDirectorWhileClientsAreConnected(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if p := s.Progress(); p.Speed != 4 || p.Frozen || p.Scenario != "tour" || p.Acts != len(tourCast) {
+	if p := s.State(); p.Speed != 4 || p.Frozen || p.Scenario != "tour" || p.Acts != len(tourCast) {
 		t.Errorf("at the start: %+v", p)
 	}
 	c := dial(t, s)
@@ -324,15 +326,15 @@ func TestDirectorWhileClientsAreConnected(t *testing.T) {
 		s.Freeze(i%2 == 0)
 		s.SetSpeed(float64(i))
 		s.Step()
-		if p := s.Progress(); !p.Frozen || p.Speed < MinSpeed || p.Speed > MaxSpeed {
+		if p := s.State(); !p.Frozen || p.Speed < MinSpeed || p.Speed > MaxSpeed {
 			t.Errorf("after a step: %+v", p)
 		}
-		if err := s.SetFault("slow", i%3 == 0); err != nil {
+		if err := s.setFault("slow", i%3 == 0); err != nil {
 			t.Error(err)
 		}
 		s.Restart()
 		s.Next(1)
-		names[s.Progress().Scenario] = true
+		names[s.State().Scenario] = true
 	}
 	if len(names) != len(Scenarios()) {
 		t.Errorf("%d scenarios played of %d", len(names), len(Scenarios()))
@@ -340,7 +342,7 @@ func TestDirectorWhileClientsAreConnected(t *testing.T) {
 	s.Next(-1)
 	cancel()
 	clients.Wait()
-	for s.Progress().Scenario != "tour" {
+	for s.State().Scenario != "tour" {
 		s.Next(1)
 	}
 	s.Freeze(false)
@@ -359,11 +361,11 @@ func TestProgress(t *testing.T) {
 	defer s.Close()
 	s.Step()
 	s.SetSpeed(0.5)
-	want := Progress{
+	want := script.State{
 		Scenario: "flapping", Frozen: true, Speed: 0.5, Act: 2, Acts: 3, Caption: s.scene.scenario.steps[1].caption,
 		Next: slow * 440 * time.Second, Faults: 1,
 	}
-	if diff := cmp.Diff(want, s.Progress()); diff != "" {
+	if diff := cmp.Diff(want, s.State()); diff != "" {
 		t.Errorf("after the first step (-want +got):\n%s", diff)
 	}
 }
@@ -384,7 +386,7 @@ func TestClockChangesItsPaceWithTheScenario(t *testing.T) {
 		script   float64
 	}{{0, "overflow", 1, 8}, {1, "unhealthy", 9, 1}, {1, "flapping", 15, 1}, {1, "inspect-failing", 1, 1}, {-1, "flapping", 15, 1}} {
 		s.Next(want.places)
-		if p := s.Progress(); p.Scenario != want.scenario || s.clock.Load().speed != want.clock || p.Speed != want.script {
+		if p := s.State(); p.Scenario != want.scenario || s.clock.Load().speed != want.clock || p.Speed != want.script {
 			t.Errorf("clock %v, %+v, want %+v", s.clock.Load().speed, p, want)
 		}
 		now := s.Now()
@@ -461,7 +463,7 @@ func TestNodeIsShownOnlyInScenariosThatHaveOne(t *testing.T) {
 	}
 	for _, want := range []bool{true, false, false, true} { // tour, quiet, churn, crashloop
 		if got := shown(); got != want {
-			t.Errorf("%s: shown is %v", s.Progress().Scenario, got)
+			t.Errorf("%s: shown is %v", s.State().Scenario, got)
 		}
 		s.Next(1)
 	}
@@ -473,7 +475,7 @@ func TestScenarioThatFollowsPlays(t *testing.T) {
 	s, _ := start(t, "quiet")
 	for name, follow := range map[string]func(){"next": func() { s.Next(1) }, "restart": s.Restart} {
 		s.Freeze(true)
-		if follow(); s.Progress().Frozen {
+		if follow(); s.State().Frozen {
 			t.Errorf("%s: the script stands still", name)
 		}
 	}

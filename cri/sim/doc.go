@@ -13,7 +13,8 @@
 //
 // # The kubelet
 //
-// The small kubelet acts through pod workers ([Server.Workers]): events of its own relists
+// The small kubelet relists as any kubelet does ([pleg.Core]), but only when there is something
+// to see. It acts through pod workers ([Server.Workers]): events of its relists
 // wake them, each sync needs a status that is newer than the last, and they expect the
 // events of what they do. While a fault has the lists hang, it sees nothing either.
 //

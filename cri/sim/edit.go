@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
 // A PodSpec is a pod for [Server.AddPod].
@@ -30,11 +28,11 @@ func (s *Server) AddPod(spec PodSpec) Pod {
 		w := s.scene.world
 		born := w.wall().Add(-spec.Age)
 		p := w.newPod(podSpec{namespace: spec.Namespace, name: spec.Name, manual: true})
-		made.UID, made.Sandbox = p.uid, w.newSandbox(p, 0, born).id
+		made.UID, made.Sandbox = p.uid, w.newSandbox(p, 0, born).status.Id
 		for _, name := range spec.Containers {
 			c := w.newContainer(p, &containerSpec{name: name, image: imageApp}, born)
 			w.run(c, born)
-			made.Containers[name] = c.id
+			made.Containers[name] = c.status.Id
 		}
 	})
 	return made
@@ -49,8 +47,8 @@ func (s *Server) ExitContainer(id string, code int32, reason, message string) er
 		switch c := w.containerOf[id]; {
 		case c == nil:
 			err = errors.New("no such container")
-		case c.state != cri.ContainerState_CONTAINER_RUNNING:
-			err = fmt.Errorf("it is %v", c.state)
+		case !c.runs():
+			err = fmt.Errorf("it is %v", c.status.State)
 		default:
 			w.exitContainer(c, exit{code, reason, message})
 		}

@@ -62,7 +62,7 @@ func TestAddedPodsAreLeftAlone(t *testing.T) {
 		if n := len(s.scene.queue); n != 0 {
 			t.Errorf("%d tasks are queued, want none", n)
 		}
-		if age := s.began.Sub(s.scene.sandboxes[0].created); age > time.Hour || age < 0 {
+		if age := s.began.Sub(made(s.scene.sandboxes[0].status)); age > time.Hour || age < 0 {
 			t.Errorf("sandbox was created %v before the start, want about an hour before now", age)
 		}
 	})

@@ -75,7 +75,7 @@ func noEvents(sn *scene) func() {
 
 // saysVersion has the runtime say that it is of another version.
 func saysVersion(v string) fault {
-	return calls(rule{match: Match{Method: "Version"}, change: func(m proto.Message) { m.(*cri.VersionResponse).RuntimeVersion = v }})
+	return calls(Rule{Match: Match{Method: "Version"}, Change: func(m proto.Message) { m.(*cri.VersionResponse).RuntimeVersion = v }})
 }
 
 // trouble does to a stream what is wrong now, and reports whether it is over, and how. It was

@@ -71,7 +71,7 @@ func TestEventStreamIsEnded(t *testing.T) {
 				t.Fatal(err)
 			}
 			awaitReaders(t, s, 1)
-			if err := s.SetFault(fault, true); err != nil {
+			if err := s.setFault(fault, true); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := first.Recv(); !sameEnd(err, want.first) {
@@ -100,7 +100,7 @@ func sameEnd(got, want error) bool {
 
 func TestEventStorm(t *testing.T) {
 	s, c, p := pair(t)
-	if err := s.SetFault("events-storm", true); err != nil {
+	if err := s.setFault("events-storm", true); err != nil {
 		t.Fatal(err)
 	}
 	stream, err := c.GetContainerEvents(t.Context(), &cri.GetEventsRequest{})
@@ -129,7 +129,7 @@ func TestStoppedRuntimeSendsNoEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitReaders(t, s, 1)
-	if err := s.SetFault("hung-runtime", true); err != nil {
+	if err := s.setFault("hung-runtime", true); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.ExitContainer(p.Containers["a"], 9, "", ""); err != nil {
@@ -138,7 +138,7 @@ func TestStoppedRuntimeSendsNoEvents(t *testing.T) {
 	if err := s.AwaitHeld(t.Context(), readEvents, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetFault("hung-runtime", false); err != nil {
+	if err := s.setFault("hung-runtime", false); err != nil {
 		t.Fatal(err)
 	}
 	if event, err := stream.Recv(); err != nil || event.ContainerId != p.Containers["a"] {

@@ -67,14 +67,14 @@ func (e *events) join() chan *cri.ContainerEventResponse {
 // sandbox and of all containers in it.
 func (t transition) event() *cri.ContainerEventResponse {
 	e := &cri.ContainerEventResponse{
-		ContainerId: t.sandbox.id, ContainerEventType: t.kind, CreatedAt: t.at.UnixNano(), PodSandboxStatus: t.sandbox.status(),
+		ContainerId: t.sandbox.status.Id, ContainerEventType: t.kind, CreatedAt: t.at.UnixNano(), PodSandboxStatus: t.sandbox.status,
 	}
 	if t.container != nil {
-		e.ContainerId = t.container.id
+		e.ContainerId = t.container.status.Id
 	}
 	for _, c := range t.sandbox.pod.containers {
 		if c.sandbox == t.sandbox {
-			e.ContainersStatuses = append(e.ContainersStatuses, c.status())
+			e.ContainersStatuses = append(e.ContainersStatuses, c.status)
 		}
 	}
 	return e

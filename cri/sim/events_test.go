@@ -119,7 +119,7 @@ func TestEventStreamEndsWithItsClient(t *testing.T) {
 	if _, err := stream.Recv(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetFault("runtime-down", true); err != nil {
+	if err := s.setFault("runtime-down", true); err != nil {
 		t.Fatal(err)
 	}
 	for err == nil {

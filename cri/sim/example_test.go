@@ -39,7 +39,9 @@ func Example() {
 		fmt.Printf("%v, %v %q\n", status.Code(err), got.GetStatus().GetState(), got.GetStatus().GetReason())
 	}
 	ask()
-	server.Fail(sim.Match{Method: "ContainerStatus", Container: "app"}, codes.Internal, "ttrpc: closed", 1)
+	server.AddRule(sim.Rule{
+		Match: sim.Match{Method: "ContainerStatus", Container: "app"}, Errs: []error{status.Error(codes.Internal, "ttrpc: closed")}, Left: 1,
+	})
 	ask()
 	if err := server.ExitContainer(pod.Containers["app"], 137, "OOMKilled", ""); err != nil {
 		fmt.Println(err)

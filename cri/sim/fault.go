@@ -12,12 +12,12 @@ import (
 // returns what undoes it.
 
 // calls has calls go wrong as the rule says.
-func calls(r rule) fault { return func(sn *scene) func() { return sn.addRule(r) } }
+func calls(r Rule) fault { return func(sn *scene) func() { return sn.addRule(r) } }
 
 func isVersion(c Call) bool { return c.Method == "Version" }
 
 // hang holds the calls that m matches.
-func hang(m Match) fault { return calls(rule{match: m, hangs: true}) }
+func hang(m Match) fault { return calls(Rule{Match: m, Hangs: true}) }
 
 // together begins several things, and undoes them in the same order.
 func together(faults ...fault) fault {
@@ -87,7 +87,7 @@ func lockStatus(sn *scene, c *container) func() {
 // lists a container which its store has lost. The code is not NotFound, and so
 // the kubelet asks again and again. Its pod changes, so that there is a first time.
 func failInspect(sn *scene, c *container) func() {
-	undo := sn.addRule(failing(Match{Method: "ContainerStatus", ID: c.id}, codes.Unknown, "Error: No such container: "+c.id))
+	undo := sn.addRule(failing(Match{Method: "ContainerStatus", ID: c.status.Id}, codes.Unknown, "Error: No such container: "+c.status.Id))
 	if others := c.pod.running()[1:]; len(others) > 0 {
 		sn.exitContainer(others[0], exit{code: 1})
 	}
@@ -95,8 +95,8 @@ func failInspect(sn *scene, c *container) func() {
 }
 
 // failing returns a rule by which all calls fail that m matches.
-func failing(m Match, code codes.Code, text string) rule {
-	return rule{match: m, odds: 1, left: -1, errs: []error{status.Error(code, text)}}
+func failing(m Match, code codes.Code, text string) Rule {
+	return Rule{Match: m, Errs: []error{status.Error(code, text)}}
 }
 
 // makeGhost ends the process of one container behind the runtime's back. When
@@ -147,8 +147,8 @@ func stormPods(sn *scene) func() {
 
 // slowStatus lets status calls take 40 ms longer, more or less.
 var slowStatus = together(
-	calls(rule{match: Match{Method: "ContainerStatus"}, delay: 40 * time.Millisecond, spread: 8 * time.Millisecond}),
-	calls(rule{match: Match{Method: "PodSandboxStatus"}, delay: 40 * time.Millisecond, spread: 8 * time.Millisecond}),
+	calls(Rule{Match: Match{Method: "ContainerStatus"}, Delay: 40 * time.Millisecond, Spread: 8 * time.Millisecond}),
+	calls(Rule{Match: Match{Method: "PodSandboxStatus"}, Delay: 40 * time.Millisecond, Spread: 8 * time.Millisecond}),
 )
 
 func (sn *scene) deletePods(all []*pod) {

@@ -10,12 +10,33 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// SetFault does as Switch, but the socket and the node's files have followed when it
+// Hang holds all calls that m matches.
+func (s *Server) Hang(m Match) (release func()) { return s.AddRule(Rule{Match: m, Hangs: true}) }
+
+// Fail lets the next calls that m matches fail, as many as times says; 0: all from now on.
+func (s *Server) Fail(m Match, code codes.Code, text string, times int) (undo func()) {
+	r := failing(m, code, text)
+	r.Left = times
+	return s.AddRule(r)
+}
+
+// Delay lets all calls that m matches take d longer.
+func (s *Server) Delay(m Match, d time.Duration) (undo func()) {
+	return s.AddRule(Rule{Match: m, Delay: d})
+}
+
+// Rewrite lets change have every answer that m matches.
+func (s *Server) Rewrite(m Match, change func(answer proto.Message)) (undo func()) {
+	return s.AddRule(Rule{Match: m, Change: change})
+}
+
+// setFault does as SetFault, but the socket and the node's files have followed when it
 // returns. It fails for a name that is not among Faults.
-func (s *Server) SetFault(name string, on bool) error {
+func (s *Server) setFault(name string, on bool) error {
 	var err error
 	s.edit(func() { err = s.scene.set(name, on) })
 	return err
@@ -44,7 +65,7 @@ func TestEveryFaultCanBeSwitchedLiveOnEveryScenario(t *testing.T) {
 			}
 			sn.advance(sn.now.Add(rest))
 		}
-		if sc.name == "empty" && (len(sn.pods) != 0 || len(sn.rules) != 0 || sn.away || sn.networkBad || sn.runtimeBad) {
+		if sc.name == "empty" && (len(sn.pods) != 0 || len(sn.rules) != 0 || sn.away || sn.lost || sn.networkBad || sn.runtimeBad) {
 			t.Errorf("after all faults: %d pods, %d rules, away %v, network bad %v, runtime bad %v; want nothing left",
 				len(sn.pods), len(sn.rules), sn.away, sn.networkBad, sn.runtimeBad)
 		}
@@ -53,10 +74,10 @@ func TestEveryFaultCanBeSwitchedLiveOnEveryScenario(t *testing.T) {
 
 func TestFaultsAreListedWithTheirState(t *testing.T) {
 	s, _ := start(t, "empty")
-	if err := s.SetFault("slow", true); err != nil {
+	if err := s.setFault("slow", true); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetFault("nonsense", true); err == nil || !strings.Contains(err.Error(), "nonsense") {
+	if err := s.setFault("nonsense", true); err == nil || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("unknown fault: %v", err)
 	}
 	var names []string
@@ -67,7 +88,7 @@ func TestFaultsAreListedWithTheirState(t *testing.T) {
 		}
 	}
 	want := []string{
-		"churn", "crashloop", "slow", "hung-inspect", "hung-list", "hung-runtime", "flaky", "runtime-down", "overflow", "inspect-failing",
+		"churn", "crashloop", "slow", "hung-inspect", "hung-list", "hung-runtime", "flaky", "runtime-down", "socket-lost", "failing-store", "overflow", "inspect-failing",
 		"status-lock", "hung-update", "hung-kill", "hung-create", "hung-network", "hung-list-of-all", "deadlock", "runtime-slow", "churn-storm", "runtime-not-ready", "network-not-ready", "no-address", "ghost", "clock-step",
 		"event-drift", "events-late", "events-doubled", "events-clock", "events-broken", "events-off", "events-storm", "old-runtime", "events-unknown",
 	}
@@ -81,7 +102,7 @@ func TestFaultsAreListedWithTheirState(t *testing.T) {
 
 func TestHungInspect(t *testing.T) {
 	s, c := start(t, "quiet")
-	if err := s.SetFault("hung-inspect", true); err != nil {
+	if err := s.setFault("hung-inspect", true); err != nil {
 		t.Fatal(err)
 	}
 	// Of all containers only those of one name in one pod hang.
@@ -113,7 +134,7 @@ func TestHungInspect(t *testing.T) {
 	if err := s.AwaitHeld(t.Context(), Match{ID: hangs[0].Id}, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetFault("hung-inspect", false); err != nil {
+	if err := s.setFault("hung-inspect", false); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {
@@ -154,13 +175,13 @@ func TestRuntimeDownAndBack(t *testing.T) {
 		if err := version(grpc.WaitForReady(true)); err != nil {
 			t.Fatalf("up: %v", err)
 		}
-		if err := s.SetFault("runtime-down", true); err != nil {
+		if err := s.setFault("runtime-down", true); err != nil {
 			t.Fatal(err)
 		}
 		if err := version(); status.Code(err) != codes.Unavailable {
 			t.Fatalf("down: %v, want Unavailable", err)
 		}
-		if err := s.SetFault("runtime-down", false); err != nil {
+		if err := s.setFault("runtime-down", false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -174,11 +195,11 @@ func TestRuntimeDownAndBack(t *testing.T) {
 
 func TestHungRuntimeHoldsEvenVersion(t *testing.T) {
 	s, c := start(t, "empty")
-	if err := s.SetFault("hung-runtime", true); err != nil {
+	if err := s.setFault("hung-runtime", true); err != nil {
 		t.Fatal(err)
 	}
 	done := heldVersion(t, s, c)
-	if err := s.SetFault("hung-runtime", false); err != nil {
+	if err := s.setFault("hung-runtime", false); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {

@@ -42,9 +42,9 @@ func find[T any](all map[string]T, id string) (T, error) {
 func (w *world) matchingSandboxes(f *cri.PodSandboxFilter) []*sandbox {
 	var all []*sandbox
 	for _, s := range w.sandboxes {
-		if !strings.HasPrefix(s.id, f.GetId()) ||
-			f.GetState() != nil && f.GetState().GetState() != s.state() ||
-			!selects(f.GetLabelSelector(), s.labels) {
+		if !strings.HasPrefix(s.status.Id, f.GetId()) ||
+			f.GetState() != nil && f.GetState().GetState() != s.status.State ||
+			!selects(f.GetLabelSelector(), s.status.Labels) {
 			continue
 		}
 		all = append(all, s)
@@ -56,16 +56,16 @@ func (w *world) matchingSandboxes(f *cri.PodSandboxFilter) []*sandbox {
 func (w *world) matchingContainers(f *cri.ContainerFilter) []*container {
 	id, in := f.GetId(), f.GetPodSandboxId()
 	if c, err := find(w.containerOf, id); err == nil {
-		id = c.id
+		id = c.status.Id
 	}
 	if s, err := find(w.sandboxOf, in); err == nil {
-		in = s.id
+		in = s.status.Id
 	}
 	var all []*container
 	for _, c := range w.containers {
-		if id != "" && c.id != id || in != "" && c.sandbox.id != in ||
-			f.GetState() != nil && f.GetState().GetState() != c.state ||
-			!selects(f.GetLabelSelector(), c.labels) {
+		if id != "" && c.status.Id != id || in != "" && c.sandbox.status.Id != in ||
+			f.GetState() != nil && f.GetState().GetState() != c.status.State ||
+			!selects(f.GetLabelSelector(), c.status.Labels) {
 			continue
 		}
 		all = append(all, c)

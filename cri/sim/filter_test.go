@@ -14,20 +14,20 @@ import (
 func shelf() *world {
 	w := newWorld(1, epoch)
 	defer func() { // what they were called at first
-		maps.DeleteFunc(w.sandboxOf, func(id string, s *sandbox) bool { return id != s.id })
-		maps.DeleteFunc(w.containerOf, func(id string, c *container) bool { return id != c.id })
+		maps.DeleteFunc(w.sandboxOf, func(id string, s *sandbox) bool { return id != s.status.Id })
+		maps.DeleteFunc(w.containerOf, func(id string, c *container) bool { return id != c.status.Id })
 	}()
 	for i, name := range []string{"one", "two", "three"} {
 		p := w.newPod(podSpec{namespace: "ns", name: name, labels: map[string]string{"tier": name[:1]}, manual: true})
 		p.uid = "uid-" + name
 		s := w.newSandbox(p, 0, epoch)
-		s.id = strings.Repeat("a", i+1) + "b" + name // ab..., aab..., aaab...
-		w.sandboxOf[s.id] = s
-		s.list()
+		s.status.Id = strings.Repeat("a", i+1) + "b" + name // ab..., aab..., aaab...
+		w.sandboxOf[s.status.Id] = s
+		s.become(s.status)
 		c := w.newContainer(p, &containerSpec{name: "app"}, epoch)
-		c.id = strings.Repeat("c", i+1) + "d" + name
-		w.containerOf[c.id] = c
-		c.list()
+		c.status.Id = strings.Repeat("c", i+1) + "d" + name
+		w.containerOf[c.status.Id] = c
+		c.become(c.status)
 		if i > 0 {
 			w.run(c, epoch)
 		}

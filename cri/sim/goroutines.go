@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
 // frames has what the stacks of containerd 2.4.2 are made of: parts, each under its name,
@@ -63,8 +61,8 @@ func (sn *scene) goroutines(held []Call) string {
 	d := &dump{now: sn.clock, n: 200}
 	d.add("running", sn.clock, []string{"dump"})
 	for _, c := range sn.containers {
-		if c.state == cri.ContainerState_CONTAINER_RUNNING {
-			d.add("select", c.started, []string{"task", "begun by Wait"}, "VERB", "Wait")
+		if c.runs() {
+			d.add("select", time.Unix(0, c.status.StartedAt), []string{"task", "begun by Wait"}, "VERB", "Wait")
 		}
 	}
 	for _, c := range slices.Concat(sn.others(), held) {
@@ -82,8 +80,8 @@ func (d *dump) answering(sn *scene, c Call) {
 			state, parts = "syscall", []string{"plugin"}
 		case e.call == c.Method:
 			state, parts = "select", []string{"task", e.call}
-		case e.locks && (c.Method == "ListContainers" || c.Method == "ContainerStatus" && c.ID == e.of.id):
-			state, parts, about = "sync.RWMutex.RLock", []string{"lock", c.Method}, e.of.id
+		case e.locks && (c.Method == "ListContainers" || c.Method == "ContainerStatus" && c.ID == e.of.status.Id):
+			state, parts, about = "sync.RWMutex.RLock", []string{"lock", c.Method}, e.of.status.Id
 		default:
 			continue
 		}

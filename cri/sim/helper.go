@@ -4,8 +4,6 @@ import (
 	"strings"
 	"time"
 
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
-
 	"github.com/plegtop/plegtop/cri/sim/proc"
 )
 
@@ -27,12 +25,17 @@ type helper struct {
 // the node is looked at since it is sick.
 const sickFor = 4 * time.Minute
 
+// sick returns how long what begins to be wrong now has been so already.
+func (sn *scene) sick() time.Duration {
+	if sn.before == nil && sn.now.Equal(sn.began) {
+		return sickFor
+	}
+	return 0
+}
+
 // send begins a helper and returns what ends it.
 func (sn *scene) send(e helper) (end func()) {
-	e.pid, e.born = sn.pid(), sn.clock
-	if sn.before == nil && sn.now.Equal(sn.began) {
-		e.born = e.born.Add(-sickFor)
-	}
+	e.pid, e.born = sn.pid(), sn.clock.Add(-sn.sick())
 	sn.helpers = append(sn.helpers, &e)
 	sn.changes++
 	return func() {
@@ -45,9 +48,9 @@ func (sn *scene) send(e helper) (end func()) {
 func sends(e helper) fault { return func(sn *scene) func() { return sn.send(e) } }
 
 func ofRunc(c *container, call, verb string, args ...string) helper {
-	log := stateFolder + "/" + c.id + "/log.json"
+	log := stateFolder + "/" + c.status.Id + "/log.json"
 	global := []string{"--root", "/run/containerd/runc/k8s.io", "--log", log, "--log-format", "json", "--systemd-cgroup", verb}
-	return helper{program: "/usr/bin/runc", args: append(append(global, args...), c.id), of: c, call: call}
+	return helper{program: "/usr/bin/runc", args: append(append(global, args...), c.status.Id), of: c, call: call}
 }
 
 // hangUpdate has "runc update" of a container hang, as of a resize of its pod in place.
@@ -67,7 +70,7 @@ func hangKill(sn *scene, c *container) func() {
 // hangCreate has "runc create" of a container that is started again hang on a mount from
 // a file server that is dead.
 func hangCreate(sn *scene, c *container) func() {
-	e := ofRunc(c, "StartContainer", "create", "--bundle", stateFolder+"/"+c.id)
+	e := ofRunc(c, "StartContainer", "create", "--bundle", stateFolder+"/"+c.status.Id)
 	e.stuck = true
 	return sn.send(e)
 }
@@ -85,7 +88,7 @@ func hangNetwork(sn *scene) func() {
 // while the other pods' are answered.
 func hangListOfAll(sn *scene, c *container) func() {
 	others := func(call Call) bool { return call.Pod != "" && call.Pod != c.pod.ref() }
-	return together(hang(statusCall(c)), calls(rule{match: Match{Method: "ListContainers"}, hangs: true, spares: others}))(sn)
+	return together(hang(statusCall(c)), calls(Rule{Match: Match{Method: "ListContainers"}, Hangs: true, Spares: others}))(sn)
 }
 
 // statusCall matches the status calls of a container, whichever of its name it is by then.
@@ -96,7 +99,7 @@ func statusCall(c *container) Match {
 // there reports whether the helper is still to be seen: not without the shim that it is a
 // child of.
 func (e *helper) there() bool {
-	return e.of == nil || e.of.state == cri.ContainerState_CONTAINER_RUNNING
+	return e.of == nil || e.of.runs()
 }
 
 func (e *helper) process() proc.Process {
@@ -136,7 +139,7 @@ func (sn *scene) others() []Call {
 		}
 		c := Call{Method: e.call, At: e.born}
 		if e.of != nil {
-			c.ID, c.Pod, c.Container = e.of.id, e.of.pod.ref(), e.of.spec.name
+			c.ID, c.Pod, c.Container = e.of.status.Id, e.of.pod.ref(), e.of.spec.name
 		}
 		all = append(all, c)
 		for at := e.born.Add(time.Second); e.locks && at.Before(sn.clock); at = at.Add(listDeadline) {

@@ -26,16 +26,16 @@ func TestHungUpdateHoldsOneStatusAndTheListOfContainers(t *testing.T) {
 		t.Errorf("the victim is of %s", victim.pod.ref())
 	}
 	calls := basicCalls(c)
-	calls["victim"], calls["sandbox"] = containerStatus(c, victim.id), sandboxStatus(c, victim.sandbox.id)
+	calls["victim"], calls["sandbox"] = containerStatus(c, victim.status.Id), sandboxStatus(c, victim.sandbox.status.Id)
 	calls["filtered list"] = listOf(c, victim.pod.uid)
-	calls["other"] = containerStatus(c, victim.pod.containers[1].id)
+	calls["other"] = containerStatus(c, victim.pod.containers[1].status.Id)
 	got := answers(t, s, 3, calls)
 	for _, name := range []string{"Version", "Status", "ListPodSandbox", "sandbox", "other"} {
 		if _, answered := got[name]; !answered {
 			t.Errorf("%s hangs", name)
 		}
 	}
-	if err := s.SetFault("hung-update", false); err != nil {
+	if err := s.setFault("hung-update", false); err != nil {
 		t.Fatal(err)
 	}
 	if got := answers(t, s, 0, calls); len(got) != len(calls) {
@@ -56,7 +56,7 @@ func TestHungListOfAllSparesTheListsOfOtherPods(t *testing.T) {
 	s, c := start(t, "hung-list-of-all")
 	victim := victimOf(s)
 	calls := basicCalls(c)
-	calls["victim"], calls["its pod"] = containerStatus(c, victim.id), listOf(c, victim.pod.uid)
+	calls["victim"], calls["its pod"] = containerStatus(c, victim.status.Id), listOf(c, victim.pod.uid)
 	s.mu.Lock()
 	for _, p := range s.scene.pods {
 		if p != victim.pod {
@@ -89,17 +89,17 @@ func TestHelpers(t *testing.T) {
 		}
 		p := helperOf(t, s, want.program)
 		line := strings.Join(p.args, " ")
-		if p.State != want.state || p.PPID != int(parent) || !strings.HasSuffix(line, strings.ReplaceAll(want.words, "ID", victim.id)) {
+		if p.State != want.state || p.PPID != int(parent) || !strings.HasSuffix(line, strings.ReplaceAll(want.words, "ID", victim.status.Id)) {
 			t.Errorf("%s: process %+v, want a child of %d as %+v", scenario, p, parent, want)
 		}
 		if age := float64(upBefore)/float64(time.Second) - float64(p.Starttime)/100; age < sickFor.Seconds()-1 || age > sickFor.Seconds()+1 {
 			t.Errorf("%s: the helper was begun %v s before the server, want %v", scenario, age, sickFor)
 		}
-		if err := s.SetFault(scenario, false); err != nil {
+		if err := s.setFault(scenario, false); err != nil {
 			t.Fatal(err)
 		}
 		wantProcesses(t, s, "")
-		if err := s.SetFault(scenario, true); err != nil {
+		if err := s.setFault(scenario, true); err != nil {
 			t.Fatal(err)
 		}
 		if p := helperOf(t, s, want.program); float64(p.Starttime)/100 < upBefore.Seconds() {
@@ -136,13 +136,13 @@ func TestBundles(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, sb := range s.scene.sandboxes {
-			if sb.ready {
-				ids = append(ids, sb.id)
+			if sb.ready() {
+				ids = append(ids, sb.status.Id)
 			}
 		}
 		for _, c := range s.scene.containers {
-			if c.state == cri.ContainerState_CONTAINER_RUNNING {
-				ids = append(ids, c.id)
+			if c.runs() {
+				ids = append(ids, c.status.Id)
 			}
 		}
 		return ids
@@ -227,7 +227,7 @@ const dumpURI = "/debug/pprof/goroutine?debug=2"
 func TestDumpOfHungUpdate(t *testing.T) {
 	s, c := start(t, "hung-update")
 	victim := victimOf(s)
-	calls := map[string]func(context.Context) error{"victim": containerStatus(c, victim.id), "list": basicCalls(c)["ListContainers"]}
+	calls := map[string]func(context.Context) error{"victim": containerStatus(c, victim.status.Id), "list": basicCalls(c)["ListContainers"]}
 	ctx, giveUp := context.WithCancel(t.Context())
 	for _, call := range calls {
 		go func() { _ = call(ctx) }()
@@ -316,7 +316,7 @@ func TestRequestsAreRemembered(t *testing.T) {
 func TestDebuggerGoesWithTheRuntime(t *testing.T) {
 	s, _ := start(t, "hung-update")
 	path := s.HostRoot() + debugPath
-	if err := s.SetFault("runtime-down", true); err != nil {
+	if err := s.setFault("runtime-down", true); err != nil {
 		t.Fatal(err)
 	}
 	client := http.Client{Transport: &http.Transport{

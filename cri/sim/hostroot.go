@@ -27,6 +27,7 @@ func (s *Server) picture() picture {
 	}
 	p.processes, p.files = s.scene.processes(s.wire.path), s.scene.files()
 	clock := s.clock.Load()
+	p.files["/dev/kmsg"] = s.scene.kernelLog(*clock, s.boot())
 	for i, one := range p.processes {
 		if !one.Born.IsZero() {
 			p.processes[i].Born = clock.when(one.Born)
@@ -56,9 +57,11 @@ func (s *Server) draw(p picture) error {
 // longer than the oldest pod has been there.
 const upBefore = 500 * time.Hour
 
+func (s *Server) boot() time.Time { return s.started.Add(-upBefore) }
+
 func (s *Server) show(p picture) (err error) {
 	if s.node == nil {
-		if s.node, err = proc.New(s.root, s.started.Add(-upBefore)); err != nil {
+		if s.node, err = proc.New(s.root, s.boot()); err != nil {
 			return err
 		}
 		s.debug = s.newDebugger()

@@ -105,25 +105,25 @@ func wantProcesses(t *testing.T, s *Server, ghost string) {
 	defer s.mu.Unlock()
 	want := 3 // systemd, kubelet, containerd
 	for _, sb := range s.scene.sandboxes {
-		if !sb.ready {
+		if !sb.ready() {
 			continue
 		}
 		want += 2
-		if p := found[sb.id]; len(p) != 1 || p[0].Comm != "pause" || p[0].PPID != shim[sb.id].PID {
-			t.Errorf("sandbox of %s: processes %v, want one pause of shim %d", sb.pod.ref(), p, shim[sb.id].PID)
+		if p := found[sb.status.Id]; len(p) != 1 || p[0].Comm != "pause" || p[0].PPID != shim[sb.status.Id].PID {
+			t.Errorf("sandbox of %s: processes %v, want one pause of shim %d", sb.pod.ref(), p, shim[sb.status.Id].PID)
 		}
-		if got := shim[sb.id].args; !slices.Equal(got[1:], []string{"-namespace", "k8s.io", "-id", sb.id, "-address", s.wire.path}) {
+		if got := shim[sb.status.Id].args; !slices.Equal(got[1:], []string{"-namespace", "k8s.io", "-id", sb.status.Id, "-address", s.wire.path}) {
 			t.Errorf("shim of %s: %q", sb.pod.ref(), got)
 		}
 	}
 	for _, c := range s.scene.containers {
 		n := 0
-		if c.state == cri.ContainerState_CONTAINER_RUNNING && c.id != ghost {
+		if c.runs() && c.status.Id != ghost {
 			n = 1
 		}
 		want += n
-		if len(found[c.id]) != n {
-			t.Errorf("%s %s, %v: processes %v, want %d", c.pod.ref(), c.spec.name, c.state, found[c.id], n)
+		if len(found[c.status.Id]) != n {
+			t.Errorf("%s %s, %v: processes %v, want %d", c.pod.ref(), c.spec.name, c.status.State, found[c.status.Id], n)
 		}
 	}
 	if len(all) != want {
@@ -174,8 +174,8 @@ func TestHostRootFollowsTheWorld(t *testing.T) {
 func TestHeldContainerIsInUninterruptibleSleep(t *testing.T) {
 	for _, scenario := range []string{"hung-inspect", "status-lock"} {
 		s, _ := begin(t, scenario, 6*time.Second)
-		wantStuck(t, s, victimOf(s).id)
-		if err := s.SetFault(scenario, false); err != nil {
+		wantStuck(t, s, victimOf(s).status.Id)
+		if err := s.setFault(scenario, false); err != nil {
 			t.Fatal(err)
 		}
 		wantStuck(t, s, "")
@@ -224,15 +224,15 @@ func wantMount(t *testing.T, s *Server, pid int) {
 func TestGhostHasNoProcess(t *testing.T) {
 	s, c := start(t, "ghost")
 	ghost := victimOf(s)
-	got, err := statusOf(t.Context(), c, ghost.id)
+	got, err := statusOf(t.Context(), c, ghost.status.Id)
 	if err != nil || got.State != cri.ContainerState_CONTAINER_RUNNING {
 		t.Errorf("the runtime says %v, %v; want running", got.GetState(), err)
 	}
-	wantProcesses(t, s, ghost.id)
-	if err := s.SetFault("ghost", false); err != nil {
+	wantProcesses(t, s, ghost.status.Id)
+	if err := s.setFault("ghost", false); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = statusOf(t.Context(), c, ghost.id); err != nil || got.State != cri.ContainerState_CONTAINER_EXITED {
+	if got, err = statusOf(t.Context(), c, ghost.status.Id); err != nil || got.State != cri.ContainerState_CONTAINER_EXITED {
 		t.Errorf("after the fault the runtime says %v, %v; want exited", got.GetState(), err)
 	}
 	wantProcesses(t, s, "")
@@ -241,13 +241,13 @@ func TestGhostHasNoProcess(t *testing.T) {
 func TestRuntimesOwnProcess(t *testing.T) {
 	s, _ := start(t, "tour")
 	for _, tt := range []struct{ fault, state string }{{"deadlock", "S"}, {"hung-runtime", "T"}, {"runtime-down", ""}} {
-		if err := s.SetFault(tt.fault, true); err != nil {
+		if err := s.setFault(tt.fault, true); err != nil {
 			t.Fatal(err)
 		}
 		if p := look(t, s)[containerdPID]; p.State != tt.state {
 			t.Errorf("%s: containerd is in state %q, want %q", tt.fault, p.State, tt.state)
 		}
-		if err := s.SetFault(tt.fault, false); err != nil {
+		if err := s.setFault(tt.fault, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -302,9 +302,9 @@ func TestAgesOfProcesses(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.scene.containers {
-		for _, p := range found[c.id] {
+		for _, p := range found[c.status.Id] {
 			age := time.Duration((seconds - float64(p.Starttime)/100) * float64(time.Second))
-			if want := s.began.Sub(c.started) + passed; (age - want).Abs() > 5*time.Second {
+			if want := s.began.Sub(time.Unix(0, c.status.StartedAt)) + passed; (age - want).Abs() > 5*time.Second {
 				t.Errorf("%s %s: process is %v old, want %v", c.pod.ref(), c.spec.name, age, want)
 			}
 		}

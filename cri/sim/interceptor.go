@@ -127,13 +127,13 @@ func (s *Server) rewritten(call Call, answer any) any {
 	s.mu.Unlock()
 	copied := false
 	for _, r := range rules {
-		if r.change == nil || !r.matches(call) {
+		if r.Change == nil || !r.matches(call) {
 			continue
 		}
 		if !copied { // others may be sending the same one
 			answer, copied = proto.Clone(answer.(proto.Message)), true
 		}
-		r.change(answer.(proto.Message))
+		r.Change(answer.(proto.Message))
 	}
 	return answer
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"time"
 
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
-
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -39,7 +37,7 @@ func (w *world) sync(p *pod) {
 	case p.over:
 	case s == nil:
 		w.startSandbox(a, 0)
-	case !s.ready:
+	case !s.ready():
 		w.renew(a, s)
 	default:
 		w.syncContainers(a)
@@ -56,7 +54,7 @@ func (w *world) startSandbox(a *act, attempt uint32) {
 // syncContainers starts and restarts what is to run in the sandbox.
 func (w *world) syncContainers(a *act) {
 	p, s := a.pod, a.pod.sandbox()
-	if !s.ready { // it has died since, of which an event tells
+	if !s.ready() { // it has died since, of which an event tells
 		return
 	}
 	for i := range p.spec.init {
@@ -70,7 +68,7 @@ func (w *world) syncContainers(a *act) {
 	}
 	if done { // of its own accord, for good: the kubelet stops the sandbox
 		p.over = true
-		w.expect(p, pleg.Died, s.id, "", actionTime)
+		w.expect(p, pleg.Died, s.status.Id, "", actionTime)
 		w.during(a, w.between(400*time.Millisecond, 900*time.Millisecond), func() { w.stopSandbox(s) })
 	}
 }
@@ -83,9 +81,9 @@ func (w *world) syncContainer(a *act, spec *containerSpec, policy restartPolicy)
 	case c == nil:
 		w.launch(a, spec)
 		return false
-	case c.state != cri.ContainerState_CONTAINER_EXITED:
+	case !c.exited():
 		return false
-	case policy == never, policy == onFailure && c.exit.code == 0:
+	case policy == never, policy == onFailure && c.status.ExitCode == 0:
 		return true
 	case p.rests[spec.name] == resting:
 		return false
@@ -113,7 +111,7 @@ func (w *world) launch(a *act, spec *containerSpec) {
 	s := a.pod.sandbox()
 	w.expect(a.pod, pleg.Started, "", spec.name, actionTime)
 	w.during(a, w.between(80*time.Millisecond, 250*time.Millisecond), func() {
-		if !s.ready {
+		if !s.ready() {
 			w.kubelet.set.Withdraw(w.now, a.pod.key())
 			return
 		}
@@ -126,7 +124,7 @@ func (w *world) launch(a *act, spec *containerSpec) {
 
 // startContainer starts a created container and lets it live its life.
 func (w *world) startContainer(c *container) {
-	if !c.sandbox.ready {
+	if !c.sandbox.ready() {
 		w.kubelet.set.Withdraw(w.now, c.pod.key())
 		return
 	}
@@ -138,7 +136,7 @@ func (w *world) startContainer(c *container) {
 
 // exitContainer ends a container that runs.
 func (w *world) exitContainer(c *container, how exit) {
-	if c.state == cri.ContainerState_CONTAINER_RUNNING {
+	if c.runs() {
 		w.end(c, how, w.wall())
 	}
 }
@@ -147,7 +145,7 @@ func (w *world) exitContainer(c *container, how exit) {
 func (w *world) prune(p *pod, name string) {
 	kept := false
 	for _, c := range slices.Backward(slices.Clone(p.containers)) {
-		if c.spec.name != name || c.state != cri.ContainerState_CONTAINER_EXITED {
+		if c.spec.name != name || !c.exited() {
 			continue
 		}
 		if kept {
@@ -162,7 +160,7 @@ func (w *world) prune(p *pod, name string) {
 func (w *world) pruneSandboxes(p *pod) {
 	for _, s := range slices.Clone(p.sandboxes) {
 		used := slices.ContainsFunc(p.containers, func(c *container) bool { return c.sandbox == s })
-		if s != p.sandbox() && !s.ready && !used {
+		if s != p.sandbox() && !s.ready() && !used {
 			w.removeSandbox(s)
 		}
 	}
@@ -171,7 +169,7 @@ func (w *world) pruneSandboxes(p *pod) {
 // replaceSandbox lets a pod's sandbox die, as when its pause process is killed.
 // When the kubelet sees that it kills the containers and starts over in a new sandbox.
 func (w *world) replaceSandbox(p *pod) {
-	if s := p.sandbox(); !p.deleting && s != nil && s.ready {
+	if s := p.sandbox(); !p.deleting && s != nil && s.ready() {
 		w.stopSandbox(s)
 	}
 }
@@ -184,12 +182,12 @@ func (w *world) renew(a *act, dead *sandbox) {
 		w.kill(a, c, takes, 137)
 		last = max(last, takes)
 	}
-	w.during(a, last+w.between(300*time.Millisecond, 700*time.Millisecond), func() { w.startSandbox(a, dead.attempt+1) })
+	w.during(a, last+w.between(300*time.Millisecond, 700*time.Millisecond), func() { w.startSandbox(a, dead.status.Metadata.Attempt+1) })
 }
 
 // kill has a container end, which takes so long.
 func (w *world) kill(a *act, c *container, takes time.Duration, code int32) {
-	w.expect(a.pod, pleg.Died, c.id, c.spec.name, takes+actionTime)
+	w.expect(a.pod, pleg.Died, c.status.Id, c.spec.name, takes+actionTime)
 	w.during(a, takes, func() { w.exitContainer(c, exit{code: code}) })
 }
 
@@ -230,17 +228,17 @@ func (w *world) terminate(a *act) {
 func (w *world) tearDown(a *act) {
 	p := a.pod
 	for _, s := range p.sandboxes {
-		if s.ready {
-			w.expect(p, pleg.Died, s.id, "", actionTime)
+		if s.ready() {
+			w.expect(p, pleg.Died, s.status.Id, "", actionTime)
 		}
 		w.stopSandbox(s)
 	}
 	w.during(a, w.between(600*time.Millisecond, 1400*time.Millisecond), func() {
 		for _, c := range slices.Clone(p.containers) {
-			if c.state != cri.ContainerState_CONTAINER_EXITED {
-				w.expect(p, pleg.Died, c.id, c.spec.name, actionTime)
+			if !c.exited() {
+				w.expect(p, pleg.Died, c.status.Id, c.spec.name, actionTime)
 			}
-			w.expect(p, pleg.Removed, c.id, c.spec.name, actionTime)
+			w.expect(p, pleg.Removed, c.status.Id, c.spec.name, actionTime)
 			w.remove(c)
 		}
 		w.during(a, w.between(900*time.Millisecond, 1800*time.Millisecond), func() { w.removePod(p) })
@@ -263,7 +261,7 @@ func (w *world) placePod(spec podSpec, age time.Duration, restarts uint32) *pod 
 	born = born.Add(w.between(400*time.Millisecond, 900*time.Millisecond))
 	for i := range p.spec.init {
 		c := w.placeContainer(p, &p.spec.init[i], born)
-		born = c.started.Add(w.between(time.Second, 4*time.Second))
+		born = time.Unix(0, c.status.StartedAt).Add(w.between(time.Second, 4*time.Second))
 		w.end(c, exit{}, born)
 	}
 	for i := range p.spec.containers {

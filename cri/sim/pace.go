@@ -3,8 +3,6 @@ package sim
 import (
 	"math"
 	"time"
-
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
 // A clock is the server's: at a real moment it showed something, and it has gone on from
@@ -95,11 +93,11 @@ func (w *world) keep(spec podSpec) *pod {
 		p.backoffs, p.rests, p.act = map[string]*backoff{}, map[string]rest{}, nil
 		w.pods = append(w.pods, p)
 		for _, s := range p.sandboxes {
-			w.sandboxes, w.sandboxOf[s.id] = append(w.sandboxes, s), s
+			w.sandboxes, w.sandboxOf[s.status.Id] = append(w.sandboxes, s), s
 		}
 		for _, c := range p.containers {
 			c.fate = alive
-			w.containers, w.containerOf[c.id] = append(w.containers, c), c
+			w.containers, w.containerOf[c.status.Id] = append(w.containers, c), c
 		}
 		w.adopt(p)
 		return p
@@ -110,11 +108,11 @@ func (w *world) keep(spec podSpec) *pod {
 // settled reports whether all of p runs that its spec wants to.
 func (p *pod) settled() bool {
 	s := p.sandbox()
-	if s == nil || !s.ready || p.deleting || p.spec.manual {
+	if s == nil || !s.ready() || p.deleting || p.spec.manual {
 		return false
 	}
 	for _, spec := range p.spec.containers {
-		if c := p.latest(spec.name); c == nil || c.sandbox != s || c.state != cri.ContainerState_CONTAINER_RUNNING {
+		if c := p.latest(spec.name); c == nil || c.sandbox != s || !c.runs() {
 			return false
 		}
 	}

@@ -66,35 +66,30 @@ type pod struct {
 
 // A sandbox is one pod sandbox.
 type sandbox struct {
-	id                  string
-	pod                 *pod
-	attempt             uint32
-	ready               bool
-	created             time.Time
-	ip                  string // empty on the host's network
-	pid, shim           uint32
-	born                time.Time // of its processes, by the world's clock
-	labels, annotations map[string]string
-	listed              *cri.PodSandbox // as a list shows it; replaced, never changed
+	status    *cri.PodSandboxStatus // as the runtime tells it; replaced, never changed
+	listed    *cri.PodSandbox       // the same as a list shows it, likewise
+	pod       *pod
+	pid, shim uint32
+	born      time.Time // of its processes, by the world's clock
 }
+
+func (s *sandbox) ready() bool { return s.status.State == cri.PodSandboxState_SANDBOX_READY }
 
 // A container is one container.
 type container struct {
-	id                         string
-	pod                        *pod
-	sandbox                    *sandbox
-	spec                       *containerSpec
-	attempt                    uint32
-	state                      cri.ContainerState
-	created, started, finished time.Time
-	ended                      time.Time // the same as finished, by the script
-	exit                       exit
-	pid                        uint32
-	born                       time.Time // of its process, by the world's clock
-	fate                       fate
-	labels, annotations        map[string]string
-	listed                     *cri.Container // as a list shows it; replaced, never changed
+	status  *cri.ContainerStatus // as the runtime tells it; replaced, never changed
+	listed  *cri.Container       // the same as a list shows it, likewise
+	pod     *pod
+	sandbox *sandbox
+	spec    *containerSpec
+	ended   time.Time // when it finished, by the script
+	pid     uint32
+	born    time.Time // of its process, by the world's clock
+	fate    fate
 }
+
+func (c *container) runs() bool   { return c.status.State == cri.ContainerState_CONTAINER_RUNNING }
+func (c *container) exited() bool { return c.status.State == cri.ContainerState_CONTAINER_EXITED }
 
 func (p *pod) ref() string { return p.spec.namespace + "/" + p.spec.name }
 
@@ -120,7 +115,7 @@ func (p *pod) latest(name string) *container {
 func (p *pod) running() []*container {
 	var all []*container
 	for _, c := range p.containers {
-		if c.state == cri.ContainerState_CONTAINER_RUNNING {
+		if c.runs() {
 			all = append(all, c)
 		}
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -10,17 +11,16 @@ import (
 	"github.com/plegtop/plegtop/engine/podworker"
 )
 
-// A kubelet is what wakes the small kubelet's pod workers: a PLEG of its own, which sees
-// at once all that has changed, and looks only when there is something to see.
+// A kubelet is what wakes the small kubelet's pod workers: a PLEG of its own, which relists
+// only when there is something to see.
 type kubelet struct {
-	set      *podworker.Set
-	statuses *pleg.Cache
-	deaf     bool         // its workers expect nothing
-	blind    func() bool  // whether its lists hang; nil: never
-	unseen   []pleg.Event // since its last relist
-	told     []*pod       // of which its workers are to be told with the next relist
-	relists  bool         // one is to come
-	began    time.Time
+	set     *podworker.Set
+	core    *pleg.Core
+	deaf    bool        // its workers expect nothing
+	blind   func() bool // whether its lists hang; nil: never
+	told    []*pod      // of which its workers are to be told with the next relist
+	relists bool        // one is to come
+	began   time.Time
 }
 
 const (
@@ -38,20 +38,27 @@ const (
 )
 
 func newKubelet(now time.Time) kubelet {
-	statuses := pleg.NewCache(false)
-	return kubelet{set: podworker.New(statuses, true, true), statuses: statuses, began: now.Add(relistOff)}
+	core, err := pleg.New(pleg.Config{})
+	if err != nil {
+		panic("sim: the kubelet: " + err.Error()) // it is configured as any is
+	}
+	core.Attend(true)
+	return kubelet{set: podworker.New(core.Cache(), true, true), core: core, began: now.Add(relistOff)}
 }
 
 func (p *pod) key() pleg.UID { return pleg.UID(p.uid) }
 
-// meet gives a pod a worker.
-func (w *world) meet(p *pod) {
-	w.kubelet.set.Add(w.now, pleg.PodRef{UID: p.key(), Namespace: p.spec.namespace, Name: p.spec.name})
+func (p *pod) name() pleg.PodRef {
+	return pleg.PodRef{UID: p.key(), Namespace: p.spec.namespace, Name: p.spec.name}
 }
 
-// adopt gives a worker to a pod that has been running, and so was synced before.
+// meet gives a pod a worker.
+func (w *world) meet(p *pod) { w.kubelet.set.Add(w.now, p.name()) }
+
+// adopt gives a worker to a pod that has been running, and so was listed and synced before.
 func (w *world) adopt(p *pod) {
 	w.meet(p)
+	w.inspect(w.kubelet.core.BeginPod(w.now, p.listed(w.now)))
 	w.kubelet.set.Ask(w.now, p.key())
 	for uid, more := w.kubelet.set.Next(w.now); more; uid, more = w.kubelet.set.Next(w.now) {
 		w.kubelet.set.Done(w.now, uid)
@@ -79,35 +86,6 @@ func (w *world) expect(p *pod, kind pleg.Kind, id, name string, d time.Duration)
 	})
 }
 
-// see has the kubelet's next relist see a transition.
-func (w *world) see(kind cri.ContainerEventType, s *sandbox, c *container) {
-	if kind == cri.ContainerEventType_CONTAINER_CREATED_EVENT || !w.kubelet.set.Known(s.pod.key()) {
-		return
-	}
-	e := pleg.Event{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: s.pod.key(), Namespace: s.pod.spec.namespace, Name: s.pod.spec.name}, ID: s.id, Sandbox: true}, At: w.clock}
-	if c != nil {
-		e.ID, e.Container, e.Sandbox = c.id, c.spec.name, false
-	}
-	switch kind {
-	case cri.ContainerEventType_CONTAINER_STARTED_EVENT:
-		e.Kind, e.From, e.To = pleg.Started, pleg.Created, pleg.Running
-	case cri.ContainerEventType_CONTAINER_STOPPED_EVENT:
-		e.Kind, e.From, e.To = pleg.Died, pleg.Running, pleg.Exited
-		if c != nil {
-			e.Exited, e.ExitCode = true, c.exit.code
-		}
-	case cri.ContainerEventType_CONTAINER_DELETED_EVENT:
-		if c != nil && c.state != cri.ContainerState_CONTAINER_EXITED { // nobody saw its end
-			died := e
-			died.Kind, died.From, died.To = pleg.Died, pleg.Created, pleg.Exited
-			w.kubelet.unseen = append(w.kubelet.unseen, died)
-		}
-		e.Kind, e.From, e.To = pleg.Removed, pleg.Exited, pleg.Absent
-	}
-	w.kubelet.unseen = append(w.kubelet.unseen, e)
-	w.wantRelist()
-}
-
 // wantRelist has the kubelet relist soon. Its relists do not depend on who wants them:
 // the same happens whether workers are woken often or seldom.
 func (w *world) wantRelist() {
@@ -117,6 +95,58 @@ func (w *world) wantRelist() {
 	w.kubelet.relists = true
 	since := w.now.Sub(w.kubelet.began)
 	w.after((since/relistPeriod+1)*relistPeriod-since, w.relist)
+}
+
+// seenAs are a kubelet's words for the runtime's.
+var seenAs = map[cri.ContainerState]pleg.State{
+	cri.ContainerState_CONTAINER_CREATED: pleg.Created, cri.ContainerState_CONTAINER_RUNNING: pleg.Running, cri.ContainerState_CONTAINER_EXITED: pleg.Exited,
+}
+
+// listed returns p as a kubelet's lists show it.
+func (p *pod) listed(at time.Time) pleg.Pod {
+	l := pleg.Pod{PodRef: p.name(), ListedAt: at}
+	for _, s := range p.sandboxes {
+		state := pleg.Exited
+		if s.ready() {
+			state = pleg.Running
+		}
+		l.Sandboxes = append(l.Sandboxes, pleg.Sandbox{ID: s.status.Id, State: state})
+	}
+	for _, c := range p.containers {
+		l.Containers = append(l.Containers, pleg.Container{ID: c.status.Id, Name: c.spec.name, State: seenAs[c.status.State], SandboxID: c.sandbox.status.Id})
+	}
+	return l
+}
+
+// inspected returns what an inspection of p finds.
+func (p *pod) inspected() *pleg.PodStatus {
+	status := &pleg.PodStatus{PodRef: p.name()}
+	for _, c := range p.containers {
+		status.Containers = append(status.Containers, pleg.ContainerStatus{ID: c.status.Id, Name: c.spec.name, State: seenAs[c.status.State], ExitCode: c.status.ExitCode})
+	}
+	return status
+}
+
+// list returns the pods that have workers, as a kubelet's lists show them.
+func (w *world) list() (all []pleg.Pod) {
+	for _, p := range w.pods {
+		if w.kubelet.set.Known(p.key()) {
+			all = append(all, p.listed(w.now))
+		}
+	}
+	return all
+}
+
+// inspect takes a relist, which began with that, to its end, and returns its events.
+func (w *world) inspect(err error) []pleg.Event {
+	core := w.kubelet.core
+	for next, more := core.Next(); more && err == nil; next, more = core.Next() {
+		err = core.Settle(next.Pod.UID, w.now, w.pod(string(next.Pod.UID)).inspected(), nil)
+	}
+	if err = errors.Join(err, core.End()); err != nil {
+		panic("sim: a relist: " + err.Error()) // one ends before the next begins
+	}
+	return core.Released()
 }
 
 // relist hands on what the kubelet sees now, to workers who then have a newer status.
@@ -136,15 +166,13 @@ func (w *world) relist() {
 		w.work()
 		return
 	}
-	seen := k.unseen
-	k.unseen = nil
-	for _, e := range seen {
+	for _, e := range w.inspect(k.core.Begin(w.now, w.list())) {
+		e.At = w.clock
 		k.set.Event(w.now, e)
 		if p := w.pod(string(e.Pod.UID)); p != nil && e.Kind == pleg.Died && !e.Sandbox && !p.deleting {
 			w.after(w.between(150*time.Millisecond, 400*time.Millisecond), func() { w.prune(p, e.Container) })
 		}
 	}
-	k.statuses.UpdateTime(w.now)
 	k.set.Advance(w.now)
 	w.work()
 }
@@ -206,8 +234,8 @@ func (w *world) cutShort(p *pod) {
 
 // listsHang reports whether a list of all pods would hang.
 func (sn *scene) listsHang() bool {
-	return slices.ContainsFunc(sn.rules, func(r *rule) bool {
-		return r.hangs && (r.matches(Call{Method: "ListPodSandbox"}) || r.matches(Call{Method: "ListContainers"}))
+	return slices.ContainsFunc(sn.rules, func(r *Rule) bool {
+		return r.Hangs && (r.matches(Call{Method: "ListPodSandbox"}) || r.matches(Call{Method: "ListContainers"}))
 	})
 }
 

@@ -156,8 +156,8 @@ func TestAnExpectationRunsOut(t *testing.T) {
 		t.Errorf("the end of app has to wait for the start of slow: %+v", w)
 	}
 	run(sn, 3*time.Second)
-	if w := workerOf(t, sn.kubelet.set.Read(), p.uid); w.Expired != 1 || p.latest("app").attempt != 1 {
-		t.Errorf("%d ran out, app has been started %d times; want 1, 2", w.Expired, p.latest("app").attempt+1)
+	if w := workerOf(t, sn.kubelet.set.Read(), p.uid); w.Expired != 1 || p.latest("app").status.Metadata.Attempt != 1 {
+		t.Errorf("%d ran out, app has been started %d times; want 1, 2", w.Expired, p.latest("app").status.Metadata.Attempt+1)
 	}
 }
 
@@ -173,16 +173,16 @@ func TestWorkersWaitWhileTheListsHang(t *testing.T) {
 	sn.deletePod(deleted)
 	run(sn, 10*time.Minute)
 	all := sn.kubelet.set.Read()
-	if w := workerOf(t, all, deleted.uid); w.State != podworker.WaitsForStatus || len(deleted.running()) != 0 || !deleted.sandbox().ready {
+	if w := workerOf(t, all, deleted.uid); w.State != podworker.WaitsForStatus || len(deleted.running()) != 0 || !deleted.sandbox().ready() {
 		t.Errorf("who is to be deleted has to wait once it has killed its containers: %+v, %d run", w, len(deleted.running()))
 	}
-	if w := workerOf(t, all, crashed.uid); w.State != podworker.Idle || crashed.latest("app").attempt != 0 {
+	if w := workerOf(t, all, crashed.uid); w.State != podworker.Idle || crashed.latest("app").status.Metadata.Attempt != 0 {
 		t.Errorf("who has crashed: %+v", w)
 	}
 	turn("hung-list", false)(sn)
 	run(sn, 10*time.Second)
-	if len(sn.pods) != 1 || crashed.latest("app").attempt != 1 {
-		t.Errorf("%d pods, attempt %d; want what was to be done to be done", len(sn.pods), crashed.latest("app").attempt)
+	if len(sn.pods) != 1 || crashed.latest("app").status.Metadata.Attempt != 1 {
+		t.Errorf("%d pods, attempt %d; want what was to be done to be done", len(sn.pods), crashed.latest("app").status.Metadata.Attempt)
 	}
 }
 
@@ -266,5 +266,27 @@ func TestFrozenExpectations(t *testing.T) {
 	}
 	if least, two := left(); one <= 0 || two <= 0 || least > one {
 		t.Errorf("%v left, then %v to %v, though the script is frozen", one, least, two)
+	}
+}
+
+// Of what happens while its lists hang a kubelet sees the sum: what came and went has died,
+// and nobody is told that it ever started.
+func TestAfterAHangTheKubeletSeesTheSum(t *testing.T) {
+	sn, _ := watch(t, "empty", 1)
+	p, hangs := sn.placePod(podNamed("ns", "p", one("app", imageApp)), time.Hour, 0), true
+	sn.kubelet.blind = func() bool { return hangs }
+	c := sn.newContainer(p, &containerSpec{name: "debug"}, sn.wall())
+	sn.expect(p, pleg.Started, c.status.Id, "debug", time.Minute)
+	sn.run(c, sn.wall())
+	sn.end(c, exit{code: 3}, sn.wall())
+	sn.advance(epoch.Add(5 * time.Second))
+	if w := workerOf(t, sn.kubelet.set.Read(), p.uid); !w.LastAt.IsZero() {
+		t.Errorf("while the lists hang its worker is told of %+v", w.Last)
+	}
+	hangs = false
+	sn.advance(epoch.Add(6 * time.Second))
+	w := workerOf(t, sn.kubelet.set.Read(), p.uid)
+	if w.Last.Kind != pleg.Died || w.Last.ID != c.status.Id || w.Last.ExitCode != 3 || !w.Last.Exited || len(w.Expected) != 1 {
+		t.Errorf("its worker: %+v, want it to be told of the death alone", w)
 	}
 }

@@ -3,8 +3,6 @@ package sim
 import (
 	"strings"
 
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
-
 	"github.com/plegtop/plegtop/cri/sim/proc"
 )
 
@@ -34,7 +32,7 @@ const (
 
 // processes returns what runs on the node. The runtime listens on socket.
 func (sn *scene) processes(socket string) []proc.Process {
-	all := sn.daemons()
+	all := sn.daemons(socket)
 	shims := map[*sandbox]bool{}
 	shim := func(s *sandbox) {
 		if !shims[s] {
@@ -43,13 +41,13 @@ func (sn *scene) processes(socket string) []proc.Process {
 		}
 	}
 	for _, s := range sn.sandboxes {
-		if s.ready {
+		if s.ready() {
 			shim(s)
 			all = append(all, s.pause())
 		}
 	}
 	for _, c := range sn.containers {
-		if c.state == cri.ContainerState_CONTAINER_RUNNING {
+		if c.runs() {
 			shim(c.sandbox)
 			if c.fate != gone {
 				all = append(all, c.process())
@@ -64,11 +62,11 @@ func (sn *scene) processes(socket string) []proc.Process {
 	return all
 }
 
-func (sn *scene) daemons() []proc.Process {
+func (sn *scene) daemons(socket string) []proc.Process {
 	all := []proc.Process{
 		{
 			PID: initPID, Name: "systemd", Args: "/sbin/init\x00", Cgroup: "/init.scope",
-			State: 'S', Sleep: proc.InPoll, Pages: 3300, Threads: 1,
+			State: 'S', Sleep: proc.InPoll, Pages: 3300, Threads: 1, Mounts: mounts,
 		},
 		{
 			PID: kubeletPID, Parent: initPID, Name: "kubelet", Args: "/usr/bin/kubelet\x00--config=/var/lib/kubelet/config.yaml\x00",
@@ -80,7 +78,7 @@ func (sn *scene) daemons() []proc.Process {
 	}
 	runtime := proc.Process{
 		PID: containerdPID, Parent: initPID, Name: "containerd", Args: "/usr/bin/containerd\x00",
-		Cgroup: "/system.slice/containerd.service", State: 'S', Sleep: proc.InFutex, Pages: 17000, Threads: 4, Percent: 2,
+		Cgroup: "/system.slice/containerd.service", State: 'S', Sleep: proc.InFutex, Pages: 17000, Threads: 4, Percent: 2, Listens: socket,
 	}
 	if sn.stopped {
 		runtime.State, runtime.Sleep, runtime.Percent = 'T', proc.InStop, 0
@@ -90,7 +88,7 @@ func (sn *scene) daemons() []proc.Process {
 
 // shimProcess returns the shim that is the parent of all processes of s.
 func (s *sandbox) shimProcess(socket string) proc.Process {
-	args := []string{"/usr/bin/containerd-shim-runc-v2", "-namespace", "k8s.io", "-id", s.id, "-address", socket, ""}
+	args := []string{"/usr/bin/containerd-shim-runc-v2", "-namespace", "k8s.io", "-id", s.status.Id, "-address", socket, ""}
 	return proc.Process{
 		PID: int(s.shim), Parent: initPID, Name: "containerd-shim-runc-v2", Args: strings.Join(args, "\x00"),
 		Cgroup: "/system.slice/containerd.service", State: 'S', Sleep: proc.InFutex, Born: s.born, Pages: 2900, Threads: 1,
@@ -99,7 +97,7 @@ func (s *sandbox) shimProcess(socket string) proc.Process {
 
 func (s *sandbox) pause() proc.Process {
 	return proc.Process{
-		PID: int(s.pid), Parent: int(s.shim), Name: "pause", Args: "/pause\x00", Cgroup: s.pod.cgroup(s.id),
+		PID: int(s.pid), Parent: int(s.shim), Name: "pause", Args: "/pause\x00", Cgroup: s.pod.cgroup(s.status.Id),
 		State: 'S', Sleep: proc.InPause, Born: s.born, Pages: 160, Threads: 1,
 	}
 }
@@ -107,7 +105,7 @@ func (s *sandbox) pause() proc.Process {
 func (c *container) process() proc.Process {
 	p := proc.Process{
 		PID: int(c.pid), Parent: int(c.sandbox.shim), Name: c.spec.name, Args: "/usr/bin/" + c.spec.name + "\x00",
-		Cgroup: c.pod.cgroup(c.id), State: 'S', Sleep: proc.InPoll, Born: c.born, Pages: 6200, Threads: 1,
+		Cgroup: c.pod.cgroup(c.status.Id), State: 'S', Sleep: proc.InPoll, Born: c.born, Pages: 6200, Threads: 1,
 	}
 	if c.fate == stuck {
 		p.State, p.Sleep = 'D', proc.InNFS

@@ -74,7 +74,7 @@ func (r runtimeService) PodSandboxStatus(_ context.Context, q *cri.PodSandboxSta
 	if err != nil {
 		return nil, because(err, "an error occurred when try to find sandbox")
 	}
-	return &cri.PodSandboxStatusResponse{Status: sb.status()}, nil
+	return &cri.PodSandboxStatusResponse{Status: sb.status}, nil
 }
 
 func (r runtimeService) ContainerStatus(_ context.Context, q *cri.ContainerStatusRequest) (*cri.ContainerStatusResponse, error) {
@@ -84,7 +84,7 @@ func (r runtimeService) ContainerStatus(_ context.Context, q *cri.ContainerStatu
 	if err != nil {
 		return nil, because(err, fmt.Sprintf("an error occurred when try to find container %q", q.GetContainerId()))
 	}
-	return &cri.ContainerStatusResponse{Status: c.status()}, nil
+	return &cri.ContainerStatusResponse{Status: c.status}, nil
 }
 
 // because puts a text before that of err and keeps its code.

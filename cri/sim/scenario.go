@@ -14,14 +14,6 @@ type Scenario struct {
 	Keys    string // what to press and what that shows, one line for people
 }
 
-// A Fault is something that can be wrong, to be switched on and off while the
-// server runs, whatever the scenario.
-type Fault struct {
-	Name    string
-	Summary string // one line for people
-	On      bool
-}
-
 // A scenario is the pods of a node, what goes wrong there, and what else
 // happens. What goes wrong can also be switched on and off while another one plays.
 type scenario struct {

@@ -12,7 +12,7 @@ import (
 
 func TestScenariosAreListed(t *testing.T) {
 	want := []string{
-		"tour", "quiet", "churn", "crashloop", "big", "slow", "hung-inspect", "hung-list", "flaky", "restart", "overflow", "unhealthy",
+		"tour", "quiet", "churn", "crashloop", "big", "slow", "hung-inspect", "hung-list", "flaky", "restart", "socket-lost", "failing-store", "overflow", "unhealthy",
 		"flapping", "inspect-failing", "list-too-big", "status-lock", "hung-update", "deadlock", "runtime-slow", "churn-storm", "not-ready",
 		"network-not-ready", "no-address", "ghost", "clock-step",
 		"event-drift", "events-storm", "old-runtime",
@@ -38,7 +38,7 @@ func TestEveryScenarioStartsAndAnswers(t *testing.T) {
 	for _, sc := range playable() {
 		t.Run(sc.name, func(t *testing.T) {
 			s, c := start(t, sc.name)
-			for _, err := range []error{s.SetFault("slow", false), s.SetFault("runtime-slow", false), s.SetFault("flaky", false)} {
+			for _, err := range []error{s.setFault("slow", false), s.setFault("runtime-slow", false), s.setFault("flaky", false)} {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -62,14 +62,14 @@ func TestPodsAreThereFromBefore(t *testing.T) {
 		sn, _ := watch(t, sc.Name, 1)
 		ages := map[time.Duration]bool{}
 		for _, s := range sn.sandboxes {
-			age := epoch.Sub(s.created)
+			age := epoch.Sub(made(s.status))
 			if ages[age.Truncate(time.Minute)] = true; age < 30*time.Minute {
 				t.Errorf("%s: %s is only %v old", sc.Name, s.pod.ref(), age)
 			}
 		}
 		for _, c := range sn.containers {
-			if c.created.After(epoch) || c.started.Before(c.created) || c.state == cri.ContainerState_CONTAINER_EXITED && c.finished.Before(c.started) {
-				t.Errorf("%s: %s %s: created %v, started %v, finished %v", sc.Name, c.pod.ref(), c.spec.name, c.created, c.started, c.finished)
+			if made(c.status).After(epoch) || c.status.StartedAt < c.status.CreatedAt || c.exited() && c.status.FinishedAt < c.status.StartedAt {
+				t.Errorf("%s: %s %v", sc.Name, c.pod.ref(), c.status)
 			}
 		}
 		if len(ages) < 5 {

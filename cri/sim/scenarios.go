@@ -48,7 +48,7 @@ func scenarios() []scenario {
 		},
 		{
 			name: "slow", summary: "every call takes 300 ms longer", keys: "3: calls and how long they take", pods: tour,
-			wrong: "every call takes 300 ms longer", fault: calls(rule{delay: 300 * time.Millisecond}),
+			wrong: "every call takes 300 ms longer", fault: calls(Rule{Delay: 300 * time.Millisecond}),
 			steps: says("every call takes 300 ms; relists grow long, and events come late"),
 		},
 		{
@@ -70,7 +70,7 @@ func scenarios() []scenario {
 		},
 		{
 			name: "flaky", summary: "one call in five fails", keys: "3: failed calls; 4 enter: their errors", pods: tour,
-			wrong: "one call in five fails", fault: calls(rule{odds: 0.2, left: -1, errs: []error{
+			wrong: "one call in five fails", fault: calls(Rule{Odds: 0.2, Errs: []error{
 				status.Error(codes.Unavailable, "transport is closing"),
 				status.Error(codes.Unknown, "failed to get sandbox ip: check network namespace closed: input/output error"),
 				status.Error(codes.Internal, "ttrpc: closed"),
@@ -90,6 +90,17 @@ func scenarios() []scenario {
 				{14 * time.Second, off("runtime-down"), "the runtime is back; expect the events of 6 s in one relist"},
 			},
 			cycle: 20 * time.Second,
+		},
+		{
+			name: "socket-lost", summary: "after 5 s the runtime's socket is gone from its path, and only who is connected is answered", keys: "4 enter: who listens there",
+			pods: tour, wrong: "the runtime's socket is gone from its path", fault: sets(func(sn *scene) *bool { return &sn.lost }), at: soonAfter,
+			steps: soon("in 5 s somebody will remove the runtime's socket",
+				"calls are answered on the old connection; whoever connects now is refused"),
+		},
+		{
+			name: "failing-store", summary: "the disk of the runtime's data loses what is written, and every call is answered", keys: "4 enter: the kernel's words, and what to do",
+			pods: tour, wrong: "the disk of the runtime's data loses what is written", fault: failStore,
+			steps: says("no call tells of it; the kernel's log does, which is read once a minute"),
 		},
 		{
 			name: "overflow", summary: "the runtime is not ready, nobody reads the events of 450 jobs, and the event channel overflows; then all is well again",
@@ -166,14 +177,14 @@ func scenarios() []scenario {
 		},
 		{
 			name: "deadlock", summary: "after 5 s no call but Version answers", keys: "3: what is in flight; 4 enter: what to do next", pods: tour,
-			wrong: "no call but Version ever answers", fault: calls(rule{hangs: true, spares: isVersion}), at: soonAfter,
+			wrong: "no call but Version ever answers", fault: calls(Rule{Hangs: true, Spares: isVersion}), at: soonAfter,
 			steps: soon("in 5 s the runtime will lock up",
 				"only Version answers; the lists and Status hang"),
 		},
 		// Few pods: with a call each 1.2 s a relist of the tour would take minutes.
 		{
 			name: "runtime-slow", summary: "every call takes about 1.2 s", keys: "3: all calls are slow alike; 4 enter: the finding", pods: ordinary,
-			wrong: "every call takes about 1.2 s longer", fault: calls(rule{delay: 1200 * time.Millisecond, spread: 150 * time.Millisecond}),
+			wrong: "every call takes about 1.2 s longer", fault: calls(Rule{Delay: 1200 * time.Millisecond, Spread: 150 * time.Millisecond}),
 			steps: []step{{3 * time.Second, runBackup(9 * time.Second), "every call takes 1.2 s; the events of the job backup come late"}}, cycle: 20 * time.Second,
 		},
 		{

@@ -15,9 +15,11 @@ type scene struct {
 	*world
 	scenario   scenario
 	began      time.Time  // by the script
-	rules      []*rule    // in force; with none every call passes
+	rules      []*Rule    // in force; with none every call passes
 	chance     *rand.Rand // for calls, so that they do not disturb the world's
 	away       bool       // nothing listens on the socket
+	lost       bool       // the socket is not at its path
+	log        []said     // the kernel's
 	networkBad bool       // Status says so
 	runtimeBad bool       // Status says so
 	stopped    bool       // the runtime's process, by a signal
@@ -65,7 +67,7 @@ const startTime = 3 * time.Second
 // release lets go of the calls that are held.
 func (sn *scene) release() {
 	for _, r := range sn.rules {
-		if r.hangs {
+		if r.Hangs {
 			close(r.ended)
 		}
 	}
@@ -153,23 +155,28 @@ func (sn *scene) repeat(cycle time.Duration, steps []step) (stop func()) {
 	}
 }
 
-// A rule makes the calls that it matches go wrong in one way.
-type rule struct {
-	match  Match
-	hangs  bool // calls wait until the rule ends
-	delay  time.Duration
-	spread time.Duration       // delay is drawn from so much less to so much more
-	spares func(Call) bool     // which calls pass all the same; nil: none
-	errs   []error             // not empty: calls fail with one of them
-	odds   float64             // of failing, if there are errs
-	left   int                 // how many calls it is still good for, if there are errs; negative: any number
-	change func(proto.Message) // of answers on their way out; may be nil
+// A Rule has the calls that it matches go wrong.
+type Rule struct {
+	Match  Match
+	Spares func(Call) bool // which calls pass all the same; nil: none
+	Hangs  bool            // calls wait until the rule ends or their clients give up
+	Delay  time.Duration   // by the server's clock
+	Spread time.Duration   // Delay is drawn from so much less to so much more
+	Errs   []error         // not empty: calls fail with one of them, of gRPC's
+	Odds   float64         // of failing then; 0: always
+	Left   int             // how many calls fail then; 0: any number
+
+	// Change has every answer before it is sent, for answers that no healthy runtime would
+	// give; nil: none. An answer is the response of cri-api, or one event of a stream; Change
+	// may do to it what it likes and must be safe for concurrent use. Texts have to stay
+	// valid UTF-8: gRPC fails the call otherwise, with Internal.
+	Change func(answer proto.Message)
 
 	ended chan struct{} // closed at the end, if calls hang
 }
 
-func (r *rule) matches(c Call) bool {
-	return r.match.matches(c) && (r.spares == nil || !r.spares(c))
+func (r *Rule) matches(c Call) bool {
+	return r.Match.matches(c) && (r.Spares == nil || !r.Spares(c))
 }
 
 // An effect is what the rules have in store for one call, in this order.
@@ -181,7 +188,7 @@ type effect struct {
 
 // addRule puts a rule in force and returns what ends it. Ending it lets go of the
 // calls that it holds; doing so twice does no harm.
-func (sn *scene) addRule(want rule) (end func()) {
+func (sn *scene) addRule(want Rule) (end func()) {
 	r := &want
 	r.ended = make(chan struct{})
 	sn.rules = append(sn.rules, r)
@@ -192,7 +199,7 @@ func (sn *scene) addRule(want rule) (end func()) {
 			return
 		}
 		sn.changes++
-		if r.hangs {
+		if r.Hangs {
 			close(r.ended)
 		}
 	}
@@ -201,7 +208,7 @@ func (sn *scene) addRule(want rule) (end func()) {
 // holds returns what ends the rules by which a call hangs.
 func (sn *scene) holds(call Call) (all []<-chan struct{}) {
 	for _, r := range slices.Backward(sn.rules) {
-		if r.hangs && r.matches(call) {
+		if r.Hangs && r.matches(call) {
 			all = append(all, r.ended)
 		}
 	}
@@ -216,9 +223,9 @@ func (sn *scene) decide(call Call) effect {
 		if !r.matches(call) {
 			continue
 		}
-		e.delay += r.delay
-		if r.spread > 0 {
-			e.delay += time.Duration(sn.chance.Int64N(2*int64(r.spread)+1)) - r.spread
+		e.delay += r.Delay
+		if r.Spread > 0 {
+			e.delay += time.Duration(sn.chance.Int64N(2*int64(r.Spread)+1)) - r.Spread
 		}
 		if e.err == nil {
 			e.err = sn.fail(r)
@@ -228,14 +235,14 @@ func (sn *scene) decide(call Call) effect {
 }
 
 // fail returns the error that r has for a call, or nil.
-func (sn *scene) fail(r *rule) error {
-	if len(r.errs) == 0 || r.odds < 1 && sn.chance.Float64() >= r.odds {
+func (sn *scene) fail(r *Rule) error {
+	if len(r.Errs) == 0 || r.Odds > 0 && sn.chance.Float64() >= r.Odds {
 		return nil
 	}
-	if r.left > 0 {
-		if r.left--; r.left == 0 {
+	if r.Left > 0 {
+		if r.Left--; r.Left == 0 {
 			sn.rules = drop(sn.rules, r)
 		}
 	}
-	return r.errs[sn.chance.IntN(len(r.errs))]
+	return r.Errs[sn.chance.IntN(len(r.Errs))]
 }

@@ -129,7 +129,7 @@ func (s *Server) open(sc scenario) error {
 			return fmt.Errorf("make the demo's node: %w", err)
 		}
 	}
-	if err := s.wire.set(!s.scene.away); err != nil {
+	if err := s.wire.set(!s.scene.away, s.scene.lost); err != nil {
 		return fmt.Errorf("listen on the demo's socket: %w", err)
 	}
 	return nil
@@ -149,9 +149,9 @@ func (s *Server) Endpoint() string { return "unix://" + s.wire.path }
 
 // HostRoot returns a folder that is laid out as the root of the node's file
 // system: its /proc shows the processes of the containers, their shims and the
-// daemons, and that the node is otherwise calm. Beside that there are containerd's
-// configuration, its folders of what runs, and its debug socket where the path is short
-// enough for one. It is "" if the server began with a
+// daemons, where containerd listens, the mounts, and that the node is otherwise calm. Beside
+// that there are the kernel's log, containerd's configuration, its folders of what runs, and
+// its debug socket where the path is short enough for one. It is "" if the server began with a
 // scenario in which processes do not matter, and the folder is not there while one
 // of those plays later. It follows the world within moments.
 func (s *Server) HostRoot() string { return s.root }
@@ -211,15 +211,15 @@ func (s *Server) tick(ctx context.Context) {
 func (s *Server) step(do func()) (next time.Time, ok bool) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	var away bool
+	var away, lost bool
 	var now picture
 	s.change(func() {
 		do()
 		next, ok = s.scene.next()
-		away, now = s.scene.away, s.picture()
+		away, lost, now = s.scene.away, s.scene.lost, s.picture()
 	})
-	_ = s.draw(now)       // a node that cannot be shown is not there at all
-	_ = s.wire.set(!away) // a socket that can't come back looks to its clients like what it is: gone
+	_ = s.draw(now)             // a node that cannot be shown is not there at all
+	_ = s.wire.set(!away, lost) // a socket that can't come back looks to its clients like what it is: gone
 	return next, ok
 }
 

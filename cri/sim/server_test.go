@@ -18,6 +18,9 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
+// made returns when the runtime made something.
+func made(of interface{ GetCreatedAt() int64 }) time.Time { return time.Unix(0, of.GetCreatedAt()) }
+
 // standstill is the pace of a clock that all but stands still, so that a slow machine sees
 // what a fast one does.
 const standstill = 1e-5
@@ -181,7 +184,7 @@ func TestStatus(t *testing.T) {
 	} {
 		if step.fault != "" {
 			want[step.breaks] = false
-			if err := s.SetFault(step.fault, true); err != nil {
+			if err := s.setFault(step.fault, true); err != nil {
 				t.Fatal(err)
 			}
 		}

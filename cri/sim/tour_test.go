@@ -34,11 +34,11 @@ func watch(t *testing.T, name string, seed uint64) (*scene, *[]seen) {
 func (t transition) words() string {
 	kind := strings.TrimSuffix(strings.TrimPrefix(t.kind.String(), "CONTAINER_"), "_EVENT")
 	if t.container == nil {
-		return fmt.Sprintf("%s sandbox#%d %s", t.sandbox.pod.ref(), t.sandbox.attempt, kind)
+		return fmt.Sprintf("%s sandbox#%d %s", t.sandbox.pod.ref(), t.sandbox.status.Metadata.Attempt, kind)
 	}
-	text := fmt.Sprintf("%s %s#%d %s", t.sandbox.pod.ref(), t.container.spec.name, t.container.attempt, kind)
+	text := fmt.Sprintf("%s %s#%d %s", t.sandbox.pod.ref(), t.container.spec.name, t.container.status.Metadata.Attempt, kind)
 	if t.kind == cri.ContainerEventType_CONTAINER_STOPPED_EVENT {
-		s := t.container.status()
+		s := t.container.status
 		text += fmt.Sprintf(" %d %s", s.ExitCode, s.Reason)
 	}
 	return text

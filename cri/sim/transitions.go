@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"time"
 
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -21,15 +22,16 @@ func (w *world) newPod(spec podSpec) *pod {
 
 // newSandbox creates a sandbox for p and makes it ready.
 func (w *world) newSandbox(p *pod, attempt uint32, created time.Time) *sandbox {
-	s := &sandbox{id: w.id(), pod: p, attempt: attempt, ready: true, created: created, born: created.Add(-w.skew), pid: w.pid()}
+	s, id, ip := &sandbox{pod: p, born: created.Add(-w.skew)}, w.id(), ""
+	s.pid = w.pid()
 	s.shim = w.claim(s.pid - 1)
 	if !p.spec.hostNetwork && !w.unplugged {
-		s.ip = w.address()
+		ip = w.address()
 	}
-	s.describe()
+	s.become(p.newStatus(id, attempt, created, ip))
 	p.sandboxes = append(p.sandboxes, s)
 	w.sandboxes = append(w.sandboxes, s)
-	w.sandboxOf[s.id] = s
+	w.sandboxOf[s.status.Id] = s
 	w.changed(cri.ContainerEventType_CONTAINER_CREATED_EVENT, s, nil)
 	w.changed(cri.ContainerEventType_CONTAINER_STARTED_EVENT, s, nil)
 	return s
@@ -37,51 +39,59 @@ func (w *world) newSandbox(p *pod, attempt uint32, created time.Time) *sandbox {
 
 // newContainer creates a container in the newest sandbox of p.
 func (w *world) newContainer(p *pod, spec *containerSpec, created time.Time) *container {
-	c := &container{
-		id: w.id(), pod: p, sandbox: p.sandbox(), spec: spec, attempt: p.attempts[spec.name],
-		state: cri.ContainerState_CONTAINER_CREATED, created: created,
-	}
+	c := &container{pod: p, sandbox: p.sandbox(), spec: spec}
+	c.become(c.sandbox.newStatus(w.id(), spec, p.attempts[spec.name], created))
 	p.attempts[spec.name]++
-	c.describe()
 	p.containers = append(p.containers, c)
 	w.containers = append(w.containers, c)
-	w.containerOf[c.id] = c
+	w.containerOf[c.status.Id] = c
 	w.changed(cri.ContainerEventType_CONTAINER_CREATED_EVENT, c.sandbox, c)
 	return c
 }
 
 func (w *world) run(c *container, started time.Time) {
-	c.state, c.started, c.pid = cri.ContainerState_CONTAINER_RUNNING, started, w.pid()
-	c.born = started.Add(-w.skew)
-	c.list()
+	c.pid, c.born = w.pid(), started.Add(-w.skew)
+	c.become(changed(c.status, func(is *cri.ContainerStatus) {
+		is.State, is.StartedAt = cri.ContainerState_CONTAINER_RUNNING, started.UnixNano()
+	}))
 	w.changed(cri.ContainerEventType_CONTAINER_STARTED_EVENT, c.sandbox, c)
 }
 
 func (w *world) end(c *container, how exit, finished time.Time) {
 	delete(w.pids, c.pid)
-	c.state, c.finished, c.ended, c.exit, c.pid = cri.ContainerState_CONTAINER_EXITED, finished, w.now, how, 0
-	c.list()
+	c.ended, c.pid = w.now, 0
+	c.become(changed(c.status, func(is *cri.ContainerStatus) {
+		is.State, is.FinishedAt = cri.ContainerState_CONTAINER_EXITED, finished.UnixNano()
+		is.ExitCode, is.Reason, is.Message = how.code, cmp.Or(how.reason, reasonFor(how.code)), how.message
+	}))
 	w.changed(cri.ContainerEventType_CONTAINER_STOPPED_EVENT, c.sandbox, c)
 }
 
 // stopSandbox makes a sandbox not ready; its containers stay as they are.
 func (w *world) stopSandbox(s *sandbox) {
-	if !s.ready {
+	if !s.ready() {
 		return
 	}
 	delete(w.pids, s.pid)
-	s.ready, s.ip, s.pid = false, "", 0
-	s.list()
+	s.pid = 0
+	s.fall()
 	w.changed(cri.ContainerEventType_CONTAINER_STOPPED_EVENT, s, nil)
+}
+
+// fall makes a sandbox not ready, without an address.
+func (s *sandbox) fall() {
+	s.become(changed(s.status, func(is *cri.PodSandboxStatus) {
+		is.State, is.Network = cri.PodSandboxState_SANDBOX_NOTREADY, &cri.PodSandboxNetworkStatus{}
+	}))
 }
 
 // remove takes a container off the node, whatever its state. It does nothing
 // for one that is gone.
 func (w *world) remove(c *container) {
-	if w.containerOf[c.id] != c {
+	if w.containerOf[c.status.Id] != c {
 		return
 	}
-	delete(w.containerOf, c.id)
+	delete(w.containerOf, c.status.Id)
 	delete(w.pids, c.pid)
 	w.containers = drop(w.containers, c)
 	c.pod.containers = drop(c.pod.containers, c)
@@ -91,14 +101,14 @@ func (w *world) remove(c *container) {
 // removeSandbox takes a sandbox off the node, whatever its state, and leaves
 // its containers behind. It does nothing for one that is gone.
 func (w *world) removeSandbox(s *sandbox) {
-	if w.sandboxOf[s.id] != s {
+	if w.sandboxOf[s.status.Id] != s {
 		return
 	}
-	delete(w.sandboxOf, s.id)
+	delete(w.sandboxOf, s.status.Id)
 	delete(w.pids, s.pid)
 	delete(w.pids, s.shim)
 	w.sandboxes = drop(w.sandboxes, s)
-	s.ready = false
+	s.fall()
 	s.pod.sandboxes = drop(s.pod.sandboxes, s)
 	w.changed(cri.ContainerEventType_CONTAINER_DELETED_EVENT, s, nil)
 }

@@ -114,13 +114,13 @@ func TestStatusLockHoldsOneStatusAndBothLists(t *testing.T) {
 		})
 		return err
 	}
-	calls["victim"], calls["sandbox"] = containerStatus(c, victim.id), sandboxStatus(c, victim.sandbox.id)
+	calls["victim"], calls["sandbox"] = containerStatus(c, victim.status.Id), sandboxStatus(c, victim.sandbox.status.Id)
 	s.mu.Lock()
 	others := slices.Clone(s.scene.containers)
 	s.mu.Unlock()
 	for _, one := range others {
 		if one != victim {
-			calls[one.id] = containerStatus(c, one.id)
+			calls[one.status.Id] = containerStatus(c, one.status.Id)
 		}
 	}
 	got := answers(t, s, 4, calls)
@@ -137,7 +137,7 @@ func TestDeadlockSparesVersion(t *testing.T) {
 	s, c := begin(t, "deadlock", 6*time.Second)
 	calls := basicCalls(c)
 	victim := victimOf(s)
-	calls["container"], calls["sandbox"] = containerStatus(c, victim.id), sandboxStatus(c, victim.sandbox.id)
+	calls["container"], calls["sandbox"] = containerStatus(c, victim.status.Id), sandboxStatus(c, victim.sandbox.status.Id)
 	got := answers(t, s, len(calls)-1, calls)
 	if code, ok := got["Version"]; len(got) != 1 || !ok || code != codes.OK {
 		t.Errorf("answered: %v, want only Version", got)
@@ -160,17 +160,17 @@ func TestInspectFailing(t *testing.T) {
 	s, c := start(t, "inspect-failing")
 	victim := victimOf(s)
 	for range 3 {
-		_, err := statusOf(t.Context(), c, victim.id)
-		if status.Code(err) != codes.Unknown || !strings.Contains(err.Error(), victim.id) {
+		_, err := statusOf(t.Context(), c, victim.status.Id)
+		if status.Code(err) != codes.Unknown || !strings.Contains(err.Error(), victim.status.Id) {
 			t.Errorf("status of the container: %v, want code Unknown and its id", err)
 		}
 	}
-	if err := sandboxStatus(c, victim.sandbox.id)(t.Context()); err != nil {
+	if err := sandboxStatus(c, victim.sandbox.status.Id)(t.Context()); err != nil {
 		t.Errorf("its sandbox: %v", err)
 	}
 	listed, failed := false, 0
 	for _, one := range containersOf(t, c, nil) {
-		listed = listed || one.Id == victim.id
+		listed = listed || one.Id == victim.status.Id
 		if _, err := statusOf(t.Context(), c, one.Id); err != nil {
 			failed++
 		}
@@ -211,7 +211,7 @@ func TestDeadContainersPileUp(t *testing.T) {
 	sn.advance(epoch.Add(time.Hour))
 	owners, largest := map[string]int{}, map[*pod]int{}
 	for _, c := range sn.containers {
-		if c.state == cri.ContainerState_CONTAINER_EXITED {
+		if c.exited() {
 			owners[c.pod.spec.namespace]++
 			largest[c.pod]++
 		}
@@ -306,7 +306,9 @@ func TestNotReadyScenarios(t *testing.T) {
 // those before and after it have one.
 func TestNoAddress(t *testing.T) {
 	sn := newScene(scenario{pods: func(*scene) {}}, 1, time.Now(), nil)
-	address := func() bool { return sn.newSandbox(sn.newPod(podSpec{name: "web"}), 0, sn.wall()).ip != "" }
+	address := func() bool {
+		return sn.newSandbox(sn.newPod(podSpec{name: "web"}), 0, sn.wall()).status.Network.Ip != ""
+	}
 	before := address()
 	off := sets(func(sn *scene) *bool { return &sn.unplugged })(sn)
 	during := address()
@@ -331,7 +333,7 @@ func TestClockStepMakesThingsOfTheFuture(t *testing.T) {
 	if future < 3 || past < 10 {
 		t.Errorf("%d containers of the future and %d of the past, want some and most", future, past)
 	}
-	if err := s.SetFault("clock-step", false); err != nil {
+	if err := s.setFault("clock-step", false); err != nil {
 		t.Fatal(err)
 	}
 	p := s.AddPod(PodSpec{Namespace: "ns", Name: "p", Containers: []string{"a"}})

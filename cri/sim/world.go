@@ -113,7 +113,9 @@ func (w *world) address() string {
 // changed notes a transition that lists now show.
 func (w *world) changed(kind cri.ContainerEventType, s *sandbox, c *container) {
 	w.changes++
-	w.see(kind, s, c)
+	if kind != cri.ContainerEventType_CONTAINER_CREATED_EVENT && w.kubelet.set.Known(s.pod.key()) {
+		w.wantRelist()
+	}
 	if w.onChange != nil {
 		w.onChange(transition{at: w.wall(), kind: kind, sandbox: s, container: c})
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
 func TestEqualSeedsGiveEqualWorlds(t *testing.T) {
@@ -30,7 +29,7 @@ func TestEqualSeedsGiveEqualWorlds(t *testing.T) {
 	}
 	one, _ := watch(t, "tour", 5)
 	two, _ := watch(t, "tour", 6)
-	if one.containers[0].id == two.containers[0].id {
+	if one.containers[0].status.Id == two.containers[0].status.Id {
 		t.Error("another seed gives the same ids")
 	}
 }
@@ -39,10 +38,10 @@ func TestEqualSeedsGiveEqualWorlds(t *testing.T) {
 func everything(w *world) []string {
 	var all []string
 	for _, s := range w.sandboxes {
-		all = append(all, encode(s.status()))
+		all = append(all, encode(s.status))
 	}
 	for _, c := range w.containers {
-		all = append(all, encode(c.status()))
+		all = append(all, encode(c.status))
 	}
 	return all
 }
@@ -59,14 +58,14 @@ func TestNamesAndIDs(t *testing.T) {
 	sn, _ := watch(t, "big", 1)
 	ids := map[string]bool{}
 	for _, c := range sn.containers {
-		ids[c.id] = true
-		if len(c.id) != 64 || strings.Trim(c.id, "0123456789abcdef") != "" {
-			t.Fatalf("id %q, want 64 hexadecimal digits", c.id)
+		ids[c.status.Id] = true
+		if len(c.status.Id) != 64 || strings.Trim(c.status.Id, "0123456789abcdef") != "" {
+			t.Fatalf("id %q, want 64 hexadecimal digits", c.status.Id)
 		}
 	}
 	addresses := map[string]bool{}
 	for _, s := range sn.sandboxes {
-		ids[s.id], addresses[s.ip] = true, true
+		ids[s.status.Id], addresses[s.status.Network.Ip] = true, true
 	}
 	if len(ids) != 4000 || len(addresses) != 1000 {
 		t.Errorf("%d ids and %d addresses, want 4000 and 1000", len(ids), len(addresses))
@@ -91,10 +90,10 @@ func TestLabelsAndAnnotationsAreTheKubelets(t *testing.T) {
 	if got := c.listed.Annotations["io.kubernetes.container.restartCount"]; got != "3" || c.listed.Metadata.Attempt != 3 {
 		t.Errorf("restartCount %s, attempt %d; want 3", got, c.listed.Metadata.Attempt)
 	}
-	if len(p.containers) != 2 || p.containers[0].exit.code != 1 {
+	if len(p.containers) != 2 || p.containers[0].status.ExitCode != 1 {
 		t.Errorf("want one dead container before the present one, have %d containers", len(p.containers))
 	}
-	if age := sn.now.Sub(p.sandbox().created); age != time.Hour {
+	if age := sn.now.Sub(made(p.sandbox().status)); age != time.Hour {
 		t.Errorf("sandbox is %v old, want 1h", age)
 	}
 }
@@ -234,7 +233,7 @@ func TestOneDeadContainerIsKept(t *testing.T) {
 	p := sn.startPod(podSpec{namespace: "ns", name: "p", containers: []containerSpec{{name: "app", life: life{runs: time.Second, exit: exit{code: 1}}}}})
 	for range 600 {
 		sn.advance(sn.now.Add(time.Second))
-		dead := slices.DeleteFunc(slices.Clone(p.containers), func(c *container) bool { return c.state != cri.ContainerState_CONTAINER_EXITED })
+		dead := slices.DeleteFunc(slices.Clone(p.containers), func(c *container) bool { return !c.exited() })
 		if len(dead) > 2 || len(p.containers) > 2 { // two for the moment until the older one is removed
 			t.Fatalf("at %v: %d dead of %d containers", sn.now.Sub(epoch), len(dead), len(p.containers))
 		}
@@ -252,7 +251,7 @@ func TestTimesOfAContainer(t *testing.T) {
 		if c == nil {
 			continue
 		}
-		s := c.status()
+		s := c.status
 		line := fmt.Sprintf("%v %v %v %v %d %s %s", s.State, s.CreatedAt > 0, s.StartedAt > 0, s.FinishedAt > 0, s.ExitCode, s.Reason, s.Message)
 		if len(got) == 0 || got[len(got)-1] != line {
 			got = append(got, line)

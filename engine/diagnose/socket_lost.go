@@ -13,7 +13,7 @@ var socketLostKind = &kind{
 	id: SocketLost, find: socketLost,
 	needs:    unpaused,
 	warned:   Headline{Word: "SOCKET LOST"},
-	severity: "warning", scenario: "a real node",
+	severity: "warning", scenario: "`socket-lost`",
 	when: "calls are answered, and the socket that the runtime's process listens at is no longer at its path: nothing is there, a file, a folder, a socket of nobody, " +
 		"or of a program that does not speak as a runtime. The kubelet is cut off when it next connects. Where no call is answered it is `runtime-down`",
 }

@@ -18,7 +18,7 @@ var filesystemReadOnlyKind = &kind{
 	id: FilesystemReadOnly, find: filesystemReadOnly,
 	is:    starves,
 	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk,
-	severity: "critical", scenario: "a real node",
+	severity: "critical", scenario: "`failing-store`",
 	when: "the runtime's data or its state folder is mounted read-only, stopped by ext4 after an error, gone, or answers with an I/O error; or the kernel's log says that " +
 		"writes to its disk failed, until it has not for 5 minutes; a warning for reads that failed, for ext4's errors of the last hour, and where only a call's error says so, also of what a program served that has ended",
 }

@@ -22,7 +22,7 @@ type Config struct {
 	RuntimeRoot string // where the runtime keeps its data on the host; "" takes the known one that exists
 	Kubelet     Kubelet
 	Runtime     Runtime
-	Offline     bool // Root is a picture of a node: it has no kubelet, no disk, and does not run plegtop
+	Offline     bool // Root is a picture of a node: it has no kubelet, its disk is a mount without figures, and it does not run plegtop
 }
 
 // A Runtime says how the runtime is asked for what CRI does not tell. It is only where

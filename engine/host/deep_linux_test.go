@@ -48,6 +48,28 @@ func TestKernelLogOfAPicture(t *testing.T) {
 	}
 }
 
+// Who draws a picture may put another log in the place of the one that is open: what that
+// said counts no more.
+func TestKernelLogThatIsDrawnAnew(t *testing.T) {
+	n, root := picture(t, map[string]string{"proc/uptime": "100000.00 1.00\n", "dev/kmsg": nfsRecord})
+	n.Look(t.Context(), true)
+	const other = "3,1,99995000000,-;Buffer I/O error on dev sda, logical block 1, lost async page write\n"
+	proctest.WriteFile(t, filepath.Join(root, "dev/next"), other)
+	for i, change := range []func() error{
+		func() error { return os.Rename(filepath.Join(root, "dev/next"), filepath.Join(root, kmsgPath)) },
+		func() error { return nil },
+		func() error { return os.Remove(filepath.Join(root, kmsgPath)) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		got := n.Look(t.Context(), true).Kernel
+		if gone := i == 2; gone != (got.Missing != "") || gone != (len(got.Lines) == 0) || !gone && (len(got.Lines) != 1 || got.Lines[0].Device != "sda") {
+			t.Errorf("look %d: %+v", i, got)
+		}
+	}
+}
+
 // Where nothing hangs the log is read once a minute, what is new in it alone; a look that
 // is deep goes on from there.
 func TestKernelLogIsReadOnceAMinute(t *testing.T) {

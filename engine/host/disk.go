@@ -29,11 +29,6 @@ func disk(root, path, endpoint string) part {
 	}
 }
 
-// noDisk stands for the disk of a picture of a node.
-func noDisk() part {
-	return noPart("disk", func(r *evidence.Report) { r.Disk.Missing = "a made-up node has no disk" })
-}
-
 func readDisk(root, path, endpoint string) evidence.Disk {
 	if path != "" {
 		d, err := statDisk(root, path)

@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -82,6 +83,23 @@ func sourceBelow(mounts []*procfs.MountInfo, m *procfs.MountInfo) string {
 		return ""
 	}
 	return m.Source
+}
+
+// drawnDisk is the part that tells which disk the runtime's data is on in a picture of a
+// node, by the mounts of its first process. How much room is left there nobody draws.
+func drawnDisk(root string) part {
+	return part{
+		name: "disk",
+		read: func(context.Context) fill {
+			of := serving(root, "", true)
+			d := evidence.Disk{Path: of.setting(of.data)}
+			if d.Mount = proc.MountOf(root, d.Path); d.Mount.Device == "" {
+				d = evidence.Disk{Missing: "a made-up node has no disk"}
+			}
+			return func(r *evidence.Report) { r.Disk = d }
+		},
+		missing: func(r *evidence.Report, err error) { r.Disk.Missing = err.Error() },
+	}
 }
 
 // fileSystems are the names of those that a runtime's folders may be on, by the

@@ -21,25 +21,29 @@ const kmsgPath = "/dev/kmsg"
 
 // kernelWords returns the part that tells what the kernel has said of late, given for how
 // long the log is left alone after each reading. All that it returns are one part. Of a
-// picture of a node the log may be a plain file. It is opened by the first look, and each
-// reading goes on where the one before ended. Seen knows the daemons of looks before.
+// picture of a node the log may be a plain file, also one that takes the place of another. It
+// is opened by the first look, and each reading goes on where the one before ended. Seen knows the daemons of looks before.
 func kernelWords(root string, picture bool, seen *daemonWatch) func(rest time.Duration) part {
 	path := filepath.Join("/", root, kmsgPath)
 	var lines kernelLines
-	var log *bufio.Reader
+	var file kmsg
+	var log *bufio.Reader    // of file; nil: that is not open
 	var last evidence.Source // reading
 	var at time.Time         // when that was
 	read := func(ctx context.Context) (s evidence.Source) {
 		s.From = path
+		if picture && log != nil && file.replaced(root) {
+			_ = unix.Close(int(file))
+			log, lines = nil, kernelLines{}
+		}
+		var err error
 		if log == nil {
-			opened, err := openKmsg(root)
-			if err != nil {
+			if file, err = openKmsg(root); err != nil {
 				s.Missing = noKmsg(root, err)
 				return s
 			}
-			log = bufio.NewReaderSize(opened, recordMost)
+			log = bufio.NewReaderSize(file, recordMost)
 		}
-		var err error
 		if s.Bytes, s.Partial, err = lines.read(ctx, log); err != nil {
 			s.Partial = reason(err)
 		} else if s.Partial == "" && !picture {
@@ -102,6 +106,18 @@ func openKmsg(root string) (kmsg, error) {
 	}
 	fd, err := unix.Open(ownFile(at), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	return kmsg(fd), err
+}
+
+// replaced reports whether another file, or none, is where this one was opened, as in a
+// picture of a node that is drawn anew.
+func (fd kmsg) replaced(root string) bool {
+	at, is, err := openNamed(root, kmsgPath)
+	if err != nil {
+		return true
+	}
+	_ = unix.Close(at)
+	var own unix.Stat_t
+	return unix.Fstat(int(fd), &own) != nil || own.Dev != is.Dev || own.Ino != is.Ino
 }
 
 // noKmsg says why the log cannot be read, and what would help.

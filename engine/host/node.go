@@ -64,14 +64,14 @@ func New(c Config) (*Node, error) {
 	n.calm = append(n.calm, kernel(kernelRest))
 	n.deep = append(n.deep, words, kernel(0), units(root, c.Endpoint, c.Offline, daemons), bundles(root, c.Endpoint, c.Offline, w))
 	if c.Offline {
-		n.parts = append(n.parts, noDisk())
+		n.parts = append(n.parts, drawnDisk(root), runtimeSocket(root, c.Endpoint, true))
 		return n, nil
 	}
 	kubelet, err := newKubelet(root, c.Kubelet)
 	if err != nil {
 		return nil, err
 	}
-	n.parts = append(n.parts, disk(root, c.RuntimeRoot, c.Endpoint), runtimeSocket(root, c.Endpoint), ownUsage())
+	n.parts = append(n.parts, disk(root, c.RuntimeRoot, c.Endpoint), runtimeSocket(root, c.Endpoint, false), ownUsage())
 	n.parts = append(n.parts, kubelet.parts()...)
 	return n, nil
 }
@@ -157,15 +157,6 @@ type part struct {
 
 	// missing says in a report why read has not come back.
 	missing func(*evidence.Report, error)
-}
-
-// noPart is a part that finds nothing, and says why in a report.
-func noPart(name string, why fill) part {
-	return part{
-		name:    name,
-		read:    func(context.Context) fill { return why },
-		missing: func(r *evidence.Report, _ error) { why(r) },
-	}
 }
 
 // A fill puts what was read into a report. It may be called more than once, by

@@ -3,7 +3,10 @@ package host
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -54,6 +57,34 @@ func TestLookAtPicture(t *testing.T) {
 	}
 	if version, ok := n.KubeletVersion(t.Context()); ok || version != "" {
 		t.Errorf("kubelet version = %q, %v, want none", version, ok)
+	}
+}
+
+// A picture's disk is what its mounts say, and who listens at the socket its runtime, though
+// in truth that is another process.
+func TestDiskAndSocketOfAPicture(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cri.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	root := tree(t, map[string]string{
+		"proc/77/comm": "containerd\n", "proc/1/mountinfo": "22 1 253:1 / / rw - ext4 /dev/vda1 rw\n95 22 253:17 / /var/lib/containerd rw - ext4 /dev/vdb1 rw\n",
+	})
+	proctest.Write(t, root, proctest.Process{PID: 77, Parent: 1, Comm: "containerd"})
+	proctest.Write(t, root, proctest.Process{PID: os.Getpid(), Parent: 1, Comm: "etcd"})
+	n, err := New(Config{Root: root, Endpoint: "unix://" + path, Offline: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := n.Look(t.Context(), false)
+	want := evidence.Disk{Path: "/var/lib/containerd", Mount: evidence.Mount{Point: "/var/lib/containerd", Type: "ext4", Source: "/dev/vdb1", Device: "253:17"}}
+	if diff := cmp.Diff(want, r.Disk); diff != "" {
+		t.Errorf("disk (-want +got):\n%s", diff)
+	}
+	if r.Socket.Kind != "socket" || r.Socket.Holder.PID != 77 || r.Socket.Unlinked.PID != 0 {
+		t.Errorf("socket %+v, want it to be held by 77", r.Socket)
 	}
 }
 

@@ -14,6 +14,15 @@ import (
 
 var errNotLinux = errors.New("not Linux")
 
+// noPart is a part that finds nothing, and says why in a report.
+func noPart(name string, why fill) part {
+	return part{
+		name:    name,
+		read:    func(context.Context) fill { return why },
+		missing: func(r *evidence.Report, _ error) { why(r) },
+	}
+}
+
 // A walker has nothing to read here.
 type walker struct{ deep func() bool }
 
@@ -30,13 +39,21 @@ func bundles(_, _ string, _ bool, _ *walker) part {
 }
 
 // A socketWatch finds nothing here.
-type socketWatch struct{ root, path string }
+type socketWatch struct {
+	root, path string
+	picture    bool
+}
 
 func (*socketWatch) look() evidence.Socket { return evidence.Socket{Missing: errNotLinux.Error()} }
 
 // statDisk is for Linux alone.
 func statDisk(_, path string) (evidence.Disk, error) {
 	return evidence.Disk{}, &fs.PathError{Op: "statfs", Path: path, Err: errNotLinux}
+}
+
+// drawnDisk is for Linux alone.
+func drawnDisk(string) part {
+	return noPart("disk", func(r *evidence.Report) { r.Disk.Missing = errNotLinux.Error() })
 }
 
 func missingDisk(path string, err error) evidence.Disk {

@@ -15,9 +15,9 @@ import (
 )
 
 // runtimeSocket is the part that tells what is where the runtime's socket belongs, and what
-// keeps it shut.
-func runtimeSocket(root, at string) part {
-	w := &socketWatch{root: root, path: strings.TrimPrefix(at, "unix://")}
+// keeps it shut. In a picture of a node its first runtime stands for who listens there.
+func runtimeSocket(root, at string, picture bool) part {
+	w := &socketWatch{root: root, path: strings.TrimPrefix(at, "unix://"), picture: picture}
 	return part{
 		name: "socket",
 		read: func(context.Context) fill {

@@ -25,6 +25,7 @@ import (
 // again. It belongs to one goroutine at a time.
 type socketWatch struct {
 	root, path string
+	picture    bool
 	file       fs.FileInfo // what was there at the last look; nil for nothing
 	last       evidence.Socket
 }
@@ -52,7 +53,9 @@ func (w *socketWatch) look() evidence.Socket {
 		}
 		if s.Holder.PID == 0 || s.Holder.Command != w.last.Holder.Command {
 			var pid int
-			pid, refused = listener(w.path)
+			if pid, refused = listener(w.path); w.picture && !refused {
+				pid = firstRuntime(processes)
+			}
 			s.Holder = processOf(processes, pid)
 		}
 	}

@@ -2,16 +2,16 @@
 // foot of the screen, with the panes above it in view.
 package director
 
-import "time"
+import "github.com/plegtop/plegtop/cri/sim/script"
 
 // A Director steers the scenario that a demo's runtime plays, while its clients stay
 // connected. All its methods return at once and are safe for concurrent use; what
-// they ask for shows in the next State.
+// they ask for shows in the next [script.State].
 type Director interface {
 	// State returns how far the script is now.
-	State() State
+	State() script.State
 	// Faults returns all faults, in a fixed order.
-	Faults() []Fault
+	Faults() []script.Fault
 	// Freeze has the script stand still, or go on. The clocks and the calls go on.
 	Freeze(frozen bool)
 	// Step freezes the script and has the next thing in it happen now.
@@ -26,22 +26,4 @@ type Director interface {
 	Next(places int)
 	// SetFault switches a fault on or off. A name that none has changes nothing.
 	SetFault(name string, on bool)
-}
-
-// A State is how far a scenario is.
-type State struct {
-	Scenario  string        // its name
-	Frozen    bool          // the script stands still
-	Speed     float64       // how many times as fast as the runtime's clock it goes
-	Act, Acts int           // which of its acts is on, from 1, and how many there are; 0 before the first
-	Caption   string        // what the script does in this act, and what to expect; empty if there is nothing to say
-	Next      time.Duration // until the next act at this speed, as if it were not frozen; 0 if none comes
-	Faults    int           // how many are on
-}
-
-// A Fault is something that can be wrong with the demo's runtime, or on its node.
-type Fault struct {
-	Name    string
-	Summary string // one line
-	On      bool
 }

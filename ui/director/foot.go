@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/plegtop/plegtop/cri/sim/script"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -18,7 +19,7 @@ type Foot struct {
 	demo Director
 	keys []keymap.Entry
 	view *pane.View
-	now  State
+	now  script.State
 }
 
 // named is what the foot names: all that it does.

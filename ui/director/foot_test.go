@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/cri/sim/script"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
@@ -13,16 +14,18 @@ import (
 
 // A stand is a Director that remembers what it was asked.
 type stand struct {
-	now   State
+	now   script.State
 	asked []string
 }
 
-func (s *stand) ask(what string) { s.asked = append(s.asked, what) }
-func (s *stand) State() State    { return s.now }
-func (s *stand) Faults() []Fault { return []Fault{{"slow", "every call is slow", true}} }
-func (s *stand) Freeze(b bool)   { s.now.Frozen = b }
-func (s *stand) Step()           { s.ask("step"); s.now.Frozen = true }
-func (s *stand) Restart()        { s.ask("restart") }
+func (s *stand) ask(what string)     { s.asked = append(s.asked, what) }
+func (s *stand) State() script.State { return s.now }
+func (s *stand) Faults() []script.Fault {
+	return []script.Fault{{Name: "slow", Summary: "every call is slow", On: true}}
+}
+func (s *stand) Freeze(b bool) { s.now.Frozen = b }
+func (s *stand) Step()         { s.ask("step"); s.now.Frozen = true }
+func (s *stand) Restart()      { s.ask("restart") }
 func (s *stand) SetSpeed(x float64) {
 	s.now.Speed = min(max(x, 0.25), 8)
 }
@@ -33,8 +36,8 @@ func (s *stand) SetFault(name string, on bool) {
 	s.ask(name + map[bool]string{true: " on", false: " off"}[on])
 }
 
-func stage(w int, change func(*State)) (*stand, *panetest.Stage) {
-	s := &stand{now: State{Scenario: "tour", Speed: 1, Act: 3, Acts: 15, Next: 4 * time.Second, Caption: "something"}}
+func stage(w int, change func(*script.State)) (*stand, *panetest.Stage) {
+	s := &stand{now: script.State{Scenario: "tour", Speed: 1, Act: 3, Acts: 15, Next: 4 * time.Second, Caption: "something"}}
 	change(&s.now)
 	return s, panetest.NewStage(New(s, keymap.Default()), panetest.View(panetest.Healthy()), w, 1)
 }
@@ -53,7 +56,7 @@ func TestKeys(t *testing.T) {
 		{"next scenario", "a", "quiet", "", ""},
 		{"the one before", "A", "clock-step", "", ""},
 	} {
-		s, st := stage(120, func(*State) {})
+		s, st := stage(120, func(*script.State) {})
 		st.Press(strings.Fields(tt.keys)...)
 		st.Check(t)
 		if got := st.Text(); !strings.HasPrefix(strings.TrimSpace(got), tt.want) && !strings.Contains(got, " "+tt.want+" ") {
@@ -66,14 +69,14 @@ func TestKeys(t *testing.T) {
 }
 
 func TestLongActIsToldInFull(t *testing.T) {
-	_, st := stage(120, func(s *State) { s.Next = 220 * time.Second })
+	_, st := stage(120, func(s *script.State) { s.Next = 220 * time.Second })
 	if got := st.Text(); !strings.Contains(got, " next 3m40s  P ") {
 		t.Errorf("line %q", got)
 	}
 }
 
 func TestFaultsAreSwitchedAtOnce(t *testing.T) {
-	s, st := stage(120, func(s *State) { s.Faults = 1 })
+	s, st := stage(120, func(s *script.State) { s.Faults = 1 })
 	if !strings.Contains(st.Text(), "faults 1") {
 		t.Errorf("line %q does not count the faults", st.Text())
 	}
@@ -91,7 +94,7 @@ func TestFaultsAreSwitchedAtOnce(t *testing.T) {
 
 // Keys that move in the panes above, or pause the relist, are not the foot's.
 func TestKeysOfThePanesGoOn(t *testing.T) {
-	_, st := stage(80, func(*State) {})
+	_, st := stage(80, func(*script.State) {})
 	for _, a := range []keymap.Action{keymap.Up, keymap.Down, keymap.NextPane, keymap.PauseRelist, keymap.RelistNow, keymap.Detail, keymap.Filter, keymap.Pane(2)} {
 		if _, ok := st.Do(a, st); ok {
 			t.Errorf("%s is taken", a)
@@ -111,14 +114,14 @@ func TestKeysOfThePanesGoOn(t *testing.T) {
 // On a screen of 80 columns every key is named, however much there is to say; with words
 // as far as there is room.
 func TestAllKeysAreNamed(t *testing.T) {
-	long := func(s *State) { s.Scenario, s.Speed, s.Acts, s.Faults = "runtime-slow", 0.25, 5, 2 }
+	long := func(s *script.State) { s.Scenario, s.Speed, s.Acts, s.Faults = "runtime-slow", 0.25, 5, 2 }
 	for _, tt := range []struct {
 		w      int
-		change func(*State)
+		change func(*script.State)
 		want   string
 	}{
-		{118, func(*State) {}, "  P freeze world  s step  , . speed  b begin again  a A scenario  i faults  C captions  esc back"},
-		{78, func(*State) {}, "  P freeze world  s step  , . speed  b  a A  i  C  esc"},
+		{118, func(*script.State) {}, "  P freeze world  s step  , . speed  b begin again  a A scenario  i faults  C captions  esc back"},
+		{78, func(*script.State) {}, "  P freeze world  s step  , . speed  b  a A  i  C  esc"},
 		{78, long, "  P  s  , .  b  a A  i  C  esc"},
 	} {
 		_, st := stage(tt.w, tt.change)
@@ -130,12 +133,12 @@ func TestAllKeysAreNamed(t *testing.T) {
 
 func TestGolden(t *testing.T) {
 	panetest.Goldens(t, "frozen", func(w, _ int) *panetest.Stage {
-		_, st := stage(w, func(s *State) { s.Frozen, s.Speed, s.Faults = true, 0.25, 2 })
+		_, st := stage(w, func(s *script.State) { s.Frozen, s.Speed, s.Faults = true, 0.25, 2 })
 		return st
 	})
 }
 
 func TestEverySize(t *testing.T) {
-	_, st := stage(1, func(s *State) { s.Scenario, s.Frozen, s.Speed, s.Faults = "runtime-slow", true, 0.25, 2 })
+	_, st := stage(1, func(s *script.State) { s.Scenario, s.Frozen, s.Speed, s.Faults = "runtime-slow", true, 0.25, 2 })
 	st.EverySize(t)
 }

@@ -17,7 +17,7 @@ func heldCheck(t *testing.T, sig syscall.Signal) (stdout, stderr string, exit in
 	t.Helper()
 	server := serve(t)
 	list := sim.Match{Method: "ListPodSandbox"}
-	release := server.Hang(list)
+	release := server.AddRule(sim.Rule{Match: list, Hangs: true})
 	defer release()
 	cmd := exec.Command(plegtop(t), "-r", server.Endpoint(), "check", "-o", "json")
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())

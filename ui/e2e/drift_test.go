@@ -45,7 +45,7 @@ func TestEventDrift(t *testing.T) {
 			limit := driftedLong
 			if tt.fault != "" {
 				limit = driftedMost
-				server.Switch(tt.fault, true)
+				server.SetFault(tt.fault, true)
 			}
 			severity, summary := driftOf(t, limit, program, "-r", server.Endpoint(), "--mode="+cmp.Or(tt.mode, "generic"), "--kubelet-version=1.37", "--events=cri", "watch", "-o", "json")
 			if severity != tt.severity || !strings.Contains(summary, tt.says) || tt.severity == "" && summary != "" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -36,7 +37,7 @@ func TestHungCallIsNamed(t *testing.T) {
 	r.see(t, "victim-0")
 	r.see(t, "INSPECT 0") // the first relist has settled, and another one
 	hung := sim.Match{Method: "ContainerStatus", ID: pod.Containers["stuck"]}
-	release := server.Hang(hung)
+	release := server.AddRule(sim.Rule{Match: hung, Hangs: true})
 	defer release()
 	if err := server.ExitContainer(pod.Containers["stuck"], 3, "", ""); err != nil {
 		t.Fatal(err)
@@ -99,7 +100,7 @@ func TestHostileTextIsCleaned(t *testing.T) {
 	server := serve(t)
 	pod := server.AddPod(sim.PodSpec{Namespace: "n", Name: "a-pod", Containers: []string{"c", "d"}})
 	must(t, server.ExitContainer(pod.Containers["d"], 1, "r", "m"))
-	undo := server.Rewrite(sim.Match{}, func(m proto.Message) { poison(m.ProtoReflect()) })
+	undo := server.AddRule(sim.Rule{Change: func(m proto.Message) { poison(m.ProtoReflect()) }})
 	defer undo()
 	r := start(t, 400, 60, nil, plegtop(t), "-r", server.Endpoint())
 	r.see(t, "a-podEVIL") // not the runtime's name, which comes before any pod
@@ -107,7 +108,7 @@ func TestHostileTextIsCleaned(t *testing.T) {
 
 	// The texts of errors: first of one inspection, then of the lists.
 	pod = server.AddPod(sim.PodSpec{Namespace: "n", Name: "failing", Containers: []string{"c"}})
-	server.Fail(sim.Match{Method: "ContainerStatus", ID: pod.Containers["c"]}, codes.Internal, "ERROR"+evil, 0)
+	server.AddRule(sim.Rule{Match: sim.Match{Method: "ContainerStatus", ID: pod.Containers["c"]}, Errs: []error{status.Error(codes.Internal, "ERROR"+evil)}})
 	if err := server.ExitContainer(pod.Containers["c"], 1, "", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func TestHostileTextIsCleaned(t *testing.T) {
 	r.see(t, "ERROR")
 	r.press(t, "\x1b")
 	r.see(t, "1 Pods")
-	server.Fail(sim.Match{Method: "ListContainers"}, codes.Unavailable, "LISTING"+evil, 0)
+	server.AddRule(sim.Rule{Match: sim.Match{Method: "ListContainers"}, Errs: []error{status.Error(codes.Unavailable, "LISTING"+evil)}})
 	r.see(t, "LISTING")
 	r.tour(t)
 

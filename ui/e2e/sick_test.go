@@ -119,6 +119,31 @@ func TestScreenOfASickNode(t *testing.T) {
 	r.over(t, 0)
 }
 
+// What no call tells stands in the headline all the same: the screen was connected before
+// the socket was lost, and every call is answered.
+func TestHeadlinesOfWhatNoCallTells(t *testing.T) {
+	for scenario, headline := range map[string]string{
+		"socket-lost":   "SOCKET LOST  containerd (pid 812) is reached only by who is connected already: its socket is gone",
+		"failing-store": "AT RISK  the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/vdb1",
+	} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			r := demo(t, 160, 40, nil, "--demo="+scenario)
+			r.see(t, headline)
+			r.press(t, "q")
+			r.over(t, 0)
+		})
+	}
+	first, _, _ := strings.Cut(check(t, "--demo=failing-store", "check").stdout, "\n")
+	if !strings.HasPrefix(first, "✖ AT RISK  the kernel could not write the disk of the runtime's data") {
+		t.Errorf("check says %q", first)
+	}
+	first, _, _ = strings.Cut(check(t, "--demo=socket-lost", "check").stdout, "\n")
+	if !strings.HasPrefix(first, "✖ RUNTIME DOWN  no call reaches the runtime: its socket is gone, and containerd (pid 812) is reached only by who is connected already") {
+		t.Errorf("check says %q", first)
+	}
+}
+
 // What plegtop asks of a node on which everything is served that it could ask: the calls
 // of the CRI that read, and beside them a dump of stacks and the metrics, and neither of
 // a node that is well.

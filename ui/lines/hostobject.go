@@ -60,7 +60,7 @@ type diskObject struct {
 }
 
 func newDiskObject(d evidence.Disk) *diskObject {
-	if d.Missing != "" {
+	if d.Missing != "" || d.Total == 0 { // a picture has no figures
 		return nil
 	}
 	return &diskObject{text.Clean(d.Path), d.Total, d.Free, d.Inodes, d.InodesUnused, text.Clean(d.ReadOnly)}

@@ -92,6 +92,9 @@ func (n *node) disk(name string, d evidence.Disk) {
 		return
 	}
 	said := text.Bytes(d.Free) + " of " + text.Bytes(d.Total) + " free at " + d.Path
+	if d.Total == 0 { // a picture has no figures
+		said = d.Path + " is on " + d.Mount.Source + " (" + d.Mount.Type + ")"
+	}
 	if d.Inodes > 0 {
 		said += ", " + text.Count(d.InodesUnused) + " of " + text.Count(d.Inodes) + " inodes"
 	}

@@ -98,7 +98,8 @@ func TestNodeTells(t *testing.T) {
 	ill.State = evidence.Disk{Path: "/run/containerd", Total: 100 << 20, Free: 80 << 20, ReadOnly: "mounted so"}
 	ill.Devices = []evidence.Device{{Name: "sdb", InFlight: 3, Still: time.Minute}}
 	ill.Limits = []evidence.Limit{{Of: "containerd", What: evidence.OpenFiles, Used: 900, Most: 1024}, {What: evidence.Threads, Used: 1, Most: 1024}}
-	idle := Looked()
+	idle, drawn := Looked(), Looked()
+	drawn.Disk = evidence.Disk{Path: "/var/lib/containerd", Mount: evidence.Mount{Type: "ext4", Source: "/dev/vdb1"}}
 	idle.Devices = []evidence.Device{{Name: "sdb", InFlight: 3}}
 	idle.Limits = ill.Limits[1:]
 	for _, tt := range []struct {
@@ -145,6 +146,7 @@ func TestNodeTells(t *testing.T) {
 		{Healthy(), &r, "plegtop", "- 21M 11 40112"},
 		{Healthy(), &r, "io", "61.5% 40.2% 55.1% 37.0%"},
 		{Healthy(), &r, "disk", "7.0G of 100G free at /var/lib/containerd, 6.1M of 6.5M inodes"},
+		{Healthy(), &drawn, "disk", "/var/lib/containerd is on /dev/vdb1 (ext4)"},
 		{Healthy(), &stepped, "clock", "1 step, of 3h, 20s ago"},
 		{Healthy(), &r, "goroutines", "not read: nothing hangs"},
 		{Healthy(), &r, "helpers", "none"},

@@ -171,24 +171,9 @@ func openDemo(ctx context.Context, o options.Options, panicked func(value any, s
 			return Source{}, fmt.Errorf("start the demo: %w", err)
 		}
 	}
-	src.Director = demo{server}
+	src.Director = server
 	return dial(src)
 }
-
-// A demo is the embedded runtime, as the screen directs it.
-type demo struct{ *sim.Server }
-
-func (d demo) State() director.State { return director.State(d.Progress()) }
-
-func (d demo) Faults() []director.Fault {
-	var all []director.Fault
-	for _, f := range d.Server.Faults() {
-		all = append(all, director.Fault(f))
-	}
-	return all
-}
-
-func (d demo) SetFault(name string, on bool) { d.Switch(name, on) }
 
 func dial(src Source) (Source, error) {
 	client, err := cri.Dial(src.Endpoint)

@@ -47,17 +47,28 @@ func (p Process) threadFiles(tid int, up, age time.Duration) map[string]string {
 // openFile is the descriptor of the file that a system call is about.
 const openFile = 7
 
-// openFiles returns what tells of the file that p's system call is about, by name.
-func (p Process) openFiles() map[string]string {
-	if p.Sleep == nil || p.Sleep.mount == "" {
-		return nil
+// ownFiles returns what tells of p's socket, of its mounts, and of the file that its system
+// call is about, by name.
+func (p Process) ownFiles() map[string]string {
+	files := map[string]string{}
+	if p.Listens != "" {
+		files["fd/3"] = fmt.Sprintf("%s%d]", socketLink, p.PID) // any number does
+		files["net/unix"] = "Num       RefCount Protocol Flags    Type St Inode Path\n" +
+			fmt.Sprintf("0000000000000000: 00000002 00000000 00010000 0001 01 %d %s\n", p.PID, p.Listens)
 	}
-	id, _, _ := strings.Cut(p.Sleep.mount, " ")
-	return map[string]string{
-		"mountinfo":                        p.Sleep.mount,
-		fmt.Sprintf("fdinfo/%d", openFile): "pos:\t0\nflags:\t0100000\nmnt_id:\t" + id + "\nino:\t2097153\n",
+	if p.Mounts != "" {
+		files["mountinfo"] = p.Mounts
 	}
+	if p.Sleep != nil && p.Sleep.mount != "" {
+		id, _, _ := strings.Cut(p.Sleep.mount, " ")
+		files["mountinfo"] = p.Sleep.mount
+		files[fmt.Sprintf("fdinfo/%d", openFile)] = "pos:\t0\nflags:\t0100000\nmnt_id:\t" + id + "\nino:\t2097153\n"
+	}
+	return files
 }
+
+// socketLink begins what an open file links to if it is a socket.
+const socketLink = "socket:["
 
 // stat has 52 fields.
 func (p Process) stat(tid int, up, age time.Duration) string {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -114,7 +115,7 @@ func (f *Folder) files(now time.Time, p Process) map[string]string {
 	}
 	files := p.threadFiles(p.PID, up, age)
 	files["status"] = p.status()
-	maps.Copy(files, p.openFiles())
+	maps.Copy(files, p.ownFiles())
 	for tid := range p.tids() {
 		for name, text := range p.threadFiles(tid, up, age) {
 			files[filepath.Join(threadFolder(tid), name)] = text
@@ -207,6 +208,9 @@ func within(path string, do func() error) error {
 // cheaper to make than a file: the texts that are not a process's own are kept
 // for that.
 func (f *Folder) write(path, text string) error {
+	if strings.HasPrefix(text, socketLink) {
+		return os.Symlink(text, path)
+	}
 	base := filepath.Base(path)
 	if base != "wchan" && base != "stack" && base != "comm" && base != "environ" {
 		return os.WriteFile(path, []byte(text), 0o600)

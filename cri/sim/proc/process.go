@@ -19,6 +19,8 @@ type Process struct {
 	Pages       int       // resident
 	Threads     int       // with the ids that follow its own
 	Percent     int       // of a core that it uses
+	Listens     string    // the path of the socket at which it listens; may be empty
+	Mounts      string    // those that it sees, as /proc/PID/mountinfo has them; may be empty
 }
 
 // A Sleep is the place in the kernel where a thread waits.

@@ -88,6 +88,24 @@ func textAt(file string, place int64) (string, error) {
 	return string(text), nil
 }
 
+// MountOf returns the mount that a path leads to for the first process of the host with that
+// root, as far as it has no links in it; nothing if that cannot be known. It may hang.
+func MountOf(root, name string) evidence.Mount {
+	first, err := procfs.NewFS(filepath.Join("/", root, "proc"))
+	if err != nil {
+		return evidence.Mount{}
+	}
+	p, err := first.Proc(1)
+	if err != nil {
+		return evidence.Mount{}
+	}
+	mounts, _ := p.MountInfo() // nothing without
+	if m := MountAt(mounts, name); m != nil {
+		return mountOf(m)
+	}
+	return evidence.Mount{}
+}
+
 // MountAt returns the mount that a path leads to, as far as it has no links in it; nil for
 // none.
 func MountAt(mounts []*procfs.MountInfo, name string) (m *procfs.MountInfo) {
