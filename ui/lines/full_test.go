@@ -47,7 +47,11 @@ func fullCheck() diagnose.Update {
 	r.Clock.Steps = 2
 	r.Usage = append(r.Usage, evidence.Usage{Name: "plegtop"})
 	r.Usage = append(r.Usage, evidence.Usage{Name: "cri-o", CPU: 1e10 / 3})
-	r.Processes.Daemons = append(r.Processes.Daemons, evidence.Process{PID: 5, Command: "kubelet", State: evidence.Uninterrupted})
+	stuck := evidence.Process{
+		PID: 5, Parent: 1, Command: "kubelet", State: evidence.Uninterrupted, Thread: 6, For: time.Minute, Age: time.Hour, Verb: "update", Container: nfsID, Pod: nfsPod,
+		Mount: evidence.Mount{Point: "/data", Type: "nfs4"}, Freezer: "cgroup.freeze", Wchan: "rpc_wait_bit_killable",
+	}
+	r.Processes.Daemons, r.Processes.Helpers = append(r.Processes.Daemons, stuck), append(r.Processes.Helpers, stuck)
 	return u
 }
 

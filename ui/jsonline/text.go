@@ -1,0 +1,63 @@
+package jsonline
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// text appends s in quotes: cleaned, unless it is to stay raw.
+func (e *encoder) text(s, mode string) (wrong bool) {
+	if mode != "raw" {
+		s = text.Clean(s)
+	}
+	if strings.IndexFunc(s, special) < 0 {
+		return e.is(append(append(append(e.b, '"'), s...), '"'))
+	}
+	j, _ := json.Marshal(s) //nolint:errcheck // it is a text
+	return e.is(append(e.b, escapeC1(j)...))
+}
+
+// special reports whether r may not stand in JSON as it is.
+func special(r rune) bool {
+	return r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r)
+}
+
+// escapeC1 returns the JSON text j with DEL, the C1 controls, the bidi controls
+// and all other format characters written as escapes. [encoding/json] leaves
+// them as they are, but a line may end up on a terminal, and some terminals act
+// on them.
+func escapeC1(j []byte) []byte {
+	if bytes.IndexFunc(j, acts) < 0 {
+		return j
+	}
+	out := make([]byte, 0, len(j)+16)
+	for len(j) > 0 {
+		r, n := utf8.DecodeRune(j)
+		if acts(r) {
+			out = appendEscape(out, r)
+		} else {
+			out = append(out, j[:n]...)
+		}
+		j = j[n:]
+	}
+	return out
+}
+
+// appendEscape appends r as JSON escapes it: in two halves where it needs more
+// than four digits.
+func appendEscape(b []byte, r rune) []byte {
+	if r1, r2 := utf16.EncodeRune(r); r1 != utf8.RuneError {
+		return fmt.Appendf(b, `\u%04x\u%04x`, r1, r2)
+	}
+	return fmt.Appendf(b, `\u%04x`, r)
+}
+
+// acts reports whether a terminal may act on r instead of showing it.
+func acts(r rune) bool { return r >= 0x7f && (r <= 0x9f || unicode.Is(unicode.Cf, r)) }
