@@ -124,9 +124,9 @@ func plainWriter(t reflect.Type) writer {
 // pointerWriter leaves out what a pointer leads to, if that is wrong.
 func pointerWriter(element writer) writer {
 	return func(e *encoder, v reflect.Value, _ bool) bool {
-		begin := e.b
+		begin := len(e.b)
 		if v.IsNil() || e.leftOut(element(e, v.Elem(), true)) {
-			e.b = append(begin, "null"...)
+			e.b = append(e.b[:begin], "null"...)
 		}
 		return false
 	}
@@ -164,7 +164,7 @@ func (e *encoder) field(f *field, v reflect.Value, optional bool) (wrong bool) {
 	if f.omitZero && f.isZero(v) {
 		return false
 	}
-	begin := e.b
+	begin := len(e.b)
 	if e.b[len(e.b)-1] != '{' {
 		e.b = append(e.b, ',')
 	}
@@ -174,7 +174,7 @@ func (e *encoder) field(f *field, v reflect.Value, optional bool) (wrong bool) {
 	may := f.omitEmpty || f.omitZero
 	wrong = f.write(e, v, optional || may)
 	if may && e.leftOut(wrong) || f.omitEmpty && isEmpty(e.b[value:]) {
-		e.b, wrong = begin, false
+		e.b, wrong = e.b[:begin], false
 	}
 	e.path = e.path[:len(e.path)-1]
 	return wrong
@@ -238,6 +238,6 @@ func (e *encoder) float(f float64, optional bool) (wrong bool) {
 	if abs := math.Abs(f); abs == 0 || abs >= 1e-6 && abs < 1e21 {
 		return e.is(strconv.AppendFloat(e.b, f, 'f', -1, 64))
 	}
-	j, _ := json.Marshal(f) //nolint:errcheck // it is a number
+	j, _ := json.Marshal(f) // it is one, so that there is no error
 	return e.is(append(e.b, j...))
 }

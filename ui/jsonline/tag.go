@@ -52,8 +52,7 @@ type field struct {
 // fieldsOf returns the fields of a type that are written, in their order.
 func fieldsOf(t reflect.Type, mode string) []field {
 	var all []field
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		of := tagOf(f)
 		of.mode = cmp.Or(mode, of.mode)
 		switch {
@@ -63,12 +62,12 @@ func fieldsOf(t reflect.Type, mode string) []field {
 				inner = inner.Elem()
 			}
 			for _, one := range fieldsOf(inner, of.mode) {
-				one.index = append([]int{i}, one.index...)
+				one.index = slices.Concat(f.Index, one.index)
 				all = append(all, one)
 			}
 		case of.name != "":
 			all = append(all, field{
-				tag: of, index: []int{i}, key: strconv.Quote(of.name) + ":", write: writerOf(f.Type, of.mode),
+				tag: of, index: f.Index, key: strconv.Quote(of.name) + ":", write: writerOf(f.Type, of.mode),
 				isZeroer: reflect.PointerTo(f.Type).Implements(reflect.TypeFor[zeroer]()),
 			})
 		}

@@ -20,7 +20,7 @@ func (e *encoder) text(s, mode string) (wrong bool) {
 	if strings.IndexFunc(s, special) < 0 {
 		return e.is(append(append(append(e.b, '"'), s...), '"'))
 	}
-	j, _ := json.Marshal(s) //nolint:errcheck // it is a text
+	j, _ := json.Marshal(s) // it is one, so that there is no error
 	return e.is(append(e.b, escapeC1(j)...))
 }
 

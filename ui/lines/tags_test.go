@@ -55,16 +55,15 @@ func untagged(t reflect.Type, looked map[reflect.Type]bool, say func(string)) {
 	}
 	looked[t] = true
 	tags := 0
-	for i := range t.NumField() {
-		if _, ok := t.Field(i).Tag.Lookup("line"); ok || t.Field(i).Anonymous {
+	for f := range t.Fields() {
+		if _, ok := f.Tag.Lookup("line"); ok || f.Anonymous {
 			tags++
 		}
 	}
 	if tags == 0 && reflect.PointerTo(t).Implements(reflect.TypeFor[fmt.Stringer]()) {
 		return // it is a text
 	}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		tag, ok := f.Tag.Lookup("line")
 		name, _, _ := strings.Cut(tag, ",")
 		switch {
