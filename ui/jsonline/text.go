@@ -1,7 +1,6 @@
 package jsonline
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -12,7 +11,9 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// text appends s in quotes: cleaned, unless it is to stay raw.
+// text appends s in quotes: cleaned, unless it is to stay raw. DEL, the C1 controls, the bidi
+// controls and all other format characters are escaped. [encoding/json] leaves them as they
+// are, but a line may end up on a terminal, and some terminals act on them.
 func (e *encoder) text(s, mode string) (wrong bool) {
 	if mode != "raw" {
 		s = text.Clean(s)
@@ -20,34 +21,20 @@ func (e *encoder) text(s, mode string) (wrong bool) {
 	if strings.IndexFunc(s, special) < 0 {
 		return e.is(append(append(append(e.b, '"'), s...), '"'))
 	}
-	j, _ := json.Marshal(s) // it is one, so that there is no error
-	return e.is(append(e.b, escapeC1(j)...))
+	j, _ := json.Marshal(s) // it is a text, so that there is no error
+	for _, r := range string(j) {
+		if acts(r) {
+			e.b = appendEscape(e.b, r)
+		} else {
+			e.b = utf8.AppendRune(e.b, r)
+		}
+	}
+	return false
 }
 
-// special reports whether r may not stand in JSON as it is.
+// special reports whether r may have to be escaped.
 func special(r rune) bool {
 	return r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r)
-}
-
-// escapeC1 returns the JSON text j with DEL, the C1 controls, the bidi controls
-// and all other format characters written as escapes. [encoding/json] leaves
-// them as they are, but a line may end up on a terminal, and some terminals act
-// on them.
-func escapeC1(j []byte) []byte {
-	if bytes.IndexFunc(j, acts) < 0 {
-		return j
-	}
-	out := make([]byte, 0, len(j)+16)
-	for len(j) > 0 {
-		r, n := utf8.DecodeRune(j)
-		if acts(r) {
-			out = appendEscape(out, r)
-		} else {
-			out = append(out, j[:n]...)
-		}
-		j = j[n:]
-	}
-	return out
 }
 
 // appendEscape appends r as JSON escapes it: in two halves where it needs more
