@@ -121,6 +121,7 @@ var rules = map[string]rule{
 	"ui/podlist":     {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding", "ui/wording"), never: []string{"os", "net"}},
 	"ui/story":       {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/look", "ui/wording", "ui/journal"), never: []string{"os", "net"}},
 	"ui/journal":     {ours: seen, never: []string{"os", "net"}},
+	"ui/jsonline":    {ours: []string{"ui/text"}, never: []string{"os", "net"}},
 	"ui/text":        {ours: []string{"ui/theme"}, modules: []string{"github.com/charmbracelet/x/ansi/...", "github.com/mattn/go-runewidth"}, never: []string{"os", "net"}},
 	"ui/theme":       {ours: []string{"ui/theme/early"}, modules: charm, never: []string{"net"}},
 	"ui/theme/early": {never: []string{"net"}},
@@ -134,7 +135,7 @@ var rules = map[string]rule{
 	"ui/history": {ours: []string{"engine/smallfile"}, never: []string{"net"}},
 	"ui/crash":   {modules: []string{"golang.org/x/sys/unix"}, never: []string{"net"}},
 	"ui/source":  {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui/pane", "ui/director", "ui/options"), never: []string{"net"}},
-	"ui/lines":   {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding", "ui/wording", "ui/journal"), modules: []string{"charm.land/lipgloss/v2/..."}, never: []string{"net"}},
+	"ui/lines":   {ours: append(slices.Clone(seen), "ui/jsonline", "ui/text", "ui/theme", "ui/finding", "ui/wording", "ui/journal"), modules: []string{"charm.land/lipgloss/v2/..."}, never: []string{"net"}},
 	"ui/metrics": {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},
 	"ui/e2e":     {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},
 }

@@ -183,8 +183,13 @@ func (p *Pod) Seen() *pleg.Pod {
 
 // Counts says how many there are of each.
 type Counts struct {
-	Pods, Sandboxes, Containers       int
-	Created, Running, Exited, Unknown int // containers only
+	Pods       int `line:"pods"`
+	Sandboxes  int `line:"sandboxes"`
+	Containers int `line:"containers"`
+	Created    int `line:"created"` // of the containers, as are the next
+	Running    int `line:"running"`
+	Exited     int `line:"exited"`
+	Unknown    int `line:"unknown"`
 }
 
 // Channel is the state of the kubelet's event channel as the engine models it:

@@ -104,11 +104,11 @@ type SourceState struct {
 
 // A SourceChange is one change of an event source's state of which people are told.
 type SourceChange struct {
-	Seq    uint64 // 1 for the first of this run, without gaps
-	At     time.Time
-	Source ledger.Source
-	State  StreamState
-	Reason string // not cleaned
+	Seq    uint64        `line:"-"` // 1 for the first of this run, without gaps
+	At     time.Time     `line:"-"`
+	Source ledger.Source `line:"source"`
+	State  StreamState   `line:"state"`
+	Reason string        `line:"reason,raw"` // not cleaned
 }
 
 // A ModeState is what the machine makes of the runtime's event stream.

@@ -33,8 +33,8 @@ func (f *Failure) Again(next call.Flight, at time.Time, err error, tries int) *F
 // hangs to see whether the runtime still answers, or of one object of a [Sweep].
 type Outcome struct {
 	call.Flight
-	At    time.Time // when it returned; zero while it is out
-	Took  time.Duration
-	Err   error // nil if it was answered
-	InRow int   // of an object: how often in a row it gave no answer
+	At    time.Time     `line:"-"` // when it returned; zero while it is out
+	Took  time.Duration `line:"tookSeconds"`
+	Err   error         `line:"error,omitempty"` // nil if it was answered
+	InRow int           `line:"-"`               // of an object: how often in a row it gave no answer
 }

@@ -17,20 +17,24 @@ const (
 
 // Calls says how the calls of one operation went.
 type Calls struct {
-	Op                          call.Operation
-	Count                       uint64      // returned so far, failed or not
-	Errors                      uint64      // failed, but for those in Gone
-	Gone                        uint64      // asked for an object that had gone meanwhile: an answer, not an error
-	ByCode                      []CodeCount // errors by gRPC code, most frequent first
-	P50, P99, P90, Max          time.Duration
-	Last                        time.Duration // of the last call that returned, failed or not
-	InFlight                    int
-	RequestBytes, ResponseBytes uint64    // over all calls
-	LastResponseBytes           uint64    // of the last call that returned; a list of one pod does not count, as it says nothing of the size of the list of all
-	LastOK                      time.Time // zero if none succeeded
-	LastErr                     error     // of the last failed call; nil if none
-	LastErrAt                   time.Time
-	Seconds                     []Second // those in which calls returned, but for the one that is not over; the last 120, oldest first
+	Op                call.Operation `line:"operation"`
+	Count             uint64         `line:"count"`  // returned so far, failed or not
+	Errors            uint64         `line:"errors"` // failed, but for those in Gone
+	Gone              uint64         `line:"gone"`   // asked for an object that had gone meanwhile: an answer, not an error
+	ByCode            []CodeCount    `line:"-"`      // errors by gRPC code, most frequent first
+	P50               time.Duration  `line:"p50Seconds"`
+	P90               time.Duration  `line:"-"`
+	P99               time.Duration  `line:"p99Seconds"`
+	Max               time.Duration  `line:"maxSeconds"`
+	Last              time.Duration  `line:"-"` // of the last call that returned, failed or not
+	InFlight          int            `line:"inFlight"`
+	RequestBytes      uint64         `line:"-"`                   // over all calls
+	ResponseBytes     uint64         `line:"responseBytes"`       // over all calls
+	LastResponseBytes uint64         `line:"lastResponseBytes"`   // of the last call that returned; a list of one pod does not count, as it says nothing of the size of the list of all
+	LastOK            time.Time      `line:"-"`                   // zero if none succeeded
+	LastErr           error          `line:"lastError,omitempty"` // of the last failed call; nil if none
+	LastErrAt         time.Time      `line:"-"`
+	Seconds           []Second       `line:"-"` // those in which calls returned, but for the one that is not over; the last 120, oldest first
 }
 
 // A Second says how the calls of one operation went that returned within a second.

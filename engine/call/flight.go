@@ -21,12 +21,12 @@ const (
 
 // A Flight is a call that has not returned yet.
 type Flight struct {
-	By        Asker
-	Op        Operation
-	Pod       pleg.PodRef // zero for calls that are not about one pod
-	Container string      // its name; empty for a sandbox
-	ID        string      // of the container or sandbox
-	Since     time.Time
+	By        Asker       `line:"-"`
+	Op        Operation   `line:"operation"`
+	Pod       pleg.PodRef `line:",inline"`                   // zero for calls that are not about one pod
+	Container string      `line:"container,omitempty,raw"`   // its name; empty for a sandbox
+	ID        string      `line:"containerId,omitempty,raw"` // of the container or sandbox
+	Since     time.Time   `line:"-"`
 }
 
 // Elapsed returns how long the call has been out, as of at.

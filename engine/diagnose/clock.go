@@ -9,9 +9,9 @@ import (
 
 // A Clock is what comes next by itself.
 type Clock struct {
-	What string        // "PLEG unhealthy", "relist ends", or what is posted: "NotReady" or "Ready"; empty if nothing is to come
-	In   time.Duration // as of the snapshot, at the soonest
-	To   time.Duration // at the latest; as In where the moment is known
+	What string        `line:"what"`                // "PLEG unhealthy", "relist ends", or what is posted: "NotReady" or "Ready"; empty if nothing is to come
+	In   time.Duration `line:"inSeconds"`           // as of the snapshot, at the soonest; never negative
+	To   time.Duration `line:"toSeconds,omitempty"` // at the latest; 0 where the moment is known
 }
 
 // soon is how near a change for the worse may be for a node to be called healthy.
@@ -22,13 +22,16 @@ const soon = 30 * time.Second
 func (v *view) nextClock() Clock {
 	clock := Clock{}
 	if left := v.untilUnhealthy(); left > 0 && (v.Failure != nil || v.Scope >= answers.ListHangs || v.out() != "" || left < soon) {
-		clock = Clock{"PLEG unhealthy", left, left}
+		clock = Clock{What: "PLEG unhealthy", In: left}
 	} else if v.endsInTime() {
 		left := v.Phase.EndsBy.Sub(v.At)
-		clock = Clock{"relist ends", left, left}
+		clock = Clock{What: "relist ends", In: left}
 	}
 	if next := v.Node.Next; next.To.After(v.At) && (clock.What == "" || next.From.Sub(v.At) < clock.In) {
-		clock = Clock{"NotReady", max(next.From.Sub(v.At), 0), next.To.Sub(v.At)}
+		clock = Clock{What: "NotReady", In: max(next.From.Sub(v.At), 0)}
+		if to := next.To.Sub(v.At); to > clock.In {
+			clock.To = to
+		}
 		if next.Ready {
 			clock.What = "Ready"
 		}

@@ -26,7 +26,7 @@ func (s Severity) String() string {
 // A Subject is what a finding is about, as far as it is about one thing. Names
 // are as the runtime gave them, not cleaned.
 type Subject struct {
-	Operation string // a CRI method's name, or empty
+	Operation string `line:"operation,omitempty,raw"` // a CRI method's name, or empty
 	pleg.ObjectRef
 }
 
@@ -60,22 +60,22 @@ func (s Step) String() string {
 // A Finding is one thing that is wrong, or that explains another. Texts hold
 // what the runtime said word for word and are not cleaned.
 type Finding struct {
-	ID       ID
-	Severity Severity
-	Summary  string // one sentence with the figures, without a full stop
-	Subject  Subject
-	Evidence []string // lines with figures, the strongest first
-	Next     []Step   // the safe first
-	Cause    ID       // of another finding that explains this one; empty for a cause
-	CauseKey Key      // tells that one from others of its kind; zero for a cause
-	CauseOf  Subject  // what that one is about, the first of several; zero for a cause
-	Nodes    []string // what it is about, by the keys of the graph of [Update.Waits]; nil if that is not in it
-	Chain    []Link   // from the kubelet's relist down to what holds it all up; nil where nothing hangs
+	ID       ID       `line:"id"`
+	Severity Severity `line:"severity"`
+	Summary  string   `line:"summary"` // one sentence with the figures, without a full stop
+	Subject  Subject  `line:"subject"`
+	Evidence []string `line:"evidence"`              // lines with figures, the strongest first
+	Next     []Step   `line:"next"`                  // the safe first
+	Chain    []Link   `line:"chain,omitempty"`       // from the kubelet's relist down to what holds it all up; nil where nothing hangs
+	Cause    ID       `line:"cause,omitempty"`       // of another finding that explains this one; empty for a cause
+	CauseKey Key      `line:"-"`                     // tells that one from others of its kind; zero for a cause
+	CauseOf  Subject  `line:"causeSubject,omitzero"` // what that one is about, the first of several; zero for a cause
+	Nodes    []string `line:"nodes,omitempty"`       // what it is about, by the keys of the graph of [Update.Waits]; nil if that is not in it
 
-	Since   time.Time // when the trouble began, as far as the calls tell; zero if they do not
-	Group   string    // what the trouble is known by where the subject may change: the owner of pods that fail alike and how, or a resource; else empty
-	Members []Subject // whom it is about if it is about several, at most 50; the last lines of Evidence are theirs, in the same order
-	Count   int       // of all whom it is about; 0 for what has no Members
+	Count   int       `line:"count,omitempty"`   // of all whom it is about; 0 for what has no Members
+	Members []Subject `line:"members,omitempty"` // whom it is about if it is about several, at most 50; the last lines of Evidence are theirs, in the same order
+	Since   time.Time `line:"since,omitzero"`    // when the trouble began, as far as the calls tell; zero if they do not
+	Group   string    `line:"-"`                 // what the trouble is known by where the subject may change: the owner of pods that fail alike and how, or a resource; else empty
 }
 
 // IsAbout reports whether a link of its chain is what the finding is about: that holds
@@ -85,11 +85,11 @@ func (f Finding) IsAbout(l Link) bool { return slices.Contains(f.Nodes, waits.Ke
 // A Link is one part of the chain from a relist that hangs to what holds it up. Each
 // waits for the next.
 type Link struct {
-	Kind  waits.Kind
-	ID    string // of a container, process, goroutine; empty where the name says it all
-	Name  string // for people, such as "runc update (10m)"
-	Proof string // that the link before waits for this one; empty if that is only likely, and of the first
-	Cut   *Step  // the safest place to act has one; else nil
+	Kind  waits.Kind `line:"kind"`
+	ID    string     `line:"id"`    // of a container, process, goroutine; empty where the name says it all
+	Name  string     `line:"name"`  // for people, such as "runc update (10m)"
+	Proof string     `line:"proof"` // that the link before waits for this one; empty if that is only likely, and of the first
+	Cut   *Step      `line:"-"`     // the safest place to act has one; else nil
 }
 
 // A Key tells findings apart: figures in their texts change all the time.

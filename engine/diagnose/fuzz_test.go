@@ -115,7 +115,7 @@ func (c chaos) report() *evidence.Report {
 	}
 	r := &evidence.Report{At: c.time()}
 	r.Processes = evidence.Processes{Shims: c.processes(), Helpers: c.processes(), Daemons: c.processes(), Containers: map[string][]evidence.Process{c.text(): c.processes()}}
-	r.Usage = []evidence.Usage{{Name: "containerd", CPU: c.Float64()}}
+	r.Usage = []evidence.Usage{{Name: "containerd", CPU: evidence.Cores(c.Float64())}}
 	r.Kubelet.StillFor, r.Kubelet.LastSeen = c.span(), c.time()
 	return r
 }

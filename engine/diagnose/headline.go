@@ -15,10 +15,10 @@ import (
 // A Headline is the one sentence on a node: what a kubelet on it would say now,
 // for what reason, and when that changes. It is the first thing of every view.
 type Headline struct {
-	Word     string   // "HEALTHY", "PAUSED", "UNHEALTHY", "LISTS HANG" and the like: upper case, at most 20 cells
-	Severity Severity // Info while nothing is wrong
-	Text     string   // the effect, then its cause; on a node where all is well, what there is on it; not cleaned
-	Clock    Clock
+	Word     string   `line:"word"`     // "HEALTHY", "PAUSED", "UNHEALTHY", "LISTS HANG" and the like: upper case, at most 20 cells
+	Severity Severity `line:"severity"` // Info while nothing is wrong
+	Text     string   `line:"text"`     // the effect, then its cause; on a node where all is well, what there is on it; not cleaned
+	Clock    Clock    `line:"clock,omitzero"`
 }
 
 // Sound reports whether the headline is that of a node on which all is well, but

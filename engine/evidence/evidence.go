@@ -62,36 +62,49 @@ type Socket struct {
 // Pressure is what /proc/pressure says: the share of time in which tasks stood
 // still for want of a resource.
 type Pressure struct {
-	Missing         string // why there is none; empty if there is
-	CPU, IO, Memory Stall
+	Missing string `line:"-"` // why there is none; empty if there is
+	CPU     Stall  `line:"cpu"`
+	IO      Stall  `line:"io"`
+	Memory  Stall  `line:"memory"`
 }
+
+// IsZero reports whether there is none.
+func (p Pressure) IsZero() bool { return p.Missing != "" }
 
 // A Stall holds shares of time in percent, averaged over 10 s and over 60 s:
 // Some, in which at least one task stood still, and Full, in which all did.
 type Stall struct {
-	Some10, Some60, Full10, Full60 float64
+	Some10 float64 `line:"some10"`
+	Some60 float64 `line:"some60"`
+	Full10 float64 `line:"full10"`
+	Full60 float64 `line:"full60"`
 }
 
 // Disk is the file system that holds one of the runtime's folders.
 type Disk struct {
-	Missing              string        // why there is none; empty if there is
-	Broken               bool          // Missing is what the file system itself answers, such as an I/O error, or a folder in use is gone
-	Path                 string        // of the folder on the node
-	Mount                Mount         // what it is on, without the Point; its parts are empty if they are not known
-	Total, Free          uint64        // bytes; Free is what is left to ordinary users
-	Left                 uint64        // bytes that are left to root
-	Inodes, InodesUnused uint64        // 0 on file systems that have no table of them
-	ReadOnly             string        // why nothing can be written: how the file system is mounted, or what it came to after an error; empty if it can
-	Errors               uint64        // that ext4 has found in it since it was last checked
-	ErrorAge             time.Duration // since the last of them
+	Missing      string        `line:"-"`    // why there is none; empty if there is
+	Broken       bool          `line:"-"`    // Missing is what the file system itself answers, such as an I/O error, or a folder in use is gone
+	Path         string        `line:"path"` // of the folder on the node
+	Mount        Mount         `line:"-"`    // what it is on, without the Point; its parts are empty if they are not known
+	Total        uint64        `line:"totalBytes"`
+	Free         uint64        `line:"freeBytes"` // what is left to ordinary users
+	Left         uint64        `line:"-"`         // bytes that are left to root
+	Inodes       uint64        `line:"inodes"`    // both are 0 on file systems that have no table of them
+	InodesUnused uint64        `line:"inodesUnused"`
+	ReadOnly     string        `line:"readOnly,omitempty"` // why nothing can be written: how the file system is mounted, or what it came to after an error; empty if it can
+	Errors       uint64        `line:"-"`                  // that ext4 has found in it since it was last checked
+	ErrorAge     time.Duration `line:"-"`                  // since the last of them
 }
+
+// IsZero reports whether no figure of it is known: a drawn node has disks without figures.
+func (d Disk) IsZero() bool { return d.Missing != "" || d.Path == "" || d.Total == 0 }
 
 // A Device is a disk, or a part of one.
 type Device struct {
-	Number   string        // such as "8:17"
-	Name     string        // such as "sdb1"
-	InFlight int           // requests that it has been given and has not answered
-	Still    time.Duration // for how long it has answered none; 0 at the first look
+	Number   string        `line:"-"`            // such as "8:17"
+	Name     string        `line:"name"`         // such as "sdb1"
+	InFlight int           `line:"inFlight"`     // requests that it has been given and has not answered
+	Still    time.Duration `line:"stillSeconds"` // for how long it has answered none; 0 at the first look
 }
 
 // What a [Limit] is of.
@@ -105,11 +118,12 @@ const (
 
 // A Limit is how much of what runs out has been used.
 type Limit struct {
-	Of         string // a daemon's name; empty for the whole node
-	PID        int    // of the daemon
-	What       string // such as [OpenFiles]
-	Used, Most uint64
-	Path       string // of the file that has the limit
+	Of   string `line:"of,omitempty"`  // a daemon's name; empty for the whole node
+	PID  int    `line:"pid,omitempty"` // of the daemon
+	What string `line:"what"`          // such as [OpenFiles]
+	Used uint64 `line:"used"`
+	Most uint64 `line:"most"`
+	Path string `line:"path"` // of the file that has the limit
 }
 
 // Clock compares the node's wall clock with its monotonic one. What parts them
@@ -123,9 +137,15 @@ type Clock struct {
 
 // Usage is what one of the node's programs takes.
 type Usage struct {
-	Name    string  // "containerd", "kubelet", "plegtop"
-	PID     int     // 0 if there are several processes of that name
-	CPU     float64 // cores used, averaged since the look before; -1 at the first look
-	Memory  uint64  // resident bytes
-	Threads int
+	Name    string `line:"name"`           // "containerd", "kubelet", "plegtop"
+	PID     int    `line:"pid,omitempty"`  // 0 if there are several processes of that name
+	CPU     Cores  `line:"cores,omitzero"` // averaged since the look before; -1 at the first look
+	Memory  uint64 `line:"memoryBytes"`    // resident
+	Threads int    `line:"threads"`
 }
+
+// Cores is how much of the node's processors is used; negative if that is not known.
+type Cores float64
+
+// IsZero reports whether it is not known.
+func (c Cores) IsZero() bool { return !(c >= 0) }

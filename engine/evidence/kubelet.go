@@ -8,33 +8,36 @@ import (
 
 // Kubelet is what the node's kubelet says of itself.
 type Kubelet struct {
-	Version string // such as "v1.33.4"; empty if it did not say
+	Version string `line:"version"` // such as "v1.33.4"; empty if it did not say
 
 	// Ping is the answer of port 10248: that the process is at work. It is ok
 	// whatever is wrong with the node. Health and SyncLoop are those of /healthz and
 	// /healthz/syncloop where the metrics are; both fail when the sync loop has
 	// stood for 5 min. (kubelet 1.25 to 1.37: packages healthz and server.)
-	Ping, Health, SyncLoop Answer
+	Ping     Answer `line:"healthz,omitzero"`
+	Health   Answer `line:"health,omitzero"`
+	SyncLoop Answer `line:"syncLoop,omitzero"`
 
-	Metrics Answer    // of /metrics
-	ReadAt  time.Time // when Metrics was asked; zero unless it is fine
+	Metrics Answer    `line:"metrics,omitzero"` // of /metrics
+	ReadAt  time.Time `line:"-"`                // when Metrics was asked; zero unless it is fine
 
 	// What /metrics held; all zero unless Metrics is fine. Zero too for a
 	// kubelet that has not made a measurement yet.
-	Relist     Timing    // kubelet_pleg_relist_duration_seconds
-	Interval   Timing    // kubelet_pleg_relist_interval_seconds
-	LastSeen   time.Time // kubelet_pleg_last_seen_seconds, whole seconds; zero if it was never set
-	Discarded  uint64    // kubelet_pleg_discard_events, with or without _total
-	Operations []Operation
+	Relist     Timing      `line:"relist"`            // kubelet_pleg_relist_duration_seconds
+	Interval   Timing      `line:"interval"`          // kubelet_pleg_relist_interval_seconds
+	LastSeen   time.Time   `line:"lastSeen,omitzero"` // kubelet_pleg_last_seen_seconds, whole seconds; zero if it was never set
+	Discarded  uint64      `line:"discarded"`         // kubelet_pleg_discard_events, with or without _total
+	Operations []Operation `line:"-"`
 
 	// Streams and StreamErrors count how often it has got the runtime's stream of events, and
 	// how often that broke or was refused: kubelet_evented_pleg_connection_success_count and
 	// _error_count, 0 where its gate EventedPLEG is off.
-	Streams, StreamErrors uint64
+	Streams      uint64 `line:"-"`
+	StreamErrors uint64 `line:"-"`
 
 	// StillFor is how long the count of its relists has stood still, over the
 	// looks at it; 0 at the first look and while it grows.
-	StillFor time.Duration
+	StillFor time.Duration `line:"-"`
 }
 
 // Evented reports whether its gate EventedPLEG is on, so that events of the runtime write
@@ -61,24 +64,28 @@ func (k *Kubelet) Listens() bool {
 
 // An Answer is how one question to the kubelet went.
 type Answer struct {
-	Asked    bool   // false: nobody asked, since no way to ask was given
-	URL      string // that was asked
-	Took     time.Duration
-	Text     string // the answer of the ping and of healthz, also one that says what fails; empty for metrics
-	OK       bool   // it answered, and well
-	Refused  bool   // nobody listens there
-	Denied   bool   // it answered that we may not ask that
-	TimedOut bool   // it took the connection and gave no answer in time: evidence in itself
-	Err      string // why it is not available; empty if OK
+	Asked    bool          `line:"-"`  // false: nobody asked, since no way to ask was given
+	URL      string        `line:"-"`  // that was asked
+	OK       bool          `line:"ok"` // it answered, and well
+	Took     time.Duration `line:"tookSeconds"`
+	TimedOut bool          `line:"timedOut"`        // it took the connection and gave no answer in time: evidence in itself
+	Refused  bool          `line:"-"`               // nobody listens there
+	Denied   bool          `line:"-"`               // it answered that we may not ask that
+	Text     string        `line:"text,omitempty"`  // the answer of the ping and of healthz, also one that says what fails; empty for metrics
+	Err      string        `line:"error,omitempty"` // why it is not available; empty if OK
 }
+
+// IsZero reports whether there is no answer, since nobody asked.
+func (a Answer) IsZero() bool { return !a.Asked }
 
 // Timing sums up a histogram of the kubelet's.
 type Timing struct {
-	Count    uint64
-	Sum      time.Duration
-	Mean     time.Duration // of those since the look before; of all at the first
-	P50, P99 time.Duration // by interpolation; the upper bound of the last finite bucket where the value lies beyond
-	Beyond   bool          // P99 lies in the bucket without a bound
+	Count  uint64        `line:"count"`
+	Sum    time.Duration `line:"-"`
+	Mean   time.Duration `line:"meanSeconds"`         // of those since the look before; of all at the first
+	P50    time.Duration `line:"p50Seconds"`          // by interpolation; the upper bound of the last finite bucket where the value lies beyond
+	P99    time.Duration `line:"p99Seconds"`          // likewise
+	Beyond bool          `line:"p99Beyond,omitempty"` // P99 lies in the bucket without a bound
 }
 
 // An Operation is one of the kubelet's kinds of call to the runtime, by its own

@@ -96,39 +96,39 @@ func (p Process) Lives() bool { return p.State != Zombie }
 
 // A Process is one process, or one of its threads if only that one stands still.
 type Process struct {
-	PID     int
-	Parent  int
-	Command string        // comm, at most 15 bytes
-	State   State         // of the thread that is worst off
-	Thread  int           // whose state that is; 0 for the first one
-	For     time.Duration // in this state, as far as the kernel or looks before tell; 0 if they do not
-	AtLeast bool          // For is since the first look that saw it so: its begin nobody has seen
-	Age     time.Duration // since its start; 0 if that could not be read
-	Wchan   string        // the kernel function in which it sleeps; empty if not permitted
-	Stack   []string      // kernel stack, the innermost function first; empty if not permitted
-	Mount   Mount         // with the file that its system call is about, if it is in uninterruptible sleep, or a helper that waits for a server; zero if that is not known
-	Among   []Mount       // where Mount is not known and it waits for a server: those that it sees of such, for one of which it may wait
-	Tracer  Tracer        // of a traced one; zero if that is not known
-	Freezer string        // of a frozen one: the file of the control group that froze it; empty if that is not known
-
-	Container string // id from the cgroup or the arguments; may be empty
-	Sandbox   string // of a shim: the id that it was started with; of a helper: that of the shim that it comes from, if any
-	Socket    string // of a shim or the kubelet: the runtime's socket that it was started with; empty if it was not told
-	Own       bool   // of a shim, a daemon or a helper: it belongs to the runtime that is looked at; false if that is not known
-
-	Nested bool // a kubelet that is in another pid namespace than the runtime and has another socket there, as in a container that is a node of its own
+	PID     int    `line:"pid"`
+	Parent  int    `line:"parent"`
+	Command string `line:"command"` // comm, at most 15 bytes
 
 	// Verb is what a helper is to do: of an OCI runtime "create", "delete" and so on,
 	// whatever its program is called, of a network plugin "CNI ADD", which also says for
 	// which pod; else its program's own name, such as "umount". Empty if not known. See
 	// [Process.HelperLimit].
-	Verb string
-	Pod  pleg.PodRef // of a network plugin and what it calls; without its UID
+	Verb      string      `line:"verb,omitempty"`
+	Container string      `line:"containerId,omitempty"` // id from the cgroup or the arguments; may be empty
+	Pod       pleg.PodRef `line:",inline,clean"`         // of a network plugin and what it calls; without its UID
+
+	Age     time.Duration `line:"ageSeconds"`        // since its start; 0 if that could not be read
+	State   State         `line:"state"`             // of the thread that is worst off
+	Thread  int           `line:"thread,omitempty"`  // whose state that is; 0 for the first one
+	For     time.Duration `line:"forSeconds"`        // in this state, as far as the kernel or looks before tell; 0 if they do not
+	AtLeast bool          `line:"-"`                 // For is since the first look that saw it so: its begin nobody has seen
+	Mount   Mount         `line:"mount,omitempty"`   // with the file that its system call is about, if it is in uninterruptible sleep, or a helper that waits for a server; zero if that is not known
+	Among   []Mount       `line:"-"`                 // where Mount is not known and it waits for a server: those that it sees of such, for one of which it may wait
+	Freezer string        `line:"freezer,omitempty"` // of a frozen one: the file of the control group that froze it; empty if that is not known
+	Wchan   string        `line:"waitsIn,omitempty"` // the kernel function in which it sleeps; empty if not permitted
+	Stack   []string      `line:"-"`                 // kernel stack, the innermost function first; empty if not permitted
+	Tracer  Tracer        `line:"-"`                 // of a traced one; zero if that is not known
+
+	Sandbox string `line:"-"` // of a shim: the id that it was started with; of a helper: that of the shim that it comes from, if any
+	Socket  string `line:"-"` // of a shim or the kubelet: the runtime's socket that it was started with; empty if it was not told
+	Own     bool   `line:"-"` // of a shim, a daemon or a helper: it belongs to the runtime that is looked at; false if that is not known
+	Nested  bool   `line:"-"` // a kubelet that is in another pid namespace than the runtime and has another socket there, as in a container that is a node of its own
 
 	// Unit is the service of the node's init system that a daemon runs in, such
 	// as "containerd.service", or "k3s.service" of a containerd that k3s has
 	// within; of OpenRC it is the bare name. Empty if it is not known.
-	Unit string
+	Unit string `line:"-"`
 }
 
 // A Tracer is a process that traces another one, such as a debugger.
@@ -150,6 +150,9 @@ type Mount struct {
 	Source string // such as "/dev/sdb1", "nas:/export"
 	Device string // its number, such as "8:17"; one that begins with "0:" is no disk
 }
+
+// String returns where it is mounted.
+func (m Mount) String() string { return m.Point }
 
 // State is a process's state as /proc/PID/stat spells it, apart from [Frozen].
 type State byte

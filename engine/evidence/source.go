@@ -9,12 +9,12 @@ import (
 // A Source says where one kind of evidence was read, and how that went. What is
 // empty but has a Source was read and had nothing to say.
 type Source struct {
-	From    string        // a file, a socket or a URL; empty if none is known
-	Took    time.Duration // the reading
-	Bytes   int64         // read
-	Missing string        // why there is nothing, and what would help; empty if it was read
-	Partial string        // why it is not all; empty if it is
-	Pending bool          // it is being read, and may be in the next look; Missing says so, too
+	From    string        `line:"from,omitempty"`    // a file, a socket or a URL; empty if none is known
+	Took    time.Duration `line:"tookSeconds"`       // the reading
+	Bytes   int64         `line:"bytes"`             // read
+	Missing string        `line:"missing,omitempty"` // why there is nothing, and what would help; empty if it was read
+	Partial string        `line:"partial,omitempty"` // why it is not all; empty if it is
+	Pending bool          `line:"-"`                 // it is being read, and may be in the next look; Missing says so, too
 }
 
 // Deep is what is read only where something hangs: on a healthy node all of it is
@@ -41,10 +41,13 @@ type Objects struct {
 // not known of it is empty.
 type Object struct {
 	pleg.ObjectRef
-	SandboxID string     // in which a container is
-	State     pleg.State // as the runtime lists it, or as it must be; the node does not show it
-	From      string     // what of the node shows it: a control group, a shim, a folder; empty for what a list has
+	SandboxID string     `line:"-"` // in which a container is
+	State     pleg.State `line:"-"` // as the runtime lists it, or as it must be; the node does not show it
+	From      string     `line:"-"` // what of the node shows it: a control group, a shim, a folder; empty for what a list has
 }
+
+// IsZero reports whether it is no object at all.
+func (o Object) IsZero() bool { return o.ObjectRef == pleg.ObjectRef{} }
 
 // RuntimeCalls are the calls that the runtime has been asked for and has not ended, whoever
 // asked: by its own metrics.
@@ -55,9 +58,9 @@ type RuntimeCalls struct {
 
 // InFlight is how many calls of a method have begun and not ended.
 type InFlight struct {
-	Method string // of the CRI, such as "UpdateContainerResources"
-	Count  int
-	For    time.Duration // at least: for as long as looks have shown as many; 0 at the first
+	Method string        `line:"method"` // of the CRI, such as "UpdateContainerResources"
+	Count  int           `line:"count"`
+	For    time.Duration `line:"forSeconds"` // at least: for as long as looks have shown as many; 0 at the first
 }
 
 // Kernel is what the kernel has said of late, as far as it makes runtimes hang. It is read

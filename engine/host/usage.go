@@ -67,12 +67,12 @@ func (m *usageMeter) usage(samples []sample) []evidence.Usage {
 
 // coresSince returns what the process used since the look before, or -1 if it
 // was not there.
-func (s sample) coresSince(before sample) float64 {
+func (s sample) coresSince(before sample) evidence.Cores {
 	took := s.at.Sub(before.at)
 	if before.at.IsZero() || took <= 0 {
 		return -1
 	}
-	return max(s.stat.CPUTime()-before.stat.CPUTime(), 0) / took.Seconds()
+	return evidence.Cores(max(s.stat.CPUTime()-before.stat.CPUTime(), 0) / took.Seconds())
 }
 
 // join adds a process to the others of its name.

@@ -11,15 +11,15 @@ import (
 // A Drift is how far an event source and the relist agree. Created and what the first
 // relist finds are no transitions.
 type Drift struct {
-	Source         Source
-	Transitions    uint64        // that the relist or this source saw
-	Both           uint64        // that both saw
-	MissedByRelist uint64        // that only this source saw: they were over before a relist came
-	MissedBySource uint64        // that this source had not told 3 s after the relist
-	Duplicates     uint64        // that it told again
-	Late           uint64        // that it told after the relist
-	LeadP50        time.Duration // by which it was ahead of the relist: of those that both saw. Negative where it was late
-	LeadP99        time.Duration // the lead that 99 of 100 had at least
+	Source         Source        `line:"source"`
+	Transitions    uint64        `line:"transitions"`    // that the relist or this source saw
+	Both           uint64        `line:"both"`           // that both saw
+	MissedByRelist uint64        `line:"missedByRelist"` // that only this source saw: they were over before a relist came
+	MissedBySource uint64        `line:"missedBySource"` // that this source had not told 3 s after the relist
+	Duplicates     uint64        `line:"duplicates"`     // that it told again
+	Late           uint64        `line:"late"`           // that it told after the relist
+	LeadP50        time.Duration `line:"leadP50Seconds"` // by which it was ahead of the relist: of those that both saw. Negative where it was late
+	LeadP99        time.Duration `line:"leadP99Seconds"` // the lead that 99 of 100 had at least
 }
 
 // A Window is what has come together lately; its leads are those of the whole run.

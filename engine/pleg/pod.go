@@ -13,9 +13,9 @@ type UID string
 // A PodRef says which pod something belongs to: by UID for the program, by
 // namespace and name for people.
 type PodRef struct {
-	UID       UID
-	Namespace string
-	Name      string
+	Namespace string `line:"namespace,omitempty,raw"`
+	Name      string `line:"pod,omitempty,raw"`
+	UID       UID    `line:"uid,omitempty,raw"`
 }
 
 // String returns namespace/name, or the UID where the runtime gave no name.
@@ -33,15 +33,15 @@ func (r PodRef) Compare(other PodRef) int {
 
 // Or returns r with what only other says of the same pod.
 func (r PodRef) Or(other PodRef) PodRef {
-	return PodRef{cmp.Or(r.UID, other.UID), cmp.Or(r.Namespace, other.Namespace), cmp.Or(r.Name, other.Name)}
+	return PodRef{UID: cmp.Or(r.UID, other.UID), Namespace: cmp.Or(r.Namespace, other.Namespace), Name: cmp.Or(r.Name, other.Name)}
 }
 
 // An ObjectRef says which container or sandbox is meant, and whose it is.
 type ObjectRef struct {
-	ID        string
-	Pod       PodRef
-	Container string // its name; empty for a sandbox
-	Sandbox   bool
+	Pod       PodRef `line:",inline"`
+	Container string `line:"container,omitempty,raw"` // its name; empty for a sandbox
+	ID        string `line:"containerId,omitempty,raw"`
+	Sandbox   bool   `line:"-"`
 }
 
 // String returns namespace/pod and the container, as far as they have names, or else the
@@ -243,18 +243,18 @@ func (s *PodStatus) Weight() int {
 
 // A Version is what the runtime says of itself.
 type Version struct {
-	RuntimeName    string // "containerd", "cri-o"
-	RuntimeVersion string
-	APIVersion     string // of CRI: "v1"
+	RuntimeName    string `line:"name,raw"` // "containerd", "cri-o"
+	RuntimeVersion string `line:"version,raw"`
+	APIVersion     string `line:"apiVersion,raw"` // of CRI: "v1"
 }
 
 // A Condition is one of the runtime's own verdicts on itself, such as
 // RuntimeReady or NetworkReady.
 type Condition struct {
-	Type    string
-	Status  bool
-	Reason  string
-	Message string
+	Type    string `line:"type"`
+	Status  bool   `line:"status"`
+	Reason  string `line:"reason"`
+	Message string `line:"message"`
 }
 
 // Anomalies counts what a runtime's answers held that no healthy runtime

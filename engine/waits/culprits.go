@@ -8,8 +8,8 @@ import (
 
 // A Culprit is what waits for nobody, with all that waits for it, surely.
 type Culprit struct {
-	Nodes []int // the one; several are a deadlock: each waits for another one of them
-	Waits []int // who waits for it, in the order of the graph
+	Nodes []int `line:"nodes"` // the one; several are a deadlock: each waits for another one of them
+	Waits []int `line:"waits"` // who waits for it, in the order of the graph
 }
 
 // Culprits returns them, those that hold up a relist first, then those for which most

@@ -36,12 +36,12 @@ const (
 
 // A Node is somebody who waits, or for whom somebody waits.
 type Node struct {
-	Key    string // tells it from all others, also those of later graphs: its kind and what it is known by
-	Kind   Kind
-	ID     string          // of a container, process, goroutine, lock, device; empty where the name says it all
-	Name   string          // for people, such as "runc update (10m)"
-	Object evidence.Object // whose it is; zero if it is of none
-	Since  time.Time
+	Key    string          `line:"key"` // tells it from all others, also those of later graphs: its kind and what it is known by
+	Kind   Kind            `line:"kind"`
+	ID     string          `line:"id,omitempty"`     // of a container, process, goroutine, lock, device; empty where the name says it all
+	Name   string          `line:"name"`             // for people, such as "runc update (10m)"
+	Object evidence.Object `line:"subject,omitzero"` // whose it is; zero if it is of none
+	Since  time.Time       `line:"since,omitzero"`
 
 	sure    bool // of a call: it hangs, and is not just slow
 	stands  bool // of the runtime's process: it does nothing
@@ -65,15 +65,16 @@ func (n *Node) Stuck() bool {
 
 // An Edge says that one node waits for another.
 type Edge struct {
-	From, To int    // places in [Graph.Nodes]
-	Proof    string // by what that is known; empty if it is only likely
+	From  int    `line:"from"` // both are places in [Graph.Nodes]
+	To    int    `line:"to"`
+	Proof string `line:"proof"` // by what that is known; empty if it is only likely
 }
 
 // A Graph is who waits for whom at one moment. Nil is that of a node on which nobody
 // waits.
 type Graph struct {
-	Nodes []Node
-	Edges []Edge
+	Nodes []Node `line:"nodes"`
+	Edges []Edge `line:"edges"`
 
 	byKey map[string]int
 	out   [][]int // for each node the edges that begin there, the proven before the likely

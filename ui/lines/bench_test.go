@@ -101,8 +101,8 @@ func TestBenchOfTheRelist(t *testing.T) {
 	}
 	got.CallsPerSecond, got.PlegtopCores = 0, 0
 	want := benchRowObject{
-		PeriodSeconds: 1, Source: "none", ForSeconds: 20, Relists: 20, LagP50Seconds: new(0.4), LagP99Seconds: new(0.4), Lags: 3, Transitions: 3,
-		Missed: new(uint64(1)), MissedOf: 3, Referees: []string{"cri"}, RuntimeCores: new(0.5), Remarks: []string{},
+		Period: time.Second, Source: "none", For: 20 * time.Second, Relists: 20, LagP50: new(400 * ms), LagP99: new(400 * ms), Lags: 3, Transitions: 3,
+		Missed: new(uint64(1)), MissedOf: 3, Referees: []ledger.Source{ledger.FromCRI}, RuntimeCores: new(0.5),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
@@ -144,8 +144,8 @@ func TestBenchOfASource(t *testing.T) {
 	got := b.object(false)
 	got.CallsPerSecond, got.PlegtopCores = 0, 0
 	want := benchRowObject{
-		PeriodSeconds: 1, Source: "cri", ForSeconds: 20, Relists: 20, LagP50Seconds: new(0.005), LagP99Seconds: new(0.005), Lags: 1, Transitions: 1,
-		Missed: new(uint64(5)), MissedOf: 60, Referees: []string{"relist"}, RuntimeCores: new(0.5),
+		Period: time.Second, Source: "cri", For: 20 * time.Second, Relists: 20, LagP50: new(5 * ms), LagP99: new(5 * ms), Lags: 1, Transitions: 1,
+		Missed: new(uint64(5)), MissedOf: 60, Referees: []ledger.Source{ledger.FromRelist}, RuntimeCores: new(0.5),
 		Remarks: []string{"3 events came too fast to be measured", "the stream broke meanwhile", "7 events of the stream came too fast to be looked at"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/ui/jsonline"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -17,41 +18,41 @@ const BenchSchema = "plegtop/bench/1"
 
 // A benchObject is what a bench has measured, as one line of JSON.
 type benchObject struct {
-	Schema         string           `json:"schema"`
-	Time           time.Time        `json:"time"` // when it began
-	Node           string           `json:"node"`
-	Source         string           `json:"source"` // "cri" or "demo"
-	Runtime        benchRuntime     `json:"runtime"`
-	KubeletVersion string           `json:"kubeletVersion"`
-	ForSeconds     float64          `json:"forSeconds"` // that were wanted for each
-	CutShort       bool             `json:"cutShort"`
-	Rows           []benchRowObject `json:"rows"`
-	Remarks        []string         `json:"remarks"`
-	Notes          []string         `json:"notes,omitempty"` // what was left out, and why
+	Schema         string           `line:"schema"`
+	Time           time.Time        `line:"time"` // when it began
+	Node           string           `line:"node,raw"`
+	Source         string           `line:"source"` // "cri" or "demo"
+	Runtime        benchRuntime     `line:"runtime"`
+	KubeletVersion string           `line:"kubeletVersion,raw"`
+	For            time.Duration    `line:"forSeconds"` // that was wanted for each
+	CutShort       bool             `line:"cutShort"`
+	Rows           []benchRowObject `line:"rows"`
+	Remarks        []string         `line:"remarks"`
+	Notes          []string         `line:"notes,omitempty"` // what was left out, and why
 }
 
 type benchRuntime struct {
-	Name     string `json:"name"`
-	Version  string `json:"version"`
-	Endpoint string `json:"endpoint"`
+	Name     string `line:"name,raw"`
+	Version  string `line:"version,raw"`
+	Endpoint string `line:"endpoint,raw"`
 }
 
 type benchRowObject struct {
-	PeriodSeconds  float64  `json:"periodSeconds"`
-	Source         string   `json:"source"` // "none", or the one beside the relist
-	ForSeconds     float64  `json:"forSeconds"`
-	Relists        uint64   `json:"relists"`
-	LagP50Seconds  *float64 `json:"lagP50Seconds"` // null where no transition said when it was
-	LagP99Seconds  *float64 `json:"lagP99Seconds"`
-	Lags           int      `json:"lags"`        // how many said so
-	Transitions    uint64   `json:"transitions"` // seen
-	Missed         *uint64  `json:"missed"`      // by whom the row is about; null where nobody else looked
-	MissedOf       uint64   `json:"missedOf"`
-	Referees       []string `json:"referees"` // who else looked
-	CallsPerSecond float64  `json:"callsPerSecond"`
-	PlegtopCores   float64  `json:"plegtopCores"`
-	RuntimeCores   *float64 `json:"runtimeCores"` // null where its process is not seen, or is ours
-	Remarks        []string `json:"remarks"`
+	Period         time.Duration   `line:"periodSeconds"`
+	Source         string          `line:"source"` // "none", or the one beside the relist
+	For            time.Duration   `line:"forSeconds"`
+	Relists        uint64          `line:"relists"`
+	LagP50         *time.Duration  `line:"lagP50Seconds"` // null where no transition said when it was
+	LagP99         *time.Duration  `line:"lagP99Seconds"`
+	Lags           int             `line:"lags"`        // how many said so
+	Transitions    uint64          `line:"transitions"` // seen
+	Missed         *uint64         `line:"missed"`      // by whom the row is about; null where nobody else looked
+	MissedOf       uint64          `line:"missedOf"`
+	Referees       []ledger.Source `line:"referees"` // who else looked
+	CallsPerSecond float64         `line:"callsPerSecond"`
+	PlegtopCores   float64         `line:"plegtopCores"`
+	RuntimeCores   *float64        `line:"runtimeCores"` // null where its process is not seen, or is ours
+	Remarks        []string        `line:"remarks"`
 }
 
 // A benchResult is what was measured so far.
@@ -65,7 +66,7 @@ type benchResult struct {
 func (r *benchResult) append(b []byte) []byte {
 	o := r.object()
 	if r.o.JSON {
-		return appendJSON(b, o)
+		return jsonline.Append(b, o)
 	}
 	p := newPage(b, r.o.CheckOptions)
 	p.row(0, "runtime", fmt.Sprintf("%s %s at %s, as kubelet %s", o.Runtime.Name, o.Runtime.Version, o.Runtime.Endpoint, o.KubeletVersion))
@@ -91,7 +92,7 @@ func (r *benchResult) append(b []byte) []byte {
 func (o *benchObject) remarks() (all [][2]string) {
 	for _, row := range o.Rows {
 		for _, remark := range row.Remarks {
-			period := seconds(row.PeriodSeconds).String()
+			period := row.Period.String()
 			same := func(r [2]string) bool { return r[1] == remark && strings.HasPrefix(r[0], row.Source+" ") }
 			if at := slices.IndexFunc(all, same); at >= 0 {
 				all[at][0] += ", " + period
@@ -116,26 +117,24 @@ func (r *benchResult) said() string {
 }
 
 func (row benchRowObject) cells() []string {
-	if row.ForSeconds == 0 {
-		return []string{seconds(row.PeriodSeconds).String(), row.Source, "-", "-", "-", "-", "-", "-", "-"}
+	if row.For == 0 {
+		return []string{row.Period.String(), row.Source, "-", "-", "-", "-", "-", "-", "-"}
 	}
 	missed := "?"
 	if row.Missed != nil {
 		missed = fmt.Sprintf("%d of %d", *row.Missed, row.MissedOf)
 	}
 	return []string{
-		seconds(row.PeriodSeconds).String(), row.Source, took(row.LagP50Seconds), took(row.LagP99Seconds),
+		row.Period.String(), row.Source, took(row.LagP50), took(row.LagP99),
 		text.Count(row.Transitions), missed, fmt.Sprintf("%.1f", row.CallsPerSecond), percent(&row.PlegtopCores), percent(row.RuntimeCores),
 	}
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-func took(s *float64) string {
-	if s == nil {
+func took(d *time.Duration) string {
+	if d == nil {
 		return "-"
 	}
-	return text.Took(seconds(*s))
+	return text.Took(*d)
 }
 
 // percent returns a share of one core.
@@ -148,8 +147,8 @@ func percent(cores *float64) string {
 
 func (r *benchResult) object() *benchObject {
 	o := &benchObject{
-		Schema: BenchSchema, Time: r.at.UTC(), Node: r.o.Node, Source: r.o.Source,
-		Runtime: benchRuntime{Endpoint: r.o.Endpoint}, ForSeconds: r.o.For.Seconds(), CutShort: r.cut, Rows: []benchRowObject{}, Remarks: []string{},
+		Schema: BenchSchema, Time: r.at, Node: r.o.Node, Source: r.o.Source,
+		Runtime: benchRuntime{Endpoint: r.o.Endpoint}, For: r.o.For, CutShort: r.cut,
 	}
 	for _, m := range r.rows {
 		o.Rows = append(o.Rows, m.object(r.cut))
@@ -168,7 +167,7 @@ func (r *benchResult) object() *benchObject {
 }
 
 func (m *measurement) object(cut bool) benchRowObject {
-	o := benchRowObject{PeriodSeconds: m.period.Seconds(), Source: sourceName(m.source), Referees: []string{}, Remarks: []string{}}
+	o := benchRowObject{Period: m.period, Source: sourceName(m.source)}
 	if m.why != "" {
 		o.Remarks = append(o.Remarks, "not measured: "+text.Clean(m.why))
 	} else if m.end.at.IsZero() {
@@ -178,11 +177,11 @@ func (m *measurement) object(cut bool) benchRowObject {
 		return o
 	}
 	took := m.end.at.Sub(m.start.at)
-	o.ForSeconds, o.Transitions, o.Lags = took.Seconds(), m.seen, len(m.lags)
+	o.For, o.Transitions, o.Lags = took, m.seen, len(m.lags)
 	o.Relists = m.end.relists.Count - m.start.relists.Count
 	if n := len(m.lags); n > 0 {
 		slices.Sort(m.lags)
-		o.LagP50Seconds, o.LagP99Seconds = new(quantile(m.lags, 50).Seconds()), new(quantile(m.lags, 99).Seconds())
+		o.LagP50, o.LagP99 = new(quantile(m.lags, 50)), new(quantile(m.lags, 99))
 	}
 	if missed, of, known := m.missed(); known {
 		o.Missed, o.MissedOf = &missed, of
@@ -201,15 +200,11 @@ func (m *measurement) object(cut bool) benchRowObject {
 }
 
 // lookers are those who can say what was missed.
-func (m *measurement) lookers() []string {
-	all := []string{}
+func (m *measurement) lookers() []ledger.Source {
 	if m.source != ledger.FromRelist {
-		return append(all, ledger.FromRelist.String())
+		return []ledger.Source{ledger.FromRelist}
 	}
-	for _, s := range m.referees {
-		all = append(all, s.String())
-	}
-	return all
+	return m.referees
 }
 
 // remarks say what keeps the figures from saying more.

@@ -11,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/jsonline"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -44,7 +45,7 @@ func appendCheck(b []byte, u diagnose.Update, o CheckOptions) []byte {
 	case o.DOT != "":
 		return appendDOT(b, u, o.DOT)
 	case o.JSON:
-		return appendJSON(b, newCheckObject(u, o))
+		return jsonline.Append(b, newCheckObject(u, o))
 	}
 	return appendText(b, u, o)
 }
@@ -97,7 +98,7 @@ func WriteUnknown(w io.Writer, why error, s *engine.Snapshot, o CheckOptions) (c
 		said := text.Clean(strings.Join(strings.Fields(why.Error()), " "))
 		c := newCheckObject(diagnose.Update{Update: engine.Update{Snapshot: s}, Headline: diagnose.Headline{Word: "CANNOT TELL", Severity: diagnose.Warning, Text: said}}, o)
 		c.Error, c.PLEG.Verdict = said, "nothing was looked at"
-		_, err = w.Write(appendJSON(nil, c))
+		_, err = w.Write(jsonline.Append(nil, c))
 	}
 	return ExitCannotTell, err
 }

@@ -148,7 +148,12 @@ func TestSweepNamesNotTooMany(t *testing.T) {
 		r.Snapshot.Sweep.Failed = append(r.Snapshot.Sweep.Failed, r.Snapshot.Sweep.Hung[0])
 	}
 	object := checkOutput(t, r, CheckOptions{JSON: true, Source: "cri"})
-	var back checkObject
+	var back struct {
+		Sweep struct {
+			Hung, Failed int
+			Objects      []struct{ Outcome string }
+		}
+	}
 	if err := json.Unmarshal(object, &back); err != nil || valid(object) != nil {
 		t.Fatal(err, valid(object))
 	}

@@ -7,144 +7,101 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // CheckSchema names the shape of the JSON of check, which docs/check.schema.json
 // describes. Fields are only ever added to it.
 const CheckSchema = "plegtop/check/1"
 
-// A checkObject is the JSON of check. Durations are in seconds.
+// A checkObject is the JSON of check.
 type checkObject struct {
-	Schema         string          `json:"schema"`
-	Time           time.Time       `json:"time"`
-	Node           string          `json:"node"`
-	Source         string          `json:"source"`
-	Headline       headlineObject  `json:"headline"`
-	Runtime        runtimeObject   `json:"runtime"`
-	KubeletVersion string          `json:"kubeletVersion"`
-	Error          string          `json:"error,omitempty"`   // why nothing could be looked at
-	Partial        string          `json:"partial,omitempty"` // what is missing because a list failed
-	PLEG           plegObject      `json:"pleg"`
-	NodeReady      readyObject     `json:"nodeReady"`
-	Counts         countsObject    `json:"counts"`
-	Calls          []callsObject   `json:"calls"`
-	Findings       []findingObject `json:"findings"`
-	Waits          *waitsObject    `json:"waits,omitempty"` // absent where nobody waits
-	Sweep          *sweepObject    `json:"sweep,omitempty"`
-	Host           *hostObject     `json:"host,omitempty"`
-	Notes          []string        `json:"notes,omitempty"` // what was left out, and why
+	Schema         string             `line:"schema"`
+	Time           time.Time          `line:"time"`
+	Node           string             `line:"node,raw"`
+	Source         string             `line:"source"`
+	Headline       diagnose.Headline  `line:"headline"`
+	Runtime        runtimeObject      `line:"runtime"`
+	KubeletVersion string             `line:"kubeletVersion,raw"`
+	Error          string             `line:"error,omitempty"`   // why nothing could be looked at
+	Partial        string             `line:"partial,omitempty"` // what is missing because a list failed
+	PLEG           plegObject         `line:"pleg"`
+	NodeReady      readyObject        `line:"nodeReady"`
+	Counts         engine.Counts      `line:"counts"`
+	Calls          []callsObject      `line:"calls"`
+	Findings       []diagnose.Finding `line:"findings"`
+	Waits          *waitsObject       `line:"waits,omitzero"` // absent where nobody waits
+	Sweep          *sweepObject       `line:"sweep,omitzero"`
+	Host           *hostObject        `line:"host,omitzero"`
+	Notes          []string           `line:"notes,omitempty"` // what was left out, and why
 }
 
 type runtimeObject struct {
-	Name       string            `json:"name"`
-	Version    string            `json:"version"`
-	APIVersion string            `json:"apiVersion"`
-	Endpoint   string            `json:"endpoint"`
-	Conditions []conditionObject `json:"conditions"`
-}
-
-type conditionObject struct {
-	Type    string `json:"type"`
-	Status  bool   `json:"status"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
+	pleg.Version
+	Endpoint   string           `line:"endpoint,raw"`
+	Conditions []pleg.Condition `line:"conditions"`
 }
 
 type plegObject struct {
-	Healthy           bool       `json:"healthy"`
-	Verdict           string     `json:"verdict"` // the kubelet's words; empty when healthy
-	ListAgeSeconds    float64    `json:"listAgeSeconds"`
-	InspectAgeSeconds *float64   `json:"inspectAgeSeconds,omitempty"` // absent if nothing was inspected
-	RelistSeconds     float64    `json:"relistSeconds"`
-	ThresholdSeconds  float64    `json:"thresholdSeconds"`
-	ListedAt          *time.Time `json:"listedAt,omitempty"`  // absent while no list succeeded: the list age is 0 then
-	SettledAt         *time.Time `json:"settledAt,omitempty"` // absent while no relist settled: the inspection age is 0 then
+	Healthy    bool           `line:"healthy"`
+	Verdict    string         `line:"verdict"` // the kubelet's words; empty when healthy
+	ListAge    time.Duration  `line:"listAgeSeconds"`
+	InspectAge *time.Duration `line:"inspectAgeSeconds,omitzero"` // absent if nothing was inspected
+	Relist     time.Duration  `line:"relistSeconds"`
+	Threshold  time.Duration  `line:"thresholdSeconds"`
+	ListedAt   time.Time      `line:"listedAt,omitzero"`  // absent while no list succeeded: the list age is 0 then
+	SettledAt  time.Time      `line:"settledAt,omitzero"` // absent while no relist settled: the inspection age is 0 then
+}
+
+// A conditionObject is the Ready condition of a node.
+type conditionObject struct {
+	Ready   bool   `line:"ready"`
+	Reason  string `line:"reason"`
+	Message string `line:"message"`
 }
 
 type readyObject struct {
-	Ready   bool   `json:"ready"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
-	Known   bool   `json:"known"` // never: only the API server has what was posted
-	Basis   string `json:"basis"` // "model": what a kubelet that started now would say; "kubelet" if the node's own sees as much, or says of its PLEG what plegtop does not see
+	conditionObject
+	Known bool   `line:"known"` // never: only the API server has what was posted
+	Basis string `line:"basis"` // "model": what a kubelet that started now would say; "kubelet" if the node's own sees as much, or says of its PLEG what plegtop does not see
 }
 
 func newReadyObject(s *engine.Snapshot) readyObject {
 	n, basis := diagnose.NodeReady(s)
-	return readyObject{Ready: n.Ready, Reason: n.Reason, Message: text.Clean(n.Message), Basis: basis}
-}
-
-type countsObject struct {
-	Pods       int `json:"pods"`
-	Sandboxes  int `json:"sandboxes"`
-	Containers int `json:"containers"`
-	Created    int `json:"created"`
-	Running    int `json:"running"`
-	Exited     int `json:"exited"`
-	Unknown    int `json:"unknown"`
+	return readyObject{conditionObject: conditionObject{n.Ready, n.Reason, n.Message}, Basis: basis}
 }
 
 type callsObject struct {
-	Operation             string  `json:"operation"`
-	Count                 uint64  `json:"count"`
-	Errors                uint64  `json:"errors"`
-	Gone                  uint64  `json:"gone"` // asked for what had gone meanwhile: no error
-	P50Seconds            float64 `json:"p50Seconds"`
-	P99Seconds            float64 `json:"p99Seconds"`
-	MaxSeconds            float64 `json:"maxSeconds"`
-	InFlight              int     `json:"inFlight"`
-	OldestInFlightSeconds float64 `json:"oldestInFlightSeconds"`
-	ResponseBytes         uint64  `json:"responseBytes"`
-	LastResponseBytes     uint64  `json:"lastResponseBytes"`
-	LastError             string  `json:"lastError,omitempty"`
+	answers.Calls
+	Oldest time.Duration `line:"oldestInFlightSeconds"`
 }
 
 func newCheckObject(u diagnose.Update, o CheckOptions) *checkObject {
 	s := u.Snapshot
-	c := &checkObject{
-		Schema: CheckSchema, Time: s.At.UTC(), Node: o.Node, Source: o.Source,
-		Headline:       newHeadlineObject(u.Headline),
-		Runtime:        newRuntimeObject(s, o.Endpoint),
+	return &checkObject{
+		Schema: CheckSchema, Time: s.At, Node: o.Node, Source: o.Source,
+		Headline:       u.Headline,
+		Runtime:        runtimeObject{s.Version, o.Endpoint, s.Conditions},
 		KubeletVersion: o.kubelet(s),
-		Partial:        text.Clean(s.Partial),
+		Partial:        s.Partial,
 		PLEG:           newPLEGObject(s),
 		NodeReady:      newReadyObject(s),
-		Counts:         countsObject(s.Counts),
+		Counts:         s.Counts,
 		Calls:          newCallsObjects(s),
-		Findings:       make([]findingObject, len(u.Findings)),
+		Findings:       u.Findings,
 		Waits:          newWaits(u.Waits),
 		Sweep:          newSweepObject(s),
 		Host:           newHostObject(s.Evidence),
 	}
-	for i, f := range u.Findings {
-		c.Findings[i] = newFindingObject(f)
-	}
-	return c
-}
-
-func newRuntimeObject(s *engine.Snapshot, endpoint string) runtimeObject {
-	r := runtimeObject{
-		Name: s.Version.RuntimeName, Version: s.Version.RuntimeVersion, APIVersion: s.Version.APIVersion, Endpoint: endpoint,
-		Conditions: make([]conditionObject, len(s.Conditions)),
-	}
-	for i, c := range s.Conditions {
-		r.Conditions[i] = conditionObject{text.Clean(c.Type), c.Status, text.Clean(c.Reason), text.Clean(c.Message)}
-	}
-	return r
 }
 
 func newPLEGObject(s *engine.Snapshot) plegObject {
 	o := plegObject{
-		Healthy: s.Health.Healthy, Verdict: text.Clean(s.Health.Verdict),
-		ListAgeSeconds:   max(0, s.Health.ListAge(s.At).Seconds()),
-		RelistSeconds:    relistCost(s).Seconds(),
-		ThresholdSeconds: s.Threshold.Seconds(),
-		ListedAt:         instant(s.Health.ListedAt),
-		SettledAt:        instant(s.Health.SettledAt),
+		Healthy: s.Health.Healthy, Verdict: s.Health.Verdict, ListAge: max(0, s.Health.ListAge(s.At)),
+		Relist: relistCost(s), Threshold: s.Threshold, ListedAt: s.Health.ListedAt, SettledAt: s.Health.SettledAt,
 	}
 	if !s.Health.SettledAt.IsZero() || s.Sweep != nil && s.Sweep.Done > 0 { // the inspections of one look are a sweep
-		o.InspectAgeSeconds = new(max(0, s.Health.InspectAge(s.At).Seconds()))
+		o.InspectAge = new(max(0, s.Health.InspectAge(s.At)))
 	}
 	return o
 }
@@ -159,31 +116,11 @@ func relistCost(s *engine.Snapshot) time.Duration {
 	return s.Phase.ListTook + s.Sweep.Serial
 }
 
-// instant returns t for JSON, nil for the zero time.
-func instant(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
-}
-
-func newCallsObjects(s *engine.Snapshot) []callsObject {
-	all := make([]callsObject, 0, len(s.Calls))
+func newCallsObjects(s *engine.Snapshot) (all []callsObject) {
 	for _, c := range s.Calls {
-		if c.Op == call.GetContainerEvents && !made(c) {
-			continue
+		if c.Op != call.GetContainerEvents || made(c) {
+			all = append(all, callsObject{c, oldest(s, c.Op)})
 		}
-		o := callsObject{
-			Operation: c.Op.String(), Count: c.Count, Errors: c.Errors, Gone: c.Gone,
-			P50Seconds: c.P50.Seconds(), P99Seconds: c.P99.Seconds(), MaxSeconds: c.Max.Seconds(),
-			InFlight: c.InFlight, OldestInFlightSeconds: oldest(s, c.Op).Seconds(),
-			ResponseBytes: c.ResponseBytes, LastResponseBytes: c.LastResponseBytes,
-		}
-		if c.LastErr != nil {
-			o.LastError = text.Clean(c.LastErr.Error())
-		}
-		all = append(all, o)
 	}
 	return all
 }
@@ -209,27 +146,16 @@ const sweptLimit = 100
 // A sweepObject sums up a sweep. Hung and Failed are counts; Objects names
 // those, in this order, and then the slowest.
 type sweepObject struct {
-	Total          int           `json:"total"`
-	Done           int           `json:"done"`
-	Hung           int           `json:"hung"`
-	Failed         int           `json:"failed"`
-	Flaky          int           `json:"flaky"` // failed, and answered well when asked again
-	Width          int           `json:"width"`
-	TimeoutSeconds float64       `json:"timeoutSeconds"`
-	TookSeconds    float64       `json:"tookSeconds"`
-	SerialSeconds  float64       `json:"serialSeconds"`
-	Refused        string        `json:"refused,omitempty"`
-	Canceled       bool          `json:"canceled,omitempty"`
-	CutOff         bool          `json:"cutOff,omitempty"`
-	GivenUp        string        `json:"givenUp,omitempty"`
-	Objects        []sweptObject `json:"objects"`
+	*answers.Sweep
+	Hung    int           `line:"hung"`
+	Failed  int           `line:"failed"`
+	Took    time.Duration `line:"tookSeconds"`
+	Objects []sweptObject `line:"objects"`
 }
 
 type sweptObject struct {
-	Outcome string `json:"outcome"` // "hung", "failed" or "slow"
-	subjectObject
-	TookSeconds float64 `json:"tookSeconds"`
-	Error       string  `json:"error,omitempty"`
+	Came string `line:"outcome"` // "hung", "failed" or "slow"
+	answers.Outcome
 }
 
 func newSweepObject(s *engine.Snapshot) *sweepObject {
@@ -237,13 +163,7 @@ func newSweepObject(s *engine.Snapshot) *sweepObject {
 	if w == nil {
 		return nil
 	}
-	o := &sweepObject{
-		Total: w.Total, Done: w.Done, Hung: len(w.Hung), Failed: len(w.Failed), Flaky: w.Flaky,
-		Width: w.Width, TimeoutSeconds: w.Timeout.Seconds(),
-		TookSeconds: sweepTook(s).Seconds(), SerialSeconds: w.Serial.Seconds(),
-		Refused: text.Clean(w.Refused), Canceled: w.Canceled, CutOff: w.CutOff, GivenUp: text.Clean(w.GivenUp),
-		Objects: []sweptObject{},
-	}
+	o := &sweepObject{Sweep: w, Hung: len(w.Hung), Failed: len(w.Failed), Took: sweepTook(s)}
 	o.name("hung", w.Hung)
 	o.name("failed", w.Failed)
 	o.name("slow", w.Slowest)
@@ -251,17 +171,9 @@ func newSweepObject(s *engine.Snapshot) *sweepObject {
 }
 
 // name adds objects as far as there is room for them.
-func (o *sweepObject) name(outcome string, all []answers.Outcome) {
+func (o *sweepObject) name(came string, all []answers.Outcome) {
 	for _, w := range all[:min(len(all), sweptLimit-len(o.Objects))] {
-		swept := sweptObject{
-			Outcome:       outcome,
-			subjectObject: newSubject(diagnose.Subject{Operation: w.Op.String(), ObjectRef: w.Object()}),
-			TookSeconds:   w.Took.Seconds(),
-		}
-		if w.Err != nil {
-			swept.Error = text.Clean(w.Err.Error())
-		}
-		o.Objects = append(o.Objects, swept)
+		o.Objects = append(o.Objects, sweptObject{came, w})
 	}
 }
 

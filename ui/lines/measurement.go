@@ -151,7 +151,7 @@ func (m *measurement) look(ctx context.Context) float64 {
 	cores := -1.0
 	for _, u := range r.Usage {
 		if u.Name != "kubelet" && u.Name != "plegtop" && u.CPU >= 0 {
-			cores = max(cores, 0) + u.CPU
+			cores = max(cores, 0) + float64(u.CPU)
 		}
 	}
 	return cores

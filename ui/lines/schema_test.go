@@ -77,7 +77,11 @@ func TestSchemaKnowsEveryFinding(t *testing.T) {
 }
 
 func TestCheckJSONKeepsNames(t *testing.T) {
-	var back checkObject
+	var back struct {
+		Findings []struct {
+			Subject struct{ Pod, Container string }
+		}
+	}
 	if err := json.Unmarshal(checkOutput(t, hostileCheck(), CheckOptions{JSON: true}), &back); err != nil {
 		t.Fatal(err)
 	}

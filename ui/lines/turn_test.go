@@ -13,6 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/jsonline"
 )
 
 // hung returns a finding of that severity about a container of that name.
@@ -68,7 +69,14 @@ func TestWatchFindingsText(t *testing.T) {
 func TestWatchFindingsJSON(t *testing.T) {
 	var got []string
 	for line := range strings.Lines(watch(t, Options{JSON: true}, story()...)) {
-		var l findingLine
+		var l struct {
+			Kind, State, Was string
+			LastedSeconds    float64
+			Finding          struct {
+				ID, Severity string
+				Subject      struct{ Container string }
+			}
+		}
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
@@ -89,7 +97,7 @@ func TestWatchFindingIsAsInCheck(t *testing.T) {
 	if harmful(strings.TrimSuffix(string(line), "\n")) {
 		t.Errorf("control character in %q", line)
 	}
-	object := appendJSON(nil, new(newFindingObject(r.Findings[0])))
+	object := jsonline.Append(nil, &r.Findings[0])
 	if whole := checkOutput(t, r, CheckOptions{JSON: true}); !bytes.Contains(whole, bytes.TrimSpace(object)) || !bytes.Contains(line, bytes.TrimSpace(object)) {
 		t.Errorf("watch writes %s\nwhich check does not", line)
 	}

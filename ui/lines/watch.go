@@ -14,6 +14,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/jsonline"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -139,7 +140,7 @@ func (v *watcher) turned(u diagnose.Update) bool {
 
 func (v *watcher) head(b []byte, u diagnose.Update) []byte {
 	if v.o.JSON {
-		return appendJSON(b, &headlineLine{newHeader(u.Snapshot.At, "headline"), newHeadlineObject(u.Headline)})
+		return jsonline.Append(b, &headlineLine{newHeader(u.Snapshot.At, "headline"), u.Headline})
 	}
 	b = append(append(stamp(b, u.Snapshot.At), "headline: "...), text.Clean(u.Headline.Word)...)
 	if said := clauses(u.Headline); said != "" {

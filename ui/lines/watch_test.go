@@ -206,7 +206,7 @@ func TestJSONKeepsHostileText(t *testing.T) {
 			t.Errorf("line holds %U: %q", r, line)
 		}
 	}
-	var back eventLine
+	var back struct{ Container string }
 	if err := json.Unmarshal(line, &back); err != nil || back.Container != e.Container {
 		t.Errorf("container = %q, %v; want %q", back.Container, err, e.Container)
 	}

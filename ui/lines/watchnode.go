@@ -9,6 +9,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/jsonline"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -35,7 +36,7 @@ func (v *watcher) node(b []byte, s *engine.Snapshot) []byte {
 	}
 	v.posted = posted
 	if v.o.JSON {
-		return appendJSON(b, &nodeLine{newHeader(s.At, "node"), n.Ready, n.Reason, n.Message})
+		return jsonline.Append(b, &nodeLine{newHeader(s.At, "node"), conditionObject{n.Ready, n.Reason, n.Message}})
 	}
 	word := "NotReady"
 	if n.Ready {
@@ -73,7 +74,7 @@ func (v *watcher) loopTurn(b []byte, s *engine.Snapshot, since time.Time, why []
 		why = nil
 	}
 	if v.o.JSON {
-		return appendJSON(b, &loopLine{newHeader(s.At, "loop"), v.loop, instant(since), append([]string{}, why...)})
+		return jsonline.Append(b, &loopLine{newHeader(s.At, "loop"), v.loop, since, why})
 	}
 	said := "sync loop works"
 	switch v.loop {

@@ -7,54 +7,47 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/ui/jsonline"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/wording"
 )
 
 type sourceLine struct {
 	header
-	Source string `json:"source"`
-	State  string `json:"state"`
-	Reason string `json:"reason"`         // empty where it needs none
-	Lost   uint64 `json:"lost,omitempty"` // changes before this one that were too many for this reader
+	engine.SourceChange
+	Lost uint64 `line:"lost,omitempty"` // changes before this one that were too many for this reader
 }
 
 type driftLine struct {
 	header
-	Source         string   `json:"source"`
-	Transitions    uint64   `json:"transitions"`
-	Both           uint64   `json:"both"`
-	MissedByRelist uint64   `json:"missedByRelist"`
-	MissedBySource uint64   `json:"missedBySource"`
-	Duplicates     uint64   `json:"duplicates"`
-	Late           uint64   `json:"late"`
-	LeadP50Seconds *float64 `json:"leadP50Seconds"` // null where both saw none
-	LeadP99Seconds *float64 `json:"leadP99Seconds"`
-	Received       uint64   `json:"received"` // and looked at: with lost, all that came
-	Lost           uint64   `json:"lost"`
+	ledger.Drift
+	LeadP50  *time.Duration `line:"leadP50Seconds"` // null where both saw none
+	LeadP99  *time.Duration `line:"leadP99Seconds"`
+	Received uint64         `line:"received"` // and looked at: with lost, all that came
+	Lost     uint64         `line:"lost"`
 }
 
 // A sightingObject says when somebody saw a transition.
 type sightingObject struct {
-	Source      string    `json:"source"`
-	Time        time.Time `json:"time"`
-	LeadSeconds *float64  `json:"leadSeconds,omitempty"` // absent where no relist had seen it
+	Source ledger.Source  `line:"source"`
+	Time   time.Time      `line:"time"`
+	Lead   *time.Duration `line:"leadSeconds,omitzero"` // absent where no relist had seen it
 }
 
 // sightings returns who had seen e when it was told, the first one first. Without an
 // event source that is the relist.
 func sightings(e engine.Event) []sightingObject {
 	if _, at := e.Seen.First(); at.IsZero() {
-		return []sightingObject{{ledger.FromRelist.String(), e.SeenAt.UTC(), new(float64)}}
+		return []sightingObject{{ledger.FromRelist, e.SeenAt, new(time.Duration)}}
 	}
 	var all []sightingObject
 	for i, at := range e.Seen.At {
 		if at.IsZero() {
 			continue
 		}
-		s := sightingObject{Source: ledger.Source(i).String(), Time: at.UTC()}
+		s := sightingObject{Source: ledger.Source(i), Time: at}
 		if lead, ok := e.Seen.Lead(ledger.Source(i)); ok {
-			s.LeadSeconds = new(lead.Seconds())
+			s.Lead = &lead
 		}
 		all = append(all, s)
 	}
@@ -98,7 +91,7 @@ func (v *watcher) source(b []byte, c engine.SourceChange) []byte {
 	missing := c.Seq - v.change - 1
 	v.change = max(v.change, c.Seq)
 	if v.o.JSON {
-		return appendJSON(b, &sourceLine{newHeader(c.At, "source"), c.Source.String(), c.State.String(), c.Reason, missing})
+		return jsonline.Append(b, &sourceLine{newHeader(c.At, "source"), c, missing})
 	}
 	b = fmt.Appendf(stamp(b, c.At), "source %v %v", c.Source, c.State)
 	if missing > 0 {
@@ -124,15 +117,11 @@ func (v *watcher) drift(b []byte, s *engine.Snapshot) []byte {
 
 func (v *watcher) driftOf(b []byte, at time.Time, d ledger.Drift, of engine.SourceState) []byte {
 	if v.o.JSON {
-		l := &driftLine{
-			header: newHeader(at, "drift"), Source: d.Source.String(),
-			Transitions: d.Transitions, Both: d.Both, MissedByRelist: d.MissedByRelist, MissedBySource: d.MissedBySource,
-			Duplicates: d.Duplicates, Late: d.Late, Received: of.Received, Lost: of.Lost,
-		}
+		l := &driftLine{header: newHeader(at, "drift"), Drift: d, Received: of.Received, Lost: of.Lost}
 		if d.Both > 0 {
-			l.LeadP50Seconds, l.LeadP99Seconds = new(d.LeadP50.Seconds()), new(d.LeadP99.Seconds())
+			l.LeadP50, l.LeadP99 = &d.LeadP50, &d.LeadP99
 		}
-		return appendJSON(b, l)
+		return jsonline.Append(b, l)
 	}
 	b = fmt.Appendf(stamp(b, at), "drift %v: %d of %d transitions seen by both, %d missed by the relist, %d missed by %[1]v", d.Source, d.Both, d.Transitions, d.MissedByRelist, d.MissedBySource)
 	b = fmt.Appendf(b, ", %d late, %d told again", d.Late, d.Duplicates)

@@ -24,7 +24,7 @@ func (n *node) cost() {
 	default:
 		n.Line(figures(look.Head, "PROGRAM", labelWidth, "CPU", "MEMORY", "THREADS", "PID")...)
 		for _, u := range r.Usage {
-			n.Line(figures(look.Text, u.Name, labelWidth, percent(u.CPU), text.Bytes(u.Memory), strconv.Itoa(u.Threads), pick(u.PID > 0, strconv.Itoa(u.PID), "several"))...)
+			n.Line(figures(look.Text, u.Name, labelWidth, percent(float64(u.CPU)), text.Bytes(u.Memory), strconv.Itoa(u.Threads), pick(u.PID > 0, strconv.Itoa(u.PID), "several"))...)
 		}
 	}
 }

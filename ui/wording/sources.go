@@ -17,10 +17,10 @@ import (
 // A Source is one of those that are read where something hangs, the kernel's log now and
 // then elsewhere, too. Its Missing is never empty if it was not read.
 type Source struct {
-	Name string
+	Name string `line:"name"`
 	evidence.Source
-	Said  string   // what it gave, from where; or why it gave nothing
-	Lines []string // the first of what it gave
+	Said  string   `line:"-"`     // what it gave, from where; or why it gave nothing
+	Lines []string `line:"lines"` // the first of what it gave
 }
 
 // mostLines is how much of what a source gave is told.

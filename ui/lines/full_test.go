@@ -1,0 +1,220 @@
+package lines
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// fullCheck has what the other scenes leave empty: with them each field is written.
+func fullCheck() diagnose.Update {
+	u := chainCheck()
+	s := u.Snapshot
+	u.Waits = diagnose.Once(s, options.Endpoint).Waits
+	u.Headline.Clock.To = 200 * time.Second
+	s.Partial, s.Counts.Created, s.Counts.Unknown = "no containers: ListContainers failed", 1, 2
+	s.Sweep.Canceled, s.Sweep.CutOff, s.Sweep.GivenUp, s.Sweep.Refused = true, true, "the runtime went silent", "it was too slow"
+	s.Sweep.Failed, s.Sweep.Flaky = []answers.Outcome{{Flight: s.Sweep.Slowest[0].Flight, Err: s.Sweep.Hung[0].Err}}, 3
+	s.Phase.ListTook, s.Relists = 5*ms, engine.Relists{Count: 2, Last: 1250 * ms}
+	u.Findings[0].Nodes = []string{"helper 5077", "call ContainerStatus"}
+	u.Findings[0].Members, u.Findings[0].Count = []diagnose.Subject{u.Findings[0].Subject}, 1
+	u.Findings[0].Members[0].Operation = "Status"
+	u.Findings = append(u.Findings, diagnose.Finding{
+		ID: diagnose.PLEGUnhealthy, Severity: diagnose.Warning, Summary: "PLEG is not healthy",
+		Cause: diagnose.InspectHung, CauseOf: diagnose.Subject{Operation: "ContainerStatus", ObjectRef: pleg.ObjectRef{ID: nfsID, Pod: nfsPod, Container: "app"}},
+	})
+	u.Findings[0].Since = checked.Add(-10 * time.Minute)
+	r := s.Evidence
+	bad := evidence.Answer{Asked: true, TimedOut: true, Took: 2 * time.Second, Text: "[-]poststarthook failed", Err: "it gave no answer"}
+	r.Kubelet.Ping, r.Kubelet.Health, r.Kubelet.SyncLoop, r.Kubelet.Discarded = bad, bad, bad, 7
+	r.Kubelet.Metrics.Text, r.Kubelet.Metrics.Err = "m", "cut off"
+	r.Kubelet.Interval.Beyond, r.Kubelet.LastSeen = true, r.Kubelet.LastSeen.In(time.FixedZone("", 3600))
+	r.Pressure.CPU = evidence.Stall{Some10: 1.5, Some60: 2.25, Full10: 1e-7, Full60: 1e21}
+	r.Pressure.IO = evidence.Stall{Some10: 0.1, Some60: 100, Full10: 33.333333333333336, Full60: 5}
+	r.Pressure.Memory = evidence.Stall{Some10: 6, Some60: 7, Full10: 8, Full60: 9}
+	r.Disk.ReadOnly, r.Disk.Total, r.State.Inodes, r.State.InodesUnused = "errors=remount-ro", 1<<63, 5, 4
+	r.Clock.Steps = 2
+	r.Usage = append(r.Usage, evidence.Usage{Name: "plegtop"})
+	r.Usage = append(r.Usage, evidence.Usage{Name: "cri-o", CPU: 1e10 / 3})
+	stuck := evidence.Process{
+		PID: 5, Parent: 1, Command: "kubelet", State: evidence.Uninterrupted, Thread: 6, For: time.Minute, Age: time.Hour, Verb: "update", Container: nfsID, Pod: nfsPod,
+		Mount: evidence.Mount{Point: "/data", Type: "nfs4"}, Freezer: "cgroup.freeze", Wchan: "rpc_wait_bit_killable",
+	}
+	r.Processes.Daemons, r.Processes.Helpers = append(r.Processes.Daemons, stuck), append(r.Processes.Helpers, stuck)
+	return u
+}
+
+// TestFullGolden holds all that check, watch and bench can write as JSON, to the byte.
+func TestFullGolden(t *testing.T) {
+	o := options
+	o.JSON = true
+	golden(t, filepath.Join("testdata", "full.json"), indented(t, checkOutput(t, fullCheck(), o)))
+	var unknown bytes.Buffer
+	if _, err := WriteUnknown(&unknown, fmt.Errorf("no runtime:\n%s", hostile), &engine.Snapshot{At: checked, Threshold: time.Minute}, o); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, filepath.Join("testdata", "unknown.json"), indented(t, unknown.Bytes()))
+	golden(t, filepath.Join("testdata", "watch.ndjson"), []byte(watch(t, Options{JSON: true}, allLines()...)))
+	golden(t, filepath.Join("testdata", "bench.json"), indented(t, fullBench(t).append(nil)))
+}
+
+// allLines is [everything], and what that leaves empty.
+func allLines() []diagnose.Update {
+	full := fullCheck()
+	full.Snapshot.At = noon.Add(3 * time.Minute)
+	full.Snapshot.Node.LoopHeld = noon
+	for _, f := range full.Findings {
+		full.Turns = append(full.Turns, diagnose.Turn{Kind: diagnose.Changed, Finding: f, Was: diagnose.Info, Lasted: 90 * time.Second, Again: true})
+	}
+	hard := hostileCheck()
+	hard.Snapshot.At = noon.Add(4 * time.Minute)
+	hard.Turns = []diagnose.Turn{{Kind: diagnose.Began, Finding: hard.Findings[0]}}
+	e := sighted(hostile, map[ledger.Source]time.Duration{ledger.FromCRI: -ms, ledger.FromRelist: 0})
+	e.Pod, e.ID, e.Reason, e.Sandbox, e.Exited = pleg.PodRef{UID: hostile, Namespace: hostile, Name: hostile}, hostile, hostile, true, false
+	wrong := died()
+	wrong.SeenAt = time.Date(99_999, 1, 1, 0, 0, 0, 0, time.UTC)
+	hard.Events = []engine.Event{e, wrong}
+	return append(everything(), full, hard)
+}
+
+// fullBench is a bench with a row of each kind.
+func fullBench(t *testing.T) *benchResult {
+	t.Helper()
+	b, quiet, refused := newBenched(ledger.FromCRI), newBenched(ledger.FromRelist, ledger.FromCRI), newBenched(ledger.FromCRI)
+	b.update(t, 0, engine.StreamConnected)
+	b.update(t, 9, engine.StreamConnected, transitionOf("a", 5*time.Second, 412*ms, map[ledger.Source]time.Duration{ledger.FromCRI: 5 * time.Second}))
+	b.update(t, 21, engine.StreamConnected)
+	b.finish(t.Context())
+	quiet.update(t, 0, engine.StreamOff)
+	quiet.update(t, 4, engine.StreamOff)
+	quiet.runtime = -1
+	quiet.finish(t.Context())
+	refused.update(t, 0, engine.StreamRefused)
+	for _, m := range []*measurement{b.measurement, quiet.measurement} {
+		m.start.cpu, m.paid.cpu, m.paid.real = 0, 10*ms, m.start.real.Add(4*time.Second)
+	}
+	quiet.runtime = -1
+	r := &benchResult{o: *quiet.o, at: noon, rows: []*measurement{b.measurement, quiet.measurement, refused.measurement}, cut: true}
+	r.o.JSON, r.o.Source, r.o.Node = true, "demo", hostile
+	return r
+}
+
+// TestEveryFieldIsWritten holds that the goldens leave out no field of the schemas.
+func TestEveryFieldIsWritten(t *testing.T) {
+	o := options
+	o.JSON = true
+	var checks []any
+	for _, u := range []diagnose.Update{healthyCheck(), warningsCheck(), downCheck(), hostileCheck(), fullCheck()} {
+		checks = append(checks, decoded(t, checkOutput(t, u, o)))
+	}
+	var unknown bytes.Buffer
+	if _, err := WriteUnknown(&unknown, fmt.Errorf("no runtime"), &engine.Snapshot{At: checked, Threshold: time.Minute}, o); err != nil {
+		t.Fatal(err)
+	}
+	checks = append(checks, decoded(t, unknown.Bytes()))
+	var lines []any
+	for line := range strings.Lines(watch(t, Options{JSON: true}, allLines()...)) {
+		lines = append(lines, decoded(t, []byte(line)))
+	}
+	benched := []any{decoded(t, fullBench(t).append(nil))}
+	for name, written := range map[string][]any{"check": checks, "watch": lines, "bench": benched} {
+		var whole map[string]any
+		if err := json.Unmarshal(document(t, name+".schema.json"), &whole); err != nil {
+			t.Fatal(err)
+		}
+		fields := 0
+		unwritten(whole, whole, written, name, func(path string) {
+			if !strings.HasSuffix(path, ".notes") && path != "check.waits.nodes[].subject.operation" { // TestFiguresThatCannotBe has notes; an object is no call
+				t.Error("nobody writes", path)
+			}
+		}, &fields)
+		if fields < 15 {
+			t.Errorf("%s: only %d fields", name, fields)
+		}
+	}
+}
+
+func decoded(t *testing.T, object []byte) (v any) {
+	t.Helper()
+	if err := json.Unmarshal(object, &v); err != nil {
+		t.Fatalf("%v in %s", err, object)
+	}
+	return v
+}
+
+// unwritten calls say for each field of a schema that none of the values has, and counts all.
+func unwritten(whole, schema map[string]any, values []any, path string, say func(string), fields *int) {
+	if ref, ok := schema["$ref"].(string); ok {
+		schema = whole["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
+	}
+	for _, one := range list(schema["oneOf"]) {
+		unwritten(whole, one.(map[string]any), values, path, say, fields)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	if kind, ok := properties["kind"].(map[string]any); ok && kind["const"] != nil { // of the lines, those of that kind
+		of := values
+		values = nil
+		for _, v := range of {
+			if v.(map[string]any)["kind"] == kind["const"] {
+				values = append(values, v)
+			}
+		}
+	}
+	for name, property := range properties {
+		*fields++
+		var inner []any
+		for _, v := range values {
+			if of, ok := v.(map[string]any)[name]; ok {
+				inner = append(inner, of)
+			}
+		}
+		if len(inner) == 0 {
+			say(path + "." + name)
+		} else if sub, ok := property.(map[string]any); ok {
+			unwritten(whole, sub, inner, path+"."+name, say, fields)
+		}
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		var inner []any
+		for _, v := range values {
+			inner = append(inner, list(v)...)
+		}
+		unwritten(whole, items, inner, path+"[]", say, fields)
+	}
+}
+
+func list(v any) []any {
+	all, _ := v.([]any)
+	return all
+}
+
+// BenchmarkWatchEvent is one line of watch: there may be thousands a second.
+func BenchmarkWatchEvent(b *testing.B) {
+	e := sighted("app", map[ledger.Source]time.Duration{ledger.FromCRI: 100 * ms, ledger.FromRelist: 512 * ms})
+	var line []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		line = appendEvent(line[:0], e)
+	}
+}
+
+// BenchmarkCheckObject is the JSON of a check.
+func BenchmarkCheckObject(b *testing.B) {
+	u := fullCheck()
+	var object []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		object = appendCheck(object[:0], u, CheckOptions{JSON: true})
+	}
+}
