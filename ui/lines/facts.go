@@ -10,42 +10,41 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
 	"github.com/plegtop/plegtop/ui/wording"
 )
 
-// facts writes what was seen, whatever the findings make of it. What they tell
-// word for word is not written again.
-func (p *page) facts(u diagnose.Update, o CheckOptions) {
-	s, written := u.Snapshot, writtenIn(u.Findings)
-	p.row(0, "node", ready(s, o.Node, strings.TrimPrefix(o.kubelet(s), "v"), written))
-	if said := kubelet(s.Evidence); said != "" {
-		p.row(0, "kubelet", said)
+// facts returns what was seen, whatever the findings make of it. What they tell
+// word for word is not told again.
+func facts(u diagnose.Update, o CheckOptions) []widget.Section {
+	s, written, seen := u.Snapshot, writtenIn(u.Findings), widget.Section{}
+	say := func(label, said string) { seen.Add(widget.Say(label, widget.Plain, said)) }
+	say("node", ready(s, o.Node, strings.TrimPrefix(o.kubelet(s), "v"), written))
+	say("kubelet", kubelet(s.Evidence))
+	say("pleg", health(s, written)+"; "+ages(s))
+	say("runtime", runtime(s, o, written))
+	say("pods", counts(s, written))
+	say("asked", asked(s))
+	if s.Evidence == nil {
+		return []widget.Section{seen}
 	}
-	p.row(0, "pleg", health(s, written)+"; "+ages(s))
-	p.row(0, "runtime", runtime(s, o, written))
-	p.row(0, "pods", counts(s, written))
-	p.row(0, "asked", asked(s))
-	if s.Evidence != nil {
-		p.row(0, "host", host(s.Evidence))
-		p.sources(s)
-	}
+	say("host", host(s.Evidence))
+	return append([]widget.Section{seen}, sources(s)...)
 }
 
-// sources writes what was read since something hangs, and what helpers there are.
-func (p *page) sources(s *engine.Snapshot) {
+// sources tells what was read since something hangs, and what helpers there are.
+func sources(s *engine.Snapshot) []widget.Section {
+	read, helpers := widget.Section{Word: "read"}, widget.Section{Word: "helpers"}
 	if s.Evidence.Deep == nil {
-		return
+		return nil
 	}
-	title := "read"
 	for _, from := range wording.Sources(s.Evidence) {
-		p.row(0, title, from.Name+": "+from.Said)
-		title = ""
+		read.Add(widget.Say("", widget.Plain, from.Name+": "+from.Said))
 	}
-	title = "helpers"
 	for _, said := range wording.Helpers(s, s.Evidence) {
-		p.row(0, title, said)
-		title = ""
+		helpers.Add(widget.Say("", widget.Plain, said))
 	}
+	return []widget.Section{read, helpers}
 }
 
 // writtenIn returns whether the summaries and the evidence of findings hold a text.

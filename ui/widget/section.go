@@ -104,9 +104,11 @@ func (d *Doc) row(r *Row, word string) {
 	if d.End(); value != nil {
 		d.Item(value)
 	}
-	place := text.Say(d.pen.Dim, "  "+r.Label).In(cmp.Or(d.Labels, LabelWidth))
+	place := text.Say(d.pen.Dim, r.Label).In(cmp.Or(d.Labels, LabelWidth))
 	if d.Beside {
 		place.Text = cmp.Or(r.Label, word)
+	} else if r.Label != "" {
+		place.Text = "  " + r.Label
 	}
 	if r.Mark.Width > 0 && (r.Hang > 0 || !d.Beside) {
 		place = r.Mark
