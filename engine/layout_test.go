@@ -127,7 +127,7 @@ var rules = map[string]rule{
 	"ui/filter":      {ours: append(slices.Clone(seen), "ui/podlist"), never: []string{"os", "net"}},
 	"ui/terminal":    {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "github.com/muesli/cancelreader", "golang.org/x/sys/unix"), never: []string{"net"}},
 	"ui/options": {
-		ours:    []string{"engine", "engine/ledger", "engine/pleg", "engine/smallfile", "cri/sim", "keymap", "ui/text", "ui/theme", "ui/filter"},
+		ours:    []string{"engine", "engine/ledger", "engine/pleg", "engine/smallfile", "cri/sim", "keymap", "ui/text", "ui/theme", "ui/widget", "ui/filter"},
 		modules: []string{"github.com/spf13/pflag", "go.yaml.in/yaml/...", "charm.land/lipgloss/v2/..."}, never: []string{"net"},
 	},
 	"ui/history": {ours: []string{"engine/smallfile"}, never: []string{"net"}},

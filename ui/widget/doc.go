@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -134,7 +135,7 @@ func (d *Doc) Paragraph(st theme.Style, s string, before ...text.Span) {
 func (d *Doc) hanging(st theme.Style, s string, at int, own bool, before []text.Span) {
 	indent := 0
 	for _, b := range before {
-		indent += b.Width
+		indent += cmp.Or(b.Width, text.Width(b.Text))
 	}
 	if len(s) > text.Limit {
 		s = text.CutAt(s, text.Limit) + "…"

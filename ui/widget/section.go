@@ -110,7 +110,7 @@ func (d *Doc) row(r *Row, word string) {
 	} else if r.Label != "" {
 		place.Text = "  " + r.Label
 	}
-	if r.Mark.Width > 0 && (r.Hang > 0 || !d.Beside) {
+	if r.Mark != (text.Span{}) && (r.Hang > 0 || !d.Beside) {
 		place = r.Mark
 	}
 	before := make([]text.Span, 0, len(r.Spans)+2)
