@@ -9,9 +9,9 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/report"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // facts returns what was seen, whatever the findings make of it. What they tell
@@ -28,23 +28,10 @@ func facts(u diagnose.Update, o CheckOptions) []widget.Section {
 	if s.Evidence == nil {
 		return []widget.Section{seen}
 	}
-	say("host", host(s.Evidence))
-	return append([]widget.Section{seen}, sources(s)...)
-}
-
-// sources tells what was read since something hangs, and what helpers there are.
-func sources(s *engine.Snapshot) []widget.Section {
-	read, helpers := widget.Section{Word: "read"}, widget.Section{Word: "helpers"}
-	if s.Evidence.Deep == nil {
-		return nil
+	if say("host", host(s.Evidence)); s.Evidence.Deep == nil {
+		return []widget.Section{seen}
 	}
-	for _, from := range wording.Sources(s.Evidence) {
-		read.Add(widget.Say("", widget.Plain, from.Name+": "+from.Said))
-	}
-	for _, said := range wording.Helpers(s, s.Evidence) {
-		helpers.Add(widget.Say("", widget.Plain, said))
-	}
-	return []widget.Section{read, helpers}
+	return append([]widget.Section{seen}, report.Sources(report.Form{Brief: true}, s)...)
 }
 
 // writtenIn returns whether the summaries and the evidence of findings hold a text.
@@ -246,7 +233,8 @@ func kubelet(r *evidence.Report) string {
 	case known:
 		said = append(said, "PLEG is not healthy: its last relist began "+text.Age(k.ReadAt.Sub(k.LastSeen))+" ago")
 	case !k.Metrics.OK:
-		said = append(said, "metrics "+answer(k.Metrics))
+		_, how := report.Answer(k.Metrics)
+		said = append(said, "metrics "+how)
 	case k.Evented() && k.FellBack():
 		said = append(said, "EventedPLEG is on, and has given the runtime's event stream up")
 	case k.Evented():
@@ -262,23 +250,9 @@ func kubelet(r *evidence.Report) string {
 		evidence.Answer
 	}{{"healthz", k.Health}, {"sync loop", k.SyncLoop}, {"ping", k.Ping}} {
 		if q.Asked && (q.OK || q.TimedOut || q.Err != k.Metrics.Err) {
-			said = append(said, q.name+" "+answer(q.Answer))
+			_, how := report.Answer(q.Answer)
+			said = append(said, q.name+" "+how)
 		}
 	}
 	return strings.Join(said, "; ")
-}
-
-// answer says how a question to the kubelet went.
-func answer(a evidence.Answer) string {
-	switch {
-	case a.OK && a.Text == "ok":
-		return "ok in " + text.Took(a.Took)
-	case a.OK:
-		return "answered in " + text.Took(a.Took)
-	case a.TimedOut:
-		return "does not answer"
-	case a.Text != "":
-		return "fails: " + a.Text
-	}
-	return a.Err
 }

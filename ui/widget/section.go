@@ -78,6 +78,13 @@ func (s *Section) Add(rows ...Row) {
 	}
 }
 
+// Lines adds the lines of a table, as [text.Figures] returns them.
+func (s *Section) Lines(table [][]text.Span) {
+	for _, line := range table {
+		s.Rows = append(s.Rows, Row{Mark: text.Span{Width: 2}, Spans: line})
+	}
+}
+
 // Sections adds sections.
 func (d *Doc) Sections(all ...Section) {
 	for _, s := range all {
