@@ -37,7 +37,7 @@ type Found struct {
 // whom; what shows it; what to do next; and last what it is about, as its names stand in
 // the first line.
 func Finding(o Form, f Found) []widget.Section {
-	return []widget.Section{o.head(f), o.holders(f), o.chain(f.Chain), o.evidence(f.Evidence), o.steps(f.Finding), o.subject(f.Finding)}
+	return []widget.Section{o.head(f), o.context(f), o.chain(f.Chain), o.evidence(f.Evidence), o.steps(f.Finding), o.subject(f.Finding)}
 }
 
 func (o Form) head(f Found) (s widget.Section) {
@@ -59,17 +59,27 @@ func (o Form) head(f Found) (s widget.Section) {
 	return s
 }
 
-// holders names what holds it all up, and the command that cuts that: where a person sees
-// both in the smallest window. In text a finding stands below what explains it.
-func (o Form) holders(f Found) (s widget.Section) {
-	t := o.Theme
+// context tells what holds a finding up, and what it is part of. In text a finding stands below
+// what explains it.
+func (o Form) context(f Found) (s widget.Section) {
+	s.Add(Holders(o, f.Finding)...)
+	if !o.Brief {
+		s.Add(widget.Say("because of", widget.Plain, string(f.Cause)), widget.Say("leads to", widget.Plain, strings.Join(f.LeadsTo, ", ")))
+	}
+	return s
+}
+
+// Holders names what holds up what a finding is about, and the command that cuts that: first,
+// so that a person sees both in the smallest window.
+func Holders(o Form, f *diagnose.Finding) []widget.Row {
+	var s widget.Section
 	for _, l := range finding.Cuts(f.Chain) {
 		if !f.IsAbout(l) {
-			s.Add(widget.Styled("held up by", widget.Plain, t.Strong, finding.Holder(l)))
+			s.Add(widget.Styled("held up by", widget.Plain, o.Theme.Strong, finding.Holder(l)))
 		}
 		label, does := "cut with", l.Cut.Text
 		if l.Cut.Risky {
-			label, does = label+" "+t.Symbols.Warn, "changes the node: "+does
+			label, does = label+" "+o.Theme.Symbols.Warn, "changes the node: "+does
 		}
 		if l.Cut.Command != "" {
 			s.Add(widget.Row{Label: label, Command: l.Cut.Command})
@@ -77,10 +87,7 @@ func (o Form) holders(f Found) (s widget.Section) {
 		}
 		s.Add(widget.Say(label, widget.Quiet, does))
 	}
-	if !o.Brief {
-		s.Add(widget.Say("because of", widget.Plain, string(f.Cause)), widget.Say("leads to", widget.Plain, strings.Join(f.LeadsTo, ", ")))
-	}
-	return s
+	return s.Rows
 }
 
 // chain draws what waits for what.

@@ -158,6 +158,28 @@ func (d *Doc) command(s string, before []text.Span) {
 	d.Paragraph(d.pen.Key, s, before...)
 }
 
+// Columns adds documents side by side, each in w cells.
+func (d *Doc) Columns(w int, all ...*Doc) {
+	n := 0
+	for _, c := range all {
+		n = max(n, c.Len())
+	}
+	for i := range n {
+		var line []text.Span
+		for _, c := range all {
+			left := w
+			if i < c.Len() {
+				line = append(line, c.line(i)...)
+				for _, s := range c.line(i) {
+					left -= cmp.Or(s.Width, text.Width(s.Text))
+				}
+			}
+			line = append(line, text.Span{Width: max(0, left)})
+		}
+		d.Line(line...)
+	}
+}
+
 // Append appends all lines to b as text, each with a line feed and without the spaces that
 // it would end with. Nothing is cut: what is wider than its place takes more.
 func (d *Doc) Append(b []byte) []byte {
