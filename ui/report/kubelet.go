@@ -25,7 +25,7 @@ func (n node) versus() widget.Section {
 		rows = append(rows, []text.Span{text.Say(t.Dim, r[0]), text.Say(t.Text, r[1]), text.Say(t.Text, pick(k.Metrics.OK, r[2], ""))})
 	}
 	s.Lines(text.Figures(t.Head, []text.Column{
-		{Width: name, Left: true}, {Head: "PLEGTOP", Width: ours, Left: true}, {Head: pick(k.Metrics.OK, "KUBELET "+k.Version, ""), Left: true},
+		{Width: nameWidth, Left: true}, {Head: "PLEGTOP", Width: oursWidth, Left: true}, {Head: pick(k.Metrics.OK, "KUBELET "+k.Version, ""), Left: true},
 	}, rows))
 	s.Add(n.answer("kubelet ping", k.Ping))
 	for _, more := range []struct {
@@ -100,6 +100,6 @@ func (n node) operations() widget.Section {
 		row[2].Style = theme.When(op.Errors > 0, n.Theme.Warn, n.Theme.Text)
 		rows = append(rows, row)
 	}
-	s.Lines(text.Figures(n.Theme.Head, figures("OPERATION", call, "COUNT", "ERRORS", "P50", "P99"), rows))
+	n.table(&s, rows, callWidth, "OPERATION", "COUNT", "ERRORS", "P50", "P99")
 	return s
 }

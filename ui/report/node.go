@@ -35,20 +35,28 @@ type node struct {
 }
 
 const (
-	name         = 18 // cells of the first column of a table
-	call         = 22 // of the name of an operation
-	figure       = 9  // of a column of figures
-	ours         = 22 // of our figures beside the kubelet's
-	nobodyLooks  = "nobody looks at the node here"
-	stillLong    = 15 * time.Second
-	unavailable  = "not available: "
-	lowDisk      = 10 // percent of a disk below which what is free is worth a look: the kubelet begins to evict then
-	halfTheLimit = 2
+	nameWidth   = 18 // cells of the first column of a table
+	callWidth   = 22 // of the name of an operation
+	oursWidth   = 22 // of our figures beside the kubelet's
+	figureWidth = 9
+
+	nobodyLooks = "nobody looks at the node here"
+	unavailable = "not available: "
+
+	// stillLong is for how long a count or a device may stand still without a word.
+	stillLong = 15 * time.Second
+	// lowDisk is the part of a disk, in percent, below which what is free on it is worth a
+	// look: the kubelet begins to evict at 10 % of its own.
+	lowDisk = 10
 )
 
+// missing is a row about what is not known, and why.
 func missing(label, why string) widget.Row {
 	return widget.Say(label, widget.Quiet, unavailable+why)
 }
+
+// unseen is what stands under a heading of what nobody looks at.
+var unseen = widget.Row{Mark: text.Span{Width: 2}, Level: widget.Quiet, Spans: []text.Span{{Text: unavailable + nobodyLooks}}}
 
 func pick[T any](condition bool, yes, no T) T {
 	if condition {
@@ -57,13 +65,13 @@ func pick[T any](condition bool, yes, no T) T {
 	return no
 }
 
-// figures are the columns of a table of figures behind a name.
-func figures(first string, w int, heads ...string) []text.Column {
-	columns := []text.Column{{Head: first, Width: w, Left: true}}
+// table adds figures behind names of w cells, under their heads.
+func (n node) table(s *widget.Section, rows [][]text.Span, w int, head string, heads ...string) {
+	columns := []text.Column{{Head: head, Width: w, Left: true}}
 	for _, h := range heads {
-		columns = append(columns, text.Column{Head: h, Width: figure})
+		columns = append(columns, text.Column{Head: h, Width: figureWidth})
 	}
-	return columns
+	s.Lines(text.Figures(n.Theme.Head, columns, rows))
 }
 
 // cost tells what the programs take beside what we ask of the runtime, so that a person
@@ -81,7 +89,7 @@ func (n node) cost() widget.Section {
 		for _, u := range r.Usage {
 			rows = append(rows, text.Each(n.Theme.Text, u.Name, percent(u.CPU), text.Bytes(u.Memory), strconv.Itoa(u.Threads), pick(u.PID > 0, strconv.Itoa(u.PID), "several")))
 		}
-		s.Lines(text.Figures(n.Theme.Head, figures("PROGRAM", name, "CPU", "MEMORY", "THREADS", "PID"), rows))
+		n.table(&s, rows, nameWidth, "PROGRAM", "CPU", "MEMORY", "THREADS", "PID")
 	}
 	return s
 }
@@ -95,7 +103,7 @@ func percent(cores float64) string {
 func (n node) host() widget.Section {
 	t, r, s := n.Theme, n.Evidence, widget.Section{Title: "Host"}
 	if r == nil {
-		s.Add(widget.Row{Mark: text.Span{Width: 2}, Level: widget.Quiet, Spans: []text.Span{{Text: unavailable + nobodyLooks}}})
+		s.Rows = []widget.Row{unseen}
 		return s
 	}
 	n.pressure(&s, r.Pressure)
@@ -113,7 +121,7 @@ func (n node) host() widget.Section {
 		}
 	}
 	for _, l := range r.Limits {
-		if l.Used*halfTheLimit >= l.Most && l.What != evidence.CPUPeriods {
+		if l.Used*2 >= l.Most && l.What != evidence.CPUPeriods {
 			in := pick(l.What == evidence.Memory, text.Bytes, text.Count)
 			s.Add(widget.Styled("limit", widget.Plain, t.Warn, cmp.Or(l.Of, "the node")+" has "+in(l.Used)+" of "+in(l.Most)+" "+l.What))
 		}
@@ -134,8 +142,8 @@ func (n node) pressure(s *widget.Section, p evidence.Pressure) {
 	row := func(name string, of evidence.Stall) []text.Span {
 		return text.Each(n.Theme.Text, name, percent(of.Some10/100), percent(of.Some60/100), percent(of.Full10/100), percent(of.Full60/100))
 	}
-	s.Lines(text.Figures(n.Theme.Head, figures("PRESSURE", name, "SOME 10s", "SOME 60s", "FULL 10s", "FULL 60s"),
-		[][]text.Span{row("cpu", p.CPU), row("io", p.IO), row("memory", p.Memory)}))
+	n.table(s, [][]text.Span{row("cpu", p.CPU), row("io", p.IO), row("memory", p.Memory)},
+		nameWidth, "PRESSURE", "SOME 10s", "SOME 60s", "FULL 10s", "FULL 60s")
 }
 
 func isLow(d evidence.Disk) bool {

@@ -17,7 +17,7 @@ import (
 func Sources(o Form, s *engine.Snapshot) []widget.Section {
 	r, helpers := s.Evidence, widget.Section{Title: "Who holds it up: what is read where something hangs", Word: "helpers"}
 	if r == nil {
-		helpers.Add(widget.Row{Mark: text.Span{Width: 2}, Level: widget.Quiet, Spans: []text.Span{{Text: unavailable + nobodyLooks}}})
+		helpers.Rows = []widget.Row{unseen}
 		return []widget.Section{helpers}
 	}
 	all := wording.Helpers(s, r)

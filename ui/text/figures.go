@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/ui/theme"
@@ -16,32 +17,33 @@ type Column struct {
 // Figures returns a table as lines, of which the first has the heads in a look. A row may have
 // fewer texts than there are columns.
 func Figures(head theme.Style, columns []Column, rows [][]Span) (lines [][]Span) {
-	heads := make([]Span, len(columns))
+	first := make([]Span, len(columns))
 	for i, c := range columns {
-		heads[i] = Say(head, c.Head)
+		first[i] = Say(head, c.Head)
 	}
-	all := append([][]Span{heads}, rows...)
-	widths := make([]int, len(columns))
+	all := append([][]Span{first}, rows...)
+	for _, row := range all {
+		lines = append(lines, slices.Clone(row))
+	}
 	for i, c := range columns {
-		if widths[i] = c.Width; c.Width > 0 {
-			continue
+		w, gap := c.Width, 2
+		if c.Left {
+			gap = 1
 		}
 		for _, row := range all {
-			widths[i] = max(widths[i], Width(row[i].Text)+2)
-		}
-		if c.Left {
-			widths[i]--
-		}
-	}
-	for _, row := range all {
-		line := make([]Span, len(row))
-		for i, s := range row {
-			if !columns[i].Left {
-				s.Text = strings.Repeat(" ", max(0, widths[i]-1-Width(s.Text))) + s.Text
+			if c.Width == 0 && i < len(row) {
+				w = max(w, Width(row[i].Text)+gap)
 			}
-			line[i] = s.In(widths[i])
 		}
-		lines = append(lines, line)
+		for _, line := range lines {
+			if i >= len(line) {
+				continue
+			}
+			if !c.Left {
+				line[i].Text = strings.Repeat(" ", max(0, w-1-Width(line[i].Text))) + line[i].Text
+			}
+			line[i].Width = w
+		}
 	}
 	return lines
 }

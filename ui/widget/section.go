@@ -29,7 +29,6 @@ type Row struct {
 	// Command is below them, or in their place. It can be copied: on the screen the row is
 	// an item of this value, in text it stands in one line however long it is.
 	Command string
-	Value   any // the row is an item of this value; nil for none
 	Hang    int // where further lines begin; 0 for below the text
 }
 
@@ -104,12 +103,8 @@ func (d *Doc) Sections(all ...Section) {
 
 // row adds a row, with a word before it where it has no label.
 func (d *Doc) row(r *Row, word string) {
-	value := r.Value
-	if value == nil && r.Command != "" {
-		value = r.Command
-	}
-	if d.End(); value != nil {
-		d.Item(value)
+	if d.End(); r.Command != "" {
+		d.Item(r.Command)
 	}
 	place := text.Say(d.pen.Dim, r.Label).In(cmp.Or(d.Labels, LabelWidth))
 	if d.Beside {
@@ -120,17 +115,13 @@ func (d *Doc) row(r *Row, word string) {
 	if r.Mark != (text.Span{}) && (r.Hang > 0 || !d.Beside) {
 		place = r.Mark
 	}
-	before := make([]text.Span, 0, len(r.Spans)+2)
-	if d.Indent > 0 {
-		before = append(before, text.Span{Width: d.Indent})
-	}
-	before = append(before, place)
+	before := func() []text.Span { return []text.Span{{Width: d.Indent}, place} }
 	if n := len(r.Spans); n > 0 {
-		d.spans(r, append(before, r.Spans[:n-1]...), r.Spans[n-1])
-		before[len(before)-1].Text = ""
+		d.spans(r, append(before(), r.Spans[:n-1]...), r.Spans[n-1])
+		place.Text = ""
 	}
 	if r.Command != "" {
-		d.command(r.Command, before)
+		d.command(r.Command, before())
 	}
 }
 

@@ -15,6 +15,8 @@ func all() []Section {
 	head := Section{Rows: []Row{{
 		Mark: text.Say(theme.Style{}, "x bad:").In(7), Hang: 2, Spans: []text.Span{text.Say(theme.Style{}, "what is wrong with all of it")},
 	}}}
+	table := Section{Title: "Table", Word: "table"}
+	table.Lines([][]text.Span{{text.Say(theme.Style{}, "one").In(6), text.Say(theme.Style{}, " 17").In(4)}, {text.Say(theme.Style{}, "two").In(6)}})
 	head.Add(Say("empty", Plain, ""), Say("held by", Bad, "runc update"))
 	return []Section{
 		head,
@@ -27,9 +29,7 @@ func all() []Section {
 			{Mark: text.Say(theme.Style{}, "  1").In(5), Spans: []text.Span{text.Say(theme.Style{}, "look")}, Command: "cat /proc/4711/stack /proc/4711/wchan"},
 			{Label: "cut", Command: "kill 1"},
 		}},
-		{Title: "Table", Rows: []Row{
-			{Mark: text.Span{Width: 2}, Spans: []text.Span{text.Say(theme.Style{}, "one").In(6), text.Say(theme.Style{}, " 17").In(4)}},
-		}},
+		table,
 	}
 }
 
@@ -58,6 +58,7 @@ Next
 
 Table
   one    17
+  two
 `},
 		{"as text for a terminal", Doc{Labels: 10, Beside: true, Indent: 2}, 30, `
   x bad: what is wrong with
@@ -69,7 +70,8 @@ Table
   next      look
             $ cat /proc/4711/stack /proc/4711/wchan
   cut       $ kill 1
-            one    17
+  table     one    17
+            two
 `},
 		{"as text for a pipe", Doc{Labels: 10, Beside: true}, 0, `
 x bad: what is wrong with all of it
@@ -79,7 +81,8 @@ evidence  it is out for a long time
 next      look
           $ cat /proc/4711/stack /proc/4711/wchan
 cut       $ kill 1
-          one    17
+table     one    17
+          two
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
