@@ -58,7 +58,8 @@ func main() {
 func run(args []string) int {
 	o, err := options.Parse(args, columns)
 	out := terminal.Writer(os.Stdout, os.Environ())
-	help := options.Page{Width: terminal.Width(os.Stdout), Looks: o.Look(true).Lip}
+	look := o.Look(true)
+	help := options.Page{Width: terminal.Width(os.Stdout), Theme: &look}
 	switch {
 	case errors.Is(err, options.ErrHelp):
 		fmt.Fprint(out, help.Help())

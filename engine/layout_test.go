@@ -43,7 +43,7 @@ var (
 	// panes are made of, and no other pane.
 	panes = rule{
 		ours: append(slices.Clone(seen), "keymap", "ui/layer", "ui/pane", "ui/widget", "ui/strip", "ui/text", "ui/theme", "ui/look",
-			"ui/wording", "ui/finding", "ui/filter", "ui/podlist", "ui/journal", "ui/story", "cri/sim/script"),
+			"ui/wording", "ui/finding", "ui/report", "ui/filter", "ui/podlist", "ui/journal", "ui/story", "cri/sim/script"),
 		modules: charm, never: []string{"os", "net"},
 	}
 )
@@ -126,16 +126,17 @@ var rules = map[string]rule{
 	"ui/theme":       {ours: []string{"ui/theme/early"}, modules: charm, never: []string{"net"}},
 	"ui/theme/early": {never: []string{"net"}},
 	"ui/finding":     {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
+	"ui/report":      {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/widget", "ui/wording", "ui/finding"), never: []string{"os", "net"}},
 	"ui/filter":      {ours: append(slices.Clone(seen), "ui/podlist"), never: []string{"os", "net"}},
 	"ui/terminal":    {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "github.com/muesli/cancelreader", "golang.org/x/sys/unix"), never: []string{"net"}},
 	"ui/options": {
-		ours:    []string{"engine", "engine/ledger", "engine/pleg", "engine/smallfile", "cri/sim", "keymap", "ui/text", "ui/theme", "ui/filter"},
+		ours:    []string{"engine", "engine/ledger", "engine/pleg", "engine/smallfile", "cri/sim", "keymap", "ui/text", "ui/theme", "ui/widget", "ui/filter"},
 		modules: []string{"github.com/spf13/pflag", "go.yaml.in/yaml/...", "charm.land/lipgloss/v2/..."}, never: []string{"net"},
 	},
 	"ui/history": {ours: []string{"engine/smallfile"}, never: []string{"net"}},
 	"ui/crash":   {modules: []string{"golang.org/x/sys/unix"}, never: []string{"net"}},
 	"ui/source":  {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui/pane", "ui/director", "ui/options"), never: []string{"net"}},
-	"ui/lines":   {ours: append(slices.Clone(seen), "ui/jsonline", "ui/text", "ui/theme", "ui/finding", "ui/wording", "ui/journal"), modules: []string{"charm.land/lipgloss/v2/..."}, never: []string{"net"}},
+	"ui/lines":   {ours: append(slices.Clone(seen), "ui/jsonline", "ui/text", "ui/theme", "ui/finding", "ui/wording", "ui/journal", "ui/report", "ui/widget"), never: []string{"net"}},
 	"ui/metrics": {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},
 	"ui/e2e":     {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},
 }

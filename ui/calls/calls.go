@@ -38,7 +38,7 @@ type calls struct {
 	widget.Table[*row, call.Operation]
 	view  *pane.View
 	about []text.Span // of all calls
-	below []wording.Slots
+	below [][]text.Span
 	lines int // that the pane can make use of below the rows
 }
 

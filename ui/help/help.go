@@ -63,45 +63,27 @@ func (h *Help) Observe(v *pane.View, w, height int) {
 // column is how wide a column must be at least for another one to be opened beside it.
 const column = 70
 
-// write lays the sections out in columns, none of them split over two.
+// write lays the sections out in columns, none of them split over two: the left one takes
+// sections until it is half of all.
 func (h *Help) write(d *widget.Doc, t *theme.Theme, w int) {
-	columns := [][][]text.Span{nil}
-	if w >= 2*column {
-		columns = append(columns, nil)
+	all, n := h.all(t), 0
+	if w < 2*column {
+		d.Sections(all...)
+		return
 	}
-	width := w / len(columns)
-	blocks, length := make([][][]text.Span, 0, 16), 0
-	for _, s := range h.all(t) {
-		b := lines(t, s, width)
-		blocks, length = append(blocks, b), length+len(b)
+	part := func(from, to int) *widget.Doc {
+		d := new(widget.Doc)
+		d.Write(widget.Pen{Theme: t}, w/2-1, 0, func(d *widget.Doc) { d.Sections(all[from:to]...) })
+		return d
 	}
-	// The left column takes sections until it is half of all.
-	at := 0
-	for _, b := range blocks {
-		if at == 0 && len(columns) > 1 && len(columns[0])+len(b)/2 > length/2 {
-			at = 1
-		}
-		columns[at] = append(columns[at], b...)
+	for whole := part(0, len(all)).Len(); part(0, n).Len()+part(0, n+1).Len() <= whole; n++ {
 	}
-	for i := range max(len(columns[0]), len(columns[len(columns)-1])) {
-		d.Line(beside(columns, i, width)...)
-	}
-}
-
-// beside returns line i of all columns, each as wide as its place.
-func beside(columns [][][]text.Span, i, width int) (line []text.Span) {
-	for c, lines := range columns {
-		if i < len(lines) {
-			line = append(line, lines[i]...)
-		} else if c < len(columns)-1 {
-			line = append(line, text.Span{Width: width})
-		}
-	}
-	return line
+	d.Columns(w/2, part(0, n), part(n, len(all)))
 }
 
 // all returns the sections: keys by group, symbols, the filter, and what the caller adds.
-func (h *Help) all(t *theme.Theme) (all []Section) {
+func (h *Help) all(t *theme.Theme) (out []widget.Section) {
+	var all []Section
 	for _, g := range h.keys.Groups() {
 		s := Section{Name: g[0].Group.String()}
 		for _, e := range g {
@@ -110,7 +92,10 @@ func (h *Help) all(t *theme.Theme) (all []Section) {
 		all = append(all, s)
 	}
 	all = append(all, symbols(&t.Symbols), Section{"Filter", filter.Syntax()})
-	return append(all, h.sections...)
+	for _, s := range append(all, h.sections...) {
+		out = append(out, s.rows(t))
+	}
+	return out
 }
 
 // label names the keys of e with what the terminal can show.
@@ -131,22 +116,16 @@ func label(e keymap.Entry, ascii bool) string {
 // words is how wide the left side of a section is at most.
 const words = 24
 
-// lines returns a section in lines of w cells, with a blank one after it.
-func lines(t *theme.Theme, s Section, w int) [][]text.Span {
-	left := 0
+// rows returns what is printed of a section.
+func (s Section) rows(t *theme.Theme) widget.Section {
+	left, out := 0, widget.Section{Title: s.Name}
 	for _, r := range s.Rows {
-		left = max(left, text.Width(r[0]))
+		left = max(left, min(words, text.Width(r[0]))+2)
 	}
-	left = min(left, words) + 2
-	all := [][]text.Span{{text.Say(t.Title, s.Name).In(w)}}
 	for _, r := range s.Rows {
-		word := r[0]
-		for _, said := range text.Wrap(r[1], max(w-left-3, 16)) {
-			all = append(all, []text.Span{{Width: 2}, text.Say(t.Key, word).In(left), text.Say(t.Text, said).In(w - left - 2)})
-			word = ""
-		}
+		out.Add(widget.Row{Mark: text.Span{Width: 2}, Spans: []text.Span{text.Say(t.Key, r[0]).In(left), text.Say(t.Text, r[1])}})
 	}
-	return append(all, []text.Span{{Width: w}})
+	return out
 }
 
 // symbols says what the signs mean that stand for states.

@@ -179,8 +179,8 @@ func TestBenchWrites(t *testing.T) {
 		m.start.cpu, m.paid.cpu, m.paid.real = 0, 10*ms, m.start.real.Add(4*time.Second)
 	}
 	r := benchResult{o: *quiet.o, at: noon, rows: []*measurement{quiet.measurement, refused.measurement, late.measurement, never.measurement}, cut: true}
-	want := `runtime   containerd 2.4 at unix:///s, as kubelet 1.37
-measured  cut short: 4 of 1, for 20s each
+	want := `runtime     containerd 2.4 at unix:///s, as kubelet 1.37
+measured    cut short: 4 of 1, for 20s each
 
 period  source  lag p50  p99  seen  missed  calls/s  plegtop cpu  runtime cpu
 1s        none        -    -     0       ?     11.0        0.25%            -
@@ -188,13 +188,13 @@ period  source  lag p50  p99  seen  missed  calls/s  plegtop cpu  runtime cpu
 1s         cri        -    -     -       -        -            -            -
 1s        none        -    -     -       -        -            -            -
 
-none 1s   cut short after 4.0s
-none 1s   plegtop was stopped (^z) meanwhile: measure again
-none 1s   no transitions: start or stop some pods meanwhile
-none 1s   2 of 4 relists failed
-cri 1s    not measured: cri refused: so^[[2J
-cri 1s    not measured: the stream was not open within 15s: refused^[[2J
-none 1s   cut short before it began
+none 1s     cut short after 4.0s
+none 1s     plegtop was stopped (^z) meanwhile: measure again
+none 1s     no transitions: start or stop some pods meanwhile
+none 1s     2 of 4 relists failed
+cri 1s      not measured: cri refused: so^[[2J
+cri 1s      not measured: the stream was not open within 15s: refused^[[2J
+none 1s     cut short before it began
 `
 	if diff := cmp.Diff(want, string(r.append(nil))); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)

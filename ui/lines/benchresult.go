@@ -11,6 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/ui/jsonline"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // BenchSchema names the shape of what bench writes as JSON. Fields are only ever added to it.
@@ -68,24 +70,28 @@ func (r *benchResult) append(b []byte) []byte {
 	if r.o.JSON {
 		return jsonline.Append(b, o)
 	}
-	p := newPage(b, r.o.CheckOptions)
-	p.row(0, "runtime", fmt.Sprintf("%s %s at %s, as kubelet %s", o.Runtime.Name, o.Runtime.Version, o.Runtime.Endpoint, o.KubeletVersion))
-	p.row(0, "measured", r.said())
-	p.blank()
-	var rows [][]string
-	var trouble []bool
+	return r.o.write(b, func(d *widget.Doc, t *theme.Theme) { o.write(d, t, r.said()) })
+}
+
+// write writes the result for people, with how it was measured.
+func (o *benchObject) write(d *widget.Doc, t *theme.Theme, measured string) {
+	var head, remarks widget.Section
+	head.Add(widget.Say("runtime", widget.Plain, fmt.Sprintf("%s %s at %s, as kubelet %s", o.Runtime.Name, o.Runtime.Version, o.Runtime.Endpoint, o.KubeletVersion)),
+		widget.Say("measured", widget.Plain, measured))
+	d.Sections(head)
+	d.Line()
+	var rows [][]text.Span
 	for _, row := range o.Rows {
-		rows = append(rows, row.cells())
-		trouble = append(trouble, len(row.Remarks) > 0)
+		rows = append(rows, text.Each(theme.When(len(row.Remarks) > 0, t.Warn, t.Text), row.cells()...))
 	}
-	p.table([]string{"period", "source", "lag p50", "p99", "seen", "missed", "calls/s", "plegtop cpu", "runtime cpu"}, rows, trouble)
+	table(d, t, rows, "period", "source", "lag p50", "p99", "seen", "missed", "calls/s", "plegtop cpu", "runtime cpu")
 	for i, remark := range o.remarks() {
 		if i == 0 {
-			p.blank()
+			d.Line()
 		}
-		p.row(0, remark[0], remark[1])
+		remarks.Add(widget.Say(remark[0], widget.Plain, remark[1]))
 	}
-	return p.b
+	d.Sections(remarks)
 }
 
 // remarks returns all of them, each once, with what it is about.

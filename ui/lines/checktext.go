@@ -6,37 +6,55 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/lipgloss/v2"
-	"charm.land/lipgloss/v2/table"
-
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/report"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+const (
+	labels = 12 // cells of a label with the gap after it
+	inward = 4  // of what belongs to the line above
+	narrow = 24 // a text is never wrapped to fewer cells, however narrow the terminal
 )
 
 // appendText appends the check for people: the headline, the findings, what was
 // seen, and the table of calls.
 func appendText(b []byte, u diagnose.Update, o CheckOptions) []byte {
-	p := newPage(b, o)
-	p.headline(u)
-	p.findings(u)
-	p.blank()
-	p.facts(u, o)
-	p.blank()
-	p.calls(u.Snapshot)
-	return p.b
+	return o.write(b, func(d *widget.Doc, t *theme.Theme) {
+		headline(d, t, u)
+		findings(d, report.Form{Theme: t, Width: o.Width, Brief: true}, u)
+		d.Line()
+		d.Sections(facts(u, o)...)
+		d.Line()
+		calls(d, t, u.Snapshot)
+	})
+}
+
+// write appends what is written as text, wrapped at the width if there is one.
+func (o CheckOptions) write(b []byte, write func(d *widget.Doc, t *theme.Theme)) []byte {
+	look := o.Theme
+	if look.Symbols.Ellipsis == "" {
+		look = theme.Default()
+	}
+	if !o.Colour {
+		look = theme.Theme{Symbols: look.Symbols}
+	}
+	d := widget.Doc{Beside: true, Labels: labels}
+	d.Write(widget.Pen{Theme: &look}, o.Width, 0, func(d *widget.Doc) { write(d, &look) })
+	return d.Append(b)
 }
 
 // headline writes the one line that a person in a hurry reads. Where something holds it
 // all up it ends with that, and has before it what comes next.
-func (p *page) headline(u diagnose.Update) {
+func headline(d *widget.Doc, t *theme.Theme, u diagnose.Update) {
 	h := u.Headline
-	symbol, look := finding.HeadlineLook(&p.look, h)
+	symbol, look := finding.HeadlineLook(t, h)
 	head, said := symbol+" "+text.Clean(h.Word), clauses(h)
 	if last := finding.LastProven(chainOf(u.Findings)); last.Name != "" {
 		if next := finding.Countdown(h); next != "" {
@@ -50,7 +68,9 @@ func (p *page) headline(u diagnose.Update) {
 			said = strings.TrimLeft(said+" -> "+last.Name, " ->")
 		}
 	}
-	p.put(0, look, head+"  ", p.look.Strong, said)
+	d.Sections(widget.Section{Rows: []widget.Row{{
+		Mark: text.Say(look, head).In(text.Width(head) + 2), Hang: 2, Spans: []text.Span{text.Say(t.Strong, said)},
+	}}})
 }
 
 // chainOf returns the chain of the first critical finding that has one.
@@ -63,103 +83,52 @@ func chainOf(all []diagnose.Finding) []diagnose.Link {
 }
 
 // findings writes all of them, each effect under its cause. A summary that the
-// headline holds is not written again, and neither is a step: what an effect calls
-// for is often what its cause calls for.
-func (p *page) findings(u diagnose.Update) {
-	written := map[string]bool{} // steps, by their commands, or by their texts where they have none
+// headline holds is not written again, and neither is a step or a chain: what an effect
+// calls for is often what its cause calls for.
+func findings(d *widget.Doc, o report.Form, u diagnose.Update) {
+	written, width := map[string]bool{}, o.Width
 	for _, r := range finding.Tree(u.Findings) {
-		indent := r.Depth * (inward + 2)
-		if r.Depth == 0 {
-			p.blank()
+		if d.Indent = r.Depth * (inward + 2); r.Depth > 0 {
+			d.Line(text.Span{Width: d.Indent - 2}, text.Say(o.Theme.Dim, "leads to"))
 		} else {
-			p.row(indent-2, "leads to", "")
+			d.Line()
 		}
-		symbol, look := finding.Look(&p.look, r.Severity)
-		summary := finding.Summary(r.Finding)
-		if strings.Contains(u.Headline.Text, summary) {
-			summary = ""
+		f := fresh(r.Finding, written)
+		if strings.Contains(u.Headline.Text, finding.Summary(&f)) {
+			f.Summary = ""
 		}
-		p.put(indent, look, symbol+" "+r.Severity.String()+" "+string(r.ID)+": ", theme.Style{}, summary)
-		p.body(indent+inward, r.Finding, written)
+		if width > 0 {
+			o.Width = max(width-d.Indent-inward-labels, narrow)
+		}
+		all := report.Finding(o, report.Found{Finding: &f})
+		d.Sections(all[0])
+		d.Indent += inward
+		d.Sections(all[1:]...)
 	}
+	d.Indent = 0
 }
 
-// body writes what stands under the summary of a finding.
-func (p *page) body(indent int, f *diagnose.Finding, written map[string]bool) {
-	if on := finding.Subject(f.Subject); on != "" {
-		if id := f.Subject.ID; id != "" {
-			on += ", id " + pleg.ShortID(id)
-		}
-		p.row(indent, "subject", on)
+// fresh returns a finding less the steps and the chain that are written, and takes down
+// those that it has.
+func fresh(of *diagnose.Finding, written map[string]bool) diagnose.Finding {
+	note := func(s string) (was bool) {
+		was, written[s] = written[s], true
+		return was
 	}
-	p.chain(indent, f, written)
-	for i, line := range f.Evidence {
-		if i == 0 {
-			p.row(indent, "evidence", line)
-			continue
-		}
-		p.rest(indent, line)
+	f := *of
+	if note(diagnose.ChainLine(f.Chain)) {
+		f.Chain = nil
 	}
-	title := "next"
-	for _, step := range f.Next {
-		if key := cmp.Or(step.Command, step.Text); !written[key] {
-			written[key] = true
-			p.step(indent, title, step)
-			title = ""
-		}
-	}
-}
-
-// chain writes what waits for what in one line, and unless another finding has the same,
-// what cuts it, and as a tree what proves it.
-func (p *page) chain(indent int, f *diagnose.Finding, written map[string]bool) {
-	line := diagnose.ChainLine(f.Chain)
-	if len(f.Chain) < 2 {
-		return
-	}
-	if p.row(indent, "chain", line); written[line] {
-		return
-	}
-	written[line] = true
 	for _, l := range finding.Cuts(f.Chain) {
-		written[cmp.Or(l.Cut.Command, l.Cut.Text)] = true
-		p.step(indent, "cut here", *l.Cut)
+		note(cmp.Or(l.Cut.Command, l.Cut.Text))
 	}
-	w := 0
-	if p.width > 0 {
-		w = max(p.width-indent-label, narrow)
-	}
-	before := p.ink(p.look.Dim, fmt.Sprintf("%-*s", label, "proof"))
-	for _, part := range finding.Chain(&p.look, f.Chain, w) {
-		for _, s := range part.Before {
-			before += p.ink(s.Style, text.Fit(s.Text, s.Width, ""))
-		}
-		p.block(indent, lipgloss.JoinHorizontal(lipgloss.Top, before, p.ink(part.Style, p.wrap(text.Clean(part.Text), indent+label+part.Indent())...)))
-		before = strings.Repeat(" ", label)
-	}
-}
-
-// step writes what to do next, after a title that may be empty, and the command that does
-// it: in one line however long it is, for one that was broken in two cannot be copied.
-func (p *page) step(indent int, title string, s diagnose.Step) {
-	said, look := s.Text, theme.Style{}
-	if s.Risky {
-		said, look = "RISKY: "+said, p.look.Warn
-	}
-	title = fmt.Sprintf("%-*s", label, title)
-	if said != "" {
-		p.put(indent, p.look.Dim, title, look, said)
-		title = strings.Repeat(" ", label)
-	}
-	if s.Command != "" {
-		p.block(indent, p.ink(p.look.Dim, title)+p.ink(p.look.Strong, "$ "+text.Clean(s.Command)))
-	}
+	f.Next = slices.DeleteFunc(slices.Clone(f.Next), func(s diagnose.Step) bool { return note(cmp.Or(s.Command, s.Text)) })
+	return f
 }
 
 // calls writes the table of calls that were made.
-func (p *page) calls(s *engine.Snapshot) {
-	var rows [][]string
-	var trouble []bool
+func calls(d *widget.Doc, t *theme.Theme, s *engine.Snapshot) {
+	var rows [][]text.Span
 	for _, c := range s.Calls {
 		if !made(c) {
 			continue
@@ -168,31 +137,22 @@ func (p *page) calls(s *engine.Snapshot) {
 		if c.Count > 0 {
 			took = []string{text.Took(c.P50), text.Took(c.P99), text.Took(c.Max)}
 		}
-		rows = append(rows, slices.Concat([]string{c.Op.String(), text.Count(c.Count), text.Count(c.Errors), text.Count(c.Gone)},
-			took, []string{out(s, c), text.Bytes(c.ResponseBytes)}))
-		trouble = append(trouble, c.Errors > 0 || c.InFlight > 0)
+		cells := slices.Concat([]string{c.Op.String(), text.Count(c.Count), text.Count(c.Errors), text.Count(c.Gone)},
+			took, []string{out(s, c), text.Bytes(c.ResponseBytes)})
+		rows = append(rows, text.Each(theme.When(c.Errors > 0 || c.InFlight > 0, t.Warn, t.Text), cells...))
 	}
-	p.table([]string{"call", "count", "errors", "gone", "p50", "p99", "max", "out", "bytes"}, rows, trouble)
+	table(d, t, rows, "call", "count", "errors", "gone", "p50", "p99", "max", "out", "bytes")
 }
 
-// table writes rows under their heads, those in trouble in another look. The first column
-// stands to the left.
-func (p *page) table(head []string, rows [][]string, trouble []bool) {
-	t := table.New().Border(lipgloss.Border{}).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).
-		BorderColumn(false).BorderHeader(false).Wrap(false).Headers(head...).Rows(rows...)
-	p.block(0, t.StyleFunc(func(row, column int) lipgloss.Style {
-		look := p.lip.Text
-		switch {
-		case row == table.HeaderRow:
-			look = p.lip.Head
-		case trouble[row]:
-			look = p.lip.Warn
-		}
-		if column == 0 {
-			return look
-		}
-		return look.Align(lipgloss.Right).PaddingLeft(2)
-	}).Render())
+// table writes figures under their heads. The first column stands to the left.
+func table(d *widget.Doc, t *theme.Theme, rows [][]text.Span, heads ...string) {
+	columns := make([]text.Column, len(heads))
+	for i, h := range heads {
+		columns[i] = text.Column{Head: h, Left: i == 0}
+	}
+	for _, line := range text.Figures(t.Head, columns, rows) {
+		d.Line(line...)
+	}
 }
 
 // out says how many calls are out, and since when.
@@ -202,98 +162,3 @@ func out(s *engine.Snapshot, c answers.Calls) string {
 	}
 	return fmt.Sprintf("%d, %s", c.InFlight, text.Age(oldest(s, c.Op)))
 }
-
-// The columns of a page.
-const (
-	label  = 10 // cells of a label with the space after it
-	inward = 4  // of what belongs to the line above
-	narrow = 24 // a text is never wrapped to fewer cells, however narrow the terminal
-)
-
-// A page is the text of a check under construction. Everything put on it is
-// cleaned. Lines are wrapped at its width, if it has one, and go on below where
-// their text began.
-type page struct {
-	b     []byte
-	width int                         // 0: nothing is wrapped
-	look  theme.Theme                 // without colours where there are to be none
-	lip   theme.Looks[lipgloss.Style] // likewise
-}
-
-func newPage(b []byte, o CheckOptions) *page {
-	look := o.Theme
-	if look.Symbols.Ellipsis == "" {
-		look = theme.Default()
-	}
-	if !o.Colour {
-		look = theme.Theme{Symbols: look.Symbols, Lip: new(theme.Looks[lipgloss.Style])}
-	}
-	return &page{b: b, width: o.Width, look: look, lip: *look.Lip}
-}
-
-// row writes body, with a label before its first line.
-func (p *page) row(indent int, title, body string) {
-	p.put(indent, p.look.Dim, fmt.Sprintf("%-*s ", label-1, title), theme.Style{}, body)
-}
-
-// rest writes body under the text of a row.
-func (p *page) rest(indent int, body string) {
-	p.put(indent+label, theme.Style{}, "", theme.Style{}, body)
-}
-
-// put writes body after head, each in its own look. Further lines stand under
-// the body's first, or two cells in where head is too long for that.
-func (p *page) put(indent int, headLook theme.Style, head string, bodyLook theme.Style, body string) {
-	body = text.Clean(body)
-	if body == "" {
-		head = strings.TrimRight(head, " :")
-	}
-	if hang := text.Width(head); p.width == 0 || hang <= 2*label {
-		p.block(indent, lipgloss.JoinHorizontal(lipgloss.Top, p.ink(headLook, head), p.ink(bodyLook, p.wrap(body, indent+hang)...)))
-		return
-	}
-	lines := p.wrap(head+body, indent+2)
-	begin := p.ink(bodyLook, lines[0])
-	if first, whole := strings.CutPrefix(lines[0], head); whole {
-		begin = p.ink(headLook, head) + p.ink(bodyLook, first)
-	}
-	p.block(indent, begin)
-	if len(lines) > 1 {
-		p.block(indent+2, p.ink(bodyLook, lines[1:]...))
-	}
-}
-
-// wrap breaks a clean text into lines that fit behind so many cells.
-func (p *page) wrap(body string, hang int) []string {
-	if p.width == 0 {
-		return []string{body}
-	}
-	return text.Wrap(body, max(p.width-hang, narrow))
-}
-
-// ink returns clean lines as a block in a look.
-func (p *page) ink(look theme.Style, lines ...string) string {
-	var b []byte
-	for i, line := range lines {
-		if i > 0 {
-			b = append(b, '\n')
-		}
-		if p.look.Symbols.ASCII {
-			line = text.PlainASCII(line)
-		}
-		if line != "" {
-			b = look.Append(b, line)
-		}
-	}
-	return string(b)
-}
-
-// block appends lines, without the spaces that they would end with.
-func (p *page) block(indent int, lines string) {
-	for line := range strings.SplitSeq(lines, "\n") {
-		p.b = append(p.b, strings.TrimRight(strings.Repeat(" ", indent)+line, " ")...)
-		p.b = append(p.b, '\n')
-	}
-}
-
-func (p *page) blank() { p.block(0, "") }

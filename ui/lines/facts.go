@@ -9,43 +9,29 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/report"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/wording"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// facts writes what was seen, whatever the findings make of it. What they tell
-// word for word is not written again.
-func (p *page) facts(u diagnose.Update, o CheckOptions) {
-	s, written := u.Snapshot, writtenIn(u.Findings)
-	p.row(0, "node", ready(s, o.Node, strings.TrimPrefix(o.kubelet(s), "v"), written))
-	if said := kubelet(s.Evidence); said != "" {
-		p.row(0, "kubelet", said)
+// facts returns what was seen, whatever the findings make of it. What they tell
+// word for word is not told again.
+func facts(u diagnose.Update, o CheckOptions) []widget.Section {
+	s, written, seen := u.Snapshot, writtenIn(u.Findings), widget.Section{}
+	say := func(label, said string) { seen.Add(widget.Say(label, widget.Plain, said)) }
+	say("node", ready(s, o.Node, strings.TrimPrefix(o.kubelet(s), "v"), written))
+	say("kubelet", kubelet(s.Evidence))
+	say("pleg", health(s, written)+"; "+ages(s))
+	say("runtime", runtime(s, o, written))
+	say("pods", counts(s, written))
+	say("asked", asked(s))
+	if s.Evidence == nil {
+		return []widget.Section{seen}
 	}
-	p.row(0, "pleg", health(s, written)+"; "+ages(s))
-	p.row(0, "runtime", runtime(s, o, written))
-	p.row(0, "pods", counts(s, written))
-	p.row(0, "asked", asked(s))
-	if s.Evidence != nil {
-		p.row(0, "host", host(s.Evidence))
-		p.sources(s)
+	if say("host", host(s.Evidence)); s.Evidence.Deep == nil {
+		return []widget.Section{seen}
 	}
-}
-
-// sources writes what was read since something hangs, and what helpers there are.
-func (p *page) sources(s *engine.Snapshot) {
-	if s.Evidence.Deep == nil {
-		return
-	}
-	title := "read"
-	for _, from := range wording.Sources(s.Evidence) {
-		p.row(0, title, from.Name+": "+from.Said)
-		title = ""
-	}
-	title = "helpers"
-	for _, said := range wording.Helpers(s, s.Evidence) {
-		p.row(0, title, said)
-		title = ""
-	}
+	return append([]widget.Section{seen}, report.Sources(report.Form{Brief: true}, s)...)
 }
 
 // writtenIn returns whether the summaries and the evidence of findings hold a text.
@@ -217,7 +203,8 @@ func kubelet(r *evidence.Report) string {
 	case known:
 		said = append(said, "PLEG is not healthy: its last relist began "+text.Age(k.ReadAt.Sub(k.LastSeen))+" ago")
 	case !k.Metrics.OK:
-		said = append(said, "metrics "+answer(k.Metrics))
+		_, how := report.Answer(k.Metrics)
+		said = append(said, "metrics "+how)
 	case k.Evented() && k.FellBack():
 		said = append(said, "EventedPLEG is on, and has given the runtime's event stream up")
 	case k.Evented():
@@ -233,23 +220,9 @@ func kubelet(r *evidence.Report) string {
 		evidence.Answer
 	}{{"healthz", k.Health}, {"sync loop", k.SyncLoop}, {"ping", k.Ping}} {
 		if q.Asked && (q.OK || q.TimedOut || q.Err != k.Metrics.Err) {
-			said = append(said, q.name+" "+answer(q.Answer))
+			_, how := report.Answer(q.Answer)
+			said = append(said, q.name+" "+how)
 		}
 	}
 	return strings.Join(said, "; ")
-}
-
-// answer says how a question to the kubelet went.
-func answer(a evidence.Answer) string {
-	switch {
-	case a.OK && a.Text == "ok":
-		return "ok in " + text.Took(a.Took)
-	case a.OK:
-		return "answered in " + text.Took(a.Took)
-	case a.TimedOut:
-		return "does not answer"
-	case a.Text != "":
-		return "fails: " + a.Text
-	}
-	return a.Err
 }

@@ -45,7 +45,7 @@ func TestWhatTheKubeletSees(t *testing.T) {
 		}, "model", "started now", "healthz fails: no"},
 		{"it answers nothing", func(_ *engine.Snapshot, k *evidence.Kubelet) {
 			*k = evidence.Kubelet{Ping: silent, Health: silent, SyncLoop: silent, Metrics: silent}
-		}, "model", "started now", "metrics does not answer; healthz does not answer; sync loop does not answer; ping does not answer"},
+		}, "model", "started now", "metrics no answer in 2.0s; healthz no answer in 2.0s; sync loop no answer in 2.0s; ping no answer in 2.0s"},
 		{"nobody is there", func(_ *engine.Snapshot, k *evidence.Kubelet) {
 			*k = evidence.Kubelet{Ping: refused, Health: refused, SyncLoop: refused, Metrics: refused}
 		}, "model", "started now", "nobody listens at its ports"},

@@ -63,7 +63,7 @@ func TestHeadlineNamesAStateOnce(t *testing.T) {
 func TestNothingListed(t *testing.T) {
 	r := downCheck()
 	r.Snapshot.Sweep = &answers.Sweep{Width: 4}
-	if out := string(checkOutput(t, r, options)); !strings.Contains(out, "asked     no object: none is listed\n") {
+	if out := string(checkOutput(t, r, options)); !strings.Contains(out, "asked       no object: none is listed\n") {
 		t.Errorf("check says\n%s", out)
 	}
 }

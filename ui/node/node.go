@@ -3,13 +3,13 @@
 package node
 
 import (
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/report"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -25,30 +25,15 @@ type node struct {
 // New returns the sheet, a layer. It is not safe for concurrent use.
 func New() pane.Pane { return new(node) }
 
-const (
-	labelWidth  = 20 // of the names in the health chain and elsewhere
-	versusWidth = 22 // of a column that compares ours with the kubelet's
-	figureWidth = 9  // of a column of figures
-	callWidth   = 24 // of an operation's name
-)
+const labelWidth = 20 // of the names in the health chain and elsewhere
 
 // Observe takes over what is known of the node.
 func (n *node) Observe(v *pane.View, w, h int) {
 	n.View, n.report = v, v.Evidence
-	n.Write(v, w, h, func(*widget.Doc) {
+	n.Labels = labelWidth
+	n.Write(v, w, h, func(d *widget.Doc) {
 		n.chain()
-		hangs := n.report != nil && n.report.Deep != nil
-		if hangs {
-			n.sources()
-		}
-		n.streams()
-		n.versus()
-		n.cost()
-		n.host()
-		if !hangs {
-			n.sources()
-		}
-		n.operations()
+		d.Sections(report.Node(report.Form{Theme: v.Theme}, v.Snapshot, v.Keys.Keys(keymap.EventSources), v.Source.Demo())...)
 	})
 }
 
@@ -73,16 +58,6 @@ func (n *node) say(name string, st theme.Style, said string) {
 // tell is [node.say] for a text with its look.
 func (n *node) tell(name string, said text.Span) { n.say(name, said.Style, said.Text) }
 
-// figures returns a line of a table: a name, and figures at the right of their columns.
-func figures(st theme.Style, name string, w int, figures ...string) []text.Span {
-	slots := []text.Span{text.Say(st, "  "+name).In(w)}
-	for _, f := range figures {
-		blank := strings.Repeat(" ", max(0, figureWidth-1-text.Width(f)))
-		slots = append(slots, text.Say(st, blank+f).In(figureWidth))
-	}
-	return slots
-}
-
 func pick[T any](condition bool, yes, no T) T {
 	if condition {
 		return yes
@@ -101,10 +76,6 @@ func (n *node) ill(s string) text.Span {
 }
 func (n *node) dim(s string) text.Span { return text.Say(n.Theme.Dim, s) }
 func (n *node) unsure() text.Span      { return n.dim(n.Theme.Symbols.Unknown + " not known yet") }
-
-func (n *node) missing(why string) text.Span { return n.dim("not available: " + why) }
-
-const nobodyLooks = "nobody looks at the node here"
 
 // since returns how long ago a moment was.
 func (n *node) since(t time.Time) string { return text.Age(n.At.Sub(t)) }

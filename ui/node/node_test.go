@@ -139,7 +139,7 @@ func TestNodeTells(t *testing.T) {
 		{Healthy(), &vain, "kubelet ping", "not available: connection refused"},
 		{Healthy(), &noToken, "kubelet metrics", "not available: the token is not sent: port 10250 is held by user 1000"},
 		{Healthy(), &noToken, "kubelet healthz", "no such line"}, // for the same reason
-		{Healthy(), &vain, "kubelet metrics", "✖ took the connection and gave no answer in 2.0s"},
+		{Healthy(), &vain, "kubelet metrics", "✖ no answer in 2.0s"},
 		{Healthy(), &still, "its relists", "✖ no more than before for 1m"},
 		{Healthy(), &r, "containerd", "3.4% 71M 38 812"},
 		{Healthy(), &still, "containerd", "3.4% 71M 38 several"},

@@ -2,19 +2,17 @@ package options
 
 import (
 	"fmt"
-	"strings"
-
-	"charm.land/lipgloss/v2"
 
 	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // A Page is where help is written.
 type Page struct {
-	Width int                          // in cells; 0 where there is no terminal
-	Looks *theme.Looks[lipgloss.Style] // with what colours
+	Width int // in cells; 0 where there is no terminal
+	Theme *theme.Theme
 }
 
 // How wide help is, in cells: what is wider is hard to read.
@@ -22,13 +20,13 @@ const (
 	usual  = 100 // where nobody knows
 	least  = 60
 	widest = 120
+
+	scenarioWidth = 20 // cells of its name, with the gap after it
 )
 
 // Help returns what --help prints.
 func (p Page) Help() string {
-	var b strings.Builder
-	p.row(&b, 0, "", p.Looks.Text, "plegtop is top for the kubelet's PLEG: which call on which container hangs.")
-	b.WriteString("\n")
+	uses := widget.Section{}
 	for _, use := range [][2]string{
 		{"", "the screen"},
 		{" check", "one look at everything: headline, findings, exit code"},
@@ -36,20 +34,26 @@ func (p Page) Help() string {
 		{" bench", "what each relist period and event source sees and costs, measured"},
 		{" version", "the version of plegtop"},
 	} {
-		p.row(&b, 27, p.Looks.Key.Render("  plegtop [flags]"+use[0]), p.Looks.Text, use[1])
+		uses.Add(p.row(27, "  plegtop [flags]"+use[0], "", use[1]))
 	}
+	all := []widget.Section{uses}
 	for _, g := range new(Options).groups() {
-		b.WriteString("\n" + p.Looks.Title.Render(g.title) + "\n")
+		flags := widget.Section{Title: g.title}
 		for _, f := range g.flags {
 			kind, usage := f.said()
 			name := "      --" + f.name
 			if f.short != "" {
 				name = "  -" + f.short + ", --" + f.name
 			}
-			p.row(&b, 35, p.Looks.Key.Render(name)+p.Looks.Dim.Render(kind), p.Looks.Text, usage)
+			flags.Add(p.row(35, name, kind, usage))
 		}
+		all = append(all, flags)
 	}
-	return b.String()
+	return p.print(func(d *widget.Doc) {
+		d.Paragraph(p.Theme.Text, "plegtop is top for the kubelet's PLEG: which call on which container hangs.")
+		d.Line()
+		d.Sections(all...)
+	})
 }
 
 // said returns what stands after the name of a flag, and what the flag does.
@@ -67,23 +71,27 @@ func (f flag) said() (kind, usage string) {
 
 // Scenarios returns what --demo=list prints: every scenario, and what to press.
 func (p Page) Scenarios() string {
-	var b strings.Builder
+	var all widget.Section
 	for _, s := range sim.Scenarios() {
-		p.row(&b, 20, p.Looks.Key.Render(s.Name), p.Looks.Text, s.Summary)
-		p.row(&b, 20, "", p.Looks.Dim, s.Keys)
+		all.Add(p.row(scenarioWidth, s.Name, "", s.Summary), widget.Say("", widget.Quiet, s.Keys))
 	}
-	return b.String()
+	return p.print(func(d *widget.Doc) { d.Sections(all) })
 }
 
-// row writes body beside head, from cell at on.
-func (p Page) row(b *strings.Builder, at int, head string, look lipgloss.Style, body string) {
+// row returns a row with what is said from a cell on, beside a name and its kind.
+func (p Page) row(from int, name, kind, said string) widget.Row {
+	return widget.Row{
+		Mark:  text.Say(p.Theme.Key, name),
+		Spans: []text.Span{text.Say(p.Theme.Dim, kind).In(from - text.Width(name)), text.Say(p.Theme.Text, said)},
+	}
+}
+
+func (p Page) print(write func(d *widget.Doc)) string {
 	width := usual
 	if p.Width > 0 {
 		width = min(max(p.Width, least), widest)
 	}
-	body = look.Render(strings.Join(text.Wrap(body, width-at), "\n"))
-	row := lipgloss.JoinHorizontal(lipgloss.Top, lipgloss.NewStyle().Width(at).Render(head), body)
-	for line := range strings.Lines(row) {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
+	d := widget.Doc{Labels: scenarioWidth}
+	d.Write(widget.Pen{Theme: p.Theme}, width, 0, write)
+	return string(d.Append(nil))
 }

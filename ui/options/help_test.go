@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/plegtop/plegtop/cri/sim"
@@ -13,8 +12,9 @@ import (
 
 // Help keeps to the width of the terminal, and to one that can be read.
 func TestHelpFits(t *testing.T) {
+	look := theme.Default()
 	for _, tt := range []struct{ width, most int }{{0, 100}, {40, 60}, {80, 80}, {200, 120}} {
-		p := Page{Width: tt.width, Looks: theme.Default().Lip}
+		p := Page{Width: tt.width, Theme: &look}
 		for line := range strings.Lines(p.Help() + p.Scenarios()) {
 			line = ansi.Strip(strings.TrimSuffix(line, "\n"))
 			if w := ansi.StringWidth(line); w > tt.most {
@@ -28,7 +28,7 @@ func TestHelpFits(t *testing.T) {
 }
 
 func TestHelpNamesAll(t *testing.T) {
-	p := Page{Looks: new(theme.Looks[lipgloss.Style])}
+	p := Page{Theme: &theme.Theme{Symbols: theme.Unicode}}
 	help := p.Help()
 	for name, f := range newLine(new(Options)).flags {
 		if !strings.Contains(help, "--"+name) || f.usage == "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/report"
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -147,10 +148,13 @@ func (s *sheet) findings(d *widget.Doc) (found bool) {
 		found = true
 		symbol, st := finding.Look(t, f.Severity)
 		d.Paragraph(t.Text, f.Summary, text.Say(st, "  "+symbol+" "+string(f.ID)).In(widget.LabelWidth))
-		for _, l := range finding.Cuts(f.Chain) {
-			d.Field("  held up by", t.Strong, finding.Holder(l))
-			d.Field("  cut with", t.Key, l.Cut.Command)
+		held := widget.Section{Rows: report.Holders(report.Form{Theme: t}, &f)}
+		for i, r := range held.Rows {
+			if r.Command != "" { // events alone are items here
+				held.Rows[i] = widget.Styled(r.Label, widget.Plain, t.Key, r.Command)
+			}
 		}
+		d.Sections(held)
 	}
 	return found
 }

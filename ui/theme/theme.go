@@ -26,7 +26,7 @@ type Theme struct {
 	Symbols Symbols
 
 	Looks[Style]                        // what frames are drawn with
-	Lip          *Looks[lipgloss.Style] // the same, for texts that Lip Gloss lays out
+	Lip          *Looks[lipgloss.Style] // what they were compiled from
 }
 
 // Looks has one S for each kind of thing that is shown.

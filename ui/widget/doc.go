@@ -1,7 +1,9 @@
 package widget
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -15,6 +17,10 @@ const LabelWidth = 24
 // the next. The zero Doc is empty and ready for use.
 type Doc struct {
 	Pans bool // left and right move the text sideways
+
+	Labels int  // how wide labels are, with the gap after them; LabelWidth if 0
+	Beside bool // for text: sections have their words beside the first row, and no headings
+	Indent int  // cells before the rows of sections
 
 	lines  [][]text.Span
 	blocks []block
@@ -121,16 +127,34 @@ const leastText = 8
 // as the slots before it are wide. Of a text of more than [text.Limit] bytes the rest
 // is left out.
 func (d *Doc) Paragraph(st theme.Style, s string, before ...text.Span) {
+	d.hanging(st, s, 0, false, before)
+}
+
+// hanging is [Doc.Paragraph] with further lines that begin at a cell of their own, if they
+// are to. For 0 cells nothing is broken.
+func (d *Doc) hanging(st theme.Style, s string, at int, own bool, before []text.Span) {
 	indent := 0
 	for _, b := range before {
-		indent += b.Width
+		indent += cmp.Or(b.Width, text.Width(b.Text))
 	}
 	if len(s) > text.Limit {
 		s = text.CutAt(s, text.Limit) + "…"
 	}
-	for i, line := range text.Wrap(s, max(d.width-indent, leastText)) {
+	if !own || at >= indent {
+		at = indent
+	}
+	lines, first := []string{text.CleanLong(s)}, indent-at
+	if d.width > 0 {
+		gap := ""
+		if first > 0 { // what stands before the first line takes its place while lines are broken
+			gap = strings.Repeat("x", first-1) + " "
+		}
+		lines = text.Wrap(gap+s, max(d.width-at, leastText))
+		lines[0] = lines[0][min(len(gap), len(lines[0])):]
+	}
+	for i, line := range lines {
 		if i > 0 && len(before) > 0 {
-			before = []text.Span{{Width: indent}}
+			before = []text.Span{{Width: at}}
 		}
 		d.Line(append(slices.Clip(before), text.Say(st, line))...)
 	}

@@ -1,6 +1,7 @@
 // Package widget has what panes and layers are made of: a [Table] of rows under a
 // cursor, a [Doc] of lines that are read and searched, and an [Axis] of time with what
-// is drawn along it.
+// is drawn along it. What a Doc prints is best given to it as a [Section] of rows: the same
+// is drawn on the screen, or written as text for a pipe.
 //
 // A widget draws into a [text.Line], which cleans what it is given. It does no I/O,
 // reads no clock and knows nothing of the screen around it. None may be used by two

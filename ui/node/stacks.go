@@ -14,40 +14,6 @@ import (
 	"github.com/plegtop/plegtop/ui/wording"
 )
 
-// sources adds what is read where something hangs, source by source, and the helpers
-// that are out.
-func (n *node) sources() {
-	look, r := n.Theme, n.report
-	n.Section("Who holds it up: what is read where something hangs")
-	if r == nil {
-		n.Paragraph(look.Dim, "  "+n.missing(nobodyLooks).Text)
-		return
-	}
-	if r.Processes.Missing == "" {
-		n.say("on the node", look.Text, wording.Seen(r))
-		all := wording.Helpers(n.Snapshot, r)
-		if all == nil {
-			n.say("helpers", look.Dim, "none")
-		}
-		for _, said := range all {
-			n.say("helper", look.Text, said)
-		}
-	}
-	for _, s := range wording.Sources(r) {
-		switch {
-		case s.Missing != "":
-			n.say(s.Name, look.Dim, s.Said)
-		case s.Partial != "":
-			n.tell(s.Name, n.late(s.Said))
-		default:
-			n.tell(s.Name, n.well(s.Said))
-		}
-		for _, line := range s.Lines {
-			n.Paragraph(look.Text, line, text.Span{Width: labelWidth}, text.Say(look.Dim, look.Symbols.Bullet).In(2))
-		}
-	}
-}
-
 // Do is [layer.Text.Do], and shows the stacks of the runtime's goroutines.
 func (n *node) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	if a != keymap.Raw {

@@ -1,0 +1,77 @@
+package report
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+var (
+	cut  = diagnose.Step{Text: "ends the update", Command: "kill 4800", Risky: true}
+	hung = diagnose.Finding{
+		ID: diagnose.ListHung, Severity: diagnose.Critical, Summary: "list hung: behind runc update", Cause: diagnose.DiskFull, Count: 3,
+		Subject:  diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "shop", Name: "pay", UID: "u"}, Container: "app", ID: "3f2a9b1c0d4e5f60718293a4"}, Operation: "ListContainers"},
+		Evidence: []string{"one", "two"},
+		Next:     []diagnose.Step{{Text: "look", Command: "pstree 4800"}, cut, {Text: "reboot", Risky: true}},
+		Chain:    []diagnose.Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Helper, ID: "4800", Name: "runc update", Proof: "child of its shim", Cut: &cut}},
+	}
+)
+
+// told returns what stands in a section: each text, and each command after a dollar.
+func told(s widget.Section) (all []string) {
+	for _, r := range s.Rows {
+		for _, span := range r.Spans {
+			if span.Text != "" {
+				all = append(all, span.Text)
+			}
+		}
+		if r.Command != "" {
+			all = append(all, "$ "+r.Command)
+		}
+	}
+	return all
+}
+
+// TestFindingIsToldOnce holds that the sheet and the text tell the same in the same order: what
+// differs is how much of the summary, the subject and the place among others.
+func TestFindingIsToldOnce(t *testing.T) {
+	th := theme.Default()
+	sheet := Finding(Form{Theme: &th}, Found{Finding: &hung, LeadsTo: []string{"pleg-unhealthy", "events-discarded"}})
+	brief := Finding(Form{Theme: &th, Brief: true}, Found{Finding: &hung})
+	want := [][2][]string{
+		{{"list hung: behind runc update"}, {"behind runc update"}},
+		{
+			{"runc update", "$ kill 4800", "changes the node: ends the update", "disk-full", "pleg-unhealthy, events-discarded"},
+			{"runc update", "$ kill 4800", "changes the node: ends the update"},
+		},
+		{nil, nil}, // the chain: the same in both
+		{{"one", "two"}, {"one", "two"}},
+		{{"look", "$ pstree 4800", "▲ risky, changes the node: reboot"}, {"look", "$ pstree 4800", "▲ risky, changes the node: reboot"}},
+		{{"ListContainers", "shop", "pay", "u", "app", "3f2a9b1c0d4e5f60718293a4"}, {"ListContainers shop/pay app, id 3f2a9b1c0d4e5"}},
+	}
+	if len(sheet) != len(want) || len(brief) != len(want) {
+		t.Fatalf("%d and %d sections, want %d", len(sheet), len(brief), len(want))
+	}
+	for i, w := range want {
+		got := [2][]string{told(sheet[i]), told(brief[i])}
+		if w[0] == nil {
+			if len(got[0]) < 4 || !slices.Equal(got[0], got[1]) {
+				t.Errorf("chains %q", got)
+			}
+			continue
+		}
+		if diff := cmp.Diff(w, got); diff != "" {
+			t.Errorf("section %d (-want +got):\n%s", i, diff)
+		}
+	}
+	if title := sheet[5].Title; title != "Subject, the first of 3" {
+		t.Errorf("title %q", title)
+	}
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"cmp"
+	"strconv"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+// versus sets our figures beside the kubelet's: the same algorithm against the same runtime.
+func (n node) versus() widget.Section {
+	t, s := n.Theme, widget.Section{Title: "Relist: ours, and the kubelet's own"}
+	k := evidence.Kubelet{Ping: evidence.Answer{Err: nobodyLooks}, Metrics: evidence.Answer{Err: nobodyLooks}}
+	if n.Evidence != nil {
+		k = n.Evidence.Kubelet
+	}
+	var rows [][]text.Span
+	for _, r := range n.compared(&k) {
+		rows = append(rows, []text.Span{text.Say(t.Dim, r[0]), text.Say(t.Text, r[1]), text.Say(t.Text, pick(k.Metrics.OK, r[2], ""))})
+	}
+	s.Lines(text.Figures(t.Head, []text.Column{
+		{Width: nameWidth, Left: true}, {Head: "PLEGTOP", Width: oursWidth, Left: true}, {Head: pick(k.Metrics.OK, "KUBELET "+k.Version, ""), Left: true},
+	}, rows))
+	s.Add(n.answer("kubelet ping", k.Ping))
+	for _, more := range []struct {
+		name string
+		evidence.Answer
+	}{{"kubelet healthz", k.Health}, {"kubelet sync loop", k.SyncLoop}} {
+		if more.Asked && (more.Err == "" || more.Err != k.Metrics.Err) { // else it would say the same again
+			s.Add(n.answer(more.name, more.Answer))
+		}
+	}
+	s.Add(n.answer("kubelet metrics", k.Metrics))
+	if diagnose.KubeletStill(&k) {
+		s.Add(widget.Say("its relists", widget.Bad, "no more than before for "+text.Age(k.StillFor)))
+	}
+	return s
+}
+
+// compared returns what is compared: its name, ours, and the kubelet's own.
+func (n node) compared(k *evidence.Kubelet) [][3]string {
+	r := n.Relists
+	steady := func(d time.Duration, known bool) string { return pick(known, wording.Steady(d), "-") }
+	ago := func(t time.Time) string { return pick(t.IsZero(), "never", wording.Fresh(max(0, n.At.Sub(t)))+" ago") }
+	mean := pick(k.Interval.Count > 0, "mean "+wording.Steady(k.Interval.Mean)+", ", "")
+	return [][3]string{
+		{"relists", text.Count(r.Count) + pick(r.Failed > 0, ", "+text.Count(r.Failed)+" failed", ""), text.Count(k.Relist.Count)},
+		{"duration p50", steady(r.P50, r.Count > 0), wording.Steady(k.Relist.P50)},
+		{"duration p99", steady(r.P99, r.Count > 0), bounded(k.Relist)},
+		{"interval", steady(r.Interval, r.Interval > 0), mean + "p99 " + bounded(k.Interval)},
+		{"last good one", ago(n.Health.ListedAt), pick(k.Evented(), "not told", ago(k.LastSeen))},
+		{"events discarded", text.Count(n.Channel.Discarded), text.Count(k.Discarded)},
+	}
+}
+
+// bounded returns the 99th percentile, and whether that is only its lower bound.
+func bounded(t evidence.Timing) string { return pick(t.Beyond, ">", "") + wording.Steady(t.P99) }
+
+// answer tells how one question to the kubelet went.
+func (n node) answer(name string, a evidence.Answer) widget.Row {
+	if !a.Asked && a.Err == "" {
+		return widget.Say(name, widget.Quiet, "not asked: "+pick(n.demo, "demo", "--kubelet-metrics says where to ask"))
+	}
+	level, said := Answer(a)
+	return widget.Say(name, level, said)
+}
+
+// Answer says how one question to the kubelet went. That it gives no answer is evidence; that
+// nobody asked is none.
+func Answer(a evidence.Answer) (widget.Level, string) {
+	switch {
+	case !a.Asked:
+		return widget.Quiet, unavailable + a.Err
+	case a.OK:
+		return widget.Good, cmp.Or(a.Text, "answered") + " in " + text.Took(a.Took)
+	case a.TimedOut:
+		return widget.Bad, "no answer in " + text.Took(a.Took)
+	case a.Text != "":
+		return widget.Bad, "fails: " + a.Text
+	}
+	return widget.Quiet, a.Err
+}
+
+// operations tells of the kubelet's kinds of call to the runtime.
+func (n node) operations() widget.Section {
+	s := widget.Section{Title: "The kubelet's calls to the runtime; one that hangs is not in it"}
+	if n.Evidence == nil || len(n.Evidence.Kubelet.Operations) == 0 {
+		return s
+	}
+	var rows [][]text.Span
+	for _, op := range n.Evidence.Kubelet.Operations {
+		row := text.Each(n.Theme.Text, op.Name, text.Count(op.Count), strconv.FormatUint(op.Errors, 10), wording.Steady(op.Took.P50), bounded(op.Took))
+		row[2].Style = theme.When(op.Errors > 0, n.Theme.Warn, n.Theme.Text)
+		rows = append(rows, row)
+	}
+	n.table(&s, rows, callWidth, "OPERATION", "COUNT", "ERRORS", "P50", "P99")
+	return s
+}

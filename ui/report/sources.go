@@ -1,0 +1,98 @@
+package report
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+// Sources returns what is read where something hangs, source by source, and the helpers that
+// are out; in text without what each source gave.
+func Sources(o Form, s *engine.Snapshot) []widget.Section {
+	r, helpers := s.Evidence, widget.Section{Title: "Who holds it up: what is read where something hangs", Word: "helpers"}
+	if r == nil {
+		helpers.Rows = []widget.Row{unseen}
+		return []widget.Section{helpers}
+	}
+	all := wording.Helpers(s, r)
+	if !o.Brief && r.Processes.Missing == "" {
+		helpers.Add(widget.Say("on the node", widget.Plain, wording.Seen(r)))
+		if all == nil {
+			helpers.Add(widget.Say("helpers", widget.Quiet, "none"))
+		}
+	}
+	for _, said := range all {
+		helpers.Add(widget.Say(pick(o.Brief, "", "helper"), widget.Plain, said))
+	}
+	read := widget.Section{Word: "read"}
+	for _, from := range wording.Sources(r) {
+		if o.Brief {
+			read.Add(widget.Say("", widget.Plain, from.Name+": "+from.Said))
+			continue
+		}
+		level := pick(from.Missing != "", widget.Quiet, pick(from.Partial != "", widget.Warn, widget.Good))
+		read.Add(widget.Say(from.Name, level, from.Said))
+		for _, line := range from.Lines {
+			read.Add(widget.Row{Spans: []text.Span{text.Say(o.Theme.Dim, o.Theme.Symbols.Bullet).In(2), text.Say(o.Theme.Text, line)}})
+		}
+	}
+	if o.Brief {
+		return []widget.Section{read, helpers}
+	}
+	helpers.Rows = append(helpers.Rows, read.Rows...)
+	return []widget.Section{helpers}
+}
+
+// streams tells of the mode, the event sources and how far they agree with the relist, and
+// what changed with them, the newest first; nothing where there can be none.
+func (n node) streams(opens string) (s widget.Section) {
+	if len(n.Sources) == 0 {
+		return s
+	}
+	s.Title = "Event sources: what they see, and what the relist does"
+	n.mode(&s)
+	table, besides := wording.StreamTable(n.Theme, n.Snapshot)
+	if table == nil {
+		s.Add(widget.Say("event sources", widget.Quiet, "off; "+opens+" opens one"))
+	}
+	s.Lines(table)
+	for _, said := range besides {
+		s.Add(widget.Row{Mark: text.Span{Width: 2}, Spans: []text.Span{said}})
+	}
+	for i := len(n.SourceChanges) - 1; i >= 0; i-- {
+		c := &n.SourceChanges[i]
+		s.Add(widget.Say(c.At.Local().Format(time.TimeOnly), widget.Plain, c.Source.String()+" "+wording.SourceState(c)))
+	}
+	return s
+}
+
+// mode tells what the kubelet makes of the runtime's event stream, with the period and the
+// threshold that hold in it.
+func (n node) mode(s *widget.Section) {
+	m := &n.Mode
+	says := wording.ModeStands(m) + "; a relist every " + wording.Period(n.Period) + ", unhealthy after " + text.Took(n.Threshold)
+	if m.Mode == pleg.Generic && !wording.FellBack(m) {
+		says += "; event sources only observe"
+	}
+	s.Add(widget.Styled("mode", widget.Plain, theme.When(wording.FellBack(m), n.Theme.Warn, n.Theme.Text), says))
+	if m.Asked == pleg.Generic {
+		return
+	}
+	says = text.Count(m.Applied) + " of " + text.Count(m.Applied+m.Ignored) + " events of the stream were acted on"
+	if m.Asks > 0 {
+		says += "; " + text.Count(m.Asks) + " relists of one pod asked for"
+	}
+	if m.Repeated > 0 {
+		says += "; " + text.Count(m.Repeated) + " would be sent again by a relist"
+	}
+	if m.Attempts > 0 {
+		says += "; " + strconv.Itoa(m.Attempts) + " of 5 attempts failed"
+	}
+	s.Add(widget.Say("", widget.Plain, says))
+}
