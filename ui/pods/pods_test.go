@@ -54,7 +54,7 @@ func title(s *panetest.Stage) string {
 // names are those of the pods that are seen, in their order.
 func names(s *panetest.Stage) string {
 	var all []string
-	for _, r := range s.Pane.(*pods).table.Rows() {
+	for _, r := range s.Pane.(*pods).Rows() {
 		if r.part == nil {
 			all = append(all, r.of.Pod.Name)
 		}
@@ -235,7 +235,7 @@ func TestNamesAreCutInOneWay(t *testing.T) {
 	}
 	s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"pods": {"remark", "rst", "run"}}}), view(snap), 38, 20)
 	for i := range s.V.Pods.Shown {
-		if s.Pane.(*pods).table.Go(i); under(s) == p.Name {
+		if s.Pane.(*pods).Go(i); under(s) == p.Name {
 			break
 		}
 	}
@@ -382,14 +382,14 @@ func TestLastEvent(t *testing.T) {
 // Right unfolds the pod, left folds it and goes to it, whatever line of it the cursor is on.
 func TestFold(t *testing.T) {
 	s := stage(view(panetest.Healthy()), 118, 35)
-	all := len(s.Pane.(*pods).table.Rows())
+	all := len(s.Pane.(*pods).Rows())
 	on := under(s)
 	for _, tt := range []struct {
 		keys string
 		open bool
 	}{{"left", false}, {"right", true}, {"right", true}, {"j right", true}, {"left", false}, {"space j space", false}} {
 		s.Press(strings.Fields(tt.keys)...)
-		if open := len(s.Pane.(*pods).table.Rows()) > all; open != tt.open {
+		if open := len(s.Pane.(*pods).Rows()) > all; open != tt.open {
 			t.Errorf("after %s unfolded is %v", tt.keys, open)
 		}
 		if !tt.open && under(s) != on {

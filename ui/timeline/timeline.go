@@ -110,7 +110,7 @@ func (t *timeline) Observe(v *pane.View, w, h int) {
 	t.pods = label * 3 / 5
 	t.names = label - t.pods - 1
 	t.room = max(w-label-1, 0)
-	t.table.Resize(w, h-t.foot())
+	t.table.Resize(v.Pen(), w, h-t.foot())
 	t.enumerate()
 	t.ago, t.clock = v.Axis.Ago(t.room), v.Axis.Clock(t.room)
 	t.sights = strip.Sights(v, t.room, t.sights)

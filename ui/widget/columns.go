@@ -3,7 +3,6 @@ package widget
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/text"
@@ -18,6 +17,9 @@ type shownColumn struct{ index, width int }
 // there are never fewer. What they get beyond that does not shrink before the next
 // resize.
 func (t *Table[R, K]) arrange() {
+	if t.pen.Theme == nil {
+		return // nobody has said how much room there is
+	}
 	if t.needs == nil {
 		t.needs = make([]int, len(t.Columns))
 	}
@@ -68,7 +70,7 @@ func (t *Table[R, K]) fit() []shownColumn {
 // measure notes how much the rows need, and reports whether it is more than before.
 func (t *Table[R, K]) measure() (grown bool) {
 	for i, c := range t.Columns {
-		if c.Need == nil {
+		if !c.Fits {
 			t.needs[i] = c.Most
 			continue
 		}
@@ -76,7 +78,7 @@ func (t *Table[R, K]) measure() (grown bool) {
 			if t.needs[i] >= c.Most {
 				break
 			}
-			if n := min(c.Need(r), c.Most); n > t.needs[i] {
+			if n := min(c.Value(t.pen, r).width(), c.Most); n > t.needs[i] {
 				t.needs[i], grown = n, true
 			}
 		}
@@ -158,21 +160,30 @@ func (t *Table[R, K]) Legend() [][2]string {
 // way round if that was asked for.
 func (t *Table[R, K]) Sort(rows []R) {
 	if t.sort > 0 {
-		by, sign := t.Columns[t.sort-1].Compare, 1
+		sign := 1
 		if t.invert {
 			sign = -1
 		}
-		slices.SortStableFunc(rows, func(a, b R) int { return sign * by(a, b) })
+		slices.SortStableFunc(rows, func(a, b R) int { return sign * t.Compare(a, b) })
 	} else if t.invert {
 		slices.Reverse(rows)
 	}
+}
+
+// Compare returns the order of two rows by the column that sorts; 0 where none does.
+func (t *Table[R, K]) Compare(a, b R) int {
+	if t.sort == 0 {
+		return 0
+	}
+	value := t.Columns[t.sort-1].Value
+	return value(t.pen, a).compare(value(t.pen, b))
 }
 
 // SortBy chooses the column that sorts by its name or head, in any case; an empty name
 // for the rows' own order. It reports whether there is such a column.
 func (t *Table[R, K]) SortBy(name string) bool {
 	i := slices.IndexFunc(t.Columns, func(c Column[R]) bool {
-		return c.Compare != nil && (strings.EqualFold(c.Name, name) || strings.EqualFold(c.Head, name))
+		return c.sorts() && c.Called(name)
 	})
 	if i < 0 && name != "" {
 		return false
@@ -220,7 +231,7 @@ func (t *Table[R, K]) Order(a keymap.Action) bool {
 func (t *Table[R, K]) sortNext(step int) {
 	by := []int{0}
 	for _, c := range t.shown {
-		if t.Columns[c.index].Compare != nil {
+		if t.Columns[c.index].sorts() {
 			by = append(by, c.index+1)
 		}
 	}
@@ -240,7 +251,7 @@ func (t *Table[R, K]) ClickHead(x int) bool {
 		case x >= c.width:
 			x -= c.width + 1
 			continue
-		case x < 0 || t.Columns[c.index].Compare == nil:
+		case x < 0 || !t.Columns[c.index].sorts():
 			return false
 		case t.sort == c.index+1:
 			t.Invert()

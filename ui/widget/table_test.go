@@ -1,7 +1,6 @@
 package widget_test
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,20 +27,16 @@ func newTable(w, h int, rows ...row) *table {
 		Key: func(r row) string { return r.name },
 		Columns: []widget.Column[row]{
 			{Name: "n", Head: "N", Help: "a number", Least: 4, Rank: 2, Right: true,
-				Draw:    func(l *text.Line, p widget.Pen, r row, w int) { l.Right(p.Text, fmt.Sprint(r.n), w) },
-				Compare: func(a, b row) int { return cmp.Compare(b.n, a.n) }},
-			{Name: "name", Head: "NAME", Help: "a name", Least: 6, Fair: 12, Most: 30,
-				Need:    func(r row) int { return text.Width(r.name) },
-				Draw:    func(l *text.Line, p widget.Pen, r row, w int) { l.Cell(p.Text, r.name, w) },
-				Compare: func(a, b row) int { return cmp.Compare(a.name, b.name) }},
-			{Name: "state", Head: "STATE", Help: "a word", Least: 5, Rank: 1,
-				Draw: func(l *text.Line, p widget.Pen, _ row, w int) { l.Cell(p.Bad, "bad", w) }},
-			{Name: "note", Head: "NOTE", Help: "the rest", Least: 8, Most: 100, Rank: 3,
-				Need: func(r row) int { return text.Width(r.note) },
-				Draw: func(l *text.Line, p widget.Pen, r row, w int) { l.Cell(p.Dim, r.note, w) }},
+				Value: func(p widget.Pen, r row) widget.Cell { return widget.Number(p.Text, int64(r.n)) }},
+			{Name: "name", Head: "NAME", Help: "a name", Least: 6, Fair: 12, Most: 30, Fits: true,
+				Value: func(p widget.Pen, r row) widget.Cell { return widget.Say(p.Text, r.name) }},
+			{Name: "state", Head: "STATE", Help: "a word", Least: 5, Rank: 1, Unsorted: true,
+				Value: func(p widget.Pen, _ row) widget.Cell { return widget.Say(p.Bad, "bad") }},
+			{Name: "note", Head: "NOTE", Help: "the rest", Least: 8, Most: 100, Rank: 3, Fits: true, Unsorted: true,
+				Value: func(p widget.Pen, r row) widget.Cell { return widget.Say(p.Dim, r.note) }},
 		},
 	}
-	t.Resize(w, h)
+	t.Resize(pen(), w, h)
 	t.Set(rows)
 	return t
 }
@@ -108,11 +103,11 @@ func TestWidthsDoNotJump(t *testing.T) {
 	if again := at(tab); wide <= narrow || again != wide {
 		t.Errorf("STATE is at %d, with a long name at %d, without it again at %d", narrow, wide, again)
 	}
-	tab.Resize(60, 9)
+	tab.Resize(pen(), 60, 9)
 	if at(tab) != wide {
 		t.Error("another height changed a width")
 	}
-	tab.Resize(59, 9)
+	tab.Resize(pen(), 59, 9)
 	if at(tab) != narrow {
 		t.Error("after another width there is room for a name that has gone")
 	}
@@ -282,9 +277,9 @@ func TestUnseenTableDoesNotScroll(t *testing.T) {
 	}
 	tab := newTable(40, 11, rows...)
 	tab.Go(5)
-	tab.Resize(0, 0)
+	tab.Resize(pen(), 0, 0)
 	tab.Set(rows)
-	tab.Resize(40, 11)
+	tab.Resize(pen(), 40, 11)
 	if first, _, _ := tab.Visible(); first != 1 {
 		t.Errorf("the first row is %d now", first)
 	}
@@ -328,10 +323,9 @@ func TestFaintAndWholeRows(t *testing.T) {
 }
 
 func TestDrawingATableDoesNotAllocate(t *testing.T) {
-	tab := newTable(100, 5, row{name: "default/nginx", note: "a note"}, row{name: "b"})
+	tab := newTable(100, 5, row{name: "default/nginx", note: "a note", n: 1234}, row{name: "b"})
 	p := pen()
 	l := text.Line{Buf: make([]byte, 0, 4096)}
-	tab.Columns[0].Draw = func(l *text.Line, p widget.Pen, _ row, w int) { l.Right(p.Text, "12", w) }
 	if n := testing.AllocsPerRun(100, func() {
 		for y := range 5 {
 			l.Buf = l.Buf[:0]
