@@ -10,6 +10,41 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
+// A Column is a column of a table of rows R. How it is drawn, how wide it has to be, and how
+// rows are sorted by it, follow from the value of each row.
+type Column[R any] struct {
+	Name string // one word, in the settings and where columns are chosen
+	Head string
+	Help string // one line for the legend
+
+	Least int // cells without which it makes no sense
+	Most  int // cells that are of use, if there is room; Least if 0
+	Fair  int // cells that it could have before a column of a higher rank is shown; Least if 0
+	Rank  int // the lowest gets its cells first; columns of the highest are left out first
+	// When reports whether there is anything to be shown; nil for always. Where its answer
+	// changes the owner hides anew what is hidden.
+	When  func() bool
+	Right bool // its head and its values are at the right
+	Fits  bool // it makes use of no more cells than its widest value; else always of Most
+	Rest  bool // where it is the last one that is shown, its head and values end with their texts
+
+	// Value returns what the column has of a row. Nil for a column that is drawn only: no
+	// rows are sorted by that.
+	Value func(p Pen, r R) Cell
+	// Draw draws exactly w cells where the value alone does not say how. Nil if it does.
+	Draw func(l *text.Line, p Pen, r R, w int)
+	// Unsorted says that no rows are sorted by it, though it has values.
+	Unsorted bool
+}
+
+// Called reports whether a person may mean the column by a name: its own or its head, in any
+// case.
+func (c *Column[R]) Called(name string) bool {
+	return strings.EqualFold(c.Name, name) || strings.EqualFold(c.Head, name)
+}
+
+func (c *Column[R]) sorts() bool { return c.Value != nil && !c.Unsorted }
+
 // A Cell is a value and its look: a text, a figure, or a text with a figure after it. It is
 // put into words only where it is drawn. The zero Cell is blank.
 type Cell struct {

@@ -86,6 +86,11 @@ func (t *Table[R, K]) measure() (grown bool) {
 	return grown
 }
 
+// ends reports whether column i of those that are shown ends with its text.
+func (t *Table[R, K]) ends(i int) bool {
+	return i == len(t.shown)-1 && t.Columns[t.shown[i].index].Rest
+}
+
 // drawHeads draws the heads of the columns, with the order in the one that sorts.
 func (t *Table[R, K]) drawHeads(l *text.Line, p Pen) {
 	for i, c := range t.shown {
@@ -99,9 +104,12 @@ func (t *Table[R, K]) drawHeads(l *text.Line, p Pen) {
 			}
 			head, st = head[:min(len(head), max(c.width-1, 0))]+sign, p.SortBy
 		}
-		if col.Right {
+		switch {
+		case t.ends(i):
+			l.Put(st, head)
+		case col.Right:
 			l.Right(st, head, c.width)
-		} else {
+		default:
 			l.Cell(st, head, c.width)
 		}
 	}

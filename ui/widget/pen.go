@@ -29,6 +29,13 @@ func (p Pen) Bar(l *text.Line, focused bool) {
 	}
 }
 
+// Slots draws texts in their places, side by side.
+func (p Pen) Slots(l *text.Line, line []text.Span) {
+	for _, s := range line {
+		new(search).draw(l, p, s, false)
+	}
+}
+
 // A Choice is a row of a picker.
 type Choice struct {
 	Name string

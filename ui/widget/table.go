@@ -3,46 +3,10 @@ package widget
 import (
 	"cmp"
 	"slices"
-	"sort"
-	"strings"
 
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/text"
 )
-
-// A Column is a column of a table of rows R. How it is drawn, how wide it has to be, and how
-// rows are sorted by it, follow from the value of each row.
-type Column[R any] struct {
-	Name string // one word, in the settings and where columns are chosen
-	Head string
-	Help string // one line for the legend
-
-	Least int // cells without which it makes no sense
-	Most  int // cells that are of use, if there is room; Least if 0
-	Fair  int // cells that it could have before a column of a higher rank is shown; Least if 0
-	Rank  int // the lowest gets its cells first; columns of the highest are left out first
-	// When reports whether there is anything to be shown; nil for always. Where its answer
-	// changes the owner hides anew what is hidden.
-	When  func() bool
-	Right bool // its head and its values are at the right
-	Fits  bool // it makes use of no more cells than its widest value; else always of Most
-
-	// Value returns what the column has of a row. Nil for a column that is drawn only: no
-	// rows are sorted by that.
-	Value func(p Pen, r R) Cell
-	// Draw draws exactly w cells where the value alone does not say how. Nil if it does.
-	Draw func(l *text.Line, p Pen, r R, w int)
-	// Unsorted says that no rows are sorted by it, though it has values.
-	Unsorted bool
-}
-
-// Called reports whether a person may mean the column by a name: its own or its head, in any
-// case.
-func (c *Column[R]) Called(name string) bool {
-	return strings.EqualFold(c.Name, name) || strings.EqualFold(c.Head, name)
-}
-
-func (c *Column[R]) sorts() bool { return c.Value != nil && !c.Unsorted }
 
 // A Table shows rows R under heads of columns, with a cursor that stays on a row by its
 // key K. The exported fields are set before its first use. Line 0 are the heads.
@@ -85,17 +49,17 @@ type Table[R any, K comparable] struct {
 }
 
 // Resize gives the table what it draws and compares with, w cells and h lines, one of them
-// for the heads; with 0 lines, while it is not seen, its size stays.
+// for the heads. What of these is 0, while it is not seen, changes nothing.
 func (t *Table[R, K]) Resize(p Pen, w, h int) {
-	if t.pen = p; h <= 0 {
-		return
-	}
-	if w != t.width || t.needs == nil {
+	t.pen = p
+	if w > 0 && (w != t.width || t.needs == nil) {
 		t.width, t.needs, t.shown = w, nil, nil
 		t.arrange()
 	}
-	t.scroll.Height = h - 1
-	t.put(t.cursor, -1)
+	if h > 0 {
+		t.scroll.Height = h - 1
+		t.put(t.cursor, -1)
+	}
 }
 
 // Set takes over the rows in their order and keeps the cursor on the row that it was
@@ -107,36 +71,12 @@ func (t *Table[R, K]) Set(rows []R) {
 	t.keepCursor()
 }
 
-// stack works out on which lines the rows are.
-func (t *Table[R, K]) stack() {
-	if t.Below == nil {
-		return
-	}
-	t.below, t.firsts = make([][][]text.Span, len(t.rows)), make([]int, len(t.rows)+1)
-	for i, r := range t.rows {
-		t.below[i] = t.Below(r)
-		t.firsts[i+1] = t.firsts[i] + 1 + len(t.below[i])
-	}
+// Measure makes room for rows that are about to be set, so that their lines may go by
+// [Table.Room].
+func (t *Table[R, K]) Measure(rows []R) {
+	t.rows = rows
+	t.arrange()
 }
-
-// first returns the first line of row i.
-func (t *Table[R, K]) first(i int) int {
-	if t.firsts == nil {
-		return i
-	}
-	return t.firsts[i]
-}
-
-// rowOf returns the row that a line belongs to.
-func (t *Table[R, K]) rowOf(line int) int {
-	if t.firsts == nil {
-		return line
-	}
-	return sort.SearchInts(t.firsts, line+1) - 1
-}
-
-// Lines returns how many lines all rows take.
-func (t *Table[R, K]) Lines() int { return t.first(len(t.rows)) }
 
 // put puts the cursor on row i, or the nearest where it may stand, in the direction of step
 // first, and makes both visible.
@@ -279,32 +219,6 @@ func (t *Table[R, K]) Do(a keymap.Action) bool {
 	return true
 }
 
-// Visible returns which rows are visible, counted from 1, and how many there are.
-func (t *Table[R, K]) Visible() (first, last, total int) {
-	from, to := t.scroll.Visible(t.Lines())
-	if to == 0 {
-		return 0, 0, 0
-	}
-	return t.rowOf(from-1) + 1, t.rowOf(to-1) + 1, len(t.rows)
-}
-
-// Row returns the row that is drawn in line y, and false for a line without one.
-func (t *Table[R, K]) Row(y int) (r R, ok bool) {
-	if line, seen := t.line(y); seen {
-		return t.at(t.rowOf(line))
-	}
-	return r, false
-}
-
-// line returns which line of all rows is drawn in line y, and false for one of none.
-func (t *Table[R, K]) line(y int) (line int, ok bool) {
-	line = t.scroll.Top + y - 1
-	if t.FromBottom {
-		line -= max(0, t.scroll.Height-t.Lines())
-	}
-	return line, line >= t.scroll.Top && line < min(t.scroll.Top+t.scroll.Height, t.Lines())
-}
-
 // Click puts the cursor on the row in line y, and reports whether there is one.
 func (t *Table[R, K]) Click(y int) bool {
 	line, ok := t.line(y)
@@ -325,20 +239,17 @@ func (t *Table[R, K]) Draw(l *text.Line, p Pen, y int, focused bool) {
 		return
 	}
 	i := t.rowOf(line)
-	if n := line - t.first(i); n > 0 {
-		for _, s := range t.below[i][n-1] {
-			new(search).draw(l, p, s, false)
-		}
-		return
-	}
-	r := t.rows[i]
+	r, below := t.rows[i], line-t.first(i)
 	switch {
 	case i == t.cursor && (focused || t.Idle):
 		p.Bar(l, focused)
 	case t.Faint != nil && t.Faint(r):
 		l.Over(p.Dim)
 	}
-	if t.Whole == nil || !t.Whole(l, p, r) {
+	switch {
+	case below > 0:
+		p.Slots(l, t.below[i][below-1])
+	case t.Whole == nil || !t.Whole(l, p, r):
 		t.drawCells(l, p, r)
 	}
 }
@@ -346,9 +257,13 @@ func (t *Table[R, K]) Draw(l *text.Line, p Pen, y int, focused bool) {
 func (t *Table[R, K]) drawCells(l *text.Line, p Pen, r R) {
 	for i, c := range t.shown {
 		l.Space(min(i, 1))
-		if col := &t.Columns[c.index]; col.Draw != nil {
+		switch col := &t.Columns[c.index]; {
+		case col.Draw != nil:
 			col.Draw(l, p, r, c.width)
-		} else {
+		case t.ends(i):
+			value := col.Value(p, r)
+			l.Put(value.Look, value.Text)
+		default:
 			col.Value(p, r).Draw(l, p, c.width, col.Right)
 		}
 	}

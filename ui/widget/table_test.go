@@ -322,6 +322,75 @@ func TestFaintAndWholeRows(t *testing.T) {
 	}
 }
 
+// Rows may be of several lines: the cursor goes from row to row, all of which are one bar, and
+// is seen whatever their height.
+func TestRowsOfSeveralLines(t *testing.T) {
+	rows := []row{{name: "a", n: 1}, {name: "b", n: 3}, {name: "c", n: 2}, {name: "d", n: 1}}
+	tab := newTable(30, 5)
+	tab.Below = func(r row) (below [][]text.Span) {
+		for i := range r.n - 1 {
+			below = append(below, []text.Span{{Width: 5}, slot(fmt.Sprint(r.name, i))})
+		}
+		return below
+	}
+	tab.Set(rows)
+	names := func() string {
+		all := ""
+		for _, line := range lines(t, tab.Draw, 30, 5)[1:] {
+			if f := strings.Fields(line); len(f) > 1 {
+				line = f[1]
+			}
+			all += strings.TrimSpace(line) + " "
+		}
+		return strings.TrimSpace(all)
+	}
+	for _, tt := range []struct {
+		do      keymap.Action
+		on, see string
+		visible [3]int
+	}{
+		{keymap.Top, "a", "a b b0 b1", [3]int{1, 2, 4}},
+		{keymap.Down, "b", "a b b0 b1", [3]int{1, 2, 4}},
+		{keymap.Down, "c", "b0 b1 c c0", [3]int{2, 3, 4}},
+		{keymap.Down, "d", "b1 c c0 d", [3]int{2, 4, 4}},
+		{keymap.Up, "c", "b1 c c0 d", [3]int{2, 4, 4}},
+		{keymap.Up, "b", "b b0 b1 c", [3]int{2, 3, 4}},
+		{keymap.Bottom, "d", "b1 c c0 d", [3]int{2, 4, 4}},
+	} {
+		tab.Do(tt.do)
+		first, last, n := tab.Visible()
+		if current(tab) != tt.on || names() != tt.see || [3]int{first, last, n} != tt.visible {
+			t.Errorf("%s: on %q, seen is %q, rows %d-%d/%d, want %+v", tt.do, current(tab), names(), first, last, n, tt)
+		}
+	}
+	if tab.Lines() != 7 || !tab.Click(3) || current(tab) != "c" {
+		t.Errorf("%d lines, after a click on the second line of c on %q", tab.Lines(), current(tab))
+	}
+	for y, want := range map[int]bool{1: false, 2: true, 3: true, 4: false} {
+		if got := strings.HasPrefix(styled(t, tab.Draw, 30, y), pen().Selected.On); got != want {
+			t.Errorf("line %d is in the bar: %v, want %v", y, got, want)
+		}
+	}
+}
+
+// The cursor goes over rows that are only there to be read.
+func TestCursorSkipsRows(t *testing.T) {
+	tab := newTable(40, 9)
+	tab.Skips = func(r row) bool { return r.n == 0 }
+	tab.Set([]row{{name: "rule"}, {name: "a", n: 1}, {name: "rule"}, {name: "rule"}, {name: "b", n: 1}, {name: "rule"}})
+	for i, tt := range []struct {
+		do   keymap.Action
+		want string
+	}{{keymap.Top, "a"}, {keymap.Down, "b"}, {keymap.Down, "b"}, {keymap.Up, "a"}, {keymap.Up, "a"}, {keymap.Bottom, "b"}} {
+		if tab.Do(tt.do); current(tab) != tt.want {
+			t.Errorf("%d: %s leads to %q, want %q", i, tt.do, current(tab), tt.want)
+		}
+	}
+	if tab.Set([]row{{name: "rule"}}); current(tab) != "rule" {
+		t.Errorf("with nothing else the cursor is on %q", current(tab))
+	}
+}
+
 func TestDrawingATableDoesNotAllocate(t *testing.T) {
 	tab := newTable(100, 5, row{name: "default/nginx", note: "a note", n: 1234}, row{name: "b"})
 	p := pen()
