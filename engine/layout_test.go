@@ -123,7 +123,7 @@ var rules = map[string]rule{
 	"ui/theme":       {ours: []string{"ui/theme/early"}, modules: charm, never: []string{"net"}},
 	"ui/theme/early": {never: []string{"net"}},
 	"ui/finding":     {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
-	"ui/filter":      {ours: append(slices.Clone(seen), "ui/podlist"), never: []string{"os", "net"}},
+	"ui/filter":      {ours: append(slices.Clone(seen), "ui/podlist", "ui/widget"), never: []string{"os", "net"}},
 	"ui/terminal":    {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "github.com/muesli/cancelreader", "golang.org/x/sys/unix"), never: []string{"net"}},
 	"ui/options": {
 		ours:    []string{"engine", "engine/ledger", "engine/pleg", "engine/smallfile", "cri/sim", "keymap", "ui/text", "ui/theme", "ui/filter"},

@@ -7,6 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/text"
@@ -32,75 +33,90 @@ const (
 
 // columns returns the columns, which follow the width alone: what an event tells has
 // its place whatever comes.
-func (e *events) columns() []widget.Column[line] {
-	of := func(value func(b widget.Pen, r *journal.Row) widget.Cell) func(widget.Pen, line) widget.Cell {
-		return func(b widget.Pen, n line) widget.Cell {
-			if r := e.View.Journal.Row(n.seq); r != nil {
-				return value(b, r)
-			}
-			return widget.Cell{} // it has made room just now
-		}
-	}
-	return []widget.Column[line]{
+func (e *events) columns() []widget.Column[*journal.Row] {
+	return []widget.Column[*journal.Row]{
 		{
 			Name: "time", Head: "TIME", Help: "when it was seen first; a mark after it is yours", Least: clocks[e.clock].width + 1, Rank: 0,
-			Value: of(func(b widget.Pen, r *journal.Row) widget.Cell { return widget.Since(b.Dim, r.SeenAt) }), Draw: e.when,
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell { return widget.Since(b.Dim, r.SeenAt) }, Draw: e.when,
 		},
 		{
 			Name: "event", Head: "EVENT", Help: "the kubelet's name of it, without Container", Least: 9, Rank: 1,
-			Value: of(func(b widget.Pen, r *journal.Row) widget.Cell {
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
 				symbol, st := look.Event(b.Theme, &r.Event)
 				return widget.Say(st, look.EventWord(r.Kind)).Signed(symbol)
-			}),
+			},
 		},
 		{
 			Name: "from", Head: stepHead, Help: "the state before, and the state that the relist found", Least: 17, Rank: 7,
-			Value: of(func(b widget.Pen, r *journal.Row) widget.Cell { return widget.Say(b.Dim, steps(b.Theme, r)) }),
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell { return widget.Say(b.Dim, steps(b.Theme, r)) },
 		},
 		{
 			Name: "pod", Head: podHead, Help: "namespace and name", Least: 12, Fair: 19, Most: 42, Rank: 2,
-			Value: of(func(b widget.Pen, r *journal.Row) widget.Cell { return widget.Name(b.Text, r.Pod.String()) }), Draw: e.podName,
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell { return widget.Name(b.Text, r.Pod.String()) }, Draw: podName,
 		},
 		{
 			Name: "container", Head: containerHead, Help: "its name, or sandbox", Least: 9, Most: 30, Rank: 3,
-			Value: of(func(b widget.Pen, r *journal.Row) widget.Cell {
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
 				return widget.Say(theme.When(r.Sandbox, b.Dim, b.Text), subject(&r.Event))
-			}),
+			},
 		},
 		{
 			Name: "exit", Head: "EXIT", Help: "the exit code of what has died", Least: 4, Right: true, Rank: 4,
-			Value: of(func(b widget.Pen, r *journal.Row) widget.Cell { return look.Exit(b, r.ExitCode, r.Exited) }),
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell { return look.Exit(b, r.ExitCode, r.Exited) },
 		},
 		{
 			Name: "lag", Head: "LAG", Help: "from when it happened, by the runtime's clock, until it was seen first", Least: 5, Right: true, Rank: 8,
-			Value: of(func(b widget.Pen, r *journal.Row) widget.Cell {
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
 				if !r.HasLag {
 					return widget.Cell{}
 				}
 				return widget.Took(theme.When(r.Lag >= look.LateLag, b.Warn, b.Dim), r.Lag)
-			}),
+			},
 		},
 		{
 			Name: "seen", Head: "SEEN", Help: "who saw it first: the relist, or an event source", Least: 6, Rank: 5, When: e.streaming,
-			Value: of(func(b widget.Pen, r *journal.Row) widget.Cell {
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
 				first, at := r.Seen.First()
 				if at.IsZero() {
 					return widget.Cell{}
 				}
 				return widget.Say(theme.When(first == ledger.FromRelist, b.Dim, b.Info), first.String())
-			}),
+			},
 		},
 		{
 			Name: "lead", Head: "LEAD", Help: "by how much an event source was ahead of the relist; unseen where no relist saw it, which the kubelet cannot see", Least: 6, Right: true, Rank: 6, When: e.streaming,
-			Value: of(lead),
+			Value: lead,
 		},
 		{
 			Name: "channel", Head: "CHANNEL", Help: "what became of it at the kubelet's event channel: delivered, filtered, discarded; unseen: no relist saw it; derived: no kubelet makes it", Least: 9, Rank: 9,
-			Value: of(func(b widget.Pen, r *journal.Row) widget.Cell {
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
 				return widget.Say(theme.When(r.Delivery == pleg.Discarded, b.Bad, theme.When(r.Delivery == pleg.Unseen, b.Warn, b.Dim)), r.Delivery.String())
-			}),
+			},
 		},
 	}
+}
+
+// table returns the columns for the lines of the table: of one that has gone they are blank.
+func (e *events) table() (all []widget.Column[line]) {
+	of := func(n line) (*journal.Row, bool) {
+		r := e.View.Journal.Row(n.seq)
+		return r, r != nil // it may have made room just now
+	}
+	for _, c := range e.columns() {
+		all = append(all, widget.ColumnOf(c, of))
+	}
+	return all
+}
+
+// Fields returns the columns, for a filter to ask what they have of an event.
+func (e *events) Fields() (all []filter.Column) {
+	th := theme.Default()
+	for _, c := range e.columns() {
+		all = append(all, filter.Column{Name: c.Name, Head: c.Head, Event: func(of *engine.Event, at time.Time) widget.Cell {
+			return c.Value(widget.Pen{Theme: &th, At: at}, &journal.Row{Event: *of})
+		}})
+	}
+	return all
 }
 
 // streaming reports whether there are event sources, or were.
@@ -128,12 +144,7 @@ func (e *events) faint(n line) bool {
 }
 
 // when draws when an event was seen, in the way that was chosen, and a mark after it.
-func (e *events) when(l *text.Line, b widget.Pen, n line, w int) {
-	r := e.View.Journal.Row(n.seq)
-	if r == nil {
-		l.Space(w)
-		return
-	}
+func (e *events) when(l *text.Line, b widget.Pen, r *journal.Row, w int) {
 	switch format := clocks[e.clock].format; {
 	case format == "" && r.AtStart:
 		l.Right(b.Dim, "start", w-1)
@@ -152,12 +163,7 @@ func (e *events) when(l *text.Line, b widget.Pen, n line, w int) {
 }
 
 // podName draws namespace/name and cuts the namespace first.
-func (e *events) podName(l *text.Line, b widget.Pen, n line, w int) {
-	r := e.View.Journal.Row(n.seq)
-	if r == nil {
-		l.Space(w)
-		return
-	}
+func podName(l *text.Line, b widget.Pen, r *journal.Row, w int) {
 	p := r.Pod
 	if p.Name == "" {
 		l.Cell(b.Text, string(p.UID), w)

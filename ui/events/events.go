@@ -45,7 +45,7 @@ func New(s pane.Settings) pane.Pane {
 	e.clock = max(0, slices.IndexFunc(clocks, func(c clock) bool { return c.name == s.Time }))
 	e.Name = "events"
 	e.Table = widget.Table[line, line]{
-		Columns: e.columns(), FromBottom: true,
+		Columns: e.table(), FromBottom: true,
 		Key:    func(n line) line { return n },
 		Parent: e.lines.after,
 		Faint:  e.faint,

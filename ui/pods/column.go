@@ -3,8 +3,10 @@ package pods
 import (
 	"cmp"
 	"strconv"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/text"
@@ -115,6 +117,17 @@ var columns = []widget.Column[row]{
 		Least: 8, Fair: 14, Most: 200, Rank: 4,
 		Value: remarked,
 	},
+}
+
+// Fields returns the columns, for a filter to ask what they have of a pod.
+func (p *pods) Fields() (all []filter.Column) {
+	th := theme.Default()
+	for _, c := range columns {
+		all = append(all, filter.Column{Name: c.Name, Head: c.Head, Pod: func(of *podlist.Pod, at time.Time) widget.Cell {
+			return c.Value(widget.Pen{Theme: &th, At: at}, row{of: of})
+		}})
+	}
+	return all
 }
 
 // hanging is longer than any inspection has taken.

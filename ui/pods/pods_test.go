@@ -188,6 +188,40 @@ func TestSorting(t *testing.T) {
 	}
 }
 
+// A filter asks for what a column has by the column's name or head, in any case.
+func TestColumnsInFilters(t *testing.T) {
+	v := view(panetest.Healthy())
+	fields := New(pane.Settings{}).(*pods).Fields()
+	a, b := v.Pods.Shown[0], v.Pods.Shown[1]
+	a.Restarts, a.Remark, a.Running = 7, "OOMKilled", 0
+	b.Restarts, b.Remark, b.Running = 0, "", 2
+	a.Pod.InspectWorst, b.Pod.InspectWorst = 3*time.Second, time.Millisecond
+	a.Pod.Inspected, b.Pod.Inspected = 1, 1
+	for text, want := range map[string][2]bool{
+		"rst>3": {true, false}, "RST=7": {true, false}, "!rst>3": {false, true},
+		"remark:oom": {true, false}, "remark!=oom": {false, true}, "Remark:nothing": {false, false},
+		"worst>1s": {true, false}, "worst<=1ms": {false, true}, "worst>5": {false, false},
+		"run<1": {true, false}, "run:2": {false, true},
+	} {
+		by, err := filter.Parse(text, fields...)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := [2]bool{by.Pod(a, v.At), by.Pod(b, v.At)}; got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+		if by.String() != strings.ToLower(text) || !by.Timed() {
+			t.Errorf("%q is %q; can change with the time: %v", text, by.String(), by.Timed())
+		}
+	}
+	for _, text := range []string{"worst>much", "nothing:x", "re>1"} {
+		if by, err := filter.Parse(text, fields...); err == nil {
+			t.Errorf("%s is taken for %v", text, by)
+		}
+	}
+}
+
 // Which columns there are follows from the width alone: data does not move them, and
 // with more room there are never fewer.
 func TestColumnsFollowTheWidthAlone(t *testing.T) {

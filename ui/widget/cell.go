@@ -43,6 +43,31 @@ func (c *Column[R]) Called(name string) bool {
 	return strings.EqualFold(c.Name, name) || strings.EqualFold(c.Head, name)
 }
 
+// ColumnOf returns a column of rows R that has the values of another one, of what of finds for a
+// row; it is blank where of finds nothing.
+func ColumnOf[R, S any](c Column[S], of func(r R) (S, bool)) Column[R] {
+	is := Column[R]{
+		Name: c.Name, Head: c.Head, Help: c.Help, Least: c.Least, Most: c.Most, Fair: c.Fair, Rank: c.Rank,
+		When: c.When, Right: c.Right, Fits: c.Fits, Rest: c.Rest, Unsorted: c.Unsorted,
+	}
+	is.Value = func(p Pen, r R) Cell {
+		if s, ok := of(r); ok {
+			return c.Value(p, s)
+		}
+		return Cell{}
+	}
+	if c.Draw != nil {
+		is.Draw = func(l *text.Line, p Pen, r R, w int) {
+			if s, ok := of(r); ok {
+				c.Draw(l, p, s, w)
+			} else {
+				l.Space(w)
+			}
+		}
+	}
+	return is
+}
+
 func (c *Column[R]) sorts() bool { return c.Value != nil && !c.Unsorted }
 
 // A Cell is a value and its look: a text, a figure, or a text with a figure after it. It is
@@ -130,6 +155,23 @@ func (c Cell) Signed(symbol string) Cell {
 func (c Cell) Sorted(order int64) Cell {
 	c.order = order
 	return c
+}
+
+// Number returns the number that c is, and false if it is none.
+func (c Cell) Number() (int64, bool) {
+	return c.n, c.kind == number || c.kind == count || c.kind == size
+}
+
+// Duration returns the duration that c is, or how long before a moment its own one is, and
+// false if it is none.
+func (c Cell) Duration(at time.Time) (time.Duration, bool) {
+	switch {
+	case c.kind >= since:
+		return time.Duration(at.UnixNano() - c.n), true
+	case c.kind >= took:
+		return time.Duration(c.n), true
+	}
+	return 0, false
 }
 
 // compare returns the order of two cells of a column.

@@ -155,6 +155,15 @@ func (t *Table[R, K]) Choices() []Choice {
 	return all
 }
 
+// Heads returns name and head of each column.
+func (t *Table[R, K]) Heads() [][2]string {
+	all := make([][2]string, len(t.Columns))
+	for i, c := range t.Columns {
+		all[i] = [2]string{c.Name, c.Head}
+	}
+	return all
+}
+
 // Legend returns head and help of each column.
 func (t *Table[R, K]) Legend() [][2]string {
 	all := make([][2]string, len(t.Columns))
