@@ -105,6 +105,8 @@ func (t *Table[R, K]) drawHeads(l *text.Line, p Pen) {
 			head, st = head[:min(len(head), max(c.width-1, 0))]+sign, p.SortBy
 		}
 		switch {
+		case col.Scale != nil:
+			col.Scale(l, p, c.width)
 		case t.ends(i):
 			l.Put(st, head)
 		case col.Right:

@@ -17,7 +17,8 @@ import (
 // A Pen is what lines are drawn with.
 type Pen struct {
 	*theme.Theme
-	At time.Time // as of which ages are measured
+	At   time.Time // as of which ages are measured
+	Here bool      // it draws the row under the cursor, or the heads, of the pane that has the keys
 }
 
 // Bar gives the rest of a line the look of the row under the cursor.

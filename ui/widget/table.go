@@ -231,6 +231,7 @@ func (t *Table[R, K]) Click(y int) bool {
 // Draw draws line y.
 func (t *Table[R, K]) Draw(l *text.Line, p Pen, y int, focused bool) {
 	if y == 0 {
+		p.Here = focused
 		t.drawHeads(l, p)
 		return
 	}
@@ -242,6 +243,7 @@ func (t *Table[R, K]) Draw(l *text.Line, p Pen, y int, focused bool) {
 	r, below := t.rows[i], line-t.first(i)
 	switch {
 	case i == t.cursor && (focused || t.Idle):
+		p.Here = focused
 		p.Bar(l, focused)
 	case t.Faint != nil && t.Faint(r):
 		l.Over(p.Dim)
@@ -256,8 +258,12 @@ func (t *Table[R, K]) Draw(l *text.Line, p Pen, y int, focused bool) {
 
 func (t *Table[R, K]) drawCells(l *text.Line, p Pen, r R) {
 	for i, c := range t.shown {
+		col := &t.Columns[c.index]
+		if col.Plain {
+			l.Under()
+		}
 		l.Space(min(i, 1))
-		switch col := &t.Columns[c.index]; {
+		switch {
 		case col.Draw != nil:
 			col.Draw(l, p, r, c.width)
 		case t.ends(i):
