@@ -115,7 +115,7 @@ var rules = map[string]rule{
 		modules: append(slices.Clone(charm), "github.com/google/go-cmp/cmp"), never: []string{"net"},
 	},
 	"ui/widget":      {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
-	"ui/look":        {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/widget"), never: []string{"os", "net"}},
+	"ui/look":        {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/widget", "ui/wording"), never: []string{"os", "net"}},
 	"ui/layer":       {ours: []string{"keymap", "ui/pane", "ui/text", "ui/widget"}, modules: charm, never: []string{"os", "net"}},
 	"ui/podlist":     {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding", "ui/wording"), never: []string{"os", "net"}},
 	"ui/journal":     {ours: seen, never: []string{"os", "net"}},

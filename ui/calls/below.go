@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -21,11 +22,11 @@ const (
 
 // below returns what the columns have no room for: which calls are answered while one
 // hangs, what the last sweep found, how the event sources stand, and errors by their code.
-func below(v *pane.View, rows []*row, w int) []wording.Slots {
-	var out []wording.Slots
+func below(v *pane.View, rows []*row, w int) [][]text.Span {
+	var out [][]text.Span
 	put := func(st theme.Style, s string) {
 		for _, line := range text.Few(s, max(w, 16), mostLines, v.Theme.Symbols.Ellipsis) {
-			out = append(out, wording.Slots{text.Say(st, line)})
+			out = append(out, []text.Span{text.Say(st, line)})
 		}
 	}
 	if len(v.Probes) > 0 {
@@ -36,7 +37,7 @@ func below(v *pane.View, rows []*row, w int) []wording.Slots {
 	} else if said := wording.Swept(v.Theme, v.Snapshot, v.Headline, sweptKept); said.Text != "" {
 		put(said.Style, said.Text)
 	}
-	table, besides := wording.StreamTable(v.Theme, v.Snapshot)
+	table, besides := look.StreamTable(v.Theme, v.Snapshot)
 	out = append(out, table...)
 	for _, said := range besides {
 		put(said.Style, said.Text)

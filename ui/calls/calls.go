@@ -11,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -32,7 +33,7 @@ type row struct {
 type calls struct {
 	layer.TablePane[*row, call.Operation]
 	about []text.Span // of all calls
-	below []wording.Slots
+	below [][]text.Span
 	lines int // that the pane can make use of below the rows
 }
 
@@ -64,7 +65,7 @@ func (c *calls) Observe(v *pane.View, w, h int) {
 	}
 	c.lines = linesBelow
 	if wording.Streaming(v.Snapshot) {
-		table, _ := wording.StreamTable(v.Theme, v.Snapshot)
+		table, _ := look.StreamTable(v.Theme, v.Snapshot)
 		c.lines = max(linesBelow, len(table)+2)
 	}
 	c.TablePane.Observe(v, w, min(h, 1+len(rows)))
@@ -113,12 +114,7 @@ func (c *calls) Draw(l *text.Line, y int, focused bool) {
 	case n < 0:
 		c.TablePane.Draw(l, y, focused)
 	case n < len(c.below):
-		for _, s := range c.below[n] {
-			if s.Width == 0 {
-				s.Width = text.Width(s.Text)
-			}
-			l.Cell(s.Style, s.Text, s.Width)
-		}
+		c.View.Pen().Slots(l, c.below[n])
 	case n == len(c.below) && focused:
 		if r, ok := c.Current(); ok {
 			l.Put(c.View.Theme.Dim, beside(r))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/wording"
 )
@@ -16,12 +17,11 @@ func (n *node) streams() {
 	if len(n.Sources) == 0 {
 		return
 	}
-	look := n.Theme
 	n.Section("Event sources: what they see, and what the relist does")
 	n.mode()
-	table, besides := wording.StreamTable(look, n.Snapshot)
+	table, besides := look.StreamTable(n.Theme, n.Snapshot)
 	if table == nil {
-		n.say("event sources", look.Dim, "off; "+n.View.Keys.Keys(keymap.EventSources)+" opens one")
+		n.say("event sources", n.Theme.Dim, "off; "+n.View.Keys.Keys(keymap.EventSources)+" opens one")
 	}
 	for _, line := range table {
 		n.Line(append([]text.Span{{Width: 2}}, line...)...)
@@ -32,7 +32,7 @@ func (n *node) streams() {
 	for i := len(n.SourceChanges) - 1; i >= 0; i-- {
 		c := &n.SourceChanges[i]
 		state := wording.SourceState(c)
-		n.say(c.At.Local().Format(time.TimeOnly), look.Text, c.Source.String()+" "+state)
+		n.say(c.At.Local().Format(time.TimeOnly), n.Theme.Text, c.Source.String()+" "+state)
 	}
 }
 
