@@ -34,7 +34,7 @@ type List struct {
 	shows    int                        // which filter that is, counted from 1
 	timed    bool
 	problems bool
-	compare  func(a, b *Pod) int
+	sort     func(pods []*Pod)
 	invert   bool
 }
 
@@ -101,11 +101,10 @@ func (l *List) ShowProblems(only bool) {
 // ProblemsOnly reports whether only pods with a problem are shown.
 func (l *List) ProblemsOnly() bool { return l.problems }
 
-// SortBy puts those shown into the order of compare, which returns 0 for pods that are
-// to stand by namespace and name; nil returns to the worst first. Invert turns the
-// order round.
-func (l *List) SortBy(compare func(a, b *Pod) int, invert bool) {
-	l.compare, l.invert = compare, invert
+// SortBy has those shown sorted, which are given by namespace and name; nil returns to the
+// worst first. Invert turns the order round.
+func (l *List) SortBy(sort func(pods []*Pod), invert bool) {
+	l.sort, l.invert = sort, invert
 	l.choose()
 }
 
@@ -129,11 +128,11 @@ func (l *List) choose() {
 			shown = append(shown, p)
 		}
 	}
-	compare := l.compare
-	if compare == nil {
-		compare = func(a, b *Pod) int { return cmp.Compare(b.rank, a.rank) }
+	if l.sort != nil {
+		l.sort(shown)
+	} else {
+		slices.SortStableFunc(shown, func(a, b *Pod) int { return cmp.Compare(b.rank, a.rank) })
 	}
-	slices.SortStableFunc(shown, compare) // by namespace and name they are
 	if l.invert {
 		slices.Reverse(shown)
 	}

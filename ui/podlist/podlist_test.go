@@ -143,7 +143,7 @@ func TestWorstFirst(t *testing.T) {
 		t.Errorf("after a crash %s, want %s", names(&l), want)
 	}
 
-	l.SortBy(func(a, b *podlist.Pod) int { return strings.Compare(b.Pod.Name, a.Pod.Name) }, false)
+	l.SortBy(func(pods []*podlist.Pod) { slices.Reverse(pods) }, false)
 	if got := names(&l); got != "h g-loop f-hung e-ghost d-failing c-loop b-error a" {
 		t.Errorf("sorted by a person: %s", got)
 	}

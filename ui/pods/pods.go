@@ -118,7 +118,9 @@ func (p *pods) sort() {
 		p.View.Pods.SortBy(nil, invert)
 		return
 	}
-	p.View.Pods.SortBy(func(a, b *podlist.Pod) int { return p.Compare(row{of: a}, row{of: b}) }, invert)
+	p.View.Pods.SortBy(func(pods []*podlist.Pod) {
+		widget.Sort(pods, func(of *podlist.Pod) widget.Cell { return p.Value(row{of: of}) }, false)
+	}, invert)
 }
 
 // Do moves the cursor, unfolds, sorts, and goes to pods with a problem.

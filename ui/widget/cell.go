@@ -2,6 +2,7 @@ package widget
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -177,15 +178,38 @@ func (c Cell) Duration(at time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// compare returns the order of two cells of a column.
-func (c Cell) compare(o Cell) int {
+// A rank says where a row stands among others.
+type rank struct {
+	order int64
+	text  string
+}
+
+func (a *rank) compare(b *rank) int {
 	switch {
-	case c.order != o.order:
-		return cmp.Compare(o.order, c.order)
-	case c.Text == "" || o.Text == "":
-		return cmp.Compare(len(o.Text), len(c.Text))
+	case a.order != b.order:
+		return cmp.Compare(b.order, a.order)
+	case a.text == "" || b.text == "":
+		return cmp.Compare(len(b.text), len(a.text))
 	}
-	return strings.Compare(c.Text, o.Text)
+	return strings.Compare(a.text, b.text)
+}
+
+// Sort sorts rows by their cells, each of which is asked for once; the other way round if
+// that is wanted. Those that are equal stay in their order.
+func Sort[R any](rows []R, of func(r R) Cell, invert bool) {
+	ranks, at, sign := make([]rank, len(rows)), make([]int32, len(rows)), 1
+	for i, r := range rows {
+		c := of(r)
+		ranks[i], at[i] = rank{c.order, c.Text}, int32(i)
+	}
+	if invert {
+		sign = -1
+	}
+	slices.SortFunc(at, func(i, j int32) int { return cmp.Or(sign*ranks[i].compare(&ranks[j]), int(i-j)) })
+	was := slices.Clone(rows)
+	for to, from := range at {
+		rows[to] = was[from]
+	}
 }
 
 // width returns how many cells c could make use of.

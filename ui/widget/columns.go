@@ -179,23 +179,18 @@ func (t *Table[R, K]) Legend() [][2]string {
 // way round if that was asked for.
 func (t *Table[R, K]) Sort(rows []R) {
 	if t.sort > 0 {
-		sign := 1
-		if t.invert {
-			sign = -1
-		}
-		slices.SortStableFunc(rows, func(a, b R) int { return sign * t.Compare(a, b) })
+		Sort(rows, t.Value, t.invert)
 	} else if t.invert {
 		slices.Reverse(rows)
 	}
 }
 
-// Compare returns the order of two rows by the column that sorts; 0 where none does.
-func (t *Table[R, K]) Compare(a, b R) int {
+// Value returns what the column that sorts has of a row; blank where none does.
+func (t *Table[R, K]) Value(r R) Cell {
 	if t.sort == 0 {
-		return 0
+		return Cell{}
 	}
-	value := t.Columns[t.sort-1].Value
-	return value(t.pen, a).compare(value(t.pen, b))
+	return t.Columns[t.sort-1].Value(t.pen, r)
 }
 
 // SortBy chooses the column that sorts by its name or head, in any case; an empty name
