@@ -213,14 +213,14 @@ func Sort[R any](rows []R, of func(r R) Cell, invert bool) {
 }
 
 // width returns how many cells c could make use of.
-func (c Cell) width() int {
-	var buf [figureMost]byte
-	w := text.Width(c.Text) + len(c.figure(buf[:0], time.Time{}))
+func (c *Cell) width() int {
+	w := text.Width(c.Text)
 	if c.Sign != "" {
 		w += 2
 	}
-	if c.Text != "" && c.kind > name {
-		w++
+	if c.kind > name {
+		var buf [figureMost]byte
+		w += len(c.figure(buf[:0], time.Time{})) + min(len(c.Text), 1)
 	}
 	return w
 }

@@ -69,17 +69,20 @@ func (t *Table[R, K]) fit() []shownColumn {
 
 // measure notes how much the rows need, and reports whether it is more than before.
 func (t *Table[R, K]) measure() (grown bool) {
+	var fits []int
 	for i, c := range t.Columns {
 		if !c.Fits {
 			t.needs[i] = c.Most
-			continue
+		} else if t.needs[i] < c.Most {
+			fits = append(fits, i)
 		}
-		for _, r := range t.rows {
-			if t.needs[i] >= c.Most {
-				break
-			}
-			if n := min(c.Value(t.pen, r).width(), c.Most); n > t.needs[i] {
-				t.needs[i], grown = n, true
+	}
+	for n := 0; n < len(t.rows) && len(fits) > 0; n++ { // what columns have of one row lies together
+		for _, i := range fits {
+			c := &t.Columns[i]
+			value := c.Value(t.pen, t.rows[n])
+			if need := min(value.width(), c.Most); need > t.needs[i] {
+				t.needs[i], grown = need, true
 			}
 		}
 	}
