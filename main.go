@@ -36,7 +36,7 @@ var (
 	version = "devel" // set by the release build
 	started = time.Now()
 
-	columns options.Columns = ui.Columns() // that can be sorted by, or hidden
+	columns = ui.Columns() // that can be sorted by, hidden, or asked for by a filter
 )
 
 // The exit statuses; check has its own as well. The last one: nothing could be seen at all.

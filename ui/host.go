@@ -114,7 +114,7 @@ func (m *Model) OpenSheet(s pane.Subject) bool {
 // SetFilter puts a filter in force. One that does not parse changes nothing,
 // and its error is returned.
 func (m *Model) SetFilter(text string) error {
-	by, err := filter.Parse(text)
+	by, err := filter.Parse(text, Columns().All()...)
 	if err != nil {
 		return err
 	}

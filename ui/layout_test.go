@@ -16,7 +16,11 @@ import (
 func ExampleColumns() {
 	all := Columns()
 	for _, name := range []string{"pods", "events", "calls", "workers", "findings"} {
-		fmt.Println(name+":", strings.Join(all[name], " "))
+		fmt.Print(name, ":")
+		for _, c := range all[name] {
+			fmt.Print(" ", c.Name)
+		}
+		fmt.Println()
 	}
 	// Output:
 	// pods: namespace pod state run ctrs exit rst age lastevent inspect worst remark

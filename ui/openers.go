@@ -7,6 +7,7 @@ import (
 	"github.com/plegtop/plegtop/ui/calls"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/events"
+	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/findings"
 	"github.com/plegtop/plegtop/ui/help"
 	"github.com/plegtop/plegtop/ui/howpleg"
@@ -14,7 +15,6 @@ import (
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pods"
 	"github.com/plegtop/plegtop/ui/timeline"
-	"github.com/plegtop/plegtop/ui/widget"
 	"github.com/plegtop/plegtop/ui/workers"
 )
 
@@ -22,16 +22,19 @@ import (
 // for two; the number keys follow the order.
 var panes = []func(pane.Settings) pane.Pane{pods.New, events.New, calls.New, findings.New, timeline.New, workers.New}
 
-// Columns returns the names of the columns that can be sorted by, or hidden, by the name of
-// the pane in lower case. It is safe for concurrent use.
-func Columns() map[string][]string {
-	all := map[string][]string{}
+// Columns returns the columns that can be sorted by, hidden, or asked for by a filter, by the
+// name of the pane in lower case. It is safe for concurrent use.
+func Columns() filter.Columns {
+	all := filter.Columns{}
 	for _, open := range panes {
 		p := open(pane.Settings{})
-		if t, ok := p.(interface{ Choices() []widget.Choice }); ok {
-			name := strings.ToLower(p.Info().Name)
-			for _, c := range t.Choices() {
-				all[name] = append(all[name], c.Name)
+		name := strings.ToLower(p.Info().Name)
+		switch t := p.(type) {
+		case interface{ Fields() []filter.Column }:
+			all[name] = t.Fields()
+		case interface{ Heads() [][2]string }:
+			for _, c := range t.Heads() {
+				all[name] = append(all[name], filter.Column{Name: c[0], Head: c[1]})
 			}
 		}
 	}

@@ -16,7 +16,7 @@ func TestColumns(t *testing.T) {
 		t.Errorf("columns are %v, want some of pods, events and calls", all)
 	}
 	for name, columns := range all {
-		last := columns[len(columns)-1]
+		last := columns[len(columns)-1].Name
 		m := newStage(t, 200, 50, func(c *Config) { c.Panes.Hidden = map[string][]string{name: {last}} }).m
 		i := slices.IndexFunc(m.panes, func(p pane.Pane) bool { return strings.ToLower(p.Info().Name) == name })
 		for _, c := range m.panes[i].(interface{ Choices() []widget.Choice }).Choices() {

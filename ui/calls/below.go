@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -37,7 +38,7 @@ func below(v *pane.View, rows []*row, w int) [][]text.Span {
 	} else if said := wording.Swept(v.Theme, v.Snapshot, v.Headline, sweptKept); said.Text != "" {
 		put(said.Style, said.Text)
 	}
-	table, besides := wording.StreamTable(v.Theme, v.Snapshot)
+	table, besides := look.StreamTable(v.Theme, v.Snapshot)
 	out = append(out, table...)
 	for _, said := range besides {
 		put(said.Style, said.Text)

@@ -6,13 +6,12 @@ import (
 	"slices"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -29,14 +28,10 @@ type row struct {
 	hangs  bool          // as diagnosis has it
 }
 
-// made reports whether the operation was ever asked for.
-func (r *row) made() bool { return r.Count > 0 || r.InFlight > 0 }
-
 // calls is the pane: a row for each operation that plegtop can make, whether it was
 // made or not, and lines below them of what the columns have no room for.
 type calls struct {
-	widget.Table[*row, call.Operation]
-	view  *pane.View
+	layer.TablePane[*row, call.Operation]
 	about []text.Span // of all calls
 	below [][]text.Span
 	lines int // that the pane can make use of below the rows
@@ -44,7 +39,9 @@ type calls struct {
 
 // New returns the pane. It is not safe for concurrent use.
 func New(set pane.Settings) pane.Pane {
-	c := &calls{Table: widget.Table[*row, call.Operation]{Columns: columns(), Key: func(r *row) call.Operation { return r.Op }}}
+	c := new(calls)
+	c.Name, c.Own, c.Arrange = "calls", "operation", c.sort
+	c.Table = widget.Table[*row, call.Operation]{Columns: columns, Key: func(r *row) call.Operation { return r.Op }}
 	c.Hide(set.Hidden["calls"])
 	return c
 }
@@ -65,20 +62,20 @@ func (c *calls) Info() pane.Info {
 
 // Observe takes over how all calls went.
 func (c *calls) Observe(v *pane.View, w, h int) {
-	c.view, c.about = v, []text.Span{text.Say(v.Theme.Dim, wording.Cost(v.Snapshot))}
+	c.about = []text.Span{text.Say(v.Theme.Dim, wording.Cost(v.Snapshot))}
 	var rows []*row
 	for _, op := range call.Operations() {
-		if r := newRow(v, op); op != call.GetContainerEvents || r.made() {
+		if r := newRow(v, op); op != call.GetContainerEvents || r.Count > 0 || r.InFlight > 0 {
 			rows = append(rows, r)
 		}
 	}
 	c.lines = linesBelow
 	if wording.Streaming(v.Snapshot) {
-		table, _ := wording.StreamTable(v.Theme, v.Snapshot)
+		table, _ := look.StreamTable(v.Theme, v.Snapshot)
 		c.lines = max(linesBelow, len(table)+2)
 	}
+	c.TablePane.Observe(v, w, min(h, 1+len(rows)))
 	c.Sort(rows)
-	c.Resize(w, min(h, 1+len(rows)))
 	c.Set(rows)
 	if c.below = nil; h > 0 {
 		c.below = below(v, rows, w)
@@ -107,53 +104,27 @@ func newRow(v *pane.View, op call.Operation) *row {
 	return r
 }
 
-// Do moves the cursor, sorts, or lets columns be chosen.
-func (c *calls) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
-	switch {
-	case a == keymap.Columns:
-		layer.Columns("Columns of the calls", c, h)
-		return nil, true
-	case !c.Order(a):
-		return nil, c.Table.Do(a)
-	}
-	c.sorted(h)
-	return nil, true
-}
+// worthAWord is how long a call may be out before that is said: so that it is on the
+// screen before a second has passed.
+const worthAWord = 500 * time.Millisecond
 
-// sorted puts the rows into an order that has changed, and says which it is.
-func (c *calls) sorted(h pane.Host) {
+// sort puts the rows into an order that has changed.
+func (c *calls) sort() {
 	rows := slices.SortedFunc(slices.Values(c.Rows()), func(a, b *row) int { return int(a.Op) - int(b.Op) })
 	c.Sort(rows)
 	c.Set(rows)
-	h.Say("calls " + c.SortedBy("operation"))
-}
-
-// Click puts the cursor on a row, or sorts by the column whose head it is.
-func (c *calls) Click(x, y int, h pane.Host) {
-	if y == 0 && c.ClickHead(x) {
-		c.sorted(h)
-	}
-	c.Table.Click(y)
 }
 
 // Draw draws the heads, a row, or a line below them.
 func (c *calls) Draw(l *text.Line, y int, focused bool) {
 	switch n := y - 1 - c.Len(); {
 	case n < 0:
-		c.Table.Draw(l, c.view.Pen(), y, focused)
+		c.TablePane.Draw(l, y, focused)
 	case n < len(c.below):
-		for _, s := range c.below[n] {
-			if s.Width == 0 {
-				s.Width = text.Width(s.Text)
-			}
-			l.Cell(s.Style, s.Text, s.Width)
-		}
+		c.View.Pen().Slots(l, c.below[n])
 	case n == len(c.below) && focused:
 		if r, ok := c.Current(); ok {
-			l.Put(c.view.Theme.Dim, beside(r))
+			l.Put(c.View.Theme.Dim, beside(r))
 		}
 	}
 }
-
-// Subject returns nothing: calls are about no pod.
-func (c *calls) Subject() pane.Subject { return pane.Subject{} }

@@ -1,10 +1,10 @@
 package calls
 
 import (
-	"cmp"
+	"math"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -12,106 +12,82 @@ import (
 	"github.com/plegtop/plegtop/ui/wording"
 )
 
-// columns has the figures that change with each relist side by side: a terminal draws
+// columns have the figures that change with each relist side by side: a terminal draws
 // a line from the first change to the last. Sorted by one, the largest comes first.
-func columns() []widget.Column[*row] {
-	return []widget.Column[*row]{
-		{
-			Name: "operation", Head: "OPERATION", Help: "the call of CRI", Least: 18,
-			Draw: func(l *text.Line, p widget.Pen, r *row, w int) { l.Cell(p.Text, r.Op.String(), w) },
-		},
-		figure("last-ok", "LAST OK", "how long ago one was answered well", 8, 2, func(p widget.Pen, r *row) (theme.Style, string) {
+var columns = []widget.Column[*row]{
+	{
+		Name: "operation", Head: "OPERATION", Help: "the call of CRI", Least: 18, Unsorted: true,
+		Value: func(p widget.Pen, r *row) widget.Cell { return widget.Say(p.Text, r.Op.String()) },
+	}, {
+		Name: "last-ok", Head: "LAST OK", Help: "how long ago one was answered well", Least: 8, Rank: 2, Right: true,
+		Value: made(func(p widget.Pen, r *row) widget.Cell {
 			if r.LastOK.IsZero() {
-				return p.Warn, "never"
+				return widget.Say(p.Warn, "never").Sorted(math.MaxInt64)
 			}
-			return p.Dim, lately(r.view.At.Sub(r.LastOK))
-		}, func(r *row) time.Duration { return r.view.At.Sub(r.LastOK) }),
-		took("p50", "P50", "half of them took no longer", 2, func(r *row) time.Duration { return r.P50 }),
-		took("p90", "P90", "nine of ten took no longer", 3, func(r *row) time.Duration { return r.P90 }),
-		took("p99", "P99", "99 of 100 took no longer", 2, func(r *row) time.Duration { return r.P99 }),
-		took("max", "MAX", "how long the longest took", 6, func(r *row) time.Duration { return r.Max }),
-		out(),
-		figure("count", "COUNT", "how many returned", 6, 5, func(p widget.Pen, r *row) (theme.Style, string) {
-			return p.Text, text.Count(r.Count)
-		}, func(r *row) uint64 { return r.Count }),
-		figure("bytes", "BYTES", "received in all answers", 6, 7, func(p widget.Pen, r *row) (theme.Style, string) {
-			return p.Text, text.Bytes(coarse(r.ResponseBytes))
-		}, func(r *row) uint64 { return r.ResponseBytes }),
-		figure("gone", "GONE", "asked for what had gone meanwhile: an answer, not an error", 5, 8, func(p widget.Pen, r *row) (theme.Style, string) {
-			return p.Dim, text.Count(r.Gone)
-		}, func(r *row) uint64 { return r.Gone }),
-		figure("err", "ERR", "how many failed", 6, 1, func(p widget.Pen, r *row) (theme.Style, string) {
-			if r.Errors == 0 {
-				return p.Dim, "0"
-			}
-			return p.Bad, text.Count(r.Errors)
-		}, func(r *row) uint64 { return r.Errors }),
-		{
-			Name: "latency", Head: "LATENCY", Help: "time taken, the newest at the right: the darker, the longer; a sign where one failed or gave no answer",
-			Least: 14, Most: 120, Rank: 4,
-			Draw: func(l *text.Line, _ widget.Pen, r *row, w int) { strip.Latency(l, r.view, r.Op, w) },
-		},
-	}
-}
-
-// figure is a column of a figure at the right, "-" for an operation that was never
-// asked for.
-func figure[T cmp.Ordered](name, head, help string, w, rank int, say func(widget.Pen, *row) (theme.Style, string), by func(*row) T) widget.Column[*row] {
-	return widget.Column[*row]{
-		Name: name, Head: head, Help: help, Least: w, Rank: rank, Right: true,
+			return widget.Lately(p.Dim, r.LastOK).Sorted(int64(p.At.Sub(r.LastOK)))
+		}),
+	}, {
+		Name: "p50", Head: "P50", Help: "half of them took no longer", Least: 6, Rank: 2, Right: true,
+		Value: took(func(r *row) time.Duration { return r.P50 }),
+	}, {
+		Name: "p90", Head: "P90", Help: "nine of ten took no longer", Least: 6, Rank: 3, Right: true,
+		Value: took(func(r *row) time.Duration { return r.P90 }),
+	}, {
+		Name: "p99", Head: "P99", Help: "99 of 100 took no longer", Least: 6, Rank: 2, Right: true,
+		Value: took(func(r *row) time.Duration { return r.P99 }),
+	}, {
+		Name: "max", Head: "MAX", Help: "how long the longest took", Least: 6, Rank: 6, Right: true,
+		Value: took(func(r *row) time.Duration { return r.Max }),
+	}, {
+		Name: "out", Head: "OUT", Help: "how many are out, for how long the oldest, and which try in a row it is", Least: 7, Most: 16, Rank: 1, Right: true, Fits: true,
+		Value: made(out),
 		Draw: func(l *text.Line, p widget.Pen, r *row, w int) {
-			st, said := p.Dim, "-"
-			if r.made() {
-				st, said = say(p, r)
+			c := made(out)(p, r)
+			if len(c.Text) > w {
+				c.Text = r.out
 			}
-			l.Right(st, said, w)
+			c.Draw(l, p, w, true)
 		},
-		Compare: func(a, b *row) int { return cmp.Compare(by(b), by(a)) },
+	}, {
+		Name: "count", Head: "COUNT", Help: "how many returned", Least: 6, Rank: 5, Right: true,
+		Value: made(func(p widget.Pen, r *row) widget.Cell { return widget.Count(p.Text, r.Count) }),
+	}, {
+		Name: "bytes", Head: "BYTES", Help: "received in all answers", Least: 6, Rank: 7, Right: true,
+		Value: made(func(p widget.Pen, r *row) widget.Cell { return widget.Bytes(p.Text, coarse(r.ResponseBytes)) }),
+	}, {
+		Name: "gone", Head: "GONE", Help: "asked for what had gone meanwhile: an answer, not an error", Least: 5, Rank: 8, Right: true,
+		Value: made(func(p widget.Pen, r *row) widget.Cell { return widget.Count(p.Dim, r.Gone) }),
+	}, {
+		Name: "err", Head: "ERR", Help: "how many failed", Least: 6, Rank: 1, Right: true,
+		Value: made(func(p widget.Pen, r *row) widget.Cell {
+			return widget.Count(theme.When(r.Errors == 0, p.Dim, p.Bad), r.Errors)
+		}),
+	}, {
+		Name: "latency", Head: "LATENCY", Help: "time taken, the newest at the right: the darker, the longer; a sign where one failed or gave no answer",
+		Least: 14, Most: 120, Rank: 4,
+		Draw: func(l *text.Line, _ widget.Pen, r *row, w int) { strip.Latency(l, r.view, r.Op, w) },
+	},
+}
+
+// made returns the Value of a figure: "-" for an operation that was never asked for.
+func made(value func(widget.Pen, *row) widget.Cell) func(widget.Pen, *row) widget.Cell {
+	return func(p widget.Pen, r *row) widget.Cell {
+		if r.Count == 0 && r.InFlight == 0 {
+			return widget.Say(p.Dim, "-")
+		}
+		return value(p, r)
 	}
 }
 
-// took is a column of how long calls took.
-func took(name, head, help string, rank int, of func(*row) time.Duration) widget.Column[*row] {
-	return figure(name, head, help, 6, rank, func(p widget.Pen, r *row) (theme.Style, string) {
-		switch d := of(r); {
-		case r.Count == 0:
-			return p.Dim, ""
-		case diagnose.TookLong(d):
-			return p.Warn, text.Took(d)
-		default:
-			return p.Text, text.Took(d)
-		}
-	}, of)
+// took returns the Value of how long calls took.
+func took(of func(*row) time.Duration) func(widget.Pen, *row) widget.Cell {
+	return made(func(p widget.Pen, r *row) widget.Cell { return look.Took(p, of(r), r.Count > 0) })
 }
 
-// out grows with what there is to say: which try of a call it is that is out.
-func out() widget.Column[*row] {
-	c := figure("out", "OUT", "how many are out, for how long the oldest, and which try in a row it is", 7, 1, nil, func(r *row) time.Duration { return r.oldest })
-	c.Most, c.Need = 16, func(r *row) int { return len(r.out) + len(r.try) }
-	c.Draw = func(l *text.Line, p widget.Pen, r *row, w int) {
-		st, said := p.Text, r.out+r.try
-		switch {
-		case !r.made():
-			st, said = p.Dim, "-"
-		case r.InFlight == 0:
-			st = p.Dim
-		case r.hangs:
-			st = p.Bad
-		}
-		if len(said) > w {
-			said = r.out
-		}
-		l.Right(st, said, w)
-	}
-	return c
-}
-
-// lately is an age that stays the same as long as calls come every few seconds.
-func lately(d time.Duration) string {
-	if d < 10*time.Second {
-		return "now"
-	}
-	return text.AgeCoarse(d)
+// out returns how many calls are out.
+func out(p widget.Pen, r *row) widget.Cell {
+	st := theme.When(r.InFlight == 0, p.Dim, theme.When(r.hangs, p.Bad, p.Text))
+	return widget.Say(st, r.out+r.try).Sorted(int64(r.oldest))
 }
 
 // coarse rounds n down so that as a size it has no more than two digits.

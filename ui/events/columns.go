@@ -8,12 +8,12 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // clocks are the ways in which the times of events are written: an age, if there is no
@@ -34,110 +34,123 @@ const (
 
 // columns returns the columns, which follow the width alone: what an event tells has
 // its place whatever comes.
-func (e *events) columns() []widget.Column[line] {
-	row := func(draw func(l *text.Line, b widget.Pen, r *journal.Row, w int)) func(*text.Line, widget.Pen, line, int) {
-		return func(l *text.Line, b widget.Pen, n line, w int) {
-			if r := e.view.Journal.Row(n.seq); r != nil {
-				draw(l, b, r, w)
-			} else {
-				l.Space(w) // it has made room just now
-			}
-		}
-	}
-	return []widget.Column[line]{
+func (e *events) columns() []widget.Column[*journal.Row] {
+	return []widget.Column[*journal.Row]{
 		{
 			Name: "time", Head: "TIME", Help: "when it was seen first; a mark after it is yours", Least: clocks[e.clock].width + 1, Rank: 0,
-			Draw: row(e.when),
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell { return widget.Since(b.Dim, r.SeenAt) }, Draw: e.when,
 		},
 		{
 			Name: "event", Head: "EVENT", Help: "the kubelet's name of it, without Container", Least: 9, Rank: 1,
-			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) {
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
 				symbol, st := look.Event(b.Theme, &r.Event)
-				look.Sign(l, st, symbol, look.EventWord(r.Kind), w)
-			}),
+				return widget.Say(st, look.EventWord(r.Kind)).Signed(symbol)
+			},
 		},
 		{
 			Name: "from", Head: stepHead, Help: "the state before, and the state that the relist found", Least: 17, Rank: 7,
-			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) { l.Cell(b.Dim, steps(b.Theme, r), w) }),
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell { return widget.Say(b.Dim, steps(b.Theme, r)) },
 		},
 		{
 			Name: "pod", Head: podHead, Help: "namespace and name", Least: 12, Fair: 19, Most: 42, Rank: 2,
-			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) { podCell(l, b, r.Pod, w) }),
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell { return widget.Name(b.Text, r.Pod.String()) }, Draw: podName,
 		},
 		{
 			Name: "container", Head: containerHead, Help: "its name, or sandbox", Least: 9, Most: 30, Rank: 3,
-			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) {
-				l.Cell(theme.When(r.Sandbox, b.Dim, b.Text), subject(&r.Event), w)
-			}),
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
+				return widget.Say(theme.When(r.Sandbox, b.Dim, b.Text), subject(&r.Event))
+			},
 		},
 		{
 			Name: "exit", Head: "EXIT", Help: "the exit code of what has died", Least: 4, Right: true, Rank: 4,
-			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) { look.Exit(l, b, r.ExitCode, r.Exited, w) }),
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell { return look.Exit(b, r.ExitCode, r.Exited) },
 		},
 		{
 			Name: "lag", Head: "LAG", Help: "from when it happened, by the runtime's clock, until it was seen first", Least: 5, Right: true, Rank: 8,
-			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) {
-				said := ""
-				if r.HasLag {
-					said = text.Took(r.Lag)
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
+				if !r.HasLag {
+					return widget.Cell{}
 				}
-				l.Right(theme.When(diagnose.LagsBehind(r.Lag), b.Warn, b.Dim), said, w)
-			}),
+				return widget.Took(theme.When(diagnose.LagsBehind(r.Lag), b.Warn, b.Dim), r.Lag)
+			},
 		},
 		{
 			Name: "seen", Head: "SEEN", Help: "who saw it first: the relist, or an event source", Least: 6, Rank: 5, When: e.streaming,
-			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) {
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
 				first, at := r.Seen.First()
-				said := first.String()
 				if at.IsZero() {
-					said = ""
+					return widget.Cell{}
 				}
-				l.Cell(theme.When(first == ledger.FromRelist, b.Dim, b.Info), said, w)
-			}),
+				return widget.Say(theme.When(first == ledger.FromRelist, b.Dim, b.Info), first.String())
+			},
 		},
 		{
 			Name: "lead", Head: "LEAD", Help: "by how much an event source was ahead of the relist; unseen where no relist saw it, which the kubelet cannot see", Least: 6, Right: true, Rank: 6, When: e.streaming,
-			Draw: row(lead),
+			Value: lead,
 		},
 		{
 			Name: "channel", Head: "CHANNEL", Help: "what became of it at the kubelet's event channel: delivered, filtered, discarded; unseen: no relist saw it; derived: no kubelet makes it", Least: 9, Rank: 9,
-			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) {
-				l.Cell(theme.When(r.Delivery == pleg.Discarded, b.Bad, theme.When(r.Delivery == pleg.Unseen, b.Warn, b.Dim)), r.Delivery.String(), w)
-			}),
+			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
+				return widget.Say(theme.When(r.Delivery == pleg.Discarded, b.Bad, theme.When(r.Delivery == pleg.Unseen, b.Warn, b.Dim)), r.Delivery.String())
+			},
 		},
 	}
+}
+
+// table returns the columns for the lines of the table: of one that has gone they are blank.
+func (e *events) table() (all []widget.Column[line]) {
+	of := func(n line) (*journal.Row, bool) {
+		r := e.View.Journal.Row(n.seq)
+		return r, r != nil // it may have made room just now
+	}
+	for _, c := range e.columns() {
+		all = append(all, widget.ColumnOf(c, of))
+	}
+	return all
+}
+
+// Fields returns the columns, for a filter to ask what they have of an event.
+func (e *events) Fields() (all []filter.Column) {
+	th := theme.Default()
+	for _, c := range e.columns() {
+		all = append(all, filter.Column{Name: c.Name, Head: c.Head, Event: func(of *engine.Event, at time.Time) widget.Cell {
+			return c.Value(widget.Pen{Theme: &th, At: at}, &journal.Row{Event: *of})
+		}})
+	}
+	return all
 }
 
 // streaming reports whether there are event sources, or were.
 func (e *events) streaming() bool { return e.streams }
 
-// lead draws by how much the first event source was ahead of the relist, or behind it.
-func lead(l *text.Line, b widget.Pen, r *journal.Row, w int) {
+// lead returns by how much the first event source was ahead of the relist, or behind it.
+func lead(b widget.Pen, r *journal.Row) (best widget.Cell) {
 	if r.Delivery == pleg.Unseen {
-		l.Right(b.Warn, r.Delivery.String(), w)
-		return
+		return widget.Say(b.Warn, r.Delivery.String())
 	}
-	said, st := "", b.Text
-	for of, best := ledger.FromCRI, time.Duration(0); of <= ledger.FromPidfd; of++ {
-		if d, ok := r.Seen.Lead(of); ok && (said == "" || d > best) {
-			best, said, st = d, wording.Lead(d), theme.When(d < 0, b.Warn, b.Text)
+	var most time.Duration
+	for of, found := ledger.FromCRI, false; of <= ledger.FromPidfd; of++ {
+		if d, ok := r.Seen.Lead(of); ok && (!found || d > most) {
+			most, found = d, true
+			best = widget.Ahead(theme.When(d < 0, b.Warn, b.Text), d)
 		}
 	}
-	l.Right(st, said, w)
+	return best
 }
 
 // faint reports whether a line stands back: nothing happened, or the kubelet is not told.
 func (e *events) faint(n line) bool {
-	r := e.view.Journal.Row(n.seq)
+	r := e.View.Journal.Row(n.seq)
 	return r != nil && n.kind == event && (r.AtStart || r.Delivery == pleg.Filtered || r.Delivery == pleg.Derived)
 }
 
+// when draws when an event was seen, in the way that was chosen, and a mark after it.
 func (e *events) when(l *text.Line, b widget.Pen, r *journal.Row, w int) {
 	switch format := clocks[e.clock].format; {
 	case format == "" && r.AtStart:
 		l.Right(b.Dim, "start", w-1)
 	case format == "":
-		l.Right(b.Dim, text.AgeCoarse(b.At.Sub(r.SeenAt)), w-1)
+		widget.Since(b.Dim, r.SeenAt).Draw(l, b, w-1, true)
 	case r.AtStart:
 		l.Cell(b.Dim, "at start", w-1)
 	default:
@@ -150,8 +163,9 @@ func (e *events) when(l *text.Line, b widget.Pen, r *journal.Row, w int) {
 	}
 }
 
-// podCell draws namespace/name and cuts the namespace first.
-func podCell(l *text.Line, b widget.Pen, p pleg.PodRef, w int) {
+// podName draws namespace/name and cuts the namespace first.
+func podName(l *text.Line, b widget.Pen, r *journal.Row, w int) {
+	p := r.Pod
 	if p.Name == "" {
 		l.Cell(b.Text, string(p.UID), w)
 		return
@@ -196,7 +210,7 @@ func (e *events) untold(r *journal.Row) []string {
 		said string
 		room int
 	}{
-		{steps(e.view.Theme, r), e.Room(stepHead)}, {r.Reason, 0},
+		{steps(e.View.Theme, r), e.Room(stepHead)}, {r.Reason, 0},
 		{subject(&r.Event), e.Room(containerHead)}, {r.Pod.String(), e.Room(podHead)},
 	} {
 		if text.Width(c.said) > c.room {
@@ -208,7 +222,7 @@ func (e *events) untold(r *journal.Row) []string {
 
 // whole draws a line that has no columns.
 func (e *events) whole(l *text.Line, b widget.Pen, n line) bool {
-	r := e.view.Journal.Row(n.seq)
+	r := e.View.Journal.Row(n.seq)
 	switch {
 	case r == nil:
 	case n.kind == rule:
@@ -231,7 +245,7 @@ func (e *events) whole(l *text.Line, b widget.Pen, n line) bool {
 // how long it took. It is no longer than its text: across the pane it would cost the
 // terminal more than the events do.
 func (e *events) rule(l *text.Line, b widget.Pen, r *journal.Row) {
-	j := e.view.Journal
+	j := e.View.Journal
 	found, known := j.Relist(r.At)
 	says := " relist "
 	if known {

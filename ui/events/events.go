@@ -28,9 +28,8 @@ const calm = 2 * time.Second
 // events is the pane: the rows of the journal that the filter shows, the newest at the
 // bottom, with a line between those of two relists.
 type events struct {
-	widget.Table[line, line]
+	layer.TablePane[line, line]
 	lines lines
-	view  *pane.View
 	clock int // index of clocks
 
 	follow  bool
@@ -44,12 +43,14 @@ type events struct {
 func New(s pane.Settings) pane.Pane {
 	e := &events{follow: true, lines: lines{relists: true}}
 	e.clock = max(0, slices.IndexFunc(clocks, func(c clock) bool { return c.name == s.Time }))
+	e.Name = "events"
 	e.Table = widget.Table[line, line]{
-		Columns: e.columns(), FromBottom: true,
+		Columns: e.table(), FromBottom: true,
 		Key:    func(n line) line { return n },
 		Parent: e.lines.after,
 		Faint:  e.faint,
 		Whole:  e.whole,
+		Skips:  func(n line) bool { return n.kind != event },
 	}
 	e.Hide(s.Hidden["events"])
 	return e
@@ -72,10 +73,9 @@ func (e *events) Info() pane.Info {
 
 // Observe takes over what has happened.
 func (e *events) Observe(v *pane.View, w, h int) {
-	e.view = v
+	e.TablePane.Observe(v, w, h)
 	if h > 0 && (w != e.w || h != e.h) {
 		e.w, e.h = w, h
-		e.Resize(w, h)
 		e.lines.stale = true // another width has room for more or less
 	}
 	if on := wording.Streaming(v.Snapshot); on != e.streams {
@@ -90,31 +90,13 @@ func (e *events) Observe(v *pane.View, w, h int) {
 
 // refresh shows the rows as they are now.
 func (e *events) refresh() {
-	j := e.view.Journal
+	j := e.View.Journal
 	if e.lines.update(j, e.untold) {
-		e.moved = e.view.At
+		e.moved = e.View.At
 	}
 	e.Set(e.lines.all)
 	if e.follow {
 		e.Go(e.Len() - 1)
-	}
-	e.settle(-1)
-}
-
-// settle puts the cursor on an event if it is on another line, looking in the direction
-// of step first, and writes the title.
-func (e *events) settle(step int) {
-	all := e.Rows()
-	for _, by := range []int{step, -step} {
-		for i := e.Cursor(); i >= 0 && i < len(all); i += by {
-			if all[i].kind == event {
-				if i != e.Cursor() {
-					e.Go(i)
-				}
-				e.title()
-				return
-			}
-		}
 	}
 	e.title()
 }
@@ -125,7 +107,7 @@ func (e *events) Subject() pane.Subject {
 	if !ok {
 		return pane.Subject{}
 	}
-	r := e.view.Journal.Row(n.seq)
+	r := e.View.Journal.Row(n.seq)
 	if r == nil || r.Gap > 0 {
 		return pane.Subject{}
 	}
@@ -157,11 +139,9 @@ func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		e.jump(-1, h)
 	case keymap.TimeFormat:
 		e.clock = (e.clock + 1) % len(clocks)
-		e.Columns = e.columns()
+		e.Columns[0].Least = clocks[e.clock].width + 1
 		e.Hide(e.Hidden())
 		h.Say("event times: " + clocks[e.clock].name)
-	case keymap.Columns:
-		layer.Columns("Columns of the events", e, h)
 	case keymap.Wrap:
 		e.lines.wrap, e.lines.stale = !e.lines.wrap, true
 	case keymap.Relists:
@@ -170,30 +150,19 @@ func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		ref := e.Subject().Pod
 		return pane.Copy(h, cmp.Or(ref.Name, string(ref.UID))), true
 	default:
-		return nil, e.move(a)
+		cmd, ok := e.TablePane.Do(a, h)
+		if ok && a != keymap.Columns {
+			e.placed()
+		}
+		return cmd, ok
 	}
 	e.refresh()
 	return nil, true
 }
 
-// move does what a moving key asks for. Whoever leaves the newest event stops following,
-// and whoever comes back to it follows again.
-func (e *events) move(a keymap.Action) bool {
-	was := e.Cursor()
-	if !e.Table.Do(a) {
-		return false
-	}
-	if e.Cursor() < was {
-		e.placed(-1)
-	} else {
-		e.placed(1)
-	}
-	return true
-}
-
-// placed takes in that a person has put the cursor somewhere.
-func (e *events) placed(step int) {
-	e.settle(step)
+// placed takes in that a person has put the cursor somewhere. Whoever leaves the newest event
+// stops following, and whoever comes back to it follows again.
+func (e *events) placed() {
 	n, ok := e.Current()
 	e.follow = !ok || n.seq == e.lines.last
 	e.title()
@@ -202,14 +171,14 @@ func (e *events) placed(step int) {
 // Click puts the cursor on the event in line y.
 func (e *events) Click(_, y int, _ pane.Host) {
 	if e.Table.Click(y) {
-		e.placed(1)
+		e.placed()
 	}
 }
 
 // jump goes to the next row in the direction of step that is marked or, when none of
 // those shown is, that tells of trouble.
 func (e *events) jump(step int, h pane.Host) {
-	j := e.view.Journal
+	j := e.View.Journal
 	what, wanted := "mark", func(r *journal.Row) bool { return r.Marked }
 	if !slices.ContainsFunc(e.Rows(), func(n line) bool { return n.in(j, wanted) }) {
 		what, wanted = "event that tells of trouble", trouble
@@ -238,7 +207,7 @@ func trouble(r *journal.Row) bool {
 // changes with each event draws the eye to the wrong place.
 func (e *events) title() {
 	e.Idle = !e.follow
-	th, shown := e.view.Theme, e.view.Journal.Shown()
+	th, shown := e.View.Theme, e.View.Journal.Shown()
 	n := len(shown)
 	seen, how := strconv.Itoa(n), text.Say(th.Dim, "following")
 	switch {
@@ -253,7 +222,7 @@ func (e *events) title() {
 	if n > 0 {
 		e.about = append(e.about, how)
 	}
-	e.about = append(e.about, e.view.Filtered()...)
+	e.about = append(e.about, e.View.Filtered()...)
 }
 
 // seen says which of the events are visible, such as "1-20/110".
@@ -275,11 +244,11 @@ func (e *events) seen(shown []uint64) string {
 func (e *events) Draw(l *text.Line, y int, focused bool) {
 	if y == 1 && e.Len() == 0 {
 		why := "nothing has happened yet"
-		if e.view.Journal.Len() > 0 {
+		if e.View.Journal.Len() > 0 {
 			why = "no event matches the filter"
 		}
-		l.Put(e.view.Theme.Dim, why)
+		l.Put(e.View.Theme.Dim, why)
 		return
 	}
-	e.Table.Draw(l, e.view.Pen(), y, focused)
+	e.TablePane.Draw(l, y, focused)
 }

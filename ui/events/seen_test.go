@@ -8,8 +8,10 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/podlist"
 )
 
 // streamed returns a view of a node with event sources.
@@ -31,6 +33,30 @@ func TestStreamed(t *testing.T) {
 	panetest.NewStage(Sheet(v, pane.Subject{Event: 4}), v, 118, 35).Golden(t, "seen")
 	panetest.NewStage(Sheet(v, pane.Subject{Event: 9}), v, 118, 35).Golden(t, "unseen")
 	stage(v, 1, 1).EverySize(t)
+}
+
+// A filter asks for what a column has by the column's name; of a pod that is its last event.
+func TestColumnsInFilters(t *testing.T) {
+	v := streamed()
+	for text, want := range map[string]uint64{"lead>600ms": 1, "channel:unseen": 2, "lead>10s": 0} {
+		by, err := filter.Parse(text, New(pane.Settings{}).(*events).Fields()...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := uint64(0)
+		for _, seq := range v.Journal.Shown() {
+			if e := v.Journal.Row(seq).Event; by.Event(e, v.At) {
+				found++
+				of := podlist.New(&engine.Pod{PodRef: e.Pod, Current: &pleg.Pod{}, LastEvent: e})
+				if !by.Pod(of, v.At) {
+					t.Errorf("%s shows %v, and no pod whose last event that is", text, e.Kind)
+				}
+			}
+		}
+		if found != want {
+			t.Errorf("%s shows %d events, want %d", text, found, want)
+		}
+	}
 }
 
 // TestSightings holds who saw an event first and by how much, that the columns are there

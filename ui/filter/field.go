@@ -17,6 +17,7 @@ import (
 type field struct {
 	names   []string // the first is the one that String writes
 	ordered bool     // takes < and > as well
+	timed   bool     // what it finds can change with the time alone
 	want    string   // what its value must be
 	set     func(*term) bool
 	pod     func(*podlist.Pod, time.Time, term) bool
@@ -134,7 +135,7 @@ var fields = []*field{
 }
 
 var age = &field{ // age<5m: since the pod was made, as far as the runtime says; since the event was seen
-	names: []string{"age"}, ordered: true, want: "a duration, such as 5m or 2d", set: setDuration,
+	names: []string{"age"}, ordered: true, timed: true, want: "a duration, such as 5m or 2d", set: setDuration,
 	pod: func(p *podlist.Pod, at time.Time, t term) bool {
 		return !p.Created.IsZero() && compared(at.Sub(p.Created), t.op, t.duration)
 	},

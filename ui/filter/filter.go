@@ -4,6 +4,7 @@
 //	api            a word: part of the namespace, pod, container or namespace/pod
 //	"a b"          the same with a space, a bar or a quote in it (\" and \\)
 //	ns:kube-*      a field: see the table in field.go for all of them
+//	worst>1s       a column by its name: part of its text, or a comparison with its figure
 //	exit!=0        a field and a comparison: = != < <= > >=
 //	!word, !ns:x   everything but
 //	a b | c        space is and, | is or; and binds tighter
@@ -76,7 +77,7 @@ func (f Filter) Event(e engine.Event, at time.Time) bool {
 // Timed reports whether what f shows can change though nothing but the time does.
 func (f Filter) Timed() bool {
 	return slices.ContainsFunc(f.any, func(all []term) bool {
-		return slices.ContainsFunc(all, func(t term) bool { return t.field == age })
+		return slices.ContainsFunc(all, func(t term) bool { return t.field.timed })
 	})
 }
 

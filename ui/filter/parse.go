@@ -11,10 +11,10 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Parse reads a filter. A text of spaces only is the zero Filter. Any error is
-// an [*Error].
-func Parse(text string) (Filter, error) {
-	p := parser{text: text}
+// Parse reads a filter, which may name these columns. A text of spaces only is the zero
+// Filter. Any error is an [*Error].
+func Parse(text string, columns ...Column) (Filter, error) {
+	p := parser{text: text, columns: columns}
 	if p.space(); p.done() {
 		return Filter{}, nil
 	}
@@ -34,8 +34,9 @@ func Parse(text string) (Filter, error) {
 
 // A parser is at a byte of a text.
 type parser struct {
-	text string
-	pos  int
+	text    string
+	pos     int
+	columns []Column
 }
 
 func (p *parser) done() bool   { return p.pos == len(p.text) }
@@ -75,7 +76,7 @@ func (p *parser) term() (term, error) {
 	name, op := splitField(p.rest())
 	if op == "" {
 		t.field = word
-	} else if t.field = fieldOf(name); t.field == nil {
+	} else if t.field = cmp.Or(fieldOf(name), columnOf(p.columns, name)); t.field == nil {
 		return t, &Error{at, fieldNames() + `, or quotes around a text`, name}
 	} else if !t.field.takes(op) {
 		return t, &Error{at + len(name), `":" after ` + name, string(op)}
@@ -184,6 +185,8 @@ type term struct {
 	kind     pleg.Kind
 	delivery pleg.Delivery
 	source   ledger.Source
+
+	isNumber, isDuration bool // of a column: which of them the value is
 }
 
 // String returns the term as Parse reads it.

@@ -11,6 +11,7 @@ func Syntax() [][2]string {
 		{"a b", "both"},
 		{"a | b", "either; a space binds tighter"},
 		{"!a", "everything but"},
+		{"worst>1s", "a column by its name: part of its text, or a comparison with its figure"},
 	}
 	for _, f := range fields {
 		form := strings.Join(f.names, ": ") + ":"

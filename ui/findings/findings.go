@@ -22,20 +22,27 @@ import (
 // findings is the pane: one row for each finding, of as many lines as its summary
 // takes, and below it one for each of those that it sums up, if it is unfolded.
 type findings struct {
-	doc   widget.Doc
+	table widget.Table[*row, place]
 	view  *pane.View
-	rows  []row
-	ids   int          // cells of the column of ids
+	width int
 	since time.Time    // when the texts that are shown were taken over
 	theme *theme.Theme // of those texts: that of a view may change
 	open  map[diagnose.Key]bool
-
-	cursor int  // index of rows
-	moved  bool // a person has put it there
 }
 
 // New returns the pane. It is not safe for concurrent use.
-func New(pane.Settings) pane.Pane { return &findings{open: map[diagnose.Key]bool{}} }
+func New(pane.Settings) pane.Pane {
+	f := &findings{open: map[diagnose.Key]bool{}}
+	f.table = widget.Table[*row, place]{
+		Columns: f.columns(),
+		Key:     (*row).place,
+		Parent:  func(k place) place { return place{key: k.key, ended: k.ended} },
+		Skips:   func(r *row) bool { return r.Finding == nil || r.chain },
+		Whole:   f.whole,
+		Below:   func(r *row) [][]text.Span { return r.below },
+	}
+	return f
+}
 
 // textsKept is for how long the texts of findings stay as they are while the
 // findings are the same: the figures in them change with every snapshot.
@@ -45,31 +52,22 @@ const textsKept = time.Second
 // put it there, and on its row if that has gone; until then it is on the worst, and again
 // if that becomes another one while nobody sees it.
 func (f *findings) Observe(v *pane.View, w, h int) {
-	was, worst := f.current().place(), rowAt(f.rows, 0).place()
-	rows, age := f.list(v), v.At.Sub(f.since)
-	same := v.Theme == f.theme && w == f.doc.Width() && slices.EqualFunc(f.rows, rows, row.alike)
-	f.moved = f.moved && (h > 0 || rowAt(rows, 0).place() == worst)
-	f.view, f.rows, f.ids = v, rows, idWidth(rows)
+	was, rows, age := f.table.Rows(), f.list(v), v.At.Sub(f.since)
+	same := v.Theme == f.theme && w == f.width && slices.EqualFunc(was, rows, (*row).alike)
+	f.view, f.width = v, w
+	f.table.Resize(v.Pen(), w, h)
+	if h == 0 && rowAt(rows, 0).place() != rowAt(was, 0).place() {
+		f.table.Do(keymap.Top)
+	}
 	if same && age >= 0 && age < textsKept {
-		f.doc.Resize(h - 1)
+		for i, r := range rows {
+			r.first, r.whole, r.below = was[i].first, was[i].whole, was[i].below
+		}
 	} else {
 		f.since, f.theme = v.At, v.Theme
-		f.doc.Write(v.Pen(), w, h-1, f.write)
+		f.write(rows)
 	}
-	if i := slices.IndexFunc(rows, func(r row) bool { return r.place() == was }); !f.moved {
-		f.cursor = 0
-	} else if i >= 0 {
-		f.cursor = i
-	}
-	f.put(f.cursor)
-}
-
-// put puts the cursor on row i, or the nearest there is, and makes it visible.
-func (f *findings) put(i int) {
-	f.cursor = max(0, min(i, len(f.rows)-1))
-	if len(f.rows) > 0 {
-		f.doc.Go(f.rows[f.cursor].place())
-	}
+	f.table.Set(rows)
 }
 
 // footer is what the footer names, the most useful first.
@@ -80,7 +78,7 @@ var footer = []keymap.Action{
 
 // Info says how many findings there are of what severity.
 func (f *findings) Info() pane.Info {
-	info := pane.Info{Name: "Findings", Scope: keymap.Folding, Footer: footer, Least: 2, Wanted: 1 + f.doc.Len(), Tells: true}
+	info := pane.Info{Name: "Findings", Scope: keymap.Folding, Footer: footer, Least: 2, Wanted: 1 + f.table.Lines(), Tells: true}
 	if f.view == nil {
 		return info
 	}
@@ -120,7 +118,7 @@ func (f *findings) Subject() pane.Subject {
 }
 
 // current returns the row under the cursor; it is of no finding if there is none.
-func (f *findings) current() row { return rowAt(f.rows, f.cursor) }
+func (f *findings) current() *row { return rowAt(f.table.Rows(), f.table.Cursor()) }
 
 // Do moves the cursor, unfolds, opens and copies.
 func (f *findings) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
@@ -138,24 +136,13 @@ func (f *findings) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	case keymap.SortNext, keymap.SortPrev, keymap.SortInvert:
 		h.Say("findings stay in the order of their causes")
 	default:
-		by, _, ok := widget.Step(a, len(f.rows), max(1, f.doc.Height()/linesOfOne))
-		if !ok {
-			return nil, false
-		}
-		f.put(f.cursor + by)
+		return nil, f.table.Do(a)
 	}
-	f.moved = true
 	return nil, true
 }
 
 // Click puts the cursor on a row.
-func (f *findings) Click(_, y int, _ pane.Host) {
-	if y < 1 || !f.doc.Click(y-1) {
-		return
-	}
-	f.moved = true
-	f.put(slices.IndexFunc(f.rows, func(r row) bool { return r.place() == f.doc.Current() }))
-}
+func (f *findings) Click(_, y int, _ pane.Host) { f.table.Click(y) }
 
 // openSheet opens the sheet of a finding, or of the pod that it is about.
 func openSheet(h pane.Host, s pane.Subject) {
@@ -168,7 +155,7 @@ func openSheet(h pane.Host, s pane.Subject) {
 }
 
 // fold shows those that a finding sums up, or hides them.
-func (f *findings) fold(r row, a keymap.Action, h pane.Host) {
+func (f *findings) fold(r *row, a keymap.Action, h pane.Host) {
 	if r.Finding == nil || !r.folds() {
 		if a == keymap.Fold {
 			h.Say("nothing to unfold here")
@@ -177,13 +164,13 @@ func (f *findings) fold(r row, a keymap.Action, h pane.Host) {
 	}
 	open := a == keymap.Right || a == keymap.Fold && !r.open
 	if f.open[r.Key()] = open; !open {
-		f.cursor = slices.IndexFunc(f.rows, func(o row) bool { return o.Finding == r.Finding && o.one == nil })
+		f.table.GoTo(f.table.Parent(r.place()))
 	}
 }
 
 // copy puts the next safe command of a finding into the clipboard; of one that it sums
 // up, the name.
-func (f *findings) copy(r row, h pane.Host) tea.Cmd {
+func (f *findings) copy(r *row, h pane.Host) tea.Cmd {
 	switch {
 	case r.one != nil:
 		return pane.Copy(h, r.one.Pod.Name)
@@ -216,16 +203,12 @@ func copyStep(h pane.Host, command string) tea.Cmd {
 
 // Draw draws the heads, or what is there in the place of findings, and the rows.
 func (f *findings) Draw(l *text.Line, y int, focused bool) {
-	p := f.view.Pen()
-	switch {
-	case y > 0:
-		f.doc.Draw(l, p, y-1, focused)
-	case len(f.view.Findings) == 0:
+	if y == 0 && len(f.view.Findings) == 0 {
 		none := f.nothing()
 		l.Put(none.Style, none.Text)
-	default:
-		f.heads(l, p)
+		return
 	}
+	f.table.Draw(l, f.view.Pen(), y, focused)
 }
 
 // nothing says what a person sees in the place of findings when there are none.

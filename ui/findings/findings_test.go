@@ -171,7 +171,7 @@ func TestRowUnderTheCursorIsSeen(t *testing.T) {
 	for i := range many {
 		many[i] = diagnose.Finding{ID: diagnose.ID(fmt.Sprint("x", i)), Summary: strings.Repeat("long ", 30)}
 	}
-	if s := show(80, 16, many...).Press("ctrl+f"); under(s) != "x4" || s.Row("x1 ") == "" {
+	if s := show(80, 16, many...).Press("ctrl+f"); under(s) != "x4" || s.Row("x8 ") == "" {
 		t.Errorf("a page down leads to %q:\n%s", under(s), s.Text())
 	}
 	if got := under(show(80, 20, Findings()...).Press("ctrl+f")); got != "crash-loop" {

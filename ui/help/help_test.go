@@ -4,13 +4,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/help"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 func stage(w, h int) *panetest.Stage {
@@ -100,7 +103,7 @@ func TestFilterSyntax(t *testing.T) {
 	for _, row := range filter.Syntax() {
 		names, ordered := strings.CutSuffix(row[0], " = != < >")
 		if !ordered && !strings.HasSuffix(names, ":") {
-			if _, err := filter.Parse(row[0]); err != nil {
+			if _, err := filter.Parse(row[0], filter.Column{Name: "worst", Pod: func(*podlist.Pod, time.Time) widget.Cell { return widget.Cell{} }}); err != nil {
 				t.Errorf("%q: %v", row[0], err)
 			}
 			continue

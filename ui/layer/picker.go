@@ -34,12 +34,16 @@ func NewPicker(title string, choices []widget.Choice) *Picker {
 	p.table.Key = func(c *widget.Choice) string { return c.Name }
 	p.table.Columns = []widget.Column[*widget.Choice]{
 		{
-			Name: "name", Least: 16, Most: 64, Draw: drawName,
-			Need: func(c *widget.Choice) int { return 4 + text.Width(c.Name) },
+			Name: "name", Least: 16, Most: 64, Fits: true,
+			Value: func(p widget.Pen, c *widget.Choice) widget.Cell {
+				if c.On {
+					return widget.Say(p.Strong, "[x] "+c.Name)
+				}
+				return widget.Say(p.Text, "[ ] "+c.Name)
+			},
 		}, {
-			Name: "note", Least: 10, Most: 200, Rank: 1,
-			Need: func(c *widget.Choice) int { return text.Width(c.Note) },
-			Draw: func(l *text.Line, p widget.Pen, c *widget.Choice, w int) { l.Cell(p.Dim, c.Note, w) },
+			Name: "note", Least: 10, Most: 200, Rank: 1, Fits: true,
+			Value: func(p widget.Pen, c *widget.Choice) widget.Cell { return widget.Say(p.Dim, c.Note) },
 		},
 	}
 	for _, c := range choices {
@@ -48,15 +52,6 @@ func NewPicker(title string, choices []widget.Choice) *Picker {
 	p.table.Set(p.choices)
 	p.table.Go(slices.IndexFunc(choices, func(c widget.Choice) bool { return c.On }))
 	return p
-}
-
-// drawName draws a box that is checked while the choice is on, and its name.
-func drawName(l *text.Line, p widget.Pen, c *widget.Choice, w int) {
-	st, box := p.Text, "[ ] "
-	if c.On {
-		st, box = p.Strong, "[x] "
-	}
-	l.Cell(st, box+c.Name, w)
 }
 
 // pickerFooter is what the footer names below a picker, the most useful first.
@@ -77,7 +72,7 @@ func (p *Picker) Info() pane.Info {
 // another choice.
 func (p *Picker) Observe(v *pane.View, w, h int) {
 	p.view = v
-	p.table.Resize(w, h+1)
+	p.table.Resize(v.Pen(), w, h+1)
 }
 
 // Draw draws a choice.

@@ -76,8 +76,8 @@ func (r *benchResult) append(b []byte) []byte {
 // write writes the result for people, with how it was measured.
 func (o *benchObject) write(d *widget.Doc, t *theme.Theme, measured string) {
 	var head, remarks widget.Section
-	head.Add(widget.Say("runtime", widget.Plain, fmt.Sprintf("%s %s at %s, as kubelet %s", o.Runtime.Name, o.Runtime.Version, o.Runtime.Endpoint, o.KubeletVersion)),
-		widget.Say("measured", widget.Plain, measured))
+	head.Add(widget.Fact("runtime", widget.Plain, fmt.Sprintf("%s %s at %s, as kubelet %s", o.Runtime.Name, o.Runtime.Version, o.Runtime.Endpoint, o.KubeletVersion)),
+		widget.Fact("measured", widget.Plain, measured))
 	d.Sections(head)
 	d.Line()
 	var rows [][]text.Span
@@ -89,7 +89,7 @@ func (o *benchObject) write(d *widget.Doc, t *theme.Theme, measured string) {
 		if i == 0 {
 			d.Line()
 		}
-		remarks.Add(widget.Say(remark[0], widget.Plain, remark[1]))
+		remarks.Add(widget.Fact(remark[0], widget.Plain, remark[1]))
 	}
 	d.Sections(remarks)
 }

@@ -18,7 +18,7 @@ import (
 // word for word is not told again.
 func facts(u diagnose.Update, o CheckOptions) []widget.Section {
 	s, written, seen := u.Snapshot, writtenIn(u.Findings), widget.Section{}
-	say := func(label, said string) { seen.Add(widget.Say(label, widget.Plain, said)) }
+	say := func(label, said string) { seen.Add(widget.Fact(label, widget.Plain, said)) }
 	say("node", ready(s, o.Node, strings.TrimPrefix(o.kubelet(s), "v"), written))
 	say("kubelet", kubelet(s.Evidence))
 	say("pleg", health(s, written)+"; "+ages(s))

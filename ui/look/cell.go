@@ -1,7 +1,6 @@
 package look
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -11,15 +10,6 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
-
-// Sign draws a symbol and a word after it, in w cells.
-func Sign(l *text.Line, st theme.Style, symbol, word string, w int) {
-	kept := l.Left()
-	l.Sign(st, symbol)
-	l.Repeat(st, " ", 1)
-	l.Put(st, word)
-	l.Space(w - (kept - l.Left()))
-}
 
 // Dots draws one sign for the state of each container, in w cells. Dead has the ids of those
 // that have died, as only an event source saw.
@@ -36,56 +26,40 @@ func Dots[T any](l *text.Line, b widget.Pen, containers []*pleg.Container, dead 
 	l.Space(w - len(containers))
 }
 
-// Exit draws an exit code at the right of w cells; nothing if it is not known.
-func Exit(l *text.Line, b widget.Pen, code int32, known bool, w int) {
-	said := ""
-	if known {
-		said = strconv.Itoa(int(code))
+// Exit returns an exit code; blank if it is not known.
+func Exit(p widget.Pen, code int32, known bool) widget.Cell {
+	if !known {
+		return widget.Cell{}
 	}
-	l.Right(Code(b.Theme, code), said, w)
+	return widget.Number(Code(p.Theme, code), int64(code))
 }
 
-// Count draws a number at the right of w cells. It leaves zero out: that says nothing.
-func Count(l *text.Line, b widget.Pen, n uint64, w int) {
-	said := ""
-	if n > 0 {
-		said = text.Count(n)
+// Count returns a number. It leaves zero out: that says nothing.
+func Count(p widget.Pen, n uint64) widget.Cell {
+	if n == 0 {
+		return widget.Cell{}
 	}
-	l.Right(b.Text, said, w)
+	return widget.Count(p.Text, n)
 }
 
-// Age draws how long ago that was at the right of w cells, or "-" for the zero time.
-func Age(l *text.Line, b widget.Pen, since time.Time, w int) {
-	if since.IsZero() {
-		l.Right(b.Dim, "-", w)
-		return
+// Age returns how long ago that was, or "-" for the zero time.
+func Age(p widget.Pen, at time.Time) widget.Cell {
+	if at.IsZero() {
+		return widget.Say(p.Dim, "-")
 	}
-	l.Right(b.Text, text.AgeCoarse(b.At.Sub(since)), w)
+	return widget.Since(p.Text, at)
 }
 
-// Took draws how long a call took at the right of w cells; nothing if it is not known.
-func Took(l *text.Line, b widget.Pen, d time.Duration, known bool, w int) {
-	said := ""
-	if known {
-		said = text.Took(d)
+// Took returns how long a call took; blank if it is not known.
+func Took(p widget.Pen, d time.Duration, known bool) widget.Cell {
+	if !known {
+		return widget.Cell{}
 	}
-	l.Right(theme.When(diagnose.TookLong(d), b.Warn, b.Text), said, w)
+	return widget.Took(theme.When(diagnose.TookLong(d), p.Warn, p.Text), d)
 }
 
-// LastEvent draws an event and how long ago it was, in w cells.
-func LastEvent(l *text.Line, b widget.Pen, e *engine.Event, w int) {
-	_, st := Event(b.Theme, e)
-	l.Cell(st, EventWord(e.Kind), w-5)
-	l.Right(b.Dim, lately(b.At.Sub(e.SeenAt)), 5)
-}
-
-// lately is an age that stays the same for some seconds.
-func lately(d time.Duration) string {
-	switch {
-	case d < 5*time.Second:
-		return "now"
-	case d < 10*time.Second:
-		return "5s"
-	}
-	return text.AgeCoarse(d)
+// LastEvent returns an event and when it was seen.
+func LastEvent(p widget.Pen, e *engine.Event) widget.Cell {
+	_, st := Event(p.Theme, e)
+	return widget.Lately(st, e.SeenAt).After(EventWord(e.Kind))
 }

@@ -65,19 +65,16 @@ func join(i int, first string) string {
 	return ", "
 }
 
-// WorkerEvent draws the last event of a pod worker and how long ago it came, in w cells: in
-// brackets if it was expected, and woke nobody.
-func WorkerEvent(l *text.Line, b widget.Pen, of *podworker.Worker, w int) {
-	e := engine.Event{Event: of.Last, SeenAt: of.LastAt}
+// WorkerEvent returns the last event of a pod worker and when it came: in brackets if it was
+// expected, and woke nobody.
+func WorkerEvent(b widget.Pen, of *podworker.Worker) widget.Cell {
 	switch {
 	case of.LastAt.IsZero():
-		l.Cell(b.Dim, "-", w)
+		return widget.Say(b.Dim, "-")
 	case of.Spared:
-		l.Cell(b.Dim, "("+EventWord(e.Kind)+")", w-5)
-		l.Right(b.Dim, lately(b.At.Sub(e.SeenAt)), 5)
-	default:
-		LastEvent(l, b, &e, w)
+		return widget.Lately(b.Dim, of.LastAt).After("(" + EventWord(of.Last.Kind) + ")")
 	}
+	return LastEvent(b, &engine.Event{Event: of.Last, SeenAt: of.LastAt})
 }
 
 // WorkersTell says what the pod workers are, in a few words: of a demo's kubelet that acts, or

@@ -73,7 +73,7 @@ func (f flag) said() (kind, usage string) {
 func (p Page) Scenarios() string {
 	var all widget.Section
 	for _, s := range sim.Scenarios() {
-		all.Add(p.row(scenarioWidth, s.Name, "", s.Summary), widget.Say("", widget.Quiet, s.Keys))
+		all.Add(p.row(scenarioWidth, s.Name, "", s.Summary), widget.Fact("", widget.Quiet, s.Keys))
 	}
 	return p.print(func(d *widget.Doc) { d.Sections(all) })
 }

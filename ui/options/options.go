@@ -12,6 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -74,14 +75,11 @@ type Options struct {
 	Theme      string // a name of package theme; empty: nobody has chosen one
 	Keys       keymap.Map
 
-	config  string // the file that was named
-	columns Columns
+	config  string         // the file that was named
+	columns filter.Columns // that can be sorted by, hidden, or asked for by a filter
 
 	eventsGiven bool
 }
-
-// Columns are the names of the panes' columns, by the pane's name in lower case.
-type Columns map[string][]string
 
 // Look returns the theme to draw with: the chosen one, or the one that fits a background
 // that is dark or is not.
@@ -178,7 +176,7 @@ func (o *Options) groups() []group {
 		}},
 		{"What is shown, and how", []flag{
 			{name: "namespace", kind: "namespace", short: "n", set: each(&o.Namespaces, word), many: true, usage: "show only this namespace; may be repeated"},
-			{name: "filter", kind: "filter", set: into(&o.Filter, filterText), usage: "begin with this, as / takes it"},
+			{name: "filter", kind: "filter", set: into(&o.Filter, o.filterText), usage: "begin with this, as / takes it"},
 			{name: "problems", set: into(&o.Problems, truth), bare: "true", usage: "begin with pods with a problem only"},
 			{name: "sort", kind: "column", set: into(&o.Sort, column(o.columns["pods"])), usage: "sort the pods by this column, named by its head (default the worst first)"},
 			{name: "descending", set: into(&o.Descending, truth), bare: "true", usage: "sort the other way round"},

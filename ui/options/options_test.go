@@ -13,6 +13,9 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // TestMain keeps the settings of whoever runs the tests out of them.
@@ -36,7 +39,12 @@ func defaults(change func(*Options)) Options {
 	return o
 }
 
-var columns = Columns{"pods": {"pod", "state", "run", "age", "rst"}, "calls": {"p50"}}
+var columns = filter.Columns{
+	"pods":  {{Name: "pod"}, {Name: "state"}, {Name: "run"}, {Name: "age", Head: "AGE"}, {Name: "rst"}, {Name: "worst", Head: "WORST", Pod: blank}, {Name: "lastevent", Head: "LAST EVENT"}},
+	"calls": {{Name: "p50"}},
+}
+
+func blank(*podlist.Pod, time.Time) widget.Cell { return widget.Cell{} }
 
 // besides compares options but for the keys.
 var besides = cmp.Options{cmpopts.IgnoreFields(Options{}, "Keys"), cmpopts.IgnoreUnexported(Options{})}
@@ -78,6 +86,9 @@ func TestParse(t *testing.T) {
 		{"--sort age --descending --time-format full --mouse --ascii --problems", func(o *Options) {
 			o.Sort, o.Descending, o.Time, o.Mouse, o.ASCII, o.Problems = "age", true, "full", true, true, true
 		}},
+		{"--sort AGE", func(o *Options) { o.Sort = "age" }},
+		{"--sort RST", func(o *Options) { o.Sort = "rst" }},
+		{"--filter worst>1s", func(o *Options) { o.Filter = "worst>1s" }},
 		{"--filter state:exited|has:problem --theme mono", func(o *Options) { o.Filter, o.Theme = "state:exited|has:problem", "mono" }},
 		{"--ascii=false", func(*Options) {}},
 		{"--no-dump", func(o *Options) { o.Runtime.NoDump = true }},
@@ -146,7 +157,7 @@ func TestParseRefuses(t *testing.T) {
 		{"bench --sources relist", `--sources: want one or more of none, cri, cgroup, pidfd with commas between them, not "relist"`},
 		{"--expected-events=false", "--expected-events: only with --demo"},
 		{"--ascii=maybe", `--ascii: want true or false, not "maybe"`},
-		{"--sort mood", `--sort: want one of pod, state, run, age, rst, not "mood"`},
+		{"--sort mood", `--sort: want one of pod, state, run, age, rst, worst, lastevent, not "mood"`},
 		{"--filter lat>x", `--filter: column 5: want a duration, such as 500ms, not "x"`},
 		{"--xyzzy", "unknown flag: --xyzzy (see"},
 		{"--namespaces a", `unknown flag: --namespaces; did you mean namespace? (see`},

@@ -84,8 +84,18 @@ func oneOf(known []string) func(string) (string, error) {
 	}
 }
 
-func column(known []string) func(string) (string, error) {
-	return func(s string) (string, error) { return oneOf(known)(cmp.Or(former[s], s)) }
+// column returns what reads the name of a column, or its head, in any case.
+func column(known []filter.Column) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if c, ok := filter.Called(known, cmp.Or(former[s], s)); ok {
+			return c.Name, nil
+		}
+		var names []string
+		for _, c := range known {
+			names = append(names, c.Name)
+		}
+		return oneOf(names)(s)
+	}
 }
 
 // either returns what tells which of two words it reads.
@@ -129,8 +139,8 @@ func speed(s string) (float64, error) {
 	return v, nil
 }
 
-func filterText(s string) (string, error) {
-	_, err := filter.Parse(s)
+func (o *Options) filterText(s string) (string, error) {
+	_, err := filter.Parse(s, o.columns.All()...)
 	return s, err
 }
 

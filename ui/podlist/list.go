@@ -85,10 +85,10 @@ func (l *List) ProblemsOnly() bool { return l.order.Problems }
 // An Order says which pods stand first, and whether others are left out. The zero value has
 // all, the worst first.
 type Order struct {
-	By       string              // what they are sorted by; empty for the worst first
-	Compare  func(a, b *Pod) int // that of By: 0 for pods that are to stand by namespace and name; nil where that is empty
-	Invert   bool                // the other way round
-	Problems bool                // only pods with a problem, of those that the filter lets through
+	By       string           // what they are sorted by; empty for the worst first
+	Sort     func(all []*Pod) // sorts those that stand by namespace and name by that; nil where By is empty
+	Invert   bool             // the other way round
+	Problems bool             // only pods with a problem, of those that the filter lets through
 }
 
 // Arrange puts those shown into an order. It costs nothing where that is the order already.
@@ -119,11 +119,11 @@ func (l *List) choose() {
 			shown = append(shown, p)
 		}
 	}
-	compare := l.order.Compare
-	if compare == nil {
-		compare = func(a, b *Pod) int { return cmp.Compare(b.Rank, a.Rank) }
+	if l.order.Sort != nil {
+		l.order.Sort(shown)
+	} else {
+		slices.SortStableFunc(shown, func(a, b *Pod) int { return cmp.Compare(b.Rank, a.Rank) }) // by namespace and name they are
 	}
-	slices.SortStableFunc(shown, compare) // by namespace and name they are
 	if l.order.Invert {
 		slices.Reverse(shown)
 	}

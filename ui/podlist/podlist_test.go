@@ -161,7 +161,7 @@ func TestWorstFirst(t *testing.T) {
 		t.Errorf("after a crash %s, want %s", names(&l), want)
 	}
 
-	l.Arrange(podlist.Order{By: "name", Compare: func(a, b *podlist.Pod) int { return strings.Compare(b.Pod.Name, a.Pod.Name) }})
+	l.Arrange(podlist.Order{By: "name", Sort: slices.Reverse[[]*podlist.Pod]})
 	if got := names(&l); got != "h g-loop f-hung e-ghost d-failing c-loop b-error a" {
 		t.Errorf("sorted by a person: %s", got)
 	}

@@ -13,23 +13,23 @@ import (
 // none returns what a person sees in the place of the pods when there are none: what is
 // going on, what comes next, and what to type. It returns nil if there are pods.
 func (p *pods) none(w, h int) *widget.Doc {
-	if p.table.Len() > 0 {
+	if p.Len() > 0 {
 		return nil
 	}
 	write := p.noMatch
 	switch {
-	case p.view.Snapshot.Pods == nil:
+	case p.View.Snapshot.Pods == nil:
 		write = p.unlisted
-	case len(p.view.Snapshot.Pods) == 0:
+	case len(p.View.Snapshot.Pods) == 0:
 		write = p.empty
 	}
 	d := new(widget.Doc)
-	d.Write(p.view.Pen(), w, h, write)
+	d.Write(p.View.Pen(), w, h, write)
 	return d
 }
 
 func (p *pods) empty(d *widget.Doc) {
-	t := p.view.Theme
+	t := p.View.Theme
 	d.Line(text.Say(t.Strong, "No pods on this node"))
 	d.Line()
 	d.Paragraph(t.Text, "The runtime answers, and lists no sandbox and no container.")
@@ -38,7 +38,7 @@ func (p *pods) empty(d *widget.Doc) {
 
 // unlisted says why there is no list yet, what comes next, and what to type.
 func (p *pods) unlisted(d *widget.Doc) {
-	v, t := p.view, p.view.Theme
+	v, t := p.View, p.View.Theme
 	d.Line(text.Say(t.Strong, "No list yet"))
 	d.Line()
 	if f := v.Failure; f != nil {
@@ -54,7 +54,7 @@ func (p *pods) unlisted(d *widget.Doc) {
 
 // next says what a list that is not there waits for.
 func (p *pods) next() string {
-	s, keys := p.view.Snapshot, p.view.Keys
+	s, keys := p.View.Snapshot, p.View.Keys
 	switch f := diagnose.RelistCall(s); {
 	case s.Paused:
 		return "The relist is paused: " + keys.Keys(keymap.PauseRelist) + " resumes it, " + keys.Keys(keymap.RelistNow) + " relists once."
@@ -68,10 +68,10 @@ func (p *pods) next() string {
 
 // advice names commands to look into it: those of what was found.
 func (p *pods) advice(d *widget.Doc) {
-	t := p.view.Theme
+	t := p.View.Theme
 	d.Line(text.Say(t.Dim, "To look into it:"))
 	none := d.Len()
-	for _, f := range p.view.Findings {
+	for _, f := range p.View.Findings {
 		for _, step := range f.Next {
 			if step.Command != "" && !step.Risky {
 				d.Line(text.Say(t.Key, "  "+step.Command))
@@ -79,17 +79,17 @@ func (p *pods) advice(d *widget.Doc) {
 		}
 	}
 	if d.Len() == none {
-		d.Line(text.Say(t.Key, "  crictl -r "+p.view.Source.Endpoint+" version"))
+		d.Line(text.Say(t.Key, "  crictl -r "+p.View.Source.Endpoint+" version"))
 	}
 	d.Paragraph(t.Dim, "plegtop shows the pods as soon as the runtime lists them.")
 }
 
 func (p *pods) noMatch(d *widget.Doc) {
-	v, t := p.view, p.view.Theme
+	v, t := p.View, p.View.Theme
 	d.Line(text.Say(t.Strong, "No pod matches"))
 	d.Line()
 	say := func(what string, a keymap.Action, does string) {
-		d.Paragraph(t.Text, what+"   ("+p.view.Keys.Keys(a)+" "+does+")")
+		d.Paragraph(t.Text, what+"   ("+p.View.Keys.Keys(a)+" "+does+")")
 	}
 	if f := v.Filter.Text; f != "" {
 		say("filter      "+f, keymap.Back, "drops it")

@@ -3,10 +3,11 @@ package pods
 import (
 	"cmp"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/text"
@@ -23,160 +24,152 @@ type row struct {
 	open bool          // unfolded
 }
 
-// columns are those of the pane. One more is one literal more; Compare is only asked of
-// pods, and leaves those that are equal in the order of their names.
+// columns are those of the pane. One more is one literal more. Pods that are equal stay in the
+// order of their names.
 var columns = []widget.Column[row]{
 	{
 		Name: "namespace", Head: "NAMESPACE", Help: "the pod's namespace",
-		Least: 10, Most: 20, Rank: 3,
-		Need:    podOnly(func(p *podlist.Pod) int { return text.Width(p.Pod.Namespace) }),
-		Draw:    podDraw(func(l *text.Line, b widget.Pen, p *podlist.Pod, w int) { l.Cell(b.Dim, p.Pod.Namespace, w) }),
-		Compare: func(a, b row) int { return 0 },
+		Least: 10, Most: 20, Rank: 3, Fits: true,
+		Value: pod(func(b widget.Pen, p *podlist.Pod) widget.Cell { return widget.Say(b.Dim, p.Pod.Namespace) }),
 	}, {
 		Name: "pod", Head: "POD", Help: "the pod; unfolded, its sandboxes and containers",
-		Least: 14, Fair: 24, Most: 64,
-		Need:    podOnly(func(p *podlist.Pod) int { return text.Width(p.Pod.Name) + 2 }),
-		Draw:    drawName,
-		Compare: func(a, b row) int { return strings.Compare(a.of.Pod.Name, b.of.Pod.Name) },
+		Least: 14, Fair: 24, Most: 64, Fits: true,
+		Value: pod(func(b widget.Pen, p *podlist.Pod) widget.Cell {
+			return widget.Name(b.Text, cmp.Or(p.Pod.Name, string(p.Pod.UID))).Signed(b.Symbols.Folded)
+		}),
+		Draw: drawName,
 	}, {
 		Name: "state", Head: "STATE", Help: "the worst that is known of the pod, or the state of its part; the filter's state: knows these words",
 		Least: 11, Rank: 1,
-		Draw: func(l *text.Line, b widget.Pen, r row, w int) {
+		Value: func(b widget.Pen, r row) widget.Cell {
 			symbol, st := r.of.Look(b.Theme)
 			word := r.of.Says(b.At)
 			if r.part != nil && !r.hangs() {
 				symbol, word, st = look.Listed(b.Theme, r.part.State, r.part.Dead)
 			}
-			look.Sign(l, st, symbol, word, w)
+			return widget.Say(st, word).Signed(symbol).Sorted(int64(r.of.State))
 		},
-		Compare: func(a, b row) int { return cmp.Compare(b.of.State, a.of.State) },
 	}, {
 		Name: "run", Head: "RUN", Help: "containers that run, of those that should; not the kubelet's readiness, which asks probes too",
 		Least: 5, Rank: 2, Right: true,
-		Draw: podDraw(func(l *text.Line, b widget.Pen, p *podlist.Pod, w int) {
-			if p.State == diagnose.PodUnlisted {
-				l.Right(b.Dim, "?", w)
-				return
-			}
-			short := p.Running < p.Wanted && p.State != diagnose.PodCompleted
-			l.Right(theme.When(short, b.Warn, b.Text), ran(p.Running, p.Wanted, w), w)
-		}),
-		Compare: compareRun,
+		Value: pod(running), Draw: drawRun,
 	}, {
 		Name: "ctrs", Head: "CTRS", Help: "the state of each container, a sign each",
 		Least: 5, Rank: 10,
-		Draw:    podDraw(func(l *text.Line, b widget.Pen, p *podlist.Pod, w int) { look.Dots(l, b, p.Now, p.Dead, w) }),
-		Compare: compareRun,
+		Value: pod(running), Draw: drawDots,
 	}, {
 		Name: "exit", Head: "EXIT", Help: "the exit code of the container that ended last",
 		Least: 4, Rank: 5, Right: true,
-		Draw: func(l *text.Line, b widget.Pen, r row, w int) {
+		Value: func(b widget.Pen, r row) widget.Cell {
 			switch {
 			case r.part == nil:
-				look.Exit(l, b, r.of.Exit, r.of.HasExit, w)
+				return look.Exit(b, r.of.Exit, r.of.HasExit)
 			case r.part.Status != nil:
-				look.Exit(l, b, r.part.Status.ExitCode, r.part.Status.State == pleg.Exited, w)
-			default:
-				l.Space(w)
+				return look.Exit(b, r.part.Status.ExitCode, r.part.Status.State == pleg.Exited)
 			}
+			return widget.Cell{}
 		},
-		Compare: func(a, b row) int { return cmp.Compare(b.of.Exit, a.of.Exit) },
 	}, {
 		Name: "rst", Head: "RST", Help: "restarts, of the container that was restarted most",
 		Least: 4, Rank: 5, Right: true,
-		Draw: func(l *text.Line, b widget.Pen, r row, w int) {
-			n := r.of.Restarts
+		Value: func(b widget.Pen, r row) widget.Cell {
 			if r.part != nil {
-				n = r.part.Attempt
+				return look.Count(b, uint64(r.part.Attempt))
 			}
-			look.Count(l, b, uint64(n), w)
+			return look.Count(b, uint64(r.of.Restarts))
 		},
-		Compare: func(a, b row) int { return cmp.Compare(b.of.Restarts, a.of.Restarts) },
 	}, {
 		Name: "age", Head: "AGE", Help: "how long ago it was made, by the runtime's clock",
 		Least: 5, Rank: 7, Right: true,
-		Draw: func(l *text.Line, b widget.Pen, r row, w int) {
-			made := r.of.Created
+		Value: func(b widget.Pen, r row) widget.Cell {
 			if r.part != nil {
-				made = r.part.Created
+				return look.Age(b, r.part.Created)
 			}
-			look.Age(l, b, made, w)
+			return look.Age(b, r.of.Created)
 		},
-		Compare: func(a, b row) int { return b.of.Created.Compare(a.of.Created) },
 	}, {
 		Name: "lastevent", Head: "LAST EVENT", Help: "the last event that the kubelet's PLEG would have made, and how long ago; none for what was there at the start",
 		Least: 13, Rank: 9,
-		Draw: func(l *text.Line, b widget.Pen, r row, w int) {
+		Value: func(b widget.Pen, r row) widget.Cell {
 			e := &r.of.Pod.LastEvent
 			if e.Seq == 0 || e.AtStart || r.part != nil && e.ID != r.part.ID {
-				l.Space(w)
-				return
+				return widget.Cell{}
 			}
-			look.LastEvent(l, b, e, w)
+			return look.LastEvent(b, e)
 		},
-		Compare: func(a, b row) int { return b.of.Pod.LastEvent.SeenAt.Compare(a.of.Pod.LastEvent.SeenAt) },
 	}, {
 		Name: "inspect", Head: "INSPECT", Help: "how long the last inspection of the pod took, or hangs",
 		Least: 7, Fair: 21, Rank: 8, Right: true, // remarks get some cells before LAST EVENT has its own
-		Draw: podDraw(func(l *text.Line, b widget.Pen, p *podlist.Pod, w int) {
+		Value: pod(func(b widget.Pen, p *podlist.Pod) widget.Cell {
 			if p.Out != nil {
-				l.Right(b.Bad, wording.OutFor(p.Out.Elapsed(b.At)), w)
-				return
+				out := p.Out.Elapsed(b.At)
+				return widget.Say(b.Bad, wording.OutFor(out)).Sorted(hanging + int64(out))
 			}
-			look.Took(l, b, p.Pod.InspectLast, p.Pod.Inspected > 0, w)
+			return look.Took(b, p.Pod.InspectLast, p.Pod.Inspected > 0)
 		}),
-		Compare: func(a, b row) int {
-			return cmp.Or(cmp.Compare(hanging(b.of), hanging(a.of)), cmp.Compare(b.of.Pod.InspectLast, a.of.Pod.InspectLast))
-		},
 	}, {
 		Name: "worst", Head: "WORST", Help: "how long the slowest inspection of the pod took",
 		Least: 6, Rank: 11, Right: true,
-		Draw: podDraw(func(l *text.Line, b widget.Pen, p *podlist.Pod, w int) {
-			look.Took(l, b, p.Pod.InspectWorst, p.Pod.Inspected > 0, w)
+		Value: pod(func(b widget.Pen, p *podlist.Pod) widget.Cell {
+			return look.Took(b, p.Pod.InspectWorst, p.Pod.Inspected > 0)
 		}),
-		Compare: func(a, b row) int { return cmp.Compare(b.of.Pod.InspectWorst, a.of.Pod.InspectWorst) },
 	}, {
 		Name: "remark", Head: "REMARK", Help: "what is wrong, in the runtime's words where it said so; of a container what it runs",
 		Least: 8, Fair: 14, Most: 200, Rank: 4,
-		Need:    func(row) int { return 200 },
-		Draw:    drawRemark,
-		Compare: func(a, b row) int { return strings.Compare(b.of.Remark, a.of.Remark) },
+		Value: remarked,
 	},
 }
 
-// podOnly returns the Need of a column that only pods make use of.
-func podOnly(need func(*podlist.Pod) int) func(row) int {
-	return func(r row) int {
-		if r.part != nil {
-			return 0
-		}
-		return need(r.of)
+// Fields returns the columns, for a filter to ask what they have of a pod.
+func (p *pods) Fields() (all []filter.Column) {
+	th := theme.Default()
+	for _, c := range columns {
+		all = append(all, filter.Column{Name: c.Name, Head: c.Head, Pod: func(of *podlist.Pod, at time.Time) widget.Cell {
+			return c.Value(widget.Pen{Theme: &th, At: at}, row{of: of})
+		}})
 	}
+	return all
 }
 
-// podDraw returns the Draw of a column that is blank for the parts of a pod.
-func podDraw(draw func(l *text.Line, b widget.Pen, p *podlist.Pod, w int)) func(*text.Line, widget.Pen, row, int) {
-	return func(l *text.Line, b widget.Pen, r row, w int) {
+// hanging is longer than any inspection has taken.
+const hanging = 1 << 62
+
+// pod returns the Value of a column that is blank for the parts of a pod.
+func pod(value func(b widget.Pen, p *podlist.Pod) widget.Cell) func(widget.Pen, row) widget.Cell {
+	return func(b widget.Pen, r row) widget.Cell {
 		if r.part != nil {
-			l.Space(w)
-			return
+			return widget.Cell{}
 		}
-		draw(l, b, r.of, w)
+		return value(b, r.of)
 	}
 }
 
 // hangs reports whether the call that hangs is about this part of the pod.
 func (r row) hangs() bool { return r.part != nil && r.of.Hangs(r.part) }
 
-func hanging(p *podlist.Pod) int {
-	if p.Out != nil {
-		return 1
-	}
-	return 0
+// running is how many containers run; where most are missing comes first.
+func running(b widget.Pen, p *podlist.Pod) widget.Cell {
+	st := theme.When(p.Running < p.Wanted && p.State != diagnose.PodCompleted, b.Warn, b.Text)
+	return widget.Number(st, int64(p.Running)).Sorted(int64(p.Wanted-p.Running)<<32 + int64(p.Wanted))
 }
 
-func compareRun(a, b row) int {
-	return cmp.Or(cmp.Compare(a.of.Running-a.of.Wanted, b.of.Running-b.of.Wanted), cmp.Compare(b.of.Wanted, a.of.Wanted))
+func drawRun(l *text.Line, b widget.Pen, r row, w int) {
+	switch {
+	case r.part != nil:
+		l.Space(w)
+	case r.of.State == diagnose.PodUnlisted:
+		l.Right(b.Dim, "?", w)
+	default:
+		l.Right(running(b, r.of).Look, ran(r.of.Running, r.of.Wanted, w), w)
+	}
+}
+
+func drawDots(l *text.Line, b widget.Pen, r row, w int) {
+	if r.part != nil {
+		l.Space(w)
+		return
+	}
+	look.Dots(l, b, r.of.Now, r.of.Dead, w)
 }
 
 // ran says how many containers run of those that should: in thousands where w cells
@@ -225,7 +218,8 @@ func drawName(l *text.Line, b widget.Pen, r row, w int) {
 	l.Name(st, name, w-indent-2)
 }
 
-func drawRemark(l *text.Line, b widget.Pen, r row, w int) {
+// remarked returns what is wrong with a pod, or what its part runs.
+func remarked(b widget.Pen, r row) widget.Cell {
 	what, st := r.of.Remark, b.Warn
 	switch {
 	case r.hangs():
@@ -237,7 +231,7 @@ func drawRemark(l *text.Line, b widget.Pen, r row, w int) {
 	case r.of.State == diagnose.PodDead || r.of.State >= diagnose.PodFailing:
 		st = b.Bad
 	}
-	l.Cell(theme.When(what == "", b.Text, st), text.Clip(what, w), w)
+	return widget.Say(theme.When(what == "", b.Text, st), what)
 }
 
 // remark is why a container ended, or else what it runs.

@@ -2,8 +2,6 @@
 package pods
 
 import (
-	"slices"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -23,8 +21,7 @@ type place struct {
 }
 
 type pods struct {
-	view  *pane.View
-	table widget.Table[row, place]
+	layer.TablePane[row, place]
 	open  map[pleg.UID]bool // unfolded
 	only  bool              // pods with a problem only
 	made  uint64            // podlist.List.Changed of which the rows are, and one
@@ -37,7 +34,8 @@ type pods struct {
 // The pane is not safe for concurrent use.
 func New(set pane.Settings) pane.Pane {
 	p := &pods{only: set.Problems, open: map[pleg.UID]bool{}}
-	p.table = widget.Table[row, place]{
+	p.Name, p.Own, p.Arrange = "pods", "trouble", func() {} // the screen asks for the Order
+	p.Table = widget.Table[row, place]{
 		Columns: columns,
 		Key: func(r row) place {
 			if r.part == nil {
@@ -46,13 +44,13 @@ func New(set pane.Settings) pane.Pane {
 			return place{r.of.Pod.UID, r.part.ID}
 		},
 		Parent: func(k place) place { return place{uid: k.uid} },
-		Faint:  func(r row) bool { return !p.view.Pods.AsOf.IsZero() && r.of.Problem == "" },
+		Faint:  func(r row) bool { return !p.View.Pods.AsOf.IsZero() && r.of.Problem == "" },
 		Idle:   true,
 	}
-	p.table.Hide(set.Hidden["pods"])
-	p.table.SortBy(set.Sort)
+	p.Hide(set.Hidden["pods"])
+	p.SortBy(set.Sort)
 	if set.Descending {
-		p.table.Invert()
+		p.Invert()
 	}
 	return p
 }
@@ -65,7 +63,7 @@ var footer = []keymap.Action{
 
 // Info says how much of the pods is shown, and how many have a problem.
 func (p *pods) Info() pane.Info {
-	wanted := p.table.Len() + 1
+	wanted := p.Len() + 1
 	if p.blank != nil {
 		wanted = p.blank.Len()
 	}
@@ -74,12 +72,11 @@ func (p *pods) Info() pane.Info {
 
 // Observe takes over the pods in their order; where there are none, what to do about that.
 func (p *pods) Observe(v *pane.View, w, h int) {
-	p.view = v
+	p.TablePane.Observe(v, w, h)
 	p.mark = p.problems("")
 	if h == 0 {
 		return
 	}
-	p.table.Resize(w, h)
 	p.rows()
 	p.blank = p.none(w, h)
 	p.entitle()
@@ -87,7 +84,7 @@ func (p *pods) Observe(v *pane.View, w, h int) {
 
 // rows takes over the pods that are shown, if they are others than before.
 func (p *pods) rows() {
-	l := p.view.Pods
+	l := p.View.Pods
 	if p.made == l.Changed+1 {
 		return
 	}
@@ -108,16 +105,17 @@ func (p *pods) rows() {
 			delete(p.open, uid)
 		}
 	}
-	p.table.Set(rows)
+	p.Set(rows)
 }
 
 // Order returns how a person wants all pods to stand.
 func (p *pods) Order() podlist.Order {
-	name, invert := p.table.Sorted()
+	name, invert := p.Sorted()
 	o := podlist.Order{By: name, Invert: invert, Problems: p.only}
-	if i := slices.IndexFunc(columns, func(c widget.Column[row]) bool { return c.Name == name }); i >= 0 {
-		compare := columns[i].Compare
-		o.Compare = func(a, b *podlist.Pod) int { return compare(row{of: a}, row{of: b}) }
+	if name != "" {
+		o.Sort = func(all []*podlist.Pod) {
+			widget.Sort(all, func(of *podlist.Pod) widget.Cell { return p.Value(row{of: of}) }, false)
+		}
 	}
 	return o
 }
@@ -139,20 +137,10 @@ func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		p.problem(-1, h)
 	case keymap.Fold, keymap.Left, keymap.Right:
 		p.fold(a)
-	case keymap.Columns:
-		layer.Columns("Columns of the pods", &p.table, h)
 	default:
-		if p.table.Order(a) {
-			p.sorted(h)
-		} else if !p.table.Do(a) {
-			return nil, false
-		}
+		return p.TablePane.Do(a, h)
 	}
 	return nil, true
-}
-
-func (p *pods) sorted(h pane.Host) {
-	h.Say("pods " + p.table.SortedBy("trouble"))
 }
 
 func (p *pods) problemsOnly(h pane.Host) {
@@ -169,11 +157,11 @@ func (p *pods) problem(step int, h pane.Host) {
 	h.Focus(p)
 	ill := func(r row) bool { return r.part == nil && r.of.Problem != "" }
 	hangs := func(r row) bool { return r.part == nil && r.of.Out != nil }
-	here, ok := p.table.Current()
+	here, ok := p.Current()
 	switch {
-	case (!ok || here.of.Problem == "") && p.table.Next(step, hangs):
-	case p.table.Next(step, ill):
-	case p.view.Pods.Troubled > 0:
+	case (!ok || here.of.Problem == "") && p.Next(step, hangs):
+	case p.Next(step, ill):
+	case p.View.Pods.Troubled > 0:
 		h.Say("the pods with a problem are not among those shown")
 	default:
 		h.Say("no pod has a problem")
@@ -182,14 +170,14 @@ func (p *pods) problem(step int, h pane.Host) {
 
 // fold folds or unfolds the pod under the cursor, which goes to the pod.
 func (p *pods) fold(a keymap.Action) {
-	r, ok := p.table.Current()
+	r, ok := p.Current()
 	if !ok {
 		return
 	}
 	uid := r.of.Pod.UID
 	if p.open[uid] = a == keymap.Right || a == keymap.Fold && !p.open[uid]; !p.open[uid] {
 		delete(p.open, uid)
-		p.table.GoTo(place{uid: uid})
+		p.GoTo(place{uid: uid})
 	}
 	p.made = 0
 	p.rows()
@@ -198,15 +186,15 @@ func (p *pods) fold(a keymap.Action) {
 // Draw draws the heads, a row, or what stands in the place of all rows.
 func (p *pods) Draw(l *text.Line, y int, focused bool) {
 	if p.blank != nil {
-		p.blank.Draw(l, p.view.Pen(), y, false)
+		p.blank.Draw(l, p.View.Pen(), y, false)
 		return
 	}
-	p.table.Draw(l, p.view.Pen(), y, focused)
+	p.TablePane.Draw(l, y, focused)
 }
 
 // Subject returns the pod under the cursor, or a part of one that is unfolded.
 func (p *pods) Subject() pane.Subject {
-	r, ok := p.table.Current()
+	r, ok := p.Current()
 	switch {
 	case !ok:
 		return pane.Subject{}
@@ -216,16 +204,5 @@ func (p *pods) Subject() pane.Subject {
 	return pane.Subject{ObjectRef: pleg.ObjectRef{ID: r.part.ID, Pod: r.of.Pod.PodRef, Container: r.part.Name, Sandbox: r.part.Sandbox}}
 }
 
-// Click puts the cursor on a row, or sorts by the column whose head it is.
-func (p *pods) Click(x, y int, h pane.Host) {
-	if y == 0 && p.table.ClickHead(x) {
-		p.sorted(h)
-	}
-	p.table.Click(y)
-}
-
 // Legend explains the columns, and the words that STATE shows.
-func (p *pods) Legend() [][2]string { return append(p.table.Legend(), diagnose.PodLegend()...) }
-
-// Choices returns the columns, to be switched on and off.
-func (p *pods) Choices() []widget.Choice { return p.table.Choices() }
+func (p *pods) Legend() [][2]string { return append(p.TablePane.Legend(), diagnose.PodLegend()...) }

@@ -54,7 +54,7 @@ func title(s *panetest.Stage) string {
 // names are those of the pods that are seen, in their order.
 func names(s *panetest.Stage) string {
 	var all []string
-	for _, r := range s.Pane.(*pods).table.Rows() {
+	for _, r := range s.Pane.(*pods).Rows() {
 		if r.part == nil {
 			all = append(all, r.of.Pod.Name)
 		}
@@ -188,6 +188,40 @@ func TestSorting(t *testing.T) {
 	}
 }
 
+// A filter asks for what a column has by the column's name or head, in any case.
+func TestColumnsInFilters(t *testing.T) {
+	v := view(panetest.Healthy())
+	fields := New(pane.Settings{}).(*pods).Fields()
+	a, b := v.Pods.Shown[0], v.Pods.Shown[1]
+	a.Restarts, a.Remark, a.Running = 7, "OOMKilled", 0
+	b.Restarts, b.Remark, b.Running = 0, "", 2
+	a.Pod.InspectWorst, b.Pod.InspectWorst = 3*time.Second, time.Millisecond
+	a.Pod.Inspected, b.Pod.Inspected = 1, 1
+	for text, want := range map[string][2]bool{
+		"rst>3": {true, false}, "RST=7": {true, false}, "!rst>3": {false, true},
+		"remark:oom": {true, false}, "remark!=oom": {false, true}, "Remark:nothing": {false, false},
+		"worst>1s": {true, false}, "worst<=1ms": {false, true}, "worst>5": {false, false},
+		"run<1": {true, false}, "run:2": {false, true},
+	} {
+		by, err := filter.Parse(text, fields...)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := [2]bool{by.Pod(a, v.At), by.Pod(b, v.At)}; got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+		if by.String() != strings.ToLower(text) || !by.Timed() {
+			t.Errorf("%q is %q; can change with the time: %v", text, by.String(), by.Timed())
+		}
+	}
+	for _, text := range []string{"worst>much", "nothing:x", "re>1"} {
+		if by, err := filter.Parse(text, fields...); err == nil {
+			t.Errorf("%s is taken for %v", text, by)
+		}
+	}
+}
+
 // Which columns there are follows from the width alone: data does not move them, and
 // with more room there are never fewer.
 func TestColumnsFollowTheWidthAlone(t *testing.T) {
@@ -235,7 +269,7 @@ func TestNamesAreCutInOneWay(t *testing.T) {
 	}
 	s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"pods": {"remark", "rst", "run"}}}), view(snap), 38, 20)
 	for i := range s.V.Pods.Shown {
-		if s.Pane.(*pods).table.Go(i); under(s) == p.Name {
+		if s.Pane.(*pods).Go(i); under(s) == p.Name {
 			break
 		}
 	}
@@ -382,14 +416,14 @@ func TestLastEvent(t *testing.T) {
 // Right unfolds the pod, left folds it and goes to it, whatever line of it the cursor is on.
 func TestFold(t *testing.T) {
 	s := stage(view(panetest.Healthy()), 118, 35)
-	all := len(s.Pane.(*pods).table.Rows())
+	all := len(s.Pane.(*pods).Rows())
 	on := under(s)
 	for _, tt := range []struct {
 		keys string
 		open bool
 	}{{"left", false}, {"right", true}, {"right", true}, {"j right", true}, {"left", false}, {"space j space", false}} {
 		s.Press(strings.Fields(tt.keys)...)
-		if open := len(s.Pane.(*pods).table.Rows()) > all; open != tt.open {
+		if open := len(s.Pane.(*pods).Rows()) > all; open != tt.open {
 			t.Errorf("after %s unfolded is %v", tt.keys, open)
 		}
 		if !tt.open && under(s) != on {

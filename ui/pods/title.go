@@ -10,7 +10,7 @@ import (
 
 // entitle says which part of the pods is seen, and what of them is not.
 func (p *pods) entitle() {
-	v, l := p.view, p.view.Pods
+	v, l := p.View, p.View.Pods
 	p.about = append(p.about[:0:0], text.Say(v.Theme.Dim, p.part()))
 	p.about = append(p.about, p.problems(p.unseen())...)
 	if !l.AsOf.IsZero() {
@@ -25,7 +25,7 @@ func (p *pods) entitle() {
 // part is which of the pods that are shown are in sight, such as "1-20/110", and of how
 // many where a filter hides some.
 func (p *pods) part() string {
-	shown, all := len(p.view.Pods.Shown), p.view.Pods.Len()
+	shown, all := len(p.View.Pods.Shown), p.View.Pods.Len()
 	first, last := p.inSight()
 	out := widget.Part(first, last, shown)
 	if shown < all {
@@ -36,17 +36,17 @@ func (p *pods) part() string {
 
 // inSight returns which of the pods that are shown can be seen, counted from 1.
 func (p *pods) inSight() (first, last int) {
-	from, to, total := p.table.Visible()
+	from, to, total := p.Visible()
 	if total == 0 {
 		return 0, 0
 	}
-	rows := p.table.Rows()
+	rows := p.Rows()
 	return rows[from-1].n, rows[to-1].n
 }
 
 // problems says how many pods have a problem, and which of them are out of sight.
 func (p *pods) problems(unseen string) []text.Span {
-	t, l := p.view.Theme, p.view.Pods
+	t, l := p.View.Theme, p.View.Pods
 	if l.Troubled == 0 {
 		return nil
 	}
@@ -63,12 +63,12 @@ func (p *pods) problems(unseen string) []text.Span {
 
 // unseen says how many of the pods with a problem are where; empty if all are in sight.
 func (p *pods) unseen() string {
-	if p.view.Pods.Troubled == 0 {
+	if p.View.Pods.Troubled == 0 {
 		return ""
 	}
 	first, last := p.inSight()
-	above, below, hidden := 0, 0, p.view.Pods.Troubled
-	for i, of := range p.view.Pods.Shown {
+	above, below, hidden := 0, 0, p.View.Pods.Troubled
+	for i, of := range p.View.Pods.Shown {
 		if of.Problem == "" {
 			continue
 		}

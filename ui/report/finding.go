@@ -64,7 +64,7 @@ func (o Form) head(f Found) (s widget.Section) {
 func (o Form) context(f Found) (s widget.Section) {
 	s.Add(Holders(o, f.Finding)...)
 	if !o.Brief {
-		s.Add(widget.Say("because of", widget.Plain, string(f.Cause)), widget.Say("leads to", widget.Plain, strings.Join(f.LeadsTo, ", ")))
+		s.Add(widget.Fact("because of", widget.Plain, string(f.Cause)), widget.Fact("leads to", widget.Plain, strings.Join(f.LeadsTo, ", ")))
 	}
 	return s
 }
@@ -85,7 +85,7 @@ func Holders(o Form, f *diagnose.Finding) []widget.Row {
 			s.Add(widget.Row{Label: label, Command: l.Cut.Command})
 			label = ""
 		}
-		s.Add(widget.Say(label, widget.Quiet, does))
+		s.Add(widget.Fact(label, widget.Quiet, does))
 	}
 	return s.Rows
 }
@@ -133,14 +133,14 @@ func (o Form) subject(f *diagnose.Finding) widget.Section {
 		if on != "" && about.ID != "" {
 			on += ", id " + pleg.ShortID(about.ID)
 		}
-		s.Add(widget.Say("", widget.Plain, on))
+		s.Add(widget.Fact("", widget.Plain, on))
 		return s
 	}
 	for _, r := range [][2]string{
 		{"call", about.Operation}, {"namespace", about.Pod.Namespace}, {"pod", about.Pod.Name}, {"uid", string(about.Pod.UID)},
 		{"container", about.Container}, {"id", about.ID},
 	} {
-		s.Add(widget.Say(r[0], widget.Plain, r[1]))
+		s.Add(widget.Fact(r[0], widget.Plain, r[1]))
 	}
 	return s
 }

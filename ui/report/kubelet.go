@@ -38,7 +38,7 @@ func (n node) versus() widget.Section {
 	}
 	s.Add(n.answer("kubelet metrics", k.Metrics))
 	if diagnose.KubeletStill(&k) {
-		s.Add(widget.Say("its relists", widget.Bad, "no more than before for "+text.Age(k.StillFor)))
+		s.Add(widget.Fact("its relists", widget.Bad, "no more than before for "+text.Age(k.StillFor)))
 	}
 	return s
 }
@@ -65,10 +65,10 @@ func bounded(t evidence.Timing) string { return pick(t.Beyond, ">", "") + wordin
 // answer tells how one question to the kubelet went.
 func (n node) answer(name string, a evidence.Answer) widget.Row {
 	if !a.Asked && a.Err == "" {
-		return widget.Say(name, widget.Quiet, "not asked: "+pick(n.demo, "demo", "--kubelet-metrics says where to ask"))
+		return widget.Fact(name, widget.Quiet, "not asked: "+pick(n.demo, "demo", "--kubelet-metrics says where to ask"))
 	}
 	level, said := Answer(a)
-	return widget.Say(name, level, said)
+	return widget.Fact(name, level, said)
 }
 
 // Answer says how one question to the kubelet went. That it gives no answer is evidence; that

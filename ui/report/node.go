@@ -45,7 +45,7 @@ const (
 
 // missing is a row about what is not known, and why.
 func missing(label, why string) widget.Row {
-	return widget.Say(label, widget.Quiet, unavailable+why)
+	return widget.Fact(label, widget.Quiet, unavailable+why)
 }
 
 // unseen is what stands under a heading of what nobody looks at.
@@ -71,7 +71,7 @@ func (n node) table(s *widget.Section, rows [][]text.Span, w int, head string, h
 // who changes the period sees what that does.
 func (n node) cost() widget.Section {
 	s := widget.Section{Title: "Cost"}
-	s.Add(widget.Say("our calls", widget.Plain, wording.Cost(n.Snapshot)+", a relist every "+wording.Period(n.Period)))
+	s.Add(widget.Fact("our calls", widget.Plain, wording.Cost(n.Snapshot)+", a relist every "+wording.Period(n.Period)))
 	switch r := n.Evidence; {
 	case r == nil:
 		s.Add(missing("programs", nobodyLooks))
@@ -106,11 +106,11 @@ func (n node) host() widget.Section {
 	}
 	s.Add(clock(r.Clock, t))
 	for _, stuck := range diagnose.StuckProcesses(r) {
-		s.Add(widget.Say("stands still", widget.Bad, stuck))
+		s.Add(widget.Fact("stands still", widget.Bad, stuck))
 	}
 	for _, d := range r.Devices {
 		if diagnose.DeviceStill(d) {
-			s.Add(widget.Say("device", widget.Bad, d.Name+" has answered none of "+strconv.Itoa(d.InFlight)+" requests for "+text.Age(d.Still)))
+			s.Add(widget.Fact("device", widget.Bad, d.Name+" has answered none of "+strconv.Itoa(d.InFlight)+" requests for "+text.Age(d.Still)))
 		}
 	}
 	for _, l := range r.Limits {
@@ -122,8 +122,8 @@ func (n node) host() widget.Section {
 	if r.Processes.Missing != "" {
 		s.Add(missing("processes", r.Processes.Missing))
 	}
-	s.Add(widget.Say("processes", widget.Quiet, r.Processes.Partial),
-		widget.Say("looked at", widget.Quiet, text.Age(max(0, n.At.Sub(r.At)))+" ago, in "+text.Took(r.Took)))
+	s.Add(widget.Fact("processes", widget.Quiet, r.Processes.Partial),
+		widget.Fact("looked at", widget.Quiet, text.Age(max(0, n.At.Sub(r.At)))+" ago, in "+text.Took(r.Took)))
 	return s
 }
 
@@ -162,7 +162,7 @@ func clock(c evidence.Clock, t *theme.Theme) widget.Row {
 		steps := pick(c.Steps == 1, " step, of ", " steps, the largest of ") + pick(c.Step < 0, "-", "")
 		return widget.Styled("clock", widget.Plain, t.Warn, strconv.Itoa(c.Steps)+steps+text.Took(c.Step.Abs())+", "+text.Age(c.StepAge)+" ago")
 	case c.Watched == 0:
-		return widget.Say("clock", widget.Quiet, "not watched for long enough yet")
+		return widget.Fact("clock", widget.Quiet, "not watched for long enough yet")
 	}
-	return widget.Say("clock", widget.Plain, "no step in "+text.Age(c.Watched))
+	return widget.Fact("clock", widget.Plain, "no step in "+text.Age(c.Watched))
 }

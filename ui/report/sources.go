@@ -6,6 +6,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -22,22 +23,22 @@ func Sources(o Form, s *engine.Snapshot) []widget.Section {
 	}
 	all := wording.Helpers(s, r)
 	if !o.Brief && r.Processes.Missing == "" {
-		helpers.Add(widget.Say("on the node", widget.Plain, wording.Seen(r)))
+		helpers.Add(widget.Fact("on the node", widget.Plain, wording.Seen(r)))
 		if all == nil {
-			helpers.Add(widget.Say("helpers", widget.Quiet, "none"))
+			helpers.Add(widget.Fact("helpers", widget.Quiet, "none"))
 		}
 	}
 	for _, said := range all {
-		helpers.Add(widget.Say(pick(o.Brief, "", "helper"), widget.Plain, said))
+		helpers.Add(widget.Fact(pick(o.Brief, "", "helper"), widget.Plain, said))
 	}
 	read := widget.Section{Word: "read"}
 	for _, from := range wording.Sources(r) {
 		if o.Brief {
-			read.Add(widget.Say("", widget.Plain, from.Name+": "+from.Said))
+			read.Add(widget.Fact("", widget.Plain, from.Name+": "+from.Said))
 			continue
 		}
 		level := pick(from.Missing != "", widget.Quiet, pick(from.Partial != "", widget.Warn, widget.Good))
-		read.Add(widget.Say(from.Name, level, from.Said))
+		read.Add(widget.Fact(from.Name, level, from.Said))
 		for _, line := range from.Lines {
 			read.Add(widget.Row{Spans: []text.Span{text.Say(o.Theme.Dim, o.Theme.Symbols.Bullet).In(2), text.Say(o.Theme.Text, line)}})
 		}
@@ -57,9 +58,9 @@ func (n node) streams(opens string) (s widget.Section) {
 	}
 	s.Title = "Event sources: what they see, and what the relist does"
 	n.mode(&s)
-	table, besides := wording.StreamTable(n.Theme, n.Snapshot)
+	table, besides := look.StreamTable(n.Theme, n.Snapshot)
 	if table == nil {
-		s.Add(widget.Say("event sources", widget.Quiet, "off; "+opens+" opens one"))
+		s.Add(widget.Fact("event sources", widget.Quiet, "off; "+opens+" opens one"))
 	}
 	s.Lines(table)
 	for _, said := range besides {
@@ -67,7 +68,7 @@ func (n node) streams(opens string) (s widget.Section) {
 	}
 	for i := len(n.SourceChanges) - 1; i >= 0; i-- {
 		c := &n.SourceChanges[i]
-		s.Add(widget.Say(c.At.Local().Format(time.TimeOnly), widget.Plain, c.Source.String()+" "+wording.SourceState(c)))
+		s.Add(widget.Fact(c.At.Local().Format(time.TimeOnly), widget.Plain, c.Source.String()+" "+wording.SourceState(c)))
 	}
 	return s
 }
@@ -94,5 +95,5 @@ func (n node) mode(s *widget.Section) {
 	if m.Attempts > 0 {
 		says += "; " + strconv.Itoa(m.Attempts) + " of 5 attempts failed"
 	}
-	s.Add(widget.Say("", widget.Plain, says))
+	s.Add(widget.Fact("", widget.Plain, says))
 }

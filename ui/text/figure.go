@@ -12,10 +12,11 @@ const day = 24 * time.Hour
 // durations are zero.
 func Took(d time.Duration) string {
 	var buf [12]byte
-	return string(appendTook(buf[:0], d))
+	return string(AppendTook(buf[:0], d))
 }
 
-func appendTook(dst []byte, d time.Duration) []byte {
+// AppendTook appends what [Took] returns.
+func AppendTook(dst []byte, d time.Duration) []byte {
 	switch {
 	case d <= 0:
 		return append(dst, "0ms"...)
@@ -32,7 +33,7 @@ func appendTook(dst []byte, d time.Duration) []byte {
 		dst = strconv.AppendInt(dst, int64(d%time.Second/(100*time.Millisecond)), 10)
 		return append(dst, 's')
 	}
-	return appendAge(dst, d)
+	return AppendAge(dst, d)
 }
 
 // Age returns how long ago something was, in whole seconds and at most two
@@ -40,10 +41,11 @@ func appendTook(dst []byte, d time.Duration) []byte {
 // Negative ages, which a clock step makes, are zero.
 func Age(d time.Duration) string {
 	var buf [12]byte
-	return string(appendAge(buf[:0], d))
+	return string(AppendAge(buf[:0], d))
 }
 
-func appendAge(dst []byte, d time.Duration) []byte {
+// AppendAge appends what [Age] returns.
+func AppendAge(dst []byte, d time.Duration) []byte {
 	switch {
 	case d < time.Minute:
 		return unit(dst, max(d, 0)/time.Second, 's')
@@ -67,10 +69,11 @@ func appendAge(dst []byte, d time.Duration) []byte {
 // in steps of ten seconds, below ten minutes in whole minutes.
 func AgeCoarse(d time.Duration) string {
 	var buf [12]byte
-	return string(appendAgeCoarse(buf[:0], d))
+	return string(AppendAgeCoarse(buf[:0], d))
 }
 
-func appendAgeCoarse(dst []byte, d time.Duration) []byte {
+// AppendAgeCoarse appends what [AgeCoarse] returns.
+func AppendAgeCoarse(dst []byte, d time.Duration) []byte {
 	switch {
 	case d < 10*time.Second:
 		return unit(dst, max(d, 0)/time.Second, 's')
@@ -79,7 +82,7 @@ func appendAgeCoarse(dst []byte, d time.Duration) []byte {
 	case d < time.Hour:
 		return unit(dst, d/time.Minute, 'm')
 	}
-	return appendAge(dst, d)
+	return AppendAge(dst, d)
 }
 
 func unit(dst []byte, n time.Duration, u byte) []byte {
@@ -97,24 +100,36 @@ func pair(dst []byte, n time.Duration, u byte, m time.Duration, v byte) []byte {
 
 // Count returns n in at most five cells: 99999, 123k, 4.5M, 12G.
 func Count(n uint64) string {
+	var buf [12]byte
+	return string(AppendCount(buf[:0], n))
+}
+
+// AppendCount appends what [Count] returns.
+func AppendCount(dst []byte, n uint64) []byte {
 	if n < 100_000 {
-		return strconv.FormatUint(n, 10)
+		return strconv.AppendUint(dst, n, 10)
 	}
-	return scaled(n, 1000, "kMGTPE")
+	return appendScaled(dst, n, 1000, "kMGTPE")
 }
 
 // Bytes returns n as a size in at most five cells, by powers of 1024: 812B,
 // 1.2K, 16M.
 func Bytes(n uint64) string {
-	if n < 1024 {
-		return strconv.FormatUint(n, 10) + "B"
-	}
-	return scaled(n, 1024, "KMGTPE")
+	var buf [12]byte
+	return string(AppendBytes(buf[:0], n))
 }
 
-// scaled returns n in the largest unit that leaves it at 1 or more; with one
+// AppendBytes appends what [Bytes] returns.
+func AppendBytes(dst []byte, n uint64) []byte {
+	if n < 1024 {
+		return append(strconv.AppendUint(dst, n, 10), 'B')
+	}
+	return appendScaled(dst, n, 1024, "KMGTPE")
+}
+
+// appendScaled appends n in the largest unit that leaves it at 1 or more; with one
 // digit after the point below 10.
-func scaled(n, base uint64, units string) string {
+func appendScaled(dst []byte, n, base uint64, units string) []byte {
 	i, rest := 0, n%base
 	n /= base
 	for n >= base && i < len(units)-1 {
@@ -122,8 +137,8 @@ func scaled(n, base uint64, units string) string {
 		n /= base
 		i++
 	}
-	if n >= 10 {
-		return strconv.FormatUint(n, 10) + units[i:i+1]
+	if dst = strconv.AppendUint(dst, n, 10); n < 10 {
+		dst = strconv.AppendUint(append(dst, '.'), rest*10/base, 10)
 	}
-	return strconv.FormatUint(n, 10) + "." + strconv.FormatUint(rest*10/base, 10) + units[i:i+1]
+	return append(dst, units[i])
 }

@@ -9,24 +9,21 @@ import (
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // Draw draws the scale, a lane, or a line of the foot.
 func (t *timeline) Draw(l *text.Line, y int, focused bool) {
 	switch below := y - (t.height - t.foot()); {
-	case y == 0:
-		t.head(l, focused)
 	case below < 0 && t.table.Len() == 0 && y == 1:
 		l.Put(t.view.Theme.Dim, "no container is listed that the filter shows")
-	case below < 0:
-		if r, ok := t.table.Row(y); ok {
-			t.draw(l, r, t.top+y-headLines, focused)
-		}
+	case below < 0 || y == 0:
+		t.table.Draw(l, t.view.Pen(), y, focused)
 	case below == t.foot()-1:
 		t.under(l)
 	default:
-		l.Space(t.pods + t.names + 2)
+		l.Space(t.left())
 		l.Put(t.view.Theme.Dim, t.clock)
 	}
 }
@@ -50,44 +47,56 @@ func (t *timeline) Legend() [][2]string {
 	}
 }
 
-// head draws the heads of the columns, and the scale with a sign above the cursor.
-func (t *timeline) head(l *text.Line, focused bool) {
-	th := t.view.Theme
-	l.Cell(th.Head, "POD", t.pods)
-	l.Space(1)
-	l.Cell(th.Head, "CONTAINER", t.names)
-	l.Space(1)
-	if !focused || t.moment.IsZero() || t.room == 0 {
-		l.Put(th.Head, t.ago)
+// columns are the names, and the lanes below a scale. How wide they are follows from the width
+// alone.
+func (t *timeline) columns() []widget.Column[row] {
+	return []widget.Column[row]{
+		{
+			Name: "pod", Head: "POD",
+			Value: func(_ widget.Pen, r row) widget.Cell {
+				if !r.first && r.at != t.top {
+					return widget.Cell{}
+				}
+				return widget.Name(t.look(r), r.pod.Pod.Name)
+			},
+		}, {
+			Name: "container", Head: "CONTAINER", Rank: 1,
+			Value: func(_ widget.Pen, r row) widget.Cell { return widget.Name(t.look(r), cmp.Or(r.name, "sandbox")) },
+		}, {
+			Name: "lane", Rank: 2, Plain: true,
+			Draw: func(l *text.Line, p widget.Pen, r row, _ int) {
+				cursor := -1
+				if p.Here {
+					cursor = t.cell()
+				}
+				if lane := t.lane(r.at); lane != nil {
+					lane.Draw(l, t.view, cursor, p.Selected)
+				}
+			},
+			Scale: t.scale,
+		},
+	}
+}
+
+// left is where the lanes begin.
+func (t *timeline) left() int { return t.table.Columns[0].Least + t.table.Columns[1].Least + 2 }
+
+// look is that of the names of a lane.
+func (t *timeline) look(r row) theme.Style {
+	th, lane := t.view.Theme, t.lane(r.at)
+	return theme.When(r.gone, th.Dim, theme.When(lane != nil && lane.Held, th.Bad, th.Text))
+}
+
+// scale draws how long ago the cells of the lanes are, and a sign above the cursor.
+func (t *timeline) scale(l *text.Line, p widget.Pen, _ int) {
+	if !p.Here || t.moment.IsZero() || t.room == 0 {
+		l.Put(p.Head, t.ago)
 		return
 	}
 	at := t.cell()
-	l.Put(th.Head, t.ago[:at])
-	l.Sign(th.Key, th.Symbols.Cursor)
-	l.Put(th.Head, t.ago[at+1:])
-}
-
-func (t *timeline) draw(l *text.Line, r row, i int, focused bool) {
-	lane := t.lane(i)
-	if lane == nil {
-		return
-	}
-	v, cursor := t.view, -1
-	name := theme.When(r.gone, v.Theme.Dim, theme.When(lane.Held, v.Theme.Bad, v.Theme.Text))
-	if i == t.table.Cursor() && focused {
-		v.Pen().Bar(l, focused)
-		cursor = t.cell()
-	}
-	if r.first || i == t.top {
-		l.Name(name, r.pod.Pod.Name, t.pods)
-	} else {
-		l.Space(t.pods)
-	}
-	l.Space(1)
-	l.Name(name, cmp.Or(r.name, "sandbox"), t.names)
-	l.Under()
-	l.Space(1)
-	lane.Draw(l, v, cursor, v.Theme.Selected)
+	l.Put(p.Head, t.ago[:at])
+	l.Sign(p.Key, p.Symbols.Cursor)
+	l.Put(p.Head, t.ago[at+1:])
 }
 
 func (t *timeline) under(l *text.Line) {

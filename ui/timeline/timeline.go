@@ -24,6 +24,7 @@ type row struct {
 	name  string // of the container; empty for the sandbox of a pod without one
 	gone  bool   // the pod is no longer listed
 	first bool   // of its pod
+	at    int    // among all
 }
 
 type key struct {
@@ -45,8 +46,8 @@ type timeline struct {
 	view   *pane.View
 	moment time.Time // that the cursor is on; zero for the newest cell
 
-	height            int // of all lines
-	pods, names, room int // cells of the columns and of the strip
+	height int // of all lines
+	room   int // cells of the strip
 
 	made    made
 	rows    []row
@@ -62,7 +63,9 @@ type timeline struct {
 
 // New returns the pane. It is not safe for concurrent use.
 func New(pane.Settings) pane.Pane {
-	return &timeline{table: widget.Table[row, key]{Key: func(r row) key { return key{r.pod.Pod.UID, r.name} }}}
+	t := new(timeline)
+	t.table = widget.Table[row, key]{Columns: t.columns(), Key: func(r row) key { return key{r.pod.Pod.UID, r.name} }}
+	return t
 }
 
 // headLines and footLines are what is drawn beside the lanes where there is room: above
@@ -112,10 +115,12 @@ func (t *timeline) Observe(v *pane.View, w, h int) {
 		return
 	}
 	label := min(max(w*35/100, min(20, w/2)), 52)
-	t.pods = label * 3 / 5
-	t.names = label - t.pods - 1
+	pods := label * 3 / 5
 	t.room = max(w-label-1, 0)
-	t.table.Resize(w, h-t.foot())
+	for i, cells := range []int{pods, label - pods - 1, t.room} {
+		t.table.Columns[i].Least = cells
+	}
+	t.table.Resize(v.Pen(), w, h-t.foot())
 	t.enumerate()
 	t.ago, t.clock = v.Axis.Ago(t.room), v.Axis.Clock(t.room)
 	t.sights = strip.Sights(v, t.room, t.sights)
@@ -169,7 +174,7 @@ func (t *timeline) add(p *podlist.Pod, gone bool) (lasting bool) {
 		t.words = append(t.words, "")
 	}
 	for i, name := range t.words {
-		t.rows = append(t.rows, row{pod: p, name: name, gone: gone, first: i == 0})
+		t.rows = append(t.rows, row{pod: p, name: name, gone: gone, first: i == 0, at: len(t.rows)})
 	}
 	return lasting
 }
@@ -269,7 +274,7 @@ func (t *timeline) Click(x, y int, _ pane.Host) {
 	if y < headLines || y >= t.height-t.foot() || !t.table.Click(y) {
 		return
 	}
-	if at := x - (t.pods + t.names + 2); at >= 0 {
+	if at := x - t.left(); at >= 0 {
 		t.step(at - t.cell())
 	}
 }

@@ -3,7 +3,6 @@ package widget
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/text"
@@ -18,6 +17,9 @@ type shownColumn struct{ index, width int }
 // there are never fewer. What they get beyond that does not shrink before the next
 // resize.
 func (t *Table[R, K]) arrange() {
+	if t.pen.Theme == nil {
+		return // nobody has said how much room there is
+	}
 	if t.needs == nil {
 		t.needs = make([]int, len(t.Columns))
 	}
@@ -67,21 +69,29 @@ func (t *Table[R, K]) fit() []shownColumn {
 
 // measure notes how much the rows need, and reports whether it is more than before.
 func (t *Table[R, K]) measure() (grown bool) {
+	var fits []int
 	for i, c := range t.Columns {
-		if c.Need == nil {
+		if !c.Fits {
 			t.needs[i] = c.Most
-			continue
+		} else if t.needs[i] < c.Most {
+			fits = append(fits, i)
 		}
-		for _, r := range t.rows {
-			if t.needs[i] >= c.Most {
-				break
-			}
-			if n := min(c.Need(r), c.Most); n > t.needs[i] {
-				t.needs[i], grown = n, true
+	}
+	for n := 0; n < len(t.rows) && len(fits) > 0; n++ { // what columns have of one row lies together
+		for _, i := range fits {
+			c := &t.Columns[i]
+			value := c.Value(t.pen, t.rows[n])
+			if need := min(value.width(), c.Most); need > t.needs[i] {
+				t.needs[i], grown = need, true
 			}
 		}
 	}
 	return grown
+}
+
+// ends reports whether column i of those that are shown ends with its text.
+func (t *Table[R, K]) ends(i int) bool {
+	return i == len(t.shown)-1 && t.Columns[t.shown[i].index].Rest
 }
 
 // drawHeads draws the heads of the columns, with the order in the one that sorts.
@@ -97,9 +107,14 @@ func (t *Table[R, K]) drawHeads(l *text.Line, p Pen) {
 			}
 			head, st = head[:min(len(head), max(c.width-1, 0))]+sign, p.SortBy
 		}
-		if col.Right {
+		switch {
+		case col.Scale != nil:
+			col.Scale(l, p, c.width)
+		case t.ends(i):
+			l.Put(st, head)
+		case col.Right:
 			l.Right(st, head, c.width)
-		} else {
+		default:
 			l.Cell(st, head, c.width)
 		}
 	}
@@ -145,6 +160,15 @@ func (t *Table[R, K]) Choices() []Choice {
 	return all
 }
 
+// Heads returns name and head of each column.
+func (t *Table[R, K]) Heads() [][2]string {
+	all := make([][2]string, len(t.Columns))
+	for i, c := range t.Columns {
+		all[i] = [2]string{c.Name, c.Head}
+	}
+	return all
+}
+
 // Legend returns head and help of each column.
 func (t *Table[R, K]) Legend() [][2]string {
 	all := make([][2]string, len(t.Columns))
@@ -158,21 +182,25 @@ func (t *Table[R, K]) Legend() [][2]string {
 // way round if that was asked for.
 func (t *Table[R, K]) Sort(rows []R) {
 	if t.sort > 0 {
-		by, sign := t.Columns[t.sort-1].Compare, 1
-		if t.invert {
-			sign = -1
-		}
-		slices.SortStableFunc(rows, func(a, b R) int { return sign * by(a, b) })
+		Sort(rows, t.Value, t.invert)
 	} else if t.invert {
 		slices.Reverse(rows)
 	}
+}
+
+// Value returns what the column that sorts has of a row; blank where none does.
+func (t *Table[R, K]) Value(r R) Cell {
+	if t.sort == 0 {
+		return Cell{}
+	}
+	return t.Columns[t.sort-1].Value(t.pen, r)
 }
 
 // SortBy chooses the column that sorts by its name or head, in any case; an empty name
 // for the rows' own order. It reports whether there is such a column.
 func (t *Table[R, K]) SortBy(name string) bool {
 	i := slices.IndexFunc(t.Columns, func(c Column[R]) bool {
-		return c.Compare != nil && (strings.EqualFold(c.Name, name) || strings.EqualFold(c.Head, name))
+		return c.sorts() && c.Called(name)
 	})
 	if i < 0 && name != "" {
 		return false
@@ -220,7 +248,7 @@ func (t *Table[R, K]) Order(a keymap.Action) bool {
 func (t *Table[R, K]) sortNext(step int) {
 	by := []int{0}
 	for _, c := range t.shown {
-		if t.Columns[c.index].Compare != nil {
+		if t.Columns[c.index].sorts() {
 			by = append(by, c.index+1)
 		}
 	}
@@ -240,7 +268,7 @@ func (t *Table[R, K]) ClickHead(x int) bool {
 		case x >= c.width:
 			x -= c.width + 1
 			continue
-		case x < 0 || t.Columns[c.index].Compare == nil:
+		case x < 0 || !t.Columns[c.index].sorts():
 			return false
 		case t.sort == c.index+1:
 			t.Invert()

@@ -18,7 +18,8 @@ import (
 // A Pen is what lines are drawn with.
 type Pen struct {
 	*theme.Theme
-	At time.Time // as of which ages are measured
+	At   time.Time // as of which ages are measured
+	Here bool      // it draws the row under the cursor, or the heads, of the pane that has the keys
 }
 
 // Bar gives the rest of a line the look of the row under the cursor.
@@ -27,6 +28,13 @@ func (p Pen) Bar(l *text.Line, focused bool) {
 		l.Over(p.Selected)
 	} else {
 		l.Over(p.Idle)
+	}
+}
+
+// Slots draws texts in their places, side by side.
+func (p Pen) Slots(l *text.Line, line []text.Span) {
+	for _, s := range line {
+		new(search).draw(l, p, s, false)
 	}
 }
 

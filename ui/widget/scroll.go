@@ -13,42 +13,6 @@ type scroll struct {
 	Height int // lines that are visible
 }
 
-// Resize makes h lines of n visible.
-func (s *scroll) Resize(h, n int) {
-	s.Height = max(h, 1)
-	s.Clamp(n)
-}
-
-// Clamp keeps the cursor in a list of n lines, and visible, and leaves no line blank
-// below the last one while some are hidden above.
-func (s *scroll) Clamp(n int) {
-	s.Height = max(s.Height, 1)
-	s.Cursor = clamp(s.Cursor, n-1)
-	if s.Cursor < s.Top {
-		s.Top = s.Cursor
-	}
-	if s.Cursor >= s.Top+s.Height {
-		s.Top = s.Cursor - s.Height + 1
-	}
-	s.Top = clamp(s.Top, n-s.Height)
-}
-
-// Do moves the cursor in a list of n lines as a moving action asks for, and reports
-// whether a is one. What is visible moves with the cursor by the page, so that a
-// page is the same with a cursor and without one.
-func (s *scroll) Do(a keymap.Action, n int) bool {
-	by, paged, ok := Step(a, n, s.Height)
-	if !ok {
-		return false
-	}
-	s.Cursor += by
-	if paged {
-		s.Top = clamp(s.Top+by, n-s.Height)
-	}
-	s.Clamp(n)
-	return true
-}
-
 // Step returns by how many lines an action moves in a list of n lines with so many
 // of them visible, whether what is visible moves by as much, and false if it moves
 // nothing. It may lead beyond either end. All moving keys mean what is said here.

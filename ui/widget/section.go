@@ -60,10 +60,10 @@ func (p Pen) look(of Level) (sign string, st theme.Style) {
 	return "", p.Text
 }
 
-// Say returns a row of a label and a text.
-func Say(label string, level Level, s string) Row { return Styled(label, level, theme.Style{}, s) }
+// Fact returns a row of a label and a text.
+func Fact(label string, level Level, s string) Row { return Styled(label, level, theme.Style{}, s) }
 
-// Styled is [Say] for a text with a look of its own.
+// Styled is [Fact] for a text with a look of its own.
 func Styled(label string, level Level, st theme.Style, s string) Row {
 	return Row{Label: label, Level: level, Spans: []text.Span{text.Say(st, s)}}
 }

@@ -17,7 +17,7 @@ func all() []Section {
 	}}}
 	table := Section{Title: "Table", Word: "table"}
 	table.Lines([][]text.Span{{text.Say(theme.Style{}, "one").In(6), text.Say(theme.Style{}, " 17").In(4)}, {text.Say(theme.Style{}, "two").In(6)}})
-	head.Add(Say("empty", Plain, ""), Say("held by", Bad, "runc update"))
+	head.Add(Fact("empty", Plain, ""), Fact("held by", Bad, "runc update"))
 	return []Section{
 		head,
 		{Title: "Nothing"},
@@ -115,7 +115,7 @@ func TestCommandsAreItems(t *testing.T) {
 func TestAppendKeepsLooks(t *testing.T) {
 	th := theme.Default()
 	d := Doc{Beside: true}
-	d.Write(Pen{Theme: &th}, 0, 0, func(d *Doc) { d.Sections(Section{Rows: []Row{Say("next", Bad, "kill "), {Label: "none "}}}) })
+	d.Write(Pen{Theme: &th}, 0, 0, func(d *Doc) { d.Sections(Section{Rows: []Row{Fact("next", Bad, "kill "), {Label: "none "}}}) })
 	want := th.Dim.On + "next" + th.Dim.Off + strings.Repeat(" ", 20) + th.Bad.On + "✖ kill" + th.Bad.Off + "\n"
 	if got := string(d.Append(nil)); got != want {
 		t.Errorf("%q, want %q", got, want)

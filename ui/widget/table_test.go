@@ -1,7 +1,6 @@
 package widget_test
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,20 +27,16 @@ func newTable(w, h int, rows ...row) *table {
 		Key: func(r row) string { return r.name },
 		Columns: []widget.Column[row]{
 			{Name: "n", Head: "N", Help: "a number", Least: 4, Rank: 2, Right: true,
-				Draw:    func(l *text.Line, p widget.Pen, r row, w int) { l.Right(p.Text, fmt.Sprint(r.n), w) },
-				Compare: func(a, b row) int { return cmp.Compare(b.n, a.n) }},
-			{Name: "name", Head: "NAME", Help: "a name", Least: 6, Fair: 12, Most: 30,
-				Need:    func(r row) int { return text.Width(r.name) },
-				Draw:    func(l *text.Line, p widget.Pen, r row, w int) { l.Cell(p.Text, r.name, w) },
-				Compare: func(a, b row) int { return cmp.Compare(a.name, b.name) }},
-			{Name: "state", Head: "STATE", Help: "a word", Least: 5, Rank: 1,
-				Draw: func(l *text.Line, p widget.Pen, _ row, w int) { l.Cell(p.Bad, "bad", w) }},
-			{Name: "note", Head: "NOTE", Help: "the rest", Least: 8, Most: 100, Rank: 3,
-				Need: func(r row) int { return text.Width(r.note) },
-				Draw: func(l *text.Line, p widget.Pen, r row, w int) { l.Cell(p.Dim, r.note, w) }},
+				Value: func(p widget.Pen, r row) widget.Cell { return widget.Number(p.Text, int64(r.n)) }},
+			{Name: "name", Head: "NAME", Help: "a name", Least: 6, Fair: 12, Most: 30, Fits: true,
+				Value: func(p widget.Pen, r row) widget.Cell { return widget.Say(p.Text, r.name) }},
+			{Name: "state", Head: "STATE", Help: "a word", Least: 5, Rank: 1, Unsorted: true,
+				Value: func(p widget.Pen, _ row) widget.Cell { return widget.Say(p.Bad, "bad") }},
+			{Name: "note", Head: "NOTE", Help: "the rest", Least: 8, Most: 100, Rank: 3, Fits: true, Unsorted: true,
+				Value: func(p widget.Pen, r row) widget.Cell { return widget.Say(p.Dim, r.note) }},
 		},
 	}
-	t.Resize(w, h)
+	t.Resize(pen(), w, h)
 	t.Set(rows)
 	return t
 }
@@ -108,11 +103,11 @@ func TestWidthsDoNotJump(t *testing.T) {
 	if again := at(tab); wide <= narrow || again != wide {
 		t.Errorf("STATE is at %d, with a long name at %d, without it again at %d", narrow, wide, again)
 	}
-	tab.Resize(60, 9)
+	tab.Resize(pen(), 60, 9)
 	if at(tab) != wide {
 		t.Error("another height changed a width")
 	}
-	tab.Resize(59, 9)
+	tab.Resize(pen(), 59, 9)
 	if at(tab) != narrow {
 		t.Error("after another width there is room for a name that has gone")
 	}
@@ -282,9 +277,9 @@ func TestUnseenTableDoesNotScroll(t *testing.T) {
 	}
 	tab := newTable(40, 11, rows...)
 	tab.Go(5)
-	tab.Resize(0, 0)
+	tab.Resize(pen(), 0, 0)
 	tab.Set(rows)
-	tab.Resize(40, 11)
+	tab.Resize(pen(), 40, 11)
 	if first, _, _ := tab.Visible(); first != 1 {
 		t.Errorf("the first row is %d now", first)
 	}
@@ -327,11 +322,79 @@ func TestFaintAndWholeRows(t *testing.T) {
 	}
 }
 
+// Rows may be of several lines: the cursor goes from row to row, all of which are one bar, and
+// is seen whatever their height.
+func TestRowsOfSeveralLines(t *testing.T) {
+	rows := []row{{name: "a", n: 1}, {name: "b", n: 3}, {name: "c", n: 2}, {name: "d", n: 1}}
+	tab := newTable(30, 5)
+	tab.Below = func(r row) (below [][]text.Span) {
+		for i := range r.n - 1 {
+			below = append(below, []text.Span{{Width: 5}, slot(fmt.Sprint(r.name, i))})
+		}
+		return below
+	}
+	tab.Set(rows)
+	names := func() string {
+		all := ""
+		for _, line := range lines(t, tab.Draw, 30, 5)[1:] {
+			if f := strings.Fields(line); len(f) > 1 {
+				line = f[1]
+			}
+			all += strings.TrimSpace(line) + " "
+		}
+		return strings.TrimSpace(all)
+	}
+	for _, tt := range []struct {
+		do      keymap.Action
+		on, see string
+		visible [3]int
+	}{
+		{keymap.Top, "a", "a b b0 b1", [3]int{1, 2, 4}},
+		{keymap.Down, "b", "a b b0 b1", [3]int{1, 2, 4}},
+		{keymap.Down, "c", "b0 b1 c c0", [3]int{2, 3, 4}},
+		{keymap.Down, "d", "b1 c c0 d", [3]int{2, 4, 4}},
+		{keymap.Up, "c", "b1 c c0 d", [3]int{2, 4, 4}},
+		{keymap.Up, "b", "b b0 b1 c", [3]int{2, 3, 4}},
+		{keymap.Bottom, "d", "b1 c c0 d", [3]int{2, 4, 4}},
+	} {
+		tab.Do(tt.do)
+		first, last, n := tab.Visible()
+		if current(tab) != tt.on || names() != tt.see || [3]int{first, last, n} != tt.visible {
+			t.Errorf("%s: on %q, seen is %q, rows %d-%d/%d, want %+v", tt.do, current(tab), names(), first, last, n, tt)
+		}
+	}
+	if tab.Lines() != 7 || !tab.Click(3) || current(tab) != "c" {
+		t.Errorf("%d lines, after a click on the second line of c on %q", tab.Lines(), current(tab))
+	}
+	for y, want := range map[int]bool{1: false, 2: true, 3: true, 4: false} {
+		if got := strings.HasPrefix(styled(t, tab.Draw, 30, y), pen().Selected.On); got != want {
+			t.Errorf("line %d is in the bar: %v, want %v", y, got, want)
+		}
+	}
+}
+
+// The cursor goes over rows that are only there to be read.
+func TestCursorSkipsRows(t *testing.T) {
+	tab := newTable(40, 9)
+	tab.Skips = func(r row) bool { return r.n == 0 }
+	tab.Set([]row{{name: "rule"}, {name: "a", n: 1}, {name: "rule"}, {name: "rule"}, {name: "b", n: 1}, {name: "rule"}})
+	for i, tt := range []struct {
+		do   keymap.Action
+		want string
+	}{{keymap.Top, "a"}, {keymap.Down, "b"}, {keymap.Down, "b"}, {keymap.Up, "a"}, {keymap.Up, "a"}, {keymap.Bottom, "b"}} {
+		if tab.Do(tt.do); current(tab) != tt.want {
+			t.Errorf("%d: %s leads to %q, want %q", i, tt.do, current(tab), tt.want)
+		}
+	}
+	if tab.Set([]row{{name: "rule"}}); current(tab) != "rule" {
+		t.Errorf("with nothing else the cursor is on %q", current(tab))
+	}
+}
+
 func TestDrawingATableDoesNotAllocate(t *testing.T) {
-	tab := newTable(100, 5, row{name: "default/nginx", note: "a note"}, row{name: "b"})
+	tab := newTable(100, 5, row{name: "default/nginx", note: "a note", n: 1234}, row{name: "b"})
 	p := pen()
 	l := text.Line{Buf: make([]byte, 0, 4096)}
-	tab.Columns[0].Draw = func(l *text.Line, p widget.Pen, _ row, w int) { l.Right(p.Text, "12", w) }
 	if n := testing.AllocsPerRun(100, func() {
 		for y := range 5 {
 			l.Buf = l.Buf[:0]

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
@@ -24,8 +22,7 @@ import (
 // workers is the pane: a row for each worker whose pod is shown, those that are held up
 // first, and a line below them about the one under the cursor.
 type workers struct {
-	widget.Table[*podworker.Worker, pleg.UID]
-	view  *pane.View
+	layer.TablePane[*podworker.Worker, pleg.UID]
 	tells int // the line about the one under the cursor; 0 where there is no room for it
 	about []text.Span
 	mark  []text.Span
@@ -34,6 +31,7 @@ type workers struct {
 // New returns the pane. It is not safe for concurrent use.
 func New(set pane.Settings) pane.Pane {
 	p := &workers{}
+	p.Name, p.Own, p.Arrange = "workers", "wait and wake-ups", p.refresh
 	p.Table = widget.Table[worker, pleg.UID]{Columns: p.columns(), Key: func(w worker) pleg.UID { return w.Pod.UID }}
 	p.Hide(set.Hidden["workers"])
 	return p
@@ -55,7 +53,7 @@ func (p *workers) Info() pane.Info {
 
 // Observe takes over how all workers stand.
 func (p *workers) Observe(v *pane.View, w, h int) {
-	p.view = v
+	p.View = v
 	held := p.held()
 	p.mark = held
 	if h == 0 {
@@ -65,7 +63,7 @@ func (p *workers) Observe(v *pane.View, w, h int) {
 		h--
 		p.tells = h
 	}
-	p.Resize(w, h)
+	p.TablePane.Observe(v, w, h)
 	p.refresh()
 	first, last, n := p.Visible()
 	dim := func(s string) text.Span { return text.Say(v.Theme.Dim, s) }
@@ -80,7 +78,7 @@ func (p *workers) Observe(v *pane.View, w, h int) {
 
 // held counts the workers that have been waiting for long.
 func (p *workers) held() []text.Span {
-	v := p.view
+	v := p.View
 	n := diagnose.WorkersHeld(v.Snapshot)
 	if n == 0 {
 		return nil
@@ -92,7 +90,7 @@ func (p *workers) held() []text.Span {
 // longest first, then those that are woken most.
 func (p *workers) refresh() {
 	rows := p.shown()
-	s := p.view.Snapshot
+	s := p.View.Snapshot
 	if name, _ := p.Sorted(); name == "" {
 		slices.SortStableFunc(rows, func(a, b *podworker.Worker) int {
 			switch held := diagnose.WorkerHeld(s, a); {
@@ -110,7 +108,7 @@ func (p *workers) refresh() {
 
 // shown returns the workers whose pods the filter lets through.
 func (p *workers) shown() []*podworker.Worker {
-	v := p.view
+	v := p.View
 	shown := make(map[pleg.UID]bool, v.Pods.Len())
 	for _, pod := range v.Snapshot.Pods {
 		shown[pod.UID] = false
@@ -130,42 +128,16 @@ func (p *workers) shown() []*podworker.Worker {
 // shows reports whether the filter lets a worker through whose pod is not listed: one that
 // has gone, as it was last.
 func (p *workers) shows(w *podworker.Worker) bool {
-	v := p.view
+	v := p.View
 	if gone := v.Journal.Gone(w.Pod.UID); gone != nil {
 		return v.Pods.Shows(podlist.New(gone))
 	}
 	return v.Filter.Text == "" && !v.Pods.ProblemsOnly() && v.Filter.Namespace(w.Pod.Namespace)
 }
 
-// Do moves the cursor, sorts, or lets columns be chosen.
-func (p *workers) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
-	switch {
-	case a == keymap.Columns:
-		layer.Columns("Columns of the workers", p, h)
-		return nil, true
-	case !p.Order(a):
-		return nil, p.Table.Do(a)
-	}
-	p.sorted(h)
-	return nil, true
-}
-
-func (p *workers) sorted(h pane.Host) {
-	p.refresh()
-	h.Say("workers " + p.SortedBy("wait and wake-ups"))
-}
-
-// Click puts the cursor on a row, or sorts by the column whose head it is.
-func (p *workers) Click(x, y int, h pane.Host) {
-	if y == 0 && p.ClickHead(x) {
-		p.sorted(h)
-	}
-	p.Table.Click(y)
-}
-
 // Draw draws the heads, a row, why there is none, or the line about the one under the cursor.
 func (p *workers) Draw(l *text.Line, y int, focused bool) {
-	v := p.view
+	v := p.View
 	_, _, n := p.Visible()
 	switch w, ok := p.Current(); {
 	case y == 1 && n == 0 && len(v.Workers.All) == 0:
@@ -177,7 +149,7 @@ func (p *workers) Draw(l *text.Line, y int, focused bool) {
 			l.Put(v.Theme.Dim, look.WorkerTells(&v.Workers, w, v.At))
 		}
 	default:
-		p.Table.Draw(l, v.Pen(), y, focused)
+		p.TablePane.Draw(l, y, focused)
 	}
 }
 

@@ -1,0 +1,62 @@
+package layer
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// A TablePane is what all panes with a table have in common: the cursor moves, rows are sorted,
+// columns are chosen, and clicks do the same.
+type TablePane[R any, K comparable] struct {
+	widget.Table[R, K]
+	View *pane.View // that was observed last; nil at first
+
+	Name    string // what the rows are, in lower case, such as "pods": so the settings and the footer name them
+	Own     string // what the order is called in which the rows are by themselves
+	Arrange func() // sets the rows anew, in an order that has changed; nil where they keep theirs
+}
+
+// Observe takes over a view and the size.
+func (t *TablePane[R, K]) Observe(v *pane.View, w, h int) {
+	t.View = v
+	t.Resize(v.Pen(), w, h)
+}
+
+// Do moves the cursor, sorts, or lets columns be chosen.
+func (t *TablePane[R, K]) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	switch {
+	case a == keymap.Columns:
+		Columns("Columns of the "+t.Name, t, h)
+	case t.Arrange != nil && t.Order(a):
+		t.sorted(h)
+	default:
+		return nil, t.Table.Do(a)
+	}
+	return nil, true
+}
+
+// sorted puts the rows into an order that has changed, and says which it is.
+func (t *TablePane[R, K]) sorted(h pane.Host) {
+	t.Arrange()
+	h.Say(t.Name + " " + t.SortedBy(t.Own))
+}
+
+// Click puts the cursor on a row, or sorts by the column whose head it is.
+func (t *TablePane[R, K]) Click(x, y int, h pane.Host) {
+	if y == 0 && t.Arrange != nil && t.ClickHead(x) {
+		t.sorted(h)
+	}
+	t.Table.Click(y)
+}
+
+// Draw draws the heads or a row.
+func (t *TablePane[R, K]) Draw(l *text.Line, y int, focused bool) {
+	t.Table.Draw(l, t.View.Pen(), y, focused)
+}
+
+// Subject returns nothing.
+func (t *TablePane[R, K]) Subject() pane.Subject { return pane.Subject{} }
