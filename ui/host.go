@@ -95,7 +95,7 @@ func (m *Model) Mark(event uint64) { m.view.Journal.Mark(event) }
 func (m *Model) order() {
 	for _, p := range m.panes {
 		if o, ok := p.(pane.Orderer); ok {
-			m.view.Pods.Arrange(o.Order())
+			m.view.Pods.Arrange(o.Order(&m.view))
 		}
 	}
 }

@@ -92,8 +92,8 @@ type Settings struct {
 // whenever the pane may have changed it.
 type Orderer interface {
 	Pane
-	// Order returns the order that a person has chosen.
-	Order() podlist.Order
+	// Order returns the order that a person has chosen, for what is drawn as v says.
+	Order(v *View) podlist.Order
 }
 
 // A Clicker is a pane that takes clicks: on line y below the title, cell x of it.

@@ -109,12 +109,13 @@ func (p *pods) rows() {
 }
 
 // Order returns how a person wants all pods to stand.
-func (p *pods) Order() podlist.Order {
+func (p *pods) Order(v *pane.View) podlist.Order {
 	name, invert := p.Sorted()
 	o := podlist.Order{By: name, Invert: invert, Problems: p.only}
 	if name != "" {
+		pen := v.Pen()
 		o.Sort = func(all []*podlist.Pod) {
-			widget.Sort(all, func(of *podlist.Pod) widget.Cell { return p.Value(row{of: of}) }, false)
+			widget.Sort(all, func(of *podlist.Pod) widget.Cell { return p.Value(pen, row{of: of}) }, false)
 		}
 	}
 	return o

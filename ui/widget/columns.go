@@ -182,18 +182,18 @@ func (t *Table[R, K]) Legend() [][2]string {
 // way round if that was asked for.
 func (t *Table[R, K]) Sort(rows []R) {
 	if t.sort > 0 {
-		Sort(rows, t.Value, t.invert)
+		Sort(rows, func(r R) Cell { return t.Value(t.pen, r) }, t.invert)
 	} else if t.invert {
 		slices.Reverse(rows)
 	}
 }
 
 // Value returns what the column that sorts has of a row; blank where none does.
-func (t *Table[R, K]) Value(r R) Cell {
+func (t *Table[R, K]) Value(p Pen, r R) Cell {
 	if t.sort == 0 {
 		return Cell{}
 	}
-	return t.Columns[t.sort-1].Value(t.pen, r)
+	return t.Columns[t.sort-1].Value(p, r)
 }
 
 // SortBy chooses the column that sorts by its name or head, in any case; an empty name

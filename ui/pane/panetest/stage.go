@@ -236,7 +236,7 @@ func (s *Stage) Mark(event uint64) { s.V.Journal.Mark(event) }
 // Refresh shows the view anew, in the order that the pane asks for.
 func (s *Stage) Refresh() {
 	if o, ok := s.Pane.(pane.Orderer); ok {
-		s.V.Pods.Arrange(o.Order())
+		s.V.Pods.Arrange(o.Order(s.V))
 	}
 	s.Observe(s.V, s.W, s.H)
 }
