@@ -14,23 +14,20 @@ import (
 // drawn has the files of ui that compare a time with a figure of their own, and why that is no
 // judgement of a node: those belong into engine/diagnose or engine/answers.
 var drawn = map[string]string{
-	"ui/calls/columns.go":       "how an age is rounded",
-	"ui/events/events.go":       "how long rows stay where they are",
-	"ui/findings/findings.go":   "how long texts stay as they are",
-	"ui/header/meter.go":        "which steps would only flicker",
-	"ui/howpleg/chapters.go":    "how a period is written",
-	"ui/howpleg/story.go":       "whether an event and an inspection are of one relist",
-	"ui/journal/relists.go":     "how far back things are kept",
-	"ui/lines/bench.go":         "which periods a person is asked about",
-	"ui/lines/measurement.go":   "how long a bench waits for its source",
-	"ui/lines/progress.go":      "when a bar is drawn",
-	"ui/look/cell.go":           "how an age is rounded",
-	"ui/podlist/pod.go":         "how a time is written in few cells",
-	"ui/requests.go":            "which periods a person is asked about",
-	"ui/text/figure.go":         "how a time is written",
-	"ui/widget/scale.go":        "how times are written along an axis",
-	"ui/wording/figures.go":     "how a time is rounded",
-	"ui/wording/streamtable.go": "how an age is rounded",
+	"ui/events/events.go":     "how long rows stay where they are",
+	"ui/findings/findings.go": "how long texts stay as they are",
+	"ui/header/meter.go":      "which steps would only flicker",
+	"ui/journal/relists.go":   "how far back things are kept",
+	"ui/lines/bench.go":       "which periods a person is asked about",
+	"ui/lines/measurement.go": "how long a bench waits for its source",
+	"ui/lines/progress.go":    "when a bar is drawn",
+	"ui/podlist/pod.go":       "how a time is written in few cells",
+	"ui/requests.go":          "which periods a person is asked about",
+	"ui/story/words.go":       "whether an event and an inspection are of one relist",
+	"ui/text/figure.go":       "how a time is written",
+	"ui/widget/cell.go":       "how an age is rounded",
+	"ui/widget/scale.go":      "how times are written along an axis",
+	"ui/wording/figures.go":   "how a time is rounded",
 }
 
 // No view decides what is late, slow or old: diagnose says so, to all of them.
