@@ -23,8 +23,8 @@ import (
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/crash"
 	"github.com/plegtop/plegtop/ui/history"
-	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/lines"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/source"
@@ -231,7 +231,7 @@ func screen(o options.Options, guard *terminal.Guard) live {
 			Keys: o.Keys, Theme: o.Look(true), ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()), Mouse: o.Mouse,
 			Namespaces: o.Namespaces, Filter: o.Filter, History: filters.Lines(), Remember: filters.Remember,
 			Panes: pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time, Hidden: o.Hidden},
-			Save: func(node string, at time.Time, rows []journal.Row) (string, error) {
+			Save: func(node string, at time.Time, rows []model.Row) (string, error) {
 				return lines.Save(".", node, at, rows)
 			},
 		}

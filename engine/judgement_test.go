@@ -17,17 +17,17 @@ var drawn = map[string]string{
 	"ui/events/events.go":     "how long rows stay where they are",
 	"ui/findings/findings.go": "how long texts stay as they are",
 	"ui/header/meter.go":      "which steps would only flicker",
-	"ui/journal/relists.go":   "how far back things are kept",
+	"ui/model/relists.go":     "how far back things are kept",
 	"ui/lines/bench.go":       "which periods a person is asked about",
 	"ui/lines/measurement.go": "how long a bench waits for its source",
 	"ui/lines/progress.go":    "when a bar is drawn",
-	"ui/podlist/pod.go":       "how a time is written in few cells",
+	"ui/model/pod.go":         "how a time is written in few cells",
 	"ui/requests.go":          "which periods a person is asked about",
 	"ui/story/words.go":       "whether an event and an inspection are of one relist",
 	"ui/text/figure.go":       "how a time is written",
 	"ui/widget/cell.go":       "how an age is rounded",
 	"ui/widget/scale.go":      "how times are written along an axis",
-	"ui/wording/figures.go":   "how a time is rounded",
+	"ui/say/figures.go":       "how a time is rounded",
 }
 
 // No view decides what is late, slow or old: diagnose says so, to all of them.

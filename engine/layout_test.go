@@ -42,8 +42,8 @@ var (
 	// panes is what every pane and every layer that ui/openers.go opens may import: what
 	// panes are made of, and no other pane.
 	panes = rule{
-		ours: append(slices.Clone(seen), "keymap", "ui/layer", "ui/pane", "ui/widget", "ui/strip", "ui/text", "ui/theme", "ui/look",
-			"ui/wording", "ui/finding", "ui/report", "ui/filter", "ui/podlist", "ui/journal", "ui/story", "cri/sim/script"),
+		ours: append(slices.Clone(seen), "keymap", "ui/layer", "ui/pane", "ui/widget", "ui/strip", "ui/text", "ui/theme",
+			"ui/say", "ui/report", "ui/model", "ui/story", "cri/sim/script"),
 		modules: charm, never: []string{"os", "net"},
 	}
 )
@@ -105,38 +105,34 @@ var rules = map[string]rule{
 		never:   []string{"os", "net"},
 	},
 	"ui/pane": {
-		ours:    append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/filter", "ui/widget", "ui/wording", "ui/podlist", "ui/journal"),
+		ours:    append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/model", "ui/widget", "ui/say"),
 		modules: charm, never: []string{"os", "net"},
 	},
-	"ui/strip":   {ours: append(slices.Clone(seen), "ui/pane", "ui/widget", "ui/text", "ui/theme", "ui/look", "ui/podlist", "ui/journal"), never: []string{"os", "net"}},
-	"ui/wording": {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
-	"ui/header":  {ours: append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/finding", "ui/pane", "ui/widget", "ui/wording"), never: []string{"os", "net"}},
+	"ui/strip":  {ours: append(slices.Clone(seen), "ui/pane", "ui/widget", "ui/text", "ui/theme", "ui/say", "ui/model"), never: []string{"os", "net"}},
+	"ui/header": {ours: append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/say", "ui/pane", "ui/widget"), never: []string{"os", "net"}},
 	"ui/pane/panetest": {
 		ours:    panes.ours,
 		modules: append(slices.Clone(charm), "github.com/google/go-cmp/cmp"), never: []string{"net"},
 	},
 	"ui/widget":      {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
-	"ui/look":        {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/widget", "ui/wording"), never: []string{"os", "net"}},
 	"ui/layer":       {ours: []string{"keymap", "ui/pane", "ui/text", "ui/widget"}, modules: charm, never: []string{"os", "net"}},
-	"ui/podlist":     {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding", "ui/wording"), never: []string{"os", "net"}},
-	"ui/story":       {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/look", "ui/wording", "ui/journal"), never: []string{"os", "net"}},
-	"ui/journal":     {ours: seen, never: []string{"os", "net"}},
+	"ui/say":         {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/widget"), never: []string{"os", "net"}},
+	"ui/model":       {ours: append(slices.Clone(seen), "ui/say", "ui/text", "ui/theme", "ui/widget"), never: []string{"os", "net"}},
+	"ui/story":       {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/say", "ui/model"), never: []string{"os", "net"}},
 	"ui/jsonline":    {ours: []string{"ui/text"}, never: []string{"os", "net"}},
 	"ui/text":        {ours: []string{"ui/theme"}, modules: []string{"github.com/charmbracelet/x/ansi/...", "github.com/mattn/go-runewidth"}, never: []string{"os", "net"}},
 	"ui/theme":       {ours: []string{"ui/theme/early"}, modules: charm, never: []string{"net"}},
 	"ui/theme/early": {never: []string{"net"}},
-	"ui/finding":     {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
-	"ui/report":      {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/widget", "ui/wording", "ui/finding", "ui/look"), never: []string{"os", "net"}},
-	"ui/filter":      {ours: append(slices.Clone(seen), "ui/podlist", "ui/widget"), never: []string{"os", "net"}},
+	"ui/report":      {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/widget", "ui/say"), never: []string{"os", "net"}},
 	"ui/terminal":    {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "github.com/muesli/cancelreader", "golang.org/x/sys/unix"), never: []string{"net"}},
 	"ui/options": {
-		ours:    []string{"engine", "engine/ledger", "engine/pleg", "engine/smallfile", "cri/sim", "keymap", "ui/text", "ui/theme", "ui/widget", "ui/filter"},
+		ours:    []string{"engine", "engine/ledger", "engine/pleg", "engine/smallfile", "cri/sim", "keymap", "ui/text", "ui/theme", "ui/widget", "ui/model"},
 		modules: []string{"github.com/spf13/pflag", "go.yaml.in/yaml/...", "charm.land/lipgloss/v2/..."}, never: []string{"net"},
 	},
 	"ui/history": {ours: []string{"engine/smallfile"}, never: []string{"net"}},
 	"ui/crash":   {modules: []string{"golang.org/x/sys/unix"}, never: []string{"net"}},
 	"ui/source":  {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui/pane", "ui/director", "ui/options"), never: []string{"net"}},
-	"ui/lines":   {ours: append(slices.Clone(seen), "ui/jsonline", "ui/text", "ui/theme", "ui/finding", "ui/wording", "ui/journal", "ui/report", "ui/widget"), never: []string{"net"}},
+	"ui/lines":   {ours: append(slices.Clone(seen), "ui/jsonline", "ui/text", "ui/theme", "ui/say", "ui/model", "ui/report", "ui/widget"), never: []string{"net"}},
 	"ui/metrics": {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},
 	"ui/e2e":     {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/director"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -69,7 +69,7 @@ type Config struct {
 
 	// Save writes events and gaps of a node to a file named by it and the time, and returns
 	// where they went. It runs in a command. Nil: events cannot be saved.
-	Save func(node string, at time.Time, rows []journal.Row) (path string, err error)
+	Save func(node string, at time.Time, rows []model.Row) (path string, err error)
 }
 
 func (c Config) withDefaults() Config {

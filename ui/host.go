@@ -9,9 +9,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/podlist"
 )
 
 var _ pane.Host = (*Model)(nil)
@@ -114,7 +113,7 @@ func (m *Model) OpenSheet(s pane.Subject) bool {
 // SetFilter puts a filter in force. One that does not parse changes nothing,
 // and its error is returned.
 func (m *Model) SetFilter(text string) error {
-	by, err := filter.Parse(text, Columns().All()...)
+	by, err := model.ParseFilter(text, Columns().All()...)
 	if err != nil {
 		return err
 	}
@@ -135,7 +134,7 @@ func (m *Model) SetNamespaces(names []string) {
 // refilter applies what is asked for to pods, events and findings.
 func (m *Model) refilter() {
 	f := m.view.Filter
-	m.view.Pods.Filter(func(p *podlist.Pod, at time.Time) bool {
+	m.view.Pods.Filter(func(p *model.Pod, at time.Time) bool {
 		return f.Namespace(p.Pod.Namespace) && f.By.Pod(p, at)
 	}, f.By.Timed())
 	m.view.Journal.Filter(func(e engine.Event, at time.Time) bool {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
@@ -431,9 +431,9 @@ func TestAnswerLeavesTheStateOfTheScript(t *testing.T) {
 // TestSave holds that the events that are shown are handed over as they are, and that the
 // answer says where they went, or why they did not.
 func TestSave(t *testing.T) {
-	var got []journal.Row
+	var got []model.Row
 	var fail error
-	save := func(node string, at time.Time, rows []journal.Row) (string, error) {
+	save := func(node string, at time.Time, rows []model.Row) (string, error) {
 		got = rows
 		return "./" + node + ".ndjson", fail
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/header"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/podlist"
+
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -56,7 +56,7 @@ func newModel(cfg Config, panes []func(pane.Settings) pane.Pane) *Model {
 	starting := &engine.Snapshot{Phase: engine.Phase{Step: engine.Waiting}}
 	m.view = pane.View{
 		Snapshot: starting, Latest: starting, Source: cfg.Source, Theme: &m.cfg.Theme,
-		Pods: new(podlist.List), Journal: journal.New(cfg.EventsKept), Axis: widget.NewAxis(),
+		Pods: new(model.Pods), Journal: model.NewJournal(cfg.EventsKept), Axis: widget.NewAxis(),
 	}
 	m.found.Headline.Word = "STARTING"
 	m.view.Filter.Namespaces = cfg.Namespaces

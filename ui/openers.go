@@ -7,10 +7,10 @@ import (
 	"github.com/plegtop/plegtop/ui/calls"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/events"
-	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/findings"
 	"github.com/plegtop/plegtop/ui/help"
 	"github.com/plegtop/plegtop/ui/howpleg"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/node"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pods"
@@ -24,17 +24,17 @@ var panes = []func(pane.Settings) pane.Pane{pods.New, events.New, calls.New, fin
 
 // Columns returns the columns that can be sorted by, hidden, or asked for by a filter, by the
 // name of the pane in lower case. It is safe for concurrent use.
-func Columns() filter.Columns {
-	all := filter.Columns{}
+func Columns() model.FilterColumns {
+	all := model.FilterColumns{}
 	for _, open := range panes {
 		p := open(pane.Settings{})
 		name := strings.ToLower(p.Info().Name)
 		switch t := p.(type) {
-		case interface{ Fields() []filter.Column }:
+		case interface{ Fields() []model.FilterColumn }:
 			all[name] = t.Fields()
 		case interface{ Heads() [][2]string }:
 			for _, c := range t.Heads() {
-				all[name] = append(all[name], filter.Column{Name: c[0], Head: c[1]})
+				all[name] = append(all[name], model.FilterColumn{Name: c[0], Head: c[1]})
 			}
 		}
 	}

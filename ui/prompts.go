@@ -6,9 +6,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -63,7 +63,7 @@ func (m *Model) namespacePicker() pane.Pane {
 	var all []widget.Choice
 	for name, n := range pods {
 		on := len(m.view.Filter.Namespaces) > 0 && m.view.Filter.Namespace(name)
-		all = append(all, widget.Choice{Name: name, Note: finding.Plural(n, "pod"), On: on})
+		all = append(all, widget.Choice{Name: name, Note: say.Plural(n, "pod"), On: on})
 	}
 	slices.SortFunc(all, func(a, b widget.Choice) int { return cmp.Compare(a.Name, b.Name) })
 	p := layer.NewPicker("Namespaces", all)

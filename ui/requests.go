@@ -10,11 +10,11 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 const (
@@ -52,7 +52,7 @@ func (m *Model) actEngine(a keymap.Action) bool {
 func (m *Model) changePeriod(a keymap.Action) {
 	switch s := m.view.Latest; {
 	case s.Mode.Mode.Writes(s.Release):
-		m.Say("the " + s.Mode.Mode.String() + " mode relists every " + wording.Period(s.Period) + ", as its kubelet does")
+		m.Say("the " + s.Mode.Mode.String() + " mode relists every " + say.Period(s.Period) + ", as its kubelet does")
 	case a == keymap.PeriodUp:
 		m.setPeriod(max(s.Period, min(s.Period*2, longestPeriod)))
 	default:
@@ -124,7 +124,7 @@ func (m *Model) beginSweep() {
 
 // cancelSweep cancels the sweep under way, and reports whether there was one.
 func (m *Model) cancelSweep() bool {
-	if !wording.Sweeping(m.view.Latest) {
+	if !say.Sweeping(m.view.Latest) {
 		return false
 	}
 	m.cfg.Controls.CancelSweep()
@@ -195,7 +195,7 @@ func (m *Model) showRaw(s pane.Subject, data []byte, err error) {
 
 // save writes the events that are shown, gaps included.
 func (m *Model) save() {
-	var rows []journal.Row
+	var rows []model.Row
 	for r := range m.view.Journal.Rows() {
 		rows = append(rows, *r)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/wording"
+	"github.com/plegtop/plegtop/ui/say"
 )
 
 // streams is what the screen remembers of the event sources.
@@ -31,10 +31,10 @@ func (m *Model) switchStreams() {
 	}
 	has := func(s ledger.Source) bool { return m.view.Latest.Stream(s) != nil }
 	switch {
-	case slices.ContainsFunc(known, wording.StreamOpen) && m.view.Latest.Mode.Mode != pleg.Generic:
+	case slices.ContainsFunc(known, say.StreamOpen) && m.view.Latest.Mode.Mode != pleg.Generic:
 		question := "Close the stream that the " + m.view.Latest.Mode.Mode.String() + " mode goes by, and fall back for good?"
 		m.Open(layer.NewConfirm(question, func(pane.Host) { m.closeStreams() }))
-	case slices.ContainsFunc(known, wording.StreamOpen):
+	case slices.ContainsFunc(known, say.StreamOpen):
 		m.closeStreams()
 	case !slices.ContainsFunc(on, has):
 		m.Say("there are no event sources here")
@@ -87,7 +87,7 @@ func (m *Model) followStreams() {
 			continue
 		}
 		if m.streams.awaited = nil; k.State != engine.StreamConnected {
-			m.Say(k.Source.String() + " " + wording.StreamStands(k))
+			m.Say(k.Source.String() + " " + say.StreamStands(k))
 		}
 	}
 	if wanted != nil {

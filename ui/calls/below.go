@@ -7,11 +7,10 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 const (
@@ -33,12 +32,12 @@ func below(v *pane.View, rows []*row, w int) [][]text.Span {
 	if len(v.Probes) > 0 {
 		put(v.Theme.Strong, probed(v.Snapshot))
 	}
-	if wording.Sweeping(v.Snapshot) {
-		put(v.Theme.Info, wording.SweepProgress(v.Sweep))
-	} else if said := wording.Swept(v.Theme, v.Snapshot, v.Headline, sweptKept); said.Text != "" {
+	if say.Sweeping(v.Snapshot) {
+		put(v.Theme.Info, say.SweepProgress(v.Sweep))
+	} else if said := say.Swept(v.Theme, v.Snapshot, v.Headline, sweptKept); said.Text != "" {
 		put(said.Style, said.Text)
 	}
-	table, besides := look.StreamTable(v.Theme, v.Snapshot)
+	table, besides := say.StreamTable(v.Theme, v.Snapshot)
 	out = append(out, table...)
 	for _, said := range besides {
 		put(said.Style, said.Text)
@@ -73,7 +72,7 @@ func failed(r *row) string {
 		out += " " + c.Code + " " + text.Count(c.Count)
 	}
 	if r.LastErr != nil {
-		out += "; " + text.AgeCoarse(r.view.At.Sub(r.LastErrAt)) + " ago " + wording.Reason(r.LastErr)
+		out += "; " + text.AgeCoarse(r.view.At.Sub(r.LastErrAt)) + " ago " + say.Reason(r.LastErr)
 	}
 	return out
 }
@@ -84,17 +83,17 @@ func probed(s *engine.Snapshot) string {
 	for i := range s.Probes {
 		switch p := &s.Probes[i]; {
 		case p.At.IsZero():
-			not = append(not, p.Op.String()+" out for "+wording.OutFor(p.Elapsed(s.At)))
+			not = append(not, p.Op.String()+" out for "+say.OutFor(p.Elapsed(s.At)))
 		case p.Err != nil:
-			not = append(not, p.Op.String()+" fails: "+wording.Reason(p.Err))
+			not = append(not, p.Op.String()+" fails: "+say.Reason(p.Err))
 		default:
 			well = append(well, p.Op.String()+" "+text.Took(p.Took))
 		}
 	}
 	hung := "it"
 	if f := diagnose.RelistCall(s); f != nil {
-		if hung = f.Op.String(); wording.Try(s, f) != "" {
-			hung += " (" + wording.Try(s, f) + ")"
+		if hung = f.Op.String(); say.Try(s, f) != "" {
+			hung += " (" + say.Try(s, f) + ")"
 		}
 	}
 	switch len(well) {

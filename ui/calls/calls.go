@@ -11,11 +11,10 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
-	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // A row is an operation.
@@ -62,7 +61,7 @@ func (c *calls) Info() pane.Info {
 
 // Observe takes over how all calls went.
 func (c *calls) Observe(v *pane.View, w, h int) {
-	c.about = []text.Span{text.Say(v.Theme.Dim, wording.Cost(v.Snapshot))}
+	c.about = []text.Span{text.Say(v.Theme.Dim, say.Cost(v.Snapshot))}
 	var rows []*row
 	for _, op := range call.Operations() {
 		if r := newRow(v, op); op != call.GetContainerEvents || r.Count > 0 || r.InFlight > 0 {
@@ -70,8 +69,8 @@ func (c *calls) Observe(v *pane.View, w, h int) {
 		}
 	}
 	c.lines = linesBelow
-	if wording.Streaming(v.Snapshot) {
-		table, _ := look.StreamTable(v.Theme, v.Snapshot)
+	if say.Streaming(v.Snapshot) {
+		table, _ := say.StreamTable(v.Theme, v.Snapshot)
 		c.lines = max(linesBelow, len(table)+2)
 	}
 	c.TablePane.Observe(v, w, min(h, 1+len(rows)))
@@ -94,9 +93,9 @@ func newRow(v *pane.View, op call.Operation) *row {
 		f := &s.InFlight[i]
 		r.oldest = f.Elapsed(s.At)
 		if late := diagnose.LatenessOf(s, *f); late != diagnose.Unnamed {
-			r.out += " " + wording.OutFor(r.oldest)
+			r.out += " " + say.OutFor(r.oldest)
 			r.hangs = late == diagnose.Overdue
-			if try := wording.Try(s, f); try != "" {
+			if try := say.Try(s, f); try != "" {
 				r.try = " " + try
 			}
 		}

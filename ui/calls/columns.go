@@ -4,12 +4,11 @@ import (
 	"math"
 	"time"
 
-	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // columns have the figures that change with each relist side by side: a terminal draws
@@ -81,7 +80,7 @@ func made(value func(widget.Pen, *row) widget.Cell) func(widget.Pen, *row) widge
 
 // took returns the Value of how long calls took.
 func took(of func(*row) time.Duration) func(widget.Pen, *row) widget.Cell {
-	return made(func(p widget.Pen, r *row) widget.Cell { return look.Took(p, of(r), r.Count > 0) })
+	return made(func(p widget.Pen, r *row) widget.Cell { return say.Took(p, of(r), r.Count > 0) })
 }
 
 // out returns how many calls are out.
@@ -99,5 +98,5 @@ func coarse(n uint64) uint64 {
 	if n/unit < 10 {
 		return n
 	}
-	return wording.Coarse(n/unit) * unit
+	return say.Coarse(n/unit) * unit
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/filter"
-	"github.com/plegtop/plegtop/ui/journal"
-	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/model"
+
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -34,40 +34,40 @@ const (
 
 // columns returns the columns, which follow the width alone: what an event tells has
 // its place whatever comes.
-func (e *events) columns() []widget.Column[*journal.Row] {
-	return []widget.Column[*journal.Row]{
+func (e *events) columns() []widget.Column[*model.Row] {
+	return []widget.Column[*model.Row]{
 		{
 			Name: "time", Head: "TIME", Help: "when it was seen first; a mark after it is yours", Least: clocks[e.clock].width + 1, Rank: 0,
-			Value: func(b widget.Pen, r *journal.Row) widget.Cell { return widget.Since(b.Dim, r.SeenAt) }, Draw: e.when,
+			Value: func(b widget.Pen, r *model.Row) widget.Cell { return widget.Since(b.Dim, r.SeenAt) }, Draw: e.when,
 		},
 		{
 			Name: "event", Head: "EVENT", Help: "the kubelet's name of it, without Container", Least: 9, Rank: 1,
-			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
-				symbol, st := look.Event(b.Theme, &r.Event)
-				return widget.Say(st, look.EventWord(r.Kind)).Signed(symbol)
+			Value: func(b widget.Pen, r *model.Row) widget.Cell {
+				symbol, st := say.Event(b.Theme, &r.Event)
+				return widget.Say(st, say.EventWord(r.Kind)).Signed(symbol)
 			},
 		},
 		{
 			Name: "from", Head: stepHead, Help: "the state before, and the state that the relist found", Least: 17, Rank: 7,
-			Value: func(b widget.Pen, r *journal.Row) widget.Cell { return widget.Say(b.Dim, steps(b.Theme, r)) },
+			Value: func(b widget.Pen, r *model.Row) widget.Cell { return widget.Say(b.Dim, steps(b.Theme, r)) },
 		},
 		{
 			Name: "pod", Head: podHead, Help: "namespace and name", Least: 12, Fair: 19, Most: 42, Rank: 2,
-			Value: func(b widget.Pen, r *journal.Row) widget.Cell { return widget.Name(b.Text, r.Pod.String()) }, Draw: podName,
+			Value: func(b widget.Pen, r *model.Row) widget.Cell { return widget.Name(b.Text, r.Pod.String()) }, Draw: podName,
 		},
 		{
 			Name: "container", Head: containerHead, Help: "its name, or sandbox", Least: 9, Most: 30, Rank: 3,
-			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
+			Value: func(b widget.Pen, r *model.Row) widget.Cell {
 				return widget.Say(theme.When(r.Sandbox, b.Dim, b.Text), subject(&r.Event))
 			},
 		},
 		{
 			Name: "exit", Head: "EXIT", Help: "the exit code of what has died", Least: 4, Right: true, Rank: 4,
-			Value: func(b widget.Pen, r *journal.Row) widget.Cell { return look.Exit(b, r.ExitCode, r.Exited) },
+			Value: func(b widget.Pen, r *model.Row) widget.Cell { return say.Exit(b, r.ExitCode, r.Exited) },
 		},
 		{
 			Name: "lag", Head: "LAG", Help: "from when it happened, by the runtime's clock, until it was seen first", Least: 5, Right: true, Rank: 8,
-			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
+			Value: func(b widget.Pen, r *model.Row) widget.Cell {
 				if !r.HasLag {
 					return widget.Cell{}
 				}
@@ -76,7 +76,7 @@ func (e *events) columns() []widget.Column[*journal.Row] {
 		},
 		{
 			Name: "seen", Head: "SEEN", Help: "who saw it first: the relist, or an event source", Least: 6, Rank: 5, When: e.streaming,
-			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
+			Value: func(b widget.Pen, r *model.Row) widget.Cell {
 				first, at := r.Seen.First()
 				if at.IsZero() {
 					return widget.Cell{}
@@ -90,7 +90,7 @@ func (e *events) columns() []widget.Column[*journal.Row] {
 		},
 		{
 			Name: "channel", Head: "CHANNEL", Help: "what became of it at the kubelet's event channel: delivered, filtered, discarded; unseen: no relist saw it; derived: no kubelet makes it", Least: 9, Rank: 9,
-			Value: func(b widget.Pen, r *journal.Row) widget.Cell {
+			Value: func(b widget.Pen, r *model.Row) widget.Cell {
 				return widget.Say(theme.When(r.Delivery == pleg.Discarded, b.Bad, theme.When(r.Delivery == pleg.Unseen, b.Warn, b.Dim)), r.Delivery.String())
 			},
 		},
@@ -99,7 +99,7 @@ func (e *events) columns() []widget.Column[*journal.Row] {
 
 // table returns the columns for the lines of the table: of one that has gone they are blank.
 func (e *events) table() (all []widget.Column[line]) {
-	of := func(n line) (*journal.Row, bool) {
+	of := func(n line) (*model.Row, bool) {
 		r := e.View.Journal.Row(n.seq)
 		return r, r != nil // it may have made room just now
 	}
@@ -110,11 +110,11 @@ func (e *events) table() (all []widget.Column[line]) {
 }
 
 // Fields returns the columns, for a filter to ask what they have of an event.
-func (e *events) Fields() (all []filter.Column) {
+func (e *events) Fields() (all []model.FilterColumn) {
 	th := theme.Default()
 	for _, c := range e.columns() {
-		all = append(all, filter.Column{Name: c.Name, Head: c.Head, Event: func(of *engine.Event, at time.Time) widget.Cell {
-			return c.Value(widget.Pen{Theme: &th, At: at}, &journal.Row{Event: *of})
+		all = append(all, model.FilterColumn{Name: c.Name, Head: c.Head, Event: func(of *engine.Event, at time.Time) widget.Cell {
+			return c.Value(widget.Pen{Theme: &th, At: at}, &model.Row{Event: *of})
 		}})
 	}
 	return all
@@ -124,7 +124,7 @@ func (e *events) Fields() (all []filter.Column) {
 func (e *events) streaming() bool { return e.streams }
 
 // lead returns by how much the first event source was ahead of the relist, or behind it.
-func lead(b widget.Pen, r *journal.Row) (best widget.Cell) {
+func lead(b widget.Pen, r *model.Row) (best widget.Cell) {
 	if r.Delivery == pleg.Unseen {
 		return widget.Say(b.Warn, r.Delivery.String())
 	}
@@ -145,7 +145,7 @@ func (e *events) faint(n line) bool {
 }
 
 // when draws when an event was seen, in the way that was chosen, and a mark after it.
-func (e *events) when(l *text.Line, b widget.Pen, r *journal.Row, w int) {
+func (e *events) when(l *text.Line, b widget.Pen, r *model.Row, w int) {
 	switch format := clocks[e.clock].format; {
 	case format == "" && r.AtStart:
 		l.Right(b.Dim, "start", w-1)
@@ -164,7 +164,7 @@ func (e *events) when(l *text.Line, b widget.Pen, r *journal.Row, w int) {
 }
 
 // podName draws namespace/name and cuts the namespace first.
-func podName(l *text.Line, b widget.Pen, r *journal.Row, w int) {
+func podName(l *text.Line, b widget.Pen, r *model.Row, w int) {
 	p := r.Pod
 	if p.Name == "" {
 		l.Cell(b.Text, string(p.UID), w)
@@ -193,7 +193,7 @@ func subject(e *engine.Event) string {
 }
 
 // steps says from which state an event leads to which.
-func steps(t *theme.Theme, r *journal.Row) string {
+func steps(t *theme.Theme, r *model.Row) string {
 	if r.ID == "" || r.Delivery == pleg.Derived { // of a network nobody has states
 		return ""
 	}
@@ -201,7 +201,7 @@ func steps(t *theme.Theme, r *journal.Row) string {
 }
 
 // untold returns what there is about an event that its columns have no room for.
-func (e *events) untold(r *journal.Row) []string {
+func (e *events) untold(r *model.Row) []string {
 	if r.Gap > 0 {
 		return nil
 	}
@@ -244,7 +244,7 @@ func (e *events) whole(l *text.Line, b widget.Pen, n line) bool {
 // rule draws the line before the events of a relist: which it was, when it began and
 // how long it took. It is no longer than its text: across the pane it would cost the
 // terminal more than the events do.
-func (e *events) rule(l *text.Line, b widget.Pen, r *journal.Row) {
+func (e *events) rule(l *text.Line, b widget.Pen, r *model.Row) {
 	j := e.View.Journal
 	found, known := j.Relist(r.At)
 	says := " relist "

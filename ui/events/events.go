@@ -12,13 +12,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/filter"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
+
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // calm is how long rows stay where they are before the next ones move them: rows that
@@ -78,7 +78,7 @@ func (e *events) Observe(v *pane.View, w, h int) {
 		e.w, e.h = w, h
 		e.lines.stale = true // another width has room for more or less
 	}
-	if on := wording.Streaming(v.Snapshot); on != e.streams {
+	if on := say.Streaming(v.Snapshot); on != e.streams {
 		e.streams = on
 		e.Hide(e.Hidden())
 	}
@@ -115,7 +115,7 @@ func (e *events) Subject() pane.Subject {
 }
 
 // subjectOf returns what an event is about.
-func subjectOf(r *journal.Row) pane.Subject {
+func subjectOf(r *model.Row) pane.Subject {
 	return pane.Subject{ObjectRef: r.ObjectRef, Event: r.Seq}
 }
 
@@ -179,7 +179,7 @@ func (e *events) Click(_, y int, _ pane.Host) {
 // those shown is, that tells of trouble.
 func (e *events) jump(step int, h pane.Host) {
 	j := e.View.Journal
-	what, wanted := "mark", func(r *journal.Row) bool { return r.Marked }
+	what, wanted := "mark", func(r *model.Row) bool { return r.Marked }
 	if !slices.ContainsFunc(e.Rows(), func(n line) bool { return n.in(j, wanted) }) {
 		what, wanted = "event that tells of trouble", trouble
 	}
@@ -198,8 +198,8 @@ func (e *events) jump(step int, h pane.Host) {
 }
 
 // trouble reports whether a person who looks for the cause of something would stop here.
-func trouble(r *journal.Row) bool {
-	return r.Gap > 0 || !r.AtStart && filter.EventProblem(r.Event) != ""
+func trouble(r *model.Row) bool {
+	return r.Gap > 0 || !r.AtStart && model.EventProblem(r.Event) != ""
 }
 
 // title says how much is seen, whether the newest is followed, and which filter is in
@@ -216,7 +216,7 @@ func (e *events) title() {
 	case !e.follow:
 		seen, how = e.seen(shown), text.Say(th.Warn, "not following")
 	case n >= 10:
-		seen = strconv.FormatUint(wording.Coarse(uint64(n/10*10)), 10) + "+"
+		seen = strconv.FormatUint(say.Coarse(uint64(n/10*10)), 10) + "+"
 	}
 	e.about = []text.Span{text.Say(th.Dim, seen)}
 	if n > 0 {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
@@ -246,7 +246,7 @@ func TestMarksAndTrouble(t *testing.T) {
 
 func TestFilterIsNamedAndKeepsTheEvent(t *testing.T) {
 	s := stage(view(deaths(1, 20)...), 80, 20).Press("g", "j", "j")
-	by, err := filter.Parse("exit=1")
+	by, err := model.ParseFilter("exit=1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 )
 
 // A kind says what a line is, in the order in which they stand.
@@ -24,7 +24,7 @@ type line struct {
 }
 
 // in reports whether n is an event that is wanted.
-func (n line) in(j *journal.Journal, wanted func(r *journal.Row) bool) bool {
+func (n line) in(j *model.Journal, wanted func(r *model.Row) bool) bool {
 	r := j.Row(n.seq)
 	return n.kind == event && r != nil && wanted(r)
 }
@@ -42,7 +42,7 @@ type lines struct {
 
 // update takes over the rows that have come, and drops those that have gone. It reports
 // whether there is anything new.
-func (s *lines) update(j *journal.Journal, untold func(r *journal.Row) []string) bool {
+func (s *lines) update(j *model.Journal, untold func(r *model.Row) []string) bool {
 	shown := j.Shown()
 	was := s.last
 	if s.stale || s.version != j.Version {
@@ -78,7 +78,7 @@ func (s *lines) from(seq uint64) int {
 
 // another reports whether r was found by another relist than those before it. After a gap
 // that is told again; what no relist has seen was found by none.
-func (s *lines) another(r *journal.Row) bool {
+func (s *lines) another(r *model.Row) bool {
 	switch {
 	case r.Gap > 0:
 		s.at = time.Time{}

@@ -8,10 +8,9 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
-	"github.com/plegtop/plegtop/ui/podlist"
 )
 
 // streamed returns a view of a node with event sources.
@@ -39,7 +38,7 @@ func TestStreamed(t *testing.T) {
 func TestColumnsInFilters(t *testing.T) {
 	v := streamed()
 	for text, want := range map[string]uint64{"lead>600ms": 1, "channel:unseen": 2, "lead>10s": 0} {
-		by, err := filter.Parse(text, New(pane.Settings{}).(*events).Fields()...)
+		by, err := model.ParseFilter(text, New(pane.Settings{}).(*events).Fields()...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +46,7 @@ func TestColumnsInFilters(t *testing.T) {
 		for _, seq := range v.Journal.Shown() {
 			if e := v.Journal.Row(seq).Event; by.Event(e, v.At) {
 				found++
-				of := podlist.New(&engine.Pod{PodRef: e.Pod, Current: &pleg.Pod{}, LastEvent: e})
+				of := model.NewPod(&engine.Pod{PodRef: e.Pod, Current: &pleg.Pod{}, LastEvent: e})
 				if !by.Pod(of, v.At) {
 					t.Errorf("%s shows %v, and no pod whose last event that is", text, e.Kind)
 				}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/layer"
-	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -23,7 +23,7 @@ import (
 // journal keeps it no more.
 type sheet struct {
 	layer.Text
-	row journal.Row
+	row model.Row
 }
 
 // Sheet returns the sheet of the event that s is about; nil if it is about none, or one
@@ -43,7 +43,7 @@ var sheetFooter = []keymap.Action{
 
 // Info names the event.
 func (s *sheet) Info() pane.Info {
-	name := look.EventWord(s.row.Kind)
+	name := say.EventWord(s.row.Kind)
 	if pod := s.row.Pod.String(); pod != "" {
 		name += " " + pod
 	}
@@ -84,7 +84,7 @@ func (s *sheet) write(d *widget.Doc) {
 // event writes what happened to what.
 func (s *sheet) event(d *widget.Doc) {
 	th, r := s.View.Theme, &s.row
-	symbol, st := look.Event(th, &r.Event)
+	symbol, st := say.Event(th, &r.Event)
 	d.Section("EVENT")
 	d.Field("type", st, symbol+" "+r.Kind.String())
 	d.Field("from > to", th.Text, steps(th, r))
@@ -184,7 +184,7 @@ func (s *sheet) lastPicture(d *widget.Doc) {
 	d.Section("LAST PICTURE OF THE POD")
 	for i := range p.Status.Containers {
 		c := &p.Status.Containers[i]
-		symbol, st := look.State(th, c.State)
+		symbol, st := say.State(th, c.State)
 		d.Field("container "+c.Name, st, symbol+" "+ended(c))
 	}
 	d.Field("seen", th.Dim, p.InspectedAt.Local().Format(fullTime))

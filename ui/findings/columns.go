@@ -3,7 +3,7 @@ package findings
 import (
 	"strings"
 
-	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -19,10 +19,10 @@ func (f *findings) columns() []widget.Column[*row] {
 				case r.one != nil:
 					return widget.Cell{}
 				case r.ended != nil:
-					symbol, _ := finding.Look(p.Theme, r.ended.Worst)
+					symbol, _ := say.SeverityLook(p.Theme, r.ended.Worst)
 					return widget.Say(p.Dim, "ended").Signed(symbol)
 				}
-				symbol, st := finding.Look(p.Theme, r.Severity)
+				symbol, st := say.SeverityLook(p.Theme, r.Severity)
 				return widget.Say(st, r.Severity.String()).Signed(symbol)
 			},
 		}, {
@@ -70,7 +70,7 @@ func (f *findings) drawName(l *text.Line, p widget.Pen, r *row, w int) {
 		l.Put(p.Border, r.branch(p))
 		return
 	}
-	_, st := finding.Look(p.Theme, r.Severity)
+	_, st := say.SeverityLook(p.Theme, r.Severity)
 	switch {
 	case r.Depth > 0:
 		st = p.Text

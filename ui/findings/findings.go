@@ -11,12 +11,11 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // findings is the pane: one row for each finding, of as many lines as its summary
@@ -93,7 +92,7 @@ func (f *findings) Info() pane.Info {
 		if n == 0 {
 			continue
 		}
-		symbol, st := finding.Look(look, s)
+		symbol, st := say.SeverityLook(look, s)
 		few := symbol + " " + strconv.Itoa(n)
 		if info.Mark == nil {
 			info.Mark = []text.Span{text.Say(st, few)}
@@ -219,8 +218,8 @@ func (f *findings) nothing() text.Span {
 		return text.Say(look.Dim, "nothing known yet")
 	case v.Paused:
 		return text.Say(look.Warn, "nobody looks while the relist is paused; nothing is known")
-	case wording.Sweeping(v.Snapshot):
-		return text.Say(look.Text, "nothing found so far; "+wording.SweepProgress(v.Sweep))
+	case say.Sweeping(v.Snapshot):
+		return text.Say(look.Text, "nothing found so far; "+say.SweepProgress(v.Sweep))
 	case !v.Headline.Sound():
 		return text.Say(look.Text, "nothing found yet")
 	}

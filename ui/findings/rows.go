@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -16,7 +16,7 @@ import (
 // A row is a finding below the one that explains it, one of those that a finding sums up,
 // or a finding that ended lately. One of no finding is the rule above these.
 type row struct {
-	finding.Row
+	say.FindingRow
 	ended *diagnose.Ended   // nil while it holds
 	one   *diagnose.Subject // nil for the finding itself
 	chain bool              // who waits for whom, below the finding itself
@@ -85,15 +85,15 @@ func (r *row) alike(o *row) bool {
 // list returns the rows: what holds, and below that what ended.
 func (f *findings) list(v *pane.View) []*row {
 	var rows []*row
-	for _, r := range finding.Tree(v.Findings) {
-		rows = f.add(rows, &row{Row: r})
+	for _, r := range say.FindingTree(v.Findings) {
+		rows = f.add(rows, &row{FindingRow: r})
 	}
 	if len(v.Ended) > 0 {
 		rows = append(rows, new(row))
 	}
 	for i := range v.Ended {
 		e := &v.Ended[i]
-		rows = f.add(rows, &row{Row: finding.Row{Finding: &e.Finding}, ended: e})
+		rows = f.add(rows, &row{FindingRow: say.FindingRow{Finding: &e.Finding}, ended: e})
 	}
 	return rows
 }
@@ -113,7 +113,7 @@ func (f *findings) add(rows []*row, r *row) []*row {
 	for i := range r.Members {
 		one := *r
 		one.one, one.last = &r.Members[i], i == len(r.Members)-1
-		if one.said = finding.Subject(*one.one); i < len(evidence) {
+		if one.said = say.Subject(*one.one); i < len(evidence) {
 			one.said = evidence[i]
 		}
 		rows = append(rows, &one)
@@ -172,7 +172,7 @@ func (f *findings) writeRow(d *widget.Doc, r *row, indent int) {
 // writeCuts writes what a finding is cut with.
 func (f *findings) writeCuts(d *widget.Doc, r *row, before text.Span) {
 	p := f.view.Pen()
-	for _, l := range finding.Cuts(r.Chain) {
+	for _, l := range say.Cuts(r.Chain) {
 		if r.Depth > 0 {
 			break // what explains it says so
 		}
@@ -181,14 +181,14 @@ func (f *findings) writeCuts(d *widget.Doc, r *row, before text.Span) {
 			with.Text += " " + p.Symbols.Warn
 		}
 		if !r.IsAbout(l) {
-			d.Line(before, text.Say(p.Dim, "held up by").In(heldWidth), text.Say(p.Strong, finding.Holder(l)))
+			d.Line(before, text.Say(p.Dim, "held up by").In(heldWidth), text.Say(p.Strong, say.Holder(l)))
 		}
 		d.Line(before, with.In(heldWidth), text.Say(p.Key, cmp.Or(l.Cut.Command, l.Cut.Text)))
 	}
 }
 
 func writeChain(d *widget.Doc, t *theme.Theme, r *row) {
-	for _, line := range finding.Chain(t, r.Chain, d.Width()-2) {
+	for _, line := range say.Chain(t, r.Chain, d.Width()-2) {
 		d.Paragraph(line.Style, line.Text, append([]text.Span{{Width: 2}}, line.Before...)...)
 	}
 }
@@ -199,10 +199,10 @@ func (f *findings) say(r *row) string {
 	case r.one != nil:
 		return r.said
 	case r.ended == nil:
-		return finding.Summary(r.Finding)
+		return say.Summary(r.Finding)
 	}
 	out := "lasted " + text.Age(r.ended.End.Sub(r.ended.Began)) + ", over " + text.AgeCoarse(f.since.Sub(r.ended.End)) + " ago"
-	if on := finding.Subject(r.Subject); on != "" {
+	if on := say.Subject(r.Subject); on != "" {
 		out += ": " + on
 	}
 	return out

@@ -7,10 +7,10 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/report"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -104,7 +104,7 @@ func (d *sheet) Click(_, y int, _ pane.Host) { d.moved = d.Doc.Click(y) || d.mov
 // no command is in view: a risky one only if a person has put the cursor there.
 func (d *sheet) copy(h pane.Host) tea.Cmd {
 	all := slices.Clone(d.of.Next)
-	for _, l := range finding.Cuts(d.of.Chain) {
+	for _, l := range say.Cuts(d.of.Chain) {
 		all = append(all, *l.Cut)
 	}
 	i := slices.IndexFunc(all, func(s diagnose.Step) bool { return s.Command != "" && s.Command == d.Current() })

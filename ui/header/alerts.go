@@ -7,9 +7,8 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // sweptFor is how long the outcome of a sweep stays below the header: later it says
@@ -25,14 +24,14 @@ func (h *Header) others(r Room) []text.Span {
 		out = append(out, text.Say(b.Warn, b.Symbols.Warn+" "+text.Clip(what, 2*r.Width)))
 	}
 	if f := s.PodFailure; f != nil {
-		warn(wording.Failure(s, f))
+		warn(say.Failure(s, f))
 	}
 	for _, f := range h.unsaid(r) {
-		symbol, st := finding.Look(h.v.Theme, f.Severity)
-		out = append(out, text.Say(st, symbol+" "+text.Clip(string(f.ID)+": "+finding.Summary(&f), 2*r.Width)))
+		symbol, st := say.SeverityLook(h.v.Theme, f.Severity)
+		out = append(out, text.Say(st, symbol+" "+text.Clip(string(f.ID)+": "+say.Summary(&f), 2*r.Width)))
 	}
 	if odd := s.Anomalies; odd.Total() > 0 {
-		warn("odd answers from the runtime: " + wording.Anomalies(odd))
+		warn("odd answers from the runtime: " + say.Anomalies(odd))
 	}
 	return out
 }
@@ -49,8 +48,8 @@ func (h *Header) unsaid(r Room) []diagnose.Finding {
 	var out []diagnose.Finding
 	for i, f := range all {
 		switch {
-		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && of.Severity >= f.Severity, finding.CauseOf(all, &f) >= 0:
-		case strings.Contains(of.Text, finding.Summary(&f)), f.Summary == r.Opened:
+		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && of.Severity >= f.Severity, say.CauseOf(all, &f) >= 0:
+		case strings.Contains(of.Text, say.Summary(&f)), f.Summary == r.Opened:
 		case r.Rows && f.Severity < diagnose.Critical && f.Subject.Pod != (pleg.PodRef{}):
 		default:
 			out = append(out, f)
@@ -63,14 +62,14 @@ func (h *Header) unsaid(r Room) []diagnose.Finding {
 // headline names what it found.
 func (h *Header) sweep() []text.Span {
 	s := h.v.Snapshot
-	if wording.Sweeping(s) {
-		return []text.Span{text.Say(h.pen.Info, wording.SweepProgress(s.Sweep)+"; "+h.Keys(keymap.Sweep)+" cancels")}
+	if say.Sweeping(s) {
+		return []text.Span{text.Say(h.pen.Info, say.SweepProgress(s.Sweep)+"; "+h.Keys(keymap.Sweep)+" cancels")}
 	}
-	swept := wording.Swept(h.v.Theme, s, h.v.Headline, sweptFor)
+	swept := say.Swept(h.v.Theme, s, h.v.Headline, sweptFor)
 	if swept.Text == "" {
 		return nil
 	}
-	if first := wording.Foremost(s.Sweep); first != nil && h.v.Headline.Names(first.Pod) {
+	if first := say.Foremost(s.Sweep); first != nil && h.v.Headline.Names(first.Pod) {
 		return nil
 	}
 	return []text.Span{swept}

@@ -7,23 +7,22 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // timed says how far a time has run that runs out, in words and figures.
 func timed(d diagnose.Deadline) string {
-	return d.Name + " " + wording.Fresh(d.Passed) + " of " + text.Took(d.Whole)
+	return d.Name + " " + say.Fresh(d.Passed) + " of " + text.Took(d.Whole)
 }
 
 // headline breaks the headline into line two and the lines below it, and returns those.
 // It has so many of them; without any it is cut.
 func (h *Header) headline(r Room) (rest []string) {
 	of := h.v.Headline
-	symbol, st := finding.HeadlineLook(h.v.Theme, of)
-	next := text.Say(theme.When(good(of.Clock), h.pen.Text, st), finding.Countdown(of))
+	symbol, st := say.HeadlineLook(h.v.Theme, of)
+	next := text.Say(theme.When(good(of.Clock), h.pen.Text, st), say.Countdown(of))
 	h.lead = []text.Span{text.Say(st, symbol+" "+of.Word), next}
 	room := r.Width - 2 - width(h.lead, 2)
 	ellipsis := h.pen.Symbols.Ellipsis
@@ -94,11 +93,11 @@ func (h *Header) grounds() []text.Span {
 	}
 	inspected, late := "never inspected in full", diagnose.InspectionsLag(s)
 	if !s.Health.SettledAt.IsZero() {
-		inspected = "inspected " + wording.Fresh(s.Health.InspectAge(s.At)) + " ago"
+		inspected = "inspected " + say.Fresh(s.Health.InspectAge(s.At)) + " ago"
 	}
 	listed := ""
 	if h.clock.Name != "list" {
-		listed = "list " + wording.Fresh(s.Health.ListAge(s.At)) + " of " + text.Took(s.Threshold)
+		listed = "list " + say.Fresh(s.Health.ListAge(s.At)) + " of " + text.Took(s.Threshold)
 	}
 	return []text.Span{text.Say(b.Text, timed(h.clock)), text.Say(b.Text, listed), text.Say(theme.When(late, b.Warn, b.Text), inspected), text.Say(b.Dim, stood)}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // Lines is the height of a whole header. Where there is less room the last lines are
@@ -109,7 +109,7 @@ func (h *Header) badges() (all []text.Span) {
 		all = append(all, streams)
 	}
 	switch m := &h.v.Mode; {
-	case wording.FellBack(m):
+	case say.FellBack(m):
 		add(true, h.pen.BadgePaused, h.pen.Symbols.Warn+" FELL BACK")
 	default:
 		add(m.Mode != pleg.Generic, h.pen.BadgeFrozen, strings.ToUpper(m.Mode.String()))
@@ -170,8 +170,8 @@ func (h *Header) who() []text.Span {
 		text.Say(b.Text, h.runtime()),
 		text.Say(b.Text, "as kubelet "+s.Release.String()),
 		text.Say(b.Dim, counts),
-		text.Say(b.Dim, "period "+wording.Period(s.Period)),
-		text.Say(b.Dim, wording.Cost(s)),
+		text.Say(b.Dim, "period "+say.Period(s.Period)),
+		text.Say(b.Dim, say.Cost(s)),
 		text.Say(b.Dim, from.Endpoint),
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 const (
@@ -68,7 +68,7 @@ func (h *Header) drawPhase(l *text.Line, phase []text.Span) {
 // beginning, of operation, container and seconds all.
 func (h *Header) drawCut(l *text.Line, f *call.Flight) {
 	out := h.out(f)
-	rest := strings.TrimSpace(wording.Call(f) + " " + out.Text)
+	rest := strings.TrimSpace(say.Call(f) + " " + out.Text)
 	kept := l.Keep(text.Width(rest) + 1)
 	l.Put(out.Style, f.Pod.String())
 	l.Release(kept)
@@ -128,7 +128,7 @@ func (h *Header) call(elapsed time.Duration) text.Span {
 		return text.Say(h.pen.Dim, "...")
 	}
 	out := h.out(f)
-	out.Text = strings.TrimSpace(wording.Flight(f) + " " + out.Text)
+	out.Text = strings.TrimSpace(say.Flight(f) + " " + out.Text)
 	return out
 }
 
@@ -141,9 +141,9 @@ func (h *Header) out(f *call.Flight) text.Span {
 	case diagnose.Unnamed:
 		return text.Span{Style: h.pen.Text}
 	case diagnose.Overdue:
-		return text.Say(h.pen.Bad, strings.TrimSpace(wording.Try(s, f)+" "+wording.OutFor(out)))
+		return text.Say(h.pen.Bad, strings.TrimSpace(say.Try(s, f)+" "+say.OutFor(out)))
 	}
-	return text.Say(h.pen.Text, wording.OutFor(out))
+	return text.Say(h.pen.Text, say.OutFor(out))
 }
 
 // figures are those of all relists; none before the first.
@@ -154,8 +154,8 @@ func (h *Header) figures() []text.Span {
 	}
 	slow := theme.When(diagnose.TookLong(r.P99), b.Warn, b.Text)
 	return []text.Span{
-		text.Say(b.Dim, "relist p50 "), text.Say(b.Text, wording.Steady(r.P50)),
-		text.Say(b.Dim, " p99 "), text.Say(slow, wording.Steady(r.P99)),
-		text.Say(b.Dim, " max "), text.Say(b.Text, wording.Steady(r.Max)),
+		text.Say(b.Dim, "relist p50 "), text.Say(b.Text, say.Steady(r.P50)),
+		text.Say(b.Dim, " p99 "), text.Say(slow, say.Steady(r.P99)),
+		text.Say(b.Dim, " max "), text.Say(b.Text, say.Steady(r.Max)),
 	}
 }

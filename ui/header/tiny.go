@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -48,14 +48,14 @@ func (h *Header) tinyFigures() []text.Span {
 	if s.Seq == 0 {
 		return h.who()
 	}
-	counts := finding.Plural(s.Counts.Pods, "pod") + ", " + finding.Plural(s.Counts.Containers, "container")
+	counts := say.Plural(s.Counts.Pods, "pod") + ", " + say.Plural(s.Counts.Containers, "container")
 	if strings.Contains(h.v.Headline.Text, counts) || s.Health.ListedAt.IsZero() {
 		counts = ""
 	}
 	return []text.Span{
 		text.Say(b.Text, joined(h.phase(), " "+b.Symbols.Step+" ")),
 		text.Say(b.Text, counts),
-		text.Say(b.Text, finding.Plural(h.v.Pods.Troubled, "pod")+" with a problem"),
+		text.Say(b.Text, say.Plural(h.v.Pods.Troubled, "pod")+" with a problem"),
 		text.Say(b.Dim, joined(h.figures(), "")),
 		text.Say(b.Strong, from.Node),
 		text.Say(b.Dim, h.runtime()+", as kubelet "+s.Release.String()),

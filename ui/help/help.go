@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -91,7 +91,7 @@ func (h *Help) all(t *theme.Theme) (out []widget.Section) {
 		}
 		all = append(all, s)
 	}
-	all = append(all, symbols(&t.Symbols), Section{"Filter", filter.Syntax()})
+	all = append(all, symbols(&t.Symbols), Section{"Filter", model.FilterSyntax()})
 	for _, s := range append(all, h.sections...) {
 		out = append(out, s.rows(t))
 	}

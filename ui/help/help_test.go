@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/help"
 	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
-	"github.com/plegtop/plegtop/ui/podlist"
+
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -100,10 +100,10 @@ func TestHelpIsSearched(t *testing.T) {
 // What the help says of filters is how filters are written.
 func TestFilterSyntax(t *testing.T) {
 	values := map[string]string{"re": "x", "state": "running", "kind": "died", "type": "died", "delivery": "filtered", "seen": "cri", "has": "problem", "exit": "1", "restarts": "1", "lat": "1s", "lag": "1s", "age": "1s"}
-	for _, row := range filter.Syntax() {
+	for _, row := range model.FilterSyntax() {
 		names, ordered := strings.CutSuffix(row[0], " = != < >")
 		if !ordered && !strings.HasSuffix(names, ":") {
-			if _, err := filter.Parse(row[0], filter.Column{Name: "worst", Pod: func(*podlist.Pod, time.Time) widget.Cell { return widget.Cell{} }}); err != nil {
+			if _, err := model.ParseFilter(row[0], model.FilterColumn{Name: "worst", Pod: func(*model.Pod, time.Time) widget.Cell { return widget.Cell{} }}); err != nil {
 				t.Errorf("%q: %v", row[0], err)
 			}
 			continue
@@ -113,7 +113,7 @@ func TestFilterSyntax(t *testing.T) {
 			if value == "" {
 				value = "x"
 			}
-			if _, err := filter.Parse(name + ":" + value); err != nil {
+			if _, err := model.ParseFilter(name + ":" + value); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // A board is what the figures of all boxes are made of.
@@ -79,7 +79,7 @@ func (b *board) full() bool         { return b.Channel.Capacity > 0 && b.Channel
 
 func (b *board) age() string {
 	h := &b.Snapshot.Health
-	return cmp.Or(when(h.ListedAt.IsZero(), "never listed"), wording.Fresh(h.ListAge(b.At))+" of "+text.Took(b.Threshold))
+	return cmp.Or(when(h.ListedAt.IsZero(), "never listed"), say.Fresh(h.ListAge(b.At))+" of "+text.Took(b.Threshold))
 }
 
 // head returns the title of a box, and what it is for, which both may depend on the kubelet.
@@ -102,7 +102,7 @@ func (b *board) lines(of story.Place, w int) (lines []text.Span, worst story.Lev
 	if of == story.Sources {
 		for i := range b.Sources {
 			if k := &b.Sources[i]; k.State != engine.StreamOff {
-				said := wording.StreamLook(b.Theme, k)
+				said := say.StreamLook(b.Theme, k)
 				symbol, word, _ := strings.Cut(said.Text, " ")
 				lines = append(lines, text.Say(said.Style, symbol+" "+k.Source.String()+" "+word))
 			}

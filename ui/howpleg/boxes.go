@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // A box is a part of the picture: where it stands, and what it is for.
@@ -73,7 +73,7 @@ var figures = []figure{
 	{story.Lists, story.Bad, func(b *board) string { return when(b.failures > 0, "failed %d times", b.failures) }},
 	{story.Lists, story.Warn, func(b *board) string { return when(b.Paused, "paused") }},
 	{story.Lists, story.Plain, func(b *board) string { return when(b.relisted(), "took %s", text.Took(b.last.List)) }},
-	{story.Lists, story.Plain, func(b *board) string { return "every " + wording.Period(b.Period) }},
+	{story.Lists, story.Plain, func(b *board) string { return "every " + say.Period(b.Period) }},
 	{story.Lists, story.Dim, func(b *board) string { return text.Count(b.Relists.Count) + " relists" }},
 
 	{story.Compare, story.Warn, func(b *board) string { return when(b.held > 0, "%d held back", b.held) }},
@@ -88,7 +88,7 @@ var figures = []figure{
 	}},
 	{story.Inspect, story.Plain, func(b *board) string { return when(b.Phase.Total == 0 && b.compared(), "none needed") }},
 	{story.Inspect, story.Plain, func(b *board) string {
-		return when(!b.Snapshot.Health.SettledAt.IsZero(), "all %s ago", wording.Fresh(b.Snapshot.Health.InspectAge(b.At)))
+		return when(!b.Snapshot.Health.SettledAt.IsZero(), "all %s ago", say.Fresh(b.Snapshot.Health.InspectAge(b.At)))
 	}},
 	{story.Inspect, story.Dim, func(b *board) string { return when(b.Snapshot.Health.SettledAt.IsZero(), "not all yet") }},
 
@@ -123,13 +123,13 @@ var figures = []figure{
 	{story.Ready, story.Good, func(b *board) string { return when(b.Node.Known && b.Node.Ready, "Ready") }},
 	{story.Ready, story.Bad, func(b *board) string { return when(b.Node.Known && !b.Node.Ready, "NotReady") }},
 	{story.Ready, story.Plain, func(b *board) string { return b.Mode.Mode.String() + " mode" }},
-	{story.Ready, story.Warn, func(b *board) string { return when(wording.FellBack(&b.Mode), "fell back") }},
+	{story.Ready, story.Warn, func(b *board) string { return when(say.FellBack(&b.Mode), "fell back") }},
 	{story.Ready, story.Dim, func(b *board) string { return when(b.Mode.Repeated > 0, "%s sent twice", text.Count(b.Mode.Repeated)) }},
 
 	{story.ListAge, story.Bad, func(b *board) string { return when(b.unhealthy(), "unhealthy  %s", b.age()) }},
 	{story.ListAge, story.Good, func(b *board) string { return when(!b.unhealthy(), "healthy  %s", b.age()) }},
 
-	{story.Sources, story.Dim, func(b *board) string { return when(!wording.Streaming(b.Snapshot), "off") }},
+	{story.Sources, story.Dim, func(b *board) string { return when(!say.Streaming(b.Snapshot), "off") }},
 	{story.Sources, story.Dim, func(b *board) string { return when(b.use == pleg.StreamUnused, "only watch") }},
 }
 

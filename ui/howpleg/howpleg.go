@@ -11,15 +11,14 @@ import (
 
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/layer"
-	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // how is the layer. Before the first step the event is the newest one; from then on it stays,
@@ -27,7 +26,7 @@ import (
 type how struct {
 	layer.Text
 	wanted uint64 // the Seq of the event to begin with; 0 for the newest
-	row    *journal.Row
+	row    *model.Row
 	pinned bool
 	step   int // of the event's way; 0 for the whole picture
 }
@@ -49,7 +48,7 @@ func (p *how) Info() pane.Info {
 		return i
 	}
 	t := p.View.Theme
-	about := []text.Span{text.Say(t.Dim, look.EventWord(p.row.Kind)+" "+p.row.Pod.String()+" "+story.Name(p.row))}
+	about := []text.Span{text.Say(t.Dim, say.EventWord(p.row.Kind)+" "+p.row.Pod.String()+" "+story.Name(p.row))}
 	if p.step > 0 {
 		about = append([]text.Span{text.Say(t.Strong, fmt.Sprintf("step %d of %d", p.step, story.Stages))}, about...)
 	}
@@ -78,7 +77,7 @@ func (p *how) Observe(v *pane.View, w, h int) {
 }
 
 // take shows the way of another event.
-func (p *how) take(r *journal.Row) {
+func (p *how) take(r *model.Row) {
 	of := *r
 	p.row, p.pinned = &of, true
 }
@@ -86,7 +85,7 @@ func (p *how) take(r *journal.Row) {
 // newest takes the last start or death of those that are shown, else the newest event; in both
 // cases one that a kubelet has.
 func (p *how) newest(v *pane.View) {
-	var newest *journal.Row
+	var newest *model.Row
 	for _, seq := range slices.Backward(v.Journal.Shown()) {
 		r := v.Journal.Row(seq)
 		changes := r.Kind == pleg.Started || r.Kind == pleg.Died
@@ -209,7 +208,7 @@ var whole = [...]string{
 }
 
 // overview tells of the whole picture, and which event can be followed.
-func overview(v *pane.View, r *journal.Row) story.Stage {
+func overview(v *pane.View, r *model.Row) story.Stage {
 	key := func(a keymap.Action) string {
 		first, _, _ := strings.Cut(v.Keys.Keys(a), " ")
 		return first
@@ -222,6 +221,6 @@ func overview(v *pane.View, r *journal.Row) story.Stage {
 	}
 	return story.Stage{
 		Title: "How PLEG works: the Pod Lifecycle Event Generator", Field: field,
-		Says: fmt.Sprintf(whole[v.Mode.Mode.Use(v.Release)], wording.Period(v.Period)),
+		Says: fmt.Sprintf(whole[v.Mode.Mode.Use(v.Release)], say.Period(v.Period)),
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/story"
@@ -194,7 +194,7 @@ func TestItFits(t *testing.T) {
 func TestStays(t *testing.T) {
 	snap := working(Healthy())
 	v := View(snap)
-	v.Journal = journal.New(2)
+	v.Journal = model.NewJournal(2)
 	happen := func(first, last uint64) {
 		var all []engine.Event
 		for seq := first; seq <= last; seq++ {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/jsonline"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -38,7 +38,7 @@ type CheckOptions struct {
 // byte but the line feed, and escape sequences only for colour; the JSON is of
 // [CheckSchema].
 func appendCheck(b []byte, u diagnose.Update, o CheckOptions) []byte {
-	u.Headline = finding.Checked(u.Headline, u.Snapshot)
+	u.Headline = say.Checked(u.Headline, u.Snapshot)
 	switch {
 	case o.NPD:
 		return appendNPD(b, u)
@@ -161,7 +161,7 @@ const (
 // find anything. PLEG that is shown as not healthy, with nothing that tells why, is
 // never well.
 func ExitCode(u diagnose.Update) int {
-	switch max(u.Headline.Severity, finding.Worst(u.Findings)) {
+	switch max(u.Headline.Severity, say.Worst(u.Findings)) {
 	case diagnose.Critical:
 		return ExitCritical
 	case diagnose.Warning:
@@ -179,9 +179,9 @@ func ExitCode(u diagnose.Update) int {
 // A check that did not come to its end and found nothing critical is unknown.
 func NPDExitCode(u diagnose.Update) int {
 	switch {
-	case finding.Worst(u.Findings) == diagnose.Critical:
+	case say.Worst(u.Findings) == diagnose.Critical:
 		return NPDProblem
-	case unknown(u.Snapshot) != "", !u.Snapshot.Health.Healthy && finding.Worst(u.Findings) < diagnose.Warning:
+	case unknown(u.Snapshot) != "", !u.Snapshot.Health.Healthy && say.Worst(u.Findings) < diagnose.Warning:
 		return NPDUnknown
 	}
 	return NPDOK

@@ -19,8 +19,8 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
-	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -243,10 +243,10 @@ func TestEffectsStandUnderTheirCause(t *testing.T) {
 	if !strings.Contains(got, "leads to\n") {
 		t.Errorf("no effect in\n%s", got)
 	}
-	if c := finding.Root(hungCheck().Findings[1:]); c.ID != diagnose.PLEGUnhealthy {
+	if c := say.RootCause(hungCheck().Findings[1:]); c.ID != diagnose.PLEGUnhealthy {
 		t.Errorf("cause of an effect alone = %s", c.ID)
 	}
-	if c := finding.Root(downCheck().Findings); c.ID != diagnose.RuntimeDown {
+	if c := say.RootCause(downCheck().Findings); c.ID != diagnose.RuntimeDown {
 		t.Errorf("cause = %s, want %s", c.ID, diagnose.RuntimeDown)
 	}
 }

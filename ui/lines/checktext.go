@@ -10,8 +10,8 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/waits"
-	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/report"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -54,10 +54,10 @@ func (o CheckOptions) write(b []byte, write func(d *widget.Doc, t *theme.Theme))
 // all up it ends with that, and has before it what comes next.
 func headline(d *widget.Doc, t *theme.Theme, u diagnose.Update) {
 	h := u.Headline
-	symbol, look := finding.HeadlineLook(t, h)
+	symbol, look := say.HeadlineLook(t, h)
 	head, said := symbol+" "+text.Clean(h.Word), clauses(h)
-	if last := finding.LastProven(chainOf(u.Findings)); last.Name != "" {
-		if next := finding.Countdown(h); next != "" {
+	if last := say.LastProven(chainOf(u.Findings)); last.Name != "" {
+		if next := say.Countdown(h); next != "" {
 			head += " (" + text.Clean(next) + ")"
 		}
 		said = text.After(h.Word, h.Text)
@@ -87,14 +87,14 @@ func chainOf(all []diagnose.Finding) []diagnose.Link {
 // calls for is often what its cause calls for.
 func findings(d *widget.Doc, o report.Form, u diagnose.Update) {
 	written, width := map[string]bool{}, o.Width
-	for _, r := range finding.Tree(u.Findings) {
+	for _, r := range say.FindingTree(u.Findings) {
 		if d.Indent = r.Depth * (inward + 2); r.Depth > 0 {
 			d.Line(text.Span{Width: d.Indent - 2}, text.Say(o.Theme.Dim, "leads to"))
 		} else {
 			d.Line()
 		}
 		f := fresh(r.Finding, written)
-		if strings.Contains(u.Headline.Text, finding.Summary(&f)) {
+		if strings.Contains(u.Headline.Text, say.Summary(&f)) {
 			f.Summary = ""
 		}
 		if width > 0 {
@@ -119,7 +119,7 @@ func fresh(of *diagnose.Finding, written map[string]bool) diagnose.Finding {
 	if note(diagnose.ChainLine(f.Chain)) {
 		f.Chain = nil
 	}
-	for _, l := range finding.Cuts(f.Chain) {
+	for _, l := range say.Cuts(f.Chain) {
 		note(cmp.Or(l.Cut.Command, l.Cut.Text))
 	}
 	f.Next = slices.DeleteFunc(slices.Clone(f.Next), func(s diagnose.Step) bool { return note(cmp.Or(s.Command, s.Text)) })

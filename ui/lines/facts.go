@@ -8,8 +8,8 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/report"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -114,7 +114,7 @@ func runtime(s *engine.Snapshot, o CheckOptions, written func(string) bool) stri
 
 func counts(s *engine.Snapshot, written func(string) bool) string {
 	c := s.Counts
-	said := fmt.Sprintf("%s, %s, %s", finding.Plural(c.Pods, "pod"), finding.Plural(c.Sandboxes, "sandbox"), finding.Plural(c.Containers, "container"))
+	said := fmt.Sprintf("%s, %s, %s", say.Plural(c.Pods, "pod"), say.Plural(c.Sandboxes, "sandbox"), say.Plural(c.Containers, "container"))
 	var states []string
 	for _, state := range []struct {
 		n    int
@@ -142,7 +142,7 @@ func asked(s *engine.Snapshot) string {
 	if w.Total == 0 && !w.Canceled && !w.CutOff {
 		return "no object: none is listed"
 	}
-	said := fmt.Sprintf("%d of %s in %s, %d at a time", w.Done, finding.Plural(w.Total, "object"), text.Took(sweepTook(s)), w.Width)
+	said := fmt.Sprintf("%d of %s in %s, %d at a time", w.Done, say.Plural(w.Total, "object"), text.Took(sweepTook(s)), w.Width)
 	if w.Serial > 0 {
 		said += fmt.Sprintf(" (%s one by one)", text.Took(w.Serial))
 	}

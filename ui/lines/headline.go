@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
 // clauses joins what a headline says beside its word.
 func clauses(h diagnose.Headline) string {
-	all := []string{text.After(h.Word, h.Text), finding.Countdown(h)}
+	all := []string{text.After(h.Word, h.Text), say.Countdown(h)}
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "; ")
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/ui/wording"
+	"github.com/plegtop/plegtop/ui/say"
 )
 
 // A hostObject is what the node itself says. A part that could not be had is
@@ -24,7 +24,7 @@ type hostObject struct {
 	ClockSteps int                 `line:"clockSteps"`
 	Kubelet    kubeletObject       `line:"kubelet"`
 	Helpers    []evidence.Process  `line:"errands,omitempty"`       // of the runtime and its shims
-	Sources    []wording.Source    `line:"sources,omitempty"`       // that are read only where something hangs
+	Sources    []say.Source        `line:"sources,omitempty"`       // that are read only where something hangs
 	InFlight   []evidence.InFlight `line:"callsInFlight,omitempty"` // of all clients, by the runtime's own metrics
 }
 
@@ -52,7 +52,7 @@ func newHostObject(r *evidence.Report) *hostObject {
 		Helpers: helpers[:min(len(helpers), helpersMost)],
 	}
 	if r.Deep != nil {
-		h.Sources, h.InFlight = wording.Sources(r), r.Deep.Calls.InFlight
+		h.Sources, h.InFlight = say.Sources(r), r.Deep.Calls.InFlight
 	}
 	if k := &h.Kubelet; k.Metrics.OK {
 		k.Relist, k.Interval = &k.Kubelet.Relist, &k.Kubelet.Interval

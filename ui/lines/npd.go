@@ -7,7 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -21,9 +21,9 @@ func appendNPD(b []byte, u diagnose.Update) []byte {
 	if n := len(u.Findings) - 1; n > 0 {
 		more = fmt.Sprintf(" +%d", n)
 	}
-	switch worst := finding.Worst(u.Findings); {
+	switch worst := say.Worst(u.Findings); {
 	case worst == diagnose.Critical:
-		return npdLine(b, npdFinding(finding.Root(u.Findings), s, npdLimit-1-len(more))+more)
+		return npdLine(b, npdFinding(say.RootCause(u.Findings), s, npdLimit-1-len(more))+more)
 	case s.Sweep == nil: // it never came to that
 		return npdLine(b, "unknown: "+u.Headline.Word+" "+u.Headline.Text)
 	case unknown(s) != "":
@@ -31,11 +31,11 @@ func appendNPD(b []byte, u diagnose.Update) []byte {
 	case !s.Health.Healthy && worst < diagnose.Warning:
 		return npdLine(b, "unknown: PLEG is not healthy, and nothing tells why")
 	case worst == diagnose.Warning:
-		return npdLine(b, "ok, warning: "+npdFinding(finding.Root(u.Findings), s, npdLimit))
+		return npdLine(b, "ok, warning: "+npdFinding(say.RootCause(u.Findings), s, npdLimit))
 	case diagnose.Unfinished(s) != "":
 		return npdLine(b, "ok, warning: "+diagnose.Unfinished(s))
 	}
-	return npdLine(b, "ok: "+finding.Fine(s))
+	return npdLine(b, "ok: "+say.Fine(s))
 }
 
 // unknown says why a check that found nothing critical says nothing of the node; empty if
@@ -59,7 +59,7 @@ func npdFinding(f diagnose.Finding, s *engine.Snapshot, limit int) string {
 		tail = " " + text.Age(d)
 	}
 	pod := plain(on.Pod.String())
-	line := func(pod string) string { return head + plain(finding.Words(on.Operation, pod, on.Container)) }
+	line := func(pod string) string { return head + plain(say.Words(on.Operation, pod, on.Container)) }
 	if over := len(line(pod)) + len(tail) - limit; over > 0 {
 		pod = shorten(pod, len(pod)-over)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -82,5 +82,5 @@ func flight(f call.Flight) string {
 	if f.Op != call.PodSandboxStatus && f.Op != call.ContainerStatus {
 		return f.Op.String()
 	}
-	return finding.Words(f.Op.String(), f.Pod.String(), f.Container)
+	return say.Words(f.Op.String(), f.Pod.String(), f.Container)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 )
 
 // mode is that of a saved file: events name what runs on a node, which is
@@ -22,7 +22,7 @@ const most = 1000
 // Save writes events and gaps as NDJSON to a new file in the folder dir, and returns its
 // path. Its name has that of the node and the time at. On an error no file of ours is left
 // behind.
-func Save(dir, node string, at time.Time, rows []journal.Row) (string, error) {
+func Save(dir, node string, at time.Time, rows []model.Row) (string, error) {
 	var data []byte
 	for _, r := range rows {
 		if r.Gap > 0 {

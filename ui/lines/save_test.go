@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 )
 
 func TestSaveKeepsWhatIsThere(t *testing.T) {
 	dir, at := t.TempDir(), time.Date(2026, 11, 22, 10, 20, 30, 0, time.FixedZone("", 3600))
 	for i, want := range []string{"", "-2", "-3"} {
-		rows := []journal.Row{{Event: engine.Event{Seq: uint64(i + 1), SeenAt: at}}, {Event: engine.Event{SeenAt: at}, Gap: 7}}
+		rows := []model.Row{{Event: engine.Event{Seq: uint64(i + 1), SeenAt: at}}, {Event: engine.Event{SeenAt: at}, Gap: 7}}
 		path, err := Save(dir, "no/de $1", at, rows)
 		if want := filepath.Join(dir, "plegtop-no-de--1-20261122T092030Z"+want+".ndjson"); err != nil || path != want {
 			t.Fatalf("Save = %q, %v; want %s", path, err, want)

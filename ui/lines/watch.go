@@ -13,8 +13,8 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/jsonline"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -239,7 +239,7 @@ func (v *watcher) turn(b []byte, at time.Time, t diagnose.Turn) []byte {
 	b = fmt.Appendf(stamp(b, at), "finding %s: ", state)
 	switch f := t.Finding; t.Kind {
 	case diagnose.Over:
-		name := finding.Words(string(f.ID), finding.Subject(f.Subject))
+		name := say.Words(string(f.ID), say.Subject(f.Subject))
 		if name == string(f.ID) { // others of its kind may go on
 			name += ": " + f.Summary + ";"
 		}

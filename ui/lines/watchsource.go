@@ -8,8 +8,8 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/ui/jsonline"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 type sourceLine struct {
@@ -126,7 +126,7 @@ func (v *watcher) driftOf(b []byte, at time.Time, d ledger.Drift, of engine.Sour
 	b = fmt.Appendf(stamp(b, at), "drift %v: %d of %d transitions seen by both, %d missed by the relist, %d missed by %[1]v", d.Source, d.Both, d.Transitions, d.MissedByRelist, d.MissedBySource)
 	b = fmt.Appendf(b, ", %d late, %d told again", d.Late, d.Duplicates)
 	if d.Both > 0 {
-		b = fmt.Appendf(b, "; lead: median %s, worst 1%% %s", wording.Lead(d.LeadP50), wording.Lead(d.LeadP99))
+		b = fmt.Appendf(b, "; lead: median %s, worst 1%% %s", say.Lead(d.LeadP50), say.Lead(d.LeadP99))
 	}
 	return fmt.Appendf(b, "; %d received, %d lost\n", of.Received, of.Lost)
 }

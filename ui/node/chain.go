@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // chain adds the kubelet's health chain, link by link, and where it ends: the node's
@@ -60,7 +60,7 @@ func (n *node) status(l diagnose.HealthLink) string {
 }
 
 func (n *node) pleg(l diagnose.HealthLink) string {
-	said := "list " + wording.Fresh(n.Health.ListAge(n.At)) + " old (limit " + text.Took(l.Limit) + ")"
+	said := "list " + say.Fresh(n.Health.ListAge(n.At)) + " old (limit " + text.Took(l.Limit) + ")"
 	switch {
 	case l.Level == diagnose.HealthIll:
 		return diagnose.Rounded(l.Text)

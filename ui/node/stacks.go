@@ -10,8 +10,8 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // Do is [layer.Text.Do], and shows the stacks of the runtime's goroutines.
@@ -32,11 +32,11 @@ func (n *node) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 func stacks(s evidence.Stacks) string {
 	var b strings.Builder
 	for _, l := range s.Locks {
-		fmt.Fprintln(&b, strings.Replace(wording.Lock(l), "; ", "\n  ", 1))
+		fmt.Fprintln(&b, strings.Replace(say.Lock(l), "; ", "\n  ", 1))
 		frames(&b, l.Holder.Frames)
 	}
-	for _, g := range wording.AtWork(s) {
-		fmt.Fprintln(&b, wording.Goroutine(g))
+	for _, g := range say.AtWork(s) {
+		fmt.Fprintln(&b, say.Goroutine(g))
 		frames(&b, g.Frames)
 	}
 	for _, g := range s.Groups {

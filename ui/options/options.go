@@ -12,7 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -64,7 +64,7 @@ type Options struct {
 	Yes     bool            // it does not ask
 
 	Namespaces []string // to show; empty for all
-	Filter     string   // in the language of package filter; known to parse
+	Filter     string   // in the language of filters; known to parse
 	Problems   bool     // show only pods with a problem
 	Sort       string   // a column of the pods; empty for the worst first
 	Descending bool
@@ -75,8 +75,8 @@ type Options struct {
 	Theme      string // a name of package theme; empty: nobody has chosen one
 	Keys       keymap.Map
 
-	config  string         // the file that was named
-	columns filter.Columns // that can be sorted by, hidden, or asked for by a filter
+	config  string              // the file that was named
+	columns model.FilterColumns // that can be sorted by, hidden, or asked for by a filter
 
 	eventsGiven bool
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/filter"
-	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/model"
+
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -39,12 +39,12 @@ func defaults(change func(*Options)) Options {
 	return o
 }
 
-var columns = filter.Columns{
+var columns = model.FilterColumns{
 	"pods":  {{Name: "pod"}, {Name: "state"}, {Name: "run"}, {Name: "age", Head: "AGE"}, {Name: "rst"}, {Name: "worst", Head: "WORST", Pod: blank}, {Name: "lastevent", Head: "LAST EVENT"}},
 	"calls": {{Name: "p50"}},
 }
 
-func blank(*podlist.Pod, time.Time) widget.Cell { return widget.Cell{} }
+func blank(*model.Pod, time.Time) widget.Cell { return widget.Cell{} }
 
 // besides compares options but for the keys.
 var besides = cmp.Options{cmpopts.IgnoreFields(Options{}, "Keys"), cmpopts.IgnoreUnexported(Options{})}

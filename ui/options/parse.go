@@ -13,7 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/model"
 )
 
 // ErrHelp is returned by [Parse] when help was asked for.
@@ -23,13 +23,13 @@ var ErrHelp = pflag.ErrHelp
 // The error says what is wrong with them and where to look; it is [ErrHelp] for --help
 // and -h. With an error the options hold what of View, JSON and NPD says how to tell of it,
 // and else what holds where nothing is given.
-func Parse(args []string, columns filter.Columns) (Options, error) {
+func Parse(args []string, columns model.FilterColumns) (Options, error) {
 	o, _, err := parse(args, columns)
 	return *o, cmp.Or(err, o.agree())
 }
 
 // Load is [Parse] with the settings file, which may name columns as well.
-func Load(args []string, columns filter.Columns) (Options, error) {
+func Load(args []string, columns model.FilterColumns) (Options, error) {
 	o, l, err := parse(args, columns)
 	if err == nil {
 		err = cmp.Or(l.load(), o.agree())
@@ -37,7 +37,7 @@ func Load(args []string, columns filter.Columns) (Options, error) {
 	return *o, err
 }
 
-func parse(args []string, columns filter.Columns) (*Options, line, error) {
+func parse(args []string, columns model.FilterColumns) (*Options, line, error) {
 	o := &Options{columns: columns}
 	l := newLine(o)
 	err := l.parse(args)

@@ -13,7 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/model"
 )
 
 // into returns what sets a field to what parse makes of a text.
@@ -85,9 +85,9 @@ func oneOf(known []string) func(string) (string, error) {
 }
 
 // column returns what reads the name of a column, or its head, in any case.
-func column(known []filter.Column) func(string) (string, error) {
+func column(known []model.FilterColumn) func(string) (string, error) {
 	return func(s string) (string, error) {
-		if c, ok := filter.Called(known, cmp.Or(former[s], s)); ok {
+		if c, ok := model.ColumnCalled(known, cmp.Or(former[s], s)); ok {
 			return c.Name, nil
 		}
 		var names []string
@@ -140,7 +140,7 @@ func speed(s string) (float64, error) {
 }
 
 func (o *Options) filterText(s string) (string, error) {
-	_, err := filter.Parse(s, o.columns.All()...)
+	_, err := model.ParseFilter(s, o.columns.All()...)
 	return s, err
 }
 

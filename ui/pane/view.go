@@ -7,9 +7,8 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/filter"
-	"github.com/plegtop/plegtop/ui/journal"
-	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/model"
+
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -22,8 +21,8 @@ type View struct {
 	Headline         diagnose.Headline  // of the namespaces that are shown
 	Findings         []diagnose.Finding // likewise: causes before effects, the worst cause first
 	Ended            []diagnose.Ended   // likewise, the newest first
-	Pods             *podlist.List      // all pods, and those shown in their order
-	Journal          *journal.Journal   // what has happened since the start
+	Pods             *model.Pods        // all pods, and those shown in their order
+	Journal          *model.Journal     // what has happened since the start
 	Axis             *widget.Axis       // of time, for all strips
 	Filter           Filter
 	Source           Source
@@ -38,7 +37,7 @@ func (v *View) Pen() widget.Pen { return widget.Pen{Theme: v.Theme, At: v.At} }
 // A Filter is what a person asked to see, of pods and events alike.
 type Filter struct {
 	Text       string // as it was typed; empty for everything
-	By         filter.Filter
+	By         model.Filter
 	Namespaces []string // empty for all
 }
 
@@ -93,7 +92,7 @@ type Settings struct {
 type Orderer interface {
 	Pane
 	// Order returns the order that a person has chosen, for what is drawn as v says.
-	Order(v *View) podlist.Order
+	Order(v *View) model.Order
 }
 
 // A Clicker is a pane that takes clicks: on line y below the title, cell x of it.

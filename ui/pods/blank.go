@@ -5,9 +5,9 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // none returns what a person sees in the place of the pods when there are none: what is
@@ -42,7 +42,7 @@ func (p *pods) unlisted(d *widget.Doc) {
 	d.Line(text.Say(t.Strong, "No list yet"))
 	d.Line()
 	if f := v.Failure; f != nil {
-		d.Paragraph(t.Text, text.Clip(wording.Failure(v.Snapshot, f), 4*d.Width()))
+		d.Paragraph(t.Text, text.Clip(say.Failure(v.Snapshot, f), 4*d.Width()))
 	}
 	d.Paragraph(t.Text, p.next())
 	d.Paragraph(t.Dim, v.Source.Endpoint)
@@ -59,11 +59,11 @@ func (p *pods) next() string {
 	case s.Paused:
 		return "The relist is paused: " + keys.Keys(keymap.PauseRelist) + " resumes it, " + keys.Keys(keymap.RelistNow) + " relists once."
 	case f != nil:
-		return f.Op.String() + " has been out for " + wording.OutFor(f.Elapsed(s.At)) + "; it is given up after " + text.Took(s.Timeout) + "."
+		return f.Op.String() + " has been out for " + say.OutFor(f.Elapsed(s.At)) + "; it is given up after " + text.Took(s.Timeout) + "."
 	case s.Seq == 0:
 		return "Waiting for the first one."
 	}
-	return "Tried again every " + wording.Period(s.Period) + "; " + keys.Keys(keymap.RelistNow) + " tries now."
+	return "Tried again every " + say.Period(s.Period) + "; " + keys.Keys(keymap.RelistNow) + " tries now."
 }
 
 // advice names commands to look into it: those of what was found.

@@ -7,21 +7,20 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/filter"
-	"github.com/plegtop/plegtop/ui/look"
-	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/model"
+	"github.com/plegtop/plegtop/ui/say"
+
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // A row is a line of the table: a pod, or a part of one that is unfolded.
 type row struct {
-	of   *podlist.Pod
-	part *podlist.Part // nil for the pod itself
-	n    int           // the place of the pod among those shown, from 1
-	open bool          // unfolded
+	of   *model.Pod
+	part *model.Part // nil for the pod itself
+	n    int         // the place of the pod among those shown, from 1
+	open bool        // unfolded
 }
 
 // columns are those of the pane. One more is one literal more. Pods that are equal stay in the
@@ -30,11 +29,11 @@ var columns = []widget.Column[row]{
 	{
 		Name: "namespace", Head: "NAMESPACE", Help: "the pod's namespace",
 		Least: 10, Most: 20, Rank: 3, Fits: true,
-		Value: pod(func(b widget.Pen, p *podlist.Pod) widget.Cell { return widget.Say(b.Dim, p.Pod.Namespace) }),
+		Value: pod(func(b widget.Pen, p *model.Pod) widget.Cell { return widget.Say(b.Dim, p.Pod.Namespace) }),
 	}, {
 		Name: "pod", Head: "POD", Help: "the pod; unfolded, its sandboxes and containers",
 		Least: 14, Fair: 24, Most: 64, Fits: true,
-		Value: pod(func(b widget.Pen, p *podlist.Pod) widget.Cell {
+		Value: pod(func(b widget.Pen, p *model.Pod) widget.Cell {
 			return widget.Name(b.Text, cmp.Or(p.Pod.Name, string(p.Pod.UID))).Signed(b.Symbols.Folded)
 		}),
 		Draw: drawName,
@@ -45,7 +44,7 @@ var columns = []widget.Column[row]{
 			symbol, st := r.of.Look(b.Theme)
 			word := r.of.Says(b.At)
 			if r.part != nil && !r.hangs() {
-				symbol, word, st = look.Listed(b.Theme, r.part.State, r.part.Dead)
+				symbol, word, st = say.Listed(b.Theme, r.part.State, r.part.Dead)
 			}
 			return widget.Say(st, word).Signed(symbol).Sorted(int64(r.of.State))
 		},
@@ -63,9 +62,9 @@ var columns = []widget.Column[row]{
 		Value: func(b widget.Pen, r row) widget.Cell {
 			switch {
 			case r.part == nil:
-				return look.Exit(b, r.of.Exit, r.of.HasExit)
+				return say.Exit(b, r.of.Exit, r.of.HasExit)
 			case r.part.Status != nil:
-				return look.Exit(b, r.part.Status.ExitCode, r.part.Status.State == pleg.Exited)
+				return say.Exit(b, r.part.Status.ExitCode, r.part.Status.State == pleg.Exited)
 			}
 			return widget.Cell{}
 		},
@@ -74,18 +73,18 @@ var columns = []widget.Column[row]{
 		Least: 4, Rank: 5, Right: true,
 		Value: func(b widget.Pen, r row) widget.Cell {
 			if r.part != nil {
-				return look.Count(b, uint64(r.part.Attempt))
+				return say.Count(b, uint64(r.part.Attempt))
 			}
-			return look.Count(b, uint64(r.of.Restarts))
+			return say.Count(b, uint64(r.of.Restarts))
 		},
 	}, {
 		Name: "age", Head: "AGE", Help: "how long ago it was made, by the runtime's clock",
 		Least: 5, Rank: 7, Right: true,
 		Value: func(b widget.Pen, r row) widget.Cell {
 			if r.part != nil {
-				return look.Age(b, r.part.Created)
+				return say.Age(b, r.part.Created)
 			}
-			return look.Age(b, r.of.Created)
+			return say.Age(b, r.of.Created)
 		},
 	}, {
 		Name: "lastevent", Head: "LAST EVENT", Help: "the last event that the kubelet's PLEG would have made, and how long ago; none for what was there at the start",
@@ -95,23 +94,23 @@ var columns = []widget.Column[row]{
 			if e.Seq == 0 || e.AtStart || r.part != nil && e.ID != r.part.ID {
 				return widget.Cell{}
 			}
-			return look.LastEvent(b, e)
+			return say.LastEvent(b, e)
 		},
 	}, {
 		Name: "inspect", Head: "INSPECT", Help: "how long the last inspection of the pod took, or hangs",
 		Least: 7, Fair: 21, Rank: 8, Right: true, // remarks get some cells before LAST EVENT has its own
-		Value: pod(func(b widget.Pen, p *podlist.Pod) widget.Cell {
+		Value: pod(func(b widget.Pen, p *model.Pod) widget.Cell {
 			if p.Out != nil {
 				out := p.Out.Elapsed(b.At)
-				return widget.Say(b.Bad, wording.OutFor(out)).Sorted(hanging + int64(out))
+				return widget.Say(b.Bad, say.OutFor(out)).Sorted(hanging + int64(out))
 			}
-			return look.Took(b, p.Pod.InspectLast, p.Pod.Inspected > 0)
+			return say.Took(b, p.Pod.InspectLast, p.Pod.Inspected > 0)
 		}),
 	}, {
 		Name: "worst", Head: "WORST", Help: "how long the slowest inspection of the pod took",
 		Least: 6, Rank: 11, Right: true,
-		Value: pod(func(b widget.Pen, p *podlist.Pod) widget.Cell {
-			return look.Took(b, p.Pod.InspectWorst, p.Pod.Inspected > 0)
+		Value: pod(func(b widget.Pen, p *model.Pod) widget.Cell {
+			return say.Took(b, p.Pod.InspectWorst, p.Pod.Inspected > 0)
 		}),
 	}, {
 		Name: "remark", Head: "REMARK", Help: "what is wrong, in the runtime's words where it said so; of a container what it runs",
@@ -121,10 +120,10 @@ var columns = []widget.Column[row]{
 }
 
 // Fields returns the columns, for a filter to ask what they have of a pod.
-func (p *pods) Fields() (all []filter.Column) {
+func (p *pods) Fields() (all []model.FilterColumn) {
 	th := theme.Default()
 	for _, c := range columns {
-		all = append(all, filter.Column{Name: c.Name, Head: c.Head, Pod: func(of *podlist.Pod, at time.Time) widget.Cell {
+		all = append(all, model.FilterColumn{Name: c.Name, Head: c.Head, Pod: func(of *model.Pod, at time.Time) widget.Cell {
 			return c.Value(widget.Pen{Theme: &th, At: at}, row{of: of})
 		}})
 	}
@@ -135,7 +134,7 @@ func (p *pods) Fields() (all []filter.Column) {
 const hanging = 1 << 62
 
 // pod returns the Value of a column that is blank for the parts of a pod.
-func pod(value func(b widget.Pen, p *podlist.Pod) widget.Cell) func(widget.Pen, row) widget.Cell {
+func pod(value func(b widget.Pen, p *model.Pod) widget.Cell) func(widget.Pen, row) widget.Cell {
 	return func(b widget.Pen, r row) widget.Cell {
 		if r.part != nil {
 			return widget.Cell{}
@@ -148,7 +147,7 @@ func pod(value func(b widget.Pen, p *podlist.Pod) widget.Cell) func(widget.Pen, 
 func (r row) hangs() bool { return r.part != nil && r.of.Hangs(r.part) }
 
 // running is how many containers run; where most are missing comes first.
-func running(b widget.Pen, p *podlist.Pod) widget.Cell {
+func running(b widget.Pen, p *model.Pod) widget.Cell {
 	st := theme.When(p.Running < p.Wanted && p.State != diagnose.PodCompleted, b.Warn, b.Text)
 	return widget.Number(st, int64(p.Running)).Sorted(int64(p.Wanted-p.Running)<<32 + int64(p.Wanted))
 }
@@ -169,7 +168,7 @@ func drawDots(l *text.Line, b widget.Pen, r row, w int) {
 		l.Space(w)
 		return
 	}
-	look.Dots(l, b, r.of.Now, r.of.Dead, w)
+	say.Dots(l, b, r.of.Now, r.of.Dead, w)
 }
 
 // ran says how many containers run of those that should: in thousands where w cells
@@ -235,7 +234,7 @@ func remarked(b widget.Pen, r row) widget.Cell {
 }
 
 // remark is why a container ended, or else what it runs.
-func remark(p *podlist.Part) string {
+func remark(p *model.Part) string {
 	if st := p.Status; st != nil {
 		if why := joined(st.Reason, st.Message); why != "" {
 			return why

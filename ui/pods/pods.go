@@ -8,8 +8,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -24,7 +24,7 @@ type pods struct {
 	layer.TablePane[row, place]
 	open  map[pleg.UID]bool // unfolded
 	only  bool              // pods with a problem only
-	made  uint64            // podlist.List.Changed of which the rows are, and one
+	made  uint64            // model.Pods.Changed of which the rows are, and one
 	blank *widget.Doc       // in the place of the table; nil if there are pods
 	about []text.Span
 	mark  []text.Span
@@ -109,13 +109,13 @@ func (p *pods) rows() {
 }
 
 // Order returns how a person wants all pods to stand.
-func (p *pods) Order(v *pane.View) podlist.Order {
+func (p *pods) Order(v *pane.View) model.Order {
 	name, invert := p.Sorted()
-	o := podlist.Order{By: name, Invert: invert, Problems: p.only}
+	o := model.Order{By: name, Invert: invert, Problems: p.only}
 	if name != "" {
 		pen := v.Pen()
-		o.Sort = func(all []*podlist.Pod) {
-			widget.Sort(all, func(of *podlist.Pod) widget.Cell { return p.Value(pen, row{of: of}) }, false)
+		o.Sort = func(all []*model.Pod) {
+			widget.Sort(all, func(of *model.Pod) widget.Cell { return p.Value(pen, row{of: of}) }, false)
 		}
 	}
 	return o

@@ -9,11 +9,11 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
-	"github.com/plegtop/plegtop/ui/podlist"
+
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -65,8 +65,8 @@ func names(s *panetest.Stage) string {
 func TestGoldens(t *testing.T) {
 	filtered := func(v *pane.View) {
 		v.Filter.Text, v.Filter.Namespaces = "pod:zzz", []string{"shop"}
-		v.Filter.By, _ = filter.Parse("pod:zzz")
-		v.Pods.Filter(func(p *podlist.Pod, at time.Time) bool { return v.Filter.By.Pod(p, at) }, false)
+		v.Filter.By, _ = model.ParseFilter("pod:zzz")
+		v.Pods.Filter(func(p *model.Pod, at time.Time) bool { return v.Filter.By.Pod(p, at) }, false)
 	}
 	for _, tt := range []struct {
 		name string
@@ -203,7 +203,7 @@ func TestColumnsInFilters(t *testing.T) {
 		"worst>1s": {true, false}, "worst<=1ms": {false, true}, "worst>5": {false, false},
 		"run<1": {true, false}, "run:2": {false, true},
 	} {
-		by, err := filter.Parse(text, fields...)
+		by, err := model.ParseFilter(text, fields...)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -216,7 +216,7 @@ func TestColumnsInFilters(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"worst>much", "nothing:x", "re>1"} {
-		if by, err := filter.Parse(text, fields...); err == nil {
+		if by, err := model.ParseFilter(text, fields...); err == nil {
 			t.Errorf("%s is taken for %v", text, by)
 		}
 	}
@@ -303,7 +303,7 @@ func TestTitle(t *testing.T) {
 	check("problems only", "4 of 40  ▲ 4  problems only")
 	s.Press("W")
 	v.Filter.Text, v.Filter.Namespaces = "pod:00", []string{"namespace-01"}
-	v.Pods.Filter(func(p *podlist.Pod, _ time.Time) bool { return p.Pod.Namespace == "namespace-01" }, false)
+	v.Pods.Filter(func(p *model.Pod, _ time.Time) bool { return p.Pod.Namespace == "namespace-01" }, false)
 	s.Refresh()
 	check("filtered", "2 of 40  ▲ 4 (3 hidden)  /pod:00  ns:namespace-01")
 	s.H = 0
@@ -389,7 +389,7 @@ func TestProblemJumps(t *testing.T) {
 			t.Errorf("%s from one without a problem: on %s, want the pod that hangs", key, under(s))
 		}
 	}
-	v.Pods.Filter(func(p *podlist.Pod, _ time.Time) bool { return p.Out == nil }, false)
+	v.Pods.Filter(func(p *model.Pod, _ time.Time) bool { return p.Out == nil }, false)
 	s.Refresh()
 	if s.Press("g", "j", "j", "j", "]"); under(s) != ill[1] {
 		t.Errorf("with that hidden: on %s, want the next", under(s))

@@ -9,12 +9,12 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/finding"
-	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/layer"
-	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/model"
+	"github.com/plegtop/plegtop/ui/say"
+
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/podlist"
+
 	"github.com/plegtop/plegtop/ui/report"
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
@@ -25,7 +25,7 @@ import (
 // sheet is all that is known of one pod, also after that has gone.
 type sheet struct {
 	layer.Text
-	of   *podlist.Pod
+	of   *model.Pod
 	gone bool
 	past strip.Story
 	rec  record
@@ -55,7 +55,7 @@ func (s *sheet) find(v *pane.View, uid pleg.UID) {
 	if s.gone = of == nil; !s.gone {
 		s.of = of
 	} else if p := v.Journal.Gone(uid); p != nil && (s.of == nil || s.of.Pod != p) {
-		s.of = podlist.New(p)
+		s.of = model.NewPod(p)
 	}
 }
 
@@ -130,7 +130,7 @@ func (s *sheet) deaths(d *widget.Doc) bool {
 		if !died {
 			continue
 		}
-		symbol, word, st := look.Listed(t, part.State, true)
+		symbol, word, st := say.Listed(t, part.State, true)
 		d.Paragraph(t.Text, fmt.Sprintf("%s died %s ago, as %s saw; the kubelet takes it to be %s",
 			cmp.Or(part.Name, "the sandbox"), text.AgeCoarse(s.View.At.Sub(death.At)), death.By, part.State), text.Say(st, "  "+symbol+" "+word).In(widget.LabelWidth))
 	}
@@ -142,11 +142,11 @@ func (s *sheet) deaths(d *widget.Doc) bool {
 func (s *sheet) findings(d *widget.Doc) (found bool) {
 	t := s.View.Theme
 	for _, f := range s.View.Findings {
-		if f.Subject.Pod.UID != s.of.Pod.UID || f.Severity == diagnose.Info || finding.CauseOf(s.View.Findings, &f) >= 0 {
+		if f.Subject.Pod.UID != s.of.Pod.UID || f.Severity == diagnose.Info || say.CauseOf(s.View.Findings, &f) >= 0 {
 			continue
 		}
 		found = true
-		symbol, st := finding.Look(t, f.Severity)
+		symbol, st := say.SeverityLook(t, f.Severity)
 		d.Paragraph(t.Text, f.Summary, text.Say(st, "  "+symbol+" "+string(f.ID)).In(widget.LabelWidth))
 		held := widget.Section{Rows: report.Holders(report.Form{Theme: t}, &f)}
 		for i, r := range held.Rows {
@@ -205,8 +205,8 @@ func (s *sheet) events(d *widget.Doc) {
 	}
 }
 
-func event(t *theme.Theme, r *journal.Row) []text.Span {
-	symbol, st := look.Event(t, &r.Event)
+func event(t *theme.Theme, r *model.Row) []text.Span {
+	symbol, st := say.Event(t, &r.Event)
 	delivery, sent, lag, exit := r.Delivery.String(), t.Dim, "", ""
 	switch {
 	case r.AtStart:
@@ -227,7 +227,7 @@ func event(t *theme.Theme, r *journal.Row) []text.Span {
 		text.Say(t.Dim, r.From.String()+" "+t.Symbols.Step+" "+r.To.String()).In(20),
 		text.Say(t.Dim, lag).In(11),
 		text.Say(sent, delivery).In(11),
-		text.Say(look.Code(t, r.ExitCode), exit),
+		text.Say(say.Code(t, r.ExitCode), exit),
 	}
 }
 
@@ -250,7 +250,7 @@ func (s *sheet) status(d *widget.Doc) {
 	d.Field("as of", t.Text, text.AgeCoarse(at.Sub(p.StatusAt))+" ago")
 	for _, sb := range st.Sandboxes {
 		_, died := s.of.Dead[sb.ID]
-		symbol, word, st := look.Listed(t, sb.State, died)
+		symbol, word, st := say.Listed(t, sb.State, died)
 		d.Field("sandbox", st, fmt.Sprintf("%s %s  attempt %d  %s", symbol, word, sb.Attempt, pleg.ShortID(sb.ID)))
 	}
 	s.ctrs.write(d, t, at, s.of)

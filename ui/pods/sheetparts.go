@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/look"
-	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/model"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -16,13 +16,13 @@ import (
 // containers are the lines about each container of a status. There may be thousands:
 // they are put into words once to count them, and then when they are drawn.
 type containers struct {
-	of    *podlist.Pod
+	of    *model.Pod
 	w     int
 	first []int // the line of each
 	n     int
 }
 
-func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, of *podlist.Pod) {
+func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, of *model.Pod) {
 	all := of.Pod.Status.Containers
 	if c.of != of || c.w != d.Width() {
 		*c = containers{of: of, w: d.Width()}
@@ -46,12 +46,12 @@ func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, of *podl
 const messageLines = 6
 
 // container returns the lines about one of a pod, w cells wide.
-func container(t *theme.Theme, at time.Time, of *podlist.Pod, c *pleg.ContainerStatus, w int) [][]text.Span {
+func container(t *theme.Theme, at time.Time, of *model.Pod, c *pleg.ContainerStatus, w int) [][]text.Span {
 	_, died := of.Dead[c.ID]
-	symbol, word, st := look.Listed(t, c.State, died)
+	symbol, word, st := say.Listed(t, c.State, died)
 	if c.State == pleg.Exited {
 		word = fmt.Sprintf("%s %d", c.State, c.ExitCode)
-		st = look.Code(t, c.ExitCode)
+		st = say.Code(t, c.ExitCode)
 	}
 	lines := [][]text.Span{{
 		text.Say(t.Text, "  "+c.Name).In(widget.LabelWidth),
@@ -96,7 +96,7 @@ type recordRow struct {
 	states   [2]pleg.State
 }
 
-func (r *record) write(d *widget.Doc, t *theme.Theme, of *podlist.Pod) {
+func (r *record) write(d *widget.Doc, t *theme.Theme, of *model.Pod) {
 	p := of.Pod
 	d.Section("Pod record")
 	head := func(s string, w int) text.Span { return text.Say(t.Head, s).In(w) }
@@ -115,7 +115,7 @@ func (r *record) write(d *widget.Doc, t *theme.Theme, of *podlist.Pod) {
 			st, sign = t.Warn, t.Symbols.Warn+" differs"
 		}
 		if _, died := of.Dead[row.id]; died {
-			symbol, word, st := look.Listed(t, row.states[1], true)
+			symbol, word, st := say.Listed(t, row.states[1], true)
 			sign, signed = symbol+" "+word, st
 		}
 		return []text.Span{

@@ -2,7 +2,7 @@ package pods
 
 import (
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -10,7 +10,7 @@ import (
 func (s *sheet) worker(d *widget.Doc) {
 	v := s.View
 	if w := v.Workers.Of(s.of.Pod.UID); w != nil {
-		_, st := look.Worker(v.Theme, w, diagnose.WorkerHeld(v.Snapshot, w))
-		d.Field("worker", st, look.WorkerTells(&v.Workers, w, v.At))
+		_, st := say.Worker(v.Theme, w, diagnose.WorkerHeld(v.Snapshot, w))
+		d.Field("worker", st, say.WorkerTells(&v.Workers, w, v.At))
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -41,11 +41,11 @@ func Finding(o Form, f Found) []widget.Section {
 }
 
 func (o Form) head(f Found) (s widget.Section) {
-	symbol, st := finding.Look(o.Theme, f.Severity)
+	symbol, st := say.SeverityLook(o.Theme, f.Severity)
 	first := widget.Row{Mark: text.Say(st, symbol), Hang: 2, Spans: []text.Span{text.Say(o.Theme.Strong, f.Summary)}}
 	if o.Brief {
 		first.Mark.Text += " " + f.Severity.String() + " " + string(f.ID)
-		first.Spans = []text.Span{text.Say(o.Theme.Text, finding.Summary(f.Finding))}
+		first.Spans = []text.Span{text.Say(o.Theme.Text, say.Summary(f.Finding))}
 		if f.Summary != "" {
 			first.Mark.Text += ":"
 		}
@@ -73,9 +73,9 @@ func (o Form) context(f Found) (s widget.Section) {
 // so that a person sees both in the smallest window.
 func Holders(o Form, f *diagnose.Finding) []widget.Row {
 	var s widget.Section
-	for _, l := range finding.Cuts(f.Chain) {
+	for _, l := range say.Cuts(f.Chain) {
 		if !f.IsAbout(l) {
-			s.Add(widget.Styled("held up by", widget.Plain, o.Theme.Strong, finding.Holder(l)))
+			s.Add(widget.Styled("held up by", widget.Plain, o.Theme.Strong, say.Holder(l)))
 		}
 		label, does := "cut with", l.Cut.Text
 		if l.Cut.Risky {
@@ -93,7 +93,7 @@ func Holders(o Form, f *diagnose.Finding) []widget.Row {
 // chain draws what waits for what.
 func (o Form) chain(chain []diagnose.Link) widget.Section {
 	s := widget.Section{Title: "Each waits for the next", Word: "chain"}
-	for _, p := range finding.Chain(o.Theme, chain, o.Width) {
+	for _, p := range say.Chain(o.Theme, chain, o.Width) {
 		s.Add(widget.Row{Mark: text.Span{Width: 2}, Spans: append(slices.Clip(p.Before), p.Span)})
 	}
 	return s
@@ -110,12 +110,12 @@ func (o Form) evidence(lines []string) widget.Section {
 // steps returns what to do next, but for what cuts the chain. A command has lines of its own,
 // so that it can be taken with the mouse where the terminal has no clipboard.
 func (o Form) steps(f *diagnose.Finding) widget.Section {
-	s, cuts := widget.Section{Title: "Next", Word: "next"}, finding.Cuts(f.Chain)
+	s, cuts := widget.Section{Title: "Next", Word: "next"}, say.Cuts(f.Chain)
 	for _, step := range f.Next {
 		if slices.ContainsFunc(cuts, func(l diagnose.Link) bool { return *l.Cut == step }) {
 			continue
 		}
-		what, st := finding.Step(o.Theme, step)
+		what, st := say.Step(o.Theme, step)
 		number := text.Say(o.Theme.Dim, "  "+strconv.Itoa(len(s.Rows)+1)).In(5)
 		s.Add(widget.Row{Mark: number, Spans: []text.Span{text.Say(st, what)}, Command: step.Command})
 	}
@@ -129,7 +129,7 @@ func (o Form) subject(f *diagnose.Finding) widget.Section {
 		s.Title += ", the first of " + strconv.Itoa(f.Count)
 	}
 	if o.Brief {
-		on := finding.Subject(about)
+		on := say.Subject(about)
 		if on != "" && about.ID != "" {
 			on += ", id " + pleg.ShortID(about.ID)
 		}

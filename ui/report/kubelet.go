@@ -7,10 +7,10 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // versus sets our figures beside the kubelet's: the same algorithm against the same runtime.
@@ -46,12 +46,12 @@ func (n node) versus() widget.Section {
 // compared returns what is compared: its name, ours, and the kubelet's own.
 func (n node) compared(k *evidence.Kubelet) [][3]string {
 	r := n.Relists
-	steady := func(d time.Duration, known bool) string { return pick(known, wording.Steady(d), "-") }
-	ago := func(t time.Time) string { return pick(t.IsZero(), "never", wording.Fresh(max(0, n.At.Sub(t)))+" ago") }
-	mean := pick(k.Interval.Count > 0, "mean "+wording.Steady(k.Interval.Mean)+", ", "")
+	steady := func(d time.Duration, known bool) string { return pick(known, say.Steady(d), "-") }
+	ago := func(t time.Time) string { return pick(t.IsZero(), "never", say.Fresh(max(0, n.At.Sub(t)))+" ago") }
+	mean := pick(k.Interval.Count > 0, "mean "+say.Steady(k.Interval.Mean)+", ", "")
 	return [][3]string{
 		{"relists", text.Count(r.Count) + pick(r.Failed > 0, ", "+text.Count(r.Failed)+" failed", ""), text.Count(k.Relist.Count)},
-		{"duration p50", steady(r.P50, r.Count > 0), wording.Steady(k.Relist.P50)},
+		{"duration p50", steady(r.P50, r.Count > 0), say.Steady(k.Relist.P50)},
 		{"duration p99", steady(r.P99, r.Count > 0), bounded(k.Relist)},
 		{"interval", steady(r.Interval, r.Interval > 0), mean + "p99 " + bounded(k.Interval)},
 		{"last good one", ago(n.Health.ListedAt), pick(k.Evented(), "not told", ago(k.LastSeen))},
@@ -60,7 +60,7 @@ func (n node) compared(k *evidence.Kubelet) [][3]string {
 }
 
 // bounded returns the 99th percentile, and whether that is only its lower bound.
-func bounded(t evidence.Timing) string { return pick(t.Beyond, ">", "") + wording.Steady(t.P99) }
+func bounded(t evidence.Timing) string { return pick(t.Beyond, ">", "") + say.Steady(t.P99) }
 
 // answer tells how one question to the kubelet went.
 func (n node) answer(name string, a evidence.Answer) widget.Row {
@@ -95,7 +95,7 @@ func (n node) operations() widget.Section {
 	}
 	var rows [][]text.Span
 	for _, op := range n.Evidence.Kubelet.Operations {
-		row := text.Each(n.Theme.Text, op.Name, text.Count(op.Count), strconv.FormatUint(op.Errors, 10), wording.Steady(op.Took.P50), bounded(op.Took))
+		row := text.Each(n.Theme.Text, op.Name, text.Count(op.Count), strconv.FormatUint(op.Errors, 10), say.Steady(op.Took.P50), bounded(op.Took))
 		row[2].Style = theme.When(op.Errors > 0, n.Theme.Warn, n.Theme.Text)
 		rows = append(rows, row)
 	}

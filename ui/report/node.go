@@ -7,10 +7,10 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // Node returns what the node says of itself and what looking at it costs: who holds something
@@ -71,7 +71,7 @@ func (n node) table(s *widget.Section, rows [][]text.Span, w int, head string, h
 // who changes the period sees what that does.
 func (n node) cost() widget.Section {
 	s := widget.Section{Title: "Cost"}
-	s.Add(widget.Fact("our calls", widget.Plain, wording.Cost(n.Snapshot)+", a relist every "+wording.Period(n.Period)))
+	s.Add(widget.Fact("our calls", widget.Plain, say.Cost(n.Snapshot)+", a relist every "+say.Period(n.Period)))
 	switch r := n.Evidence; {
 	case r == nil:
 		s.Add(missing("programs", nobodyLooks))

@@ -6,11 +6,10 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // Sources returns what is read where something hangs, source by source, and the helpers that
@@ -21,9 +20,9 @@ func Sources(o Form, s *engine.Snapshot) []widget.Section {
 		helpers.Rows = []widget.Row{unseen}
 		return []widget.Section{helpers}
 	}
-	all := wording.Helpers(s, r)
+	all := say.Helpers(s, r)
 	if !o.Brief && r.Processes.Missing == "" {
-		helpers.Add(widget.Fact("on the node", widget.Plain, wording.Seen(r)))
+		helpers.Add(widget.Fact("on the node", widget.Plain, say.Seen(r)))
 		if all == nil {
 			helpers.Add(widget.Fact("helpers", widget.Quiet, "none"))
 		}
@@ -32,7 +31,7 @@ func Sources(o Form, s *engine.Snapshot) []widget.Section {
 		helpers.Add(widget.Fact(pick(o.Brief, "", "helper"), widget.Plain, said))
 	}
 	read := widget.Section{Word: "read"}
-	for _, from := range wording.Sources(r) {
+	for _, from := range say.Sources(r) {
 		if o.Brief {
 			read.Add(widget.Fact("", widget.Plain, from.Name+": "+from.Said))
 			continue
@@ -58,7 +57,7 @@ func (n node) streams(opens string) (s widget.Section) {
 	}
 	s.Title = "Event sources: what they see, and what the relist does"
 	n.mode(&s)
-	table, besides := look.StreamTable(n.Theme, n.Snapshot)
+	table, besides := say.StreamTable(n.Theme, n.Snapshot)
 	if table == nil {
 		s.Add(widget.Fact("event sources", widget.Quiet, "off; "+opens+" opens one"))
 	}
@@ -68,7 +67,7 @@ func (n node) streams(opens string) (s widget.Section) {
 	}
 	for i := len(n.SourceChanges) - 1; i >= 0; i-- {
 		c := &n.SourceChanges[i]
-		s.Add(widget.Fact(c.At.Local().Format(time.TimeOnly), widget.Plain, c.Source.String()+" "+wording.SourceState(c)))
+		s.Add(widget.Fact(c.At.Local().Format(time.TimeOnly), widget.Plain, c.Source.String()+" "+say.SourceState(c)))
 	}
 	return s
 }
@@ -77,11 +76,11 @@ func (n node) streams(opens string) (s widget.Section) {
 // threshold that hold in it.
 func (n node) mode(s *widget.Section) {
 	m := &n.Mode
-	says := wording.ModeStands(m) + "; a relist every " + wording.Period(n.Period) + ", unhealthy after " + text.Took(n.Threshold)
-	if m.Mode == pleg.Generic && !wording.FellBack(m) {
+	says := say.ModeStands(m) + "; a relist every " + say.Period(n.Period) + ", unhealthy after " + text.Took(n.Threshold)
+	if m.Mode == pleg.Generic && !say.FellBack(m) {
 		says += "; event sources only observe"
 	}
-	s.Add(widget.Styled("mode", widget.Plain, theme.When(wording.FellBack(m), n.Theme.Warn, n.Theme.Text), says))
+	s.Add(widget.Styled("mode", widget.Plain, theme.When(say.FellBack(m), n.Theme.Warn, n.Theme.Text), says))
 	if m.Asked == pleg.Generic {
 		return
 	}

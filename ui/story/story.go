@@ -12,7 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -97,7 +97,7 @@ func (s *Stage) At() string {
 }
 
 // Of returns the story of an event, which has all [Stages] however far the event came.
-func Of(s *engine.Snapshot, j *journal.Journal, r *journal.Row) []Stage {
+func Of(s *engine.Snapshot, j *model.Journal, r *model.Row) []Stage {
 	t := newTeller(s, j, r)
 	words := t.words()
 	all := make([]Stage, Stages)
@@ -132,16 +132,16 @@ func (t *teller) stage(i int) Stage {
 // A teller is what a story is made of.
 type teller struct {
 	*engine.Snapshot
-	journal  *journal.Journal
-	row      *journal.Row
+	journal  *model.Journal
+	row      *model.Row
 	pod      *engine.Pod // as it is now, or was last; nil if nothing is known of it
 	gone     bool        // it is not listed
 	worker   *podworker.Worker
-	relist   journal.Relist
+	relist   model.Relist
 	relisted bool // relist is the one that found it
 }
 
-func newTeller(s *engine.Snapshot, j *journal.Journal, r *journal.Row) *teller {
+func newTeller(s *engine.Snapshot, j *model.Journal, r *model.Row) *teller {
 	t := &teller{Snapshot: s, journal: j, row: r, pod: s.Pod(r.Pod), worker: s.Workers.Of(r.Pod.UID)}
 	if t.gone = t.pod == nil; t.gone {
 		t.pod = j.Gone(r.Pod.UID)

@@ -12,7 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -21,7 +21,7 @@ func init() { time.Local = time.UTC }
 
 // died returns the death of a container, the relist that found it, and the node it was on. Change
 // may change any of them before the journal has them.
-func died(change ...func(s *engine.Snapshot, e *engine.Event)) (*engine.Snapshot, *journal.Journal, *journal.Row) {
+func died(change ...func(s *engine.Snapshot, e *engine.Event)) (*engine.Snapshot, *model.Journal, *model.Row) {
 	ref := pleg.PodRef{UID: "u", Namespace: "shop", Name: "cart-0"}
 	listed := &pleg.Pod{PodRef: ref, Sandboxes: []pleg.Sandbox{{ID: "s"}}, Containers: []pleg.Container{{ID: "c", Name: "app"}}}
 	began := noon.Add(-10 * time.Second)
@@ -38,7 +38,7 @@ func died(change ...func(s *engine.Snapshot, e *engine.Event)) (*engine.Snapshot
 	for _, f := range change {
 		f(s, &e)
 	}
-	j := journal.New(10)
+	j := model.NewJournal(10)
 	j.Observe(engine.Update{Snapshot: s, Events: []engine.Event{e}})
 	return s, j, j.Row(1)
 }

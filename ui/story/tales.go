@@ -6,7 +6,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 )
 
 // stages are what the stages have in common in all stories.
@@ -161,7 +161,7 @@ func (t *teller) released() (time.Time, string) {
 }
 
 // Name returns what in its pod an event is about; empty for the pod itself.
-func Name(r *journal.Row) string {
+func Name(r *model.Row) string {
 	switch {
 	case r.ID == "":
 		return ""

@@ -9,9 +9,8 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // words returns what puts figures and names into a tale.
@@ -26,14 +25,14 @@ func (t *teller) words() *strings.Replacer {
 	}
 	source, _ := r.Seen.First()
 	return strings.NewReplacer(
-		"{The}", the, "{thing}", thing, "{name}", Name(r), "{did}", t.did(), "{pod}", r.Pod.String(), "{kind}", r.Kind.String(), "{event}", look.EventWord(r.Kind),
+		"{The}", the, "{thing}", thing, "{name}", Name(r), "{did}", t.did(), "{pod}", r.Pod.String(), "{kind}", r.Kind.String(), "{event}", say.EventWord(r.Kind),
 		"{from}", r.From.String(), "{to}", r.To.String(), "{source}", source.String(), "{told}", t.told(),
 		"{time}", cmp.Or(said(r.AtStart, ", before plegtop first looked"), said(!r.HasLag, "; the runtime keeps no time of it")),
 		"{exit}", said(r.Exited, fmt.Sprintf(", exit code %d", r.ExitCode)+said(r.Reason != "", ", "+r.Reason)),
 		"{lists}", cmp.Or(said(t.relisted, "Its lists took "+text.Took(t.relist.List)+". "), said(t.byCRI() && r.Mode.Use(t.Release) == pleg.StreamAsks, "The runtime's stream asked for a relist of this pod alone. ")),
 		"{inspection}", t.inspection(), "{asof}", cmp.Or(said(t.Release < 36, "inspection"), "lists, "+r.At.Local().Format(Clock)), "{entry}", t.entry(), "{address}", t.address(),
 		"{atstart}", said(r.AtStart, "A kubelet that was there before saw it when it happened."), "{otherwise}", t.otherwise(), "{worker}", t.works(),
-		"{period}", wording.Period(t.Period), "{threshold}", text.Took(t.Threshold), "{timeout}", text.Took(t.Timeout), "{repeated}", text.Count(t.Mode.Repeated),
+		"{period}", say.Period(t.Period), "{threshold}", text.Took(t.Threshold), "{timeout}", text.Took(t.Timeout), "{repeated}", text.Count(t.Mode.Repeated),
 		"{capacity}", fmt.Sprint(t.Channel.Capacity), "{waiting}", fmt.Sprint(t.Channel.Len), "{discarded}", text.Count(t.Channel.Discarded),
 	)
 }
@@ -108,7 +107,7 @@ func (t *teller) works() string {
 	if t.worker == nil {
 		return ""
 	}
-	return " Now: " + look.WorkerTells(&t.Workers, t.worker, t.At) + "."
+	return " Now: " + say.WorkerTells(&t.Workers, t.worker, t.At) + "."
 }
 
 // otherwise says which kubelet could have acted on what no relist has seen.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/journal"
-	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -49,8 +49,8 @@ func Held(v *pane.View, pod pleg.UID, name string) bool {
 }
 
 // Set works out the cells: as many as there are sights. Life is all stages of the pod, as
-// [journal.Journal.Life] returns them, and name that of the container; empty for the sandboxes.
-func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, sights []Sight) {
+// [model.Journal.Life] returns them, and name that of the container; empty for the sandboxes.
+func (n *Lane) Set(v *pane.View, life []model.Stage, name string, sights []Sight) {
 	life = stagesOf(life, name)
 	n.Cells = n.Cells[:0]
 	for _, s := range sights {
@@ -90,8 +90,8 @@ func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, sights []Sig
 }
 
 // stagesOf returns those of one container.
-func stagesOf(life []journal.Stage, name string) []journal.Stage {
-	from, _ := slices.BinarySearchFunc(life, name, func(s journal.Stage, name string) int { return strings.Compare(s.Container, name) })
+func stagesOf(life []model.Stage, name string) []model.Stage {
+	from, _ := slices.BinarySearchFunc(life, name, func(s model.Stage, name string) int { return strings.Compare(s.Container, name) })
 	to := from
 	for to < len(life) && life[to].Container == name {
 		to++
@@ -101,7 +101,7 @@ func stagesOf(life []journal.Stage, name string) []journal.Stage {
 
 // tick marks the event of a stage that came in one cell: where the relist saw it, and
 // where an event source did. Where no relist has, that is its place.
-func (n *Lane) tick(v *pane.View, s *journal.Stage, came int) {
+func (n *Lane) tick(v *pane.View, s *model.Stage, came int) {
 	at, w := seen(s), len(n.Cells)
 	to, late := v.Axis.Index(w, at), diagnose.LagsBehind(at.Sub(s.At))
 	for i := max(came, 0); i < min(to, w); i++ {
@@ -119,7 +119,7 @@ func (n *Lane) tick(v *pane.View, s *journal.Stage, came int) {
 }
 
 // seen returns when a relist saw the event of a stage, or else who saw it first.
-func seen(s *journal.Stage) time.Time {
+func seen(s *model.Stage) time.Time {
 	if s.SeenAt.IsZero() {
 		return s.SightedAt
 	}
@@ -127,7 +127,7 @@ func seen(s *journal.Stage) time.Time {
 }
 
 // rankOf is how much an event matters among others of the same cell.
-func rankOf(s *journal.Stage) uint8 {
+func rankOf(s *model.Stage) uint8 {
 	switch {
 	case s.Exited && s.ExitCode != 0:
 		return 5
@@ -143,7 +143,7 @@ func rankOf(s *journal.Stage) uint8 {
 
 // code writes the exit code of what ended behind its event, where there is room for all
 // of it: a part of a number is another number.
-func (n *Lane) code(s *journal.Stage, seen int) {
+func (n *Lane) code(s *model.Stage, seen int) {
 	if seen < 0 || seen >= len(n.Cells) || n.Cells[seen].Event != s.Event {
 		return
 	}
@@ -164,7 +164,7 @@ func (n *Lane) Look(v *pane.View, i int) (symbol string, st theme.Style) {
 	c, t := &n.Cells[i], v.Theme
 	if c.Event > 0 {
 		if r := v.Journal.Row(c.Event); r != nil {
-			return look.Event(t, &r.Event)
+			return say.Event(t, &r.Event)
 		}
 	}
 	symbol, st = stateLook(t, c.State)
@@ -189,7 +189,7 @@ func (n *Lane) Look(v *pane.View, i int) (symbol string, st theme.Style) {
 }
 
 func stateLook(t *theme.Theme, s pleg.State) (symbol string, st theme.Style) {
-	symbol, st = look.State(t, s)
+	symbol, st = say.State(t, s)
 	switch s {
 	case pleg.Absent:
 		symbol = ""

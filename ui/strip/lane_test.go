@@ -10,9 +10,9 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -343,7 +343,7 @@ func TestLaneNamesItsEvents(t *testing.T) {
 		}
 	}
 	symbol, _ := n.Look(v, 20)
-	if want, _ := look.Event(v.Theme, &v.Journal.Row(2).Event); symbol != want {
+	if want, _ := say.Event(v.Theme, &v.Journal.Row(2).Event); symbol != want {
 		t.Errorf("drew %q, want the look that the event has everywhere, %q", symbol, want)
 	}
 }

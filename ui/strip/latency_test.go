@@ -7,7 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -51,7 +51,7 @@ func TestLanesOfAPod(t *testing.T) {
 	init := removed(1, 9.5, "i")
 	init.Container = "init"
 	see(v, init)
-	n, line := new(Story).Lanes(v, podlist.New(p), widget.LabelWidth+30)
+	n, line := new(Story).Lanes(v, model.NewPod(p), widget.LabelWidth+30)
 	want := []string{
 		"|                                 -20s      -10s    now|",
 		"|  sandbox                    ━━━━━━━━━━━━━━━━━━━━━━━━━|",

@@ -7,16 +7,16 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/podlist"
+
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // Names appends the containers of a pod that have a lane: those that it has, by name, and
 // then those that it had in the time of the axis.
-func Names(v *pane.View, p *podlist.Pod, dst []string) []string {
+func Names(v *pane.View, p *model.Pod, dst []string) []string {
 	for _, c := range p.Now {
 		dst = append(dst, c.Name)
 	}
@@ -32,7 +32,7 @@ func Names(v *pane.View, p *podlist.Pod, dst []string) []string {
 	return dst
 }
 
-func has(p *podlist.Pod, name string) bool {
+func has(p *model.Pod, name string) bool {
 	_, found := slices.BinarySearchFunc(p.Now, name, func(c *pleg.Container, name string) int { return strings.Compare(c.Name, name) })
 	return found
 }
@@ -45,11 +45,11 @@ const mostLanes = 100
 type Story struct {
 	pod    *engine.Pod
 	newest uint64 // the Seq of the pod's newest event
-	stages []journal.Stage
+	stages []model.Stage
 }
 
-// Of returns the stages of p, which may have gone: see [journal.Journal.Life].
-func (s *Story) Of(j *journal.Journal, p *engine.Pod) []journal.Stage {
+// Of returns the stages of p, which may have gone: see [model.Journal.Life].
+func (s *Story) Of(j *model.Journal, p *engine.Pod) []model.Stage {
 	if newest := j.Newest(p.UID); s.pod != p || s.newest != newest {
 		*s = Story{p, newest, j.Life(p.UID, p)}
 	}
@@ -59,7 +59,7 @@ func (s *Story) Of(j *journal.Journal, p *engine.Pod) []journal.Stage {
 // Lanes returns what a pod went through as lines of a [widget.Doc] of w cells: the scale
 // of time, its sandboxes, and each of its containers. Line makes a line when it is drawn,
 // from the view as it was when Lanes was called. P may be a pod that has gone.
-func (s *Story) Lanes(v *pane.View, p *podlist.Pod, w int) (n int, line func(i int) []text.Span) {
+func (s *Story) Lanes(v *pane.View, p *model.Pod, w int) (n int, line func(i int) []text.Span) {
 	room := max(w-widget.LabelWidth, 1)
 	life := s.Of(v.Journal, p.Pod)
 	names := Names(v, p, []string{""})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -43,8 +43,8 @@ func Relists(l *text.Line, v *pane.View, w int) {
 }
 
 // seek returns the last relist that had begun at a time; 0 if none had.
-func seek(all []journal.Relist, at time.Time) int {
-	i, _ := slices.BinarySearchFunc(all, at, func(r journal.Relist, at time.Time) int { return r.At.Compare(at) })
+func seek(all []model.Relist, at time.Time) int {
+	i, _ := slices.BinarySearchFunc(all, at, func(r model.Relist, at time.Time) int { return r.At.Compare(at) })
 	return max(i-1, 0)
 }
 
@@ -52,8 +52,8 @@ func seek(all []journal.Relist, at time.Time) int {
 type relistCells struct {
 	v       *pane.View
 	pen     widget.Pen
-	done    []journal.Relist
-	running journal.Relist // if n is one more than there are in done
+	done    []model.Relist
+	running model.Relist // if n is one more than there are in done
 	n       int
 	perCell time.Duration
 	listed  time.Time // start of the last relist whose lists had succeeded by then; zero before
@@ -85,7 +85,7 @@ func (d *relistCells) age(at time.Time) time.Duration {
 	return age
 }
 
-func (d *relistCells) at(i int) *journal.Relist {
+func (d *relistCells) at(i int) *model.Relist {
 	if i == len(d.done) {
 		return &d.running
 	}
@@ -142,7 +142,7 @@ func (d *relistCells) bar(ran, age time.Duration) (string, theme.Style) {
 }
 
 func (d *relistCells) paused(from, to time.Time) bool {
-	return slices.ContainsFunc(d.v.Journal.Pauses(), func(p journal.Pause) bool {
+	return slices.ContainsFunc(d.v.Journal.Pauses(), func(p model.Pause) bool {
 		return widget.Meets(p.From, p.Until(d.v.At), from, to)
 	})
 }

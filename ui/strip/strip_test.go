@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/podlist"
+
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -25,7 +25,7 @@ func secs(n float64) time.Duration { return time.Duration(n * float64(time.Secon
 // one second; the newest is that of noon.
 func viewAt(now time.Time, th theme.Theme) *pane.View {
 	s := &engine.Snapshot{At: now, Started: at(33), Period: time.Second, Threshold: 3 * time.Minute}
-	v := &pane.View{Snapshot: s, Latest: s, Theme: &th, Pods: &podlist.List{}, Journal: journal.New(1000), Axis: &widget.Axis{Width: 30 * time.Second}}
+	v := &pane.View{Snapshot: s, Latest: s, Theme: &th, Pods: &model.Pods{}, Journal: model.NewJournal(1000), Axis: &widget.Axis{Width: 30 * time.Second}}
 	v.Axis.Follow(now)
 	return v
 }

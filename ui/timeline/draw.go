@@ -5,12 +5,11 @@ import (
 	"strconv"
 
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // Draw draws the scale, a lane, or a line of the foot.
@@ -142,8 +141,8 @@ func (t *timeline) event(c *strip.Cell) text.Span {
 	if r == nil {
 		return text.Span{}
 	}
-	symbol, st := look.Event(t.view.Theme, &r.Event)
-	says := symbol + " " + look.EventWord(r.Kind)
+	symbol, st := say.Event(t.view.Theme, &r.Event)
+	says := symbol + " " + say.EventWord(r.Kind)
 	if r.Exited {
 		says += " " + strconv.Itoa(int(r.ExitCode))
 	}
@@ -151,7 +150,7 @@ func (t *timeline) event(c *strip.Cell) text.Span {
 	if r.HasLag {
 		says += ", " + text.Took(r.Lag) + " late"
 	}
-	if by := wording.SeenBy(r.Seen); by != "" {
+	if by := say.SeenBy(r.Seen); by != "" {
 		says += "; " + by
 	}
 	if r.Delivery == pleg.Unseen {

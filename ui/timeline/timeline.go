@@ -11,8 +11,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -20,7 +20,7 @@ import (
 
 // A row is the lane of a container.
 type row struct {
-	pod   *podlist.Pod
+	pod   *model.Pod
 	name  string // of the container; empty for the sandbox of a pod without one
 	gone  bool   // the pod is no longer listed
 	first bool   // of its pod
@@ -34,8 +34,8 @@ type key struct {
 
 // made is of what the rows were made.
 type made struct {
-	pods   uint64 // podlist.List.Changed
-	events uint64 // journal.Journal.Seq
+	pods   uint64 // model.Pods.Changed
+	events uint64 // model.Journal.Seq
 	width  time.Duration
 	begin  time.Time // of the axis; zero where no row will go with the time
 }
@@ -52,7 +52,7 @@ type timeline struct {
 	made    made
 	rows    []row
 	words   []string // of the pod that is being listed
-	gone    map[pleg.UID]*podlist.Pod
+	gone    map[pleg.UID]*model.Pod
 	stories map[pleg.UID]*strip.Story // of the pods that are visible
 
 	top        int          // the first row that is visible
@@ -145,14 +145,14 @@ func (t *timeline) enumerate() {
 		lasting = t.add(p, false) && lasting
 	}
 	was := t.gone
-	t.gone = make(map[pleg.UID]*podlist.Pod, len(was))
+	t.gone = make(map[pleg.UID]*model.Pod, len(was))
 	for _, tomb := range v.Journal.Tombstones() {
 		if tomb.Gone.Before(begin) {
 			continue
 		}
 		p := was[tomb.Pod.UID]
 		if p == nil || p.Pod != tomb.Pod {
-			p = podlist.New(tomb.Pod)
+			p = model.NewPod(tomb.Pod)
 		}
 		if t.gone[p.Pod.UID] = p; v.Pods.Shows(p) {
 			t.add(p, true)
@@ -167,7 +167,7 @@ func (t *timeline) enumerate() {
 }
 
 // add lists the lanes of a pod, and reports whether it still has all those containers.
-func (t *timeline) add(p *podlist.Pod, gone bool) (lasting bool) {
+func (t *timeline) add(p *model.Pod, gone bool) (lasting bool) {
 	t.words = strip.Names(t.view, p, t.words[:0])
 	lasting = len(t.words) == len(p.Now)
 	if len(t.words) == 0 {

@@ -13,9 +13,9 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
-	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -178,7 +178,7 @@ func TestLanesOfWhatHasGone(t *testing.T) {
 	if n := s.Info().Wanted - headLines - footLines; !strings.HasPrefix(lines[n-1], "nfs-client ") || !strings.HasPrefix(lines[n], "            ") {
 		t.Errorf("the last two of %d lanes are not those of the pod that has gone:\n%s", n, s.Text())
 	}
-	v.Pods.Filter(func(p *podlist.Pod, _ time.Time) bool { return p.Pod.Name != "nfs-client" }, false)
+	v.Pods.Filter(func(p *model.Pod, _ time.Time) bool { return p.Pod.Name != "nfs-client" }, false)
 	if s.Show(v).Row("nfs-client") != "" {
 		t.Error("the filter does not hold for what has gone")
 	}
@@ -245,7 +245,7 @@ func TestTitle(t *testing.T) {
 		t.Errorf("title says %q after zooming out", got)
 	}
 	v.Filter.Text = "x"
-	v.Pods.Arrange(podlist.Order{Problems: true})
+	v.Pods.Arrange(model.Order{Problems: true})
 	if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, 35)); !strings.HasSuffix(got, "5m across problems only /x") {
 		t.Errorf("title says %q of some", got)
 	}

@@ -3,7 +3,7 @@ package workers
 import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/podworker"
-	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -48,7 +48,7 @@ func (p *workers) columns() []widget.Column[worker] {
 			Value: func(p widget.Pen, w worker) widget.Cell { return count(p, p.Info, uint64(w.Queued)) },
 		}, {
 			Name: "last", Head: "LAST EVENT", Help: "the last one of the pod, and how long ago it came; in brackets if it was expected", Least: 15, Fair: 17, Most: 20, Rank: 6,
-			Value: look.WorkerEvent,
+			Value: say.WorkerEvent,
 		},
 	}
 }
@@ -67,7 +67,7 @@ const stateRoom = 31
 // state returns what a worker does, and since when where that is of interest.
 func (p *workers) state(b widget.Pen, w worker) widget.Cell {
 	held := diagnose.WorkerHeld(p.View.Snapshot, w)
-	symbol, st := look.Worker(b.Theme, w, held)
+	symbol, st := say.Worker(b.Theme, w, held)
 	c := widget.Say(st, w.State.String())
 	switch {
 	case held:
@@ -83,7 +83,7 @@ func expects(p widget.Pen, w worker) widget.Cell {
 	if len(w.Expected) == 0 {
 		return widget.Say(p.Dim, "-")
 	}
-	return widget.Say(p.Info, look.Expected(&w.Expected[0])).Sorted(int64(len(w.Expected)))
+	return widget.Say(p.Info, say.Expected(&w.Expected[0])).Sorted(int64(len(w.Expected)))
 }
 
 // drawExpects draws after it the time that is left, and how many more.

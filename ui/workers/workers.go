@@ -12,9 +12,9 @@ import (
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
-	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -72,7 +72,7 @@ func (p *workers) Observe(v *pane.View, w, h int) {
 		return
 	}
 	p.about = append([]text.Span{dim(widget.Part(first, last, n))}, held...)
-	p.about = append(p.about, dim(look.WorkersSum(&v.Workers)), dim(look.WorkersTell(&v.Workers)))
+	p.about = append(p.about, dim(say.WorkersSum(&v.Workers)), dim(say.WorkersTell(&v.Workers)))
 	p.about = append(p.about, v.Filtered()...)
 }
 
@@ -130,7 +130,7 @@ func (p *workers) shown() []*podworker.Worker {
 func (p *workers) shows(w *podworker.Worker) bool {
 	v := p.View
 	if gone := v.Journal.Gone(w.Pod.UID); gone != nil {
-		return v.Pods.Shows(podlist.New(gone))
+		return v.Pods.Shows(model.NewPod(gone))
 	}
 	return v.Filter.Text == "" && !v.Pods.ProblemsOnly() && v.Filter.Namespace(w.Pod.Namespace)
 }
@@ -146,7 +146,7 @@ func (p *workers) Draw(l *text.Line, y int, focused bool) {
 		l.Put(v.Theme.Dim, "no worker's pod matches the filter")
 	case p.tells > 0 && y == p.tells:
 		if ok && focused {
-			l.Put(v.Theme.Dim, look.WorkerTells(&v.Workers, w, v.At))
+			l.Put(v.Theme.Dim, say.WorkerTells(&v.Workers, w, v.At))
 		}
 	default:
 		p.TablePane.Draw(l, y, focused)

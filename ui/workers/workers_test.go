@@ -13,10 +13,9 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
-	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
-	"github.com/plegtop/plegtop/ui/podlist"
 )
 
 func stage(s *engine.Snapshot, w, h int) *Stage { return NewStage(New(pane.Settings{}), View(s), w, h) }
@@ -156,13 +155,13 @@ func TestFilter(t *testing.T) {
 		{"", []string{"shop"}, 4, false, true},
 		{"nothing-at-all", nil, 0, false, false},
 	} {
-		by, err := filter.Parse(tt.filter)
+		by, err := model.ParseFilter(tt.filter)
 		if err != nil {
 			t.Fatal(err)
 		}
 		v.Filter = pane.Filter{Text: tt.filter, By: by, Namespaces: tt.namespaces}
 		f := v.Filter
-		v.Pods.Filter(func(p *podlist.Pod, at time.Time) bool { return f.Namespace(p.Pod.Namespace) && f.By.Pod(p, at) }, false)
+		v.Pods.Filter(func(p *model.Pod, at time.Time) bool { return f.Namespace(p.Pod.Namespace) && f.By.Pod(p, at) }, false)
 		s.Refresh()
 		names := strings.Join(order(s), " ")
 		if len(order(s)) != tt.want || strings.Contains(names, gone.Name[:6]) != tt.gone || strings.Contains(names, "brand-") != tt.new {

@@ -21,9 +21,9 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/podlist"
+
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -35,7 +35,7 @@ var Sizes = [][2]int{{38, 7}, {78, 19}, {118, 35}, {198, 45}}
 // View returns a view of s in the default theme.
 func View(s *engine.Snapshot) *pane.View {
 	look := theme.Default()
-	v := &pane.View{Snapshot: s, Latest: s, Theme: &look, Keys: keymap.Default(), Pods: &podlist.List{}, Journal: journal.New(1000), Axis: widget.NewAxis(), Source: pane.Source{Kind: "cri", Node: "worker-17"}}
+	v := &pane.View{Snapshot: s, Latest: s, Theme: &look, Keys: keymap.Default(), Pods: &model.Pods{}, Journal: model.NewJournal(1000), Axis: widget.NewAxis(), Source: pane.Source{Kind: "cri", Node: "worker-17"}}
 	v.Pods.Observe(s, Standings(s, nil))
 	v.Journal.Observe(engine.Update{Snapshot: s})
 	v.Axis.Follow(s.At)

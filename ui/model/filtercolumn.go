@@ -1,0 +1,79 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// A Column is a column of a table, as a person names it. A filter asks by its name for what it
+// has of a pod or an event, unless a field of the language is called so.
+type FilterColumn struct {
+	Name, Head string
+	Pod        func(p *Pod, at time.Time) widget.Cell          // nil if its rows are no pods
+	Event      func(e *engine.Event, at time.Time) widget.Cell // nil if they are no events
+}
+
+// Columns are those of all tables, by what their rows are in lower case.
+type FilterColumns map[string][]FilterColumn
+
+// All returns the columns in the order of the tables' names.
+func (c FilterColumns) All() (all []FilterColumn) {
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		all = append(all, c[name]...)
+	}
+	return all
+}
+
+// Called returns the column that a person may mean by a name: its own or its head, in any case;
+// false if there is none.
+func ColumnCalled(columns []FilterColumn, name string) (FilterColumn, bool) {
+	i := slices.IndexFunc(columns, func(c FilterColumn) bool { return strings.EqualFold(c.Name, name) || strings.EqualFold(c.Head, name) })
+	if i < 0 {
+		return FilterColumn{}, false
+	}
+	return columns[i], true
+}
+
+// columnOf returns the field of the column that is called so; nil if no filter can ask for it.
+func columnOf(columns []FilterColumn, name string) *field {
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c FilterColumn) bool { return c.Pod == nil && c.Event == nil })
+	c, ok := ColumnCalled(columns, name)
+	if !ok {
+		return nil
+	}
+	f := &field{names: []string{c.Name}, ordered: true, timed: true, want: "a text, or a number or duration to compare with", set: setFigure}
+	f.event = func(e engine.Event, at time.Time, t term) bool {
+		return c.Event != nil && t.holds(c.Event(&e, at), at)
+	}
+	f.pod = func(p *Pod, at time.Time, t term) bool {
+		if c.Pod == nil {
+			return p.Pod.LastEvent.Seq > 0 && f.event(p.Pod.LastEvent, at, t)
+		}
+		return t.holds(c.Pod(p, at), at)
+	}
+	return f
+}
+
+// setFigure reads what may be a number or a duration. What is to be less or more has to be one.
+func setFigure(t *term) bool {
+	t.isNumber, t.isDuration = setNumber(t), setDuration(t)
+	return t.isNumber || t.isDuration || t.op == is || t.op == equal || t.op == different
+}
+
+// holds reports whether a cell is what the term asks for: a figure is compared with one of its
+// kind; of a text a part is enough.
+func (t term) holds(c widget.Cell, at time.Time) bool {
+	if d, ok := c.Duration(at); ok {
+		return t.isDuration && compared(d, t.op, t.duration)
+	}
+	if n, ok := c.Number(); ok {
+		return t.isNumber && compared(n, t.op, t.number)
+	}
+	return (t.op == is || t.op == equal || t.op == different) && t.matches(contains, c.Text)
+}

@@ -1,0 +1,202 @@
+package model
+
+import (
+	"iter"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// Reach is how far back relists, pauses and calls are kept.
+const Reach = 30 * time.Minute
+
+// A Row is an event, or a gap of events that came too fast to be shown. Its Seq is its
+// name: that of the event, or of the last one in the gap.
+type Row struct {
+	engine.Event
+	Gap    uint64 // how many were lost; 0 for an event
+	Marked bool   // by a person
+
+	before uint64 // the Seq of the row before it that is about the same pod; 0 for none
+}
+
+// ByRelist reports whether a relist found the event: what the runtime's stream tells the
+// kubelet, or an event source alone saw, came without one.
+func (r *Row) ByRelist() bool {
+	return r.Delivery != pleg.Unseen && !r.Streamed && (r.Seen == nil || !r.Seen.At[ledger.FromRelist].IsZero())
+}
+
+// A Journal has the rows in the order of their Seq, which only grows: a list of some of
+// them survives when old ones are dropped.
+type Journal struct {
+	Version int // changes when Shown does in another way than by new rows at its end, and old ones that are dropped
+
+	keep   int
+	seq    uint64 // of the newest event
+	rows   []Row
+	shown  []uint64
+	show   func(e engine.Event, at time.Time) bool
+	timed  bool
+	trails map[pleg.UID]*trail // of each pod that has a row
+
+	times
+	held *times // that were observed ahead of what is shown; nil if none were
+	gone gone
+	last *engine.Snapshot // that was observed; nil at first
+}
+
+// times is what an update tells of the last minutes, of which a later one may know less.
+type times struct {
+	relists relists
+	pauses  []Pause
+	calls   []series // by operation
+}
+
+func (t *times) observe(s *engine.Snapshot) {
+	t.relists.observe(s)
+	t.pause(s)
+	t.observeCalls(s)
+}
+
+// clone returns times that go on without changing these.
+func (t *times) clone() *times {
+	c := *t
+	c.relists.done, c.pauses, c.calls = slices.Clone(t.relists.done), slices.Clone(t.pauses), slices.Clone(t.calls)
+	for i := range c.calls {
+		c.calls[i].ring = slices.Clone(c.calls[i].ring)
+	}
+	return &c
+}
+
+// New returns a Journal that keeps so many rows at least.
+func NewJournal(keep int) *Journal {
+	return &Journal{keep: max(keep, 1), trails: make(map[pleg.UID]*trail), gone: newGone()}
+}
+
+// Hold takes down what a snapshot tells of relists, pauses and calls. All that is shown stays
+// as it is until the next Observe.
+func (j *Journal) Hold(s *engine.Snapshot) {
+	if j.held == nil {
+		j.held = j.times.clone()
+	}
+	j.held.observe(s)
+}
+
+// Observe takes over an update.
+func (j *Journal) Observe(u engine.Update) {
+	if j.held != nil {
+		j.times, j.held = *j.held, nil
+	}
+	s := u.Snapshot
+	for _, e := range u.Events {
+		j.event(e, s.At)
+	}
+	j.trim()
+	j.times.observe(s)
+	if j.last != nil {
+		j.gone.observe(j.last.Pods, s.Pods, s.At)
+	}
+	j.last = s
+	if was := j.shown; j.timed {
+		if j.choose(); !slices.Equal(was, j.shown) {
+			j.Version++
+		}
+	}
+}
+
+// event takes over an event, and a gap before it if there were others.
+func (j *Journal) event(e engine.Event, at time.Time) {
+	if e.Seq <= j.seq {
+		return // seen before
+	}
+	if lost := e.Seq - j.seq - 1; lost > 0 {
+		j.push(Row{Event: engine.Event{Seq: e.Seq - 1, SeenAt: e.SeenAt}, Gap: lost}, at)
+	}
+	j.push(Row{Event: e, before: j.follow(e)}, at)
+	j.seq = e.Seq
+}
+
+func (j *Journal) push(r Row, at time.Time) {
+	j.rows = append(j.rows, r)
+	if j.shows(&r, at) {
+		j.shown = append(j.shown, r.Seq)
+	}
+}
+
+func (j *Journal) shows(r *Row, at time.Time) bool {
+	return r.Gap > 0 || j.show == nil || j.show(r.Event, at)
+}
+
+// trim drops the oldest rows, a good many at a time.
+func (j *Journal) trim() {
+	if len(j.rows) <= j.keep+j.keep/8 {
+		return
+	}
+	n := len(j.rows) - j.keep
+	for i := range j.rows[:n] {
+		j.forget(&j.rows[i])
+	}
+	j.rows = slices.Delete(j.rows, 0, n)
+	hidden, _ := slices.BinarySearch(j.shown, j.rows[0].Seq)
+	j.shown = slices.Delete(j.shown, 0, hidden)
+}
+
+// Filter chooses the events that panes show, as of the last update; nil for all. Timed
+// says that which they are can change though none comes. Gaps are always shown.
+func (j *Journal) Filter(show func(e engine.Event, at time.Time) bool, timed bool) {
+	j.show, j.timed = show, timed
+	j.Version++
+	j.choose()
+}
+
+// choose asks the filter about all rows.
+func (j *Journal) choose() {
+	j.shown = nil
+	for i := range j.rows {
+		if r := &j.rows[i]; j.shows(r, j.last.At) {
+			j.shown = append(j.shown, r.Seq)
+		}
+	}
+}
+
+// Shown returns the Seqs of the rows that the filter shows, oldest first: valid until
+// the next update, and not to be changed.
+func (j *Journal) Shown() []uint64 { return j.shown }
+
+// Seq returns the Seq of the newest event; 0 if there was none.
+func (j *Journal) Seq() uint64 { return j.seq }
+
+// Len returns how many rows are kept, shown or not.
+func (j *Journal) Len() int { return len(j.rows) }
+
+// Row returns the row of that Seq, or nil if there is none any more. It is valid until
+// the next update.
+func (j *Journal) Row(seq uint64) *Row {
+	i := sort.Search(len(j.rows), func(i int) bool { return j.rows[i].Seq >= seq })
+	if i == len(j.rows) || j.rows[i].Seq != seq {
+		return nil
+	}
+	return &j.rows[i]
+}
+
+// Rows yields the rows that the filter shows, oldest first.
+func (j *Journal) Rows() iter.Seq[*Row] {
+	return func(yield func(*Row) bool) {
+		for _, seq := range j.shown {
+			if !yield(j.Row(seq)) {
+				return
+			}
+		}
+	}
+}
+
+// Mark marks a row, or takes its mark away. A row that is no longer kept is none.
+func (j *Journal) Mark(seq uint64) {
+	if r := j.Row(seq); r != nil {
+		r.Marked = !r.Marked
+	}
+}

@@ -1,0 +1,146 @@
+package say
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// A Part is some lines of a chain: a text that may be broken, and what stands before
+// the first of them, each in a place of its own.
+type ChainLine struct {
+	Before []text.Span
+	text.Span
+}
+
+// Indent returns how many cells there are before the text.
+func (p ChainLine) Indent() (n int) {
+	for _, s := range p.Before {
+		n += s.Width
+	}
+	return n
+}
+
+const (
+	deepest = 3 // cells from one link to the next, and of what joins them
+	leaning = 4 // the part of the width that all of those from one to the next may take
+)
+
+// Chain draws a chain as a tree, each link below the one that waits for it, for w cells;
+// 0 for as many as it takes. One link alone waits for nothing, and is not drawn. A link that is only likely is joined by a broken line and
+// says so. What proves a link stands beside it where there is room for both, else below.
+func Chain(t *theme.Theme, chain []diagnose.Link, w int) []ChainLine {
+	if len(chain) < 2 {
+		return nil
+	}
+	deeper := deepest
+	if w > 0 {
+		deeper = max(1, min(deepest, w/leaning/len(chain)))
+	}
+	var all []ChainLine
+	for i, l := range chain {
+		indent := (i - 1) * deeper
+		if w > 0 {
+			indent = min(indent, w/leaning)
+		}
+		all = append(all, link(t, l, indent, w)...)
+	}
+	return all
+}
+
+// link draws one link, joined to the one before so many cells in; -1 or less for the
+// first. Where it is to be cut a mark says so; with what is told elsewhere.
+func link(t *theme.Theme, l diagnose.Link, indent, w int) []ChainLine {
+	head, below := ChainLine{Span: text.Say(t.Text, named(l))}, []text.Span(nil)
+	if indent >= 0 {
+		head.Before = joint(t, l, indent)
+		below = []text.Span{{Width: indent + deepest}}
+	}
+	if l.Kind == waits.Container || l.Kind == waits.Helper || l.Cut != nil {
+		head.Style = t.Strong
+	}
+	parts := []ChainLine{head}
+	if l.Cut != nil {
+		mark, st := t.Symbols.Mark, t.Strong
+		if l.Cut.Risky {
+			mark, st = t.Symbols.Warn, t.Warn
+		}
+		parts = beside(parts, below, text.Say(st, mark+" cut here"), w)
+	}
+	if l.Proof != "" {
+		parts = beside(parts, below, text.Say(t.Dim, t.Symbols.Bullet+" "+strings.TrimPrefix(l.Proof, l.Name+" ")), w)
+	}
+	return parts
+}
+
+// beside adds a text after the last part where there is room for both, else below it.
+func beside(parts []ChainLine, below []text.Span, s text.Span, w int) []ChainLine {
+	last := &parts[len(parts)-1]
+	own := text.Width(last.Text) + 1
+	if w > 0 && last.Indent()+own+text.Width(s.Text) > w {
+		return append(parts, ChainLine{below, s})
+	}
+	*last = ChainLine{append(last.Before, last.In(own)), s}
+	return parts
+}
+
+// joint draws what joins a link to the one before.
+func joint(t *theme.Theme, l diagnose.Link, indent int) []text.Span {
+	if l.Proof == "" {
+		return []text.Span{{Width: indent}, text.Say(t.Warn, t.Symbols.Last+t.Symbols.Made).In(deepest), text.Say(t.Warn, "likely").In(len("likely "))}
+	}
+	return []text.Span{{Width: indent}, text.Say(t.Border, t.Symbols.Last+t.Symbols.Horizontal).In(deepest)}
+}
+
+// Cuts returns the links at which a chain is to be cut.
+func Cuts(chain []diagnose.Link) []diagnose.Link {
+	return slices.DeleteFunc(slices.Clone(chain), func(l diagnose.Link) bool { return l.Cut == nil })
+}
+
+// Holder names a link that holds up all before it.
+func Holder(l diagnose.Link) string {
+	if l.Proof == "" {
+		return "likely " + l.Name
+	}
+	return l.Name
+}
+
+// LastProven returns the last link of a chain that is joined to the first by what is
+// proven; the zero Link for no chain.
+func LastProven(chain []diagnose.Link) (last diagnose.Link) {
+	for i, l := range chain {
+		if i > 0 && l.Proof == "" {
+			break
+		}
+		last = l
+	}
+	return last
+}
+
+// named names a link, with what it is looked up by where its name has that not.
+func named(l diagnose.Link) string {
+	name, id := cmp.Or(l.Name, string(l.Kind)), pleg.ShortID(l.ID)
+	switch {
+	case id == "" || strings.Contains(name, id):
+		return name
+	case l.Kind == waits.Container:
+		return name + ", id " + id
+	case l.Kind == waits.Shim || l.Kind == waits.Helper || l.Kind == waits.Process:
+		return name + ", pid " + id
+	}
+	return name
+}
+
+// Step says what a step is for, and how that is shown.
+func Step(t *theme.Theme, s diagnose.Step) (string, theme.Style) {
+	if s.Risky {
+		return t.Symbols.Warn + " risky, changes the node: " + s.Text, t.Warn
+	}
+	return s.Text, t.Text
+}

@@ -1,0 +1,109 @@
+package say
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/waits"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// drawn returns the lines of a chain for w cells, without looks.
+func drawn(t *theme.Theme, chain []diagnose.Link, w int) (lines []string) {
+	for _, p := range Chain(t, chain, w) {
+		head := ""
+		for _, s := range p.Before {
+			head += text.Fit(s.Text, s.Width, "~")
+		}
+		body := []string{p.Text}
+		if w > 0 {
+			body = text.Wrap(p.Text, max(8, w-p.Indent()))
+		}
+		for _, b := range body {
+			lines = append(lines, strings.TrimRight(head+b, " "))
+			head = strings.Repeat(" ", p.Indent())
+		}
+	}
+	return lines
+}
+
+var held = []diagnose.Link{
+	{Kind: waits.Relist, Name: "relist"},
+	{Kind: waits.Call, Name: "ListContainers", Proof: "ListContainers is out for 12s"},
+	{Kind: waits.Container, ID: "3f2a9b1c0d4e5f60718293a4", Name: "pay/api app", Proof: "its status is not answered, that of 16 others is"},
+	{Kind: waits.Helper, ID: "4800", Name: "runc update", Proof: "child of its shim", Cut: &diagnose.Step{Text: "ends it", Command: "kill 4800", Risky: true}},
+	{Kind: waits.Kernel, ID: "nfs4_do_setattr", Name: "D in nfs4_do_setattr", Proof: "its wchan", Cut: &diagnose.Step{Text: "ask the server"}},
+	{Kind: waits.Server, Name: "server 10.0.0.9"},
+}
+
+func TestChain(t *testing.T) {
+	look := theme.Default()
+	plain := look.Plain()
+	for _, tt := range []struct {
+		name  string
+		look  *theme.Theme
+		width int
+		want  []string
+	}{
+		{"as wide as it likes", &look, 0, []string{
+			"relist",
+			"└─ ListContainers · is out for 12s",
+			"   └─ pay/api app, id 3f2a9b1c0d4e5 · its status is not answered, that of 16 others is",
+			"      └─ runc update, pid 4800 ▲ cut here · child of its shim",
+			"         └─ D in nfs4_do_setattr ◆ cut here · its wchan",
+			"            └╌ likely server 10.0.0.9",
+		}},
+		{"narrow, in ASCII", &plain, 38, []string{
+			"relist",
+			"`- ListContainers - is out for 12s",
+			" `- pay/api app, id 3f2a9b1c0d4e5",
+			"    - its status is not answered, that",
+			"    of 16 others is",
+			"  `- runc update, pid 4800 ! cut here",
+			"     - child of its shim",
+			"   `- D in nfs4_do_setattr # cut here",
+			"      - its wchan",
+			"    `. likely server 10.0.0.9",
+		}},
+	} {
+		if got := drawn(tt.look, held, tt.width); !slices.Equal(got, tt.want) {
+			t.Errorf("%s:\n%s", tt.name, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// TestChainFits holds that chains of any length stay within the width, and leave room
+// for words.
+func TestChainFits(t *testing.T) {
+	look := theme.Default()
+	for n := range 40 {
+		chain := slices.Repeat(held, 7)[:n]
+		for _, w := range []int{38, 40, 78, 118, 198} {
+			for _, line := range drawn(&look, chain, w) {
+				if got := text.Width(line); got > w {
+					t.Fatalf("%d links in %d cells: %d in %q", n, w, got, line)
+				}
+			}
+			for _, p := range Chain(&look, chain, w) {
+				if room := w - p.Indent(); room < min(16, text.Width(p.Text)) && p.Text[0] != look.Symbols.Bullet[0] {
+					t.Fatalf("%d links in %d cells leave %d for %q", n, w, room, p.Text)
+				}
+			}
+		}
+	}
+}
+
+func TestLastProven(t *testing.T) {
+	for n, want := range []string{"", "relist", "ListContainers", "pay/api app", "runc update", "D in nfs4_do_setattr", "D in nfs4_do_setattr"} {
+		if got := LastProven(held[:n]).Name; got != want {
+			t.Errorf("of %d links the last proven one is %q, want %q", n, got, want)
+		}
+	}
+	likely := slices.Concat(held, []diagnose.Link{{Name: "below", Proof: "what is above it is only likely"}})
+	if got := LastProven(likely).Name; got != "D in nfs4_do_setattr" {
+		t.Errorf("below a likely link %q is proven", got)
+	}
+}

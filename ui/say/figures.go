@@ -1,0 +1,50 @@
+package say
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// Cost says what plegtop asks of the runtime, in figures that stay the same
+// while nothing happens.
+func Cost(s *engine.Snapshot) string {
+	return strconv.Itoa(int(s.Cost.CallsPerSecond+0.5)) + " calls/s " + text.Bytes(Coarse(uint64(s.Cost.BytesPerSecond))) + "/s"
+}
+
+// Period writes the time between two relists: 5m, not 5m0s.
+func Period(d time.Duration) string {
+	if said, ok := strings.CutSuffix(d.String(), "m0s"); ok {
+		return said + "m"
+	}
+	return d.String()
+}
+
+// Coarse rounds n down to two digits.
+func Coarse(n uint64) uint64 {
+	scale := uint64(1)
+	for n/scale >= 100 {
+		scale *= 10
+	}
+	return n / scale * scale
+}
+
+// Steady rounds times below a second to two digits, so that they do not flicker.
+func Steady(d time.Duration) string {
+	if d > 0 && d < time.Second {
+		d = time.Duration(Coarse(uint64(d/time.Millisecond))) * time.Millisecond
+		d = max(d, time.Millisecond)
+	}
+	return text.Took(d)
+}
+
+// Fresh is an age that stands still as long as relists come every second.
+func Fresh(age time.Duration) string {
+	if age < 2*time.Second {
+		return "<2s"
+	}
+	return text.Age(age)
+}

@@ -1,0 +1,72 @@
+package say
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// HeadlineLook returns how a headline is shown: as good only if the node is sound.
+func HeadlineLook(t *theme.Theme, h diagnose.Headline) (symbol string, st theme.Style) {
+	switch {
+	case h.Sound():
+		return t.Symbols.Good, t.Good
+	case h.Severity > diagnose.Info:
+		return SeverityLook(t, h.Severity)
+	}
+	return t.Symbols.Unknown, t.Warn
+}
+
+// Countdown says what comes next by itself; empty if nothing does.
+func Countdown(h diagnose.Headline) string {
+	if h.Clock.What == "" {
+		return ""
+	}
+	from, to := text.Age(h.Clock.In), text.Age(h.Clock.To)
+	switch {
+	case h.Clock.To <= h.Clock.In || from == to:
+		return h.Clock.What + " in " + from
+	case h.Clock.In <= 0:
+		return h.Clock.What + " within " + to
+	}
+	return h.Clock.What + " in " + from + " to " + to
+}
+
+// Checked returns h for a look that was made once: where all is well and h has
+// nothing to add to that, its text says how the node of s was.
+func Checked(h diagnose.Headline, s *engine.Snapshot) diagnose.Headline {
+	if h.Sound() && h.Text == "" {
+		h.Text = Fine(s)
+	}
+	return h
+}
+
+// Fine says in a sentence how a node without a finding was.
+func Fine(s *engine.Snapshot) string {
+	var count, errors uint64
+	var slowest time.Duration
+	for _, c := range s.Calls {
+		count, errors, slowest = count+c.Count, errors+c.Errors, max(slowest, c.Max)
+	}
+	said := "every call answered"
+	if errors > 0 {
+		said = fmt.Sprintf("%d of %d calls failed", errors, count)
+	}
+	return fmt.Sprintf("%s, %s: %s, slowest %s", Plural(s.Counts.Pods, "pod"), Plural(s.Counts.Containers, "container"), said, text.Took(slowest))
+}
+
+// Plural returns "1 pod", "2 pods", "2 sandboxes".
+func Plural(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "x"):
+		what += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
