@@ -148,7 +148,7 @@ func (m Map) Groups() [][]Entry {
 // Entries returns the entries of some actions, in their order. Actions without a key are left
 // out.
 func (m Map) Entries(all []Action) []Entry {
-	var bound []Entry
+	bound := make([]Entry, 0, len(all))
 	for _, a := range all {
 		if e, ok := m.Entry(a); ok {
 			bound = append(bound, e)

@@ -27,8 +27,8 @@ const replacement = "\uFFFD"
 // control, format or bidirectional character, in which each grapheme is one or
 // two cells wide however the terminal counts. C0 and DEL become visible as ^[;
 // tabs and line breaks become spaces; all else that must not be there becomes
-// U+FFFD. Text beyond [Limit] is cut off and ends in an ellipsis. Plain ASCII
-// is returned as it is, without an allocation.
+// U+FFFD. Text beyond [Limit] is cut off and ends in an ellipsis. Plain ASCII, arrows and
+// lines are returned as they are, without an allocation.
 func Clean(s string) string {
 	if len(s) > Limit {
 		return CleanLong(CutAt(s, Limit)) + "…"
@@ -39,7 +39,7 @@ func Clean(s string) string {
 // CleanLong is [Clean] without the limit, for texts that are read and not
 // merely shown, such as a raw answer.
 func CleanLong(s string) string {
-	if plain(s) {
+	if plain(s) || drawn(s) {
 		return s
 	}
 	return string(appendClean(make([]byte, 0, len(s)+8), s))
@@ -49,6 +49,17 @@ func CleanLong(s string) string {
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// drawn reports whether s is nothing but printable ASCII, arrows, lines and blocks: what our own
+// texts are made of, and what needs no cleaning whatever stands beside it.
+func drawn(s string) bool {
+	for _, r := range s {
+		if ascii, arrow, line := r >= ' ' && r <= '~', r == 0x203A || r >= 0x2190 && r < 0x2200, r >= 0x2500 && r < 0x25A0; !ascii && !arrow && !line {
 			return false
 		}
 	}

@@ -60,6 +60,25 @@ func TestCleanASCIIDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// TestArrowsAndLinesNeedNoCleaning holds that they are left as they are where they are looked
+// at one by one, too, and that what they stand beside is not.
+func TestArrowsAndLinesNeedNoCleaning(t *testing.T) {
+	const other = "\u00e9" // which has the whole text looked at
+	for r := rune(0x2030); r < 0x2610; r++ {
+		s := "a" + string(r) + "b"
+		if got := text.Clean(s); got != strings.TrimPrefix(text.Clean(other+s), other) {
+			t.Errorf("%U alone is %q", r, got)
+		}
+	}
+	if got, want := text.Clean("a \u2192\x1b b"), "a \u2192^[ b"; got != want {
+		t.Errorf("Clean = %q, want %q", got, want)
+	}
+	s := "running \u203a exited \u2192 \u2500"
+	if n := testing.AllocsPerRun(100, func() { _ = text.Clean(s) }); n != 0 {
+		t.Errorf("Clean of arrows and lines allocates %v times", n)
+	}
+}
+
 func TestPlainASCII(t *testing.T) {
 	if got := text.PlainASCII("a…日\x1b[31mé"); got != "a???\x1b[31m?" {
 		t.Errorf("PlainASCII = %q", got)
