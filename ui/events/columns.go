@@ -247,15 +247,17 @@ func (e *events) whole(l *text.Line, b widget.Pen, n line) bool {
 func (e *events) rule(l *text.Line, b widget.Pen, r *model.Row) {
 	j := e.View.Journal
 	found, known := j.Relist(r.At)
-	says := " relist "
-	if known {
-		says += strconv.FormatUint(found.Number, 10) + " "
-	}
-	says += r.At.Local().Format(time.TimeOnly) + " "
-	if on, running := j.Running(); known && !(running && on.Number == found.Number) {
-		says += text.Took(found.Took) + " "
-	}
 	l.Repeat(b.Border, b.Symbols.Horizontal, 2)
-	l.Put(b.Dim, says)
+	l.Put(b.Dim, " relist ")
+	if known {
+		l.Put(b.Dim, strconv.FormatUint(found.Number, 10))
+		l.Put(b.Dim, " ")
+	}
+	l.Put(b.Dim, r.At.Local().Format(time.TimeOnly))
+	l.Put(b.Dim, " ")
+	if on, running := j.Running(); known && !(running && on.Number == found.Number) {
+		l.Put(b.Dim, text.Took(found.Took))
+		l.Put(b.Dim, " ")
+	}
 	l.Repeat(b.Border, b.Symbols.Horizontal, 2)
 }
