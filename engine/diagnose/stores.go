@@ -20,7 +20,7 @@ var filesystemReadOnlyKind = &kind{
 	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk,
 	severity: "critical", scenario: "`failing-store`",
 	when: "the runtime's data or its state folder is mounted read-only, stopped by ext4 after an error, gone, or answers with an I/O error; or the kernel's log says that " +
-		"writes to its disk failed, until it has not for 5 minutes; a warning for reads that failed, for ext4's errors of the last hour, and where only a call's error says so, also of what a program served that has ended",
+		"writes to its disk failed, until it has not for 5 minutes; a warning for reads that failed, for what fails on the whole disk below, of which the runtime's may be another part, for ext4's errors of the last hour, and where only a call's error says so, also of what a program served that has ended",
 }
 
 // DiskFull is a disk of the runtime's that has no room.
@@ -156,7 +156,10 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 	if findings != nil {
 		return findings
 	}
-	if said := v.refusedFor(broken...); said == "" || strings.Contains(strings.ToLower(said), disconnected) {
+	switch said := v.refusedFor(broken...); {
+	case said == "":
+		return v.disksBelowFail()
+	case strings.Contains(strings.ToLower(said), disconnected):
 		return servedGone(said)
 	}
 	return v.orSaid(findings, FilesystemReadOnly, "the runtime's disk fails", broken, func(*view) []Step {
@@ -210,6 +213,11 @@ func (v *view) failed(s store) (last evidence.KernelLine, fails bool) {
 	return last, fails
 }
 
+// madeOf returns the step that shows what is below a store.
+func (s store) madeOf() Step {
+	return Step{Text: "what it is made of, and whether that runs", Command: "lsblk -s -o NAME,TYPE,SIZE,RO,STATE,MODEL " + quote(s.Mount.Source)}
+}
+
 // mending returns the steps for a store that cannot be written, or whose disk fails.
 func (s store) mending(fails bool) []Step {
 	find := func(column string) string { return "$(findmnt -n -o " + column + " -T " + quote(s.Path) + ")" }
@@ -228,8 +236,7 @@ func (s store) mending(fails bool) []Step {
 		steps = append(steps, Step{Text: "only once the disk is known to be well, else check it first", Command: "mount -o remount,rw " + find("TARGET"), Risky: true})
 	case fails && !s.Broken:
 		anew.Text = "only once the disk is known to be well: checks the file system; stop what uses it first"
-		steps = append(steps,
-			Step{Text: "what it is made of, and whether that runs", Command: "lsblk -s -o NAME,TYPE,SIZE,RO,STATE,MODEL " + quote(s.Mount.Source)},
+		steps = append(steps, s.madeOf(),
 			Step{Text: "whether a write comes through now", Command: `f="$(mktemp -p ` + quote(s.Path) + `)" && { dd if=/dev/zero of="$f" bs=4k count=1 conv=fsync; rm -f "$f"; }`, Risky: true})
 		if s.Mount.Type != "overlay" && s.Mount.Type != "btrfs" { // which fsck does nothing for
 			steps = append(steps, anew)
