@@ -138,7 +138,7 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 			if line.Failed != "write" {
 				f.Severity = Warning
 			}
-			f.Summary = fmt.Sprintf("the kernel could not %s the disk of %s: %s on %s: %s", line.Failed, s.what, s.Path, s.Mount.Source, excerpt(line.Text))
+			f.Summary = fmt.Sprintf("the kernel could not %s the disk of %s: %s on %s: %s", line.Failed, s.what, s.Path, s.Mount.Source, cut(line.Text))
 			f.say(fmt.Sprintf("this is over when the kernel has not said so for %s", going(failedFresh)))
 		case s.Errors > 0 && s.ErrorAge < errorFresh:
 			f.Severity = Warning
