@@ -129,14 +129,14 @@ func toRoots(findings []Finding) {
 
 // accountsFor reports whether a finding is a cause of another one of a kind, which its own
 // explains. Nothing milder is, nor what is about another pod, nor what is about one pod
-// of what the whole runtime does. That Status or Version alone fails explains nothing
+// of what the whole runtime does, nor a disk or a file system that the runtime may not use. That Status or Version alone fails explains nothing
 // about lists, and a list that fails with words of its own needs no explanation by
 // another call.
 func accountsFor(c, f *Finding, of *kind) bool {
 	pods := c.Subject.Pod != f.Subject.Pod && !c.Subject.none() && !f.Subject.none()
 	status := (c.Subject.Operation == "Status" || c.Subject.Operation == "Version") && of.because&delays != 0
 	own := of.is&unhealthy != 0 && f.Subject.Operation != "" && c.Subject.Operation != ""
-	one := of.whole && !c.Subject.none()
+	one := of.whole && !c.Subject.none() || strings.HasSuffix(c.Group, ofDiskBelow) || c.Group == ofUnserved
 	return c.Severity >= f.Severity && c.Severity > Info && !pods && !status && !own && !one
 }
 

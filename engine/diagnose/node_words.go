@@ -148,7 +148,7 @@ func (v *view) kernelMeans(f *Finding, l evidence.KernelLine, behind []evidence.
 			return p.State == evidence.Uninterrupted && (serverOf(p.Mount) == l.Device || p.Mount.Type == "" && waits.ForServer(&p))
 		})
 	case evidence.IOError, evidence.ReadOnly:
-		ofStore := slices.ContainsFunc(v.stores(), func(s store) bool { return isPartOf(s.Mount.Source, l.Device) })
+		ofStore := slices.ContainsFunc(v.stores(), func(s store) bool { return isPartOf(s.Mount.Source, l.Device) || slices.Contains(s.Below, l.Device) })
 		return ofStore && f.Subject.none() && k.kernel&ofDisk != 0 || f.Group == onIO ||
 			some(func(p evidence.Process) bool {
 				return p.State == evidence.Uninterrupted && isPartOf(waits.FileSystem(v.evidence, &p).Source, l.Device)

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +19,7 @@ var filesystemReadOnlyKind = &kind{
 	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk,
 	severity: "critical", scenario: "`failing-store`",
 	when: "the runtime's data or its state folder is mounted read-only, stopped by ext4 after an error, gone, or answers with an I/O error; or the kernel's log says that " +
-		"writes to its disk failed, until it has not for 5 minutes; a warning for reads that failed, for ext4's errors of the last hour, and where only a call's error says so, also of what a program served that has ended",
+		"writes to its disk failed, until it has not for 5 minutes; a warning for reads that failed, for what fails on the whole disk below, of which the runtime's may be another part, for ext4's errors of the last hour, and where only a call's error says so, also of what a program served that has ended, or where a deep look finds such a mount of a pod or the runtime",
 }
 
 // DiskFull is a disk of the runtime's that has no room.
@@ -138,7 +137,7 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 			if line.Failed != "write" {
 				f.Severity = Warning
 			}
-			f.Summary = fmt.Sprintf("the kernel could not %s the disk of %s: %s on %s: %s", line.Failed, s.what, s.Path, s.Mount.Source, excerpt(line.Text))
+			f.Summary = fmt.Sprintf("the kernel could not %s the disk of %s: %s on %s: %s", line.Failed, s.what, s.Path, s.Mount.Source, cut(line.Text))
 			f.say(fmt.Sprintf("this is over when the kernel has not said so for %s", going(failedFresh)))
 		case s.Errors > 0 && s.ErrorAge < errorFresh:
 			f.Severity = Warning
@@ -156,7 +155,12 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 	if findings != nil {
 		return findings
 	}
-	if said := v.refusedFor(broken...); said == "" || strings.Contains(strings.ToLower(said), disconnected) {
+	switch said := v.refusedFor(broken...); {
+	case said == "" && len(v.deep().Unserved) > 0:
+		return v.unserved()
+	case said == "":
+		return v.disksBelowFail()
+	case strings.Contains(strings.ToLower(said), disconnected):
 		return servedGone(said)
 	}
 	return v.orSaid(findings, FilesystemReadOnly, "the runtime's disk fails", broken, func(*view) []Step {
@@ -166,36 +170,6 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 		}
 	})
 }
-
-// servedGone finds a file system whose program has ended, by what a call fails with for a
-// path on it. Nothing that the runtime does brings it back.
-func servedGone(said string) []Finding {
-	path := servedPath(said)
-	if path == "" {
-		return nil
-	}
-	return []Finding{{
-		ID: FilesystemReadOnly, Severity: Warning, Group: "served",
-		Summary:  "the program that served a file system has ended: " + path,
-		Evidence: []string{said},
-		Next: []Step{
-			{Text: "which file systems are served by programs", Command: "grep -e ' fuse' /proc/mounts"},
-			{Text: "which programs serve any", Command: "ps -eo pid,state,etime,args | grep -i -e fuse -e fs"},
-			{Text: "takes it away, to be served and mounted anew; a restart of the runtime does not help", Command: "umount -l " + quote(path), Risky: true},
-		},
-	}}
-}
-
-// servedPath returns the path of which an error says that nobody serves it any more; empty if
-// it says so of none, as where a socket is not connected.
-func servedPath(said string) string {
-	if found := unservedPath.FindStringSubmatch(said); found != nil {
-		return found[1]
-	}
-	return ""
-}
-
-var unservedPath = regexp.MustCompile(`(?:^|[\s'"])(/[^\s:'">@]+)['"]?: (?i:` + disconnected + `)`)
 
 // failed returns the youngest line in which the kernel says that it could not write to the
 // very device that a store is on, or else could not read from it. What it says of a whole
@@ -208,6 +182,11 @@ func (v *view) failed(s store) (last evidence.KernelLine, fails bool) {
 		}
 	}
 	return last, fails
+}
+
+// madeOf returns the step that shows what is below a store.
+func (s store) madeOf() Step {
+	return Step{Text: "what it is made of, and whether that runs", Command: "lsblk -s -o NAME,TYPE,SIZE,RO,STATE,MODEL " + quote(s.Mount.Source)}
 }
 
 // mending returns the steps for a store that cannot be written, or whose disk fails.
@@ -228,8 +207,7 @@ func (s store) mending(fails bool) []Step {
 		steps = append(steps, Step{Text: "only once the disk is known to be well, else check it first", Command: "mount -o remount,rw " + find("TARGET"), Risky: true})
 	case fails && !s.Broken:
 		anew.Text = "only once the disk is known to be well: checks the file system; stop what uses it first"
-		steps = append(steps,
-			Step{Text: "what it is made of, and whether that runs", Command: "lsblk -s -o NAME,TYPE,SIZE,RO,STATE,MODEL " + quote(s.Mount.Source)},
+		steps = append(steps, s.madeOf(),
 			Step{Text: "whether a write comes through now", Command: `f="$(mktemp -p ` + quote(s.Path) + `)" && { dd if=/dev/zero of="$f" bs=4k count=1 conv=fsync; rm -f "$f"; }`, Risky: true})
 		if s.Mount.Type != "overlay" && s.Mount.Type != "btrfs" { // which fsck does nothing for
 			steps = append(steps, anew)

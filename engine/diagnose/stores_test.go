@@ -197,6 +197,20 @@ func TestExcerptKeepsTheEnd(t *testing.T) {
 	}
 }
 
+// A line of the kernel's is cut at its end alone.
+func TestALineOfTheKernelsIsCutAtItsEnd(t *testing.T) {
+	const text = "EXT4-fs warning (device vdb1): ext4_end_bio:342: I/O error 10 writing to inode 131079 starting block 688176)"
+	n := checked(3)
+	in := n.input()
+	in.Evidence = looked(n)
+	in.Evidence.Disk.Mount = evidence.Mount{Type: "ext4", Source: "/dev/vdb1", Device: "253:17"}
+	in.Evidence.Kernel.Lines = []evidence.KernelLine{{Kind: evidence.IOError, Age: time.Second, Text: text, Device: "vdb1", Failed: "write", Count: 1}}
+	const want = "/dev/vdb1: EXT4-fs warning (device vdb1): ext4_end_bio:342: I/O error 10 writing to inode 131079 star..."
+	if h := newView(in).headline(Diagnose(in)); !strings.HasSuffix(h.Text, want) {
+		t.Errorf("headline %q", h.Text)
+	}
+}
+
 // Commands do what they say: what ext4 has stopped is not remounted, and inodes are counted
 // as such.
 func TestStepsForADisk(t *testing.T) {

@@ -86,6 +86,7 @@ type Disk struct {
 	Broken       bool          `line:"-"`    // Missing is what the file system itself answers, such as an I/O error, or a folder in use is gone
 	Path         string        `line:"path"` // of the folder on the node
 	Mount        Mount         `line:"-"`    // what it is on, without the Point; its parts are empty if they are not known
+	Below        []string      `line:"-"`    // the disks that the one of Mount is a part of or made of, such as "sda"; the nearest first, a few
 	Total        uint64        `line:"totalBytes"`
 	Free         uint64        `line:"freeBytes"` // what is left to ordinary users
 	Left         uint64        `line:"-"`         // bytes that are left to root

@@ -24,6 +24,8 @@ type Deep struct {
 	Stacks  Stacks
 	Calls   RuntimeCalls
 	Units   Units
+
+	Unserved []Mount // of FUSE, of pods or the runtime, whose program has ended
 }
 
 // Pending reports whether something of it is still being read, so that another look in a

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,7 +70,7 @@ func readSource(root string, fd int, d *evidence.Disk) {
 	}
 	number := fmt.Sprintf("%d:%d", unix.Major(device.Rdev), unix.Minor(device.Rdev))
 	if link, err := os.Readlink(filepath.Join("/", root, "sys/dev/block", number)); err == nil { // as the kernel calls it
-		d.Mount.Source = "/dev/" + filepath.Base(link)
+		d.Mount.Source, d.Below = "/dev/"+filepath.Base(link), disksBelow(root, filepath.Base(link))
 	}
 }
 
@@ -117,7 +118,7 @@ func readDevice(root string, d *evidence.Disk) {
 		return // of no disk
 	}
 	name := filepath.Base(link)
-	d.Mount.Source = "/dev/" + name
+	d.Mount.Source, d.Below = "/dev/"+name, disksBelow(root, name)
 	read := func(path ...string) string {
 		text, _ := os.ReadFile(filepath.Join("/", root, filepath.Join(path...)))
 		return strings.TrimSpace(string(text))
@@ -134,6 +135,36 @@ func readDevice(root string, d *evidence.Disk) {
 			d.ReadOnly = "ext4 has stopped all writing after an error (" + option + ")"
 		}
 	}
+}
+
+// belowMost is how many disks below one are looked for.
+const belowMost = 16
+
+// disksBelow returns the whole disk of a partition, and what a mapped disk or an array is made
+// of, with what is below that, the nearest first.
+func disksBelow(root, name string) []string {
+	all := []string{name}
+	for i := 0; i < len(all); i++ {
+		at, err := os.Readlink(filepath.Join("/", root, "sys/class/block", all[i]))
+		if err != nil {
+			continue
+		}
+		var next []string
+		at = filepath.Join("/", root, "sys/class/block", at)
+		if _, err := os.Lstat(filepath.Join(at, "partition")); err == nil {
+			next = []string{filepath.Base(filepath.Dir(at))}
+		}
+		made, _ := os.ReadDir(filepath.Join(at, "slaves")) // a disk that is made of no others may have no such folder
+		for _, e := range made {
+			next = append(next, e.Name())
+		}
+		for _, one := range next {
+			if len(all) <= belowMost && !slices.Contains(all, one) {
+				all = append(all, one)
+			}
+		}
+	}
+	return all[1:]
 }
 
 // openOnHost opens path so that a symbolic link in it, such as from

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -64,6 +65,35 @@ func TestSourceBelow(t *testing.T) {
 		if got := sourceBelow(mounts, mounts[i]); got != want {
 			t.Errorf("%s: %q, want %q", mounts[i].MountPoint, got, want)
 		}
+	}
+}
+
+// The disks below are told by the kernel's own folders.
+func TestDisksBelow(t *testing.T) {
+	const disk, mapped = "/sys/devices/pci0/block/", "/sys/devices/virtual/block/"
+	root := mkdirs(t, disk+"sda/sda1/partition", disk+"sda/sda2/partition", disk+"nvme0n1/nvme0n1p3/partition", mapped+"dm-0/slaves/sda2", mapped+"dm-0/slaves/nvme0n1p3",
+		mapped+"dm-1/slaves/dm-0", mapped+"dm-2/slaves/dm-2", "/sys/class/block")
+	for _, path := range []string{
+		disk + "sda", disk + "sda/sda1", disk + "sda/sda2", disk + "nvme0n1", disk + "nvme0n1/nvme0n1p3", mapped + "dm-0", mapped + "dm-1", mapped + "dm-2",
+	} {
+		if err := os.Symlink("../../.."+path, filepath.Join(root, "sys/class/block", filepath.Base(path))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"sda": "[]", "sda1": "[sda]", "dm-0": "[nvme0n1p3 sda2 nvme0n1 sda]", "dm-1": "[dm-0 nvme0n1p3 sda2 nvme0n1 sda]", "dm-2": "[]", "sdz9": "[]",
+	} {
+		if got := fmt.Sprint(disksBelow(root, name)); got != want {
+			t.Errorf("below %s: %s, want %s", name, got, want)
+		}
+	}
+	for i := range 100 {
+		if err := os.MkdirAll(filepath.Join(root, mapped, "dm-2/slaves", fmt.Sprint("sd", i)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := disksBelow(root, "dm-2"); len(got) != belowMost {
+		t.Errorf("%d disks are looked for below one", len(got))
 	}
 }
 

@@ -71,7 +71,7 @@ func (d *dumper) ask(from server, within time.Duration) evidence.Stacks {
 		if got.Took = time.Since(began); a.OK {
 			return got
 		}
-		err = errors.New(a.Err)
+		err = errors.New(missing(a))
 	}
 	known = evidence.Stacks{Source: known.Source}
 	known.Missing, known.Took = err.Error(), time.Since(began)

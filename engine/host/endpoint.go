@@ -157,25 +157,32 @@ func (e *endpoint) explain(err error) (why string, denied bool) {
 	if alert, ok := refusedCertificate(err); ok && e.hint != "" {
 		return "not permitted (" + alert + "): " + e.hint, true
 	}
-	return e.unavailable(err), false
+	return e.withoutAnswer(err), false
 }
 
-func (e *endpoint) unavailable(err error) string {
+// unavailable begins an error that says that there is no answer.
+const unavailable = "not available: "
+
+// missing returns why an answer gave nothing, for a [evidence.Source], of which everybody
+// says that it is not available.
+func missing(a evidence.Answer) string { return strings.TrimPrefix(a.Err, unavailable) }
+
+func (e *endpoint) withoutAnswer(err error) string {
 	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return fmt.Sprintf("not available: the answer is longer than %d MiB", tooLong.Limit>>20)
+		return fmt.Sprintf(unavailable+"the answer is longer than %d MiB", tooLong.Limit>>20)
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && e.connected.Load():
 		return fmt.Sprintf("took the connection and gave no answer within %v", e.within)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("not available: no connection within %v", e.within)
+		return fmt.Sprintf(unavailable+"no connection within %v", e.within)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "not available: connection refused"
+		return unavailable + "connection refused"
 	}
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err // without the URL, which stands beside it
 	}
-	return "not available: " + err.Error()
+	return unavailable + err.Error()
 }
 
 // refusedCertificate returns the alert with which the other side ended the

@@ -111,7 +111,7 @@ func (c *caller) ask(now time.Time) (said callsRead) {
 		}
 		return err
 	})
-	said.From, said.Took, said.Missing, said.late = at.url, a.Took, a.Err, a.TimedOut
+	said.From, said.Took, said.Missing, said.late = at.url, a.Took, missing(a), a.TimedOut
 	return said
 }
 

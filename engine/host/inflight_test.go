@@ -173,6 +173,24 @@ func TestRuntimeMetricsOverTLS(t *testing.T) {
 	}
 }
 
+// Whoever shows it says that it is not available.
+func TestWhyRuntimeMetricsAreMissing(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	s.Close()
+	c, err := newCaller("", Config{Runtime: Runtime{Metrics: s.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.look(t.Context(), time.Now())
+	if got.Pending { // the machine is busy
+		<-c.out.Done()
+		got = c.look(t.Context(), time.Now())
+	}
+	if got.Missing != "connection refused" {
+		t.Errorf("missing: %q", got.Missing)
+	}
+}
+
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s slow[int]

@@ -62,7 +62,7 @@ func New(c Config) (*Node, error) {
 	}
 	kernel := kernelWords(root, c.Offline, daemons)
 	n.calm = append(n.calm, kernel(kernelRest))
-	n.deep = append(n.deep, words, kernel(0), units(root, c.Endpoint, c.Offline, daemons), bundles(root, c.Endpoint, c.Offline, w))
+	n.deep = append(n.deep, words, kernel(0), units(root, c.Endpoint, c.Offline, daemons), bundles(root, c.Endpoint, c.Offline, w), unserved(root, c.Endpoint, c.Offline))
 	if c.Offline {
 		n.parts = append(n.parts, drawnDisk(root), runtimeSocket(root, c.Endpoint, true))
 		return n, nil

@@ -38,6 +38,9 @@ func bundles(_, _ string, _ bool, _ *walker) part {
 	return noPart("bundles", func(r *evidence.Report) { r.Deep.Objects.Missing = errNotLinux.Error() })
 }
 
+// unserved is for Linux alone.
+func unserved(_, _ string, _ bool) part { return noPart("unserved", func(*evidence.Report) {}) }
+
 // A socketWatch finds nothing here.
 type socketWatch struct {
 	root, path string

@@ -48,7 +48,7 @@ type Facts struct {
 // who waits before what it waits for.
 var rules = []func(*builder){
 	relistsToCalls, callsToObjects, callsToRuntime, callsToPods, objectsToShims, objectsToHelpers, objectsToProcesses,
-	callsToHelpers, callsToLikely, processesToKernel,
+	callsToHelpers, callsToLikely, processesToKernel, objectsToUnserved,
 }
 
 // Build returns who waits for whom; nil if nobody does.

@@ -91,19 +91,32 @@ func textAt(file string, place int64) (string, error) {
 // MountOf returns the mount that a path leads to for the first process of the host with that
 // root, as far as it has no links in it; nothing if that cannot be known. It may hang.
 func MountOf(root, name string) evidence.Mount {
-	first, err := procfs.NewFS(filepath.Join("/", root, "proc"))
-	if err != nil {
-		return evidence.Mount{}
-	}
-	p, err := first.Proc(1)
-	if err != nil {
-		return evidence.Mount{}
-	}
-	mounts, _ := p.MountInfo() // nothing without
-	if m := MountAt(mounts, name); m != nil {
+	if m := MountAt(mountsOfFirst(root), name); m != nil {
 		return mountOf(m)
 	}
 	return evidence.Mount{}
+}
+
+// Mounts returns the mounts that the first process of a node sees; none if that cannot be
+// read.
+func Mounts(root string) (all []evidence.Mount) {
+	for _, m := range mountsOfFirst(root) {
+		all = append(all, mountOf(m))
+	}
+	return all
+}
+
+func mountsOfFirst(root string) []*procfs.MountInfo {
+	first, err := procfs.NewFS(filepath.Join("/", root, "proc"))
+	if err != nil {
+		return nil
+	}
+	p, err := first.Proc(1)
+	if err != nil {
+		return nil
+	}
+	mounts, _ := p.MountInfo() // nothing without
+	return mounts
 }
 
 // MountAt returns the mount that a path leads to, as far as it has no links in it; nil for

@@ -1,0 +1,58 @@
+package host
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/host/proctest"
+)
+
+// Only mounts of FUSE below the kubelet's and the runtime's folders are asked, and one that
+// hangs keeps nothing from being told and is asked once.
+func TestUnserved(t *testing.T) {
+	const pods, hanging = "/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/", "hangs"
+	root := t.TempDir()
+	lines := ""
+	for i, m := range []string{
+		"ext4 /", "fuse.s3fs " + pods + hanging, "fuse.s3fs " + pods + "dead/mount", "fuse " + pods + "well", "nfs4 " + pods + "dead-nfs",
+		"fuse.sshfs /home/dead", "fuse.fuse-overlayfs /run/containerd/dead/rootfs", "fuse /run/containerd-dead",
+	} {
+		kind, at, _ := strings.Cut(m, " ")
+		lines += fmt.Sprintf("%d 1 0:%d / %s rw - %s x rw\n", 30+i, 30+i, at, kind)
+	}
+	proctest.WriteFile(t, filepath.Join(root, "proc/1/mountinfo"), lines)
+	synctest.Test(t, func(t *testing.T) {
+		asked, release := 0, make(chan error)
+		u := unservedAsks{root: root, endpoint: "unix:///run/containerd/containerd.sock", statfs: func(path string) error {
+			switch {
+			case strings.HasSuffix(path, hanging):
+				asked++
+				return <-release
+			case strings.Contains(path, "dead"):
+				return unix.ENOTCONN
+			}
+			return nil
+		}}
+		const want = "[" + pods + "dead/mount /run/containerd/dead/rootfs]"
+		for _, long := range []time.Duration{unservedTime, 0} {
+			began := time.Now()
+			if got := fmt.Sprint(u.look(t.Context())); got != want {
+				t.Errorf("found %s, want %s", got, want)
+			}
+			if took := time.Since(began); took != long {
+				t.Errorf("it took %v, want %v", took, long)
+			}
+		}
+		if asked != 1 {
+			t.Errorf("what hangs was asked %d times", asked)
+		}
+		release <- unix.ENOTCONN
+		synctest.Wait()
+	})
+}
