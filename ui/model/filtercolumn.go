@@ -67,13 +67,17 @@ func setFigure(t *term) bool {
 }
 
 // holds reports whether a cell is what the term asks for: a figure is compared with one of its
-// kind; of a text a part is enough.
+// kind; of a text, also of one before a figure, a part is enough.
 func (t term) holds(c widget.Cell, at time.Time) bool {
-	if d, ok := c.Duration(at); ok {
-		return t.isDuration && compared(d, t.op, t.duration)
-	}
-	if n, ok := c.Number(); ok {
-		return t.isNumber && compared(n, t.op, t.number)
+	d, isDuration := c.Duration(at)
+	n, isNumber := c.Number()
+	switch {
+	case isDuration && t.isDuration:
+		return compared(d, t.op, t.duration)
+	case isNumber && t.isNumber:
+		return compared(n, t.op, t.number)
+	case (isDuration || isNumber) && c.Text == "":
+		return false
 	}
 	return (t.op == is || t.op == equal || t.op == different) && t.matches(contains, c.Text)
 }

@@ -102,7 +102,7 @@ var columns = []widget.Column[row]{
 		Value: pod(func(b widget.Pen, p *model.Pod) widget.Cell {
 			if p.Out != nil {
 				out := p.Out.Elapsed(b.At)
-				return widget.Say(b.Bad, say.OutFor(out)).Sorted(hanging + int64(out))
+				return widget.Out(b.Bad, out.Round(time.Second)).Sorted(hanging + int64(out))
 			}
 			return say.Took(b, p.Pod.InspectLast, p.Pod.Inspected > 0)
 		}),
