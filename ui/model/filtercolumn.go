@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
