@@ -12,7 +12,6 @@ import (
 	"github.com/plegtop/plegtop/ui/header"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"

@@ -103,10 +103,6 @@ func newRow(v *pane.View, op call.Operation) *row {
 	return r
 }
 
-// worthAWord is how long a call may be out before that is said: so that it is on the
-// screen before a second has passed.
-const worthAWord = 500 * time.Millisecond
-
 // sort puts the rows into an order that has changed.
 func (c *calls) sort() {
 	rows := slices.SortedFunc(slices.Values(c.Rows()), func(a, b *row) int { return int(a.Op) - int(b.Op) })

@@ -12,9 +12,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/model"
-
 	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"

@@ -75,6 +75,7 @@ func (b *board) unhealthy() bool    { return b.Snapshot.Health.Verdict != "" }
 func (b *board) streamWrites() bool { return b.use == pleg.StreamWrites }
 func (b *board) relisted() bool     { return !b.last.At.IsZero() }
 func (b *board) compared() bool     { return b.Phase.Step != engine.Listing } // else it is not known yet what has changed
+func (b *board) fills() bool        { return diagnose.ChannelFills(&b.Channel) }
 func (b *board) full() bool         { return b.Channel.Capacity > 0 && b.Channel.Len >= b.Channel.Capacity }
 
 func (b *board) age() string {

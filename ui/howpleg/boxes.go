@@ -111,7 +111,10 @@ var figures = []figure{
 		return when(b.Channel.Discarded > 0, "%s lost", text.Count(b.Channel.Discarded))
 	}},
 	{story.Channel, story.Bad, func(b *board) string { return when(b.full(), "full: %d", b.Channel.Len) }},
-	{story.Channel, story.Plain, func(b *board) string { return when(!b.full(), "%d of %d", b.Channel.Len, b.Channel.Capacity) }},
+	{story.Channel, story.Warn, func(b *board) string {
+		return when(b.fills() && !b.full(), "%d of %d", b.Channel.Len, b.Channel.Capacity)
+	}},
+	{story.Channel, story.Plain, func(b *board) string { return when(!b.fills(), "%d of %d", b.Channel.Len, b.Channel.Capacity) }},
 	{story.Channel, story.Plain, func(b *board) string { return text.Count(b.Channel.Delivered) + " sent" }},
 	{story.Channel, story.Dim, func(b *board) string { return text.Count(b.Channel.Filtered) + " filtered" }},
 

@@ -89,6 +89,17 @@ func TestGoldens(t *testing.T) {
 	NewStage(New(0), View(Healthy()), 78, 19).Golden(t, "nothing-happened")
 }
 
+// TestChannel holds that a channel stands out before it is full: what finds it full is lost.
+func TestChannel(t *testing.T) {
+	for waiting, want := range map[int]string{0: "│ 0 of 1000 ", 799: "│ 799 of 1000 ", 800: "│ ▲ 800 of 1000 ", 999: "│ ▲ 999 of 1000 ", 1000: "│ ✖ full: 1000 "} {
+		s := working(Healthy())
+		s.Channel.Len = waiting
+		if got := NewStage(New(0), seen(s), 160, 40).Text(); !strings.Contains(got, want) {
+			t.Errorf("%d waiting: %q is not in\n%s", waiting, want, got)
+		}
+	}
+}
+
 // TestSteps holds what each step of an event says and which boxes it is about.
 func TestSteps(t *testing.T) {
 	v := seen(working(Healthy()))

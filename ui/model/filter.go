@@ -27,7 +27,7 @@ type Filter struct {
 	any [][]term // one of these, all terms of which hold; empty: everything
 }
 
-// An Error says where a text is no filter, and what should stand there.
+// A FilterError says where a text is no filter, and what should stand there.
 type FilterError struct {
 	Offset int    // in bytes, from the start; at most the length of the text
 	Want   string // what was expected there

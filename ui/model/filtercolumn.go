@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// A Column is a column of a table, as a person names it. A filter asks by its name for what it
+// A FilterColumn is a column of a table, as a person names it. A filter asks by its name for what it
 // has of a pod or an event, unless a field of the language is called so.
 type FilterColumn struct {
 	Name, Head string
@@ -19,7 +18,7 @@ type FilterColumn struct {
 	Event      func(e *engine.Event, at time.Time) widget.Cell // nil if they are no events
 }
 
-// Columns are those of all tables, by what their rows are in lower case.
+// FilterColumns are those of all tables, by what their rows are in lower case.
 type FilterColumns map[string][]FilterColumn
 
 // All returns the columns in the order of the tables' names.
@@ -30,7 +29,7 @@ func (c FilterColumns) All() (all []FilterColumn) {
 	return all
 }
 
-// Called returns the column that a person may mean by a name: its own or its head, in any case;
+// ColumnCalled returns the column that a person may mean by a name: its own or its head, in any case;
 // false if there is none.
 func ColumnCalled(columns []FilterColumn, name string) (FilterColumn, bool) {
 	i := slices.IndexFunc(columns, func(c FilterColumn) bool { return strings.EqualFold(c.Name, name) || strings.EqualFold(c.Head, name) })
@@ -67,13 +66,17 @@ func setFigure(t *term) bool {
 }
 
 // holds reports whether a cell is what the term asks for: a figure is compared with one of its
-// kind; of a text a part is enough.
+// kind; of a text, also of one before a figure, a part is enough.
 func (t term) holds(c widget.Cell, at time.Time) bool {
-	if d, ok := c.Duration(at); ok {
-		return t.isDuration && compared(d, t.op, t.duration)
-	}
-	if n, ok := c.Number(); ok {
-		return t.isNumber && compared(n, t.op, t.number)
+	d, isDuration := c.Duration(at)
+	n, isNumber := c.Number()
+	switch {
+	case isDuration && t.isDuration:
+		return compared(d, t.op, t.duration)
+	case isNumber && t.isNumber:
+		return compared(n, t.op, t.number)
+	case (isDuration || isNumber) && c.Text == "":
+		return false
 	}
 	return (t.op == is || t.op == equal || t.op == different) && t.matches(contains, c.Text)
 }

@@ -196,11 +196,12 @@ func TestFilterFollowsTheTime(t *testing.T) {
 	s := node(pod("a", up("x")), pod("b", up("x")))
 	limit := noon.Add(time.Minute)
 	l.Filter(func(_ *model.Pod, at time.Time) bool { return at.Before(limit) }, true)
-	observe(&l, s, nil)
+	standings := new(diagnose.Standings).Update(s, nil)
+	l.Observe(s, standings)
 	before := len(l.Shown)
 	later := *s
 	later.At = limit
-	if observe(&l, &later, nil); before != 2 || len(l.Shown) != 0 {
+	if l.Observe(&later, standings); before != 2 || len(l.Shown) != 0 {
 		t.Errorf("%d pods, then %d; want 2, then none", before, len(l.Shown))
 	}
 	for _, name := range []string{"a", "b"} {

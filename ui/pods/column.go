@@ -9,7 +9,6 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/say"
-
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -102,7 +101,7 @@ var columns = []widget.Column[row]{
 		Value: pod(func(b widget.Pen, p *model.Pod) widget.Cell {
 			if p.Out != nil {
 				out := p.Out.Elapsed(b.At)
-				return widget.Say(b.Bad, say.OutFor(out)).Sorted(hanging + int64(out))
+				return widget.Out(b.Bad, out.Round(time.Second)).Sorted(hanging + int64(out))
 			}
 			return say.Took(b, p.Pod.InspectLast, p.Pod.Inspected > 0)
 		}),

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
@@ -197,7 +198,13 @@ func TestColumnsInFilters(t *testing.T) {
 	b.Restarts, b.Remark, b.Running = 0, "", 2
 	a.Pod.InspectWorst, b.Pod.InspectWorst = 3*time.Second, time.Millisecond
 	a.Pod.Inspected, b.Pod.Inspected = 1, 1
+	a.Out = &call.Flight{Since: v.At.Add(-90 * time.Second)}
+	b.Pod.InspectLast = time.Second
+	a.Pod.LastEvent = engine.Event{Seq: 1, Event: pleg.Event{Kind: pleg.Died}, SeenAt: v.At.Add(-time.Hour)}
+	b.Pod.LastEvent = engine.Event{Seq: 2, Event: pleg.Event{Kind: pleg.Started}, SeenAt: v.At}
 	for text, want := range map[string][2]bool{
+		"inspect>1m": {true, false}, "inspect<2s": {false, true}, "inspect:1m30s": {true, false},
+		"lastevent:died": {true, false}, "lastevent!=died": {false, true}, "lastevent>10m": {true, false}, "worst!=much": {false, false},
 		"rst>3": {true, false}, "RST=7": {true, false}, "!rst>3": {false, true},
 		"remark:oom": {true, false}, "remark!=oom": {false, true}, "Remark:nothing": {false, false},
 		"worst>1s": {true, false}, "worst<=1ms": {false, true}, "worst>5": {false, false},

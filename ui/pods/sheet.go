@@ -11,11 +11,9 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/model"
-	"github.com/plegtop/plegtop/ui/say"
-
 	"github.com/plegtop/plegtop/ui/pane"
-
 	"github.com/plegtop/plegtop/ui/report"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"

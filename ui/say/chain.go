@@ -12,7 +12,7 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// A Part is some lines of a chain: a text that may be broken, and what stands before
+// A ChainLine is some lines of a chain: a text that may be broken, and what stands before
 // the first of them, each in a place of its own.
 type ChainLine struct {
 	Before []text.Span

@@ -8,7 +8,7 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// Look returns how a severity is shown, never by colour alone. Its word is the
+// SeverityLook returns how a severity is shown, never by colour alone. Its word is the
 // severity's own.
 func SeverityLook(t *theme.Theme, s diagnose.Severity) (symbol string, st theme.Style) {
 	switch s {
@@ -44,13 +44,13 @@ func Words(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(w string) bool { return w == "" }), " ")
 }
 
-// A Row is a finding in its place below the one that explains it.
+// A FindingRow is a finding in its place below the one that explains it.
 type FindingRow struct {
 	*diagnose.Finding
 	Depth int // 0 for a cause, 1 for its effect, and so on
 }
 
-// Tree returns each of all once, below the one that explains it and otherwise as
+// FindingTree returns each of all once, below the one that explains it and otherwise as
 // they were diagnosed. What several of a kind explain comes below the last of
 // them. The rows point into all.
 func FindingTree(all []diagnose.Finding) []FindingRow {
@@ -97,7 +97,7 @@ func CauseOf(all []diagnose.Finding, f *diagnose.Finding) int {
 	return slices.IndexFunc(all, func(c diagnose.Finding) bool { return f.Cause != "" && f.Cause == c.ID })
 }
 
-// Root returns what stands behind the worst of all, which must hold one at least.
+// RootCause returns what stands behind the worst of all, which must hold one at least.
 func RootCause(all []diagnose.Finding) diagnose.Finding {
 	at := slices.IndexFunc(all, func(f diagnose.Finding) bool { return f.Severity == Worst(all) })
 	for range all { // a chain has no more links; the count ends a circle

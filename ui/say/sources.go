@@ -52,7 +52,8 @@ func source(name string, s evidence.Source, gave string, lines []string) Source 
 	case s.Pending:
 		return Source{name, s, s.Missing, nil}
 	case s.Missing != "":
-		return Source{name, s, "not available: " + s.Missing, nil}
+		const missing = "not available: " // as some that were asked say of themselves
+		return Source{name, s, missing + strings.TrimPrefix(s.Missing, missing), nil}
 	}
 	if s.Bytes > 0 {
 		gave += ", " + text.Bytes(uint64(s.Bytes))

@@ -43,8 +43,9 @@ func TestSources(t *testing.T) {
 			},
 			Open: []evidence.Goroutine{{Number: 9, Call: "RunPodSandbox", Doing: "exec of a program", For: time.Hour}},
 		},
-		Calls: evidence.RuntimeCalls{Source: from, InFlight: []evidence.InFlight{{Method: "StopContainer", Count: 1, For: time.Minute}, {Method: "Status", Count: 2}}},
-		Units: evidence.Units{Source: evidence.Source{Missing: "no init system that is known"}},
+		Calls:   evidence.RuntimeCalls{Source: from, InFlight: []evidence.InFlight{{Method: "StopContainer", Count: 1, For: time.Minute}, {Method: "Status", Count: 2}}},
+		Units:   evidence.Units{Source: evidence.Source{Missing: "no init system that is known"}},
+		Objects: evidence.Objects{Source: evidence.Source{Missing: "not available: connection refused"}},
 	}}
 	want := []string{
 		`goroutines: 900 of crio, 1m old from a file in 1.0s; cut off after 64M [` +
@@ -53,7 +54,7 @@ func TestSources(t *testing.T) {
 		`calls in flight: 2 methods, 2.0K from here in 3ms ["StopContainer 1 in flight for at least 1m" "Status 2 in flight"]`,
 		fmt.Sprintf(`kernel: 10 lines of note, 2.0K from here in 3ms %q`, append(slices.Repeat([]string{"hung task 1m ago, the last of 3: INFO: task"}, mostLines), "and 2 more")),
 		`units: not available: no init system that is known []`,
-		`runtime's folders: not read []`,
+		`runtime's folders: not available: connection refused []`,
 	}
 	if diff := cmp.Diff(want, told(r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

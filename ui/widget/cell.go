@@ -97,6 +97,7 @@ const (
 	size         // of bytes
 	took         // how long something took
 	ahead        // likewise, with its sign
+	out          // likewise, of what goes on: by the second
 	since        // a moment, by how long ago that was
 	lately       // likewise, and the same for the first seconds
 	waiting      // likewise, by the second
@@ -120,6 +121,9 @@ func Bytes(st theme.Style, n uint64) Cell { return figure(st, size, int64(n)) }
 
 // Took returns a duration.
 func Took(st theme.Style, d time.Duration) Cell { return figure(st, took, int64(d)) }
+
+// Out returns for how long something has been going on: it is written by the second.
+func Out(st theme.Style, d time.Duration) Cell { return figure(st, out, int64(d)) }
 
 // Ahead returns a duration that may be negative, and is written with its sign.
 func Ahead(st theme.Style, d time.Duration) Cell { return figure(st, ahead, int64(d)) }
@@ -246,6 +250,8 @@ func (c Cell) figure(dst []byte, at time.Time) []byte {
 			return text.AppendTook(append(dst, '-'), -d)
 		}
 		return text.AppendTook(append(dst, '+'), d)
+	case out:
+		return text.AppendAge(dst, d)
 	default:
 		return appendAge(dst, c.kind, time.Duration(at.UnixNano()-c.n))
 	}

@@ -207,6 +207,10 @@ func TestSort(t *testing.T) {
 		t.Error("columns by name")
 	}
 	check("by name", "cba n true", "N↑")
+	tab.Hide([]string{"n"})
+	tab.Order(keymap.SortNext)
+	check("next to one that is not shown", "cba name true", "NAME↑")
+	tab.Hide(nil)
 	tab.SortBy("")
 	if twice := tab.ClickHead(2); !twice || !tab.ClickHead(2) {
 		t.Error("no click on a head")

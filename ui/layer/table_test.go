@@ -1,0 +1,70 @@
+package layer_test
+
+import (
+	"testing"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// numbers is a pane of numbers.
+type numbers struct{ layer.TablePane[int, int] }
+
+func (*numbers) Info() pane.Info { return pane.Info{Name: "Numbers", Least: 1, Wanted: 4} }
+
+// newNumbers returns the pane; where its rows keep their order, it has no Arrange.
+func newNumbers(sorts bool) *numbers {
+	p := new(numbers)
+	p.Name, p.Own = "numbers", "arrival"
+	p.Table = widget.Table[int, int]{
+		Columns: []widget.Column[int]{{
+			Name: "value", Head: "VALUE", Least: 6,
+			Value: func(b widget.Pen, n int) widget.Cell { return widget.Number(b.Text, int64(n)) },
+		}},
+		Key: func(n int) int { return n },
+	}
+	arrange := func() {
+		rows := []int{1, 3, 2}
+		p.Sort(rows)
+		p.Set(rows)
+	}
+	if arrange(); sorts {
+		p.Arrange = arrange
+	}
+	return p
+}
+
+// TestTablePaneSorts holds that keys and clicks on heads sort rows that have an order of their
+// choice, and say so; rows that keep theirs stay as they are.
+func TestTablePaneSorts(t *testing.T) {
+	for _, sorts := range []bool{true, false} {
+		for name, sort := range map[string]func(p *numbers, h pane.Host) bool{
+			"key":   func(p *numbers, h pane.Host) bool { _, ok := p.Do(keymap.SortNext, h); return ok },
+			"click": func(p *numbers, h pane.Host) bool { p.Click(1, 0, h); return sorts },
+		} {
+			p := newNumbers(sorts)
+			s := stage(p, 20, 4)
+			first, said := 1, ""
+			if sorts {
+				first, said = 3, "numbers sorted by value"
+			}
+			if took := sort(p, s); took != sorts || p.Rows()[0] != first || s.Said != said {
+				t.Errorf("%s, sorts %v: taken %v, rows %v, said %q", name, sorts, took, p.Rows(), s.Said)
+			}
+		}
+	}
+}
+
+// TestTablePaneIsClicked holds that a click goes to the row, and one on a head to none.
+func TestTablePaneIsClicked(t *testing.T) {
+	p := newNumbers(true)
+	s := stage(p, 20, 4)
+	if p.Click(1, 2, s); p.Cursor() != 1 {
+		t.Errorf("after a click on the second row: on row %d", p.Cursor())
+	}
+	if p.Click(1, 0, s); p.Rows()[p.Cursor()] != 3 {
+		t.Errorf("a click on the head took the cursor from its row to %d", p.Rows()[p.Cursor()])
+	}
+}
