@@ -47,21 +47,14 @@ func newBoard(v *pane.View) *board {
 		}
 	}
 	for _, p := range v.Snapshot.Pods {
-		b.held += one(p.Failure != nil)
-		b.failed += one(p.StatusErr != nil)
-		b.entries += one(p.StatusErr != nil || p.Status != nil)
+		b.held += theme.When(p.Failure != nil, 1, 0)
+		b.failed += theme.When(p.StatusErr != nil, 1, 0)
+		b.entries += theme.When(p.StatusErr != nil || p.Status != nil, 1, 0)
 		if b.streamWrites() && p.StatusAt.After(b.asOf) {
 			b.asOf = p.StatusAt
 		}
 	}
 	return b
-}
-
-func one(holds bool) int {
-	if holds {
-		return 1
-	}
-	return 0
 }
 
 // These say what is blocked. A call without an answer stops the relist at its box, and all arrows up

@@ -6,6 +6,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // chain adds the kubelet's health chain, link by link, and where it ends: the node's
@@ -72,7 +73,7 @@ func (n *node) pleg(l diagnose.HealthLink) string {
 	return said + "; unhealthy in " + n.until(l.Until)
 }
 
-func network(l diagnose.HealthLink) string { return pick(l.Text != "", l.Text, "ready") }
+func network(l diagnose.HealthLink) string { return theme.When(l.Text != "", l.Text, "ready") }
 
 func (n *node) loop(l diagnose.HealthLink) string {
 	switch l.Level {
@@ -126,7 +127,7 @@ func (n *node) posting() string {
 		all = append(all, "waits for the answer to Version, for "+n.since(held)+" (limit "+text.Took(n.Timeout)+"): nothing is posted")
 	}
 	if next := n.Node.Next; next.To.After(n.At) {
-		all = append(all, pick(next.Ready, "True", "False")+" in "+n.until(next.From)+" to "+n.until(next.To))
+		all = append(all, theme.When(next.Ready, "True", "False")+" in "+n.until(next.From)+" to "+n.until(next.To))
 	}
 	return strings.Join(all, "; ")
 }

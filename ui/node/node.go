@@ -58,13 +58,6 @@ func (n *node) say(name string, st theme.Style, said string) {
 // tell is [node.say] for a text with its look.
 func (n *node) tell(name string, said text.Span) { n.say(name, said.Style, said.Text) }
 
-func pick[T any](condition bool, yes, no T) T {
-	if condition {
-		return yes
-	}
-	return no
-}
-
 func (n *node) well(s string) text.Span {
 	return text.Say(n.Theme.Good, n.Theme.Symbols.Good+" "+s)
 }
