@@ -7,6 +7,7 @@ import (
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // chain adds the kubelet's health chain, link by link, and where it ends: the node's
@@ -26,22 +27,9 @@ func (n *node) chain() {
 		{"sync loop", diagnose.HealthLoop, n.loop}, {"/healthz/syncloop", diagnose.HealthProbe, n.healthz},
 	} {
 		l := diagnose.HealthOf(n.Snapshot, link.of)
-		n.tell(link.name, n.level(l.Level, link.says(l)))
+		n.tellOf(link.name, l.Level, link.says(l))
 	}
 	n.ready()
-}
-
-// level returns what is said of a link, in the look of its level.
-func (n *node) level(l diagnose.HealthLevel, said string) text.Span {
-	switch l {
-	case diagnose.HealthWell:
-		return n.well(said)
-	case diagnose.HealthLate:
-		return n.late(said)
-	case diagnose.HealthIll:
-		return n.ill(said)
-	}
-	return n.unsure()
 }
 
 func (n *node) status(l diagnose.HealthLink) string {
@@ -99,23 +87,22 @@ func (n *node) healthz(l diagnose.HealthLink) string {
 func (n *node) ready() {
 	of, name := diagnose.HealthOf(n.Snapshot, diagnose.HealthReady), "node Ready"
 	if of.Level == diagnose.HealthUnknown {
-		n.tell(name, n.unsure())
+		n.tellOf(name, of.Level, "")
 		return
 	}
 	unposted := diagnose.Unposted(n.report)
 	if unposted != "" {
-		n.tell(name, n.late("nothing is posted now: "+unposted))
+		n.tell(name, widget.Warn, "nothing is posted now: "+unposted)
 		name = "it would be"
 	}
 	word, st := "True", n.Theme.Dim
 	if of.Level == diagnose.HealthIll {
 		word, st = "False", n.Theme.Text
 	}
-	state := n.level(of.Level, word+", reason "+n.Node.Reason)
-	n.say(name, state.Style, state.Text+", for "+text.AgeCoarse(n.At.Sub(of.Since)))
-	n.say("", st, diagnose.Rounded(of.Text))
+	n.tellOf(name, of.Level, word+", reason "+n.Node.Reason+", for "+text.AgeCoarse(n.At.Sub(of.Since)))
+	n.Paragraph(st, diagnose.Rounded(of.Text), text.Say(n.Theme.Dim, "  ").In(labelWidth))
 	if next := n.posting(); next != "" && unposted == "" {
-		n.tell("next posted", n.late(next))
+		n.tell("next posted", widget.Warn, next)
 	}
 }
 
