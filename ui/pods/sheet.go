@@ -11,11 +11,9 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/model"
-	"github.com/plegtop/plegtop/ui/say"
-
 	"github.com/plegtop/plegtop/ui/pane"
-
 	"github.com/plegtop/plegtop/ui/report"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -119,6 +117,15 @@ func (s *sheet) summary(d *widget.Doc) {
 	}
 	s.inspections(d)
 	s.worker(d)
+}
+
+// worker adds what the pod's worker does, if it has one.
+func (s *sheet) worker(d *widget.Doc) {
+	v := s.View
+	if w := v.Workers.Of(s.of.Pod.UID); w != nil {
+		_, st := say.Worker(v.Theme, w, diagnose.WorkerHeld(v.Snapshot, w))
+		d.Field("worker", st, say.WorkerTells(&v.Workers, w, v.At))
+	}
 }
 
 // deaths adds who of the pod has died, as only an event source saw. It reports whether
