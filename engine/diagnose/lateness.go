@@ -112,9 +112,6 @@ func InspectionsLag(s *engine.Snapshot) bool {
 	return s.Health.SettledAt.IsZero() || s.Health.InspectAge(s.At) > s.Health.ListAge(s.At)+inspectLate
 }
 
-// ChannelFills reports whether the kubelet's event channel, as it is modelled, is nearly full.
-func ChannelFills(c *engine.Channel) bool { return c.Capacity > 0 && c.Len*10 >= c.Capacity*8 }
-
 // WorkerHeld reports whether a pod worker has been waiting for long. Those of a kubelet that acts
 // have its own PLEG; the others wait for our relist, or where the stream writes the cache,
 // for the next time that this is moved on.
