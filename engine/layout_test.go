@@ -118,7 +118,7 @@ var rules = map[string]rule{
 	"ui/layer":       {ours: []string{"keymap", "ui/pane", "ui/text", "ui/widget"}, modules: charm, never: []string{"os", "net"}},
 	"ui/say":         {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/widget"), never: []string{"os", "net"}},
 	"ui/model":       {ours: append(slices.Clone(seen), "ui/say", "ui/text", "ui/theme", "ui/widget"), never: []string{"os", "net"}},
-	"ui/story":       {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/say", "ui/model"), never: []string{"os", "net"}},
+	"ui/story":       {ours: append(slices.Clone(seen), "ui/text", "ui/say", "ui/model", "ui/widget"), never: []string{"os", "net"}},
 	"ui/jsonline":    {ours: []string{"ui/text"}, never: []string{"os", "net"}},
 	"ui/text":        {ours: []string{"ui/theme"}, modules: []string{"github.com/charmbracelet/x/ansi/...", "github.com/mattn/go-runewidth"}, never: []string{"os", "net"}},
 	"ui/theme":       {ours: []string{"ui/theme/early"}, modules: charm, never: []string{"net"}},

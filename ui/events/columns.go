@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/say"
+	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -57,7 +58,7 @@ func (e *events) columns() []widget.Column[*model.Row] {
 		{
 			Name: "container", Head: containerHead, Help: "its name, or sandbox", Least: 9, Most: 30, Rank: 3,
 			Value: func(b widget.Pen, r *model.Row) widget.Cell {
-				return widget.Say(theme.When(r.Sandbox, b.Dim, b.Text), subject(&r.Event))
+				return widget.Say(theme.When(r.Sandbox, b.Dim, b.Text), story.Name(r))
 			},
 		},
 		{
@@ -180,17 +181,6 @@ func podName(l *text.Line, b widget.Pen, r *model.Row, w int) {
 	l.Name(b.Text, p.Name, w-room-1)
 }
 
-// subject names what in the pod an event is about.
-func subject(e *engine.Event) string {
-	switch {
-	case e.Sandbox:
-		return "sandbox"
-	case e.Container != "":
-		return e.Container
-	}
-	return pleg.ShortID(e.ID)
-}
-
 // steps says from which state an event leads to which.
 func steps(t *theme.Theme, r *model.Row) string {
 	if r.ID == "" || r.Delivery == pleg.Derived { // of a network nobody has states
@@ -210,7 +200,7 @@ func (e *events) untold(r *model.Row) []string {
 		room int
 	}{
 		{steps(e.View.Theme, r), e.Room(stepHead)}, {r.Reason, 0},
-		{subject(&r.Event), e.Room(containerHead)}, {r.Pod.String(), e.Room(podHead)},
+		{story.Name(r), e.Room(containerHead)}, {r.Pod.String(), e.Room(podHead)},
 	} {
 		if text.Width(c.said) > c.room {
 			all = append(all, c.said)

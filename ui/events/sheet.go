@@ -111,13 +111,15 @@ func (s *sheet) story(d *widget.Doc) {
 		case len(st.Figures) > 0:
 			d.Section(strings.ToUpper(st.Name))
 			for _, f := range st.Figures {
-				d.Field(f.Label, f.Level.Style(th), said(f))
+				_, look := f.Level.Look(th)
+				d.Field(f.Label, look, said(f))
 			}
 		case len(was.Figures) > 0:
 			d.Section("WHAT THE KUBELET DOES")
 			fallthrough
 		case st.Says != was.Says:
-			d.Field(st.Name, st.Level.Style(th), strings.TrimSpace(st.Says+" "+st.Then))
+			_, look := st.Level.Look(th)
+			d.Field(st.Name, look, strings.TrimSpace(st.Says+" "+st.Then))
 		}
 		was = st
 	}

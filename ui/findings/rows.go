@@ -1,12 +1,12 @@
 package findings
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/report"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -169,27 +169,27 @@ func (f *findings) writeRow(d *widget.Doc, r *row, indent int) {
 	}
 }
 
-// writeCuts writes what a finding is cut with.
+// writeCuts writes what holds a finding up, and what it is cut with; what explains a finding says so
+// for it.
 func (f *findings) writeCuts(d *widget.Doc, r *row, before text.Span) {
-	p := f.view.Pen()
-	for _, l := range say.Cuts(r.Chain) {
-		if r.Depth > 0 {
-			break // what explains it says so
+	if r.Depth > 0 {
+		return
+	}
+	t := f.view.Theme
+	for _, held := range report.Holders(report.Form{Theme: t}, r.Finding) {
+		switch label := text.Say(t.Dim, held.Label).In(heldWidth); {
+		case held.Command != "":
+			d.Line(before, label, text.Say(t.Key, held.Command))
+		case held.Label != "": // else it says what the command does
+			d.Line(before, label, held.Spans[0])
 		}
-		with := text.Say(p.Dim, "cut with")
-		if l.Cut.Risky {
-			with.Text += " " + p.Symbols.Warn
-		}
-		if !r.IsAbout(l) {
-			d.Line(before, text.Say(p.Dim, "held up by").In(heldWidth), text.Say(p.Strong, say.Holder(l)))
-		}
-		d.Line(before, with.In(heldWidth), text.Say(p.Key, cmp.Or(l.Cut.Command, l.Cut.Text)))
 	}
 }
 
 func writeChain(d *widget.Doc, t *theme.Theme, r *row) {
 	for _, line := range say.Chain(t, r.Chain, d.Width()-2) {
-		d.Paragraph(line.Style, line.Text, append([]text.Span{{Width: 2}}, line.Before...)...)
+		last := line[len(line)-1]
+		d.Paragraph(last.Style, last.Text, append([]text.Span{{Width: 2}}, line[:len(line)-1]...)...)
 	}
 }
 

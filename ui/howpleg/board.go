@@ -13,6 +13,7 @@ import (
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // A board is what the figures of all boxes are made of.
@@ -47,21 +48,14 @@ func newBoard(v *pane.View) *board {
 		}
 	}
 	for _, p := range v.Snapshot.Pods {
-		b.held += one(p.Failure != nil)
-		b.failed += one(p.StatusErr != nil)
-		b.entries += one(p.StatusErr != nil || p.Status != nil)
+		b.held += theme.When(p.Failure != nil, 1, 0)
+		b.failed += theme.When(p.StatusErr != nil, 1, 0)
+		b.entries += theme.When(p.StatusErr != nil || p.Status != nil, 1, 0)
 		if b.streamWrites() && p.StatusAt.After(b.asOf) {
 			b.asOf = p.StatusAt
 		}
 	}
 	return b
-}
-
-func one(holds bool) int {
-	if holds {
-		return 1
-	}
-	return 0
 }
 
 // These say what is blocked. A call without an answer stops the relist at its box, and all arrows up
@@ -98,8 +92,7 @@ func (b *board) head(of *box) (title, about string) {
 }
 
 // lines returns the figures of a place, for lines of w cells, and the worst level among them.
-func (b *board) lines(of story.Place, w int) (lines []text.Span, worst story.Level) {
-	s := &b.Theme.Symbols
+func (b *board) lines(of story.Place, w int) (lines []text.Span, worst widget.Level) {
 	if of == story.Sources {
 		for i := range b.Sources {
 			if k := &b.Sources[i]; k.State != engine.StreamOff {
@@ -109,13 +102,13 @@ func (b *board) lines(of story.Place, w int) (lines []text.Span, worst story.Lev
 			}
 		}
 	}
-	symbols := map[story.Level]string{story.Good: s.Good + " ", story.Warn: s.Warn + " ", story.Bad: s.Bad + " "}
 	for _, f := range figures {
 		if f.place != of {
 			continue
 		}
 		if says := f.says(b); says != "" {
-			lines = append(lines, text.Say(f.level.Style(b.Theme), symbols[f.level]+says))
+			sign, st := f.level.Look(b.Theme)
+			lines = append(lines, text.Say(st, strings.TrimLeft(sign+" "+says, " ")))
 			worst = max(worst, f.level)
 		}
 	}

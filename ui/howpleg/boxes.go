@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // A box is a part of the picture: where it stands, and what it is for.
@@ -58,82 +59,82 @@ var arrows = []arrow{
 // A figure is a line in a box.
 type figure struct {
 	place story.Place
-	level story.Level
+	level widget.Level
 	says  func(*board) string // empty where it does not hold
 }
 
 // figures are those of all boxes, the most telling first.
 var figures = []figure{
-	{story.Runtime, story.Plain, func(b *board) string { return cmp.Or(b.Version.RuntimeName, "not known yet") }},
-	{story.Runtime, story.Plain, func(b *board) string { return fmt.Sprintf("%d containers", b.Counts.Containers) }},
-	{story.Runtime, story.Dim, func(b *board) string { return b.Version.RuntimeVersion }},
-	{story.Runtime, story.Dim, func(b *board) string { return fmt.Sprintf("%.0f calls/s", b.Cost.CallsPerSecond) }},
+	{story.Runtime, widget.Plain, func(b *board) string { return cmp.Or(b.Version.RuntimeName, "not known yet") }},
+	{story.Runtime, widget.Plain, func(b *board) string { return fmt.Sprintf("%d containers", b.Counts.Containers) }},
+	{story.Runtime, widget.Quiet, func(b *board) string { return b.Version.RuntimeVersion }},
+	{story.Runtime, widget.Quiet, func(b *board) string { return fmt.Sprintf("%.0f calls/s", b.Cost.CallsPerSecond) }},
 
-	{story.Lists, story.Bad, func(b *board) string { return when(b.stuck == story.Lists, "waits %s", b.waits) }},
-	{story.Lists, story.Bad, func(b *board) string { return when(b.failures > 0, "failed %d times", b.failures) }},
-	{story.Lists, story.Warn, func(b *board) string { return when(b.Paused, "paused") }},
-	{story.Lists, story.Plain, func(b *board) string { return when(b.relisted(), "took %s", text.Took(b.last.List)) }},
-	{story.Lists, story.Plain, func(b *board) string { return "every " + say.Period(b.Period) }},
-	{story.Lists, story.Dim, func(b *board) string { return text.Count(b.Relists.Count) + " relists" }},
+	{story.Lists, widget.Bad, func(b *board) string { return when(b.stuck == story.Lists, "waits %s", b.waits) }},
+	{story.Lists, widget.Bad, func(b *board) string { return when(b.failures > 0, "failed %d times", b.failures) }},
+	{story.Lists, widget.Warn, func(b *board) string { return when(b.Paused, "paused") }},
+	{story.Lists, widget.Plain, func(b *board) string { return when(b.relisted(), "took %s", text.Took(b.last.List)) }},
+	{story.Lists, widget.Plain, func(b *board) string { return "every " + say.Period(b.Period) }},
+	{story.Lists, widget.Quiet, func(b *board) string { return text.Count(b.Relists.Count) + " relists" }},
 
-	{story.Compare, story.Warn, func(b *board) string { return when(b.held > 0, "%d held back", b.held) }},
-	{story.Compare, story.Plain, func(b *board) string { return fmt.Sprintf("%d pods", b.Counts.Pods) }},
-	{story.Compare, story.Plain, func(b *board) string { return when(b.compared(), "%d to inspect", b.Phase.Total) }},
+	{story.Compare, widget.Warn, func(b *board) string { return when(b.held > 0, "%d held back", b.held) }},
+	{story.Compare, widget.Plain, func(b *board) string { return fmt.Sprintf("%d pods", b.Counts.Pods) }},
+	{story.Compare, widget.Plain, func(b *board) string { return when(b.compared(), "%d to inspect", b.Phase.Total) }},
 
-	{story.Inspect, story.Bad, func(b *board) string { return when(b.inspectWaits(), "waits %s", b.waits) }},
-	{story.Inspect, story.Strong, func(b *board) string { return when(b.inspectWaits(), "%s", b.pod) }},
-	{story.Inspect, story.Plain, func(b *board) string { return when(b.Phase.Total > 0, "%d of %d done", b.Phase.Done, b.Phase.Total) }},
-	{story.Inspect, story.Plain, func(b *board) string {
+	{story.Inspect, widget.Bad, func(b *board) string { return when(b.inspectWaits(), "waits %s", b.waits) }},
+	{story.Inspect, widget.Strong, func(b *board) string { return when(b.inspectWaits(), "%s", b.pod) }},
+	{story.Inspect, widget.Plain, func(b *board) string { return when(b.Phase.Total > 0, "%d of %d done", b.Phase.Done, b.Phase.Total) }},
+	{story.Inspect, widget.Plain, func(b *board) string {
 		return when(b.Phase.Total > 0 && b.relisted(), "took %s", text.Took(b.last.Took-b.last.List))
 	}},
-	{story.Inspect, story.Plain, func(b *board) string { return when(b.Phase.Total == 0 && b.compared(), "none needed") }},
-	{story.Inspect, story.Plain, func(b *board) string {
+	{story.Inspect, widget.Plain, func(b *board) string { return when(b.Phase.Total == 0 && b.compared(), "none needed") }},
+	{story.Inspect, widget.Plain, func(b *board) string {
 		return when(!b.Snapshot.Health.SettledAt.IsZero(), "all %s ago", say.Fresh(b.Snapshot.Health.InspectAge(b.At)))
 	}},
-	{story.Inspect, story.Dim, func(b *board) string { return when(b.Snapshot.Health.SettledAt.IsZero(), "not all yet") }},
+	{story.Inspect, widget.Quiet, func(b *board) string { return when(b.Snapshot.Health.SettledAt.IsZero(), "not all yet") }},
 
-	{story.Workers, story.Warn, func(b *board) string { return when(b.blocked > 0, "%d blocked", b.blocked) }},
-	{story.Workers, story.Plain, func(b *board) string { return text.Count(b.Workers.WakeUps) + " woken" }},
-	{story.Workers, story.Plain, func(b *board) string { return when(b.Workers.Expecting, "%s expected", text.Count(b.Workers.Saved)) }},
-	{story.Workers, story.Dim, func(b *board) string { return when(!b.Workers.Acting, "act on nothing") }},
+	{story.Workers, widget.Warn, func(b *board) string { return when(b.blocked > 0, "%d blocked", b.blocked) }},
+	{story.Workers, widget.Plain, func(b *board) string { return text.Count(b.Workers.WakeUps) + " woken" }},
+	{story.Workers, widget.Plain, func(b *board) string { return when(b.Workers.Expecting, "%s expected", text.Count(b.Workers.Saved)) }},
+	{story.Workers, widget.Quiet, func(b *board) string { return when(!b.Workers.Acting, "act on nothing") }},
 
-	{story.Loop, story.Bad, func(b *board) string { return when(b.loopHeld(), "held %s", text.Age(b.At.Sub(b.Node.LoopHeld))) }},
-	{story.Loop, story.Dim, func(b *board) string { return when(b.loopHeld(), "by its list") }},
-	{story.Loop, story.Bad, func(b *board) string {
+	{story.Loop, widget.Bad, func(b *board) string { return when(b.loopHeld(), "held %s", text.Age(b.At.Sub(b.Node.LoopHeld))) }},
+	{story.Loop, widget.Quiet, func(b *board) string { return when(b.loopHeld(), "by its list") }},
+	{story.Loop, widget.Bad, func(b *board) string {
 		return when(b.loopStopped(), "stopped %s", text.Age(b.At.Sub(b.Node.LoopStopped)))
 	}},
-	{story.Loop, story.Dim, func(b *board) string { return when(b.loopStopped(), "looks in %s", b.Node.LoopNap) }},
-	{story.Loop, story.Dim, func(b *board) string { return when(!b.loopStands() && !b.Node.Known, "not known yet") }},
-	{story.Loop, story.Good, func(b *board) string { return when(!b.loopStands() && b.Node.Known, "works") }},
-	{story.Loop, story.Dim, func(b *board) string { return when(!b.loopStands() && b.Node.Known, "reads all") }},
+	{story.Loop, widget.Quiet, func(b *board) string { return when(b.loopStopped(), "looks in %s", b.Node.LoopNap) }},
+	{story.Loop, widget.Quiet, func(b *board) string { return when(!b.loopStands() && !b.Node.Known, "not known yet") }},
+	{story.Loop, widget.Good, func(b *board) string { return when(!b.loopStands() && b.Node.Known, "works") }},
+	{story.Loop, widget.Quiet, func(b *board) string { return when(!b.loopStands() && b.Node.Known, "reads all") }},
 
-	{story.Channel, story.Warn, func(b *board) string {
+	{story.Channel, widget.Warn, func(b *board) string {
 		return when(b.Channel.Discarded > 0, "%s lost", text.Count(b.Channel.Discarded))
 	}},
-	{story.Channel, story.Bad, func(b *board) string { return when(b.full(), "full: %d", b.Channel.Len) }},
-	{story.Channel, story.Warn, func(b *board) string {
+	{story.Channel, widget.Bad, func(b *board) string { return when(b.full(), "full: %d", b.Channel.Len) }},
+	{story.Channel, widget.Warn, func(b *board) string {
 		return when(b.fills() && !b.full(), "%d of %d", b.Channel.Len, b.Channel.Capacity)
 	}},
-	{story.Channel, story.Plain, func(b *board) string { return when(!b.fills(), "%d of %d", b.Channel.Len, b.Channel.Capacity) }},
-	{story.Channel, story.Plain, func(b *board) string { return text.Count(b.Channel.Delivered) + " sent" }},
-	{story.Channel, story.Dim, func(b *board) string { return text.Count(b.Channel.Filtered) + " filtered" }},
+	{story.Channel, widget.Plain, func(b *board) string { return when(!b.fills(), "%d of %d", b.Channel.Len, b.Channel.Capacity) }},
+	{story.Channel, widget.Plain, func(b *board) string { return text.Count(b.Channel.Delivered) + " sent" }},
+	{story.Channel, widget.Quiet, func(b *board) string { return text.Count(b.Channel.Filtered) + " filtered" }},
 
-	{story.Cache, story.Warn, func(b *board) string { return when(b.failed > 0, "%d in error", b.failed) }},
-	{story.Cache, story.Plain, func(b *board) string { return fmt.Sprintf("%d entries", b.entries) }},
-	{story.Cache, story.Plain, func(b *board) string { return when(!b.asOf.IsZero(), "as of %s", b.asOf.Local().Format(time.TimeOnly)) }},
+	{story.Cache, widget.Warn, func(b *board) string { return when(b.failed > 0, "%d in error", b.failed) }},
+	{story.Cache, widget.Plain, func(b *board) string { return fmt.Sprintf("%d entries", b.entries) }},
+	{story.Cache, widget.Plain, func(b *board) string { return when(!b.asOf.IsZero(), "as of %s", b.asOf.Local().Format(time.TimeOnly)) }},
 
-	{story.Ready, story.Dim, func(b *board) string { return when(!b.Node.Known, "not known yet") }},
-	{story.Ready, story.Good, func(b *board) string { return when(b.Node.Known && b.Node.Ready, "Ready") }},
-	{story.Ready, story.Bad, func(b *board) string { return when(b.Node.Known && !b.Node.Ready, "NotReady") }},
-	{story.Ready, story.Plain, func(b *board) string { return b.Mode.Mode.String() + " mode" }},
-	{story.Ready, story.Warn, func(b *board) string { return when(say.FellBack(&b.Mode), "fell back") }},
-	{story.Ready, story.Dim, func(b *board) string { return when(b.Mode.Repeated > 0, "%s sent twice", text.Count(b.Mode.Repeated)) }},
+	{story.Ready, widget.Quiet, func(b *board) string { return when(!b.Node.Known, "not known yet") }},
+	{story.Ready, widget.Good, func(b *board) string { return when(b.Node.Known && b.Node.Ready, "Ready") }},
+	{story.Ready, widget.Bad, func(b *board) string { return when(b.Node.Known && !b.Node.Ready, "NotReady") }},
+	{story.Ready, widget.Plain, func(b *board) string { return b.Mode.Mode.String() + " mode" }},
+	{story.Ready, widget.Warn, func(b *board) string { return when(say.FellBack(&b.Mode), "fell back") }},
+	{story.Ready, widget.Quiet, func(b *board) string { return when(b.Mode.Repeated > 0, "%s sent twice", text.Count(b.Mode.Repeated)) }},
 
-	{story.ListAge, story.Bad, func(b *board) string { return when(b.unhealthy(), "unhealthy  %s", b.age()) }},
-	{story.ListAge, story.Good, func(b *board) string { return when(!b.unhealthy(), "healthy  %s", b.age()) }},
+	{story.ListAge, widget.Bad, func(b *board) string { return when(b.unhealthy(), "unhealthy  %s", b.age()) }},
+	{story.ListAge, widget.Good, func(b *board) string { return when(!b.unhealthy(), "healthy  %s", b.age()) }},
 
-	{story.Sources, story.Dim, func(b *board) string { return when(!say.Streaming(b.Snapshot), "off") }},
-	{story.Sources, story.Dim, func(b *board) string { return when(b.use == pleg.StreamUnused, "only watch") }},
+	{story.Sources, widget.Quiet, func(b *board) string { return when(!say.Streaming(b.Snapshot), "off") }},
+	{story.Sources, widget.Quiet, func(b *board) string { return when(b.use == pleg.StreamUnused, "only watch") }},
 }
 
 func when(holds bool, format string, args ...any) string {

@@ -193,7 +193,8 @@ func said(t *theme.Theme, of *story.Stage, step int) []text.Span {
 	if step > 0 {
 		title = strings.TrimSpace(fmt.Sprintf("%s %d %s  %s", t.Symbols.Mark, step, title, of.At()))
 	}
-	all := []text.Span{text.Say(t.Title, title), text.Say(of.Level.Style(t), of.Says)}
+	_, st := of.Level.Look(t)
+	all := []text.Span{text.Say(t.Title, title), text.Say(st, of.Says)}
 	if of.Field != "" {
 		all = append(all, text.Say(t.Dim, of.Field))
 	}

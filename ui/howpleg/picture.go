@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 const (
@@ -50,7 +51,7 @@ func (p *picture) box(of *box, lines [][]text.Span) {
 	if slices.Contains(p.places, of.place) {
 		title, look, edge = s.Mark+" "+title, p.Theme.Focus, p.Theme.Strong
 	}
-	edge = theme.When(worst == story.Bad, p.Theme.Bad, edge)
+	edge = theme.When(worst == widget.Bad, p.Theme.Bad, edge)
 	title = " " + text.Fit(title, min(text.Width(title), w-5), s.Ellipsis) + " "
 	lines[0] = append(lines[0], text.Say(edge, s.TopLeft+s.Horizontal), text.Say(look, title),
 		text.Say(edge, strings.Repeat(s.Horizontal, max(w-3-text.Width(title), 0))+s.TopRight))

@@ -302,11 +302,11 @@ func TestPickerIsClicked(t *testing.T) {
 
 // The columns of any table are chosen in the same way, by the picker and by name.
 func TestColumns(t *testing.T) {
-	tab := &widget.Table[int, int]{Key: func(i int) int { return i }, Columns: []widget.Column[int]{{Name: "a", Least: 1}, {Name: "b", Least: 1, Rank: 1}, {Name: "c", Least: 1, Rank: 2}}}
+	tab := &layer.TablePane[int, int]{Table: widget.Table[int, int]{Key: func(i int) int { return i }, Columns: []widget.Column[int]{{Name: "a", Least: 1}, {Name: "b", Least: 1, Rank: 1}, {Name: "c", Least: 1, Rank: 2}}}}
 	s := stage(layer.NewViewer("below", ""), 40, 5)
 	tab.Resize(s.V.Pen(), 40, 5)
 	tab.Hide([]string{"c"})
-	layer.Columns("Columns", tab, s)
+	tab.Do(keymap.Columns, s)
 	press(s, "j jj ")
 	if got := tab.Hidden(); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("hidden are %q, want b", got)

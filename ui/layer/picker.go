@@ -158,16 +158,3 @@ func (p *Picker) narrow(s string) {
 	}
 	p.table.Set(left)
 }
-
-// columned is a table, whatever its rows are.
-type columned interface {
-	Choices() []widget.Choice    // its columns, in their order
-	Switch(name string, on bool) // shows a column, or leaves it out; does nothing for a name that none has
-}
-
-// Columns opens a picker in which the columns of a table are switched on and off.
-func Columns(title string, t columned, h pane.Host) {
-	p := NewPicker(title, t.Choices())
-	p.Switched = func(_ pane.Host, c widget.Choice) { t.Switch(c.Name, c.On) }
-	h.Open(p)
-}

@@ -30,7 +30,9 @@ func (t *TablePane[R, K]) Observe(v *pane.View, w, h int) {
 func (t *TablePane[R, K]) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	switch {
 	case a == keymap.Columns:
-		Columns("Columns of the "+t.Name, t, h)
+		p := NewPicker("Columns of the "+t.Name, t.Choices())
+		p.Switched = func(_ pane.Host, c widget.Choice) { t.Switch(c.Name, c.On) }
+		h.Open(p)
 	case t.Arrange != nil && t.Order(a):
 		t.sorted(h)
 	default:

@@ -3,7 +3,6 @@ package model
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -32,7 +31,7 @@ func (c FilterColumns) All() (all []FilterColumn) {
 // ColumnCalled returns the column that a person may mean by a name: its own or its head, in any case;
 // false if there is none.
 func ColumnCalled(columns []FilterColumn, name string) (FilterColumn, bool) {
-	i := slices.IndexFunc(columns, func(c FilterColumn) bool { return strings.EqualFold(c.Name, name) || strings.EqualFold(c.Head, name) })
+	i := slices.IndexFunc(columns, func(c FilterColumn) bool { return widget.Called(c.Name, c.Head, name) })
 	if i < 0 {
 		return FilterColumn{}, false
 	}

@@ -6,6 +6,8 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // chain adds the kubelet's health chain, link by link, and where it ends: the node's
@@ -25,22 +27,9 @@ func (n *node) chain() {
 		{"sync loop", diagnose.HealthLoop, n.loop}, {"/healthz/syncloop", diagnose.HealthProbe, n.healthz},
 	} {
 		l := diagnose.HealthOf(n.Snapshot, link.of)
-		n.tell(link.name, n.level(l.Level, link.says(l)))
+		n.tellOf(link.name, l.Level, link.says(l))
 	}
 	n.ready()
-}
-
-// level returns what is said of a link, in the look of its level.
-func (n *node) level(l diagnose.HealthLevel, said string) text.Span {
-	switch l {
-	case diagnose.HealthWell:
-		return n.well(said)
-	case diagnose.HealthLate:
-		return n.late(said)
-	case diagnose.HealthIll:
-		return n.ill(said)
-	}
-	return n.unsure()
 }
 
 func (n *node) status(l diagnose.HealthLink) string {
@@ -72,7 +61,7 @@ func (n *node) pleg(l diagnose.HealthLink) string {
 	return said + "; unhealthy in " + n.until(l.Until)
 }
 
-func network(l diagnose.HealthLink) string { return pick(l.Text != "", l.Text, "ready") }
+func network(l diagnose.HealthLink) string { return theme.When(l.Text != "", l.Text, "ready") }
 
 func (n *node) loop(l diagnose.HealthLink) string {
 	switch l.Level {
@@ -98,23 +87,22 @@ func (n *node) healthz(l diagnose.HealthLink) string {
 func (n *node) ready() {
 	of, name := diagnose.HealthOf(n.Snapshot, diagnose.HealthReady), "node Ready"
 	if of.Level == diagnose.HealthUnknown {
-		n.tell(name, n.unsure())
+		n.tellOf(name, of.Level, "")
 		return
 	}
 	unposted := diagnose.Unposted(n.report)
 	if unposted != "" {
-		n.tell(name, n.late("nothing is posted now: "+unposted))
+		n.tell(name, widget.Warn, "nothing is posted now: "+unposted)
 		name = "it would be"
 	}
 	word, st := "True", n.Theme.Dim
 	if of.Level == diagnose.HealthIll {
 		word, st = "False", n.Theme.Text
 	}
-	state := n.level(of.Level, word+", reason "+n.Node.Reason)
-	n.say(name, state.Style, state.Text+", for "+text.AgeCoarse(n.At.Sub(of.Since)))
-	n.say("", st, diagnose.Rounded(of.Text))
+	n.tellOf(name, of.Level, word+", reason "+n.Node.Reason+", for "+text.AgeCoarse(n.At.Sub(of.Since)))
+	n.Paragraph(st, diagnose.Rounded(of.Text), text.Say(n.Theme.Dim, "  ").In(labelWidth))
 	if next := n.posting(); next != "" && unposted == "" {
-		n.tell("next posted", n.late(next))
+		n.tell("next posted", widget.Warn, next)
 	}
 }
 
@@ -126,7 +114,7 @@ func (n *node) posting() string {
 		all = append(all, "waits for the answer to Version, for "+n.since(held)+" (limit "+text.Took(n.Timeout)+"): nothing is posted")
 	}
 	if next := n.Node.Next; next.To.After(n.At) {
-		all = append(all, pick(next.Ready, "True", "False")+" in "+n.until(next.From)+" to "+n.until(next.To))
+		all = append(all, theme.When(next.Ready, "True", "False")+" in "+n.until(next.From)+" to "+n.until(next.To))
 	}
 	return strings.Join(all, "; ")
 }

@@ -5,13 +5,13 @@ package node
 import (
 	"time"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/report"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -50,32 +50,20 @@ func (n *node) Info() pane.Info {
 	return n.Titled("Node "+n.Source.Node, keymap.Over|keymap.Matching, footer...)
 }
 
-// say adds a name, and beside it a text in as many lines as it takes.
-func (n *node) say(name string, st theme.Style, said string) {
-	n.Paragraph(st, said, text.Say(n.Theme.Dim, "  "+name).In(labelWidth))
+// tell adds a name, and beside it a text in as many lines as it takes.
+func (n *node) tell(name string, l widget.Level, said string) {
+	n.Sections(widget.Section{Rows: []widget.Row{widget.Fact(name, l, said)}})
 }
 
-// tell is [node.say] for a text with its look.
-func (n *node) tell(name string, said text.Span) { n.say(name, said.Style, said.Text) }
-
-func pick[T any](condition bool, yes, no T) T {
-	if condition {
-		return yes
+// tellOf is [node.tell] for what is said of a link of the chain.
+func (n *node) tellOf(name string, l diagnose.HealthLevel, said string) {
+	if l == diagnose.HealthUnknown {
+		said = n.Theme.Symbols.Unknown + " not known yet"
 	}
-	return no
+	n.tell(name, map[diagnose.HealthLevel]widget.Level{
+		diagnose.HealthUnknown: widget.Quiet, diagnose.HealthWell: widget.Good, diagnose.HealthLate: widget.Warn, diagnose.HealthIll: widget.Bad,
+	}[l], said)
 }
-
-func (n *node) well(s string) text.Span {
-	return text.Say(n.Theme.Good, n.Theme.Symbols.Good+" "+s)
-}
-func (n *node) late(s string) text.Span {
-	return text.Say(n.Theme.Warn, n.Theme.Symbols.Warn+" "+s)
-}
-func (n *node) ill(s string) text.Span {
-	return text.Say(n.Theme.Bad, n.Theme.Symbols.Bad+" "+s)
-}
-func (n *node) dim(s string) text.Span { return text.Say(n.Theme.Dim, s) }
-func (n *node) unsure() text.Span      { return n.dim(n.Theme.Symbols.Unknown + " not known yet") }
 
 // since returns how long ago a moment was.
 func (n *node) since(t time.Time) string { return text.Age(n.At.Sub(t)) }

@@ -71,19 +71,27 @@ var columns = []widget.Column[row]{
 		Name: "rst", Head: "RST", Help: "restarts, of the container that was restarted most",
 		Least: 4, Rank: 5, Right: true,
 		Value: func(b widget.Pen, r row) widget.Cell {
+			n := uint64(r.of.Restarts)
 			if r.part != nil {
-				return say.Count(b, uint64(r.part.Attempt))
+				n = uint64(r.part.Attempt)
 			}
-			return say.Count(b, uint64(r.of.Restarts))
+			if n == 0 {
+				return widget.Cell{}
+			}
+			return widget.Count(b.Text, n)
 		},
 	}, {
 		Name: "age", Head: "AGE", Help: "how long ago it was made, by the runtime's clock",
 		Least: 5, Rank: 7, Right: true,
 		Value: func(b widget.Pen, r row) widget.Cell {
+			at := r.of.Created
 			if r.part != nil {
-				return say.Age(b, r.part.Created)
+				at = r.part.Created
 			}
-			return say.Age(b, r.of.Created)
+			if at.IsZero() {
+				return widget.Say(b.Dim, "-")
+			}
+			return widget.Since(b.Text, at)
 		},
 	}, {
 		Name: "lastevent", Head: "LAST EVENT", Help: "the last event that the kubelet's PLEG would have made, and how long ago; none for what was there at the start",
@@ -162,12 +170,22 @@ func drawRun(l *text.Line, b widget.Pen, r row, w int) {
 	}
 }
 
+// drawDots draws one sign for the state of each container.
 func drawDots(l *text.Line, b widget.Pen, r row, w int) {
-	if r.part != nil {
-		l.Space(w)
-		return
+	var now []*pleg.Container
+	if r.part == nil {
+		now = r.of.Now
 	}
-	say.Dots(l, b, r.of.Now, r.of.Dead, w)
+	for i, c := range now {
+		if i == w-1 && len(now) > w {
+			l.Put(b.Dim, "+")
+			return
+		}
+		_, died := r.of.Dead[c.ID]
+		symbol, _, st := say.Listed(b.Theme, c.State, died)
+		l.Sign(st, symbol)
+	}
+	l.Space(w - len(now))
 }
 
 // ran says how many containers run of those that should: in thousands where w cells

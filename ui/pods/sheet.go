@@ -119,6 +119,15 @@ func (s *sheet) summary(d *widget.Doc) {
 	s.worker(d)
 }
 
+// worker adds what the pod's worker does, if it has one.
+func (s *sheet) worker(d *widget.Doc) {
+	v := s.View
+	if w := v.Workers.Of(s.of.Pod.UID); w != nil {
+		_, st := say.Worker(v.Theme, w, diagnose.WorkerHeld(v.Snapshot, w))
+		d.Field("worker", st, say.WorkerTells(&v.Workers, w, v.At))
+	}
+}
+
 // deaths adds who of the pod has died, as only an event source saw. It reports whether
 // anybody has.
 func (s *sheet) deaths(d *widget.Doc) bool {

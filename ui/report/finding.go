@@ -93,9 +93,7 @@ func Holders(o Form, f *diagnose.Finding) []widget.Row {
 // chain draws what waits for what.
 func (o Form) chain(chain []diagnose.Link) widget.Section {
 	s := widget.Section{Title: "Each waits for the next", Word: "chain"}
-	for _, p := range say.Chain(o.Theme, chain, o.Width) {
-		s.Add(widget.Row{Mark: text.Span{Width: 2}, Spans: append(slices.Clip(p.Before), p.Span)})
-	}
+	s.Lines(say.Chain(o.Theme, chain, o.Width))
 	return s
 }
 

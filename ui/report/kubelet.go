@@ -22,10 +22,10 @@ func (n node) versus() widget.Section {
 	}
 	var rows [][]text.Span
 	for _, r := range n.compared(&k) {
-		rows = append(rows, []text.Span{text.Say(t.Dim, r[0]), text.Say(t.Text, r[1]), text.Say(t.Text, pick(k.Metrics.OK, r[2], ""))})
+		rows = append(rows, []text.Span{text.Say(t.Dim, r[0]), text.Say(t.Text, r[1]), text.Say(t.Text, theme.When(k.Metrics.OK, r[2], ""))})
 	}
 	s.Lines(text.Figures(t.Head, []text.Column{
-		{Width: nameWidth, Left: true}, {Head: "PLEGTOP", Width: oursWidth, Left: true}, {Head: pick(k.Metrics.OK, "KUBELET "+k.Version, ""), Left: true},
+		{Width: nameWidth, Left: true}, {Head: "PLEGTOP", Width: oursWidth, Left: true}, {Head: theme.When(k.Metrics.OK, "KUBELET "+k.Version, ""), Left: true},
 	}, rows))
 	s.Add(n.answer("kubelet ping", k.Ping))
 	for _, more := range []struct {
@@ -46,26 +46,28 @@ func (n node) versus() widget.Section {
 // compared returns what is compared: its name, ours, and the kubelet's own.
 func (n node) compared(k *evidence.Kubelet) [][3]string {
 	r := n.Relists
-	steady := func(d time.Duration, known bool) string { return pick(known, say.Steady(d), "-") }
-	ago := func(t time.Time) string { return pick(t.IsZero(), "never", say.Fresh(max(0, n.At.Sub(t)))+" ago") }
-	mean := pick(k.Interval.Count > 0, "mean "+say.Steady(k.Interval.Mean)+", ", "")
+	steady := func(d time.Duration, known bool) string { return theme.When(known, say.Steady(d), "-") }
+	ago := func(t time.Time) string {
+		return theme.When(t.IsZero(), "never", say.Fresh(max(0, n.At.Sub(t)))+" ago")
+	}
+	mean := theme.When(k.Interval.Count > 0, "mean "+say.Steady(k.Interval.Mean)+", ", "")
 	return [][3]string{
-		{"relists", text.Count(r.Count) + pick(r.Failed > 0, ", "+text.Count(r.Failed)+" failed", ""), text.Count(k.Relist.Count)},
+		{"relists", text.Count(r.Count) + theme.When(r.Failed > 0, ", "+text.Count(r.Failed)+" failed", ""), text.Count(k.Relist.Count)},
 		{"duration p50", steady(r.P50, r.Count > 0), say.Steady(k.Relist.P50)},
 		{"duration p99", steady(r.P99, r.Count > 0), bounded(k.Relist)},
 		{"interval", steady(r.Interval, r.Interval > 0), mean + "p99 " + bounded(k.Interval)},
-		{"last good one", ago(n.Health.ListedAt), pick(k.Evented(), "not told", ago(k.LastSeen))},
+		{"last good one", ago(n.Health.ListedAt), theme.When(k.Evented(), "not told", ago(k.LastSeen))},
 		{"events discarded", text.Count(n.Channel.Discarded), text.Count(k.Discarded)},
 	}
 }
 
 // bounded returns the 99th percentile, and whether that is only its lower bound.
-func bounded(t evidence.Timing) string { return pick(t.Beyond, ">", "") + say.Steady(t.P99) }
+func bounded(t evidence.Timing) string { return theme.When(t.Beyond, ">", "") + say.Steady(t.P99) }
 
 // answer tells how one question to the kubelet went.
 func (n node) answer(name string, a evidence.Answer) widget.Row {
 	if !a.Asked && a.Err == "" {
-		return widget.Fact(name, widget.Quiet, "not asked: "+pick(n.demo, "demo", "--kubelet-metrics says where to ask"))
+		return widget.Fact(name, widget.Quiet, "not asked: "+theme.When(n.demo, "demo", "--kubelet-metrics says where to ask"))
 	}
 	level, said := Answer(a)
 	return widget.Fact(name, level, said)

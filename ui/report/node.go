@@ -51,13 +51,6 @@ func missing(label, why string) widget.Row {
 // unseen is what stands under a heading of what nobody looks at.
 var unseen = widget.Row{Mark: text.Span{Width: 2}, Level: widget.Quiet, Spans: []text.Span{{Text: unavailable + nobodyLooks}}}
 
-func pick[T any](condition bool, yes, no T) T {
-	if condition {
-		return yes
-	}
-	return no
-}
-
 // table adds figures behind names of w cells, under their heads.
 func (n node) table(s *widget.Section, rows [][]text.Span, w int, head string, heads ...string) {
 	columns := []text.Column{{Head: head, Width: w, Left: true}}
@@ -80,7 +73,7 @@ func (n node) cost() widget.Section {
 	default:
 		var rows [][]text.Span
 		for _, u := range r.Usage {
-			rows = append(rows, text.Each(n.Theme.Text, u.Name, percent(float64(u.CPU)), text.Bytes(u.Memory), strconv.Itoa(u.Threads), pick(u.PID > 0, strconv.Itoa(u.PID), "several")))
+			rows = append(rows, text.Each(n.Theme.Text, u.Name, percent(float64(u.CPU)), text.Bytes(u.Memory), strconv.Itoa(u.Threads), theme.When(u.PID > 0, strconv.Itoa(u.PID), "several")))
 		}
 		n.table(&s, rows, nameWidth, "PROGRAM", "CPU", "MEMORY", "THREADS", "PID")
 	}
@@ -89,7 +82,7 @@ func (n node) cost() widget.Section {
 
 // percent returns a part of one core in percent; nothing where it is not known.
 func percent(cores float64) string {
-	return pick(cores < 0, "-", strconv.FormatFloat(cores*100, 'f', 1, 64)+"%")
+	return theme.When(cores < 0, "-", strconv.FormatFloat(cores*100, 'f', 1, 64)+"%")
 }
 
 // host tells of the node's pressure, disk and clock, and of what stands still on it.
@@ -115,7 +108,7 @@ func (n node) host() widget.Section {
 	}
 	for _, l := range r.Limits {
 		if diagnose.LimitNear(l) {
-			in := pick(l.What == evidence.Memory, text.Bytes, text.Count)
+			in := theme.When(l.What == evidence.Memory, text.Bytes, text.Count)
 			s.Add(widget.Styled("limit", widget.Plain, t.Warn, cmp.Or(l.Of, "the node")+" has "+in(l.Used)+" of "+in(l.Most)+" "+l.What))
 		}
 	}
@@ -153,13 +146,13 @@ func disk(name string, d evidence.Disk, t *theme.Theme) widget.Row {
 	if d.ReadOnly != "" {
 		said += ", read-only: " + d.ReadOnly
 	}
-	return widget.Styled(name, widget.Plain, pick(diagnose.DiskLow(d) || d.ReadOnly != "", t.Warn, t.Text), said)
+	return widget.Styled(name, widget.Plain, theme.When(diagnose.DiskLow(d) || d.ReadOnly != "", t.Warn, t.Text), said)
 }
 
 func clock(c evidence.Clock, t *theme.Theme) widget.Row {
 	switch {
 	case c.Steps > 0:
-		steps := pick(c.Steps == 1, " step, of ", " steps, the largest of ") + pick(c.Step < 0, "-", "")
+		steps := theme.When(c.Steps == 1, " step, of ", " steps, the largest of ") + theme.When(c.Step < 0, "-", "")
 		return widget.Styled("clock", widget.Plain, t.Warn, strconv.Itoa(c.Steps)+steps+text.Took(c.Step.Abs())+", "+text.Age(c.StepAge)+" ago")
 	case c.Watched == 0:
 		return widget.Fact("clock", widget.Quiet, "not watched for long enough yet")

@@ -28,7 +28,7 @@ func Sources(o Form, s *engine.Snapshot) []widget.Section {
 		}
 	}
 	for _, said := range all {
-		helpers.Add(widget.Fact(pick(o.Brief, "", "helper"), widget.Plain, said))
+		helpers.Add(widget.Fact(theme.When(o.Brief, "", "helper"), widget.Plain, said))
 	}
 	read := widget.Section{Word: "read"}
 	for _, from := range say.Sources(r) {
@@ -36,7 +36,7 @@ func Sources(o Form, s *engine.Snapshot) []widget.Section {
 			read.Add(widget.Fact("", widget.Plain, from.Name+": "+from.Said))
 			continue
 		}
-		level := pick(from.Missing != "", widget.Quiet, pick(from.Partial != "", widget.Warn, widget.Good))
+		level := theme.When(from.Missing != "", widget.Quiet, theme.When(from.Partial != "", widget.Warn, widget.Good))
 		read.Add(widget.Fact(from.Name, level, from.Said))
 		for _, line := range from.Lines {
 			read.Add(widget.Row{Spans: []text.Span{text.Say(o.Theme.Dim, o.Theme.Symbols.Bullet).In(2), text.Say(o.Theme.Text, line)}})

@@ -12,21 +12,6 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// A ChainLine is some lines of a chain: a text that may be broken, and what stands before
-// the first of them, each in a place of its own.
-type ChainLine struct {
-	Before []text.Span
-	text.Span
-}
-
-// Indent returns how many cells there are before the text.
-func (p ChainLine) Indent() (n int) {
-	for _, s := range p.Before {
-		n += s.Width
-	}
-	return n
-}
-
 const (
 	deepest = 3 // cells from one link to the next, and of what joins them
 	leaning = 4 // the part of the width that all of those from one to the next may take
@@ -34,8 +19,9 @@ const (
 
 // Chain draws a chain as a tree, each link below the one that waits for it, for w cells;
 // 0 for as many as it takes. One link alone waits for nothing, and is not drawn. A link that is only likely is joined by a broken line and
-// says so. What proves a link stands beside it where there is room for both, else below.
-func Chain(t *theme.Theme, chain []diagnose.Link, w int) []ChainLine {
+// says so. What proves a link stands beside it where there is room for both, else below. The last
+// span of each line may be broken; those before it have places of their own.
+func Chain(t *theme.Theme, chain []diagnose.Link, w int) [][]text.Span {
 	if len(chain) < 2 {
 		return nil
 	}
@@ -43,7 +29,7 @@ func Chain(t *theme.Theme, chain []diagnose.Link, w int) []ChainLine {
 	if w > 0 {
 		deeper = max(1, min(deepest, w/leaning/len(chain)))
 	}
-	var all []ChainLine
+	var all [][]text.Span
 	for i, l := range chain {
 		indent := (i - 1) * deeper
 		if w > 0 {
@@ -56,38 +42,43 @@ func Chain(t *theme.Theme, chain []diagnose.Link, w int) []ChainLine {
 
 // link draws one link, joined to the one before so many cells in; -1 or less for the
 // first. Where it is to be cut a mark says so; with what is told elsewhere.
-func link(t *theme.Theme, l diagnose.Link, indent, w int) []ChainLine {
-	head, below := ChainLine{Span: text.Say(t.Text, named(l))}, []text.Span(nil)
+func link(t *theme.Theme, l diagnose.Link, indent, w int) [][]text.Span {
+	name, before, below := text.Say(t.Text, named(l)), []text.Span(nil), []text.Span(nil)
 	if indent >= 0 {
-		head.Before = joint(t, l, indent)
+		before = joint(t, l, indent)
 		below = []text.Span{{Width: indent + deepest}}
 	}
 	if l.Kind == waits.Container || l.Kind == waits.Helper || l.Cut != nil {
-		head.Style = t.Strong
+		name.Style = t.Strong
 	}
-	parts := []ChainLine{head}
+	lines := [][]text.Span{append(before, name)}
 	if l.Cut != nil {
 		mark, st := t.Symbols.Mark, t.Strong
 		if l.Cut.Risky {
 			mark, st = t.Symbols.Warn, t.Warn
 		}
-		parts = beside(parts, below, text.Say(st, mark+" cut here"), w)
+		lines = beside(lines, below, text.Say(st, mark+" cut here"), w)
 	}
 	if l.Proof != "" {
-		parts = beside(parts, below, text.Say(t.Dim, t.Symbols.Bullet+" "+strings.TrimPrefix(l.Proof, l.Name+" ")), w)
+		lines = beside(lines, below, text.Say(t.Dim, t.Symbols.Bullet+" "+strings.TrimPrefix(l.Proof, l.Name+" ")), w)
 	}
-	return parts
+	return lines
 }
 
-// beside adds a text after the last part where there is room for both, else below it.
-func beside(parts []ChainLine, below []text.Span, s text.Span, w int) []ChainLine {
-	last := &parts[len(parts)-1]
-	own := text.Width(last.Text) + 1
-	if w > 0 && last.Indent()+own+text.Width(s.Text) > w {
-		return append(parts, ChainLine{below, s})
+// beside adds a text after the last line where there is room for both, else below it.
+func beside(lines [][]text.Span, below []text.Span, s text.Span, w int) [][]text.Span {
+	last := lines[len(lines)-1]
+	end, used := len(last)-1, text.Width(s.Text)
+	own := text.Width(last[end].Text) + 1
+	for _, before := range last[:end] {
+		used += before.Width
 	}
-	*last = ChainLine{append(last.Before, last.In(own)), s}
-	return parts
+	if w > 0 && used+own > w {
+		return append(lines, append(slices.Clip(below), s))
+	}
+	last[end].Width = own
+	lines[len(lines)-1] = append(last, s)
+	return lines
 }
 
 // joint draws what joins a link to the one before.

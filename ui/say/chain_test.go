@@ -13,21 +13,28 @@ import (
 
 // drawn returns the lines of a chain for w cells, without looks.
 func drawn(t *theme.Theme, chain []diagnose.Link, w int) (lines []string) {
-	for _, p := range Chain(t, chain, w) {
-		head := ""
-		for _, s := range p.Before {
-			head += text.Fit(s.Text, s.Width, "~")
-		}
-		body := []string{p.Text}
+	for _, line := range Chain(t, chain, w) {
+		head, last := before(line)
+		body := []string{last}
 		if w > 0 {
-			body = text.Wrap(p.Text, max(8, w-p.Indent()))
+			body = text.Wrap(last, max(8, w-text.Width(head)))
 		}
+		indent := strings.Repeat(" ", text.Width(head))
 		for _, b := range body {
 			lines = append(lines, strings.TrimRight(head+b, " "))
-			head = strings.Repeat(" ", p.Indent())
+			head = indent
 		}
 	}
 	return lines
+}
+
+// before returns what stands before the last text of a line, and that text.
+func before(line []text.Span) (head, last string) {
+	end := len(line) - 1
+	for _, s := range line[:end] {
+		head += text.Fit(s.Text, s.Width, "~")
+	}
+	return head, line[end].Text
 }
 
 var held = []diagnose.Link{
@@ -87,9 +94,10 @@ func TestChainFits(t *testing.T) {
 					t.Fatalf("%d links in %d cells: %d in %q", n, w, got, line)
 				}
 			}
-			for _, p := range Chain(&look, chain, w) {
-				if room := w - p.Indent(); room < min(16, text.Width(p.Text)) && p.Text[0] != look.Symbols.Bullet[0] {
-					t.Fatalf("%d links in %d cells leave %d for %q", n, w, room, p.Text)
+			for _, line := range Chain(&look, chain, w) {
+				head, last := before(line)
+				if room := w - text.Width(head); room < min(16, text.Width(last)) && last[0] != look.Symbols.Bullet[0] {
+					t.Fatalf("%d links in %d cells leave %d for %q", n, w, room, last)
 				}
 			}
 		}

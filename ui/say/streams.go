@@ -62,9 +62,9 @@ func StreamLook(t *theme.Theme, k *engine.SourceState) text.Span {
 	return text.Say(t.Dim, t.Symbols.Bullet+" "+word)
 }
 
-// StreamTrouble says what is wrong with an event source, or what it waits for, and what is
+// streamTrouble says what is wrong with an event source, or what it waits for, and what is
 // odd about it; nothing of one that is well.
-func StreamTrouble(s *engine.Snapshot, k *engine.SourceState) string {
+func streamTrouble(s *engine.Snapshot, k *engine.SourceState) string {
 	var all []string
 	say := func(on bool, format string, args ...any) {
 		if on {

@@ -22,7 +22,7 @@ func TestStreamTrouble(t *testing.T) {
 		{"not enabled: that it is tried now and then is of no use to know", engine.SourceState{State: engine.StreamNotEnabled, Reason: "off", NextAt: soon}, "off"},
 		{"odd", engine.SourceState{State: engine.StreamConnected, BadClock: "an hour off", Backlog: 12, Unknown: 1234}, "its times are not used: an hour off; 12 events from before it was opened; 1234 events of ids that no relist had"},
 	} {
-		if got := StreamTrouble(&engine.Snapshot{At: noon}, &tt.of); got != tt.want {
+		if got := streamTrouble(&engine.Snapshot{At: noon}, &tt.of); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

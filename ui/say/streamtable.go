@@ -7,59 +7,44 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
-	"github.com/plegtop/plegtop/ui/widget"
-)
-
-type (
-	streamSource = *engine.SourceState
-	drift        = *ledger.Drift
 )
 
 // sources are the columns of the event sources, at most 78 cells wide, what matters less at the
 // right.
-var sources = []widget.Column[streamSource]{
-	{Head: "EVENT SOURCE", Least: 13, Value: func(p widget.Pen, k streamSource) widget.Cell { return widget.Say(p.Text, k.Source.String()) }},
-	{Head: "STATE", Least: 14, Value: func(p widget.Pen, k streamSource) widget.Cell {
-		state := StreamLook(p.Theme, k)
-		return widget.Say(state.Style, state.Text)
-	}},
-	{Head: "SINCE", Least: 6, Right: true, Value: func(p widget.Pen, k streamSource) widget.Cell { return latest(p, k.Since) }},
-	{Head: "RECEIVED", Least: 9, Right: true, Value: func(p widget.Pen, k streamSource) widget.Cell { return widget.Count(p.Text, k.Received) }},
-	{Head: "LOST", Least: 6, Right: true, Value: func(p widget.Pen, k streamSource) widget.Cell { return suspect(p, k.Lost) }},
-	{Head: "LAST", Least: 6, Right: true, Value: func(p widget.Pen, k streamSource) widget.Cell { return latest(p, k.LastAt) }},
+var sources = []text.Column{
+	{Head: "EVENT SOURCE", Width: 14, Left: true}, {Head: "STATE", Width: 15, Left: true},
+	{Head: "SINCE", Width: 7}, {Head: "RECEIVED", Width: 10}, {Head: "LOST", Width: 7}, {Head: "LAST", Width: 7},
 }
 
 // drifts are the columns of how far each event source and the relist agree.
-var drifts = []widget.Column[drift]{
-	{Head: "DRIFT", Least: 7, Value: func(p widget.Pen, d drift) widget.Cell { return widget.Say(p.Text, d.Source.String()) }},
-	{Head: "SEEN", Least: 5, Right: true, Value: func(p widget.Pen, d drift) widget.Cell { return widget.Count(p.Text, d.Transitions) }},
-	{Head: "BOTH", Least: 6, Right: true, Value: func(p widget.Pen, d drift) widget.Cell { return widget.Count(p.Text, d.Both) }},
-	{Head: "MISSED: RELIST", Least: 14, Right: true, Value: func(p widget.Pen, d drift) widget.Cell { return widget.Count(p.Text, d.MissedByRelist) }},
-	{Head: "SOURCE", Least: 6, Right: true, Value: func(p widget.Pen, d drift) widget.Cell { return suspect(p, d.MissedBySource) }},
-	{Head: "TWICE", Least: 5, Right: true, Value: func(p widget.Pen, d drift) widget.Cell { return suspect(p, d.Duplicates) }},
-	{Head: "LATE", Least: 5, Right: true, Value: func(p widget.Pen, d drift) widget.Cell { return widget.Count(p.Text, d.Late) }},
-	{Head: "LEAD: MEDIAN", Least: 12, Right: true, Value: func(p widget.Pen, d drift) widget.Cell { return lead(p, d, d.LeadP50) }},
-	{Head: "WORST 1%", Least: 8, Right: true, Value: func(p widget.Pen, d drift) widget.Cell { return lead(p, d, d.LeadP99) }},
+var drifts = []text.Column{
+	{Head: "DRIFT", Width: 8, Left: true}, {Head: "SEEN", Width: 6}, {Head: "BOTH", Width: 7}, {Head: "MISSED: RELIST", Width: 15}, {Head: "SOURCE", Width: 7},
+	{Head: "TWICE", Width: 6}, {Head: "LATE", Width: 6}, {Head: "LEAD: MEDIAN", Width: 13}, {Head: "WORST 1%", Width: 9},
 }
 
-// latest returns a moment that need not change each second; "-" for the zero time.
-func latest(p widget.Pen, at time.Time) widget.Cell {
-	if at.IsZero() {
-		return widget.Say(p.Text, "-")
+// drift returns the figures of an event source. Of some of them all but 0 should not be.
+func drift(t *theme.Theme, d *ledger.Drift) []text.Span {
+	median, worst := "-", "-"
+	if d.Both > 0 {
+		median, worst = Lead(d.LeadP50), Lead(d.LeadP99)
 	}
-	return widget.Lately(p.Text, at)
+	row := text.Each(t.Text, d.Source.String(), text.Count(d.Transitions), text.Count(d.Both), text.Count(d.MissedByRelist),
+		text.Count(d.MissedBySource), text.Count(d.Duplicates), text.Count(d.Late), median, worst)
+	row[4].Style, row[5].Style = theme.When(d.MissedBySource > 0, t.Warn, t.Text), theme.When(d.Duplicates > 0, t.Warn, t.Text)
+	return row
 }
 
-// suspect returns a number of which all but 0 should not be.
-func suspect(p widget.Pen, n uint64) widget.Cell {
-	return widget.Count(theme.When(n > 0, p.Warn, p.Text), n)
-}
-
-func lead(p widget.Pen, d drift, of time.Duration) widget.Cell {
-	if d.Both == 0 {
-		return widget.Say(p.Text, "-")
+// latest returns how long ago a moment was, where that need not change each second; "-" for the
+// zero time.
+func latest(at, now time.Time) string {
+	switch age := now.Sub(at); {
+	case at.IsZero():
+		return "-"
+	case age < 10*time.Second:
+		return "now"
+	default:
+		return text.AgeCoarse(age)
 	}
-	return widget.Ahead(p.Text, of)
 }
 
 // StreamTable returns the table of the event sources, a line each, and that of the drift
@@ -69,25 +54,26 @@ func StreamTable(t *theme.Theme, s *engine.Snapshot) (lines [][]text.Span, below
 	if !Streaming(s) {
 		return nil, nil
 	}
-	var wanted []streamSource
+	var rows [][]text.Span
 	for i := range s.Sources {
 		k := &s.Sources[i]
 		if k.State == engine.StreamOff && k.Received == 0 {
 			continue // nobody ever wanted it
 		}
-		wanted = append(wanted, k)
-		if says := StreamTrouble(s, k); says != "" {
+		row := text.Each(t.Text, k.Source.String(), "", latest(k.Since, s.At), text.Count(k.Received), text.Count(k.Lost), latest(k.LastAt, s.At))
+		row[1], row[4].Style = StreamLook(t, k), theme.When(k.Lost > 0, t.Warn, t.Text)
+		rows = append(rows, row)
+		if says := streamTrouble(s, k); says != "" {
 			below = append(below, text.Say(theme.When(k.State == engine.StreamConnected, t.Dim, t.Text), k.Source.String()+": "+says))
 		}
 	}
-	p := widget.Pen{Theme: t, At: s.At}
-	lines = widget.Printed(p, sources, wanted)
+	lines = text.Figures(t.Head, sources, rows)
 	if len(s.Drift) > 0 {
-		all := make([]drift, len(s.Drift))
+		rows = nil
 		for i := range s.Drift {
-			all[i] = &s.Drift[i]
+			rows = append(rows, drift(t, &s.Drift[i]))
 		}
-		lines = append(lines, widget.Printed(p, drifts, all)...)
+		lines = append(lines, text.Figures(t.Head, drifts, rows)...)
 	}
 	if s.UnseenMore > 0 {
 		below = append(below, text.Say(t.Dim, text.Count(s.UnseenMore)+" more events of ids that nobody knows: counted, not told"))

@@ -39,7 +39,7 @@ func WorkerTells(all *podworker.Workers, w *podworker.Worker, at time.Time) stri
 		says = "waits for a status newer than " + w.After.Local().Format(time.TimeOnly) + " for " + text.Age(at.Sub(w.Since))
 	}
 	for i := range w.Expected {
-		says += join(i, ", expects ") + Expected(&w.Expected[i]) + " within " + text.Age(w.Expected[i].Until.Sub(at))
+		says += theme.When(i == 0, ", expects ", ", ") + Expected(&w.Expected[i]) + " within " + text.Age(w.Expected[i].Until.Sub(at))
 	}
 	woken, synced := "woken", "synced"
 	if !all.Acting {
@@ -56,13 +56,6 @@ func WorkerTells(all *podworker.Workers, w *podworker.Worker, at time.Time) stri
 		says += fmt.Sprintf("; %d events wait", w.Queued)
 	}
 	return says
-}
-
-func join(i int, first string) string {
-	if i == 0 {
-		return first
-	}
-	return ", "
 }
 
 // WorkerEvent returns the last event of a pod worker and when it came: in brackets if it was

@@ -13,7 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/model"
-	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // A Place is where in runtime and kubelet a stage takes place.
@@ -45,30 +45,12 @@ const (
 	Stages // how many there are
 )
 
-// A Level says how a figure or stage is to be taken.
-type Level uint8
-
-// The worst is the greatest. What does not stand out is Plain.
-const (
-	Plain  Level = iota
-	Dim          // it says little
-	Strong       // it says most
-	Good
-	Warn
-	Bad
-)
-
-// Style returns how a level is drawn.
-func (l Level) Style(t *theme.Theme) theme.Style {
-	return [...]theme.Style{Plain: t.Text, Dim: t.Dim, Strong: t.Strong, Good: t.Good, Warn: t.Warn, Bad: t.Bad}[l]
-}
-
 // A Figure is a fact of a stage: a moment, a text, or a text about a moment.
 type Figure struct {
 	Label string
 	At    time.Time // zero for none
 	Text  string
-	Level Level
+	Level widget.Level
 }
 
 // A Stage is a part of a story.
@@ -78,7 +60,7 @@ type Stage struct {
 	Places  []Place
 	When    time.Time // zero if nobody knows, or it never came to that
 	Who     string    // who did or saw it then; empty likewise
-	Level   Level
+	Level   widget.Level
 	Says    string   // what it is, in a few sentences
 	Then    string   // what else comes of it; empty for nothing
 	Field   string   // what goes wrong here on real nodes; empty for nothing
@@ -121,7 +103,7 @@ func (t *teller) stage(i int) Stage {
 	case i == Seen && t.unseen(), (i == Found || i == Inspected) && t.streamed() && !t.unseen():
 		st.Places = []Place{Runtime, Sources}
 	case i >= Sent && t.row.Delivery == pleg.Discarded:
-		st.Level = Bad
+		st.Level = widget.Bad
 	}
 	if of.at != nil {
 		st.When, st.Who = of.at(t)

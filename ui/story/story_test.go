@@ -13,6 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/model"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -137,7 +138,7 @@ func TestWhoSawIt(t *testing.T) {
 	}
 	want := []Figure{
 		{Label: "relist", At: r.SeenAt.Add(20 * time.Millisecond)},
-		{Label: "pidfd", At: r.SeenAt, Text: "20ms before the relist", Level: Strong},
+		{Label: "pidfd", At: r.SeenAt, Text: "20ms before the relist", Level: widget.Strong},
 		{Label: "mode", Text: "generic: " + acts[pleg.StreamUnused]},
 	}
 	if diff := cmp.Diff(want, all[Seen].Figures[3:]); diff != "" || !strings.Contains(all[Seen].Says, "The source pidfd saw it at 11:59:50.010, 20ms before the relist.") {
@@ -154,16 +155,16 @@ func TestPlaces(t *testing.T) {
 		change func(*engine.Event)
 		stage  int
 		want   []Place
-		level  Level
+		level  widget.Level
 	}{
-		{"found by a relist", func(*engine.Event) {}, Found, []Place{Lists, Compare}, Plain},
-		{"told by the stream", func(e *engine.Event) { e.Streamed = true }, Seen, []Place{Runtime}, Plain},
-		{"taken in from it", func(e *engine.Event) { e.Streamed = true }, Found, beside, Plain},
-		{"cached from it", func(e *engine.Event) { e.Streamed = true }, Cached, []Place{Cache}, Plain},
-		{"seen by a source alone", func(e *engine.Event) { e.Delivery = pleg.Unseen }, Seen, beside, Plain},
-		{"not found", func(e *engine.Event) { e.Delivery = pleg.Unseen }, Found, []Place{Lists, Compare}, Plain},
-		{"thrown away", func(e *engine.Event) { e.Delivery = pleg.Discarded }, Sent, []Place{Channel}, Bad},
-		{"cached before that", func(e *engine.Event) { e.Delivery = pleg.Discarded }, Cached, []Place{Cache}, Plain},
+		{"found by a relist", func(*engine.Event) {}, Found, []Place{Lists, Compare}, widget.Plain},
+		{"told by the stream", func(e *engine.Event) { e.Streamed = true }, Seen, []Place{Runtime}, widget.Plain},
+		{"taken in from it", func(e *engine.Event) { e.Streamed = true }, Found, beside, widget.Plain},
+		{"cached from it", func(e *engine.Event) { e.Streamed = true }, Cached, []Place{Cache}, widget.Plain},
+		{"seen by a source alone", func(e *engine.Event) { e.Delivery = pleg.Unseen }, Seen, beside, widget.Plain},
+		{"not found", func(e *engine.Event) { e.Delivery = pleg.Unseen }, Found, []Place{Lists, Compare}, widget.Plain},
+		{"thrown away", func(e *engine.Event) { e.Delivery = pleg.Discarded }, Sent, []Place{Channel}, widget.Bad},
+		{"cached before that", func(e *engine.Event) { e.Delivery = pleg.Discarded }, Cached, []Place{Cache}, widget.Plain},
 	} {
 		st := Of(died(func(_ *engine.Snapshot, e *engine.Event) { tt.change(e) }))[tt.stage]
 		if diff := cmp.Diff(tt.want, st.Places); diff != "" || st.Level != tt.level {

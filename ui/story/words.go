@@ -11,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // words returns what puts figures and names into a tale.
@@ -131,14 +132,14 @@ var acts = [...]string{
 // seen are the figures of who saw it when, and how late that was.
 func (t *teller) seen() []Figure {
 	r := t.row
-	all := []Figure{{Label: "happened", Level: Dim, Text: "not known: the runtime keeps no time of it"}, {Label: "seen", At: r.SeenAt, Text: text.AgeCoarse(t.At.Sub(r.SeenAt)) + " ago"}}
+	all := []Figure{{Label: "happened", Level: widget.Quiet, Text: "not known: the runtime keeps no time of it"}, {Label: "seen", At: r.SeenAt, Text: text.AgeCoarse(t.At.Sub(r.SeenAt)) + " ago"}}
 	if at, who := t.happened(); !at.IsZero() {
 		all[0] = Figure{Label: "happened", At: at, Text: "by " + who}
 	} else if r.AtStart {
 		all[0] = Figure{Label: "at start", Text: "it was so before plegtop first looked: nothing happened at this time"}
 	}
 	if r.HasLag && diagnose.LagsBehind(r.Lag) {
-		all = append(all, Figure{Label: "lag", Text: text.Took(r.Lag) + ": relists were late", Level: Warn})
+		all = append(all, Figure{Label: "lag", Text: text.Took(r.Lag) + ": relists were late", Level: widget.Warn})
 	} else if r.HasLag {
 		all = append(all, Figure{Label: "lag", Text: text.Took(r.Lag)})
 	}
@@ -154,12 +155,12 @@ func (t *teller) seen() []Figure {
 		case at.IsZero() && of != ledger.FromRelist:
 			continue
 		case at.IsZero():
-			f.Text, f.Level = "not seen", Warn
+			f.Text, f.Level = "not seen", widget.Warn
 		case known && of != ledger.FromRelist:
 			f.Text = text.Took(lead.Abs()) + cmp.Or(said(lead < 0, " after the relist"), " before the relist")
 		}
 		if of == first {
-			f.Level = Strong
+			f.Level = widget.Strong
 		}
 		all = append(all, f)
 	}

@@ -167,8 +167,8 @@ func (s Style) Append(dst []byte, text string) []byte {
 	return append(dst, s.Off...)
 }
 
-// When returns one of two styles.
-func When(condition bool, then, otherwise Style) Style {
+// When returns one of two styles, or of two texts or figures.
+func When[T any](condition bool, then, otherwise T) T {
 	if condition {
 		return then
 	}

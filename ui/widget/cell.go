@@ -41,10 +41,10 @@ type Column[R any] struct {
 	Unsorted bool
 }
 
-// Called reports whether a person may mean the column by a name: its own or its head, in any
-// case.
-func (c *Column[R]) Called(name string) bool {
-	return strings.EqualFold(c.Name, name) || strings.EqualFold(c.Head, name)
+// Called reports whether a person may mean a column of that name and head by a word: either of
+// them, in any case.
+func Called(name, head, word string) bool {
+	return strings.EqualFold(name, word) || strings.EqualFold(head, word)
 }
 
 // ColumnOf returns a column of rows R that has the values of another one, of what of finds for a

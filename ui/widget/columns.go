@@ -199,9 +199,7 @@ func (t *Table[R, K]) Value(p Pen, r R) Cell {
 // SortBy chooses the column that sorts by its name or head, in any case; an empty name
 // for the rows' own order. It reports whether there is such a column.
 func (t *Table[R, K]) SortBy(name string) bool {
-	i := slices.IndexFunc(t.Columns, func(c Column[R]) bool {
-		return c.sorts() && c.Called(name)
-	})
+	i := slices.IndexFunc(t.Columns, func(c Column[R]) bool { return c.sorts() && Called(c.Name, c.Head, name) })
 	if i < 0 && name != "" {
 		return false
 	}

@@ -2,7 +2,6 @@ package widget
 
 import (
 	"sort"
-	"strings"
 
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -12,28 +11,6 @@ func Written(p Pen, w int, write func(d *Doc)) [][]text.Span {
 	var d Doc
 	d.Write(p, w, 0, write)
 	return d.lines
-}
-
-// Printed returns a table that only is read: a line of heads, and a line for each row, the
-// columns as narrow as they may be.
-func Printed[R any](p Pen, columns []Column[R], rows []R) [][]text.Span {
-	all := make([][]text.Span, len(rows)+1)
-	for _, c := range columns {
-		all[0] = append(all[0], Say(p.Head, c.Head).slot(p, c.Least, c.Right))
-		for i, r := range rows {
-			all[i+1] = append(all[i+1], c.Value(p, r).slot(p, c.Least, c.Right))
-		}
-	}
-	return all
-}
-
-// slot returns c in w cells with a gap after them.
-func (c Cell) slot(p Pen, w int, right bool) text.Span {
-	said := c.Text + string(c.figure(nil, p.At))
-	if right {
-		said = strings.Repeat(" ", max(0, w-text.Width(said))) + said
-	}
-	return text.Say(c.Look, said).In(w + 1)
 }
 
 // stack works out on which lines the rows are.

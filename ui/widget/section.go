@@ -32,32 +32,35 @@ type Row struct {
 	Hang    int // where further lines begin; 0 for below the text
 }
 
-// A Level says how well a thing stands: as a sign before the last span, and as its look if it
-// has none of its own.
+// A Level says how well a thing stands, or how much it says: as a sign before the last span, and as
+// its look if it has none of its own. The worst is the greatest.
 type Level uint8
 
 // The levels.
 const (
-	Plain Level = iota
-	Quiet       // matters less, or is not known; without a sign
+	Plain  Level = iota
+	Quiet        // matters less, or is not known; without a sign
+	Strong       // says most; without a sign
 	Good
 	Warn
 	Bad
 )
 
-// look returns the sign and the look of a level; no sign if it has none.
-func (p Pen) look(of Level) (sign string, st theme.Style) {
+// Look returns the sign of a level, empty if it has none, and its look.
+func (of Level) Look(t *theme.Theme) (sign string, st theme.Style) {
 	switch of {
 	case Quiet:
-		return "", p.Dim
+		return "", t.Dim
+	case Strong:
+		return "", t.Strong
 	case Good:
-		return p.Symbols.Good, p.Theme.Good
+		return t.Symbols.Good, t.Good
 	case Warn:
-		return p.Symbols.Warn, p.Theme.Warn
+		return t.Symbols.Warn, t.Warn
 	case Bad:
-		return p.Symbols.Bad, p.Theme.Bad
+		return t.Symbols.Bad, t.Bad
 	}
-	return "", p.Text
+	return "", t.Text
 }
 
 // Fact returns a row of a label and a text.
@@ -131,7 +134,7 @@ func (d *Doc) spans(r *Row, before []text.Span, last text.Span) {
 		d.Line(append(before, last)...)
 		return
 	}
-	sign, st := d.pen.look(r.Level)
+	sign, st := r.Level.Look(d.pen.Theme)
 	if sign != "" {
 		last.Text = sign + " " + last.Text
 	}
