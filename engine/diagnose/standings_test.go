@@ -88,3 +88,29 @@ func TestStandingsOfWhatDoesNotChange(t *testing.T) {
 		t.Error("a trouble of one pod is not seen, or has others worked out again")
 	}
 }
+
+// Only a late call that asks for a pod by itself hangs: a probe and a sweep choose pods for the
+// sake of the runtime. Of several it is the oldest.
+func TestWhatHangsForAPod(t *testing.T) {
+	n := healthy(1)
+	about := func(by call.Asker, op call.Operation, age time.Duration) call.Flight {
+		return call.Flight{By: by, Op: op, Pod: n.Pods[0].PodRef, Since: ago(age)}
+	}
+	for name, tt := range map[string]struct {
+		out  []call.Flight
+		want call.Operation
+	}{
+		"a probe":          {[]call.Flight{about(call.ByProbe, call.PodSandboxStatus, time.Minute)}, 0},
+		"a sweep":          {[]call.Flight{about(call.BySweep, call.PodSandboxStatus, time.Minute)}, 0},
+		"just made":        {[]call.Flight{about(call.ByRelist, call.PodSandboxStatus, time.Second/2)}, 0},
+		"of no pod":        {[]call.Flight{{Op: call.ListContainers, Since: ago(time.Minute)}}, 0},
+		"beside a probe":   {[]call.Flight{about(call.ByProbe, call.PodSandboxStatus, time.Hour), about(call.ByRelist, call.ContainerStatus, time.Minute)}, call.ContainerStatus},
+		"the older of two": {[]call.Flight{about(call.ByRelist, call.ContainerStatus, time.Hour), about(call.ByRelist, call.PodSandboxStatus, time.Minute)}, call.ContainerStatus},
+	} {
+		n.InFlight = tt.out
+		out := new(Standings).Update(&n.Snapshot, nil)[0].Out
+		if (out != nil) != (tt.want != 0) || out != nil && out.Op != tt.want {
+			t.Errorf("%s: %v hangs, want %v", name, out, tt.want)
+		}
+	}
+}

@@ -15,8 +15,8 @@ const elsewhere = "for a pod of another namespace"
 
 // Within returns u without what is only about other namespaces than these; none stands
 // for all. What is about the node stays. A headline that speaks of what was left out keeps
-// its word, and is no worse than the worst finding that stays. It does not change u. What
-// Troubled returns is that of all namespaces.
+// its word, and is no worse than the worst finding that stays. It does not change u. Pods of
+// other namespaces are still among [Update.Standings].
 func (u Update) Within(namespaces []string) Update {
 	if len(namespaces) == 0 {
 		return u

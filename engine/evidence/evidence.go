@@ -97,8 +97,10 @@ type Disk struct {
 	ErrorAge     time.Duration `line:"-"`                  // since the last of them
 }
 
-// IsZero reports whether no figure of it is known: a drawn node has disks without figures.
-func (d Disk) IsZero() bool { return d.Missing != "" || d.Path == "" || d.Total == 0 }
+// IsZero reports whether nothing but its place is known: a drawn node has disks without figures.
+func (d Disk) IsZero() bool {
+	return d.Missing != "" || d.Path == "" || d.Total == 0 && d.ReadOnly == ""
+}
 
 // A Device is a disk, or a part of one.
 type Device struct {

@@ -63,7 +63,7 @@ func readSource(root string, fd int, d *evidence.Disk) {
 		return
 	}
 	d.Mount.Device = m.MajorMinorVer // as that of who waits for it: a subvolume of btrfs has another one
-	source := sourceBelow(mounts, m)
+	source := sourceBelow(root, mounts, m)
 	var device unix.Stat_t
 	if source == "" || unix.Stat(filepath.Join("/", root, source), &device) != nil || device.Mode&unix.S_IFMT != unix.S_IFBLK {
 		return
@@ -75,10 +75,10 @@ func readSource(root string, fd int, d *evidence.Disk) {
 }
 
 // sourceBelow returns the device file below a mount: of btrfs its source is one, an overlay
-// writes to a folder that may be on such a mount. It is empty for what has none.
-func sourceBelow(mounts []*procfs.MountInfo, m *procfs.MountInfo) string {
+// writes to a folder of the host that may be on such a mount. It is empty for what has none.
+func sourceBelow(root string, mounts []*procfs.MountInfo, m *procfs.MountInfo) string {
 	if upper := m.SuperOptions["upperdir"]; m.FSType == "overlay" && upper != "" {
-		m = proc.MountAt(mounts, upper)
+		m = proc.MountAt(mounts, filepath.Join("/", root, upper))
 	}
 	if m == nil || !strings.HasPrefix(m.Source, "/dev/") { // as of an upper folder of another namespace
 		return ""

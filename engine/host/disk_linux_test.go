@@ -62,7 +62,7 @@ func TestSourceBelow(t *testing.T) {
 		{MountPoint: "/share", FSType: "nfs4", Source: "nas:/export"},
 	}
 	for i, want := range []string{"/dev/vda1", "/dev/mapper/vg-data", "/dev/mapper/vg-data", "", ""} {
-		if got := sourceBelow(mounts, mounts[i]); got != want {
+		if got := sourceBelow("/", mounts, mounts[i]); got != want {
 			t.Errorf("%s: %q, want %q", mounts[i].MountPoint, got, want)
 		}
 	}
@@ -94,6 +94,19 @@ func TestDisksBelow(t *testing.T) {
 	}
 	if got := disksBelow(root, "dm-2"); len(got) != belowMost {
 		t.Errorf("%d disks are looked for below one", len(got))
+	}
+}
+
+// Who runs in a container sees the host's folders below its root: what is mounted at the same
+// path in the container is another disk.
+func TestSourceBelowARoot(t *testing.T) {
+	mounts := []*procfs.MountInfo{
+		{MountPoint: "/data", FSType: "ext4", Source: "/dev/vdz1"},
+		{MountPoint: "/host", FSType: "overlay", Source: "overlay", SuperOptions: map[string]string{"upperdir": "/data/upper"}},
+		{MountPoint: "/host/data", FSType: "ext4", Source: "/dev/vda1"},
+	}
+	if got := sourceBelow("/host", mounts, mounts[1]); got != "/dev/vda1" {
+		t.Errorf("the overlay of the host is on %q", got)
 	}
 }
 
