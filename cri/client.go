@@ -86,7 +86,6 @@ func (c *Client) options() []grpc.DialOption {
 		grpc.WithUserAgent("plegtop"),
 		grpc.WithStatsHandler(meter{}),
 		grpc.WithUnaryInterceptor(c.explainUnary),
-		grpc.WithStreamInterceptor(c.explainStream),
 	}
 }
 
