@@ -62,7 +62,7 @@ func (f Filter) String() string {
 
 // Pod reports whether f shows p. Ages are measured as of at.
 func (f Filter) Pod(p *Pod, at time.Time) bool {
-	return f.holds(func(t term) bool { return t.field.pod(p, at, t) })
+	return f.holds(func(t term) bool { return t.field.ofPod(p, at, t) })
 }
 
 // Event reports whether f shows e. Ages are measured as of at. A field that
