@@ -115,12 +115,7 @@ func (l *Pods) Len() int { return len(l.all.Values) }
 
 // choose works out which are shown, and their order.
 func (l *Pods) choose() {
-	shown := make([]*Pod, 0, len(l.all.Values))
-	for _, p := range l.all.Values {
-		if l.Shows(p) {
-			shown = append(shown, p)
-		}
-	}
+	shown := slices.DeleteFunc(slices.Clone(l.all.Values), func(p *Pod) bool { return !l.Shows(p) })
 	if l.order.Sort != nil {
 		l.order.Sort(shown)
 	} else {
