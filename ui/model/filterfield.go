@@ -80,15 +80,18 @@ var fields = []*field{
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.To.String(), t.op, t.lower) },
 	},
 	{ // kind:died: the event is; the last event of the pod was
-		names: []string{"kind", "type"}, want: "started, died, removed, changed, podsync, networksetup or networkfailed", set: setKind,
+		names: []string{"kind", "type"}, want: "started, died, removed, changed, podsync, networksetup or networkfailed",
+		set:   func(t *term) (ok bool) { t.kind, ok = named(t.lower, pleg.Started, pleg.NetworkFailed); return ok },
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Kind, t.op, t.kind) },
 	},
 	{ // delivery:discarded: the event was; the last event of the pod was
-		names: []string{"delivery"}, want: "delivered, filtered, discarded, unseen or derived", set: setDelivery,
+		names: []string{"delivery"}, want: "delivered, filtered, discarded, unseen or derived",
+		set:   func(t *term) (ok bool) { t.delivery, ok = named(t.lower, pleg.Delivered, pleg.Derived); return ok },
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Delivery, t.op, t.delivery) },
 	},
 	{ // seen:cri: who saw the event first; the last event of the pod
-		names: []string{"seen"}, want: "relist, cri, cgroup or pidfd", set: setSource,
+		names: []string{"seen"}, want: "relist, cri, cgroup or pidfd",
+		set: func(t *term) (ok bool) { t.source, ok = named(t.lower, ledger.FromRelist, ledger.FromPidfd); return ok },
 		event: func(e engine.Event, _ time.Time, t term) bool {
 			first, _ := e.Seen.First()
 			return compared(first, t.op, t.source)
@@ -174,21 +177,6 @@ func setNumber(t *term) bool {
 	var err error
 	t.number, err = strconv.ParseInt(t.text, 10, 32)
 	return err == nil
-}
-
-func setKind(t *term) (ok bool) {
-	t.kind, ok = named(t.lower, pleg.Started, pleg.NetworkFailed)
-	return ok
-}
-
-func setDelivery(t *term) (ok bool) {
-	t.delivery, ok = named(t.lower, pleg.Delivered, pleg.Derived)
-	return ok
-}
-
-func setSource(t *term) (ok bool) {
-	t.source, ok = named(t.lower, ledger.FromRelist, ledger.FromPidfd)
-	return ok
 }
 
 // named returns which of first to last has that name, in lower case and perhaps

@@ -26,8 +26,6 @@ type gone struct {
 	fading map[pleg.UID]*engine.Pod // pods that have lost their containers, as they were with them
 }
 
-func newGone() gone { return gone{fading: make(map[pleg.UID]*engine.Pod)} }
-
 func (g *gone) observe(was, now []*engine.Pod, at time.Time) {
 	for before, after := range engine.Changes(was, now) {
 		switch {
