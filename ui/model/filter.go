@@ -27,7 +27,7 @@ type Filter struct {
 	any [][]term // one of these, all terms of which hold; empty: everything
 }
 
-// An Error says where a text is no filter, and what should stand there.
+// A FilterError says where a text is no filter, and what should stand there.
 type FilterError struct {
 	Offset int    // in bytes, from the start; at most the length of the text
 	Want   string // what was expected there
@@ -43,7 +43,7 @@ func (e *FilterError) Error() string {
 	return fmt.Sprintf("column %d: want %s, not %q", e.Offset+1, e.Want, e.Found)
 }
 
-// String returns f as [Parse] reads it, with single spaces.
+// String returns f as [ParseFilter] reads it, with single spaces.
 func (f Filter) String() string {
 	var s strings.Builder
 	for i, all := range f.any {

@@ -11,7 +11,7 @@ import (
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// A Column is a column of a table, as a person names it. A filter asks by its name for what it
+// A FilterColumn is a column of a table, as a person names it. A filter asks by its name for what it
 // has of a pod or an event, unless a field of the language is called so.
 type FilterColumn struct {
 	Name, Head string
@@ -19,7 +19,7 @@ type FilterColumn struct {
 	Event      func(e *engine.Event, at time.Time) widget.Cell // nil if they are no events
 }
 
-// Columns are those of all tables, by what their rows are in lower case.
+// FilterColumns are those of all tables, by what their rows are in lower case.
 type FilterColumns map[string][]FilterColumn
 
 // All returns the columns in the order of the tables' names.
@@ -30,7 +30,7 @@ func (c FilterColumns) All() (all []FilterColumn) {
 	return all
 }
 
-// Called returns the column that a person may mean by a name: its own or its head, in any case;
+// ColumnCalled returns the column that a person may mean by a name: its own or its head, in any case;
 // false if there is none.
 func ColumnCalled(columns []FilterColumn, name string) (FilterColumn, bool) {
 	i := slices.IndexFunc(columns, func(c FilterColumn) bool { return strings.EqualFold(c.Name, name) || strings.EqualFold(c.Head, name) })

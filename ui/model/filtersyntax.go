@@ -2,7 +2,7 @@ package model
 
 import "strings"
 
-// Syntax returns what can be written in a filter, and what it asks for: the forms, then
+// FilterSyntax returns what can be written in a filter, and what it asks for: the forms, then
 // each field with what its value must be.
 func FilterSyntax() [][2]string {
 	all := [][2]string{

@@ -72,7 +72,7 @@ func (t *times) clone() *times {
 	return &c
 }
 
-// New returns a Journal that keeps so many rows at least.
+// NewJournal returns a Journal that keeps so many rows at least.
 func NewJournal(keep int) *Journal {
 	return &Journal{keep: max(keep, 1), trails: make(map[pleg.UID]*trail), gone: gone{fading: make(map[pleg.UID]*engine.Pod)}}
 }

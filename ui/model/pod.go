@@ -22,7 +22,7 @@ type Pod struct {
 	parts  []Part
 }
 
-// New returns what is shown of a pod that is not of the list: as it was last.
+// NewPod returns what is shown of a pod that is not of the list: as it was last.
 func NewPod(p *engine.Pod) *Pod { return newPod(diagnose.StandingOf(p)) }
 
 func newPod(of *diagnose.Standing) *Pod {

@@ -14,7 +14,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A List is all pods, and those that are shown. The zero value has none.
+// Pods is all pods, and those that are shown. The zero value has none.
 type Pods struct {
 	Shown    []*Pod    // in their order: the worst first unless a person sorts
 	Changed  uint64    // grows whenever Shown, or one of those in it, is another
