@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/grpclog"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -81,12 +82,11 @@ func (c *Client) options() []grpc.DialOption {
 		grpc.WithDisableServiceConfig(),
 		grpc.WithIdleTimeout(0), // a pause, however long, keeps the connection
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: c.dialer.patience}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageLimit), grpc.ForceCodecV2(newCodec())),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageLimit), grpc.ForceCodecV2(codec{encoding.GetCodecV2("proto")})),
 		grpc.WithMaxHeaderListSize(smallLimit), // in which an error comes
 		grpc.WithUserAgent("plegtop"),
 		grpc.WithStatsHandler(meter{}),
 		grpc.WithUnaryInterceptor(c.explainUnary),
-		grpc.WithStreamInterceptor(c.explainStream),
 	}
 }
 

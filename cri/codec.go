@@ -19,8 +19,6 @@ type decoder interface{ decode(wire []byte) error }
 // [undecoded] message as it is, and reads nothing that takes too much memory.
 type codec struct{ encoding.CodecV2 }
 
-func newCodec() codec { return codec{encoding.GetCodecV2("proto")} }
-
 // Name is empty so that the content type on the wire stays the plain
 // application/grpc that the kubelet sends.
 func (codec) Name() string { return "" }

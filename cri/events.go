@@ -97,10 +97,10 @@ func (c *Client) Events(ctx context.Context, deliver func(pleg.Upstream)) error 
 func (c *Client) drain(ctx context.Context, deliver func(pleg.Upstream)) error {
 	s, err := c.askForEvents(ctx)
 	if err != nil {
-		return err
+		return c.explain(ctx, getEvents, err)
 	}
 	f := frames{queue: make(chan mem.BufferSlice, framesRoom)}
-	go f.receive(ctx, s)
+	go f.receive(ctx, func(m any) error { return c.explain(ctx, getEvents, s.RecvMsg(m)) })
 	f.hand(ctx, deliver)
 	return f.err
 }
@@ -128,16 +128,16 @@ type frames struct {
 	err     error                // why the stream is over; set before queue is closed
 }
 
-// receive drains s. It waits for nothing but s and its pace.
-func (f *frames) receive(ctx context.Context, s grpc.ClientStream) {
+// receive drains a stream by next. It waits for nothing but that and its pace.
+func (f *frames) receive(ctx context.Context, next func(any) error) {
 	defer close(f.queue)
 	for p := drained; ; {
-		var next undecoded
-		if f.err = s.RecvMsg(&next); f.err != nil {
+		var m undecoded
+		if f.err = next(&m); f.err != nil {
 			return
 		}
-		n := next.data.Len()
-		f.put(next.data)
+		n := m.data.Len()
+		f.put(m.data)
 		p.wait(ctx, 1, n)
 	}
 }

@@ -328,7 +328,7 @@ func TestFloodIsBounded(t *testing.T) {
 				f := frames{queue: make(chan mem.BufferSlice, framesRoom)}
 				over := make(chan time.Duration, 1)
 				go func() {
-					f.receive(t.Context(), s)
+					f.receive(t.Context(), s.RecvMsg)
 					over <- time.Since(began)
 				}()
 				var events, skipped uint64
@@ -360,7 +360,7 @@ func TestBacklogIsRead(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		f := frames{queue: make(chan mem.BufferSlice, framesRoom)}
-		go f.receive(t.Context(), &flood{message: message, most: 1500})
+		go f.receive(t.Context(), (&flood{message: message, most: 1500}).RecvMsg)
 		var events, skipped uint64
 		f.hand(t.Context(), func(u pleg.Upstream) { events, skipped = events+1, skipped+u.Skipped })
 		if events != 1500 || skipped != 0 {
@@ -392,7 +392,7 @@ func TestFloodEndsAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		f := frames{queue: make(chan mem.BufferSlice, framesRoom)}
 		crowd := []byte("\x0a\x01x\x22\x02\x12\x00" + strings.Repeat("\x2a\x00", statusesLimit))
-		go f.receive(ctx, &flood{message: crowd, most: 2000})
+		go f.receive(ctx, (&flood{message: crowd, most: 2000}).RecvMsg)
 		time.AfterFunc(time.Second, cancel)
 		began := time.Now()
 		var all uint64

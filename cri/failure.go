@@ -41,29 +41,6 @@ func (c *Client) explainUnary(ctx context.Context, method string, req, reply any
 	return err
 }
 
-func (c *Client) explainStream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, next grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	s, err := next(ctx, desc, conn, method, opts...)
-	if err != nil {
-		return nil, c.explain(ctx, method, err)
-	}
-	return explainedStream{s, c, ctx, method}, nil
-}
-
-type explainedStream struct {
-	grpc.ClientStream
-	client *Client
-	ctx    context.Context // of the call, as its maker made it
-	method string
-}
-
-func (s explainedStream) RecvMsg(m any) error {
-	return s.client.explain(s.ctx, s.method, s.ClientStream.RecvMsg(m))
-}
-
-func (s explainedStream) SendMsg(m any) error {
-	return s.client.explain(s.ctx, s.method, s.ClientStream.SendMsg(m))
-}
-
 // explain turns what gRPC says of a call into a *call.Error. It leaves nil and
 // io.EOF, the good end of a stream, alone.
 func (c *Client) explain(ctx context.Context, method string, err error) error {

@@ -132,12 +132,7 @@ func (m Map) Keys(a Action) string {
 func (m Map) Groups() [][]Entry {
 	var all [][]Entry
 	for g := range groups {
-		var of []Entry
-		for _, e := range m.entries {
-			if e.Group == g && e.Binding.Enabled() {
-				of = append(of, e)
-			}
-		}
+		of := slices.DeleteFunc(slices.Clone(m.entries), func(e Entry) bool { return e.Group != g || !e.Binding.Enabled() })
 		if len(of) > 0 {
 			all = append(all, of)
 		}

@@ -39,7 +39,8 @@ func (m *Model) line(l *text.Line, y int) {
 	case y == m.height-1:
 		m.footer(l)
 	case y >= m.height-at.foot:
-		m.drawCaption(l)
+		l.Space(1)
+		l.Put(m.view.Theme.BadgeDemo, " "+m.layout.caption+" ")
 	case at.tiny:
 		m.header.Tiny(l, y, m.height-at.foot)
 	case y < at.header:
@@ -223,11 +224,6 @@ func (m *Model) useful() []keymap.Entry {
 		return m.cfg.Keys.Entries(m.active().Info().Footer)
 	}
 	return m.cfg.Keys.Entries([]keymap.Action{keymap.Help, keymap.NextProblem, keymap.NextPane, keymap.FullScreen, keymap.Quit})
-}
-
-func (m *Model) drawCaption(l *text.Line) {
-	l.Space(1)
-	l.Put(m.view.Theme.BadgeDemo, " "+m.layout.caption+" ")
 }
 
 // windowTitle is what a terminal emulator shows on its frame or tab. It does not

@@ -160,7 +160,13 @@ var scenes = []struct {
 	{"namespaces", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("o", "down", "space") }},
 	{"raw", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("y").run() }},
 	{"confirm", atUsual, nil, func(s *stage) { s.show(panetest.Big(30, 1)).press("R") }},
-	{"wide-names", atUsual, nil, func(s *stage) { s.show(panetest.Renamed(panetest.Healthy(), "日本語のポッド-")) }},
+	{"wide-names", atUsual, nil, func(s *stage) {
+		wide := panetest.Healthy()
+		for _, p := range wide.Pods {
+			p.Name = "日本語のポッド-" + p.Name
+		}
+		s.show(wide)
+	}},
 	{"hostile", atMiddle, nil, func(s *stage) { s.show(panetest.Hostile()).press("space") }},
 }
 

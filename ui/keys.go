@@ -101,11 +101,6 @@ func (m *Model) actPane(a keymap.Action) {
 
 // act does an action of the screen as a whole, and reports whether it is one.
 func (m *Model) act(a keymap.Action) bool {
-	return m.actLayer(a) || m.actView(a) || m.actEngine(a) || m.actSubject(a)
-}
-
-// actLayer opens what lies over the panes, goes from pane to pane, and leaves.
-func (m *Model) actLayer(a keymap.Action) bool {
 	if n := a.Pane(); n > 0 && n <= len(m.panes) {
 		m.Focus(m.panes[n-1])
 		return true
@@ -114,23 +109,36 @@ func (m *Model) actLayer(a keymap.Action) bool {
 		m.toggle(open(m))
 		return true
 	}
-	switch n := len(m.panes); a {
-	case keymap.NextPane:
-		m.Focus(m.panes[(m.focus+1)%n])
-	case keymap.PrevPane:
-		m.Focus(m.panes[(m.focus+n-1)%n])
-	case keymap.Back:
-		m.back()
-	case keymap.Quit:
-		m.later(tea.Quit)
-	case keymap.Suspend:
-		m.later(tea.Suspend)
-	case keymap.Redraw:
-		m.later(tea.ClearScreen)
-	default:
-		return false
+	if do, ok := actions[a]; ok {
+		do(m)
+		return true
 	}
-	return true
+	return m.actSubject(a)
+}
+
+// actions are those of the screen that are about no subject and open nothing.
+var actions = map[keymap.Action]func(*Model){
+	keymap.NextPane: func(m *Model) { m.Focus(m.panes[(m.focus+1)%len(m.panes)]) },
+	keymap.PrevPane: func(m *Model) { m.Focus(m.panes[(m.focus+len(m.panes)-1)%len(m.panes)]) },
+	keymap.Back:     (*Model).back,
+	keymap.Quit:     func(m *Model) { m.later(tea.Quit) },
+	keymap.Suspend:  func(m *Model) { m.later(tea.Suspend) },
+	keymap.Redraw:   func(m *Model) { m.later(tea.ClearScreen) },
+
+	keymap.FullScreen:    func(m *Model) { m.full = !m.full },
+	keymap.Freeze:        (*Model).freeze,
+	keymap.ZoomIn:        func(m *Model) { m.view.Axis.Zoom(-1) },
+	keymap.ZoomOut:       func(m *Model) { m.view.Axis.Zoom(1) },
+	keymap.AllNamespaces: func(m *Model) { m.SetNamespaces(nil) },
+	keymap.Captions:      func(m *Model) { m.captions = !m.captions },
+	keymap.Save:          (*Model).save,
+
+	keymap.PauseRelist:  (*Model).pause,
+	keymap.RelistNow:    (*Model).relistNow,
+	keymap.EventSources: (*Model).switchStreams,
+	keymap.Sweep:        (*Model).sweep,
+	keymap.PeriodUp:     func(m *Model) { m.changePeriod(true) },
+	keymap.PeriodDown:   func(m *Model) { m.changePeriod(false) },
 }
 
 // toggle opens a layer, or closes the one of its name that lies on top.
@@ -163,29 +171,6 @@ func (m *Model) back() {
 			}
 		}
 	}
-}
-
-// actView changes what is shown.
-func (m *Model) actView(a keymap.Action) bool {
-	switch a {
-	case keymap.FullScreen:
-		m.full = !m.full
-	case keymap.Freeze:
-		m.freeze()
-	case keymap.ZoomIn:
-		m.view.Axis.Zoom(-1)
-	case keymap.ZoomOut:
-		m.view.Axis.Zoom(1)
-	case keymap.AllNamespaces:
-		m.SetNamespaces(nil)
-	case keymap.Captions:
-		m.captions = !m.captions
-	case keymap.Save:
-		m.save()
-	default:
-		return false
-	}
-	return true
 }
 
 // paste puts text from the terminal into what is being typed.

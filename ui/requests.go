@@ -28,32 +28,17 @@ const (
 	quick          = time.Second
 )
 
-// actEngine makes a request of the engine, which returns at once.
-func (m *Model) actEngine(a keymap.Action) bool {
-	switch a {
-	case keymap.PauseRelist:
-		m.pause()
-	case keymap.RelistNow:
-		m.cfg.Controls.RelistNow()
-		m.Say("relisting now")
-	case keymap.EventSources:
-		m.switchStreams()
-	case keymap.Sweep:
-		m.sweep()
-	case keymap.PeriodUp, keymap.PeriodDown:
-		m.changePeriod(a)
-	default:
-		return false
-	}
-	return true
+func (m *Model) relistNow() {
+	m.cfg.Controls.RelistNow()
+	m.Say("relisting now")
 }
 
 // changePeriod doubles or halves the period, but not where it is the mode's.
-func (m *Model) changePeriod(a keymap.Action) {
+func (m *Model) changePeriod(longer bool) {
 	switch s := m.view.Latest; {
 	case s.Mode.Mode.Writes(s.Release):
 		m.Say("the " + s.Mode.Mode.String() + " mode relists every " + say.Period(s.Period) + ", as its kubelet does")
-	case a == keymap.PeriodUp:
+	case longer:
 		m.setPeriod(max(s.Period, min(s.Period*2, longestPeriod)))
 	default:
 		m.shorter()

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -40,16 +41,11 @@ func find[T any](all map[string]T, id string) (T, error) {
 
 // matchingSandboxes returns the sandboxes that pass f, which may be nil.
 func (w *world) matchingSandboxes(f *cri.PodSandboxFilter) []*sandbox {
-	var all []*sandbox
-	for _, s := range w.sandboxes {
-		if !strings.HasPrefix(s.status.Id, f.GetId()) ||
+	return slices.DeleteFunc(slices.Clone(w.sandboxes), func(s *sandbox) bool {
+		return !strings.HasPrefix(s.status.Id, f.GetId()) ||
 			f.GetState() != nil && f.GetState().GetState() != s.status.State ||
-			!selects(f.GetLabelSelector(), s.status.Labels) {
-			continue
-		}
-		all = append(all, s)
-	}
-	return all
+			!selects(f.GetLabelSelector(), s.status.Labels)
+	})
 }
 
 // matchingContainers returns the containers that pass f, which may be nil.
@@ -61,16 +57,11 @@ func (w *world) matchingContainers(f *cri.ContainerFilter) []*container {
 	if s, err := find(w.sandboxOf, in); err == nil {
 		in = s.status.Id
 	}
-	var all []*container
-	for _, c := range w.containers {
-		if id != "" && c.status.Id != id || in != "" && c.sandbox.status.Id != in ||
+	return slices.DeleteFunc(slices.Clone(w.containers), func(c *container) bool {
+		return id != "" && c.status.Id != id || in != "" && c.sandbox.status.Id != in ||
 			f.GetState() != nil && f.GetState().GetState() != c.status.State ||
-			!selects(f.GetLabelSelector(), c.status.Labels) {
-			continue
-		}
-		all = append(all, c)
-	}
-	return all
+			!selects(f.GetLabelSelector(), c.status.Labels)
+	})
 }
 
 // selects reports whether labels has all that selector asks for.

@@ -113,13 +113,7 @@ func (p *pod) latest(name string) *container {
 
 // running returns the containers of p that run, oldest first.
 func (p *pod) running() []*container {
-	var all []*container
-	for _, c := range p.containers {
-		if c.runs() {
-			all = append(all, c)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(p.containers), func(c *container) bool { return !c.runs() })
 }
 
 // graceful returns how long p's containers have to end in.

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The tour's cycle. Whatever it changes is back as it was at its end, so that it
 // can go on for ever: the pods that crash are deleted before their back-off gets
@@ -83,12 +86,7 @@ func (sn *scene) replaceable(residents []*pod) []*pod {
 		spec := sn.world.replica(podNamed("shop", name, one(name, imageApp)), sn.hash())
 		all = append(all, sn.placePod(spec, sn.between(2*time.Hour, 200*time.Hour), 0))
 	}
-	for _, p := range residents {
-		if !p.spec.hostNetwork && p.spec.namespace != "default" {
-			all = append(all, p)
-		}
-	}
-	return all
+	return append(all, slices.DeleteFunc(residents, func(p *pod) bool { return p.spec.hostNetwork || p.spec.namespace == "default" })...)
 }
 
 func (sn *scene) placeDeployment(spec func(hash string) podSpec, replicas int) []*pod {

@@ -23,7 +23,7 @@ func (v *watcher) node(b []byte, s *engine.Snapshot) []byte {
 	}
 	loop, since := loopOf(s)
 	was := cmp.Or(v.loop, loopWorks)
-	why := stoppedFor(n)
+	why := slices.DeleteFunc([]string{n.RuntimeDown, n.PLEG, n.RuntimeErr}, func(s string) bool { return s == "" })
 	if loop == loopStopped && len(why) == 0 {
 		loop = was // all is well again, and it sees so within its nap
 	}
@@ -62,11 +62,6 @@ func loopOf(s *engine.Snapshot) (state string, since time.Time) {
 		return loopHeld, loop.Since
 	}
 	return loopWorks, time.Time{}
-}
-
-// stoppedFor returns what keeps the sync loop from its work.
-func stoppedFor(n *engine.Node) []string {
-	return slices.DeleteFunc([]string{n.RuntimeDown, n.PLEG, n.RuntimeErr}, func(s string) bool { return s == "" })
 }
 
 func (v *watcher) loopTurn(b []byte, s *engine.Snapshot, since time.Time, why []string) []byte {

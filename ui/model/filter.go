@@ -43,7 +43,7 @@ func (e *FilterError) Error() string {
 	return fmt.Sprintf("column %d: want %s, not %q", e.Offset+1, e.Want, e.Found)
 }
 
-// String returns f as [Parse] reads it, with single spaces.
+// String returns f as [ParseFilter] reads it, with single spaces.
 func (f Filter) String() string {
 	var s strings.Builder
 	for i, all := range f.any {
@@ -62,7 +62,7 @@ func (f Filter) String() string {
 
 // Pod reports whether f shows p. Ages are measured as of at.
 func (f Filter) Pod(p *Pod, at time.Time) bool {
-	return f.holds(func(t term) bool { return t.field.pod(p, at, t) })
+	return f.holds(func(t term) bool { return t.field.ofPod(p, at, t) })
 }
 
 // Event reports whether f shows e. Ages are measured as of at. A field that

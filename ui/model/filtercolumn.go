@@ -49,11 +49,8 @@ func columnOf(columns []FilterColumn, name string) *field {
 	f.event = func(e engine.Event, at time.Time, t term) bool {
 		return c.Event != nil && t.holds(c.Event(&e, at), at)
 	}
-	f.pod = func(p *Pod, at time.Time, t term) bool {
-		if c.Pod == nil {
-			return p.Pod.LastEvent.Seq > 0 && f.event(p.Pod.LastEvent, at, t)
-		}
-		return t.holds(c.Pod(p, at), at)
+	if c.Pod != nil {
+		f.pod = func(p *Pod, at time.Time, t term) bool { return t.holds(c.Pod(p, at), at) }
 	}
 	return f
 }

@@ -19,8 +19,15 @@ type field struct {
 	timed   bool     // what it finds can change with the time alone
 	want    string   // what its value must be
 	set     func(*term) bool
-	pod     func(*Pod, time.Time, term) bool
+	pod     func(*Pod, time.Time, term) bool // nil: asks for the pod's last event
 	event   func(engine.Event, time.Time, term) bool
+}
+
+func (f *field) ofPod(p *Pod, at time.Time, t term) bool {
+	if f.pod == nil {
+		return p.Pod.LastEvent.Seq > 0 && f.event(p.Pod.LastEvent, at, t)
+	}
+	return f.pod(p, at, t)
 }
 
 // takes reports whether op may follow the field's name.
@@ -73,25 +80,22 @@ var fields = []*field{
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.To.String(), t.op, t.lower) },
 	},
 	{ // kind:died: the event is; the last event of the pod was
-		names: []string{"kind", "type"}, want: "started, died, removed, changed, podsync, networksetup or networkfailed", set: setKind,
-		pod: func(p *Pod, _ time.Time, t term) bool {
-			return p.Pod.LastEvent.Seq > 0 && compared(p.Pod.LastEvent.Kind, t.op, t.kind)
-		},
+		names: []string{"kind", "type"}, want: "started, died, removed, changed, podsync, networksetup or networkfailed",
+		set:   func(t *term) (ok bool) { t.kind, ok = named(t.lower, pleg.Started, pleg.NetworkFailed); return ok },
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Kind, t.op, t.kind) },
 	},
 	{ // delivery:discarded: the event was; the last event of the pod was
-		names: []string{"delivery"}, want: "delivered, filtered, discarded, unseen or derived", set: setDelivery,
-		pod: func(p *Pod, _ time.Time, t term) bool {
-			return p.Pod.LastEvent.Seq > 0 && compared(p.Pod.LastEvent.Delivery, t.op, t.delivery)
-		},
+		names: []string{"delivery"}, want: "delivered, filtered, discarded, unseen or derived",
+		set:   func(t *term) (ok bool) { t.delivery, ok = named(t.lower, pleg.Delivered, pleg.Derived); return ok },
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Delivery, t.op, t.delivery) },
 	},
 	{ // seen:cri: who saw the event first; the last event of the pod
-		names: []string{"seen"}, want: "relist, cri, cgroup or pidfd", set: setSource,
-		pod: func(p *Pod, _ time.Time, t term) bool {
-			return p.Pod.LastEvent.Seq > 0 && seenBy(p.Pod.LastEvent, t)
+		names: []string{"seen"}, want: "relist, cri, cgroup or pidfd",
+		set: func(t *term) (ok bool) { t.source, ok = named(t.lower, ledger.FromRelist, ledger.FromPidfd); return ok },
+		event: func(e engine.Event, _ time.Time, t term) bool {
+			first, _ := e.Seen.First()
+			return compared(first, t.op, t.source)
 		},
-		event: func(e engine.Event, _ time.Time, t term) bool { return seenBy(e, t) },
 	},
 	{ // reason:oom
 		names: []string{"reason"}, want: "part of the reason for which a container ended", set: anyText,
@@ -173,26 +177,6 @@ func setNumber(t *term) bool {
 	var err error
 	t.number, err = strconv.ParseInt(t.text, 10, 32)
 	return err == nil
-}
-
-func setKind(t *term) (ok bool) {
-	t.kind, ok = named(t.lower, pleg.Started, pleg.NetworkFailed)
-	return ok
-}
-
-func setDelivery(t *term) (ok bool) {
-	t.delivery, ok = named(t.lower, pleg.Delivered, pleg.Derived)
-	return ok
-}
-
-func setSource(t *term) (ok bool) {
-	t.source, ok = named(t.lower, ledger.FromRelist, ledger.FromPidfd)
-	return ok
-}
-
-func seenBy(e engine.Event, t term) bool {
-	first, _ := e.Seen.First()
-	return compared(first, t.op, t.source)
 }
 
 // named returns which of first to last has that name, in lower case and perhaps

@@ -12,7 +12,7 @@ import (
 )
 
 // ParseFilter reads a filter, which may name these columns. A text of spaces only is the zero
-// Filter. Any error is an [*FilterError].
+// Filter. Any error is a [*FilterError].
 func ParseFilter(text string, columns ...FilterColumn) (Filter, error) {
 	p := parser{text: text, columns: columns}
 	if p.space(); p.done() {

@@ -26,8 +26,6 @@ type gone struct {
 	fading map[pleg.UID]*engine.Pod // pods that have lost their containers, as they were with them
 }
 
-func newGone() gone { return gone{fading: make(map[pleg.UID]*engine.Pod)} }
-
 func (g *gone) observe(was, now []*engine.Pod, at time.Time) {
 	for before, after := range engine.Changes(was, now) {
 		switch {
@@ -66,12 +64,7 @@ func (g *gone) trim() {
 }
 
 // contents is how many containers there are in the answer of a pod's last inspection.
-func contents(p *engine.Pod) int {
-	if p.Status == nil {
-		return 0
-	}
-	return len(p.Status.Containers)
-}
+func contents(p *engine.Pod) int { return len(statuses(p)) }
 
 // Gone returns the last picture of a pod that is no longer listed, or nil.
 func (j *Journal) Gone(uid pleg.UID) *engine.Pod {

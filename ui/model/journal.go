@@ -74,7 +74,7 @@ func (t *times) clone() *times {
 
 // NewJournal returns a Journal that keeps so many rows at least.
 func NewJournal(keep int) *Journal {
-	return &Journal{keep: max(keep, 1), trails: make(map[pleg.UID]*trail), gone: newGone()}
+	return &Journal{keep: max(keep, 1), trails: make(map[pleg.UID]*trail), gone: gone{fading: make(map[pleg.UID]*engine.Pod)}}
 }
 
 // Hold takes down what a snapshot tells of relists, pauses and calls. All that is shown stays

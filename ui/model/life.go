@@ -135,9 +135,8 @@ func (l *life) status(st *pleg.PodStatus) {
 		c := &st.Containers[i]
 		came := func(state pleg.State, at time.Time) {
 			if !at.IsZero() {
-				ended := state == pleg.Exited
-				s := Stage{ID: c.ID, Container: c.Name, Attempt: c.Attempt, State: state, At: at, Exited: ended}
-				if ended {
+				s := Stage{ID: c.ID, Container: c.Name, Attempt: c.Attempt, State: state, At: at, Exited: state == pleg.Exited}
+				if s.Exited {
 					s.ExitCode = c.ExitCode
 				}
 				l.add(s)
@@ -158,17 +157,13 @@ func (l *life) list(p *pleg.Pod, find pleg.Lookup) {
 	}
 	for _, s := range p.Sandboxes {
 		if s.State == pleg.Running {
-			at := s.CreatedAt
-			if at.IsZero() {
-				at = p.ListedAt
-			}
-			l.once(Stage{ID: s.ID, Attempt: s.Attempt, State: s.State, At: at})
+			l.once(Stage{ID: s.ID, Attempt: s.Attempt, State: s.State, At: cmp.Or(s.CreatedAt, p.ListedAt)})
 		}
 	}
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		at := c.CreatedAt
-		if c.State == pleg.Exited || at.IsZero() {
+		at := cmp.Or(c.CreatedAt, p.ListedAt)
+		if c.State == pleg.Exited {
 			at = p.ListedAt
 		}
 		if find.Container(c.ID) == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Pods are all pods, and those that are shown. The zero value has none.
+// Pods is all pods, and those that are shown. The zero value has none.
 type Pods struct {
 	Shown    []*Pod    // in their order: the worst first unless a person sorts
 	Changed  uint64    // grows whenever Shown, or one of those in it, is another
@@ -115,12 +115,7 @@ func (l *Pods) Len() int { return len(l.all.Values) }
 
 // choose works out which are shown, and their order.
 func (l *Pods) choose() {
-	shown := make([]*Pod, 0, len(l.all.Values))
-	for _, p := range l.all.Values {
-		if l.Shows(p) {
-			shown = append(shown, p)
-		}
-	}
+	shown := slices.DeleteFunc(slices.Clone(l.all.Values), func(p *Pod) bool { return !l.Shows(p) })
 	if l.order.Sort != nil {
 		l.order.Sort(shown)
 	} else {

@@ -175,7 +175,7 @@ func (o *Options) groups() []group {
 			{name: "yes", set: into(&o.Yes, truth), bare: "true", typed: true, usage: "do not ask before relists come more than once a second"},
 		}},
 		{"What is shown, and how", []flag{
-			{name: "namespace", kind: "namespace", short: "n", set: each(&o.Namespaces, word), many: true, usage: "show only this namespace; may be repeated"},
+			{name: "namespace", kind: "namespace", short: "n", set: o.addNamespace, many: true, usage: "show only this namespace; may be repeated"},
 			{name: "filter", kind: "filter", set: into(&o.Filter, o.filterText), usage: "begin with this, as / takes it"},
 			{name: "problems", set: into(&o.Problems, truth), bare: "true", usage: "begin with pods with a problem only"},
 			{name: "sort", kind: "column", set: into(&o.Sort, column(o.columns["pods"])), usage: "sort the pods by this column, named by its head (default the worst first)"},
@@ -197,6 +197,11 @@ func (o *Options) groups() []group {
 var former = map[string]string{
 	"period": "relist-period", "namespaces": "namespace", "timeFormat": "time-format",
 	"ready": "run",
+}
+
+func (o *Options) addNamespace(s string) error {
+	o.Namespaces = append(o.Namespaces, s)
+	return nil
 }
 
 func (o *Options) setExpected(s string) error {

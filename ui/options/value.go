@@ -27,17 +27,6 @@ func into[T any](field *T, parse func(string) (T, error)) func(string) error {
 	}
 }
 
-// each returns what appends to a field what parse makes of a text.
-func each[T any](field *[]T, parse func(string) (T, error)) func(string) error {
-	return func(s string) error {
-		v, err := parse(s)
-		if err == nil {
-			*field = append(*field, v)
-		}
-		return err
-	}
-}
-
 // listOf returns what reads values with commas between them, at least one.
 func listOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 	return func(s string) (all []T, err error) {

@@ -10,9 +10,6 @@ import (
 // later would change the colours while somebody reads.
 const answerTime = 2 * time.Second
 
-// asks reports whether the terminal is asked for its background.
-func (s *session) asks() bool { return s.Background && canTell(s.Environ) }
-
 // canTell reports whether a terminal may be asked for its background, and whether the
 // answer matters. Consoles, and terminals of old by whose names serial lines go, may show
 // the question instead.

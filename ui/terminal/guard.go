@@ -79,7 +79,7 @@ type guarded struct {
 
 func (m guarded) Init() tea.Cmd {
 	cmd := m.command(m.Model.Init())
-	if m.session.asks() {
+	if m.session.Background && canTell(m.session.Environ) {
 		return tea.Batch(cmd, tea.RequestBackgroundColor)
 	}
 	return cmd

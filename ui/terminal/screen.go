@@ -201,14 +201,14 @@ func Restorer(in, out *os.File) (restore func()) {
 	}
 }
 
-// withoutC1 returns p without U+0080 to U+009F, which some terminals obey as
+// withoutC1 returns p without U+0080 to U+009F in UTF-8, which some terminals obey as
 // they do escape sequences. It copies p only where there is one. Text from
 // outside was cleaned long before; this is the last line of defence.
 func withoutC1(p []byte) []byte {
 	var clean []byte
 	from := 0
 	for i := range p {
-		if isC1(p[i:]) {
+		if c := p[i:]; len(c) > 1 && c[0] == 0xC2 && c[1] >= 0x80 && c[1] <= 0x9F {
 			clean = append(clean, p[from:i]...)
 			from = i + 2
 		}
@@ -218,6 +218,3 @@ func withoutC1(p []byte) []byte {
 	}
 	return append(clean, p[from:]...)
 }
-
-// isC1 reports whether p begins with a C1 control in UTF-8.
-func isC1(p []byte) bool { return len(p) > 1 && p[0] == 0xC2 && p[1] >= 0x80 && p[1] <= 0x9F }

@@ -53,14 +53,6 @@ func Failing() *engine.Snapshot {
 	return s
 }
 
-// Renamed puts prefix before the names of all pods.
-func Renamed(s *engine.Snapshot, prefix string) *engine.Snapshot {
-	for _, p := range s.Pods {
-		p.Name = prefix + p.Name
-	}
-	return s
-}
-
 // WithSweep is the healthy node with a sweep.
 func WithSweep(w *answers.Sweep) *engine.Snapshot {
 	s := Healthy()

@@ -45,9 +45,9 @@ func pod(ns, name string, age time.Duration, ctrs ...ctr) *engine.Pod {
 	st.Sandboxes = []pleg.SandboxStatus{{ID: sandbox.ID, Pod: ref, State: pleg.Running, CreatedAt: Ago(age), IPs: st.IPs}}
 	for _, c := range ctrs {
 		cid := ID(c.name, ns, name)
-		made := Ago(age / time.Duration(c.restarts+1))
-		p.Containers = append(p.Containers, pleg.Container{ID: cid, Name: c.name, State: c.state, Attempt: c.restarts, CreatedAt: made, Image: "registry.local/" + c.name + ":v3"})
-		status := pleg.ContainerStatus{ID: cid, Name: c.name, State: c.state, Attempt: c.restarts, Image: "registry.local/" + c.name + ":v3", CreatedAt: made, ExitCode: c.exit, Reason: c.reason}
+		made, image := Ago(age/time.Duration(c.restarts+1)), "registry.local/"+c.name+":v3"
+		p.Containers = append(p.Containers, pleg.Container{ID: cid, Name: c.name, State: c.state, Attempt: c.restarts, CreatedAt: made, Image: image})
+		status := pleg.ContainerStatus{ID: cid, Name: c.name, State: c.state, Attempt: c.restarts, Image: image, CreatedAt: made, ExitCode: c.exit, Reason: c.reason}
 		if c.state != pleg.Created {
 			status.StartedAt = made
 		}
