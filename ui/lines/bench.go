@@ -57,7 +57,7 @@ func Bench(ctx context.Context, w io.Writer, o BenchOptions) (code int, err erro
 	result.cut = ctx.Err() != nil
 	writing, cancel := outlasting(ctx, lastWrite)
 	defer cancel()
-	if err := writeUntil(writing, w, result.append(nil)); err != nil {
+	if err := writeUntil(writing, w, result.written()); err != nil {
 		return ExitCannotTell, fmt.Errorf("write the bench: %w", err)
 	}
 	if result.cut || slices.ContainsFunc(result.rows, func(m *measurement) bool { return m.why != "" }) {

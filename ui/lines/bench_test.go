@@ -196,11 +196,11 @@ cri 1s      not measured: cri refused: so^[[2J
 cri 1s      not measured: the stream was not open within 15s: refused^[[2J
 none 1s     cut short before it began
 `
-	if diff := cmp.Diff(want, string(r.append(nil))); diff != "" {
+	if diff := cmp.Diff(want, string(r.written())); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
 	r.o.JSON = true
-	validBench(t, r.append(nil))
+	validBench(t, r.written())
 }
 
 func validBench(t *testing.T, line []byte) {

@@ -65,12 +65,13 @@ type benchResult struct {
 	cut  bool
 }
 
-func (r *benchResult) append(b []byte) []byte {
+// written returns the result as it is printed.
+func (r *benchResult) written() []byte {
 	o := r.object()
 	if r.o.JSON {
-		return jsonline.Append(b, o)
+		return jsonline.Append(nil, o)
 	}
-	return r.o.write(b, func(d *widget.Doc, t *theme.Theme) { o.write(d, t, r.said()) })
+	return r.o.write(nil, func(d *widget.Doc, t *theme.Theme) { o.write(d, t, r.said()) })
 }
 
 // write writes the result for people, with how it was measured.
