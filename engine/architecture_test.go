@@ -127,7 +127,7 @@ func build(t *testing.T, files map[string][]byte) {
 }
 
 // examples are what docs/architecture.md shows how to add.
-var examples = []string{"A finding", "A part of the machine", "A kind of edge", "A kind of evidence", "A kubelet release", "A pane", "A column", "A key", "A scenario"}
+var examples = []string{"A finding", "A part of the machine", "A kind of edge", "A kind of evidence", "A kubelet release", "A pane", "A view", "A column", "A key", "A scenario"}
 
 // Every example of the architecture is a whole change: it applies and builds, and
 // the tests of the packages that it changes still compile.
