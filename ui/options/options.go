@@ -193,12 +193,6 @@ func (o *Options) groups() []group {
 	}
 }
 
-// former are other names that a settings file may have for a setting or a column.
-var former = map[string]string{
-	"period": "relist-period", "namespaces": "namespace", "timeFormat": "time-format",
-	"ready": "run",
-}
-
 func (o *Options) addNamespace(s string) error {
 	o.Namespaces = append(o.Namespaces, s)
 	return nil

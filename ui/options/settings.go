@@ -154,15 +154,11 @@ func (l line) mapping(n *yaml.Node, within string, do func(name string, at, valu
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		at, value := n.Content[i], n.Content[i+1]
-		name := at.Value
-		if within == "" {
-			name = cmp.Or(former[name], name)
-		}
-		if line, twice := seen[name]; twice {
+		if line, twice := seen[at.Value]; twice {
 			return l.fail(at, at.Value, fmt.Errorf("is set on line %d already", line))
 		}
-		seen[name] = at.Line
-		if err := do(name, at, value); err != nil {
+		seen[at.Value] = at.Line
+		if err := do(at.Value, at, value); err != nil {
 			return err
 		}
 	}

@@ -73,21 +73,6 @@ func TestExampleParses(t *testing.T) {
 	}
 }
 
-// A file may use the names that its settings had before they had flags.
-func TestFormerNames(t *testing.T) {
-	o, err := read("period: 5s\nnamespaces: a\ntimeFormat: full\nsort: ready\nhidden: {pods: [ready, age]}\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := defaults(func(o *Options) {
-		o.Period, o.Namespaces, o.Time = 5*time.Second, []string{"a"}, "full"
-		o.Sort, o.Hidden = "run", map[string][]string{"pods": {"run", "age"}}
-	})
-	if diff := cmp.Diff(want, o, besides); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 // Every action can be given another key, also one that is called as a setting was.
 func TestEveryActionIsBoundByItsName(t *testing.T) {
 	for _, e := range slices.Concat(keymap.Default().Groups()...) {
@@ -167,11 +152,11 @@ func TestErrors(t *testing.T) {
 		{"hidden: {pods: [pod, mood]}\n", `f:1: hidden.pods: want one of pod, state, run, age, rst, worst, lastevent, not "mood"`},
 		{"hidden: {pod: [age]}\n", `f:1: hidden: want one of calls, pods, not "pod"`},
 		{"hidden: [age]\n", "f:1: hidden: want lines of the form key: value"},
-		{"period: 0s\n", `f:1: period: want a duration of more than 0, such as 1s or 500ms, not "0s"`},
-		{"period: 1\n", `f:1: period: want a duration of more than 0, such as 1s or 500ms, not "1"`},
-		{"period: 1s\nrelist-period: 1s\n", "f:2: relist-period: is set on line 1 already"},
+		{"relist-period: 0s\n", `f:1: relist-period: want a duration of more than 0, such as 1s or 500ms, not "0s"`},
+		{"relist-period: 1\n", `f:1: relist-period: want a duration of more than 0, such as 1s or 500ms, not "1"`},
+		{"relist-period: 1s\nrelist-period: 1s\n", "f:2: relist-period: is set on line 1 already"},
 		{"filter: 'lat>x'\n", `f:1: filter: column 5: want a duration, such as 500ms, not "x"`},
-		{"namespaces: {a: b}\n", "f:1: namespaces: want a list, such as [a, b]"},
+		{"namespace: {a: b}\n", "f:1: namespace: want a list, such as [a, b]"},
 		{"theme: mono\ntheme: default\n", "f:2: theme: is set on line 1 already"},
 		{"- a\n", "f:1: want lines of the form key: value"},
 		{"ascii: true\n---\nmouse: true\n", "f:2: want one document, without --- between settings"},
@@ -181,7 +166,7 @@ func TestErrors(t *testing.T) {
 		{"keys:\n  quit: [q]\n  mark:\n  - [x]\n", "f:4: keys.mark: want a list of plain values, such as [a, b]; quote what has another meaning in YAML"},
 		{"keys:\n  mark:\n", "f:2: keys.mark: want a list, such as [a, b]"},
 		{"theme: mono\nkeys: &k\n  mark: [x]\nascii: *k\n", `f:4: ascii: want one value`},
-		{"theme: mono\nperiod: 'x\n", "f:2: found unexpected end of stream"},
+		{"theme: mono\nrelist-period: 'x\n", "f:2: found unexpected end of stream"},
 		{"theme: mono\n\tascii: true\n", "f:2: found a tab character that violates indentation"},
 		{"theme: \x00", "f: control characters are not allowed"},
 	} {
@@ -206,7 +191,7 @@ func TestKeysChangePlaces(t *testing.T) {
 
 // A flag wins over the file, and the file over a flag that was not given.
 func TestFlagsWinOverTheFile(t *testing.T) {
-	file := written(t, "period: 5s\ntheme: bright\nnamespaces: [a, b]\ndeadline: 9s\nruntime-endpoint: /run/x.sock\n")
+	file := written(t, "relist-period: 5s\ntheme: bright\nnamespace: [a, b]\ndeadline: 9s\nruntime-endpoint: /run/x.sock\n")
 	for _, tt := range []struct {
 		args string
 		want func(*Options)
@@ -322,7 +307,7 @@ func TestDefaultFileThatCannotBeRead(t *testing.T) {
 // No text makes it panic, and every error names the file.
 func FuzzSettings(f *testing.F) {
 	f.Add(example(f))
-	f.Add("keys: {quit: [x, y], mark: z}\nperiod: 1h")
+	f.Add("keys: {quit: [x, y], mark: z}\nrelist-period: 1h")
 	f.Add("colors: {mono: {bad: red}}\nhidden: {pods: [pod]}")
 	f.Add("a: &a [*a]")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -76,7 +76,7 @@ func oneOf(known []string) func(string) (string, error) {
 // column returns what reads the name of a column, or its head, in any case.
 func column(known []model.FilterColumn) func(string) (string, error) {
 	return func(s string) (string, error) {
-		if c, ok := model.ColumnCalled(known, cmp.Or(former[s], s)); ok {
+		if c, ok := model.ColumnCalled(known, s); ok {
 			return c.Name, nil
 		}
 		var names []string
