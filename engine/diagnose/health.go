@@ -10,15 +10,15 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A HealthLink is one of the things by which a kubelet says whether its node is Ready, as
-// one that saw what plegtop sees would find it.
+// A HealthLink is one of the checks by which a kubelet decides whether its node is Ready, with
+// the result that a kubelet would get from what plegtop sees.
 type HealthLink struct {
 	Of    HealthPart
 	Level HealthLevel
-	Since time.Time     // of Status and PLEG the last good answer, of others since when they are so; zero if never
+	Since time.Time     // of Status and PLEG the last good answer, of the others the begin of this state; zero if there is none
 	Limit time.Duration // how long it may stay as it is since then; 0 where no clock runs
-	Until time.Time     // when the limit is reached if nothing changes; zero where that is not to come
-	Ends  bool          // at Until it is well again at the latest, and the limit is not reached
+	Until time.Time     // when the limit is reached if nothing changes; zero if it will not be
+	Ends  bool          // the link is well again by Until, before the limit is reached
 	Text  string        // the kubelet's or the runtime's own words, not cleaned; empty where there are none
 }
 
@@ -30,7 +30,7 @@ const (
 	HealthPLEG                      // the age of the list
 	HealthNetwork                   // what Status says of the network
 	HealthLoop                      // the sync loop, which starts and stops pods
-	HealthProbe                     // /healthz/syncloop, of which liveness checks go by
+	HealthProbe                     // /healthz/syncloop, which liveness checks read
 	HealthReady                     // the Ready condition, as posted last
 )
 
@@ -38,18 +38,18 @@ const (
 type HealthLevel uint8
 
 const (
-	HealthUnknown HealthLevel = iota // nothing was answered yet that tells
+	HealthUnknown HealthLevel = iota // no answer has come yet
 	HealthWell
 	HealthLate // several answers are missing, or it waits
 	HealthIll
 )
 
-// lateAge is the age of an answer from which on it is one to look at: another one should have
-// come twice.
+// lateAge is the age from which on an answer is worth a look: the next one should have come
+// twice by then.
 const lateAge = 2 * answers.StatusPeriod
 
-// HealthOf returns one link of the chain to Ready. While plegtop is paused nobody looks, and it
-// says how things were.
+// HealthOf returns one link of the chain to Ready. While plegtop is paused it returns the last
+// state that was seen.
 func HealthOf(s *engine.Snapshot, of HealthPart) HealthLink {
 	l := [...]func(*engine.Snapshot) HealthLink{
 		HealthStatus: statusHealth, HealthPLEG: plegHealth, HealthNetwork: networkHealth,
@@ -59,7 +59,7 @@ func HealthOf(s *engine.Snapshot, of HealthPart) HealthLink {
 	return l
 }
 
-// Lasts reports whether a link has been as it is for longer than a list of a large node takes.
+// Lasts reports whether a link has been in its state for longer than a list of a large node takes.
 func (l HealthLink) Lasts(at time.Time) bool { return at.Sub(l.Since) >= answers.Hung }
 
 func statusHealth(s *engine.Snapshot) HealthLink {
@@ -82,7 +82,7 @@ func plegHealth(s *engine.Snapshot) HealthLink {
 	h := &s.Health
 	l := HealthLink{Level: HealthLate, Since: h.ListedAt, Limit: s.Threshold, Until: h.UnhealthyAt}
 	switch {
-	case h.ListedAt.IsZero() && s.Node.PLEG == "": // which only a kubelet that starts holds against it
+	case h.ListedAt.IsZero() && s.Node.PLEG == "": // only a kubelet that is starting counts that
 		l.Level = HealthUnknown
 	case h.Verdict != "":
 		l.Level, l.Text = HealthIll, h.Verdict
@@ -141,7 +141,7 @@ func readyHealth(s *engine.Snapshot) HealthLink {
 	return l
 }
 
-// A Deadline is a time that runs out.
+// A Deadline is a limit, and how much of it has passed.
 type Deadline struct {
 	Name          string // "list", "Status" or the operation of a call; empty before the first list
 	Passed, Whole time.Duration
@@ -176,8 +176,8 @@ func (d Deadline) or(other Deadline) Deadline {
 
 // By whose figures a node is said to be ready.
 const (
-	ByModel   = "model"   // what a kubelet that started now would say
-	ByKubelet = "kubelet" // the node's own says of its PLEG what we do not see
+	ByModel   = "model"   // plegtop's model of a kubelet that started with it
+	ByKubelet = "kubelet" // the node's own kubelet reports an unhealthy PLEG that plegtop does not see
 )
 
 // NodeReady returns what is known of the node's Ready condition, and by whom. The figures of the

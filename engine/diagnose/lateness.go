@@ -14,7 +14,7 @@ import (
 // What a duration means to people where nothing need be wrong: what is late, slow or old. What
 // it means for a call is in engine/answers.
 const (
-	// named is how long a call is out before it is told that it is: so that its name is seen
+	// named is how long a call is out before it is shown: so that its name is seen
 	// before a second has passed. While a call is out for long, a snapshot comes every quarter
 	// of a second only.
 	named = 500 * time.Millisecond
@@ -36,7 +36,7 @@ const (
 	// skew is how far a stamp of the runtime may lie in the future: clocks are read at
 	// different moments.
 	skew = 2 * time.Second
-	// idleLong is for how long a pod worker is idle when that is told.
+	// idleLong is from when on the time is shown for which a pod worker has been idle.
 	idleLong = 10 * time.Second
 )
 
@@ -45,7 +45,7 @@ type Lateness uint8
 
 const (
 	Unnamed Lateness = iota // it has just been made: nothing is worth a word
-	Named                   // it is told that it is out
+	Named                   // it is shown as being out
 	Overdue                 // it is late: see [Late]
 )
 

@@ -13,7 +13,7 @@ const (
 	// word: it relists every second, and is looked at every five. A device that answers
 	// nothing for as long waits for more than its queue.
 	stillLong = 15 * time.Second
-	// dumpOld is the age from which on it is told of goroutines that another wrote down.
+	// dumpOld is the age from which on a dump of goroutines that somebody else asked for is shown with its age.
 	dumpOld = 10 * time.Second
 	// lowDisk is the part of a disk, in percent, below which what is free on it is worth a
 	// look: the kubelet begins to evict at 10 % of its own.
@@ -41,8 +41,8 @@ func DiskLow(d evidence.Disk) bool {
 // are no stock that is used up.
 func LimitNear(l evidence.Limit) bool { return l.Used*2 >= l.Most && l.What != evidence.CPUPeriods }
 
-// DumpOld returns the age of goroutines that another wrote down before a look, where that is
-// worth a word; else 0.
+// DumpOld returns the age of a dump of goroutines at the time of a look if the age is worth
+// showing; else 0.
 func DumpOld(r *evidence.Report, s evidence.Stacks) time.Duration {
 	if age := r.At.Sub(s.At); !s.At.IsZero() && age > dumpOld {
 		return age
