@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -66,20 +67,23 @@ func (p *pods) next() string {
 	return "Tried again every " + say.Period(s.Period) + "; " + keys.Keys(keymap.RelistNow) + " tries now."
 }
 
-// advice names commands to look into it: those of what was found.
+// advice names commands to look into it: those of what was found, each once.
 func (p *pods) advice(d *widget.Doc) {
 	t := p.View.Theme
 	d.Line(text.Say(t.Dim, "To look into it:"))
-	none := d.Len()
+	var all []string
 	for _, f := range p.View.Findings {
 		for _, step := range f.Next {
-			if step.Command != "" && !step.Risky {
-				d.Line(text.Say(t.Key, "  "+step.Command))
+			if step.Command != "" && !step.Risky && !slices.Contains(all, step.Command) {
+				all = append(all, step.Command)
 			}
 		}
 	}
-	if d.Len() == none {
-		d.Line(text.Say(t.Key, "  crictl -r "+p.View.Source.Endpoint+" version"))
+	if all == nil {
+		all = []string{"crictl -r " + p.View.Source.Endpoint + " version"}
+	}
+	for _, command := range all {
+		d.Line(text.Say(t.Key, "  "+command))
 	}
 	d.Paragraph(t.Dim, "plegtop shows the pods as soon as the runtime lists them.")
 }

@@ -478,6 +478,16 @@ func TestRan(t *testing.T) {
 }
 
 // A frame costs what is seen of it, not what there is.
+// TestAdviceNamesACommandOnce holds that two findings that ask for the same step give one line.
+func TestAdviceNamesACommandOnce(t *testing.T) {
+	look := []diagnose.Step{{Text: "what it waits for", Command: "cat /proc/812/stack"}}
+	found := []diagnose.Finding{{ID: "process-stuck", Next: look}, {ID: "runtime-unresponsive", Next: look}}
+	s := stage(view(&engine.Snapshot{At: panetest.Noon, Seq: 1}, found...), 78, 20)
+	if got := strings.Count(s.Text(), look[0].Command); got != 1 {
+		t.Errorf("the command stands there %d times:\n%s", got, s.Text())
+	}
+}
+
 func BenchmarkFrame(b *testing.B) {
 	s := stage(view(panetest.Big(1000, 3)), 198, 45)
 	b.ReportAllocs()
