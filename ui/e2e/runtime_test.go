@@ -136,7 +136,7 @@ func (r run) tour(t *testing.T) {
 	t.Helper()
 	for _, step := range []struct{ keys, see string }{
 		{"2", "2 Events"}, {"3", "3 Calls"}, {"1", "1 Pods"}, {"G", "1 Pods"}, {" ", "1 Pods"}, {"\r", "Pod record"}, {"y", "PodSandboxStatus"}, {"w", "PodSandboxStatus"},
-		{"G", "}"}, {"\x1b", "Pod record"}, {"c", "Pod record"}, {"\x1b", "1 Pods"}, {"n", "Namespaces"}, {"\x1b", "1 Pods"},
+		{"G", "}"}, {"\x1b", "Pod record"}, {"c", "Pod record"}, {"\x1b", "1 Pods"}, {"o", "Namespaces"}, {"\x1b", "1 Pods"},
 	} {
 		r.press(t, step.keys)
 		r.see(t, step.see)

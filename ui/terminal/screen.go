@@ -163,7 +163,13 @@ func (s *screen) finish(wait time.Duration) {
 // rescue drops all output that has not been read and writes restore.
 func (s *screen) rescue() {
 	dropUnread(s.own)
-	_ = s.put([]byte(restore), glance)
+	_ = s.own.SetWriteDeadline(time.Time{}) // one would have passed, on a busy machine, before the write was tried
+	if c, err := s.own.SyscallConn(); err == nil {
+		_ = c.Write(func(fd uintptr) bool {
+			_, _ = syscall.Write(int(fd), []byte(restore))
+			return true // there is room for it; nobody waits for more
+		})
+	}
 }
 
 // abandon is for a process that ends at once: it writes restore as far as that
