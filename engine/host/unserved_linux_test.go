@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,11 +29,12 @@ func TestUnserved(t *testing.T) {
 	}
 	proctest.WriteFile(t, filepath.Join(root, "proc/1/mountinfo"), lines)
 	synctest.Test(t, func(t *testing.T) {
-		asked, release := 0, make(chan error)
+		var asked atomic.Int32
+		release := make(chan error)
 		u := unservedAsks{root: root, endpoint: "unix:///run/containerd/containerd.sock", statfs: func(path string) error {
 			switch {
 			case strings.HasSuffix(path, hanging):
-				asked++
+				asked.Add(1)
 				return <-release
 			case strings.Contains(path, "dead"):
 				return unix.ENOTCONN
@@ -49,8 +51,8 @@ func TestUnserved(t *testing.T) {
 				t.Errorf("it took %v, want %v", took, long)
 			}
 		}
-		if asked != 1 {
-			t.Errorf("what hangs was asked %d times", asked)
+		if n := asked.Load(); n != 1 {
+			t.Errorf("what hangs was asked %d times", n)
 		}
 		release <- unix.ENOTCONN
 		synctest.Wait()
