@@ -74,7 +74,7 @@ func (f Filter) Event(e engine.Event, at time.Time) bool {
 // Timed reports whether what f shows can change though nothing but the time does.
 func (f Filter) Timed() bool {
 	return slices.ContainsFunc(f.any, func(all []term) bool {
-		return slices.ContainsFunc(all, func(t term) bool { return t.field.timed })
+		return slices.ContainsFunc(all, func(t term) bool { return t.field.timed || t.isDuration })
 	})
 }
 

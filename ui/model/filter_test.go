@@ -13,6 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -336,6 +337,12 @@ func TestHasProblem(t *testing.T) {
 func TestTimed(t *testing.T) {
 	for in, want := range map[string]bool{"": false, "a ns:b | exit!=0": false, "age<5m": true, "a | !age>1h b": true} {
 		if f, err := ParseFilter(in); err != nil || f.Timed() != want {
+			t.Errorf("%q: timed = %v (%v), want %v", in, f.Timed(), err, want)
+		}
+	}
+	columns := []FilterColumn{{Name: "worst", Pod: func(*Pod, time.Time) widget.Cell { return widget.Cell{} }}}
+	for in, want := range map[string]bool{"worst>1s": true, "worst>3": false, "worst:slow": false} { // of columns durations alone are ages
+		if f, err := ParseFilter(in, columns...); err != nil || f.Timed() != want {
 			t.Errorf("%q: timed = %v (%v), want %v", in, f.Timed(), err, want)
 		}
 	}

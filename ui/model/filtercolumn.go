@@ -45,7 +45,7 @@ func columnOf(columns []FilterColumn, name string) *field {
 	if !ok {
 		return nil
 	}
-	f := &field{names: []string{c.Name}, ordered: true, timed: true, want: "a text, or a number or duration to compare with", set: setFigure}
+	f := &field{names: []string{c.Name}, ordered: true, want: "a text, or a number or duration to compare with", set: setFigure}
 	f.event = func(e engine.Event, at time.Time, t term) bool {
 		return c.Event != nil && t.holds(c.Event(&e, at), at)
 	}
