@@ -70,7 +70,7 @@ func (v *view) unitCommand(verb, options string) string {
 // does nothing, with what helps in that state, where no signal does.
 func (v *view) runtimeSteps(first ...Step) []Step {
 	if p, stuck := v.stuckDaemon(); stuck {
-		first = slices.DeleteFunc(first, func(s Step) bool { return s.Risky })
+		first = slices.DeleteFunc(first, func(s Step) bool { return s.Risky || strings.HasPrefix(s.Command, "crictl ") }) // which would hang likewise
 		return append(first, stuckProcess{Process: p}.next()...)
 	}
 	restart := Step{Text: "the last resort: running containers live on, but every pod's lifecycle waits meanwhile", Risky: true}
