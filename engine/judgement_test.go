@@ -16,7 +16,7 @@ import (
 var drawn = map[string]string{
 	"ui/events/events.go":     "how long rows stay where they are",
 	"ui/findings/findings.go": "how long texts stay as they are",
-	"ui/header/meter.go":      "which steps would only flicker",
+	"ui/header/gauges.go":     "which steps would only flicker",
 	"ui/model/relists.go":     "how far back things are kept",
 	"ui/lines/bench.go":       "which periods a person is asked about",
 	"ui/lines/measurement.go": "how long a bench waits for its source",

@@ -109,7 +109,7 @@ var rules = map[string]rule{
 		modules: charm, never: []string{"os", "net"},
 	},
 	"ui/strip":  {ours: append(slices.Clone(seen), "ui/pane", "ui/widget", "ui/text", "ui/theme", "ui/say", "ui/model"), never: []string{"os", "net"}},
-	"ui/header": {ours: append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/say", "ui/pane", "ui/widget"), never: []string{"os", "net"}},
+	"ui/header": {ours: append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/say", "ui/pane", "ui/report", "ui/widget"), never: []string{"os", "net"}},
 	"ui/pane/panetest": {
 		ours:    panes.ours,
 		modules: append(slices.Clone(charm), "github.com/google/go-cmp/cmp"), never: []string{"net"},

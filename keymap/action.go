@@ -19,6 +19,7 @@ const (
 	NextPane   Action = "next-pane"
 	PrevPane   Action = "prev-pane"
 	Node       Action = "node"
+	Answer     Action = "answer"
 	HowPLEG    Action = "how-pleg"
 	FullScreen Action = "full-screen"
 	Suspend    Action = "suspend"

@@ -15,6 +15,7 @@ func Default() Map {
 		bind(NextPane, Global, General, "next pane", "go to the next pane", "tab"),
 		bind(PrevPane, Global, General, "previous pane", "go to the previous pane", "shift+tab"),
 		bind(Node, Global, General, "node", "show or hide the node: health chain, who holds it up, kubelet, cost", "v"),
+		bind(Answer, Global, General, "answer", "go back to the answer to what is wrong: who waits for whom, what to do, which pods are affected", "x"),
 		bind(HowPLEG, Global, General, "how PLEG works", "how PLEG works, as a picture with the figures of now: the way of an event, step by step", "H"),
 		bind(FullScreen, Global, General, "full screen", "give the whole screen to this pane, or take it back", "f"),
 		bind(Suspend, Global, General, "suspend", "suspend to the shell; fg comes back", "ctrl+z"),

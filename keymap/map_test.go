@@ -124,7 +124,7 @@ func TestAction(t *testing.T) {
 		{"R", Over | Directing, Sweep},
 		{"r", Over | Directing, ReinspectPod},
 		{"pgdown", Following, PageDown},
-		{"x", Folding, None},
+		{"X", Folding, None},
 		{"", Folding, None},
 	} {
 		if got := Default().Action(press(tt.key), tt.in); got != tt.want {
@@ -164,7 +164,7 @@ func TestElsewhere(t *testing.T) {
 		{"m", Following, ""},
 		{"P", Matching, "world (director)"},
 		{"p", Folding, ""},
-		{"x", Folding, ""},
+		{"X", Folding, ""},
 	} {
 		e, ok := Default().Elsewhere(press(tt.key), tt.in)
 		if got := string(e.Action) + e.Where(); ok != (tt.want != "") || ok && got != tt.want {
@@ -187,19 +187,19 @@ func TestWithout(t *testing.T) {
 }
 
 func TestRebind(t *testing.T) {
-	m, err := Default().Rebind(map[string][]string{"pause-relist": {"x", "ctrl+p"}, "full-screen": {"p"}, "copy": {}})
+	m, err := Default().Rebind(map[string][]string{"pause-relist": {"X", "ctrl+p"}, "full-screen": {"p"}, "copy": {}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]Action{}
-	for _, k := range []string{"p", "x", "ctrl+p", "f", "c"} {
+	for _, k := range []string{"p", "X", "ctrl+p", "f", "c"} {
 		got[k] = m.Action(press(k), Folding)
 	}
-	want := map[string]Action{"p": FullScreen, "x": PauseRelist, "ctrl+p": PauseRelist, "f": None, "c": None}
+	want := map[string]Action{"p": FullScreen, "X": PauseRelist, "ctrl+p": PauseRelist, "f": None, "c": None}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("after rebinding (-want +got):\n%s", diff)
 	}
-	if got := m.Keys(PauseRelist); got != "x ^p" {
+	if got := m.Keys(PauseRelist); got != "X ^p" {
 		t.Errorf("help shows %q, want the new keys", got)
 	}
 	if Default().Action(press("p"), Folding) != PauseRelist {
@@ -210,21 +210,21 @@ func TestRebind(t *testing.T) {
 // The digits beyond the last pane are free for other actions, and the help names each
 // pane.
 func TestPanes(t *testing.T) {
-	m, err := Default().Rebind(map[string][]string{"pause-relist": {"9", "2"}, "pane-1": {"x"}})
+	m, err := Default().Rebind(map[string][]string{"pause-relist": {"9", "2"}, "pane-1": {"X"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m = m.WithPanes([]string{"Pods", "Events", "Calls"})
 	got := map[string]Action{}
-	for _, k := range []string{"x", "1", "2", "3", "4", "9"} {
+	for _, k := range []string{"X", "1", "2", "3", "4", "9"} {
 		got[k] = m.Action(press(k), Folding)
 	}
-	want := map[string]Action{"x": Pane(1), "1": None, "2": PauseRelist, "3": Pane(3), "4": None, "9": PauseRelist}
+	want := map[string]Action{"X": Pane(1), "1": None, "2": PauseRelist, "3": Pane(3), "4": None, "9": PauseRelist}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("keys of panes (-want +got):\n%s", diff)
 	}
 	e, _ := m.Entry(Pane(1))
-	if got := []string{e.Short, e.Binding.Help().Desc, m.Keys(Pane(1)), m.Keys(Pane(2))}; !cmp.Equal(got, []string{"pods", "go to the pods", "x", ""}) {
+	if got := []string{e.Short, e.Binding.Help().Desc, m.Keys(Pane(1)), m.Keys(Pane(2))}; !cmp.Equal(got, []string{"pods", "go to the pods", "X", ""}) {
 		t.Errorf("pane 1 is told as %q", got)
 	}
 	if _, err := Default().Rebind(map[string][]string{"pane-2": {"p"}}); err == nil {
@@ -234,11 +234,11 @@ func TestPanes(t *testing.T) {
 
 // A key that quits closes what is open, whatever key that is.
 func TestQuitRebound(t *testing.T) {
-	m, err := Default().Rebind(map[string][]string{"quit": {"x", "ctrl+q"}})
+	m, err := Default().Rebind(map[string][]string{"quit": {"X", "ctrl+q"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, want := range map[string]Action{"x": Back, "ctrl+q": Quit, "q": None} {
+	for k, want := range map[string]Action{"X": Back, "ctrl+q": Quit, "q": None} {
 		if got := m.Action(press(k), Over); got != want {
 			t.Errorf("%s = %q, want %q", k, got, want)
 		}

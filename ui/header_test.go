@@ -104,7 +104,7 @@ func TestLayersLeaveRoomForTwoAlerts(t *testing.T) {
 	for i := range 6 {
 		found = append(found, diagnose.Finding{ID: diagnose.ID(string(rune('a' + i))), Severity: diagnose.Critical, Summary: "ill " + string(rune('a'+i))})
 	}
-	s := newStage(t, 100, 45).find(found...).show(panetest.Healthy())
+	s := newStage(t, 100, 45).press("1").find(found...).show(panetest.Healthy())
 	if got := s.m.layout.alerts; got != 5 {
 		t.Errorf("%d alerts above the panes, want 5", got)
 	}
@@ -121,7 +121,7 @@ func TestCriticalFindingOfAPodIsTold(t *testing.T) {
 		return []diagnose.Finding{{ID: "a", Severity: diagnose.Critical, Summary: "first"}, {ID: "b", Severity: severity, Summary: "second", Subject: pod}}
 	}
 	for severity, want := range map[diagnose.Severity]bool{diagnose.Critical: true, diagnose.Warning: false} {
-		s := newStage(t, 100, 45).find(of(severity)...).show(panetest.Healthy())
+		s := newStage(t, 100, 45).press("1").find(of(severity)...).show(panetest.Healthy())
 		if told := s.rowOf("b: ") != ""; told != want {
 			t.Errorf("severity %v: told %v", severity, told)
 		}
@@ -170,5 +170,45 @@ func TestNamespacesOnTheScreen(t *testing.T) {
 	want := diagnose.Update{Update: engine.Update{Snapshot: s.m.view.Snapshot}, Headline: s.m.found.Headline, Findings: s.found}.Within([]string{"shop"})
 	if diff := cmp.Diff(want.Findings, s.m.view.Findings); diff != "" || want.Headline != s.m.view.Headline {
 		t.Errorf("headline %+v, findings (-want +got):\n%s", s.m.view.Headline, diff)
+	}
+}
+
+// TestAnswerComesFirst holds that in an incident the screen shows the answer, the pods with a
+// problem and the findings; that enter opens the finding and c copies what checks it until the
+// cursor is moved; and that the choice of a person stands until they go back.
+func TestAnswerComesFirst(t *testing.T) {
+	incident := func() *stage {
+		return newStage(t, 120, 40).show(panetest.Healthy()).find(panetest.Chained()...).show(panetest.Hung())
+	}
+	s := incident()
+	for _, want := range []string{" act ", " check ", "with a problem; W shows all", "4 Findings"} {
+		if s.rowOf(want) == "" {
+			t.Errorf("%q is not on the screen:\n%s", want, withoutStyles(s.m.frame()))
+		}
+	}
+	all := s.m.view.Pods.Len()
+	if shown := len(s.m.view.Pods.Shown); shown == 0 || shown >= all || s.m.panes[s.m.below()].Info().Name != "Findings" {
+		t.Errorf("%d of %d pods, below them %s", shown, all, s.m.panes[s.m.below()].Info().Name)
+	}
+	if s.press("W"); len(s.m.view.Pods.Shown) != all {
+		t.Errorf("%d of %d pods after W", len(s.m.view.Pods.Shown), all)
+	}
+	if s := incident().press("c"); !strings.Contains(s.m.flash.text, "copied "+s.m.view.Answer.Check.Command) {
+		t.Errorf("c: %q", s.m.flash.text)
+	}
+	if s := incident().press("enter"); s.m.top() == nil || s.m.top().Subject().Finding == nil || s.rowOf(" act ") != "" {
+		t.Error("enter opens no finding, or the answer stands above its own sheet")
+	}
+	if s := incident().press("j", "enter"); s.m.top() == nil || s.m.top().Subject().Finding != nil {
+		t.Error("after a move enter does not open what the cursor is on")
+	}
+	for _, keys := range [][]string{{"2"}, {"tab"}, {"f"}} {
+		s := incident().press(keys...)
+		if s.m.view.Led || s.rowOf(" act ") != "" || s.rowOf("press x: who waits for whom, and what to do") == "" {
+			t.Errorf("%q: the choice does not stand, or nobody says that there is an answer:\n%s", keys, withoutStyles(s.m.frame()))
+		}
+		if s.press("x"); !s.m.view.Led || s.rowOf(" act ") == "" || s.m.focus != 0 {
+			t.Errorf("%q, then x: no answer", keys)
+		}
 	}
 }

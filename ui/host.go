@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -84,14 +85,31 @@ func (m *Model) Focus(p pane.Pane) {
 	if i > 0 {
 		m.under = i
 	}
-	m.full = m.full || m.small()
+	m.full, m.chosen = m.full || m.small(), true
 }
 
 // Mark marks an event, or takes its mark away.
 func (m *Model) Mark(event uint64) { m.view.Journal.Mark(event) }
 
+// lead has the answer to what is wrong come first, unless a person has chosen a pane.
+func (m *Model) lead() {
+	v := &m.view
+	v.Led = !m.chosen && min(v.Headline.Severity, v.Answer.Severity) == diagnose.Critical
+	m.moved = m.moved && v.Led
+}
+
+// showAnswer goes back from whatever a person has chosen.
+func (m *Model) showAnswer() {
+	m.Focus(m.panes[0])
+	m.chosen, m.full, m.moved = false, false, false
+	if m.lead(); !m.view.Led {
+		m.Say("nothing critical is wrong: all panes are shown as usual")
+	}
+}
+
 // order puts the pods into the order that a pane says.
 func (m *Model) order() {
+	m.lead()
 	for _, p := range m.panes {
 		if o, ok := p.(pane.Orderer); ok {
 			m.view.Pods.Arrange(o.Order(&m.view))

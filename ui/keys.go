@@ -86,10 +86,9 @@ func (m *Model) do(p pane.Pane, a keymap.Action) bool {
 // Only what takes something back goes from the outermost to the panes, and what moves a
 // cursor is for the pane in which that is seen.
 func (m *Model) actPane(a keymap.Action) {
-	if a != keymap.Back && m.do(m.panes[m.focus], a) || m.act(a) {
-		return
-	}
-	if e, _ := m.cfg.Keys.Entry(a); e.Group == keymap.Moving {
+	e, _ := m.cfg.Keys.Entry(a)
+	m.moved = m.moved || e.Group == keymap.Moving
+	if a != keymap.Back && m.do(m.panes[m.focus], a) || m.act(a) || e.Group == keymap.Moving {
 		return
 	}
 	for i, p := range m.panes {
@@ -125,7 +124,8 @@ var actions = map[keymap.Action]func(*Model){
 	keymap.Suspend:  func(m *Model) { m.later(tea.Suspend) },
 	keymap.Redraw:   func(m *Model) { m.later(tea.ClearScreen) },
 
-	keymap.FullScreen:    func(m *Model) { m.full = !m.full },
+	keymap.Answer:        (*Model).showAnswer,
+	keymap.FullScreen:    func(m *Model) { m.full, m.chosen = !m.full, true },
 	keymap.Freeze:        (*Model).freeze,
 	keymap.ZoomIn:        func(m *Model) { m.view.Axis.Zoom(-1) },
 	keymap.ZoomOut:       func(m *Model) { m.view.Axis.Zoom(1) },

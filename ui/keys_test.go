@@ -386,7 +386,7 @@ func TestKeyThatDoesNothingHere(t *testing.T) {
 		{"m", "m does nothing here; elsewhere (events): mark or unmark this event"},
 		{"2 m", ""},
 		{"? m", "m does nothing here; elsewhere (events): mark or unmark this event"},
-		{"x", ""},
+		{"X", ""},
 		{"m j", ""},
 		{"P", ""}, // there is no demo
 	} {

@@ -53,7 +53,11 @@ func (m *Model) form() form {
 	switch {
 	case m.small() && !m.full:
 		return tiny
-	case m.full || w < tallWidth || w < wideWidth && h < tallHeight || h < wideHeight:
+	case m.full:
+		return single
+	case m.view.Led && w < wideWidth: // the pods that are affected are few
+		return tall
+	case w < tallWidth || w < wideWidth && h < tallHeight || h < wideHeight:
 		return single
 	case w >= wideWidth:
 		return wide
@@ -111,20 +115,14 @@ func (m *Model) arrange() {
 	if l.caption != "" {
 		l.foot = 2
 	}
-	switch {
-	case m.height < leastBody:
-		l.header = min(2, max(0, m.height-4))
-	case m.height < fullHeader:
-		l.header = header.Lines - 1
-	default:
-		l.header = header.Lines
-	}
+	l.header = m.headerRoom(nil).Lines
 	most := m.alertRoom()
 	l.divide(m.height, most)
 	m.place(&l, func(int) bool { return true })
 	room := l.boxes
 	seen := func(i int) bool { return slices.ContainsFunc(room, func(b box) bool { return b.pane == i }) }
 	m.header.Observe(&m.view, m.headerRoom(seen))
+	l.header = m.header.Height()
 	l.divide(m.height, min(len(m.header.Alerts()), most))
 	m.place(&l, seen)
 	m.layout = l
@@ -146,18 +144,28 @@ func (m *Model) caption() string {
 }
 
 // headerRoom says what the header may take, and what is said below it by the panes that are
-// seen.
+// seen. While the answer to what is wrong comes first it has about half of the screen.
 func (m *Model) headerRoom(seen func(pane int) bool) header.Room {
-	r := header.Room{Width: m.width, Rows: true}
+	r := header.Room{Width: m.width, Rows: true, Led: m.view.Led}
+	switch {
+	case m.height < leastBody:
+		r.Lines = min(2, max(0, m.height-4))
+	case m.height < fullHeader:
+		r.Lines = header.Least
+	case r.Led:
+		r.Lines = m.height*3/5 - 1
+	default:
+		r.Lines = header.Least + 2
+	}
 	if p := m.top(); p != nil {
+		r.Led, r.Lines, r.Opened = false, min(r.Lines, header.Least), p.Info().Name
 		if f := p.Subject().Finding; f != nil {
 			r.Opened = f.Summary
 		}
 		return r
 	}
-	r.Text = min(2, (m.alertRoom()+1)/2)
 	for i, p := range m.panes {
-		r.Told = r.Told || seen(i) && p.Info().Tells
+		r.Told = r.Told || seen != nil && seen(i) && p.Info().Tells
 	}
 	return r
 }
@@ -202,8 +210,8 @@ func (m *Model) place(l *layout, may func(pane int) bool) {
 	case single:
 		l.boxes = []box{{m.focus, 0, y, w, h, true}}
 	case tall:
-		low := max(8, h*2/5, h-1-m.panes[0].Info().Wanted)
-		l.boxes = []box{{0, 0, y, w, h - low, false}, {m.under, 0, y + h - low, w, low, true}}
+		low := max(min(8, h/2), h*2/5, h-1-m.panes[0].Info().Wanted)
+		l.boxes = []box{{0, 0, y, w, h - low, false}, {m.below(), 0, y + h - low, w, low, true}}
 	case wide:
 		low := max(h*3/5, h-1-m.panes[0].Info().Wanted)
 		left, right := m.columns()
@@ -221,6 +229,16 @@ func (m *Model) place(l *layout, may func(pane int) bool) {
 		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, m.stack(below, box{y: top, w: left, h: low})...)
 		l.boxes = append(l.boxes, m.stack(beside, box{x: w - right, y: top, w: right, h: low})...)
 	}
+}
+
+// below returns the pane below the first on a tall screen: the findings while the answer comes
+// first, for what happened before says little then.
+func (m *Model) below() int {
+	tells := func(p pane.Pane) bool { return p.Info().Tells }
+	if i := slices.IndexFunc(m.panes, tells); m.view.Led && i > 0 {
+		return i
+	}
+	return m.under
 }
 
 // stack puts panes one below the other, as many as have their least. Those that want

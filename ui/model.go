@@ -32,6 +32,8 @@ type Model struct {
 	focus         int         // the pane that has the keys while no layer has them
 	under         int         // the one that shares a tall screen with the first
 	full          bool        // the focused pane has the whole body
+	chosen        bool        // a person has chosen a pane: it is not taken away while something is wrong
+	moved         bool        // a person has moved the cursor since the answer is shown
 	layers        []pane.Pane // over the panes; the last one has the keys
 	layout        layout
 	given         []place // in which panes and layers were given the view, in their order
@@ -209,7 +211,7 @@ func (m *Model) observe(u updateMsg) {
 // find shows what was found in the namespaces that are shown.
 func (m *Model) find() {
 	u := m.found.Within(m.view.Filter.Namespaces)
-	m.view.Headline, m.view.Findings, m.view.Ended = u.Headline, u.Findings, u.Ended
+	m.view.Headline, m.view.Findings, m.view.Ended, m.view.Answer = u.Headline, u.Findings, u.Ended, u.Answer()
 }
 
 // freeze keeps the screen as it is, or catches up with the engine.

@@ -120,7 +120,13 @@ func (m *Model) cancelSweep() bool {
 // actSubject does what a key asks for of that which the cursor is on.
 func (m *Model) actSubject(a keymap.Action) bool {
 	s := m.active().Subject()
+	led := m.view.Led && m.top() == nil && !m.moved
+	if led {
+		s = pane.Subject{ObjectRef: s.ObjectRef, Finding: &m.view.Answer.Finding}
+	}
 	switch {
+	case a == keymap.Copy && led:
+		m.later(pane.Copy(m, m.view.Answer.Check.Command))
 	case a == keymap.Detail:
 		if !m.OpenSheet(s) {
 			m.Say("nothing is known of what is under the cursor")

@@ -66,7 +66,7 @@ func TestSweepTellsOfItself(t *testing.T) {
 		"▲ SWEEP not begun 1s ago: Version has been out for 3s":                                                                          {Began: panetest.Ago(time.Second), Refused: "Version has been out for 3s"},
 	} {
 		s := newStage(t, 160, 40).show(panetest.WithSweep(w))
-		if got := strings.TrimSpace(strings.Split(withoutStyles(s.m.frame()), "\n")[4]); !strings.HasPrefix(got, want) {
+		if got := strings.TrimSpace(strings.Split(withoutStyles(s.m.frame()), "\n")[s.m.layout.header]); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -8,31 +8,6 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// ChainLine returns a chain in one line, without what a link before it has named:
-// "relist -> ListContainers -> status lock of pay/api-7d -> shim 4711 -> runc update
-// (10m) -> D in nfs4_do_setattr, server 10.0.0.9:/vol -> /data". A link that is not
-// proven is called likely. It is empty for no links.
-func ChainLine(links []Link) string {
-	var b strings.Builder
-	for i, l := range links {
-		named := slices.ContainsFunc(links[:i], func(before Link) bool { return strings.Contains(before.Name, l.Name) })
-		switch {
-		case l.Kind == waits.Container && named:
-			continue
-		case b.Len() == 0:
-		case l.Kind == waits.Server && links[i-1].Kind == waits.Kernel:
-			b.WriteString(", ")
-		default:
-			b.WriteString(" -> ")
-		}
-		if i > 0 && l.Proof == "" {
-			b.WriteString("likely ")
-		}
-		b.WriteString(l.Name)
-	}
-	return b.String()
-}
-
 // proven returns the links up to the last one that is proven.
 func proven(links []Link) []Link {
 	for i, l := range links {

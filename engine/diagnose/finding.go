@@ -89,6 +89,7 @@ type Link struct {
 	ID    string     `line:"id"`    // of a container, process, goroutine; empty where the name says it all
 	Name  string     `line:"name"`  // for people, such as "runc update (10m)"
 	Proof string     `line:"proof"` // that the link before waits for this one; empty if that is only likely, and of the first
+	Since time.Time  `line:"-"`     // since when it is so; zero where that is not known
 	Cut   *Step      `line:"-"`     // the safest place to act has one; else nil
 }
 

@@ -158,7 +158,7 @@ func (v *view) through(node string) []Link {
 	links := make([]Link, len(path))
 	for i, l := range path {
 		n := &g.Nodes[l.Place]
-		links[i] = Link{Kind: n.Kind, ID: n.ID, Name: n.Name, Proof: l.Proof}
+		links[i] = Link{Kind: n.Kind, ID: n.ID, Name: n.Name, Proof: l.Proof, Since: n.Since}
 		if l.Again {
 			links[i].Name += ", which waits for the first: a deadlock"
 		}

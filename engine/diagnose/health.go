@@ -143,35 +143,27 @@ func readyHealth(s *engine.Snapshot) HealthLink {
 
 // A Deadline is a limit, and how much of it has passed.
 type Deadline struct {
-	Name          string // "list", "Status" or the operation of a call; empty before the first list
+	Name          string // "list age", "Status" or the operation of a call
 	Passed, Whole time.Duration
 }
 
-// FirstDeadline returns what runs out first: the age of the list, Status, or the call of the
-// relist that does not come back. One that has run out has ended before all.
-func FirstDeadline(s *engine.Snapshot) Deadline {
-	if s.Health.ListedAt.IsZero() {
-		return Deadline{}
+// Deadlines returns the times that run out: the age of the list, and where they are late Status
+// and the call of the relist that does not come back. While plegtop is paused it is the
+// first alone; there is none before the first list.
+func Deadlines(s *engine.Snapshot) (all []Deadline) {
+	if !s.Health.ListedAt.IsZero() {
+		all = append(all, Deadline{"list age", s.Health.ListAge(s.At), s.Threshold})
 	}
-	first := Deadline{"list", s.Health.ListAge(s.At), s.Threshold}
 	if s.Paused {
-		return first
+		return all
 	}
 	if unanswered := answers.StatusLasts - s.Node.DownAt.Sub(s.At); !s.Node.DownAt.IsZero() && unanswered >= lateAge {
-		first = first.or(Deadline{"Status", unanswered, answers.StatusLasts})
+		all = append(all, Deadline{"Status", unanswered, answers.StatusLasts})
 	}
 	if f := RelistCall(s); f != nil && Late(s, *f) {
-		first = first.or(Deadline{f.Op.String(), f.Elapsed(s.At), s.Timeout})
+		all = append(all, Deadline{f.Op.String(), f.Elapsed(s.At), s.Timeout})
 	}
-	return first
-}
-
-// or returns the one that ends sooner.
-func (d Deadline) or(other Deadline) Deadline {
-	if d.Whole-d.Passed <= 0 || d.Whole-d.Passed <= other.Whole-other.Passed {
-		return d
-	}
-	return other
+	return all
 }
 
 // By whose figures a node is said to be ready.

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,8 +60,8 @@ func TestHealthOf(t *testing.T) {
 	}
 }
 
-// What runs out first is named; what has run out is first of all.
-func TestFirstDeadline(t *testing.T) {
+// The age of the list runs out always, what else does only where it is late.
+func TestDeadlines(t *testing.T) {
 	out := call.Flight{By: call.ByRelist, Op: call.ContainerStatus, Since: ago(100 * second)}
 	for _, tt := range []struct {
 		name   string
@@ -68,19 +69,21 @@ func TestFirstDeadline(t *testing.T) {
 		want   string
 	}{
 		{"no list yet", func(s *engine.Snapshot) { s.Health.ListedAt = time.Time{} }, ""},
-		{"all is well", func(*engine.Snapshot) {}, "list"},
-		{"Status is missing twice", func(s *engine.Snapshot) { s.Node.DownAt = now.Add(20 * second) }, "Status"},
-		{"Status is missing once", func(s *engine.Snapshot) { s.Node.DownAt = now.Add(21 * second) }, "list"},
-		{"a call hangs", func(s *engine.Snapshot) { s.InFlight = []call.Flight{out} }, "ContainerStatus"},
-		{"the list has run out", func(s *engine.Snapshot) {
-			s.Health.ListedAt, s.InFlight = ago(181*second), []call.Flight{out}
-		}, "list"},
-		{"paused", func(s *engine.Snapshot) { s.Paused, s.InFlight = true, []call.Flight{out} }, "list"},
+		{"no list yet, and a call hangs", func(s *engine.Snapshot) { s.Health.ListedAt, s.InFlight = time.Time{}, []call.Flight{out} }, "ContainerStatus"},
+		{"all is well", func(*engine.Snapshot) {}, "list age"},
+		{"Status is missing twice", func(s *engine.Snapshot) { s.Node.DownAt = now.Add(20 * second) }, "list age, Status"},
+		{"Status is missing once", func(s *engine.Snapshot) { s.Node.DownAt = now.Add(21 * second) }, "list age"},
+		{"a call hangs", func(s *engine.Snapshot) { s.InFlight = []call.Flight{out} }, "list age, ContainerStatus"},
+		{"paused", func(s *engine.Snapshot) { s.Paused, s.InFlight = true, []call.Flight{out} }, "list age"},
 	} {
 		s := engine.Snapshot{At: now, Period: second, Threshold: 3 * time.Minute, Timeout: 2 * time.Minute, Health: engine.Health{ListedAt: ago(second)}}
 		tt.change(&s)
-		if got := FirstDeadline(&s); got.Name != tt.want {
-			t.Errorf("%s: %+v, want %q", tt.name, got, tt.want)
+		var names []string
+		for _, d := range Deadlines(&s) {
+			names = append(names, d.Name)
+		}
+		if got := strings.Join(names, ", "); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

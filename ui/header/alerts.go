@@ -48,7 +48,7 @@ func (h *Header) unsaid(r Room) []diagnose.Finding {
 	var out []diagnose.Finding
 	for i, f := range all {
 		switch {
-		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && of.Severity >= f.Severity, say.CauseOf(all, &f) >= 0:
+		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && of.Severity >= f.Severity, diagnose.CauseOf(all, &f) >= 0:
 		case strings.Contains(of.Text, say.Summary(&f)), f.Summary == r.Opened:
 		case r.Rows && f.Severity < diagnose.Critical && f.Subject.Pod != (pleg.PodRef{}):
 		default:

@@ -1,26 +1,20 @@
-// Package header draws what stands above the panes: whose relist this is, the headline
-// of the node, the clock that ends first, where the relist is; and below that, while
-// something is wrong, what the headline does not say.
+// Package header draws what stands above the panes: whose relist this is, the headline of the
+// node; while something is wrong the answer to it, which is who waits for whom, what checks
+// it and what ends it; the times that run out, and how relists go. Below that stands what
+// the headline does not say.
 package header
 
 import (
-	"fmt"
-	"strings"
-
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/say"
+	"github.com/plegtop/plegtop/ui/report"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// Lines is the height of a whole header. Where there is less room the last lines are
-// left out; the headline is line two.
-const Lines = 4
+// Least is the height of a header that says no more than the headline in one line.
+const Least = 3
 
 // A Strip draws the relists over time in w cells.
 type Strip func(l *text.Line, v *pane.View, w int)
@@ -33,34 +27,111 @@ type Header struct {
 	v      *pane.View
 	pen    widget.Pen
 	width  int
-	clock  diagnose.Deadline
-	lead   []text.Span // the headline, as far as line two holds it
+	clocks []diagnose.Deadline
+	lead   []text.Span // word, clock and text of the headline, as far as one line holds them
+	rest   []string    // of the text, a line each
+	since  string      // when it began
+	answer widget.Doc
+	hint   string // behind the first command of the answer
+	lines  []func(l *text.Line)
 	alerts []text.Span
 }
 
 // Room says what a header may take, and what is said elsewhere.
 type Room struct {
 	Width  int    // cells
-	Text   int    // lines below for the rest of the headline
+	Lines  int    // of all but alerts
+	Led    bool   // the answer is shown in full, as far as there are lines
 	Told   bool   // all findings can be read below
 	Rows   bool   // pods have rows, which say what is wrong with each
 	Opened string // the summary of the finding whose sheet is open, if one is
 }
 
+// headlineLines is how many lines a headline takes at most behind its first.
+const headlineLines = 2
+
 // Observe takes over what is to be shown.
 func (h *Header) Observe(v *pane.View, r Room) {
 	h.v, h.pen, h.width = v, v.Pen(), r.Width
-	h.clock = diagnose.FirstDeadline(v.Snapshot)
-	rest := h.headline(r)
-	h.alerts = nil
-	for _, line := range rest {
-		h.alerts = append(h.alerts, text.Say(h.pen.Text, "  "+line))
-	}
-	if said := verdict(v.Snapshot); said != "" && !strings.Contains(v.Headline.Text, said) {
-		h.alerts = append(h.alerts, text.Say(h.lead[0].Style, "  "+said))
-	}
-	h.alerts = append(h.alerts, h.others(r)...)
+	h.clocks = diagnose.Deadlines(v.Snapshot)
+	room := max(r.Lines-Least, 0)
+	h.headline(r.Width, min(room, headlineLines))
+	h.explain(r, room-len(h.rest))
+	h.compose(r)
+	h.alerts = h.others(r)
 }
+
+// explain writes the answer into so many lines, as much of it as they hold; where it is not to
+// be shown, which key shows it.
+func (h *Header) explain(r Room, room int) {
+	a := h.v.Answer
+	h.answer, h.hint = widget.Doc{Labels: report.AnswerLabels}, ""
+	if room <= 0 || a.ID == "" || a.Severity < diagnose.Warning || r.Opened != "" {
+		return
+	}
+	if !r.Led {
+		h.answer.Write(h.pen, r.Width-2, 1, func(d *widget.Doc) { h.point(d, a) })
+		return
+	}
+	form := report.Form{Theme: h.pen.Theme, Width: r.Width - 2 - report.AnswerLabels}
+	for much := report.AnswerEvidence + evidenceMost - 1; much >= report.AnswerAct; much-- {
+		h.answer.Write(h.pen, r.Width-2, room, func(d *widget.Doc) { d.Sections(report.Answer(form, a, h.v.At, much)) })
+		if h.answer.Len() <= room {
+			break
+		}
+	}
+	h.hint = h.Keys(keymap.Copy) + " copies  " + h.Keys(keymap.Detail) + " more"
+}
+
+// evidenceMost is how many lines of evidence stand above the panes.
+const evidenceMost = 4
+
+// point says in a line that there is an answer, and which key shows it.
+func (h *Header) point(d *widget.Doc, a diagnose.Answer) {
+	if h.v.Headline.Severity < diagnose.Critical {
+		return
+	}
+	said := "press " + h.Keys(keymap.Answer) + ": who waits for whom, and what to do"
+	d.Paragraph(h.pen.Key, said, text.Say(h.pen.Dim, "  answer").In(report.AnswerLabels))
+}
+
+// compose puts the lines together, the most urgent first where there are few.
+func (h *Header) compose(r Room) {
+	h.lines = append(h.lines[:0], h.identity, h.first)
+	for _, s := range h.rest {
+		h.lines = append(h.lines, func(l *text.Line) { l.Space(2); l.Put(h.pen.Text, s) })
+	}
+	for i := range h.answer.Len() {
+		h.lines = append(h.lines, func(l *text.Line) { h.drawAnswer(l, i) })
+	}
+	if len(h.lines) < r.Lines {
+		h.lines = append(h.lines, h.gauges)
+	}
+}
+
+// drawAnswer draws a line of the answer. Which keys are of use stands behind the last where
+// there is room.
+func (h *Header) drawAnswer(l *text.Line, i int) {
+	kept := 0
+	if i == h.answer.Len()-1 && h.hint != "" {
+		used := 0
+		for _, s := range h.answer.Made(i) {
+			used += max(s.Width, text.Width(s.Text))
+		}
+		if w := text.Width(h.hint); used+w+2 <= l.Left() {
+			kept = l.Keep(w)
+		}
+	}
+	h.answer.Draw(l, h.pen, i, false)
+	if kept > 0 {
+		l.End()
+		l.Release(kept)
+		l.Put(h.pen.Dim, h.hint)
+	}
+}
+
+// Height returns how many lines there are above the alerts.
+func (h *Header) Height() int { return len(h.lines) }
 
 // Alerts returns the lines below the header that are there only while something is
 // wrong, the most urgent first.
@@ -70,73 +141,9 @@ func (h *Header) Alerts() []text.Span { return h.alerts }
 func (h *Header) Draw(l *text.Line, y int) {
 	l.Space(1)
 	kept := l.Keep(1)
-	switch y {
-	case 0:
-		h.identity(l)
-	case 1:
-		l.Spans(h.lead...)
-	case 2:
-		h.gauge(l)
-	default:
-		h.meter(l)
-	}
+	h.lines[y](l)
 	l.End()
 	l.Release(kept)
-}
-
-// identity draws whose relist this is, and what is out of the ordinary about
-// what is shown.
-func (h *Header) identity(l *text.Line) {
-	badges := h.badges()
-	kept := l.Keep(width(badges, 1))
-	l.Spans(h.who()...)
-	l.End()
-	l.Release(kept)
-	for _, f := range badges {
-		l.Space(1)
-		l.Put(f.Style, f.Text)
-	}
-}
-
-func (h *Header) badges() (all []text.Span) {
-	add := func(on bool, st theme.Style, word string) {
-		if on {
-			all = append(all, text.Say(st, " "+word+" "))
-		}
-	}
-	add(h.v.Source.Demo(), h.pen.BadgeDemo, strings.TrimRight("DEMO "+h.v.Source.Scenario, " "))
-	if streams := h.streams(); streams.Text != "" {
-		all = append(all, streams)
-	}
-	switch m := &h.v.Mode; {
-	case say.FellBack(m):
-		add(true, h.pen.BadgePaused, h.pen.Symbols.Warn+" FELL BACK")
-	default:
-		add(m.Mode != pleg.Generic, h.pen.BadgeFrozen, strings.ToUpper(m.Mode.String()))
-	}
-	add(h.v.Source.Still, h.pen.BadgeFrozen, "WORLD FROZEN")
-	add(h.v.Paused, h.pen.BadgePaused, "RELIST PAUSED")
-	add(h.v.Frozen, h.pen.BadgeFrozen, "SCREEN FROZEN")
-	return all
-}
-
-// streams is the badge of event sources that are wanted, with a mark while one of them is
-// not what it should be.
-func (h *Header) streams() text.Span {
-	on, mark, st := false, "", h.pen.BadgeFrozen
-	for i := range h.v.Sources {
-		switch h.v.Sources[i].State {
-		case engine.StreamOff:
-			continue
-		case engine.StreamLost, engine.StreamRefused, engine.StreamNotEnabled, engine.StreamFellBack:
-			mark, st = h.pen.Symbols.Warn+" ", h.pen.BadgePaused
-		}
-		on = true
-	}
-	if !on {
-		return text.Span{}
-	}
-	return text.Say(st, " "+mark+"EVENTS ")
 }
 
 // width returns how many cells all of them take that are not empty, each with so many
@@ -149,42 +156,3 @@ func width(all []text.Span, gap int) (n int) {
 	}
 	return n
 }
-
-func (h *Header) who() []text.Span {
-	s, b, from := h.v.Snapshot, h.pen, h.v.Source
-	if s.Seq == 0 {
-		return []text.Span{text.Say(b.Strong, from.Node), text.Say(b.Dim, from.Endpoint)}
-	}
-	counts := ""
-	if s.Pods != nil {
-		counts = fmt.Sprintf("%d pods", s.Counts.Pods)
-	}
-	if s.Counts.Containers > 0 || !s.Health.ListedAt.IsZero() {
-		counts += fmt.Sprintf(" %d ctrs", s.Counts.Containers)
-	}
-	if s.Beside != nil { // a finding counts what was listed since
-		counts += " as last listed"
-	}
-	return []text.Span{
-		text.Say(b.Strong, from.Node),
-		text.Say(b.Text, h.runtime()),
-		text.Say(b.Text, "as kubelet "+s.Release.String()),
-		text.Say(b.Dim, counts),
-		text.Say(b.Dim, "period "+say.Period(s.Period)),
-		text.Say(b.Dim, say.Cost(s)),
-		text.Say(b.Dim, from.Endpoint),
-	}
-}
-
-// runtime is the runtime and its version, cut to what leaves room for the
-// spans after it: a build's version can hold a whole commit.
-func (h *Header) runtime() string {
-	version := h.v.Version
-	if version.RuntimeName == "" {
-		return "runtime ?"
-	}
-	name := version.RuntimeName + " " + version.RuntimeVersion
-	return text.Fit(name, min(text.Width(name), runtimeWidth), h.pen.Symbols.Ellipsis)
-}
-
-const runtimeWidth = 32

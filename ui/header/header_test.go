@@ -3,6 +3,7 @@ package header
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ var styles = regexp.MustCompile("\x1b\\[[0-9;:]*m")
 // observed returns the header of a view.
 func observed(v *pane.View, r Room) *Header {
 	h := &Header{Keys: keymap.Default().Keys}
+	r.Lines = max(r.Lines, Least)
 	h.Observe(v, r)
 	return h
 }
@@ -54,8 +56,8 @@ func TestHeadline(t *testing.T) {
 	}{
 		{"the first second of a call", view(soon), Room{Width: 80}, "▲ AT RISK  NotReady in 2m13s"},
 		{"sound", view(panetest.Healthy()), Room{Width: 80}, "✔ HEALTHY"},
-		{"a cause that is long", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80, Text: 2}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client"},
-		{"in full", view(panetest.Hung(), panetest.Findings()...), Room{Width: 200, Text: 2}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client app has been out for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s"},
+		{"a cause that is long", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80, Lines: 5}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client"},
+		{"in full", view(panetest.Hung(), panetest.Findings()...), Room{Width: 200, Lines: 5}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client app has been out for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s"},
 		{"cut", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client …"},
 		{"paused", view(paused), Room{Width: 120}, "? PAUSED  the last look was 4m ago"},
 	} {
@@ -86,32 +88,36 @@ func TestHeadlineEndsWithWhatHoldsItUp(t *testing.T) {
 	}
 }
 
-// TestGaugeIsOfTheClockThatEndsFirst holds that a Status that fails, which makes a
-// node NotReady after 30 s, and a call that is given up in a second are not hidden
-// behind the three minutes of PLEG, nor PLEG's end behind them.
-func TestGaugeIsOfTheClockThatEndsFirst(t *testing.T) {
-	status := func(s *engine.Snapshot, left time.Duration) *engine.Snapshot {
-		s.Node.DownAt = panetest.Noon.Add(left)
-		return s
-	}
-	late := panetest.Hung()
-	late.Health.ListedAt = panetest.Ago(2*time.Minute + 50*time.Second)
+// TestGaugesShowAllThatRunsOut holds that a Status that fails, which makes a node NotReady
+// after 30 s, and a call that is given up in a second are not hidden behind the three
+// minutes of PLEG.
+func TestGaugesShowAllThatRunsOut(t *testing.T) {
+	status := panetest.Hung()
+	status.Node.DownAt = panetest.Noon.Add(18 * time.Second)
 	over := panetest.Hung()
 	over.Health.ListedAt = panetest.Ago(4 * time.Minute)
 	unlisted := panetest.Healthy()
 	unlisted.Health.ListedAt = time.Time{}
+	paused := panetest.Healthy()
+	paused.Paused = true
 	for want, s := range map[string]*engine.Snapshot{
-		"] list <2s of 3m  inspected":                       panetest.Healthy(),
-		"] ContainerStatus 47s of 2m  list 47s of 3m  insp": panetest.Hung(),
-		"] Status 12s of 30s  list 47s of 3m  inspected 4":  status(panetest.Hung(), 18*time.Second),
-		"] list 2m50s of 3m":                                late,
-		"] list 4m of 3m":                                   over,
-		"no list yet":                                       unlisted,
+		`^list age █·+ <2s of 3m   relist 12ms, 2 pods inspected$`:                                                       panetest.Healthy(),
+		`^list age █+·+ 47s of 3m   ContainerStatus █+·+ 47s of 2m   relist: inspecting pod 4 of 17$`:                    panetest.Hung(),
+		`^list age █+·+ 47s of 3m   Status █+·+ 12s of 30s   ContainerStatus █+·+ 47s of 2m   relist: inspecting pod 4 `: status,
+		`^list age █+ 4m of 3m   Con`:              over,
+		`^waiting for the first list  relist 12ms`: unlisted,
+		`^list age █·+ <2s of 3m   relist paused$`: paused,
 	} {
-		if got := row(observed(view(s, panetest.Findings()...), Room{Width: 160}), 2, 160); !strings.Contains(got, want) {
-			t.Errorf("%q, want %q in it", got, want)
+		if got := gauges(s, 160); !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
+}
+
+// gauges returns the last line of the header of a node.
+func gauges(s *engine.Snapshot, w int) string {
+	h := observed(view(s, panetest.Findings()...), Room{Width: w, Lines: 9})
+	return row(h, h.Height()-1, w)
 }
 
 // TestGaugeHasTheLookOfTheHeadline holds that no bar is green over trouble.
@@ -128,40 +134,33 @@ func TestGaugeHasTheLookOfTheHeadline(t *testing.T) {
 		if !strings.Contains(string(l.Buf), want+v.Theme.Symbols.Full) {
 			t.Errorf("%s: %q", name, l.Buf)
 		}
-		if sound := strings.Contains(row(h, 2, 120), "PLEG healthy for"); sound != (name == "sound") {
-			t.Errorf("%s: healthy for some time: %v", name, sound)
-		}
 	}
 }
 
-// TestMeterNamesWhichTryItIs holds that a list that was asked for again does not seem
-// to have been out for less time than it was not answered.
-func TestMeterNamesWhichTryItIs(t *testing.T) {
-	s := panetest.Healthy()
-	s.Phase = engine.Phase{Step: engine.Listing, Began: panetest.Ago(77 * time.Second)}
+// TestRelistNamesWhichTryItIs holds that a list that was asked for again does not seem
+// to have been out for less time than it was not answered; and that a Status that hangs beside
+// a list, and has been out for longer, is not taken for what the relist waits for.
+func TestRelistNamesWhichTryItIs(t *testing.T) {
 	soon := panetest.Hung()
 	soon.InFlight[0].Since, soon.Phase.Began = panetest.Ago(700*time.Millisecond), panetest.Ago(720*time.Millisecond)
-	if got, want := row(observed(view(soon), Room{Width: 120}), 3, 120), "LIST 12ms › INSPECT 3/17 › default/nfs-client ContainerStatus app 1s "; !strings.HasPrefix(got, want) {
-		t.Errorf("in its first second: meter %q, want %q", got, want)
-	}
-	s.InFlight = []call.Flight{{Op: call.ListContainers, Since: panetest.Ago(77 * time.Second)}}
-	s.Failure = &answers.Failure{Flight: call.Flight{Op: call.ListContainers}, InRow: 1, Err: &call.Error{Op: call.ListContainers}}
-	if got, want := row(observed(view(s), Room{Width: 120}), 3, 120), "LIST › ListContainers 2nd try 1m17s"; !strings.HasPrefix(got, want) {
-		t.Errorf("meter %q, want %q", got, want)
-	}
-}
-
-// TestMeterNamesTheCallOfTheRelist holds that a Status that hangs beside a list,
-// and has been out for longer, is not taken for what the relist waits for.
-func TestMeterNamesTheCallOfTheRelist(t *testing.T) {
-	s := panetest.Healthy()
-	s.Phase = engine.Phase{Step: engine.Listing, Began: panetest.Ago(9 * time.Second)}
-	s.InFlight = []call.Flight{
+	again := panetest.Healthy()
+	again.Phase = engine.Phase{Step: engine.Listing, Began: panetest.Ago(77 * time.Second)}
+	again.InFlight = []call.Flight{{Op: call.ListContainers, Since: panetest.Ago(77 * time.Second)}}
+	again.Failure = &answers.Failure{Flight: call.Flight{Op: call.ListContainers}, InRow: 1, Err: &call.Error{Op: call.ListContainers}}
+	beside := panetest.Healthy()
+	beside.Phase = engine.Phase{Step: engine.Listing, Began: panetest.Ago(9 * time.Second)}
+	beside.InFlight = []call.Flight{
 		{Op: call.Status, Since: panetest.Ago(9 * time.Second)},
 		{Op: call.ListPodSandbox, Since: panetest.Ago(8 * time.Second)},
 	}
-	if got, want := row(observed(view(s), Room{Width: 120}), 3, 120), "LIST › ListPodSandbox 8s"; !strings.HasPrefix(got, want) {
-		t.Errorf("meter %q, want %q", got, want)
+	for want, s := range map[string]*engine.Snapshot{
+		"relist: inspecting pod 4 of 17, default/nfs-client ContainerStatus app 1s": soon,
+		"1m17s of 2m   relist: listing, 2nd try":                                      again,
+		"ListPodSandbox █··················· 8s of 2m   relist: listing":            beside,
+	} {
+		if got := gauges(s, 160); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q in it", got, want)
+		}
 	}
 }
 
@@ -193,9 +192,9 @@ func TestAlertsDoNotRepeatTheHeadline(t *testing.T) {
 		want []string
 	}{
 		"the worst is the headline":                 {view(panetest.Hung(), all...), Room{Width: 200}, []string{"▲ crash-loop"}},
-		"the rest of its text":                      {view(panetest.Hung(), all[:2]...), Room{Width: 80, Text: 2}, []string{"  … app has been out for 47s", "  in 2m13s", "▲ crash-loop"}},
-		"the kubelet's words where they do not fit": {view(panetest.Unhealthy(), all...), Room{Width: 120, Text: 1}, []string{"  … ", "  pleg was last seen active 3m12s ago; threshold is 3m0s", "▲ crash-loop", "▲ odd answers"}},
-		"those told below":                          {view(panetest.Hung(), all...), Room{Width: 200, Text: 2, Told: true}, nil},
+		"the rest of its text":                      {view(panetest.Hung(), all[:2]...), Room{Width: 80, Lines: 5}, []string{"▲ crash-loop"}},
+		"the kubelet's words where they do not fit": {view(panetest.Unhealthy(), all...), Room{Width: 120, Lines: 4}, []string{"▲ crash-loop", "▲ odd answers"}},
+		"those told below":                          {view(panetest.Hung(), all...), Room{Width: 200, Lines: 5, Told: true}, nil},
 		"the one that is open":                      {view(panetest.Hung(), all...), Room{Width: 200, Opened: all[1].Summary}, nil},
 		"a warning under a sound word":              {view(panetest.Healthy(), all[1]), Room{Width: 80}, []string{"▲ crash-loop"}},
 		"information is none":                       {view(panetest.Healthy(), diagnose.Finding{ID: "x", Summary: "by the way"}), Room{Width: 80}, nil},
@@ -263,7 +262,7 @@ func TestTinyScreenHasAGauge(t *testing.T) {
 		h.Tiny(&l, y, 9)
 		got = append(got, strings.TrimSpace(styles.ReplaceAllString(string(l.Buf), "")))
 	}
-	for i, want := range []string{"✖ INSPECTION HANGS", "NotReady in 2m13s", "[███·····] ContainerStatus 47s of 2m", "ContainerStatus of default/nfs-client"} {
+	for i, want := range []string{"✖ INSPECTION HANGS", "NotReady in 2m13s", "act    kill -9 41100", "list age █··· 47s of 3m", "ContainerStatus of default/nfs-client"} {
 		if !strings.HasPrefix(got[i], want) {
 			t.Errorf("line %d is %q, want %q", i+1, got[i], want)
 		}
@@ -284,14 +283,50 @@ func TestSweepOfWhatIsNotListedIsTold(t *testing.T) {
 	}
 }
 
-// TestCountsSayOfWhichList holds that counts are told apart from those of what was listed
-// since, where the lists of all do not succeed any more.
-func TestCountsSayOfWhichList(t *testing.T) {
-	s := panetest.Healthy()
-	for _, want := range []string{"11 pods 18 ctrs  period", "11 pods 18 ctrs as last listed  period"} {
-		if got := row(observed(view(s), Room{Width: 160}), 0, 160); !strings.Contains(got, want) {
-			t.Errorf("%q, want %q in it", got, want)
+// TestAnswerHasRoomForWhatMattersMost holds that of an answer that there is no room for the
+// evidence goes first, then who waits for whom, and last the command that ends it: never what
+// that risks before who waits.
+func TestAnswerHasRoomForWhatMattersMost(t *testing.T) {
+	v := view(panetest.Hung(), panetest.Chained()...)
+	for lines, want := range map[int][]string{
+		20: {"chain", "check", "act", "RISK", "evidence"},
+		11: {"chain", "check", "act", "RISK"},
+		7:  {"check", "act", "RISK"},
+		6:  {"check", "act"},
+		5:  {"act"},
+	} {
+		h, got := observed(v, Room{Width: 100, Lines: lines, Led: true}), []string{}
+		for y := range h.Height() {
+			for _, label := range []string{"chain", "check", "act", "RISK", "evidence"} {
+				if strings.HasPrefix(row(h, y, 100), label+" ") {
+					got = append(got, label)
+				}
+			}
 		}
-		s.Beside = s.Pods
+		if !slices.Equal(got, want) || h.Height() > lines {
+			t.Errorf("in %d lines: %q in %d, want %q", lines, got, h.Height(), want)
+		}
+	}
+}
+
+// TestAnswerIsPointedAt holds that a person who has chosen a pane is told by which key the
+// answer is shown; that the answer does not stand above its own sheet; and that there is none
+// where nothing critical is wrong.
+func TestAnswerIsPointedAt(t *testing.T) {
+	all := panetest.Chained()
+	for name, tt := range map[string]struct {
+		v    *pane.View
+		r    Room
+		want bool
+	}{
+		"a pane was chosen": {view(panetest.Hung(), all...), Room{Lines: 5}, true},
+		"a sheet is open":   {view(panetest.Hung(), all...), Room{Lines: 5, Opened: all[0].Summary}, false},
+		"a warning":         {view(panetest.Healthy(), panetest.Findings()[1]), Room{Lines: 5}, false},
+	} {
+		tt.r.Width = 200
+		h := observed(tt.v, tt.r)
+		if got := strings.Contains(row(h, 2, 200), "press x:"); got != tt.want {
+			t.Errorf("%s: %q", name, row(h, 2, 200))
+		}
 	}
 }

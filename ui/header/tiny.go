@@ -2,14 +2,14 @@ package header
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
 // Tiny draws line y of a screen that has no room for panes: what a header says, the
-// most urgent first, with the gauge below the headline.
+// most urgent first: headline and clock, what to do, the times that run out.
 func (h *Header) Tiny(l *text.Line, y, height int) {
 	l.Space(1)
 	switch all := h.tiny(height); {
@@ -17,25 +17,19 @@ func (h *Header) Tiny(l *text.Line, y, height int) {
 	case y == 0:
 		l.Spans(append(all[:1:1], h.badges()...)...)
 	case all[y].Text == gaugeLine:
-		h.gauge(l)
+		h.gauges(l)
 	default:
 		l.Put(all[y].Style, all[y].Text)
 	}
 }
 
-// gaugeLine stands for the gauge among the lines of a tiny screen.
+// gaugeLine stands for the gauges among the lines of a tiny screen.
 const gaugeLine = "\x00"
 
 func (h *Header) tiny(height int) []text.Span {
-	b, of := h.pen, h.v.Headline
-	out := []text.Span{h.lead[0], h.lead[1], {Text: gaugeLine}}
-	if h.clock.Name == "" {
-		out = out[:2]
-	}
-	for _, said := range []text.Span{text.Say(h.aside(), text.After(of.Word, of.Text)), text.Say(b.Text, verdict(h.v.Snapshot))} {
-		for _, line := range text.Wrap(text.Clip(said.Text, 4*h.width), max(8, h.width-2)) {
-			out = append(out, text.Say(said.Style, line))
-		}
+	out := []text.Span{h.lead[0], h.lead[1], h.do(), {Text: gaugeLine}}
+	for _, line := range text.Wrap(text.Clip(h.said(0), 4*h.width), max(8, h.width-2)) {
+		out = append(out, text.Say(h.aside(), line))
 	}
 	out = append(out, h.others(Room{Width: h.width})...)
 	out = append(out, h.tinyFigures()...)
@@ -43,31 +37,30 @@ func (h *Header) tiny(height int) []text.Span {
 	return out[:min(len(out), max(0, height))]
 }
 
+// do is the command that ends what is wrong, else that which checks it.
+func (h *Header) do() text.Span {
+	switch a := h.v.Answer; {
+	case a.Severity < diagnose.Critical:
+		return text.Span{}
+	case a.Act.Command != "":
+		return text.Say(h.pen.Key, "act    "+a.Act.Command)
+	case a.Check.Command != "":
+		return text.Say(h.pen.Key, "check  "+a.Check.Command)
+	}
+	return text.Span{}
+}
+
 func (h *Header) tinyFigures() []text.Span {
 	s, b, from := h.v.Snapshot, h.pen, h.v.Source
 	if s.Seq == 0 {
 		return h.who()
 	}
-	counts := say.Plural(s.Counts.Pods, "pod") + ", " + say.Plural(s.Counts.Containers, "container")
-	if strings.Contains(h.v.Headline.Text, counts) || s.Health.ListedAt.IsZero() {
-		counts = ""
-	}
 	return []text.Span{
-		text.Say(b.Text, joined(h.phase(), " "+b.Symbols.Step+" ")),
-		text.Say(b.Text, counts),
+		h.relist(),
 		text.Say(b.Text, say.Plural(h.v.Pods.Troubled, "pod")+" with a problem"),
-		text.Say(b.Dim, joined(h.figures(), "")),
+		h.stats(),
 		text.Say(b.Strong, from.Node),
-		text.Say(b.Dim, h.runtime()+", as kubelet "+s.Release.String()),
+		text.Say(b.Dim, h.runtime()+", emulates kubelet "+s.Release.String()),
 		text.Say(b.Dim, from.Endpoint),
 	}
-}
-
-// joined returns their texts with something between them.
-func joined(all []text.Span, between string) string {
-	texts := make([]string, len(all))
-	for i, s := range all {
-		texts[i] = s.Text
-	}
-	return strings.Join(texts, between)
 }

@@ -18,9 +18,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
-	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -243,10 +241,10 @@ func TestEffectsStandUnderTheirCause(t *testing.T) {
 	if !strings.Contains(got, "leads to\n") {
 		t.Errorf("no effect in\n%s", got)
 	}
-	if c := say.RootCause(hungCheck().Findings[1:]); c.ID != diagnose.PLEGUnhealthy {
+	if c := diagnose.RootCause(hungCheck().Findings[1:]); c.ID != diagnose.PLEGUnhealthy {
 		t.Errorf("cause of an effect alone = %s", c.ID)
 	}
-	if c := say.RootCause(downCheck().Findings); c.ID != diagnose.RuntimeDown {
+	if c := diagnose.RootCause(downCheck().Findings); c.ID != diagnose.RuntimeDown {
 		t.Errorf("cause = %s, want %s", c.ID, diagnose.RuntimeDown)
 	}
 }
@@ -278,33 +276,14 @@ func TestCheckTellsOfItsWriter(t *testing.T) {
 	}
 }
 
-// TestFirstLineEndsWithTheLastProvenLink holds that for all texts of a headline.
-func TestFirstLineEndsWithTheLastProvenLink(t *testing.T) {
-	for _, text := range []string{"", "lists hang", "lists hang, behind D in nfs4_do_setattr", "D in nfs4_do_setattr, and more"} {
-		u := chainCheck()
-		u.Headline.Text = text
-		first, _, _ := strings.Cut(string(checkOutput(t, u, CheckOptions{})), "\n")
-		if !strings.HasSuffix(first, "D in nfs4_do_setattr") || strings.Count(first, "-> D in") > 1 || !strings.Contains(first, "PLEG unhealthy in 2m48s") {
-			t.Errorf("with the text %q the first line is %q", text, first)
+// TestAnswerComesFirst holds that a person reads headline, chain, check, act, risk and
+// whom it is about first, in this order, before all else.
+func TestAnswerComesFirst(t *testing.T) {
+	lines := strings.Split(string(checkOutput(t, chainCheck(), CheckOptions{})), "\n")
+	for i, want := range []string{"LISTS HANG  PLEG unhealthy in 2m48s", "chain  ", "check  ", "act  ", "RISK  ", "affected  "} {
+		if !strings.Contains(lines[i], want) {
+			t.Errorf("line %d is %q, want %q", i+1, lines[i], want)
 		}
-	}
-}
-
-// TestFirstLineNamesNoCall holds that a chain that has no cause below the call adds nothing,
-// and that what the headline says after its own chain stands once.
-func TestFirstLineNamesNoCall(t *testing.T) {
-	u := chainCheck()
-	u.Headline.Text = "lists hang, behind x -> D in nfs4_do_setattr and 1 more"
-	first, _, _ := strings.Cut(string(checkOutput(t, u, CheckOptions{})), "\n")
-	if !strings.HasSuffix(first, "behind x -> D in nfs4_do_setattr and 1 more") {
-		t.Errorf("first line %q", first)
-	}
-	u.Headline.Text = "ListContainers got no answer for 3s"
-	for i := range u.Findings {
-		u.Findings[i].Chain = []diagnose.Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Call, Name: "ListPodSandbox", Proof: "no reply"}}
-	}
-	if first, _, _ = strings.Cut(string(checkOutput(t, u, CheckOptions{})), "\n"); strings.Contains(first, "->") {
-		t.Errorf("first line %q", first)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/report"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
@@ -27,8 +26,9 @@ const (
 // seen, and the table of calls.
 func appendText(b []byte, u diagnose.Update, o CheckOptions) []byte {
 	return o.write(b, func(d *widget.Doc, t *theme.Theme) {
-		headline(d, t, u)
-		findings(d, report.Form{Theme: t, Width: o.Width, Brief: true}, u)
+		form, written := report.Form{Theme: t, Width: o.Width, Brief: true}, map[string]bool{}
+		headline(d, form, u, written)
+		findings(d, form, u, written)
 		d.Line()
 		d.Sections(facts(u, o)...)
 		d.Line()
@@ -50,43 +50,35 @@ func (o CheckOptions) write(b []byte, write func(d *widget.Doc, t *theme.Theme))
 	return d.Append(b)
 }
 
-// headline writes the one line that a person in a hurry reads. Where something holds it
-// all up it ends with that, and has before it what comes next.
-func headline(d *widget.Doc, t *theme.Theme, u diagnose.Update) {
-	h := u.Headline
+// headline writes the line that a person in a hurry reads, and below it the answer: who waits
+// for whom, what to check, what to do, what that risks, and whom it is about.
+func headline(d *widget.Doc, o report.Form, u diagnose.Update, written map[string]bool) {
+	h, t := u.Headline, o.Theme
 	symbol, look := say.HeadlineLook(t, h)
-	head, said := symbol+" "+text.Clean(h.Word), clauses(h)
-	if last := say.LastProven(chainOf(u.Findings)); last.Name != "" {
-		if next := say.Countdown(h); next != "" {
-			head += " (" + text.Clean(next) + ")"
-		}
-		said = text.After(h.Word, h.Text)
-		named := last.Kind == waits.Relist || last.Kind == waits.Call || // that is what hangs, and no cause
-			last.Kind == waits.Kernel && last.NamedIn(said) || // with its process
-			strings.Contains(said, last.Name) && (last.Kind == waits.Container || strings.Contains(said, " -> ")) // also where more follows
-		if !named && !strings.HasSuffix(said, last.Name) {
-			said = strings.TrimLeft(said+" -> "+last.Name, " ->")
-		}
-	}
+	head := symbol + " " + text.Clean(h.Word)
 	d.Sections(widget.Section{Rows: []widget.Row{{
-		Mark: text.Say(look, head).In(text.Width(head) + 2), Hang: 2, Spans: []text.Span{text.Say(t.Strong, said)},
+		Mark: text.Say(look, head).In(text.Width(head) + 2), Hang: 2, Spans: []text.Span{text.Say(t.Strong, clauses(h))},
 	}}})
-}
-
-// chainOf returns the chain of the first critical finding that has one.
-func chainOf(all []diagnose.Finding) []diagnose.Link {
-	i := slices.IndexFunc(all, func(f diagnose.Finding) bool { return f.Severity == diagnose.Critical && len(f.Chain) > 0 })
-	if i < 0 {
-		return nil
+	a := u.Answer()
+	if a.Severity < diagnose.Critical {
+		return
 	}
-	return all[i].Chain
+	if o.Width > 0 {
+		o.Width = max(o.Width-labels, narrow)
+	}
+	s := report.Answer(o, a, u.Snapshot.At, report.AnswerEvidence-1)
+	s.Add(widget.Fact("affected", widget.Plain, u.Affected()))
+	d.Sections(s)
+	for _, step := range []diagnose.Step{a.Check, a.Act} {
+		written[cmp.Or(step.Command, step.Text)] = true
+	}
 }
 
 // findings writes all of them, each effect under its cause. A summary that the
 // headline holds is not written again, and neither is a step or a chain: what an effect
 // calls for is often what its cause calls for.
-func findings(d *widget.Doc, o report.Form, u diagnose.Update) {
-	written, width := map[string]bool{}, o.Width
+func findings(d *widget.Doc, o report.Form, u diagnose.Update, written map[string]bool) {
+	width := o.Width
 	for _, r := range say.FindingTree(u.Findings) {
 		if d.Indent = r.Depth * (inward + 2); r.Depth > 0 {
 			d.Line(text.Span{Width: d.Indent - 2}, text.Say(o.Theme.Dim, "leads to"))
@@ -118,9 +110,6 @@ func fresh(of *diagnose.Finding, written map[string]bool) diagnose.Finding {
 	f := *of
 	if note(diagnose.ChainLine(f.Chain)) {
 		f.Chain = nil
-	}
-	for _, l := range say.Cuts(f.Chain) {
-		note(cmp.Or(l.Cut.Command, l.Cut.Text))
 	}
 	f.Next = slices.DeleteFunc(slices.Clone(f.Next), func(s diagnose.Step) bool { return note(cmp.Or(s.Command, s.Text)) })
 	return f

@@ -203,7 +203,7 @@ func kubelet(r *evidence.Report) string {
 	case known:
 		said = append(said, "PLEG is not healthy: its last relist began "+text.Age(k.ReadAt.Sub(k.LastSeen))+" ago")
 	case !k.Metrics.OK:
-		_, how := report.Answer(k.Metrics)
+		_, how := report.Probed(k.Metrics)
 		said = append(said, "metrics "+how)
 	case k.Evented() && k.FellBack():
 		said = append(said, "EventedPLEG is on, and has given the runtime's event stream up")
@@ -220,7 +220,7 @@ func kubelet(r *evidence.Report) string {
 		evidence.Answer
 	}{{"healthz", k.Health}, {"sync loop", k.SyncLoop}, {"ping", k.Ping}} {
 		if q.Asked && (q.OK || q.TimedOut || q.Err != k.Metrics.Err) {
-			_, how := report.Answer(q.Answer)
+			_, how := report.Probed(q.Answer)
 			said = append(said, q.name+" "+how)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // clauses joins what a headline says beside its word.
 func clauses(h diagnose.Headline) string {
-	all := []string{text.After(h.Word, h.Text), say.Countdown(h)}
+	all := []string{say.Countdown(h), text.After(h.Word, h.Text)}
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "; ")
 }
 

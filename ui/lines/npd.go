@@ -23,7 +23,7 @@ func appendNPD(b []byte, u diagnose.Update) []byte {
 	}
 	switch worst := say.Worst(u.Findings); {
 	case worst == diagnose.Critical:
-		return npdLine(b, npdFinding(say.RootCause(u.Findings), s, npdLimit-1-len(more))+more)
+		return npdLine(b, npdFinding(diagnose.RootCause(u.Findings), s, npdLimit-1-len(more))+more)
 	case s.Sweep == nil: // it never came to that
 		return npdLine(b, "unknown: "+u.Headline.Word+" "+u.Headline.Text)
 	case unknown(s) != "":
@@ -31,7 +31,7 @@ func appendNPD(b []byte, u diagnose.Update) []byte {
 	case !s.Health.Healthy && worst < diagnose.Warning:
 		return npdLine(b, "unknown: PLEG is not healthy, and nothing tells why")
 	case worst == diagnose.Warning:
-		return npdLine(b, "ok, warning: "+npdFinding(say.RootCause(u.Findings), s, npdLimit))
+		return npdLine(b, "ok, warning: "+npdFinding(diagnose.RootCause(u.Findings), s, npdLimit))
 	case diagnose.Unfinished(s) != "":
 		return npdLine(b, "ok, warning: "+diagnose.Unfinished(s))
 	}

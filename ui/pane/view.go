@@ -20,6 +20,8 @@ type View struct {
 	Headline         diagnose.Headline  // of the namespaces that are shown
 	Findings         []diagnose.Finding // likewise: causes before effects, the worst cause first
 	Ended            []diagnose.Ended   // likewise, the newest first
+	Answer           diagnose.Answer    // to the worst of Findings
+	Led              bool               // something is critical, and no person has chosen a pane: the answer comes first, then the pods that are affected
 	Pods             *model.Pods        // all pods, and those shown in their order
 	Journal          *model.Journal     // what has happened since the start
 	Axis             *widget.Axis       // of time, for all strips

@@ -24,6 +24,7 @@ type pods struct {
 	layer.TablePane[row, place]
 	open  map[pleg.UID]bool // unfolded
 	only  bool              // pods with a problem only
+	led   bool              // the same, while the answer to what is wrong comes first
 	made  uint64            // model.Pods.Changed of which the rows are, and one
 	blank *widget.Doc       // in the place of the table; nil if there are pods
 	about []text.Span
@@ -33,7 +34,7 @@ type pods struct {
 // New returns the pane as set wants it at the start: a column that it has not is none.
 // The pane is not safe for concurrent use.
 func New(set pane.Settings) pane.Pane {
-	p := &pods{only: set.Problems, open: map[pleg.UID]bool{}}
+	p := &pods{only: set.Problems, led: true, open: map[pleg.UID]bool{}}
 	p.Name, p.Own, p.Arrange = "pods", "trouble", func() {} // the screen asks for the Order
 	p.Table = widget.Table[row, place]{
 		Columns: columns,
@@ -112,6 +113,9 @@ func (p *pods) rows() {
 func (p *pods) Order(v *pane.View) model.Order {
 	name, invert := p.Sorted()
 	o := model.Order{By: name, Invert: invert, Problems: p.only}
+	if v.Led {
+		o.Problems = p.led && v.Pods.Troubled > 0
+	}
 	if name != "" {
 		pen := v.Pen()
 		o.Sort = func(all []*model.Pod) {
@@ -144,8 +148,13 @@ func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	return nil, true
 }
 
+// problemsOnly leaves out the pods without a problem, or shows all again.
 func (p *pods) problemsOnly(h pane.Host) {
-	if p.only = !p.only; p.only {
+	only := &p.only
+	if p.View.Led {
+		only = &p.led
+	}
+	if *only = !*only; p.Order(p.View).Problems {
 		h.Say("pods with a problem only")
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -16,7 +17,9 @@ func (p *pods) entitle() {
 	if !l.AsOf.IsZero() {
 		p.about = append(p.about, text.Say(v.Theme.Warn, "as of "+text.AgeCoarse(v.At.Sub(l.AsOf))+" ago"))
 	}
-	if l.ProblemsOnly() {
+	if v.Led && l.ProblemsOnly() {
+		p.about = append(p.about, text.Say(v.Theme.Dim, "with a problem; "+v.Keys.Keys(keymap.ProblemsOnly)+" shows all"))
+	} else if l.ProblemsOnly() {
 		p.about = append(p.about, text.Say(v.Theme.Info, "problems only"))
 	}
 	p.about = append(p.about, v.Filtered()...)

@@ -59,11 +59,10 @@ func (o Form) head(f Found) (s widget.Section) {
 	return s
 }
 
-// context tells what holds a finding up, and what it is part of. In text a finding stands below
-// what explains it.
+// context says what holds a finding up, and what it is part of.
 func (o Form) context(f Found) (s widget.Section) {
-	s.Add(Holders(o, f.Finding)...)
-	if !o.Brief {
+	if !o.Brief { // in text the answer stands above, and each effect below its cause
+		s.Add(Holders(o, f.Finding)...)
 		s.Add(widget.Fact("because of", widget.Plain, string(f.Cause)), widget.Fact("leads to", widget.Plain, strings.Join(f.LeadsTo, ", ")))
 	}
 	return s
@@ -110,7 +109,7 @@ func (o Form) evidence(lines []string) widget.Section {
 func (o Form) steps(f *diagnose.Finding) widget.Section {
 	s, cuts := widget.Section{Title: "Next", Word: "next"}, say.Cuts(f.Chain)
 	for _, step := range f.Next {
-		if slices.ContainsFunc(cuts, func(l diagnose.Link) bool { return *l.Cut == step }) {
+		if !o.Brief && slices.ContainsFunc(cuts, func(l diagnose.Link) bool { return *l.Cut == step }) {
 			continue
 		}
 		what, st := say.Step(o.Theme, step)

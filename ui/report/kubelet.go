@@ -69,13 +69,13 @@ func (n node) answer(name string, a evidence.Answer) widget.Row {
 	if !a.Asked && a.Err == "" {
 		return widget.Fact(name, widget.Quiet, "not asked: "+theme.When(n.demo, "demo", "--kubelet-metrics says where to ask"))
 	}
-	level, said := Answer(a)
+	level, said := Probed(a)
 	return widget.Fact(name, level, said)
 }
 
-// Answer says how one question to the kubelet went. That it gives no answer is evidence; that
+// Probed says how one question to the kubelet went. That it gives no answer is evidence; that
 // nobody asked is none.
-func Answer(a evidence.Answer) (widget.Level, string) {
+func Probed(a evidence.Answer) (widget.Level, string) {
 	switch {
 	case !a.Asked:
 		return widget.Quiet, unavailable + a.Err

@@ -102,18 +102,6 @@ func Holder(l diagnose.Link) string {
 	return l.Name
 }
 
-// LastProven returns the last link of a chain that is joined to the first by what is
-// proven; the zero Link for no chain.
-func LastProven(chain []diagnose.Link) (last diagnose.Link) {
-	for i, l := range chain {
-		if i > 0 && l.Proof == "" {
-			break
-		}
-		last = l
-	}
-	return last
-}
-
 // named names a link, with what it is looked up by where its name has that not.
 func named(l diagnose.Link) string {
 	name, id := cmp.Or(l.Name, string(l.Kind)), pleg.ShortID(l.ID)

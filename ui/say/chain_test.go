@@ -103,15 +103,3 @@ func TestChainFits(t *testing.T) {
 		}
 	}
 }
-
-func TestLastProven(t *testing.T) {
-	for n, want := range []string{"", "relist", "ListContainers", "pay/api app", "runc update", "D in nfs4_do_setattr", "D in nfs4_do_setattr"} {
-		if got := LastProven(held[:n]).Name; got != want {
-			t.Errorf("of %d links the last proven one is %q, want %q", n, got, want)
-		}
-	}
-	likely := slices.Concat(held, []diagnose.Link{{Name: "below", Proof: "what is above it is only likely"}})
-	if got := LastProven(likely).Name; got != "D in nfs4_do_setattr" {
-		t.Errorf("below a likely link %q is proven", got)
-	}
-}

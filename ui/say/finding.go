@@ -56,7 +56,7 @@ type FindingRow struct {
 func FindingTree(all []diagnose.Finding) []FindingRow {
 	t := tree{all: all, placed: make([]bool, len(all)), rows: make([]FindingRow, 0, len(all))}
 	for i := range all {
-		if CauseOf(all, &all[i]) < 0 {
+		if diagnose.CauseOf(all, &all[i]) < 0 {
 			t.place(i, 0)
 		}
 	}
@@ -89,23 +89,4 @@ func (t *tree) place(i, depth int) {
 			t.place(j, depth+1)
 		}
 	}
-}
-
-// CauseOf returns the index of the first finding that explains f, -1 if none of
-// all does.
-func CauseOf(all []diagnose.Finding, f *diagnose.Finding) int {
-	return slices.IndexFunc(all, func(c diagnose.Finding) bool { return f.Cause != "" && f.Cause == c.ID })
-}
-
-// RootCause returns what stands behind the worst of all, which must hold one at least.
-func RootCause(all []diagnose.Finding) diagnose.Finding {
-	at := slices.IndexFunc(all, func(f diagnose.Finding) bool { return f.Severity == Worst(all) })
-	for range all { // a chain has no more links; the count ends a circle
-		i := CauseOf(all, &all[at])
-		if i < 0 {
-			break
-		}
-		at = i
-	}
-	return all[at]
 }

@@ -175,6 +175,9 @@ func (d *Doc) End() {
 	}
 }
 
+// Made returns what line i is made of.
+func (d *Doc) Made(i int) []text.Span { return d.line(i) }
+
 func (d *Doc) line(i int) []text.Span {
 	for _, b := range d.blocks {
 		switch {

@@ -50,6 +50,7 @@ func Standings(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble) []*di
 // With gives a view what was found.
 func With(v *pane.View, found ...diagnose.Finding) *pane.View {
 	v.Findings, v.Headline = found, HeadlineOf(v.Snapshot, found)
+	v.Answer = diagnose.Update{Findings: found}.Answer()
 	return v
 }
 

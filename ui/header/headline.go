@@ -1,0 +1,127 @@
+package header
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// headline breaks the headline into a line of w cells and so many below it: word, clock and
+// text in one piece. What there is no room for is cut.
+func (h *Header) headline(w, lines int) {
+	of := h.v.Headline
+	symbol, st := say.HeadlineLook(h.v.Theme, of)
+	next := text.Say(theme.When(good(of.Clock), h.pen.Text, st), say.Countdown(of))
+	h.lead, h.rest = []text.Span{text.Say(st, symbol+" "+of.Word), next}, nil
+	h.since = since(h.v)
+	if w < sinceWidth {
+		h.since = ""
+	}
+	room, ellipsis := max(w-2-width(h.lead, 2)-width([]text.Span{{Text: h.since}}, 2), 1), h.pen.Symbols.Ellipsis
+	said := text.Clean(text.Clip(h.said(room), (lines+1)*w))
+	switch {
+	case text.Width(said) <= room:
+	case lines == 0 || of.Sound():
+		said = fit(said, room, ellipsis)
+	default: // the first line has less room: what stands there takes the place of text while lines are broken
+		inner := w - 4
+		gap := strings.Repeat("x", max(inner-room-1, 0)) + " "
+		all := text.Few(gap+said, inner, lines+1, ellipsis)
+		said, h.rest = strings.TrimPrefix(all[0], gap), all[1:]
+		if said == strings.TrimSpace(gap) {
+			said = ""
+		}
+	}
+	h.lead = append(h.lead, text.Say(h.aside(), said))
+}
+
+// sinceWidth is from how many cells on there is room for since when it is so.
+const sinceWidth = 100
+
+// since says when what is wrong began; empty where nothing critical is, or that is not known.
+func since(v *pane.View) string {
+	if a := v.Answer; v.Headline.Severity == diagnose.Critical && a.Severity == diagnose.Critical && !a.Since.IsZero() {
+		return "since " + a.Since.Format(time.TimeOnly)
+	}
+	return ""
+}
+
+// first draws the first line of the headline.
+func (h *Header) first(l *text.Line) {
+	kept := l.Keep(text.Width(h.since))
+	l.Spans(h.lead...)
+	l.End()
+	l.Release(kept)
+	l.Put(h.pen.Dim, h.since)
+}
+
+// said is the text of the headline, for w cells; after it, while a kubelet would call its PLEG
+// unhealthy, what that says, if the text does not.
+func (h *Header) said(w int) string {
+	of, s := h.v.Headline, h.v.Snapshot
+	said := text.After(of.Word, of.Text)
+	if of.Sound() {
+		for _, pleg := range []string{"Pod Lifecycle Event Generator (PLEG) healthy", "PLEG healthy"} {
+			if all := pleg + changed(s) + " " + h.pen.Symbols.Bullet + " " + said; said != "" && text.Width(all) <= w {
+				return all
+			}
+		}
+		return said
+	}
+	if v := verdict(s); v != "" && !strings.Contains(said, v) {
+		said += "; the kubelet's words: " + v
+	}
+	return said
+}
+
+// changed says how long PLEG has been healthy where it was not before.
+func changed(s *engine.Snapshot) string {
+	if s.Health.Since.IsZero() || s.Health.Flips == 0 {
+		return ""
+	}
+	return " for " + text.AgeCoarse(s.At.Sub(s.Health.Since)) + ", changed " + say.Plural(s.Health.Flips, "time")
+}
+
+// fit cuts what is said to w cells, but for what holds it up, at its end, where that
+// leaves room for a name before it.
+func fit(said string, w int, ellipsis string) string {
+	end := said[max(0, strings.LastIndex(said, arrow)):]
+	if n := text.Width(end); strings.HasPrefix(end, arrow) && w-n >= leastNamed {
+		return text.Fit(strings.TrimSuffix(said, end), w-n, ellipsis) + end
+	}
+	return text.Fit(said, max(w, 0), ellipsis)
+}
+
+const (
+	arrow      = " -> " // stands before what holds up all else
+	leastNamed = 44     // cells that hold as much of a pod's name as tells it from others
+)
+
+// aside is the look of what stands behind the word: that of a warning where a node that
+// is sound has some.
+func (h *Header) aside() theme.Style {
+	of := h.v.Headline
+	warns := func(f diagnose.Finding) bool {
+		return f.Severity > diagnose.Info && strings.Contains(of.Text, string(f.ID))
+	}
+	return theme.When(of.Sound() && slices.ContainsFunc(h.v.Findings, warns), h.pen.Warn, h.pen.Text)
+}
+
+// good reports whether what comes next is good news.
+func good(c diagnose.Clock) bool { return c.What == "Ready" || c.What == "relist ends" }
+
+// verdict returns the kubelet's own words on its PLEG, with times that a person can
+// read. Empty while it is healthy, before the first list, and while nobody looks.
+func verdict(s *engine.Snapshot) string {
+	if s.Paused || s.Health.ListedAt.IsZero() {
+		return ""
+	}
+	return diagnose.Rounded(s.Health.Verdict)
+}

@@ -1,0 +1,100 @@
+package header
+
+import (
+	"strings"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/say"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// identity draws whose relist this is, and what is out of the ordinary about what is shown.
+func (h *Header) identity(l *text.Line) {
+	badges := h.badges()
+	kept := l.Keep(width(badges, 1))
+	for i, s := range h.who() {
+		if gap := " " + h.pen.Symbols.Bullet + " "; i > 0 && text.Width(gap+s.Text) <= l.Left() && s.Text != "" {
+			l.Put(h.pen.Dim, gap)
+			l.Put(s.Style, s.Text)
+		} else if i == 0 {
+			l.Put(s.Style, s.Text)
+		}
+	}
+	l.End()
+	l.Release(kept)
+	for _, f := range badges {
+		l.Space(1)
+		l.Put(f.Style, f.Text)
+	}
+}
+
+func (h *Header) badges() (all []text.Span) {
+	add := func(on bool, st theme.Style, word string) {
+		if on {
+			all = append(all, text.Say(st, " "+word+" "))
+		}
+	}
+	add(h.v.Source.Demo(), h.pen.BadgeDemo, strings.TrimRight("DEMO "+h.v.Source.Scenario, " "))
+	if streams := h.streams(); streams.Text != "" {
+		all = append(all, streams)
+	}
+	switch m := &h.v.Mode; {
+	case say.FellBack(m):
+		add(true, h.pen.BadgePaused, h.pen.Symbols.Warn+" FELL BACK")
+	default:
+		add(m.Mode != pleg.Generic, h.pen.BadgeFrozen, strings.ToUpper(m.Mode.String()))
+	}
+	add(h.v.Source.Still, h.pen.BadgeFrozen, "WORLD FROZEN")
+	add(h.v.Paused, h.pen.BadgePaused, "RELIST PAUSED")
+	add(h.v.Frozen, h.pen.BadgeFrozen, "SCREEN FROZEN")
+	return all
+}
+
+// streams is the badge of event sources that are wanted, with a mark while one of them is
+// not what it should be.
+func (h *Header) streams() text.Span {
+	on, mark, st := false, "", h.pen.BadgeFrozen
+	for i := range h.v.Sources {
+		switch h.v.Sources[i].State {
+		case engine.StreamOff:
+			continue
+		case engine.StreamLost, engine.StreamRefused, engine.StreamNotEnabled, engine.StreamFellBack:
+			mark, st = h.pen.Symbols.Warn+" ", h.pen.BadgePaused
+		}
+		on = true
+	}
+	if !on {
+		return text.Span{}
+	}
+	return text.Say(st, " "+mark+"EVENTS ")
+}
+
+// who says whose relist this is, and what it asks of the runtime.
+func (h *Header) who() []text.Span {
+	s, b, from := h.v.Snapshot, h.pen, h.v.Source
+	if s.Seq == 0 {
+		return []text.Span{text.Say(b.Strong, from.Node), text.Say(b.Dim, from.Endpoint)}
+	}
+	return []text.Span{
+		text.Say(b.Strong, from.Node),
+		text.Say(b.Text, h.runtime()),
+		text.Say(b.Text, "emulates kubelet "+s.Release.String()),
+		text.Say(b.Dim, "relists every "+say.Period(s.Period)+", "+say.Cost(s)),
+		text.Say(b.Dim, from.Endpoint),
+	}
+}
+
+// runtime is the runtime and its version, cut to what leaves room for the
+// spans after it: a build's version can hold a whole commit.
+func (h *Header) runtime() string {
+	version := h.v.Version
+	if version.RuntimeName == "" {
+		return "runtime ?"
+	}
+	name := version.RuntimeName + " " + version.RuntimeVersion
+	return text.Fit(name, min(text.Width(name), runtimeWidth), h.pen.Symbols.Ellipsis)
+}
+
+const runtimeWidth = 32

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/waits"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// AnswerLabels is how wide the labels of an answer are, with the gap after them.
+const AnswerLabels = 12
+
+// How much an [Answer] says: each says what those before it say, too.
+const (
+	AnswerAct      = iota // what ends it, or where nothing does what checks it
+	AnswerCheck           // what checks it
+	AnswerRisk            // what is risked by acting
+	AnswerChain           // who waits for whom
+	AnswerEvidence        // a line of evidence; each more than this is a line more
+)
+
+// Answer returns what a person needs first about what is wrong: who waits for whom, the
+// command that checks it, the command that ends it, and what that risks. It has no rows where
+// nothing is wrong. At is now.
+func Answer(o Form, a diagnose.Answer, at time.Time, much int) widget.Section {
+	s := widget.Section{}
+	if much >= AnswerChain {
+		s.Rows = o.inline(a.Chain, at)
+	}
+	if much >= AnswerCheck || a.Act.Command == "" {
+		s.Add(widget.Row{Label: "check", Command: a.Check.Command})
+	}
+	s.Add(widget.Row{Label: "act", Command: a.Act.Command})
+	if a.Act != (diagnose.Step{}) && (much >= AnswerRisk || a.Act.Command == "") {
+		s.Add(widget.Styled(risk(a.Act), widget.Plain, o.Theme.Warn, a.Act.Text))
+	}
+	for i := range min(len(a.Evidence), much-AnswerEvidence+1) {
+		label := ""
+		if i == 0 {
+			label = "evidence"
+		}
+		s.Add(widget.Fact(label, widget.Plain, a.Evidence[i]))
+	}
+	return s
+}
+
+// risk is the label of what a step does.
+func risk(s diagnose.Step) string {
+	if s.Command == "" {
+		return "act"
+	}
+	return "RISK"
+}
+
+// inline returns a chain as text of as few lines as it takes. A call
+// says since when it is so; where the chain is to be cut a mark stands behind it.
+func (o Form) inline(links []diagnose.Link, at time.Time) []widget.Row {
+	t, parts := o.Theme, diagnose.ChainParts(links)
+	if len(parts) < 2 {
+		return nil
+	}
+	rows, left := []widget.Row{{Label: "chain"}}, o.Width
+	add := func(all []text.Span) {
+		w := 0
+		for _, s := range all {
+			w += s.Width
+		}
+		if o.Width > 0 && w > left+1 && left < o.Width { // the gap after the last may be cut
+			rows, left = append(rows, widget.Row{Label: " "}), o.Width
+		}
+		left -= w
+		r := &rows[len(rows)-1]
+		r.Spans = append(r.Spans, all...)
+	}
+	for i, p := range parts {
+		var words []text.Span
+		say := func(st theme.Style, s string) { words = append(words, text.Say(st, s).In(text.Width(s)+1)) }
+		if i > 0 {
+			say(t.Dim, t.Symbols.Step)
+		}
+		if p.Likely {
+			say(t.Warn, "likely")
+		}
+		for _, word := range strings.Fields(p.Text + age(p, at)) {
+			say(t.Strong, word)
+			add(words)
+			words = nil
+		}
+		if p.Cut != nil {
+			say(t.Warn, t.Symbols.Left+" act here")
+			add(words)
+		}
+	}
+	return rows
+}
+
+// age says for how long a part of a chain has been so, where its text does not say that.
+func age(p diagnose.ChainPart, at time.Time) string {
+	if p.Since.IsZero() || p.Kind != waits.Call {
+		return ""
+	}
+	return " " + text.Age(at.Sub(p.Since))
+}
