@@ -155,7 +155,7 @@ func TestRelistNamesWhichTryItIs(t *testing.T) {
 	}
 	for want, s := range map[string]*engine.Snapshot{
 		"relist: inspecting pod 4 of 17, default/nfs-client ContainerStatus app 1s": soon,
-		"1m17s of 2m   relist: listing, 2nd try":                                      again,
+		"1m17s of 2m   relist: listing, 2nd try":                                    again,
 		"ListPodSandbox █··················· 8s of 2m   relist: listing":            beside,
 	} {
 		if got := gauges(s, 160); !strings.Contains(got, want) {
