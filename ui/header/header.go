@@ -61,36 +61,39 @@ func (h *Header) Observe(v *pane.View, r Room) {
 	h.alerts = h.others(r)
 }
 
-// explain writes the answer into so many lines, as much of it as they hold; where it is not to
-// be shown, which key shows it.
+// explain writes the answer into so many lines, as much of it as they hold: of a warning what
+// checks it; of what is critical all, or where that is not to be shown which key shows it.
 func (h *Header) explain(r Room, room int) {
 	a := h.v.Answer
 	h.answer, h.hint = widget.Doc{Labels: report.AnswerLabels}, ""
-	if room <= 0 || a.ID == "" || a.Severity < diagnose.Warning || r.Opened != "" {
-		return
-	}
-	if !r.Led {
-		h.answer.Write(h.pen, r.Width-2, 1, func(d *widget.Doc) { h.point(d, a) })
+	if room <= 0 || a.Severity < diagnose.Warning || r.Opened != "" {
 		return
 	}
 	form := report.Form{Theme: h.pen.Theme, Width: r.Width - 2 - report.AnswerLabels}
-	for much := report.AnswerEvidence + evidenceMost - 1; much >= report.AnswerAct; much-- {
+	much := report.AnswerEvidence + evidenceMost - 1
+	switch {
+	case a.Severity < diagnose.Critical:
+		a.Act, much = diagnose.Step{}, report.AnswerCheck
+	case !r.Led:
+		h.answer.Write(h.pen, r.Width-2, room, h.point)
+		return
+	default:
+		h.hint = h.Keys(keymap.Copy) + " copies  " + h.Keys(keymap.Detail) + " more"
+	}
+	for ; much >= report.AnswerAct; much-- {
 		h.answer.Write(h.pen, r.Width-2, room, func(d *widget.Doc) { d.Sections(report.Answer(form, a, h.v.At, much)) })
 		if h.answer.Len() <= room {
-			break
+			return
 		}
 	}
-	h.hint = h.Keys(keymap.Copy) + " copies  " + h.Keys(keymap.Detail) + " more"
+	h.answer = widget.Doc{} // half a command is none
 }
 
 // evidenceMost is how many lines of evidence stand above the panes.
 const evidenceMost = 4
 
 // point says in a line that there is an answer, and which key shows it.
-func (h *Header) point(d *widget.Doc, a diagnose.Answer) {
-	if h.v.Headline.Severity < diagnose.Critical {
-		return
-	}
+func (h *Header) point(d *widget.Doc) {
 	said := "press " + h.Keys(keymap.Answer) + ": who waits for whom, and what to do"
 	d.Paragraph(h.pen.Key, said, text.Say(h.pen.Dim, "  answer").In(report.AnswerLabels))
 }
