@@ -20,6 +20,7 @@ const (
 	PrevPane   Action = "prev-pane"
 	Node       Action = "node"
 	Answer     Action = "answer"
+	Commands   Action = "commands"
 	HowPLEG    Action = "how-pleg"
 	FullScreen Action = "full-screen"
 	Suspend    Action = "suspend"

@@ -10,6 +10,7 @@ import (
 func Default() Map {
 	m := Map{[]Entry{
 		bind(Help, Global, General, "help", "show or hide this help", "?", "f1"),
+		bind(Commands, Global, General, "commands", "list all commands with their keys; type a part of one, enter runs it", ":"),
 		bind(Quit, Global, General, "quit", "quit; a plain key closes what is open first", "q", "ctrl+c"),
 		bind(Back, Global, General, "back", "close what is open, drop the filter", "esc"),
 		bind(NextPane, Global, General, "next pane", "go to the next pane", "tab"),

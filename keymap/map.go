@@ -127,6 +127,14 @@ func (m Map) Keys(a Action) string {
 	return e.Binding.Help().Key
 }
 
+// Here returns the entries of which a key means something in one place, in the order of the
+// help screen; those that move a cursor are left out.
+func (m Map) Here(in Scope) []Entry {
+	return slices.DeleteFunc(slices.Clone(m.entries), func(e Entry) bool {
+		return !e.Binding.Enabled() || e.Group == Moving || e.Scope&(in|Global) == 0
+	})
+}
+
 // Groups returns all entries that have a key, by group, in the order of the
 // help screen. Groups without an entry are left out.
 func (m Map) Groups() [][]Entry {

@@ -57,6 +57,16 @@ func (m *Model) press(k tea.KeyPressMsg) {
 	m.hint(k, in)
 }
 
+// run does an action as its key would where a person is.
+func (m *Model) run(a keymap.Action) {
+	switch p := m.top(); {
+	case p == nil:
+		m.actPane(a)
+	case !m.do(p, a):
+		m.act(a)
+	}
+}
+
 // hint says of a key that does nothing here what it does elsewhere.
 func (m *Model) hint(k tea.KeyPressMsg, in keymap.Scope) {
 	if e, ok := m.cfg.Keys.Elsewhere(k, in); ok {
@@ -125,6 +135,7 @@ var actions = map[keymap.Action]func(*Model){
 	keymap.Redraw:   func(m *Model) { m.later(tea.ClearScreen) },
 
 	keymap.Answer:        (*Model).showAnswer,
+	keymap.Commands:      (*Model).commands,
 	keymap.FullScreen:    func(m *Model) { m.full, m.chosen = !m.full, true },
 	keymap.Freeze:        (*Model).freeze,
 	keymap.ZoomIn:        func(m *Model) { m.view.Axis.Zoom(-1) },

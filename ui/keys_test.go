@@ -3,6 +3,7 @@ package ui
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -464,3 +465,33 @@ func TestFiltersAreRememberedOnce(t *testing.T) {
 		t.Errorf("remembers %q", got)
 	}
 }
+
+// TestCommands holds that the list of commands runs what is typed or picked as its key would,
+// where a person is; that no key of what is typed does anything else; and that esc closes it.
+func TestCommands(t *testing.T) {
+	type_ := func(s *stage, word string) *stage {
+		for _, r := range word {
+			s.press(string(r))
+		}
+		return s
+	}
+	s := type_(newStage(t, 120, 40).show(panetest.Healthy()).press(":"), "pause-r")
+	if s.rowOf("pause-relist") == "" || s.rowOf("quit") != "" || s.paused() {
+		t.Fatalf("typed:\n%s", withoutStyles(s.m.frame()))
+	}
+	if s.press("enter"); !s.paused() || len(s.m.layers) != 0 {
+		t.Errorf("enter: paused %v, %d layers", s.paused(), len(s.m.layers))
+	}
+	if s := type_(newStage(t, 120, 40).show(panetest.Healthy()).press(":"), "sort").press("down", "down", "esc"); len(s.m.layers) != 0 {
+		t.Errorf("esc leaves %d layers", len(s.m.layers))
+	}
+	if s := type_(newStage(t, 120, 40).show(panetest.Healthy()).press("4", ":"), "go to the events").press("enter"); s.m.focus != 1 {
+		t.Errorf("picked by what it does: pane %d", s.m.focus+1)
+	}
+	if s := type_(newStage(t, 120, 40).show(panetest.Healthy()).press("?", ":"), "xyzzy").press("enter"); s.rowOf("nothing matches") == "" {
+		t.Error("enter on nothing does something")
+	}
+}
+
+// paused reports whether the engine was asked to pause.
+func (s *stage) paused() bool { return slices.Contains(s.controls.got, "pause") }

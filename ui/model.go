@@ -9,6 +9,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/header"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -44,6 +45,7 @@ type Model struct {
 	raw      context.CancelFunc // gives up the raw answer that is awaited; nil for none
 	replies  []pane.Reply       // that have come and were not heard yet
 	cmds     []tea.Cmd          // of the message under way
+	chose    func(keymap.Action) // does what was chosen from the list of commands
 	tick     func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 
@@ -54,6 +56,7 @@ func New(cfg Config) *Model { return newModel(cfg, panes) }
 func newModel(cfg Config, panes []func(pane.Settings) pane.Pane) *Model {
 	cfg = cfg.withDefaults()
 	m := &Model{cfg: cfg, width: 80, height: 24, under: 1, captions: cfg.Captions, tick: tea.Tick}
+	m.chose = m.run
 	starting := &engine.Snapshot{Phase: engine.Phase{Step: engine.Waiting}}
 	m.view = pane.View{
 		Snapshot: starting, Latest: starting, Source: cfg.Source, Theme: &m.cfg.Theme,

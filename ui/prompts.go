@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/say"
@@ -52,6 +53,21 @@ func (m *Model) remember(filter string) {
 			})
 		})
 	}
+}
+
+// commands lists what can be done here by name, with its key. What is chosen is done as by that.
+func (m *Model) commands() {
+	var all []widget.Choice
+	for _, e := range m.cfg.Keys.Here(m.active().Info().Scope) {
+		if e.Action != keymap.Commands {
+			all = append(all, widget.Choice{Name: string(e.Action), Note: e.Binding.Help().Key + "  " + e.Binding.Help().Desc})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b widget.Choice) int { return cmp.Compare(a.Name, b.Name) })
+	p := layer.NewPicker("Commands", all)
+	p.Chosen = func(_ pane.Host, name string) { m.chose(keymap.Action(name)) }
+	m.Open(p)
+	p.Ask(m, "command")
 }
 
 // namespacePicker asks which namespaces are to be shown, of those that pods are in.

@@ -9,17 +9,20 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// A Picker shows choices that can be switched on and off. Exactly one of Switched and
-// Accepted is set.
+// A Picker shows choices that can be switched on and off, or of which one is chosen. Exactly one
+// of Switched, Accepted and Chosen is set.
 type Picker struct {
 	// Switched is called for each choice that is switched: it acts at once.
 	Switched func(h pane.Host, c widget.Choice)
 	// Accepted is called for enter with the names of those that are on, or, if none is,
 	// of the one under the cursor.
 	Accepted func(h pane.Host, names []string)
+	// Chosen is called for enter with the name under the cursor, after the picker has closed.
+	Chosen func(h pane.Host, name string)
 
 	title   string
 	choices []*widget.Choice
@@ -35,11 +38,14 @@ func NewPicker(title string, choices []widget.Choice) *Picker {
 	p.table.Columns = []widget.Column[*widget.Choice]{
 		{
 			Name: "name", Least: 16, Most: 64, Fits: true,
-			Value: func(p widget.Pen, c *widget.Choice) widget.Cell {
-				if c.On {
-					return widget.Say(p.Strong, "[x] "+c.Name)
+			Value: func(b widget.Pen, c *widget.Choice) widget.Cell {
+				switch {
+				case p.Chosen != nil:
+					return widget.Say(b.Text, c.Name)
+				case c.On:
+					return widget.Say(b.Strong, "[x] "+c.Name)
 				}
-				return widget.Say(p.Text, "[ ] "+c.Name)
+				return widget.Say(b.Text, "[ ] "+c.Name)
 			},
 		}, {
 			Name: "note", Least: 10, Most: 200, Rank: 1, Fits: true,
@@ -100,6 +106,8 @@ func (p *Picker) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	switch {
 	case a == keymap.Toggle, a == keymap.Accept && p.Switched != nil:
 		p.toggle(h)
+	case a == keymap.Accept && p.Chosen != nil:
+		p.choose(h)
 	case a == keymap.Accept:
 		p.accept(h)
 	case a == keymap.Filter:
@@ -137,6 +145,25 @@ func (p *Picker) accept(h pane.Host) {
 		h.Close(p)
 		p.Accepted(h, names)
 	}
+}
+
+// choose closes the picker, and does what its choice under the cursor stands for.
+func (p *Picker) choose(h pane.Host) {
+	if c, ok := p.table.Current(); ok {
+		h.Close(p)
+		p.Chosen(h, c.Name)
+	}
+}
+
+// Ask opens a line into which a person types a part of the choice that is wanted; enter there
+// chooses the one under the cursor.
+func (p *Picker) Ask(h pane.Host, label string) {
+	prompt := NewPrompt(label, "", nil)
+	prompt.Changed = func(_ pane.Host, s string) error { p.narrow(s); return nil }
+	prompt.Move = func(step int) { p.table.Do(theme.When(step < 0, keymap.Up, keymap.Down)) }
+	prompt.Accepted = func(h pane.Host, _ string) error { h.Close(prompt); p.choose(h); return nil }
+	prompt.Canceled = func(h pane.Host) { h.Close(p) }
+	h.Open(prompt)
 }
 
 func (p *Picker) search(h pane.Host) {

@@ -19,6 +19,8 @@ type Prompt struct {
 	Changed func(h pane.Host, text string) error
 	// Accepted is called for enter. With an error, which is shown, the prompt stays.
 	Accepted func(h pane.Host, text string) error
+	// Move is called for up and down in the place of going through the history: -1 or 1.
+	Move func(step int)
 	// Canceled is called for esc, and for rubbing out in an empty text.
 	Canceled func(h pane.Host)
 
@@ -101,6 +103,10 @@ func (p *Prompt) call(what func(h pane.Host, text string) error, h pane.Host) bo
 }
 
 func (p *Prompt) recall(to int, h pane.Host) {
+	if p.Move != nil {
+		p.Move(to - p.place)
+		return
+	}
 	if to < 0 || to > len(p.history) || to == p.place {
 		return
 	}
