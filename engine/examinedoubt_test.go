@@ -229,7 +229,7 @@ func TestExamineWhereVersionHangs(t *testing.T) {
 		r.script("Status", behaviour{err: notFound(call.Status)})
 	}
 	examine(t, Examination{}, both, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if !strings.HasPrefix(s.Sweep.Refused, "Version has been out for 1") {
+		if !strings.HasPrefix(s.Sweep.Refused, "Version: no reply for 1") {
 			t.Errorf("sweep = %+v", s.Sweep)
 		}
 	})

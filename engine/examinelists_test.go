@@ -190,7 +190,7 @@ func TestExamineRefusesToAskForNothing(t *testing.T) {
 		time.AfterFunc(3*time.Second+answers.Grace/2, func() { close(closed) })
 	}
 	examine(t, Examination{}, all, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if !strings.HasPrefix(s.Sweep.Refused, "Status has been out for 3") {
+		if !strings.HasPrefix(s.Sweep.Refused, "Status: no reply for 3") {
 			t.Errorf("after %v: sweep %+v", took, s.Sweep)
 		}
 	})

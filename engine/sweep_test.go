@@ -148,7 +148,7 @@ func TestSweepIsRefusedBySlowRuntime(t *testing.T) {
 		after  time.Duration
 		want   string
 	}{
-		{"Status is out", "Status", behaviour{hang: true}, 7 * time.Second, "Status has been out for 2s"},
+		{"Status is out", "Status", behaviour{hang: true}, 7 * time.Second, "Status: no reply for 2s"},
 		{"Status was slow", "Status", behaviour{delay: 1500 * time.Millisecond}, 8 * time.Second, "the last Status took 1.5s"},
 		{"all is well", "Status", behaviour{delay: 900 * time.Millisecond}, 7 * time.Second, ""},
 	}

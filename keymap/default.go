@@ -39,7 +39,7 @@ func Default() Map {
 		bind(PrevProblem, Global, View, "previous problem", "go to the pod whose call hangs, or to the one before with a problem", "["),
 		bind(SortPrev, Global, View, "sort", "sort by the column to the left", "<"),
 		bind(SortNext, Global, View, "sort", "sort by the column to the right", ">"),
-		bind(SortInvert, Global, View, "invert", "sort the other way round", "I"),
+		bind(SortInvert, Global, View, "invert", "sort in reverse order", "I"),
 		bind(Columns, Global, View, "columns", "choose the columns of this pane, or else of the pods", "O"),
 		bind(ZoomIn, Global, View, "zoom in", "draw less time across, in more detail", "}"),
 		bind(ZoomOut, Global, View, "zoom out", "draw more time across", "{"),

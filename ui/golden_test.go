@@ -141,7 +141,7 @@ var scenes = []struct {
 	{"sweep", atUsual, nil, func(s *stage) { s.find(panetest.Findings()[:1]...).show(panetest.Probed(panetest.SweepOf(120, true))) }},
 	{"sweep-done", nil, nil, func(s *stage) { s.show(panetest.WithSweep(panetest.SweepOf(330, false))) }},
 	{"sweep-refused", nil, nil, func(s *stage) {
-		s.show(panetest.WithSweep(&answers.Sweep{Began: panetest.Ago(time.Second), Ended: panetest.Ago(time.Second), Refused: "Version has been out for 3s: the runtime is too slow for it"}))
+		s.show(panetest.WithSweep(&answers.Sweep{Began: panetest.Ago(time.Second), Ended: panetest.Ago(time.Second), Refused: "Version: no reply for 3s: the runtime is too slow for it"}))
 	}},
 	{"node", nil, nil, func(s *stage) { s.show(panetest.WithNode(panetest.Healthy())).report(panetest.Looked()).press("v") }},
 	{"node-ill", nil, nil, func(s *stage) { s.show(panetest.Ill()).report(panetest.LookedInVain()).press("v") }},

@@ -23,7 +23,7 @@ func TestHeadlineIsLineTwo(t *testing.T) {
 	for _, keys := range []string{"", "v", "?", "4 enter", "/ x", "o", "enter", "2 f", "5", "Z"} {
 		for _, size := range sizes[1:] {
 			s := newStage(t, size.w, size.h).find(panetest.Findings()...).show(panetest.Hung()).press(strings.Fields(keys)...)
-			if got := s.lineTwo(); !strings.HasPrefix(got, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client") {
+			if got := s.lineTwo(); !strings.HasPrefix(got, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of") {
 				t.Errorf("after %q at %v: %q", keys, size, got)
 			}
 		}
@@ -64,9 +64,9 @@ func TestOpenFindingIsToldOnce(t *testing.T) {
 
 // The headline of chosen namespaces names no warning elsewhere.
 func TestHeadlineNamesNoWarningElsewhere(t *testing.T) {
-	const said = "but for one warning: crash-loop of shop/api app"
+	const said = "node Ready, 1 warning: crash-loop of shop/api app"
 	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}}
-	u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "HEALTHY", Text: said}, Findings: []diagnose.Finding{f}}
+	u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "DEGRADED", Severity: diagnose.Warning, Text: said}, Findings: []diagnose.Finding{f}}
 	for namespace, want := range map[string]string{"": said, "shop": said, "other": ""} {
 		s := newStage(t, 80, 24, func(c *Config) {
 			if namespace != "" {

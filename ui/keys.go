@@ -166,7 +166,7 @@ func (m *Model) toggle(p pane.Pane) {
 func (m *Model) back() {
 	switch n := len(m.layers); {
 	case m.dropRaw():
-		m.Say("given up")
+		m.Say("request cancelled")
 	case n > 0:
 		m.Close(m.layers[n-1])
 	case m.cancelSweep():

@@ -42,9 +42,9 @@ type Model struct {
 	streams  streams
 	captions bool
 	flash    flash
-	raw      context.CancelFunc // gives up the raw answer that is awaited; nil for none
-	replies  []pane.Reply       // that have come and were not heard yet
-	cmds     []tea.Cmd          // of the message under way
+	raw      context.CancelFunc  // gives up the raw answer that is awaited; nil for none
+	replies  []pane.Reply        // that have come and were not heard yet
+	cmds     []tea.Cmd           // of the message under way
 	chose    func(keymap.Action) // does what was chosen from the list of commands
 	tick     func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }

@@ -57,13 +57,13 @@ func TestSweepTellsOfItself(t *testing.T) {
 	old := panetest.SweepOf(330, false)
 	old.Began, old.Ended = panetest.Ago(40*time.Second), panetest.Ago(20*time.Second)
 	for want, w := range map[string]*answers.Sweep{
-		"SWEEP 120/330, 1 hung, 0 failed; R cancels": panetest.SweepOf(120, true),
-		"✔ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 0 hung, 0 failed; slowest default/nfs-client PodSandboxStatus 31ms":              panetest.SweepOf(330, false),
-		"✖ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 1 hung, 0 failed; default/nfs-client ContainerStatus app gave no answer in 2.0s": panetest.SweepOf(330, true),
-		"▲ SWEEP cancelled 1s ago: 12 of 330 asked in 3.0s":                                                                              canceled,
-		"▲ SWEEP cut off 1s ago: 330 of 330 asked in 3.0s":                                                                               cut,
-		"▲ SWEEP given up, nobody listens any more, 1s ago: 330 of 330 asked in 3.0s":                                                    given,
-		"▲ SWEEP not begun 1s ago: Version has been out for 3s":                                                                          {Began: panetest.Ago(time.Second), Refused: "Version has been out for 3s"},
+		"CHECK ALL 120/330, 1 hung, 0 failed; R cancels": panetest.SweepOf(120, true),
+		"✔ CHECK ALL done 1s ago: 330 of 330 asked in 3.0s, 0 hung, 0 failed; slowest default/nfs-client PodSandboxStatus 31ms":              panetest.SweepOf(330, false),
+		"✖ CHECK ALL done 1s ago: 330 of 330 asked in 3.0s, 1 hung, 0 failed; default/nfs-client ContainerStatus app gave no answer in 2.0s": panetest.SweepOf(330, true),
+		"▲ CHECK ALL cancelled 1s ago: 12 of 330 asked in 3.0s":                                                                              canceled,
+		"▲ CHECK ALL cut off 1s ago: 330 of 330 asked in 3.0s":                                                                               cut,
+		"▲ CHECK ALL given up, nobody listens any more, 1s ago: 330 of 330 asked in 3.0s":                                                    given,
+		"▲ CHECK ALL not begun 1s ago: Version: no reply for 3s":                                                                             {Began: panetest.Ago(time.Second), Refused: "Version: no reply for 3s"},
 	} {
 		s := newStage(t, 160, 40).show(panetest.WithSweep(w))
 		if got := strings.TrimSpace(strings.Split(withoutStyles(s.m.frame()), "\n")[s.m.layout.header]); !strings.HasPrefix(got, want) {
@@ -71,7 +71,7 @@ func TestSweepTellsOfItself(t *testing.T) {
 		}
 	}
 	s := newStage(t, 160, 40).show(panetest.WithSweep(old)).press("3")
-	if len(s.m.header.Alerts()) != 0 || s.rowOf("✔ SWEEP done") == "" {
+	if len(s.m.header.Alerts()) != 0 || s.rowOf("✔ CHECK ALL done") == "" {
 		t.Error("an old sweep is told of below the header, or not in the pane of calls")
 	}
 }
@@ -92,7 +92,7 @@ func TestSweepNeverContradicts(t *testing.T) {
 		"old":                  {old, nil, false},
 	} {
 		s := newStage(t, 160, 40).find(tt.found...).show(panetest.WithSweep(tt.w)).press("3")
-		if got := strings.Contains(s.m.frame(), "SWEEP"); got != tt.want {
+		if got := strings.Contains(s.m.frame(), "CHECK ALL"); got != tt.want {
 			t.Errorf("%s: told of %v, want %v", name, got, tt.want)
 		}
 	}

@@ -74,7 +74,7 @@ func TestContainerdStandsStill(t *testing.T) {
 	_, id := node.running(w, "patient", "stubborn")
 	workload := node.process(id)
 	node.freeze(node.pid(), "containerd")
-	hung := w.wait("a list has been out for a second", func(s *engine.Snapshot) bool {
+	hung := w.wait("a list is out for a second", func(s *engine.Snapshot) bool {
 		return slices.ContainsFunc(s.InFlight, func(f call.Flight) bool {
 			return (f.Op == call.ListPodSandbox || f.Op == call.ListContainers) && f.Elapsed(s.At) > time.Second
 		})

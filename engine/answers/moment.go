@@ -29,7 +29,7 @@ type Heard interface {
 type State uint8
 
 const (
-	Unknown State = iota // of an operation: none is out for long, and none has returned recently
+	Unknown State = iota // of an operation: none has been out for long, and none has returned recently
 	InTime               // also of the event stream, which is meant to stay out
 	IsSlow               // the last one took long
 	Fails                // the last one failed at once

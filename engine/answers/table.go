@@ -65,7 +65,7 @@ func (t *Table) TooSlow(at time.Time, recent time.Duration) string {
 	for _, op := range [...]call.Operation{call.Status, call.Version} {
 		switch state, took := t.StateOf(op, at, recent); state {
 		case IsLate:
-			return fmt.Sprintf("%v has been out for %v", op, took.Round(100*time.Millisecond))
+			return fmt.Sprintf("%v: no reply for %v", op, took.Round(100*time.Millisecond))
 		case IsSlow:
 			return fmt.Sprintf("the last %v took %v", op, took.Round(100*time.Millisecond))
 		case InTime:

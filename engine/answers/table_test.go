@@ -33,10 +33,10 @@ func TestStateOf(t *testing.T) {
 		{"fails at once", Table{Calls: []Calls{failed(status, time.Second, ms)}, StatusErr: failure}, Fails, ""},
 		{"fails with an error that is an answer elsewhere", Table{Calls: []Calls{answered(status, time.Second, ms)}, StatusErr: failure}, Fails, ""},
 		{"out for a moment", Table{InFlight: []call.Flight{out(status, Late)}, Calls: []Calls{answered(status, 5*time.Second, ms)}}, InTime, ""},
-		{"out", Table{InFlight: []call.Flight{out(status, 1200*ms)}, Calls: []Calls{answered(status, 5*time.Second, ms)}}, IsLate, "Status has been out for 1.2s"},
+		{"out", Table{InFlight: []call.Flight{out(status, 1200*ms)}, Calls: []Calls{answered(status, 5*time.Second, ms)}}, IsLate, "Status: no reply for 1.2s"},
 		{"Version slow beside it", Table{Calls: []Calls{answered(status, time.Second, ms), answered(version, time.Second, 3*time.Second)}}, InTime, ""},
 		{"Version slow, and it fails", Table{Calls: []Calls{failed(status, time.Second, ms), answered(version, time.Second, 3*time.Second)}, StatusErr: failure}, Fails, "the last Version took 3s"},
-		{"Version out, and it was never asked", Table{InFlight: []call.Flight{out(version, 3*time.Second)}}, Unknown, "Version has been out for 3s"},
+		{"Version out, and it was never asked", Table{InFlight: []call.Flight{out(version, 3*time.Second)}}, Unknown, "Version: no reply for 3s"},
 	}
 	for _, tt := range tests {
 		if got, _ := tt.t.StateOf(status, now, 15*time.Second); got != tt.status {

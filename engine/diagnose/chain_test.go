@@ -119,7 +119,7 @@ func TestChain(t *testing.T) {
 				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
 				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
 			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> shim 1007 -> runc update (10m)",
-			"behind ns-1/pod-00001 app -> runc update (10m)"},
+			"blocked by ns-1/pod-00001 app -> runc update (10m)"},
 		{"runc update hangs, with a dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0").locks(statusLock("UpdateContainerResources", "ttrpc Task.Update")),
 			"critical helper-stuck container-1-0\n" + relistLine +
 				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001 app: 41 goroutines waiting for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
@@ -151,7 +151,7 @@ func TestChain(t *testing.T) {
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Update\n" +
 				"shim [1007] shim 1007 CUT kill -9 1007\n",
 			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> likely goroutine 1234 in ttrpc Task.Update -> likely shim 1007",
-			"behind ns-1/pod-00001 app"},
+			"blocked by ns-1/pod-00001 app"},
 		{"several containers hang: which of them the lock is of is only likely", listHangs().and(func(s sick) { s.sweepHung(1, "app").sweepHung(2, "app") }).locks(statusLock("UpdateContainerResources", "ttrpc Task.Update")),
 			"critical inspect-hung container-1-0\n" + relistLine +
 				"lock [] status lock of ns-1/pod-00001 app: its status call hangs, others are answered\n" +
@@ -159,7 +159,7 @@ func TestChain(t *testing.T) {
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Update\n" +
 				"shim [1007] shim 1007 CUT kill -9 1007\n",
 			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> likely goroutine 1234 in ttrpc Task.Update -> likely shim 1007",
-			"behind ns-1/pod-00001 app and 1 more"},
+			"blocked by ns-1/pod-00001 app and 1 more"},
 		{"no list has the object", listHangs().and(func(s sick) {
 			s.sweepHung(1, "app")
 			h := &s.Sweep.Hung[0]
@@ -173,7 +173,7 @@ func TestChain(t *testing.T) {
 				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
 				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
 			"relist -> ListContainers -> status lock of 3f1a5c0d9b2e3 (of a pod whose name is not known) -> shim 1007 -> runc update (10m)",
-			"behind 3f1a5c0d9b2e3 (pid 4711 nginx) -> runc update (10m)"},
+			"blocked by 3f1a5c0d9b2e3 (pid 4711 nginx) -> runc update (10m)"},
 		{"a sandbox's lock, and its shim is stopped", func() sick {
 			s := listHangs()
 			s.Failure = nil
@@ -188,7 +188,7 @@ func TestChain(t *testing.T) {
 				"shim [1007] shim 1007: it is stopped (T) and answers nobody CUT kill -CONT 1007\n" +
 				"kernel [] stopped (T): its state\n",
 			"relist -> ListPodSandbox -> status lock of ns-1/pod-00001 -> shim 1007 -> stopped (T)",
-			"behind ns-1/pod-00001 (pid 1007, T)"},
+			"blocked by ns-1/pod-00001 (pid 1007, T)"},
 		{"a list hangs, and nobody's status", listHangs(),
 			"critical list-hung \n" + relistLine, "relist -> ListContainers", "ListContainers got no answer within 8s"},
 		{"a list hangs, and the dump alone tells who holds it", listHangs().locks(func() evidence.Lock {
@@ -341,7 +341,7 @@ func TestTwoHolders(t *testing.T) {
 	}
 	s.locks(own("0xa", "container-1-0", "ContainerStatus", "ListContainers"), own("0xbb", "container-2-0", "ContainerStatus"))
 	found, head := s.diagnose()
-	if !strings.Contains(head.Text, "behind ns-1/pod-00001 app") || !strings.HasSuffix(head.Text, " and 1 more") {
+	if !strings.Contains(head.Text, "blocked by ns-1/pod-00001 app") || !strings.HasSuffix(head.Text, " and 1 more") {
 		t.Errorf("headline %q", head.Text)
 	}
 	roots := 0
@@ -408,7 +408,7 @@ func TestHeadlineOfAnotherTrouble(t *testing.T) {
 		}
 	}
 	s.node = healthy(3).hangOn(1, "app", 47*time.Second).probesAnswered()
-	if _, head := s.diagnose(); !strings.HasSuffix(head.Text, " has been out for 47s -> runc update (10m)") {
+	if _, head := s.diagnose(); !strings.HasSuffix(head.Text, ": no reply for 47s -> runc update (10m)") {
 		t.Errorf("%+v", head)
 	}
 }
@@ -421,7 +421,7 @@ func TestChainOfASilentRuntime(t *testing.T) {
 		s.r.Deep = new(evidence.Deep)
 		return s
 	}
-	const waits = "critical runtime-unresponsive \nrelist [] relist\ncall [] ListPodSandbox: ListPodSandbox is out for 30s, since 09:26:23\n"
+	const waits = "critical runtime-unresponsive \nrelist [] relist\ncall [] ListPodSandbox: ListPodSandbox: no reply for 30s, since 09:26:23\n"
 	stopped := silent()
 	for i := range stopped.r.Processes.Daemons {
 		if p := &stopped.r.Processes.Daemons[i]; p.Command == "containerd" {

@@ -21,7 +21,7 @@ const soon = 30 * time.Second
 // in vain, PLEG's verdict or the next posting, whichever is nearer.
 func (v *view) nextClock() Clock {
 	clock := Clock{}
-	if left := v.untilUnhealthy(); left > 0 && (v.Failure != nil || v.Scope >= answers.ListHangs || v.out() != "" || left < soon) {
+	if left := v.untilUnhealthy(); left > 0 && left <= v.Threshold-v.Threshold/firstTenth && (v.Failure != nil || v.Scope >= answers.ListHangs || v.out() != "" || left < soon) {
 		clock = Clock{What: "PLEG unhealthy", In: left}
 	} else if v.endsInTime() {
 		left := v.Phase.EndsBy.Sub(v.At)
@@ -43,6 +43,10 @@ func (v *view) nextClock() Clock {
 	}
 	return clock
 }
+
+// firstTenth is the part of a limit that has to pass before the time that is left is worth a
+// clock: it would come and go with each call that fails once.
+const firstTenth = 10
 
 // The kubelet reads the conditions of a good Status every so often, and posts what it makes of
 // them at its next update, of which there is one in so long.

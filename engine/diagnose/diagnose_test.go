@@ -394,7 +394,7 @@ func TestNothingOnAHealthyNode(t *testing.T) {
 		{"250 pods", healthy(250)},
 		{"list of 100 ms", healthy(250).slowBy(100*time.Millisecond, call.ListPodSandbox, call.ListContainers).relisted(repeat(20, engine.Relist{Took: 200 * time.Millisecond, List: 200 * time.Millisecond})...)},
 		{"list of 100 ms in check", checked(250).slowBy(100*time.Millisecond, call.ListPodSandbox, call.ListContainers)},
-		{"a call that is out for 900 ms", healthy(5).hangOn(1, "app", 900*time.Millisecond)},
+		{"a call that has been out for 900 ms", healthy(5).hangOn(1, "app", 900*time.Millisecond)},
 		{"the event stream stays out", healthy(5).fly(call.Flight{Op: call.GetContainerEvents, Since: ago(time.Hour)})},
 		{"one failed list, the next is under way", healthy(5).fail(call.ListContainers, call.ErrOther, "a hiccup", 1)},
 		{"one failed inspection", healthy(5).podFails(1, "app", call.ErrOther, "a hiccup", 1)},

@@ -16,7 +16,7 @@ const RuntimeDown ID = "runtime-down"
 var runtimeDownKind = &kind{
 	id: RuntimeDown, find: runtimeDown,
 	needs: unpaused, is: silences, because: starves,
-	warned: Headline{Word: "AT RISK", Text: "calls find no runtime now and then"},
+	warned: Headline{Word: "AT RISK", Text: "runtime intermittently unreachable"},
 	words:  []nodeWord{(*view).unseen, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk, killed: runtimeKilled,
 	severity: "critical", scenario: "`restart`, `flaky`",
 	when: "the socket is gone where anything shows that a runtime belongs there, is a file or another program's, refuses, or answers Unavailable, or Status " +

@@ -228,7 +228,7 @@ func endHelper(p evidence.Process) Step {
 	if p.State == evidence.Uninterrupted {
 		return Step{Text: "ends it if its wait in the kernel is one that can be killed; the call of the runtime fails then", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true}
 	}
-	return Step{Text: "ends it: the call of the runtime that waits for it fails, and what that holds is free", Command: fmt.Sprintf("kill %d", p.PID), Risky: true}
+	return Step{Text: "kills it; the runtime's call fails and releases its lock", Command: fmt.Sprintf("kill %d", p.PID), Risky: true}
 }
 
 // letGoOn returns what lets a process of a container go on that is held from outside.

@@ -15,14 +15,14 @@ import (
 // A Headline is the one sentence on a node: what a kubelet on it would say now,
 // for what reason, and when that changes. It is the first thing of every view.
 type Headline struct {
-	Word     string   `line:"word"`     // "HEALTHY", "PAUSED", "UNHEALTHY", "LISTS HANG" and the like: upper case, at most 20 cells
+	Word     string   `line:"word"`     // one of [HeadWords]
 	Severity Severity `line:"severity"` // Info while nothing is wrong
 	Text     string   `line:"text"`     // the effect, then its cause; on a node where all is well, what there is on it; not cleaned
 	Clock    Clock    `line:"clock,omitzero"`
+	Node     string   `line:"node,omitempty"` // what that makes of the node: [NodeReadyNow], [NodeNotReadyIn] or [NodeNotReady]; empty while that is not known
 }
 
-// Sound reports whether the headline is that of a node on which all is well, but
-// for warnings that its Text counts.
+// Sound reports whether the headline is that of a node on which nothing is wrong.
 func (h Headline) Sound() bool { return h.Word == healthyWord && h.Severity == Info }
 
 // YetToPost reports whether all is well again, but for what the kubelet has posted last.
@@ -31,12 +31,20 @@ func (h Headline) YetToPost() bool { return h.Word == notReadyWord && h.Severity
 // notReadyWord is the word of a node that is not ready, as posted.
 const notReadyWord = "NOT READY"
 
-// healthyWord is the word of a node whose runtime, lists, PLEG and Status are fine.
-const healthyWord = "HEALTHY"
+// healthyWord is the word of a node on which nothing is wrong; degradedWord of one whose runtime,
+// lists, PLEG and Status are fine, and on which something else is.
+const healthyWord, degradedWord = "HEALTHY", "DEGRADED"
 
-// headline returns the headline of a moment, given the findings that hold in it. The
-// worst of runtime, lists, PLEG, Status and network comes first.
+// headline returns the headline of a moment, given the findings that hold in it, and what that
+// makes of the node.
 func (v *view) headline(held []Finding) Headline {
+	h := v.worstWord(held)
+	h.Node = v.nodeWord(h.Clock)
+	return h
+}
+
+// worstWord returns the headline by the worst of runtime, lists, PLEG, Status and network.
+func (v *view) worstWord(held []Finding) Headline {
 	if v.Paused {
 		return Headline{Word: "PAUSED", Text: v.lastLook()}
 	}
@@ -52,7 +60,7 @@ func (v *view) headline(held []Finding) Headline {
 		if !v.Node.Next.From.After(v.At) { // nobody tells us
 			has = "may have"
 		}
-		return Headline{Word: notReadyWord, Severity: Warning, Text: "all is well again; the kubelet " + has + " yet to post it", Clock: v.nextClock()}
+		return Headline{Word: notReadyWord, Severity: Warning, Text: "recovered; the kubelet " + has + " yet to post Ready", Clock: v.nextClock()}
 	}
 	return v.otherWord(held)
 }
@@ -180,7 +188,7 @@ func (v *view) listWord() (Headline, bool) {
 		}
 		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text, waits.CallKey(h.Op, h.ID))}, true
 	case v.unsteadyList() != nil:
-		return Headline{Word: "AT RISK", Severity: Warning, Text: unsteadyWords(v.unsteadyList())}, true
+		return Headline{Word: "AT RISK", Severity: Warning, Text: unsteadyWords}, true
 	case f != nil && (f.InRow >= v.Policy.Bounds().ListFails || answers.IsTooLarge(f.Err)):
 		severe := v.failingSeverity(f.First)
 		if answers.IsTooLarge(f.Err) {
@@ -194,7 +202,7 @@ func (v *view) listWord() (Headline, bool) {
 	case v.Health.ListedAt.IsZero() && v.Policy.Bounds().OneMoment:
 		return Headline{Word: "NO LIST", Severity: Warning, Text: "no list was answered in time"}, true
 	case v.Health.ListedAt.IsZero():
-		return Headline{Word: "STARTING", Severity: Info, Text: strings.TrimPrefix("no list yet"+v.out(), "no list yet: ")}, true
+		return Headline{Word: "STARTING", Severity: Info, Text: strings.TrimPrefix("waiting for the first list"+v.out(), "waiting for the first list: ")}, true
 	}
 	return Headline{}, false
 }
@@ -263,7 +271,7 @@ func (v *view) conditionWord() (Headline, bool) {
 func (v *view) relistWord() (Headline, bool) {
 	for _, h := range v.Blamed {
 		if h.Out && h.By == call.ByRelist && h.Sure {
-			word, text := "AT RISK", v.callName(h.Flight)+" has been out for "+going(h.Took)
+			word, text := "AT RISK", v.callName(h.Flight)+": no reply for "+going(h.Took)
 			if v.endsInTime() {
 				word, text = "INSPECTION HANGS", text+"; PLEG stays healthy, events are held back"
 			}
@@ -310,7 +318,7 @@ func (v *view) otherWord(held []Finding) Headline {
 		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
 	}
 	if warnings > 0 {
-		return Headline{Word: healthyWord, Text: aside(warnings, first) + chainEnd("", first.Chain)}
+		return Headline{Word: degradedWord, Severity: Warning, Text: aside(warnings, first) + chainEnd("", first.Chain)}
 	}
 	return Headline{Word: healthyWord, Text: v.inventory()}
 }
@@ -354,7 +362,7 @@ func Unasked(s *engine.Snapshot) string {
 	return ""
 }
 
-// aside says which warnings there are on a node that is well.
+// aside says how many warnings there are on a node that stays Ready, and which is the first.
 func aside(warnings int, first *Finding) string {
 	what := string(first.ID)
 	if p := first.Subject.Pod; first.Count > 1 && !first.Subject.none() {
@@ -362,10 +370,7 @@ func aside(warnings int, first *Finding) string {
 	} else if who := objectName(first.Subject.ObjectRef); who != "" {
 		what += " of " + who
 	}
-	if warnings > 1 {
-		return fmt.Sprintf("but for %d warnings: %s and %d more", warnings, what, warnings-1)
-	}
-	return "but for one warning: " + what
+	return "node Ready, " + count(warnings, "warning") + ": " + what
 }
 
 // inventory says what there is on the node, and whether all calls are answered. It

@@ -30,13 +30,13 @@ func TestHostPressure(t *testing.T) {
 		}, "", 0, Subject{}},
 		{"thrashing", func(_ *node, r *evidence.Report) {
 			r.Pressure.Memory = evidence.Stall{Some10: 70, Some60: 60, Full10: 50, Full60: 40}
-		}, "the node stands still for memory 40 % of the time", Warning, Subject{}},
+		}, "the node is stuck on memory 40 % of the time", Warning, Subject{}},
 		{"thrashing is over", func(_ *node, r *evidence.Report) {
 			r.Pressure.Memory = evidence.Stall{Full10: 1, Full60: 40}
 		}, "", 0, Subject{}},
 		{"disk saturated", func(_ *node, r *evidence.Report) {
 			r.Pressure.IO = evidence.Stall{Full10: 80, Full60: 75}
-		}, "the node stands still for I/O 75 % of the time", Warning, Subject{}},
+		}, "the node is stuck on I/O 75 % of the time", Warning, Subject{}},
 		{"no pressure file", func(_ *node, r *evidence.Report) {
 			r.Pressure = evidence.Pressure{Missing: "no PSI", IO: evidence.Stall{Full10: 80, Full60: 75}}
 		}, "", 0, Subject{}},

@@ -146,7 +146,7 @@ func (v *view) others(not call.Operation) string {
 }
 
 func (v *view) listSteps(op call.Operation) []Step {
-	steps := []Step{{Text: "does it hang for crictl, too", Command: v.crictl(verbs[op])}, v.logStep("what the runtime says meanwhile")}
+	steps := []Step{{Text: "check whether crictl hangs too", Command: v.crictl(verbs[op])}, v.logStep("what the runtime says meanwhile")}
 	if strings.EqualFold(v.Version.RuntimeName, "containerd") && v.deep().Stacks.Total == 0 { // else they were read
 		steps = append(steps, Step{Text: "has it write its goroutine stacks to a file, to see who holds the lock", Command: "pkill -USR1 -x containerd", Risky: true})
 	}

@@ -35,6 +35,7 @@ type Live struct {
 	cache    cache
 	tracker  tracker
 	pods     Standings
+	steady   steady
 }
 
 // NewLive returns a Live that reads feed, of a runtime at that endpoint, which
@@ -58,7 +59,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	turns := l.tracker.track(v, found)
 	held := l.tracker.findings(v)
 	return Update{
-		Update: u, Headline: v.headline(held), Findings: held, Ended: l.tracker.ended(v), Turns: turns, Waits: v.waits,
+		Update: u, Headline: l.steady.headline(v.headline(held), v.At), Findings: held, Ended: l.tracker.ended(v), Turns: turns, Waits: v.waits,
 		standings: l.pods.Update(u.Snapshot, v.troubled(held)),
 	}, nil
 }

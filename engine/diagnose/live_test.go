@@ -251,7 +251,7 @@ func TestAnswersRefute(t *testing.T) {
 func TestHeadlineCountsWhatHolds(t *testing.T) {
 	crash := healthy(5).crashes(0, "api", 6, 1)
 	got := play(t, crash.after(0), crash.after(2*second), healthy(5).after(3*second), healthy(5).after(12*second))
-	for i, want := range []string{allWell.Text, "but for one warning: crash-loop of ns-0/api app", "but for one warning: crash-loop of ns-0/api app", allWell.Text} {
+	for i, want := range []string{allWell.Text, "node Ready, 1 warning: crash-loop of ns-0/api app", "node Ready, 1 warning: crash-loop of ns-0/api app", allWell.Text} {
 		if got[i].Headline.Text != want || len(got[i].Findings) != min(i%3, 1) {
 			t.Errorf("update %d: %+v, findings %v", i, got[i].Headline, ids(got[i].Findings))
 		}
@@ -304,12 +304,12 @@ func TestOneRelistInTenFails(t *testing.T) {
 		}
 		for _, u := range play(t, all...) {
 			for _, f := range u.Findings {
-				own := f.ID == PLEGUnhealthy && strings.HasSuffix(f.Summary, "fails now and then: Unknown: transport is closing")
+				own := f.ID == PLEGUnhealthy && f.Summary == unsteadyWords
 				if f.Severity == Critical || own != (kind == call.ErrOther) || own && slices.ContainsFunc(f.Next, func(s Step) bool { return s.Risky }) {
 					t.Fatalf("%v: %s, %v", u.Snapshot.At.Sub(now), f.Summary, f.Next)
 				}
 			}
-			if at := u.Snapshot.At.Sub(now); kind == call.ErrOther && at > 30*second && u.Headline.Text != "ListPodSandbox fails now and then: Unknown: transport is closing" {
+			if at := u.Snapshot.At.Sub(now); kind == call.ErrOther && at > 30*second && u.Headline.Text != unsteadyWords {
 				t.Errorf("%v: headline %+v", at, u.Headline)
 			}
 			if u.Snapshot.Failure != nil && u.Headline.Word != "AT RISK" {

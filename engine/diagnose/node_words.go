@@ -112,7 +112,7 @@ func (v *view) callsInFlight(*Finding) []string {
 	if said == nil {
 		return nil
 	}
-	return []string{"of all clients, plegtop among them: " + join(said)}
+	return []string{"in flight in the runtime (all clients): " + join(said)}
 }
 
 // kernelSaid returns what the kernel has said of what a finding is about.

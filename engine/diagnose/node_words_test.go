@@ -17,7 +17,7 @@ import (
 func saidByNode(findings []Finding, id ID) (lines []string) {
 	for _, f := range findings {
 		for _, line := range f.Evidence {
-			for _, begin := range []string{"the kernel, ", "of all clients", "the runtime warns", "containerd.service ", "kubelet.service ", "k3s.service "} {
+			for _, begin := range []string{"the kernel, ", "in flight in the runtime", "the runtime warns", "containerd.service ", "kubelet.service ", "k3s.service "} {
 				if f.ID == id && strings.HasPrefix(line, begin) {
 					lines = append(lines, line)
 				}
@@ -145,7 +145,7 @@ func TestCallsOfEverybody(t *testing.T) {
 		{Method: "ContainerStatus", Count: 1, For: time.Second}, {Method: "GetContainerEvents", Count: 1, For: time.Hour},
 		{Method: "ListContainers", Count: 3, For: 2 * time.Minute}, {Method: "StopContainer", Count: 1}, {Method: "UpdateContainerResources", Count: 1, For: 10 * time.Minute},
 	}}}
-	want := []string{"of all clients, plegtop among them: UpdateContainerResources 1 in flight for at least 10m0s, ListContainers 3 in flight for at least 2m0s, StopContainer 1 in flight"}
+	want := []string{"in flight in the runtime (all clients): UpdateContainerResources 1 in flight for at least 10m0s, ListContainers 3 in flight for at least 2m0s, StopContainer 1 in flight"}
 	if diff := cmp.Diff(want, saidByNode(Diagnose(in), ListHung)); diff != "" {
 		t.Error(diff)
 	}

@@ -46,7 +46,7 @@ func stall(resource string, s evidence.Stall, most float64, who Step) []Finding 
 	}
 	return []Finding{{
 		ID: HostPressure, Severity: Warning, Group: resource,
-		Summary: fmt.Sprintf("the node stands still for %s %.0f %% of the time", resource, s.Full60),
+		Summary: fmt.Sprintf("the node is stuck on %s %.0f %% of the time", resource, s.Full60),
 		Evidence: []string{
 			fmt.Sprintf("%s pressure: full %.1f %% over 60 s, %.1f %% over 10 s; some %.1f %% and %.1f %%", resource, s.Full60, s.Full10, s.Some60, s.Some10),
 			fmt.Sprintf("told from full %.0f %% over 60 s on", most),

@@ -200,7 +200,7 @@ func freeing(p evidence.Process, m evidence.Mount) []Step {
 	case strings.HasPrefix(m.Type, "nfs"):
 		return []Step{
 			{Text: "is the server reached", Command: "nfsstat -m; ss -tn dport = 2049"},
-			{Text: "fails what waits for it", Command: "umount -f " + quote(m.Point), Risky: true},
+			{Text: "pending I/O on this mount fails", Command: "umount -f " + quote(m.Point), Risky: true},
 		}
 	case m.Served():
 		return []Step{{Text: "what the kernel says of the server", Command: "dmesg -T | tail -n 50"}}

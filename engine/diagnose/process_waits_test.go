@@ -44,7 +44,7 @@ func TestDeadDisk(t *testing.T) {
 	if !strings.HasPrefix(got[1].Summary, "pid 1009 (app) of ns-0/pod-00003") {
 		t.Errorf("the other is %q, want the one that waits for a server", got[1].Summary)
 	}
-	if steps := newView(in).runtimeSteps(Step{Text: "does it hang for crictl, too", Command: "crictl info"}); strings.HasPrefix(steps[0].Command, "crictl") {
+	if steps := newView(in).runtimeSteps(Step{Text: "check whether crictl hangs too", Command: "crictl info"}); strings.HasPrefix(steps[0].Command, "crictl") {
 		t.Errorf("crictl, which hangs likewise, is offered: %v", steps)
 	}
 	if steps := newView(in).runtimeSteps(Step{Text: "stacks", Command: "pkill -USR1 -x containerd", Risky: true}); steps[0].Risky || strings.Contains(steps[len(steps)-1].Command, "restart") {

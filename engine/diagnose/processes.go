@@ -136,9 +136,9 @@ func (v *view) behind(node string) string {
 	for _, l := range g.Through(g.Find(node)) {
 		switch n := &g.Nodes[l.Place]; n.Kind {
 		case waits.Container:
-			return ", behind " + v.heldBy(n.Object)
+			return ", blocked by " + v.heldBy(n.Object)
 		case waits.Process:
-			return ", behind " + n.Process().Command + " " + processName(*n.Process())
+			return ", blocked by " + n.Process().Command + " " + processName(*n.Process())
 		}
 	}
 	return ""

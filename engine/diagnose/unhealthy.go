@@ -76,14 +76,13 @@ func (v *view) unsteadyList() *answers.Failure {
 	return nil
 }
 
-// unsteadyWords say of lists that fail now and then what the runtime says.
-func unsteadyWords(f *answers.Failure) string {
-	return fmt.Sprintf("%v fails now and then: %s", f.Op, excerpt(words(f.Err)))
-}
+// unsteadyWords are said of lists that fail now and then. Which of them and with which error
+// changes from one second to the next, and stands in the evidence.
+const unsteadyWords = "lists fail intermittently"
 
 func (v *view) unsteadyFinding(last *answers.Failure) Finding {
 	f := Finding{
-		ID: PLEGUnhealthy, Severity: Warning, Summary: unsteadyWords(last), Subject: Subject{Operation: last.Op.String()},
+		ID: PLEGUnhealthy, Severity: Warning, Summary: unsteadyWords,
 		Next: []Step{{Text: "the same question by crictl", Command: v.crictl(verbs[last.Op])}, v.logStep("what the runtime says")},
 	}
 	for _, one := range v.Memory.Outages.ListsFailed {

@@ -95,7 +95,7 @@ func (v *view) halfSilentFinding(h *answers.Hang) Finding {
 		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s, while other calls are answered", h.Op, v.unanswered(h)),
 		Subject: Subject{Operation: h.Op.String()}, Nodes: []string{waits.CallKey(h.Op, h.ID)},
-		Next: v.runtimeSteps(Step{Text: "does it hang for crictl, too", Command: v.crictl("info")}),
+		Next: v.runtimeSteps(Step{Text: "check whether crictl hangs too", Command: v.crictl("info")}),
 	}
 	f.say(v.hangLine(h), v.meanwhile(h))
 	if h.Op == call.Version {

@@ -22,10 +22,10 @@ func (u Update) Within(namespaces []string) Update {
 		return u
 	}
 	if u.speaksElsewhere(namespaces) {
-		if u.Headline.Text = elsewhere; u.Headline.Sound() {
-			u.Headline.Text = "" // which warnings there are elsewhere nobody asked
+		u.Headline.Text, u.Headline.Severity = elsewhere, min(u.Headline.Severity, worst(OnlyIn(u.Findings, namespaces)))
+		if u.Headline.Word == degradedWord && u.Headline.Severity == Info {
+			u.Headline.Word, u.Headline.Text = healthyWord, "" // which warnings there are elsewhere nobody asked
 		}
-		u.Headline.Severity = min(u.Headline.Severity, worst(OnlyIn(u.Findings, namespaces)))
 	}
 	u.Findings = OnlyIn(u.Findings, namespaces)
 	u.Ended = narrowed(u.Ended, namespaces, func(e *Ended) *Finding { return &e.Finding })
@@ -64,7 +64,7 @@ func worst(findings []Finding) (s Severity) {
 // speaksOf reports whether a headline sums up a finding with others, or says what it says,
 // or names its pod.
 func (h Headline) speaksOf(f Finding) bool {
-	return h.Sound() && f.Severity > Info || f.Summary != "" && strings.Contains(h.Text, f.Summary) || h.Names(f.Subject.Pod)
+	return h.Word == degradedWord && f.Severity > Info || f.Summary != "" && strings.Contains(h.Text, f.Summary) || h.Names(f.Subject.Pod)
 }
 
 // Names reports whether the text of a headline names a pod: with its namespace, and not as

@@ -50,7 +50,7 @@ func TestWithin(t *testing.T) {
 // nothing once one of them is left out.
 func TestWithinCountsNothingElsewhere(t *testing.T) {
 	u := Update{
-		Headline: Headline{Word: "HEALTHY", Text: "2 warnings, the first crash-loop"},
+		Headline: Headline{Word: "DEGRADED", Severity: Warning, Text: "2 warnings, the first crash-loop"},
 		Findings: []Finding{{ID: CrashLoop, Severity: Warning, Summary: "it died", Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "a", Name: "pod"}}}}},
 	}
 	if got := u.Within([]string{"b"}); got.Headline != (Headline{Word: "HEALTHY"}) {

@@ -16,7 +16,7 @@ type Drift struct {
 	Both           uint64        `line:"both"`           // that both saw
 	MissedByRelist uint64        `line:"missedByRelist"` // that only this source saw: they were over before a relist came
 	MissedBySource uint64        `line:"missedBySource"` // that this source had not told 3 s after the relist
-	Duplicates     uint64        `line:"duplicates"`     // that it told again
+	Duplicates     uint64        `line:"duplicates"`     // that it duplicates
 	Late           uint64        `line:"late"`           // that it told after the relist
 	LeadP50        time.Duration `line:"leadP50Seconds"` // by which it was ahead of the relist: of those that both saw. Negative where it was late
 	LeadP99        time.Duration `line:"leadP99Seconds"` // the lead that 99 of 100 had at least

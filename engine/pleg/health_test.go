@@ -64,7 +64,7 @@ func TestHealthCountsFromTheStart(t *testing.T) {
 		t.Errorf("verdict %v while an inspection is out", err)
 	}
 	if err := core.Healthy(start.Add(DefaultThreshold + 1)); err == nil {
-		t.Error("healthy though an inspection has been out for longer than the threshold")
+		t.Error("healthy though an inspection is out for longer than the threshold")
 	}
 }
 

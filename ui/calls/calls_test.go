@@ -60,7 +60,7 @@ func TestMatrix(t *testing.T) {
 	}
 	for _, want := range []string{
 		"while ContainerStatus hangs: Version 0.4ms, Status 1ms, ContainerStatus 2ms answer; PodSandboxStatus out for 1s",
-		"✖ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 1 hung, 0 failed",
+		"✖ CHECK ALL done 1s ago: 330 of 330 asked in 3.0s, 1 hung, 0 failed",
 	} {
 		if s.Row(want) == "" {
 			t.Errorf("no line says %q:\n%s", want, s.Text())
@@ -126,9 +126,9 @@ func TestSweepIsKept(t *testing.T) {
 		sweep *answers.Sweep
 		want  bool
 	}{
-		"SWEEP 120/330, 0 hung, 0 failed": {SweepOf(120, false), true},
-		"✔ SWEEP done 1s ago":             {SweepOf(330, false), true},
-		"SWEEP":                           {old, false},
+		"CHECK ALL 120/330, 0 hung, 0 failed": {SweepOf(120, false), true},
+		"✔ CHECK ALL done 1s ago":             {SweepOf(330, false), true},
+		"CHECK ALL":                           {old, false},
 	} {
 		if s := NewStage(New(pane.Settings{}), View(WithSweep(tt.sweep)), 100, 20); s.Row(name) != "" != tt.want {
 			t.Errorf("%s: want %v:\n%s", name, tt.want, s.Text())
@@ -168,8 +168,8 @@ func TestSort(t *testing.T) {
 	s := NewStage(New(pane.Settings{}), View(snap), 118, 20)
 	first := func() string { return strings.Fields(strings.Split(s.Text(), "\n")[1])[0] }
 	for _, tt := range []struct{ key, first, said string }{
-		{">", "Version", "calls sorted by last-ok"}, {">", "ContainerStatus", "calls sorted by p50"}, {"I", "Version", "calls sorted by p50, the other way round"},
-		{"<", "Version", "calls sorted by last-ok, the other way round"}, {"<", "ContainerStatus", "calls sorted by operation, the other way round"}, {"I", "Version", "calls sorted by operation"},
+		{">", "Version", "calls sorted by last-ok"}, {">", "ContainerStatus", "calls sorted by p50"}, {"I", "Version", "calls sorted by p50, reversed"},
+		{"<", "Version", "calls sorted by last-ok, reversed"}, {"<", "ContainerStatus", "calls sorted by operation, reversed"}, {"I", "Version", "calls sorted by operation"},
 	} {
 		if s.Press(tt.key); first() != tt.first || s.Said != tt.said {
 			t.Errorf("after %s %s is first and %q said, want %s and %q", tt.key, first(), s.Said, tt.first, tt.said)

@@ -126,7 +126,7 @@ func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		if e.follow = !e.follow; e.follow {
 			h.Say("following the newest event")
 		} else {
-			h.Say("staying here; " + h.Keys(a) + " follows again")
+			h.Say("follow off (" + h.Keys(a) + " to resume)")
 		}
 	case keymap.Mark:
 		if n, ok := e.Current(); ok {

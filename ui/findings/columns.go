@@ -102,7 +102,7 @@ func (f *findings) whole(l *text.Line, p widget.Pen, r *row) bool {
 	switch {
 	case r.Finding == nil:
 		l.Repeat(p.Border, p.Symbols.Horizontal, 2)
-		l.Put(p.Dim, " ended lately ")
+		l.Put(p.Dim, " recently resolved ")
 		l.Repeat(p.Border, p.Symbols.Horizontal, l.Left())
 	case r.chain:
 		p.Slots(l, r.whole)

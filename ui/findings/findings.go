@@ -215,13 +215,13 @@ func (f *findings) nothing() text.Span {
 	v, look := f.view, f.view.Theme
 	switch {
 	case v.Seq == 0:
-		return text.Say(look.Dim, "nothing known yet")
+		return text.Say(look.Dim, "waiting for the first list")
 	case v.Paused:
-		return text.Say(look.Warn, "nobody looks while the relist is paused; nothing is known")
+		return text.Say(look.Warn, "paused: not judged")
 	case say.Sweeping(v.Snapshot):
-		return text.Say(look.Text, "nothing found so far; "+say.SweepProgress(v.Sweep))
+		return text.Say(look.Text, "no findings so far; "+say.SweepProgress(v.Sweep))
 	case !v.Headline.Sound():
-		return text.Say(look.Text, "nothing found yet")
+		return text.Say(look.Text, "no findings yet")
 	}
-	return text.Say(look.Good, look.Symbols.Good+" nothing found: every call answers; a sweep looks at every container")
+	return text.Say(look.Good, look.Symbols.Good+" No findings. "+v.Keys.Keys(keymap.Sweep)+" checks every container")
 }

@@ -266,7 +266,7 @@ func TestEndedComeBelow(t *testing.T) {
 	v.Ended[1].Severity = diagnose.Warning // at its end
 	s := NewStage(New(pane.Settings{}), v, 120, 20)
 	lines := s.Text()
-	holds, line, over := strings.Index(lines, "✖ critical inspect-hung"), strings.Index(lines, "── ended lately ─"), strings.Index(lines, "✖ ended    inspect-hung")
+	holds, line, over := strings.Index(lines, "✖ critical inspect-hung"), strings.Index(lines, "── recently resolved ─"), strings.Index(lines, "✖ ended    inspect-hung")
 	if holds < 0 || line < holds || over < line {
 		t.Errorf("lines\n%s", lines)
 	}
@@ -288,14 +288,14 @@ func TestNothingFound(t *testing.T) {
 	paused := Healthy()
 	paused.Paused = true
 	for want, snap := range map[string]*engine.Snapshot{
-		"nothing known yet": {},
-		"✔ nothing found: every call answers; a sweep looks at every container": Healthy(),
-		"nothing found yet": Failing(),
-		"nobody looks while the relist is paused; nothing is known": paused,
-		"nothing found so far; SWEEP 120/330, 0 hung, 0 failed":     WithSweep(SweepOf(120, false)),
+		"waiting for the first list":                              {},
+		"✔ No findings. R checks every container":                 Healthy(),
+		"no findings yet":                                         Failing(),
+		"paused: not judged":                                      paused,
+		"no findings so far; CHECK ALL 120/330, 0 hung, 0 failed": WithSweep(SweepOf(120, false)),
 	} {
-		if got := NewStage(New(pane.Settings{}), With(View(snap)), 80, 20).Row("nothing"); got != want {
-			t.Errorf("%q, want %q", got, want)
+		if s := NewStage(New(pane.Settings{}), With(View(snap)), 80, 20); s.Row(want) != want {
+			t.Errorf("%q is not shown:\n%s", want, s.Text())
 		}
 	}
 }

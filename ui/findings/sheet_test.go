@@ -206,7 +206,7 @@ func TestSheetCutsTheChain(t *testing.T) {
 		}
 	}
 	all[0].Next, all[0].Chain[5].Proof = all[0].Next[:1], ""
-	if got := open(78, 60, 0, all...).Row("held up by"); !strings.HasSuffix(got, "likely runc update for 10m") {
+	if got := open(78, 60, 0, all...).Row("probable cause"); !strings.HasSuffix(got, "runc update for 10m") {
 		t.Errorf("of what is not proven it says %q", got)
 	}
 	if s := open(78, 60, 0, all...).Press("k", "c"); s.Clip != cut {

@@ -54,11 +54,11 @@ func TestHeadline(t *testing.T) {
 		r    Room
 		want string
 	}{
-		{"the first second of a call", view(soon), Room{Width: 80}, "▲ AT RISK  NotReady in 2m13s"},
+		{"the first second of a call", view(soon), Room{Width: 80}, "▲ AT RISK  node NotReady in 2m13s"},
 		{"sound", view(panetest.Healthy()), Room{Width: 80}, "✔ HEALTHY"},
-		{"a cause that is long", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80, Lines: 5}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client"},
-		{"in full", view(panetest.Hung(), panetest.Findings()...), Room{Width: 200, Lines: 5}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client app has been out for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s"},
-		{"cut", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client …"},
+		{"a cause that is long", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80, Lines: 5}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of"},
+		{"in full", view(panetest.Hung(), panetest.Findings()...), Room{Width: 200, Lines: 5}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of default/nfs-client app: no reply for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s"},
+		{"cut", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of default/nfs-cl…"},
 		{"paused", view(paused), Room{Width: 120}, "? PAUSED  the last look was 4m ago"},
 	} {
 		h := observed(tt.v, tt.r)
@@ -262,7 +262,7 @@ func TestTinyScreenHasAGauge(t *testing.T) {
 		h.Tiny(&l, y, 9)
 		got = append(got, strings.TrimSpace(styles.ReplaceAllString(string(l.Buf), "")))
 	}
-	for i, want := range []string{"✖ INSPECTION HANGS", "NotReady in 2m13s", "act    kill -9 41100", "list age █··· 47s of 3m", "ContainerStatus of default/nfs-client"} {
+	for i, want := range []string{"✖ INSPECTION HANGS", "node NotReady in 2m13s", "act    kill -9 41100", "list age █··· 47s of 3m", "ContainerStatus of default/nfs-client"} {
 		if !strings.HasPrefix(got[i], want) {
 			t.Errorf("line %d is %q, want %q", i+1, got[i], want)
 		}
@@ -274,11 +274,11 @@ func TestTinyScreenHasAGauge(t *testing.T) {
 func TestSweepOfWhatIsNotListedIsTold(t *testing.T) {
 	s := panetest.WithSweep(panetest.SweepOf(330, true))
 	v := view(s, panetest.Findings()...)
-	if said := fmt.Sprint(observed(v, Room{Width: 200}).Alerts()); strings.Contains(said, "SWEEP done") {
-		t.Errorf("what the headline says is told again: %s", said)
+	if said := fmt.Sprint(observed(v, Room{Width: 200}).Alerts()); strings.Contains(said, "CHECK ALL done") {
+		t.Errorf("what the headline says is duplicates: %s", said)
 	}
 	s.Sweep.Hung[0].Pod = pleg.PodRef{}
-	if said := fmt.Sprint(observed(v, Room{Width: 200}).Alerts()); !strings.Contains(said, "SWEEP done") {
+	if said := fmt.Sprint(observed(v, Room{Width: 200}).Alerts()); !strings.Contains(said, "CHECK ALL done") {
 		t.Errorf("not told: %s", said)
 	}
 }

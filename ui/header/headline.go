@@ -1,7 +1,6 @@
 package header
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +38,7 @@ func (h *Header) headline(w, lines int) {
 			said = ""
 		}
 	}
-	h.lead = append(h.lead, text.Say(h.aside(), said))
+	h.lead = append(h.lead, text.Say(h.pen.Text, said))
 }
 
 // sinceWidth is from how many cells on there is room for since when it is so.
@@ -103,16 +102,6 @@ const (
 	arrow      = " -> " // stands before what holds up all else
 	leastNamed = 44     // cells that hold as much of a pod's name as tells it from others
 )
-
-// aside is the look of what stands behind the word: that of a warning where a node that
-// is sound has some.
-func (h *Header) aside() theme.Style {
-	of := h.v.Headline
-	warns := func(f diagnose.Finding) bool {
-		return f.Severity > diagnose.Info && strings.Contains(of.Text, string(f.ID))
-	}
-	return theme.When(of.Sound() && slices.ContainsFunc(h.v.Findings, warns), h.pen.Warn, h.pen.Text)
-}
 
 // good reports whether what comes next is good news.
 func good(c diagnose.Clock) bool { return c.What == "Ready" || c.What == "relist ends" }

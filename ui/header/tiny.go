@@ -29,7 +29,7 @@ const gaugeLine = "\x00"
 func (h *Header) tiny(height int) []text.Span {
 	out := []text.Span{h.lead[0], h.lead[1], h.do(), {Text: gaugeLine}}
 	for _, line := range text.Wrap(text.Clip(h.said(0), 4*h.width), max(8, h.width-2)) {
-		out = append(out, text.Say(h.aside(), line))
+		out = append(out, text.Say(h.pen.Text, line))
 	}
 	out = append(out, h.others(Room{Width: h.width})...)
 	out = append(out, h.tinyFigures()...)

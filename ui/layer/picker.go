@@ -9,7 +9,6 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -160,7 +159,7 @@ func (p *Picker) choose(h pane.Host) {
 func (p *Picker) Ask(h pane.Host, label string) {
 	prompt := NewPrompt(label, "", nil)
 	prompt.Changed = func(_ pane.Host, s string) error { p.narrow(s); return nil }
-	prompt.Move = func(step int) { p.table.Do(theme.When(step < 0, keymap.Up, keymap.Down)) }
+	prompt.Move = func(step int) { p.table.Do(map[bool]keymap.Action{true: keymap.Up, false: keymap.Down}[step < 0]) }
 	prompt.Accepted = func(h pane.Host, _ string) error { h.Close(prompt); p.choose(h); return nil }
 	prompt.Canceled = func(h pane.Host) { h.Close(p) }
 	h.Open(prompt)

@@ -129,7 +129,7 @@ func hungCheck() diagnose.Update {
 	r.Findings = []diagnose.Finding{
 		{
 			ID: diagnose.InspectHung, Severity: diagnose.Critical,
-			Summary: "ContainerStatus of default/nfs-client app has been out for 12s, while 329 other objects answer within 12ms",
+			Summary: "ContainerStatus of default/nfs-client app: no reply for 12s, while 329 other objects answer within 12ms",
 			Subject: diagnose.Subject{Operation: "ContainerStatus", ObjectRef: pleg.ObjectRef{ID: nfsID, Pod: nfsPod, Container: "app"}},
 			Evidence: []string{
 				"no answer in 2s, and none in 12s when asked again; the kubelet waits for 2m0s, twice in each relist",
@@ -157,7 +157,7 @@ func chainCheck() diagnose.Update {
 	node.Deep, node.Kernel, node.Processes.Helpers = deep.Deep, deep.Kernel, deep.Processes.Helpers
 	r.Snapshot.Evidence = node
 	r.Findings = panetest.Chained()
-	r.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang, behind runc update (10m)", Clock: r.Headline.Clock}
+	r.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang, blocked by runc update (10m)", Clock: r.Headline.Clock}
 	return r
 }
 

@@ -22,7 +22,7 @@ func fullCheck() diagnose.Update {
 	u := chainCheck()
 	s := u.Snapshot
 	u.Waits = diagnose.Once(s, options.Endpoint).Waits
-	u.Headline.Clock.To = 200 * time.Second
+	u.Headline.Clock.To, u.Headline.Node = 200*time.Second, diagnose.NodeNotReadyIn
 	s.Partial, s.Counts.Created, s.Counts.Unknown = "no containers: ListContainers failed", 1, 2
 	s.Sweep.Canceled, s.Sweep.CutOff, s.Sweep.GivenUp, s.Sweep.Refused = true, true, "the runtime went silent", "it was too slow"
 	s.Sweep.Failed, s.Sweep.Flaky = []answers.Outcome{{Flight: s.Sweep.Slowest[0].Flight, Err: s.Sweep.Hung[0].Err}}, 3

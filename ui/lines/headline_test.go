@@ -28,23 +28,23 @@ func TestWatchTellsTheHeadline(t *testing.T) {
 		at(2, "LISTS HANG", "lists hang for 1m3s, behind shop/cart-1", diagnose.Critical), // worse: at once
 		at(3, "HEALTHY", "", diagnose.Info),                                               // for a moment
 		at(4, "LISTS HANG", "lists hang for 1m3s, behind shop/cart-1", diagnose.Critical),
-		at(5, "LISTS HANG", "lists hang, behind shop/cart-2", diagnose.Critical),
-		at(9, "LISTS HANG", "lists hang, behind shop/cart-2", diagnose.Critical), // and has stayed so
-		at(10, "LISTS HANG", "lists hang, behind shop/cart-2", diagnose.Critical),
+		at(5, "LISTS HANG", "lists hang, blocked by shop/cart-2", diagnose.Critical),
+		at(9, "LISTS HANG", "lists hang, blocked by shop/cart-2", diagnose.Critical), // and has stayed so
+		at(10, "LISTS HANG", "lists hang, blocked by shop/cart-2", diagnose.Critical),
 		at(11, "HEALTHY", "", diagnose.Info),
 		at(16, "HEALTHY", "", diagnose.Info),
 		at(17, "HEALTHY", "1 warning", diagnose.Info),
 		at(18, "NOT READY", "all is well again", diagnose.Warning),
 		at(19, "HEALTHY", "", diagnose.Info), // it was posted
 	}
-	want := `12:00:00.000 headline: LISTS HANG: for 3s (12 of 17); NotReady in 2m
+	want := `12:00:00.000 headline: LISTS HANG: node NotReady in 2m; for 3s (12 of 17)
 12:00:00.000 PLEG is healthy
-12:00:02.000 headline: LISTS HANG: for 1m3s, behind shop/cart-1; NotReady in 1m58s
-12:00:09.000 headline: LISTS HANG: behind shop/cart-2; NotReady in 1m51s
-12:00:16.000 headline: HEALTHY: NotReady in 1m44s
-12:00:17.000 headline: HEALTHY: 1 warning; NotReady in 1m43s
-12:00:18.000 headline: NOT READY: all is well again; NotReady in 1m42s
-12:00:19.000 headline: HEALTHY: NotReady in 1m41s
+12:00:02.000 headline: LISTS HANG: node NotReady in 1m58s; for 1m3s, behind shop/cart-1
+12:00:09.000 headline: LISTS HANG: node NotReady in 1m51s; blocked by shop/cart-2
+12:00:16.000 headline: HEALTHY: node NotReady in 1m44s
+12:00:17.000 headline: HEALTHY: node NotReady in 1m43s; 1 warning
+12:00:18.000 headline: NOT READY: node NotReady in 1m42s; all is well again
+12:00:19.000 headline: HEALTHY: node NotReady in 1m41s
 `
 	if diff := cmp.Diff(want, watch(t, Options{}, updates...)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)

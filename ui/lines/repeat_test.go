@@ -7,7 +7,6 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // TestCheckTextSaysThingsOnce holds that a step that a cause and its effect share,
@@ -39,22 +38,6 @@ func TestCheckTextSaysThingsOnce(t *testing.T) {
 	for _, text := range []string{message, verdict, partial} {
 		if !strings.Contains(out, text) {
 			t.Errorf("%q is not told where no finding does:\n%s", text, out)
-		}
-	}
-}
-
-// The headline names a process with its state once; what its words have not ends it.
-func TestHeadlineNamesAStateOnce(t *testing.T) {
-	for said, want := range map[string]string{
-		"no list is answered, behind crio (pid 7, T in do_signal_stop)": "T in do_signal_stop)\n", "no list is answered": "no list is answered -> stopped (T)\n",
-	} {
-		r := downCheck()
-		r.Headline = diagnose.Headline{Word: "NOT ANSWERING", Severity: diagnose.Critical, Text: said}
-		r.Findings[0].Chain = []diagnose.Link{
-			{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Process, ID: "7", Name: "pid 7 (crio)", Proof: "its own"}, {Kind: waits.Kernel, Name: "stopped (T)", Proof: "its state"},
-		}
-		if first, _, _ := strings.Cut(string(checkOutput(t, r, options)), "\n"); !strings.HasSuffix(first+"\n", want) {
-			t.Errorf("headline %q, want %q at its end", first, want)
 		}
 	}
 }

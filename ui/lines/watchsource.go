@@ -124,7 +124,7 @@ func (v *watcher) driftOf(b []byte, at time.Time, d ledger.Drift, of engine.Sour
 		return jsonline.Append(b, l)
 	}
 	b = fmt.Appendf(stamp(b, at), "drift %v: %d of %d transitions seen by both, %d missed by the relist, %d missed by %[1]v", d.Source, d.Both, d.Transitions, d.MissedByRelist, d.MissedBySource)
-	b = fmt.Appendf(b, ", %d late, %d told again", d.Late, d.Duplicates)
+	b = fmt.Appendf(b, ", %d late, %d duplicates", d.Late, d.Duplicates)
 	if d.Both > 0 {
 		b = fmt.Appendf(b, "; lead: median %s, worst 1%% %s", say.Lead(d.LeadP50), say.Lead(d.LeadP99))
 	}

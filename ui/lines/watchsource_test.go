@@ -60,8 +60,8 @@ func streamed() []diagnose.Update {
 }
 
 func TestWatchSourcesText(t *testing.T) {
-	const drift = "drift cri: 7 of 10 transitions seen by both, 1 missed by the relist, 2 missed by cri, 4 late, 3 told again; lead: median +400ms, worst 1% -20ms; "
-	const none = "drift cgroup: 0 of 1 transitions seen by both, 1 missed by the relist, 0 missed by cgroup, 0 late, 0 told again; 0 received, 0 lost\n"
+	const drift = "drift cri: 7 of 10 transitions seen by both, 1 missed by the relist, 2 missed by cri, 4 late, 3 duplicates; lead: median +400ms, worst 1% -20ms; "
+	const none = "drift cgroup: 0 of 1 transitions seen by both, 1 missed by the relist, 0 missed by cgroup, 0 late, 0 duplicates; 0 received, 0 lost\n"
 	want := `12:00:00.000 headline: HEALTHY
 11:59:59.999 source pidfd refused: no^[[2Jpe
 12:00:00.000 source cri connected

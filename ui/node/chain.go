@@ -13,7 +13,7 @@ import (
 // chain adds the kubelet's health chain, link by link, and where it ends: the node's
 // Ready condition.
 func (n *node) chain() {
-	n.Section("Would a kubelet call this node Ready? What it looks at, and what it would say")
+	n.Section("Node readiness, as the kubelet computes it What it looks at, and what it would say")
 	if n.Paused {
 		n.Paragraph(n.Theme.Warn, "  not known while paused: nobody looks; the last list is "+text.Age(n.Health.ListAge(n.At))+" old")
 		return

@@ -109,7 +109,7 @@ func TestNodeTells(t *testing.T) {
 		want   string
 	}{
 		{WithNode(Healthy()), &stopped, "node Ready", "▲ nothing is posted now: the kubelet's process: pid 901 (kubelet) is stopped (T) for 12s, by /sys/fs/cgroup/k"},
-		{WithNode(Healthy()), &stopped, "stands still", "✖ daemon: pid 901 (kubelet) is stopped (T) for 12s, by /sys/fs/cgroup/k"},
+		{WithNode(Healthy()), &stopped, "stuck", "✖ daemon: pid 901 (kubelet) is stopped (T) for 12s, by /sys/fs/cgroup/k"},
 		{WithNode(Healthy()), &gone, "node Ready", "▲ nothing is posted now: no kubelet is there"},
 		{WithNode(Healthy()), &gone, "it would be", "✔ True, reason KubeletReady, for 1h"},
 		{WithNode(Healthy()), &r, "state folder", "no such line"},
@@ -135,7 +135,7 @@ func TestNodeTells(t *testing.T) {
 		{Healthy(), &r, "node Ready", "? not known yet"},
 		{Healthy(), &r, "duration p99", "88ms >10s"},
 		{Healthy(), &vain, "duration p99", "88ms"},
-		{Healthy(), nil, "kubelet ping", "not available: nobody looks at the node here"},
+		{Healthy(), nil, "kubelet ping", "not available: host inspection unavailable"},
 		{Healthy(), &vain, "kubelet ping", "not available: connection refused"},
 		{Healthy(), &noToken, "kubelet metrics", "not available: the token is not sent: port 10250 is held by user 1000"},
 		{Healthy(), &noToken, "kubelet healthz", "no such line"}, // for the same reason

@@ -179,7 +179,7 @@ func (o *Options) groups() []group {
 			{name: "filter", kind: "filter", set: into(&o.Filter, o.filterText), usage: "begin with this, as / takes it"},
 			{name: "problems", set: into(&o.Problems, truth), bare: "true", usage: "begin with pods with a problem only"},
 			{name: "sort", kind: "column", set: into(&o.Sort, column(o.columns["pods"])), usage: "sort the pods by this column, named by its head (default the worst first)"},
-			{name: "descending", set: into(&o.Descending, truth), bare: "true", usage: "sort the other way round"},
+			{name: "descending", set: into(&o.Descending, truth), bare: "true", usage: "sort in reverse order"},
 			{name: "time-format", kind: "format", set: into(&o.Time, oneOf(timeFormats)), preset: "clock", usage: "times of events: " + strings.Join(timeFormats, ", ")},
 			{name: "mouse", set: into(&o.Mouse, truth), bare: "true", usage: "take the mouse: wheel, rows, column heads"},
 			{name: "theme", kind: "name", set: into(&o.Theme, oneOf(theme.Names())), usage: "colours: " + strings.Join(theme.Names(), ", ")},

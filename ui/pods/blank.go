@@ -60,7 +60,7 @@ func (p *pods) next() string {
 	case s.Paused:
 		return "The relist is paused: " + keys.Keys(keymap.PauseRelist) + " resumes it, " + keys.Keys(keymap.RelistNow) + " relists once."
 	case f != nil:
-		return f.Op.String() + " has been out for " + say.OutFor(f.Elapsed(s.At)) + "; it is given up after " + text.Took(s.Timeout) + "."
+		return f.Op.String() + ": no reply for " + say.OutFor(f.Elapsed(s.At)) + "; it is given up after " + text.Took(s.Timeout) + "."
 	case s.Seq == 0:
 		return "Waiting for the first one."
 	}

@@ -177,7 +177,7 @@ func TestSorting(t *testing.T) {
 	if st.Press(">"); st.Said != "pods sorted by trouble" || names(st) != "b a c" {
 		t.Errorf("once more: %s, %s", st.Said, names(st))
 	}
-	if st.Press("I"); st.Said != "pods sorted by trouble, the other way round" {
+	if st.Press("I"); st.Said != "pods sorted by trouble, reversed" {
 		t.Errorf("inverted: %s", st.Said)
 	}
 	st.Pane.(pane.Clicker).Click(13, 0, st)
@@ -342,7 +342,7 @@ func TestStaleRowsAreDim(t *testing.T) {
 				t.Errorf("a pod with an error is not red: %q", line)
 			}
 		}
-		if got := strings.Contains(title(s), "as of "); got != tt.want {
+		if got := strings.Contains(title(s), "stale "); got != tt.want {
 			t.Errorf("%q, want an age: %v", title(s), tt.want)
 		}
 	}

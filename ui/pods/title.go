@@ -15,7 +15,7 @@ func (p *pods) entitle() {
 	p.about = append(p.about[:0:0], text.Say(v.Theme.Dim, p.part()))
 	p.about = append(p.about, p.problems(p.unseen())...)
 	if !l.AsOf.IsZero() {
-		p.about = append(p.about, text.Say(v.Theme.Warn, "as of "+text.AgeCoarse(v.At.Sub(l.AsOf))+" ago"))
+		p.about = append(p.about, text.Say(v.Theme.Warn, "stale "+text.AgeCoarse(v.At.Sub(l.AsOf))))
 	}
 	if v.Led && l.ProblemsOnly() {
 		p.about = append(p.about, text.Say(v.Theme.Dim, "with a problem; "+v.Keys.Keys(keymap.ProblemsOnly)+" shows all"))

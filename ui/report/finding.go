@@ -74,11 +74,15 @@ func Holders(o Form, f *diagnose.Finding) []widget.Row {
 	var s widget.Section
 	for _, l := range say.Cuts(f.Chain) {
 		if !f.IsAbout(l) {
-			s.Add(widget.Styled("held up by", widget.Plain, o.Theme.Strong, say.Holder(l)))
+			label := "cause"
+			if l.Proof == "" {
+				label = "probable cause"
+			}
+			s.Add(widget.Styled(label, widget.Plain, o.Theme.Strong, l.Name))
 		}
-		label, does := "cut with", l.Cut.Text
+		label, does := "unblock", l.Cut.Text
 		if l.Cut.Risky {
-			label, does = label+" "+o.Theme.Symbols.Warn, "changes the node: "+does
+			label, does = label+" (risky)", "RISK: "+does
 		}
 		if l.Cut.Command != "" {
 			s.Add(widget.Row{Label: label, Command: l.Cut.Command})
@@ -91,7 +95,7 @@ func Holders(o Form, f *diagnose.Finding) []widget.Row {
 
 // chain draws what waits for what.
 func (o Form) chain(chain []diagnose.Link) widget.Section {
-	s := widget.Section{Title: "Each waits for the next", Word: "chain"}
+	s := widget.Section{Title: "Blocking chain", Word: "chain"}
 	s.Lines(say.Chain(o.Theme, chain, o.Width))
 	return s
 }

@@ -48,14 +48,14 @@ func TestFindingIsToldOnce(t *testing.T) {
 	want := [][2][]string{
 		{{"list hung: behind runc update"}, {"behind runc update"}},
 		{
-			{"runc update", "$ kill 4800", "changes the node: ends the update", "disk-full", "pleg-unhealthy, events-discarded"},
+			{"runc update", "$ kill 4800", "RISK: ends the update", "disk-full", "pleg-unhealthy, events-discarded"},
 			nil, // the answer, which stands before all of them
 		},
 		{nil, nil}, // the chain: the same in both
 		{{"one", "two"}, {"one", "two"}},
 		{
-			{"look", "$ pstree 4800", "▲ risky, changes the node: reboot"},
-			{"look", "$ pstree 4800", "▲ risky, changes the node: ends the update", "$ kill 4800", "▲ risky, changes the node: reboot"},
+			{"look", "$ pstree 4800", "▲ RISK: reboot"},
+			{"look", "$ pstree 4800", "▲ RISK: ends the update", "$ kill 4800", "▲ RISK: reboot"},
 		},
 		{{"ListContainers", "shop", "pay", "u", "app", "3f2a9b1c0d4e5f60718293a4"}, {"ListContainers shop/pay app, id 3f2a9b1c0d4e5"}},
 	}

@@ -39,7 +39,7 @@ const (
 	oursWidth   = 22 // of our figures beside the kubelet's
 	figureWidth = 9
 
-	nobodyLooks = "nobody looks at the node here"
+	nobodyLooks = "host inspection unavailable"
 	unavailable = "not available: "
 )
 
@@ -99,7 +99,7 @@ func (n node) host() widget.Section {
 	}
 	s.Add(clock(r.Clock, t))
 	for _, stuck := range diagnose.StuckProcesses(r) {
-		s.Add(widget.Fact("stands still", widget.Bad, stuck))
+		s.Add(widget.Fact("stuck", widget.Bad, stuck))
 	}
 	for _, d := range r.Devices {
 		if diagnose.DeviceStill(d) {

@@ -60,7 +60,7 @@ func link(t *theme.Theme, l diagnose.Link, indent, w int) [][]text.Span {
 		lines = beside(lines, below, text.Say(st, mark+" cut here"), w)
 	}
 	if l.Proof != "" {
-		lines = beside(lines, below, text.Say(t.Dim, t.Symbols.Bullet+" "+strings.TrimPrefix(l.Proof, l.Name+" ")), w)
+		lines = beside(lines, below, text.Say(t.Dim, t.Symbols.Bullet+" "+strings.TrimLeft(strings.TrimPrefix(l.Proof, l.Name), ": ")), w)
 	}
 	return lines
 }
@@ -94,14 +94,6 @@ func Cuts(chain []diagnose.Link) []diagnose.Link {
 	return slices.DeleteFunc(slices.Clone(chain), func(l diagnose.Link) bool { return l.Cut == nil })
 }
 
-// Holder names a link that holds up all before it.
-func Holder(l diagnose.Link) string {
-	if l.Proof == "" {
-		return "likely " + l.Name
-	}
-	return l.Name
-}
-
 // named names a link, with what it is looked up by where its name has that not.
 func named(l diagnose.Link) string {
 	name, id := cmp.Or(l.Name, string(l.Kind)), pleg.ShortID(l.ID)
@@ -119,7 +111,7 @@ func named(l diagnose.Link) string {
 // Step says what a step is for, and how that is shown.
 func Step(t *theme.Theme, s diagnose.Step) (string, theme.Style) {
 	if s.Risky {
-		return t.Symbols.Warn + " risky, changes the node: " + s.Text, t.Warn
+		return t.Symbols.Warn + " RISK: " + s.Text, t.Warn
 	}
 	return s.Text, t.Text
 }

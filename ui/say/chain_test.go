@@ -39,7 +39,7 @@ func before(line []text.Span) (head, last string) {
 
 var held = []diagnose.Link{
 	{Kind: waits.Relist, Name: "relist"},
-	{Kind: waits.Call, Name: "ListContainers", Proof: "ListContainers is out for 12s"},
+	{Kind: waits.Call, Name: "ListContainers", Proof: "ListContainers: no reply for 12s"},
 	{Kind: waits.Container, ID: "3f2a9b1c0d4e5f60718293a4", Name: "pay/api app", Proof: "its status is not answered, that of 16 others is"},
 	{Kind: waits.Helper, ID: "4800", Name: "runc update", Proof: "child of its shim", Cut: &diagnose.Step{Text: "ends it", Command: "kill 4800", Risky: true}},
 	{Kind: waits.Kernel, ID: "nfs4_do_setattr", Name: "D in nfs4_do_setattr", Proof: "its wchan", Cut: &diagnose.Step{Text: "ask the server"}},
@@ -57,7 +57,7 @@ func TestChain(t *testing.T) {
 	}{
 		{"as wide as it likes", &look, 0, []string{
 			"relist",
-			"└─ ListContainers · is out for 12s",
+			"└─ ListContainers · no reply for 12s",
 			"   └─ pay/api app, id 3f2a9b1c0d4e5 · its status is not answered, that of 16 others is",
 			"      └─ runc update, pid 4800 ▲ cut here · child of its shim",
 			"         └─ D in nfs4_do_setattr ◆ cut here · its wchan",
@@ -65,7 +65,7 @@ func TestChain(t *testing.T) {
 		}},
 		{"narrow, in ASCII", &plain, 38, []string{
 			"relist",
-			"`- ListContainers - is out for 12s",
+			"`- ListContainers - no reply for 12s",
 			" `- pay/api app, id 3f2a9b1c0d4e5",
 			"    - its status is not answered, that",
 			"    of 16 others is",

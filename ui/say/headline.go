@@ -28,6 +28,12 @@ func Countdown(h diagnose.Headline) string {
 		return ""
 	}
 	from, to := text.Age(h.Clock.In), text.Age(h.Clock.To)
+	switch what := h.Clock.What; what {
+	case "PLEG unhealthy":
+		return "node NotReady in " + from + " (PLEG)"
+	case "NotReady", "Ready":
+		h.Clock.What = "node " + what
+	}
 	switch {
 	case h.Clock.To <= h.Clock.In || from == to:
 		return h.Clock.What + " in " + from

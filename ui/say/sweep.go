@@ -18,7 +18,7 @@ func Sweeping(s *engine.Snapshot) bool {
 
 // SweepProgress says how far a sweep has come.
 func SweepProgress(w *answers.Sweep) string {
-	return fmt.Sprintf("SWEEP %d/%d, %d hung, %d failed", w.Done, w.Total, len(w.Hung), len(w.Failed))
+	return fmt.Sprintf("CHECK ALL %d/%d, %d hung, %d failed", w.Done, w.Total, len(w.Hung), len(w.Failed))
 }
 
 // Swept says how and when the last sweep ended, what it found, and what it did not ask
@@ -74,15 +74,15 @@ func sweepEnd(w *answers.Sweep) time.Time {
 func sweepLook(t *theme.Theme, w *answers.Sweep) (theme.Style, string) {
 	switch {
 	case w.Refused != "":
-		return t.Warn, t.Symbols.Warn + " SWEEP not begun"
+		return t.Warn, t.Symbols.Warn + " CHECK ALL not begun"
 	case w.Canceled:
-		return t.Warn, t.Symbols.Warn + " SWEEP cancelled"
+		return t.Warn, t.Symbols.Warn + " CHECK ALL cancelled"
 	case w.GivenUp != "":
-		return t.Warn, t.Symbols.Warn + " SWEEP given up, " + w.GivenUp + ","
+		return t.Warn, t.Symbols.Warn + " CHECK ALL given up, " + w.GivenUp + ","
 	case w.CutOff:
-		return t.Warn, t.Symbols.Warn + " SWEEP cut off"
+		return t.Warn, t.Symbols.Warn + " CHECK ALL cut off"
 	case len(w.Hung)+len(w.Failed) > 0:
-		return t.Bad, t.Symbols.Bad + " SWEEP done"
+		return t.Bad, t.Symbols.Bad + " CHECK ALL done"
 	}
-	return t.Good, t.Symbols.Good + " SWEEP done"
+	return t.Good, t.Symbols.Good + " CHECK ALL done"
 }

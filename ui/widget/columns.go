@@ -220,7 +220,7 @@ func (t *Table[R, K]) Sorted() (name string, inverted bool) {
 func (t *Table[R, K]) SortedBy(own string) string {
 	name, inverted := t.Sorted()
 	if name = "sorted by " + cmp.Or(name, own); inverted {
-		name += ", the other way round"
+		name += ", reversed"
 	}
 	return name
 }

@@ -22,10 +22,10 @@ func Findings() []diagnose.Finding {
 	return []diagnose.Finding{
 		{
 			ID: diagnose.InspectHung, Severity: diagnose.Critical,
-			Summary: "ContainerStatus of default/nfs-client app has been out for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s",
+			Summary: "ContainerStatus of default/nfs-client app: no reply for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s",
 			Subject: diagnose.Subject{Operation: "ContainerStatus", ObjectRef: pleg.ObjectRef{ID: ID("app", "default", "nfs-client") + ID("more"), Pod: ref, Container: "app"}},
 			Evidence: []string{
-				"ContainerStatus has been out for 47s of 2m; it is given up in 1m13s and tried again at once, by the kubelet too",
+				"ContainerStatus: no reply for 47s of 2m; it is given up in 1m13s and tried again at once, by the kubelet too",
 				"these still answer: Version 0.4ms, Status 1ms, ContainerStatus of kube-system/kube-proxy-lx9d2 kube-proxy 2ms",
 				"process 41123 (app) is in uninterruptible sleep (D) for 3m4s in nfs_wait_bit_killable",
 			},

@@ -1,0 +1,91 @@
+package diagnose
+
+import (
+	"slices"
+	"time"
+)
+
+// A HeadWord is a word of a [Headline]: a contract of all views, also of the JSON.
+type HeadWord struct {
+	Word    string
+	Meaning string
+}
+
+// HeadWords returns all words that a headline can begin with, the calmest first.
+func HeadWords() []HeadWord { return headWords }
+
+var headWords = []HeadWord{
+	{healthyWord, "nothing is wrong: the runtime answers, lists are fresh, PLEG is healthy"},
+	{"STARTING", "plegtop waits for the first list"},
+	{"PAUSED", "the relist is paused: the node is not judged"},
+	{degradedWord, "the node stays Ready, and something on it is wrong"},
+	{"NOT ALL SEEN", "of check, or of lists with entries without an id: not every object was asked for"},
+	{"NO LIST", "of check: no list was answered in time"},
+	{"SLOW?", "one call is late"},
+	{"SLOW", "all calls, or those of the relist, are slow"},
+	{"AT RISK", "the node is Ready, and will not be if this goes on"},
+	{"SOCKET LOST", "the runtime's socket is gone: only connections that are open already work"},
+	{"INSPECTION HANGS", "the status call of one pod hangs: no relist ends before its deadline, and events are late"},
+	{"LISTS HANG", "a list call hangs: PLEG becomes unhealthy"},
+	{"LISTS FAIL", "a list call fails each time: PLEG becomes unhealthy"},
+	{"STATUS HANGS", "the runtime's Status hangs: the node becomes NotReady"},
+	{"STATUS FAILS", "the runtime's Status fails: the node becomes NotReady"},
+	{"NOT ANSWERING", "the runtime is there and answers nothing"},
+	{"RUNTIME DOWN", "nobody answers at the runtime's socket"},
+	{"LOOP STOPPED", "the kubelet starts and stops no pod, and has not posted NotReady yet"},
+	{"UNHEALTHY", "the kubelet calls its PLEG unhealthy"},
+	{notReadyWord, "the kubelet has posted NotReady"},
+	{"KUBELET GONE", "the node had a kubelet, and it is not there"},
+	{"KUBELET STUCK", "the kubelet is there and does nothing"},
+}
+
+// What a headline says of the node's Ready condition.
+const (
+	NodeReadyNow   = "ready"        // it is Ready, and nothing says that it will not be
+	NodeNotReadyIn = "not ready in" // it is Ready, and will not be when the clock has run out
+	NodeNotReady   = "not ready"    // NotReady is posted
+)
+
+// nodeWord returns what a headline with that clock says of the node's Ready condition; empty
+// while that is not known.
+func (v *view) nodeWord(c Clock) string {
+	switch {
+	case v.Paused || !v.Node.Known || v.Policy.Bounds().Starting:
+		return ""
+	case !v.Node.Ready:
+		return NodeNotReady
+	case c.What == "PLEG unhealthy" || c.What == "NotReady":
+		return NodeNotReadyIn
+	}
+	return NodeReadyNow
+}
+
+// rankOf is the place of a word in the table.
+func rankOf(word string) int {
+	return slices.IndexFunc(headWords, func(w HeadWord) bool { return w.Word == word })
+}
+
+// steadyFor is how long a headline keeps its word where the next one is calmer, and something is
+// still wrong: two faults that come and go by turns do not flicker.
+const steadyFor = 15 * time.Second
+
+// A steady keeps the word of a headline. The zero value keeps none.
+type steady struct {
+	Headline
+	since time.Time
+}
+
+// headline returns what is to be shown where h is what holds now. What gets worse or well, and
+// what is critical, is shown at once.
+func (s *steady) headline(h Headline, at time.Time) Headline {
+	if h.Severity == Warning && s.Severity == Warning && rankOf(h.Word) < rankOf(s.Word) && at.Sub(s.since) < steadyFor {
+		kept := s.Headline
+		kept.Clock, kept.Node = h.Clock, h.Node
+		return kept
+	}
+	if h.Word != s.Word {
+		s.since = at
+	}
+	s.Headline = h
+	return h
+}

@@ -1,0 +1,99 @@
+package diagnose
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+func isHeadWord(word string) bool {
+	return slices.ContainsFunc(HeadWords(), func(w HeadWord) bool { return w.Word == word })
+}
+
+// TestHeadWordsAreOneTable holds that no headline has a word of its own, and that the page on
+// findings has the table.
+func TestHeadWordsAreOneTable(t *testing.T) {
+	page, err := os.ReadFile("../../docs/findings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range HeadWords() {
+		if row := "| `" + w.Word + "` | " + w.Meaning + " |"; !strings.Contains(string(page), row) {
+			t.Errorf("docs/findings.md lacks %q", row)
+		}
+		if len(w.Word) > 20 {
+			t.Errorf("%s is too long", w.Word)
+		}
+	}
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, seen := regexp.MustCompile(`(?:Word: |critical: +|word, text :?= |word := |word = )"([A-Z][^"]+)"`), 0
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		code, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range words.FindAllStringSubmatch(string(code), -1) {
+			if seen++; !isHeadWord(m[1]) {
+				t.Errorf("%s: %q is in no table", f.Name(), m[1])
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("%d words found", seen)
+	}
+}
+
+// TestHeadlineSaysWhatBecomesOfTheNode holds that nobody has to parse the text for that.
+func TestHeadlineSaysWhatBecomesOfTheNode(t *testing.T) {
+	for want, n := range map[string]*node{
+		NodeReadyNow:   healthy(5),
+		NodeNotReadyIn: healthy(5).hang(call.ListContainers, 40*time.Second).probesAnswered(),
+		NodeNotReady:   healthy(5).dead(40).notReady(10 * time.Second),
+		"":             checked(5),
+	} {
+		v := n.view()
+		if got := v.headline(v.diagnose()); got.Node != want {
+			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+}
+
+// TestWordIsSteady holds that faults that come and go by turns do not flicker, and that what
+// gets worse, is critical or is over is shown at once.
+func TestWordIsSteady(t *testing.T) {
+	risk, degraded := Headline{Word: "AT RISK", Severity: Warning, Text: "a"}, Headline{Word: degradedWord, Severity: Warning, Text: "b"}
+	hang, well := Headline{Word: "LISTS HANG", Severity: Critical}, Headline{Word: healthyWord}
+	var s steady
+	at := now
+	for i, step := range []struct {
+		after time.Duration
+		is    Headline
+		want  string
+	}{
+		{0, well, healthyWord},
+		{time.Second, risk, "AT RISK"},
+		{time.Second, degraded, "AT RISK"},
+		{12 * time.Second, degraded, "AT RISK"},
+		{2 * time.Second, degraded, degradedWord},
+		{time.Second, risk, "AT RISK"},
+		{time.Second, hang, "LISTS HANG"},
+		{time.Second, risk, "AT RISK"},
+		{time.Second, well, healthyWord},
+	} {
+		at = at.Add(step.after)
+		if got := s.headline(step.is, at); got.Word != step.want || got.Word == step.is.Word && got != step.is {
+			t.Errorf("step %d: %+v, want %s", i, got, step.want)
+		}
+	}
+}
