@@ -134,6 +134,11 @@ func TestHeadline(t *testing.T) {
 		}(), warning("NOT ALL SEEN", "4 of 15 objects asked: cut off by the deadline", "")},
 		{"a sweep of a running engine was cut off", func() *node { n := healthy(5); n.Sweep = &answers.Sweep{Total: 15, CutOff: true, Ended: now}; return n }(), allWell},
 		{"entries without an id", func() *node { n := healthy(5); n.Anomalies.NoID = 95000; return n }(), warning("NOT ALL SEEN", "95,000 objects listed without an id, which nobody can ask for", "")},
+		{"a list near its limit", func() *node {
+			n := healthy(5)
+			n.calls(call.ListContainers).LastResponseBytes = 15 << 20
+			return n
+		}(), warning("AT RISK", "ListContainers answers with 15.0 MiB, 94% of the 16.0 MiB that the kubelet takes", "")},
 		{"slow", checked(5).slowBy(300*time.Millisecond, answeringOps...), warning("SLOW", "half of all calls take 300ms or more, whatever they ask", "")},
 	}
 	for _, tt := range tests {

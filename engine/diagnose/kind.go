@@ -53,6 +53,7 @@ var kinds = []*kind{
 	runtimeNotReadyKind,
 	networkNotReadyKind,
 	inspectFailingKind,
+	noAddressKind,
 	runtimeSlowKind,
 	runtimeRestartsKind,
 	helperStuckKind,

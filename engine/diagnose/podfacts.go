@@ -24,6 +24,8 @@ type podFacts struct {
 	remembered int   // deaths of which nothing may be left
 	exited     int   // containers
 	dead       int   // sandboxes
+
+	addressless int64 // when the ready sandbox was made that has no address and needs one; 0 for none
 }
 
 // always is later than all.
@@ -54,6 +56,11 @@ func factsOf(p *engine.Pod, at time.Time) podFacts {
 }
 
 func (f *podFacts) readStatus(s *pleg.PodStatus) {
+	for i := range s.Sandboxes {
+		if b := &s.Sandboxes[i]; b.State == pleg.Running && !b.HostNetwork && len(s.IPs) == 0 && len(b.IPs) == 0 {
+			f.addressless = max(f.addressless, b.CreatedAt.Unix())
+		}
+	}
 	deaths := make(map[string]int)
 	for i := range s.Containers {
 		c := &s.Containers[i]

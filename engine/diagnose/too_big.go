@@ -22,6 +22,7 @@ var listTooBigKind = &kind{
 	id: ListTooBig, find: listTooBig,
 	needs: unpaused, is: delays, because: silences,
 	words:    []nodeWord{(*view).unseen},
+	warned:   Headline{Word: "AT RISK"},
 	severity: "critical", scenario: "`list-too-big`",
 	when: "a list is over the 16 MiB that a kubelet takes, and the error says so; a warning from 80 % of it; info from 1,000 exited containers, far more than " +
 		"the kubelet's garbage collection leaves",
@@ -225,8 +226,8 @@ func (v *view) sizeSteps(op call.Operation, exited bool) []Step {
 		}
 	}
 	steps := []Step{{Text: "how many there are of each pod; with more than 16 MiB crictl fails, too", Command: v.crictl("ps -a --state Exited -o json") + " | grep io.kubernetes.pod.name | sort | uniq -c | sort -n | tail"}}
-	if slices.Equal(v.units(), []string{"containerd"}) {
-		steps = append(steps, Step{Text: "counts them in containerd's own store, which that limit does not cut off", Command: "ctr -n k8s.io containers list -q | wc -l"})
+	if slices.Equal(v.units(), []string{"containerd"}) { // first, as it works in any case
+		steps = slices.Insert(steps, 0, Step{Text: "counts them in containerd's own store, which that limit does not cut off", Command: "ctr -n k8s.io containers list -q | wc -l"})
 	}
 	return append(steps,
 		Step{Text: "find what leaves them behind: a CronJob without history limits, a crash loop, a kubelet that does not collect garbage"},

@@ -1,0 +1,69 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// NoAddress is pods that have a network of their own and no address in it.
+const NoAddress ID = "no-address"
+
+var noAddressKind = &kind{
+	id: NoAddress, find: noAddress,
+	needs: lists, because: silences | unready, pod: "no IP",
+	severity: "warning", scenario: "`no-address`",
+	when: "the sandboxes of three pods or more have been ready for 30 s without an address, and are not on the host's network",
+}
+
+const (
+	// addressWithin is how long a sandbox may be ready without an address: runtimes call one
+	// ready when its network is set up.
+	addressWithin = 30 * time.Second
+	// addressesMost is how many pods without an address are no finding about the node: one or
+	// two are their own trouble, and have their event.
+	addressesMost = 2
+)
+
+// An addressless pod has had no address since its sandbox was made.
+type addressless struct {
+	pod   *engine.Pod
+	since time.Time
+}
+
+func (a addressless) subject() Subject {
+	return Subject{ObjectRef: pleg.ObjectRef{Pod: a.pod.PodRef, Sandbox: true}}
+}
+
+// noAddress finds pods without an address, where there are several.
+func noAddress(v *view) []Finding {
+	var all []addressless
+	oldest := v.At
+	for p, f := range v.podsWith(func(f *podFacts) bool { return f.addressless > 0 }) {
+		since := time.Unix(f.addressless, 0)
+		if v.At.Sub(since) < addressWithin {
+			continue
+		}
+		all = append(all, addressless{p, since})
+		if since.Before(oldest) {
+			oldest = since
+		}
+	}
+	if len(all) <= addressesMost {
+		return nil
+	}
+	f := about(Finding{
+		ID: NoAddress, Severity: Warning, Since: oldest,
+		Summary: fmt.Sprintf("%s have no IP, the first for %s: their network was not set up", count(len(all), "pod"), going(v.At.Sub(oldest))),
+		Next: []Step{
+			{Text: "the configuration of the network plugin: the first file in its order is used", Command: "ls -l /etc/cni/net.d /opt/cni/bin"},
+			v.logStep("what the runtime says of the network of its sandboxes"),
+			{Text: "whether the addresses of the node's range are used up: one file for each in use", Command: "ls /var/lib/cni/networks/* | wc -l"},
+		},
+	}, all, func(a addressless) string {
+		return a.pod.PodRef.String() + ": no IP for " + going(v.At.Sub(a.since))
+	})
+	return []Finding{f}
+}
