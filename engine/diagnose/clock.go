@@ -23,6 +23,8 @@ func (v *view) nextClock() Clock {
 	clock := Clock{}
 	if left := v.untilUnhealthy(); left > 0 && left <= v.Threshold-v.Threshold/firstTenth && (v.Failure != nil || v.Scope >= answers.ListHangs || v.out() != "" || left < soon) {
 		clock = Clock{What: "PLEG unhealthy", In: left}
+	} else if left := v.heldSince().Add(v.Threshold).Sub(v.At); left > 0 && !v.heldSince().IsZero() {
+		clock = Clock{What: "PLEG unhealthy", In: left}
 	} else if v.endsInTime() {
 		left := v.Phase.EndsBy.Sub(v.At)
 		clock = Clock{What: "relist ends", In: left}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
@@ -186,7 +187,7 @@ func (v *view) listWord() (Headline, bool) {
 		if text == "lists hang" {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
 		}
-		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text, waits.CallKey(h.Op, h.ID))}, true
+		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text, waits.CallKey(h.Op, h.ID)) + v.hungBefore()}, true
 	case v.unsteadyList() != nil:
 		return Headline{Word: "AT RISK", Severity: Warning, Text: unsteadyWords}, true
 	case f != nil && (f.InRow >= v.Policy.Bounds().ListFails || answers.IsTooLarge(f.Err)):
@@ -205,6 +206,30 @@ func (v *view) listWord() (Headline, bool) {
 		return Headline{Word: "STARTING", Severity: Info, Text: strings.TrimPrefix("waiting for the first list"+v.out(), "waiting for the first list: ")}, true
 	}
 	return Headline{}, false
+}
+
+// hungBefore says, where plegtop has seen no good list, what the kubelet makes of one that cannot
+// have succeeded for longer than it waits; empty where that is not known.
+func (v *view) hungBefore() string {
+	since := v.heldSince()
+	if since.IsZero() || v.At.Sub(since) < v.Threshold {
+		return ""
+	}
+	return "; no list since " + v.clock(since) + ", so the kubelet's PLEG is unhealthy since " + v.clock(since.Add(v.Threshold))
+}
+
+// heldSince returns since when the lists cannot have succeeded, by what holds them up, where
+// plegtop has seen no good one; zero where that is not known.
+func (v *view) heldSince() time.Time {
+	if !v.Health.ListedAt.IsZero() || v.Scope != answers.ListHangs {
+		return time.Time{}
+	}
+	for _, f := range v.holding {
+		if f.Cause == "" && f.Severity == Critical && len(f.Nodes) > 0 && !f.Since.IsZero() && f.ID != ListHung {
+			return f.Since
+		}
+	}
+	return time.Time{}
 }
 
 // out names the call that a relist waits for and that is late, after a colon.
@@ -364,11 +389,13 @@ func Unasked(s *engine.Snapshot) string {
 
 // aside says how many warnings there are on a node that stays Ready, and which is the first.
 func aside(warnings int, first *Finding) string {
-	what := string(first.ID)
+	what := cmp.Or(kindOf(first.ID).pod, strings.ReplaceAll(string(first.ID), "-", " "))
 	if p := first.Subject.Pod; first.Count > 1 && !first.Subject.none() {
 		what += " in " + count(first.Count, "pod") + " of " + p.Namespace + "/" + ownerName(p.Name)
 	} else if who := objectName(first.Subject.ObjectRef); who != "" {
 		what += " of " + who
+	} else if first.Count > 1 {
+		what += " in " + count(first.Count, "pod")
 	}
 	return "node Ready, " + count(warnings, "warning") + ": " + what
 }
