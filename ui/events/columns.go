@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/story"
@@ -214,6 +215,11 @@ func (e *events) whole(l *text.Line, b widget.Pen, n line) bool {
 	r := e.View.Journal.Row(n.seq)
 	switch {
 	case r == nil:
+	case n.kind == start:
+		l.Repeat(b.Border, b.Symbols.Horizontal, 2)
+		l.Put(b.Dim, " "+text.Count(e.lines.folded)+" at start ")
+		l.Repeat(b.Border, b.Symbols.Horizontal, 2)
+		l.Put(b.Dim, " "+e.View.Keys.Keys(keymap.Detail)+" shows them")
 	case n.kind == rule:
 		e.rule(l, b, r)
 	case n.kind == more:

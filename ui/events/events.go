@@ -49,7 +49,7 @@ func New(s pane.Settings) pane.Pane {
 		Parent: e.lines.after,
 		Faint:  e.faint,
 		Whole:  e.whole,
-		Skips:  func(n line) bool { return n.kind != event },
+		Skips:  func(n line) bool { return n.kind != event && n.kind != start },
 	}
 	e.Hide(s.Hidden["events"])
 	return e
@@ -107,7 +107,7 @@ func (e *events) Subject() pane.Subject {
 		return pane.Subject{}
 	}
 	r := e.View.Journal.Row(n.seq)
-	if r == nil || r.Gap > 0 {
+	if r == nil || r.Gap > 0 || n.kind == start {
 		return pane.Subject{}
 	}
 	return subjectOf(r)
@@ -121,6 +121,16 @@ func subjectOf(r *model.Row) pane.Subject {
 // Do moves, marks, follows, or changes what is shown of each event.
 func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	e.refresh()
+	switch n, _ := e.Current(); {
+	case n.kind == start && n.seq > 0 && (a == keymap.Detail || a == keymap.Right):
+		e.lines.starts, e.lines.stale = true, true
+		e.refresh()
+		return nil, true
+	case a == keymap.Left && e.lines.starts && e.onStart():
+		e.lines.starts, e.lines.stale = false, true
+		e.refresh()
+		return nil, true
+	}
 	switch a {
 	case keymap.Follow:
 		if e.follow = !e.follow; e.follow {
@@ -157,6 +167,13 @@ func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	}
 	e.refresh()
 	return nil, true
+}
+
+// onStart reports whether the cursor is on what was there at the start.
+func (e *events) onStart() bool {
+	n, ok := e.Current()
+	r := e.View.Journal.Row(n.seq)
+	return ok && r != nil && r.AtStart
 }
 
 // placed takes in that a person has put the cursor somewhere. Whoever leaves the newest event

@@ -157,7 +157,7 @@ func TestRowsMoveNowAndThen(t *testing.T) {
 }
 
 func TestRelistsAreSeparators(t *testing.T) {
-	s := stage(view(), 118, 20)
+	s := stage(view(), 118, 20).Press("g", "enter", "G")
 	rules := func() (n int) {
 		for line := range strings.SplitSeq(s.Text(), "\n") {
 			if strings.Contains(line, "── ") {
@@ -191,7 +191,7 @@ func TestRelistsAreSeparators(t *testing.T) {
 }
 
 func TestAtStartIsSaidAndDim(t *testing.T) {
-	s := stage(view(), 118, 20).Press("k")
+	s := stage(view(), 118, 20).Press("g", "enter", "G", "k")
 	for _, line := range s.Lines() {
 		if strings.Contains(line, "at start") && !strings.HasPrefix(line, s.V.Theme.Dim.On) {
 			t.Errorf("not dim: %q", line)
@@ -199,6 +199,24 @@ func TestAtStartIsSaidAndDim(t *testing.T) {
 	}
 	if strings.Count(s.Text(), "at start") != 2 {
 		t.Errorf("want two rows at start:\n%s", s.Text())
+	}
+}
+
+// TestAtStartIsOneLine holds that what was there at the start takes one line, that enter shows
+// it and left folds it again, and that no event's sheet opens for the line.
+func TestAtStartIsOneLine(t *testing.T) {
+	s := stage(view(), 118, 20)
+	if s.Row("── 2 at start ──") == "" {
+		t.Fatalf("not one line:\n%s", s.Text())
+	}
+	if s.Press("g"); s.Subject().Event != 0 {
+		t.Error("the line is an event")
+	}
+	if s.Press("enter"); s.Row("── 2 at start ──") != "" || strings.Count(s.Text(), "at start") != 2 {
+		t.Errorf("not shown:\n%s", s.Text())
+	}
+	if s.Press("g", "left"); s.Row("── 2 at start ──") == "" {
+		t.Errorf("not folded again:\n%s", s.Text())
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 type kind uint8
 
 const (
-	rule  kind = iota // a line before what another relist found
+	start kind = iota // a line in the place of all that was there at the start
+	rule              // a line before what another relist found
 	event             // an event, or a gap
 	more              // what the columns have no room for
 )
@@ -32,10 +33,12 @@ func (n line) in(j *model.Journal, wanted func(r *model.Row) bool) bool {
 // lines are those of the rows that the filter shows.
 type lines struct {
 	relists, wrap bool // whether there are such lines
+	starts        bool // what was there at the start has a line for each event
 
 	all     []line
 	version int       // of the journal
 	at      time.Time // when the relist began that found the newest row of those that one has found
+	folded  uint64    // events that the line of the start stands for
 	last    uint64    // the Seq of the newest row in all; 0 before the first
 	stale   bool      // all are made anew at the next update
 }
@@ -46,7 +49,7 @@ func (s *lines) update(j *model.Journal, untold func(r *model.Row) []string) boo
 	shown := j.Shown()
 	was := s.last
 	if s.stale || s.version != j.Version {
-		s.all, s.last, s.at, s.version, s.stale = nil, 0, time.Time{}, j.Version, false
+		s.all, s.last, s.folded, s.at, s.version, s.stale = nil, 0, 0, time.Time{}, j.Version, false
 	}
 	if len(shown) == 0 {
 		s.all, s.last, s.at = nil, 0, time.Time{}
@@ -59,6 +62,9 @@ func (s *lines) update(j *model.Journal, untold func(r *model.Row) []string) boo
 	}
 	for ; next < len(shown); next++ {
 		r := j.Row(shown[next])
+		if s.fold(r) {
+			continue
+		}
 		if s.another(r) && s.relists {
 			s.all = append(s.all, line{r.Seq, rule})
 		}
@@ -69,6 +75,18 @@ func (s *lines) update(j *model.Journal, untold func(r *model.Row) []string) boo
 		s.last = r.Seq
 	}
 	return s.last != was
+}
+
+// fold has one line stand for all that was there at the start, and reports whether it does for r.
+func (s *lines) fold(r *model.Row) bool {
+	if s.starts || !r.AtStart || r.Gap > 0 {
+		return false
+	}
+	if s.folded++; s.folded == 1 {
+		s.all = append(s.all, line{r.Seq, start})
+	}
+	s.last = r.Seq
+	return true
 }
 
 // from returns the place of the first line of that row, or of the next one that is there.
@@ -93,7 +111,7 @@ func (s *lines) another(r *model.Row) bool {
 // after returns the line of the next event that is there after one that is not.
 func (s *lines) after(n line) line {
 	for _, m := range s.all[s.from(n.seq):] {
-		if m.kind == event {
+		if m.kind == event || m.kind == start {
 			return m
 		}
 	}
