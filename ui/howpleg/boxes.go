@@ -3,143 +3,132 @@ package howpleg
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// A box is a part of the picture: where it stands, and what it is for.
+// A box is a part of the picture: what it is for, and its figures.
 type box struct {
-	place          story.Place
-	row, col, wide int // in columns
-	title, about   string
+	place        story.Place
+	wide         bool
+	title, about string
+	figures      []figure // in the order of how much they tell
+	bar          float64  // how full it is; 0 for none
 }
 
-// boxes are the whole picture: the loop of the relist in the first two rows, clockwise, and what
-// it decides below.
-var boxes = []box{
-	{story.Runtime, 0, 0, 1, "runtime", "It answers calls. plegtop changes nothing in it."},
-	{story.Lists, 0, 1, 1, "lists", "Each relist asks for all sandboxes and all containers: two calls."},
-	{story.Compare, 0, 2, 1, "compare", "Ids and their states against the record, which only a good inspection moves on."},
-	{story.Inspect, 0, 3, 1, "inspect", "Each changed pod: one status call per sandbox and container."},
-	{story.Workers, 1, 0, 1, "workers", "Each waits for a status newer than its last sync, then syncs its pod."},
-	{story.Loop, 1, 1, 1, "sync loop", "It takes the events and wakes workers. While the node is unhealthy it reads nothing."},
-	{story.Channel, 1, 2, 1, "channel", "Events to the sync loop. What finds it full is lost for good."},
-	{story.Cache, 1, 3, 1, "cache", "The last status of each pod, or the error in its place. Workers wait here for a newer one."},
-	{story.Ready, 2, 0, 1, "kubelet", "Whose PLEG this is: releases differ in when and how they relist."},
-	{story.ListAge, 2, 1, 2, "list age", "PLEG is healthy while the last relist that could list began less than the threshold ago. Nothing else counts."},
-	{story.Sources, 2, 3, 1, "sources", "They change no decision: they show what the relist sees late, or never."},
-}
-
-// An arrow leads from one box to another beside it. It is red while nothing gets through.
-type arrow struct {
-	from, to story.Place
-	blocked  func(*board) bool // nil for never
-	only     func(*board) bool // where there is such a way at all; nil for everywhere
-}
-
-var arrows = []arrow{
-	{story.Runtime, story.Lists, (*board).listsWait, nil},
-	{story.Lists, story.Compare, (*board).inspectWaits, nil},
-	{story.Compare, story.Inspect, (*board).inspectWaits, nil},
-	{story.Inspect, story.Cache, nil, nil},
-	{story.Cache, story.Channel, nil, nil},
-	{story.Channel, story.Loop, (*board).loopStands, nil},
-	{story.Loop, story.Workers, (*board).loopStands, nil},
-	{story.Workers, story.Runtime, nil, nil},
-	{story.ListAge, story.Ready, (*board).unhealthy, nil},
-	{story.ListAge, story.Loop, (*board).unhealthy, nil},
-	{story.Sources, story.Cache, nil, (*board).streamWrites},
-}
-
-// A figure is a line in a box.
+// A figure is a text in a box; empty where it does not hold.
 type figure struct {
-	place story.Place
 	level widget.Level
-	says  func(*board) string // empty where it does not hold
+	says  string
 }
 
-// figures are those of all boxes, the most telling first.
-var figures = []figure{
-	{story.Runtime, widget.Plain, func(b *board) string { return cmp.Or(b.Version.RuntimeName, "not known yet") }},
-	{story.Runtime, widget.Plain, func(b *board) string { return fmt.Sprintf("%d containers", b.Counts.Containers) }},
-	{story.Runtime, widget.Quiet, func(b *board) string { return b.Version.RuntimeVersion }},
-	{story.Runtime, widget.Quiet, func(b *board) string { return fmt.Sprintf("%.0f calls/s", b.Cost.CallsPerSecond) }},
-
-	{story.Lists, widget.Bad, func(b *board) string { return when(b.stuck == story.Lists, "waits %s", b.waits) }},
-	{story.Lists, widget.Bad, func(b *board) string { return when(b.failures > 0, "failed %d times", b.failures) }},
-	{story.Lists, widget.Warn, func(b *board) string { return when(b.Paused, "paused") }},
-	{story.Lists, widget.Plain, func(b *board) string { return when(b.relisted(), "took %s", text.Took(b.last.List)) }},
-	{story.Lists, widget.Plain, func(b *board) string { return "every " + say.Period(b.Period) }},
-	{story.Lists, widget.Quiet, func(b *board) string { return text.Count(b.Relists.Count) + " relists" }},
-
-	{story.Compare, widget.Warn, func(b *board) string { return when(b.held > 0, "%d held back", b.held) }},
-	{story.Compare, widget.Plain, func(b *board) string { return fmt.Sprintf("%d pods", b.Counts.Pods) }},
-	{story.Compare, widget.Plain, func(b *board) string { return when(b.compared(), "%d to inspect", b.Phase.Total) }},
-
-	{story.Inspect, widget.Bad, func(b *board) string { return when(b.inspectWaits(), "waits %s", b.waits) }},
-	{story.Inspect, widget.Strong, func(b *board) string { return when(b.inspectWaits(), "%s", b.pod) }},
-	{story.Inspect, widget.Plain, func(b *board) string { return when(b.Phase.Total > 0, "%d of %d done", b.Phase.Done, b.Phase.Total) }},
-	{story.Inspect, widget.Plain, func(b *board) string {
-		return when(b.Phase.Total > 0 && b.relisted(), "took %s", text.Took(b.last.Took-b.last.List))
-	}},
-	{story.Inspect, widget.Plain, func(b *board) string { return when(b.Phase.Total == 0 && b.compared(), "none needed") }},
-	{story.Inspect, widget.Plain, func(b *board) string {
-		return when(!b.Snapshot.Health.SettledAt.IsZero(), "all %s ago", say.Fresh(b.Snapshot.Health.InspectAge(b.At)))
-	}},
-	{story.Inspect, widget.Quiet, func(b *board) string { return when(b.Snapshot.Health.SettledAt.IsZero(), "not all yet") }},
-
-	{story.Workers, widget.Warn, func(b *board) string { return when(b.blocked > 0, "%d blocked", b.blocked) }},
-	{story.Workers, widget.Plain, func(b *board) string { return text.Count(b.Workers.WakeUps) + " woken" }},
-	{story.Workers, widget.Plain, func(b *board) string { return when(b.Workers.Expecting, "%s expected", text.Count(b.Workers.Saved)) }},
-	{story.Workers, widget.Quiet, func(b *board) string { return when(!b.Workers.Acting, "act on nothing") }},
-
-	{story.Loop, widget.Bad, func(b *board) string { return when(b.loopHeld(), "held %s", text.Age(b.At.Sub(b.Node.LoopHeld))) }},
-	{story.Loop, widget.Quiet, func(b *board) string { return when(b.loopHeld(), "by its list") }},
-	{story.Loop, widget.Bad, func(b *board) string {
-		return when(b.loopStopped(), "stopped %s", text.Age(b.At.Sub(b.Node.LoopStopped)))
-	}},
-	{story.Loop, widget.Quiet, func(b *board) string { return when(b.loopStopped(), "looks in %s", b.Node.LoopNap) }},
-	{story.Loop, widget.Quiet, func(b *board) string { return when(!b.loopStands() && !b.Node.Known, "not known yet") }},
-	{story.Loop, widget.Good, func(b *board) string { return when(!b.loopStands() && b.Node.Known, "works") }},
-	{story.Loop, widget.Quiet, func(b *board) string { return when(!b.loopStands() && b.Node.Known, "reads all") }},
-
-	{story.Channel, widget.Warn, func(b *board) string {
-		return when(b.Channel.Discarded > 0, "%s lost", text.Count(b.Channel.Discarded))
-	}},
-	{story.Channel, widget.Bad, func(b *board) string { return when(b.full(), "full: %d", b.Channel.Len) }},
-	{story.Channel, widget.Warn, func(b *board) string {
-		return when(b.fills() && !b.full(), "%d of %d", b.Channel.Len, b.Channel.Capacity)
-	}},
-	{story.Channel, widget.Plain, func(b *board) string { return when(!b.fills(), "%d of %d", b.Channel.Len, b.Channel.Capacity) }},
-	{story.Channel, widget.Plain, func(b *board) string { return text.Count(b.Channel.Delivered) + " sent" }},
-	{story.Channel, widget.Quiet, func(b *board) string { return text.Count(b.Channel.Filtered) + " filtered" }},
-
-	{story.Cache, widget.Warn, func(b *board) string { return when(b.failed > 0, "%d in error", b.failed) }},
-	{story.Cache, widget.Plain, func(b *board) string { return fmt.Sprintf("%d entries", b.entries) }},
-	{story.Cache, widget.Plain, func(b *board) string { return when(!b.asOf.IsZero(), "as of %s", b.asOf.Local().Format(time.TimeOnly)) }},
-
-	{story.Ready, widget.Quiet, func(b *board) string { return when(!b.Node.Known, "not known yet") }},
-	{story.Ready, widget.Good, func(b *board) string { return when(b.Node.Known && b.Node.Ready, "Ready") }},
-	{story.Ready, widget.Bad, func(b *board) string { return when(b.Node.Known && !b.Node.Ready, "NotReady") }},
-	{story.Ready, widget.Plain, func(b *board) string { return b.Mode.Mode.String() + " mode" }},
-	{story.Ready, widget.Warn, func(b *board) string { return when(say.FellBack(&b.Mode), "fell back") }},
-	{story.Ready, widget.Quiet, func(b *board) string { return when(b.Mode.Repeated > 0, "%s sent twice", text.Count(b.Mode.Repeated)) }},
-
-	{story.ListAge, widget.Bad, func(b *board) string { return when(b.unhealthy(), "unhealthy  %s", b.age()) }},
-	{story.ListAge, widget.Good, func(b *board) string { return when(!b.unhealthy(), "healthy  %s", b.age()) }},
-
-	{story.Sources, widget.Quiet, func(b *board) string { return when(!say.Streaming(b.Snapshot), "off") }},
-	{story.Sources, widget.Quiet, func(b *board) string { return when(b.use == pleg.StreamUnused, "only watch") }},
-}
-
-func when(holds bool, format string, args ...any) string {
-	if !holds {
-		return ""
+// boxes returns all of the picture.
+func (b *board) boxes() []box {
+	return []box{
+		{place: story.Runtime, title: "runtime", about: "It answers calls. plegtop changes nothing in it.", figures: []figure{
+			{widget.Plain, cmp.Or(strings.TrimSpace(b.Version.RuntimeName+" "+strings.TrimPrefix(b.Version.RuntimeVersion, "v")), "not known yet")},
+			{widget.Plain, fmt.Sprintf("%d containers", b.Counts.Containers)},
+			{widget.Quiet, fmt.Sprintf("%.0f calls/s", b.Cost.CallsPerSecond)},
+			{widget.Quiet, when(len(b.telling) > 0, "tells by %s", strings.Join(b.telling, ", "))},
+		}},
+		{place: story.Lists, title: "lists", about: "Two calls: all sandboxes, all containers.", figures: []figure{
+			{widget.Bad, when(b.stuck == story.Lists, "waits %s", b.waits)},
+			{widget.Bad, when(b.failures > 0, "failed %d times", b.failures)},
+			{widget.Warn, when(b.Paused, "paused")},
+			{widget.Plain, when(b.relisted(), "took %s", text.Took(b.last.List))},
+			{widget.Plain, "every " + say.Period(b.Period)},
+			{widget.Quiet, text.Count(b.Relists.Count) + " relists"},
+		}},
+		{place: story.Compare, title: "compare", about: "New states against the record. A good inspection moves the record on.", figures: []figure{
+			{widget.Warn, when(b.held > 0, "%d held back", b.held)},
+			{widget.Plain, fmt.Sprintf("%d pods", b.Counts.Pods)},
+			{widget.Plain, when(b.compared(), "%d changed", b.Phase.Total)},
+		}},
+		{place: story.Inspect, title: "inspect", about: "One status call per sandbox and container of a changed pod.", figures: []figure{
+			{widget.Bad, when(b.inspectWaits(), "waits %s", b.waits)},
+			{widget.Strong, when(b.inspectWaits(), "%s", b.pod)},
+			{widget.Plain, when(b.Phase.Total > 0, "%d of %d pods done", b.Phase.Done, b.Phase.Total)},
+			{widget.Plain, when(b.Phase.Total == 0 && b.compared(), "none changed")},
+			{widget.Plain, when(b.settled(), "all %s ago", say.Fresh(b.Snapshot.Health.InspectAge(b.At)))},
+			{widget.Quiet, when(!b.settled(), "not all yet")},
+		}},
+		{place: story.Cache, title: "cache", about: "The last status of each pod. Workers wait for a newer one.", figures: []figure{
+			{widget.Warn, when(b.failed > 0, "%d in error", b.failed)},
+			{widget.Plain, fmt.Sprintf("%d entries", b.entries)},
+			{widget.Plain, when(!b.Snapshot.Health.ListedAt.IsZero(), "as of %s", b.Snapshot.Health.ListedAt.Local().Format(time.TimeOnly))},
+		}},
+		{place: story.Workers, title: "workers", about: "Each waits for a newer status, then syncs its pod.", figures: []figure{
+			{widget.Warn, when(b.blocked > 0, "%d blocked", b.blocked)},
+			{widget.Plain, text.Count(b.Workers.WakeUps) + " woken"},
+			{widget.Plain, when(b.Workers.Expecting, "%s expected", text.Count(b.Workers.Saved))},
+			{widget.Quiet, when(!b.Workers.Acting, "act on nothing")},
+		}},
+		{place: story.Loop, title: "sync loop", about: "It takes events and wakes workers, while PLEG is healthy.", figures: []figure{
+			{widget.Bad, when(b.loopHeld(), "waits %s for its list", text.Age(b.At.Sub(b.Node.LoopHeld)))},
+			{widget.Bad, when(b.loopStopped(), "stopped %s", text.Age(b.At.Sub(b.Node.LoopStopped)))},
+			{widget.Quiet, when(!b.loopStands() && !b.Node.Known, "not known yet")},
+			{widget.Good, when(!b.loopStands() && b.Node.Known, "reads all")},
+			{widget.Quiet, when(b.loopStopped(), "looks in %s", b.Node.LoopNap)},
+		}},
+		{
+			place: story.Channel, wide: true, title: "channel", about: "Events for the sync loop. When the channel is full, new events are lost.",
+			figures: []figure{
+				{widget.Bad, when(b.full(), "full: %d", b.Channel.Len)},
+				{widget.Warn, when(b.fills() && !b.full(), "%d of %d", b.Channel.Len, b.Channel.Capacity)},
+				{widget.Plain, when(!b.fills(), "%d of %d", b.Channel.Len, b.Channel.Capacity)},
+				{widget.Warn, when(b.Channel.Discarded > 0, "%s lost", text.Count(b.Channel.Discarded))},
+				{widget.Plain, text.Count(b.Channel.Delivered) + " sent"},
+				{widget.Quiet, text.Count(b.Channel.Filtered) + " filtered"},
+			},
+		},
+		{
+			place: story.ListAge, wide: true, title: "list age", about: "The kubelet posts NotReady when the last good list is older than this limit. Nothing else counts.",
+			figures: []figure{
+				{widget.Quiet, when(b.health.Level == diagnose.HealthUnknown, "no list yet")},
+				{widget.Bad, when(b.unhealthy(), "unhealthy  %s", b.age())},
+				{widget.Warn, when(b.health.Level == diagnose.HealthLate, "grows  %s", b.age())},
+				{widget.Good, when(b.health.Level == diagnose.HealthWell, "healthy  %s", b.age())},
+			},
+			bar: float64(b.Snapshot.Health.ListAge(b.At)) / float64(b.Threshold),
+		},
+		{place: story.Ready, title: "node", about: "The kubelet posts it.", figures: []figure{
+			{widget.Quiet, when(!b.Node.Known, "not known yet")},
+			{widget.Good, when(b.Node.Known && b.Node.Ready, "Ready")},
+			{widget.Bad, when(b.Node.Known && !b.Node.Ready, "NotReady")},
+			{widget.Warn, when(say.FellBack(&b.Mode), "fell back")},
+			{widget.Quiet, "kubelet " + b.Release.String() + ", " + b.Mode.Mode.String()},
+		}},
 	}
-	return fmt.Sprintf(format, args...)
+}
+
+// age says how old the list is, of how long it may become, and when it will be too old.
+func (b *board) age() string {
+	left := b.health.Until.Sub(b.At)
+	return cmp.Or(when(b.Snapshot.Health.ListedAt.IsZero(), "never listed"),
+		say.Fresh(b.Snapshot.Health.ListAge(b.At))+" of "+text.Took(b.Threshold)+
+			when(b.health.Level == diagnose.HealthLate && !b.health.Until.IsZero() && !b.health.Ends && left > 0, ", NotReady in %s", text.Age(left)))
+}
+
+// ways are what leads from one box to another, in the order of their letters in the drawing.
+var ways = []struct {
+	from, to story.Place
+	blocked  func(*board) bool
+}{
+	{story.Runtime, story.Lists, (*board).listsWait},
+	{story.Lists, story.Compare, (*board).inspectWaits},
+	{story.Compare, story.Inspect, (*board).inspectWaits},
+	{story.Inspect, story.Cache, (*board).never},
+	{story.Cache, story.Workers, (*board).never},
+	{story.Workers, story.Runtime, (*board).never},
+	{story.Inspect, story.Channel, (*board).never},
+	{story.Channel, story.Loop, (*board).loopStands},
+	{story.Loop, story.Workers, (*board).loopStands},
+	{story.ListAge, story.Ready, (*board).unhealthy},
+	{story.ListAge, story.Loop, (*board).unhealthy},
 }

@@ -11,97 +11,232 @@ import (
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
+// drawing is the picture. A box is drawn with the letter of its place, a way with a letter of its
+// own, and it runs through the edges of boxes. The first line marks the columns that grow with the
+// width; the first column marks the lines that are repeated, or left out, with the height.
+const drawing = `
+    **   **    *    **   **    *    **   **   
+.RRRRRRRRRRRRR   LLLLLLLLLLLLL   CCCCCCCCCCCCC
+.RRRRRRRRRRRRRaaaLLLLLLLLLLLLLbbbCCCCCCCCCCCCC
+*RRRRRRRRRRRRR   LLLLLLLLLLLLL   CCCCCCCCCCCCC
+.RRRRRRRRRRfRR   LLLLLLLLLLLLL   CCCCCCCCCCCCC
+?          f                               c  
+.WWWWWWWWWWWWW   KKKKKKKKKKKKK   IIIIIIIIIIcII
+.WWWWWWWWWWWWWeeeKKKKKKKKKKKKKdddIIIIIIIIIIIII
+*WWWWWWWWWWWWW   KKKKKKKKKKKKK   IIIIIIIIIIIII
+.WWWWWWWWWWiWW   KKKKKKKKKKKKK   IIIIIIIIIIIII
+?          i                               g  
+.SSSSSSSSSSSSS   HHHHHHHHHHHHHHHHHHHHHHHHHHgHH
+.SSSSSSSSSSSSShhhHHHHHHHHHHHHHHHHHHHHHHHHHHHHH
++SSSSSSSSSSSSS   HHHHHHHHHHHHHHHHHHHHHHHHHHHHH
+.SSSSSSSSSSkSS   HHHHHHHHHHHHHHHHHHHHHHHHHHHHH
+?          k                                  
+.AAAAAAAAAAAAAAAAAAAAAAAAAAAAA   NNNNNNNNNNNNN
+.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAjjjNNNNNNNNNNNNN
++AAAAAAAAAAAAAAAAAAAAAAAAAAAAA   NNNNNNNNNNNNN
+.AAAAAAAAAAAAAAAAAAAAAAAAAAAAA   NNNNNNNNNNNNN`
+
 const (
-	columns, rows = 4, 3
-	leastWidth    = 70 // cells that the picture takes
-	frameLines    = 2  // of a box: above and below
-	mostLines     = 8  // in a box: more it has not
+	leastWidth  = 70 // cells that the picture takes
+	leastHeight = 12 // lines, with one in each box
+	looseHeight = 17 // lines, with two in each box and ways between them
+	mostLines   = 7  // in a box, beside the first
 )
 
-// A picture draws the boxes, in columns of one width, with so many lines in each.
-type picture struct {
-	*board
-	places        []story.Place // whose boxes have a sign in their title
-	width, gap, n int
-}
-
-// draw returns the lines of the picture, w cells wide, with n lines in each box.
-func draw(v *pane.View, places []story.Place, w, n int) (lines [][]text.Span) {
-	p := picture{board: newBoard(v), places: places, gap: 2 + min(w/100, 2), n: n}
-	p.width = (w - (columns-1)*p.gap) / columns
-	for row := range rows {
-		drawn := make([][]text.Span, n+frameLines)
-		for i := range boxes {
-			if of := &boxes[i]; of.row == row {
-				p.box(of, drawn)
+// stretch returns the drawing in w cells and at most h lines; nil where it has no room.
+func stretch(w, h int) (grid []string) {
+	if w < leastWidth || h < leastHeight {
+		return nil
+	}
+	lines := strings.Split(drawing[1:], "\n")
+	marks := strings.Count(lines[0], "*")
+	repeat := map[byte]int{'.': 1}
+	for n := range mostLines + 1 {
+		for gap := range 2 {
+			if more := max(n-3, 0); leastHeight+2*n+2*more+3*gap <= h {
+				repeat['*'], repeat['+'], repeat['?'] = n, more, gap
 			}
 		}
-		lines = append(lines, drawn...)
+	}
+	for _, line := range lines[1:] {
+		var b strings.Builder
+		for x, seen := 1, 0; x < len(line); x++ {
+			n := 1
+			if lines[0][x] == '*' {
+				extra := w - len(line) + 1
+				n += extra*(seen+1)/marks - extra*seen/marks
+				seen++
+			}
+			b.WriteString(strings.Repeat(line[x:x+1], n))
+		}
+		grid = append(grid, slices.Repeat([]string{b.String()}, repeat[line[0]])...)
+	}
+	return grid
+}
+
+// An area is where a letter stands in the drawing; right and bottom are its last cells.
+type area struct{ left, top, right, bottom int }
+
+func areas(grid []string) map[byte]area {
+	all := map[byte]area{}
+	for y, line := range grid {
+		for x := range len(line) {
+			a, ok := all[line[x]]
+			if !ok {
+				a = area{x, y, x, y}
+			}
+			all[line[x]] = area{min(a.left, x), a.top, max(a.right, x), y}
+		}
+	}
+	return all
+}
+
+// A picture draws boxes and ways where their letters stand.
+type picture struct {
+	*board
+	areas  map[byte]area
+	frames map[byte]frame
+}
+
+// A frame is a box with its figures in lines.
+type frame struct {
+	edge, look theme.Style
+	title      string
+	bad        bool // something in it is
+	lines      [][]text.Span
+}
+
+// draw returns the lines of the picture; places are those whose boxes have a mark in their titles.
+func draw(v *pane.View, places []story.Place, w, h int) (lines [][]text.Span) {
+	grid := stretch(w, h)
+	p := &picture{newBoard(v), areas(grid), map[byte]frame{}}
+	for _, of := range p.boxes() {
+		if a, ok := p.areas[byte(of.place)]; ok {
+			p.frames[byte(of.place)] = p.frame(&of, a, slices.Contains(places, of.place))
+		}
+	}
+	for y, row := range grid {
+		var line []text.Span
+		for x, end := 0, 0; x < len(row); x = end {
+			for end = x; end < len(row) && row[end] == row[x]; end++ {
+			}
+			switch f, ok := p.frames[row[x]]; {
+			case ok:
+				line = append(line, p.cells(f, p.areas[row[x]], x, end, y)...)
+			case row[x] == ' ':
+				line = append(line, text.Span{Width: end - x})
+			default:
+				line = append(line, p.way(row[x], x, end, y))
+			}
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }
 
-// box adds a box to the lines of its row, with the arrow to the next one.
-func (p *picture) box(of *box, lines [][]text.Span) {
-	s, w := &p.Theme.Symbols, of.wide*(p.width+p.gap)-p.gap
-	inner := w - 4 // less its sides, and a blank at each
-	says, worst := p.lines(of.place, inner)
-	title, about := p.head(of)
-	look, edge := p.Theme.Title, p.Theme.Border
-	if slices.Contains(p.places, of.place) {
-		title, look, edge = s.Mark+" "+title, p.Theme.Focus, p.Theme.Strong
+// frame returns a box with its figures: in a wide one as many in a line as it has room for, in
+// the others one. What the box is for stands below them if there is room.
+func (p *picture) frame(of *box, a area, marked bool) frame {
+	t, inner, n := p.Theme, a.right-a.left-3, a.bottom-a.top-1
+	f := frame{edge: t.Border, look: t.Title, title: of.title}
+	if marked {
+		f.title, f.look, f.edge = t.Symbols.Mark+" "+of.title, t.Focus, t.Strong
 	}
-	edge = theme.When(worst == widget.Bad, p.Theme.Bad, edge)
-	title = " " + text.Fit(title, min(text.Width(title), w-5), s.Ellipsis) + " "
-	lines[0] = append(lines[0], text.Say(edge, s.TopLeft+s.Horizontal), text.Say(look, title),
-		text.Say(edge, strings.Repeat(s.Horizontal, max(w-3-text.Width(title), 0))+s.TopRight))
-	if about := text.Wrap(about, inner); len(about) < p.n-len(says) {
-		says = append(says, text.Span{})
+	room := 0
+	for _, fig := range of.figures {
+		if fig.says == "" {
+			continue
+		}
+		sign, st := fig.level.Look(t)
+		if fig.level == widget.Bad {
+			f.edge, f.bad = t.Bad, true
+		}
+		says := strings.TrimLeft(sign+" "+fig.says, " ")
+		if size := text.Width(says) + 2; of.wide && size <= room {
+			last := len(f.lines) - 1
+			f.lines[last] = append(f.lines[last], text.Say(st, "  "+says))
+			room -= size
+		} else {
+			f.lines, room = append(f.lines, []text.Span{text.Say(st, says)}), inner-size+2
+		}
+	}
+	if of.bar > 0 && len(f.lines) > 0 {
+		f.lines[0] = append(f.lines[0], text.Span{Width: 2}, text.Say(f.lines[0][0].Style, p.bar(of.bar, inner-width(f.lines[0])-2)))
+	}
+	if about := text.Wrap(of.about, inner); len(about) < n-len(f.lines) {
+		f.lines = append(f.lines, nil)
 		for _, s := range about {
-			says = append(says, text.Say(p.Theme.Dim, s))
+			f.lines = append(f.lines, []text.Span{text.Say(t.Dim, s)})
 		}
 	}
-	for i, said := range append(says, make([]text.Span, p.n)...)[:p.n] {
-		lines[i+1] = append(lines[i+1], text.Say(edge, s.Vertical+" "), said.In(inner+1), text.Say(edge, s.Vertical))
-	}
-	mid, half := text.Say(edge, s.Horizontal), (w-2)/2
-	if way, ok := p.way(of, of.row+1, of.col, s.Down, s.Up); ok {
-		mid = way
-	}
-	lines[p.n+1] = append(lines[p.n+1], text.Say(edge, s.BottomLeft+strings.Repeat(s.Horizontal, half)), mid,
-		text.Say(edge, strings.Repeat(s.Horizontal, w-3-half)+s.BottomRight))
-	p.between(of, lines)
+	return f
 }
 
-// between adds what stands between a box and the one at its right: in one line the arrow.
-func (p *picture) between(of *box, lines [][]text.Span) {
-	if of.col+of.wide == columns {
-		return
-	}
-	for y := range lines {
-		lines[y] = append(lines[y], text.Span{Width: p.gap})
-	}
-	s, line := &p.Theme.Symbols, strings.Repeat(p.Theme.Symbols.Horizontal, p.gap-1)
-	if way, ok := p.way(of, of.row, of.col+of.wide, line+s.Right, s.Left+line); ok {
-		lines[1][len(lines[1])-1] = way
-	}
+// bar is full where its part is 1.
+func (p *picture) bar(part float64, w int) string {
+	w = max(w, 0)
+	full := min(max(int(part*float64(w)), 1), w)
+	return strings.Repeat(p.Theme.Symbols.Full, full) + strings.Repeat(p.Theme.Symbols.Empty, w-full)
 }
 
-// way returns the arrow from a box to the one that stands there, or back from it; false if there
-// is none.
-func (p *picture) way(of *box, row, col int, there, back string) (text.Span, bool) {
-	next := slices.IndexFunc(boxes, func(b box) bool { return b.row == row && b.col <= col && col < b.col+b.wide })
-	for _, w := range arrows {
-		switch {
-		case next < 0 || w.only != nil && !w.only(p.board):
-			continue
-		case w.from == of.place && w.to == boxes[next].place:
-		case w.to == of.place && w.from == boxes[next].place:
-			there = back
-		default:
-			continue
+// cells returns the cells of a box from x up to end in line y: a part of an edge, or all of a line.
+func (p *picture) cells(f frame, a area, x, end, y int) []text.Span {
+	s := &p.Theme.Symbols
+	if y > a.top && y < a.bottom {
+		line, inner := []text.Span{text.Say(f.edge, s.Vertical+" ")}, end-x-3
+		if i := y - a.top - 1; i < len(f.lines) {
+			line = append(line, f.lines[i]...)
 		}
-		return text.Say(theme.When(w.blocked != nil && w.blocked(p.board), p.Theme.Bad, p.Theme.Border), there), true
+		last := &line[len(line)-1]
+		if used := width(line[1:]); len(line) > 1 {
+			last.Width = inner - used + text.Width(last.Text)
+		} else {
+			line = append(line, text.Span{Width: inner})
+		}
+		return append(line, text.Say(f.edge, s.Vertical))
 	}
-	return text.Span{}, false
+	edge := []string{s.TopLeft, s.TopRight}
+	if y == a.bottom {
+		edge = []string{s.BottomLeft, s.BottomRight}
+	}
+	var line []text.Span
+	n := end - x
+	if x == a.left {
+		line, n = append(line, text.Say(f.edge, edge[0]+s.Horizontal)), n-2
+		if y == a.top {
+			title := " " + text.Fit(f.title, min(text.Width(f.title), n-3), s.Ellipsis) + " "
+			line, n = append(line, text.Say(f.look, title)), n-text.Width(title)
+		}
+	}
+	rest := strings.Repeat(s.Horizontal, max(n-1, 0)) + theme.When(end > a.right, edge[1], s.Horizontal)
+	return append(line, text.Say(f.edge, rest))
+}
+
+// width returns how many cells spans take.
+func width(line []text.Span) (w int) {
+	for _, s := range line {
+		w += max(s.Width, text.Width(s.Text))
+	}
+	return w
+}
+
+// way returns the cells of a way from x up to end in line y. Its last one is its head, which is a
+// cross where a blocked way comes to the box that waits.
+func (p *picture) way(letter byte, x, end, y int) text.Span {
+	w := ways[letter-'a']
+	from, to, at, s := p.areas[byte(w.from)], p.areas[byte(w.to)], p.areas[letter], &p.Theme.Symbols
+	blocked, line := w.blocked(p.board), strings.Repeat(s.Horizontal, end-x-1)
+	st := theme.When(blocked, p.Theme.Bad, p.Theme.Info)
+	head := func(arrow string) string { return theme.When(blocked && p.frames[byte(w.to)].bad, s.Bad, arrow) }
+	switch {
+	case to.left > from.right:
+		return text.Say(st, line+head(s.Right))
+	case to.right < from.left:
+		return text.Say(st, head(s.Left)+line)
+	case to.top > from.bottom && y == at.bottom:
+		return text.Say(st, head(s.Down))
+	case to.bottom < from.top && y == at.top:
+		return text.Say(st, head(s.Up))
+	}
+	return text.Say(st, s.Vertical)
 }
