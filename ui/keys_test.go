@@ -412,6 +412,14 @@ func TestThreeWaysToStop(t *testing.T) {
 	if s.press("j"); s.rowOf("WORLD FROZEN") == "" {
 		t.Errorf("line one is %q", s.rowOf("DEMO"))
 	}
+	for _, keys := range []string{"D", "D esc", "H", "H esc"} {
+		for _, w := range []int{40, 59, 80, 120} {
+			s := newStage(t, w, 24, demo, func(c *Config) { c.Director = d }).show(panetest.Healthy()).press(strings.Fields(keys)...)
+			if s.rowOf("WORLD FROZEN") == "" {
+				t.Errorf("%s, %d cells: line one is %q", keys, w, s.rowOf("DEMO"))
+			}
+		}
+	}
 }
 
 // The answer to a key of the director stands beside how the script goes.

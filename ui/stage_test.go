@@ -262,7 +262,7 @@ func sizeOf(w, h int) tea.WindowSizeMsg { return tea.WindowSizeMsg{Width: w, Hei
 type monologue struct{ caption string }
 
 func (s monologue) State() script.State {
-	return script.State{Scenario: "tour", Speed: 1, Caption: s.caption}
+	return script.State{Scenario: "tour", Speed: 1, Caption: script.Caption{What: s.caption}}
 }
 func (monologue) Faults() []script.Fault { return nil }
 func (monologue) Freeze(bool)            {}

@@ -237,8 +237,16 @@ func TestEveryScenarioSaysWhatToPressAndWhatToExpect(t *testing.T) {
 			t.Errorf("%s: the steps are not in order", sc.name)
 		}
 		for _, a := range acts {
-			if len(a.caption) > 78 || strings.ContainsFunc(a.caption, func(r rune) bool { return r < ' ' || r > '~' }) {
-				t.Errorf("%s: caption %q of %d bytes: want 78 of ASCII at most", sc.name, a.caption, len(a.caption))
+			for _, text := range []string{a.caption.What, a.caption.Watch, a.caption.Press} {
+				if text == "" || len(text) > 70 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+					t.Errorf("%s: caption %q of %d bytes: want 1 to 70 of ASCII", sc.name, text, len(text))
+				}
+			}
+			if !strings.HasSuffix(a.caption.What, ".") || !strings.HasSuffix(a.caption.Watch, ".") {
+				t.Errorf("%s: no sentences: %+v", sc.name, a.caption)
+			}
+			if line := a.caption.Line(); len(line) > 76 || !strings.Contains(line, "; press ") {
+				t.Errorf("%s: %q of %d bytes: want 76 at most, with what to press", sc.name, line, len(line))
 			}
 		}
 	}
@@ -282,7 +290,7 @@ func TestCaptionsOfTheTourComeTrue(t *testing.T) {
 	for n := range 3 {
 		for _, a := range sn.scenario.acts() {
 			at := time.Duration(n)*tourCycle + a.at
-			words := expected.FindAllString(a.caption, -1)
+			words := expected.FindAllString(a.caption.Watch, -1)
 			pod, known := tourCast[a.at]
 			if !known || len(words) == 0 {
 				t.Fatalf("caption %q: nobody knows what to expect of it", a.caption)
@@ -362,7 +370,7 @@ func TestProgress(t *testing.T) {
 	s.Step()
 	s.SetSpeed(0.5)
 	want := script.State{
-		Scenario: "flapping", Frozen: true, Speed: 0.5, Act: 2, Acts: 3, Caption: s.scene.scenario.steps[1].caption,
+		Scenario: "flapping", Frozen: true, Speed: 0.5, Act: 2, Acts: 3, Caption: s.scene.scenario.acts()[1].caption,
 		Next: slow * 440 * time.Second, Faults: 1,
 	}
 	if diff := cmp.Diff(want, s.State()); diff != "" {

@@ -1,10 +1,13 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/plegtop/plegtop/cri/sim/script"
 )
 
 // A Scenario is one world that Start can show.
@@ -28,6 +31,7 @@ type scenario struct {
 	wrong string        // what goes wrong, one line; empty: nothing
 	fault fault         // has it go wrong
 	at    time.Duration // when, if the scenario is chosen
+	watch string        // what to see then, in a sentence; empty: the steps say all
 
 	steps []step        // beside that
 	cycle time.Duration // after which the steps are taken again; 0: never
@@ -40,12 +44,25 @@ type fault func(*scene) (undo func())
 type step struct {
 	at      time.Duration
 	do      func(*scene) // nil: nothing; there is only something to say
-	caption string       // what happens now, and what to expect; empty: nothing to say
+	caption caption      // what happens now; zero: nothing to say; without keys: those of the scenario
 }
 
-// acts returns the steps that have a caption.
+type caption = script.Caption
+
+// acts returns the steps that have a caption. A fault that is all there is has its own.
 func (sc scenario) acts() []step {
-	return slices.DeleteFunc(slices.Clone(sc.steps), func(s step) bool { return s.caption == "" })
+	all := slices.Clone(sc.steps)
+	if sc.watch != "" {
+		all = append(all, step{sc.at, nil, caption{What: strings.ToUpper(sc.wrong[:1]) + sc.wrong[1:] + ".", Watch: sc.watch}})
+	}
+	if sc.watch != "" && sc.at > 0 {
+		all = append([]step{{caption: caption{What: "All is well. Something goes wrong in " + sc.at.String() + ".", Watch: "Pods come and go. Every call is answered."}}}, all...)
+	}
+	all = slices.DeleteFunc(all, func(s step) bool { return s.caption == caption{} })
+	for i := range all {
+		all[i].caption.Press = cmp.Or(all[i].caption.Press, sc.keys)
+	}
+	return all
 }
 
 // Scenarios returns the scenarios that people can choose, the default first.

@@ -37,7 +37,7 @@ func (s *stand) SetFault(name string, on bool) {
 }
 
 func stage(w int, change func(*script.State)) (*stand, *panetest.Stage) {
-	s := &stand{now: script.State{Scenario: "tour", Speed: 1, Act: 3, Acts: 15, Next: 4 * time.Second, Caption: "something"}}
+	s := &stand{now: script.State{Scenario: "tour", Speed: 1, Act: 3, Acts: 15, Next: 4 * time.Second, Caption: script.Caption{What: "something"}}}
 	change(&s.now)
 	return s, panetest.NewStage(New(s, keymap.Default()), panetest.View(panetest.Healthy()), w, 1)
 }
