@@ -3,13 +3,18 @@ package howpleg
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -22,113 +27,164 @@ type box struct {
 	bar          float64  // how full it is; 0 for none
 }
 
-// A figure is a text in a box; empty where it does not hold.
+// A figure is a text in a box.
 type figure struct {
 	level widget.Level
 	says  string
 }
 
-// boxes returns all of the picture.
-func (b *board) boxes() []box {
-	return []box{
+func (b *box) bad() bool {
+	return slices.ContainsFunc(b.figures, func(f figure) bool { return f.level == widget.Bad })
+}
+
+// A way leads from one box to another.
+type way struct {
+	from, to story.Place
+	blocked  bool
+	waits    bool // it is blocked by the box that it comes to
+}
+
+// board returns all of the picture: the boxes with the figures that hold, and the ways in the order of
+// their letters in the drawing. A call without an answer stops the relist at its box, and all ways
+// up to that one are blocked.
+func board(v *pane.View) ([]box, []way) {
+	var (
+		stuck                 story.Place   // where a call of the relist is late; 0 if none is
+		waits                 string        // for how long
+		pod                   pleg.PodRef   // that the call is about
+		last                  engine.Relist // the newest that has finished
+		telling               []string      // the event sources that are connected
+		failures              int           // of lists, in a row
+		held, failed, entries int           // pods: whose records do not move on; with an error in the cache; with anything there
+	)
+	if f := diagnose.RelistCall(v.Snapshot); f != nil && diagnose.Late(v.Snapshot, *f) {
+		waits, pod, stuck = text.Age(f.Elapsed(v.At)), f.Pod, theme.When(f.ID != "", story.Inspect, story.Lists)
+	}
+	if v.Failure != nil {
+		failures = v.Failure.InRow
+	}
+	for _, last = range v.Relists.History {
+	}
+	for _, p := range v.Snapshot.Pods {
+		held += theme.When(p.Failure != nil, 1, 0)
+		failed += theme.When(p.StatusErr != nil, 1, 0)
+		entries += theme.When(p.StatusErr != nil || p.Status != nil, 1, 0)
+	}
+	for i := range v.Sources {
+		if k := &v.Sources[i]; k.State == engine.StreamConnected {
+			telling = append(telling, k.Source.String())
+		}
+	}
+	health, blocked := diagnose.HealthOf(v.Snapshot, diagnose.HealthPLEG), diagnose.WorkersHeld(v.Snapshot)
+	compared, settled := v.Phase.Step != engine.Listing, !v.Snapshot.Health.SettledAt.IsZero() // else it is not known yet what has changed
+	loopHeld := !v.Node.LoopHeld.IsZero()
+	loopStopped := !v.Node.LoopStopped.IsZero() && !loopHeld
+	fills, full := diagnose.ChannelFills(&v.Channel), v.Channel.Capacity > 0 && v.Channel.Len >= v.Channel.Capacity
+	age := age(v, health)
+	boxes := []box{
 		{place: story.Runtime, title: "runtime", about: "It answers calls. plegtop changes nothing in it.", figures: []figure{
-			{widget.Plain, cmp.Or(strings.TrimSpace(b.Version.RuntimeName+" "+strings.TrimPrefix(b.Version.RuntimeVersion, "v")), "not known yet")},
-			{widget.Plain, fmt.Sprintf("%d containers", b.Counts.Containers)},
-			{widget.Quiet, fmt.Sprintf("%.0f calls/s", b.Cost.CallsPerSecond)},
-			{widget.Quiet, when(len(b.telling) > 0, "tells by %s", strings.Join(b.telling, ", "))},
+			{widget.Plain, cmp.Or(strings.TrimSpace(v.Version.RuntimeName+" "+strings.TrimPrefix(v.Version.RuntimeVersion, "v")), "not known yet")},
+			{widget.Plain, fmt.Sprintf("%d containers", v.Counts.Containers)},
+			{widget.Quiet, fmt.Sprintf("%.0f calls/s", v.Cost.CallsPerSecond)},
+			{widget.Quiet, when(len(telling) > 0, "tells by %s", strings.Join(telling, ", "))},
 		}},
 		{place: story.Lists, title: "lists", about: "Two calls: all sandboxes, all containers.", figures: []figure{
-			{widget.Bad, when(b.stuck == story.Lists, "waits %s", b.waits)},
-			{widget.Bad, when(b.failures > 0, "failed %d times", b.failures)},
-			{widget.Warn, when(b.Paused, "paused")},
-			{widget.Plain, when(b.relisted(), "took %s", text.Took(b.last.List))},
-			{widget.Plain, "every " + say.Period(b.Period)},
-			{widget.Quiet, text.Count(b.Relists.Count) + " relists"},
+			{widget.Bad, when(stuck == story.Lists, "waits %s", waits)},
+			{widget.Bad, when(failures > 0, "failed %d times", failures)},
+			{widget.Warn, when(v.Paused, "paused")},
+			{widget.Plain, when(!last.At.IsZero(), "took %s", text.Took(last.List))},
+			{widget.Plain, "every " + say.Period(v.Period)},
+			{widget.Quiet, text.Count(v.Relists.Count) + " relists"},
 		}},
 		{place: story.Compare, title: "compare", about: "New states against the record. A good inspection moves the record on.", figures: []figure{
-			{widget.Warn, when(b.held > 0, "%d held back", b.held)},
-			{widget.Plain, fmt.Sprintf("%d pods", b.Counts.Pods)},
-			{widget.Plain, when(b.compared(), "%d changed", b.Phase.Total)},
+			{widget.Warn, when(held > 0, "%d held back", held)},
+			{widget.Plain, fmt.Sprintf("%d pods", v.Counts.Pods)},
+			{widget.Plain, when(compared, "%d changed", v.Phase.Total)},
 		}},
 		{place: story.Inspect, title: "inspect", about: "One status call per sandbox and container of a changed pod.", figures: []figure{
-			{widget.Bad, when(b.inspectWaits(), "waits %s", b.waits)},
-			{widget.Strong, when(b.inspectWaits(), "%s", b.pod)},
-			{widget.Plain, when(b.Phase.Total > 0, "%d of %d pods done", b.Phase.Done, b.Phase.Total)},
-			{widget.Plain, when(b.Phase.Total == 0 && b.compared(), "none changed")},
-			{widget.Plain, when(b.settled(), "all %s ago", say.Fresh(b.Snapshot.Health.InspectAge(b.At)))},
-			{widget.Quiet, when(!b.settled(), "not all yet")},
+			{widget.Bad, when(stuck == story.Inspect, "waits %s", waits)},
+			{widget.Strong, when(stuck == story.Inspect, "%s", pod)},
+			{widget.Plain, when(v.Phase.Total > 0, "%d of %d pods done", v.Phase.Done, v.Phase.Total)},
+			{widget.Plain, when(v.Phase.Total == 0 && compared, "none changed")},
+			{widget.Plain, when(settled, "all %s ago", say.Fresh(v.Snapshot.Health.InspectAge(v.At)))},
+			{widget.Quiet, when(!settled, "not all yet")},
 		}},
 		{place: story.Cache, title: "cache", about: "The last status of each pod. Workers wait for a newer one.", figures: []figure{
-			{widget.Warn, when(b.failed > 0, "%d in error", b.failed)},
-			{widget.Plain, fmt.Sprintf("%d entries", b.entries)},
-			{widget.Plain, when(!b.Snapshot.Health.ListedAt.IsZero(), "as of %s", b.Snapshot.Health.ListedAt.Local().Format(time.TimeOnly))},
+			{widget.Warn, when(failed > 0, "%d in error", failed)},
+			{widget.Plain, fmt.Sprintf("%d entries", entries)},
+			{widget.Plain, when(!v.Snapshot.Health.ListedAt.IsZero(), "as of %s", v.Snapshot.Health.ListedAt.Local().Format(time.TimeOnly))},
 		}},
 		{place: story.Workers, title: "workers", about: "Each waits for a newer status, then syncs its pod.", figures: []figure{
-			{widget.Warn, when(b.blocked > 0, "%d blocked", b.blocked)},
-			{widget.Plain, text.Count(b.Workers.WakeUps) + " woken"},
-			{widget.Plain, when(b.Workers.Expecting, "%s expected", text.Count(b.Workers.Saved))},
-			{widget.Quiet, when(!b.Workers.Acting, "act on nothing")},
+			{widget.Warn, when(blocked > 0, "%d blocked", blocked)},
+			{widget.Plain, text.Count(v.Workers.WakeUps) + " woken"},
+			{widget.Plain, when(v.Workers.Expecting, "%s expected", text.Count(v.Workers.Saved))},
+			{widget.Quiet, when(!v.Workers.Acting, "act on nothing")},
 		}},
 		{place: story.Loop, title: "sync loop", about: "It takes events and wakes workers, while PLEG is healthy.", figures: []figure{
-			{widget.Bad, when(b.loopHeld(), "waits %s for its list", text.Age(b.At.Sub(b.Node.LoopHeld)))},
-			{widget.Bad, when(b.loopStopped(), "stopped %s", text.Age(b.At.Sub(b.Node.LoopStopped)))},
-			{widget.Quiet, when(!b.loopStands() && !b.Node.Known, "not known yet")},
-			{widget.Good, when(!b.loopStands() && b.Node.Known, "reads all")},
-			{widget.Quiet, when(b.loopStopped(), "looks in %s", b.Node.LoopNap)},
+			{widget.Bad, when(loopHeld, "waits %s for its list", text.Age(v.At.Sub(v.Node.LoopHeld)))},
+			{widget.Bad, when(loopStopped, "stopped %s", text.Age(v.At.Sub(v.Node.LoopStopped)))},
+			{widget.Quiet, when(!loopHeld && !loopStopped && !v.Node.Known, "not known yet")},
+			{widget.Good, when(!loopHeld && !loopStopped && v.Node.Known, "reads all")},
+			{widget.Quiet, when(loopStopped, "looks in %s", v.Node.LoopNap)},
 		}},
 		{
 			place: story.Channel, wide: true, title: "channel", about: "Events for the sync loop. When the channel is full, new events are lost.",
 			figures: []figure{
-				{widget.Bad, when(b.full(), "full: %d", b.Channel.Len)},
-				{widget.Warn, when(b.fills() && !b.full(), "%d of %d", b.Channel.Len, b.Channel.Capacity)},
-				{widget.Plain, when(!b.fills(), "%d of %d", b.Channel.Len, b.Channel.Capacity)},
-				{widget.Warn, when(b.Channel.Discarded > 0, "%s lost", text.Count(b.Channel.Discarded))},
-				{widget.Plain, text.Count(b.Channel.Delivered) + " sent"},
-				{widget.Quiet, text.Count(b.Channel.Filtered) + " filtered"},
+				{widget.Bad, when(full, "full: %d", v.Channel.Len)},
+				{widget.Warn, when(fills && !full, "%d of %d", v.Channel.Len, v.Channel.Capacity)},
+				{widget.Plain, when(!fills, "%d of %d", v.Channel.Len, v.Channel.Capacity)},
+				{widget.Warn, when(v.Channel.Discarded > 0, "%s lost", text.Count(v.Channel.Discarded))},
+				{widget.Plain, text.Count(v.Channel.Delivered) + " sent"},
+				{widget.Quiet, text.Count(v.Channel.Filtered) + " filtered"},
 			},
 		},
 		{
 			place: story.ListAge, wide: true, title: "list age", about: "The kubelet posts NotReady when the last good list is older than this limit. Nothing else counts.",
 			figures: []figure{
-				{widget.Quiet, when(b.health.Level == diagnose.HealthUnknown, "no list yet")},
-				{widget.Bad, when(b.unhealthy(), "unhealthy  %s", b.age())},
-				{widget.Warn, when(b.health.Level == diagnose.HealthLate, "grows  %s", b.age())},
-				{widget.Good, when(b.health.Level == diagnose.HealthWell, "healthy  %s", b.age())},
+				{widget.Quiet, when(health.Level == diagnose.HealthUnknown, "no list yet")},
+				{widget.Bad, when(health.Level == diagnose.HealthIll, "unhealthy  %s", age)},
+				{widget.Warn, when(health.Level == diagnose.HealthLate, "grows  %s", age)},
+				{widget.Good, when(health.Level == diagnose.HealthWell, "healthy  %s", age)},
 			},
-			bar: float64(b.Snapshot.Health.ListAge(b.At)) / float64(b.Threshold),
+			bar: float64(v.Snapshot.Health.ListAge(v.At)) / float64(v.Threshold),
 		},
 		{place: story.Ready, title: "node", about: "The kubelet posts it.", figures: []figure{
-			{widget.Quiet, when(!b.Node.Known, "not known yet")},
-			{widget.Good, when(b.Node.Known && b.Node.Ready, "Ready")},
-			{widget.Bad, when(b.Node.Known && !b.Node.Ready, "NotReady")},
-			{widget.Warn, when(say.FellBack(&b.Mode), "fell back")},
-			{widget.Quiet, "kubelet " + b.Release.String() + ", " + b.Mode.Mode.String()},
+			{widget.Quiet, when(!v.Node.Known, "not known yet")},
+			{widget.Good, when(v.Node.Known && v.Node.Ready, "Ready")},
+			{widget.Bad, when(v.Node.Known && !v.Node.Ready, "NotReady")},
+			{widget.Warn, when(say.FellBack(&v.Mode), "fell back")},
+			{widget.Quiet, "kubelet " + v.Release.String() + ", " + v.Mode.Mode.String()},
 		}},
+	}
+	for i := range boxes {
+		boxes[i].figures = slices.DeleteFunc(boxes[i].figures, func(f figure) bool { return f.says == "" })
+	}
+	lists, inspects, loop, ill := stuck != 0 || failures > 0, stuck == story.Inspect, loopHeld || loopStopped, health.Level == diagnose.HealthIll
+	return boxes, []way{
+		{story.Runtime, story.Lists, lists, failures > 0 || stuck == story.Lists},
+		{story.Lists, story.Compare, inspects, false},
+		{story.Compare, story.Inspect, inspects, inspects},
+		{story.Inspect, story.Cache, false, false},
+		{story.Cache, story.Workers, false, false},
+		{story.Workers, story.Runtime, false, false},
+		{story.Inspect, story.Channel, false, false},
+		{story.Channel, story.Loop, loop, loop},
+		{story.Loop, story.Workers, loop, false},
+		{story.ListAge, story.Ready, ill, ill},
+		{story.ListAge, story.Loop, ill, false},
 	}
 }
 
 // age says how old the list is, of how long it may become, and when it will be too old.
-func (b *board) age() string {
-	left := b.health.Until.Sub(b.At)
-	return cmp.Or(when(b.Snapshot.Health.ListedAt.IsZero(), "never listed"),
-		say.Fresh(b.Snapshot.Health.ListAge(b.At))+" of "+text.Took(b.Threshold)+
-			when(b.health.Level == diagnose.HealthLate && !b.health.Until.IsZero() && !b.health.Ends && left > 0, ", NotReady in %s", text.Age(left)))
+func age(v *pane.View, of diagnose.HealthLink) string {
+	left := of.Until.Sub(v.At)
+	return cmp.Or(when(v.Snapshot.Health.ListedAt.IsZero(), "never listed"), say.Fresh(v.Snapshot.Health.ListAge(v.At))+" of "+text.Took(v.Threshold)+
+		when(of.Level == diagnose.HealthLate && !of.Until.IsZero() && !of.Ends && left > 0, ", NotReady in %s", text.Age(left)))
 }
 
-// ways are what leads from one box to another, in the order of their letters in the drawing.
-var ways = []struct {
-	from, to story.Place
-	blocked  func(*board) bool
-}{
-	{story.Runtime, story.Lists, (*board).listsWait},
-	{story.Lists, story.Compare, (*board).inspectWaits},
-	{story.Compare, story.Inspect, (*board).inspectWaits},
-	{story.Inspect, story.Cache, (*board).never},
-	{story.Cache, story.Workers, (*board).never},
-	{story.Workers, story.Runtime, (*board).never},
-	{story.Inspect, story.Channel, (*board).never},
-	{story.Channel, story.Loop, (*board).loopStands},
-	{story.Loop, story.Workers, (*board).loopStands},
-	{story.ListAge, story.Ready, (*board).unhealthy},
-	{story.ListAge, story.Loop, (*board).unhealthy},
+func when(holds bool, format string, args ...any) string {
+	if !holds {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
 }

@@ -270,12 +270,13 @@ func TestBlocked(t *testing.T) {
 		if tt.change != nil {
 			tt.change(tt.snap)
 		}
-		titles, b, got := map[story.Place]string{}, newBoard(View(tt.snap)), []string(nil)
-		for _, of := range b.boxes() {
+		titles, got := map[story.Place]string{}, []string(nil)
+		boxes, ways := board(View(tt.snap))
+		for _, of := range boxes {
 			titles[of.place] = of.title
 		}
 		for _, a := range ways {
-			if a.blocked(b) {
+			if a.blocked {
 				got = append(got, titles[a.from]+">"+titles[a.to])
 			}
 		}
@@ -288,12 +289,13 @@ func TestBlocked(t *testing.T) {
 // TestWaysAreDrawn holds that each way of the loop comes to its box, at each size, and that each
 // letter of the drawing is a box or a way.
 func TestWaysAreDrawn(t *testing.T) {
+	boxes, ways := board(View(Healthy()))
 	for _, size := range Sizes {
 		w, h := size[0], size[1]
 		if w < leastWidth {
 			continue
 		}
-		all, boxes := areas(stretch(w, h)), len(newBoard(View(Healthy())).boxes())
+		all := areas(stretch(w, h))
 		drawn := 0
 		for letter, at := range all {
 			if letter < 'a' || letter > 'z' {
@@ -307,8 +309,8 @@ func TestWaysAreDrawn(t *testing.T) {
 				t.Errorf("%dx%d: way %c stands at %+v, between %+v and %+v", w, h, letter, at, from, to)
 			}
 		}
-		if drawn != len(ways) || len(all) != len(ways)+boxes+1 {
-			t.Errorf("%dx%d: %d ways of %d, %d letters for %d boxes", w, h, drawn, len(ways), len(all), boxes)
+		if drawn != len(ways) || len(all) != len(ways)+len(boxes)+1 {
+			t.Errorf("%dx%d: %d ways of %d, %d letters for %d boxes", w, h, drawn, len(ways), len(all), len(boxes))
 		}
 	}
 }

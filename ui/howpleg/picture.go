@@ -1,6 +1,7 @@
 package howpleg
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,7 +9,6 @@ import (
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
-	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // drawing is the picture. A box is drawn with the letter of its place, a way with a letter of its
@@ -91,152 +91,117 @@ func areas(grid []string) map[byte]area {
 	return all
 }
 
-// A picture draws boxes and ways where their letters stand.
+// A picture is what stands in each cell; a text stands in its first, and the others have no text.
 type picture struct {
-	*board
-	areas  map[byte]area
-	frames map[byte]frame
-}
-
-// A frame is a box with its figures in lines.
-type frame struct {
-	edge, look theme.Style
-	title      string
-	bad        bool // something in it is
-	lines      [][]text.Span
+	*theme.Theme
+	areas map[byte]area
+	cells [][]text.Span
 }
 
 // draw returns the lines of the picture; places are those whose boxes have a mark in their titles.
-func draw(v *pane.View, places []story.Place, w, h int) (lines [][]text.Span) {
+func draw(v *pane.View, places []story.Place, w, h int) [][]text.Span {
 	grid := stretch(w, h)
-	p := &picture{newBoard(v), areas(grid), map[byte]frame{}}
-	for _, of := range p.boxes() {
-		if a, ok := p.areas[byte(of.place)]; ok {
-			p.frames[byte(of.place)] = p.frame(&of, a, slices.Contains(places, of.place))
+	p := &picture{v.Theme, areas(grid), make([][]text.Span, len(grid))}
+	for y := range p.cells {
+		p.cells[y] = slices.Repeat([]text.Span{{Text: " "}}, w)
+	}
+	boxes, ways := board(v)
+	for i := range boxes {
+		if len(grid) > 0 {
+			p.box(&boxes[i], slices.Contains(places, boxes[i].place))
 		}
 	}
-	for y, row := range grid {
-		var line []text.Span
-		for x, end := 0, 0; x < len(row); x = end {
-			for end = x; end < len(row) && row[end] == row[x]; end++ {
-			}
-			switch f, ok := p.frames[row[x]]; {
-			case ok:
-				line = append(line, p.cells(f, p.areas[row[x]], x, end, y)...)
-			case row[x] == ' ':
-				line = append(line, text.Span{Width: end - x})
-			default:
-				line = append(line, p.way(row[x], x, end, y))
+	for y, line := range grid {
+		for x := range len(line) {
+			if i := int(line[x]) - 'a'; i >= 0 {
+				p.way(&ways[i], p.areas[line[x]], x, y)
 			}
 		}
-		lines = append(lines, line)
 	}
-	return lines
+	for y, cells := range p.cells { // those of one look become one span
+		p.cells[y] = cells[:1]
+		for _, c := range cells[1:] {
+			if last := &p.cells[y][len(p.cells[y])-1]; last.Style == c.Style || c.Text == "" {
+				last.Text += c.Text
+			} else {
+				p.cells[y] = append(p.cells[y], c)
+			}
+		}
+	}
+	return p.cells
 }
 
-// frame returns a box with its figures: in a wide one as many in a line as it has room for, in
-// the others one. What the box is for stands below them if there is room.
-func (p *picture) frame(of *box, a area, marked bool) frame {
-	t, inner, n := p.Theme, a.right-a.left-3, a.bottom-a.top-1
-	f := frame{edge: t.Border, look: t.Title, title: of.title}
+// put puts a text, cut to so many cells, and returns the cell after it.
+func (p *picture) put(x, y, room int, st theme.Style, s string) int {
+	s = text.Clean(s)
+	s = text.Fit(s, min(text.Width(s), room), p.Symbols.Ellipsis)
+	for i := range text.Width(s) {
+		p.cells[y][x+i] = text.Say(st, theme.When(i == 0, s, ""))
+	}
+	return x + text.Width(s)
+}
+
+// box draws a box: in a wide one as many figures in a line as it has room for, in the others one.
+// What it is for stands below them if there is room.
+func (p *picture) box(of *box, marked bool) {
+	s, a := &p.Symbols, p.areas[byte(of.place)]
+	title, look, edge := of.title, p.Title, p.Border
 	if marked {
-		f.title, f.look, f.edge = t.Symbols.Mark+" "+of.title, t.Focus, t.Strong
+		title, look, edge = s.Mark+" "+title, p.Focus, p.Strong
 	}
-	room := 0
-	for _, fig := range of.figures {
-		if fig.says == "" {
-			continue
-		}
-		sign, st := fig.level.Look(t)
-		if fig.level == widget.Bad {
-			f.edge, f.bad = t.Bad, true
-		}
-		says := strings.TrimLeft(sign+" "+fig.says, " ")
-		if size := text.Width(says) + 2; of.wide && size <= room {
-			last := len(f.lines) - 1
-			f.lines[last] = append(f.lines[last], text.Say(st, "  "+says))
-			room -= size
-		} else {
-			f.lines, room = append(f.lines, []text.Span{text.Say(st, says)}), inner-size+2
-		}
+	if of.bad() {
+		edge = p.Bad
 	}
-	if of.bar > 0 && len(f.lines) > 0 {
-		f.lines[0] = append(f.lines[0], text.Span{Width: 2}, text.Say(f.lines[0][0].Style, p.bar(of.bar, inner-width(f.lines[0])-2)))
+	for x := a.left; x <= a.right; x++ {
+		p.cells[a.top][x], p.cells[a.bottom][x] = text.Say(edge, s.Horizontal), text.Say(edge, s.Horizontal)
 	}
-	if about := text.Wrap(of.about, inner); len(about) < n-len(f.lines) {
-		f.lines = append(f.lines, nil)
-		for _, s := range about {
-			f.lines = append(f.lines, []text.Span{text.Say(t.Dim, s)})
+	for y := a.top; y <= a.bottom; y++ {
+		p.cells[y][a.left], p.cells[y][a.right] = text.Say(edge, s.Vertical), text.Say(edge, s.Vertical)
+	}
+	p.cells[a.top][a.left], p.cells[a.top][a.right] = text.Say(edge, s.TopLeft), text.Say(edge, s.TopRight)
+	p.cells[a.bottom][a.left], p.cells[a.bottom][a.right] = text.Say(edge, s.BottomLeft), text.Say(edge, s.BottomRight)
+	p.put(a.left+2, a.top, a.right-a.left-4, look, " "+title+" ")
+
+	x, y, end, st := a.left+2, a.top, a.right-1, theme.Style{}
+	for _, f := range of.figures {
+		var sign string
+		sign, st = f.level.Look(p.Theme)
+		says := strings.TrimLeft(sign+" "+f.says, " ")
+		if x += 2; !of.wide || y == a.top || x+text.Width(says) > end {
+			x, y = a.left+2, y+1
+		}
+		if y < a.bottom {
+			x = p.put(x, y, end-x, st, says)
 		}
 	}
-	return f
+	if room := end - x - 2; of.bar > 0 && room > 0 {
+		full := min(max(int(of.bar*float64(room)), 1), room)
+		p.put(x+2, y, room, st, strings.Repeat(s.Full, full)+strings.Repeat(s.Empty, room-full))
+	}
+	if about := text.Wrap(of.about, end-a.left-2); y+1+len(about) < a.bottom {
+		for i, says := range about {
+			p.put(a.left+2, y+2+i, end, p.Dim, says)
+		}
+	}
 }
 
-// bar is full where its part is 1.
-func (p *picture) bar(part float64, w int) string {
-	w = max(w, 0)
-	full := min(max(int(part*float64(w)), 1), w)
-	return strings.Repeat(p.Theme.Symbols.Full, full) + strings.Repeat(p.Theme.Symbols.Empty, w-full)
-}
-
-// cells returns the cells of a box from x up to end in line y: a part of an edge, or all of a line.
-func (p *picture) cells(f frame, a area, x, end, y int) []text.Span {
-	s := &p.Theme.Symbols
-	if y > a.top && y < a.bottom {
-		line, inner := []text.Span{text.Say(f.edge, s.Vertical+" ")}, end-x-3
-		if i := y - a.top - 1; i < len(f.lines) {
-			line = append(line, f.lines[i]...)
-		}
-		last := &line[len(line)-1]
-		if used := width(line[1:]); len(line) > 1 {
-			last.Width = inner - used + text.Width(last.Text)
-		} else {
-			line = append(line, text.Span{Width: inner})
-		}
-		return append(line, text.Say(f.edge, s.Vertical))
-	}
-	edge := []string{s.TopLeft, s.TopRight}
-	if y == a.bottom {
-		edge = []string{s.BottomLeft, s.BottomRight}
-	}
-	var line []text.Span
-	n := end - x
-	if x == a.left {
-		line, n = append(line, text.Say(f.edge, edge[0]+s.Horizontal)), n-2
-		if y == a.top {
-			title := " " + text.Fit(f.title, min(text.Width(f.title), n-3), s.Ellipsis) + " "
-			line, n = append(line, text.Say(f.look, title)), n-text.Width(title)
-		}
-	}
-	rest := strings.Repeat(s.Horizontal, max(n-1, 0)) + theme.When(end > a.right, edge[1], s.Horizontal)
-	return append(line, text.Say(f.edge, rest))
-}
-
-// width returns how many cells spans take.
-func width(line []text.Span) (w int) {
-	for _, s := range line {
-		w += max(s.Width, text.Width(s.Text))
-	}
-	return w
-}
-
-// way returns the cells of a way from x up to end in line y. Its last one is its head, which is a
-// cross where a blocked way comes to the box that waits.
-func (p *picture) way(letter byte, x, end, y int) text.Span {
-	w := ways[letter-'a']
-	from, to, at, s := p.areas[byte(w.from)], p.areas[byte(w.to)], p.areas[letter], &p.Theme.Symbols
-	blocked, line := w.blocked(p.board), strings.Repeat(s.Horizontal, end-x-1)
-	st := theme.When(blocked, p.Theme.Bad, p.Theme.Info)
-	head := func(arrow string) string { return theme.When(blocked && p.frames[byte(w.to)].bad, s.Bad, arrow) }
+// way draws a cell of a way. The last cell is its head, which is a cross where a blocked way comes to
+// the box that waits.
+func (p *picture) way(of *way, at area, x, y int) {
+	from, to, s := p.areas[byte(of.from)], p.areas[byte(of.to)], &p.Symbols
+	sign, head := s.Vertical, ""
 	switch {
-	case to.left > from.right:
-		return text.Say(st, line+head(s.Right))
+	case from.right < to.left:
+		sign, head = s.Horizontal, theme.When(x == at.right, s.Right, "")
 	case to.right < from.left:
-		return text.Say(st, head(s.Left)+line)
-	case to.top > from.bottom && y == at.bottom:
-		return text.Say(st, head(s.Down))
+		sign, head = s.Horizontal, theme.When(x == at.left, s.Left, "")
+	case from.bottom < to.top && y == at.bottom:
+		head = s.Down
 	case to.bottom < from.top && y == at.top:
-		return text.Say(st, head(s.Up))
+		head = s.Up
 	}
-	return text.Say(st, s.Vertical)
+	if of.waits && head != "" {
+		head = s.Bad
+	}
+	p.put(x, y, 1, theme.When(of.blocked, p.Bad, p.Info), cmp.Or(head, sign))
 }
