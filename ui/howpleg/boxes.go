@@ -121,7 +121,7 @@ func board(v *pane.View) ([]box, []way) {
 			{widget.Quiet, when(!v.Workers.Acting, "act on nothing")},
 		}},
 		{place: story.Loop, title: "sync loop", about: "It takes events and wakes workers, while PLEG is healthy.", figures: []figure{
-			{widget.Bad, when(loopHeld, "waits %s for its list", text.Age(v.At.Sub(v.Node.LoopHeld)))},
+			{widget.Bad, when(loopHeld, "waits %s", text.Age(v.At.Sub(v.Node.LoopHeld)))},
 			{widget.Bad, when(loopStopped, "stopped %s", text.Age(v.At.Sub(v.Node.LoopStopped)))},
 			{widget.Quiet, when(!loopHeld && !loopStopped && !v.Node.Known, "not known yet")},
 			{widget.Good, when(!loopHeld && !loopStopped && v.Node.Known, "reads all")},

@@ -152,7 +152,7 @@ func (p *how) other(by int, h pane.Host) {
 	h.Say(map[bool]string{true: "no newer event", false: "no older event"}[by > 0])
 }
 
-// write writes the picture, as high for all steps, and what there is to say below. What goes wrong
+// write writes the picture, as high for all steps if it is not too small for that, and what there is to say below. What goes wrong
 // on real nodes is left out where the picture has no room for it.
 func (p *how) write(d *widget.Doc, h int) {
 	v := p.View
@@ -167,10 +167,11 @@ func (p *how) write(d *widget.Doc, h int) {
 		least, most = max(least, n), max(most, n+height([]text.Span{field}, d.Width()))
 	}
 	at := &way[p.step]
-	for _, line := range draw(v, at.Places, d.Width(), theme.When(h-most < looseHeight, h-least, h-most)) {
+	says, field := said(v.Theme, at, p.step)
+	lines := theme.When(h-most < looseHeight, h-least, h-most)
+	for _, line := range draw(v, at.Places, d.Width(), max(lines, min(tightHeight, h-height(says, d.Width())))) {
 		d.Line(line...)
 	}
-	says, field := said(v.Theme, at, p.step)
 	if d.Len()+height(append(says, field), d.Width()) <= h {
 		says = append(says, field)
 	}

@@ -39,7 +39,8 @@ const drawing = `
 const (
 	leastWidth  = 70 // cells that the picture takes
 	leastHeight = 12 // lines, with one in each box
-	looseHeight = 17 // lines, with two in each box and ways between them
+	tightHeight = 14 // with two
+	looseHeight = 17 // with ways between the boxes, too
 	mostLines   = 7  // in a box, beside the first
 )
 
