@@ -74,7 +74,7 @@ func (s *Server) Restart() { s.Next(0) }
 func (s *Server) Next(places int) {
 	s.direct(func() {
 		before := s.scene.scenario.name
-		fit := slices.DeleteFunc(scenarios(), func(sc scenario) bool { return sc.summary == "" && sc.name != before })
+		fit := slices.DeleteFunc(scenarios(), func(sc scenario) bool { return sc.keys == "" && sc.name != before })
 		at := slices.IndexFunc(fit, func(sc scenario) bool { return sc.name == before })
 		s.begin(fit[((at+places)%len(fit)+len(fit))%len(fit)])
 	})

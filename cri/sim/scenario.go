@@ -21,8 +21,8 @@ type Scenario struct {
 // happens. What goes wrong can also be switched on and off while another one plays.
 type scenario struct {
 	name    string
-	summary string  // one line for people; empty: they cannot choose it
-	keys    string  // what to press and what that shows, one line
+	summary string  // one line for people; empty: what goes wrong
+	keys    string  // what to press and what that shows, one line; empty: people cannot choose it
 	speed   float64 // of its clock: 0: as fast as the real one
 	bare    bool    // the node does not show its processes: [Server.HostRoot]
 
@@ -56,7 +56,7 @@ func (sc scenario) acts() []step {
 		all = append(all, step{sc.at, nil, caption{What: strings.ToUpper(sc.wrong[:1]) + sc.wrong[1:] + ".", Watch: sc.watch}})
 	}
 	if sc.watch != "" && sc.at > 0 {
-		all = append([]step{{caption: caption{What: "All is well. Something goes wrong in " + sc.at.String() + ".", Watch: "Pods come and go. Every call is answered."}}}, all...)
+		all = append([]step{{caption: caption{What: fmt.Sprintf("All is well. Something goes wrong in %v s.", sc.at.Seconds()), Watch: "Pods come and go. Every call is answered."}}}, all...)
 	}
 	all = slices.DeleteFunc(all, func(s step) bool { return s.caption == caption{} })
 	for i := range all {
@@ -69,9 +69,14 @@ func (sc scenario) acts() []step {
 func Scenarios() []Scenario {
 	var all []Scenario
 	for _, sc := range scenarios() {
-		if sc.summary != "" {
-			all = append(all, Scenario{sc.name, sc.summary, sc.keys})
+		if sc.keys == "" {
+			continue
 		}
+		soon := ""
+		if sc.at > 0 {
+			soon = fmt.Sprintf("after %v s ", sc.at.Seconds())
+		}
+		all = append(all, Scenario{sc.name, cmp.Or(sc.summary, soon+sc.wrong), sc.keys})
 	}
 	return all
 }
