@@ -3,7 +3,7 @@ package ui
 import (
 	"slices"
 
-	"github.com/plegtop/plegtop/cri/sim/script"
+	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/header"
 	"github.com/plegtop/plegtop/ui/pane"
 )
@@ -25,7 +25,7 @@ type layout struct {
 	lines  int  // of the body
 	boxes  []box
 
-	caption script.Caption // what the script of a demo does now; zero if that is not shown
+	caption director.Caption // what the script of a demo does now; zero if that is not shown
 }
 
 // Sizes from which the screen has more than one pane. The first one is as wide as the
@@ -111,7 +111,7 @@ func (m *Model) give(arranged bool) {
 func (m *Model) arrange() {
 	l := layout{tiny: m.form() == tiny && m.top() == nil, caption: m.caption()}
 	switch {
-	case l.caption == script.Caption{}:
+	case l.caption == director.Caption{}:
 	case m.height < fullCaption:
 		l.said = 1
 	default:
@@ -144,9 +144,9 @@ func (l *layout) divide(height, alerts int) {
 
 // caption returns what the script of a demo does now, which may be something else a moment
 // later; zero if that is not to be shown.
-func (m *Model) caption() script.Caption {
+func (m *Model) caption() director.Caption {
 	if !m.captions || m.cfg.Director == nil || m.height < leastBody {
-		return script.Caption{}
+		return director.Caption{}
 	}
 	return m.cfg.Director.State().Caption
 }

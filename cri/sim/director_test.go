@@ -77,8 +77,7 @@ func TestStepsAreTheScriptOneByOne(t *testing.T) {
 	for now := epoch; len(*got) < len(*want); now = now.Add(20 * time.Second) {
 		sn.advance(now)
 		before := len(*got)
-		sn.step()
-		if len(*got) == before {
+		if moved := sn.step(); !moved || len(*got) == before {
 			t.Fatalf("nothing happened in a step at %v of the script", sn.now.Sub(epoch))
 		}
 		for _, s := range (*got)[before:] {
@@ -91,7 +90,7 @@ func TestStepsAreTheScriptOneByOne(t *testing.T) {
 		t.Errorf("in steps (-want +got):\n%s", diff)
 	}
 	still, log := watch(t, "quiet", 1)
-	if still.step(); len(*log) != 0 || !still.pace.frozen {
+	if moved := still.step(); moved || len(*log) != 0 || !still.pace.frozen {
 		t.Errorf("a step where nothing happens: %v", *log)
 	}
 }
