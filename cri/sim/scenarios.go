@@ -177,7 +177,7 @@ func scenarios() []scenario {
 		{
 			name: "churn-storm", keys: "3: many quick calls; 4 enter: what they add up to", bare: true, pods: ordinary,
 			wrong: "300 pods are replaced each minute; status calls take 40 ms more", fault: together(stormPods, slowStatus),
-			watch: "The relist inspects each new pod, with 40 ms for each call.", cycle: time.Minute,
+			watch: "The relist inspects each new pod, with 40 ms for each call.",
 		},
 		{
 			name:  "runtime-not-ready",

@@ -115,7 +115,7 @@ func TestSteps(t *testing.T) {
 		{4, 5, []string{"◆ channel ─", "5 this event 11:59:30.000", "ContainerDied is sent. The channel holds 1000"}},
 		{4, 6, []string{"◆ sync loop ─", "◆ workers ─", "6 this worker", "wakes the pod's worker", "Now: idle for"}},
 		{6, 5, []string{"ContainerChanged is not sent"}},
-		{6, 6, []string{"no worker is woken", "The event was not sent."}},
+		{6, 6, []string{"not woken", "The event was not sent."}},
 		{7, 5, []string{"ContainerRemoved was discarded: the channel was full"}},
 		{8, 1, []string{"Nothing happened to batch/import-29384711-c5n2m"}},
 	} {

@@ -73,8 +73,8 @@ func Of(s *engine.Snapshot, j *model.Journal, r *model.Row) []Stage {
 	words := t.words()
 	all := slices.Clone(stages[:])
 	for i := range all {
-		st, of := &all[i], t.tale(i)
-		st.Title, st.Says, st.Field = words.Replace(of.title), words.Replace(of.says), words.Replace(cmp.Or(of.field, st.Field))
+		st, of := &all[i], tales[t.tale(i)]
+		st.Title, st.Says, st.Field = words.Replace(cmp.Or(of.title, "not "+st.Name)), words.Replace(of.says), words.Replace(cmp.Or(of.field, st.Field))
 		switch {
 		case t.unseen() || t.derived():
 			st.Field = of.field // the event never gets there
@@ -90,9 +90,11 @@ func Of(s *engine.Snapshot, j *model.Journal, r *model.Row) []Stage {
 	return all
 }
 
-// tale returns the first tale of a stage that holds.
-func (t *teller) tale(stage int) tale {
-	return tales[slices.IndexFunc(tales, func(of tale) bool { return of.stage == stage && (of.when == nil || of.when(t)) })]
+// tale returns which tale of a stage is the first that holds.
+func (t *teller) tale(stage int) int {
+	return slices.IndexFunc(tales, func(of tale) bool {
+		return (of.stage == stage || of.stage == later && stage > Seen) && (of.when == nil || of.when(t))
+	})
 }
 
 // A teller is what a story is made of.

@@ -23,15 +23,15 @@ var stages = [Stages]Stage{
 type tale struct {
 	stage       int
 	when        func(*teller) bool // nil for always
-	title, says string             // with figures in braces: see [teller.words]
+	title, says string             // with figures in braces: see [teller.words]; without a title it does not come to the stage
 	at          func(*teller) (time.Time, string)
 	field       string // instead of the stage's; empty for that
 }
 
-const (
-	ended = "No relist sees it, so the kubelet does nothing. The next good list reports what is still different then."
-	takes = "The sync loop takes the event and wakes the pod's worker, which compares what should run with what runs"
-)
+// later stands for all stages but the first.
+const later = -1
+
+const takes = "The sync loop takes the event and wakes the pod's worker, which compares what should run with what runs"
 
 // tales are all that is told. Of each stage the first one that holds is the one.
 var tales = []tale{
@@ -40,35 +40,32 @@ var tales = []tale{
 	{Seen, of(pleg.PodSync), "this {thing} {did}", "Nothing happened to {pod}: its last inspection had failed, or somebody asked for one.", nil, ""},
 	{Seen, nil, "this {thing} {did}", "{The} of {pod} went from {from} to {to}{time}{exit}. {told}", (*teller).happened, ""},
 
-	{Found, (*teller).unseen, "no record differs", ended, nil, ""},
+	{later, (*teller).unseen, "", "No relist sees it, so the kubelet does nothing. The next good list reports what is still different then.", nil, ""},
+
 	{Found, (*teller).derived, "this record differed", "The sandbox was new in the lists. Records do not hold the network.", nil, ""},
 	{Found, (*teller).streamed, "no record is compared", "The relist of every {period} is only the safety net. It has sent {repeated} events again, which plegtop lists once.", (*teller).released, "In the field: what a broken stream loses is found by the next relist, minutes later."},
 	{Found, of(pleg.PodSync), "this record is the same", "{lists}No state in its record differs. It is inspected all the same.", (*teller).listed, ""},
 	{Found, nil, "this record differs", "{lists}In the lists before, {name} was {from}. Now it is {to}: the record differs.", (*teller).listed, ""},
 
-	{Inspected, (*teller).unseen, "no inspection", ended, nil, ""},
 	{Inspected, (*teller).derived, "this inspection", "The status of the sandbox has {address}: plegtop derives the event from that.", (*teller).released, ""},
-	{Inspected, (*teller).streamed, "no inspection", "The event brings the status of its whole pod, so the kubelet makes no call.", nil, "In the field: the kubelet drops an event without the state of its sandbox."},
-	{Inspected, (*teller).left, "no inspection", "The pod is no longer listed, so nothing can be asked. The kubelet drops its record and its cache entry.", nil, ""},
+	{Inspected, (*teller).streamed, "", "The event brings the status of its whole pod, so the kubelet makes no call.", nil, "In the field: the kubelet drops an event without the state of its sandbox."},
+	{Inspected, (*teller).left, "", "The pod is no longer listed, so nothing can be asked. The kubelet drops its record and its cache entry.", nil, ""},
 	{Inspected, nil, "this inspection", "The kubelet makes one status call per sandbox and container of the pod, {inspection}.", (*teller).released, ""},
 
-	{Cached, (*teller).unseen, "no cache entry", ended, nil, ""},
 	{Cached, (*teller).derived, "this cache entry", "The address is part of the status in the cache. The kubelet reads it there.", nil, ""},
 	{Cached, (*teller).streamed, "this cache entry", "The cache takes the status with the event's own time. If the cache has a newer one, the kubelet drops the event.", nil, "In the field: the runtime's clock decides which status is newer."},
 	{Cached, nil, "this cache entry", "Now the record moves on: no relist reports this again. The cache has the pod's status as of the start of the {asof}.{entry}", nil, ""},
 
-	{Sent, (*teller).unseen, "no event", ended, nil, ""},
-	{Sent, (*teller).derived, "no event is sent", "No kubelet sends {event}: it takes no room in the channel.", nil, ""},
+	{Sent, (*teller).derived, "", "No kubelet sends {event}: it takes no room in the channel.", nil, ""},
 	{Sent, ends(pleg.Filtered), "this event", "{kind} is not sent: the sync loop does not wait for created or unknown.", nil, ""},
 	{Sent, ends(pleg.Discarded), "this event", "{kind} was discarded: the channel was full. Its record has moved on, so no relist sends it again.", nil, ""},
 	{Sent, nil, "this event", "{kind} is sent. The channel holds {capacity}; {waiting} are in it now.", (*teller).released, ""},
 
-	{Woken, (*teller).unseen, "no worker", ended, nil, ""},
-	{Woken, (*teller).derived, "no worker is woken", "Nobody is told. The worker reads the address when something else wakes it.", nil, ""},
-	{Woken, ends(pleg.Discarded), "no worker is woken", "The event was not sent. The pod's next event or the kubelet's own resync wakes the worker, within about a minute.", nil, ""},
-	{Woken, ends(pleg.Filtered), "no worker is woken", "The event was not sent.", nil, ""},
-	{Woken, of(pleg.Removed), "no worker is woken", "The sync loop takes the event and ignores it: a removal asks for no sync.", nil, ""},
-	{Woken, (*teller).spared, "no worker is woken", "The worker had expected this event of its own doing.{worker}", nil, ""},
+	{Woken, (*teller).derived, "", "Nobody is told. The worker reads the address when something else wakes it.", nil, ""},
+	{Woken, ends(pleg.Discarded), "", "The event was not sent. The pod's next event or the kubelet's own resync wakes the worker, within about a minute.", nil, ""},
+	{Woken, ends(pleg.Filtered), "", "The event was not sent.", nil, ""},
+	{Woken, of(pleg.Removed), "", "The sync loop takes the event and ignores it: a removal asks for no sync.", nil, ""},
+	{Woken, (*teller).spared, "", "The worker had expected this event of its own doing.{worker}", nil, ""},
 	{Woken, (*teller).sandboxDied, "this worker", takes + ". If the pod is to go on, it makes a new sandbox.{worker}", nil, ""},
 	{Woken, of(pleg.Died), "this worker", takes + ". By the restart policy it starts the container again, after a back-off.{worker}", nil, ""},
 	{Woken, nil, "this worker", takes + ".{worker}", nil, ""},
