@@ -48,7 +48,7 @@ func scenarios() []scenario {
 		{
 			name: "hung-inspect", keys: "] enter: the pod whose call hangs; 4 enter: what to do next", pods: tour,
 			wrong: "the status call of one container never answers", fault: toVictim(hangInspect), at: soonAfter,
-			watch: "ContainerStatus hangs. No event comes. The node is NotReady in 3 min.",
+			watch: "Each relist waits 2 min for it. No event comes. The node stays Ready.",
 		},
 		{
 			name: "hung-list", keys: "3: the call in flight; 4 enter: what to do next", pods: tour,

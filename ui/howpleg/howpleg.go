@@ -152,8 +152,8 @@ func (p *how) other(by int, h pane.Host) {
 	h.Say(map[bool]string{true: "no newer event", false: "no older event"}[by > 0])
 }
 
-// write writes the picture, as high for all steps if it is not too small for that, and what there is to say below. What goes wrong
-// on real nodes is left out where the picture has no room for it.
+// write writes the picture, as high for all steps if it is not too small for that, and what there is
+// to say below. What goes wrong on real nodes is left out where the picture has no room for it.
 func (p *how) write(d *widget.Doc, h int) {
 	v := p.View
 	way := []story.Stage{overview(v, p.row)}

@@ -54,7 +54,7 @@ func stretch(w, h int) (grid []string) {
 	repeat := map[byte]int{'.': 1}
 	for n := range mostLines + 1 {
 		for gap := range 2 {
-			if more := max(n-3, 0); leastHeight+2*n+2*more+3*gap <= h {
+			if more := max(n-3, 0); leastHeight+2*n+2*more+3*gap <= h && (gap > 0 || n < 2) {
 				repeat['*'], repeat['+'], repeat['?'] = n, more, gap
 			}
 		}
@@ -179,9 +179,10 @@ func (p *picture) box(of *box, marked bool) {
 		full := min(max(int(of.bar*float64(room)), 1), room)
 		p.put(x+2, y, room, st, strings.Repeat(s.Full, full)+strings.Repeat(s.Empty, room-full))
 	}
-	if about := text.Wrap(of.about, end-a.left-2); y+1+len(about) < a.bottom {
+	about := text.Wrap(of.about, end-a.left-2)
+	if free := a.bottom - y - 1 - len(about); free >= 0 {
 		for i, says := range about {
-			p.put(a.left+2, y+2+i, end, p.Dim, says)
+			p.put(a.left+2, y+1+min(free, 1)+i, end, p.Dim, says)
 		}
 	}
 }
