@@ -56,7 +56,7 @@ func TestDeath(t *testing.T) {
 		"found: this record differs 11:59:50.000 by relist 42",
 		"The relist took 40ms, its lists 10ms. In the lists before, app was running. Now it is exited: the record differs.",
 		"inspected: this inspection 11:59:50.030",
-		"The kubelet makes one status call per sandbox and container of the pod, now 2, one after the other. The relist had taken 30ms when they had succeeded.",
+		"The kubelet makes one status call per sandbox and container of the pod, one after the other. The relist had taken 30ms when they had succeeded.",
 		"cached: this cache entry",
 		"Now the record moves on: no relist reports this again. The cache has the pod's status as of the start of the lists, 11:59:50.000.",
 		"sent: this event 11:59:50.030",

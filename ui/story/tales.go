@@ -50,7 +50,7 @@ var tales = []tale{
 	{Inspected, (*teller).derived, "this inspection", "The status of the sandbox has {address}: plegtop derives the event from that.", (*teller).released, ""},
 	{Inspected, (*teller).streamed, "", "The event brings the status of its whole pod, so the kubelet makes no call.", nil, "In the field: the kubelet drops an event without the state of its sandbox."},
 	{Inspected, (*teller).left, "", "The pod is no longer listed, so nothing can be asked. The kubelet drops its record and its cache entry.", nil, ""},
-	{Inspected, nil, "this inspection", "The kubelet makes one status call per sandbox and container of the pod, {inspection}.", (*teller).released, ""},
+	{Inspected, nil, "this inspection", "The kubelet makes one status call per sandbox and container of the pod, one after the other. The relist had taken {took} when they had succeeded.", (*teller).released, ""},
 
 	{Cached, (*teller).derived, "this cache entry", "The address is part of the status in the cache. The kubelet reads it there.", nil, ""},
 	{Cached, (*teller).streamed, "this cache entry", "The cache takes the status with the event's own time. If the cache has a newer one, the kubelet drops the event.", nil, "In the field: the runtime's clock decides which status is newer."},

@@ -22,6 +22,7 @@ func (t *teller) words() *strings.Replacer {
 		the, thing = "The sandbox", "sandbox"
 	}
 	source, _ := r.Seen.First()
+	found, _ := t.released()
 	return strings.NewReplacer(
 		"{The}", the, "{thing}", thing, "{name}", cmp.Or(Name(r), "it"), "{did}", t.did(), "{pod}", r.Pod.String(), "{kind}", r.Kind.String(), "{event}", say.EventWord(r.Kind),
 		"{from}", r.From.String(), "{to}", r.To.String(), "{source}", source.String(), "{told}", t.told(),
@@ -30,7 +31,7 @@ func (t *teller) words() *strings.Replacer {
 		"{lists}", cmp.Or(
 			said(t.relisted, fmt.Sprintf("The relist took %s, its lists %s. ", text.Took(t.relist.Took), text.Took(t.relist.List))),
 			said(t.byCRI() && r.Mode.Use(t.Release) == pleg.StreamAsks, "The runtime's stream asked for a relist of this pod alone. ")),
-		"{inspection}", t.inspection(), "{asof}", cmp.Or(said(t.Release < 36, "inspection"), "lists, "+r.At.Local().Format(Clock)), "{entry}", t.entry(), "{address}", t.address(),
+		"{took}", text.Took(found.Sub(r.At)), "{asof}", cmp.Or(said(t.Release < 36, "inspection"), "lists, "+r.At.Local().Format(Clock)), "{entry}", t.entry(), "{address}", cmp.Or(said(r.Kind == pleg.NetworkFailed, "no address"), "an address"),
 		"{otherwise}", said(!t.byCRI(), " A kubelet has no other source."),
 		"{worker}", t.works(), "{period}", say.Period(t.Period), "{threshold}", text.Took(t.Threshold), "{timeout}", text.Took(t.Timeout), "{repeated}", text.Count(t.Mode.Repeated),
 		"{capacity}", fmt.Sprint(t.Channel.Capacity), "{waiting}", fmt.Sprint(t.Channel.Len), "{discarded}", text.Count(t.Channel.Discarded),
@@ -64,30 +65,9 @@ func (t *teller) told() string {
 	)
 }
 
-// inspection says how many calls inspect the pod, as far as it is known, and how long that took.
-func (t *teller) inspection() string {
-	found, _ := t.released()
-	says := "one after the other. The relist had taken " + text.Took(found.Sub(t.row.At)) + " when they had succeeded"
-	if p := t.pod; p != nil && p.Seen() != nil {
-		return fmt.Sprintf("now %d, ", len(p.Seen().Sandboxes)+len(p.Seen().Containers)) + says
-	}
-	return says
-}
-
 // entry says what has become of the entry in the cache.
 func (t *teller) entry() string {
 	return cmp.Or(said(t.gone, " The pod has gone since, and its entry."), said(!t.gone && t.pod.StatusErr != nil, " Now it has an error in its place."))
-}
-
-func (t *teller) address() string {
-	if p := t.pod; p != nil && p.Status != nil {
-		for _, b := range p.Status.Sandboxes {
-			if b.ID == t.row.ID && len(b.IPs) > 0 {
-				return "the address " + b.IPs[0]
-			}
-		}
-	}
-	return "no address"
 }
 
 // works says what the pod's worker does now.
