@@ -343,7 +343,7 @@ func TestClickBesideALayer(t *testing.T) {
 	}
 }
 
-// TestCaption holds that the script's captions stand at the foot only if they are asked
+// TestCaption holds that captions of the script are there only if they are asked
 // for.
 func TestCaption(t *testing.T) {
 	const want = "old pod gets SIGTERM"
