@@ -24,7 +24,6 @@ var drawn = map[string]string{
 	"ui/model/pod.go":         "how a time is written in few cells",
 	"ui/requests.go":          "which periods a person is asked about",
 	"ui/say/streamtable.go":   "how an age is rounded",
-	"ui/story/words.go":       "whether an event and an inspection are of one relist",
 	"ui/text/figure.go":       "how a time is written",
 	"ui/widget/cell.go":       "how an age is rounded",
 	"ui/widget/scale.go":      "how times are written along an axis",

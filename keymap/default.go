@@ -61,7 +61,7 @@ func Default() Map {
 		bind(Save, Global, Events, "save", "save the events as NDJSON", "ctrl+s"),
 		bind(Relists, Following, Events, "relists", "a line between the events of two relists, or none", "L"),
 
-		bind(Captions, Global, Demo, "captions", "say what the script does and what to expect, or not", "C"),
+		bind(Captions, Global, Demo, "captions", "say what happens, what to watch and what to press, or not", "C"),
 		bind(Director, Global, Demo, "director", "direct the demo, in a line at the foot", "D"),
 		bind(World, Directing, Demo, "freeze world", "freeze the world of the demo, or let it go on", "P"),
 		bind(Step, Directing, Demo, "step", "one step of the script", "s"),

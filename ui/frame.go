@@ -38,18 +38,31 @@ func (m *Model) line(l *text.Line, y int) {
 	switch {
 	case y == m.height-1:
 		m.footer(l)
-	case y >= m.height-at.foot:
-		l.Space(1)
-		l.Put(m.view.Theme.BadgeDemo, " "+m.layout.caption+" ")
+	case y >= at.header && y < at.header+at.said:
+		m.says(l, y-at.header)
 	case at.tiny:
-		m.header.Tiny(l, y, m.height-at.foot)
+		m.header.Tiny(l, theme.When(y < at.header, y, y-at.said), m.height-1-at.said)
 	case y < at.header:
 		m.header.Draw(l, y)
 	case y < at.body:
-		m.alert(l, y-at.header)
+		m.alert(l, y-at.header-at.said)
 	default:
 		m.body(l, y)
 	}
+}
+
+// says draws line i of a caption. It is read from the last row of a room: it has the terminal's own
+// colours, the strongest contrast there is.
+func (m *Model) says(l *text.Line, i int) {
+	of, t := &m.layout.caption, m.view.Theme
+	l.Put(t.BadgeDemo, " ")
+	l.Space(1)
+	if m.layout.said == 1 {
+		l.Put(t.Strong, of.Line())
+		return
+	}
+	l.Cell(t.Strong, [...]string{"Now", "Watch", "Press"}[i], 7)
+	l.Put(theme.When(i == 0, t.Strong, t.Text), [...]string{of.What, of.Watch, of.Press}[i])
 }
 
 // alert draws an alert, and with the last one how many there is no room for.

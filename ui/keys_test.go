@@ -344,7 +344,7 @@ func TestClickBesideALayer(t *testing.T) {
 	}
 }
 
-// TestCaption holds that the script's captions stand at the foot only if they are asked
+// TestCaption holds that captions of the script are there only if they are asked
 // for.
 func TestCaption(t *testing.T) {
 	const want = "old pod gets SIGTERM"
@@ -412,6 +412,14 @@ func TestThreeWaysToStop(t *testing.T) {
 	d.frozen = true
 	if s.press("j"); s.rowOf("WORLD FROZEN") == "" {
 		t.Errorf("line one is %q", s.rowOf("DEMO"))
+	}
+	for _, keys := range []string{"D", "D esc", "H", "H esc"} {
+		for _, w := range []int{40, 59, 80, 120} {
+			s := newStage(t, w, 24, demo, func(c *Config) { c.Director = d }).show(panetest.Healthy()).press(strings.Fields(keys)...)
+			if s.rowOf("WORLD FROZEN") == "" {
+				t.Errorf("%s, %d cells: line one is %q", keys, w, s.rowOf("DEMO"))
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package ui
 import (
 	"slices"
 
+	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/header"
 	"github.com/plegtop/plegtop/ui/pane"
 )
@@ -18,13 +19,13 @@ type box struct {
 type layout struct {
 	tiny   bool // so small a screen that it has no panes
 	header int  // lines
-	alerts int  // lines below the header
+	said   int  // lines below the header: what the script of a demo does
+	alerts int  // lines below that
 	body   int  // the first line of the panes
 	lines  int  // of the body
-	foot   int  // lines at the foot
 	boxes  []box
 
-	caption string // what the script of a demo does now; empty if that is not shown
+	caption director.Caption // what the script of a demo does now; zero if that is not shown
 }
 
 // Sizes from which the screen has more than one pane. The first one is as wide as the
@@ -34,6 +35,7 @@ const (
 	tallWidth, tallHeight = 90, 32  // the first pane over another one
 	leastWidth, leastBody = 60, 14  // below: lines of text
 	fullHeader            = 20      // lines from which the header is whole
+	fullCaption           = 30      // lines from which a caption has all of its three
 )
 
 // A form is how the panes share a screen.
@@ -111,9 +113,13 @@ func (m *Model) give(arranged bool) {
 // arrange works out where everything is. Which panes there is room for is decided with as
 // many alerts as there may be, since the alerts are those of what no pane tells.
 func (m *Model) arrange() {
-	l := layout{tiny: m.form() == tiny && m.top() == nil, foot: 1, caption: m.caption()}
-	if l.caption != "" {
-		l.foot = 2
+	l := layout{tiny: m.form() == tiny && m.top() == nil, caption: m.caption()}
+	switch {
+	case l.caption == director.Caption{}:
+	case m.height < fullCaption:
+		l.said = 1
+	default:
+		l.said = 3
 	}
 	l.header = m.headerRoom(nil).Lines
 	most := m.alertRoom()
@@ -130,15 +136,15 @@ func (m *Model) arrange() {
 
 // divide gives so many lines to alerts, and the panes what is left.
 func (l *layout) divide(height, alerts int) {
-	l.alerts, l.body = alerts, l.header+alerts
-	l.lines = max(0, height-l.body-l.foot)
+	l.alerts, l.body = alerts, l.header+l.said+alerts
+	l.lines = max(0, height-l.body-1)
 }
 
 // caption returns what the script of a demo does now, which may be something else a moment
-// later; empty if that is not to be shown.
-func (m *Model) caption() string {
+// later; zero if that is not to be shown.
+func (m *Model) caption() director.Caption {
 	if !m.captions || m.cfg.Director == nil || m.height < leastBody {
-		return ""
+		return director.Caption{}
 	}
 	return m.cfg.Director.State().Caption
 }

@@ -2,15 +2,19 @@ package ui
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/cri/sim/script"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 func ExampleColumns() {
@@ -104,23 +108,60 @@ func TestMoreWidthNeverMeansFewerColumns(t *testing.T) {
 // TestCaptionIsOfOneMoment holds that the line of a caption is not drawn without one, though
 // the script goes on between a message and its frame.
 func TestCaptionIsOfOneMoment(t *testing.T) {
-	d := &talker{caption: "what happens"}
+	d := &talker{caption: script.Caption{What: "What happens.", Press: "2: events"}}
 	s := newStage(t, 80, 24, demo, func(c *Config) { c.Director, c.Captions = d, true }).show(panetest.Healthy())
-	for _, d.caption = range []string{"", "something else"} {
-		if s.rowOf(" what happens ") == "" {
+	for _, d.caption.What = range []string{"", "Something else."} {
+		if s.rowOf(" What happens; press 2 ") == "" {
 			t.Errorf("now %q:\n%s", d.caption, withoutStyles(s.m.frame()))
 		}
 	}
-	d.caption = ""
-	if s.show(panetest.Healthy()); s.m.layout.foot != 1 {
-		t.Errorf("%d lines at the foot without a caption", s.m.layout.foot)
+	d.caption = script.Caption{}
+	if s.show(panetest.Healthy()); s.m.layout.said != 0 {
+		t.Errorf("%d lines without a caption", s.m.layout.said)
+	}
+}
+
+// TestCaptionAtTheTop holds where a caption stands and how many lines it has: below the header, three
+// of them where there is room, and nothing is drawn over. Its letters have no colour but white in any
+// theme: the terminal's own has the contrast of a projector, and no other one is sure to have it.
+func TestCaptionAtTheTop(t *testing.T) {
+	d := &talker{caption: script.Caption{What: "It happens.", Watch: "It is seen.", Press: "2: events"}}
+	for _, name := range theme.Names() {
+		for _, tt := range []struct {
+			w, h int
+			want []string
+		}{
+			{120, 40, []string{"Now    It happens.", "Watch  It is seen.", "Press  2: events"}},
+			{80, 30, []string{"Now    It happens.", "Watch  It is seen.", "Press  2: events"}},
+			{80, 29, []string{"It happens; press 2"}},
+			{50, 20, []string{"It happens; press 2"}},
+			{80, 13, nil},
+		} {
+			th, _ := theme.Named(name)
+			s := newStage(t, tt.w, tt.h, demo, func(c *Config) { c.Director, c.Captions, c.Theme = d, true, th }).show(panetest.Healthy())
+			checkFrame(t, s.m.frame(), tt.w, tt.h)
+			lines := strings.Split(s.m.frame(), "\n")[s.m.layout.header:][:s.m.layout.said]
+			var got []string
+			for _, line := range lines {
+				got = append(got, strings.TrimSpace(withoutStyles(line)))
+				_, letters, _ := strings.Cut(line, "\x1b[m")
+				for _, look := range regexp.MustCompile(`\x1b\[[^m]*m`).FindAllString(letters, -1) {
+					if !slices.Contains([]string{"\x1b[m", "\x1b[1m", "\x1b[1;97m"}, look) { // the last is white, of a theme for black
+						t.Errorf("%s: %q in %q may have less contrast", name, look, line)
+					}
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s, %dx%d (-want +got):\n%s", name, tt.w, tt.h, diff)
+			}
+		}
 	}
 }
 
 // talker is a script that says one thing and then another, and stands still or not.
 type talker struct {
 	monologue
-	caption string
+	caption script.Caption
 	frozen  bool
 }
 

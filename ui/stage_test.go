@@ -262,11 +262,11 @@ func sizeOf(w, h int) tea.WindowSizeMsg { return tea.WindowSizeMsg{Width: w, Hei
 type monologue struct{ caption string }
 
 func (s monologue) State() script.State {
-	return script.State{Scenario: "tour", Speed: 1, Caption: s.caption}
+	return script.State{Scenario: "tour", Speed: 1, Caption: script.Caption{What: s.caption}}
 }
 func (monologue) Faults() []script.Fault { return nil }
 func (monologue) Freeze(bool)            {}
-func (monologue) Step()                  {}
+func (monologue) Step() bool             { return true }
 func (monologue) SetSpeed(float64)       {}
 func (monologue) Restart()               {}
 func (monologue) Next(int)               {}

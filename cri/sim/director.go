@@ -50,8 +50,11 @@ func (s *Server) Freeze(frozen bool) {
 }
 
 // Step freezes the script and has happen now whatever in it is the next that calls or
-// the node would show.
-func (s *Server) Step() { s.direct(func() { s.scene.step() }) }
+// the node would show. It reports whether there was any.
+func (s *Server) Step() (moved bool) {
+	s.direct(func() { moved = s.scene.step() })
+	return moved
+}
 
 // SetSpeed has the script go so many times as fast as the server's clock, which
 // stays as it is. It is cut to [MinSpeed] and [MaxSpeed], or to 1 in a scenario that
@@ -74,7 +77,7 @@ func (s *Server) Restart() { s.Next(0) }
 func (s *Server) Next(places int) {
 	s.direct(func() {
 		before := s.scene.scenario.name
-		fit := slices.DeleteFunc(scenarios(), func(sc scenario) bool { return sc.summary == "" && sc.name != before })
+		fit := slices.DeleteFunc(scenarios(), func(sc scenario) bool { return sc.keys == "" && sc.name != before })
 		at := slices.IndexFunc(fit, func(sc scenario) bool { return sc.name == before })
 		s.begin(fit[((at+places)%len(fit)+len(fit))%len(fit)])
 	})

@@ -77,8 +77,7 @@ func TestStepsAreTheScriptOneByOne(t *testing.T) {
 	for now := epoch; len(*got) < len(*want); now = now.Add(20 * time.Second) {
 		sn.advance(now)
 		before := len(*got)
-		sn.step()
-		if len(*got) == before {
+		if moved := sn.step(); !moved || len(*got) == before {
 			t.Fatalf("nothing happened in a step at %v of the script", sn.now.Sub(epoch))
 		}
 		for _, s := range (*got)[before:] {
@@ -91,7 +90,7 @@ func TestStepsAreTheScriptOneByOne(t *testing.T) {
 		t.Errorf("in steps (-want +got):\n%s", diff)
 	}
 	still, log := watch(t, "quiet", 1)
-	if still.step(); len(*log) != 0 || !still.pace.frozen {
+	if moved := still.step(); moved || len(*log) != 0 || !still.pace.frozen {
 		t.Errorf("a step where nothing happens: %v", *log)
 	}
 }
@@ -223,10 +222,10 @@ func TestFaultFindsItsVictimInAScenarioThatFollows(t *testing.T) {
 
 func TestEveryScenarioSaysWhatToPressAndWhatToExpect(t *testing.T) {
 	for _, sc := range playable() {
-		if sc.summary == "" {
+		if sc.keys == "" {
 			continue
 		}
-		if sc.keys == "" || strings.Contains(sc.keys, "\n") {
+		if strings.Contains(sc.keys, "\n") {
 			t.Errorf("%s: keys %q", sc.name, sc.keys)
 		}
 		acts := sc.acts()
@@ -237,8 +236,16 @@ func TestEveryScenarioSaysWhatToPressAndWhatToExpect(t *testing.T) {
 			t.Errorf("%s: the steps are not in order", sc.name)
 		}
 		for _, a := range acts {
-			if len(a.caption) > 78 || strings.ContainsFunc(a.caption, func(r rune) bool { return r < ' ' || r > '~' }) {
-				t.Errorf("%s: caption %q of %d bytes: want 78 of ASCII at most", sc.name, a.caption, len(a.caption))
+			for _, text := range []string{a.caption.What, a.caption.Watch, a.caption.Press} {
+				if text == "" || len(text) > 70 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+					t.Errorf("%s: caption %q of %d bytes: want 1 to 70 of ASCII", sc.name, text, len(text))
+				}
+			}
+			if !strings.HasSuffix(a.caption.What, ".") || !strings.HasSuffix(a.caption.Watch, ".") {
+				t.Errorf("%s: no sentences: %+v", sc.name, a.caption)
+			}
+			if line := a.caption.Line(); len(line) > 76 || !strings.Contains(line, "; press ") {
+				t.Errorf("%s: %q of %d bytes: want 76 at most, with what to press", sc.name, line, len(line))
 			}
 		}
 	}
@@ -282,7 +289,7 @@ func TestCaptionsOfTheTourComeTrue(t *testing.T) {
 	for n := range 3 {
 		for _, a := range sn.scenario.acts() {
 			at := time.Duration(n)*tourCycle + a.at
-			words := expected.FindAllString(a.caption, -1)
+			words := expected.FindAllString(a.caption.Watch, -1)
 			pod, known := tourCast[a.at]
 			if !known || len(words) == 0 {
 				t.Fatalf("caption %q: nobody knows what to expect of it", a.caption)
@@ -362,7 +369,7 @@ func TestProgress(t *testing.T) {
 	s.Step()
 	s.SetSpeed(0.5)
 	want := script.State{
-		Scenario: "flapping", Frozen: true, Speed: 0.5, Act: 2, Acts: 3, Caption: s.scene.scenario.steps[1].caption,
+		Scenario: "flapping", Frozen: true, Speed: 0.5, Act: 2, Acts: 3, Caption: s.scene.scenario.acts()[1].caption,
 		Next: slow * 440 * time.Second, Faults: 1,
 	}
 	if diff := cmp.Diff(want, s.State()); diff != "" {

@@ -199,8 +199,8 @@ func overflowChannel(sn *scene) func() {
 		made = nil
 	}
 	stop := sn.repeat(50*time.Second, []step{
-		{3 * time.Second, on("runtime-not-ready"), ""}, {10 * time.Second, start, ""},
-		{30 * time.Second, off("runtime-not-ready"), ""}, {33 * time.Second, cleanUp, ""},
+		{at: 3 * time.Second, do: on("runtime-not-ready")}, {at: 10 * time.Second, do: start},
+		{at: 30 * time.Second, do: off("runtime-not-ready")}, {at: 33 * time.Second, do: cleanUp},
 	})
 	return func() {
 		stop()

@@ -65,13 +65,14 @@ func (w *world) setPace(speed float64, frozen bool) {
 const longestStep = 10 * time.Minute
 
 // step freezes the script and has happen now what is the next in it to be seen, and
-// whatever comes before that.
-func (w *world) step() {
+// whatever comes before that. It reports whether there was any.
+func (w *world) step() bool {
 	before, end := w.changes, w.now.Add(longestStep)
 	for w.changes == before && len(w.queue) > 0 && !w.queue[0].at.After(end) {
 		w.first()
 	}
 	w.setPace(w.pace.speed, true)
+	return w.changes != before
 }
 
 // follow makes w the successor of another world on the same node.

@@ -1,10 +1,13 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/plegtop/plegtop/cri/sim/script"
 )
 
 // A Scenario is one world that Start can show.
@@ -18,8 +21,8 @@ type Scenario struct {
 // happens. What goes wrong can also be switched on and off while another one plays.
 type scenario struct {
 	name    string
-	summary string  // one line for people; empty: they cannot choose it
-	keys    string  // what to press and what that shows, one line
+	summary string  // one line for people; empty: what goes wrong
+	keys    string  // what to press and what that shows, one line; empty: people cannot choose it
 	speed   float64 // of its clock: 0: as fast as the real one
 	bare    bool    // the node does not show its processes: [Server.HostRoot]
 
@@ -28,6 +31,7 @@ type scenario struct {
 	wrong string        // what goes wrong, one line; empty: nothing
 	fault fault         // has it go wrong
 	at    time.Duration // when, if the scenario is chosen
+	watch string        // what to see then, in a sentence; empty: the steps say all
 
 	steps []step        // beside that
 	cycle time.Duration // after which the steps are taken again; 0: never
@@ -40,21 +44,39 @@ type fault func(*scene) (undo func())
 type step struct {
 	at      time.Duration
 	do      func(*scene) // nil: nothing; there is only something to say
-	caption string       // what happens now, and what to expect; empty: nothing to say
+	caption caption      // what happens now; zero: nothing to say; without keys: those of the scenario
 }
 
-// acts returns the steps that have a caption.
+type caption = script.Caption
+
+// acts returns the steps that have a caption. A fault that is all there is has its own.
 func (sc scenario) acts() []step {
-	return slices.DeleteFunc(slices.Clone(sc.steps), func(s step) bool { return s.caption == "" })
+	all := slices.Clone(sc.steps)
+	if sc.watch != "" {
+		all = append(all, step{sc.at, nil, caption{What: strings.ToUpper(sc.wrong[:1]) + sc.wrong[1:] + ".", Watch: sc.watch}})
+	}
+	if sc.watch != "" && sc.at > 0 {
+		all = append([]step{{caption: caption{What: fmt.Sprintf("All is well. Something goes wrong in %v s.", sc.at.Seconds()), Watch: "Pods come and go. Every call is answered."}}}, all...)
+	}
+	all = slices.DeleteFunc(all, func(s step) bool { return s.caption == caption{} })
+	for i := range all {
+		all[i].caption.Press = cmp.Or(all[i].caption.Press, sc.keys)
+	}
+	return all
 }
 
 // Scenarios returns the scenarios that people can choose, the default first.
 func Scenarios() []Scenario {
 	var all []Scenario
 	for _, sc := range scenarios() {
-		if sc.summary != "" {
-			all = append(all, Scenario{sc.name, sc.summary, sc.keys})
+		if sc.keys == "" {
+			continue
 		}
+		soon := ""
+		if sc.at > 0 {
+			soon = fmt.Sprintf("after %v s ", sc.at.Seconds())
+		}
+		all = append(all, Scenario{sc.name, cmp.Or(sc.summary, soon+sc.wrong), sc.keys})
 	}
 	return all
 }

@@ -38,43 +38,43 @@ func tour(sn *scene) {
 var tourSteps = []step{
 	{300 * time.Millisecond, func(sn *scene) {
 		sn.actors.ledger = sn.startPod(deployed(sn.world, "shop", "ledger", imageApp, life{runs: 2 * time.Second, exit: crashes[0]}))
-	}, "ledger starts and crashes after 2 s; expect Started, Died 1, Started, Died 1"},
+	}, caption{What: "ledger starts, crashes after 2 s and restarts.", Watch: "Started, Died 1, Started, Died 1."}},
 	{1500 * time.Millisecond, func(sn *scene) {
 		sn.rollOut(sn.actors.checkout, sn.checkoutPod, 5*time.Second, 4*time.Second)
-	}, "rolling update of checkout begins; expect Started on a new pod"},
-	{5500 * time.Millisecond, nil, "the old checkout pod gets SIGTERM; expect Died 143, then Removed"},
+	}, caption{What: "The rolling update of checkout begins.", Watch: "Started on a new pod."}},
+	{5500 * time.Millisecond, nil, caption{What: "The old checkout pod gets SIGTERM.", Watch: "Died 143, then Removed."}},
 	{8 * time.Second, func(sn *scene) {
 		p := job(sn.world, "report", 7*time.Second)
 		p.init = []containerSpec{{name: "fetch", image: imageJob, life: life{runs: 1500 * time.Millisecond}}}
 		sn.actors.report = sn.startPod(p)
-	}, "the job report starts; expect Died 0 on its init container, then Started"},
-	{12 * time.Second, runBackup(5 * time.Second), "the job backup runs for 1.5 s; expect Started, Died 0, then Removed"},
+	}, caption{What: "The job report starts with an init container.", Watch: "Died 0 on the init container, then Started."}},
+	{12 * time.Second, runBackup(5 * time.Second), caption{What: "The job backup runs for 1.5 s.", Watch: "Started, Died 0, then Removed."}},
 	{17 * time.Second, func(sn *scene) {
 		sn.actors.thumb = sn.startPod(deployed(sn.world, "batch", "thumbnailer", imageApp, life{stuck: true}))
-	}, "thumbnailer is created, never started; expect Changed, which is not sent"},
+	}, caption{What: "thumbnailer is created and never started.", Watch: "Changed: the kubelet does not send this event."}},
 	{20 * time.Second, func(sn *scene) {
 		for _, c := range sn.actors.search.running() {
 			sn.exitContainer(c, exit{code: 137, reason: "OOMKilled"})
 		}
-	}, "search runs out of memory; expect Died 137 OOMKilled, then Started"},
-	{21800 * time.Millisecond, runBackup(5 * time.Second), ""},
+	}, caption{What: "search runs out of memory.", Watch: "Died 137 OOMKilled, then Started."}},
+	{at: 21800 * time.Millisecond, do: runBackup(5 * time.Second)},
 	{27 * time.Second, func(sn *scene) {
 		a := &sn.actors
 		sn.replaceSandbox(a.replaced[a.turn%len(a.replaced)])
 		a.turn++
-	}, "the sandbox of a pod dies; expect Died 137 on it all, then Started anew"},
+	}, caption{What: "The sandbox of a pod dies.", Watch: "Died 137 on all containers of the pod, then Started."}},
 	{31 * time.Second, func(sn *scene) {
 		sn.rollOut(sn.actors.frontend, sn.frontendPod, 5*time.Second, 3*time.Second)
-	}, "rolling update of frontend begins; expect Started on a new pod"},
-	{33 * time.Second, runBackup(5 * time.Second), ""},
-	{34 * time.Second, nil, "the old frontend pod ignores SIGTERM for its 2 s; expect Died 137"},
-	{41 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.search) }, "search is deleted; expect Died 0, then Removed"},
-	{45 * time.Second, func(sn *scene) { sn.actors.search = sn.startPod(searchPod()) }, "search is back under its old name, with a new UID; expect Started"},
-	{47 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.ledger) }, "ledger is deleted while it waits for its restart; expect Removed"},
-	{50 * time.Second, runBackup(5 * time.Second), ""},
-	{52 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.thumb) }, "thumbnailer is deleted; expect Removed, though it never ran"},
-	{55 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.report) }, "report is deleted, long after it ended; expect Removed"},
-	{57 * time.Second, runBackup(5 * time.Second), ""},
+	}, caption{What: "The rolling update of frontend begins.", Watch: "Started on a new pod."}},
+	{at: 33 * time.Second, do: runBackup(5 * time.Second)},
+	{34 * time.Second, nil, caption{What: "The old frontend pod ignores SIGTERM for 2 s.", Watch: "Died 137."}},
+	{41 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.search) }, caption{What: "search is deleted.", Watch: "Died 0, then Removed."}},
+	{45 * time.Second, func(sn *scene) { sn.actors.search = sn.startPod(searchPod()) }, caption{What: "search is back with its old name and a new UID.", Watch: "Started."}},
+	{47 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.ledger) }, caption{What: "ledger is deleted while it waits for its restart.", Watch: "Removed."}},
+	{at: 50 * time.Second, do: runBackup(5 * time.Second)},
+	{52 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.thumb) }, caption{What: "thumbnailer is deleted. It never ran.", Watch: "Removed."}},
+	{55 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.report) }, caption{What: "report is deleted long after it ended.", Watch: "Removed."}},
+	{at: 57 * time.Second, do: runBackup(5 * time.Second)},
 }
 
 // replaceable returns the pods whose sandboxes are replaced in turn: some of

@@ -51,7 +51,9 @@ func (f *Foot) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	case keymap.World:
 		f.demo.Freeze(!f.now.Frozen)
 	case keymap.Step:
-		f.demo.Step()
+		if !f.demo.Step() {
+			h.Say("nothing happens next in " + f.now.Scenario + ": switch a fault on")
+		}
 	case keymap.Slower:
 		f.setSpeed(f.now.Speed/2, h)
 	case keymap.Faster:

@@ -24,7 +24,7 @@ func (s *stand) Faults() []script.Fault {
 	return []script.Fault{{Name: "slow", Summary: "every call is slow", On: true}}
 }
 func (s *stand) Freeze(b bool) { s.now.Frozen = b }
-func (s *stand) Step()         { s.ask("step"); s.now.Frozen = true }
+func (s *stand) Step() bool    { s.ask("step"); s.now.Frozen = true; return s.now.Scenario == "tour" }
 func (s *stand) Restart()      { s.ask("restart") }
 func (s *stand) SetSpeed(x float64) {
 	s.now.Speed = min(max(x, 0.25), 8)
@@ -37,7 +37,7 @@ func (s *stand) SetFault(name string, on bool) {
 }
 
 func stage(w int, change func(*script.State)) (*stand, *panetest.Stage) {
-	s := &stand{now: script.State{Scenario: "tour", Speed: 1, Act: 3, Acts: 15, Next: 4 * time.Second, Caption: "something"}}
+	s := &stand{now: script.State{Scenario: "tour", Speed: 1, Act: 3, Acts: 15, Next: 4 * time.Second, Caption: script.Caption{What: "something"}}}
 	change(&s.now)
 	return s, panetest.NewStage(New(s, keymap.Default()), panetest.View(panetest.Healthy()), w, 1)
 }
@@ -48,6 +48,7 @@ func TestKeys(t *testing.T) {
 		{"freeze", "P", "tour  world frozen  3/15", "", ""},
 		{"go on", "P P", "tour  3/15 next 4s", "", ""},
 		{"step", "s s", "tour  world frozen", "step step", ""},
+		{"step where nothing happens", "a s", "quiet  world frozen", "step", "nothing happens next in quiet: switch a fault on"},
 		{"slower", ", ,", "x1/4", "", ""},
 		{"no slower", ", , ,", "x1/4", "", "tour goes no slower"},
 		{"faster", ". . .", "x8", "", ""},

@@ -338,12 +338,12 @@ func TestClick(t *testing.T) {
 func TestSheet(t *testing.T) {
 	v := view()
 	for seq, want := range map[uint64][]string{
-		1: {"at start", "none: this is the pod's sandbox", "shop/cart-7d9c5b7d4-2m4ns"},
-		3: {"filtered", "ContainerChanged is made and never sent", "absent › created"},
+		1: {"before plegtop started", "none: this is the pod's sandbox", "shop/cart-7d9c5b7d4-2m4ns"},
+		3: {"filtered", "ContainerChanged is not sent", "absent › created"},
 		4: {"container", "payments", "exit code", "137 (SIGKILL)", "OOMKilled", "3.3s: relists were late", "relist", "3398", "delivered"},
-		5: {"which has gone since", "143 (SIGTERM)", "discarded", "never hears of it"},
+		5: {"which has gone since", "143 (SIGTERM)", "discarded", "The pod's next event or the kubelet's own resync wakes the worker"},
 		6: {"pod", "shop/cart-7d9c5b7d4-old1a, which has gone since", "container", "exit code", "143", "a removal asks for no sync"},
-		7: {"PodSync", "The inspection found no change, so PodSync is sent"},
+		7: {"PodSync", "No state in its record differs", "PodSync is sent"},
 	} {
 		sheet := Sheet(v, pane.Subject{Event: seq})
 		s := panetest.NewStage(sheet, v, 118, 45)

@@ -95,7 +95,7 @@ func TestSightings(t *testing.T) {
 }
 
 // TestSeenSheet holds what the sheet says of who saw an event, and of what the kubelet
-// makes of it in each mode.
+// makes of it.
 func TestSeenSheet(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -107,20 +107,16 @@ func TestSeenSheet(t *testing.T) {
 	}{
 		{"seen by two before the relist", 4, pleg.Generic, nil, []string{
 			"ago lag 20ms relist 2026-11-20T11:59:30.000Z cri 2026-11-20T11:59:29.380Z, 620ms before the relist pidfd 2026-11-20T11:59:29.376Z, 624ms before the relist",
-			"mode generic: the kubelet acts when a relist has seen it", "FOUND relist",
+			"found 11:59:29.986",
 		}, "unseen"},
-		{"seen late", 5, pleg.Evented, nil, []string{"35ms after the relist", "mode evented: the kubelet acts when the runtime's stream tells it"}, ""},
+		{"seen late", 5, pleg.Evented, nil, []string{"35ms after the relist"}, ""},
 		{"told by the stream alone", 5, pleg.Evented, func(v *pane.View) { v.Journal.Row(5).Seen.At[ledger.FromRelist] = time.Time{} }, []string{
-			"The pod's record has not moved on: the next relist would send it again, which is counted and not shown.", "The sync loop takes it",
-		}, "FOUND"},
-		{"in 1.37", 5, pleg.Evented, func(v *pane.View) { v.Release = 37 }, []string{"asks for a relist of the pod where the runtime's stream tells an end by a failure"}, ""},
-		{"unseen", 9, pleg.Generic, nil, []string{
-			"channel unseen", "relist not seen cri 2026-11-20T11:59:54.000Z mode",
-			"The kubelet does nothing as long as no relist sees it", "With the gate EventedPLEG a kubelet up to 1.36 would have had it",
-		}, "FOUND"},
-		{"unseen by all that a kubelet has", 10, pleg.Generic, nil, []string{"pod not known: no relist had this id container its name", "No kubelet could: none has a source of events but the runtime's stream"}, "gone since"},
-		{"derived", 11, pleg.Generic, nil, []string{"type · NetworkSetUp", "channel derived", "no kubelet sends it", "Nobody is told."}, "sync loop takes it"},
-		{"no event sources", 1, pleg.Generic, func(v *pane.View) { v.Journal.Row(1).Seen = nil }, []string{"FOUND relist"}, "mode"},
+			"The cache takes the status with the event's own time.", "The sync loop takes the event",
+		}, ""},
+		{"unseen", 9, pleg.Generic, nil, []string{"channel unseen", "relist not seen cri 2026-11-20T11:59:54.000Z", "No relist sees it, so the kubelet does nothing"}, "sync loop"},
+		{"unseen by all that a kubelet has", 10, pleg.Generic, nil, []string{"pod not known: no relist had this id container its name"}, "gone since"},
+		{"derived", 11, pleg.Generic, nil, []string{"type · NetworkSetUp", "channel derived", "No kubelet sends", "Nobody is told."}, "sync loop takes"},
+		{"no event sources", 1, pleg.Generic, func(v *pane.View) { v.Journal.Row(1).Seen = nil }, []string{"found 11:59:12.986"}, "before the relist"},
 	} {
 		v := streamed()
 		v.Journal.Row(tt.event).Mode = tt.mode

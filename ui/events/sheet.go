@@ -8,6 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
@@ -15,6 +17,7 @@ import (
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/story"
+	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -101,36 +104,46 @@ func (s *sheet) event(d *widget.Doc) {
 	d.Field("channel", th.Text, r.Delivery.String())
 }
 
-// story writes what became of the event: the stages that have figures with those, and in words
-// what the kubelet does then. That it does nothing is written once.
+// story writes what became of the event: who saw it when, and stage by stage what the kubelet does
+// then. That it does nothing is written once.
 func (s *sheet) story(d *widget.Doc) {
 	th, all := s.View.Theme, story.Of(s.View.Snapshot, s.View.Journal, &s.row)
-	was := all[story.Seen]
-	for _, st := range all {
-		switch {
-		case len(st.Figures) > 0:
-			d.Section(strings.ToUpper(st.Name))
-			for _, f := range st.Figures {
-				_, look := f.Level.Look(th)
-				d.Field(f.Label, look, said(f))
-			}
-		case len(was.Figures) > 0:
-			d.Section("WHAT THE KUBELET DOES")
-			fallthrough
-		case st.Says != was.Says:
+	d.Section("SEEN")
+	d.Field("happened", th.Text, cmp.Or(all[story.Seen].At(), theme.When(s.row.AtStart, "before plegtop started", "not known")))
+	s.seen(d)
+	d.Section("WHAT THE KUBELET DOES")
+	for i, st := range all[story.Found:] {
+		if st.Says != all[i].Says {
 			_, look := st.Level.Look(th)
-			d.Field(st.Name, look, strings.TrimSpace(st.Says+" "+st.Then))
+			d.Field(st.Name, look, strings.TrimSpace(st.At()+"  "+st.Says))
 		}
-		was = st
 	}
 }
 
-// said writes a figure: its moment, its text, or both.
-func said(f story.Figure) string {
-	if f.At.IsZero() {
-		return f.Text
+// seen writes who saw it when, and how late that was.
+func (s *sheet) seen(d *widget.Doc) {
+	th, r := s.View.Theme, &s.row
+	d.Field("seen", th.Text, r.SeenAt.Local().Format(fullTime)+", "+text.AgeCoarse(s.View.At.Sub(r.SeenAt))+" ago")
+	if r.HasLag {
+		late := diagnose.LagsBehind(r.Lag)
+		d.Field("lag", theme.When(late, th.Warn, th.Text), text.Took(r.Lag)+theme.When(late, ": relists were late", ""))
 	}
-	return strings.TrimSuffix(f.At.Local().Format(fullTime)+", "+f.Text, ", ")
+	if r.Seen == nil {
+		return
+	}
+	for i, at := range r.Seen.At {
+		of := ledger.Source(i)
+		lead, known := r.Seen.Lead(of)
+		said := at.Local().Format(fullTime)
+		if known && of != ledger.FromRelist {
+			said += ", " + text.Took(lead.Abs()) + theme.When(lead < 0, " after", " before") + " the relist"
+		}
+		if !at.IsZero() {
+			d.Field(of.String(), th.Text, said)
+		} else if of == ledger.FromRelist {
+			d.Field(of.String(), th.Warn, "not seen")
+		}
+	}
 }
 
 // pod says whose it was, as far as that is known, and whether the pod is no longer listed.

@@ -3,138 +3,183 @@ package howpleg
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// A box is a part of the picture: where it stands, and what it is for.
+// A box is a part of the picture: what it is for, and its figures.
 type box struct {
-	place          story.Place
-	row, col, wide int // in columns
-	title, about   string
+	place        story.Place
+	wide         bool
+	title, about string
+	figures      []figure // in the order of how much they tell
+	bar          float64  // how full it is; 0 for none
 }
 
-// boxes are the whole picture: the loop of the relist in the first two rows, clockwise, and what
-// it decides below.
-var boxes = []box{
-	{story.Runtime, 0, 0, 1, "runtime", "It answers calls. plegtop changes nothing in it."},
-	{story.Lists, 0, 1, 1, "lists", "Each relist asks for all sandboxes and all containers: two calls."},
-	{story.Compare, 0, 2, 1, "compare", "Ids and their states against the record, which only a good inspection moves on."},
-	{story.Inspect, 0, 3, 1, "inspect", "Each changed pod: one status call per sandbox and container."},
-	{story.Workers, 1, 0, 1, "workers", "Each waits for a status newer than its last sync, then syncs its pod."},
-	{story.Loop, 1, 1, 1, "sync loop", "It takes the events and wakes workers. While the node is unhealthy it reads nothing."},
-	{story.Channel, 1, 2, 1, "channel", "Events to the sync loop. What finds it full is lost for good."},
-	{story.Cache, 1, 3, 1, "cache", "The last status of each pod, or the error in its place. Workers wait here for a newer one."},
-	{story.Ready, 2, 0, 1, "kubelet", "Whose PLEG this is: releases differ in when and how they relist."},
-	{story.ListAge, 2, 1, 2, "list age", "PLEG is healthy while the last relist that could list began less than the threshold ago. Nothing else counts."},
-	{story.Sources, 2, 3, 1, "sources", "They change no decision: they show what the relist sees late, or never."},
-}
-
-// An arrow leads from one box to another beside it. It is red while nothing gets through.
-type arrow struct {
-	from, to story.Place
-	blocked  func(*board) bool // nil for never
-	only     func(*board) bool // where there is such a way at all; nil for everywhere
-}
-
-var arrows = []arrow{
-	{story.Runtime, story.Lists, (*board).listsWait, nil},
-	{story.Lists, story.Compare, (*board).inspectWaits, nil},
-	{story.Compare, story.Inspect, (*board).inspectWaits, nil},
-	{story.Inspect, story.Cache, nil, nil},
-	{story.Cache, story.Channel, nil, nil},
-	{story.Channel, story.Loop, (*board).loopStands, nil},
-	{story.Loop, story.Workers, (*board).loopStands, nil},
-	{story.Workers, story.Runtime, nil, nil},
-	{story.ListAge, story.Ready, (*board).unhealthy, nil},
-	{story.ListAge, story.Loop, (*board).unhealthy, nil},
-	{story.Sources, story.Cache, nil, (*board).streamWrites},
-}
-
-// A figure is a line in a box.
+// A figure is a text in a box.
 type figure struct {
-	place story.Place
 	level widget.Level
-	says  func(*board) string // empty where it does not hold
+	says  string
 }
 
-// figures are those of all boxes, the most telling first.
-var figures = []figure{
-	{story.Runtime, widget.Plain, func(b *board) string { return cmp.Or(b.Version.RuntimeName, "not known yet") }},
-	{story.Runtime, widget.Plain, func(b *board) string { return fmt.Sprintf("%d containers", b.Counts.Containers) }},
-	{story.Runtime, widget.Quiet, func(b *board) string { return b.Version.RuntimeVersion }},
-	{story.Runtime, widget.Quiet, func(b *board) string { return fmt.Sprintf("%.0f calls/s", b.Cost.CallsPerSecond) }},
+func (b *box) bad() bool {
+	return slices.ContainsFunc(b.figures, func(f figure) bool { return f.level == widget.Bad })
+}
 
-	{story.Lists, widget.Bad, func(b *board) string { return when(b.stuck == story.Lists, "waits %s", b.waits) }},
-	{story.Lists, widget.Bad, func(b *board) string { return when(b.failures > 0, "failed %d times", b.failures) }},
-	{story.Lists, widget.Warn, func(b *board) string { return when(b.Paused, "paused") }},
-	{story.Lists, widget.Plain, func(b *board) string { return when(b.relisted(), "took %s", text.Took(b.last.List)) }},
-	{story.Lists, widget.Plain, func(b *board) string { return "every " + say.Period(b.Period) }},
-	{story.Lists, widget.Quiet, func(b *board) string { return text.Count(b.Relists.Count) + " relists" }},
+// A way leads from one box to another.
+type way struct {
+	from, to story.Place
+	blocked  bool
+	waits    bool // it is blocked by the box that it comes to
+}
 
-	{story.Compare, widget.Warn, func(b *board) string { return when(b.held > 0, "%d held back", b.held) }},
-	{story.Compare, widget.Plain, func(b *board) string { return fmt.Sprintf("%d pods", b.Counts.Pods) }},
-	{story.Compare, widget.Plain, func(b *board) string { return when(b.compared(), "%d to inspect", b.Phase.Total) }},
+// board returns all of the picture: the boxes with the figures that hold, and the ways in the order of
+// their letters in the drawing. A call without an answer stops the relist at its box, and all ways
+// up to that one are blocked.
+func board(v *pane.View) ([]box, []way) {
+	var (
+		stuck                 story.Place   // where a call of the relist is late; 0 if none is
+		waits                 string        // for how long
+		pod                   pleg.PodRef   // that the call is about
+		last                  engine.Relist // the newest that has finished
+		telling               []string      // the event sources that are connected
+		failures              int           // of lists, in a row
+		held, failed, entries int           // pods: whose records do not move on; with an error in the cache; with anything there
+	)
+	if f := diagnose.RelistCall(v.Snapshot); f != nil && diagnose.Late(v.Snapshot, *f) {
+		waits, pod, stuck = text.Age(f.Elapsed(v.At)), f.Pod, theme.When(f.ID != "", story.Inspect, story.Lists)
+	}
+	if v.Failure != nil {
+		failures = v.Failure.InRow
+	}
+	for _, last = range v.Relists.History {
+	}
+	for _, p := range v.Snapshot.Pods {
+		held += theme.When(p.Failure != nil, 1, 0)
+		failed += theme.When(p.StatusErr != nil, 1, 0)
+		entries += theme.When(p.StatusErr != nil || p.Status != nil, 1, 0)
+	}
+	for i := range v.Sources {
+		if k := &v.Sources[i]; k.State == engine.StreamConnected {
+			telling = append(telling, k.Source.String())
+		}
+	}
+	health, blocked := diagnose.HealthOf(v.Snapshot, diagnose.HealthPLEG), diagnose.WorkersHeld(v.Snapshot)
+	compared, settled := v.Phase.Step != engine.Listing, !v.Snapshot.Health.SettledAt.IsZero() // else it is not known yet what has changed
+	loopHeld := !v.Node.LoopHeld.IsZero()
+	loopStopped := !v.Node.LoopStopped.IsZero() && !loopHeld
+	fills, full := diagnose.ChannelFills(&v.Channel), v.Channel.Capacity > 0 && v.Channel.Len >= v.Channel.Capacity
+	age := age(v, health)
+	boxes := []box{
+		{place: story.Runtime, title: "runtime", about: "It answers calls. plegtop changes nothing in it.", figures: []figure{
+			{widget.Plain, cmp.Or(strings.TrimSpace(v.Version.RuntimeName+" "+strings.TrimPrefix(v.Version.RuntimeVersion, "v")), "not known yet")},
+			{widget.Plain, fmt.Sprintf("%d containers", v.Counts.Containers)},
+			{widget.Quiet, fmt.Sprintf("%.0f calls/s", v.Cost.CallsPerSecond)},
+			{widget.Quiet, when(len(telling) > 0, "tells by %s", strings.Join(telling, ", "))},
+		}},
+		{place: story.Lists, title: "lists", about: "Two calls: all sandboxes, all containers.", figures: []figure{
+			{widget.Bad, when(stuck == story.Lists, "waits %s", waits)},
+			{widget.Bad, when(failures > 0, "failed %d times", failures)},
+			{widget.Warn, when(v.Paused, "paused")},
+			{widget.Plain, when(!last.At.IsZero(), "took %s", text.Took(last.List))},
+			{widget.Plain, "every " + say.Period(v.Period)},
+			{widget.Quiet, text.Count(v.Relists.Count) + " relists"},
+		}},
+		{place: story.Compare, title: "compare", about: "New states against the record. A good inspection moves the record on.", figures: []figure{
+			{widget.Warn, when(held > 0, "%d held back", held)},
+			{widget.Plain, fmt.Sprintf("%d pods", v.Counts.Pods)},
+			{widget.Plain, when(compared, "%d changed", v.Phase.Total)},
+		}},
+		{place: story.Inspect, title: "inspect", about: "One status call per sandbox and container of a changed pod.", figures: []figure{
+			{widget.Bad, when(stuck == story.Inspect, "waits %s", waits)},
+			{widget.Strong, when(stuck == story.Inspect, "%s", pod)},
+			{widget.Plain, when(v.Phase.Total > 0, "%d of %d pods done", v.Phase.Done, v.Phase.Total)},
+			{widget.Plain, when(v.Phase.Total == 0 && compared, "none changed")},
+			{widget.Plain, when(settled, "all %s ago", say.Fresh(v.Snapshot.Health.InspectAge(v.At)))},
+			{widget.Quiet, when(!settled, "not all yet")},
+		}},
+		{place: story.Cache, title: "cache", about: "The last status of each pod. Workers wait for a newer one.", figures: []figure{
+			{widget.Warn, when(failed > 0, "%d in error", failed)},
+			{widget.Plain, fmt.Sprintf("%d entries", entries)},
+			{widget.Plain, when(!v.Snapshot.Health.ListedAt.IsZero(), "as of %s", v.Snapshot.Health.ListedAt.Local().Format(time.TimeOnly))},
+		}},
+		{place: story.Workers, title: "workers", about: "Each waits for a newer status, then syncs its pod.", figures: []figure{
+			{widget.Warn, when(blocked > 0, "%d blocked", blocked)},
+			{widget.Plain, text.Count(v.Workers.WakeUps) + " woken"},
+			{widget.Plain, when(v.Workers.Expecting, "%s expected", text.Count(v.Workers.Saved))},
+			{widget.Quiet, when(!v.Workers.Acting, "act on nothing")},
+		}},
+		{place: story.Loop, title: "sync loop", about: "It takes events and wakes workers, while PLEG is healthy.", figures: []figure{
+			{widget.Bad, when(loopHeld, "waits %s", text.Age(v.At.Sub(v.Node.LoopHeld)))},
+			{widget.Bad, when(loopStopped, "stopped %s", text.Age(v.At.Sub(v.Node.LoopStopped)))},
+			{widget.Quiet, when(!loopHeld && !loopStopped && !v.Node.Known, "not known yet")},
+			{widget.Good, when(!loopHeld && !loopStopped && v.Node.Known, "reads all")},
+			{widget.Quiet, when(loopStopped, "looks in %s", v.Node.LoopNap)},
+		}},
+		{
+			place: story.Channel, wide: true, title: "channel", about: "Events for the sync loop. When the channel is full, new events are lost.",
+			figures: []figure{
+				{widget.Bad, when(full, "full: %d", v.Channel.Len)},
+				{widget.Warn, when(fills && !full, "%d of %d", v.Channel.Len, v.Channel.Capacity)},
+				{widget.Plain, when(!fills, "%d of %d", v.Channel.Len, v.Channel.Capacity)},
+				{widget.Warn, when(v.Channel.Discarded > 0, "%s lost", text.Count(v.Channel.Discarded))},
+				{widget.Plain, text.Count(v.Channel.Delivered) + " sent"},
+				{widget.Quiet, text.Count(v.Channel.Filtered) + " filtered"},
+			},
+		},
+		{
+			place: story.ListAge, wide: true, title: "list age", about: "The kubelet posts NotReady when the last good list is older than this limit. Nothing else counts.",
+			figures: []figure{
+				{widget.Quiet, when(health.Level == diagnose.HealthUnknown, "no list yet")},
+				{widget.Bad, when(health.Level == diagnose.HealthIll, "unhealthy  %s", age)},
+				{widget.Warn, when(health.Level == diagnose.HealthLate, "grows  %s", age)},
+				{widget.Good, when(health.Level == diagnose.HealthWell, "healthy  %s", age)},
+			},
+			bar: float64(v.Snapshot.Health.ListAge(v.At)) / float64(v.Threshold),
+		},
+		{place: story.Ready, title: "node", about: "The kubelet posts it.", figures: []figure{
+			{widget.Quiet, when(!v.Node.Known, "not known yet")},
+			{widget.Good, when(v.Node.Known && v.Node.Ready, "Ready")},
+			{widget.Bad, when(v.Node.Known && !v.Node.Ready, "NotReady")},
+			{widget.Warn, when(say.FellBack(&v.Mode), "fell back")},
+			{widget.Quiet, "kubelet " + v.Release.String() + ", " + v.Mode.Mode.String()},
+		}},
+	}
+	for i := range boxes {
+		boxes[i].figures = slices.DeleteFunc(boxes[i].figures, func(f figure) bool { return f.says == "" })
+	}
+	lists, inspects, loop, ill := stuck != 0 || failures > 0, stuck == story.Inspect, loopHeld || loopStopped, health.Level == diagnose.HealthIll
+	return boxes, []way{
+		{story.Runtime, story.Lists, lists, failures > 0 || stuck == story.Lists},
+		{story.Lists, story.Compare, inspects, false},
+		{story.Compare, story.Inspect, inspects, inspects},
+		{story.Inspect, story.Cache, false, false},
+		{story.Cache, story.Workers, false, false},
+		{story.Workers, story.Runtime, false, false},
+		{story.Inspect, story.Channel, false, false},
+		{story.Channel, story.Loop, loop, loop},
+		{story.Loop, story.Workers, loop, false},
+		{story.ListAge, story.Ready, ill, ill},
+		{story.ListAge, story.Loop, ill, false},
+	}
+}
 
-	{story.Inspect, widget.Bad, func(b *board) string { return when(b.inspectWaits(), "waits %s", b.waits) }},
-	{story.Inspect, widget.Strong, func(b *board) string { return when(b.inspectWaits(), "%s", b.pod) }},
-	{story.Inspect, widget.Plain, func(b *board) string { return when(b.Phase.Total > 0, "%d of %d done", b.Phase.Done, b.Phase.Total) }},
-	{story.Inspect, widget.Plain, func(b *board) string {
-		return when(b.Phase.Total > 0 && b.relisted(), "took %s", text.Took(b.last.Took-b.last.List))
-	}},
-	{story.Inspect, widget.Plain, func(b *board) string { return when(b.Phase.Total == 0 && b.compared(), "none needed") }},
-	{story.Inspect, widget.Plain, func(b *board) string {
-		return when(!b.Snapshot.Health.SettledAt.IsZero(), "all %s ago", say.Fresh(b.Snapshot.Health.InspectAge(b.At)))
-	}},
-	{story.Inspect, widget.Quiet, func(b *board) string { return when(b.Snapshot.Health.SettledAt.IsZero(), "not all yet") }},
-
-	{story.Workers, widget.Warn, func(b *board) string { return when(b.blocked > 0, "%d blocked", b.blocked) }},
-	{story.Workers, widget.Plain, func(b *board) string { return text.Count(b.Workers.WakeUps) + " woken" }},
-	{story.Workers, widget.Plain, func(b *board) string { return when(b.Workers.Expecting, "%s expected", text.Count(b.Workers.Saved)) }},
-	{story.Workers, widget.Quiet, func(b *board) string { return when(!b.Workers.Acting, "act on nothing") }},
-
-	{story.Loop, widget.Bad, func(b *board) string { return when(b.loopHeld(), "held %s", text.Age(b.At.Sub(b.Node.LoopHeld))) }},
-	{story.Loop, widget.Quiet, func(b *board) string { return when(b.loopHeld(), "by its list") }},
-	{story.Loop, widget.Bad, func(b *board) string {
-		return when(b.loopStopped(), "stopped %s", text.Age(b.At.Sub(b.Node.LoopStopped)))
-	}},
-	{story.Loop, widget.Quiet, func(b *board) string { return when(b.loopStopped(), "looks in %s", b.Node.LoopNap) }},
-	{story.Loop, widget.Quiet, func(b *board) string { return when(!b.loopStands() && !b.Node.Known, "not known yet") }},
-	{story.Loop, widget.Good, func(b *board) string { return when(!b.loopStands() && b.Node.Known, "works") }},
-	{story.Loop, widget.Quiet, func(b *board) string { return when(!b.loopStands() && b.Node.Known, "reads all") }},
-
-	{story.Channel, widget.Warn, func(b *board) string {
-		return when(b.Channel.Discarded > 0, "%s lost", text.Count(b.Channel.Discarded))
-	}},
-	{story.Channel, widget.Bad, func(b *board) string { return when(b.full(), "full: %d", b.Channel.Len) }},
-	{story.Channel, widget.Warn, func(b *board) string {
-		return when(b.fills() && !b.full(), "%d of %d", b.Channel.Len, b.Channel.Capacity)
-	}},
-	{story.Channel, widget.Plain, func(b *board) string { return when(!b.fills(), "%d of %d", b.Channel.Len, b.Channel.Capacity) }},
-	{story.Channel, widget.Plain, func(b *board) string { return text.Count(b.Channel.Delivered) + " sent" }},
-	{story.Channel, widget.Quiet, func(b *board) string { return text.Count(b.Channel.Filtered) + " filtered" }},
-
-	{story.Cache, widget.Warn, func(b *board) string { return when(b.failed > 0, "%d in error", b.failed) }},
-	{story.Cache, widget.Plain, func(b *board) string { return fmt.Sprintf("%d entries", b.entries) }},
-	{story.Cache, widget.Plain, func(b *board) string { return when(!b.asOf.IsZero(), "as of %s", b.asOf.Local().Format(time.TimeOnly)) }},
-
-	{story.Ready, widget.Quiet, func(b *board) string { return when(!b.Node.Known, "not known yet") }},
-	{story.Ready, widget.Good, func(b *board) string { return when(b.Node.Known && b.Node.Ready, "Ready") }},
-	{story.Ready, widget.Bad, func(b *board) string { return when(b.Node.Known && !b.Node.Ready, "NotReady") }},
-	{story.Ready, widget.Plain, func(b *board) string { return b.Mode.Mode.String() + " mode" }},
-	{story.Ready, widget.Warn, func(b *board) string { return when(say.FellBack(&b.Mode), "fell back") }},
-	{story.Ready, widget.Quiet, func(b *board) string { return when(b.Mode.Repeated > 0, "%s sent twice", text.Count(b.Mode.Repeated)) }},
-
-	{story.ListAge, widget.Bad, func(b *board) string { return when(b.unhealthy(), "unhealthy  %s", b.age()) }},
-	{story.ListAge, widget.Good, func(b *board) string { return when(!b.unhealthy(), "healthy  %s", b.age()) }},
-
-	{story.Sources, widget.Quiet, func(b *board) string { return when(!say.Streaming(b.Snapshot), "off") }},
-	{story.Sources, widget.Quiet, func(b *board) string { return when(b.use == pleg.StreamUnused, "only watch") }},
+// age says how old the list is, of how long it may become, and when it will be too old.
+func age(v *pane.View, of diagnose.HealthLink) string {
+	left := of.Until.Sub(v.At)
+	return cmp.Or(when(v.Snapshot.Health.ListedAt.IsZero(), "never listed"), say.Fresh(v.Snapshot.Health.ListAge(v.At))+" of "+text.Took(v.Threshold)+
+		when(of.Level == diagnose.HealthLate && !of.Until.IsZero() && !of.Ends && left > 0, ", NotReady in %s", text.Age(left)))
 }
 
 func when(holds bool, format string, args ...any) string {

@@ -152,76 +152,72 @@ func (p *how) other(by int, h pane.Host) {
 	h.Say(map[bool]string{true: "no newer event", false: "no older event"}[by > 0])
 }
 
-// write writes the picture, if there is room for it, and what there is to say below.
+// write writes the picture, as high for all steps if it is not too small for that, and what there is
+// to say below. What goes wrong on real nodes is left out where the picture has no room for it.
 func (p *how) write(d *widget.Doc, h int) {
 	v := p.View
 	way := []story.Stage{overview(v, p.row)}
 	if p.row != nil {
 		way = append(way, story.Of(v.Snapshot, v.Journal, p.row)...)
 	}
-	longest := 0
+	least, most := 0, 0
 	for i := range way {
-		longest = max(longest, height(said(v.Theme, &way[i], i), d.Width()))
+		says, field := said(v.Theme, &way[i], i)
+		n := height(says, d.Width())
+		least, most = max(least, n), max(most, n+height([]text.Span{field}, d.Width()))
 	}
 	at := &way[p.step]
-	if lines := (h-longest)/rows - frameLines; d.Width() >= leastWidth && lines > 0 {
-		for _, line := range draw(v, at.Places, d.Width(), min(lines, mostLines)) {
-			d.Line(line...)
+	says, field := said(v.Theme, at, p.step)
+	lines := theme.When(h-most < looseHeight, h-least, h-most)
+	for _, line := range draw(v, at.Places, d.Width(), max(lines, min(tightHeight, h-height(says, d.Width())))) {
+		d.Line(line...)
+	}
+	if d.Len()+height(append(says, field), d.Width()) <= h {
+		says = append(says, field)
+	}
+	for _, p := range says {
+		if p.Text != "" {
+			d.Paragraph(p.Style, p.Text)
 		}
-	}
-	parts := said(v.Theme, at, p.step)
-	if at.Then != "" && d.Len()+height(parts, d.Width())+height([]text.Span{{Text: at.Then}}, d.Width()) <= h {
-		parts = slices.Insert(parts, 2, text.Say(v.Theme.Text, at.Then))
-	}
-	for _, p := range parts {
-		d.Paragraph(p.Style, p.Text)
 	}
 }
 
 // height returns how many lines paragraphs take.
 func height(parts []text.Span, w int) (n int) {
 	for _, p := range parts {
-		n += len(text.Wrap(p.Text, max(w, 1)))
+		if p.Text != "" {
+			n += len(text.Wrap(p.Text, max(w, 1)))
+		}
 	}
 	return n
 }
 
-// said returns the paragraphs of a stage, of which 0 is the whole picture: title, text, and what
+// said returns the paragraphs of a stage, of which 0 is the whole picture: title and text, and what
 // goes wrong there.
-func said(t *theme.Theme, of *story.Stage, step int) []text.Span {
-	title := of.Title
-	if step > 0 {
-		title = strings.TrimSpace(fmt.Sprintf("%s %d %s  %s", t.Symbols.Mark, step, title, of.At()))
-	}
+func said(t *theme.Theme, of *story.Stage, step int) (says []text.Span, field text.Span) {
 	_, st := of.Level.Look(t)
-	all := []text.Span{text.Say(t.Title, title), text.Say(st, of.Says)}
-	if of.Field != "" {
-		all = append(all, text.Say(t.Dim, of.Field))
+	if step > 0 {
+		says = append(says, text.Say(t.Title, strings.TrimSpace(fmt.Sprintf("%s %d %s  %s", t.Symbols.Mark, step, of.Title, of.At()))))
 	}
-	return all
+	return append(says, text.Say(st, of.Says)), text.Say(t.Dim, of.Field)
 }
 
 // whole is what is said of the whole picture, by what the kubelet makes of the runtime's events.
 var whole = [...]string{
-	pleg.StreamUnused: "Nobody tells the kubelet what its containers do: every %s it lists all of them and compares with the lists before. A changed pod is inspected, its status cached, its worker woken.",
-	pleg.StreamWrites: "In this mode the runtime tells what its containers do, and that goes straight to cache and channel. The relist, every %s, finds what the stream has lost.",
-	pleg.StreamAsks:   "Every %s the kubelet lists all that its runtime has. What differs is inspected and cached, and wakes a worker. In this mode the runtime's stream asks for a relist of one pod as soon as it tells of an end.",
+	pleg.StreamUnused: "The Pod Lifecycle Event Generator (PLEG) lists all containers every %s, and inspects the pods that changed. Workers sync those pods.",
+	pleg.StreamWrites: "The runtime's stream writes cache and channel itself. The relist of every %s finds what the stream has lost.",
+	pleg.StreamAsks:   "PLEG lists all containers every %s, and inspects the pods that changed. When a container fails, the runtime's stream asks for a relist of its pod.",
 }
 
-// overview tells of the whole picture, and which event can be followed.
+// overview tells of the whole picture, and which keys follow an event.
 func overview(v *pane.View, r *model.Row) story.Stage {
 	key := func(a keymap.Action) string {
 		first, _, _ := strings.Cut(v.Keys.Keys(a), " ")
 		return first
 	}
-	next := key(keymap.NextStep)
-	field := "Nothing has happened yet. With the first event " + next + " follows it step by step."
-	if r != nil {
-		event := strings.TrimSpace(r.Kind.String() + " of " + r.Pod.String() + " " + story.Name(r))
-		field = fmt.Sprintf("%s: follow %s step by step; %s, %s: another event.", next, event, key(keymap.Up), key(keymap.Down))
+	says, next := fmt.Sprintf(whole[v.Mode.Mode.Use(v.Release)], say.Period(v.Period)), key(keymap.NextStep)
+	if r == nil {
+		return story.Stage{Says: says, Field: "Nothing has happened yet. " + next + " will follow the first event step by step."}
 	}
-	return story.Stage{
-		Title: "How PLEG works: the Pod Lifecycle Event Generator", Field: field,
-		Says: fmt.Sprintf(whole[v.Mode.Mode.Use(v.Release)], say.Period(v.Period)),
-	}
+	return story.Stage{Says: says, Field: fmt.Sprintf("%s: follow this %s step by step; %s, %s: another event.", next, r.Kind, key(keymap.Up), key(keymap.Down))}
 }

@@ -1,6 +1,7 @@
 package howpleg
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,100 +9,201 @@ import (
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
-	"github.com/plegtop/plegtop/ui/widget"
 )
+
+// drawing is the picture. A box is drawn with the letter of its place, a way with a letter of its
+// own, and it runs through the edges of boxes. The first line marks the columns that grow with the
+// width; the first column marks the lines that are repeated, or left out, with the height.
+const drawing = `
+    **   **    *    **   **    *    **   **   
+.RRRRRRRRRRRRR   LLLLLLLLLLLLL   CCCCCCCCCCCCC
+.RRRRRRRRRRRRRaaaLLLLLLLLLLLLLbbbCCCCCCCCCCCCC
+*RRRRRRRRRRRRR   LLLLLLLLLLLLL   CCCCCCCCCCCCC
+.RRRRRRRRRRfRR   LLLLLLLLLLLLL   CCCCCCCCCCCCC
+?          f                               c  
+.WWWWWWWWWWWWW   KKKKKKKKKKKKK   IIIIIIIIIIcII
+.WWWWWWWWWWWWWeeeKKKKKKKKKKKKKdddIIIIIIIIIIIII
+*WWWWWWWWWWWWW   KKKKKKKKKKKKK   IIIIIIIIIIIII
+.WWWWWWWWWWiWW   KKKKKKKKKKKKK   IIIIIIIIIIIII
+?          i                               g  
+.SSSSSSSSSSSSS   HHHHHHHHHHHHHHHHHHHHHHHHHHgHH
+.SSSSSSSSSSSSShhhHHHHHHHHHHHHHHHHHHHHHHHHHHHHH
++SSSSSSSSSSSSS   HHHHHHHHHHHHHHHHHHHHHHHHHHHHH
+.SSSSSSSSSSkSS   HHHHHHHHHHHHHHHHHHHHHHHHHHHHH
+?          k                                  
+.AAAAAAAAAAAAAAAAAAAAAAAAAAAAA   NNNNNNNNNNNNN
+.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAjjjNNNNNNNNNNNNN
++AAAAAAAAAAAAAAAAAAAAAAAAAAAAA   NNNNNNNNNNNNN
+.AAAAAAAAAAAAAAAAAAAAAAAAAAAAA   NNNNNNNNNNNNN`
 
 const (
-	columns, rows = 4, 3
-	leastWidth    = 70 // cells that the picture takes
-	frameLines    = 2  // of a box: above and below
-	mostLines     = 8  // in a box: more it has not
+	leastWidth  = 70 // cells that the picture takes
+	leastHeight = 12 // lines, with one in each box
+	tightHeight = 14 // with two
+	looseHeight = 17 // with ways between the boxes, too
+	mostLines   = 7  // in a box, beside the first
 )
 
-// A picture draws the boxes, in columns of one width, with so many lines in each.
-type picture struct {
-	*board
-	places        []story.Place // whose boxes have a sign in their title
-	width, gap, n int
-}
-
-// draw returns the lines of the picture, w cells wide, with n lines in each box.
-func draw(v *pane.View, places []story.Place, w, n int) (lines [][]text.Span) {
-	p := picture{board: newBoard(v), places: places, gap: 2 + min(w/100, 2), n: n}
-	p.width = (w - (columns-1)*p.gap) / columns
-	for row := range rows {
-		drawn := make([][]text.Span, n+frameLines)
-		for i := range boxes {
-			if of := &boxes[i]; of.row == row {
-				p.box(of, drawn)
+// stretch returns the drawing in w cells and at most h lines; nil where it has no room.
+func stretch(w, h int) (grid []string) {
+	if w < leastWidth || h < leastHeight {
+		return nil
+	}
+	lines := strings.Split(drawing[1:], "\n")
+	marks := strings.Count(lines[0], "*")
+	repeat := map[byte]int{'.': 1}
+	for n := range mostLines + 1 {
+		for gap := range 2 {
+			if more := max(n-3, 0); leastHeight+2*n+2*more+3*gap <= h && (gap > 0 || n < 2) {
+				repeat['*'], repeat['+'], repeat['?'] = n, more, gap
 			}
 		}
-		lines = append(lines, drawn...)
 	}
-	return lines
+	for _, line := range lines[1:] {
+		var b strings.Builder
+		for x, seen := 1, 0; x < len(line); x++ {
+			n := 1
+			if lines[0][x] == '*' {
+				extra := w - len(line) + 1
+				n += extra*(seen+1)/marks - extra*seen/marks
+				seen++
+			}
+			b.WriteString(strings.Repeat(line[x:x+1], n))
+		}
+		grid = append(grid, slices.Repeat([]string{b.String()}, repeat[line[0]])...)
+	}
+	return grid
 }
 
-// box adds a box to the lines of its row, with the arrow to the next one.
-func (p *picture) box(of *box, lines [][]text.Span) {
-	s, w := &p.Theme.Symbols, of.wide*(p.width+p.gap)-p.gap
-	inner := w - 4 // less its sides, and a blank at each
-	says, worst := p.lines(of.place, inner)
-	title, about := p.head(of)
-	look, edge := p.Theme.Title, p.Theme.Border
-	if slices.Contains(p.places, of.place) {
-		title, look, edge = s.Mark+" "+title, p.Theme.Focus, p.Theme.Strong
-	}
-	edge = theme.When(worst == widget.Bad, p.Theme.Bad, edge)
-	title = " " + text.Fit(title, min(text.Width(title), w-5), s.Ellipsis) + " "
-	lines[0] = append(lines[0], text.Say(edge, s.TopLeft+s.Horizontal), text.Say(look, title),
-		text.Say(edge, strings.Repeat(s.Horizontal, max(w-3-text.Width(title), 0))+s.TopRight))
-	if about := text.Wrap(about, inner); len(about) < p.n-len(says) {
-		says = append(says, text.Span{})
-		for _, s := range about {
-			says = append(says, text.Say(p.Theme.Dim, s))
+// An area is where a letter stands in the drawing; right and bottom are its last cells.
+type area struct{ left, top, right, bottom int }
+
+func areas(grid []string) map[byte]area {
+	all := map[byte]area{}
+	for y, line := range grid {
+		for x := range len(line) {
+			a, ok := all[line[x]]
+			if !ok {
+				a = area{x, y, x, y}
+			}
+			all[line[x]] = area{min(a.left, x), a.top, max(a.right, x), y}
 		}
 	}
-	for i, said := range append(says, make([]text.Span, p.n)...)[:p.n] {
-		lines[i+1] = append(lines[i+1], text.Say(edge, s.Vertical+" "), said.In(inner+1), text.Say(edge, s.Vertical))
-	}
-	mid, half := text.Say(edge, s.Horizontal), (w-2)/2
-	if way, ok := p.way(of, of.row+1, of.col, s.Down, s.Up); ok {
-		mid = way
-	}
-	lines[p.n+1] = append(lines[p.n+1], text.Say(edge, s.BottomLeft+strings.Repeat(s.Horizontal, half)), mid,
-		text.Say(edge, strings.Repeat(s.Horizontal, w-3-half)+s.BottomRight))
-	p.between(of, lines)
+	return all
 }
 
-// between adds what stands between a box and the one at its right: in one line the arrow.
-func (p *picture) between(of *box, lines [][]text.Span) {
-	if of.col+of.wide == columns {
-		return
-	}
-	for y := range lines {
-		lines[y] = append(lines[y], text.Span{Width: p.gap})
-	}
-	s, line := &p.Theme.Symbols, strings.Repeat(p.Theme.Symbols.Horizontal, p.gap-1)
-	if way, ok := p.way(of, of.row, of.col+of.wide, line+s.Right, s.Left+line); ok {
-		lines[1][len(lines[1])-1] = way
-	}
+// A picture is what stands in each cell; a text stands in its first, and the others have no text.
+type picture struct {
+	*theme.Theme
+	areas map[byte]area
+	cells [][]text.Span
 }
 
-// way returns the arrow from a box to the one that stands there, or back from it; false if there
-// is none.
-func (p *picture) way(of *box, row, col int, there, back string) (text.Span, bool) {
-	next := slices.IndexFunc(boxes, func(b box) bool { return b.row == row && b.col <= col && col < b.col+b.wide })
-	for _, w := range arrows {
-		switch {
-		case next < 0 || w.only != nil && !w.only(p.board):
-			continue
-		case w.from == of.place && w.to == boxes[next].place:
-		case w.to == of.place && w.from == boxes[next].place:
-			there = back
-		default:
-			continue
+// draw returns the lines of the picture; places are those whose boxes have a mark in their titles.
+func draw(v *pane.View, places []story.Place, w, h int) [][]text.Span {
+	grid := stretch(w, h)
+	p := &picture{v.Theme, areas(grid), make([][]text.Span, len(grid))}
+	for y := range p.cells {
+		p.cells[y] = slices.Repeat([]text.Span{{Text: " "}}, w)
+	}
+	boxes, ways := board(v)
+	for i := range boxes {
+		if len(grid) > 0 {
+			p.box(&boxes[i], slices.Contains(places, boxes[i].place))
 		}
-		return text.Say(theme.When(w.blocked != nil && w.blocked(p.board), p.Theme.Bad, p.Theme.Border), there), true
 	}
-	return text.Span{}, false
+	for y, line := range grid {
+		for x := range len(line) {
+			if i := int(line[x]) - 'a'; i >= 0 {
+				p.way(&ways[i], p.areas[line[x]], x, y)
+			}
+		}
+	}
+	for y, cells := range p.cells { // those of one look become one span
+		p.cells[y] = cells[:1]
+		for _, c := range cells[1:] {
+			if last := &p.cells[y][len(p.cells[y])-1]; last.Style == c.Style || c.Text == "" {
+				last.Text += c.Text
+			} else {
+				p.cells[y] = append(p.cells[y], c)
+			}
+		}
+	}
+	return p.cells
+}
+
+// put puts a text, cut to so many cells, and returns the cell after it.
+func (p *picture) put(x, y, room int, st theme.Style, s string) int {
+	s = text.Clean(s)
+	s = text.Fit(s, min(text.Width(s), room), p.Symbols.Ellipsis)
+	for i := range text.Width(s) {
+		p.cells[y][x+i] = text.Say(st, theme.When(i == 0, s, ""))
+	}
+	return x + text.Width(s)
+}
+
+// box draws a box: in a wide one as many figures in a line as it has room for, in the others one.
+// What it is for stands below them if there is room.
+func (p *picture) box(of *box, marked bool) {
+	s, a := &p.Symbols, p.areas[byte(of.place)]
+	title, look, edge := of.title, p.Title, p.Border
+	if marked {
+		title, look, edge = s.Mark+" "+title, p.Focus, p.Strong
+	}
+	if of.bad() {
+		edge = p.Bad
+	}
+	for x := a.left; x <= a.right; x++ {
+		p.cells[a.top][x], p.cells[a.bottom][x] = text.Say(edge, s.Horizontal), text.Say(edge, s.Horizontal)
+	}
+	for y := a.top; y <= a.bottom; y++ {
+		p.cells[y][a.left], p.cells[y][a.right] = text.Say(edge, s.Vertical), text.Say(edge, s.Vertical)
+	}
+	p.cells[a.top][a.left], p.cells[a.top][a.right] = text.Say(edge, s.TopLeft), text.Say(edge, s.TopRight)
+	p.cells[a.bottom][a.left], p.cells[a.bottom][a.right] = text.Say(edge, s.BottomLeft), text.Say(edge, s.BottomRight)
+	p.put(a.left+2, a.top, a.right-a.left-4, look, " "+title+" ")
+
+	x, y, end, st := a.left+2, a.top, a.right-1, theme.Style{}
+	for _, f := range of.figures {
+		var sign string
+		sign, st = f.level.Look(p.Theme)
+		says := strings.TrimLeft(sign+" "+f.says, " ")
+		if x += 2; !of.wide || y == a.top || x+text.Width(says) > end {
+			x, y = a.left+2, y+1
+		}
+		if y < a.bottom {
+			x = p.put(x, y, end-x, st, says)
+		}
+	}
+	if room := end - x - 2; of.bar > 0 && room > 0 {
+		full := min(max(int(of.bar*float64(room)), 1), room)
+		p.put(x+2, y, room, st, strings.Repeat(s.Full, full)+strings.Repeat(s.Empty, room-full))
+	}
+	about := text.Wrap(of.about, end-a.left-2)
+	if free := a.bottom - y - 1 - len(about); free >= 0 {
+		for i, says := range about {
+			p.put(a.left+2, y+1+min(free, 1)+i, end, p.Dim, says)
+		}
+	}
+}
+
+// way draws a cell of a way. The last cell is its head, which is a cross where a blocked way comes to
+// the box that waits.
+func (p *picture) way(of *way, at area, x, y int) {
+	from, to, s := p.areas[byte(of.from)], p.areas[byte(of.to)], &p.Symbols
+	sign, head := s.Vertical, ""
+	switch {
+	case from.right < to.left:
+		sign, head = s.Horizontal, theme.When(x == at.right, s.Right, "")
+	case to.right < from.left:
+		sign, head = s.Horizontal, theme.When(x == at.left, s.Left, "")
+	case from.bottom < to.top && y == at.bottom:
+		head = s.Down
+	case to.bottom < from.top && y == at.top:
+		head = s.Up
+	}
+	if of.waits && head != "" {
+		head = s.Bad
+	}
+	p.put(x, y, 1, theme.When(of.blocked, p.Bad, p.Info), cmp.Or(head, sign))
 }

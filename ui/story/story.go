@@ -17,21 +17,20 @@ import (
 )
 
 // A Place is where in runtime and kubelet a stage takes place.
-type Place uint8
+type Place byte
 
-// The way of an event goes from the first of them to the last; the others are beside it.
+// The places, each with a letter of its own.
 const (
-	Runtime Place = iota
-	Lists
-	Compare
-	Inspect
-	Cache
-	Channel
-	Loop // the kubelet's sync loop
-	Workers
-	Sources // of events, beside the relist
-	ListAge
-	Ready
+	Runtime Place = 'R'
+	Lists   Place = 'L'
+	Compare Place = 'C'
+	Inspect Place = 'I'
+	Cache   Place = 'K'
+	Workers Place = 'W'
+	Channel Place = 'H'
+	Loop    Place = 'S' // the kubelet's sync loop
+	ListAge Place = 'A'
+	Ready   Place = 'N' // of the node
 )
 
 // The stages of each story, as indices.
@@ -45,26 +44,16 @@ const (
 	Stages // how many there are
 )
 
-// A Figure is a fact of a stage: a moment, a text, or a text about a moment.
-type Figure struct {
-	Label string
-	At    time.Time // zero for none
-	Text  string
-	Level widget.Level
-}
-
 // A Stage is a part of a story.
 type Stage struct {
-	Name    string // the same in all stories
-	Title   string // what it is in this one
-	Places  []Place
-	When    time.Time // zero if nobody knows, or it never came to that
-	Who     string    // who did or saw it then; empty likewise
-	Level   widget.Level
-	Says    string   // what it is, in a few sentences
-	Then    string   // what else comes of it; empty for nothing
-	Field   string   // what goes wrong here on real nodes; empty for nothing
-	Figures []Figure // in their order; none where Says has them all
+	Name   string // the same in all stories
+	Title  string // what it is in this one
+	Places []Place
+	When   time.Time // zero if nobody knows, or it never came to that
+	Who    string    // who did or saw it then; empty likewise
+	Level  widget.Level
+	Says   string // what it is, in a few sentences
+	Field  string // what goes wrong here on real nodes; empty for nothing
 }
 
 // Clock is how moments of a story are written: parts of a second matter in a relist.
@@ -82,39 +71,35 @@ func (s *Stage) At() string {
 func Of(s *engine.Snapshot, j *model.Journal, r *model.Row) []Stage {
 	t := newTeller(s, j, r)
 	words := t.words()
-	all := make([]Stage, Stages)
+	all := slices.Clone(stages[:])
 	for i := range all {
-		all[i] = t.stage(i)
-		for _, said := range []*string{&all[i].Title, &all[i].Says, &all[i].Then, &all[i].Field} {
-			*said = words.Replace(*said)
+		st, of := &all[i], tales[t.tale(i)]
+		st.Title, st.Says, st.Field = words.Replace(cmp.Or(of.title, "not "+st.Name)), words.Replace(of.says), words.Replace(cmp.Or(of.field, st.Field))
+		switch {
+		case t.unseen() || t.derived():
+			st.Field = of.field // the event never gets there
+		case (i == Found || i == Inspected) && t.streamed():
+			st.Places = []Place{Runtime, Cache}
+		case i >= Sent && t.row.Delivery == pleg.Discarded:
+			st.Level = widget.Bad
+		}
+		if of.at != nil {
+			st.When, st.Who = of.at(t)
 		}
 	}
-	all[Seen].Figures, all[Found].Figures = t.seen(), t.found()
 	return all
 }
 
-// stage returns a stage with the first of the tales that holds for it.
-func (t *teller) stage(i int) Stage {
-	st, of := stages[i], tales[slices.IndexFunc(tales, func(of tale) bool { return of.stage == i && (of.when == nil || of.when(t)) })]
-	st.Title, st.Says, st.Then = of.title, of.says, of.then
-	switch st.Field = cmp.Or(of.field, st.Field); {
-	case of.field == "" && (t.unseen() || t.derived()):
-		st.Field = "" // it never gets there
-	case i == Seen && t.unseen(), (i == Found || i == Inspected) && t.streamed() && !t.unseen():
-		st.Places = []Place{Runtime, Sources}
-	case i >= Sent && t.row.Delivery == pleg.Discarded:
-		st.Level = widget.Bad
-	}
-	if of.at != nil {
-		st.When, st.Who = of.at(t)
-	}
-	return st
+// tale returns which tale of a stage is the first that holds.
+func (t *teller) tale(stage int) int {
+	return slices.IndexFunc(tales, func(of tale) bool {
+		return (of.stage == stage || of.stage == later && stage > Seen) && (of.when == nil || of.when(t))
+	})
 }
 
 // A teller is what a story is made of.
 type teller struct {
 	*engine.Snapshot
-	journal  *model.Journal
 	row      *model.Row
 	pod      *engine.Pod // as it is now, or was last; nil if nothing is known of it
 	gone     bool        // it is not listed
@@ -124,7 +109,7 @@ type teller struct {
 }
 
 func newTeller(s *engine.Snapshot, j *model.Journal, r *model.Row) *teller {
-	t := &teller{Snapshot: s, journal: j, row: r, pod: s.Pod(r.Pod), worker: s.Workers.Of(r.Pod.UID)}
+	t := &teller{Snapshot: s, row: r, pod: s.Pod(r.Pod), worker: s.Workers.Of(r.Pod.UID)}
 	if t.gone = t.pod == nil; t.gone {
 		t.pod = j.Gone(r.Pod.UID)
 	}
