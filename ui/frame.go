@@ -88,8 +88,8 @@ func (m *Model) body(l *text.Line, y int) {
 	}
 }
 
-// pane draws line y of one pane, with its title in a rule as the first. The margin before a
-// row has its look, so that the bar of the cursor begins at the edge of the pane.
+// pane draws line y of one pane, with its title in a rule as the first. The row under the
+// cursor reaches from edge to edge.
 func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func()) {
 	if y == 0 {
 		l.Sign(m.view.Theme.Border, m.view.Theme.Symbols.Horizontal)
@@ -97,11 +97,11 @@ func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func(
 		l.Repeat(m.view.Theme.Border, m.view.Theme.Symbols.Horizontal, l.Left())
 		return
 	}
+	l.Margin()
 	margin := l.Keep(1)
-	l.Space(1)
 	p.Draw(l, y-1, focused)
-	l.End()
 	l.Release(margin)
+	l.End()
 }
 
 // tabs draws the tabs: the pane's own with how much it shows of what. What goes on in

@@ -266,8 +266,8 @@ func TestLaneLooks(t *testing.T) {
 	}
 	var l text.Line
 	l.Begin(30)
-	n.Draw(&l, v, 10, v.Theme.Selected)
-	if l.End(); !strings.Contains(string(l.Buf), v.Theme.Selected.On) {
+	n.Draw(&l, v, 10, v.Theme.Cursor)
+	if l.End(); !strings.Contains(string(l.Buf), v.Theme.Cursor.With(v.Theme.Dim).On) {
 		t.Errorf("no cursor in %q", l.Buf)
 	}
 }

@@ -17,6 +17,7 @@ type Symbols struct {
 	Step             string // from one step to the next
 	Up, Down         string // the order of the column that sorts
 	Mark             string // on a marked event
+	Bar              string // before the row under the cursor
 	Horizontal       string // a rule
 	Vertical         string
 
@@ -46,7 +47,7 @@ var Unicode = Symbols{
 	Good:     "✔", Warn: "▲", Bad: "✖", Unknown: "?",
 	Running: "●", Exited: "○", Created: "◌", Gone: "×", Unseen: "◇",
 	Folded: "▸", Unfolded: "▾", Branch: "├", Last: "└", Bullet: "·", Step: "›",
-	Up: "↑", Down: "↓", Mark: "◆",
+	Up: "↑", Down: "↓", Mark: "◆", Bar: "▌",
 	Horizontal: "─", Vertical: "│",
 	TopLeft: "┌", TopRight: "┐", BottomLeft: "└", BottomRight: "┘", Left: "←", Right: "→",
 	Full: "█", Empty: "·",
@@ -63,7 +64,7 @@ var ASCII = Symbols{
 	Good:     "+", Warn: "!", Bad: "X", Unknown: "?",
 	Running: "*", Exited: "o", Created: ".", Gone: "-", Unseen: "u",
 	Folded: ">", Unfolded: "v", Branch: "|", Last: "`", Bullet: "-", Step: ">",
-	Up: "^", Down: "v", Mark: "#",
+	Up: "^", Down: "v", Mark: "#", Bar: ">",
 	Horizontal: "-", Vertical: "|",
 	TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+", Left: "<", Right: ">",
 	Full: "#", Empty: ".",

@@ -259,9 +259,6 @@ func (t *Table[R, K]) Draw(l *text.Line, p Pen, y int, focused bool) {
 func (t *Table[R, K]) drawCells(l *text.Line, p Pen, r R) {
 	for i, c := range t.shown {
 		col := &t.Columns[c.index]
-		if col.Plain {
-			l.Under()
-		}
 		l.Space(min(i, 1))
 		switch {
 		case col.Draw != nil:
