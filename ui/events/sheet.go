@@ -85,7 +85,7 @@ func (s *sheet) write(d *widget.Doc) {
 func (s *sheet) event(d *widget.Doc) {
 	th, r := s.View.Theme, &s.row
 	symbol, st := say.Event(th, &r.Event)
-	d.Section("EVENT")
+	d.Section("Event")
 	d.Field("type", st, symbol+" "+r.Kind.String())
 	d.Field("from > to", th.Text, steps(th, r))
 	d.Field("pod", th.Text, s.pod())
@@ -115,7 +115,7 @@ func (s *sheet) story(d *widget.Doc) {
 				d.Field(f.Label, look, said(f))
 			}
 		case len(was.Figures) > 0:
-			d.Section("WHAT THE KUBELET DOES")
+			d.Section("What the kubelet does")
 			fallthrough
 		case st.Says != was.Says:
 			_, look := st.Level.Look(th)
@@ -183,7 +183,7 @@ func (s *sheet) lastPicture(d *widget.Doc) {
 		return
 	}
 	th := s.View.Theme
-	d.Section("LAST PICTURE OF THE POD")
+	d.Section("Last picture of the pod")
 	for i := range p.Status.Containers {
 		c := &p.Status.Containers[i]
 		symbol, st := say.State(th, c.State)

@@ -79,7 +79,7 @@ func Holders(o Form, f *diagnose.Finding) []widget.Row {
 		}
 		label, does := "cut with", l.Cut.Text
 		if l.Cut.Risky {
-			label, does = label+" "+o.Theme.Symbols.Warn, "changes the node: "+does
+			label, does = label+" "+o.Theme.Symbols.Risk, "changes the node: "+does
 		}
 		if l.Cut.Command != "" {
 			s.Add(widget.Row{Label: label, Command: l.Cut.Command})

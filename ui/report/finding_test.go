@@ -53,7 +53,7 @@ func TestFindingIsToldOnce(t *testing.T) {
 		},
 		{nil, nil}, // the chain: the same in both
 		{{"one", "two"}, {"one", "two"}},
-		{{"look", "$ pstree 4800", "▲ risky, changes the node: reboot"}, {"look", "$ pstree 4800", "▲ risky, changes the node: reboot"}},
+		{{"look", "$ pstree 4800", "! risky, changes the node: reboot"}, {"look", "$ pstree 4800", "! risky, changes the node: reboot"}},
 		{{"ListContainers", "shop", "pay", "u", "app", "3f2a9b1c0d4e5f60718293a4"}, {"ListContainers shop/pay app, id 3f2a9b1c0d4e5"}},
 	}
 	if len(sheet) != len(want) || len(brief) != len(want) {

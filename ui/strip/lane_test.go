@@ -93,7 +93,7 @@ var lanes = []struct {
 		events: []engine.Event{
 			happened(1, 24.5, 0.2, pleg.Changed, "c1", pleg.Created), started(2, 19.5, 1.2, "c1"), died(3, 11.5, 2, "c1", 137), removed(4, 3.5, "c1"),
 		},
-		want: "|     ◌╌╌╌░●━━━━━░░✖137┈┈┈┈×   |", plain: "|     ....%*=====%%X137____-   |",
+		want: "|     ◌╌╌╌░●━━━━━░░✖137┈┈┈┈−   |", plain: "|     ....%*=====%%X137____-   |",
 	},
 	{
 		name:   "a code that has no room is left out",
@@ -108,7 +108,7 @@ var lanes = []struct {
 	{
 		name:   "an old one that is removed leaves the new one running",
 		events: []engine.Event{died(1, 21.5, 0, "c1", 0), started(2, 15.5, 0, "c2"), removed(3, 5.5, "c1")},
-		want:   "|        ○┈┈┈┈┈●━━━━━━━━━×━━━━━|", plain: "|        o_____*=========-=====|",
+		want:   "|        ○┈┈┈┈┈●━━━━━━━━━−━━━━━|", plain: "|        o_____*=========-=====|",
 	},
 	{
 		name: "a relist that hangs hides all but what is known afterwards", pod: status(pleg.ContainerStatus{State: pleg.Running, CreatedAt: at(9000), StartedAt: at(9000)}),

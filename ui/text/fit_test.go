@@ -197,8 +197,7 @@ func TestAllKeepsItsLookInARow(t *testing.T) {
 	l.Put(th.Good, "b")
 	l.End()
 	bar := th.Selected
-	want := bar.With(th.Dim).On + "a " + bar.Off + bar.With(th.Bad).On + "bad" + bar.Off +
-		bar.With(th.Text).On + " " + bar.Off + bar.With(th.Good).On + "b" + bar.Off + bar.With(th.Text).On + "     " + bar.Off
+	want := bar.With(th.Dim).On + "a " + bar.Off + bar.With(th.Bad).On + "bad " + bar.Off + bar.With(th.Good).On + "b" + bar.Off + bar.With(th.Text).On + "     " + bar.Off
 	if got := string(l.Buf); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

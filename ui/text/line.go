@@ -135,7 +135,7 @@ func (l *Line) Space(n int) {
 		return
 	}
 	st := theme.Style{}
-	if n <= 2 && l.ended == len(l.Buf) && l.last.Ink {
+	if n <= 2 && l.ended == len(l.Buf) && (l.last.Ink || l.over && l.last.Same(l.style)) {
 		st = l.last
 	}
 	l.on(st)

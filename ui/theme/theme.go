@@ -137,6 +137,10 @@ func (s Style) With(st Style) Style {
 	return s.in[st.id]
 }
 
+// Same reports whether both are looks on the background of the same row: a space looks alike
+// in either.
+func (s Style) Same(row Style) bool { return s.in != nil && s.in == row.in }
+
 func (n named) compiled() Looks[Style] {
 	var c Looks[Style]
 	to := reflect.ValueOf(&c).Elem()

@@ -2,6 +2,7 @@ package widget
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/plegtop/plegtop/keymap"
 )
@@ -54,6 +55,14 @@ func Part(first, last, n int) string {
 		return all
 	}
 	return strconv.Itoa(first) + "-" + strconv.Itoa(last) + "/" + all
+}
+
+// Seen is [Part] in words, for a title: "22 pods", or "1-19 of 22 pods".
+func Seen(first, last, n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strings.Replace(Part(first, last, n), "/", " of ", 1) + " " + noun
 }
 
 func clamp(at, most int) int { return max(0, min(at, most)) }

@@ -196,20 +196,20 @@ func TestSort(t *testing.T) {
 	tab.Order(keymap.SortNext)
 	check("next", "abc n false", "  N↓ NAME")
 	tab.Order(keymap.SortNext)
-	check("next but one", "abc name false", "NAME↓")
+	check("next but one", "abc name false", "NAME↑")
 	tab.Invert()
-	check("inverted", "cba name true", "NAME↑")
+	check("inverted", "cba name true", "NAME↓")
 	tab.Order(keymap.SortNext)
 	check("round", "cab  true", "NAME  ")
 	tab.Order(keymap.SortPrev)
-	check("back", "cba name true", "NAME↑")
+	check("back", "cba name true", "NAME↓")
 	if tab.SortBy("state") || tab.SortBy("nothing") || !tab.SortBy("N") {
 		t.Error("columns by name")
 	}
 	check("by name", "cba n true", "N↑")
 	tab.Hide([]string{"n"})
 	tab.Order(keymap.SortNext)
-	check("next to one that is not shown", "cba name true", "NAME↑")
+	check("next to one that is not shown", "cba name true", "NAME↓")
 	tab.Hide(nil)
 	tab.SortBy("")
 	if twice := tab.ClickHead(2); !twice || !tab.ClickHead(2) {
@@ -222,7 +222,7 @@ func TestSort(t *testing.T) {
 	if !tab.ClickHead(5) {
 		t.Error("no click on NAME")
 	}
-	check("another head", "abc name false", "NAME↓")
+	check("another head", "abc name false", "NAME↑")
 }
 
 func TestHide(t *testing.T) {
@@ -419,5 +419,32 @@ func TestDrawingATableDoesNotAllocate(t *testing.T) {
 		}
 	}); n > 0 {
 		t.Errorf("drawing allocates %v times", n)
+	}
+}
+
+// TestEmptyColumnsGiveTheirRoom holds that a column of which no row has anything is not shown,
+// that the others have its cells, and that it comes with the first value.
+func TestEmptyColumnsGiveTheirRoom(t *testing.T) {
+	tab := &widget.Table[row, string]{Key: func(r row) string { return r.name }, Columns: []widget.Column[row]{
+		{Name: "name", Head: "NAME", Least: 4, Most: 20, Fits: true, Value: func(p widget.Pen, r row) widget.Cell { return widget.Name(p.Text, r.name) }},
+		{Name: "exit", Head: "EXIT", Least: 9, Rank: 1, Gives: true, Value: func(p widget.Pen, r row) widget.Cell {
+			if r.n == 0 {
+				return widget.Cell{}
+			}
+			return widget.Number(p.Bad, int64(r.n))
+		}},
+	}}
+	tab.Resize(pen(), 20, 5)
+	tab.Set([]row{{name: "a-long-name-12345"}})
+	if got := lines(t, tab.Draw, 20, 2); got[0] != "NAME" || got[1] != "a-long-name-12345" {
+		t.Errorf("without a value: %q", got)
+	}
+	tab.Set([]row{{name: "a-long-name-12345", n: 7}})
+	if got := lines(t, tab.Draw, 20, 2); !strings.Contains(got[0], "EXIT") || !strings.Contains(got[1], "…12345         7") {
+		t.Errorf("with a value: %q", got)
+	}
+	tab.Set([]row{{name: "a-long-name-12345"}})
+	if got := lines(t, tab.Draw, 20, 1)[0]; !strings.Contains(got, "EXIT") {
+		t.Errorf("it went with its last value, and all moved: %q", got)
 	}
 }
