@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -91,10 +92,12 @@ func (m *Model) body(l *text.Line, y int) {
 // pane draws line y of one pane, with its title in a rule as the first. The row under the
 // cursor reaches from edge to edge.
 func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func()) {
-	if y == 0 {
-		l.Sign(m.view.Theme.Border, m.view.Theme.Symbols.Horizontal)
+	if th := m.view.Theme; y == 0 {
+		rule := theme.When(focused && len(m.layout.boxes) > 1, th.Focus, th.Border)
+		l.Sign(rule, th.Symbols.Horizontal)
 		title()
-		l.Repeat(m.view.Theme.Border, m.view.Theme.Symbols.Horizontal, l.Left())
+		l.Space(1)
+		l.Repeat(rule, th.Symbols.Horizontal, l.Left())
 		return
 	}
 	l.Margin()
@@ -108,8 +111,8 @@ func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func(
 // panes that are not seen their tabs tell.
 //
 // All names stay, and how much the pane shows or that it is filtered: of what it tells
-// besides the rest is left out. Where there is no room for the names the other tabs are
-// their numbers.
+// besides the rest is left out. Where there is no room for the names the other tabs have
+// their first letters.
 func (m *Model) tabs(l *text.Line, b box) {
 	all, own := m.headings(b)
 	about := all[own].told
@@ -120,30 +123,34 @@ func (m *Model) tabs(l *text.Line, b box) {
 	room := func(told int) (w int) {
 		all[own].told = about[:told]
 		for _, t := range all {
-			w += t.width()
+			w += 1 + t.width()
 		}
 		return w
 	}
 	if room(least) > l.Left() {
 		for i := range all {
 			if i != own {
-				all[i].name, _, _ = strings.Cut(all[i].name, " ")
+				all[i].name = all[i].short
 			}
 		}
+	}
+	if len(m.view.Filtered()) == 0 {
+		least = 0
 	}
 	for told := len(about); room(told) > l.Left() && told > least; {
 		told--
 	}
 	th := m.view.Theme
 	for i, t := range all {
+		l.Space(min(i, 1))
 		m.heading(l, theme.When(i != own, th.Dim, theme.When(b.pane == m.focus, th.Focus, th.Title)), t.name, t.told)
 	}
 }
 
 // A tab is the number and the name of a pane, and what is told of it.
 type tab struct {
-	name string
-	told []text.Span
+	name, short string
+	told        []text.Span
 }
 
 // headings returns the tabs of a title: the pane's own, and those of the panes that are not
@@ -158,16 +165,17 @@ func (m *Model) headings(b box) (all []tab, own int) {
 		if i == b.pane {
 			told, own = info.About, len(all)
 		}
-		all = append(all, tab{strconv.Itoa(i+1) + " " + info.Name, told})
+		key := strconv.Itoa(i+1) + " "
+		all = append(all, tab{key + info.Name, key + cmp.Or(info.Short, info.Name[:min(4, len(info.Name))]), told})
 	}
 	return all, own
 }
 
 // width is how many cells the heading takes.
 func (t tab) width() int {
-	w := 3 + text.Width(t.name)
-	for _, s := range t.told {
-		w += 1 + text.Width(s.Text)
+	w := 1 + text.Width(t.name)
+	for i, s := range t.told {
+		w += 1 + 2*min(i, 1) + text.Width(s.Text)
 	}
 	return w
 }
@@ -176,12 +184,14 @@ func (t tab) width() int {
 func (m *Model) heading(l *text.Line, st theme.Style, name string, told []text.Span) {
 	l.Space(1)
 	l.Put(st, name)
-	for _, s := range told {
+	for i, s := range told {
+		if i > 0 {
+			l.Space(1)
+			l.Sign(m.view.Theme.Dim, m.view.Theme.Symbols.Bullet)
+		}
 		l.Space(1)
 		l.Put(s.Style, s.Text)
 	}
-	l.Space(1)
-	l.Sign(m.view.Theme.Border, m.view.Theme.Symbols.Horizontal)
 }
 
 // footer draws the last line: a layer that has its place there, the answer to the last
