@@ -130,7 +130,7 @@ func (m *Model) tabs(l *text.Line, b box) {
 	if room(least) > l.Left() {
 		for i := range all {
 			if i != own {
-				all[i].name = all[i].short
+				all[i].name = all[i].name[:2] + all[i].short
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func (m *Model) tabs(l *text.Line, b box) {
 
 // A tab is the number and the name of a pane, and what is told of it.
 type tab struct {
-	name, short string
+	name, short string // with its number, and without it
 	told        []text.Span
 }
 
@@ -165,8 +165,7 @@ func (m *Model) headings(b box) (all []tab, own int) {
 		if i == b.pane {
 			told, own = info.About, len(all)
 		}
-		key := strconv.Itoa(i+1) + " "
-		all = append(all, tab{key + info.Name, key + cmp.Or(info.Short, info.Name[:min(4, len(info.Name))]), told})
+		all = append(all, tab{strconv.Itoa(i+1) + " " + info.Name, cmp.Or(info.Short, info.Name[:min(4, len(info.Name))]), told})
 	}
 	return all, own
 }

@@ -2,7 +2,6 @@ package widget
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/plegtop/plegtop/keymap"
 )
@@ -59,10 +58,14 @@ func Part(first, last, n int) string {
 
 // Seen is [Part] in words, for a title: "22 pods", or "1-19 of 22 pods".
 func Seen(first, last, n int, noun string) string {
-	if n != 1 {
-		noun += "s"
+	many := "s"
+	if n == 1 {
+		many = ""
 	}
-	return strings.Replace(Part(first, last, n), "/", " of ", 1) + " " + noun
+	if first <= 1 && last >= n {
+		return strconv.Itoa(n) + " " + noun + many
+	}
+	return strconv.Itoa(first) + "-" + strconv.Itoa(last) + " of " + strconv.Itoa(n) + " " + noun + many
 }
 
 func clamp(at, most int) int { return max(0, min(at, most)) }
