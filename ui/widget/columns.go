@@ -74,7 +74,7 @@ func (t *Table[R, K]) measure() (grown bool) {
 		switch {
 		case c.Fits && t.needs[i] < c.Most, c.Gives && t.needs[i] == 0:
 			fits = append(fits, i)
-		case !c.Fits:
+		case !c.Fits && !c.Gives:
 			t.needs[i] = c.Most
 		}
 	}

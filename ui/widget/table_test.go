@@ -444,6 +444,7 @@ func TestEmptyColumnsGiveTheirRoom(t *testing.T) {
 		t.Errorf("with a value: %q", got)
 	}
 	tab.Set([]row{{name: "a-long-name-12345"}})
+	tab.Hide(nil)
 	if got := lines(t, tab.Draw, 20, 1)[0]; !strings.Contains(got, "EXIT") {
 		t.Errorf("it went with its last value, and all moved: %q", got)
 	}
