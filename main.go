@@ -58,7 +58,7 @@ func main() {
 func run(args []string) int {
 	o, err := options.Parse(args, columns)
 	out := terminal.Writer(os.Stdout, os.Environ())
-	look := o.Look(true)
+	look := o.Look(os.Getenv("COLORFGBG"))
 	help := options.Page{Width: terminal.Width(os.Stdout), Theme: &look}
 	switch {
 	case errors.Is(err, options.ErrHelp):
@@ -228,17 +228,14 @@ func screen(o options.Options, guard *terminal.Guard) live {
 		filters := history.Open()
 		config := ui.Config{
 			Context: ctx, Feed: diagnose.NewLive(eng.Feed(), src.Endpoint), Controls: eng, Source: src.Source, Director: src.Director, Captions: o.Captions,
-			Keys: o.Keys, Theme: o.Look(true), ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()), Mouse: o.Mouse,
+			Keys: o.Keys, Theme: o.Look(os.Getenv("COLORFGBG")), Follow: o.Theme == "", ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()), Mouse: o.Mouse,
 			Namespaces: o.Namespaces, Filter: o.Filter, History: filters.Lines(), Remember: filters.Remember,
 			Panes: pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time, Hidden: o.Hidden},
 			Save: func(node string, at time.Time, rows []model.Row) (string, error) {
 				return lines.Save(".", node, at, rows)
 			},
 		}
-		if o.Theme == "" {
-			config.Light = o.Look(false)
-		}
-		on := terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Light.Name != ""}
+		on := terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Follow}
 		if crash.IsChild() {
 			on.Status = crash.Status
 		}
@@ -311,7 +308,7 @@ func checking(o options.Options) view {
 // style says how check and bench write.
 func style(o options.Options, src source.Source) lines.CheckOptions {
 	style := lines.CheckOptions{
-		JSON: o.JSON, DOT: o.DOT, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: o.Look(true),
+		JSON: o.JSON, DOT: o.DOT, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: o.Look(os.Getenv("COLORFGBG")),
 		Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint, Namespaces: o.Namespaces,
 	}
 	style.Colour = style.Width > 0

@@ -54,7 +54,7 @@ type Config struct {
 	Captions bool              // of the demo's script, from the start
 
 	Theme   theme.Theme // the default theme if it has no name
-	Light   theme.Theme // in the place of Theme where the terminal says that its background is light; none if it has no name
+	Follow  bool        // the theme becomes the one for the terminal's background once that is told
 	ASCII   bool        // nothing outside ASCII reaches the terminal
 	NoColor bool        // the mono theme in the place of Theme
 	Mouse   bool        // wheel and clicks; else the terminal's own selection works
@@ -81,10 +81,10 @@ func (c Config) withDefaults() Config {
 	}
 	if c.NoColor {
 		c.Theme, _ = theme.Named("mono")
-		c.Light = theme.Theme{}
+		c.Follow = false
 	}
 	if c.ASCII {
-		c.Theme, c.Light = c.Theme.Plain(), c.Light.Plain()
+		c.Theme = c.Theme.Plain()
 	}
 	if c.EventsKept <= 0 {
 		c.EventsKept = 10_000

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -101,28 +102,30 @@ func (m *Model) body(l *text.Line, y int) {
 	}
 }
 
-// pane draws line y of one pane, with its title in a rule as the first. The margin before a
-// row has its look, so that the bar of the cursor begins at the edge of the pane.
+// pane draws line y of one pane, with its title in a rule as the first. The row under the
+// cursor reaches from edge to edge.
 func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func()) {
-	if y == 0 {
-		l.Sign(m.view.Theme.Border, m.view.Theme.Symbols.Horizontal)
+	if th := m.view.Theme; y == 0 {
+		rule := theme.When(focused && len(m.layout.boxes) > 1, th.Focus, th.Border)
+		l.Sign(rule, th.Symbols.Horizontal)
 		title()
-		l.Repeat(m.view.Theme.Border, m.view.Theme.Symbols.Horizontal, l.Left())
+		l.Space(1)
+		l.Repeat(rule, th.Symbols.Horizontal, l.Left())
 		return
 	}
+	l.Margin()
 	margin := l.Keep(1)
-	l.Space(1)
 	p.Draw(l, y-1, focused)
-	l.End()
 	l.Release(margin)
+	l.End()
 }
 
 // tabs draws the tabs: the pane's own with how much it shows of what. What goes on in
 // panes that are not seen their tabs tell.
 //
 // All names stay, and how much the pane shows or that it is filtered: of what it tells
-// besides the rest is left out. Where there is no room for the names the other tabs are
-// their numbers.
+// besides the rest is left out. Where there is no room for the names the other tabs have
+// their first letters.
 func (m *Model) tabs(l *text.Line, b box) {
 	all, own := m.headings(b)
 	about := all[own].told
@@ -133,30 +136,34 @@ func (m *Model) tabs(l *text.Line, b box) {
 	room := func(told int) (w int) {
 		all[own].told = about[:told]
 		for _, t := range all {
-			w += t.width()
+			w += 1 + t.width()
 		}
 		return w
 	}
 	if room(least) > l.Left() {
 		for i := range all {
 			if i != own {
-				all[i].name, _, _ = strings.Cut(all[i].name, " ")
+				all[i].name = all[i].name[:2] + all[i].short
 			}
 		}
+	}
+	if len(m.view.Filtered()) == 0 {
+		least = 0
 	}
 	for told := len(about); room(told) > l.Left() && told > least; {
 		told--
 	}
 	th := m.view.Theme
 	for i, t := range all {
+		l.Space(min(i, 1))
 		m.heading(l, theme.When(i != own, th.Dim, theme.When(b.pane == m.focus, th.Focus, th.Title)), t.name, t.told)
 	}
 }
 
 // A tab is the number and the name of a pane, and what is told of it.
 type tab struct {
-	name string
-	told []text.Span
+	name, short string // with its number, and without it
+	told        []text.Span
 }
 
 // headings returns the tabs of a title: the pane's own, and those of the panes that are not
@@ -171,16 +178,16 @@ func (m *Model) headings(b box) (all []tab, own int) {
 		if i == b.pane {
 			told, own = info.About, len(all)
 		}
-		all = append(all, tab{strconv.Itoa(i+1) + " " + info.Name, told})
+		all = append(all, tab{strconv.Itoa(i+1) + " " + info.Name, cmp.Or(info.Short, info.Name[:min(4, len(info.Name))]), told})
 	}
 	return all, own
 }
 
 // width is how many cells the heading takes.
 func (t tab) width() int {
-	w := 3 + text.Width(t.name)
-	for _, s := range t.told {
-		w += 1 + text.Width(s.Text)
+	w := 1 + text.Width(t.name)
+	for i, s := range t.told {
+		w += 1 + 2*min(i, 1) + text.Width(s.Text)
 	}
 	return w
 }
@@ -189,12 +196,14 @@ func (t tab) width() int {
 func (m *Model) heading(l *text.Line, st theme.Style, name string, told []text.Span) {
 	l.Space(1)
 	l.Put(st, name)
-	for _, s := range told {
+	for i, s := range told {
+		if i > 0 {
+			l.Space(1)
+			l.Sign(m.view.Theme.Dim, m.view.Theme.Symbols.Bullet)
+		}
 		l.Space(1)
 		l.Put(s.Style, s.Text)
 	}
-	l.Space(1)
-	l.Sign(m.view.Theme.Border, m.view.Theme.Symbols.Horizontal)
 }
 
 // footer draws the last line: a layer that has its place there, the answer to the last

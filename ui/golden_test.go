@@ -246,7 +246,7 @@ var styles = func() *strings.Replacer {
 		th, _ := theme.Named(name)
 		for _, field := range reflect.ValueOf(th.Looks).Fields() {
 			s := field.Interface().(theme.Style)
-			for _, s := range []theme.Style{s, th.Selected.With(s), th.Idle.With(s)} {
+			for _, s := range []theme.Style{s, th.Selected.With(s), th.Idle.With(s), th.Cursor.With(s)} {
 				if s.On != "" {
 					out = append(out, s.On, "")
 				}

@@ -15,6 +15,7 @@ import (
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -234,7 +235,12 @@ func (m *Model) freeze() {
 // background takes the theme that can be read on the terminal's own background, unless
 // a person chose one.
 func (m *Model) background(dark bool) {
-	if !dark && m.cfg.Light.Name != "" {
-		m.view.Theme = &m.cfg.Light
+	if !m.cfg.Follow {
+		return
 	}
+	t := theme.For(dark)
+	if m.cfg.ASCII {
+		t = t.Plain()
+	}
+	m.view.Theme = &t
 }

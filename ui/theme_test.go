@@ -14,16 +14,16 @@ import (
 // TestLightThemeFollowsTheTerminal holds that the theme is that of the terminal's own
 // background once it has told it, unless a person has chosen one or wants no colours.
 func TestLightThemeFollowsTheTerminal(t *testing.T) {
-	light := theme.For(false)
+	light, dark := theme.For(false), theme.For(true)
 	for name, tt := range map[string]struct {
 		change func(*Config)
 		colour color.Color
 		want   string
 	}{
-		"light":           {func(c *Config) { c.Light = light }, color.White, light.Name},
-		"dark":            {func(c *Config) { c.Light = light }, color.Black, theme.Default().Name},
+		"light":           {func(c *Config) { c.Follow = true }, color.White, light.Name},
+		"dark":            {func(c *Config) { c.Follow = true }, color.Black, dark.Name},
 		"nobody asked":    {func(*Config) {}, color.White, theme.Default().Name},
-		"without colours": {func(c *Config) { c.Light, c.NoColor = light, true }, color.White, "mono"},
+		"without colours": {func(c *Config) { c.Follow, c.NoColor = true, true }, color.White, "mono"},
 	} {
 		s := newStage(t, 80, 24, tt.change).show(panetest.Healthy())
 		s.send(tea.BackgroundColorMsg{Color: tt.colour})
@@ -34,7 +34,7 @@ func TestLightThemeFollowsTheTerminal(t *testing.T) {
 			t.Errorf("%s: the frame is light: %v", name, on)
 		}
 	}
-	s := newStage(t, 80, 24, func(c *Config) { c.Light, c.ASCII = light, true }).show(panetest.Healthy())
+	s := newStage(t, 80, 24, func(c *Config) { c.Follow, c.ASCII = true, true }).show(panetest.Healthy())
 	if s.send(tea.BackgroundColorMsg{Color: color.White}); !s.m.view.Theme.Symbols.ASCII {
 		t.Error("the light theme draws more than ASCII")
 	}

@@ -67,7 +67,7 @@ var footer = []keymap.Action{
 
 // Info says how many events there are, and what is shown of them.
 func (e *events) Info() pane.Info {
-	return pane.Info{Name: "Events", About: e.about, Scope: keymap.Following, Footer: footer, Least: 3, Wanted: always, Wide: true}
+	return pane.Info{Name: "Events", Short: "Evts", About: e.about, Scope: keymap.Following, Footer: footer, Least: 3, Wanted: always, Wide: true}
 }
 
 // Observe takes over what has happened.
@@ -225,14 +225,14 @@ func (e *events) title() {
 	e.Idle = !e.follow
 	th, shown := e.View.Theme, e.View.Journal.Shown()
 	n := len(shown)
-	seen, how := strconv.Itoa(n), text.Say(th.Dim, "following")
+	seen, how := widget.Seen(1, n, n, "event"), text.Say(th.Dim, "following")
 	switch {
 	case n == 0:
 		seen = "none"
 	case !e.follow:
 		seen, how = e.seen(shown), text.Say(th.Warn, "not following")
 	case n >= 10:
-		seen = strconv.FormatUint(say.Coarse(uint64(n/10*10)), 10) + "+"
+		seen = strconv.FormatUint(say.Coarse(uint64(n/10*10)), 10) + "+ events"
 	}
 	e.about = []text.Span{text.Say(th.Dim, seen)}
 	if n > 0 {
@@ -241,11 +241,11 @@ func (e *events) title() {
 	e.about = append(e.about, e.View.Filtered()...)
 }
 
-// seen says which of the events are visible, such as "1-20/110".
+// seen says which of the events are visible, such as "1-20 of 110 events".
 func (e *events) seen(shown []uint64) string {
 	first, last, _ := e.Visible()
 	if first == 0 {
-		return "0/" + strconv.Itoa(len(shown))
+		return "0 of " + strconv.Itoa(len(shown)) + " events"
 	}
 	all := e.Rows()
 	from := sort.Search(len(shown), func(i int) bool { return shown[i] >= all[first-1].seq })
@@ -253,7 +253,7 @@ func (e *events) seen(shown []uint64) string {
 	if all[last-1].kind == rule {
 		to--
 	}
-	return widget.Part(from+1, to, len(shown))
+	return widget.Seen(from+1, to, len(shown), "event")
 }
 
 // Draw draws the heads, or a row.

@@ -270,12 +270,12 @@ func TestFilterIsNamedAndKeepsTheEvent(t *testing.T) {
 	}
 	s.V.Filter = pane.Filter{Text: "exit=1", By: by, Namespaces: []string{"ns", "b"}}
 	s.V.Journal.Filter(by.Event, false)
-	if s.Refresh(); s.Subject().Event != 3 || about(s) != "8  not following  /exit=1  ns:ns,b" {
+	if s.Refresh(); s.Subject().Event != 3 || about(s) != "8 events  not following  /exit=1  ns:ns,b" {
 		t.Errorf("on %d, %q", s.Subject().Event, about(s))
 	}
 	s.V.Filter = pane.Filter{}
 	s.V.Journal.Filter(nil, false)
-	if s.Refresh(); s.Subject().Event != 3 || about(s) != "1-9/20  not following" {
+	if s.Refresh(); s.Subject().Event != 3 || about(s) != "1-9 of 20 events  not following" {
 		t.Errorf("on %d, %q", s.Subject().Event, about(s))
 	}
 	s.V.Journal.Filter(func(engine.Event, time.Time) bool { return false }, false)
@@ -380,7 +380,7 @@ func TestSheetShowsTheLastPicture(t *testing.T) {
 	v.Pods.Observe(&left, panetest.Standings(&left, nil))
 	v.Journal.Observe(engine.Update{Snapshot: &left, Events: []engine.Event{e}})
 	s := panetest.NewStage(Sheet(v, pane.Subject{Event: 1}), v, 118, 45)
-	for _, want := range []string{"LAST PICTURE", "container payments", "exit code 137 (SIGKILL), OOMKilled", "container istio-proxy"} {
+	for _, want := range []string{"Last picture", "container payments", "exit code 137 (SIGKILL), OOMKilled", "container istio-proxy"} {
 		if !strings.Contains(s.Text(), want) {
 			t.Errorf("no %q in\n%s", want, s.Text())
 		}

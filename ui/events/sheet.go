@@ -88,7 +88,7 @@ func (s *sheet) write(d *widget.Doc) {
 func (s *sheet) event(d *widget.Doc) {
 	th, r := s.View.Theme, &s.row
 	symbol, st := say.Event(th, &r.Event)
-	d.Section("EVENT")
+	d.Section("Event")
 	d.Field("type", st, symbol+" "+r.Kind.String())
 	d.Field("from > to", th.Text, steps(th, r))
 	d.Field("pod", th.Text, s.pod())
@@ -108,10 +108,10 @@ func (s *sheet) event(d *widget.Doc) {
 // then. That it does nothing is written once.
 func (s *sheet) story(d *widget.Doc) {
 	th, all := s.View.Theme, story.Of(s.View.Snapshot, s.View.Journal, &s.row)
-	d.Section("SEEN")
+	d.Section("Seen")
 	d.Field("happened", th.Text, cmp.Or(all[story.Seen].At(), theme.When(s.row.AtStart, "before plegtop started", "not known")))
 	s.seen(d)
-	d.Section("WHAT THE KUBELET DOES")
+	d.Section("What the kubelet does")
 	for i, st := range all[story.Found:] {
 		if st.Says != all[i].Says {
 			_, look := st.Level.Look(th)
@@ -196,7 +196,7 @@ func (s *sheet) lastPicture(d *widget.Doc) {
 		return
 	}
 	th := s.View.Theme
-	d.Section("LAST PICTURE OF THE POD")
+	d.Section("Last picture of the pod")
 	for i := range p.Status.Containers {
 		c := &p.Status.Containers[i]
 		symbol, st := say.State(th, c.State)

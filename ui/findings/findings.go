@@ -93,7 +93,7 @@ func (f *findings) Info() pane.Info {
 			continue
 		}
 		symbol, st := say.SeverityLook(look, s)
-		few := symbol + " " + strconv.Itoa(n)
+		few := symbol + strconv.Itoa(n)
 		if info.Mark == nil {
 			info.Mark = []text.Span{text.Say(st, few)}
 		}

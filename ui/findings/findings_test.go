@@ -83,7 +83,7 @@ func TestInfo(t *testing.T) {
 	for _, s := range info.Mark {
 		mark = append(mark, s.Text)
 	}
-	if diff := cmp.Diff([][]string{{"✖ 2 critical", "▲ 2 warning"}, {"✖ 2"}}, [][]string{about, mark}); diff != "" {
+	if diff := cmp.Diff([][]string{{"✖2 critical", "▲2 warning"}, {"✖2"}}, [][]string{about, mark}); diff != "" {
 		t.Errorf("about, mark (-want +got):\n%s", diff)
 	}
 	if none := show(80, 20).Info(); none.Mark != nil || len(none.About) != 1 || none.Wanted != 1 {

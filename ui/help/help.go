@@ -139,12 +139,13 @@ func symbols(s *theme.Symbols) Section {
 		{s.Unknown, "the runtime says unknown"},
 		{s.Good, "good"},
 		{s.Warn, "may become a problem, or is over by itself soon"},
+		{s.Risk, "a step that changes the node"},
 		{s.Bad, "a problem; an event: died, with another exit code than 0"},
 		{s.Folded + " " + s.Unfolded, "folded, unfolded"},
 		{s.Up + " " + s.Down, "the column that sorts, and which way round"},
 		{s.Mark, "a marked event"},
 		{s.Spark[0] + " " + s.Spark[len(s.Spark)/2] + " " + s.Spark[len(s.Spark)-1], "how long a relist took"},
-		{s.SparkFailed, "a relist that failed"},
+		{s.SparkFailed, "a relist or call that failed"},
 		{strings.Join(s.Shades, ""), "how long calls took, the shortest first"},
 	}}
 }

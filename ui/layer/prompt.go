@@ -143,7 +143,7 @@ func (p *Prompt) Draw(l *text.Line, _ int, _ bool) {
 	fits := func(from int) bool { return text.Width(string(before[from:])) < room }
 	before = before[sort.Search(len(before), fits):]
 	l.Put(t.Input, string(before))
-	l.Put(t.Selected, under)
+	l.Put(t.Cursor, under)
 	kept := 0
 	if p.err != nil {
 		kept = l.Keep(l.Left() - room + text.Width(string(before)))

@@ -81,10 +81,10 @@ type Options struct {
 	eventsGiven bool
 }
 
-// Look returns the theme to draw with: the chosen one, or the one that fits a background
-// that is dark or is not.
-func (o Options) Look(dark bool) theme.Theme {
-	t := theme.For(dark)
+// Look returns the theme to draw with: the chosen one, or what the terminal's COLORFGBG
+// speaks for.
+func (o Options) Look(colorfgbg string) theme.Theme {
+	t := theme.Guess(colorfgbg)
 	if o.Theme != "" {
 		t, _ = theme.Named(o.Theme)
 	}

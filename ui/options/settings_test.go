@@ -86,16 +86,16 @@ func TestEveryActionIsBoundByItsName(t *testing.T) {
 func TestLook(t *testing.T) {
 	for _, tt := range []struct {
 		chosen string
-		dark   bool
+		said   string
 		name   string
 	}{
-		{"", true, "default"}, {"", false, "light"}, {"light", true, "light"}, {"mono", true, "mono"},
+		{"", "", "default"}, {"", "0;15", "light"}, {"", "15;0", "dark"}, {"light", "15;0", "light"}, {"mono", "", "mono"},
 	} {
 		o := Options{Theme: tt.chosen}
-		if got := o.Look(tt.dark); got.Name != tt.name || got.Symbols.ASCII {
+		if got := o.Look(tt.said); got.Name != tt.name || got.Symbols.ASCII {
 			t.Errorf("%+v: theme %s", tt, got.Name)
 		}
-		if o.ASCII = true; !o.Look(tt.dark).Symbols.ASCII {
+		if o.ASCII = true; !o.Look(tt.said).Symbols.ASCII {
 			t.Errorf("%+v: not in ASCII", tt)
 		}
 	}
@@ -145,7 +145,7 @@ func TestErrors(t *testing.T) {
 		{"namespce: a\n", "f:1: namespce: no such setting; did you mean namespace?"},
 		{"demo: tour\n", "f:1: demo: is for the command line alone"},
 		{"version: true\n", "f:1: version: is for the command line alone"},
-		{"theme: dim\n", `f:1: theme: want one of default, mono, bright, contrast, light, not "dim"`},
+		{"theme: dim\n", `f:1: theme: want one of default, dark, light, contrast, mono, not "dim"`},
 		{"theme: [a]\n", `f:1: theme: want one value`},
 		{"theme:\n", `f:1: theme: want one value`},
 		{"sort: mood\n", `f:1: sort: want one of pod, state, run, age, rst, worst, lastevent, not "mood"`},
@@ -191,13 +191,13 @@ func TestKeysChangePlaces(t *testing.T) {
 
 // A flag wins over the file, and the file over a flag that was not given.
 func TestFlagsWinOverTheFile(t *testing.T) {
-	file := written(t, "relist-period: 5s\ntheme: bright\nnamespace: [a, b]\ndeadline: 9s\nruntime-endpoint: /run/x.sock\n")
+	file := written(t, "relist-period: 5s\ntheme: contrast\nnamespace: [a, b]\ndeadline: 9s\nruntime-endpoint: /run/x.sock\n")
 	for _, tt := range []struct {
 		args string
 		want func(*Options)
 	}{
 		{"", func(o *Options) {
-			o.Period, o.Theme, o.Namespaces, o.Endpoint = 5*time.Second, "bright", []string{"a", "b"}, "/run/x.sock"
+			o.Period, o.Theme, o.Namespaces, o.Endpoint = 5*time.Second, "contrast", []string{"a", "b"}, "/run/x.sock"
 		}},
 		{"--relist-period 1s --theme mono --ascii -n c --runtime-endpoint /run/y.sock", func(o *Options) {
 			o.Theme, o.ASCII, o.Namespaces, o.Endpoint = "mono", true, []string{"c"}, "/run/y.sock"

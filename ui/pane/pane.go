@@ -53,6 +53,7 @@ type Explainer interface {
 // Info says how a pane wants to be shown.
 type Info struct {
 	Name  string       // of its tab or title, such as "Pods"; from outside, so not clean
+	Short string       // in the place of Name where there is no room for that; its first letters if empty
 	About []text.Span  // after the name: how much of what it shows
 	Mark  []text.Span  // after the name where the pane itself is not seen: that it holds trouble
 	Scope keymap.Scope // what can be done in it by keys while it has them

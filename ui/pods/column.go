@@ -57,7 +57,7 @@ var columns = []widget.Column[row]{
 		Value: pod(running), Draw: drawDots,
 	}, {
 		Name: "exit", Head: "EXIT", Help: "the exit code of the container that ended last",
-		Least: 4, Rank: 5, Right: true,
+		Least: 4, Rank: 5, Right: true, Gives: true,
 		Value: func(b widget.Pen, r row) widget.Cell {
 			switch {
 			case r.part == nil:
@@ -69,7 +69,7 @@ var columns = []widget.Column[row]{
 		},
 	}, {
 		Name: "rst", Head: "RST", Help: "restarts, of the container that was restarted most",
-		Least: 4, Rank: 5, Right: true,
+		Least: 4, Rank: 5, Right: true, Gives: true,
 		Value: func(b widget.Pen, r row) widget.Cell {
 			n := uint64(r.of.Restarts)
 			if r.part != nil {
@@ -121,7 +121,7 @@ var columns = []widget.Column[row]{
 		}),
 	}, {
 		Name: "remark", Head: "REMARK", Help: "what is wrong, in the runtime's words where it said so; of a container what it runs",
-		Least: 8, Fair: 14, Most: 200, Rank: 4,
+		Least: 8, Fair: 14, Most: 200, Rank: 4, Gives: true,
 		Value: remarked,
 	},
 }

@@ -25,14 +25,14 @@ func (p *pods) entitle() {
 	p.about = append(p.about, v.Filtered()...)
 }
 
-// part is which of the pods that are shown are in sight, such as "1-20/110", and of how
-// many where a filter hides some.
+// part is which of the pods that are shown are in sight, such as "1-20 of 90 pods", and how many
+// there are where a filter hides some.
 func (p *pods) part() string {
 	shown, all := len(p.View.Pods.Shown), p.View.Pods.Len()
 	first, last := p.inSight()
-	out := widget.Part(first, last, shown)
+	out := widget.Seen(first, last, shown, "pod")
 	if shown < all {
-		out += " of " + strconv.Itoa(all)
+		out += " (" + strconv.Itoa(all) + " in all)"
 	}
 	return out
 }
@@ -57,7 +57,7 @@ func (p *pods) problems(unseen string) []text.Span {
 	if l.Critical {
 		symbol, st = t.Symbols.Bad, t.Bad
 	}
-	out := symbol + " " + strconv.Itoa(l.Troubled)
+	out := symbol + strconv.Itoa(l.Troubled)
 	if unseen != "" {
 		out += " (" + unseen + ")"
 	}

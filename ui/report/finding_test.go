@@ -54,8 +54,8 @@ func TestFindingIsToldOnce(t *testing.T) {
 		{nil, nil}, // the chain: the same in both
 		{{"one", "two"}, {"one", "two"}},
 		{
-			{"look", "$ pstree 4800", "▲ RISK: reboot"},
-			{"look", "$ pstree 4800", "▲ RISK: ends the update", "$ kill 4800", "▲ RISK: reboot"},
+			{"look", "$ pstree 4800", "! RISK: reboot"},
+			{"look", "$ pstree 4800", "! RISK: ends the update", "$ kill 4800", "! RISK: reboot"},
 		},
 		{{"ListContainers", "shop", "pay", "u", "app", "3f2a9b1c0d4e5f60718293a4"}, {"ListContainers shop/pay app, id 3f2a9b1c0d4e5"}},
 	}

@@ -55,7 +55,7 @@ func link(t *theme.Theme, l diagnose.Link, indent, w int) [][]text.Span {
 	if l.Cut != nil {
 		mark, st := t.Symbols.Mark, t.Strong
 		if l.Cut.Risky {
-			mark, st = t.Symbols.Warn, t.Warn
+			mark, st = t.Symbols.Risk, t.Warn
 		}
 		lines = beside(lines, below, text.Say(st, mark+" cut here"), w)
 	}
@@ -111,7 +111,7 @@ func named(l diagnose.Link) string {
 // Step says what a step is for, and how that is shown.
 func Step(t *theme.Theme, s diagnose.Step) (string, theme.Style) {
 	if s.Risky {
-		return t.Symbols.Warn + " RISK: " + s.Text, t.Warn
+		return t.Symbols.Risk + " RISK: " + s.Text, t.Warn
 	}
 	return s.Text, t.Text
 }

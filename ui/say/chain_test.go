@@ -59,7 +59,7 @@ func TestChain(t *testing.T) {
 			"relist",
 			"└─ ListContainers · no reply for 12s",
 			"   └─ pay/api app, id 3f2a9b1c0d4e5 · its status is not answered, that of 16 others is",
-			"      └─ runc update, pid 4800 ▲ cut here · child of its shim",
+			"      └─ runc update, pid 4800 ! cut here · child of its shim",
 			"         └─ D in nfs4_do_setattr ◆ cut here · its wchan",
 			"            └╌ likely server 10.0.0.9",
 		}},

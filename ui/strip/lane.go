@@ -206,14 +206,11 @@ func stateLook(t *theme.Theme, s pleg.State) (symbol string, st theme.Style) {
 // Draw draws the lane; the cell of the cursor, if there is one, in the look of a cursor.
 func (n *Lane) Draw(l *text.Line, v *pane.View, cursor int, st theme.Style) {
 	for i := range n.Cells {
+		symbol, look := n.Look(v, i)
 		if i == cursor {
-			l.Over(st)
+			look = st.With(look)
 		}
-		symbol, st := n.Look(v, i)
-		l.Sign(st, symbol)
-		if i == cursor {
-			l.Under()
-		}
+		l.Sign(look, symbol)
 	}
 }
 

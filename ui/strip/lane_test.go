@@ -93,7 +93,7 @@ var lanes = []struct {
 		events: []engine.Event{
 			happened(1, 24.5, 0.2, pleg.Changed, "c1", pleg.Created), started(2, 19.5, 1.2, "c1"), died(3, 11.5, 2, "c1", 137), removed(4, 3.5, "c1"),
 		},
-		want: "|     ◌╌╌╌░●━━━━━░░✖137┈┈┈┈×   |", plain: "|     ....%*=====%%X137____-   |",
+		want: "|     ◌╌╌╌░●━━━━━░░✖137┈┈┈┈−   |", plain: "|     ....%*=====%%X137____-   |",
 	},
 	{
 		name:   "a code that has no room is left out",
@@ -108,7 +108,7 @@ var lanes = []struct {
 	{
 		name:   "an old one that is removed leaves the new one running",
 		events: []engine.Event{died(1, 21.5, 0, "c1", 0), started(2, 15.5, 0, "c2"), removed(3, 5.5, "c1")},
-		want:   "|        ○┈┈┈┈┈●━━━━━━━━━×━━━━━|", plain: "|        o_____*=========-=====|",
+		want:   "|        ○┈┈┈┈┈●━━━━━━━━━−━━━━━|", plain: "|        o_____*=========-=====|",
 	},
 	{
 		name: "a relist that hangs hides all but what is known afterwards", pod: status(pleg.ContainerStatus{State: pleg.Running, CreatedAt: at(9000), StartedAt: at(9000)}),
@@ -266,8 +266,8 @@ func TestLaneLooks(t *testing.T) {
 	}
 	var l text.Line
 	l.Begin(30)
-	n.Draw(&l, v, 10, v.Theme.Selected)
-	if l.End(); !strings.Contains(string(l.Buf), v.Theme.Selected.On) {
+	n.Draw(&l, v, 10, v.Theme.Cursor)
+	if l.End(); !strings.Contains(string(l.Buf), v.Theme.Cursor.With(v.Theme.Dim).On) {
 		t.Errorf("no cursor in %q", l.Buf)
 	}
 }

@@ -17,7 +17,7 @@ func TestLatency(t *testing.T) {
 	for _, tt := range []struct {
 		th   theme.Theme
 		want string
-	}{{theme.Default(), "|          ░ ▒ ▓ █ ×   ╱╱╱╱╱╱╱╱|"}, {theme.Default().Plain(), "|          . : + # x   ////////|"}} {
+	}{{theme.Default(), "|          ░ ▒ ▓ █ ✕   ╱╱╱╱╱╱╱╱|"}, {theme.Default().Plain(), "|          . : + # x   ////////|"}} {
 		v := viewAt(noon, tt.th)
 		v.Started = at(29)
 		took := map[int]time.Duration{10: time.Millisecond, 12: 200 * time.Millisecond, 14: 2 * time.Second, 16: time.Minute, 18: time.Millisecond}
@@ -56,7 +56,7 @@ func TestLanesOfAPod(t *testing.T) {
 		"|                                 -20s      -10s    now|",
 		"|  sandbox                    ━━━━━━━━━━━━━━━━━━━━━━━━━|",
 		"|  app                             ━━━━━━━━━━━━━━━━━━━━|",
-		"|  init                                      ×         |",
+		"|  init                                      −         |",
 	}
 	if n != len(want) {
 		t.Fatalf("%d lines, want %d", n, len(want))

@@ -92,18 +92,18 @@ func TestRelists(t *testing.T) {
 			relists(v, [2]float64{11.9, 8})
 			v.Relists.History[len(v.Relists.History)-1].Failed = true
 			steady(v, 2.9, 0.9)
-		}, "|       ▁▁▁▁▁▁▁▁▁▁▁▄▅▅▆▆▆▆▆×▁▁▁|", "|       ___________-==+++++x___|"},
+		}, "|       ▁▁▁▁▁▁▁▁▁▁▁▄▅▅▆▆▆▆▆✕▁▁▁|", "|       ___________-==+++++x___|"},
 		{"an inspection that fails", func(v *pane.View) {
 			relists(v, [2]float64{4.9, 2.5})
 			v.Relists.History[0].Failures = 1
-		}, "|                         ▄▅×  |", "|                         -=x  |"},
+		}, "|                         ▄▅✕  |", "|                         -=x  |"},
 		{"one past the threshold", func(v *pane.View) { run(190, 0.01)(v); v.Threshold = 170 * time.Second }, "|█████████▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲|", "|#########!!!!!!!!!!!!!!!!!!!!!|"},
 		{"lists that fail until the last good one is too old", func(v *pane.View) {
 			relists(v, [2]float64{40, 0.01}, [2]float64{28.9, 10.5}, [2]float64{17.9, 17})
 			v.Relists.History[1].Failed, v.Relists.History[2].Failed = true, true
 			v.Threshold = 30 * time.Second
 			v.Phase = engine.Phase{Step: engine.Listing, Began: at(0.5)}
-		}, "| ▄▅▅▆▆▆▆▆▆▆×▄▅▅▆▆▆▆▲▲▲▲▲▲▲▲▲▲×|", "| -==+++++++x-==++++!!!!!!!!!!x|"},
+		}, "| ▄▅▅▆▆▆▆▆▆▆✕▄▅▅▆▆▆▆▲▲▲▲▲▲▲▲▲▲✕|", "| -==+++++++x-==++++!!!!!!!!!!x|"},
 		{"a pause makes no list old", func(v *pane.View) {
 			steady(v, 65, 60)
 			pause(v, 58, 3)

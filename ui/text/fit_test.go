@@ -185,9 +185,8 @@ func TestLineKeepsTheLook(t *testing.T) {
 	}
 }
 
-// TestTroubleStaysInTheBar holds that a row under the cursor is one bar but for what is
-// wrong in it.
-func TestTroubleStaysInTheBar(t *testing.T) {
+// TestAllKeepsItsLookInARow holds that what is in the row under the cursor keeps its colours.
+func TestAllKeepsItsLookInARow(t *testing.T) {
 	th := theme.Default()
 	var l text.Line
 	l.Begin(12)
@@ -198,7 +197,7 @@ func TestTroubleStaysInTheBar(t *testing.T) {
 	l.Put(th.Good, "b")
 	l.End()
 	bar := th.Selected
-	want := bar.On + "a " + bar.Off + bar.With(th.Bad).On + "bad" + bar.Off + bar.On + " b     " + bar.Off
+	want := bar.With(th.Dim).On + "a " + bar.Off + bar.With(th.Bad).On + "bad " + bar.Off + bar.With(th.Good).On + "b" + bar.Off + bar.With(th.Text).On + "     " + bar.Off
 	if got := string(l.Buf); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -11,6 +11,7 @@ type Line struct {
 	Ellipsis string // where a text was cut; "…" if empty
 
 	left  int
+	edge  bool        // the next cell is a margin, which is not written yet
 	style theme.Style // of everything, if over
 	over  bool
 	last  theme.Style // that the buffer ended with when it was ended bytes long
@@ -20,7 +21,7 @@ type Line struct {
 // Begin begins a line of w cells.
 func (l *Line) Begin(w int) {
 	l.left = max(w, 0)
-	l.over = false
+	l.over, l.edge = false, false
 	l.ended = 0
 	if l.Ellipsis == "" {
 		l.Ellipsis = "…"
@@ -28,9 +29,24 @@ func (l *Line) Begin(w int) {
 }
 
 // Over gives everything up to the next Begin, or to [Line.Under], the look st
-// in the place of its own: a row under the cursor is one bar, in which only trouble
-// stands out ([theme.Style.With]).
+// in the place of its own, or on its background where st has one ([theme.Style.With]).
 func (l *Line) Over(st theme.Style) { l.style, l.over = st, true }
+
+// Margin begins what follows with a blank cell, in which [Line.Bar] puts its sign.
+func (l *Line) Margin() {
+	if l.left > 0 {
+		l.left, l.edge = l.left-1, true
+	}
+}
+
+// Bar is [Line.Over] for the row under the cursor, with a sign in the margin before it.
+func (l *Line) Bar(st, look theme.Style, sign string) {
+	l.Over(st)
+	if l.edge {
+		l.left, l.edge = l.left+1, false
+		l.Sign(look, sign)
+	}
+}
 
 // Under ends what [Line.Over] began.
 func (l *Line) Under() { l.over = false }
@@ -119,7 +135,7 @@ func (l *Line) Space(n int) {
 		return
 	}
 	st := theme.Style{}
-	if n <= 2 && l.ended == len(l.Buf) && l.last.Ink {
+	if n <= 2 && l.ended == len(l.Buf) && (l.last.Ink || l.over && l.last.Same(l.style)) {
 		st = l.last
 	}
 	l.on(st)
@@ -129,7 +145,12 @@ func (l *Line) Space(n int) {
 }
 
 // End fills the line up with spaces.
-func (l *Line) End() { l.Space(l.left) }
+func (l *Line) End() {
+	if l.edge {
+		l.left, l.edge = l.left+1, false
+	}
+	l.Space(l.left)
+}
 
 // Keep sets n of the free cells aside, so that what follows leaves them free
 // for something at the right edge. It returns how many there were to set aside;
@@ -145,6 +166,10 @@ func (l *Line) Release(n int) { l.left += n }
 
 // on begins a look, or goes on with it where the buffer ends with the same.
 func (l *Line) on(st theme.Style) {
+	if l.edge {
+		l.left, l.edge = l.left+1, false
+		l.Space(1)
+	}
 	if l.over {
 		st = l.style.With(st)
 	}

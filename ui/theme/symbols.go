@@ -7,6 +7,7 @@ type Symbols struct {
 	Ellipsis string // where a text was cut
 
 	Good, Warn, Bad, Unknown string // verdicts, and the states that count as such
+	Risk                     string // a step that changes the node
 	Running, Exited, Created string // states of sandboxes and containers
 	Gone                     string // listed no longer
 	Unseen                   string // an event that no relist has seen
@@ -17,6 +18,7 @@ type Symbols struct {
 	Step             string // from one step to the next
 	Up, Down         string // the order of the column that sorts
 	Mark             string // on a marked event
+	Bar              string // before the row under the cursor
 	Horizontal       string // a rule
 	Vertical         string
 
@@ -43,15 +45,15 @@ type Symbols struct {
 // console lack some of it; that wants [ASCII].
 var Unicode = Symbols{
 	Ellipsis: "…",
-	Good:     "✔", Warn: "▲", Bad: "✖", Unknown: "?",
-	Running: "●", Exited: "○", Created: "◌", Gone: "×", Unseen: "◇",
+	Good:     "✔", Warn: "▲", Risk: "!", Bad: "✖", Unknown: "?",
+	Running: "●", Exited: "○", Created: "◌", Gone: "−", Unseen: "◇",
 	Folded: "▸", Unfolded: "▾", Branch: "├", Last: "└", Bullet: "·", Step: "›",
-	Up: "↑", Down: "↓", Mark: "◆",
+	Up: "↑", Down: "↓", Mark: "◆", Bar: "▌",
 	Horizontal: "─", Vertical: "│",
 	TopLeft: "┌", TopRight: "┐", BottomLeft: "└", BottomRight: "┘", Left: "←", Right: "→",
 	Full: "█", Empty: "·",
 	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
-	SparkFailed: "×",
+	SparkFailed: "✕",
 	Shades:      []string{"░", "▒", "▓", "█"},
 	Made:        "╌", Run: "━", Ended: "┈", Lag: "░", Sight: "◦", Blind: "╱", Pause: "║", Cursor: "▼",
 }
@@ -60,10 +62,10 @@ var Unicode = Symbols{
 var ASCII = Symbols{
 	ASCII:    true,
 	Ellipsis: "~",
-	Good:     "+", Warn: "!", Bad: "X", Unknown: "?",
+	Good:     "+", Warn: "!", Risk: "!", Bad: "X", Unknown: "?",
 	Running: "*", Exited: "o", Created: ".", Gone: "-", Unseen: "u",
 	Folded: ">", Unfolded: "v", Branch: "|", Last: "`", Bullet: "-", Step: ">",
-	Up: "^", Down: "v", Mark: "#",
+	Up: "^", Down: "v", Mark: "#", Bar: ">",
 	Horizontal: "-", Vertical: "|",
 	TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+", Left: "<", Right: ">",
 	Full: "#", Empty: ".",

@@ -3,13 +3,14 @@
 // of Lip Gloss is called while a frame is drawn. The package holds no state; all its
 // values may be shared between goroutines.
 //
-// Colours are the terminal's own 16, so that they fit its background, but for the light
-// theme. What the terminal cannot show is taken out on the way to it. Nothing is told by
-// colour alone: each state has a word and a symbol too.
+// Colours keep a contrast of 4.5 to the background that their theme is made for. What the
+// terminal cannot show is taken out on the way to it. Nothing is told by colour alone: each
+// state has a word and a symbol too.
 package theme
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -47,6 +48,7 @@ type Looks[S any] struct {
 
 	Selected S // the row under the cursor, in the pane that has the keys
 	Idle     S // the same in another pane
+	Cursor   S // the cell under the cursor of what is typed or of the time line; the match that was gone to
 	Match    S // what a search found
 	Key      S // a key's name in footer and help
 	Input    S // what is being typed
@@ -71,27 +73,34 @@ func Names() []string {
 func Named(name string) (Theme, bool) {
 	for _, t := range themes {
 		if t.name == name {
-			return made(t.name, t.Looks), true
+			return t.made(), true
 		}
 	}
 	return Default(), name == ""
 }
 
-// Default returns the default theme.
-func Default() Theme { return made(themes[0].name, themes[0].Looks) }
+// Default returns the default theme, for a background that nobody knows.
+func Default() Theme { return themes[0].made() }
 
 // For returns the theme for a terminal whose background is dark, or is not, where nobody
 // has chosen one.
-func For(dark bool) Theme {
-	if dark {
-		return Default()
-	}
-	t, _ := Named(light)
+func For(isDark bool) Theme {
+	t, _ := Named(When(isDark, dark, light))
 	return t
 }
 
-func made(name string, l Looks[lipgloss.Style]) Theme {
-	return Theme{Name: name, Symbols: Unicode, Looks: compiled(l), Lip: &l}
+// Guess returns the theme that COLORFGBG speaks for, a terminal's variable that ends with
+// the number of its background among the 16 colours; the default for any other value.
+func Guess(colorfgbg string) Theme {
+	n, err := strconv.Atoi(colorfgbg[strings.LastIndexByte(colorfgbg, ';')+1:])
+	if err != nil || n < 0 || n > 15 {
+		return Default()
+	}
+	return For(n < 7 || n == 8)
+}
+
+func (n named) made() Theme {
+	return Theme{Name: n.name, Symbols: Unicode, Looks: n.compiled(), Lip: &n.Looks}
 }
 
 // Plain returns a copy of t that draws with ASCII only.
@@ -109,41 +118,50 @@ type Style struct {
 	// other space.
 	Ink bool
 
-	loud trouble          // what With keeps of it
-	with *[troubles]Style // of a bar: itself, with what is loud in it
+	id uint8         // which of the Looks it is, by its place there
+	in *[looks]Style // of a row's background: each of the Looks on it, by its place
 }
 
-// trouble is how a look stays what it is in the row under the cursor.
-type trouble uint8
+// looks is how many Looks there are.
+const looks = 22
 
-const (
-	quiet trouble = iota // it does not
-	warn
-	bad
-	troubles
-)
-
-// With returns the look of what is shown as st elsewhere in a row that has the look s:
-// Warn and Bad stay to be seen in Selected and Idle, all else becomes part of the bar.
+// With returns the look of what is shown as st elsewhere in a row that has the look s: the
+// colours of st on the background of s. What brings a background of its own keeps that.
 func (s Style) With(st Style) Style {
-	if s.with == nil || st.loud == quiet {
+	switch {
+	case s.in == nil:
 		return s
+	case st.in != nil:
+		return st
 	}
-	return s.with[st.loud]
+	return s.in[st.id]
 }
 
-func compiled(l Looks[lipgloss.Style]) Looks[Style] {
+// Same reports whether both are looks on the background of the same row: a space looks alike
+// in either.
+func (s Style) Same(row Style) bool { return s.in != nil && s.in == row.in }
+
+func (n named) compiled() Looks[Style] {
 	var c Looks[Style]
 	to := reflect.ValueOf(&c).Elem()
-	for field, s := range reflect.ValueOf(l).Fields() {
-		to.FieldByIndex(field.Index).Set(reflect.ValueOf(style(s.Interface().(lipgloss.Style))))
+	for i := range looks {
+		st := style(reflect.ValueOf(n.Looks).Field(i).Interface().(lipgloss.Style))
+		st.id = uint8(i)
+		to.Field(i).Set(reflect.ValueOf(st))
 	}
-	c.Warn.loud, c.Bad.loud = warn, bad
-	for _, at := range []struct {
-		to   *Style
-		from lipgloss.Style
-	}{{&c.Selected, l.Selected}, {&c.Idle, l.Idle}} {
-		at.to.with = &[troubles]Style{warn: style(l.Warn.Inherit(at.from)), bad: style(l.Bad.Inherit(at.from))}
+	inRow := n.Looks
+	if n.rows != nil {
+		inRow = *n.rows
+	}
+	for _, row := range []struct {
+		to *Style
+		is lipgloss.Style
+	}{{&c.Selected, n.Selected}, {&c.Idle, n.Idle}, {&c.Cursor, n.Cursor}} {
+		row.to.in = new([looks]Style)
+		for i := range looks {
+			row.to.in[i] = style(reflect.ValueOf(inRow).Field(i).Interface().(lipgloss.Style).Inherit(row.is))
+			row.to.in[i].in = row.to.in
+		}
 	}
 	return c
 }

@@ -38,7 +38,7 @@ func all(t *testing.T, do func(th theme.Theme, name string, s theme.Style)) {
 
 func TestEveryStyleBeginsAndEnds(t *testing.T) {
 	all(t, func(th theme.Theme, name string, s theme.Style) {
-		if s != (theme.Style{}) && (!sgr.MatchString(s.On) || s.Off != "\x1b[m") {
+		if s.On != "" && (!sgr.MatchString(s.On) || s.Off != "\x1b[m") {
 			t.Errorf("%s.%s = %+q, want one SGR sequence and its end", th.Name, name, s.On+s.Off)
 		}
 	})
@@ -69,48 +69,74 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// TestTroubleIsSeenInTheBar holds that what is wrong looks neither like the rest of the
-// row under the cursor nor like itself elsewhere, and that all else is part of the bar.
-func TestTroubleIsSeenInTheBar(t *testing.T) {
-	all(t, func(th theme.Theme, name string, s theme.Style) {
-		for _, bar := range []theme.Style{th.Selected, th.Idle} {
-			got := bar.With(s)
-			switch name {
-			case "Warn", "Bad":
-				if got.On == bar.On || got.On == s.On || got.Ink {
-					t.Errorf("%s.%s in a bar is %q", th.Name, name, got.On)
-				}
-			default:
-				if got != bar {
-					t.Errorf("%s.%s in a bar is %q, want the bar's own %q", th.Name, name, got.On, bar.On)
+func TestFor(t *testing.T) {
+	if d, l := theme.For(true), theme.For(false); d.Name != "dark" || l.Name != "light" {
+		t.Errorf("For gives %q for dark, %q for light", d.Name, l.Name)
+	}
+	for said, want := range map[string]string{
+		"15;0": "dark", "0;15": "light", "0;default;7": "light", "15;8": "dark", "0": "dark",
+		"": "default", "15;default": "default", "0;16": "default", "0;-1": "default", ";": "default",
+	} {
+		if got := theme.Guess(said).Name; got != want {
+			t.Errorf("COLORFGBG=%q: %q, want %q", said, got, want)
+		}
+	}
+}
+
+// TestAllCanBeRead holds the contrast of whatever carries meaning, as WCAG 2 measures it, to
+// every background that it may stand on: the terminal's, and that of the row under the cursor.
+func TestAllCanBeRead(t *testing.T) {
+	on := theme.Backgrounds()
+	for _, name := range theme.Names() {
+		th, _ := theme.Named(name)
+		for field, v := range reflect.ValueOf(*th.Lip).Fields() {
+			if _, ok := v.Interface().(lipgloss.Style).GetForeground().(lipgloss.NoColor); ok || field.Name == "Border" {
+				continue
+			}
+			for _, paper := range on[name] {
+				readable(t, name+"."+field.Name, v.Interface().(lipgloss.Style), paper)
+			}
+		}
+		for _, row := range []theme.Style{th.Selected, th.Idle} {
+			for field, v := range reflect.ValueOf(th.Looks).Fields() {
+				if st := v.Interface().(theme.Style); len(on[name]) > 0 && field.Name != "Border" && field.Name != "Cursor" {
+					shown(t, name+"."+field.Name+" in a row", row.With(st).On)
 				}
 			}
 		}
-		if th.Strong.With(s) != th.Strong {
-			t.Errorf("%s: Strong is no bar and took in %s", th.Name, name)
-		}
-	})
-}
-
-func TestFor(t *testing.T) {
-	if d, l := theme.For(true), theme.For(false); d.Name != "default" || l.Name != "light" {
-		t.Errorf("For gives %q for dark, %q for light", d.Name, l.Name)
 	}
 }
 
-// TestLightCanBeRead holds that the colours of the light theme have a contrast of at
-// least 4.5 to white, as WCAG 2 measures it.
-func TestLightCanBeRead(t *testing.T) {
-	th := theme.For(false)
-	for field, v := range reflect.ValueOf(*th.Lip).Fields() {
-		c := v.Interface().(lipgloss.Style).GetForeground()
-		if _, none := c.(lipgloss.NoColor); none {
-			continue
-		}
-		if got := 1.05 / (luminance(c) + 0.05); got < 4.5 {
-			t.Errorf("%s has a contrast of %.1f", field.Name, got)
-		}
+// readable fails unless a look can be read on paper, or on its own background.
+func readable(t *testing.T, name string, st lipgloss.Style, paper color.Color) {
+	t.Helper()
+	if own := st.GetBackground(); own != (lipgloss.NoColor{}) {
+		paper = own
 	}
+	if got := contrast(st.GetForeground(), paper); got < 4.45 {
+		t.Errorf("%s has a contrast of %.2f on %v", name, got, paper)
+	}
+}
+
+var inkAndPaper = regexp.MustCompile(`38;5;(\d+);48;5;(\d+)m`)
+
+// shown fails unless what is written to the terminal names two colours of which one can be
+// read on the other.
+func shown(t *testing.T, name, on string) {
+	t.Helper()
+	found := inkAndPaper.FindStringSubmatch(on)
+	if found == nil {
+		t.Errorf("%s is %q, want an ink and a background", name, on)
+		return
+	}
+	if got := contrast(lipgloss.Color(found[1]), lipgloss.Color(found[2])); got < 4.5 {
+		t.Errorf("%s has a contrast of %.2f", name, got)
+	}
+}
+
+func contrast(a, b color.Color) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
 func luminance(c color.Color) float64 {

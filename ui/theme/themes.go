@@ -9,6 +9,8 @@ import (
 type named struct {
 	name string
 	Looks[lipgloss.Style]
+	rows *Looks[lipgloss.Style] // the looks in the row under the cursor; nil for the theme's own
+	on   []color.Color          // the backgrounds that it is made for; none: it has no colours
 }
 
 var (
@@ -21,66 +23,78 @@ var (
 
 func ink(c color.Color) lipgloss.Style { return plain.Foreground(c) }
 
-// light is the name of the theme for a light background.
-const light = "light"
+// An inks is what a theme with colours is made of.
+type inks struct {
+	dim, focus, border, good, warn, bad, info color.Color
+	demo, paper                               color.Color // of badges
+	text, row, idle                           color.Color // of the row under the cursor: its text, and its background
+}
+
+func (i inks) looks() Looks[lipgloss.Style] {
+	badge := func(c color.Color) lipgloss.Style { return ink(i.paper).Background(c) }
+	return Looks[lipgloss.Style]{
+		Dim: ink(i.dim), Strong: bold, Title: bold, Focus: bold.Foreground(i.focus), Border: ink(i.border),
+		Head: ink(i.dim), SortBy: bold.Foreground(i.focus),
+		Good: ink(i.good), Warn: ink(i.warn), Bad: bold.Foreground(i.bad), Info: ink(i.info),
+		Selected: ink(i.text).Background(i.row), Idle: ink(i.text).Background(i.idle), Cursor: bar,
+		Match: bold.Foreground(i.warn), Key: ink(i.info), Input: bold, Flash: ink(i.warn),
+		BadgeDemo: badge(i.demo), BadgePaused: badge(i.warn), BadgeFrozen: badge(i.info),
+	}
+}
+
+// with returns i with two other colours.
+func (i inks) with(dim, bad color.Color) *Looks[lipgloss.Style] {
+	i.dim, i.bad = dim, bad
+	l := i.looks()
+	return &l
+}
+
+// The colours are of the 256, for the 16 are as each terminal likes: on a white background
+// their yellow and cyan cannot be read, on a black one their blue. A test holds the contrast.
+var (
+	onDark = inks{
+		dim: c("245"), focus: c("80"), border: c("240"), good: c("77"), warn: c("220"), bad: c("203"), info: c("80"),
+		demo: c("177"), paper: c("16"), text: c("255"), row: c("237"), idle: c("235"),
+	}
+	onLight = inks{
+		dim: c("241"), focus: c("24"), border: c("248"), good: c("22"), warn: c("94"), bad: c("124"), info: c("24"),
+		demo: c("90"), paper: c("231"), text: c("16"), row: c("254"), idle: c("255"),
+	}
+	// onAny is for a background that nobody knows: each colour lies halfway between black and
+	// white. Its row under the cursor brings its own background, and so the colours for that.
+	onAny = inks{
+		dim: c("243"), focus: c("63"), border: c("243"), good: c("28"), warn: c("130"), bad: c("#ee0000"), info: c("63"),
+		demo: c("163"), paper: c("231"), text: c("255"), row: c("237"), idle: c("235"),
+	}
+	// forAll is for people who do not tell red from green: blue is good, bold magenta is bad.
+	forAll = inks{
+		dim: c("250"), focus: c("255"), border: c("245"), good: c("75"), warn: c("220"), bad: c("213"), info: c("255"),
+		demo: c("177"), paper: c("16"), text: c("255"), row: c("237"), idle: c("235"),
+	}
+
+	darkRows = onDark.with(c("250"), c("210"))
+)
+
+var c = lipgloss.Color
+
+var black, slate, white = c("#000000"), c("#1e1e1e"), c("#ffffff")
+
+const (
+	dark  = "dark"
+	light = "light"
+)
 
 // themes are all there are, the default first.
 var themes = []named{
-	{"default", Looks[lipgloss.Style]{
-		Dim: ink(lipgloss.BrightBlack), Strong: bold, Title: bold, Focus: bold.Foreground(lipgloss.Cyan), Border: ink(lipgloss.BrightBlack),
-		Head: ink(lipgloss.BrightBlack), SortBy: bold.Foreground(lipgloss.Cyan),
-		Good: ink(lipgloss.Green), Warn: ink(lipgloss.Yellow), Bad: bold.Foreground(lipgloss.Red), Info: ink(lipgloss.Cyan),
-		Selected: bar, Idle: under, Match: bold.Foreground(lipgloss.Yellow), Key: ink(lipgloss.Cyan), Input: bold, Flash: ink(lipgloss.Yellow),
-		BadgeDemo: bar.Foreground(lipgloss.Magenta), BadgePaused: bar.Foreground(lipgloss.Yellow), BadgeFrozen: bar.Foreground(lipgloss.Cyan),
-	}},
+	{"default", onAny.looks(), darkRows, []color.Color{black, white}},
+	{dark, onDark.looks(), darkRows, []color.Color{black, slate}},
+	{light, onLight.looks(), nil, []color.Color{white}},
+	{"contrast", forAll.looks(), nil, []color.Color{black, slate}},
 	{"mono", Looks[lipgloss.Style]{
 		Dim: faint, Strong: bold, Title: bold, Focus: bold.Underline(true), Border: faint,
 		Head: faint, SortBy: bold.Underline(true),
 		Warn: bold, Bad: bold,
-		Selected: bar, Idle: under, Match: bold.Underline(true), Key: bold, Input: bold, Flash: bold,
+		Selected: bar, Idle: under, Cursor: bar, Match: bold.Underline(true), Key: bold, Input: bold, Flash: bold,
 		BadgeDemo: bar, BadgePaused: bar, BadgeFrozen: bar,
-	}},
-	{"bright", Looks[lipgloss.Style]{
-		Dim: ink(lipgloss.White), Strong: bold.Foreground(lipgloss.BrightWhite), Title: bold.Foreground(lipgloss.BrightWhite),
-		Focus: bold.Foreground(lipgloss.BrightCyan), Border: ink(lipgloss.White),
-		Head: ink(lipgloss.White), SortBy: bold.Foreground(lipgloss.BrightCyan),
-		Good: ink(lipgloss.BrightGreen), Warn: bold.Foreground(lipgloss.BrightYellow), Bad: bold.Foreground(lipgloss.BrightRed), Info: ink(lipgloss.BrightCyan),
-		Selected: bar.Foreground(lipgloss.BrightCyan), Idle: under, Match: bold.Foreground(lipgloss.BrightMagenta), Key: ink(lipgloss.BrightCyan),
-		Input: bold.Foreground(lipgloss.BrightWhite), Flash: ink(lipgloss.BrightYellow),
-		BadgeDemo:   ink(lipgloss.Black).Background(lipgloss.BrightMagenta),
-		BadgePaused: ink(lipgloss.Black).Background(lipgloss.BrightYellow),
-		BadgeFrozen: ink(lipgloss.Black).Background(lipgloss.BrightCyan),
-	}},
-	{
-		// For people who do not tell red from green: blue is good, bold
-		// magenta is bad.
-		"contrast", Looks[lipgloss.Style]{
-			Dim: faint, Strong: bold, Title: bold, Focus: bold.Underline(true), Border: faint,
-			Head: faint, SortBy: bold.Underline(true),
-			Good: ink(lipgloss.BrightBlue), Warn: bold.Foreground(lipgloss.Yellow), Bad: bold.Foreground(lipgloss.Magenta),
-			Selected: bar, Idle: under, Match: bold.Foreground(lipgloss.Yellow), Key: bold.Foreground(lipgloss.BrightBlue), Input: bold, Flash: ink(lipgloss.Yellow),
-			BadgeDemo: bar.Foreground(lipgloss.Magenta), BadgePaused: bar.Foreground(lipgloss.Yellow), BadgeFrozen: bar.Foreground(lipgloss.BrightBlue),
-		},
-	},
-	{
-		// The 16 colours are made for black: on white, yellow and cyan are hard to
-		// read. These are dark ones of the 256, each with a contrast of 4.5 at least.
-		light, Looks[lipgloss.Style]{
-			Dim: ink(grey), Strong: bold, Title: bold, Focus: bold.Foreground(teal), Border: ink(grey),
-			Head: ink(grey), SortBy: bold.Foreground(teal),
-			Good: ink(green), Warn: ink(ochre), Bad: bold.Foreground(red), Info: ink(teal),
-			Selected: bar, Idle: under, Match: bold.Foreground(ochre), Key: ink(teal), Input: bold, Flash: ink(ochre),
-			BadgeDemo: bar.Foreground(violet), BadgePaused: bar.Foreground(ochre), BadgeFrozen: bar.Foreground(teal),
-		},
-	},
+	}, nil, nil},
 }
-
-// The colours of the light theme.
-var (
-	grey   = lipgloss.Color("241")
-	teal   = lipgloss.Color("24")
-	green  = lipgloss.Color("22")
-	ochre  = lipgloss.Color("94")
-	red    = lipgloss.Color("160")
-	violet = lipgloss.Color("90")
-)

@@ -62,14 +62,14 @@ func (t *timeline) columns() []widget.Column[row] {
 			Name: "container", Head: "CONTAINER", Rank: 1,
 			Value: func(_ widget.Pen, r row) widget.Cell { return widget.Name(t.look(r), cmp.Or(r.name, "sandbox")) },
 		}, {
-			Name: "lane", Rank: 2, Plain: true,
+			Name: "lane", Rank: 2,
 			Draw: func(l *text.Line, p widget.Pen, r row, _ int) {
 				cursor := -1
 				if p.Here {
 					cursor = t.cell()
 				}
 				if lane := t.lane(r.at); lane != nil {
-					lane.Draw(l, t.view, cursor, p.Selected)
+					lane.Draw(l, t.view, cursor, p.Cursor)
 				}
 			},
 			Scale: t.scale,

@@ -88,7 +88,7 @@ var footer = []keymap.Action{
 // Info says how many lanes there are, and what part of them is visible.
 func (t *timeline) Info() pane.Info {
 	return pane.Info{
-		Name: "Timeline", About: t.about(), Scope: keymap.Matching, Footer: footer,
+		Name: "Time", About: t.about(), Scope: keymap.Matching, Footer: footer,
 		Least: 3, Wanted: headLines + t.table.Len() + footLines, Wide: true,
 	}
 }
@@ -99,7 +99,7 @@ func (t *timeline) about() []text.Span {
 		return nil
 	}
 	first, last, n := t.table.Visible()
-	all := []text.Span{text.Say(v.Theme.Dim, widget.Part(first, last, n)), text.Say(v.Theme.Dim, text.Age(v.Axis.Width)+" across")}
+	all := []text.Span{text.Say(v.Theme.Dim, widget.Seen(first, last, n, "lane")), text.Say(v.Theme.Dim, text.Age(v.Axis.Width)+" across")}
 	if v.Pods.ProblemsOnly() {
 		all = append(all, text.Say(v.Theme.Info, "problems only"))
 	}

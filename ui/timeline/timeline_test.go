@@ -235,13 +235,13 @@ func TestTitle(t *testing.T) {
 	for _, tt := range []struct {
 		h    int
 		want string
-	}{{35, "19 2m across"}, {10, "1-7/19 2m across"}} {
+	}{{35, "19 lanes 2m across"}, {10, "1-7 of 19 lanes 2m across"}} {
 		if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, tt.h)); got != tt.want {
 			t.Errorf("%d lines: title says %q, want %q", tt.h, got, tt.want)
 		}
 	}
 	v.Axis.Zoom(1)
-	if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, 35)); got != "19 5m across" {
+	if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, 35)); got != "19 lanes 5m across" {
 		t.Errorf("title says %q after zooming out", got)
 	}
 	v.Filter.Text = "x"

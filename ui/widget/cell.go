@@ -26,8 +26,8 @@ type Column[R any] struct {
 	// changes the owner hides anew what is hidden.
 	When  func() bool
 	Right bool // its head and its values are at the right
+	Gives bool // it gives its cells away as long as no row has a value
 	Fits  bool // it makes use of no more cells than its widest value; else always of Most
-	Plain bool // in the row under the cursor it and what follows keep their own looks
 	Rest  bool // where it is the last one that is shown, its head and values end with their texts
 
 	// Value returns what the column has of a row. Nil for a column that is drawn only: no
@@ -52,7 +52,7 @@ func Called(name, head, word string) bool {
 func ColumnOf[R, S any](c Column[S], of func(r R) (S, bool)) Column[R] {
 	is := Column[R]{
 		Name: c.Name, Head: c.Head, Help: c.Help, Least: c.Least, Most: c.Most, Fair: c.Fair, Rank: c.Rank,
-		When: c.When, Right: c.Right, Fits: c.Fits, Plain: c.Plain, Rest: c.Rest, Scale: c.Scale, Unsorted: c.Unsorted,
+		When: c.When, Gives: c.Gives, Right: c.Right, Fits: c.Fits, Rest: c.Rest, Scale: c.Scale, Unsorted: c.Unsorted,
 	}
 	is.Value = func(p Pen, r R) Cell {
 		if s, ok := of(r); ok {

@@ -49,7 +49,7 @@ func (t *Table[R, K]) arrange() {
 func (t *Table[R, K]) fit() []shownColumn {
 	var ranked, shown []shownColumn
 	for i, c := range t.Columns {
-		if !slices.Contains(t.hidden, c.Name) && (c.When == nil || c.When()) {
+		if !slices.Contains(t.hidden, c.Name) && (c.When == nil || c.When()) && (!c.Gives || t.needs[i] > 0) {
 			ranked = append(ranked, shownColumn{i, c.Least})
 		}
 	}
@@ -71,17 +71,22 @@ func (t *Table[R, K]) fit() []shownColumn {
 func (t *Table[R, K]) measure() (grown bool) {
 	var fits []int
 	for i, c := range t.Columns {
-		if !c.Fits {
-			t.needs[i] = c.Most
-		} else if t.needs[i] < c.Most {
+		switch {
+		case c.Fits && t.needs[i] < c.Most, c.Gives && t.needs[i] == 0:
 			fits = append(fits, i)
+		case !c.Fits && !c.Gives:
+			t.needs[i] = c.Most
 		}
 	}
 	for n := 0; n < len(t.rows) && len(fits) > 0; n++ { // what columns have of one row lies together
 		for _, i := range fits {
 			c := &t.Columns[i]
 			value := c.Value(t.pen, t.rows[n])
-			if need := min(value.width(), c.Most); need > t.needs[i] {
+			need := min(value.width(), max(c.Least, c.Most))
+			if c.Gives && need > 0 {
+				need = max(c.Least, c.Most)
+			}
+			if need > t.needs[i] {
 				t.needs[i], grown = need, true
 			}
 		}
@@ -102,7 +107,7 @@ func (t *Table[R, K]) drawHeads(l *text.Line, p Pen) {
 		head := col.Head
 		if t.sort == c.index+1 {
 			sign := p.Symbols.Down
-			if t.invert {
+			if t.rises() {
 				sign = p.Symbols.Up
 			}
 			head, st = head[:min(len(head), max(c.width-1, 0))]+sign, p.SortBy
@@ -118,6 +123,19 @@ func (t *Table[R, K]) drawHeads(l *text.Line, p Pen) {
 			l.Cell(st, head, c.width)
 		}
 	}
+}
+
+// rises reports whether what the column that sorts shows grows from the top down: names do, and
+// so do ages, of which the latest moment is the first. The largest figure comes first, and the
+// worst state.
+func (t *Table[R, K]) rises() bool {
+	var first, last Cell
+	if n := len(t.rows); n > 0 {
+		first, last = t.Value(t.pen, t.rows[0]), t.Value(t.pen, t.rows[n-1])
+	}
+	figures := max(first.kind, last.kind)
+	up := figures >= since || figures <= name && first.order == 0 && last.order == 0
+	return up != t.invert
 }
 
 // Room returns how many cells the column of that head has; 0 if it is not shown.

@@ -163,7 +163,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%d lines match, from line %d", n, d.Top())
 	}
 	p := pen()
-	if line := styled(t, d.Draw, 30, 0); !strings.HasPrefix(line, p.Selected.On+"Alpha") {
+	if line := styled(t, d.Draw, 30, 0); !strings.HasPrefix(line, p.Cursor.On+"Alpha") {
 		t.Errorf("the match is not marked: %q", line)
 	}
 	if !d.Do(keymap.MatchNext) || d.Current() != "last" || d.Position() != "28-32/32" {
@@ -185,7 +185,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%d lines match", n)
 	}
 	grows := write(30, 1, func(d *widget.Doc) { d.Line(slot("ȺȺȺ x")) }) // in lower case it has more bytes
-	if n := grows.Search("x"); n != 1 || !strings.Contains(styled(t, grows.Draw, 30, 0), p.Selected.On+"x") {
+	if n := grows.Search("x"); n != 1 || !strings.Contains(styled(t, grows.Draw, 30, 0), p.Cursor.On+"x") {
 		t.Errorf("%d lines match: %q", n, styled(t, grows.Draw, 30, 0))
 	}
 	if d.Search("") != 0 || d.Searched() != "" {

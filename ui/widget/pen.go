@@ -22,12 +22,12 @@ type Pen struct {
 	Here bool      // it draws the row under the cursor, or the heads, of the pane that has the keys
 }
 
-// Bar gives the rest of a line the look of the row under the cursor.
+// Bar gives the rest of a line the background of the row under the cursor.
 func (p Pen) Bar(l *text.Line, focused bool) {
 	if focused {
-		l.Over(p.Selected)
+		l.Bar(p.Selected, p.Focus, p.Symbols.Bar)
 	} else {
-		l.Over(p.Idle)
+		l.Bar(p.Idle, p.Border, p.Symbols.Bar)
 	}
 }
 

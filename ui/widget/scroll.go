@@ -56,4 +56,16 @@ func Part(first, last, n int) string {
 	return strconv.Itoa(first) + "-" + strconv.Itoa(last) + "/" + all
 }
 
+// Seen is [Part] in words, for a title: "22 pods", or "1-19 of 22 pods".
+func Seen(first, last, n int, noun string) string {
+	many := "s"
+	if n == 1 {
+		many = ""
+	}
+	if first <= 1 && last >= n {
+		return strconv.Itoa(n) + " " + noun + many
+	}
+	return strconv.Itoa(first) + "-" + strconv.Itoa(last) + " of " + strconv.Itoa(n) + " " + noun + many
+}
+
 func clamp(at, most int) int { return max(0, min(at, most)) }

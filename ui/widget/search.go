@@ -45,7 +45,7 @@ func (f *search) draw(l *text.Line, p Pen, s text.Span, here bool) {
 	}
 	st := p.Match
 	if here {
-		st = p.Selected
+		st = p.Cursor
 	}
 	f.mark(l, st, s)
 	if s.Width > 0 {

@@ -41,7 +41,7 @@ type Table[R any, K comparable] struct {
 	placed bool
 
 	shown  []shownColumn
-	needs  []int // by column: the most since the last resize
+	needs  []int // by column: the most since the last resize; 0 for one that gives its cells away
 	width  int
 	hidden []string
 	sort   int // index in Columns, and one; 0 for the order of the rows as they were given
@@ -259,9 +259,6 @@ func (t *Table[R, K]) Draw(l *text.Line, p Pen, y int, focused bool) {
 func (t *Table[R, K]) drawCells(l *text.Line, p Pen, r R) {
 	for i, c := range t.shown {
 		col := &t.Columns[c.index]
-		if col.Plain {
-			l.Under()
-		}
 		l.Space(min(i, 1))
 		switch {
 		case col.Draw != nil:

@@ -71,7 +71,7 @@ func (p *workers) Observe(v *pane.View, w, h int) {
 		p.about = []text.Span{dim("none")}
 		return
 	}
-	p.about = append([]text.Span{dim(widget.Part(first, last, n))}, held...)
+	p.about = append([]text.Span{dim(widget.Seen(first, last, n, "pod"))}, held...)
 	p.about = append(p.about, dim(say.WorkersSum(&v.Workers)), dim(say.WorkersTell(&v.Workers)))
 	p.about = append(p.about, v.Filtered()...)
 }
@@ -83,7 +83,7 @@ func (p *workers) held() []text.Span {
 	if n == 0 {
 		return nil
 	}
-	return []text.Span{text.Say(v.Theme.Warn, v.Theme.Symbols.Warn+" "+strconv.Itoa(n))}
+	return []text.Span{text.Say(v.Theme.Warn, v.Theme.Symbols.Warn+strconv.Itoa(n))}
 }
 
 // refresh puts the workers that are shown into their order: those that wait for long first,
