@@ -184,7 +184,6 @@ type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 // the other. A panic of the engine is handed to panicked first.
 func running(o options.Options, v live, panicked func(value any, stack []byte)) view {
 	return func(ctx context.Context, src source.Source) int {
-		o.Release = src.Release(ctx, o)
 		config := relist(o, src)
 		config.Mode, config.Streams = o.Mode, src.Streams(o.Events, o.ForceEvents)
 		eng, err := engine.New(config)
@@ -195,6 +194,7 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 		defer cancel()
 		ended := make(chan error, 1)
 		go func() {
+			eng.Follow(src.Release(ctx, o)) // beside the view, which does not wait for the kubelet
 			err := eng.Run(ctx)
 			if p, ok := errors.AsType[*engine.PanicError](err); ok {
 				panicked(p.Value, p.Stack)

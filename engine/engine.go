@@ -55,6 +55,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	return err
 }
 
+// Follow sets whose release's relist is made, from the first one on. It must be called
+// before Run, and by the goroutine that calls that.
+func (e *Engine) Follow(r pleg.Release) { e.shell.first = Told{r} }
+
 // Feed returns a new reader. Its first update has all events that are still
 // kept, and counts as lost those that are not.
 func (e *Engine) Feed() *Feed { return &Feed{buffer: e.shell.buffer} }

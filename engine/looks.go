@@ -22,6 +22,9 @@ const (
 	// lookPeriod is from the end of one look at the node to the next: a walk over all
 	// its processes is not to be had for nothing.
 	lookPeriod = 5 * time.Second
+	// firstLook is how long after the start the first look is made, but by one that looks
+	// once: the first lists, and the first frame of them, need the processors before.
+	firstLook = 200 * time.Millisecond
 	// secondLook is how long after the first look a second one tells whether a process
 	// has moved.
 	secondLook = time.Second
@@ -46,6 +49,14 @@ type looks struct {
 	first time.Time
 	into  time.Time // of the first deep one
 	more  bool      // of one that looks once: another look tells more
+}
+
+func newLooks(can bool, now time.Time, once bool) looks {
+	l := looks{can: can}
+	if !once {
+		l.next = now.Add(firstLook)
+	}
+	return l
 }
 
 // A Looking asks the shell for one look at the node.
@@ -73,8 +84,8 @@ func (l *looks) advance(m *machine) {
 	m.work.Look = &Looking{Deep: deep}
 }
 
-// nextAt returns when the next look is due by the clock; zero at the beginning, and for
-// one that looks once where no other is needed. What hung when the last one was made, and
+// nextAt returns when the next look is due by the clock; zero for one that looks once at
+// the beginning, and where no other is needed. What hung when the last one was made, and
 // hangs no more, is looked at again soon: what that look found accuses until the next one.
 func (l *looks) nextAt(m *machine) time.Time {
 	switch {

@@ -200,3 +200,19 @@ func TestRuntimeThatIsAwayIsLookedInto(t *testing.T) {
 		})
 	}
 }
+
+// A running engine looks at the node only when the first lists are there.
+func TestFirstLookComesAfterTheLists(t *testing.T) {
+	l := &looker{report: nothingSeen}
+	bubble(t, Config{Look: l.look}, onePod, func(b *bench) {
+		s := b.after(firstLook / 2)
+		asked, _ := l.made()
+		if s.Relists.Count == 0 || len(asked) > 0 {
+			t.Errorf("%d relists and %d looks before the first look is due", s.Relists.Count, len(asked))
+		}
+		b.after(firstLook)
+		if asked, _ := l.made(); len(asked) != 1 {
+			t.Errorf("%d looks after %v, want one", len(asked), 3*firstLook/2)
+		}
+	})
+}

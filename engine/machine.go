@@ -48,6 +48,9 @@ type Answer struct {
 	Raw        []byte
 }
 
+// Told is whose release's relist is wanted, before the first one.
+type Told struct{ Release pleg.Release }
+
 // Looked is a look at the node; Ended says that there will be no more.
 type Looked struct {
 	Report *evidence.Report // nil if there is nothing to be seen
@@ -65,6 +68,7 @@ type Halt struct{}
 
 func (Returned) input() {}
 func (Requests) input() {}
+func (Told) input()     {}
 func (Looked) input()   {}
 func (Worked) input()   {}
 func (Tick) input()     {}
@@ -153,7 +157,7 @@ func newMachine(c Config, p answers.Policy, now time.Time) (*machine, error) {
 		pods:    pods{byUID: make(map[pleg.UID]*Pod)},
 		sources: newSources(c, p, core.Mode(), now),
 		workers: newWorkers(core),
-		looks:   looks{can: c.Look != nil},
+		looks:   newLooks(c.Look != nil, now, p.Once),
 		changed: true,
 	}
 	m.calls.work = &m.work
@@ -171,6 +175,8 @@ func (m *machine) step(now time.Time, in Input) Work {
 		m.calls.returned(in)
 	case Requests:
 		m.request(in)
+	case Told:
+		m.follow(in.Release)
 	case Looked:
 		m.looks.took(m, in)
 	case Worked:

@@ -90,8 +90,7 @@ func (l *relists) due(m *machine) time.Time {
 // due comes before a request, as in the kubelet.
 func (l *relists) beginNext(m *machine) bool {
 	if r := m.followed; r != 0 && r != m.config.Release {
-		must(m.core.Follow(r))
-		m.config.Release, m.changed = r, true
+		m.follow(r)
 		l.schedule(m.relistPeriod())
 	}
 	if due := l.due(m); m.wanted.relist || !due.IsZero() && !m.now.Before(due) {
@@ -109,6 +108,12 @@ func (l *relists) beginNext(m *machine) bool {
 			return true
 		}
 	}
+}
+
+// follow makes the relist of a release from now on; no relist is under way.
+func (m *machine) follow(r pleg.Release) {
+	must(m.core.Follow(r))
+	m.config.Release, m.changed = r, true
 }
 
 func (l *relists) beginAll(m *machine) {

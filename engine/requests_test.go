@@ -216,3 +216,27 @@ func TestReleaseFollowsTheKubelet(t *testing.T) {
 		})
 	}
 }
+
+// An engine that is told the release before it runs makes that one's relist from the first
+// on, as soon as any other.
+func TestFollowBeforeTheFirstRelist(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newFake(t)
+		onePod(r)
+		e, err := New(Config{Runtime: r, Release: 34})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Follow(36)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		began := time.Now()
+		go func() { _ = e.Run(ctx) }()
+		u, err := e.Feed().Next(ctx)
+		if err != nil || u.Snapshot.Release != 36 || u.Snapshot.Relists.Count != 1 || time.Since(began) > pace {
+			t.Errorf("%v: release %v, %d relists after %v", err, u.Snapshot.Release, u.Snapshot.Relists.Count, time.Since(began))
+		}
+		cancel()
+		synctest.Wait()
+	})
+}

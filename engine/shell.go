@@ -30,6 +30,7 @@ type shell struct {
 	clock     Clock
 	machine   *machine // by its methods alone
 	stands    State    // the machine, after the last step
+	first     Input
 	mailbox   *mailbox
 	buffer    *buffer
 	publisher publisher
@@ -53,7 +54,7 @@ func newShell(c Config, p answers.Policy) (*shell, error) {
 		return nil, err
 	}
 	s := &shell{
-		config: c, clock: c.Clock, machine: m,
+		config: c, clock: c.Clock, machine: m, first: Tick{},
 		mailbox: newMailbox(), buffer: newBuffer(c.Events),
 		publisher: publisher{at: time.Now()}, meter: meter{began: time.Now()},
 		inputs: make(chan Input), crashed: make(chan *PanicError, 1),
@@ -69,7 +70,7 @@ func (s *shell) run(ctx context.Context) (err error) {
 	calls, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.ctx = calls
-	s.step(Tick{})
+	s.step(s.first)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for !s.stands.Over {

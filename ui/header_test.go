@@ -28,7 +28,7 @@ func TestHeadlineIsLineTwo(t *testing.T) {
 			}
 		}
 	}
-	if got := newStage(t, 80, 24).lineTwo(); got != "? STARTING" {
+	if got := newStage(t, 80, 24).lineTwo(); got != "? STARTING  waiting for the first answers of kubelet and runtime" {
 		t.Errorf("before the first update: %q", got)
 	}
 }

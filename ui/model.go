@@ -63,7 +63,7 @@ func newModel(cfg Config, panes []func(pane.Settings) pane.Pane) *Model {
 		Snapshot: starting, Latest: starting, Source: cfg.Source, Theme: &m.cfg.Theme,
 		Pods: new(model.Pods), Journal: model.NewJournal(cfg.EventsKept), Axis: widget.NewAxis(),
 	}
-	m.found.Headline.Word = "STARTING"
+	m.found.Headline.Word, m.found.Headline.Text = "STARTING", "waiting for the first answers of kubelet and runtime"
 	m.view.Filter.Namespaces = cfg.Namespaces
 	names := make([]string, len(panes))
 	for i, open := range panes {

@@ -97,6 +97,9 @@ func (m guarded) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 func (m guarded) View() tea.View {
 	defer m.session.busy.Store(false)
+	if m.session.sized {
+		m.session.frames.want()
+	}
 	return m.Model.View()
 }
 

@@ -45,11 +45,6 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// framesPerSecond is how often the screen is drawn at most: a key waits for the next
-// time, and so does the first frame. Snapshots come ten times a second; the rest is for
-// keys, at a price of 0.1 ms of CPU time each, whether anything is drawn or not.
-const framesPerSecond = 45
-
 // Options says on what a program runs. The zero value is the process's own
 // terminal.
 type Options struct {
@@ -140,10 +135,12 @@ func Run(ctx context.Context, model tea.Model, o Options) error {
 	defer cancel()
 	s := &session{Options: o, screen: newScreen(o.Out), before: before, cancel: cancel, began: time.Now()}
 	s.input = &input{file: o.In, interrupted: s.interrupted}
-	s.program = tea.NewProgram(guarded{model, s},
+	program := tea.NewProgram(guarded{model, s},
 		tea.WithContext(ctx), tea.WithInput(s.input), tea.WithOutput(s.screen), tea.WithEnvironment(o.Environ),
-		tea.WithColorProfile(profile(o.Environ)), tea.WithFPS(framesPerSecond), tea.WithFilter(s.filter),
+		tea.WithColorProfile(profile(o.Environ)), tea.WithFilter(s.filter),
 		tea.WithoutSignalHandler(), tea.WithoutCatchPanics())
+	s.program, s.frames = program, newFrames(func() { program.Send(settledMsg{}) })
+	s.frames.drive(program)
 	s.screen.again = func() { s.program.Send(tea.ClearScreen()) }
 	s.screen.broken = func(err error) { s.end(fmt.Errorf("write to the terminal: %w", err)) }
 	return s.run()
@@ -164,6 +161,8 @@ type session struct {
 	screen  *screen
 	input   *input
 	program program
+	frames  *frames
+	sized   bool        // the model knows the terminal's size, so that what it shows can be drawn; of the program's goroutine
 	before  *term.State // the terminal's modes before the program
 	cancel  func()      // ends the program
 	signals signals
@@ -186,6 +185,7 @@ func (s *session) run() error {
 	s.signals.start()
 	var watched sync.WaitGroup
 	watched.Go(func() { s.watch(done) })
+	watched.Go(func() { s.frames.run(done) })
 	err := s.show()
 	s.end(nil)
 	close(done)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -35,8 +34,6 @@ type screen struct {
 	again  func()      // asks for the whole screen to be drawn anew
 	broken func(error) // called when the terminal has gone
 
-	writes atomic.Uint64 // how often anything was drawn
-
 	mu   sync.Mutex // guards all below
 	rest []byte     // of a write that the terminal has not taken yet
 	lost bool       // writes after it were dropped
@@ -59,7 +56,6 @@ func newScreen(out *os.File) *screen {
 // Write writes p, or keeps or drops it while the terminal takes nothing. It
 // fails only when the terminal has gone.
 func (s *screen) Write(p []byte) (int, error) {
-	s.writes.Add(1)
 	n := len(p)
 	p = withoutC1(p)
 	if s.own == nil {

@@ -48,12 +48,6 @@ func (g *signals) release() { signal.Stop(g.cont) }
 // can catch, and goes on: the shell has had the terminal in between.
 type continuedMsg struct{}
 
-// frozenMsg says that nothing was drawn since the terminal was taken again.
-type frozenMsg struct{}
-
-// thaw is the time of several frames.
-const thaw = 500 * time.Millisecond
-
 // filter sees every message before the model does.
 func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	switch msg.(type) {
@@ -72,8 +66,9 @@ func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 		if time.Since(s.began) > answerTime {
 			return nil
 		}
-	case frozenMsg:
-		s.handOver(func() {})
+	case tea.WindowSizeMsg:
+		s.sized = true
+	case settledMsg:
 		return nil
 	}
 	return msg
@@ -113,21 +108,8 @@ func (s *session) handOver(meanwhile func()) bool {
 		go s.end(err)
 		return false
 	}
-	s.watchThaw()
+	s.frames.want()
 	return released == nil
-}
-
-// watchThaw takes the terminal once more if nothing is drawn in time. The
-// renderer that Bubble Tea (v2.0.9) has just ended stops the clock which it
-// shares with its successor; on a busy machine it may do so only after the
-// successor has started, and then no frame is ever drawn.
-func (s *session) watchThaw() {
-	before := s.screen.writes.Load()
-	time.AfterFunc(thaw, func() {
-		if s.screen.writes.Load() == before {
-			s.program.Send(frozenMsg{})
-		}
-	})
 }
 
 // suspend stops the process with nothing left open that somebody would have to read: the

@@ -291,7 +291,7 @@ func TestTerminalThatIsNotGivenBack(t *testing.T) {
 	defer read.Close()
 	_, _, file := newTerminal(t)
 	p := &stubborn{}
-	s := &session{program: p, input: &input{file: read, interrupted: func() {}}, screen: newScreen(file), began: time.Now()}
+	s := &session{program: p, frames: newFrames(func() {}), input: &input{file: read, interrupted: func() {}}, screen: newScreen(file), began: time.Now()}
 	s.signals.cont = make(chan os.Signal, 1)
 	defer s.signals.release()
 	if err := s.input.start(); err != nil {
