@@ -97,3 +97,31 @@ func TestWordIsSteady(t *testing.T) {
 		}
 	}
 }
+
+// TestSinceIsSteady holds that a finding's begin does not move with the rounding of a process's
+// age, and moves where another one has begun.
+func TestSinceIsSteady(t *testing.T) {
+	var tr tracker
+	for i, step := range []struct{ since, want time.Duration }{
+		{60 * second, 60 * second}, {59 * second, 60 * second}, {60 * second, 60 * second}, {61500 * time.Millisecond, 60 * second}, {20 * second, 20 * second},
+	} {
+		tr.see(now.Add(time.Duration(i)*second), Finding{ID: HelperStuck, Severity: Critical, Since: ago(step.since)})
+		if got := tr.known[0].finding.Since; !got.Equal(ago(step.want)) {
+			t.Errorf("look %d: since %v, want %v", i, got, ago(step.want))
+		}
+	}
+}
+
+// TestInspectionKeepsItsWord holds that a call that has run into its deadline and is asked anew
+// with the next relist changes nothing.
+func TestInspectionKeepsItsWord(t *testing.T) {
+	hangs := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
+	hangs.Phase.EndsBy = now.Add(73 * time.Second)
+	between := healthy(5).podFails(3, "app", call.ErrDeadline, tooLate, 1)
+	for _, n := range []*node{hangs, between} {
+		v := n.view()
+		if got := v.headline(v.diagnose()); got.Word != "INSPECTION HANGS" {
+			t.Errorf("%+v", got)
+		}
+	}
+}
