@@ -16,7 +16,7 @@ import (
 )
 
 // named matches a line that names the call that hangs, and for how long it has.
-var named = regexp.MustCompile(`a/victim-0 .*ContainerStatus.*stuck.* [0-9.]+m?s`)
+var named = regexp.MustCompile(`relist › ContainerStatus of a/victim-0 stuck [0-9.]+m?s`)
 
 func serve(t *testing.T) *sim.Server {
 	t.Helper()
@@ -103,7 +103,7 @@ func TestHostileTextIsCleaned(t *testing.T) {
 	undo := server.AddRule(sim.Rule{Change: func(m proto.Message) { poison(m.ProtoReflect()) }})
 	defer undo()
 	r := start(t, 400, 60, nil, plegtop(t), "-r", server.Endpoint())
-	r.see(t, "a-podEVIL") // not the runtime's name, which comes before any pod
+	r.see(t, "EVIL^[]52;c;UFdO^G^[[666") // a pod's, not the runtime's name, which comes before any pod and is cut
 	r.tour(t)
 
 	// The texts of errors: first of one inspection, then of the lists.

@@ -127,7 +127,7 @@ const (
 	severities  = 10 // cells of the first column
 	narrowStart = 2  // where the lines begin that a summary has of its own
 	mostLines   = 5  // of one summary
-	heldWidth   = 11 // of what stands before the name of what holds it up
+	heldWidth   = 16 // of what stands before the name of what holds it up
 )
 
 // write writes the texts of rows.

@@ -206,7 +206,7 @@ func TestTroubleStaysInTheBar(t *testing.T) {
 
 func TestAfter(t *testing.T) {
 	for _, tt := range [][3]string{
-		{"LISTS HANG", "lists hang, blocked by shop/cart-0", "behind shop/cart-0"},
+		{"LISTS HANG", "lists hang, blocked by shop/cart-0", "blocked by shop/cart-0"},
 		{"LISTS HANG", "lists hang", ""},
 		{"LISTS HANG", "ListContainers hangs", "ListContainers hangs"},
 		{"", "x", "x"},
