@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -122,6 +123,25 @@ func TestInspectionKeepsItsWord(t *testing.T) {
 		v := n.view()
 		if got := v.headline(v.diagnose()); got.Word != "INSPECTION HANGS" {
 			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// TestFlakyRuntimeIsNotDown holds that where lists fail now and then some failures of all calls
+// in a row, by chance, are no other word.
+func TestFlakyRuntimeIsNotDown(t *testing.T) {
+	for flaky, want := range map[bool]string{true: "AT RISK", false: "RUNTIME DOWN"} {
+		n := healthy(5).fail(call.ListPodSandbox, call.ErrOther, "ttrpc: closed", 4).fail(call.Status, call.ErrOther, "ttrpc: closed", 2).fail(call.Version, call.ErrOther, "ttrpc: closed", 2)
+		if flaky {
+			for i := range answers.Outages {
+				f := *n.Failure
+				f.At = ago(time.Duration(answers.Outages-i) * 5 * time.Second)
+				n.Memory.Outages.ListsFailed = append(n.Memory.Outages.ListsFailed, f)
+			}
+		}
+		v := n.view()
+		if got := v.headline(v.diagnose()); got.Word != want {
+			t.Errorf("flaky %v: %+v", flaky, got)
 		}
 	}
 }
