@@ -134,7 +134,7 @@ func (v *view) sweptUntil() string {
 	if w == nil || w.GivenUp == "" {
 		return ""
 	}
-	return fmt.Sprintf("the sweep was given up with %s of %s answered: %s", thousands(answeredIn(w)), count(w.Total, "object"), w.GivenUp)
+	return fmt.Sprintf("the check of all stopped with %s of %s answered: %s", thousands(answeredIn(w)), count(w.Total, "object"), w.GivenUp)
 }
 
 func answeredIn(w *answers.Sweep) int { return max(0, w.Done-len(w.Hung)-len(w.Failed)) }

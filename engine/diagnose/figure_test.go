@@ -14,6 +14,7 @@ func TestFigures(t *testing.T) {
 		{span(47300 * time.Millisecond), "47s"},
 		{span(72 * time.Second), "1m12s"},
 		{span(125*time.Minute + 31*time.Second), "2h6m"},
+		{span(76*time.Hour + 10*time.Minute), "3d4h"},
 		{span(-3 * time.Second), "-3s"},
 		{going(0), "less than 1s"}, {going(-time.Millisecond), "less than 1s"}, {going(3940 * time.Millisecond), "3s"}, {going(-2 * time.Second), "-2s"}, {going(72900 * time.Millisecond), "1m12s"},
 		{more(1, "pod"), "1 more pod"}, {more(2000, "pod"), "2,000 more pods"},

@@ -237,6 +237,10 @@ func (v *view) hasConmon(id string) bool {
 }
 
 func (v *view) ghostFinding(g ghost) Finding {
+	monitored := cmp.Or(g.SandboxID, g.ID) // a shim's arguments name the sandbox, a conmon's the container
+	if v.isCRIO() {
+		monitored = g.ID
+	}
 	f := Finding{
 		ID: GhostRunning, Severity: Warning,
 		Summary:  fmt.Sprintf("%s is listed as running, and has no process", called(g.ObjectRef)),
@@ -244,7 +248,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 		Evidence: []string{"no process on the node has " + g.ID + " in its cgroup"},
 		Next: []Step{
 			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.ID)},
-			{Text: "whether its shim or conmon is there", Command: "ps -eo pid,state,etime,args"},
+			{Text: "whether its shim or conmon is there", Command: "pgrep -af -- " + quote(monitored)},
 			{Text: "makes the runtime notice; the kubelet starts it anew", Command: v.crictl("stop", g.ID), Risky: true},
 		},
 	}

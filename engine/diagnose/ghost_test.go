@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -90,6 +91,20 @@ func TestGhostTellsItsZombies(t *testing.T) {
 	want := fmt.Sprintf("what is left of it: pid %d (app) is a zombie (Z)", r.Processes.Containers["container-1-0"][0].PID)
 	if len(got) != 1 || !slices.Contains(got[0].Evidence, want) {
 		t.Errorf("found %+v, want evidence %q", got, want)
+	}
+}
+
+// Each runtime's monitor is looked for by what its arguments name.
+func TestGhostAsksForItsMonitor(t *testing.T) {
+	for endpoint, want := range map[string]string{flavour.Containerd.Socket: "pgrep -af -- sandbox-1", flavour.CRIO.Socket: "pgrep -af -- container-1-0"} {
+		n := checked(3)
+		in := n.input()
+		in.Evidence, in.Endpoint = looked(n), "unix://"+endpoint
+		delete(in.Evidence.Processes.Containers, "container-1-0")
+		got := ghostRunning(newView(in))
+		if len(got) != 1 || got[0].Next[1].Command != want {
+			t.Errorf("%s: %+v, want %q", endpoint, got, want)
+		}
 	}
 }
 

@@ -226,7 +226,7 @@ func endHelper(p evidence.Process) Step {
 		return step
 	}
 	if p.State == evidence.Uninterrupted {
-		return Step{Text: "ends it if its wait in the kernel is one that can be killed; the call of the runtime fails then", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true}
+		return Step{Text: "kills it if the kernel lets it go; the runtime's call fails then", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true}
 	}
 	return Step{Text: "kills it; the runtime's call fails and releases its lock", Command: fmt.Sprintf("kill %d", p.PID), Risky: true}
 }

@@ -140,7 +140,11 @@ func (v *view) runtimeWord() (Headline, bool) {
 		if v.justRefused() {
 			return Headline{}, false
 		}
-		return Headline{Word: "RUNTIME DOWN", Severity: max(Warning, v.failingSeverity(first.First)), Text: v.refusedBy(first.Err)}, true
+		severe := max(Warning, v.failingSeverity(first.First))
+		if severe == Warning && v.unsteadyList() != nil {
+			return Headline{}, false // which may be the next call of those that fail now and then
+		}
+		return Headline{Word: "RUNTIME DOWN", Severity: severe, Text: v.refusedBy(first.Err)}, true
 	case answers.Silent:
 		if !v.Silence.Sure {
 			return Headline{}, false // calls are late, and that is said of the one that the relist waits for

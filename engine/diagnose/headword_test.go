@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -94,6 +95,53 @@ func TestWordIsSteady(t *testing.T) {
 		at = at.Add(step.after)
 		if got := s.headline(step.is, at); got.Word != step.want || got.Word == step.is.Word && got != step.is {
 			t.Errorf("step %d: %+v, want %s", i, got, step.want)
+		}
+	}
+}
+
+// TestSinceIsSteady holds that a finding's begin does not move with the rounding of a process's
+// age, and moves where another one has begun.
+func TestSinceIsSteady(t *testing.T) {
+	var tr tracker
+	for i, step := range []struct{ since, want time.Duration }{
+		{60 * second, 60 * second}, {59 * second, 60 * second}, {60 * second, 60 * second}, {61500 * time.Millisecond, 60 * second}, {20 * second, 20 * second},
+	} {
+		tr.see(now.Add(time.Duration(i)*second), Finding{ID: HelperStuck, Severity: Critical, Since: ago(step.since)})
+		if got := tr.known[0].finding.Since; !got.Equal(ago(step.want)) {
+			t.Errorf("look %d: since %v, want %v", i, got, ago(step.want))
+		}
+	}
+}
+
+// TestInspectionKeepsItsWord holds that a call that has run into its deadline and is asked anew
+// with the next relist changes nothing.
+func TestInspectionKeepsItsWord(t *testing.T) {
+	hangs := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
+	hangs.Phase.EndsBy = now.Add(73 * time.Second)
+	between := healthy(5).podFails(3, "app", call.ErrDeadline, tooLate, 1)
+	for _, n := range []*node{hangs, between} {
+		v := n.view()
+		if got := v.headline(v.diagnose()); got.Word != "INSPECTION HANGS" {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// TestFlakyRuntimeIsNotDown holds that where lists fail now and then some failures of all calls
+// in a row, by chance, are no other word.
+func TestFlakyRuntimeIsNotDown(t *testing.T) {
+	for flaky, want := range map[bool]string{true: "AT RISK", false: "RUNTIME DOWN"} {
+		n := healthy(5).fail(call.ListPodSandbox, call.ErrOther, "ttrpc: closed", 4).fail(call.Status, call.ErrOther, "ttrpc: closed", 2).fail(call.Version, call.ErrOther, "ttrpc: closed", 2)
+		if flaky {
+			for i := range answers.Outages {
+				f := *n.Failure
+				f.At = ago(time.Duration(answers.Outages-i) * 5 * time.Second)
+				n.Memory.Outages.ListsFailed = append(n.Memory.Outages.ListsFailed, f)
+			}
+		}
+		v := n.view()
+		if got := v.headline(v.diagnose()); got.Word != want {
+			t.Errorf("flaky %v: %+v", flaky, got)
 		}
 	}
 }

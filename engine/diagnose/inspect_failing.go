@@ -74,7 +74,7 @@ func inspectFailing(v *view) []Finding {
 	}
 	pods := v.failingPods()
 	if found {
-		pods = append(pods, sweptPod(killer, fmt.Sprintf("ended the connection both times in the sweep at %s; %s failed with it and answered when asked again", v.clock(v.Sweep.Began), count(v.Sweep.Flaky, "other"))))
+		pods = append(pods, sweptPod(killer, fmt.Sprintf("ended the connection both times in the check of all at %s; %s failed with it and answered when asked again", v.clock(v.Sweep.Began), count(v.Sweep.Flaky, "other"))))
 	}
 	if len(pods) == 0 {
 		return v.recovering()
@@ -101,7 +101,7 @@ func (v *view) failingPods() []failingPod {
 		for _, o := range w.Failed {
 			if !swept[o.Pod] && (v.OwnError(o.Err, o.Took) || answers.IsAway(o.Err) && alone) && (w.Ended.IsZero() || !v.HeardSince(o.Flight, w.AskedLast())) {
 				swept[o.Pod] = true
-				pods = append(pods, sweptPod(o, "failed twice in the sweep at "+v.clock(w.Began)))
+				pods = append(pods, sweptPod(o, "failed twice in the check of all at "+v.clock(w.Began)))
 			}
 		}
 	}

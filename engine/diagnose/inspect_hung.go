@@ -20,6 +20,7 @@ var inspectHungKind = &kind{
 	id: InspectHung, find: inspectHung,
 	needs: unpaused, is: delays, because: limits | stands, hangs: true,
 	refutedBy: call.Operation.AboutObject,
+	critical:  "INSPECTION HANGS",
 	pod:       "status hangs", state: "hung",
 	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
 	severity: "critical", scenario: "`hung-inspect`, `status-lock`",

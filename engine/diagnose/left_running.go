@@ -225,7 +225,7 @@ func (v *view) leftFinding(l left) Finding {
 		f.Next = append(f.Next, Step{Text: "what the runtime said when it could not reach the shim", Command: v.logs() + " | grep -F -e " + quote(shim.Sandbox)})
 	}
 	if l.process.PID != 0 {
-		f.Next = append(f.Next, Step{Text: "ends it, before two of the pod run side by side", Command: fmt.Sprintf("kill %d", l.process.PID), Risky: true})
+		f.Next = append(f.Next, Step{Text: "kills it before two of the pod run side by side", Command: fmt.Sprintf("kill %d", l.process.PID), Risky: true})
 	}
 	return f
 }

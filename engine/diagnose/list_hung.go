@@ -160,9 +160,9 @@ func (v *view) searching() string {
 	case w == nil:
 		return ""
 	case w.Refused != "":
-		return "no sweep: " + w.Refused
+		return "no check of all: " + w.Refused
 	case w.Ended.IsZero():
-		return fmt.Sprintf("a sweep looks for the object that holds the lock: %s of %s asked for", thousands(w.Done), count(w.Total, "object"))
+		return fmt.Sprintf("plegtop checks all to find the object that holds the lock: %s of %s asked for", thousands(w.Done), count(w.Total, "object"))
 	}
 	return v.neighbours()
 }

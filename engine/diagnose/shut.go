@@ -43,9 +43,9 @@ func (v *view) shut() (s shut, known bool) {
 	case at.Holder.PID != 0, !v.evidence.Processes.Whole(), len(v.daemons()) > 0:
 		return s, false
 	case at.Kind == "":
-		return shut{"its socket is gone, and no process of it is there", Step{}}, true
+		return shut{"socket missing, process not running", Step{}}, true
 	}
-	return shut{"nobody listens at its socket, and no process of it is there", Step{}}, true
+	return shut{"nobody listens at its socket, process not running", Step{}}, true
 }
 
 // heldByOther reports whether a program that is no runtime listens at the socket, and

@@ -31,8 +31,8 @@ func TestShut(t *testing.T) {
 		{"a lock", gone(), evidence.Socket{Locked: "/var/lib/x/meta.db", Locker: sleep, Waits: daemon}, true,
 			"no call reaches the runtime: containerd (pid 5) waits for /var/lib/x/meta.db, which sleep (pid 77) has locked", "-p 77"},
 		{"a lock of nobody", gone(), evidence.Socket{Locked: "/var/lib/x/meta.db", Waits: daemon}, true, "which a process that has ended has locked", "ps "},
-		{"it was stopped", gone(), evidence.Socket{}, false, "no call reaches the runtime: its socket is gone, and no process of it is there", "systemctl status"},
-		{"it was killed", gone(), evidence.Socket{Kind: "socket"}, false, "no call reaches the runtime: nobody listens at its socket, and no process of it is there", "systemctl status"},
+		{"it was stopped", gone(), evidence.Socket{}, false, "no call reaches the runtime: socket missing, process not running", "systemctl status"},
+		{"it was killed", gone(), evidence.Socket{Kind: "socket"}, false, "no call reaches the runtime: nobody listens at its socket, process not running", "systemctl status"},
 		{"it runs", gone(), evidence.Socket{Kind: "socket"}, true, "no call reaches the runtime: connection refused", "journalctl"},
 		{"not known", gone(), evidence.Socket{Missing: "no answer for 2s"}, true, "no call reaches the runtime: connection refused", "journalctl"},
 	} {

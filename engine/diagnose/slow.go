@@ -153,7 +153,7 @@ func (v *view) slowRuntime(operation, summary string) Finding {
 		}
 	}
 	if v.Sweep != nil && v.Sweep.Refused != "" {
-		f.say("no sweep: " + v.Sweep.Refused)
+		f.say("no check of all: " + v.Sweep.Refused)
 	}
 	f.say(v.fullRelist(), v.pressure(), v.usage())
 	return f

@@ -199,6 +199,10 @@ func (v *view) settles(k *tracked) time.Duration {
 	return settling
 }
 
+// sinceJitter is by how much two looks may differ on when a process began: its age is in whole
+// seconds, and a text that names the moment would change with each look.
+const sinceJitter = 2 * time.Second
+
 // see takes in that f is there, and returns what to say about it.
 func (t *tracker) see(at time.Time, f Finding) []Turn {
 	key := f.Key()
@@ -210,6 +214,9 @@ func (t *tracker) see(at time.Time, f Finding) []Turn {
 	k := t.known[i]
 	if k.seen.Equal(at) && f.Severity <= k.finding.Severity {
 		return nil // told twice
+	}
+	if f.Since.Sub(k.finding.Since).Abs() < sinceJitter {
+		f.Since = k.finding.Since
 	}
 	k.finding, k.seen, k.worst = f, at, max(k.worst, f.Severity)
 	switch {

@@ -78,7 +78,7 @@ func beginsAs(name string, begins []string) bool {
 	return slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(name, begin) })
 }
 
-// span returns a duration as a person says it: 12ms, 3.4s, 47s, 1m12s, 2h5m.
+// span returns a duration as a person says it: 12ms, 3.4s, 47s, 1m12s, 2h5m, 3d4h.
 func span(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -93,6 +93,11 @@ func span(d time.Duration) string {
 		return d.Round(100 * time.Millisecond).String()
 	case d < time.Hour:
 		return d.Round(time.Second).String()
+	}
+	const day = 24 * time.Hour
+	if d >= 2*day {
+		d = d.Round(time.Hour)
+		return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
 	}
 	d = d.Round(time.Minute)
 	return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
