@@ -187,8 +187,8 @@ func TestAnswerComesFirst(t *testing.T) {
 		}
 	}
 	all := s.m.view.Pods.Len()
-	if shown := len(s.m.view.Pods.Shown); shown == 0 || shown >= all || s.m.panes[s.m.below()].Info().Name != "Findings" {
-		t.Errorf("%d of %d pods, below them %s", shown, all, s.m.panes[s.m.below()].Info().Name)
+	if shown := len(s.m.view.Pods.Shown); shown == 0 || shown >= all || s.m.panes[s.m.below()[0]].Info().Name != "Findings" {
+		t.Errorf("%d of %d pods, below them %s", shown, all, s.m.panes[s.m.below()[0]].Info().Name)
 	}
 	if s.press("W"); len(s.m.view.Pods.Shown) != all {
 		t.Errorf("%d of %d pods after W", len(s.m.view.Pods.Shown), all)

@@ -54,7 +54,7 @@ func TestKeys(t *testing.T) {
 		{"fourth pane", "4", (*stage).focused, "Findings"},
 		{"third pane", "3", (*stage).focused, "Calls"},
 		{"full screen", "2 f", boxes, "1"},
-		{"esc ends full screen", "f esc", boxes, "2"},
+		{"esc ends full screen", "f esc", boxes, "3"},
 		{"filter", "/ n s : s h o p enter", filtered, "ns:shop 3"},
 		{"filter is live", "/ n f s", shown, "1"},
 		{"esc gives up a filter", "/ n f s esc", filtered, " 11"},

@@ -35,6 +35,7 @@ const (
 	tallWidth, tallHeight = 90, 32  // the first pane over another one
 	leastWidth, leastBody = 60, 14  // below: lines of text
 	fullHeader            = 20      // lines from which the header is whole
+	withTime              = 40      // lines from which a tall screen has a pane that draws time
 	fullCaption           = 30      // lines from which a caption has all of its three
 )
 
@@ -217,7 +218,8 @@ func (m *Model) place(l *layout, may func(pane int) bool) {
 		l.boxes = []box{{m.focus, 0, y, w, h, true}}
 	case tall:
 		low := max(min(8, h/2), h*2/5, h-1-m.panes[0].Info().Wanted)
-		l.boxes = []box{{0, 0, y, w, h - low, false}, {m.below(), 0, y + h - low, w, low, true}}
+		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, m.stack(m.below(), box{y: y + h - low, w: w, h: low})...)
+		l.boxes[1].tabs = true
 	case wide:
 		low := max(h*3/5, h-1-m.panes[0].Info().Wanted)
 		left, right := m.columns()
@@ -237,14 +239,20 @@ func (m *Model) place(l *layout, may func(pane int) bool) {
 	}
 }
 
-// below returns the pane below the first on a tall screen: the findings while the answer comes
-// first, for what happened before says little then.
-func (m *Model) below() int {
-	tells := func(p pane.Pane) bool { return p.Info().Tells }
-	if i := slices.IndexFunc(m.panes, tells); m.view.Led && i > 0 {
-		return i
+// below returns the panes below the first on a tall screen: the findings while the answer comes
+// first, for what happened before says little then; and where there is room the last of those
+// whose rows are long, which draws time.
+func (m *Model) below() []int {
+	all := []int{m.under}
+	if i := slices.IndexFunc(m.panes, func(p pane.Pane) bool { return p.Info().Tells }); m.view.Led && i > 0 {
+		all[0] = i
 	}
-	return m.under
+	for i := len(m.panes) - 1; i > 0 && m.height >= withTime && m.width >= tallWidth; i-- {
+		if m.panes[i].Info().Wide && i != all[0] {
+			return append(all, i)
+		}
+	}
+	return all
 }
 
 // stack puts panes one below the other, as many as have their least. Those that want
