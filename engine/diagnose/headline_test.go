@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -211,5 +212,16 @@ func TestSlowWordHolds(t *testing.T) {
 		if u.Headline.Word != "HEALTHY" {
 			t.Fatalf("%v: %+v", u.Snapshot.At.Sub(now), u.Headline)
 		}
+	}
+}
+
+// TestSilenceAsksForTheGoroutines holds that a containerd that answers nothing is asked who
+// holds its lock, as where only lists hang.
+func TestSilenceAsksForTheGoroutines(t *testing.T) {
+	n := healthy(5).hang(call.ListPodSandbox, 6*time.Second).hang(call.Version, 3*time.Second).hang(call.Status, 3*time.Second)
+	n.Version.RuntimeName = "containerd"
+	found := n.view().diagnose()
+	if i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == RuntimeUnresponsive }); i < 0 || !slices.ContainsFunc(found[i].Next, func(s Step) bool { return strings.HasPrefix(s.Command, "pkill -USR1") && s.Risky }) {
+		t.Errorf("findings %+v", found)
 	}
 }

@@ -146,11 +146,15 @@ func (v *view) others(not call.Operation) string {
 }
 
 func (v *view) listSteps(op call.Operation) []Step {
-	steps := []Step{{Text: "check whether crictl hangs too", Command: v.crictl(verbs[op])}, v.logStep("what the runtime says meanwhile")}
-	if strings.EqualFold(v.Version.RuntimeName, "containerd") && v.deep().Stacks.Total == 0 { // else they were read
-		steps = append(steps, Step{Text: "has it write its goroutine stacks to a file, to see who holds the lock", Command: "pkill -USR1 -x containerd", Risky: true})
+	return append([]Step{{Text: "check whether crictl hangs too", Command: v.crictl(verbs[op])}, v.logStep("what the runtime says meanwhile")}, v.stackSteps()...)
+}
+
+// stackSteps returns what dumps the goroutines of a containerd, unless they were read.
+func (v *view) stackSteps() []Step {
+	if strings.EqualFold(v.Version.RuntimeName, "containerd") && v.deep().Stacks.Total == 0 {
+		return []Step{{Text: "containerd writes its goroutine stacks to a file; thousands of blocked goroutines mean a lock", Command: "pkill -USR1 -x containerd"}}
 	}
-	return steps
+	return nil
 }
 
 // searching says how far the sweep has come that looks for what holds the lock.

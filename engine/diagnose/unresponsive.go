@@ -47,10 +47,10 @@ func (v *view) silentFinding() Finding {
 	f := Finding{
 		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("no list and no status has come back for %s", v.silentFor(h)),
-		Next: v.runtimeSteps(
-			Step{Text: "does it answer crictl", Command: v.crictl("version")},
-			v.logStep("what it does; thousands of blocked goroutines mean a lock"),
-		),
+		Next: v.runtimeSteps(append([]Step{
+			{Text: "check whether crictl gets a reply", Command: v.crictl("version")},
+			v.logStep("what the runtime says meanwhile"),
+		}, v.stackSteps()...)...),
 	}
 	if v.Hangs(call.Version) || len(v.Refusals) > 0 {
 		f.Summary = fmt.Sprintf("no call has come back for %s, not even Version", v.silentFor(h))
