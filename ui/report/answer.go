@@ -85,7 +85,7 @@ func (o Form) inline(links []diagnose.Link, at time.Time) []widget.Row {
 		if p.Likely {
 			say(t.Warn, "likely")
 		}
-		for _, word := range strings.Fields(p.Text + age(p, at)) {
+		for word := range strings.FieldsSeq(p.Text + age(p, at)) {
 			say(t.Strong, word)
 			add(words)
 			words = nil

@@ -92,5 +92,9 @@ func TestCountdown(t *testing.T) {
 		if got := Countdown(diagnose.Headline{Clock: c}); got != want {
 			t.Errorf("%+v: %q, want %q", c, got, want)
 		}
+		of := diagnose.Headline{Clock: c, Node: diagnose.NodeNotReady}
+		if got := Countdown(of); got != "" {
+			t.Errorf("of a node that is not ready: %q", got)
+		}
 	}
 }

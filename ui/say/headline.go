@@ -22,9 +22,10 @@ func HeadlineLook(t *theme.Theme, h diagnose.Headline) (symbol string, st theme.
 	return t.Symbols.Unknown, t.Warn
 }
 
-// Countdown says what comes next by itself; empty if nothing does.
+// Countdown says what comes next by itself; empty if nothing does, or if it would only say of a
+// node that it becomes what it is.
 func Countdown(h diagnose.Headline) string {
-	if h.Clock.What == "" {
+	if h.Clock.What == "" || h.Node == diagnose.NodeNotReady && (h.Clock.What == "NotReady" || h.Clock.What == "PLEG unhealthy") {
 		return ""
 	}
 	from, to := text.Age(h.Clock.In), text.Age(h.Clock.To)
