@@ -76,12 +76,11 @@ type steady struct {
 }
 
 // headline returns what is to be shown where h is what holds now. What gets worse or well, and
-// what is critical, is shown at once.
+// what is critical, is shown at once. A word that is kept says that it is over.
 func (s *steady) headline(h Headline, at time.Time) Headline {
 	if h.Severity == Warning && s.Severity == Warning && rankOf(h.Word) < rankOf(s.Word) && at.Sub(s.since) < steadyFor {
-		kept := s.Headline
-		kept.Clock, kept.Node = h.Clock, h.Node
-		return kept
+		h.Word, h.Text = s.Word, "until a moment ago; now "+h.Word+": "+h.Text
+		return h
 	}
 	if h.Word != s.Word {
 		s.since = at

@@ -93,7 +93,7 @@ func TestWordIsSteady(t *testing.T) {
 		{time.Second, well, healthyWord},
 	} {
 		at = at.Add(step.after)
-		if got := s.headline(step.is, at); got.Word != step.want || got.Word == step.is.Word && got != step.is {
+		if got := s.headline(step.is, at); got.Word != step.want || got.Word == step.is.Word && got != step.is || got.Word != step.is.Word && got.Text != "until a moment ago; now DEGRADED: b" {
 			t.Errorf("step %d: %+v, want %s", i, got, step.want)
 		}
 	}
