@@ -15,12 +15,15 @@ func (h *Header) identity(l *text.Line) {
 	badges := h.badges()
 	kept := l.Keep(width(badges, 1))
 	for i, s := range h.who() {
-		if gap := " " + h.pen.Symbols.Bullet + " "; i > 0 && text.Width(gap+s.Text) <= l.Left() && s.Text != "" {
-			l.Put(h.pen.Dim, gap)
-			l.Put(s.Style, s.Text)
-		} else if i == 0 {
-			l.Put(s.Style, s.Text)
+		if i > 0 {
+			if s.Text == "" || 3+text.Width(s.Text) > l.Left() {
+				continue
+			}
+			l.Space(1)
+			l.Sign(h.pen.Dim, h.pen.Symbols.Bullet)
+			l.Space(1)
 		}
+		l.Put(s.Style, s.Text)
 	}
 	l.End()
 	l.Release(kept)
