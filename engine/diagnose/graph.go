@@ -233,12 +233,12 @@ func endHelper(p evidence.Process) Step {
 
 // letGoOn returns what lets a process of a container go on that is held from outside.
 func letGoOn(p evidence.Process, container string) (step Step, held bool) {
-	step = Step{Text: "lets it go on", Risky: true}
+	step = Step{Text: "resumes it", Risky: true}
 	switch {
 	case p.State == evidence.Stopped:
 		step.Command = fmt.Sprintf("kill -CONT %d", p.PID)
 	case p.State == evidence.Traced && p.Tracer.PID != 0:
-		step.Text, step.Command = "lets it go on: ends what traces it, unless whoever runs that detaches it; a restart of what is traced is not needed", fmt.Sprintf("kill %d", p.Tracer.PID)
+		step.Text, step.Command = "resumes it: ends what traces it, unless whoever runs that detaches it; a restart of what is traced is not needed", fmt.Sprintf("kill %d", p.Tracer.PID)
 	case p.State != evidence.Frozen:
 		return Step{}, false
 	case p.Freezer == "":

@@ -71,7 +71,7 @@ func (v *view) kubeletHeld(p evidence.Process) Finding {
 		ID: KubeletStuck, Severity: Critical, Summary: fmt.Sprintf("the kubelet's process, pid %d, is %v", p.PID, p.State),
 		Next: []Step{
 			{Text: "its state, and who may have stopped it", Command: fmt.Sprintf("ps -o pid,ppid,state,wchan:32,etime,args -p %d", p.PID)},
-			{Text: "lets it go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true},
+			{Text: "resumes it", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true},
 		},
 	}
 	if p.For >= time.Second {

@@ -73,7 +73,7 @@ func (v *view) runtimeSteps(first ...Step) []Step {
 		first = slices.DeleteFunc(first, func(s Step) bool { return s.Risky || strings.HasPrefix(s.Command, "crictl ") }) // which would hang likewise
 		return append(first, stuckProcess{Process: p}.next()...)
 	}
-	restart := Step{Text: "the last resort: running containers live on, but every pod's lifecycle waits meanwhile", Risky: true}
+	restart := Step{Text: "the last resort: running containers live on; no pod starts or stops meanwhile", Risky: true}
 	if units := v.units(); len(units) == 1 {
 		restart.Command = "systemctl restart " + units[0]
 	} else {
