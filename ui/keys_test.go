@@ -47,8 +47,8 @@ func TestKeys(t *testing.T) {
 		{"relist now", "ctrl+r", (*stage).asked, "relist"},
 		{"reinspect", "j r", (*stage).asked, "reinspect uid-batch-" + importer},
 		{"sweep of a few", "R", (*stage).asked, "sweep"},
-		{"longer period", "+", (*stage).asked, "period 2s"},
-		{"two presses before the engine answers", "+ + p p", (*stage).asked, "period 2s, period 4s, pause, resume"},
+		{"longer period", "K", (*stage).asked, "period 2s"},
+		{"two presses before the engine answers", "K K p p", (*stage).asked, "period 2s, period 4s, pause, resume"},
 		{"next pane", "tab", (*stage).focused, "Events"},
 		{"previous pane", "shift+tab", (*stage).focused, "Workers"},
 		{"fourth pane", "4", (*stage).focused, "Findings"},
@@ -75,7 +75,7 @@ func TestKeys(t *testing.T) {
 		{"how PLEG works: the last start or death", "H", event, "5"},
 		{"how PLEG works: its keys are its own", "2 k k H space up up", event, "4"},
 		{"time format", "t", said, "event times: age"},
-		{"a period is not doubled for ever", "+ + + + + + + +", (*stage).asked, "period 2s, period 4s, period 8s, period 16s, period 32s, period 1m4s"},
+		{"a period is not doubled for ever", "K K K K K K K K", (*stage).asked, "period 2s, period 4s, period 8s, period 16s, period 32s, period 1m4s"},
 		{"no director outside the demo", "D", (*stage).focused, "Pods"},
 	}
 	for _, tt := range tests {
@@ -104,20 +104,20 @@ func TestHowPLEGFollowsTheNewest(t *testing.T) {
 	}
 }
 
-// TestPeriodOutsideItsBounds holds that + never shortens the period, nor - lengthens it.
+// TestPeriodOutsideItsBounds holds that K never shortens the period, nor J lengthens it.
 func TestPeriodOutsideItsBounds(t *testing.T) {
 	for _, tt := range []struct {
 		period time.Duration
 		keys   string
 		want   string
 	}{
-		{4 * time.Minute, "+", ""},
-		{4 * time.Minute, "-", "period 2m0s"},
-		{100 * time.Millisecond, "-", ""},
-		{100 * time.Millisecond, "+", "period 200ms"},
-		{time.Second, "- n", ""},
-		{time.Second, "- y", "period 500ms"},
-		{pleg.EventedPeriod, "- +", ""}, // which is the evented mode's
+		{4 * time.Minute, "K", ""},
+		{4 * time.Minute, "J", "period 2m0s"},
+		{100 * time.Millisecond, "J", ""},
+		{100 * time.Millisecond, "K", "period 200ms"},
+		{time.Second, "J n", ""},
+		{time.Second, "J y", "period 500ms"},
+		{pleg.EventedPeriod, "J K", ""}, // which is the evented mode's
 	} {
 		snap := panetest.Healthy()
 		if snap.Period = tt.period; tt.period == pleg.EventedPeriod {
@@ -135,8 +135,19 @@ func TestPeriodOutsideItsBounds(t *testing.T) {
 		}
 	}
 	snap := panetest.Healthy()
-	if got := newStage(t, 120, 40, demo).show(snap).press("-").asked(); got != "period 500ms" {
-		t.Errorf("on the demo - asks for %q: nobody has to be asked there", got)
+	if got := newStage(t, 120, 40, demo).show(snap).press("J").asked(); got != "period 500ms" {
+		t.Errorf("on the demo J asks for %q: nobody has to be asked there", got)
+	}
+	for period, want := range map[time.Duration]string{
+		500 * time.Millisecond: "relist period 250ms: 4 times the kubelet's rate",
+		2 * time.Second:        "relist period 1s: the kubelet's rate",
+		8 * time.Second:        "relist period 4s: one for every 4 of the kubelet's",
+	} {
+		snap := panetest.Healthy()
+		snap.Period = period
+		if got := newStage(t, 120, 40, demo).show(snap).press("J").m.flash.text; got != want {
+			t.Errorf("half of %v: said %q, want %q", period, got, want)
+		}
 	}
 }
 
@@ -503,3 +514,15 @@ func TestCommands(t *testing.T) {
 
 // paused reports whether the engine was asked to pause.
 func (s *stage) paused() bool { return slices.Contains(s.controls.got, "pause") }
+
+// TestZoom holds that + and - zoom what is drawn over time.
+func TestZoom(t *testing.T) {
+	s := newStage(t, 120, 40).show(panetest.Healthy()).press("5")
+	was := s.rowOf(" across")
+	if s.press("+"); s.rowOf(" across") == was {
+		t.Errorf("+ does not zoom: %q", was)
+	}
+	if s.press("-"); s.rowOf(" across") != was {
+		t.Errorf("- does not go back: %q, want %q", s.rowOf(" across"), was)
+	}
+}

@@ -25,7 +25,7 @@ const (
 	// so often that a person is asked before.
 	shortestPeriod = 250 * time.Millisecond
 	longestPeriod  = 64 * time.Second
-	quick          = time.Second
+	quick          = time.Second // a kubelet relists so often
 )
 
 func (m *Model) relistNow() {
@@ -83,7 +83,19 @@ func (m *Model) setPeriod(d time.Duration) {
 	}
 	m.cfg.Controls.SetPeriod(d)
 	m.expect(func(s *engine.Snapshot) { s.Period = d })
-	m.Say("relist period " + d.String())
+	m.Say("relist period " + d.String() + rate(d))
+}
+
+// rate says how often a relist of that period is made, beside a kubelet's; nothing where it is
+// the same.
+func rate(d time.Duration) string {
+	switch of := float64(quick) / float64(d); {
+	case of > 1:
+		return fmt.Sprintf(": %.3g times the kubelet's rate", of)
+	case of < 1:
+		return fmt.Sprintf(": one for every %.3g of the kubelet's", 1/of)
+	}
+	return ": the kubelet's rate"
 }
 
 // sweep begins a sweep, after a question if that means many calls, or cancels

@@ -61,7 +61,7 @@ func TestNodeIsReadToItsEnd(t *testing.T) {
 	if s.Subject() != (pane.Subject{}) {
 		t.Errorf("it is about %+v", s.Subject())
 	}
-	for _, key := range []string{"r", "y", "c", "enter", "+"} {
+	for _, key := range []string{"r", "y", "c", "enter", "K"} {
 		if s.Press(key); s.Asked != nil || s.Sheets != nil || s.Clip != "" {
 			t.Errorf("%s asked for %q, %v, %q", key, s.Asked, s.Sheets, s.Clip)
 		}

@@ -1,0 +1,115 @@
+package ui
+
+import (
+	"slices"
+
+	"github.com/plegtop/plegtop/ui/pane"
+)
+
+// place puts those panes into the body that may be seen.
+func (m *Model) place(l *layout, may func(pane int) bool) {
+	w, y, h := m.width, l.body, l.lines
+	l.boxes = nil
+	switch m.form() {
+	case tiny:
+	case single:
+		l.boxes = []box{{m.focus, 0, y, w, h, true}}
+	case tall:
+		low := max(min(8, h/2), h*2/5, h-1-m.panes[0].Info().Wanted)
+		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, m.stack(m.below(), box{y: y + h - low, w: w, h: low})...)
+		l.boxes[1].tabs = true
+	case wide:
+		low := max(h*3/5, h-1-m.panes[0].Info().Wanted)
+		left, right := m.columns()
+		var beside, below []int
+		for i := 1; i < len(m.panes); i++ {
+			switch {
+			case !may(i):
+			case m.panes[i].Info().Wide:
+				below = append(below, i)
+			default:
+				beside = append(beside, i)
+			}
+		}
+		top := y + h - low
+		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, m.stack(below, box{y: top, w: left, h: low})...)
+		l.boxes = append(l.boxes, m.stack(beside, box{x: w - right, y: top, w: right, h: low})...)
+	}
+}
+
+// below returns the panes below the first on a tall screen: the findings while the answer comes
+// first, for what happened before says little then; and where there is room the last of those
+// whose rows are long, which draws time.
+func (m *Model) below() []int {
+	all := []int{m.under}
+	if i := slices.IndexFunc(m.panes, func(p pane.Pane) bool { return p.Info().Tells }); m.view.Led && i > 0 {
+		all[0] = i
+	}
+	for i := len(m.panes) - 1; i > 0 && m.height >= withTime && m.width >= tallWidth; i-- {
+		if m.panes[i].Info().Wide && i != all[0] {
+			return append(all, i)
+		}
+	}
+	return all
+}
+
+// stack puts panes one below the other, as many as have their least. Those that want
+// little get that, up to a third of the room, the first up to half; the first of those that could use all of
+// it gets the rest.
+func (m *Model) stack(panes []int, room box) []box {
+	var boxes []box
+	spare := room.h
+	for _, i := range panes {
+		if least := m.panes[i].Info().Least + 1; least <= spare {
+			boxes = append(boxes, box{pane: i, x: room.x, w: room.w, h: least})
+			spare -= least
+		}
+	}
+	wanted := func(b box) int { return m.panes[b.pane].Info().Wanted }
+	rest := slices.IndexFunc(boxes, func(b box) bool { return wanted(b) >= room.h })
+	if rest < 0 {
+		rest = len(boxes) - 1
+	}
+	for i := range boxes {
+		if b := &boxes[i]; i != rest {
+			share := room.h / 3
+			if i == 0 {
+				share = room.h / 2
+			}
+			more := min(spare, max(0, min(wanted(*b)+1-b.h, share)))
+			b.h += more
+			spare -= more
+		}
+	}
+	for i := range boxes {
+		if i == rest {
+			boxes[i].h += spare
+		}
+		boxes[i].y = room.y
+		room.y += boxes[i].h
+	}
+	return boxes
+}
+
+// find returns the box of pane i; nil if it is not on the screen.
+func (l *layout) find(i int) *box {
+	n := slices.IndexFunc(l.boxes, func(b box) bool { return b.pane == i })
+	if n < 0 {
+		return nil
+	}
+	return &l.boxes[n]
+}
+
+// at returns the pane at a cell of the screen, and the cell below its title and within
+// its margin; nil if there is none.
+func (m *Model) at(x, y int) (p pane.Pane, px, py int) {
+	if p := m.top(); p != nil && y > m.layout.body && y < m.layout.body+m.layout.lines {
+		return p, x - 1, y - m.layout.body - 1
+	}
+	for _, b := range m.layout.boxes {
+		if x >= b.x && x < b.x+b.w && y > b.y && y < b.y+b.h {
+			return m.panes[b.pane], x - b.x - 1, y - b.y - 1
+		}
+	}
+	return nil, 0, 0
+}
