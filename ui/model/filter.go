@@ -65,6 +65,13 @@ func (f Filter) Pod(p *Pod, at time.Time) bool {
 	return f.holds(func(t term) bool { return t.field.ofPod(p, at, t) })
 }
 
+// OfEvents reports whether f asks only for what events have: it leaves the pods alone.
+func (f Filter) OfEvents() bool {
+	return len(f.any) > 0 && !slices.ContainsFunc(f.any, func(all []term) bool {
+		return slices.ContainsFunc(all, func(t term) bool { return t.field.pod != nil })
+	})
+}
+
 // Event reports whether f shows e. Ages are measured as of at. A field that
 // events do not have, such as restarts, shows none.
 func (f Filter) Event(e engine.Event, at time.Time) bool {

@@ -132,10 +132,12 @@ func TestPod(t *testing.T) {
 		{"state!=error", true, false},
 		{"!state:error", true, false},
 		{"state:hung", false, false},
-		{"kind:died", false, true},
-		{"type:ContainerDied", false, true},
-		{"kind!=died", false, false},
-		{"delivery:delivered", false, true},
+		{"kind:died", true, true},
+		{"type:ContainerDied", true, true},
+		{"!kind:died", true, true},
+		{"kind!=died", true, true},
+		{"kind:died ns:default", true, false},
+		{"delivery:delivered", true, true},
 		{"exit!=0", false, true},
 		{"exit:137", false, true},
 		{"exit=0", false, false},
@@ -370,6 +372,8 @@ func TestSeen(t *testing.T) {
 		{"delivery:unseen", unseen, true},
 		{"delivery:derived", unseen, false},
 		{"kind:networkfailed", unseen, true},
+		{"kind:NetFail", unseen, true},
+		{"kind:netup", unseen, false},
 	} {
 		f, err := ParseFilter(tt.filter)
 		if err != nil {
@@ -380,8 +384,17 @@ func TestSeen(t *testing.T) {
 		}
 		p := web()
 		p.LastEvent = tt.e
-		if got := f.Pod(NewPod(p), now); got != (tt.want && tt.e.Seq > 0) {
-			t.Errorf("%s: a pod with that event: %v", tt.filter, got)
+		if got := f.Pod(NewPod(p), now); !got || !f.OfEvents() {
+			t.Errorf("%s: a pod with that event: %v, about events %v; it leaves the pods alone", tt.filter, got, f.OfEvents())
+		}
+	}
+}
+
+// TestOfEvents holds that a filter that also asks for something of pods is not about events.
+func TestOfEvents(t *testing.T) {
+	for filter, want := range map[string]bool{"": false, "kind:died": true, "kind:died | seen:cri": true, "kind:died ns:a": false, "api": false} {
+		if f, err := ParseFilter(filter); err != nil || f.OfEvents() != want {
+			t.Errorf("%q: %v, %v", filter, f.OfEvents(), err)
 		}
 	}
 }

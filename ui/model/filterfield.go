@@ -19,13 +19,13 @@ type field struct {
 	timed   bool     // what it finds can change with the time alone
 	want    string   // what its value must be
 	set     func(*term) bool
-	pod     func(*Pod, time.Time, term) bool // nil: asks for the pod's last event
+	pod     func(*Pod, time.Time, term) bool // nil: it is about events, and leaves the pods alone
 	event   func(engine.Event, time.Time, term) bool
 }
 
 func (f *field) ofPod(p *Pod, at time.Time, t term) bool {
 	if f.pod == nil {
-		return p.Pod.LastEvent.Seq > 0 && f.event(p.Pod.LastEvent, at, t)
+		return !t.not
 	}
 	return f.pod(p, at, t)
 }
@@ -79,17 +79,17 @@ var fields = []*field{
 		pod:   func(p *Pod, _ time.Time, t term) bool { return inState(p, t.lower) != (t.op == different) },
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.To.String(), t.op, t.lower) },
 	},
-	{ // kind:died: the event is; the last event of the pod was
-		names: []string{"kind", "type"}, want: "started, died, removed, changed, podsync, networksetup or networkfailed",
+	{ // kind:died, kind:netfail: the event is
+		names: []string{"kind", "type"}, want: "started, died, removed, changed, podsync, netup or netfail",
 		set:   func(t *term) (ok bool) { t.kind, ok = named(t.lower, pleg.Started, pleg.NetworkFailed); return ok },
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Kind, t.op, t.kind) },
 	},
-	{ // delivery:discarded: the event was; the last event of the pod was
+	{ // delivery:discarded: the event was
 		names: []string{"delivery"}, want: "delivered, filtered, discarded, unseen or derived",
 		set:   func(t *term) (ok bool) { t.delivery, ok = named(t.lower, pleg.Delivered, pleg.Derived); return ok },
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Delivery, t.op, t.delivery) },
 	},
-	{ // seen:cri: who saw the event first; the last event of the pod
+	{ // seen:cri: who saw the event first
 		names: []string{"seen"}, want: "relist, cri, cgroup or pidfd",
 		set: func(t *term) (ok bool) { t.source, ok = named(t.lower, ledger.FromRelist, ledger.FromPidfd); return ok },
 		event: func(e engine.Event, _ time.Time, t term) bool {
@@ -179,6 +179,9 @@ func setNumber(t *term) bool {
 	return err == nil
 }
 
+// onScreen are the words of the screen for kinds whose names it shortens.
+var onScreen = map[string]string{"networksetup": "netup", "networkfailed": "netfail"}
+
 // named returns which of first to last has that name, in lower case and perhaps
 // without what the kubelet puts before the kinds of events.
 func named[T interface {
@@ -186,7 +189,7 @@ func named[T interface {
 	String() string
 }](name string, first, last T) (T, bool) {
 	for v := first; v <= last; v++ {
-		if known := strings.ToLower(v.String()); name == known || name == strings.TrimPrefix(known, "container") {
+		if known := strings.ToLower(v.String()); name == known || name == strings.TrimPrefix(known, "container") || name == onScreen[known] {
 			return v, true
 		}
 	}

@@ -521,3 +521,16 @@ func TestKeysWhileNotSeen(t *testing.T) {
 		s.Check(t)
 	}
 }
+
+// TestFilterOfEventsLeavesThePods holds that the title says so.
+func TestFilterOfEventsLeavesThePods(t *testing.T) {
+	v := view(panetest.Healthy())
+	by, err := model.ParseFilter("kind:died")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Filter.By, v.Filter.Text = by, "kind:died"
+	if got := title(stage(v, 118, 20)); !strings.Contains(got, "all: the filter is about events") {
+		t.Errorf("title %q", got)
+	}
+}

@@ -22,6 +22,9 @@ func (p *pods) entitle() {
 	} else if l.ProblemsOnly() {
 		p.about = append(p.about, text.Say(v.Theme.Info, "problems only"))
 	}
+	if v.Filter.By.OfEvents() {
+		p.about = append(p.about, text.Say(v.Theme.Info, "all: the filter is about events"))
+	}
 	p.about = append(p.about, v.Filtered()...)
 }
 
