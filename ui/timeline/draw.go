@@ -22,9 +22,28 @@ func (t *timeline) Draw(l *text.Line, y int, focused bool) {
 	case below == t.foot()-1:
 		t.under(l)
 	default:
-		l.Space(t.left())
+		t.signs(l, t.left())
 		l.Put(t.view.Theme.Dim, t.clock)
 	}
+}
+
+// signs draws what the lanes are made of, as many of the signs as there is room for in w cells.
+func (t *timeline) signs(l *text.Line, w int) {
+	th := t.view.Theme
+	kept := l.Keep(l.Left() - w)
+	for _, of := range [...]struct {
+		look theme.Style
+		sign string
+		word string
+	}{{th.Good, th.Symbols.Run, "running "}, {th.Dim, th.Symbols.Ended, "exited "}, {th.Warn, th.Symbols.Lag, "seen late "}, {th.Warn, th.Symbols.Blind, "blind "}} {
+		if l.Left() >= len(of.word)+2 {
+			l.Sign(of.look, of.sign)
+			l.Space(1)
+			l.Put(th.Dim, of.word)
+		}
+	}
+	l.End()
+	l.Release(kept)
 }
 
 // Legend returns the symbols of the lanes, each with what it means.

@@ -99,7 +99,7 @@ func TestEnterOpensTheEventThere(t *testing.T) {
 	if diff := cmp.Diff(want, s.Sheets); diff != "" {
 		t.Errorf("sheets (-want +got):\n%s", diff)
 	}
-	if got := s.Row(" seen "); !strings.Contains(got, "Started seen 11:59:21, 640ms late") {
+	if got := s.Row(" seen 1"); !strings.Contains(got, "Started seen 11:59:21, 640ms late") {
 		t.Errorf("under the cursor is %q", got)
 	}
 }
@@ -121,7 +121,7 @@ func TestEventWhereAStreamSawIt(t *testing.T) {
 		if got := s.Subject().Event; got != died.Seq {
 			t.Errorf("on event %d, want %d", got, died.Seq)
 		}
-		at = append(at, s.Row(" seen "))
+		at = append(at, s.Row(" seen 1"))
 	}
 	if at[0] == at[1] || !strings.Contains(at[0], "cri -20") {
 		t.Errorf("under the cursor is %q and then %q", at[0], at[1])
@@ -398,5 +398,16 @@ func TestFrameTakesNoMemory(t *testing.T) {
 		}
 	}); n > 20 {
 		t.Errorf("%v allocations a frame", n)
+	}
+}
+
+// TestSignsAreOnTheScreen holds that what the lanes are made of is said beside them, as far as
+// there is room.
+func TestSignsAreOnTheScreen(t *testing.T) {
+	for w, want := range map[int]string{118: "━ running ┈ exited ░ seen late ╱ blind", 78: "━ running ┈ exited"} {
+		s := panetest.NewStage(New(pane.Settings{}), panetest.View(panetest.Healthy()), w, 20)
+		if !strings.Contains(s.Text(), want) {
+			t.Errorf("in %d cells %q is not said:\n%s", w, want, s.Text())
+		}
 	}
 }
