@@ -28,9 +28,9 @@ func ExampleColumns() {
 	}
 	// Output:
 	// pods: namespace pod state run ctrs exit rst age lastevent inspect worst remark
-	// events: time event from pod container exit lag seen lead channel
+	// events: time event from pod container exit lag seen lead sent
 	// calls: operation last-ok p50 p90 p99 max out count bytes gone err latency
-	// workers: pod state woken syncs saved expects expired queued last
+	// workers: pod state woken syncs skipped expects expired queued last
 	// findings:
 }
 

@@ -90,9 +90,9 @@ func (e *events) columns() []widget.Column[*model.Row] {
 			Value: lead,
 		},
 		{
-			Name: "channel", Head: "CHANNEL", Help: "what became of it at the kubelet's event channel: delivered, filtered, discarded; unseen: no relist saw it; derived: no kubelet makes it", Least: 9, Rank: 9,
+			Name: "sent", Head: "SENT", Help: "whether the kubelet's PLEG sends it to the sync loop: filtered is made and never sent, discarded found no room in the channel, unseen was seen by no relist, and n/a is made by no kubelet", Least: 9, Rank: 9,
 			Value: func(b widget.Pen, r *model.Row) widget.Cell {
-				return widget.Say(theme.When(r.Delivery == pleg.Discarded, b.Bad, theme.When(r.Delivery == pleg.Unseen, b.Warn, b.Dim)), r.Delivery.String())
+				return widget.Say(theme.When(r.Delivery == pleg.Discarded, b.Bad, theme.When(r.Delivery == pleg.Unseen, b.Warn, b.Dim)), say.Sent(r.Delivery))
 			},
 		},
 	}

@@ -108,7 +108,7 @@ func TestColumnsByWidth(t *testing.T) {
 	want := []struct {
 		head string
 		from int
-	}{{"TIME", 20}, {"EVENT", 20}, {"POD", 40}, {"CONTAINER", 60}, {"EXIT", 60}, {"FROM > TO", 72}, {"LAG", 78}, {"CHANNEL", 88}}
+	}{{"TIME", 20}, {"EVENT", 20}, {"POD", 40}, {"CONTAINER", 60}, {"EXIT", 60}, {"FROM > TO", 72}, {"LAG", 78}, {"SENT", 88}}
 	for w := 20; w <= 240; w++ {
 		heads := stage(view(), w, 10).Row("TIME")
 		for _, c := range want {

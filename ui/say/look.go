@@ -80,3 +80,14 @@ func EventWord(k pleg.Kind) string {
 	}
 	return strings.TrimPrefix(k.String(), "Container")
 }
+
+// Sent says in a word whether the kubelet's PLEG sends an event to the sync loop.
+func Sent(d pleg.Delivery) string {
+	switch d {
+	case pleg.Delivered:
+		return "yes"
+	case pleg.Derived:
+		return "n/a"
+	}
+	return d.String()
+}

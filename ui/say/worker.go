@@ -45,9 +45,9 @@ func WorkerTells(all *podworker.Workers, w *podworker.Worker, at time.Time) stri
 	if !all.Acting {
 		woken, synced = "would have been woken", "would have synced"
 	}
-	says += fmt.Sprintf("; %s %d times, %s %d", woken, w.WakeUps, synced, w.Syncs)
+	says += fmt.Sprintf("; %s %s, %s %d", woken, Plural(int(w.WakeUps), "time"), synced, w.Syncs)
 	if w.Saved > 0 {
-		says += fmt.Sprintf(", spared %d times by what it had expected", w.Saved)
+		says += ", " + Plural(int(w.Saved), "sync") + " skipped (expected)"
 	}
 	if w.Expired > 0 {
 		says += fmt.Sprintf(", %d expected events never came", w.Expired)

@@ -35,7 +35,7 @@ func (p *workers) columns() []widget.Column[worker] {
 			Name: "syncs", Head: "SYNCS", Help: "how often it has synced its pod", Least: 6, Rank: 5, Right: true,
 			Value: func(p widget.Pen, w worker) widget.Cell { return count(p, p.Text, w.Syncs) },
 		}, {
-			Name: "saved", Head: "SAVED", Help: "syncs saved: events that it expected of its own doing, and that woke nobody", Least: 6, Rank: 3, Right: true,
+			Name: "skipped", Head: "SKIPPED", Help: "syncs skipped: events that it expected of its own doing, and that woke nobody", Least: 7, Rank: 3, Right: true,
 			Value: func(p widget.Pen, w worker) widget.Cell { return count(p, p.Good, w.Saved) },
 		}, {
 			Name: "expects", Head: "EXPECTS", Help: "the event that it expects next, with the time that it has left, and how many more", Least: 14, Fair: 20, Most: 40, Rank: 4,
