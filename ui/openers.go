@@ -55,7 +55,7 @@ var openers = map[keymap.Action]func(*Model) pane.Pane{
 	keymap.Namespaces: (*Model).namespacePicker,
 }
 
-// help explains keys, symbols, columns and the filter.
+// help explains keys, symbols, columns and the filter; what the active pane shows comes first.
 func (m *Model) help() pane.Pane {
 	var sections []help.Section
 	for _, p := range m.panes {
@@ -63,7 +63,7 @@ func (m *Model) help() pane.Pane {
 			sections = append(sections, help.Section{Name: p.Info().Name, Rows: e.Legend()})
 		}
 	}
-	return help.New(m.cfg.Keys, sections)
+	return help.New(m.cfg.Keys, sections, m.active().Info().Name)
 }
 
 // howPLEG follows the event that the active pane's cursor is on, else that of the first pane

@@ -3,6 +3,7 @@
 package help
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -27,11 +28,14 @@ type Help struct {
 	layer.Text
 	keys     keymap.Map
 	sections []Section
+	own      string
 }
 
 // New returns the help for these keys, with sections of what else there is to say after
-// them: the columns of each pane.
-func New(keys keymap.Map, sections []Section) *Help { return &Help{keys: keys, sections: sections} }
+// them: the columns of each pane. The section called own comes first of all; empty for none.
+func New(keys keymap.Map, sections []Section, own string) *Help {
+	return &Help{keys: keys, sections: sections, own: own}
+}
 
 // footer is what the footer names, the most useful first.
 var footer = []keymap.Action{
@@ -61,7 +65,7 @@ func (h *Help) Observe(v *pane.View, w, height int) {
 }
 
 // column is how wide a column must be at least for another one to be opened beside it.
-const column = 70
+const column = 49
 
 // write lays the sections out in columns, none of them split over two: the left one takes
 // sections until it is half of all.
@@ -92,7 +96,12 @@ func (h *Help) all(t *theme.Theme) (out []widget.Section) {
 		all = append(all, s)
 	}
 	all = append(all, symbols(&t.Symbols), Section{"Filter", model.FilterSyntax()})
-	for _, s := range append(all, h.sections...) {
+	all = append(all, h.sections...)
+	if i := slices.IndexFunc(all, func(s Section) bool { return s.Name == h.own }); i >= 0 {
+		own := all[i]
+		all = slices.Insert(slices.Delete(all, i, i+1), 0, own)
+	}
+	for _, s := range all {
 		out = append(out, s.rows(t))
 	}
 	return out

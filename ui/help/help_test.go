@@ -18,7 +18,7 @@ import (
 
 func stage(w, h int) *panetest.Stage {
 	keys := keymap.Default().WithPanes([]string{"Pods", "Events"})
-	p := help.New(keys, []help.Section{{Name: "Columns of Pods", Rows: [][2]string{{"READY", "containers that run, of those that should"}}}})
+	p := help.New(keys, []help.Section{{Name: "Columns of Pods", Rows: [][2]string{{"READY", "containers that run, of those that should"}}}}, "")
 	return panetest.NewStage(p, panetest.View(panetest.Healthy()), w, h)
 }
 
@@ -36,7 +36,7 @@ func TestGolden(t *testing.T) {
 // All that there is to say stands in the help at every width, and no section goes on in
 // the next column.
 func TestSectionsStayWhole(t *testing.T) {
-	for _, w := range []int{40, 80, 140, 200, 300} {
+	for _, w := range []int{40, 80, 98, 140, 200, 300} {
 		s := stage(w, 300)
 		lines := strings.Split(s.Text(), "\n")
 		for _, g := range keymap.Default().WithPanes([]string{"Pods", "Events"}).Groups() {
@@ -117,5 +117,16 @@ func TestFilterSyntax(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
+	}
+}
+
+// TestOwnSectionComesFirst holds that the help opens at what the pane shows from which it was
+// opened, and that there are two columns from 100 cells on.
+func TestOwnSectionComesFirst(t *testing.T) {
+	of := help.Section{Name: "Calls", Rows: [][2]string{{"OUT", "calls that are out"}}}
+	p := help.New(keymap.Default(), []help.Section{{Name: "Pods", Rows: of.Rows}, of}, "Calls")
+	s := panetest.NewStage(p, panetest.View(panetest.Healthy()), 98, 60)
+	if first := strings.TrimSpace(s.Text()); !strings.HasPrefix(first, "Calls ") {
+		t.Errorf("it begins with %.40q, want the section of the pane beside another one", first)
 	}
 }
