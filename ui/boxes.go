@@ -16,8 +16,13 @@ func (m *Model) place(l *layout, may func(pane int) bool) {
 		l.boxes = []box{{m.focus, 0, y, w, h, true}}
 	case tall:
 		low := max(min(8, h/2), h*2/5, h-1-m.panes[0].Info().Wanted)
-		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, m.stack(m.below(), box{y: y + h - low, w: w, h: low})...)
-		l.boxes[1].tabs = true
+		below := m.stack(m.below(), box{y: y + h - low, w: w, h: low})
+		if len(below) == 0 { // there is room for one
+			l.boxes = []box{{m.focus, 0, y, w, h, true}}
+			return
+		}
+		below[0].tabs = true
+		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, below...)
 	case wide:
 		low := max(h*3/5, h-1-m.panes[0].Info().Wanted)
 		left, right := m.columns()
