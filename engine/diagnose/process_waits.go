@@ -185,6 +185,15 @@ func (v *view) disk(m evidence.Mount) (lines []string) {
 	return lines
 }
 
+// onNode names a place where a file system is mounted on the node, for a shell: a mount's own
+// place is that of a container, where the node may have nothing, or another file system.
+func onNode(m evidence.Mount) string {
+	if m.Source == "" {
+		return quote(m.Point)
+	}
+	return `"$(findmnt -nro TARGET -S ` + quote(m.Source) + ` | head -n 1)"`
+}
+
 // freeing returns what can end the wait of a process for a file system, which is that
 // below its own where that is an overlay.
 func freeing(p evidence.Process, m evidence.Mount) []Step {
@@ -200,7 +209,7 @@ func freeing(p evidence.Process, m evidence.Mount) []Step {
 	case strings.HasPrefix(m.Type, "nfs"):
 		return []Step{
 			{Text: "is the server reached", Command: "nfsstat -m; ss -tn dport = 2049"},
-			{Text: "pending I/O on this mount fails", Command: "umount -f " + quote(m.Point), Risky: true},
+			{Text: "pending I/O on this mount fails", Command: "umount -f " + onNode(m), Risky: true},
 		}
 	case m.Served():
 		return []Step{{Text: "what the kernel says of the server", Command: "dmesg -T | tail -n 50"}}

@@ -64,7 +64,7 @@ func TestWaysOutOfAWait(t *testing.T) {
 		{"frozen", evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}, []string{"percpu_rwsem_wait", "vfs_write"}, "which is frozen", "fsfreeze --unfreeze /data"},
 		{"dead disk", evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}, []string{"folio_wait_bit"}, "(ext4 on /dev/sdb1) for", "/sys/dev/block/8:17/inflight"},
 		{"fuse", evidence.Mount{Point: "/data", Type: "fuse.sshfs", Source: "nas:", Device: "0:52"}, []string{"folio_wait_bit"}, "(fuse.sshfs on nas:) for", "echo 1 > /sys/fs/fuse/connections/52/abort"},
-		{"nfs", evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/export", Device: "0:52"}, []string{"folio_wait_bit"}, "(nfs4 on nas:/export) for", "umount -f /data"},
+		{"nfs", evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/export", Device: "0:52"}, []string{"folio_wait_bit"}, "(nfs4 on nas:/export) for", `umount -f "$(findmnt -nro TARGET -S nas:/export | head -n 1)"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n := checked(3)
