@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// noAddressLimit is how long a sandbox may be up without an address. Runtimes call one
+	// AddressWithin is how long a sandbox may be up without an address. Runtimes call one
 	// ready only when its network is, and its containers start within seconds, for which
 	// the pod is inspected again: what has no address by then will hardly get one.
-	noAddressLimit = 30 * time.Second
+	AddressWithin = 30 * time.Second
 	// leastLife is the shortest time in which a sandbox may have come up, held containers
 	// and ended without them. Kubelets relist more often.
 	leastLife = 2 * time.Second
@@ -84,7 +84,7 @@ func (n *networks) due(m *machine) (due time.Time) {
 }
 
 func (c newcomer) until(m *machine) time.Time {
-	return c.since.Add(noAddressLimit + m.pause.length(m.now) - c.paused)
+	return c.since.Add(AddressWithin + m.pause.length(m.now) - c.paused)
 }
 
 // judge returns what is to be told of the network of which sandbox, nil for nothing, and

@@ -150,7 +150,7 @@ func TestNetworkEvents(t *testing.T) {
 			bubble(t, Config{}, onePod, func(b *bench) {
 				b.fresh()
 				tt.play(b)
-				b.after(noAddressLimit + 5*time.Second)
+				b.after(AddressWithin + 5*time.Second)
 				got, _ := networkEvents(t, b)
 				if diff := cmp.Diff(tt.want, got); diff != "" {
 					t.Errorf("derived (-want +got):\n%s", diff)

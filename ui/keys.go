@@ -202,6 +202,7 @@ func (m *Model) mouse(msg tea.MouseMsg) {
 	}
 	switch msg.(type) {
 	case tea.MouseWheelMsg:
+		m.moved = true
 		for range wheelLines {
 			m.do(p, wheel[at.Button])
 		}

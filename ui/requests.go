@@ -86,8 +86,7 @@ func (m *Model) setPeriod(d time.Duration) {
 	m.Say("relist period " + d.String() + rate(d))
 }
 
-// rate says how often a relist of that period is made, beside a kubelet's; nothing where it is
-// the same.
+// rate says how often a relist of that period is made, beside a kubelet's.
 func rate(d time.Duration) string {
 	switch of := float64(quick) / float64(d); {
 	case of > 1:

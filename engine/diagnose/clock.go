@@ -23,8 +23,8 @@ func (v *view) nextClock() Clock {
 	clock := Clock{}
 	if left := v.untilUnhealthy(); left > 0 && left <= v.Threshold-v.Threshold/firstTenth && (v.Failure != nil || v.Scope >= answers.ListHangs || v.out() != "" || left < soon) {
 		clock = Clock{What: "PLEG unhealthy", In: left}
-	} else if left := v.heldSince().Add(v.Threshold).Sub(v.At); left > 0 && !v.heldSince().IsZero() {
-		clock = Clock{What: "PLEG unhealthy", In: left}
+	} else if since := v.heldSince(); !since.IsZero() && v.At.Sub(since) < v.Threshold {
+		clock = Clock{What: "PLEG unhealthy", In: v.Threshold - v.At.Sub(since)}
 	} else if v.endsInTime() {
 		left := v.Phase.EndsBy.Sub(v.At)
 		clock = Clock{What: "relist ends", In: left}

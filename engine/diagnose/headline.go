@@ -1,13 +1,11 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/waits"
@@ -320,101 +318,4 @@ func (v *view) relistWord() (Headline, bool) {
 		return Headline{Word: "SLOW?", Severity: Warning, Text: strings.TrimPrefix(out, ": ")}, true
 	}
 	return Headline{}, false
-}
-
-// otherWord is of a node whose runtime, lists, PLEG and Status are fine, by the
-// worst of what else holds.
-func (v *view) otherWord(held []Finding) Headline {
-	warnings, first := 0, (*Finding)(nil)
-	for i := range held { // the critical come first, but for effects
-		switch f := &held[i]; {
-		case f.Severity == Critical:
-			return Headline{Word: cmp.Or(kindOf(f.ID).critical, "AT RISK"), Severity: Critical, Text: f.Summary + chainEnd(f.Summary, f.Chain)}
-		case f.Severity == Info:
-			continue
-		case warnings == 0:
-			first = f
-		}
-		warnings++
-	}
-	for _, f := range held {
-		if h := kindOf(f.ID).warned; h.Word != "" && f.Severity > Info {
-			text := cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() })
-			return Headline{Word: h.Word, Severity: Warning, Text: text}
-		}
-	}
-	if said := v.notAsked(); said != "" {
-		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
-	}
-	if warnings > 0 {
-		return Headline{Word: degradedWord, Severity: Warning, Text: aside(warnings, first) + chainEnd("", first.Chain)}
-	}
-	return Headline{Word: healthyWord, Text: v.inventory()}
-}
-
-// notAsked says what nobody asked for, where that is why nothing is known to be wrong;
-// empty where all was asked for.
-func (v *view) notAsked() string {
-	why, s := Unfinished(v.Snapshot), v.Sweep
-	switch {
-	case v.Anomalies.NoID > 0:
-		return why
-	case why == "" || s == nil || !v.Policy.Bounds().OneMoment: // a running engine asks for all by its relists
-		return ""
-	}
-	return fmt.Sprintf("%s of %s asked: %s", thousands(s.Done), count(s.Total, "object"), why)
-}
-
-// Unfinished returns why not every object of a node was asked for; empty if all were.
-func Unfinished(s *engine.Snapshot) string {
-	if n := s.Anomalies.NoID; n > 0 {
-		return count(n, "object") + " listed without an id, which nobody can ask for"
-	}
-	return Unasked(s)
-}
-
-// Unasked returns why not every object of a node was asked for that can be: that has an id;
-// empty if all were.
-func Unasked(s *engine.Snapshot) string {
-	switch w := s.Sweep; {
-	case w == nil:
-		return "nothing was asked for"
-	case w.Refused != "":
-		return w.Refused
-	case w.GivenUp != "":
-		return "given up: " + w.GivenUp
-	case w.CutOff:
-		return "cut off by the deadline"
-	case w.Canceled:
-		return "canceled"
-	}
-	return ""
-}
-
-// aside says how many warnings there are on a node that stays Ready, and which is the first.
-func aside(warnings int, first *Finding) string {
-	what := cmp.Or(kindOf(first.ID).pod, strings.ReplaceAll(string(first.ID), "-", " "))
-	if p := first.Subject.Pod; first.Count > 1 && !first.Subject.none() {
-		what += " in " + count(first.Count, "pod") + " of " + p.Namespace + "/" + ownerName(p.Name)
-	} else if who := objectName(first.Subject.ObjectRef); who != "" {
-		what += " of " + who
-	} else if first.Count > 1 {
-		what += " in " + count(first.Count, "pod")
-	}
-	return "node Ready, " + count(warnings, "warning") + ": " + what
-}
-
-// inventory says what there is on the node, and whether all calls are answered. It
-// has no figure that changes by itself.
-func (v *view) inventory() string {
-	answered := ", every call is answered"
-	switch {
-	case v.StatusErr != nil:
-		answered = ", the last Status failed"
-	case v.VersionErr != nil:
-		answered = ", the last Version failed"
-	case len(v.Failing) > 0:
-		answered = ", the last inspection of " + count(len(v.Failing), "pod") + " failed"
-	}
-	return count(v.Counts.Pods, "pod") + ", " + count(v.Counts.Containers, "container") + answered
 }

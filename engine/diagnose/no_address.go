@@ -18,14 +18,9 @@ var noAddressKind = &kind{
 	when: "the sandboxes of three pods or more have been ready for 30 s without an address, and are not on the host's network",
 }
 
-const (
-	// addressWithin is how long a sandbox may be ready without an address: runtimes call one
-	// ready when its network is set up.
-	addressWithin = 30 * time.Second
-	// addressesMost is how many pods without an address are no finding about the node: one or
-	// two are their own trouble, and have their event.
-	addressesMost = 2
-)
+// addressesMost is how many pods without an address are no finding about the node: one or
+// two are their own trouble, and have their event.
+const addressesMost = 2
 
 // An addressless pod has had no address since its sandbox was made.
 type addressless struct {
@@ -43,7 +38,7 @@ func noAddress(v *view) []Finding {
 	oldest := v.At
 	for p, f := range v.podsWith(func(f *podFacts) bool { return f.addressless > 0 }) {
 		since := time.Unix(f.addressless, 0)
-		if v.At.Sub(since) < addressWithin {
+		if v.At.Sub(since) < engine.AddressWithin {
 			continue
 		}
 		all = append(all, addressless{p, since})

@@ -47,7 +47,7 @@ const sinceWidth = 100
 // since says when what is wrong began; empty where nothing critical is, or that is not known.
 func since(v *pane.View) string {
 	if a := v.Answer; v.Headline.Severity == diagnose.Critical && a.Severity == diagnose.Critical && !a.Since.IsZero() {
-		return "since " + a.Since.Format(time.TimeOnly)
+		return "since " + a.Since.Local().Format(time.TimeOnly)
 	}
 	return ""
 }
