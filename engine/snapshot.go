@@ -39,7 +39,7 @@ type Snapshot struct {
 	Phase      Phase
 	Relists    Relists
 	PodFailure *answers.Failure // the last failed list of one pod, asked for by Reinspect, until any list succeeds
-	Conditions []pleg.Condition // of the last answer to Status
+	Conditions []pleg.Condition // of the last answer to Status; nil before the first, and empty if it had none
 	Pods       []*Pod           // by namespace, then name, then UID; nil until the first list
 	Counts     Counts           // of what Pods holds
 	Objects    *Objects         // the index of Pods; nil in a snapshot that no engine has made

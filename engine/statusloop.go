@@ -108,7 +108,7 @@ func (l *statusLoop) tookStatus(m *machine, a *answer) {
 	if !m.policy.Once {
 		l.nextAt = a.at.Add(answers.StatusPeriod)
 	}
-	conditions := a.value.Conditions
+	conditions := append([]pleg.Condition{}, a.value.Conditions...) // an answer without any is one
 	m.changed = m.changed || a.err != nil || m.known.StatusErr != nil || !slices.Equal(l.conditions, conditions)
 	if a.err != nil {
 		m.known.StatusErr = m.known.StatusErr.Again(a.Flight, a.at, a.err, a.tries)

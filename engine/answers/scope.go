@@ -94,8 +94,9 @@ func (r *Reading) isRefused() bool {
 		return false
 	}
 	long := slices.ContainsFunc(all, func(f *Failure) bool { return f.InRow >= DownForSure })
-	if r.Flaky.Failed > 0 && r.Policy.Bounds().Outages > 0 && !long {
-		return false // a runtime that is there now and then explains so few in a row
+	there := slices.ContainsFunc(all, func(f *Failure) bool { return !errors.Is(f.Err, call.ErrUnavailable) })
+	if (r.Flaky.Failed > 0 || there) && r.Policy.Bounds().Outages > 0 && !long {
+		return false // chance explains so few in a row, of a runtime that is there, or is now and then
 	}
 	slices.SortStableFunc(all, func(a, b *Failure) int { return a.First.Compare(b.First) })
 	r.Refusals = all

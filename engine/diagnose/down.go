@@ -48,7 +48,7 @@ func runtimeDown(v *view) []Finding {
 	if f := v.StatusErr; f != nil && answers.IsBad(f.Err) && !answers.IsUnreadable(f.Err) && v.failsOn(f, statusForSure) {
 		return []Finding{v.partFinding(*f)}
 	}
-	if v.Flaky.Failed > 0 {
+	if v.Flaky.Failed > 0 && v.unsteadyList() == nil { // which says the same, with the runtime's words
 		return []Finding{v.flakyFinding(v.Flaky)}
 	}
 	if f := v.VersionErr; f != nil && answers.IsBad(f.Err) && !answers.IsUnreadable(f.Err) && v.failsOn(f, statusForSure) {

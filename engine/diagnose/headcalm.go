@@ -3,9 +3,11 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 )
 
 // otherWord is of a node whose runtime, lists, PLEG and Status are fine, by the
@@ -33,9 +35,9 @@ func (v *view) otherWord(held []Finding) Headline {
 		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
 	}
 	if warnings > 0 {
-		return Headline{Word: degradedWord, Severity: Warning, Text: aside(warnings, first) + chainEnd("", first.Chain)}
+		return Headline{Word: degradedWord, Severity: Warning, Text: "node Ready, " + v.failedLately() + aside(warnings, first) + chainEnd("", first.Chain)}
 	}
-	return Headline{Word: healthyWord, Text: v.inventory()}
+	return Headline{Word: healthyWord, Text: v.failedLately() + v.inventory()}
 }
 
 // notAsked says what nobody asked for, where that is why nothing is known to be wrong;
@@ -77,6 +79,18 @@ func Unasked(s *engine.Snapshot) string {
 	return ""
 }
 
+// failedLately says until when relists failed in the last minute, before a comma; empty if none did.
+func (v *view) failedLately() string {
+	for _, r := range slices.Backward(v.Relists.History) {
+		if end := r.At.Add(r.Took); v.At.Sub(end) > answers.FlakyFor {
+			break
+		} else if r.Failed {
+			return "relists failed until " + v.clock(end) + ", "
+		}
+	}
+	return ""
+}
+
 // aside says how many warnings there are on a node that stays Ready, and which is the first.
 func aside(warnings int, first *Finding) string {
 	what := cmp.Or(kindOf(first.ID).pod, strings.ReplaceAll(string(first.ID), "-", " "))
@@ -87,7 +101,7 @@ func aside(warnings int, first *Finding) string {
 	} else if first.Count > 1 {
 		what += " in " + count(first.Count, "pod")
 	}
-	return "node Ready, " + count(warnings, "warning") + ": " + what
+	return count(warnings, "warning") + ": " + what
 }
 
 // inventory says what there is on the node, and whether all calls are answered. It

@@ -48,6 +48,15 @@ func (v *view) worstWord(held []Finding) Headline {
 		return Headline{Word: "PAUSED", Text: v.lastLook()}
 	}
 	v.holding = held
+	h := v.worstPart(held)
+	if h.Severity < Critical && v.failsByTurns() {
+		return Headline{Word: "AT RISK", Severity: Warning, Text: v.standing(h) + v.byTurns(), Clock: v.nextClock()}
+	}
+	return h
+}
+
+// worstPart returns the headline by the first part that is out of order.
+func (v *view) worstPart(held []Finding) Headline {
 	for _, part := range []func() (Headline, bool){v.runtimeWord, v.plegWord, v.listWord, v.statusWord, v.conditionWord, v.relistWord} {
 		if h, wrong := part(); wrong {
 			h.Text, h.Clock = v.standing(h)+h.Text, v.nextClock()
@@ -139,9 +148,6 @@ func (v *view) runtimeWord() (Headline, bool) {
 			return Headline{}, false
 		}
 		severe := max(Warning, v.failingSeverity(first.First))
-		if severe == Warning && v.unsteadyList() != nil {
-			return Headline{}, false // which may be the next call of those that fail now and then
-		}
 		return Headline{Word: "RUNTIME DOWN", Severity: severe, Text: v.refusedBy(first.Err)}, true
 	case answers.Silent:
 		if !v.Silence.Sure {
@@ -190,8 +196,6 @@ func (v *view) listWord() (Headline, bool) {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
 		}
 		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text, waits.CallKey(h.Op, h.ID)) + v.hungBefore()}, true
-	case v.unsteadyList() != nil:
-		return Headline{Word: "AT RISK", Severity: Warning, Text: unsteadyWords}, true
 	case f != nil && (f.InRow >= v.Policy.Bounds().ListFails || answers.IsTooLarge(f.Err)):
 		severe := v.failingSeverity(f.First)
 		if answers.IsTooLarge(f.Err) {

@@ -91,9 +91,10 @@ func notReady(v *view, id ID, condition, effect string, next func(*view) []Step)
 }
 
 // lacks reports whether a condition is not met, and how the runtime gave it; zero if
-// it did not name it. Before the first answer to Status there is nothing to say.
+// it did not name it. Before the first answer to Status there is nothing to say; that of a probe
+// says only that Status is answered.
 func (v *view) lacks(name string) (pleg.Condition, bool) {
-	if v.Sums(call.Status).LastOK.IsZero() {
+	if v.Conditions == nil {
 		return pleg.Condition{}, false
 	}
 	i := slices.IndexFunc(v.Conditions, func(c pleg.Condition) bool { return c.Type == name })

@@ -24,11 +24,12 @@ func TestNotReady(t *testing.T) {
 	}{
 		{name: "well", conditions: []pleg.Condition{ready, network, other}},
 		{name: "never answered", unanswered: true},
+		{name: "a probe alone was answered"},
 		{"no network", []pleg.Condition{ready, noCNI}, false, []ID{NetworkNotReady}, "NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized"},
 		{"not ready, hostile", []pleg.Condition{sick, network}, false, []ID{RuntimeNotReady}, "RuntimeReady=false reason:ShimBroken message:a \x1b[31mshim"},
 		{"neither", []pleg.Condition{sick, noCNI}, false, []ID{RuntimeNotReady, NetworkNotReady}, ""},
 		{"not mentioned", []pleg.Condition{ready, other}, false, []ID{NetworkNotReady}, "Status was answered with 2 conditions, none of them NetworkReady"},
-		{"no conditions at all", nil, false, []ID{RuntimeNotReady, NetworkNotReady}, ""},
+		{"no conditions at all", []pleg.Condition{}, false, []ID{RuntimeNotReady, NetworkNotReady}, ""},
 		{"no reason", []pleg.Condition{ready, {Type: "NetworkReady"}}, false, []ID{NetworkNotReady}, ""},
 	}
 	for _, tt := range tests {

@@ -1,12 +1,16 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
 )
 
 // PLEGUnhealthy is the verdict of the kubelet on its PLEG.
@@ -63,15 +67,18 @@ func (v *view) saysOfList(f *answers.Failure) bool {
 	return v.OwnError(f.Err, v.Lasted(f)) && !answers.IsTooLarge(f.Err) && !answers.IsUnreadable(f.Err)
 }
 
-// unsteadyList returns the last such failure of lists that fail now and then, and not for
-// long; nil if they do not. The runtime is there, and says why.
+// failsByTurns reports whether lists fail now and then, and not for long.
+func (v *view) failsByTurns() bool {
+	all := v.Memory.Outages.ListsFailed
+	return len(all) >= answers.Outages && v.At.Sub(all[0].At) <= answers.FlakyFor && (v.Failure == nil || v.At.Sub(v.Failure.First) < v.Policy.Bounds().FailingLong)
+}
+
+// unsteadyList returns the last failure of lists that fail so, where one of the last has failed
+// with an error that no other rule speaks of; nil if none has. The runtime is there, and says why.
 func (v *view) unsteadyList() *answers.Failure {
 	all := v.Memory.Outages.ListsFailed
-	if len(all) < answers.Outages || v.At.Sub(all[0].At) > answers.FlakyFor || v.Failure != nil && v.At.Sub(v.Failure.First) >= v.Policy.Bounds().FailingLong {
-		return nil
-	}
-	if last := &all[len(all)-1]; v.saysOfList(last) {
-		return last
+	if v.failsByTurns() && slices.ContainsFunc(all, func(f answers.Failure) bool { return v.saysOfList(&f) }) {
+		return &all[len(all)-1]
 	}
 	return nil
 }
@@ -79,6 +86,42 @@ func (v *view) unsteadyList() *answers.Failure {
 // unsteadyWords are said of lists that fail now and then. Which of them and with which error
 // changes from one second to the next, and stands in the evidence.
 const unsteadyWords = "lists fail intermittently"
+
+// namedCodes is how many codes of errors a headline names.
+const namedCodes = 2
+
+// byTurns says that lists fail now and then, how many relists that makes, and with which errors,
+// the most frequent first. All of it changes slowly.
+func (v *view) byTurns() string {
+	text := "runtime intermittently unreachable"
+	if v.unsteadyList() != nil {
+		text = unsteadyWords
+	}
+	all, failed := 0, 0
+	for _, r := range v.Relists.History {
+		if v.At.Sub(r.At) <= answers.FlakyFor {
+			all++
+			if r.Failed {
+				failed++
+			}
+		}
+	}
+	if failed > 0 {
+		text += fmt.Sprintf(", 1 relist in %.0f", math.Round(float64(all)/float64(failed)))
+	}
+	codes := slices.Concat(v.Sums(call.ListPodSandbox).ByCode, v.Sums(call.ListContainers).ByCode)
+	slices.SortStableFunc(codes, func(a, b answers.CodeCount) int { return cmp.Compare(b.Count, a.Count) })
+	var names []string
+	for _, c := range codes {
+		if len(names) < namedCodes && !slices.Contains(names, c.Code) {
+			names = append(names, c.Code)
+		}
+	}
+	if len(names) > 0 {
+		text += ": " + join(names)
+	}
+	return text
+}
 
 func (v *view) unsteadyFinding(last *answers.Failure) Finding {
 	f := Finding{

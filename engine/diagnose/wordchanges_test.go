@@ -1,0 +1,107 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// wordsOver runs a live engine over two minutes of a runtime that play sets, and returns the words of
+// the headline, one after the other, as they change.
+func wordsOver(t *testing.T, play func(r *faulty, at time.Duration)) (said []string) {
+	began := time.Now()
+	n := &node{Snapshot: *healthy(5).after(began.Sub(now)).Snapshot}
+	r := &faulty{lists: *n, flipped: map[string]bool{}, changed: make(chan struct{})}
+	e, err := engine.New(engine.Config{Runtime: r, Look: r.look})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = e.Run(ctx) })
+	live := NewLive(e.Feed(), "unix://"+ourSocket)
+	last := ""
+	running.Go(func() {
+		for u, err := live.Next(ctx); err == nil; u, err = live.Next(ctx) {
+			if u.Headline.Word != last {
+				last = u.Headline.Word
+				said = append(said, u.Snapshot.At.Sub(began).Truncate(time.Second).String()+" "+last+": "+u.Headline.Text)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	for at := time.Duration(0); at < 2*time.Minute; at += time.Second {
+		r.set(func() { play(r, at) })
+		time.Sleep(time.Second)
+	}
+	cancel()
+	running.Wait()
+	return said
+}
+
+// The word of a headline changes no more often than the state of the node does: one call in five
+// that fails is one state, a runtime that comes and goes is another, and so is a hang that lasts
+// over the deadlines of its inspection.
+func TestWordChangesWithTheState(t *testing.T) {
+	down := func(op call.Operation, _ string) error {
+		return &call.Error{Op: op, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "connection refused"}
+	}
+	for name, tt := range map[string]struct {
+		most int
+		play func(seed uint64) func(r *faulty, at time.Duration)
+	}{
+		"one call in five fails": {7, func(seed uint64) func(*faulty, time.Duration) {
+			errs := []call.Error{{Kind: call.ErrUnavailable, Code: "Unavailable"}, {Kind: call.ErrOther, Code: "Unknown"}, {Kind: call.ErrOther, Code: "Internal"}}
+			chances := make(map[call.Operation]*rand.Rand) // of each, so that the order of calls beside each other changes nothing
+			var mu sync.Mutex
+			return func(r *faulty, _ time.Duration) {
+				r.wrong = func(op call.Operation, _ string) error {
+					mu.Lock()
+					defer mu.Unlock()
+					if chances[op] == nil {
+						chances[op] = rand.New(rand.NewPCG(seed, uint64(op)))
+					}
+					chance := chances[op]
+					if chance.IntN(5) > 0 {
+						return nil
+					}
+					err := errs[chance.IntN(len(errs))]
+					err.Op, err.Text = op, "broken"
+					return &err
+				}
+			}
+		}},
+		"away for 6 s in 20": {9, func(uint64) func(*faulty, time.Duration) {
+			return func(r *faulty, at time.Duration) {
+				if r.wrong = nil; at%(20*time.Second) >= 8*time.Second && at%(20*time.Second) < 14*time.Second {
+					r.wrong = down
+				}
+			}
+		}},
+		"one container hangs": {2, func(uint64) func(*faulty, time.Duration) {
+			return func(r *faulty, at time.Duration) {
+				if at == 5*time.Second {
+					touch(1, hangsAt(func(op call.Operation, id string) bool { return op == call.ContainerStatus && id == "container-1-0" }))(r)
+				}
+			}
+		}},
+	} {
+		for seed := range uint64(5) {
+			t.Run(fmt.Sprint(name, ", seed ", seed), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					if said := wordsOver(t, tt.play(seed)); len(said) > tt.most || strings.Contains(strings.Join(said, ""), "LOOP STOPPED") {
+						t.Errorf("%d words, at most %d are wanted:\n%s", len(said), tt.most, strings.Join(said, "\n"))
+					}
+				})
+			})
+		}
+	}
+}
