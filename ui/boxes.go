@@ -8,8 +8,9 @@ import (
 
 // place puts those panes into the body that may be seen.
 func (m *Model) place(l *layout, may func(pane int) bool) {
-	w, y, h := m.width, l.body, l.lines
+	w, y, h := m.beside(), l.body, l.lines
 	l.boxes = nil
+	defer m.placePreview(l)
 	switch m.form() {
 	case tiny:
 	case single:
@@ -25,6 +26,9 @@ func (m *Model) place(l *layout, may func(pane int) bool) {
 		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, below...)
 	case wide:
 		low := max(h*3/5, h-1-m.panes[0].Info().Wanted)
+		if w < m.width {
+			low = min(low, h-previewLeast)
+		}
 		left, right := m.columns()
 		var beside, below []int
 		for i := 1; i < len(m.panes); i++ {
@@ -38,20 +42,22 @@ func (m *Model) place(l *layout, may func(pane int) bool) {
 		}
 		top := y + h - low
 		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, m.stack(below, box{y: top, w: left, h: low})...)
-		l.boxes = append(l.boxes, m.stack(beside, box{x: w - right, y: top, w: right, h: low})...)
+		l.boxes = append(l.boxes, m.stack(beside, box{x: m.width - right, y: top, w: right, h: low})...)
 	}
 }
 
 // below returns the panes below the first on a tall screen: the findings while the answer comes
-// first, for what happened before says little then; and where there is room the last of those
-// whose rows are long, which draws time.
+// first, for what happened before says little then and follows where there is room; and there
+// the last of those whose rows are long, which draws time.
 func (m *Model) below() []int {
-	all := []int{m.under}
-	if i := slices.IndexFunc(m.panes, func(p pane.Pane) bool { return p.Info().Tells }); m.view.Led && i > 0 {
-		all[0] = i
+	all, room := []int{m.under}, m.height >= withTime && m.width >= tallWidth
+	if i := slices.IndexFunc(m.panes, func(p pane.Pane) bool { return p.Info().Tells }); m.view.Led && i > 0 && i != m.under {
+		if all = []int{i, m.under}; !room {
+			all = all[:1]
+		}
 	}
-	for i := len(m.panes) - 1; i > 0 && m.height >= withTime && m.width >= tallWidth; i-- {
-		if m.panes[i].Info().Wide && i != all[0] {
+	for i := len(m.panes) - 1; i > 0 && room; i-- {
+		if m.panes[i].Info().Wide && !slices.Contains(all, i) {
 			return append(all, i)
 		}
 	}
@@ -113,7 +119,7 @@ func (m *Model) at(x, y int) (p pane.Pane, px, py int) {
 	}
 	for _, b := range m.layout.boxes {
 		if x >= b.x && x < b.x+b.w && y > b.y && y < b.y+b.h {
-			return m.panes[b.pane], x - b.x - 1, y - b.y - 1
+			return m.in(b), x - b.x - 1, y - b.y - 1
 		}
 	}
 	return nil, 0, 0

@@ -95,7 +95,7 @@ func (m *Model) body(l *text.Line, y int) {
 		}
 		x = b.x + b.w
 		kept := l.Keep(l.Left() - b.w)
-		m.pane(l, m.panes[b.pane], y-b.y, b.pane == m.focus, func() { m.tabs(l, b) })
+		m.pane(l, m.in(b), y-b.y, b.pane == m.focus, func() { m.tabs(l, b) })
 		l.Under()
 		l.End()
 		l.Release(kept)
@@ -127,6 +127,11 @@ func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func(
 // besides the rest is left out. Where there is no room for the names the other tabs have
 // their first letters.
 func (m *Model) tabs(l *text.Line, b box) {
+	if b.pane == previewed {
+		is := m.preview.sheet.Info()
+		m.heading(l, m.view.Theme.Title, is.Name, is.About)
+		return
+	}
 	all, own := m.headings(b)
 	about := all[own].told
 	least := len(about)

@@ -119,13 +119,21 @@ func (m *Model) order() {
 
 // OpenSheet opens the sheet about a subject, and reports whether there is one.
 func (m *Model) OpenSheet(s pane.Subject) bool {
+	p := m.sheetOf(s)
+	if p != nil {
+		m.Open(p)
+	}
+	return p != nil
+}
+
+// sheetOf returns the sheet about a subject; nil if there is none.
+func (m *Model) sheetOf(s pane.Subject) pane.Pane {
 	for _, open := range sheets {
 		if p := open(&m.view, s); p != nil {
-			m.Open(p)
-			return true
+			return p
 		}
 	}
-	return false
+	return nil
 }
 
 // SetFilter puts a filter in force. One that does not parse changes nothing,

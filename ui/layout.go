@@ -75,8 +75,10 @@ func (m *Model) settle() {
 		m.view.Source.Still = d.State().Frozen
 	}
 	m.give(false)
+	m.preview = m.followed()
 	m.arrange()
 	m.give(true)
+	m.showPreview()
 }
 
 // A place is how large a pane is, without its title and margins.
@@ -201,7 +203,7 @@ func (m *Model) widthOf(i int) int {
 	left, right := m.columns()
 	switch {
 	case i == 0 || m.form() != wide:
-		return m.width
+		return m.beside()
 	case m.panes[i].Info().Wide:
 		return left
 	}

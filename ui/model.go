@@ -36,6 +36,7 @@ type Model struct {
 	full          bool        // the focused pane has the whole body
 	chosen        bool        // a person has chosen a pane: it is not taken away while something is wrong
 	moved         bool        // a person has moved the cursor since the answer is shown
+	preview       preview     // of what the cursor is on
 	layers        []pane.Pane // over the panes; the last one has the keys
 	layout        layout
 	given         []place // in which panes and layers were given the view, in their order

@@ -47,7 +47,6 @@ func (d *sheet) Observe(v *pane.View, w, h int) {
 			found.LeadsTo = append(found.LeadsTo, string(f.ID))
 		}
 	}
-	d.Labels = min(widget.LabelWidth, max(w/3, len("  probable cause ")))
 	d.Write(v, w, h, func(doc *widget.Doc) {
 		doc.Sections(report.Finding(report.Form{Theme: v.Theme, Width: w - 2}, found)...)
 	})

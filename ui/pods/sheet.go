@@ -139,7 +139,7 @@ func (s *sheet) deaths(d *widget.Doc) bool {
 		}
 		symbol, word, st := say.Listed(t, part.State, true)
 		d.Paragraph(t.Text, fmt.Sprintf("%s died %s ago, as %s saw; the kubelet takes it to be %s",
-			cmp.Or(part.Name, "the sandbox"), text.AgeCoarse(s.View.At.Sub(death.At)), death.By, part.State), text.Say(st, "  "+symbol+" "+word).In(widget.LabelWidth))
+			cmp.Or(part.Name, "the sandbox"), text.AgeCoarse(s.View.At.Sub(death.At)), death.By, part.State), text.Say(st, "  "+symbol+" "+word).In(widget.LabelWidth(d.Width())))
 	}
 	return s.of.Dead != nil
 }
@@ -154,7 +154,7 @@ func (s *sheet) findings(d *widget.Doc) (found bool) {
 		}
 		found = true
 		symbol, st := say.SeverityLook(t, f.Severity)
-		d.Paragraph(t.Text, f.Summary, text.Say(st, "  "+symbol+" "+string(f.ID)).In(widget.LabelWidth))
+		d.Paragraph(t.Text, f.Summary, text.Say(st, "  "+symbol+" "+string(f.ID)).In(widget.LabelWidth(d.Width())))
 		held := widget.Section{Rows: report.Holders(report.Form{Theme: t}, &f)}
 		for i, r := range held.Rows {
 			if r.Command != "" { // events alone are items here

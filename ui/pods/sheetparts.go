@@ -54,17 +54,17 @@ func container(t *theme.Theme, at time.Time, of *model.Pod, c *pleg.ContainerSta
 		st = say.Code(t, c.ExitCode)
 	}
 	lines := [][]text.Span{{
-		text.Say(t.Text, "  "+c.Name).In(widget.LabelWidth),
+		text.Say(t.Text, "  "+c.Name).In(widget.LabelWidth(w)),
 		text.Say(st, fmt.Sprintf("%s %s  attempt %d  %s", symbol, word, c.Attempt, pleg.ShortID(c.ID))),
 	}}
 	more := func(st theme.Style, what string) {
 		if what != "" {
-			lines = append(lines, []text.Span{{Width: widget.LabelWidth}, text.Say(st, what)})
+			lines = append(lines, []text.Span{{Width: widget.LabelWidth(w)}, text.Say(st, what)})
 		}
 	}
 	more(t.Text, c.Image)
 	more(t.Text, times(at, c))
-	for _, line := range text.Few(joined(c.Reason, c.Message), max(w-widget.LabelWidth, 16), messageLines, t.Symbols.Ellipsis) {
+	for _, line := range text.Few(joined(c.Reason, c.Message), max(w-widget.LabelWidth(w), 16), messageLines, t.Symbols.Ellipsis) {
 		more(t.Warn, line)
 	}
 	return lines

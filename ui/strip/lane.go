@@ -1,6 +1,7 @@
 package strip
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -214,18 +215,28 @@ func (n *Lane) Draw(l *text.Line, v *pane.View, cursor int, st theme.Style) {
 	}
 }
 
-// slots returns the lane as part of a line of a [widget.Doc].
+// slots returns the lane as part of a line of a [widget.Doc]: cells beside each other that look
+// alike are one slot, and all of them parts of one string.
 func (n *Lane) slots(v *pane.View, line []text.Span) []text.Span {
+	all, from := make([]byte, 0, 4*len(n.Cells)), 0
+	type run struct {
+		st theme.Style
+		to int
+	}
+	runs := make([]run, 0, 8)
 	for i := range n.Cells {
 		symbol, st := n.Look(v, i)
-		if symbol == "" {
-			symbol = " "
-		}
-		if last := len(line) - 1; i > 0 && line[last].Style == st {
-			line[last].Text += symbol
+		all = append(all, cmp.Or(symbol, " ")...)
+		if last := len(runs) - 1; last >= 0 && runs[last].st == st {
+			runs[last].to = len(all)
 		} else {
-			line = append(line, text.Say(st, symbol))
+			runs = append(runs, run{st, len(all)})
 		}
+	}
+	drawn := string(all)
+	for _, r := range runs {
+		line = append(line, text.Say(r.st, drawn[from:r.to]))
+		from = r.to
 	}
 	return line
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
-	"github.com/plegtop/plegtop/ui/widget"
 )
 
 func TestLatency(t *testing.T) {
@@ -51,18 +50,18 @@ func TestLanesOfAPod(t *testing.T) {
 	init := removed(1, 9.5, "i")
 	init.Container = "init"
 	see(v, init)
-	n, line := new(Story).Lanes(v, model.NewPod(p), widget.LabelWidth+30)
+	n, line := new(Story).Lanes(v, model.NewPod(p), 54)
 	want := []string{
-		"|                                 -20s      -10s    now|",
-		"|  sandbox                    ━━━━━━━━━━━━━━━━━━━━━━━━━|",
-		"|  app                             ━━━━━━━━━━━━━━━━━━━━|",
-		"|  init                                      −         |",
+		"|                             -20s        -10s      now|",
+		"|  sandbox               ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━|",
+		"|  app                         ━━━━━━━━━━━━━━━━━━━━━━━━|",
+		"|  init                                     −          |",
 	}
 	if n != len(want) {
 		t.Fatalf("%d lines, want %d", n, len(want))
 	}
 	for i := range n {
-		got := drawn(v, widget.LabelWidth+30, func(l *text.Line) {
+		got := drawn(v, 54, func(l *text.Line) {
 			for _, s := range line(i) {
 				if s.Width > 0 {
 					l.Cell(s.Style, s.Text, s.Width)

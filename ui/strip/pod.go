@@ -59,7 +59,7 @@ func (s *Story) Of(j *model.Journal, p *engine.Pod) []model.Stage {
 // of time, its sandboxes, and each of its containers. Line makes a line when it is drawn,
 // from the view as it was when Lanes was called. P may be a pod that has gone.
 func (s *Story) Lanes(v *pane.View, p *model.Pod, w int) (n int, line func(i int) []text.Span) {
-	room := max(w-widget.LabelWidth, 1)
+	room := max(w-widget.LabelWidth(w), 1)
 	life := s.Of(v.Journal, p.Pod)
 	names := Names(v, p, []string{""})
 	names = names[:min(len(names), mostLanes)]
@@ -67,11 +67,11 @@ func (s *Story) Lanes(v *pane.View, p *model.Pod, w int) (n int, line func(i int
 	gone := v.Journal.Gone(p.Pod.UID) != nil
 	return len(names) + 1, func(i int) []text.Span {
 		if i == 0 {
-			return []text.Span{{Width: widget.LabelWidth}, text.Say(v.Theme.Dim, v.Axis.Ago(room))}
+			return []text.Span{{Width: widget.LabelWidth(w)}, text.Say(v.Theme.Dim, v.Axis.Ago(room))}
 		}
 		lane := Lane{Gone: gone, Held: Held(v, p.Pod.UID, names[i-1])}
 		lane.Set(v, life, names[i-1], sights)
 		label := "  " + cmp.Or(names[i-1], "sandbox")
-		return lane.slots(v, []text.Span{text.Say(v.Theme.Dim, label).In(widget.LabelWidth)})
+		return lane.slots(v, []text.Span{text.Say(v.Theme.Dim, label).In(widget.LabelWidth(w))})
 	}
 }

@@ -9,8 +9,16 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// LabelWidth is how wide labels are, with the gap after them.
-const LabelWidth = 24
+// LabelWidth returns how wide labels are in a text of w cells, with the gap after them: a third
+// of it, and no more than all labels need, which they have where w is 0.
+func LabelWidth(w int) int {
+	if w <= 0 {
+		return widestLabel
+	}
+	return min(widestLabel, max(w/3, len("  unblock (risky) ")))
+}
+
+const widestLabel = 24
 
 // A Doc is lines that are read: they scroll, and are searched. Lines may belong to an
 // item, which has a value; if there are items, there is a cursor that goes from one to
@@ -115,7 +123,7 @@ func (d *Doc) Section(name string) {
 // empty text.
 func (d *Doc) Field(label string, st theme.Style, s string) {
 	if s != "" {
-		d.Paragraph(st, s, text.Say(d.pen.Dim, "  "+label).In(LabelWidth))
+		d.Paragraph(st, s, text.Say(d.pen.Dim, "  "+label).In(LabelWidth(d.width)))
 	}
 }
 

@@ -37,9 +37,9 @@ func TestDoc(t *testing.T) {
 	})
 	want := []string{
 		"First",
-		"  name                  a^[[31m\uFFFD1mb \uFFFDc日本語",
-		"  a long one            one two three four",
-		"                        five six",
+		"  name            a^[[31m\uFFFD1mb \uFFFDc日本語",
+		"  a long one      one two three four five",
+		"                  six",
 		"",
 		"Second",
 		"1. word word word word word word word word",
@@ -316,7 +316,7 @@ func TestDocGoes(t *testing.T) {
 // On a narrow screen a field has more lines, and nothing of it is lost.
 func TestFieldsOnNarrowScreens(t *testing.T) {
 	const name = "shop/ledger-cllcr4tczg-4j7wp"
-	for w := widget.LabelWidth + 8; w < widget.LabelWidth+40; w++ {
+	for w := 26; w < 80; w++ {
 		d := write(w, 6, func(d *widget.Doc) { d.Field("pod", pen().Text, name) })
 		if got := strings.Join(strings.Fields(strings.Join(lines(t, d.Draw, w, 6), "")), ""); got != "pod"+name {
 			t.Errorf("in %d cells: %q", w, got)

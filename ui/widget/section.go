@@ -109,7 +109,7 @@ func (d *Doc) row(r *Row, word string) {
 	if d.End(); r.Command != "" {
 		d.Item(r.Command)
 	}
-	place := text.Say(d.pen.Dim, r.Label).In(cmp.Or(d.Labels, LabelWidth))
+	place := text.Say(d.pen.Dim, r.Label).In(cmp.Or(d.Labels, LabelWidth(d.width)))
 	if d.Beside {
 		place.Text = cmp.Or(r.Label, word)
 	} else if r.Label != "" {
