@@ -11,7 +11,7 @@ import (
 // otherWord is of a node whose runtime, lists, PLEG and Status are fine, by the
 // worst of what else holds.
 func (v *view) otherWord(held []Finding) Headline {
-	warnings, first := 0, (*Finding)(nil)
+	warnings, first, second := 0, (*Finding)(nil), (*Finding)(nil)
 	for i := range held { // the critical come first, but for effects
 		switch f := &held[i]; {
 		case f.Severity == Critical:
@@ -20,6 +20,8 @@ func (v *view) otherWord(held []Finding) Headline {
 			continue
 		case warnings == 0:
 			first = f
+		case warnings == 1:
+			second = f
 		}
 		warnings++
 	}
@@ -33,7 +35,7 @@ func (v *view) otherWord(held []Finding) Headline {
 		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
 	}
 	if warnings > 0 {
-		return Headline{Word: degradedWord, Severity: Warning, Text: aside(warnings, first) + chainEnd("", first.Chain)}
+		return Headline{Word: degradedWord, Severity: Warning, Text: aside(warnings, first, second) + chainEnd("", first.Chain)}
 	}
 	return Headline{Word: healthyWord, Text: v.inventory()}
 }
@@ -77,17 +79,30 @@ func Unasked(s *engine.Snapshot) string {
 	return ""
 }
 
-// aside says how many warnings there are on a node that stays Ready, and which is the first.
-func aside(warnings int, first *Finding) string {
-	what := cmp.Or(kindOf(first.ID).pod, strings.ReplaceAll(string(first.ID), "-", " "))
-	if p := first.Subject.Pod; first.Count > 1 && !first.Subject.none() {
-		what += " in " + count(first.Count, "pod") + " of " + p.Namespace + "/" + ownerName(p.Name)
-	} else if who := objectName(first.Subject.ObjectRef); who != "" {
-		what += " of " + who
-	} else if first.Count > 1 {
-		what += " in " + count(first.Count, "pod")
+// aside says how many warnings there are on a node that stays Ready, and which: both of two, of
+// more the first.
+func aside(warnings int, first, second *Finding) string {
+	said := "node Ready, " + count(warnings, "warning") + ": " + inShort(first)
+	switch {
+	case warnings == 2:
+		said += " and " + inShort(second)
+	case warnings > 2:
+		said += fmt.Sprintf(", and %d more", warnings-1)
 	}
-	return "node Ready, " + count(warnings, "warning") + ": " + what
+	return said
+}
+
+// inShort says in a few words what a finding is, and of whom.
+func inShort(f *Finding) string {
+	what := cmp.Or(kindOf(f.ID).pod, strings.ReplaceAll(string(f.ID), "-", " "))
+	if p := f.Subject.Pod; f.Count > 1 && !f.Subject.none() {
+		what += " in " + count(f.Count, "pod") + " of " + p.Namespace + "/" + ownerName(p.Name)
+	} else if who := objectName(f.Subject.ObjectRef); who != "" {
+		what += " of " + who
+	} else if f.Count > 1 {
+		what += " in " + count(f.Count, "pod")
+	}
+	return what
 }
 
 // inventory says what there is on the node, and whether all calls are answered. It
