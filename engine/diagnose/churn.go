@@ -177,7 +177,7 @@ func (v *view) churnFinding(c churn) Finding {
 		},
 		Next: []Step{
 			{Text: "what comes and goes", Command: v.crictl("ps -a --last 50")},
-			{Text: "find the Job, CronJob or rollout that starts so many pods on this node at once, and spread it"},
+			inWords("suspend or spread the Job, CronJob or rollout that starts so many pods on this node at once"),
 		},
 	}
 	if c.projected {

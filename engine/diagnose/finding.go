@@ -42,7 +42,8 @@ type problem interface{ subject() Subject }
 type Step struct {
 	Text    string // what it is good for, or what to do where no command does it
 	Command string // for a shell, its arguments quoted; may be empty
-	Risky   bool   // changes something on the node
+	Risky   bool   // changes something on the node, and Text names what may go wrong
+	Ends    bool   // ends the trouble without a risk, or says in words what does
 }
 
 // String returns the step in one line.

@@ -66,7 +66,7 @@ func ghostRunning(v *view) []Finding {
 		ghosts = slices.DeleteFunc(ghosts, func(g ghost) bool { return !v.missedLong(g, quiet) })
 	}
 	findings := oneEach(ghosts, ghostMost, v.ghostFinding, func(rest []ghost) Finding {
-		all := Step{Text: "all that the runtime takes for running", Command: v.crictl("ps")}
+		all := Step{Text: "all that the runtime takes for running; what helps is said of those above", Command: v.crictl("ps")}
 		return restOf(GhostRunning, count(len(rest), "container")+" more listed as running without a process", all, rest,
 			func(g ghost) string { return called(g.ObjectRef) + " (" + g.ID + ")" })
 	})
@@ -249,8 +249,11 @@ func (v *view) ghostFinding(g ghost) Finding {
 		Next: []Step{
 			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.ID)},
 			{Text: "whether its shim or conmon is there", Command: "pgrep -af -- " + quote(monitored)},
-			{Text: "makes the runtime notice; the kubelet starts it anew", Command: v.crictl("stop", g.ID), Risky: true},
+			{Text: "makes the runtime notice; the kubelet starts the container anew", Command: v.crictl("stop", g.ID), Risky: true},
 		},
+	}
+	if slices.Equal(v.units(), []string{flavour.Containerd.Program}) {
+		f.Next = append(f.Next, Step{Text: "if that is not enough: kills what containerd takes for the container", Command: "ctr -n k8s.io tasks kill -s SIGKILL " + quote(g.ID), Risky: true})
 	}
 	p, deleting := v.deleting(g.ID)
 	if deleting {

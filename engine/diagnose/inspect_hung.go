@@ -308,7 +308,9 @@ func (v *view) objectSteps(f call.Flight) []Step {
 		goOn, _ := letGoOn(p, p.Container)
 		return append(steps, goOn)
 	case ok && p.State == evidence.Stopped:
-		steps = append(steps, Step{Text: "lets its " + waits.MonitorWord(&p) + " go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true})
+		goOn := resumes(p.PID)
+		goOn.Text = "lets its " + waits.MonitorWord(&p) + " go on"
+		steps = append(steps, goOn)
 	case ok && p.Container == "":
 		steps = append(steps, Step{Text: "ends only this pod; the kubelet makes it anew", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true})
 	case ok || sandbox == "" || v.isCRIO(): // a conmon's end ends nothing
@@ -325,7 +327,7 @@ func (v *view) objectSteps(f call.Flight) []Step {
 }
 
 func (v *view) restHung(rest []hungObject) Finding {
-	look := Step{Text: "look at those above first: many that hang at once mostly have one reason, such as a file server that is gone"}
+	look := inWords("look at those above first: many that hang at once mostly have one reason, such as a file server that is gone")
 	f := restOf(InspectHung, more(len(rest), "object")+" gave no answer", look, rest, v.hungLine)
 	f.Since, f.Severity, f.Nodes = rest[0].Since, v.worstOf(rest), nodesOf(rest)
 	return f

@@ -264,15 +264,36 @@ func (p stuckProcess) next() []Step {
 	case held:
 		return append(steps, goOn)
 	case p.State == evidence.Traced:
-		return append(steps, Step{Text: "who traces it", Command: fmt.Sprintf("grep TracerPid /proc/%d/status", p.PID)})
+		return append(steps, tracing(p.PID)...)
 	case p.State == evidence.Zombie:
-		return append(steps, Step{Text: fmt.Sprintf("its parent, pid %d, has to collect it", p.Parent)})
+		return append(steps, collecting(p.Parent))
 	case p.Mount.Type != "":
 		return append(steps, freeing(p.Process, p.Mount)...)
 	case waits.OnFrozen(&p.Process):
-		return append(steps, Step{Text: "which file systems there are; fsfreeze --unfreeze thaws one, but who froze it, a backup or a snapshot, may still need it so", Command: "findmnt -t ext4,xfs,btrfs"})
+		return append(steps, Step{Text: "which file systems there are", Command: "findmnt -t ext4,xfs,btrfs"}, Step{
+			Text:    "thaws each that is frozen; who froze it, a backup or a snapshot, may still need it so",
+			Command: `findmnt -nro TARGET -t ext4,xfs,btrfs | xargs -n 1 fsfreeze --unfreeze`, Risky: true,
+		})
 	case waits.ForServer(&p.Process):
-		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)})
+		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)}, Step{
+			Text: "pending I/O on all network mounts of the node fails", Command: "umount -a -f -t nfs,nfs4,cifs,ceph", Risky: true,
+		})
 	}
-	return steps
+	return append(steps, inWords("no fix from the node is known: no signal reaches it. Drain the node and reboot it if it does not go on"))
+}
+
+// tracing returns the steps for a process of which it is not known who traces it.
+func tracing(pid int) []Step {
+	return []Step{
+		{Text: "who traces it", Command: fmt.Sprintf("grep TracerPid /proc/%d/status", pid)},
+		inWords("end the debugger or strace that traces it; it then goes on"),
+	}
+}
+
+// collecting returns the step for a process that has ended and that its parent has not collected.
+func collecting(parent int) Step {
+	if parent <= 1 {
+		return inWords(fmt.Sprintf("its parent, pid %d, has to collect it", parent))
+	}
+	return Step{Text: "asks its parent once more to collect it; if it does not, it has to be restarted", Command: fmt.Sprintf("kill -CHLD %d", parent), Ends: true}
 }

@@ -89,8 +89,8 @@ func TestWaysOutOfAWait(t *testing.T) {
 // A frozen runtime is frozen, and thawed where it was frozen.
 func TestFrozenRuntime(t *testing.T) {
 	for file, want := range map[string]string{
-		"/sys/fs/cgroup/freezer/x/freezer.state":              "risky: echo THAWED > /sys/fs/cgroup/freezer/x/freezer.state  # resumes it",
-		"/sys/fs/cgroup/system.slice/c.service/cgroup.freeze": "risky: echo 0 > /sys/fs/cgroup/system.slice/c.service/cgroup.freeze  # resumes it",
+		"/sys/fs/cgroup/freezer/x/freezer.state":              "risky: echo THAWED > /sys/fs/cgroup/freezer/x/freezer.state  # resumes it; who froze it, as for a checkpoint, may still need it so",
+		"/sys/fs/cgroup/system.slice/c.service/cgroup.freeze": "risky: echo 0 > /sys/fs/cgroup/system.slice/c.service/cgroup.freeze  # resumes it; who froze it, as for a checkpoint, may still need it so",
 	} {
 		n := checked(3)
 		r := looked(n)

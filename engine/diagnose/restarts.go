@@ -32,7 +32,7 @@ func runtimeRestarts(v *view) []Finding {
 	last, times := starts[len(starts)-1], v.timesAway()
 	unit, byInit := v.service(last.PID)
 	byInit = byInit && unit.Restarts >= answers.Outages
-	f := Finding{ID: RuntimeRestarts, Severity: Info, Next: v.runtimeSteps(v.logStep("its last words"))}
+	f := Finding{ID: RuntimeRestarts, Severity: Info, Next: []Step{v.logStep("its last words"), inWords("take back what changed last: its last words name what ends it. A restart does not help")}}
 	age := v.At.Sub(last.At)
 	switch isNew := age <= evidence.FreshRuntime; {
 	case isNew && (times >= answers.Outages || byInit):

@@ -62,7 +62,7 @@ func TestDeletedAgainAndAgain(t *testing.T) {
 				t.Errorf("%s: chain %+v", tt.name, f.Chain)
 			}
 			for _, s := range f.Next {
-				if strings.HasPrefix(s.Command, "kill ") {
+				if killed == "" && strings.HasPrefix(s.Command, "kill ") {
 					killed = s.Command
 				}
 			}

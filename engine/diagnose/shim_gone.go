@@ -131,6 +131,7 @@ func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.Conta
 		Next: []Step{
 			{Text: "whether it was killed for want of memory", Command: "dmesg -T | grep -i -e oom -e 'killed process' | tail"},
 			{Text: "what the runtime says of it", Command: v.logs() + " | grep -F -e " + quote(sb.ID)},
+			madeAnew,
 		},
 	}
 	v.sayLost(&f, lost)
@@ -150,7 +151,7 @@ func (v *view) restartLost(p *engine.Pod, shim evidence.Process, lost []pleg.Con
 		ID: GhostRunning, Severity: Info,
 		Summary: fmt.Sprintf("%v %s was lost when the runtime was started %s ago: it found no task of it, as where its bundle is gone", p.PodRef, name, going(v.At.Sub(lost[0].FinishedAt))),
 		Subject: Subject{ObjectRef: pleg.ObjectRef{ID: lost[0].ID, Pod: p.PodRef, Container: lost[0].Name}},
-		Next:    []Step{{Text: "what the runtime said of it as it was started", Command: v.logs() + " | grep -F -e " + quote(lost[0].ID)}},
+		Next:    []Step{{Text: "what the runtime said of it as it was started", Command: v.logs() + " | grep -F -e " + quote(lost[0].ID)}, madeAnew},
 	}
 	v.sayLost(&f, lost)
 	f.say(describe("the shim of its sandbox lives", shim))
@@ -167,6 +168,7 @@ func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
 		Next: []Step{
 			{Text: "what it says of it", Command: v.crictl("inspect", c.ID)},
 			{Text: "what it said when it could not load it, mostly as it was started", Command: v.logs() + " | grep -F -e " + quote(c.ID)},
+			{Text: "if the kubelet does not in a minute: kills what is left of it, and removes it", Command: v.crictl("rm", "-f", c.ID), Risky: true},
 		},
 	}
 	f.say(c.ID+" is listed as unknown", "the kubelet tries to kill such a container before it starts it anew")
@@ -175,6 +177,9 @@ func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
 	}
 	return f
 }
+
+// madeAnew is what is to do about what the runtime has lost: the kubelet does it.
+var madeAnew = inWords("none: the kubelet makes it anew within seconds")
 
 func (v *view) sayLost(f *Finding, lost []pleg.ContainerStatus) {
 	for _, c := range lost {

@@ -83,7 +83,10 @@ const unsteadyWords = "lists fail intermittently"
 func (v *view) unsteadyFinding(last *answers.Failure) Finding {
 	f := Finding{
 		ID: PLEGUnhealthy, Severity: Warning, Summary: unsteadyWords,
-		Next: []Step{{Text: "the same question by crictl", Command: v.crictl(verbs[last.Op])}, v.logStep("what the runtime says")},
+		Next: []Step{
+			{Text: "the same question by crictl", Command: v.crictl(verbs[last.Op])}, v.logStep("what the runtime says"),
+			inWords("mend what its error names; nothing is lost as long as every other list succeeds"),
+		},
 	}
 	for _, one := range v.Memory.Outages.ListsFailed {
 		f.say(fmt.Sprintf("at %s %v failed: %s", v.clock(one.At), one.Op, words(one.Err)))
