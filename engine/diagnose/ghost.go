@@ -257,7 +257,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 	}
 	p, deleting := v.deleting(g.ID)
 	if deleting {
-		f.Summary += fmt.Sprintf(": %s of it %s", waits.HelperName(&p), v.ran(p))
+		f.Summary += fmt.Sprintf(": %s of it %s", waits.HelperName(&p), v.ran(v.byNow(p)))
 		f.say("the runtime waits for that to tell of its end")
 	}
 	if !g.started.IsZero() {
@@ -267,10 +267,10 @@ func (v *view) ghostFinding(g ghost) Finding {
 		f.say("its shim is gone: none on the node is of sandbox " + g.SandboxID)
 	}
 	for _, p := range g.zombies {
-		f.say(describe("what is left of it", p))
+		f.say(v.describe("what is left of it", p))
 	}
 	if p, found := v.shim(g.ID, g.SandboxID); found {
-		f.say(describe("its "+waits.MonitorWord(&p), p))
+		f.say(v.describe("its "+waits.MonitorWord(&p), p))
 	} else if v.isCRIO() {
 		f.say("its conmon is gone, too")
 	}

@@ -38,7 +38,7 @@ func (v *view) waitFacts() waits.Facts {
 	hangs := v.allHanging()
 	f := waits.Facts{
 		Line:   func(i int) string { return v.hangLine(hangs[i]) },
-		Report: v.evidence, Deep: v.deep(), Runtime: v.daemonsNow(), Retried: v.retried(), Busy: v.busy(), Pressed: v.Policy.Bounds().OneMoment || v.List() != nil && v.List().Sure,
+		Report: v.evidence, Deep: v.deep(), Runtime: v.daemonsNow(), Retried: v.retried(), Busy: v.busy(), Passed: v.passed(), Pressed: v.Policy.Bounds().OneMoment || v.List() != nil && v.List().Sure,
 		Lookup: v.ours, Shown: v.shown,
 		Disk: func(m evidence.Mount) string {
 			lines := v.disk(m)

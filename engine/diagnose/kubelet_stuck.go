@@ -68,6 +68,7 @@ func kubeletStuck(v *view) []Finding {
 
 // kubeletHeld tells of a kubelet that was stopped or frozen from outside.
 func (v *view) kubeletHeld(p evidence.Process) Finding {
+	p = v.byNow(p)
 	f := Finding{
 		ID: KubeletStuck, Severity: Critical, Summary: fmt.Sprintf("the kubelet's process, pid %d, is %v", p.PID, p.State),
 		Next: []Step{
@@ -220,6 +221,6 @@ func (f *Finding) sayOfKubelet(v *view) {
 		f.say(fmt.Sprintf("our last relist began %s ago and took %s", going(ours(v)), span(v.Relists.Last)))
 	}
 	if p, runs := v.evidence.Processes.Kubelet(); runs && p.State.Stuck() {
-		f.say(describe("the kubelet's process", p))
+		f.say(v.describe("the kubelet's process", p))
 	}
 }

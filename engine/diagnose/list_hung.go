@@ -69,7 +69,7 @@ func (v *view) listFinding(h *answers.Hang) Finding {
 		f.Summary += ", while other calls are answered"
 	}
 	if d := v.untilUnhealthy(); d > 0 {
-		left = fmt.Sprintf("unhealthy in %s if no list returns", span(d.Round(time.Second)))
+		left = fmt.Sprintf("unhealthy in %s if no list returns", going(d))
 	}
 	f.say(v.hangLine(h), left)
 	f.say(v.lockLines(waits.CallKey(h.Op, h.ID))...)

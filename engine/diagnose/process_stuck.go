@@ -40,8 +40,8 @@ type stuckProcess struct {
 	others   []evidence.Process // of the same owner, in such a state or not ended either
 }
 
-func stuckOf(n *waits.Node, what string) stuckProcess {
-	return stuckProcess{Process: *n.Process(), node: n.Key, owner: n.Object.ObjectRef, what: what, severity: Warning}
+func (v *view) stuckOf(n *waits.Node, what string) stuckProcess {
+	return stuckProcess{Process: v.byNow(*n.Process()), node: n.Key, owner: n.Object.ObjectRef, what: what, severity: Warning}
 }
 
 func (p stuckProcess) subject() Subject { return Subject{ObjectRef: p.owner} }
@@ -92,7 +92,7 @@ func (v *view) stuckProcesses() (stuck []stuckProcess) {
 		if n.Process() == nil || !n.Stuck() {
 			return
 		}
-		p := stuckOf(n, "process")
+		p := v.stuckOf(n, "process")
 		switch {
 		case n.Kind == waits.Shim:
 			p.what, p.severity = waits.MonitorWord(&p.Process), Critical
@@ -198,7 +198,7 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 	}
 	if p.For >= time.Second {
 		f.Summary += lasting(&p.Process)
-		f.say(fmt.Sprintf("in this state since %s at the latest", v.clock(v.evidence.At.Add(-p.For))))
+		f.say(fmt.Sprintf("in this state since %s at the latest", v.clock(v.At.Add(-p.For))))
 	}
 	if p.Mount.Type == "" && waits.OnFrozen(&p.Process) {
 		f.Summary += ", to write to a file system that is frozen"

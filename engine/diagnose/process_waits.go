@@ -87,7 +87,7 @@ func (v *view) waitingFinding(g []stuckProcess) Finding {
 		f.Summary += ", which is frozen,"
 	}
 	f.Summary += lasting(longest)
-	f.Since = v.evidence.At.Add(-longest.For)
+	f.Since = v.At.Add(-longest.For)
 	f.say(v.disk(m)...)
 	f.Next = append([]Step{{Text: "all that waits; no signal reaches it, and no restart helps, before the file system answers", Command: allInKernel}}, freeing(first, m)...)
 	f = about(f, g, stuckProcess.line).waitedFor(v, g)

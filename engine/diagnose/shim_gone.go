@@ -154,7 +154,7 @@ func (v *view) restartLost(p *engine.Pod, shim evidence.Process, lost []pleg.Con
 		Next:    []Step{{Text: "what the runtime said of it as it was started", Command: v.logs() + " | grep -F -e " + quote(lost[0].ID)}, madeAnew},
 	}
 	v.sayLost(&f, lost)
-	f.say(describe("the shim of its sandbox lives", shim))
+	f.say(v.describe("the shim of its sandbox lives", shim))
 	return f
 }
 
@@ -173,7 +173,7 @@ func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
 	}
 	f.say(c.ID+" is listed as unknown", "the kubelet tries to kill such a container before it starts it anew")
 	if worst, found := v.worst(c.ID); found {
-		f.say(describe("it has a process", worst))
+		f.say(v.describe("it has a process", worst))
 	}
 	return f
 }
@@ -202,7 +202,7 @@ func (v *view) shimUnreachable(p *engine.Pod, sb pleg.Sandbox, shim evidence.Pro
 			{Text: "ends the shim, which serves nobody any more", Command: fmt.Sprintf("kill -9 %d", shim.PID), Risky: true},
 		},
 	}
-	f.say(describe("its shim lives", shim), fmt.Sprintf("sandbox %s is not ready", sb.ID))
+	f.say(v.describe("its shim lives", shim), fmt.Sprintf("sandbox %s is not ready", sb.ID))
 	v.sayLost(&f, lost)
 	return f
 }

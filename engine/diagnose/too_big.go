@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
@@ -83,7 +82,7 @@ func (v *view) overLimit(f answers.Failure) Finding {
 		bytes = fmt.Sprintf("%s bytes of %s, %.0f%%", thousands(got), thousands(limit), 100*float64(got)/float64(max(limit, 1)))
 	}
 	if until := v.untilUnhealthy(); until > 0 {
-		left = fmt.Sprintf("unhealthy in %s if no list returns", span(until.Round(time.Second)))
+		left = fmt.Sprintf("unhealthy in %s if no list returns", going(until))
 	}
 	found := v.sizeFinding(Critical, f.Op, summary, v.refusal(f), bytes, left, v.lastSize(f.Op))
 	found.Since = f.First

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
@@ -110,7 +109,7 @@ func (v *view) unhealthyFinding(failed bool) Finding {
 	}
 	node := ""
 	if n := v.Node; n.Known && !n.Ready {
-		node = "node not ready, " + n.Reason + ": " + Rounded(n.Message)
+		node = "a kubelet would report NotReady (computed), " + n.Reason + ": " + Rounded(n.Message)
 	}
 	if v.Health.Verdict == "" || !strings.Contains(node, Rounded(v.Health.Verdict)) { // else the node's message has it
 		f.say(v.verdictLine())
@@ -143,7 +142,7 @@ func (v *view) overdue() string {
 func (v *view) verdictLine() string {
 	switch left := v.untilUnhealthy(); {
 	case left > 0:
-		return fmt.Sprintf("unhealthy in %s unless a list succeeds", span(left.Round(time.Second)))
+		return fmt.Sprintf("unhealthy in %s unless a list succeeds", going(left))
 	case v.Node.PLEG != "":
 		return "a kubelet that sees the same says: " + Rounded(v.Node.PLEG)
 	case v.Policy.Bounds().Starting:
