@@ -66,7 +66,7 @@ func ghostRunning(v *view) []Finding {
 		ghosts = slices.DeleteFunc(ghosts, func(g ghost) bool { return !v.missedLong(g, quiet) })
 	}
 	findings := oneEach(ghosts, ghostMost, v.ghostFinding, func(rest []ghost) Finding {
-		all := Step{Text: "all that the runtime takes for running; what helps is said of those above", Command: v.crictl("ps")}
+		all := Step{Text: "all that the runtime takes for running", Command: v.crictl("ps")}
 		return restOf(GhostRunning, count(len(rest), "container")+" more listed as running without a process", all, rest,
 			func(g ghost) string { return called(g.ObjectRef) + " (" + g.ID + ")" })
 	})

@@ -107,7 +107,18 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 	case waits.IsPlugin(&p.Process):
 		f.Next = append(f.Next, Step{Text: "is the network's own agent of this node well", Command: v.crictl("ps", "--name", p.Command)})
 	}
-	return f.withChain(v, keysOf(same)...)
+	f = f.withChain(v, keysOf(same)...)
+	switch {
+	case f.act() != (Step{}):
+	case v.runs(p.Process):
+		cut := endHelper(p.Process)
+		f.Next = append(append(f.Next, cut), v.notEnough(cut)...)
+	case p.owner.Pod.Name != "": // between two tries
+		f.Next = append(f.Next, Step{Text: "ends only this pod; its owner makes it anew", Command: deletePod(p.owner.Pod, "--force"), Risky: true})
+	default:
+		f.Next = v.runtimeSteps(f.Next...)
+	}
+	return f
 }
 
 // helperWaits says what a helper waits for that has called another in turn; nothing if it

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,27 @@ func TestHelperStuckEvidence(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("evidence has no %q:\n%s", want, got)
 		}
+	}
+}
+
+// A kill is the mildest end, and the steps go on where that is not enough.
+func TestAHelperThatAKillDoesNotEnd(t *testing.T) {
+	n := healthy(3)
+	in := n.input()
+	in.Evidence = looked(n)
+	in.Evidence.Processes.Helpers = []evidence.Process{{PID: 9, Command: "runc", Verb: "update", Container: "container-1-0", Own: true, State: evidence.Sleeping, Age: time.Minute, Parent: shimOf(in.Evidence, 1).PID}}
+	found := Diagnose(in)
+	if len(found) == 0 || found[0].ID != HelperStuck {
+		t.Fatalf("found %s", gist(found))
+	}
+	var risky []string
+	for _, s := range found[0].Next {
+		if s.Risky {
+			risky = append(risky, s.Command)
+		}
+	}
+	if want := []string{"kill 9", "kill -9 9", "systemctl restart containerd"}; !slices.Equal(risky, want) || found[0].act().Command != want[0] {
+		t.Errorf("steps %q, want %q", risky, want)
 	}
 }
 
