@@ -47,6 +47,8 @@ const (
 	streamsFrom pleg.Release = 36
 	// ownersTold is how many namespaces and pods are named.
 	ownersTold = 5
+	// fewOf is the part of the most that a pod must have for its containers to be worth a removal.
+	fewOf = 10
 )
 
 // listTooBig finds list answers near or over the limit of a message.
@@ -93,11 +95,11 @@ func (v *view) overLimit(f answers.Failure) Finding {
 func (v *view) sizeFinding(severity Severity, op call.Operation, summary string, figures ...string) Finding {
 	h := v.holdings(op)
 	f := Finding{ID: ListTooBig, Severity: severity, Summary: summary + h.most(), Subject: Subject{Operation: op.String()}, Next: v.sizeSteps(op, h)}
+	f.say(h.lines...) // the cause: what the error says is in the headline
 	f.say(figures...)
 	if v.Release >= streamsFrom && severity > Info {
 		f.say("the kubelet's gate CRIListStreaming is taken to be off, as by default; where it is on, and the runtime streams its lists, there is no such limit")
 	}
-	f.say(h.lines...)
 	return f
 }
 
@@ -182,12 +184,12 @@ func (v *view) holdings(op call.Operation) holdings {
 			h.owner = owner{who, n}
 		}
 	}
-	if v.Partial != "" {
-		h.lines = []string{"not all was seen: " + v.Partial}
-	}
 	h.lines = append(h.lines,
 		fmt.Sprintf("%s of %s have exited, %s of %s are not ready", thousands(ended), count(listed, "container"), thousands(dead), count(sandboxes, "sandbox")),
-		namespaces.line(h.what+" by namespace"), h.pods.line(h.what+" by pod"))
+		h.pods.line(h.what+" by pod"), namespaces.line(h.what+" by namespace"))
+	if v.Partial != "" {
+		h.lines = append(h.lines, "not all was seen: "+v.Partial)
+	}
 	return h
 }
 
@@ -276,7 +278,8 @@ func (v *view) sizeSteps(op call.Operation, h holdings) []Step {
 func (v *view) removingExited(h holdings) Step {
 	var names []string
 	for _, p := range h.pods.most {
-		if p.Namespace == h.owner.Namespace && ownerName(p.Name) == h.owner.Name {
+		worth := p.containers*fewOf >= h.pods.most[0].containers
+		if worth && p.Namespace == h.owner.Namespace && ownerName(p.Name) == h.owner.Name {
 			names = append(names, quote(p.Name))
 		}
 	}
@@ -288,7 +291,7 @@ func (v *view) removingExited(h holdings) Step {
 	}
 	remove := v.crictl("ps -a -q --state Exited --label") + " io.kubernetes.pod.name=$p | xargs -r " + v.crictl("rm")
 	return Step{
-		Text:    "removes the exited containers of its pods with the most, with their logs; mend " + h.owner.name() + ", too: CronJob history, crash loop",
+		Text:    "removes their exited containers and logs; then mend " + h.owner.name() + " (CronJob history, crash loop)",
 		Command: "for p in " + strings.Join(names, " ") + "; do " + remove + "; done", Risky: true,
 	}
 }

@@ -65,6 +65,11 @@ func TestListTooBigNamesTheCause(t *testing.T) {
 				p.Old.Containers = append(p.Old.Containers, pleg.Container{ID: "c", Name: "job", State: pleg.Exited, SandboxID: p.Old.Sandboxes[0].ID})
 			}
 		}
+		if len(names) > 1 { // too few to be worth it
+			p := n.Pods[len(names)]
+			p.Namespace, p.Name = "batch", names[0][:len(names[0])-5]+"zzzzz"
+			p.Old.PodRef, p.Old.Containers[0].State = p.PodRef, pleg.Exited
+		}
 		n.Partial = "60 of 60 pods"
 		return n
 	}
@@ -74,9 +79,9 @@ func TestListTooBigNamesTheCause(t *testing.T) {
 		node      *node
 		says, act string
 	}{
-		{"one owner", dead("import-84tsd", "import-bl9zr"), ": 200 exited containers of batch/import", "for p in import-84tsd import-bl9zr; do crictl ps -a -q --state Exited --label io.kubernetes.pod.name=$p | xargs -r crictl rm; done"},
-		{"most of one", dead("import-84tsd", "import-bl9zr", "export-bl9zr"), ": 200 of 300 exited containers are of batch/import", "for p in import-84tsd import-bl9zr; do crictl"},
-		{"several", dead("import-84tsd", "report-84tsd", "export-bl9zr"), ": 300 exited containers, most of batch/report (100)", "for p in report-84tsd; do crictl"},
+		{"one owner", dead("import-84tsd", "import-bl9zr"), ": 201 exited containers of batch/import", "for p in import-84tsd import-bl9zr; do crictl ps -a -q --state Exited --label io.kubernetes.pod.name=$p | xargs -r crictl rm; done"},
+		{"most of one", dead("import-84tsd", "import-bl9zr", "export-bl9zr"), ": 201 of 301 exited containers are of batch/import", "for p in import-84tsd import-bl9zr; do crictl"},
+		{"several", dead("import-84tsd", "report-84tsd", "export-bl9zr"), ": 301 exited containers, most of batch/import (101)", "for p in import-84tsd; do crictl"},
 		{"nobody knows", dead().noList(), "", "for p in $(crictl pods -q); do crictl ps -a -q --state Exited --pod $p | xargs -r crictl rm; done"},
 	} {
 		f := tt.node.diagnose()[0]
