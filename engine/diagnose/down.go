@@ -170,10 +170,11 @@ func (v *view) flakyFinding(f answers.Flakiness) Finding {
 	found := Finding{
 		ID: RuntimeDown, Severity: Warning,
 		Summary: fmt.Sprintf("%s of %s found no runtime, the others were answered", thousands(f.Failed), count(f.All, "call")),
-		Next: v.runtimeSteps(
-			Step{Text: "does it restart again and again", Command: v.unitCommand("systemctl status", "--no-pager")},
+		Next: []Step{
+			{Text: "does it restart again and again", Command: v.unitCommand("systemctl status", "--no-pager")},
 			v.logStep("its last words"),
-		),
+			endsAgain,
+		},
 	}
 	if said := v.awayWords(); said != "" {
 		found.say(said)

@@ -45,7 +45,7 @@ func eventsDiscarded(v *view) []Finding {
 	}
 	f.Next = []Step{
 		{Text: "which of these pods are not in the state that the kubelet reports", Command: v.crictl("pods")},
-		{Text: "only if one of them stays wrong for minutes: lists all anew; containers run on, none is started or probed meanwhile", Command: "systemctl restart " + v.kubeletUnit(), Risky: true},
+		{Text: "only if a pod stays wrong for minutes: lists all anew; containers run on, none is probed meanwhile", Command: "systemctl restart " + v.kubeletUnit(), Risky: true},
 	}
 	return []Finding{f}
 }

@@ -82,19 +82,32 @@ func Unasked(s *engine.Snapshot) string {
 // aside says how many warnings there are on a node that stays Ready, and which: both of two, of
 // more the first.
 func aside(warnings int, first, second *Finding) string {
-	said := "node Ready, " + count(warnings, "warning") + ": " + inShort(first)
+	said := "node Ready, " + count(warnings, "warning") + ": "
 	switch {
-	case warnings == 2:
-		said += " and " + inShort(second)
-	case warnings > 2:
-		said += fmt.Sprintf(", and %d more", warnings-1)
+	case warnings == 1:
+		return said + inShort(first)
+	case warnings == 2: // for both there is room without the letters of their pods
+		return said + ofOwner(first) + " and " + ofOwner(second)
 	}
-	return said
+	return said + inShort(first) + fmt.Sprintf(", and %d more", warnings-1)
+}
+
+// ofOwner is shorter than [inShort]: of a pod's name it has what its owner is called.
+func ofOwner(f *Finding) string {
+	if p := f.Subject.Pod; f.Count <= 1 && p.Name != "" {
+		return inBrief(f) + " of " + p.Namespace + "/" + ownerName(p.Name)
+	}
+	return inShort(f)
+}
+
+// inBrief says in a few words what a finding is.
+func inBrief(f *Finding) string {
+	return cmp.Or(kindOf(f.ID).pod, strings.ReplaceAll(string(f.ID), "-", " "))
 }
 
 // inShort says in a few words what a finding is, and of whom.
 func inShort(f *Finding) string {
-	what := cmp.Or(kindOf(f.ID).pod, strings.ReplaceAll(string(f.ID), "-", " "))
+	what := inBrief(f)
 	if p := f.Subject.Pod; f.Count > 1 && !f.Subject.none() {
 		what += " in " + count(f.Count, "pod") + " of " + p.Namespace + "/" + ownerName(p.Name)
 	} else if who := objectName(f.Subject.ObjectRef); who != "" {

@@ -98,8 +98,9 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 	if l.Of != "" {
 		who = fmt.Sprintf("%s (pid %d)", l.Of, l.PID)
 	}
+	const raises = "raises it for now: what leaks then takes it from the pods"
 	property := func(set string) Step {
-		return Step{Text: "raises it for now: what leaks then takes it from the pods", Command: "systemctl set-property --runtime " + v.unitOf(l.PID) + " " + set, Risky: true}
+		return Step{Text: raises, Command: "systemctl set-property --runtime " + v.unitOf(l.PID) + " " + set, Risky: true}
 	}
 	switch l.What {
 	case evidence.OpenFiles:
@@ -131,6 +132,7 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 	case evidence.CPUPeriods:
 		f.Summary = fmt.Sprintf("%s is throttled: its quota of CPU stopped it in %s of %s periods", who, thousands(l.Used), thousands(l.Most))
 		f.Next = []Step{{Text: "the quota", Command: "cat " + quote(l.Path)}, property("CPUQuota=")}
+		f.Next[1].Text = "lifts it for now: the runtime may then take the CPU from the pods"
 	}
 	f.say("the limit is in "+l.Path, fmt.Sprintf("told from %.0f %% of it on", 100*near), v.refusedFor(usedUp...))
 	return f, true

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -274,12 +275,23 @@ func (p stuckProcess) next() []Step {
 			Text:    "thaws each that is frozen; who froze it, a backup or a snapshot, may still need it so",
 			Command: `findmnt -nro TARGET -t ext4,xfs,btrfs | xargs -n 1 fsfreeze --unfreeze`, Risky: true,
 		})
+	case p.onFuse():
+		return append(steps, Step{Text: "which file systems are served by programs", Command: fmt.Sprintf("grep -e ' fuse' /proc/%d/mounts", p.PID)},
+			inWords("end the program that serves the file system: what waits for it then fails, and goes on"))
 	case waits.ForServer(&p.Process):
 		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)}, Step{
 			Text: "pending I/O on all network mounts of the node fails", Command: "umount -a -f -t nfs,nfs4,cifs,ceph", Risky: true,
 		})
 	}
 	return append(steps, inWords("no fix from the node is known: no signal reaches it. Drain the node and reboot it if it does not go on"))
+}
+
+// onFuse reports whether it waits for a program that serves a file system.
+func (p stuckProcess) onFuse() bool {
+	isFuse := func(f string) bool {
+		return strings.HasPrefix(f, "fuse_") || strings.HasPrefix(f, "request_wait_answer")
+	}
+	return isFuse(p.Wchan) || slices.ContainsFunc(p.Stack, isFuse)
 }
 
 // tracing returns the steps for a process of which it is not known who traces it.
