@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -113,6 +114,24 @@ func TestWhatEndsIt(t *testing.T) {
 			p.State, p.For, p.Stack = evidence.Uninterrupted, time.Minute, []string{"wait_for_response"}
 			p.Mount = evidence.Mount{Point: "/data", Type: "cifs", Source: "//nas/x", Device: "0:52"}
 		}, ProcessStuck, "ps -eLo", "umount -f "},
+		{"a program without answer", func(_ *node, r *evidence.Report) {
+			p := &r.Processes.Daemons[0]
+			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Minute, "request_wait_answer"
+		}, ProcessStuck, "ps -o", "end the program that serves the file system"},
+		{"a churn", func(n *node, r *evidence.Report) {
+			more := healthy(300)
+			for i, p := range more.Pods {
+				p.Namespace, p.Name = "batch", "import-"+hash(i)
+				p.Old.Sandboxes[0].CreatedAt = ago(time.Minute)
+			}
+			n.Snapshot = more.relisted(engine.Relist{Took: 9 * time.Millisecond}, engine.Relist{Took: 40 * time.Second, List: 30 * time.Millisecond, Inspected: 280}).Snapshot
+			*r = *looked(n)
+		}, RelistSlowChurn, "crictl ps -a --last 50", "suspend or spread batch/import (300 of 300 changed pods)"},
+		{"pods without an address", func(n *node, r *evidence.Report) {
+			n.Snapshot = healthy(5).noAddress(4, time.Minute).Snapshot
+			*r = *looked(n)
+			n.pod(4).Namespace, n.pod(4).Name = "kube-system", "kube-flannel-ds-x7k2p"
+		}, NoAddress, "ls -l /etc/cni/net.d", "kubectl delete pod -n kube-system -- kube-flannel-ds-x7k2p"},
 		{"a stopped runtime", func(_ *node, r *evidence.Report) { r.Processes.Daemons[0].State = evidence.Stopped }, ProcessStuck, "ps -o", "kill -CONT 1019"},
 		{"orphans", func(_ *node, r *evidence.Report) { shimOf(r, 1).Sandbox = "lost" }, OrphanShims, "ps -o", "pkill -9 -P 1007; kill -9 1007"},
 	} {
