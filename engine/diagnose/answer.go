@@ -15,7 +15,7 @@ type Answer struct {
 	Finding        // at the root of the worst; its ID is empty where nothing is wrong
 	Chain   []Link // from the kubelet's relist where one leads there, else the finding's own
 	Check   Step   // changes nothing, and shows whether the end of the chain is right; zero if there is none
-	Act     Step   // ends it, with a risk; zero if there is none
+	Act     Step   // ends it, or says in words what to do where no command does; zero if there is none
 }
 
 // Answer returns the answer to what is wrong as of the update. It is safe for concurrent use.
@@ -83,7 +83,7 @@ func RootCause(all []Finding) Finding {
 // check returns the safe step that looks at the process nearest to the end of the chain, else
 // the first safe one.
 func (f *Finding) check() Step {
-	safe := func(s Step) bool { return !s.Risky && s.Command != "" }
+	safe := func(s Step) bool { return !s.Risky && !s.Ends && s.Command != "" }
 	for _, l := range slices.Backward(f.Chain) {
 		if l.Kind != waits.Process && l.Kind != waits.Helper && l.Kind != waits.Shim {
 			continue
@@ -104,15 +104,21 @@ func names(command, pid string) bool {
 	return pid != "" && slices.Contains(words, pid)
 }
 
-// act returns what cuts the chain, else the first step that changes something.
+// act returns what cuts the chain, else the first step that ends it or changes something, else
+// the first that says in words what to do.
 func (f *Finding) act() Step {
 	for _, l := range f.Chain {
 		if l.Cut != nil {
 			return *l.Cut
 		}
 	}
-	if i := slices.IndexFunc(f.Next, func(s Step) bool { return s.Risky }); i >= 0 {
-		return f.Next[i]
+	for _, is := range []func(Step) bool{
+		func(s Step) bool { return s.Risky || s.Ends },
+		func(s Step) bool { return s.Command == "" },
+	} {
+		if i := slices.IndexFunc(f.Next, is); i >= 0 {
+			return f.Next[i]
+		}
 	}
 	return Step{}
 }

@@ -168,6 +168,26 @@ func (c churn) bound() string {
 	return ""
 }
 
+// churnOf names whose pods most of those are that changed lately; what it may be where that is
+// nobody's.
+func (v *view) churnOf() string {
+	by, all, most := make(map[string]int), 0, ""
+	for _, p := range v.Pods {
+		if !changedLately(p, v.At) {
+			continue
+		}
+		who := p.Namespace + "/" + ownerName(p.Name)
+		all++
+		if by[who]++; by[who] > by[most] {
+			most = who
+		}
+	}
+	if 2*by[most] <= all {
+		return "the Job, CronJob or rollout"
+	}
+	return fmt.Sprintf("%s (%s of %s), the Job, CronJob or rollout", most, thousands(by[most]), count(all, "changed pod"))
+}
+
 func (v *view) churnFinding(c churn) Finding {
 	f := Finding{
 		ID: RelistSlowChurn, Severity: Warning,
@@ -177,7 +197,7 @@ func (v *view) churnFinding(c churn) Finding {
 		},
 		Next: []Step{
 			{Text: "what comes and goes", Command: v.crictl("ps -a --last 50")},
-			{Text: "find the Job, CronJob or rollout that starts so many pods on this node at once, and spread it"},
+			inWords("suspend or spread " + v.churnOf() + " that starts so many pods on this node at once"),
 		},
 	}
 	if c.projected {

@@ -213,6 +213,33 @@ func (c *crash) String() string {
 	return fmt.Sprintf("%s died %s, last with %s", objectName(c.ObjectRef), count(c.times, "time"), c.chain[0].end())
 }
 
+// The ways to end that say what has to change.
+const (
+	exitKilled     = 128 + 9  // by SIGKILL: for want of memory, or by a probe that failed
+	exitEnded      = 128 + 15 // by SIGTERM: as by a probe that failed
+	exitNotRun     = 126
+	exitNotFound   = 127
+	reasonOOM      = "OOMKilled"
+	reasonNotBegun = "StartError"
+)
+
+// mending says what ends the crashes, by how the last one ended. Nothing on the node does.
+func (c *crash) mending() string {
+	of := " of " + strings.Trim(c.Pod.Namespace+"/"+ownerName(c.Pod.Name), "/")
+	switch d := c.chain[0]; {
+	case !d.Known:
+	case d.Reason == reasonOOM:
+		return "raise the memory limit" + of + ", or mend what takes so much"
+	case d.ExitCode == exitNotRun || d.ExitCode == exitNotFound || d.Reason == reasonNotBegun:
+		return "mend the command or the image" + of + ": it cannot be run"
+	case d.ExitCode == exitKilled || d.ExitCode == exitEnded:
+		return "see whether a liveness probe kills it, and mend that" + of + "; or roll it back"
+	case d.ExitCode == 0:
+		return "mend the command" + of + ": it ends by itself, and is to run on"
+	}
+	return "mend what its log names, or roll back the last change" + of + ". Nothing on the node ends it"
+}
+
 // crashFinding is about one container, or about those of several pods of one owner
 // that crash alike, of which the first is the worst.
 func crashFinding(v *view, alike []*crash) Finding {
@@ -227,6 +254,7 @@ func crashFinding(v *view, alike []*crash) Finding {
 		Next: []Step{
 			{Text: "what the last one wrote before it died", Command: v.crictl("logs", "--tail=50", last.ID)},
 			{Text: "its exit code, reason and limits", Command: v.crictl("inspect", last.ID)},
+			inWords(c.mending()),
 		},
 	}
 	if len(alike) > 1 {

@@ -73,7 +73,11 @@ func (v *view) diagnose() []Finding {
 func withoutCrictl(findings []Finding) {
 	for i := range findings {
 		if f := &findings[i]; f.ID != RuntimeUnresponsive {
+			acts := f.act() != (Step{})
 			f.Next = slices.DeleteFunc(f.Next, func(s Step) bool { return strings.HasPrefix(s.Command, "crictl ") })
+			if acts && f.act() == (Step{}) {
+				f.Next = append(f.Next, inWords("make room by hand, as in /var/log, or first have the runtime answer: what would end this goes through it"))
+			}
 		}
 	}
 }

@@ -285,7 +285,7 @@ func TestDiagnose(t *testing.T) {
 				n.podFails(i, "app", call.ErrOther, fmt.Sprint("read-only file system: ", i), 4)
 			}
 			return n
-		}(), "warning filesystem-readonly\nwarning inspect-failing ContainerStatus < filesystem-readonly\n"},
+		}(), "warning store-failing\nwarning inspect-failing ContainerStatus < store-failing\n"},
 
 		{"list fails, live", healthy(5).fail(call.ListContainers, call.ErrOther, "database is locked", 3), "warning pleg-unhealthy ListContainers\n"},
 		{"list fails, live, for 10 s", healthy(5).fail(call.ListContainers, call.ErrOther, "database is locked", 10), "critical pleg-unhealthy ListContainers\n"},

@@ -24,9 +24,9 @@ func (v *view) disksBelowFail() (findings []Finding) {
 		}
 		l := v.evidence.Kernel.Lines[i]
 		f := Finding{
-			ID: FilesystemReadOnly, Severity: Warning, Group: s.what + ofDiskBelow,
+			ID: StoreFailing, Severity: Warning, Group: s.what + ofDiskBelow,
 			Summary: fmt.Sprintf("the disk below %s fails: %s on %s, which is on %s: %s", s.what, s.Path, s.Mount.Source, l.Device, cut(l.Text)),
-			Next:    append(s.mending(false), s.madeOf()),
+			Next:    append(s.reading(), s.madeOf(), s.health(), replaceDisk),
 		}
 		f.say("it may be about another part of "+l.Device, fmt.Sprintf("this is over when the kernel has not said so for %s", going(failedFresh)), s.place())
 		findings = append(findings, f)

@@ -45,7 +45,7 @@ func TestADiskBelowAStoreFails(t *testing.T) {
 		found := Diagnose(in)
 		var got Finding
 		for _, f := range found {
-			if f.ID == FilesystemReadOnly {
+			if f.ID == StoreFailing {
 				got = f
 			}
 			if f.Cause != "" && tt.severe < Critical {

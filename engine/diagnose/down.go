@@ -37,7 +37,7 @@ func runtimeDown(v *view) []Finding {
 	case v.Scope == answers.Silent && v.heldByOther():
 		f := v.silentFinding()
 		s, _ := v.shut()
-		f.ID, f.Summary, f.Next = RuntimeDown, "no call is answered: "+s.why, []Step{s.step}
+		f.ID, f.Summary, f.Next = RuntimeDown, "no call is answered: "+s.why, s.steps
 		return []Finding{f}
 	case v.Scope == answers.Silent:
 		return nil
@@ -119,11 +119,14 @@ func (v *view) downSteps() []Step {
 	}
 	status := Step{Text: "is it running, and why did it end", Command: v.unitCommand("systemctl status", "--no-pager")}
 	killed := Step{Text: "killed for want of memory, or a full disk", Command: "dmesg -T | tail -n 50; df -h"}
-	if s, known := v.shut(); known && s.step.Command != "" { // which a restart would meet again
-		return []Step{s.step, v.logStep("what the runtime says of it")}
-	}
-	if len(v.daemons()) > 0 {
+	s, known := v.shut()
+	switch {
+	case len(s.steps) > 0: // which a restart alone would meet again
+		return slices.Insert(slices.Clone(s.steps), 1, v.logStep("what the runtime says of it"))
+	case len(v.daemons()) > 0:
 		return v.runtimeSteps(v.logStep("what it says; it runs"))
+	case known:
+		return []Step{status, v.logStep("its last words"), killed, v.start()}
 	}
 	return v.runtimeSteps(status, v.logStep("its last words"), killed)
 }
@@ -167,10 +170,11 @@ func (v *view) flakyFinding(f answers.Flakiness) Finding {
 	found := Finding{
 		ID: RuntimeDown, Severity: Warning,
 		Summary: fmt.Sprintf("%s of %s found no runtime, the others were answered", thousands(f.Failed), count(f.All, "call")),
-		Next: v.runtimeSteps(
-			Step{Text: "does it restart again and again", Command: v.unitCommand("systemctl status", "--no-pager")},
+		Next: []Step{
+			{Text: "does it restart again and again", Command: v.unitCommand("systemctl status", "--no-pager")},
 			v.logStep("its last words"),
-		),
+			endsAgain,
+		},
 	}
 	if said := v.awayWords(); said != "" {
 		found.say(said)

@@ -45,7 +45,7 @@ func eventsDiscarded(v *view) []Finding {
 	}
 	f.Next = []Step{
 		{Text: "which of these pods are not in the state that the kubelet reports", Command: v.crictl("pods")},
-		{Text: "how many the kubelet itself has counted: kubelet_pleg_discard_events on its /metrics"},
+		{Text: "only if a pod stays wrong for minutes: lists all anew; containers run on, none is probed meanwhile", Command: "systemctl restart " + v.kubeletUnit(), Risky: true},
 	}
 	return []Finding{f}
 }
@@ -64,6 +64,7 @@ func (f *Finding) sayLosses(l *past.Losses, v *view) {
 	if n := v.evidence.Kubelet.Discarded; n > 0 {
 		f.say(fmt.Sprintf("the kubelet has counted %s lost since its start", count(n, "event")))
 	}
+	f.say("the kubelet looks at each pod again within 2 minutes, and then knows what it has missed")
 }
 
 // lossText says which events a pod lost, and of which containers.

@@ -22,6 +22,7 @@ func firstSays(t *testing.T, findings []Finding, want ...string) {
 		t.Fatal("no finding")
 	}
 	f := findings[0]
+	answered(t, f)
 	all := f.Summary + "\n" + strings.Join(f.Evidence, "\n")
 	for _, s := range f.Next {
 		all += "\n" + s.String()

@@ -42,7 +42,8 @@ type problem interface{ subject() Subject }
 type Step struct {
 	Text    string // what it is good for, or what to do where no command does it
 	Command string // for a shell, its arguments quoted; may be empty
-	Risky   bool   // changes something on the node
+	Risky   bool   // changes something on the node, and Text names what may go wrong
+	Ends    bool   // ends the trouble without a risk, or says in words what does
 }
 
 // String returns the step in one line.
@@ -156,5 +157,9 @@ func oneEach[T any](all []T, most int, one func(T) Finding, rest func([]T) Findi
 
 // restOf returns one finding about all that are too many to be told one by one.
 func restOf[T problem](id ID, summary string, next Step, rest []T, line func(T) string) Finding {
-	return about(Finding{ID: id, Severity: Warning, Summary: summary, Next: []Step{next}}, rest, line)
+	steps := []Step{next}
+	if next.Command != "" { // which shows them all
+		steps = append(steps, inWords("see the findings of the first of them: what ends those ends these, too"))
+	}
+	return about(Finding{ID: id, Severity: Warning, Summary: summary, Next: steps}, rest, line)
 }

@@ -235,4 +235,7 @@ func wantIDs(t *testing.T, findings []Finding, want ...ID) {
 			t.Logf("%s %s: %s %q (cause %s)", f.Severity, f.ID, f.Summary, f.Evidence, f.Cause)
 		}
 	}
+	for _, f := range findings {
+		answered(t, f)
+	}
 }

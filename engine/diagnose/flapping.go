@@ -49,7 +49,10 @@ func plegFlapping(v *view) []Finding {
 			fmt.Sprintf("threshold %s, list age %s; %s since %s", span(v.Threshold), going(v.Health.ListAge(v.At)), word, v.clock(v.Health.Since)),
 			"unhealthy from " + join(lengths),
 		},
-		Next: []Step{{Text: "the finding that explains these times: look at the calls while one lasts"}},
+		Next: []Step{
+			v.logStep("what the runtime said in these times"),
+			inWords("wait for the next time: what hangs then is a finding of its own, with what ends it"),
+		},
 	}
 	if !v.Health.Healthy {
 		f.Severity = Critical

@@ -233,6 +233,9 @@ func whole(t *testing.T, found []Finding) {
 			t.Errorf("the cause %s comes after an effect", f.ID)
 		}
 		effects = effects || f.Cause != ""
+		if f.act() == (Step{}) {
+			t.Errorf("%s: %s: nothing to do of %q", f.ID, f.Summary, f.Next)
+		}
 		risky := false
 		for _, s := range f.Next {
 			if risky && !s.Risky {

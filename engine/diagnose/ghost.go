@@ -249,12 +249,15 @@ func (v *view) ghostFinding(g ghost) Finding {
 		Next: []Step{
 			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.ID)},
 			{Text: "whether its shim or conmon is there", Command: "pgrep -af -- " + quote(monitored)},
-			{Text: "makes the runtime notice; the kubelet starts it anew", Command: v.crictl("stop", g.ID), Risky: true},
+			{Text: "makes the runtime notice; the kubelet starts the container anew", Command: v.crictl("stop", g.ID), Risky: true},
 		},
+	}
+	if slices.Equal(v.units(), []string{flavour.Containerd.Program}) {
+		f.Next = append(f.Next, Step{Text: "if that is not enough: kills what containerd takes for the container", Command: "ctr -n k8s.io tasks kill -s SIGKILL " + quote(g.ID), Risky: true})
 	}
 	p, deleting := v.deleting(g.ID)
 	if deleting {
-		f.Summary += fmt.Sprintf(": %s of it %s", waits.HelperName(&p), v.ran(p))
+		f.Summary += fmt.Sprintf(": %s of it %s", waits.HelperName(&p), v.ran(v.byNow(p)))
 		f.say("the runtime waits for that to tell of its end")
 	}
 	if !g.started.IsZero() {
@@ -264,10 +267,10 @@ func (v *view) ghostFinding(g ghost) Finding {
 		f.say("its shim is gone: none on the node is of sandbox " + g.SandboxID)
 	}
 	for _, p := range g.zombies {
-		f.say(describe("what is left of it", p))
+		f.say(v.describe("what is left of it", p))
 	}
 	if p, found := v.shim(g.ID, g.SandboxID); found {
-		f.say(describe("its "+waits.MonitorWord(&p), p))
+		f.say(v.describe("its "+waits.MonitorWord(&p), p))
 	} else if v.isCRIO() {
 		f.say("its conmon is gone, too")
 	}

@@ -38,7 +38,7 @@ func (v *view) waitFacts() waits.Facts {
 	hangs := v.allHanging()
 	f := waits.Facts{
 		Line:   func(i int) string { return v.hangLine(hangs[i]) },
-		Report: v.evidence, Deep: v.deep(), Runtime: v.daemonsNow(), Retried: v.retried(), Busy: v.busy(), Pressed: v.Policy.Bounds().OneMoment || v.List() != nil && v.List().Sure,
+		Report: v.evidence, Deep: v.deep(), Runtime: v.daemonsNow(), Retried: v.retried(), Busy: v.busy(), Passed: v.passed(), Pressed: v.Policy.Bounds().OneMoment || v.List() != nil && v.List().Sure,
 		Lookup: v.ours, Shown: v.shown,
 		Disk: func(m evidence.Mount) string {
 			lines := v.disk(m)
@@ -233,10 +233,10 @@ func endHelper(p evidence.Process) Step {
 
 // letGoOn returns what lets a process of a container go on that is held from outside.
 func letGoOn(p evidence.Process, container string) (step Step, held bool) {
-	step = Step{Text: "resumes it", Risky: true}
+	step = Step{Text: "resumes it; who froze it, as for a checkpoint, may still need it so", Risky: true}
 	switch {
 	case p.State == evidence.Stopped:
-		step.Command = fmt.Sprintf("kill -CONT %d", p.PID)
+		return resumes(p.PID), true
 	case p.State == evidence.Traced && p.Tracer.PID != 0:
 		step.Text, step.Command = "resumes it: ends what traces it, unless whoever runs that detaches it; a restart of what is traced is not needed", fmt.Sprintf("kill %d", p.Tracer.PID)
 	case p.State != evidence.Frozen:
@@ -249,6 +249,11 @@ func letGoOn(p evidence.Process, container string) (step Step, held bool) {
 		step.Command = "echo THAWED > " + quote(p.Freezer)
 	}
 	return step, true
+}
+
+// resumes lets a process go on that a signal has stopped, which harms nothing.
+func resumes(pid int) Step {
+	return Step{Text: "resumes it", Command: fmt.Sprintf("kill -CONT %d", pid), Ends: true}
 }
 
 // endShim returns what ends a shim, or lets one go on that is held. A conmon's end ends
@@ -273,13 +278,20 @@ func (f Finding) withChain(v *view, nodes ...string) Finding {
 		return f
 	}
 	cut := *f.Chain[i].Cut
+	after := []Step{cut}
+	if f.Chain[i].Kind == waits.Helper && cut.Risky {
+		after = append(after, v.notEnough(cut)...)
+	}
 	risky := slices.IndexFunc(f.Next, func(s Step) bool { return s.Risky })
 	switch {
 	case cut.Command != "" && slices.ContainsFunc(f.Next, func(s Step) bool { return s.Command == cut.Command }):
+		return f
 	case risky < 0:
-		f.Next = append(f.Next, cut)
-	default:
-		f.Next = slices.Insert(slices.Clone(f.Next), risky, cut)
+		risky = len(f.Next)
 	}
+	after = slices.DeleteFunc(after, func(s Step) bool {
+		return slices.ContainsFunc(f.Next, func(has Step) bool { return has.Command == s.Command && s.Command != "" })
+	})
+	f.Next = slices.Insert(slices.Clone(f.Next), risky, after...)
 	return f
 }

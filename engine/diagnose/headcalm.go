@@ -13,7 +13,7 @@ import (
 // otherWord is of a node whose runtime, lists, PLEG and Status are fine, by the
 // worst of what else holds.
 func (v *view) otherWord(held []Finding) Headline {
-	warnings, first := 0, (*Finding)(nil)
+	warnings, first, second := 0, (*Finding)(nil), (*Finding)(nil)
 	for i := range held { // the critical come first, but for effects
 		switch f := &held[i]; {
 		case f.Severity == Critical:
@@ -22,6 +22,8 @@ func (v *view) otherWord(held []Finding) Headline {
 			continue
 		case warnings == 0:
 			first = f
+		case warnings == 1:
+			second = f
 		}
 		warnings++
 	}
@@ -35,7 +37,7 @@ func (v *view) otherWord(held []Finding) Headline {
 		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
 	}
 	if warnings > 0 {
-		return Headline{Word: degradedWord, Severity: Warning, Text: "node Ready, " + v.failedLately() + aside(warnings, first) + chainEnd("", first.Chain)}
+		return Headline{Word: degradedWord, Severity: Warning, Text: "node Ready, " + v.failedLately() + aside(warnings, first, second) + chainEnd("", first.Chain)}
 	}
 	return Headline{Word: healthyWord, Text: v.failedLately() + v.inventory()}
 }
@@ -91,17 +93,43 @@ func (v *view) failedLately() string {
 	return ""
 }
 
-// aside says how many warnings there are on a node that stays Ready, and which is the first.
-func aside(warnings int, first *Finding) string {
-	what := cmp.Or(kindOf(first.ID).pod, strings.ReplaceAll(string(first.ID), "-", " "))
-	if p := first.Subject.Pod; first.Count > 1 && !first.Subject.none() {
-		what += " in " + count(first.Count, "pod") + " of " + p.Namespace + "/" + ownerName(p.Name)
-	} else if who := objectName(first.Subject.ObjectRef); who != "" {
-		what += " of " + who
-	} else if first.Count > 1 {
-		what += " in " + count(first.Count, "pod")
+// aside says how many warnings there are on a node that stays Ready, and which: both of two, of
+// more the first.
+func aside(warnings int, first, second *Finding) string {
+	said := count(warnings, "warning") + ": "
+	switch {
+	case warnings == 1:
+		return said + inShort(first)
+	case warnings == 2: // for both there is room without the letters of their pods
+		return said + ofOwner(first) + " and " + ofOwner(second)
 	}
-	return count(warnings, "warning") + ": " + what
+	return said + inShort(first) + fmt.Sprintf(", and %d more", warnings-1)
+}
+
+// ofOwner is shorter than [inShort]: of a pod's name it has what its owner is called.
+func ofOwner(f *Finding) string {
+	if p := f.Subject.Pod; f.Count <= 1 && p.Name != "" {
+		return inBrief(f) + " of " + p.Namespace + "/" + ownerName(p.Name)
+	}
+	return inShort(f)
+}
+
+// inBrief says in a few words what a finding is.
+func inBrief(f *Finding) string {
+	return cmp.Or(kindOf(f.ID).pod, strings.ReplaceAll(string(f.ID), "-", " "))
+}
+
+// inShort says in a few words what a finding is, and of whom.
+func inShort(f *Finding) string {
+	what := inBrief(f)
+	if p := f.Subject.Pod; f.Count > 1 && !f.Subject.none() {
+		what += " in " + count(f.Count, "pod") + " of " + p.Namespace + "/" + ownerName(p.Name)
+	} else if who := objectName(f.Subject.ObjectRef); who != "" {
+		what += " of " + who
+	} else if f.Count > 1 {
+		what += " in " + count(f.Count, "pod")
+	}
+	return what
 }
 
 // inventory says what there is on the node, and whether all calls are answered. It

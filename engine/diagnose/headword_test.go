@@ -10,6 +10,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 func isHeadWord(word string) bool {
@@ -142,6 +143,25 @@ func TestFlakyRuntimeIsNotDown(t *testing.T) {
 		v := n.view()
 		if got := v.headline(v.diagnose()); got.Word != want {
 			t.Errorf("flaky %v: %+v", flaky, got)
+		}
+	}
+}
+
+// Two warnings are both named, of more the first.
+func TestWarningsAreNamed(t *testing.T) {
+	of := func(id ID, pod string) *Finding {
+		f := &Finding{ID: id, Severity: Warning}
+		f.Subject.Pod = pleg.PodRef{Namespace: "pay", Name: pod}
+		return f
+	}
+	crash, address := of(CrashLoop, "api-cllcr4tczg-4j7wp"), &Finding{ID: NoAddress, Severity: Warning, Count: 4}
+	for n, want := range map[int]string{
+		1: "node Ready, 1 warning: crash loop of pay/api-cllcr4tczg-4j7wp",
+		2: "node Ready, 2 warnings: crash loop of pay/api and no IP in 4 pods",
+		5: "node Ready, 5 warnings: crash loop of pay/api-cllcr4tczg-4j7wp, and 4 more",
+	} {
+		if got := aside(n, crash, address); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -53,9 +53,9 @@ func (v *view) lateHelpers() (late []stuckProcess) {
 		switch {
 		case v.waits.Below(place, waits.Helper) || waits.Idle(p) || !p.Own:
 		case v.waits.HoldsUp(place):
-			awaited = append(awaited, stuckOf(n, "helper"))
+			awaited = append(awaited, v.stuckOf(n, "helper"))
 		case v.helperLate(*p):
-			free = append(free, stuckOf(n, "helper"))
+			free = append(free, v.stuckOf(n, "helper"))
 		}
 	})
 	older := func(a, b stuckProcess) int { return cmp.Or(cmp.Compare(b.Age, a.Age), cmp.Compare(a.PID, b.PID)) }
@@ -83,7 +83,7 @@ func (v *view) helperLine(p stuckProcess) string { return v.helperPhrase(p.Proce
 func (v *view) helpersStuck(same []stuckProcess) Finding {
 	p := same[0]
 	f := Finding{
-		ID: HelperStuck, Severity: Warning, Since: v.evidence.At.Add(-p.Age), Subject: p.subject(),
+		ID: HelperStuck, Severity: Warning, Since: v.At.Add(-p.Age), Subject: p.subject(),
 		Summary: v.helperLine(p),
 		Next: []Step{
 			{Text: "what it runs, and for what that waits", Command: fmt.Sprintf("pstree -aclp %d; cat /proc/%d/wchan /proc/%d/stack", p.PID, p.PID, p.PID)},
@@ -107,7 +107,18 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 	case waits.IsPlugin(&p.Process):
 		f.Next = append(f.Next, Step{Text: "is the network's own agent of this node well", Command: v.crictl("ps", "--name", p.Command)})
 	}
-	return f.withChain(v, keysOf(same)...)
+	f = f.withChain(v, keysOf(same)...)
+	switch {
+	case f.act() != (Step{}):
+	case v.runs(p.Process):
+		cut := endHelper(p.Process)
+		f.Next = append(append(f.Next, cut), v.notEnough(cut)...)
+	case p.owner.Pod.Name != "": // between two tries
+		f.Next = append(f.Next, Step{Text: "ends only this pod; its owner makes it anew", Command: deletePod(p.owner.Pod, "--force"), Risky: true})
+	default:
+		f.Next = v.runtimeSteps(f.Next...)
+	}
+	return f
 }
 
 // helperWaits says what a helper waits for that has called another in turn; nothing if it
@@ -115,7 +126,7 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 func (v *view) helperWaits(node string) string {
 	inner := v.waits.Last(v.waits.Find(node), waits.Helper)
 	if n := &v.waits.Nodes[inner]; n.Key != node {
-		return describe("it waits for "+waits.HelperName(n.Process()), *n.Process())
+		return v.describe("it waits for "+waits.HelperName(n.Process()), *n.Process())
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,9 +41,9 @@ func TestHelperStuck(t *testing.T) {
 		}
 	}
 	runHostTests(t, helperStuck, checked, []hostTest{
-		{"runc for minutes", helpers(one("delete", minutes)), "runc delete of ns-1/pod-00001 app has run for 5m0s (pid 9), child of the shim of ns-1/pod-00001", Warning, app},
+		{"runc for minutes", helpers(one("delete", minutes)), "runc delete of ns-1/pod-00001 app has run for 5m2s (pid 9), child of the shim of ns-1/pod-00001", Warning, app},
 		{"runc at work", helpers(one("create", 9*time.Second)), "", 0, Subject{}},
-		{"an update takes no such time", helpers(one("update", 19*time.Second)), "runc update of ns-1/pod-00001 app has run for 19s", Warning, app},
+		{"an update takes no such time", helpers(one("update", 19*time.Second)), "runc update of ns-1/pod-00001 app has run for 21s", Warning, app},
 		{"but on a busy node", busy(helpers(one("update", 9*time.Second))), "", 0, Subject{}},
 		{"not for minutes", busy(helpers(one("update", minutes))), "runc update of", Warning, app},
 		{"an exec", helpers(one("exec", time.Hour)), "", 0, Subject{}},
@@ -58,16 +59,16 @@ func TestHelperStuck(t *testing.T) {
 		{
 			"a network plugin for a pod that is not listed yet",
 			helpers(evidence.Process{Verb: "CNI ADD", Command: "calico", Container: "new", Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, Age: 2 * time.Minute, Parent: 1}),
-			"CNI ADD by calico of pay/api-0 has run for 2m0s (pid 9)", Warning, Subject{ObjectRef: pleg.ObjectRef{ID: "new", Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, Sandbox: true}},
+			"CNI ADD by calico of pay/api-0 has run for 2m2s (pid 9)", Warning, Subject{ObjectRef: pleg.ObjectRef{ID: "new", Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, Sandbox: true}},
 		},
 		{"what tells no container is the shim's", helpers(evidence.Process{Verb: "umount", Command: "umount", Sandbox: "sandbox-1", Age: minutes}), "umount of ns-1/pod-00001 has run", Warning, sandbox},
 		{
 			"one within another",
 			helpers(one("update", minutes), evidence.Process{Verb: "sh", Command: "sh", Container: "container-1-0", Age: minutes, Parent: 9}, evidence.Process{Verb: "mount.nfs", Command: "mount.nfs", Container: "container-1-0", Age: minutes - 1, Parent: 10}),
-			"runc update of ns-1/pod-00001 app has run for 5m0s (pid 9)", Warning, app,
+			"runc update of ns-1/pod-00001 app has run for 5m2s (pid 9)", Warning, app,
 		},
 		{"one within an exec", helpers(one("exec", time.Hour), evidence.Process{Verb: "umount", Command: "umount", Container: "container-1-0", Age: time.Hour, Parent: 9}), "umount of ns-1/pod-00001 app has run for 1h0m (pid 10)", Warning, app},
-		{"several of one container are told once", helpers(one("kill", minutes), one("kill", minutes+1), one("update", 2*minutes)), "runc update of ns-1/pod-00001 app has run for 10m0s (pid 11)", Warning, app},
+		{"several of one container are told once", helpers(one("kill", minutes), one("kill", minutes+1), one("update", 2*minutes)), "runc update of ns-1/pod-00001 app has run for 10m2s (pid 11)", Warning, app},
 	})
 }
 
@@ -92,12 +93,33 @@ func TestHelperStuckEvidence(t *testing.T) {
 	for _, want := range []string{
 		"it: pid 9 (runc) is sleeping, waits in do_wait",
 		"it waits for mount.nfs: pid 11 (mount.nfs) is sleeping, waits in rpc_wait_bit_killable",
-		"also runc kill of ns-1/pod-00001 app has run for 1m0s (pid 12), child of the shim of ns-1/pod-00001",
+		"also runc kill of ns-1/pod-00001 app has run for 1m2s (pid 12), child of the shim of ns-1/pod-00001",
 		"reported after 5s",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("evidence has no %q:\n%s", want, got)
 		}
+	}
+}
+
+// A kill is the mildest end, and the steps go on where that is not enough.
+func TestAHelperThatAKillDoesNotEnd(t *testing.T) {
+	n := healthy(3)
+	in := n.input()
+	in.Evidence = looked(n)
+	in.Evidence.Processes.Helpers = []evidence.Process{{PID: 9, Command: "runc", Verb: "update", Container: "container-1-0", Own: true, State: evidence.Sleeping, Age: time.Minute, Parent: shimOf(in.Evidence, 1).PID}}
+	found := Diagnose(in)
+	if len(found) == 0 || found[0].ID != HelperStuck {
+		t.Fatalf("found %s", gist(found))
+	}
+	var risky []string
+	for _, s := range found[0].Next {
+		if s.Risky {
+			risky = append(risky, s.Command)
+		}
+	}
+	if want := []string{"kill 9", "kill -9 9", "systemctl restart containerd"}; !slices.Equal(risky, want) || found[0].act().Command != want[0] {
+		t.Errorf("steps %q, want %q", risky, want)
 	}
 }
 

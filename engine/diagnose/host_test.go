@@ -125,6 +125,7 @@ func runHostTests(t *testing.T, look func(*view) []Finding, build func(int) *nod
 			if len(got[0].Evidence) == 0 || len(got[0].Next) == 0 {
 				t.Errorf("no evidence or nothing to do: %+v", got[0])
 			}
+			answered(t, got[0])
 		})
 	}
 }

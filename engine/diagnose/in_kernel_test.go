@@ -28,7 +28,7 @@ func TestListHungNamesWhatWaitsInTheKernel(t *testing.T) {
 			"critical list-hung ListContainers\n", ""},
 		{"nothing hangs", healthy(5), func(*evidence.Report) {}, "warning process-stuck ns-2/pod-00002 app\n", ""},
 		{"the sweep found who holds the lock", healthy(5).hang(call.ListContainers, 30*time.Second).probesAnswered().fly(healthy(5).flight(2, "app", 3*time.Second)), func(*evidence.Report) {},
-			"critical inspect-hung ContainerStatus ns-2/pod-00002 app\ncritical list-hung ListContainers < inspect-hung\n", "in uninterruptible sleep (D) for 30s"},
+			"critical inspect-hung ContainerStatus ns-2/pod-00002 app\ncritical list-hung ListContainers < inspect-hung\n", "in uninterruptible sleep (D) for 32s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in := tt.node.input()

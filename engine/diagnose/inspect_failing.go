@@ -159,10 +159,14 @@ func (v *view) podsFail(group []failingPod) Finding {
 	f.Next = []Step{
 		{Text: "the same question by crictl", Command: v.crictl(verbs[p.Op], operand(p.ID)...)},
 		{Text: "what the runtime says of it", Command: v.logs() + " | grep -F -e " + quote(cmp.Or(p.ID, p.Pod.Name))},
-		{Text: "makes only this pod anew", Command: "kubectl delete pod --force -n " + quote(p.Pod.Namespace) + " -- " + quote(p.Pod.Name), Risky: true},
 	}
 	if p.ID == "" {
 		f.Next = f.Next[1:]
+	}
+	if p.Pod.Name == "" { // which kubectl needs
+		f.Next = v.runtimeSteps(f.Next...)
+	} else {
+		f.Next = append(f.Next, Step{Text: "ends only this pod; its owner makes it anew", Command: deletePod(p.Pod, "--force"), Risky: true})
 	}
 	if len(group) > 1 {
 		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(group), excerpt(words(p.Err)))
@@ -191,7 +195,7 @@ func (v *view) manyFail(all []failingPod) Finding {
 	}
 	if path := servedPath(words(first.Err)); path != "" {
 		f.Evidence[2] = "nobody serves " + path + " any more; the runtime only says so"
-		f.Next = f.Next[:1]
+		f.Next = append(f.Next[:1], serveAnew(path))
 	}
 	return about(f, all, failingPod.line)
 }

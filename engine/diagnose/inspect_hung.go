@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
@@ -268,11 +267,11 @@ func (v *view) countdown(h *answers.Hang) string {
 		return fmt.Sprintf("a relist that asks for it waits up to %s for the answer, and sees nothing else meanwhile", span(v.Timeout))
 	}
 	if left := v.untilUnhealthy(); left > 0 {
-		return fmt.Sprintf("unhealthy in %s if this call does not return", span(left.Round(time.Second)))
+		return fmt.Sprintf("unhealthy in %s if this call does not return", going(left))
 	}
 	if v.endsInTime() {
 		return fmt.Sprintf("this relist ends in %s, at the deadline of its calls; PLEG stays healthy, this pod's events are held back, and so it goes with each relist",
-			span(v.Phase.EndsBy.Sub(v.At).Round(time.Second)))
+			going(v.Phase.EndsBy.Sub(v.At)))
 	}
 	return ""
 }
@@ -290,7 +289,7 @@ func (v *view) deadline(h *answers.Hang) string {
 	if !h.Out || h.By != call.ByRelist || left <= 0 || left >= v.untilUnhealthy() || v.endsInTime() {
 		return ""
 	}
-	return fmt.Sprintf("its deadline ends it in %s; the relist then goes on, and the next one asks again", span(left.Round(time.Second)))
+	return fmt.Sprintf("its deadline ends it in %s; the relist then goes on, and the next one asks again", going(left))
 }
 
 // objectSteps returns what to do about one object, the runtime's restart last.
@@ -308,7 +307,9 @@ func (v *view) objectSteps(f call.Flight) []Step {
 		goOn, _ := letGoOn(p, p.Container)
 		return append(steps, goOn)
 	case ok && p.State == evidence.Stopped:
-		steps = append(steps, Step{Text: "lets its " + waits.MonitorWord(&p) + " go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true})
+		goOn := resumes(p.PID)
+		goOn.Text = "lets its " + waits.MonitorWord(&p) + " go on"
+		steps = append(steps, goOn)
 	case ok && p.Container == "":
 		steps = append(steps, Step{Text: "ends only this pod; the kubelet makes it anew", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true})
 	case ok || sandbox == "" || v.isCRIO(): // a conmon's end ends nothing
@@ -325,7 +326,7 @@ func (v *view) objectSteps(f call.Flight) []Step {
 }
 
 func (v *view) restHung(rest []hungObject) Finding {
-	look := Step{Text: "look at those above first: many that hang at once mostly have one reason, such as a file server that is gone"}
+	look := inWords("look at those above first: many that hang at once mostly have one reason, such as a file server that is gone")
 	f := restOf(InspectHung, more(len(rest), "object")+" gave no answer", look, rest, v.hungLine)
 	f.Since, f.Severity, f.Nodes = rest[0].Since, v.worstOf(rest), nodesOf(rest)
 	return f

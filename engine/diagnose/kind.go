@@ -39,7 +39,7 @@ type kind struct {
 // severe the one that stops more of the node comes first, and what is nearer to the
 // root of it. A kind that explains another one stands before it.
 var kinds = []*kind{
-	filesystemReadOnlyKind,
+	storeFailingKind,
 	diskFullKind,
 	limitsNearKind,
 	runtimeDownKind,

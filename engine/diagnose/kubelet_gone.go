@@ -74,7 +74,7 @@ func kubeletGone(v *view) []Finding {
 	f.Next = []Step{
 		{Text: "whether it ended, and why", Command: "systemctl status " + v.kubeletUnit() + " --no-pager"},
 		{Text: "its last words", Command: v.kubeletLogs()},
-		{Text: "starts it", Command: "systemctl start " + v.kubeletUnit(), Risky: true},
+		{Text: "starts it; its pods run on", Command: "systemctl start " + v.kubeletUnit(), Ends: true},
 	}
 	return []Finding{f}
 }

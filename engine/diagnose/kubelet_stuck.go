@@ -60,18 +60,20 @@ func kubeletStuck(v *view) []Finding {
 	f.Next = []Step{
 		{Text: "what the kubelet says of itself", Command: v.kubeletLogs()},
 		{Text: "whether the kubelet or a shim is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,state,wchan:32,etime,args"},
-		{Text: "the kubelet writes its goroutines to the journal and ends", Command: "systemctl kill -s ABRT " + v.kubeletUnit(), Risky: true},
+		{Text: "it writes its goroutines to the journal and ends; its unit starts it anew, its pods run on", Command: "systemctl kill -s ABRT " + v.kubeletUnit(), Risky: true},
+		{Text: "if it is not started anew; its pods run on", Command: "systemctl restart " + v.kubeletUnit(), Risky: true},
 	}
 	return []Finding{f}
 }
 
 // kubeletHeld tells of a kubelet that was stopped or frozen from outside.
 func (v *view) kubeletHeld(p evidence.Process) Finding {
+	p = v.byNow(p)
 	f := Finding{
 		ID: KubeletStuck, Severity: Critical, Summary: fmt.Sprintf("the kubelet's process, pid %d, is %v", p.PID, p.State),
 		Next: []Step{
 			{Text: "its state, and who may have stopped it", Command: fmt.Sprintf("ps -o pid,ppid,state,wchan:32,etime,args -p %d", p.PID)},
-			{Text: "resumes it", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true},
+			resumes(p.PID),
 		},
 	}
 	if p.For >= time.Second {
@@ -83,7 +85,7 @@ func (v *view) kubeletHeld(p evidence.Process) Finding {
 	case p.State == evidence.Traced && held:
 		f.Summary, f.Next[1] = f.Summary+tracedBy(p.Tracer), goOn
 	case p.State == evidence.Traced:
-		f.Next[1] = Step{Text: "who traces it", Command: fmt.Sprintf("grep TracerPid /proc/%d/status", p.PID)}
+		f.Next = append(f.Next[:1], tracing(p.PID)...)
 	}
 	f.sayOfKubelet(v)
 	f.say("nothing is posted: after 40 to 50 s the control plane takes the node for NotReady")
@@ -219,6 +221,6 @@ func (f *Finding) sayOfKubelet(v *view) {
 		f.say(fmt.Sprintf("our last relist began %s ago and took %s", going(ours(v)), span(v.Relists.Last)))
 	}
 	if p, runs := v.evidence.Processes.Kubelet(); runs && p.State.Stuck() {
-		f.say(describe("the kubelet's process", p))
+		f.say(v.describe("the kubelet's process", p))
 	}
 }

@@ -79,8 +79,8 @@ func TestKubeletStuck(t *testing.T) {
 			r.Kubelet.Ping, n.Memory.LookBefore.Kubelet.Ping = silentAnswer(), silentAnswer()
 		}, "the ping gives no answer within 2s", Critical, Subject{}},
 		{"the ping hangs at one look", func(_ *node, r *evidence.Report) { r.Kubelet.Ping = silentAnswer() }, "", 0, Subject{}},
-		{"stopped", state(evidence.Stopped), "the kubelet's process, pid 4711, is stopped (T) for 12s", Critical, Subject{}},
-		{"frozen", state(evidence.Frozen), "the kubelet's process, pid 4711, is frozen by its control group for 12s", Critical, Subject{}},
+		{"stopped", state(evidence.Stopped), "the kubelet's process, pid 4711, is stopped (T) for 14s", Critical, Subject{}},
+		{"frozen", state(evidence.Frozen), "the kubelet's process, pid 4711, is frozen by its control group for 14s", Critical, Subject{}},
 		{"stopped, and goes on by now", func(n *node, r *evidence.Report) {
 			answers := r.Kubelet
 			state(evidence.Stopped)(n, r)
@@ -110,7 +110,7 @@ func TestKubeletStuck(t *testing.T) {
 	state(evidence.Stopped)(n, r)
 	in := n.input()
 	in.Evidence = r
-	if next := kubeletStuck(newView(in))[0].Next; next[1].Command != "kill -CONT 4711" || !next[1].Risky {
+	if next := kubeletStuck(newView(in))[0].Next; next[1].Command != "kill -CONT 4711" || next[1].Risky || !next[1].Ends {
 		t.Errorf("next = %+v, want kill -CONT", next)
 	}
 }

@@ -204,28 +204,32 @@ func (v *view) leftFinding(l left) Finding {
 		if l.sandbox != "" {
 			f.say(fmt.Sprintf("%s is listed as running in sandbox %s, which is %s", name, l.sandbox, l.sandboxIs()))
 		} else if p, found := v.worst(c.ID); found {
-			f.say(describe(name+" has a process", p))
+			f.say(v.describe(name+" has a process", p))
 		}
 	}
 	switch {
 	case l.unlisted:
 		if shim, found := v.shim(l.sandbox); found {
-			f.say(describe("its shim", shim))
+			f.say(v.describe("its shim", shim))
 		}
 		f.say("the kubelet finds no sandbox of the pod, and makes a new one")
-		f.Next = append(f.Next, Step{Text: "what the runtime said when it could not load the sandbox, mostly as it was started", Command: v.logs() + " | grep -F -e " + quote(l.sandbox)})
+		f.Next = append(f.Next, Step{Text: "what the runtime said when it could not load the sandbox, mostly as it was started", Command: v.logs() + " | grep -F -e " + quote(l.sandbox)},
+			Step{Text: "ends the container that nobody looks after, and removes it", Command: v.crictl("rm", "-f", l.containers[0].ID), Risky: true})
 		return f
 	case l.sandbox != "":
-		f.Next = append(f.Next, Step{Text: "what became of the sandbox", Command: v.crictl("inspectp", l.sandbox)})
+		f.Next = append(f.Next, Step{Text: "what became of the sandbox", Command: v.crictl("inspectp", l.sandbox)},
+			Step{Text: "ends what still runs in it, and removes it; the kubelet makes the pod anew", Command: v.crictl("rmp", "-f", l.sandbox), Risky: true})
 		return f
 	}
 	f.Next = append(f.Next, Step{Text: "what the runtime says of it", Command: v.crictl("inspect", l.ID)})
 	if shim, found := v.shim(l.containers[0].SandboxID); found {
-		f.say(describe("its shim", shim))
+		f.say(v.describe("its shim", shim))
 		f.Next = append(f.Next, Step{Text: "what the runtime said when it could not reach the shim", Command: v.logs() + " | grep -F -e " + quote(shim.Sandbox)})
 	}
 	if l.process.PID != 0 {
 		f.Next = append(f.Next, Step{Text: "kills it before two of the pod run side by side", Command: fmt.Sprintf("kill %d", l.process.PID), Risky: true})
+	} else {
+		f.Next = append(f.Next, Step{Text: "ends the container; the kubelet starts it anew, with what looks after it", Command: v.crictl("stop", l.ID), Risky: true})
 	}
 	return f
 }

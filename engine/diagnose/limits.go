@@ -48,8 +48,30 @@ func limitsNear(v *view) (findings []Finding) {
 		return []Step{
 			{Text: "the runtime's own limits", Command: fmt.Sprintf("cat /proc/$(pidof %s)/limits", v.program())},
 			{Text: "the node's", Command: "cat /proc/sys/fs/file-nr /proc/loadavg; sysctl kernel.pid_max kernel.threads-max fs.inotify"},
+			v.restart("frees what the runtime itself holds; " + restartRisk),
 		}
 	})
+}
+
+// unitOf names the unit of a process of the runtime's, for a shell.
+func (v *view) unitOf(pid int) string {
+	if units := v.units(); len(units) == 1 {
+		return units[0]
+	}
+	return fmt.Sprintf(`"$(ps -o unit= -p %d)"`, pid)
+}
+
+// raised returns the step that doubles a limit of the node's, where it is one that can be set.
+func raised(l evidence.Limit) Step {
+	name, is := strings.CutPrefix(l.Path, "/proc/sys/")
+	if !is || l.Most == 0 {
+		return inWords("end or move the pod that has most of them")
+	}
+	name = strings.ReplaceAll(name, "/", ".")
+	if name == "fs.file-nr" {
+		name = "fs.file-max"
+	}
+	return Step{Text: "doubles it until the next boot; end what leaks, too", Command: fmt.Sprintf("sysctl -w %s=%d", name, 2*l.Most), Risky: true}
 }
 
 func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
@@ -76,12 +98,9 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 	if l.Of != "" {
 		who = fmt.Sprintf("%s (pid %d)", l.Of, l.PID)
 	}
-	unit := "UNIT"
-	if units := v.units(); len(units) == 1 {
-		unit = units[0]
-	}
+	const raises = "raises it for now: what leaks then takes it from the pods"
 	property := func(set string) Step {
-		return Step{Text: "raises it for now", Command: "systemctl set-property --runtime " + unit + " " + set, Risky: true}
+		return Step{Text: raises, Command: "systemctl set-property --runtime " + v.unitOf(l.PID) + " " + set, Risky: true}
 	}
 	switch l.What {
 	case evidence.OpenFiles:
@@ -90,8 +109,10 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 		if l.Of != "" {
 			f.Next = []Step{
 				{Text: "what they are", Command: fmt.Sprintf("ls -l /proc/%d/fd | awk '{print $NF}' | sed 's/[0-9a-f]\\{8,\\}/ID/g; s/[0-9]\\+/N/g' | sort | uniq -c | sort -rn | head", l.PID)},
-				{Text: "raises it for the process that runs", Command: fmt.Sprintf("prlimit --pid %d --nofile=1048576:1048576", l.PID), Risky: true},
+				{Text: "raises it for the process that runs, until that is restarted", Command: fmt.Sprintf("prlimit --pid %d --nofile=%d:%d", l.PID, max(1<<20, 2*l.Most), max(1<<20, 2*l.Most)), Ends: true},
 			}
+		} else {
+			f.Next = append(f.Next, raised(l))
 		}
 	case evidence.Threads:
 		f.Summary = fmt.Sprintf("%s has %s of %s threads", who, thousands(l.Used), thousands(l.Most))
@@ -99,6 +120,8 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 		if l.Of != "" {
 			f.Summary = fmt.Sprintf("the control group of %s has %s of %s threads", who, thousands(l.Used), thousands(l.Most))
 			f.Next = append(f.Next, property("TasksMax=infinity"))
+		} else {
+			f.Next = append(f.Next, raised(l))
 		}
 	case evidence.Memory:
 		f.Summary = fmt.Sprintf("the control group of %s has %s of %s of memory", who, size(l.Used), size(l.Most))
@@ -109,6 +132,7 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 	case evidence.CPUPeriods:
 		f.Summary = fmt.Sprintf("%s is throttled: its quota of CPU stopped it in %s of %s periods", who, thousands(l.Used), thousands(l.Most))
 		f.Next = []Step{{Text: "the quota", Command: "cat " + quote(l.Path)}, property("CPUQuota=")}
+		f.Next[1].Text = "lifts it for now: the runtime may then take the CPU from the pods"
 	}
 	f.say("the limit is in "+l.Path, fmt.Sprintf("told from %.0f %% of it on", 100*near), v.refusedFor(usedUp...))
 	return f, true

@@ -69,7 +69,7 @@ func (v *view) listFinding(h *answers.Hang) Finding {
 		f.Summary += ", while other calls are answered"
 	}
 	if d := v.untilUnhealthy(); d > 0 {
-		left = fmt.Sprintf("unhealthy in %s if no list returns", span(d.Round(time.Second)))
+		left = fmt.Sprintf("unhealthy in %s if no list returns", going(d))
 	}
 	f.say(v.hangLine(h), left)
 	f.say(v.lockLines(waits.CallKey(h.Op, h.ID))...)
@@ -232,7 +232,7 @@ func (v *view) slowListFinding(op call.Operation, took time.Duration) Finding {
 		ID: ListHung, Severity: Warning,
 		Summary: fmt.Sprintf("%v takes %s, while other calls are fast", op, span(took)),
 		Subject: Subject{Operation: op.String()}, Group: anyList,
-		Next: v.listSteps(op)[:2],
+		Next: v.runtimeSteps(v.listSteps(op)[:2]...),
 	}
 	f.say(v.fast(), v.seenOf(), fmt.Sprintf("its last answer had %s", size(v.Sums(op).LastResponseBytes)), v.pressure())
 	return f

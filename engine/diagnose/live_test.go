@@ -13,6 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -556,5 +557,43 @@ func TestMildOneThatComesBackMustHold(t *testing.T) {
 	want := "2s began, 0s so far; 14s ended, 10s so far; 1m2s began, 1m2s so far; again; 1m8s ended, 1m3s so far; again; 2m12s began, 0s so far; 2m17s ended, 3s so far; "
 	if said != want {
 		t.Errorf("said %s", said)
+	}
+}
+
+// All ages of one hang count up together, however old the look is that saw the process behind it.
+func TestAgesOfOneHangAgree(t *testing.T) {
+	for _, old := range []time.Duration{0, time.Second, 4 * time.Second} {
+		n := healthy(3)
+		r := looked(n)
+		r.At = now.Add(-old)
+		update := evidence.Process{PID: 9, Command: "runc", Verb: "update", Container: "container-1-0", Own: true, State: evidence.Sleeping, Age: 47*time.Second - old, Parent: shimOf(r, 1).PID}
+		r.Processes.Helpers = []evidence.Process{update}
+		app := &r.Processes.Containers["container-2-0"][0]
+		app.State, app.For, app.Wchan = evidence.Uninterrupted, 47*time.Second-old, "rpc_wait_bit_killable"
+		in := n.hang(call.ListContainers, 47*time.Second).hang(call.ListPodSandbox, 47*time.Second).input()
+		in.Evidence = r
+		said := 0
+		for _, f := range Diagnose(in) {
+			for _, text := range append(f.Evidence, f.Summary) {
+				said += strings.Count(text, "47s")
+				if strings.Contains(text, "46s") || strings.Contains(text, fmt.Sprint(47*time.Second-old)) && old > 0 {
+					t.Errorf("look of %v ago: %s: %s", old, f.ID, text)
+				}
+			}
+			for _, l := range f.Chain {
+				if strings.Contains(l.Name, "runc") && !strings.Contains(l.Name, "47s") {
+					t.Errorf("look of %v ago: link %s", old, l.Name)
+				}
+			}
+		}
+		if said < 4 {
+			t.Errorf("look of %v ago: 47s is said %d times", old, said)
+		}
+	}
+	// A call that was asked for again has been without an answer since the first.
+	v := healthy(3).view()
+	h := &answers.Hang{Flight: call.Flight{Op: call.Status, Since: ago(47 * time.Second)}, Out: true, Took: 2 * time.Second, InRow: 10}
+	if line := v.hangLine(h); !strings.Contains(line, "for 47s, after 10 calls") || !strings.Contains(v.unanswered(h), "for 47s") {
+		t.Errorf("%s; %s", line, v.unanswered(h))
 	}
 }

@@ -72,9 +72,9 @@ func TestWhatTheKernelSaid(t *testing.T) {
 			putInKernel(&r.Processes.Containers["container-1-0"][0], nas)
 			putInKernel(&r.Processes.Containers["container-2-0"][0], nas)
 		}, line(evidence.ServerSilent, "nas", "", 0), ProcessStuck, true},
-		{"the disk of the store", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line(evidence.ReadOnly, "sdb1", "", 0), FilesystemReadOnly, true},
-		{"the whole disk", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line(evidence.IOError, "sdb", "", 0), FilesystemReadOnly, true},
-		{"another disk", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line(evidence.IOError, "sdb12", "", 0), FilesystemReadOnly, false},
+		{"the disk of the store", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line(evidence.ReadOnly, "sdb1", "", 0), StoreFailing, true},
+		{"the whole disk", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line(evidence.IOError, "sdb", "", 0), StoreFailing, true},
+		{"another disk", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line(evidence.IOError, "sdb12", "", 0), StoreFailing, false},
 		{"any disk where all wait for one", healthy(3), func(r *evidence.Report) { r.Pressure.IO = evidence.Stall{Full10: 80, Full60: 80} }, line(evidence.IOError, "sdx", "", 0), HostPressure, true},
 		{"a device that is in use", list(), none, line(evidence.Unregister, "veth1", "", 0), ListHung, true},
 		{"a shim was killed", listLong(), none, killed("containerd-shim", unitGroup), ListHung, true},

@@ -41,7 +41,7 @@ const (
 // loop of the kubelet then stands still.
 func runtimeNotReady(v *view) []Finding {
 	return notReady(v, RuntimeNotReady, runtimeReady, "the kubelet's sync loop skips every pod meanwhile", func(v *view) []Step {
-		return []Step{v.logStep("what the runtime logged when it became so")}
+		return v.runtimeSteps(v.conditions(), v.logStep("what the runtime logged when it became so"))
 	})
 }
 
@@ -49,11 +49,13 @@ func runtimeNotReady(v *view) []Finding {
 // is not ready for it, though pods on the host's network go on.
 func networkNotReady(v *view) []Finding {
 	return notReady(v, NetworkNotReady, networkReady, "pods get no new sandbox unless they are on the host's network", func(v *view) []Step {
-		return []Step{
-			{Text: "whether the network plugin has written its configuration", Command: "ls -l /etc/cni/net.d /opt/cni/bin"},
-			{Text: "whether the network plugin's own pods run", Command: v.crictl("pods", "--namespace=kube-system")},
-		}
+		return v.networkSteps(v.networkLook(), v.conditions())
 	})
+}
+
+// conditions shows what the runtime says of itself.
+func (v *view) conditions() Step {
+	return Step{Text: "all conditions as the runtime gives them", Command: v.crictl("info")}
 }
 
 // notReady looks for a condition that is false or, which the kubelet takes for
@@ -67,7 +69,7 @@ func notReady(v *view, id ID, condition, effect string, next func(*view) []Step)
 		ID: id, Severity: Critical, Subject: Subject{Operation: call.Status.String()},
 		Summary:  fmt.Sprintf("the condition %s is false with reason %s", condition, excerpt(c.Reason)),
 		Evidence: []string{fmt.Sprintf("%s=%t reason:%s message:%s", c.Type, c.Status, c.Reason, c.Message)}, // as the kubelet spells it
-		Next:     append([]Step{{Text: "all conditions as the runtime gives them", Command: v.crictl("info")}}, next(v)...),
+		Next:     next(v),
 	}
 	switch {
 	case c.Type == "":
@@ -81,7 +83,7 @@ func notReady(v *view, id ID, condition, effect string, next func(*view) []Step)
 		if !v.Policy.Bounds().Past { // which has seen no other time than now
 			since = ""
 		}
-		f.say("node would be NotReady" + since + ": " + n.Message)
+		f.say("a kubelet would report NotReady" + since + " (computed): " + n.Message)
 	}
 	if e := v.StatusErr; e != nil {
 		f.say(fmt.Sprintf("as of the last answer; Status fails since %s: %v", v.clock(e.First), e.Err))

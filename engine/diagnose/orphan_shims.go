@@ -58,6 +58,10 @@ func orphanShims(v *view) []Finding {
 	f.Next = []Step{
 		{Text: "what they are, and what runs below them", Command: "ps -o pid,ppid,state,etime,args -p " + strings.Join(pids, ",")},
 		{Text: "what the runtime says of it, if it knows it after all", Command: v.crictl("inspectp", orphans[0].Sandbox)},
+		{
+			Text:    "ends them, and what still runs below them",
+			Command: "pkill -9 -P " + strings.Join(pids, ",") + "; kill -9 " + strings.Join(pids, " "), Risky: true,
+		},
 	}
 	return []Finding{f}
 }

@@ -18,6 +18,6 @@ func otherRuntime(v *view) []Finding {
 		ID: OtherRuntime, Severity: Info,
 		Summary:  "nobody names the runtime of this node: this one answered, and the one at " + v.Found.Down + " was gone",
 		Evidence: []string{"endpoint: " + v.endpoint},
-		Next:     []Step{{Text: "look at the other one, if the kubelet uses that", Command: "plegtop -r " + quote(v.Found.Down)}},
+		Next:     []Step{{Text: "look at the other one, if the kubelet uses that", Command: "plegtop -r " + quote(v.Found.Down)}, inWords("none, unless the kubelet uses the other one: then start that")},
 	}}
 }

@@ -170,7 +170,7 @@ func TestAFrozenFileSystemThatAPathNames(t *testing.T) {
 			continue
 		}
 		says := fmt.Sprint(found[0].Summary, found[0].Next)
-		for _, want := range []string{" to write to a file system that is frozen, likely /var/lib/containers/storage (ext4 on /dev/sdb1), for 1s", "fsfreeze --unfreeze /var/lib/containers/storage"} {
+		for _, want := range []string{" to write to a file system that is frozen, likely /var/lib/containers/storage (ext4 on /dev/sdb1), for 3s", "fsfreeze --unfreeze /var/lib/containers/storage"} {
 			if !strings.Contains(says, want) {
 				t.Errorf("%s: %q lacks %q", tt.name, says, want)
 			}

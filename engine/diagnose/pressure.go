@@ -36,11 +36,15 @@ func hostPressure(v *view) []Finding {
 	if p.Missing != "" {
 		return nil
 	}
-	return append(stall("memory", p.Memory, memoryStalls, Step{Text: "who takes the memory", Command: "ps -eo pid,rss,comm --sort=-rss"}),
-		stall(onIO, p.IO, ioStalls, Step{Text: "who waits for the disk", Command: "ps -eo pid,state,wchan:32,comm"})...)
+	return append(stall("memory", p.Memory, memoryStalls,
+		Step{Text: "who takes the memory", Command: "ps -eo pid,rss,comm --sort=-rss"},
+		inWords("give the pod that takes most a memory limit, or move it to another node")),
+		stall(onIO, p.IO, ioStalls,
+			Step{Text: "who waits for the disk", Command: "ps -eo pid,state,wchan:32,comm"},
+			inWords("move the pod that writes or reads most to another node; a disk that is slow by itself has to be replaced"))...)
 }
 
-func stall(resource string, s evidence.Stall, most float64, who Step) []Finding {
+func stall(resource string, s evidence.Stall, most float64, next ...Step) []Finding {
 	if s.Full60 < most || s.Full10 < most*stallsGoOn {
 		return nil
 	}
@@ -51,6 +55,6 @@ func stall(resource string, s evidence.Stall, most float64, who Step) []Finding 
 			fmt.Sprintf("%s pressure: full %.1f %% over 60 s, %.1f %% over 10 s; some %.1f %% and %.1f %%", resource, s.Full60, s.Full10, s.Some60, s.Some10),
 			fmt.Sprintf("told from full %.0f %% over 60 s on", most),
 		},
-		Next: []Step{who},
+		Next: next,
 	}}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -40,8 +41,8 @@ type stuckProcess struct {
 	others   []evidence.Process // of the same owner, in such a state or not ended either
 }
 
-func stuckOf(n *waits.Node, what string) stuckProcess {
-	return stuckProcess{Process: *n.Process(), node: n.Key, owner: n.Object.ObjectRef, what: what, severity: Warning}
+func (v *view) stuckOf(n *waits.Node, what string) stuckProcess {
+	return stuckProcess{Process: v.byNow(*n.Process()), node: n.Key, owner: n.Object.ObjectRef, what: what, severity: Warning}
 }
 
 func (p stuckProcess) subject() Subject { return Subject{ObjectRef: p.owner} }
@@ -92,7 +93,7 @@ func (v *view) stuckProcesses() (stuck []stuckProcess) {
 		if n.Process() == nil || !n.Stuck() {
 			return
 		}
-		p := stuckOf(n, "process")
+		p := v.stuckOf(n, "process")
 		switch {
 		case n.Kind == waits.Shim:
 			p.what, p.severity = waits.MonitorWord(&p.Process), Critical
@@ -198,7 +199,7 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 	}
 	if p.For >= time.Second {
 		f.Summary += lasting(&p.Process)
-		f.say(fmt.Sprintf("in this state since %s at the latest", v.clock(v.evidence.At.Add(-p.For))))
+		f.say(fmt.Sprintf("in this state since %s at the latest", v.clock(v.At.Add(-p.For))))
 	}
 	if p.Mount.Type == "" && waits.OnFrozen(&p.Process) {
 		f.Summary += ", to write to a file system that is frozen"
@@ -264,15 +265,47 @@ func (p stuckProcess) next() []Step {
 	case held:
 		return append(steps, goOn)
 	case p.State == evidence.Traced:
-		return append(steps, Step{Text: "who traces it", Command: fmt.Sprintf("grep TracerPid /proc/%d/status", p.PID)})
+		return append(steps, tracing(p.PID)...)
 	case p.State == evidence.Zombie:
-		return append(steps, Step{Text: fmt.Sprintf("its parent, pid %d, has to collect it", p.Parent)})
+		return append(steps, collecting(p.Parent))
 	case p.Mount.Type != "":
 		return append(steps, freeing(p.Process, p.Mount)...)
 	case waits.OnFrozen(&p.Process):
-		return append(steps, Step{Text: "which file systems there are; fsfreeze --unfreeze thaws one, but who froze it, a backup or a snapshot, may still need it so", Command: "findmnt -t ext4,xfs,btrfs"})
+		return append(steps, Step{Text: "which file systems there are", Command: "findmnt -t ext4,xfs,btrfs"}, Step{
+			Text:    "thaws each that is frozen; who froze it, a backup or a snapshot, may still need it so",
+			Command: `findmnt -nro TARGET -t ext4,xfs,btrfs | xargs -n 1 fsfreeze --unfreeze`, Risky: true,
+		})
+	case p.onFuse():
+		return append(steps, Step{Text: "which file systems are served by programs", Command: fmt.Sprintf("grep -e ' fuse' /proc/%d/mounts", p.PID)},
+			inWords("end the program that serves the file system: what waits for it then fails, and goes on"))
 	case waits.ForServer(&p.Process):
-		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)})
+		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)}, Step{
+			Text: "pending I/O on all network mounts of the node fails", Command: "umount -a -f -t nfs,nfs4,cifs,ceph", Risky: true,
+		})
 	}
-	return steps
+	return append(steps, inWords("no fix from the node is known: no signal reaches it. Drain the node and reboot it if it does not go on"))
+}
+
+// onFuse reports whether it waits for a program that serves a file system.
+func (p stuckProcess) onFuse() bool {
+	isFuse := func(f string) bool {
+		return strings.HasPrefix(f, "fuse_") || strings.HasPrefix(f, "request_wait_answer")
+	}
+	return isFuse(p.Wchan) || slices.ContainsFunc(p.Stack, isFuse)
+}
+
+// tracing returns the steps for a process of which it is not known who traces it.
+func tracing(pid int) []Step {
+	return []Step{
+		{Text: "who traces it", Command: fmt.Sprintf("grep TracerPid /proc/%d/status", pid)},
+		inWords("end the debugger or strace that traces it; it then goes on"),
+	}
+}
+
+// collecting returns the step for a process that has ended and that its parent has not collected.
+func collecting(parent int) Step {
+	if parent <= 1 {
+		return inWords(fmt.Sprintf("its parent, pid %d, has to collect it", parent))
+	}
+	return Step{Text: "asks its parent once more to collect it; if it does not, it has to be restarted", Command: fmt.Sprintf("kill -CHLD %d", parent), Ends: true}
 }

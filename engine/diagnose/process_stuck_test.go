@@ -41,10 +41,10 @@ func TestProcessStuck(t *testing.T) {
 		}, "", 0, Subject{}},
 		{"runc in D", func(_ *node, r *evidence.Report) {
 			r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "container-1-0", Verb: "update"}}
-		}, "the runc update of ns-1/pod-00001 app, pid 9, is in uninterruptible sleep (D) for 11s", Warning, app},
+		}, "the runc update of ns-1/pod-00001 app, pid 9, is in uninterruptible sleep (D) for 13s", Warning, app},
 		{"network plugin in D, for a pod that is not listed yet", func(_ *node, r *evidence.Report) {
 			r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "calico", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "new", Verb: "CNI ADD", Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, Own: true}}
-		}, "the CNI ADD by calico of pay/api-0, pid 9, is in uninterruptible sleep (D) for 11s", Warning, Subject{ObjectRef: pleg.ObjectRef{ID: "new", Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, Sandbox: true}}},
+		}, "the CNI ADD by calico of pay/api-0, pid 9, is in uninterruptible sleep (D) for 13s", Warning, Subject{ObjectRef: pleg.ObjectRef{ID: "new", Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, Sandbox: true}}},
 		{"runc of somebody else", func(_ *node, r *evidence.Report) {
 			r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: time.Hour, Container: "build"}}
 		}, "", 0, Subject{}},
@@ -58,11 +58,11 @@ func TestProcessStuck(t *testing.T) {
 				is(p, evidence.Uninterrupted, time.Minute, "__folio_lock")
 				p.AtLeast = true
 			})
-		}, "pid 1009 (app) of ns-1/pod-00001 app is in uninterruptible sleep (D) for at least 1m0s", Warning, app},
+		}, "pid 1009 (app) of ns-1/pod-00001 app is in uninterruptible sleep (D) for at least 1m2s", Warning, app},
 		{"dead volume, of which one process tells", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Uninterrupted, time.Minute, "__folio_lock") })
 			r.Processes.Containers["container-1-0"][1].Mount = evidence.Mount{Point: "/data", Type: "fuse.s3", Source: "bucket", Device: "0:52"}
-		}, "pid 1010 (worker) of ns-1/pod-00001 app is in uninterruptible sleep (D) for 1m0s", Warning, app},
+		}, "pid 1010 (worker) of ns-1/pod-00001 app is in uninterruptible sleep (D) for 1m2s", Warning, app},
 		{"busy disk", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Uninterrupted, 6*time.Second, "jbd2_log_wait_commit") })
 		}, "", 0, Subject{}},

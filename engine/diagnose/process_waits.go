@@ -87,7 +87,7 @@ func (v *view) waitingFinding(g []stuckProcess) Finding {
 		f.Summary += ", which is frozen,"
 	}
 	f.Summary += lasting(longest)
-	f.Since = v.evidence.At.Add(-longest.For)
+	f.Since = v.At.Add(-longest.For)
 	f.say(v.disk(m)...)
 	f.Next = append([]Step{{Text: "all that waits; no signal reaches it, and no restart helps, before the file system answers", Command: allInKernel}}, freeing(first, m)...)
 	f = about(f, g, stuckProcess.line).waitedFor(v, g)
@@ -204,7 +204,7 @@ func freeing(p evidence.Process, m evidence.Mount) []Step {
 	case strings.HasPrefix(m.Type, "fuse") && m.Type != "fuseblk":
 		return []Step{
 			{Text: "is the program that serves it alive", Command: "ps -eo pid,state,etime,args | grep -e " + quote(m.Source) + " -e fuse"},
-			{Text: "fails all that waits for it", Command: "echo 1 > /sys/fs/fuse/connections/" + number + "/abort", Risky: true},
+			{Text: "all that waits for it fails, and its mount is lost", Command: "echo 1 > /sys/fs/fuse/connections/" + number + "/abort", Risky: true},
 		}
 	case strings.HasPrefix(m.Type, "nfs"):
 		return []Step{
@@ -212,10 +212,14 @@ func freeing(p evidence.Process, m evidence.Mount) []Step {
 			{Text: "pending I/O on this mount fails", Command: "umount -f " + onNode(m), Risky: true},
 		}
 	case m.Served():
-		return []Step{{Text: "what the kernel says of the server", Command: "dmesg -T | tail -n 50"}}
+		return []Step{
+			{Text: "what the kernel says of the server", Command: "dmesg -T | tail -n 50"},
+			{Text: "pending I/O on this mount fails, where its file system lets it", Command: "umount -f " + onNode(m), Risky: true},
+		}
 	}
 	return []Step{
 		{Text: "what the kernel says of the disk", Command: "dmesg -T | grep -e " + quote(strings.TrimPrefix(m.Source, "/dev/")) + " -e 'I/O error' -e 'blocked for more' | tail -n 30"},
 		{Text: "does it answer at all", Command: "cat /sys/dev/block/" + m.Device + "/inflight /sys/dev/block/" + m.Device + "/stat"},
+		inWords("no fix from the node is known while the disk does not answer: drain the node, then attach the disk anew or replace it"),
 	}
 }

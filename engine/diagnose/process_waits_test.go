@@ -30,7 +30,7 @@ func TestDeadDisk(t *testing.T) {
 	got := Diagnose(in)
 	wantIDs(t, got, ProcessStuck, ProcessStuck)
 	f := got[0]
-	if want := "containerd (pid 1025), 1 shim, 1 process wait for /var/lib/containerd (ext4 on /dev/sdb1) for 1m3s"; f.Summary != want || f.Severity != Critical || f.Count != 3 {
+	if want := "containerd (pid 1025), 1 shim, 1 process wait for /var/lib/containerd (ext4 on /dev/sdb1) for 1m5s"; f.Summary != want || f.Severity != Critical || f.Count != 3 {
 		t.Errorf("summary %q of %d, want %q of 3", f.Summary, f.Count, want)
 	}
 	if want := "sdb1 has been given 3 requests and has not answered, nor any other for at least 1m5s"; f.Evidence[0] != want {
@@ -89,8 +89,8 @@ func TestWaysOutOfAWait(t *testing.T) {
 // A frozen runtime is frozen, and thawed where it was frozen.
 func TestFrozenRuntime(t *testing.T) {
 	for file, want := range map[string]string{
-		"/sys/fs/cgroup/freezer/x/freezer.state":              "risky: echo THAWED > /sys/fs/cgroup/freezer/x/freezer.state  # resumes it",
-		"/sys/fs/cgroup/system.slice/c.service/cgroup.freeze": "risky: echo 0 > /sys/fs/cgroup/system.slice/c.service/cgroup.freeze  # resumes it",
+		"/sys/fs/cgroup/freezer/x/freezer.state":              "risky: echo THAWED > /sys/fs/cgroup/freezer/x/freezer.state  # resumes it; who froze it, as for a checkpoint, may still need it so",
+		"/sys/fs/cgroup/system.slice/c.service/cgroup.freeze": "risky: echo 0 > /sys/fs/cgroup/system.slice/c.service/cgroup.freeze  # resumes it; who froze it, as for a checkpoint, may still need it so",
 	} {
 		n := checked(3)
 		r := looked(n)
@@ -208,7 +208,7 @@ func TestATracerIsNamed(t *testing.T) {
 	in := n.input()
 	in.Evidence = r
 	found := processStuck(newView(in))
-	firstSays(t, found, "the shim of ns-1/pod-00001, pid 1007, is traced (t) by pid 77 (gdb) for 1m0s", "risky: kill 77", "-p 77")
+	firstSays(t, found, "the shim of ns-1/pod-00001, pid 1007, is traced (t) by pid 77 (gdb) for 1m2s", "risky: kill 77", "-p 77")
 	n = checked(3).sweepHung(1, "app")
 	in = n.input()
 	in.Evidence = r

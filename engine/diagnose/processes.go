@@ -44,7 +44,7 @@ func (v *view) daemonsNow() []evidence.Process {
 // daemon describes that process.
 func (v *view) daemon() string {
 	if p, stuck := v.stuckDaemon(); stuck {
-		return describe("the runtime's process", p)
+		return v.describe("the runtime's process", p)
 	}
 	return ""
 }
@@ -72,6 +72,30 @@ func lasting(p *evidence.Process) string {
 	}
 	return " for " + going(p.For)
 }
+
+// byNow returns a process of the last look with the ages that it has by now: on one screen those
+// of one hang count up together, and a look is up to some seconds old.
+func (v *view) byNow(p evidence.Process) evidence.Process {
+	passed := v.passed()
+	if p.For > 0 {
+		p.For += passed
+	}
+	if p.Age > 0 {
+		p.Age += passed
+	}
+	return p
+}
+
+// passed returns how old the last look is.
+func (v *view) passed() time.Duration {
+	if !v.sameClock() {
+		return 0
+	}
+	return max(v.At.Sub(v.evidence.At), 0)
+}
+
+// describe says what is known of a process by now in one line.
+func (v *view) describe(role string, p evidence.Process) string { return describe(role, v.byNow(p)) }
 
 // describe says what is known of a process in one line.
 func describe(role string, p evidence.Process) string {
@@ -121,10 +145,10 @@ func (v *view) worst(id string) (evidence.Process, bool) {
 func (v *view) processes(f call.Flight) []string {
 	var found []string
 	if p, ok := v.worst(f.ID); ok {
-		found = append(found, describe("its process", p))
+		found = append(found, v.describe("its process", p))
 	}
 	if p, ok := v.shim(f.ID, v.sandbox(f)); ok {
-		found = append(found, describe("its "+waits.MonitorWord(&p), p))
+		found = append(found, v.describe("its "+waits.MonitorWord(&p), p))
 	}
 	return found
 }

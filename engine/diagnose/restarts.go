@@ -32,7 +32,7 @@ func runtimeRestarts(v *view) []Finding {
 	last, times := starts[len(starts)-1], v.timesAway()
 	unit, byInit := v.service(last.PID)
 	byInit = byInit && unit.Restarts >= answers.Outages
-	f := Finding{ID: RuntimeRestarts, Severity: Info, Next: v.runtimeSteps(v.logStep("its last words"))}
+	f := Finding{ID: RuntimeRestarts, Severity: Info, Next: []Step{v.logStep("its last words"), endsAgain}}
 	age := v.At.Sub(last.At)
 	switch isNew := age <= evidence.FreshRuntime; {
 	case isNew && (times >= answers.Outages || byInit):
@@ -50,6 +50,9 @@ func runtimeRestarts(v *view) []Finding {
 	}
 	return []Finding{f}
 }
+
+// endsAgain is what to do about a runtime that ends again and again.
+var endsAgain = inWords("mend what its last words name, or take back what changed last: a restart alone has not helped")
 
 // starts returns the starts of the runtime in the last ten minutes, oldest first.
 func (v *view) starts() []past.Start {

@@ -38,15 +38,20 @@ func (v *view) unserved() []Finding {
 // runtime does brings that back.
 func programEnded(group, path string, said ...string) Finding {
 	return Finding{
-		ID: FilesystemReadOnly, Severity: Warning, Group: group,
+		ID: StoreFailing, Severity: Warning, Group: group,
 		Summary:  "the program that served a file system has ended: " + path,
 		Evidence: said,
 		Next: []Step{
 			{Text: "which file systems are served by programs", Command: "grep -e ' fuse' /proc/mounts"},
 			{Text: "which programs serve any", Command: "ps -eo pid,state,etime,args | grep -i -e fuse -e fs"},
-			{Text: "takes it away, to be served and mounted anew; a restart of the runtime does not help", Command: "umount -l " + quote(path), Risky: true},
+			serveAnew(path),
 		},
 	}
+}
+
+// serveAnew takes away a mount that nobody serves. A restart of the runtime does not help.
+func serveAnew(path string) Step {
+	return Step{Text: "takes it away, to be served and mounted anew: what has files open there loses them", Command: "umount -l " + quote(path), Risky: true}
 }
 
 // servedPath returns the path of which an error says that nobody serves it any more; empty if

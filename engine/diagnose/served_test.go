@@ -29,7 +29,7 @@ func TestAMountThatNobodyServes(t *testing.T) {
 		}
 		var got Finding
 		for _, f := range Diagnose(in) {
-			if f.ID == FilesystemReadOnly {
+			if f.ID == StoreFailing {
 				got = f
 			}
 			if f.Cause != "" {

@@ -131,6 +131,7 @@ func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.Conta
 		Next: []Step{
 			{Text: "whether it was killed for want of memory", Command: "dmesg -T | grep -i -e oom -e 'killed process' | tail"},
 			{Text: "what the runtime says of it", Command: v.logs() + " | grep -F -e " + quote(sb.ID)},
+			madeAnew,
 		},
 	}
 	v.sayLost(&f, lost)
@@ -150,10 +151,10 @@ func (v *view) restartLost(p *engine.Pod, shim evidence.Process, lost []pleg.Con
 		ID: GhostRunning, Severity: Info,
 		Summary: fmt.Sprintf("%v %s was lost when the runtime was started %s ago: it found no task of it, as where its bundle is gone", p.PodRef, name, going(v.At.Sub(lost[0].FinishedAt))),
 		Subject: Subject{ObjectRef: pleg.ObjectRef{ID: lost[0].ID, Pod: p.PodRef, Container: lost[0].Name}},
-		Next:    []Step{{Text: "what the runtime said of it as it was started", Command: v.logs() + " | grep -F -e " + quote(lost[0].ID)}},
+		Next:    []Step{{Text: "what the runtime said of it as it was started", Command: v.logs() + " | grep -F -e " + quote(lost[0].ID)}, madeAnew},
 	}
 	v.sayLost(&f, lost)
-	f.say(describe("the shim of its sandbox lives", shim))
+	f.say(v.describe("the shim of its sandbox lives", shim))
 	return f
 }
 
@@ -167,14 +168,18 @@ func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
 		Next: []Step{
 			{Text: "what it says of it", Command: v.crictl("inspect", c.ID)},
 			{Text: "what it said when it could not load it, mostly as it was started", Command: v.logs() + " | grep -F -e " + quote(c.ID)},
+			{Text: "if the kubelet does not in a minute: kills what is left of it, and removes it", Command: v.crictl("rm", "-f", c.ID), Risky: true},
 		},
 	}
 	f.say(c.ID+" is listed as unknown", "the kubelet tries to kill such a container before it starts it anew")
 	if worst, found := v.worst(c.ID); found {
-		f.say(describe("it has a process", worst))
+		f.say(v.describe("it has a process", worst))
 	}
 	return f
 }
+
+// madeAnew is what is to do about what the runtime has lost: the kubelet does it.
+var madeAnew = inWords("none: the kubelet makes it anew within seconds")
 
 func (v *view) sayLost(f *Finding, lost []pleg.ContainerStatus) {
 	for _, c := range lost {
@@ -197,7 +202,7 @@ func (v *view) shimUnreachable(p *engine.Pod, sb pleg.Sandbox, shim evidence.Pro
 			{Text: "ends the shim, which serves nobody any more", Command: fmt.Sprintf("kill -9 %d", shim.PID), Risky: true},
 		},
 	}
-	f.say(describe("its shim lives", shim), fmt.Sprintf("sandbox %s is not ready", sb.ID))
+	f.say(v.describe("its shim lives", shim), fmt.Sprintf("sandbox %s is not ready", sb.ID))
 	v.sayLost(&f, lost)
 	return f
 }

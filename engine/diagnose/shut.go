@@ -15,8 +15,8 @@ import (
 // A shut is what keeps the runtime's socket shut, as the node shows it, and how to see
 // more of that.
 type shut struct {
-	why  string
-	step Step
+	why   string
+	steps []Step // what shows more of it, and what ends it
 }
 
 // mayListen begin the names of the programs that may listen at a runtime's socket: the
@@ -33,19 +33,31 @@ func (v *view) shut() (s shut, known bool) {
 	at, path := &v.evidence.Socket, quote(socket(v.endpoint))
 	switch {
 	case at.Unlinked.PID != 0:
-		return shut{v.socketAway() + ", and " + theProcess(at.Unlinked) + onlyConnected, v.socketStep()}, true
+		return shut{v.socketAway() + ", and " + theProcess(at.Unlinked) + onlyConnected, v.newSocket(v.socketStep())}, true
 	case at.Kind != "" && at.Kind != "socket":
-		return shut{"there is a " + at.Kind + " in the place of its socket", Step{Text: "what it is, and whose", Command: "ls -ld " + path}}, true
+		return shut{"there is a " + at.Kind + " in the place of its socket", v.newSocket(Step{Text: "what it is, and whose", Command: "ls -ld " + path})}, true
 	case v.heldByOther():
-		return shut{"its socket is held by " + theProcess(at.Holder) + ", no runtime that is known", whose("what that program is", at.Holder)}, true
+		return shut{"its socket is held by " + theProcess(at.Holder) + ", no runtime that is known", v.newSocket(whose("what that program is", at.Holder))}, true
 	case at.Locked != "":
-		return shut{fmt.Sprintf("%s waits for %s, which %s has locked", theProcess(at.Waits), at.Locked, theProcess(at.Locker)), whose("who holds the lock", at.Locker)}, true
+		return shut{fmt.Sprintf("%s waits for %s, which %s has locked", theProcess(at.Waits), at.Locked, theProcess(at.Locker)), v.unlocking(at.Locker)}, true
 	case at.Holder.PID != 0, !v.evidence.Processes.Whole(), len(v.daemons()) > 0:
 		return s, false
 	case at.Kind == "":
-		return shut{"socket missing, process not running", Step{}}, true
+		return shut{"socket missing, process not running", nil}, true
 	}
-	return shut{"nobody listens at its socket, process not running", Step{}}, true
+	return shut{"nobody listens at its socket, process not running", nil}, true
+}
+
+// unlocking returns the steps about a process that has locked a file of the runtime's. One that
+// has ended leaves its lock to a process that it began.
+func (v *view) unlocking(locker evidence.Process) []Step {
+	if locker.PID == 0 {
+		return []Step{whose("who holds the lock", locker), inWords("end who has the file open, as fuser -v shows it; the runtime then goes on by itself")}
+	}
+	return []Step{
+		whose("who holds the lock", locker),
+		{Text: "ends " + theProcess(locker) + " in the middle of its work; the runtime then goes on by itself", Command: fmt.Sprintf("kill %d", locker.PID), Risky: true},
+	}
 }
 
 // heldByOther reports whether a program that is no runtime listens at the socket, and

@@ -140,12 +140,13 @@ func (v *view) objectsSlow() bool {
 func (v *view) slowRuntime(operation, summary string) Finding {
 	f := Finding{
 		ID: RuntimeSlow, Severity: Warning, Summary: summary, Subject: Subject{Operation: operation},
-		Next: []Step{
+		Next: v.runtimeSteps(
 			v.logStep("what the runtime says"),
-			{Text: "who takes the cpu", Command: "top -b -n 1 | head -n 20"},
-			{Text: "is a disk saturated", Command: "iostat -x 1 3"},
-			{Text: "is the runtime throttled by its own cgroup", Command: v.unitCommand("systemctl show", "-p CPUQuotaPerSecUSec -p MemoryHigh -p MemoryMax")},
-		},
+			Step{Text: "who takes the cpu", Command: "top -b -n 1 | head -n 20"},
+			Step{Text: "is a disk saturated", Command: "iostat -x 1 3"},
+			Step{Text: "is the runtime throttled by its own cgroup", Command: v.unitCommand("systemctl show", "-p CPUQuotaPerSecUSec -p MemoryHigh -p MemoryMax")},
+			inWords("limit or move the pods that take the CPU or the disk: top and iostat name them. Drain the node if it is the disk"),
+		),
 	}
 	for i := range v.Calls {
 		if c := &v.Calls[i]; c.Count > 0 && c.Op != call.GetContainerEvents {

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/plegtop/plegtop/engine/answers"
@@ -33,7 +34,7 @@ func socketLost(v *view) []Finding {
 	f := Finding{
 		ID: SocketLost, Severity: Warning,
 		Summary: theProcess(s.Unlinked) + onlyConnected + ": " + v.socketAway(),
-		Next:    v.runtimeSteps(v.socketStep()),
+		Next:    v.newSocket(v.socketStep()),
 	}
 	f.say("the kubelet is answered until it connects anew, as after a restart of its own", "endpoint: "+v.endpoint)
 	return []Finding{f}
@@ -50,6 +51,26 @@ func (v *view) socketAway() string {
 		return "its socket was replaced by that of " + theProcess(s.Holder)
 	}
 	return "nobody listens at the socket that is in the place of its own"
+}
+
+// newSocket returns the steps that end with the runtime listening at its path again. It makes its
+// socket when it starts, also in the place of a file; a folder, and who listens there instead,
+// have to go first.
+func (v *view) newSocket(first ...Step) []Step {
+	if _, stuck := v.stuckDaemon(); stuck {
+		return v.runtimeSteps(first...)
+	}
+	again := v.restart("makes its socket anew; " + restartRisk)
+	path := quote(socket(v.endpoint))
+	switch s := &v.evidence.Socket; {
+	case s.Holder.PID != 0:
+		again.Text = "ends " + theProcess(s.Holder) + ", and makes the socket anew; " + restartRisk
+		again.Command = fmt.Sprintf("kill %d && %s", s.Holder.PID, again.Command)
+	case s.Kind != "" && s.Kind != "socket":
+		again.Text = "moves what is there away, and makes the socket anew; " + restartRisk
+		again.Command = "mv -T " + path + " " + quote(socket(v.endpoint)+".old") + " && " + again.Command
+	}
+	return append(first, again)
 }
 
 // socketStep shows what is in the place of the socket.

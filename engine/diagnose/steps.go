@@ -73,13 +73,42 @@ func (v *view) runtimeSteps(first ...Step) []Step {
 		first = slices.DeleteFunc(first, func(s Step) bool { return s.Risky || strings.HasPrefix(s.Command, "crictl ") }) // which would hang likewise
 		return append(first, stuckProcess{Process: p}.next()...)
 	}
-	restart := Step{Text: "the last resort: running containers live on; no pod starts or stops meanwhile", Risky: true}
-	if units := v.units(); len(units) == 1 {
-		restart.Command = "systemctl restart " + units[0]
-	} else {
-		restart.Text = "the last resort: restart the runtime's unit. It is not known which that is here, one of " + join(units)
+	return append(first, v.restart("the last resort: "+restartRisk))
+}
+
+// restartRisk is what a restart of the runtime costs.
+const restartRisk = "running containers live on; no pod starts or stops meanwhile"
+
+// restart returns the restart of the runtime. Where it is not known in which of some units it
+// runs, only that which runs is restarted.
+func (v *view) restart(text string) Step {
+	verb := "restart "
+	if len(v.units()) > 1 {
+		verb = "try-restart "
 	}
-	return append(first, restart)
+	return Step{Text: text, Command: "systemctl " + verb + strings.Join(v.units(), " "), Risky: true}
+}
+
+// start returns the start of a runtime that does not run: nothing more can be lost by it.
+func (v *view) start() Step {
+	if units := v.units(); len(units) > 1 {
+		return inWords("start the unit of the runtime, one of " + join(units))
+	}
+	return Step{Text: "starts it; running containers live on", Command: "systemctl restart " + v.units()[0], Ends: true}
+}
+
+// inWords returns a step that no command takes.
+func inWords(text string) Step { return Step{Text: text, Ends: true} }
+
+// notEnough returns what to do where the end of a helper has not set the runtime free.
+func (v *view) notEnough(cut Step) (all []Step) {
+	if pid, is := strings.CutPrefix(cut.Command, "kill "); is && !strings.HasPrefix(pid, "-") {
+		all = append(all, Step{Text: "if it is still there 10 s later: it ends without tidying up", Command: "kill -9 " + pid, Risky: true})
+	}
+	if _, stuck := v.stuckDaemon(); !stuck {
+		all = append(all, v.restart("if that is not enough: "+restartRisk))
+	}
+	return all
 }
 
 // crictl returns a crictl command line with its arguments quoted, and with the

@@ -10,11 +10,11 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// FilesystemReadOnly is a disk of the runtime's that takes nothing any more.
-const FilesystemReadOnly ID = "filesystem-readonly"
+// StoreFailing is a disk of the runtime's that is read-only, fails or is gone.
+const StoreFailing ID = "store-failing"
 
-var filesystemReadOnlyKind = &kind{
-	id: FilesystemReadOnly, find: filesystemReadOnly,
+var storeFailingKind = &kind{
+	id: StoreFailing, find: storeFailing,
 	is:    starves,
 	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk,
 	severity: "critical", scenario: "`failing-store`",
@@ -108,25 +108,39 @@ func diskFull(v *view) (findings []Finding) {
 				fmt.Sprintf("%.0f %%", 100*inodesFreeShare), "--inodes", s.InodesUnused == 0)
 		}
 	}
-	return v.orSaid(findings, DiskFull, "the runtime has no room on a disk", noSpace, func(*view) []Step { return []Step{{Text: "which disk is full", Command: "df -h; df -i"}} })
+	return v.orSaid(findings, DiskFull, "the runtime has no room on a disk", noSpace, func(*view) []Step {
+		return append([]Step{{Text: "which disk is full", Command: "df -h; df -i"}}, v.prune())
+	})
 }
 
-// pruning returns what makes room for the runtime's data.
+// pruning returns what makes room in a store: for the runtime's data without images, for its
+// state with more of the memory that it mostly is in.
 func (v *view) pruning(s store) []Step {
-	if s.Path != v.evidence.Disk.Path {
-		return nil
+	if s.Path == v.evidence.Disk.Path {
+		return []Step{{Text: "what images and layers take", Command: v.crictl("imagefsinfo")}, v.prune()}
 	}
-	return []Step{
-		{Text: "what images and layers take", Command: v.crictl("imagefsinfo")},
-		{Text: "removes the images that no container uses", Command: v.crictl("rmi", "--prune"), Risky: true},
+	if s.Mount.Type != "tmpfs" || s.Total == 0 {
+		return []Step{inWords("remove what the look shows and the runtime does not use; the state of the runtime itself is needed")}
 	}
+	larger := fmt.Sprintf("size=%dk", 2*s.Total>>10)
+	if s.Inodes > 0 {
+		larger += fmt.Sprintf(",nr_inodes=%d", 2*s.Inodes)
+	}
+	return []Step{{
+		Text:    "doubles it until the next boot, out of the memory of the node",
+		Command: `mount -o remount,` + larger + ` "$(findmnt -n -o TARGET -T ` + quote(s.Path) + `)"`, Risky: true,
+	}}
 }
 
-// filesystemReadOnly finds a store that cannot be written, that is gone or answers
+func (v *view) prune() Step {
+	return Step{Text: "removes the images that no container uses; who needs one pulls it again", Command: v.crictl("rmi", "--prune"), Risky: true}
+}
+
+// storeFailing finds a store that cannot be written, that is gone or answers
 // with errors, or a call that says so.
-func filesystemReadOnly(v *view) (findings []Finding) {
+func storeFailing(v *view) (findings []Finding) {
 	for _, s := range v.stores() {
-		f := Finding{ID: FilesystemReadOnly, Severity: Critical, Group: s.what}
+		f := Finding{ID: StoreFailing, Severity: Critical, Group: s.what}
 		line, fails := v.failed(s)
 		switch {
 		case s.Broken:
@@ -163,10 +177,11 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 	case strings.Contains(strings.ToLower(said), disconnected):
 		return servedGone(said)
 	}
-	return v.orSaid(findings, FilesystemReadOnly, "the runtime's disk fails", broken, func(*view) []Step {
+	return v.orSaid(findings, StoreFailing, "the runtime's disk fails", broken, func(*view) []Step {
 		return []Step{
 			{Text: "is a file system read-only", Command: "findmnt -O ro"},
 			{Text: "what the kernel says of the disks", Command: "dmesg -T | grep -i -e 'I/O error' -e remount | tail -n 30"},
+			replaceDisk,
 		}
 	})
 }
@@ -189,13 +204,31 @@ func (s store) madeOf() Step {
 	return Step{Text: "what it is made of, and whether that runs", Command: "lsblk -s -o NAME,TYPE,SIZE,RO,STATE,MODEL " + quote(s.Mount.Source)}
 }
 
-// mending returns the steps for a store that cannot be written, or whose disk fails.
-func (s store) mending(fails bool) []Step {
-	find := func(column string) string { return "$(findmnt -n -o " + column + " -T " + quote(s.Path) + ")" }
-	steps := []Step{
+// replaceDisk is what to do about a disk that fails.
+var replaceDisk = inWords("no fix from the node is known for a disk that fails: drain the node, and replace the disk")
+
+// health returns the step that reads what the disk below a store says of itself.
+func (s store) health() Step {
+	device := s.Mount.Source
+	if n := len(s.Below); n > 0 {
+		device = "/dev/" + s.Below[n-1]
+	}
+	return Step{Text: "what the disk says of its own health: reallocated and pending sectors, errors", Command: "smartctl -a " + quote(device)}
+}
+
+// reading returns the steps that only look at a store.
+func (s store) reading() []Step {
+	return []Step{
 		{Text: "how it is mounted", Command: "findmnt -T " + quote(s.Path)},
 		{Text: "what the kernel says of the disk", Command: "dmesg -T | grep -i -e 'I/O error' -e 'remount' -e ext4 -e xfs | tail -n 30"},
 	}
+}
+
+// mending returns the steps for a store that cannot be written, or whose disk fails. All that
+// comes before the first risky one reads only.
+func (s store) mending(fails bool) []Step {
+	find := func(column string) string { return "$(findmnt -n -o " + column + " -T " + quote(s.Path) + ")" }
+	steps := s.reading()
 	anew := Step{
 		Text:    "it takes nothing before it was unmounted, checked and mounted again; stop what uses it first",
 		Command: `t="` + find("TARGET") + `" s="` + find("SOURCE") + `"; umount "$t" && { fsck -y "$s"; [ $? -le 1 ]; } && mount "$s" "$t"`, Risky: true,
@@ -207,11 +240,12 @@ func (s store) mending(fails bool) []Step {
 		steps = append(steps, Step{Text: "only once the disk is known to be well, else check it first", Command: "mount -o remount,rw " + find("TARGET"), Risky: true})
 	case fails && !s.Broken:
 		anew.Text = "only once the disk is known to be well: checks the file system; stop what uses it first"
-		steps = append(steps, s.madeOf(),
-			Step{Text: "whether a write comes through now", Command: `f="$(mktemp -p ` + quote(s.Path) + `)" && { dd if=/dev/zero of="$f" bs=4k count=1 conv=fsync; rm -f "$f"; }`, Risky: true})
+		steps = append([]Step{steps[1], steps[0]}, s.madeOf(), s.health(), replaceDisk)
 		if s.Mount.Type != "overlay" && s.Mount.Type != "btrfs" { // which fsck does nothing for
 			steps = append(steps, anew)
 		}
+	default:
+		steps = append(steps, replaceDisk)
 	}
 	return steps
 }

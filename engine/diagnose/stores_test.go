@@ -35,8 +35,8 @@ func TestDiskFull(t *testing.T) {
 	})
 }
 
-func TestFilesystemReadOnly(t *testing.T) {
-	runHostTests(t, filesystemReadOnly, checked, []hostTest{
+func TestStoreFailing(t *testing.T) {
+	runHostTests(t, storeFailing, checked, []hostTest{
 		{"well", func(_ *node, r *evidence.Report) { r.Disk.Errors, r.Disk.ErrorAge = 1, 24*time.Hour }, "", 0, Subject{}},
 		{"mounted so", func(_ *node, r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, "the runtime's data cannot be written: /var/lib/containerd: it is mounted read-only", Critical, Subject{}},
 		{"errors", func(_ *node, r *evidence.Report) { r.Disk.Errors, r.Disk.ErrorAge = 3, time.Minute }, "the file system of the runtime's data has errors: 3 errors, the last 1m0s ago", Warning, Subject{}},
@@ -130,7 +130,7 @@ func TestNobodyServesAPath(t *testing.T) {
 		in.Evidence, in.Endpoint = r, "unix:///var/run/crio/crio.sock"
 		got := ""
 		for _, f := range Diagnose(in) {
-			if f.ID == FilesystemReadOnly {
+			if f.ID == StoreFailing {
 				got = f.Summary
 			}
 			if steps := fmt.Sprint(f.Next); want != "" && strings.Contains(steps, "systemctl restart") {

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
@@ -47,6 +47,8 @@ const (
 	streamsFrom pleg.Release = 36
 	// ownersTold is how many namespaces and pods are named.
 	ownersTold = 5
+	// fewOf is the part of the most that a pod must have for its containers to be worth a removal.
+	fewOf = 10
 )
 
 // listTooBig finds list answers near or over the limit of a message.
@@ -82,22 +84,22 @@ func (v *view) overLimit(f answers.Failure) Finding {
 		bytes = fmt.Sprintf("%s bytes of %s, %.0f%%", thousands(got), thousands(limit), 100*float64(got)/float64(max(limit, 1)))
 	}
 	if until := v.untilUnhealthy(); until > 0 {
-		left = fmt.Sprintf("unhealthy in %s if no list returns", span(until.Round(time.Second)))
+		left = fmt.Sprintf("unhealthy in %s if no list returns", going(until))
 	}
 	found := v.sizeFinding(Critical, f.Op, summary, v.refusal(f), bytes, left, v.lastSize(f.Op))
 	found.Since = f.First
 	return found
 }
 
-// sizeFinding is about the size of a list, with who owns what is in it.
+// sizeFinding is about the size of a list, with who owns what is in it: that is its cause.
 func (v *view) sizeFinding(severity Severity, op call.Operation, summary string, figures ...string) Finding {
-	owners, exited := v.owners()
-	f := Finding{ID: ListTooBig, Severity: severity, Summary: summary, Subject: Subject{Operation: op.String()}, Next: v.sizeSteps(op, exited)}
+	h := v.holdings(op)
+	f := Finding{ID: ListTooBig, Severity: severity, Summary: summary + h.most(), Subject: Subject{Operation: op.String()}, Next: v.sizeSteps(op, h)}
+	f.say(h.lines...) // the cause: what the error says is in the headline
 	f.say(figures...)
 	if v.Release >= streamsFrom && severity > Info {
 		f.say("the kubelet's gate CRIListStreaming is taken to be off, as by default; where it is on, and the runtime streams its lists, there is no such limit")
 	}
-	f.say(owners...)
 	return f
 }
 
@@ -115,9 +117,35 @@ func sizes(text string) (got, limit uint64, ok bool) {
 	return got, limit, errors.Join(tooLong, err) == nil
 }
 
-// owners says who owns the exited containers, or, where hardly any is, all of them:
-// exited is false then.
-func (v *view) owners() (said []string, exited bool) {
+// Holdings are who owns what makes a list long.
+type holdings struct {
+	what   string // what is counted: "exited containers"
+	exited bool   // it is they that make the list long, or nothing is known
+	total  int    // of what is counted; 0 where nothing is known
+	owner  owner  // who owns the most of them, by what its pods are called; zero where nothing is known
+	pods   owners
+	lines  []string
+}
+
+// most says whose most of it is, with a colon before it; empty where that is not known.
+func (h *holdings) most() string {
+	n := h.owner.containers
+	switch {
+	case n == 0:
+		return ""
+	case n == h.total:
+		return fmt.Sprintf(": %s %s of %s", thousands(n), h.what, h.owner.name())
+	case n*2 > h.total:
+		return fmt.Sprintf(": %s of %s %s are of %s", thousands(n), thousands(h.total), h.what, h.owner.name())
+	case !h.exited: // it is nobody's alone
+		return ""
+	}
+	return fmt.Sprintf(": %s %s, most of %s (%s)", thousands(h.total), h.what, h.owner.name(), thousands(n))
+}
+
+// holdings returns who owns the exited containers, or of a list of sandboxes those that are not
+// ready; where hardly any is, who owns all of them.
+func (v *view) holdings(op call.Operation) holdings {
 	all, facts := v.Pods, v.pods
 	if v.Beside != nil {
 		var beside podTable
@@ -125,38 +153,44 @@ func (v *view) owners() (said []string, exited bool) {
 		all, facts = v.Beside, beside.Values
 	}
 	if len(all) == 0 {
-		return []string{"who owns the containers is not known: no list has succeeded"}, true
+		return holdings{exited: true, lines: []string{"who owns the containers is not known: no list has succeeded"}}
 	}
 	listed, sandboxes, ended, dead := 0, 0, 0, 0
 	for i, p := range all { // figures of one moment, which the counts of the last whole list may not be
 		listed, sandboxes = listed+len(seen(p).Containers), sandboxes+len(seen(p).Sandboxes)
 		ended, dead = ended+facts[i].exited, dead+facts[i].dead
 	}
-	exited = ended*exitedShare >= listed
-	var namespaces, pods owners
+	h, of := holdings{}, func(i int) int { return len(seen(all[i]).Containers) }
+	switch h.what = "containers"; {
+	case op == call.ListPodSandbox && dead*exitedShare >= sandboxes:
+		h.what, h.exited, of = "sandboxes that are not ready", true, func(i int) int { return facts[i].dead }
+	case op == call.ListPodSandbox:
+		h.what, of = "sandboxes", func(i int) int { return len(seen(all[i]).Sandboxes) }
+	case ended*exitedShare >= listed:
+		h.what, h.exited, of = "exited containers", true, func(i int) int { return facts[i].exited }
+	}
+	var namespaces owners
+	byOwner := make(map[pleg.PodRef]int) // their pods need not be neighbours
 	for i, p := range all {
-		n := facts[i].exited
-		if !exited {
-			n = len(seen(p).Containers)
-		}
-		if n > 0 {
+		if n := of(i); n > 0 {
+			h.total += n
 			namespaces.add(pleg.PodRef{Namespace: p.Namespace}, n)
-			pods.add(pleg.PodRef{Namespace: p.Namespace, Name: cmp.Or(p.Name, string(p.UID))}, n)
+			h.pods.add(pleg.PodRef{Namespace: p.Namespace, Name: cmp.Or(p.Name, string(p.UID))}, n)
+			byOwner[pleg.PodRef{Namespace: p.Namespace, Name: ownerName(cmp.Or(p.Name, string(p.UID)))}] += n
 		}
 	}
-	what := "containers"
-	if exited {
-		what = "exited containers"
+	for who, n := range byOwner {
+		if cmp.Or(cmp.Compare(n, h.owner.containers), who.Compare(h.owner.PodRef)) > 0 {
+			h.owner = owner{who, n}
+		}
 	}
-	partial := ""
-	if v.Partial != "" {
-		partial = "not all was seen: " + v.Partial
-	}
-	return []string{
-		partial,
+	h.lines = append(h.lines,
 		fmt.Sprintf("%s of %s have exited, %s of %s are not ready", thousands(ended), count(listed, "container"), thousands(dead), count(sandboxes, "sandbox")),
-		namespaces.line(what + " by namespace"), pods.line(what + " by pod"),
-	}, exited
+		h.pods.line(h.what+" by pod"), namespaces.line(h.what+" by namespace"))
+	if v.Partial != "" {
+		h.lines = append(h.lines, "not all was seen: "+v.Partial)
+	}
+	return h
 }
 
 // owners is who owns the most containers, told one after the other in their
@@ -170,6 +204,13 @@ type owners struct {
 type owner struct {
 	pleg.PodRef
 	containers int
+}
+
+func (o owner) name() string {
+	if o.Name == "" {
+		return o.Namespace
+	}
+	return o.PodRef.String()
 }
 
 func (o *owners) add(who pleg.PodRef, containers int) {
@@ -197,11 +238,7 @@ func (o *owners) line(by string) string {
 	o.end()
 	var names []string
 	for _, one := range o.most {
-		name := one.Namespace
-		if one.Name != "" {
-			name = one.PodRef.String()
-		}
-		names = append(names, name+" "+thousands(one.containers))
+		names = append(names, one.name()+" "+thousands(one.containers))
 	}
 	if len(names) == 0 {
 		return ""
@@ -209,28 +246,52 @@ func (o *owners) line(by string) string {
 	return by + ": " + join(names)
 }
 
-// sizeSteps returns what to do about a long list: about exited containers only where these
-// make it long, and else about large ones, as labels and annotations are listed with each.
-func (v *view) sizeSteps(op call.Operation, exited bool) []Step {
+// sizeSteps returns what to do about a long list: about what is dead only where that makes it
+// long, and else about large ones, as labels and annotations are listed with each.
+func (v *view) sizeSteps(op call.Operation, h holdings) []Step {
 	if op == call.ListPodSandbox {
-		return []Step{
-			{Text: "how many sandboxes each pod has; with more than 16 MiB crictl fails, too", Command: v.crictl("pods -o json") + " | grep io.kubernetes.pod.name | sort | uniq -c | sort -n | tail"},
-			{Text: "find what leaves them behind: jobs that end, a pod that starts again and again; or whose annotations are large"},
-			{Text: "removes the sandboxes of one namespace that are not ready, with their containers", Command: v.crictl("rmp") + ` $(` + v.crictl("pods -q --state NotReady --namespace=NAMESPACE") + `)`, Risky: true},
+		steps := []Step{{Text: "how many sandboxes each pod has; with more than 16 MiB crictl fails, too", Command: v.crictl("pods -o json") + " | grep io.kubernetes.pod.name | sort | uniq -c | sort -n | tail"}}
+		if !h.exited || h.total == 0 {
+			return append(steps, inWords("find what leaves them behind: jobs that end, a pod that starts again and again; or whose annotations are large"))
 		}
+		namespace := "io.kubernetes.pod.namespace=" + h.owner.Namespace
+		return append(steps, Step{
+			Text:    "removes the sandboxes of " + h.owner.Namespace + " that are not ready, with their containers and logs; mend " + h.owner.name() + ", too",
+			Command: v.crictl("pods -q --state NotReady --label", namespace) + " | xargs -r " + v.crictl("rmp"), Risky: true,
+		})
 	}
-	if !exited {
+	if !h.exited {
 		return []Step{
 			{Text: "which containers take the most room: their labels and annotations are listed with them", Command: v.crictl("ps -a -o json") + ` | jq -r '.containers[] | "\(tostring | length) \(.labels["io.kubernetes.pod.namespace"])/\(.labels["io.kubernetes.pod.name"])"' | sort -n | tail`},
-			{Text: "find who makes so many pods for one node, or such large annotations"},
+			inWords("find who makes so many pods for one node, or such large annotations, and move or shorten them"),
 		}
 	}
 	steps := []Step{{Text: "how many there are of each pod; with more than 16 MiB crictl fails, too", Command: v.crictl("ps -a --state Exited -o json") + " | grep io.kubernetes.pod.name | sort | uniq -c | sort -n | tail"}}
 	if slices.Equal(v.units(), []string{"containerd"}) { // first, as it works in any case
 		steps = slices.Insert(steps, 0, Step{Text: "counts them in containerd's own store, which that limit does not cut off", Command: "ctr -n k8s.io containers list -q | wc -l"})
 	}
-	return append(steps,
-		Step{Text: "find what leaves them behind: a CronJob without history limits, a crash loop, a kubelet that does not collect garbage"},
-		Step{Text: "removes the exited containers of one namespace; their logs go with them", Command: v.crictl("rm") + ` $(` + v.crictl("ps -a -q --state Exited --label io.kubernetes.pod.namespace=NAMESPACE") + `)`, Risky: true},
-	)
+	return append(steps, v.removingExited(h))
+}
+
+// removingExited removes the exited containers of the pods that have most of them, or of all
+// where it is not known who does: pod by pod, as one list of them all may be too long as well.
+func (v *view) removingExited(h holdings) Step {
+	var names []string
+	for _, p := range h.pods.most {
+		worth := p.containers*fewOf >= h.pods.most[0].containers
+		if worth && p.Namespace == h.owner.Namespace && ownerName(p.Name) == h.owner.Name {
+			names = append(names, quote(p.Name))
+		}
+	}
+	if len(names) == 0 {
+		return Step{
+			Text:    "removes all exited containers, with their logs; then mend what leaves them",
+			Command: "for p in $(" + v.crictl("pods -q") + "); do " + v.crictl("ps -a -q --state Exited --pod") + " $p | xargs -r " + v.crictl("rm") + "; done", Risky: true,
+		}
+	}
+	remove := v.crictl("ps -a -q --state Exited --label") + " io.kubernetes.pod.name=$p | xargs -r " + v.crictl("rm")
+	return Step{
+		Text:    "removes their exited containers and logs; then mend " + h.owner.name() + " (CronJob history, crash loop)",
+		Command: "for p in " + strings.Join(names, " ") + "; do " + remove + "; done", Risky: true,
+	}
 }

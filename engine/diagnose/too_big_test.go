@@ -52,3 +52,41 @@ func TestListTooBigNamesTheGate(t *testing.T) {
 		}
 	}
 }
+
+// Who is the cause is said in the summary, and removed by what is known: nothing is to be filled in.
+func TestListTooBigNamesTheCause(t *testing.T) {
+	dead := func(names ...string) *node {
+		n := checked(60).fail(call.ListContainers, call.ErrTooLarge, overTheTop, 1)
+		for i, name := range names {
+			p := n.Pods[i]
+			p.Namespace, p.Name = "batch", name
+			p.Old.PodRef = p.PodRef
+			for range 100 {
+				p.Old.Containers = append(p.Old.Containers, pleg.Container{ID: "c", Name: "job", State: pleg.Exited, SandboxID: p.Old.Sandboxes[0].ID})
+			}
+		}
+		if len(names) > 1 { // too few to be worth it
+			p := n.Pods[len(names)]
+			p.Namespace, p.Name = "batch", names[0][:len(names[0])-5]+"zzzzz"
+			p.Old.PodRef, p.Old.Containers[0].State = p.PodRef, pleg.Exited
+		}
+		n.Partial = "60 of 60 pods"
+		return n
+	}
+	const over = "ListContainers answers with 19.2 MiB, and the kubelet takes at most 16.0 MiB"
+	for _, tt := range []struct {
+		name      string
+		node      *node
+		says, act string
+	}{
+		{"one owner", dead("import-84tsd", "import-bl9zr"), ": 201 exited containers of batch/import", "for p in import-84tsd import-bl9zr; do crictl ps -a -q --state Exited --label io.kubernetes.pod.name=$p | xargs -r crictl rm; done"},
+		{"most of one", dead("import-84tsd", "import-bl9zr", "export-bl9zr"), ": 201 of 301 exited containers are of batch/import", "for p in import-84tsd import-bl9zr; do crictl"},
+		{"several", dead("import-84tsd", "report-84tsd", "export-bl9zr"), ": 301 exited containers, most of batch/import (101)", "for p in import-84tsd; do crictl"},
+		{"nobody knows", dead().noList(), "", "for p in $(crictl pods -q); do crictl ps -a -q --state Exited --pod $p | xargs -r crictl rm; done"},
+	} {
+		f := tt.node.diagnose()[0]
+		if act := f.act(); f.Summary != over+tt.says || !strings.HasPrefix(act.Command, tt.act) || !strings.Contains(act.Text, "logs") {
+			t.Errorf("%s: %q with %q, want %q and %q", tt.name, f.Summary, act, tt.says, tt.act)
+		}
+	}
+}

@@ -172,7 +172,7 @@ func (v *view) blind(k *tracked) bool {
 		return false
 	}
 	switch k.key.ID {
-	case FilesystemReadOnly, DiskFull:
+	case StoreFailing, DiskFull:
 		of := &v.evidence.Disk
 		if strings.HasPrefix(k.key.Group, stateFolder) {
 			of = &v.evidence.State

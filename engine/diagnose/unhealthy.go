@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
@@ -126,7 +125,10 @@ func (v *view) byTurns() string {
 func (v *view) unsteadyFinding(last *answers.Failure) Finding {
 	f := Finding{
 		ID: PLEGUnhealthy, Severity: Warning, Summary: unsteadyWords,
-		Next: []Step{{Text: "the same question by crictl", Command: v.crictl(verbs[last.Op])}, v.logStep("what the runtime says")},
+		Next: []Step{
+			{Text: "the same question by crictl", Command: v.crictl(verbs[last.Op])}, v.logStep("what the runtime says"),
+			inWords("mend what its error names; nothing is lost as long as every other list succeeds"),
+		},
 	}
 	for _, one := range v.Memory.Outages.ListsFailed {
 		f.say(fmt.Sprintf("at %s %v failed: %s", v.clock(one.At), one.Op, words(one.Err)))
@@ -150,7 +152,7 @@ func (v *view) unhealthyFinding(failed bool) Finding {
 	}
 	node := ""
 	if n := v.Node; n.Known && !n.Ready {
-		node = "node not ready, " + n.Reason + ": " + Rounded(n.Message)
+		node = "a kubelet would report NotReady (computed), " + n.Reason + ": " + Rounded(n.Message)
 	}
 	if v.Health.Verdict == "" || !strings.Contains(node, Rounded(v.Health.Verdict)) { // else the node's message has it
 		f.say(v.verdictLine())
@@ -183,7 +185,7 @@ func (v *view) overdue() string {
 func (v *view) verdictLine() string {
 	switch left := v.untilUnhealthy(); {
 	case left > 0:
-		return fmt.Sprintf("unhealthy in %s unless a list succeeds", span(left.Round(time.Second)))
+		return fmt.Sprintf("unhealthy in %s unless a list succeeds", going(left))
 	case v.Node.PLEG != "":
 		return "a kubelet that sees the same says: " + Rounded(v.Node.PLEG)
 	case v.Policy.Bounds().Starting:

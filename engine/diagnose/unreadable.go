@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/answers"
@@ -19,6 +20,20 @@ var unreadableAnswerKind = &kind{
 	severity: "critical",
 	when: "a list or Status is answered with what breaks the rules of protobuf, such as a text that is not UTF-8, and which entry it is; a warning for the first " +
 		"10 s, or for Version alone",
+}
+
+// entryID finds the id of the entry of a list that cannot be read.
+var entryID = regexp.MustCompile(`\(id "([0-9A-Za-z_.-]+)"\)`)
+
+// removing returns the step that removes the entry of a list that cannot be read, in words if the
+// error names none.
+func (v *view) removing(f *answers.Failure) Step {
+	verb := map[call.Operation]string{call.ListContainers: "rm", call.ListPodSandbox: "rmp"}[f.Op]
+	found := entryID.FindStringSubmatch(words(f.Err))
+	if verb == "" || found == nil {
+		return inWords("remove the object that it names, or what gave it such a name, image or annotation; else try a newer release of the runtime")
+	}
+	return Step{Text: "ends and removes the entry that cannot be read; its owner makes it anew", Command: v.crictl(verb, append([]string{"-f"}, operand(found[1])...)...), Risky: true}
 }
 
 // unreadableAnswer finds lists, Status and Version whose answers cannot be read. What
@@ -41,7 +56,7 @@ func unreadableAnswer(v *view) []Finding {
 		Next: v.runtimeSteps(
 			Step{Text: "does another client say the same", Command: v.crictl(cmp.Or(verbs[first.Op], "info"))},
 			v.logStep("what the runtime says"),
-			Step{Text: "remove the object that it names, or what gave it such a name, image or annotation; else look for a newer release of the runtime"},
+			v.removing(first),
 		),
 	}
 	if first.Op == call.Version {

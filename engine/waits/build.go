@@ -39,6 +39,7 @@ type Facts struct {
 	Retried []evidence.Process                      // helpers that are begun again and again, each as old as all of its tries together
 	Pressed bool                                    // a list hangs for sure, or nobody looks again
 	Busy    bool                                    // the node is short of CPU: helpers take longer
+	Passed  time.Duration                           // since the report: what is named with its age is that much older
 	Lookup  func(id string) (evidence.Object, bool) // whose an id is that the runtime lists, or that is surely its own
 	Shown   func(id string) (evidence.Object, bool) // what the node shows of any id
 	Disk    func(evidence.Mount) string             // says what is known of the disk behind a file system; empty if nothing is

@@ -190,7 +190,7 @@ func (b *builder) shim(p *evidence.Process, whose evidence.Object) int {
 
 func (b *builder) helper(p *evidence.Process, whose evidence.Object) int {
 	return b.node(Node{
-		Key: strconv.Itoa(p.PID), Kind: Helper, ID: strconv.Itoa(p.PID), Name: fmt.Sprintf("%s (%s)", HelperName(p), Roughly(p.Age)),
+		Key: strconv.Itoa(p.PID), Kind: Helper, ID: strconv.Itoa(p.PID), Name: fmt.Sprintf("%s (%s)", HelperName(p), Roughly(p.Age+b.Passed)),
 		Object: whose, Since: b.since(p.Age), process: p,
 	})
 }

@@ -77,7 +77,7 @@ func TestCheckFindsWhatTheDemoPlays(t *testing.T) {
 		{"crashloop", "crash-loop", "", 1},
 		{"ghost", "ghost-running", "", 1},
 		{"clock-step", "clock-step", "", 1},
-		{"failing-store", "filesystem-readonly", "", 2},
+		{"failing-store", "store-failing", "", 2},
 		{"socket-lost", "runtime-down", "", 2}, // a check connects when the socket is gone already
 	} {
 		t.Run(tt.scenario, func(t *testing.T) {

@@ -1,0 +1,73 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// networkPods begin the names of the pods that set up the network of a node: one of a DaemonSet
+// on each. Their namespace differs from one installation to the next.
+var networkPods = []string{
+	"antrea-agent-", "aws-node-", "azure-cni-", "calico-node-", "canal-", "cilium-", "kindnet-", "kube-flannel-", "kube-ovn-cni-",
+	"kube-router-", "ovnkube-node-", "sdn-", "weave-net-",
+}
+
+// notOnEachNode begin the names of pods of the same programs that set up no node's network.
+var notOnEachNode = []string{"cilium-envoy-", "cilium-operator-", "cilium-test-"}
+
+// networkPod returns the pod of this node that sets up its network; false if none is known to. Of
+// several instances the one that runs counts.
+func (v *view) networkPod() (found pleg.PodRef, known bool) {
+	for _, p := range v.Pods {
+		isOne := beginsAs(p.Name, networkPods) && !beginsAs(p.Name, notOnEachNode)
+		runs := slices.ContainsFunc(seen(p).Sandboxes, func(s pleg.Sandbox) bool { return s.State == pleg.Running })
+		if isOne && (runs || !known) {
+			found, known = p.PodRef, true
+		}
+	}
+	return found, known
+}
+
+// networkFolders returns where the network plugins have their configuration and programs.
+func (v *view) networkFolders() string {
+	switch v.flavours()[0].Name {
+	case "k3s": // RKE2 has the same socket
+		return "/var/lib/rancher/k3s/agent/etc/cni/net.d /etc/cni/net.d"
+	case "MicroK8s":
+		return flavour.SnapData + "/args/cni-network"
+	}
+	return "/etc/cni/net.d /opt/cni/bin"
+}
+
+// networkLook returns the step that shows the configuration of the network.
+func (v *view) networkLook() Step {
+	return Step{Text: "the network's configuration: without a file the plugin has not written it; of several the first counts", Command: "ls -l " + v.networkFolders()}
+}
+
+// networkSteps returns the steps that set up the network of a node anew: the pod that does that is
+// the likely cause, and the runtime reads the configuration when it starts.
+func (v *view) networkSteps(first ...Step) []Step {
+	pod, known := v.networkPod()
+	if !known {
+		return append(first, v.restart("reads the network's configuration anew; "+restartRisk))
+	}
+	return append(first,
+		Step{Text: "how the pod does that sets up the network", Command: v.crictl("pods", "--namespace="+pod.Namespace, "--name=^"+pod.Name+"$")},
+		Step{Text: "starts the network plugin of this node anew; new pods wait meanwhile", Command: deletePod(pod), Risky: true},
+		v.restart("if its pod runs and it is not enough: reads the configuration anew; "+restartRisk),
+	)
+}
+
+// deletePod returns the command that has the owner of a pod make it anew.
+func deletePod(p pleg.PodRef, flags ...string) string {
+	command := "kubectl delete pod "
+	for _, f := range flags {
+		command += f + " "
+	}
+	if p.Namespace != "" {
+		command += "-n " + quote(p.Namespace) + " "
+	}
+	return command + "-- " + quote(p.Name)
+}

@@ -1,0 +1,168 @@
+package diagnose
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// What a person types is never to be filled in, and what checks something changes nothing.
+var (
+	toFillIn = regexp.MustCompile(`\b(NAMESPACE|UNIT|NODE|POD|NAME|ID)\b`)
+	changes  = regexp.MustCompile(`(^|[;&|] *)(dd|rm|mv|kill|pkill -9|umount|mount|mktemp|fsck|sysctl -w|kubectl delete|systemctl (re)?start|ctr .* kill|crictl .*(rm|rmp|rmi|stop|stopp) ) |[^2]> ?/`)
+)
+
+// A finding says what shows more of it and what ends it, or in words what to do where no command
+// does.
+func TestEachFindingSaysWhatEndsIt(t *testing.T) {
+	for _, f := range everyFinding(t) {
+		answered(t, f)
+	}
+}
+
+// answered holds that of one finding. The tests of all rules call it.
+func answered(t *testing.T, f Finding) {
+	t.Helper()
+	check, act := f.check(), f.act()
+	if check.Command == "" || act == (Step{}) {
+		t.Errorf("%s: %s\n  check %q\n  act %q of %q", f.ID, f.Summary, check, act, f.Next)
+	}
+	for _, s := range f.Next {
+		safe := !s.Risky && !s.Ends
+		if toFillIn.MatchString(strings.ReplaceAll(s.Command, "/ID/g", "")) || safe && changes.MatchString(s.Command) || s.Text == "" || s.Risky && s.Ends {
+			t.Errorf("%s: step %q", f.ID, s)
+		}
+	}
+}
+
+// What ends a finding is what an operator does about its likely cause.
+func TestWhatEndsIt(t *testing.T) {
+	const restart = "systemctl restart containerd"
+	disk := func(r *evidence.Report) {
+		r.Disk.Mount = evidence.Mount{Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
+	}
+	lost := func(kind string, holder evidence.Process) func(*node, *evidence.Report) {
+		return func(n *node, r *evidence.Report) {
+			n.fail(call.ListPodSandbox, call.ErrUnavailable, notThere, 20).fail(call.Status, call.ErrUnavailable, notThere, 4).neverAnswered()
+			r.Socket = evidence.Socket{Kind: kind, Holder: holder, Unlinked: evidence.Process{PID: 5, Command: "containerd"}}
+		}
+	}
+	condition := func(name, pod string) func(*node, *evidence.Report) {
+		return func(n *node, _ *evidence.Report) {
+			n.condition(name)
+			if pod != "" {
+				n.pod(1).Namespace, n.pod(1).Name = "kube-system", pod
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name       string
+		change     func(*node, *evidence.Report)
+		id         ID
+		check, act string // their commands; of act its text where it has none
+	}{
+		{"socket gone", lost("", evidence.Process{}), RuntimeDown, "ls -ld " + ourSocket, restart},
+		{"a folder in its place", lost("folder", evidence.Process{}), RuntimeDown, "ls -ld", "mv -T " + ourSocket + " " + ourSocket + ".old && " + restart},
+		{"another program in its place", lost("socket", evidence.Process{PID: 77, Command: "nc"}), RuntimeDown, "-p 77", "kill 77 && " + restart},
+		{"not running", func(n *node, r *evidence.Report) {
+			lost("", evidence.Process{})(n, r)
+			r.Socket, r.Processes.Daemons = evidence.Socket{}, nil
+		}, RuntimeDown, "systemctl status", restart},
+		{"runtime not ready", condition("RuntimeReady", ""), RuntimeNotReady, "crictl info", restart},
+		{"network not ready", condition("NetworkReady", "calico-node-x7k2p"), NetworkNotReady, "ls -l /etc/cni/net.d", "kubectl delete pod -n kube-system -- calico-node-x7k2p"},
+		{"network of nobody", condition("NetworkReady", "cilium-operator-x7k2p"), NetworkNotReady, "ls -l /etc/cni/net.d", restart},
+		{"a disk that loses writes", func(_ *node, r *evidence.Report) {
+			disk(r)
+			r.Kernel.Lines = []evidence.KernelLine{{Kind: evidence.IOError, Age: time.Second, Text: "lost async page write", Device: "sdb1", Failed: "write", Count: 1}}
+		}, StoreFailing, "dmesg", "no fix from the node is known"},
+		{"a disk that is gone", func(_ *node, r *evidence.Report) {
+			disk(r)
+			r.Disk.Broken, r.Disk.Missing = true, "input/output error"
+		}, StoreFailing, "findmnt -T", "drain the node, and replace the disk"},
+		{"a read-only store", func(_ *node, r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, StoreFailing, "findmnt -T", "mount -o remount,rw"},
+		{"no room for images", func(_ *node, r *evidence.Report) { r.Disk.Free, r.Disk.Left = 0, 0 }, DiskFull, "du -h", "crictl rmi --prune"},
+		{"no room for the state", func(_ *node, r *evidence.Report) {
+			r.State = evidence.Disk{Path: "/run/containerd", Mount: evidence.Mount{Type: "tmpfs", Device: "0:24"}, Total: 800 << 20, Inodes: 1000, InodesUnused: 900}
+		}, DiskFull, "du -h", "mount -o remount,size=1638400k,nr_inodes=2000"},
+		{"files of the runtime", func(_ *node, r *evidence.Report) {
+			r.Limits = []evidence.Limit{{What: evidence.OpenFiles, Of: "containerd", PID: 5, Used: 1000, Most: 1024, Path: "/proc/5/limits"}}
+		}, LimitsNear, "ls -l /proc/5/fd", "prlimit --pid 5 --nofile=1048576:1048576"},
+		{"files of the node", func(_ *node, r *evidence.Report) {
+			r.Limits = []evidence.Limit{{What: evidence.OpenFiles, Used: 1000, Most: 1024, Path: "/proc/sys/fs/file-nr"}}
+		}, LimitsNear, "for p in", "sysctl -w fs.file-max=2048"},
+		{"the clock", func(_ *node, r *evidence.Report) {
+			r.Clock = evidence.Clock{Watched: time.Hour, Step: time.Minute, Steps: 1}
+		}, ClockStep, "timedatectl status", "timedatectl set-ntp true"},
+		{"a crash", func(n *node, _ *evidence.Report) {
+			n.instances(0, "app", instance{6, false, 40 * time.Second, 2 * time.Second, 137, "OOMKilled"})
+		}, CrashLoop, "crictl logs", "raise the memory limit of ns-0/pod-00000"},
+		{"a crash by its own", func(n *node, _ *evidence.Report) {
+			n.instances(0, "app", instance{6, false, 40 * time.Second, 2 * time.Second, 1, "Error"})
+		}, CrashLoop, "crictl logs", "roll back the last change of ns-0/pod-00000"},
+		{"a disk without answer", func(_ *node, r *evidence.Report) {
+			p := &r.Processes.Daemons[0]
+			p.State, p.For, p.Stack = evidence.Uninterrupted, time.Minute, []string{"folio_wait_bit"}
+			p.Mount = evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
+		}, ProcessStuck, "ps -eLo", "no fix from the node is known while the disk does not answer"},
+		{"a server without answer", func(_ *node, r *evidence.Report) {
+			p := &r.Processes.Daemons[0]
+			p.State, p.For, p.Stack = evidence.Uninterrupted, time.Minute, []string{"wait_for_response"}
+			p.Mount = evidence.Mount{Point: "/data", Type: "cifs", Source: "//nas/x", Device: "0:52"}
+		}, ProcessStuck, "ps -eLo", "umount -f "},
+		{"a program without answer", func(_ *node, r *evidence.Report) {
+			p := &r.Processes.Daemons[0]
+			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Minute, "request_wait_answer"
+		}, ProcessStuck, "ps -o", "end the program that serves the file system"},
+		{"a churn", func(n *node, r *evidence.Report) {
+			more := healthy(300)
+			for i, p := range more.Pods {
+				p.Namespace, p.Name = "batch", "import-"+hash(i)
+				p.Old.Sandboxes[0].CreatedAt = ago(time.Minute)
+			}
+			n.Snapshot = more.relisted(engine.Relist{Took: 9 * time.Millisecond}, engine.Relist{Took: 40 * time.Second, List: 30 * time.Millisecond, Inspected: 280}).Snapshot
+			*r = *looked(n)
+		}, RelistSlowChurn, "crictl ps -a --last 50", "suspend or spread batch/import (300 of 300 changed pods)"},
+		{"pods without an address", func(n *node, r *evidence.Report) {
+			n.Snapshot = healthy(5).noAddress(4, time.Minute).Snapshot
+			*r = *looked(n)
+			n.pod(4).Namespace, n.pod(4).Name = "kube-system", "kube-flannel-ds-x7k2p"
+		}, NoAddress, "ls -l /etc/cni/net.d", "kubectl delete pod -n kube-system -- kube-flannel-ds-x7k2p"},
+		{"a stopped runtime", func(_ *node, r *evidence.Report) { r.Processes.Daemons[0].State = evidence.Stopped }, ProcessStuck, "ps -o", "kill -CONT 1019"},
+		{"orphans", func(_ *node, r *evidence.Report) { shimOf(r, 1).Sandbox = "lost" }, OrphanShims, "ps -o", "pkill -9 -P 1007; kill -9 1007"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := checked(3)
+			in := n.input()
+			in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+			tt.change(n, in.Evidence)
+			found := Diagnose(in)
+			if len(found) == 0 {
+				t.Fatal("nothing found")
+			}
+			f := RootCause(found)
+			check, act := f.check(), f.act()
+			if f.ID != tt.id || !strings.Contains(check.Command, tt.check) || !strings.Contains(act.Command+"# "+act.Text, tt.act) {
+				t.Errorf("%s: check %q, act %q of %q, want %q and %q", f.ID, check, act, f.Next, tt.check, tt.act)
+			}
+		})
+	}
+}
+
+// An entry that cannot be read is removed by the id that the error names.
+func TestUnreadableEntryIsRemoved(t *testing.T) {
+	for text, want := range map[string]string{garbled: "crictl rmp -f 3f2a", "unreadable answer: string field contains invalid UTF-8": ""} {
+		n := healthy(3).fail(call.ListPodSandbox, call.ErrUnreadable, text, 20)
+		found := n.diagnose()
+		if len(found) == 0 || found[0].ID != UnreadableAnswer {
+			t.Fatalf("found %s", gist(found))
+		}
+		if act := found[0].act(); act.Command != want || act.Text == "" {
+			t.Errorf("act %q, want %q", act, want)
+		}
+	}
+}
