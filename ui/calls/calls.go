@@ -1,5 +1,5 @@
 // Package calls is the pane of the calls to the runtime: how those of each operation
-// went, and which are out.
+// went, over time and by how long they took, and which are out; and the sheet of one operation.
 package calls
 
 import (
@@ -128,6 +128,14 @@ func (c *calls) sort() {
 	rows := slices.SortedFunc(slices.Values(c.Rows()), func(a, b *row) int { return int(a.Op) - int(b.Op) })
 	c.Sort(rows)
 	c.Set(rows)
+}
+
+// Legend explains the columns, and what stands below the rows where there is room.
+func (c *calls) Legend() [][2]string {
+	return append(c.TablePane.Legend(),
+		[2]string{"chart", "over time the slowest call, by the scale at its left: each mark is ten times the one below; what has no answer climbs while it is out"},
+		[2]string{"TOOK", "how many calls took less than that, and not less than the line above; and where the quantiles are"},
+		[2]string{"IN FLIGHT", "the calls that are out, the oldest first: which try in a row, about what, for whom, and how long it is waited for yet"})
 }
 
 // Subject returns the operation under the cursor.

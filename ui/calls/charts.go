@@ -21,6 +21,7 @@ type charts struct {
 	main   int // of the large one
 	large  tile
 	bars   []say.Bar
+	theme  *theme.Theme // that the legend was made for
 	legend strip.Legend
 	small  []tile // from left to right, row by row
 	across int    // of them in a row
@@ -92,7 +93,9 @@ func (c *charts) observeLarge(v *pane.View, r *row, w int) {
 	t.w, t.h = w-bars-theme.When(bars > 0, gap, 0), c.main-2
 	t.chart.Read(v, r.Op, t.w, t.h)
 	c.bars = say.Histogram(v.Theme, &r.Calls, bars-labelCells-1, theme.When(bars > 0, t.h, 0))
-	c.legend = strip.NewLegend(v.Pen())
+	if c.theme != v.Theme {
+		c.theme, c.legend = v.Theme, strip.NewLegend(v.Pen())
+	}
 }
 
 // labelCells is how wide the labels of a histogram are.

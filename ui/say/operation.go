@@ -22,9 +22,6 @@ type Bar struct {
 	Style theme.Style
 }
 
-// countCells is how many cells the longest Count of a bar may take.
-const countCells = 18
-
 // Histogram returns how long the calls of an operation took, the quickest first, in bars of
 // w cells at most with what stands behind them, and no more of them than most: the quickest
 // are taken together. Where a call was there is at least a cell.
@@ -46,20 +43,23 @@ func Histogram(t *theme.Theme, c *answers.Calls, w, most int) []Bar {
 	if first > 0 {
 		begins, _ = counts.Limit(first - 1)
 	}
-	longest, width := slices.Max(counts[:]), max(w-countCells, 1)
 	var bars []Bar
+	behind := 0 // cells that the longest text behind a bar takes
 	for i := first; i <= last; i++ {
 		limit, shorter := counts.Limit(i)
 		b := Bar{Label: theme.When(shorter, "<", ">=") + text.Round(limit), Count: text.Count(counts[i]), Style: Graded(t, begins)}
-		if counts[i] > 0 {
-			b.Cells = max(1, int(uint64(width)*counts[i]/longest))
-		}
 		for at, took := range [...]time.Duration{c.P50, c.P90, c.P99} {
 			if max(counts.Of(took), first) == i {
 				b.Count += [...]string{" p50", " p90", " p99"}[at]
 			}
 		}
-		bars, begins = append(bars, b), limit
+		bars, begins, behind = append(bars, b), limit, max(behind, 1+len(b.Count))
+	}
+	longest, width := slices.Max(counts[:]), uint64(max(w-behind, 1))
+	for i := range bars {
+		if n := counts[first+i]; n > 0 {
+			bars[i].Cells = int(max(1, width*n/longest))
+		}
 	}
 	return bars
 }

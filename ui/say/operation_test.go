@@ -22,15 +22,15 @@ func TestHistogram(t *testing.T) {
 	c := answers.Calls{P50: 500 * time.Microsecond, P90: 2 * time.Millisecond, P99: 45 * time.Second}
 	c.Took = [12]uint64{1: 1000, 2: 500, 4: 1, 11: 100}
 	for _, tt := range []struct {
-		most int
-		want string
+		w, most int
+		want    string
 	}{
-		{12, "<1ms 20 1000 p50; <3ms 10 500 p90; <10ms 0 0; <30ms 1 1; <100ms 0 0; <300ms 0 0; <1s 0 0; <3s 0 0; <10s 0 0; <30s 0 0; >=30s 2 100 p99"},
-		{3, "<10s 20 1501 p50 p90; <30s 0 0; >=30s 1 100 p99"},
-		{0, ""},
+		{29, 12, "<1ms 20 1000 p50; <3ms 10 500 p90; <10ms 0 0; <30ms 1 1; <100ms 0 0; <300ms 0 0; <1s 0 0; <3s 0 0; <10s 0 0; <30s 0 0; >=30s 2 100 p99"},
+		{33, 3, "<10s 20 1501 p50 p90; <30s 0 0; >=30s 1 100 p99"},
+		{33, 0, ""},
 	} {
 		var got []string
-		for _, b := range Histogram(&th, &c, 20+countCells, tt.most) {
+		for _, b := range Histogram(&th, &c, tt.w, tt.most) {
 			got = append(got, fmt.Sprint(b.Label, " ", b.Cells, " ", b.Count))
 		}
 		if said := strings.Join(got, "; "); said != tt.want {
