@@ -133,7 +133,7 @@ func (c *calls) sort() {
 // Legend explains the columns, and what stands below the rows where there is room.
 func (c *calls) Legend() [][2]string {
 	return append(c.TablePane.Legend(),
-		[2]string{"chart", "over time the slowest call, by the scale at its left: each mark is ten times the one below; what has no answer climbs while it is out"},
+		[2]string{"chart", "over time the slowest call, by the logarithmic scale at its left; what has no answer climbs while it is out"},
 		[2]string{"TOOK", "how many calls took less than that, and not less than the line above; and where the quantiles are"},
 		[2]string{"IN FLIGHT", "the calls that are out, the oldest first: which try in a row, about what, for whom, and how long it is waited for yet"})
 }
