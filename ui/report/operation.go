@@ -32,7 +32,7 @@ func (o Form) figures(s *engine.Snapshot, c *answers.Calls) widget.Section {
 	}
 	all.Add(widget.Fact("calls", widget.Plain, said))
 	if c.Errors > 0 {
-		all.Add(widget.Fact("failed", widget.Bad, text.Count(c.Errors)))
+		all.Add(widget.Styled("failed", widget.Plain, o.Theme.Bad, o.Theme.Symbols.SparkFailed+" "+text.Count(c.Errors)))
 	}
 	switch {
 	case c.Count == 0:
