@@ -141,7 +141,10 @@ func TestStartSettings(t *testing.T) {
 // TestCallsHaveNoPod holds that a key that is meant for the pod under the
 // cursor does nothing where no such cursor is seen.
 func TestCallsHaveNoPod(t *testing.T) {
-	for _, key := range []string{"r", "c", "y", "enter"} {
+	if s := newStage(t, 80, 24).show(panetest.Healthy()).press("3", "G", "enter"); s.focused() != "ContainerStatus" || len(s.m.layers) != 1 {
+		t.Errorf("enter on an operation opens %q", s.focused())
+	}
+	for _, key := range []string{"r", "c", "y"} {
 		s := newStage(t, 80, 24).show(panetest.Healthy()).press("3", key)
 		if len(s.controls.got) > 0 || len(s.m.layers) > 0 {
 			t.Errorf("%s in the calls pane: asked %q, open %q", key, s.controls.got, s.focused())

@@ -43,7 +43,7 @@ func Columns() model.FilterColumns {
 
 // sheets open what a cursor is on: the first that knows the subject does. Each returns
 // nil for a subject that it is not about.
-var sheets = []func(*pane.View, pane.Subject) pane.Pane{findings.Sheet, events.Sheet, pods.Sheet}
+var sheets = []func(*pane.View, pane.Subject) pane.Pane{findings.Sheet, events.Sheet, pods.Sheet, calls.Sheet}
 
 // openers make the layers that have a key of their own. The same key closes them.
 var openers = map[keymap.Action]func(*Model) pane.Pane{

@@ -143,7 +143,7 @@ func (m *Model) actSubject(a keymap.Action) bool {
 			m.Say("nothing is known of what is under the cursor")
 		}
 	case a == keymap.Copy:
-		m.later(pane.Copy(m, cmp.Or(s.ID, s.Pod.Name, string(s.Pod.UID))))
+		m.later(pane.Copy(m, cmp.Or(s.ID, s.Pod.Name, string(s.Pod.UID), s.Operation)))
 	case a != keymap.ReinspectPod && a != keymap.Raw:
 		return false
 	case s.Pod.UID == "":

@@ -1,6 +1,10 @@
 package answers
 
-import "time"
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
 
 // A Policy says how a machine looks at its runtime: again and again as the kubelet
 // does, or once within a bounded time. Every snapshot has the one it was made by.
@@ -10,6 +14,16 @@ type Policy struct {
 	CallTimeout time.Duration // of the calls that are ours: status calls of a sweep, probes
 	Width       int           // how many status calls of a sweep are out at most
 	Deadline    time.Duration // of the whole, if Once
+}
+
+// Limit returns for how long a running engine waits for a call: as long as the kubelet does
+// for what the kubelet asks too, and less for what is ours.
+func (p Policy) Limit(f call.Flight) time.Duration {
+	switch f.By {
+	case call.ByProbe, call.BySweep, call.BySearch:
+		return p.CallTimeout
+	}
+	return p.ListTimeout
 }
 
 // Silence is for how long at most a call that costs nothing may be out before a

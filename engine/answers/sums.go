@@ -12,29 +12,32 @@ import (
 
 const (
 	secondsKept = 120
+	slowestKept = 10
 	maxCodes    = 32 // bounds the memory that a runtime with made-up codes can take
 )
 
 // Calls says how the calls of one operation went.
 type Calls struct {
-	Op                call.Operation `line:"operation"`
-	Count             uint64         `line:"count"`  // returned so far, failed or not
-	Errors            uint64         `line:"errors"` // failed, but for those in Gone
-	Gone              uint64         `line:"gone"`   // asked for an object that had gone meanwhile: an answer, not an error
-	ByCode            []CodeCount    `line:"-"`      // errors by gRPC code, most frequent first
-	P50               time.Duration  `line:"p50Seconds"`
-	P90               time.Duration  `line:"-"`
-	P99               time.Duration  `line:"p99Seconds"`
-	Max               time.Duration  `line:"maxSeconds"`
-	Last              time.Duration  `line:"-"` // of the last call that returned, failed or not
-	InFlight          int            `line:"inFlight"`
-	RequestBytes      uint64         `line:"-"`                   // over all calls
-	ResponseBytes     uint64         `line:"responseBytes"`       // over all calls
-	LastResponseBytes uint64         `line:"lastResponseBytes"`   // of the last call that returned; a list of one pod does not count, as it says nothing of the size of the list of all
-	LastOK            time.Time      `line:"-"`                   // zero if none succeeded
-	LastErr           error          `line:"lastError,omitempty"` // of the last failed call; nil if none
-	LastErrAt         time.Time      `line:"-"`
-	Seconds           []Second       `line:"-"` // those in which calls returned, but for the one that is not over; the last 120, oldest first
+	Op                call.Operation   `line:"operation"`
+	Count             uint64           `line:"count"`  // returned so far, failed or not
+	Errors            uint64           `line:"errors"` // failed, but for those in Gone
+	Gone              uint64           `line:"gone"`   // asked for an object that had gone meanwhile: an answer, not an error
+	ByCode            []CodeCount      `line:"-"`      // errors by gRPC code, most frequent first
+	P50               time.Duration    `line:"p50Seconds"`
+	P90               time.Duration    `line:"-"`
+	P99               time.Duration    `line:"p99Seconds"`
+	Max               time.Duration    `line:"maxSeconds"`
+	Last              time.Duration    `line:"-"` // of the last call that returned, failed or not
+	InFlight          int              `line:"inFlight"`
+	RequestBytes      uint64           `line:"-"`                   // over all calls
+	ResponseBytes     uint64           `line:"responseBytes"`       // over all calls
+	LastResponseBytes uint64           `line:"lastResponseBytes"`   // of the last call that returned; a list of one pod does not count, as it says nothing of the size of the list of all
+	LastOK            time.Time        `line:"-"`                   // zero if none succeeded
+	LastErr           error            `line:"lastError,omitempty"` // of the last failed call; nil if none
+	LastErrAt         time.Time        `line:"-"`
+	Took              quantile.Buckets `line:"-"` // how long all that returned took
+	Slowest           []Outcome        `line:"-"` // of operations about one object the longest call of each, failed or not, of up to 10 objects, the slowest first
+	Seconds           []Second         `line:"-"` // those in which calls returned, but for the one that is not over; the last 120, oldest first
 }
 
 // A Second says how the calls of one operation went that returned within a second.
@@ -93,6 +96,9 @@ func (s *Sums) Ended(f call.Flight, at time.Time, carried call.Trace, err error)
 		}
 	}
 	o.add(at, at.Sub(f.Since), err)
+	if f.Op.AboutObject() {
+		o.slow(Outcome{Flight: f, At: at, Took: at.Sub(f.Since), Err: err})
+	}
 	o.RequestBytes += uint64(max(carried.RequestBytes, 0))
 	o.ResponseBytes += uint64(max(carried.ResponseBytes, 0))
 	if !f.Op.IsList() || f.Pod.UID == "" {
@@ -148,6 +154,25 @@ func (s *operationSum) add(at time.Time, took time.Duration, err error) {
 	s.codes[code]++
 }
 
+// slow takes a call in if it is one of the slowest. Most calls are not, and cost nothing.
+func (s *operationSum) slow(o Outcome) {
+	all := s.Slowest
+	if n := len(all); n == slowestKept && o.Took <= all[n-1].Took {
+		return
+	}
+	same := slices.IndexFunc(all, func(was Outcome) bool { return was.ID == o.ID })
+	if same >= 0 && o.Took <= all[same].Took {
+		return
+	}
+	next := slices.Clone(all) // never written to where a snapshot can see it
+	if same >= 0 {
+		next = slices.Delete(next, same, same+1)
+	}
+	i, _ := slices.BinarySearchFunc(next, o, func(a, b Outcome) int { return cmp.Compare(b.Took, a.Took) })
+	next = slices.Insert(next, i, o)
+	s.Slowest = next[:min(len(next), slowestKept)]
+}
+
 // Read returns the sums by operation, in the order of [call.Operations]. The
 // caller may keep them.
 func (s *Sums) Read(now time.Time) []Calls {
@@ -189,7 +214,7 @@ func (s *Sums) AnsweredSince(at time.Time) bool {
 func (s *operationSum) read() Calls {
 	if s.stale {
 		s.P50, s.P90, s.P99 = s.took.Quantiles()
-		s.Max = s.took.Max()
+		s.Max, s.Took = s.took.Max(), s.took.Buckets()
 		s.ByCode = byCode(s.codes)
 		s.stale = false
 	}

@@ -68,3 +68,58 @@ func TestCodesAreBounded(t *testing.T) {
 		t.Errorf("%d codes, first %v", len(sum.ByCode), sum.ByCode[0])
 	}
 }
+
+// Of each object the longest call is kept, of no more objects than are shown, and nobody
+// writes to what a snapshot has. A call that is no slower than those costs nothing.
+func TestSlowest(t *testing.T) {
+	start := time.Unix(1000, 0)
+	s := NewSums(start)
+	end := func(op call.Operation, id int, took time.Duration, err error) {
+		s.Ended(call.Flight{Op: op, ID: fmt.Sprint(id), Since: start}, start.Add(took), call.Trace{}, err)
+	}
+	told := func() (said []string) {
+		for _, o := range s.Read(start)[call.ContainerStatus].Slowest {
+			said = append(said, fmt.Sprint(o.ID, " ", o.Took, " ", o.Err != nil))
+		}
+		return said
+	}
+	end(call.Status, 0, time.Hour, nil)
+	end(call.PodSandboxStatus, 0, time.Hour, nil)
+	end(call.ContainerStatus, 1, 20*time.Millisecond, nil)
+	end(call.ContainerStatus, 2, 30*time.Millisecond, call.ErrDeadline)
+	early := s.Read(start)[call.ContainerStatus].Slowest
+	end(call.ContainerStatus, 1, 40*time.Millisecond, nil)
+	end(call.ContainerStatus, 2, 10*time.Millisecond, nil)
+	if diff := cmp.Diff([]string{"1 40ms false", "2 30ms true"}, told()); diff != "" {
+		t.Errorf("the longest of each (-want +got):\n%s", diff)
+	}
+	if early[0].ID != "2" || early[1].Took != 20*time.Millisecond {
+		t.Errorf("what was read before has become %v", early)
+	}
+	for id := range 2 * slowestKept {
+		end(call.ContainerStatus, id, time.Duration(100+id)*time.Millisecond, nil)
+	}
+	if got := told(); len(got) != slowestKept || got[0] != "19 119ms false" || got[slowestKept-1] != "10 110ms false" {
+		t.Errorf("kept %v", got)
+	}
+	usual := Outcome{Flight: call.Flight{ID: "12"}, Took: time.Millisecond}
+	if n := testing.AllocsPerRun(100, func() { s.byOp[call.ContainerStatus].slow(usual) }); n != 0 {
+		t.Errorf("a call as usual costs %v allocations", n)
+	}
+	if got := s.Read(start)[call.Status]; got.Slowest != nil || got.Took[got.Took.Of(time.Hour)] != 1 {
+		t.Errorf("of calls about no object: %v, in buckets %v", got.Slowest, got.Took)
+	}
+}
+
+func TestLimit(t *testing.T) {
+	p := Policy{ListTimeout: time.Minute, CallTimeout: time.Second}
+	for by := range call.AskerCount {
+		want := time.Minute
+		if by == call.ByProbe || by == call.BySweep || by == call.BySearch {
+			want = time.Second
+		}
+		if got := p.Limit(call.Flight{By: by}); got != want {
+			t.Errorf("asker %d waits for %v, want %v", by, got, want)
+		}
+	}
+}

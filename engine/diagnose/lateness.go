@@ -86,6 +86,9 @@ func RelistCall(s *engine.Snapshot) *call.Flight {
 // TookLong reports whether a call or a relist took longer than it does where all is well.
 func TookLong(d time.Duration) bool { return d >= answers.Late }
 
+// TookTooLong reports whether it took as long as what hangs to be critical.
+func TookTooLong(d time.Duration) bool { return d >= answers.HungLong }
+
 // LagsBehind reports whether an event was detected late.
 func LagsBehind(lag time.Duration) bool { return lag >= lagLate }
 

@@ -2,10 +2,12 @@ package calls
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/say"
@@ -48,6 +50,26 @@ func below(v *pane.View, rows []*row, w int) [][]text.Span {
 		}
 	}
 	return out
+}
+
+const (
+	roomy   = 20 // lines below the rows from which room is held for calls that may be out
+	mostOut = 3  // calls that are listed
+)
+
+// inFlight lists the calls that are out, the oldest first.
+func inFlight(v *pane.View) [][]text.Span {
+	out := slices.DeleteFunc(slices.Clone(v.InFlight), func(f call.Flight) bool { return f.Op == call.GetContainerEvents })
+	more := len(out) - mostOut
+	lines := say.Flights(v.Theme, v.Snapshot, out[:min(len(out), mostOut)])
+	switch {
+	case len(out) == 0:
+		return [][]text.Span{{text.Say(v.Theme.Head, "IN FLIGHT  none")}}
+	case more > 0:
+		lines[0][len(lines[0])-1].Width = 0
+		lines[0] = append(lines[0], text.Say(v.Theme.Dim, "  and "+text.Count(uint64(more))+" more"))
+	}
+	return lines
 }
 
 // beside says what is known of an operation, also what its columns have no room for.

@@ -1,5 +1,5 @@
 // Package calls is the pane of the calls to the runtime: how those of each operation
-// went, and which are out.
+// went, over time and by how long they took, and which are out; and the sheet of one operation.
 package calls
 
 import (
@@ -31,9 +31,10 @@ type row struct {
 // made or not, and lines below them of what the columns have no room for.
 type calls struct {
 	layer.TablePane[*row, call.Operation]
-	about []text.Span // of all calls
-	below [][]text.Span
-	lines int // that the pane can make use of below the rows
+	about  []text.Span // of all calls
+	charts charts
+	below  [][]text.Span
+	lines  int // that the pane can make use of below the rows
 }
 
 // New returns the pane. It is not safe for concurrent use.
@@ -45,12 +46,13 @@ func New(set pane.Settings) pane.Pane {
 	return c
 }
 
-// linesBelow is how many lines the pane can make use of below the rows.
-const linesBelow = 4
+// linesBelow is how many lines the pane can make use of below the rows: a chart, and a few that
+// are told.
+const linesBelow = leastMain + 6
 
 // footer is what the footer names, the most useful first.
 var footer = []keymap.Action{
-	keymap.Help, keymap.Sweep, keymap.PauseRelist, keymap.RelistNow, keymap.SortNext, keymap.EventSources, keymap.NextPane, keymap.FullScreen,
+	keymap.Help, keymap.Detail, keymap.Sweep, keymap.PauseRelist, keymap.RelistNow, keymap.SortNext, keymap.ZoomOut, keymap.EventSources, keymap.NextPane, keymap.FullScreen,
 	keymap.Freeze, keymap.Quit,
 }
 
@@ -76,9 +78,27 @@ func (c *calls) Observe(v *pane.View, w, h int) {
 	c.TablePane.Observe(v, w, min(h, 1+len(rows)))
 	c.Sort(rows)
 	c.Set(rows)
-	if c.below = nil; h > 0 {
-		c.below = below(v, rows, w)
+	if c.below, c.charts.lines = nil, 0; h > 0 {
+		c.fill(v, rows, w, h-1-len(rows))
 	}
+}
+
+// fill fills the lines below the rows: charts where there is room for them beside what is
+// told anyway, the calls that are out, and what columns have no room for.
+func (c *calls) fill(v *pane.View, rows []*row, w, room int) {
+	told, out := below(v, rows, w), inFlight(v)
+	held := len(told) + len(out)
+	if room >= roomy { // the charts stay as they are while calls come and go
+		held = len(told) + 2 + mostOut
+		out = append([][]text.Span{nil}, out...)
+	}
+	if r, ok := c.Current(); ok && room-held >= leastMain {
+		c.charts.observe(v, rows, r, w, room-held)
+		told = append(out, told...)
+	} else {
+		told = append(told, out...)
+	}
+	c.below = told
 }
 
 func newRow(v *pane.View, op call.Operation) *row {
@@ -110,16 +130,34 @@ func (c *calls) sort() {
 	c.Set(rows)
 }
 
-// Draw draws the heads, a row, or a line below them.
+// Legend explains the columns, and what stands below the rows where there is room.
+func (c *calls) Legend() [][2]string {
+	return append(c.TablePane.Legend(),
+		[2]string{"chart", "over time the slowest call, by the logarithmic scale at its left; what has no answer climbs while it is out"},
+		[2]string{"TOOK", "how many calls took less than that, and not less than the line above; and where the quantiles are"},
+		[2]string{"IN FLIGHT", "the calls that are out, the oldest first: which try in a row, about what, for whom, and how long it is waited for yet"})
+}
+
+// Subject returns the operation under the cursor.
+func (c *calls) Subject() pane.Subject {
+	if r, ok := c.Current(); ok {
+		return pane.Subject{Operation: r.Op.String()}
+	}
+	return pane.Subject{}
+}
+
+// Draw draws the heads, a row, a line of the charts, or one of what is told below.
 func (c *calls) Draw(l *text.Line, y int, focused bool) {
-	switch n := y - 1 - c.Len(); {
+	n := y - 1 - c.Len()
+	told := n - c.charts.lines
+	switch r, ok := c.Current(); {
 	case n < 0:
 		c.TablePane.Draw(l, y, focused)
-	case n < len(c.below):
-		c.View.Pen().Slots(l, c.below[n])
-	case n == len(c.below) && focused:
-		if r, ok := c.Current(); ok {
-			l.Put(c.View.Theme.Dim, beside(r))
-		}
+	case told < 0:
+		c.charts.draw(l, c.View.Pen(), n)
+	case told < len(c.below):
+		c.View.Pen().Slots(l, c.below[told])
+	case told == len(c.below) && focused && ok && c.charts.lines == 0:
+		l.Put(c.View.Theme.Dim, beside(r))
 	}
 }

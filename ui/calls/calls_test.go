@@ -20,17 +20,42 @@ func fields(s *Stage, op string) string {
 	return strings.Join(strings.Fields(strings.TrimPrefix(s.Row(op+" "), op)), " ")
 }
 
+// busy gives all operations a past of two minutes: each takes longer than the one before, now
+// and then much longer, and one call of lists failed for a while.
+func busy(s *engine.Snapshot) *engine.Snapshot {
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		for n := range 120 {
+			took := time.Duration((1+i)*(300+n*n%53*40)) * time.Microsecond
+			if (n+i)%41 == 7 {
+				took *= 90
+			}
+			if i == 5 && n > 100 && n < 110 {
+				took = time.Duration(n-100) * time.Second
+			}
+			at := answers.Second{At: s.Started.Add(time.Duration(3480+n) * time.Second), Count: 1, Slowest: took}
+			if i == 2 && n >= 60 && n < 64 {
+				at.Errors = 1
+			}
+			c.Seconds = append(c.Seconds, at)
+			c.Took[c.Took.Of(took)] += 7
+		}
+	}
+	return s
+}
+
 func TestGoldens(t *testing.T) {
-	Goldens(t, "healthy", func(w, h int) *Stage { return NewStage(New(pane.Settings{}), View(Healthy()), w, h) })
+	Goldens(t, "healthy", func(w, h int) *Stage { return NewStage(New(pane.Settings{}), View(busy(Healthy())), w, h).Press("G") })
 	Goldens(t, "hung", func(w, h int) *Stage {
 		sweep := SweepOf(330, true)
 		sweep.Began, sweep.Ended = Ago(3*time.Minute), Ago(177*time.Second)
-		s := Probed(sweep)
+		s := busy(Probed(sweep))
+		s.Policy = answers.Policy{ListTimeout: 2 * time.Minute, CallTimeout: 2 * time.Second}
 		s.Calls[0], s.Calls[3] = answers.Calls{}, answers.Calls{Op: call.ListContainers, InFlight: 1}
 		return NewStage(New(pane.Settings{}), With(View(s), Findings()...), w, h).Press("G")
 	})
 	Goldens(t, "failing", func(w, h int) *Stage {
-		return NewStage(New(pane.Settings{}), View(Failing()), w, h).Press(">", ">", "j")
+		return NewStage(New(pane.Settings{}), View(busy(Failing())), w, h).Press(">", ">", "j")
 	})
 	Goldens(t, "streams", func(w, h int) *Stage { return NewStage(New(pane.Settings{}), View(Streamed()), w, h) })
 	NewStage(New(pane.Settings{}), View(Hostile()), 78, 19).Golden(t, "hostile")
@@ -107,8 +132,8 @@ func TestWords(t *testing.T) {
 	if line := s.Lines()[1]; !strings.Contains(line, s.V.Theme.Selected.With(s.V.Theme.Warn).On) {
 		t.Errorf("what took 2 s is not loud in %q", line)
 	}
-	l := text.Line{}
-	for y := range 20 {
+	l, s := text.Line{}, NewStage(New(pane.Settings{}), View(snap), 118, 9)
+	for y := range 9 {
 		l.Begin(118)
 		s.Draw(&l, y, false)
 	}
@@ -185,7 +210,8 @@ func TestClick(t *testing.T) {
 	if s.Said != "calls sorted by last-ok" {
 		t.Errorf("a click on a head says %q", s.Said)
 	}
-	if clicked.Click(5, 3, s); !strings.HasPrefix(s.Row("calls, the longest"), "ListPodSandbox: ") {
+	clicked.Click(5, 3, s)
+	if s.Refresh(); !strings.HasPrefix(s.Row("calls, the longest"), "ListPodSandbox: ") {
 		t.Errorf("a click on the third row goes to %q", s.Row("calls, the longest"))
 	}
 	hidden := NewStage(New(pane.Settings{Hidden: map[string][]string{"calls": {"bytes"}}}), View(Healthy()), 118, 20)

@@ -14,7 +14,7 @@ const seconds = int(Reach / time.Second)
 type Sample struct {
 	Slowest       time.Duration
 	Count, Errors uint32
-	Silent        bool // a call had been out for longer than the same take, and had no answer yet
+	Out           time.Duration // for which a call had been out at its end, of one that was out for longer than the same take; 0 if none was
 }
 
 // A series is a ring of one sample for each second since the start.
@@ -71,7 +71,11 @@ func (t *times) miss(s *engine.Snapshot, f call.Flight) {
 	now := int(s.At.Sub(s.Started) / time.Second)
 	for n := max(int(f.Since.Sub(s.Started)/time.Second), now-seconds); n <= now; n++ {
 		if to := t.calls[f.Op].at(n); to != nil {
-			to.Silent = true
+			end := s.Started.Add(time.Duration(n+1) * time.Second)
+			if end.After(s.At) {
+				end = s.At
+			}
+			to.Out = max(to.Out, f.Elapsed(end))
 		}
 	}
 }
@@ -90,7 +94,7 @@ func (j *Journal) Calls(op call.Operation, from, to time.Time) Sample {
 		sum.Slowest = max(sum.Slowest, s.Slowest)
 		sum.Count += s.Count
 		sum.Errors += s.Errors
-		sum.Silent = sum.Silent || s.Silent
+		sum.Out = max(sum.Out, s.Out)
 	}
 	return sum
 }

@@ -108,7 +108,7 @@ func TestTheEventStreamIsNotMissed(t *testing.T) {
 		j.Observe(engine.Update{Snapshot: s})
 	}
 	for op, want := range map[call.Operation]bool{call.GetContainerEvents: false, call.Status: true} {
-		if got := j.Calls(op, noon, noon.Add(time.Hour)).Silent; got != want {
+		if got := j.Calls(op, noon, noon.Add(time.Hour)).Out > 0; got != want {
 			t.Errorf("%v is silent: %v", op, got)
 		}
 	}
@@ -133,7 +133,7 @@ func TestCallsOverTime(t *testing.T) {
 	show(10*time.Second, all) // again what was known
 	hung := call.Flight{Op: call.Status, Since: noon.Add(10500 * time.Millisecond)}
 	show(12*time.Second, all, hung)
-	if between(0, 100).Silent {
+	if between(0, 100).Out > 0 {
 		t.Error("a call is missed that takes no longer than twice what is usual")
 	}
 	show(14*time.Second, all, hung)
@@ -148,9 +148,9 @@ func TestCallsOverTime(t *testing.T) {
 		{-50, 10, Sample{Slowest: 90, Count: 6, Errors: 1}},
 		{2, 9, Sample{}},
 		{9, 10, Sample{Slowest: 90, Count: 3}},
-		{10, 11, Sample{Silent: true}},
-		{12, 16, Sample{Silent: true}},
-		{16, 17, Sample{Slowest: 6 * time.Second, Count: 1, Silent: true}},
+		{10, 11, Sample{Out: 500 * time.Millisecond}},
+		{12, 16, Sample{Out: 5500 * time.Millisecond}},
+		{16, 17, Sample{Slowest: 6 * time.Second, Count: 1, Out: 5500 * time.Millisecond}},
 		{17, 99, Sample{}},
 	} {
 		if got := between(tt.from, tt.to); got != tt.want {

@@ -68,11 +68,12 @@ type Info struct {
 }
 
 // A Subject is what a cursor is on, or a sheet about: a pod, something in it, a
-// finding, or an event. What is not known of it is zero.
+// finding, an event, or the calls of an operation. What is not known of it is zero.
 type Subject struct {
 	pleg.ObjectRef
-	Finding *diagnose.Finding
-	Event   uint64 // the event's Seq
+	Finding   *diagnose.Finding
+	Event     uint64 // the event's Seq
+	Operation string // by its name; empty if it is about none
 }
 
 // A Reply is the message in which a command answers its pane: the screen calls it. A

@@ -1,5 +1,5 @@
-// Package report says what is known of a finding, a node and its event sources as sections
-// of rows, once for the screen and for lines: a [widget.Doc] prints them. Its texts are not
+// Package report says what is known of a finding, a node and its event sources, and the calls
+// of an operation as sections of rows, once for the screen and for lines: a [widget.Doc] prints them. Its texts are not
 // cleaned: that is done where they are printed. All of it is pure and safe for concurrent
 // use.
 package report

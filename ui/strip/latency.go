@@ -21,7 +21,7 @@ func Latency(l *text.Line, v *pane.View, op call.Operation, w int) {
 		switch {
 		case s.Errors > 0:
 			return p.Symbols.SparkFailed, p.Bad
-		case s.Silent:
+		case s.Out > 0:
 			return p.Symbols.Blind, p.Bad
 		case s.Count == 0:
 			return "", theme.Style{}

@@ -2,6 +2,7 @@ package text
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -14,6 +15,9 @@ func Took(d time.Duration) string {
 	var buf [12]byte
 	return string(AppendTook(buf[:0], d))
 }
+
+// Round is [Took] for the marks of a scale: 1s, not 1.0s.
+func Round(d time.Duration) string { return strings.Replace(Took(d), ".0s", "s", 1) }
 
 // AppendTook appends what [Took] returns.
 func AppendTook(dst []byte, d time.Duration) []byte {

@@ -28,6 +28,7 @@ type Symbols struct {
 
 	Full, Empty string   // cells of a bar; brackets stand round them
 	Spark       []string // lowest first
+	Dots        []string // two bars side by side, each 0 to 4 high: see [Symbols.Pair]
 	SparkFailed string   // a relist whose list failed
 
 	Shades []string // how long calls took, the shortest first
@@ -54,6 +55,7 @@ var Unicode = Symbols{
 	Full: "█", Empty: "·",
 	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	SparkFailed: "✕",
+	Dots:        braille(),
 	Shades:      []string{"░", "▒", "▓", "█"},
 	Made:        "╌", Run: "━", Ended: "┈", Lag: "░", Sight: "◦", Blind: "╱", Pause: "║", Cursor: "▼",
 }
@@ -71,6 +73,38 @@ var ASCII = Symbols{
 	Full: "#", Empty: ".",
 	Spark:       []string{"_", ".", ":", "-", "=", "+", "*", "#"},
 	SparkFailed: "x",
+	Dots:        higher(" ", ".", ":", "+", "#"),
 	Shades:      []string{".", ":", "+", "#"},
 	Made:        ".", Run: "=", Ended: "_", Lag: "%", Sight: "'", Blind: "/", Pause: "|", Cursor: "v",
+}
+
+// dotsHigh is how many dots a cell is high.
+const dotsHigh = 4
+
+// Pair returns a cell with two bars of so many dots; what is higher than the cell fills it.
+func (s *Symbols) Pair(left, right int) string {
+	high := func(n int) int { return max(0, min(n, dotsHigh)) }
+	return s.Dots[high(left)*(dotsHigh+1)+high(right)]
+}
+
+// braille returns all pairs of bars of braille dots. A blank is a space, which any font has.
+func braille() (all []string) {
+	left, right := [...]rune{0, 0x40, 0x44, 0x46, 0x47}, [...]rune{0, 0x80, 0xA0, 0xB0, 0xB8}
+	for _, l := range left {
+		for _, r := range right {
+			all = append(all, string(0x2800+l+r))
+		}
+	}
+	all[0] = " "
+	return all
+}
+
+// higher returns a sign for all pairs of bars: that of the higher one.
+func higher(signs ...string) (all []string) {
+	for l := range signs {
+		for r := range signs {
+			all = append(all, signs[max(l, r)])
+		}
+	}
+	return all
 }

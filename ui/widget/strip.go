@@ -30,14 +30,14 @@ var barSteps = [...]time.Duration{
 	time.Second, 3 * time.Second, 10 * time.Second, 30 * time.Second,
 }
 
-// shadeSteps are the times at which a shade becomes darker.
-var shadeSteps = [...]time.Duration{100 * time.Millisecond, time.Second, 10 * time.Second}
+// ShadeSteps are the times at which a shade becomes darker.
+var ShadeSteps = [...]time.Duration{100 * time.Millisecond, time.Second, 10 * time.Second}
 
 // Height returns a bar as high as d is long, by a logarithmic scale.
 func (p Pen) Height(d time.Duration) string { return p.Symbols.Spark[step(barSteps[:], d)] }
 
 // Shade returns a cell that is the darker the longer d is.
-func (p Pen) Shade(d time.Duration) string { return p.Symbols.Shades[step(shadeSteps[:], d)] }
+func (p Pen) Shade(d time.Duration) string { return p.Symbols.Shades[step(ShadeSteps[:], d)] }
 
 // step returns how many of the steps d has reached.
 func step(steps []time.Duration, d time.Duration) int {

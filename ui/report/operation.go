@@ -1,0 +1,88 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/ui/say"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// Operation returns how the calls of one operation went: the figures, how long they took as a
+// histogram, and how they failed. The objects are a table of their own: see [Slowest].
+func Operation(o Form, s *engine.Snapshot, c *answers.Calls) []widget.Section {
+	return []widget.Section{o.figures(s, c), o.histogram(c), o.errors(s, c)}
+}
+
+func (o Form) figures(s *engine.Snapshot, c *answers.Calls) widget.Section {
+	all := widget.Section{Title: "Calls"}
+	if c.Count == 0 && c.InFlight == 0 {
+		all.Add(widget.Fact("calls", widget.Quiet, "none yet"))
+		return all
+	}
+	said := text.Count(c.Count) + " returned"
+	if c.Gone > 0 {
+		said += ", " + text.Count(c.Gone) + " for an object that had gone"
+	}
+	if c.InFlight > 0 {
+		said += ", " + text.Count(uint64(c.InFlight)) + " in flight"
+	}
+	all.Add(widget.Fact("calls", widget.Plain, said))
+	if c.Errors > 0 {
+		all.Add(widget.Styled("failed", widget.Plain, o.Theme.Bad, o.Theme.Symbols.SparkFailed+" "+text.Count(c.Errors)))
+	}
+	switch {
+	case c.Count == 0:
+		return all
+	case c.LastOK.IsZero():
+		all.Add(widget.Fact("last answered well", widget.Warn, "never"))
+	default:
+		all.Add(widget.Fact("last answered well", widget.Plain, text.AgeCoarse(s.At.Sub(c.LastOK))+" ago"))
+	}
+	took := "p50 " + text.Took(c.P50) + "   p90 " + text.Took(c.P90) + "   p99 " + text.Took(c.P99) + "   max " + text.Took(c.Max)
+	all.Add(widget.Styled("time taken", widget.Plain, o.Theme.Strong, took), widget.Fact("the last call", widget.Plain, text.Took(c.Last)))
+	all.Add(widget.Fact("bytes", widget.Plain, "received "+text.Bytes(c.ResponseBytes)+", "+text.Bytes(c.LastResponseBytes)+" in the last answer; sent "+text.Bytes(c.RequestBytes)))
+	return all
+}
+
+func (o Form) histogram(c *answers.Calls) widget.Section {
+	s := widget.Section{Title: "How many took how long"}
+	for _, b := range say.Histogram(o.Theme, c, min(o.Width, barsMost), len(c.Took)) {
+		s.Add(widget.Row{Label: b.Label, Spans: []text.Span{text.Say(b.Style, strings.Repeat(o.Theme.Symbols.Full, b.Cells)), text.Say(o.Theme.Text, theme.When(b.Cells > 0, " ", "")+b.Count)}})
+	}
+	return s
+}
+
+// errors tells of errors by gRPC code, and of the last one in the runtime's words.
+func (o Form) errors(s *engine.Snapshot, c *answers.Calls) widget.Section {
+	all := widget.Section{Title: "Errors"}
+	for _, n := range c.ByCode {
+		all.Add(widget.Fact(n.Code, widget.Plain, text.Count(n.Count)))
+	}
+	if c.LastErr != nil {
+		all.Add(widget.Styled("the last", widget.Plain, o.Theme.Bad, text.AgeCoarse(s.At.Sub(c.LastErrAt))+" ago: "+say.Reason(c.LastErr)))
+	}
+	return all
+}
+
+// barsMost is how many cells a histogram takes: a longer bar says no more.
+const barsMost = 80
+
+// Slowest returns a table of the slowest objects of an operation: its heads, and a line for
+// each.
+func Slowest(o Form, s *engine.Snapshot, c *answers.Calls) [][]text.Span {
+	rows := make([][]text.Span, len(c.Slowest))
+	for i := range c.Slowest {
+		f := &c.Slowest[i]
+		rows[i] = text.Each(o.Theme.Text, text.Took(f.Took), text.AgeCoarse(s.At.Sub(f.At)), say.Object(&f.Flight), theme.When(f.Err == nil, "answered", "failed"))
+		rows[i][0].Style = say.Graded(o.Theme, f.Took)
+		if f.Err != nil {
+			rows[i][3] = text.Say(o.Theme.Bad, o.Theme.Symbols.SparkFailed+" "+say.Reason(f.Err))
+		}
+	}
+	columns := []text.Column{{Head: "TOOK", Width: 10}, {Head: "AGO", Width: 7}, {Head: "OBJECT", Left: true}, {Head: "ANSWER", Left: true}}
+	return text.Figures(o.Theme.Head, columns, rows)
+}
