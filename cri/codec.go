@@ -46,8 +46,10 @@ func read(wire []byte, v any) error {
 	case decoder:
 		return v.decode(wire)
 	case proto.Message:
-		if err := weigh(parts(wire, v.ProtoReflect().Descriptor())); err != nil {
-			return err
+		if len(wire) > entriesLimit { // a part takes a byte at least
+			if err := weigh(parts(wire, v.ProtoReflect().Descriptor())); err != nil {
+				return err
+			}
 		}
 		return proto.Unmarshal(wire, v)
 	}
