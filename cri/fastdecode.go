@@ -3,6 +3,7 @@ package cri
 import (
 	"slices"
 
+	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
@@ -20,17 +21,24 @@ import (
 
 // read reads an answer into a list: by fast where it has the ordinary form, else by
 // add, once the generated code has read it into whole.
-func (l *list[T]) read(wire []byte, fast func([]byte) bool, whole proto.Message, add func()) error {
-	n, ordinary := entries(wire)
-	if err := weigh(n); err != nil {
-		return err
-	}
-	l.rows = slices.Grow(l.rows, n)
+func (l *list[T]) read(data mem.BufferSlice, fast func(pieces) bool, whole proto.Message, add func()) error {
 	before := *l
-	if ordinary && fast(wire) {
-		return nil
+	if n, ordinary := newPieces(data).entries(); ordinary {
+		if err := weigh(n); err != nil {
+			return err
+		}
+		l.rows = slices.Grow(l.rows, n)
+		if fast(newPieces(data)) {
+			return nil
+		}
 	}
 	*l = before
+	one := data.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer one.Free()
+	wire := one.ReadOnlyData()
+	if err := weigh(entries(wire)); err != nil {
+		return err
+	}
 	if err := proto.Unmarshal(wire, whole); err != nil {
 		return whose(wire, whole, err)
 	}
@@ -39,23 +47,23 @@ func (l *list[T]) read(wire []byte, fast func([]byte) bool, whole proto.Message,
 }
 
 // decode reads the sandboxes of an answer.
-func (l *sandboxList) decode(wire []byte) error {
+func (l *sandboxList) decode(data mem.BufferSlice) error {
 	var whole runtimev1.ListPodSandboxResponse
-	return l.read(wire, l.fastDecode, &whole, func() { l.add(whole.Items) })
+	return l.read(data, l.fastDecode, &whole, func() { l.add(whole.Items) })
 }
 
-func (l *sandboxList) fastDecode(wire []byte) bool {
-	return fastDecode(&l.list, wire, sandboxForm, l.add)
+func (l *sandboxList) fastDecode(p pieces) bool {
+	return fastDecode(&l.list, p, sandboxForm, l.add)
 }
 
 // decode reads the containers of an answer.
-func (l *containerList) decode(wire []byte) error {
+func (l *containerList) decode(data mem.BufferSlice) error {
 	var whole runtimev1.ListContainersResponse
-	return l.read(wire, l.fastDecode, &whole, func() { l.add(whole.Containers) })
+	return l.read(data, l.fastDecode, &whole, func() { l.add(whole.Containers) })
 }
 
-func (l *containerList) fastDecode(wire []byte) bool {
-	return fastDecode(&l.list, wire, containerForm, l.add)
+func (l *containerList) fastDecode(p pieces) bool {
+	return fastDecode(&l.list, p, containerForm, l.add)
 }
 
 // fastDecode adds the entries of an answer that has the ordinary form, up to the first that
@@ -63,22 +71,24 @@ func (l *containerList) fastDecode(wire []byte) bool {
 func fastDecode[T, M any, P interface {
 	message[M]
 	GetId() string
-}](l *list[T], wire []byte, formOf func(P) form, add func([]P)) bool {
+}](l *list[T], p pieces, formOf func(P) form, add func([]P)) bool {
 	one := []P{new(M)}
 	fm := formOf(one[0])
-	for len(wire) > 0 {
-		var f field
-		f, wire, _ = nextField(wire)
-		if l.again(f.bytes) {
+	for p.left > 0 {
+		entry, ok := p.entry()
+		if !ok {
+			return false
+		}
+		if l.again(entry) {
 			continue
 		}
 		one[0].Reset()
-		if !fm.read(f.bytes) {
+		if !fm.read(entry) {
 			return false
 		}
 		odd := l.Anomalies
 		add(one)
-		l.learn(one[0].GetId(), f.bytes, odd)
+		l.learn(one[0].GetId(), entry, odd)
 	}
 	return true
 }
@@ -131,8 +141,9 @@ func imageForm(m *runtimev1.ImageSpec) form {
 	}
 }
 
-// The lists are read as they come from the wire.
+// All of these are read as they come from the wire.
 var (
 	_ decoder = (*sandboxList)(nil)
 	_ decoder = (*containerList)(nil)
+	_ decoder = (*plugins)(nil)
 )

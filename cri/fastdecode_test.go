@@ -1,10 +1,12 @@
 package cri
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -79,7 +81,7 @@ func TestOrdinaryAnswersAreDecodedFast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !new(sandboxList).fastDecode(wire) {
+	if !new(sandboxList).fastDecode(newPieces(inPieces(wire))) {
 		t.Error("a sandbox was not decoded fast")
 	}
 	container := goodContainer()
@@ -89,7 +91,7 @@ func TestOrdinaryAnswersAreDecodedFast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !new(containerList).fastDecode(wire) {
+	if !new(containerList).fastDecode(newPieces(inPieces(wire))) {
 		t.Error("a container was not decoded fast")
 	}
 	agree(t, wire)
@@ -106,7 +108,7 @@ func FuzzFastDecode(f *testing.F) {
 
 func agree(t *testing.T, wire []byte) {
 	t.Helper()
-	if n, _ := entries(wire); n > entriesLimit || len(wire) > messageLimit {
+	if n := entries(wire); n > entriesLimit || len(wire) > messageLimit {
 		return
 	}
 	var wantS sandboxList
@@ -118,7 +120,7 @@ func agree(t *testing.T, wire []byte) {
 	var s knownBy[pleg.ListedSandbox]
 	for range 2 { // the second list knows what is in the first
 		got := sandboxList{list[pleg.ListedSandbox]{known: s.take()}}
-		gotErr := got.decode(wire)
+		gotErr := got.decode(inPieces(wire))
 		compare(t, "sandboxes", gotErr, wantErr, got.rows, wantS.rows)
 		compare(t, "sandboxes' anomalies", gotErr, wantErr, got.Anomalies, wantS.Anomalies)
 		s.give(got.known, got.rows)
@@ -133,7 +135,7 @@ func agree(t *testing.T, wire []byte) {
 	var c knownBy[pleg.ListedContainer]
 	for range 2 {
 		got := containerList{list[pleg.ListedContainer]{known: c.take()}}
-		gotErr := got.decode(wire)
+		gotErr := got.decode(inPieces(wire))
 		compare(t, "containers", gotErr, wantErr, got.rows, wantC.rows)
 		compare(t, "containers' anomalies", gotErr, wantErr, got.Anomalies, wantC.Anomalies)
 		c.give(got.known, got.rows)
@@ -152,4 +154,15 @@ func compare[T any](t *testing.T, what string, gotErr, wantErr error, got, want 
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("%s differ (-generated +fast):\n%s", what, diff)
 	}
+}
+
+// inPieces returns the bytes of a message as they may come: one that is empty, one that is
+// long, and many that are short.
+func inPieces(wire []byte) (data mem.BufferSlice) {
+	half := len(wire) / 2
+	data = mem.BufferSlice{mem.SliceBuffer(nil), mem.SliceBuffer(wire[:half])}
+	for piece := range slices.Chunk(wire[half:], 7) {
+		data = append(data, mem.SliceBuffer(piece))
+	}
+	return data
 }

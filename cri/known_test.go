@@ -21,7 +21,7 @@ func TestOnlyChangedEntriesAreReadAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := containerList{list[pleg.ListedContainer]{known: kept.take()}}
-		if err := l.decode(wire); err != nil {
+		if err := l.decode(inPieces(wire)); err != nil {
 			t.Fatal(err)
 		}
 		for _, row := range l.rows {

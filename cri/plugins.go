@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc/mem"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
@@ -94,7 +95,7 @@ type plugin struct{ kind, id, err string }
 // plugins decodes itself from a PluginsResponse, as far as it is wanted.
 type plugins []plugin
 
-func (all *plugins) decode(wire []byte) error {
+func (all *plugins) decode(data mem.BufferSlice) error {
 	var p plugin
 	failed := form{2: textTo(&p.err)} // a google.rpc.Status
 	one := form{1: textTo(&p.kind), 2: textTo(&p.id), 7: func(f field) bool { return failed.read(f.bytes) }}
@@ -103,7 +104,7 @@ func (all *plugins) decode(wire []byte) error {
 		one.read(f.bytes) // as far as it can be
 		*all = append(*all, p)
 		return true
-	}}.read(wire)
+	}}.read(data.Materialize())
 	if !read {
 		return errors.New("the list of plugins cannot be read")
 	}

@@ -151,21 +151,19 @@ func (f field) skipEntry() bool {
 }
 
 // entries counts the embedded messages number 1 of a list answer, up to what is
-// malformed; ordinary is false if there is anything else in it.
-func entries(wire []byte) (n int, ordinary bool) {
-	ordinary = true
+// malformed.
+func entries(wire []byte) (n int) {
 	for len(wire) > 0 {
-		num, typ, size := protowire.ConsumeField(wire)
+		num, _, size := protowire.ConsumeField(wire)
 		if size < 0 {
-			return n, false
+			break
 		}
 		if num == 1 {
 			n++
 		}
-		ordinary = ordinary && num == 1 && typ == protowire.BytesType
 		wire = wire[size:]
 	}
-	return n, ordinary
+	return n
 }
 
 // whose says which entry of a list answer it is that the generated code cannot

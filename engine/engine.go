@@ -49,7 +49,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		close(e.ended)
 	}()
 	err := e.shell.run(ctx)
-	if crash := e.shell.wait(atEnd); err == nil {
+	if crash := e.shell.beside.wait(atEnd); err == nil {
 		err = crash
 	}
 	return err

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/ledger"
@@ -48,6 +49,7 @@ type events struct {
 // the core has decided any.
 func (m *machine) release() bool {
 	decided := m.core.Released()
+	m.work.Events = slices.Grow(m.work.Events, len(decided))
 	var known *pleg.PodStatus
 	var find pleg.Lookup // in known
 	for _, d := range decided {

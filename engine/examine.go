@@ -64,7 +64,7 @@ func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	s.show = x.Progress
 	err = s.run(ctx)
 	left := s.clock.Real(ends.Sub(s.clock.Now()))
-	if err := errors.Join(err, s.wait(left)); err != nil {
+	if err := errors.Join(err, s.beside.wait(left)); err != nil {
 		return nil, err
 	}
 	return s.snapshot(s.clock.Now()), nil

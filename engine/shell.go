@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
@@ -39,8 +38,7 @@ type shell struct {
 
 	ctx     context.Context // of all calls
 	inputs  chan Input
-	crashed chan *PanicError
-	tasks   sync.WaitGroup
+	beside  *beside // the loop
 	cancels map[CallID]context.CancelFunc
 	replies replies
 	streams *streams
@@ -57,7 +55,7 @@ func newShell(c Config, p answers.Policy) (*shell, error) {
 		config: c, clock: c.Clock, machine: m, first: Tick{},
 		mailbox: newMailbox(), buffer: newBuffer(c.Events),
 		publisher: publisher{at: time.Now()}, meter: meter{began: time.Now()},
-		inputs: make(chan Input), crashed: make(chan *PanicError, 1),
+		inputs:  make(chan Input),
 		cancels: make(map[CallID]context.CancelFunc),
 		streams: newStreams(),
 	}
@@ -69,7 +67,7 @@ func (s *shell) run(ctx context.Context) (err error) {
 	defer caught(func(p *PanicError) { err = p })
 	calls, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.ctx = calls
+	s.ctx, s.beside = calls, newBeside(calls)
 	s.step(s.first)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -81,7 +79,7 @@ func (s *shell) run(ctx context.Context) (err error) {
 			s.drainAll()
 			s.publishLast()
 			return nil
-		case p := <-s.crashed:
+		case p := <-s.beside.crash:
 			return p
 		case in := <-s.inputs:
 			s.step(in)
@@ -149,7 +147,7 @@ func (s *shell) make(c Call) {
 	trace := new(call.Trace)
 	ctx, cancel := context.WithTimeout(call.WithTrace(s.ctx, trace), s.clock.Real(c.Timeout))
 	s.cancels[c.ID] = cancel
-	s.spawn(func() {
+	s.beside.do(func() {
 		defer cancel()
 		answer, err := s.put(ctx, c)
 		if err != nil {
@@ -196,7 +194,7 @@ func (s *shell) inspect(ctx context.Context, c Call) (a Answer, err error) {
 
 // look looks at the node beside the shell.
 func (s *shell) look(l Looking) {
-	s.spawn(func() {
+	s.beside.do(func() {
 		report, err := s.config.Look(s.ctx, l.Deep)
 		if err != nil {
 			report = nil
@@ -210,41 +208,6 @@ func (s *shell) send(in Input) {
 	select {
 	case s.inputs <- in:
 	case <-s.ctx.Done():
-	}
-}
-
-// spawn runs work beside the loop; a panic in it ends that.
-func (s *shell) spawn(work func()) {
-	s.tasks.Go(func() {
-		defer caught(func(p *PanicError) {
-			select {
-			case s.crashed <- p:
-			default: // one is enough to end it all
-			}
-		})
-		work()
-	})
-}
-
-// wait waits for what runs beside the loop, after its end and not for long. It
-// returns the panic of a task, if there was one.
-func (s *shell) wait(limit time.Duration) error {
-	done := make(chan struct{})
-	go func() {
-		s.tasks.Wait()
-		close(done)
-	}()
-	timer := time.NewTimer(max(min(limit, atEnd), 0))
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	}
-	select {
-	case p := <-s.crashed:
-		return p
-	default:
-		return nil
 	}
 }
 

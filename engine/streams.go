@@ -67,7 +67,7 @@ func (s *shell) open(source ledger.Source) {
 	run := s.config.Streams[i].Run
 	ctx, cancel := context.WithCancel(s.ctx)
 	t := s.streams.add(source, cancel)
-	s.spawn(func() {
+	s.beside.do(func() {
 		defer cancel()
 		err := io.EOF
 		defer func() {

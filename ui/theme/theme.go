@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	"charm.land/lipgloss/v2"
 
@@ -99,8 +100,16 @@ func Guess(colorfgbg string) Theme {
 	return For(n < 7 || n == 8)
 }
 
+// compiled has the themes that somebody has asked for, by name: to compile one takes more
+// than a megabyte of memory for a moment.
+var compiled sync.Map
+
 func (n named) made() Theme {
-	return Theme{Name: n.name, Symbols: Unicode, Looks: n.compiled(), Lip: &n.Looks}
+	t, ok := compiled.Load(n.name)
+	if !ok {
+		t, _ = compiled.LoadOrStore(n.name, Theme{Name: n.name, Symbols: Unicode, Looks: n.compiled(), Lip: &n.Looks})
+	}
+	return t.(Theme)
 }
 
 // Plain returns a copy of t that draws with ASCII only.
