@@ -163,8 +163,10 @@ func (m *Model) headerRoom(seen func(pane int) bool) header.Room {
 		r.Lines = header.Least
 	case r.Led:
 		r.Lines = m.height*3/5 - 1
-	default:
+	case m.height < tallHeight:
 		r.Lines = header.Least + 2
+	default:
+		r.Lines = header.Least + 4
 	}
 	if p := m.top(); p != nil {
 		r.Led, r.Lines, r.Opened = false, min(r.Lines, header.Least), p.Info().Name

@@ -83,16 +83,15 @@ func RootCause(all []Finding) Finding {
 // check returns the safe step that looks at the process nearest to the end of the chain, else
 // the first safe one.
 func (f *Finding) check() Step {
-	safe := func(s Step) bool { return !s.Risky && !s.Ends && s.Command != "" }
 	for _, l := range slices.Backward(f.Chain) {
 		if l.Kind != waits.Process && l.Kind != waits.Helper && l.Kind != waits.Shim {
 			continue
 		}
-		if i := slices.IndexFunc(f.Next, func(s Step) bool { return safe(s) && names(s.Command, l.ID) }); i >= 0 {
+		if i := slices.IndexFunc(f.Next, func(s Step) bool { return s.Looks() && names(s.Command, l.ID) }); i >= 0 {
 			return f.Next[i]
 		}
 	}
-	if i := slices.IndexFunc(f.Next, safe); i >= 0 {
+	if i := slices.IndexFunc(f.Next, Step.Looks); i >= 0 {
 		return f.Next[i]
 	}
 	return Step{}

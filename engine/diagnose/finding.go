@@ -46,6 +46,10 @@ type Step struct {
 	Ends    bool   // ends the trouble without a risk, or says in words what does
 }
 
+// Looks reports whether a step is a command that looks and changes nothing. It is safe for
+// concurrent use.
+func (s Step) Looks() bool { return s.Command != "" && !s.Risky && !s.Ends }
+
 // String returns the step in one line.
 func (s Step) String() string {
 	out := s.Text

@@ -197,11 +197,11 @@ func (v *view) listWord() (Headline, bool) {
 		}
 		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text, waits.CallKey(h.Op, h.ID)) + v.hungBefore()}, true
 	case f != nil && (f.InRow >= v.Policy.Bounds().ListFails || answers.IsTooLarge(f.Err)):
-		severe := v.failingSeverity(f.First)
+		h := Headline{Word: "LISTS FAIL", Severity: v.failingSeverity(f.First), Text: fmt.Sprintf("%v fails: %s", f.Op, excerpt(plain(f.Err)))}
 		if answers.IsTooLarge(f.Err) {
-			severe = Critical
+			h.Severity, h.Text = Critical, v.summaryOf(ListTooBig, h.Text)
 		}
-		return Headline{Word: "LISTS FAIL", Severity: severe, Text: fmt.Sprintf("%v fails: %s", f.Op, excerpt(plain(f.Err)))}, true
+		return h, true
 	case f != nil:
 		return Headline{Word: "AT RISK", Severity: Warning, Text: fmt.Sprintf("%v failed once: %s", f.Op, excerpt(plain(f.Err)))}, true
 	case v.unasked:
@@ -212,6 +212,14 @@ func (v *view) listWord() (Headline, bool) {
 		return Headline{Word: "STARTING", Severity: Info, Text: strings.TrimPrefix("waiting for the first list"+v.out(), "waiting for the first list: ")}, true
 	}
 	return Headline{}, false
+}
+
+// summaryOf returns what the finding of an id that holds says, or else the other.
+func (v *view) summaryOf(id ID, other string) string {
+	if i := slices.IndexFunc(v.holding, func(f Finding) bool { return f.ID == id }); i >= 0 {
+		return v.holding[i].Summary
+	}
+	return other
 }
 
 // hungBefore says, where plegtop has seen no good list, what the kubelet makes of one that cannot

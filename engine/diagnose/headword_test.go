@@ -156,9 +156,9 @@ func TestWarningsAreNamed(t *testing.T) {
 	}
 	crash, address := of(CrashLoop, "api-cllcr4tczg-4j7wp"), &Finding{ID: NoAddress, Severity: Warning, Count: 4}
 	for n, want := range map[int]string{
-		1: "node Ready, 1 warning: crash loop of pay/api-cllcr4tczg-4j7wp",
-		2: "node Ready, 2 warnings: crash loop of pay/api and no IP in 4 pods",
-		5: "node Ready, 5 warnings: crash loop of pay/api-cllcr4tczg-4j7wp, and 4 more",
+		1: "1 warning: crash loop of pay/api-cllcr4tczg-4j7wp",
+		2: "2 warnings: crash loop of pay/api and no IP in 4 pods",
+		5: "5 warnings: crash loop of pay/api-cllcr4tczg-4j7wp, and 4 more",
 	} {
 		if got := aside(n, crash, address); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -182,7 +182,7 @@ func (f *findings) copy(r *row, h pane.Host) tea.Cmd {
 // copySafe copies the first command that is safe.
 func copySafe(h pane.Host, of *diagnose.Finding) tea.Cmd {
 	for _, s := range of.Next {
-		if s.Command != "" && !s.Risky {
+		if s.Looks() {
 			return copyStep(h, s.Command)
 		}
 	}

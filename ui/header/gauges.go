@@ -32,7 +32,7 @@ func (h *Header) gauges(l *text.Line) {
 	room := l.Left() - width([]text.Span{relist, stats}, 3) - leastStrip - text.Width(relists)
 	figures := make([]string, len(h.clocks))
 	for i, d := range h.clocks {
-		figures[i] = say.Fresh(d.Passed) + " of " + text.Took(d.Whole)
+		figures[i] = say.Fresh(d.Passed) + theme.When(d.Passed > d.Whole, ", limit ", " of ") + text.Took(d.Whole)
 		room -= text.Width(d.Name) + 1 + 1 + text.Width(figures[i]) + 3
 	}
 	bar := mostBar

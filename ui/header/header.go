@@ -62,7 +62,8 @@ func (h *Header) Observe(v *pane.View, r Room) {
 }
 
 // explain writes the answer into so many lines, as much of it as they hold: of a warning what
-// checks it; of what is critical all, or where that is not to be shown which key shows it.
+// checks it and what ends it, and at least the former; of what is critical all, or where that is
+// not to be shown which key shows it.
 func (h *Header) explain(r Room, room int) {
 	a := h.v.Answer
 	h.answer, h.hint = widget.Doc{Labels: report.AnswerLabels}, ""
@@ -73,7 +74,7 @@ func (h *Header) explain(r Room, room int) {
 	much := report.AnswerEvidence + evidenceMost - 1
 	switch {
 	case a.Severity < diagnose.Critical:
-		a.Act, much = diagnose.Step{}, report.AnswerCheck
+		much = report.AnswerRisk
 	case !r.Led:
 		h.answer.Write(h.pen, r.Width-2, room, h.point)
 		return
@@ -81,6 +82,9 @@ func (h *Header) explain(r Room, room int) {
 		h.hint = h.Keys(keymap.Copy) + " copies  " + h.Keys(keymap.Detail) + " more"
 	}
 	for ; much >= report.AnswerAct; much-- {
+		if much == report.AnswerAct && a.Severity < diagnose.Critical {
+			a.Act = diagnose.Step{}
+		}
 		h.answer.Write(h.pen, r.Width-2, room, func(d *widget.Doc) { d.Sections(report.Answer(form, a, h.v.At, much)) })
 		if h.answer.Len() <= room {
 			return

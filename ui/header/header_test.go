@@ -104,7 +104,7 @@ func TestGaugesShowAllThatRunsOut(t *testing.T) {
 		`^list age █·+ <2s of 3m   relist 12ms, 2 pods inspected$`:                                                       panetest.Healthy(),
 		`^list age █+·+ 47s of 3m   ContainerStatus █+·+ 47s of 2m   relist: inspecting pod 4 of 17$`:                    panetest.Hung(),
 		`^list age █+·+ 47s of 3m   Status █+·+ 12s of 30s   ContainerStatus █+·+ 47s of 2m   relist: inspecting pod 4 `: status,
-		`^list age █+ 4m of 3m   Con`:              over,
+		`^list age █+ 4m, limit 3m   Con`:              over,
 		`^waiting for the first list  relist 12ms`: unlisted,
 		`^list age █·+ <2s of 3m   relist paused$`: paused,
 	} {
@@ -280,6 +280,37 @@ func TestSweepOfWhatIsNotListedIsTold(t *testing.T) {
 	s.Sweep.Hung[0].Pod = pleg.PodRef{}
 	if said := fmt.Sprint(observed(v, Room{Width: 200}).Alerts()); !strings.Contains(said, "CHECK ALL done") {
 		t.Errorf("not told: %s", said)
+	}
+}
+
+// TestWarningSaysWhatEndsIt holds that a warning has, beside what checks it, what ends it and what that
+// risks where there is room, and at least what checks it.
+func TestWarningSaysWhatEndsIt(t *testing.T) {
+	v := view(panetest.Healthy())
+	v.Headline = diagnose.Headline{Word: "DEGRADED", Severity: diagnose.Warning, Text: "node Ready, 1 warning"}
+	v.Answer = diagnose.Answer{Finding: diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning}, Check: diagnose.Step{Command: "look"}}
+	for _, tt := range []struct {
+		act   diagnose.Step
+		lines int
+		want  string
+	}{
+		{diagnose.Step{Command: "end it", Text: "it ends", Risky: true}, 7, "check look act end it RISK it ends"},
+		{diagnose.Step{Command: "end it", Text: "it ends", Risky: true}, 4, "check look"},
+		{diagnose.Step{Command: "end it", Text: "it ends", Ends: true}, 7, "check look act end it"},
+		{diagnose.Step{Text: "replace the disk", Ends: true}, 7, "check look act replace the disk"},
+	} {
+		v.Answer.Act = tt.act
+		h, got := observed(v, Room{Width: 100, Lines: tt.lines}), ""
+		for y := range h.Height() {
+			for _, label := range []string{"check", "act", "RISK"} {
+				if said, is := strings.CutPrefix(strings.TrimSpace(row(h, y, 100)), label+" "); is {
+					got += " " + label + " " + strings.TrimSpace(said)
+				}
+			}
+		}
+		if got != " "+tt.want {
+			t.Errorf("%+v in %d lines: %q, want %q", tt.act, tt.lines, got, tt.want)
+		}
 	}
 }
 

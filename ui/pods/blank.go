@@ -74,7 +74,7 @@ func (p *pods) advice(d *widget.Doc) {
 	var all []string
 	for _, f := range p.View.Findings {
 		for _, step := range f.Next {
-			if step.Command != "" && !step.Risky && !slices.Contains(all, step.Command) {
+			if step.Looks() && !slices.Contains(all, step.Command) {
 				all = append(all, step.Command)
 			}
 		}

@@ -36,7 +36,7 @@ func Answer(o Form, a diagnose.Answer, at time.Time, much int) widget.Section {
 	}
 	s.Add(widget.Row{Label: "act", Command: a.Act.Command})
 	if a.Act != (diagnose.Step{}) && (much >= AnswerRisk || a.Act.Command == "") {
-		s.Add(widget.Styled(risk(a.Act), widget.Plain, o.Theme.Warn, a.Act.Text))
+		s.Add(besides(o, a.Act))
 	}
 	for i := range min(len(a.Evidence), much-AnswerEvidence+1) {
 		label := ""
@@ -48,12 +48,16 @@ func Answer(o Form, a diagnose.Answer, at time.Time, much int) widget.Section {
 	return s
 }
 
-// risk is the label of what a step does.
-func risk(s diagnose.Step) string {
-	if s.Command == "" {
-		return "act"
+// besides returns what is to be said of what ends it: what it risks, or in words what to do. Of a
+// command without a risk there is nothing.
+func besides(o Form, s diagnose.Step) widget.Row {
+	switch {
+	case s.Risky:
+		return widget.Styled(theme.When(s.Command == "", "act", "RISK"), widget.Plain, o.Theme.Warn, s.Text)
+	case s.Command == "":
+		return widget.Fact("act", widget.Plain, s.Text)
 	}
-	return "RISK"
+	return widget.Row{}
 }
 
 // inline returns a chain as text of as few lines as it takes. A call
