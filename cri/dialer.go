@@ -28,7 +28,7 @@ func (d *dialer) connect(ctx context.Context, _ string) (net.Conn, error) {
 		return nil, err
 	}
 	d.made.Add(1)
-	return quicken(conn), nil
+	return conn, nil
 }
 
 // failure returns why the last attempt failed, nil if it did not.
