@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -185,9 +184,6 @@ type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 // the other. A panic of the engine is handed to panicked first.
 func running(o options.Options, v live, panicked func(value any, stack []byte)) view {
 	return func(ctx context.Context, src source.Source) int {
-		if os.Getenv("GOMAXPROCS") == "" {
-			runtime.GOMAXPROCS(1) // calls come one after the other: to hand each from core to core costs more than it
-		}
 		config := relist(o, src)
 		config.Mode, config.Streams = o.Mode, src.Streams(o.Events, o.ForceEvents)
 		eng, err := engine.New(config)
