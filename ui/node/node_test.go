@@ -249,3 +249,22 @@ func TestNodeTellsOfStreams(t *testing.T) {
 		t.Error("told of where there are none")
 	}
 }
+
+// TestDemoHasNoNoise holds that a demo says nothing of a kubelet that it cannot have, and that our
+// figures have no head where nothing stands beside them.
+func TestDemoHasNoNoise(t *testing.T) {
+	for _, demo := range []bool{true, false} {
+		v := View(Healthy())
+		v.Evidence = new(evidence.Report)
+		if v.Source.Kind = "cri"; demo {
+			v.Source.Kind = "demo"
+		}
+		s := NewStage(New(), v, 78, 80)
+		if said := strings.Contains(s.Text(), "not asked"); said == demo {
+			t.Errorf("demo %v, not asked %v:\n%s", demo, said, s.Text())
+		}
+		if strings.Contains(s.Text(), "PLEGTOP") || s.Row("duration p50") == "" {
+			t.Errorf("a table of one column, or none:\n%s", s.Text())
+		}
+	}
+}

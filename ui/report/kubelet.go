@@ -13,20 +13,28 @@ import (
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// versus sets our figures beside the kubelet's: the same algorithm against the same runtime.
+// versus sets our figures beside the kubelet's: the same algorithm against the same runtime. Where
+// those are not known ours stand alone.
 func (n node) versus() widget.Section {
-	t, s := n.Theme, widget.Section{Title: "Relist: ours, and the kubelet's own"}
+	t, s := n.Theme, widget.Section{Title: "Relist"}
 	k := evidence.Kubelet{Ping: evidence.Answer{Err: nobodyLooks}, Metrics: evidence.Answer{Err: nobodyLooks}}
 	if n.Evidence != nil {
 		k = n.Evidence.Kubelet
 	}
 	var rows [][]text.Span
 	for _, r := range n.compared(&k) {
-		rows = append(rows, []text.Span{text.Say(t.Dim, r[0]), text.Say(t.Text, r[1]), text.Say(t.Text, theme.When(k.Metrics.OK, r[2], ""))})
+		if !k.Metrics.OK {
+			s.Add(widget.Fact(r[0], widget.Plain, r[1]))
+			continue
+		}
+		rows = append(rows, []text.Span{text.Say(t.Dim, r[0]), text.Say(t.Text, r[1]), text.Say(t.Text, r[2])})
 	}
-	s.Lines(text.Figures(t.Head, []text.Column{
-		{Width: nameWidth, Left: true}, {Head: "PLEGTOP", Width: oursWidth, Left: true}, {Head: theme.When(k.Metrics.OK, "KUBELET "+k.Version, ""), Left: true},
-	}, rows))
+	if k.Metrics.OK {
+		s.Title = "Relist: ours, and the kubelet's own"
+		s.Lines(text.Figures(t.Head, []text.Column{
+			{Width: nameWidth, Left: true}, {Head: "PLEGTOP", Width: oursWidth, Left: true}, {Head: "KUBELET " + k.Version, Left: true},
+		}, rows))
+	}
 	s.Add(n.answer("kubelet ping", k.Ping))
 	for _, more := range []struct {
 		name string
@@ -64,10 +72,13 @@ func (n node) compared(k *evidence.Kubelet) [][3]string {
 // bounded returns the 99th percentile, and whether that is only its lower bound.
 func bounded(t evidence.Timing) string { return theme.When(t.Beyond, ">", "") + say.Steady(t.P99) }
 
-// answer tells how one question to the kubelet went.
+// answer tells how one question to the kubelet went; nothing in a demo, which has none to ask.
 func (n node) answer(name string, a evidence.Answer) widget.Row {
-	if !a.Asked && a.Err == "" {
-		return widget.Fact(name, widget.Quiet, "not asked: "+theme.When(n.demo, "demo", "--kubelet-metrics says where to ask"))
+	switch unasked := !a.Asked && a.Err == ""; {
+	case unasked && n.demo:
+		return widget.Row{}
+	case unasked:
+		return widget.Fact(name, widget.Quiet, "not asked: --kubelet-metrics says where to ask")
 	}
 	level, said := Probed(a)
 	return widget.Fact(name, level, said)

@@ -64,12 +64,12 @@ func (s *Story) Lanes(v *pane.View, p *model.Pod, w int) (n int, line func(i int
 	names := Names(v, p, []string{""})
 	names = names[:min(len(names), mostLanes)]
 	sights := Sights(v, room, nil)
-	gone := v.Journal.Gone(p.Pod.UID) != nil
+	lane := Lane{Gone: v.Journal.Gone(p.Pod.UID) != nil} // one for all lines, for its room
 	return len(names) + 1, func(i int) []text.Span {
 		if i == 0 {
 			return []text.Span{{Width: widget.LabelWidth(w)}, text.Say(v.Theme.Dim, v.Axis.Ago(room))}
 		}
-		lane := Lane{Gone: gone, Held: Held(v, p.Pod.UID, names[i-1])}
+		lane.Held = Held(v, p.Pod.UID, names[i-1])
 		lane.Set(v, life, names[i-1], sights)
 		label := "  " + cmp.Or(names[i-1], "sandbox")
 		return lane.slots(v, []text.Span{text.Say(v.Theme.Dim, label).In(widget.LabelWidth(w))})
