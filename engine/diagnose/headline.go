@@ -50,7 +50,8 @@ func (v *view) worstWord(held []Finding) Headline {
 	v.holding = held
 	h := v.worstPart(held)
 	if h.Severity < Critical && v.failsByTurns() {
-		return Headline{Word: "AT RISK", Severity: Warning, Text: v.standing(h) + v.byTurns(), Clock: v.nextClock()}
+		// Without a clock: each success stops it, and what fails for long is critical.
+		return Headline{Word: "AT RISK", Severity: Warning, Text: v.standing(h) + v.byTurns()}
 	}
 	return h
 }
