@@ -97,10 +97,10 @@ func (v *view) failedLately() string {
 // more the first.
 func aside(warnings int, first, second *Finding) string {
 	said := count(warnings, "warning") + ": "
-	switch {
-	case warnings == 1:
+	switch warnings {
+	case 1:
 		return said + inShort(first)
-	case warnings == 2: // for both there is room without the letters of their pods
+	case 2: // for both there is room without the letters of their pods
 		return said + ofOwner(first) + " and " + ofOwner(second)
 	}
 	return said + inShort(first) + fmt.Sprintf(", and %d more", warnings-1)

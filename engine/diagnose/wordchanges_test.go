@@ -35,6 +35,9 @@ func wordsOver(t *testing.T, play func(r *faulty, at time.Duration)) (said []str
 				last = u.Headline.Word
 				said = append(said, u.Snapshot.At.Sub(began).Truncate(time.Second).String()+" "+last+": "+u.Headline.Text)
 			}
+			if strings.Contains(u.Headline.Text, "intermittently") && u.Headline.Clock.What != "" {
+				t.Errorf("a clock for what each success stops: %+v", u.Headline)
+			}
 			time.Sleep(100 * time.Millisecond)
 		}
 	})
