@@ -196,7 +196,11 @@ func TestSizes(t *testing.T) {
 func TestRuntimeUnresponsiveSaysWhatIsAnswered(t *testing.T) {
 	n := healthy(5).hang(call.ListPodSandbox, 14*time.Second).hang(call.Status, 10*time.Second).probe(call.Flight{Op: call.Version}, nil)
 	n.Node.DownAt = now.Add(18 * time.Second)
-	firstSays(t, n.diagnose(), "no list and no status has come back for 14s", "only Version is answered, in 2ms", `"container runtime is down" in 18s`)
+	found := n.diagnose()
+	firstSays(t, found, "no list and no status has come back for 14s", "only Version is answered, in 2ms", `"container runtime is down" in 18s`)
+	if check := found[0].check().Command; !strings.HasSuffix(check, " pods") {
+		t.Errorf("Version is answered, and what is to be checked is %q", check)
+	}
 }
 
 func TestRuntimeSlowHasPressureBesideIt(t *testing.T) {

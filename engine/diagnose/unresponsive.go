@@ -43,12 +43,15 @@ func runtimeUnresponsive(v *view) []Finding {
 }
 
 func (v *view) silentFinding() Finding {
-	h := v.Silence
+	h, verb := v.Silence, "version"
+	if _, answered := v.AnswerTime(call.Version, v.SinceFresh(h)); answered { // which crictl would get as well
+		verb = verbs[call.ListPodSandbox]
+	}
 	f := Finding{
 		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("no list and no status has come back for %s", v.silentFor(h)),
 		Next: v.runtimeSteps(append([]Step{
-			{Text: "check whether crictl gets a reply", Command: v.crictl("version")},
+			{Text: "check whether crictl gets a reply", Command: v.crictl(verb)},
 			v.logStep("what the runtime says meanwhile"),
 		}, v.stackSteps()...)...),
 	}
