@@ -37,7 +37,7 @@ func (v *view) otherWord(held []Finding) Headline {
 		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
 	}
 	if warnings > 0 {
-		return Headline{Word: degradedWord, Severity: Warning, Text: "node Ready, " + v.failedLately() + aside(warnings, first, second) + chainEnd("", first.Chain)}
+		return Headline{Word: degradedWord, Severity: Warning, Text: "node Ready, " + v.failedLately() + aside(warnings, first, second)}
 	}
 	return Headline{Word: healthyWord, Text: v.failedLately() + v.inventory()}
 }
@@ -96,14 +96,14 @@ func (v *view) failedLately() string {
 // aside says how many warnings there are on a node that stays Ready, and which: both of two, of
 // more the first.
 func aside(warnings int, first, second *Finding) string {
-	said := count(warnings, "warning") + ": "
+	said, end := count(warnings, "warning")+": ", chainEnd("", first.Chain)
 	switch warnings {
 	case 1:
-		return said + inShort(first)
+		return said + inShort(first) + end
 	case 2: // for both there is room without the letters of their pods
-		return said + ofOwner(first) + " and " + ofOwner(second)
+		return said + ofOwner(first) + end + " and " + ofOwner(second)
 	}
-	return said + inShort(first) + fmt.Sprintf(", and %d more", warnings-1)
+	return said + inShort(first) + end + fmt.Sprintf(", and %d more", warnings-1)
 }
 
 // ofOwner is shorter than [inShort]: of a pod's name it has what its owner is called.

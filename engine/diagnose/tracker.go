@@ -137,6 +137,8 @@ func (v *view) overtaken(f *Finding) bool {
 		return true
 	case id == "" || f.Subject.none() || !v.Health.ListedAt.After(looked):
 		return false
+	case f.Subject.Sandbox: // it is listed only when its network is there; one that has gone is known to have
+		return false
 	}
 	p := v.Pod(f.Subject.Pod)
 	if p == nil {
