@@ -49,7 +49,7 @@ func startBench(t *testing.T, c Config, fake *fakeRuntime) *bench {
 		t.Fatal(err)
 	}
 	var askers sync.Map // of the calls made last, by operation and id
-	e.shell.tap = func(_ time.Time, _ Input, w Work) {
+	e.shell.tap = func(w Work) {
 		for _, c := range w.Make {
 			askers.Store(c.Op.String()+c.Flight.ID, c.By)
 		}

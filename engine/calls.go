@@ -25,7 +25,7 @@ type calls struct {
 	next    CallID
 	short   time.Duration // after which a endsEarly call is given up
 	heard   bool          // something that matters has been answered
-	work    *Work         // what the shell is to make and to end
+	work    *Work         `frozen:"-"` // what the shell is to make and to end
 	done    []answer      // for the askers
 	handing []answer      // that are being handed out
 }

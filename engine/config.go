@@ -41,6 +41,8 @@ type Config struct {
 
 	Found Found // how the runtime was found
 
+	Tape Tape // takes down what the engine goes by; nil for none
+
 	// Clock is that of a simulated runtime, whose time need not be the real one; nil
 	// means real time.
 	Clock Clock

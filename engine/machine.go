@@ -104,16 +104,16 @@ type State struct {
 //
 // What it decides its parts do (see [part]).
 type machine struct {
-	config Config
+	config Config `frozen:"-"`
 	policy policy
 	core   *pleg.Core    // of the kubelet's PLEG
 	known  answers.Table // of the calls: what is current is Failure, StatusErr, VersionErr and UsualList
 	now    time.Time     // of the step under way
 	work   Work          // of the step under way: parts add to it
 
-	parts  []part // in the order in which they go on
-	askers [call.AskerCount]part
-	shows  []shown
+	parts  []part                `frozen:"-"` // in the order in which they go on
+	askers [call.AskerCount]part `frozen:"-"`
+	shows  []shown               `frozen:"-"`
 
 	// Parts, and what they share.
 	calls       calls

@@ -18,8 +18,8 @@ type pods struct {
 	moved  []pleg.UID        // that came or went since the workers were told
 	listed bool              // there was a good list
 	added  int               // containers and sandboxes that the stream has told of since the last one
-	index  index
-	left   []string // sandboxes that are listed no more, since the ledger was told
+	index  index             `frozen:"-"`
+	left   []string          // sandboxes that are listed no more, since the ledger was told
 
 	sorted []*Pod         // as in the last snapshot
 	counts Counts         // of sorted

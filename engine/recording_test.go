@@ -10,46 +10,41 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/frozen"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // inputs are all kinds of inputs there are.
 var inputs = []Input{Returned{}, Requests{}, Looked{}, Worked{}, Streamed{}, StreamEnded{}, Tick{}, Halt{}}
 
-// A written input is one as a file would have it: with its kind by name.
-type written struct {
-	At   time.Time
-	Kind string
-	In   json.RawMessage
-}
-
-// readAgain returns a log as it is after it was written down and read again: its times have
-// no monotonic reading then.
+// readAgain returns a log as it is after it was written down and read again.
 func readAgain(t *testing.T, log []logged) []logged {
 	t.Helper()
-	kinds := make(map[string]reflect.Type)
-	for _, in := range inputs {
-		kinds[fmt.Sprintf("%T", in)] = reflect.TypeOf(in)
-	}
+	w, r := frozen.NewWriter(nil), frozen.NewReader(1<<30)
 	read := make([]logged, len(log))
 	for i, l := range log {
+		rest, err := frozen.Read(r, frozen.Append(w, nil, &l), &read[i])
+		if err != nil || len(rest) > 0 {
+			t.Fatalf("%T: %v, %d bytes are left", l.in, err, len(rest))
+		}
+	}
+	return read
+}
+
+// withoutReadings returns a log whose times have no monotonic reading, as those of JSON.
+func withoutReadings(t *testing.T, log []logged) []logged {
+	t.Helper()
+	read := make([]logged, len(log))
+	for i, l := range log {
+		value := reflect.New(reflect.TypeOf(l.in))
 		in, err := json.Marshal(l.in)
+		if err == nil {
+			err = json.Unmarshal(in, value.Interface())
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := json.Marshal(written{At: l.at, Kind: fmt.Sprintf("%T", l.in), In: in})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var again written
-		if err := json.Unmarshal(line, &again); err != nil {
-			t.Fatal(err)
-		}
-		value := reflect.New(kinds[again.Kind])
-		if err := json.Unmarshal(again.In, value.Interface()); err != nil {
-			t.Fatal(err)
-		}
-		read[i] = logged{at: again.At, in: value.Elem().Interface().(Input)}
+		read[i] = logged{at: l.at.Round(0), in: value.Elem().Interface().(Input)}
 	}
 	return read
 }
@@ -128,14 +123,41 @@ func (w *world) recorded(t *testing.T, steps int) replay {
 	for range steps {
 		w.step(w.next(w.m.due()))
 	}
-	run := replayed(t, w.m.config, w.m.policy.Policy, start, w.log)
-	read := readAgain(t, w.log)
-	run.same(t, w.log, replayed(t, w.m.config, w.m.policy.Policy, start.Round(0), read))
-	for i := range read { // what was read, at the times of a clock
-		read[i].at = w.log[i].at
+	c, p := w.m.config, w.m.policy.Policy
+	run := replayed(t, c, p, start, w.log)
+	run.same(t, w.log, replayed(t, c, p, start, readAgain(t, w.log)))
+	bare := withoutReadings(t, w.log)
+	run.same(t, w.log, replayed(t, c, p, start.Round(0), bare))
+	for i := range bare { // what was read, at the times of a clock
+		bare[i].at = w.log[i].at
 	}
-	run.same(t, w.log, replayed(t, w.m.config, w.m.policy.Policy, start, read))
+	run.same(t, w.log, replayed(t, c, p, start, bare))
+	run.same(t, w.log, thawed(t, c, p, start, w.log))
 	return run
+}
+
+// thawed is what a machine makes of a log that is frozen now and then, and goes on as what
+// was read.
+func thawed(t *testing.T, c Config, p answers.Policy, start time.Time, log []logged) (r replay) {
+	t.Helper()
+	m, err := newMachine(c, p, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range log {
+		if i%37 == 36 {
+			again, rest, err := Thaw(m.Start(), frozen.NewReader(1<<30), m.Freeze(frozen.NewWriter(nil), nil))
+			if err != nil || len(rest) > 0 {
+				t.Fatalf("step %d: %v, %d bytes are left", i, err, len(rest))
+			}
+			m = again.machine
+		}
+		r.works = append(r.works, m.step(l.at, l.in))
+		if i%50 == 0 {
+			r.snapshots = append(r.snapshots, m.snapshot(l.at))
+		}
+	}
+	return r
 }
 
 // An input can be written down: all of it is exported, and says by itself what it is.
@@ -169,5 +191,29 @@ func TestInputsAreValues(t *testing.T) {
 	}
 	if !seen[reflect.TypeFor[pleg.ContainerStatus]()] {
 		t.Error("nothing was walked through")
+	}
+}
+
+// BenchmarkFreeze is what a key frame costs the goroutine that relists, and what a seek costs
+// before the first step; B/state is its size before compression.
+func BenchmarkFreeze(b *testing.B) {
+	for _, pods := range []int{110, 1000} {
+		s := node(b, pods)
+		s.relist()
+		s.snapshot(s.now)
+		state := s.machine.Freeze(frozen.NewWriter(nil), nil)
+		b.Run(fmt.Sprintf("%dx3", pods), func(b *testing.B) {
+			b.ReportMetric(float64(len(state)), "B/state")
+			for b.Loop() {
+				s.machine.Freeze(frozen.NewWriter(nil), state[:0])
+			}
+		})
+		b.Run(fmt.Sprintf("thaw/%dx3", pods), func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := Thaw(s.machine.Start(), frozen.NewReader(1<<30), state); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -43,7 +43,7 @@ type shell struct {
 	replies replies
 	streams *streams
 
-	tap func(now time.Time, in Input, w Work) // sees every step; nil outside of tests
+	tap func(Work) // sees what every step asks for; nil outside of tests
 }
 
 func newShell(c Config, p answers.Policy) (*shell, error) {
@@ -68,6 +68,9 @@ func (s *shell) run(ctx context.Context) (err error) {
 	calls, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.ctx, s.beside = calls, newBeside(calls)
+	if s.config.Tape != nil {
+		s.config.Tape.Begin(s.machine)
+	}
 	s.step(s.first)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -102,9 +105,12 @@ func (s *shell) step(in Input) {
 		s.meter.add(time.Now(), uint64(max(r.Trace.RequestBytes+r.Trace.ResponseBytes, 0)))
 	}
 	now := s.clock.Now()
+	if s.config.Tape != nil {
+		s.config.Tape.Step(now, in)
+	}
 	w := s.machine.step(now, in)
 	if s.tap != nil {
-		s.tap(now, in, w)
+		s.tap(w)
 	}
 	s.stands = w.State
 	s.publisher.news = s.publisher.news || w.Changed
@@ -221,6 +227,9 @@ func (s *shell) snapshot(now time.Time) *Snapshot {
 	snapshot := s.machine.snapshot(now)
 	snapshot.Seq = s.publisher.seq
 	snapshot.Cost = s.meter.cost(time.Now())
+	if s.config.Tape != nil {
+		s.config.Tape.Shown(now, snapshot.Cost)
+	}
 	return snapshot
 }
 

@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/frozen"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A Tape takes down what an engine goes by: its machine's inputs in their order, and when a
+// snapshot was made. Both again, of the same start, give the same snapshots and events (see
+// [Replay]). All methods are called from one goroutine, which relists: they must return soon,
+// keep nothing of an input that they do not copy, and change nothing.
+type Tape interface {
+	Begin(m Recorded)               // before the first step
+	Step(at time.Time, in Input)    // before the machine takes it in
+	Shown(at time.Time, costs Cost) // after a snapshot was made
+}
+
+// Recorded is the machine whose inputs a [Tape] takes down. Its methods may be called while
+// one of the tape's is, and say how the machine stands before the step, or after the snapshot,
+// of which that is told.
+type Recorded interface {
+	Start() Start
+	Freeze(w *frozen.Writer, b []byte) []byte // appends the whole state; see [Thaw]
+}
+
+// A Start is all that a machine begins with.
+type Start struct {
+	At     time.Time
+	Policy answers.Policy
+
+	// As in [Config].
+	Release   pleg.Release
+	Follow    bool
+	Period    time.Duration
+	Threshold time.Duration
+	Timeout   time.Duration
+	Capacity  int
+	Events    int
+	Mode      pleg.Mode
+	Streams   []Stream // without what opens them
+	Found     Found
+	Looks     bool // somebody looks at the node
+}
+
+// Start returns with what another machine would begin that is to be like this one.
+func (m *machine) Start() Start {
+	c := m.config
+	return Start{
+		At: m.started, Policy: m.policy.Policy,
+		Release: c.Release, Follow: c.Follow, Period: c.Period, Threshold: c.Threshold, Timeout: c.Timeout,
+		Capacity: c.Capacity, Events: c.Events, Mode: c.Mode, Streams: c.Streams, Found: c.Found, Looks: c.Look != nil,
+	}
+}
+
+// Freeze appends the whole state of the machine, which must be between two steps.
+func (m *machine) Freeze(w *frozen.Writer, b []byte) []byte { return frozen.Append(w, b, m) }
+
+func init() {
+	frozen.Register[Returned]("returned")
+	frozen.Register[Requests]("requests")
+	frozen.Register[Told]("told")
+	frozen.Register[Looked]("looked")
+	frozen.Register[Worked]("worked")
+	frozen.Register[Streamed]("streamed")
+	frozen.Register[StreamEnded]("stream ended")
+	frozen.Register[Tick]("tick")
+	frozen.Register[Halt]("halt")
+	frozen.Register[*call.Error]("call error")
+	frozen.Register[call.Kind]("call kind")
+	frozen.Register[*rand.PCG]("pcg")
+}
+
+// A Replay is a machine that is stepped with what a [Tape] took down. It makes no call and
+// reads no clock. Not safe for concurrent use.
+type Replay struct {
+	machine *machine
+	config  Config
+	seq     uint64
+}
+
+// NewReplay returns the replay of an engine from its start. It fails if the start is not one
+// that an engine can have.
+func NewReplay(s Start) (*Replay, error) {
+	c := s.config()
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	m, err := newMachine(c, s.Policy, s.At)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	return &Replay{machine: m, config: c}, nil
+}
+
+// Thaw returns the replay of an engine from where [Recorded.Freeze] was called, and what
+// follows its state in b. It fails if the state is not one that this version knows.
+func Thaw(s Start, r *frozen.Reader, b []byte) (*Replay, []byte, error) {
+	replay, err := NewReplay(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := new(machine)
+	rest, err := frozen.Read(r, b, m)
+	if err != nil {
+		return nil, nil, fmt.Errorf("replay: read the engine's state: %w", err)
+	}
+	if m.core == nil || m.workers.set == nil {
+		return nil, nil, errors.New("replay: the engine's state is not whole")
+	}
+	m.config = replay.config
+	m.calls.work = &m.work
+	m.assemble()
+	for uid := range m.pods.byUID {
+		m.pods.index.touch(uid)
+	}
+	replay.machine = m
+	return replay, rest, nil
+}
+
+func notLooked(context.Context, bool) (*evidence.Report, error) { return nil, errReplayed }
+
+func notStreamed(context.Context, func(pleg.Upstream)) error { return errReplayed }
+
+var errReplayed = errors.New("a replay asks nobody")
+
+// config returns a configuration that a machine takes for the one of s. What calls, looks and
+// streams are made with is there and does nothing: a machine makes none itself.
+func (s Start) config() Config {
+	c := Config{
+		Runtime: struct{ Runtime }{}, Release: s.Release, Follow: s.Follow, Period: s.Period, Threshold: s.Threshold, Timeout: s.Timeout,
+		Capacity: s.Capacity, Events: s.Events, Mode: s.Mode, Found: s.Found,
+	}
+	if s.Looks {
+		c.Look = notLooked
+	}
+	for _, stream := range s.Streams {
+		stream.Run = notStreamed
+		c.Streams = append(c.Streams, stream)
+	}
+	return c.withDefaults()
+}
+
+// Step steps the machine and returns the events that this brought. It fails if the machine
+// cannot go on from what it was given, as one of another version may not.
+func (r *Replay) Step(at time.Time, in Input) (events []Event, err error) {
+	defer caught(func(p *PanicError) {
+		err = fmt.Errorf("replay: this version cannot go on from what was recorded: %v", p.Value)
+	})
+	return r.machine.step(at, in).Events, nil
+}
+
+// Snapshot returns what there was to see. It must be called where the recorded engine made a
+// snapshot, and may be called at other moments, too.
+func (r *Replay) Snapshot(at time.Time, costs Cost) (s *Snapshot, err error) {
+	defer caught(func(p *PanicError) {
+		err = fmt.Errorf("replay: this version cannot show what was recorded: %v", p.Value)
+	})
+	s = r.machine.snapshot(at)
+	r.seq++
+	s.Seq, s.Cost = r.seq, costs
+	return s, nil
+}
