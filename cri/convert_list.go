@@ -21,6 +21,7 @@ const (
 type list[T any] struct {
 	sanitizer
 	rows  []T
+	room  int       // how many rows there may be
 	known *known[T] // nil for a list of one pod
 }
 
@@ -31,7 +32,7 @@ func (l *list[T]) result(ctx context.Context, err error) ([]T, error) {
 		return nil, err
 	}
 	note(ctx, l.Anomalies)
-	return l.rows, nil
+	return slices.Clip(l.rows), nil // so that an append writes nothing behind rows that are shared
 }
 
 // A sandboxList gathers the lines of a sandbox list. A line is kept, or counted in NoMetadata, NoID or NoPodUID.

@@ -1,8 +1,6 @@
 package cri
 
 import (
-	"slices"
-
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -27,12 +25,12 @@ func (l *list[T]) read(data mem.BufferSlice, fast func(pieces) bool, whole proto
 		if err := weigh(n); err != nil {
 			return err
 		}
-		l.rows = slices.Grow(l.rows, n)
+		l.room = n
 		if fast(newPieces(data)) {
 			return nil
 		}
 	}
-	*l = before
+	*l = before // what is known now holds: add makes the same rows in the same places
 	one := data.MaterializeToBuffer(mem.DefaultBufferPool())
 	defer one.Free()
 	wire := one.ReadOnlyData()
@@ -86,10 +84,12 @@ func fastDecode[T, M any, P interface {
 		if !fm.read(entry) {
 			return false
 		}
+		l.differ()
 		odd := l.Anomalies
 		add(one)
 		l.learn(one[0].GetId(), entry, odd)
 	}
+	l.end()
 	return true
 }
 

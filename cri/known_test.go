@@ -27,10 +27,10 @@ func TestOnlyChangedEntriesAreReadAgain(t *testing.T) {
 		for _, row := range l.rows {
 			names = append(names, row.ID+" "+row.Name+" "+row.State.String())
 		}
-		for _, r := range l.known.rows {
-			r.row.Name = "known" // what is read again has its own name
-		}
 		kept.give(l.known, l.rows)
+		for i := range l.rows {
+			l.rows[i].Name = "known" // what is read again has its own name
+		}
 		return names
 	}
 	container := func(id string, state runtimev1.ContainerState) *runtimev1.Container {
@@ -50,7 +50,7 @@ func TestOnlyChangedEntriesAreReadAgain(t *testing.T) {
 		want []string
 	}{
 		{[]*runtimev1.Container{a, b}, []string{"a read running", "b read running"}},
-		{[]*runtimev1.Container{b, a}, []string{"b known running", "a known running"}},
+		{[]*runtimev1.Container{b, a}, []string{"a known running", "b known running"}},
 		{[]*runtimev1.Container{b, ended}, []string{"b known running", "a read exited"}},
 		{[]*runtimev1.Container{ended, odd}, []string{"a known exited", "odd read unknown"}},
 		{[]*runtimev1.Container{odd, ended}, []string{"odd read unknown", "a known exited"}},

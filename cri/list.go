@@ -19,6 +19,11 @@ const uidLabel = "io.kubernetes.pod.uid"
 // never called: no kubelet calls it unless its gate CRIListStreaming is switched
 // on, which is alpha and off up to 1.37, and where one of the two forms hangs
 // or fails the other may not.
+//
+// The caller must not change the rows of all pods: where nothing has changed since the last
+// list, whatever the order in which the runtime listed it, the rows are those returned last,
+// the same slice. Another slice may have the same rows: after a list that failed, beside
+// one made at the same time, and where something had to be left out or changed.
 func (c *Client) ListPodSandbox(ctx context.Context, uid pleg.UID) (rows []pleg.ListedSandbox, err error) {
 	var l sandboxList
 	if uid == "" {
@@ -30,7 +35,9 @@ func (c *Client) ListPodSandbox(ctx context.Context, uid pleg.UID) (rows []pleg.
 	return l.result(ctx, err)
 }
 
-// ListContainers lists containers as [Client.ListPodSandbox] lists sandboxes.
+// ListContainers lists containers as [Client.ListPodSandbox] lists sandboxes. Here,
+// too, the caller must not change the rows of all pods: where nothing has changed since the
+// last list, whatever the order in which the runtime listed it, they are those returned last.
 func (c *Client) ListContainers(ctx context.Context, uid pleg.UID) (rows []pleg.ListedContainer, err error) {
 	var l containerList
 	if uid == "" {

@@ -142,7 +142,8 @@ type Runtime interface {
 	Status(ctx context.Context) ([]pleg.Condition, error)
 
 	// ListPodSandbox and ListContainers list everything for an empty uid, and
-	// one pod, by its label, otherwise.
+	// one pod, by its label, otherwise. The engine does not change the rows: they
+	// may be those of the list before.
 	ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, error)
 	ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, error)
 

@@ -1,0 +1,338 @@
+package cri
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A shelf is a client with the lists of its runtime.
+type shelf struct {
+	*Client
+	sandboxes  []*runtimev1.PodSandbox
+	containers []*runtimev1.Container
+	err        error
+}
+
+func newShelf(t *testing.T) *shelf {
+	s, stub := new(shelf), healthy()
+	stub.answers[listSandboxes] = func(context.Context, any) (proto.Message, error) {
+		return &runtimev1.ListPodSandboxResponse{Items: s.sandboxes}, s.err
+	}
+	stub.answers[listContainers] = func(context.Context, any) (proto.Message, error) {
+		return &runtimev1.ListContainersResponse{Containers: s.containers}, s.err
+	}
+	s.Client = start(t, stub)
+	return s
+}
+
+// list puts one sandbox and one container for each word on the shelf, and lists them.
+func (s *shelf) list(t *testing.T, words ...string) ([]pleg.ListedSandbox, []pleg.ListedContainer, error) {
+	t.Helper()
+	s.sandboxes, s.containers = nil, nil
+	for _, word := range words {
+		s.sandboxes = append(s.sandboxes, sandboxOf(word))
+		s.containers = append(s.containers, containerOf(word))
+	}
+	sandboxes, err := s.ListPodSandbox(within(t, testLimit), "")
+	containers, err2 := s.ListContainers(within(t, testLimit), "")
+	return sandboxes, containers, errors.Join(err, err2)
+}
+
+// A word is the id, and beside it what there is to the entry.
+
+func sandboxOf(word string) *runtimev1.PodSandbox {
+	s := goodSandbox()
+	id, more, _ := strings.Cut(word, " ")
+	s.Id, s.Labels = id, map[string]string{"a": id, "b": id, "c": id, "d": id}
+	switch more {
+	case "ended":
+		s.State = runtimev1.PodSandboxState_SANDBOX_NOTREADY
+	case "odd":
+		s.State = 99
+	case "left out":
+		s.Metadata.Uid = ""
+	case "strange":
+		wired(s, strange(3))
+	}
+	return s
+}
+
+func containerOf(word string) *runtimev1.Container {
+	c := goodContainer()
+	c.Id, _, _ = strings.Cut(word, " ")
+	switch _, more, _ := strings.Cut(word, " "); more {
+	case "ended":
+		c.State = runtimev1.ContainerState_CONTAINER_EXITED
+	case "odd":
+		c.State = 99
+	case "left out":
+		delete(c.Labels, uidLabel)
+	case "strange":
+		wired(c, strange(6))
+	}
+	return c
+}
+
+// strange is a number field as a text, which only the generated code passes over.
+func strange(num byte) []byte { return []byte{num<<3 | 2, 1, 'x'} }
+
+// A list has the rows that were returned last where nothing has changed, and else, in the
+// runtime's order, those that the generated code makes of it. Rows once returned stay.
+func TestUnchangedListIsTheOneBefore(t *testing.T) {
+	s := newShelf(t)
+	var sandboxes []pleg.ListedSandbox
+	var containers []pleg.ListedContainer
+	var stay []func()
+	for i, step := range []struct {
+		same bool
+		list string
+	}{
+		{false, "a, b, c"},
+		{true, "a, b, c"},
+		{true, "c, a, b"},
+		{false, "c, a ended, b"}, // changed
+		{true, "b, c, a ended"},
+		{false, "b, d, c, a ended"}, // came
+		{true, "a ended, b, d, c"},
+		{false, "c, d, b"},    // went
+		{false, "c, e, b"},    // went and came
+		{false, "c, e, b, c"}, // stands twice
+		{false, "c, e, b, c"},
+		{false, "c, e, c"}, // stands twice, instead of another
+		{false, "c, e, b"},
+		{true, "b, c, e"},
+		{false, "b, e ended, e, c"}, // stands twice, once changed
+		{false, "e, c, b"},
+		{false, "b, c odd, e"},
+		{false, "e, c odd, b"},
+		{false, "e, x left out, b"},
+		{false, "b, x left out, e"},
+		{true, "e, b"}, // what was left out is gone
+		{false, "e, x strange, b"},
+		{false, "b, x strange, e"},
+		{false, "e, b"},
+		{true, "b, e"},
+		{false, "b, x strange, a, e"},
+		{false, "b"},
+		{true, "b"},
+		{false, ""},
+		{false, "b"},
+		{true, "b"},
+	} {
+		name := fmt.Sprintf("list %d: %s", i, step.list)
+		words := strings.Split(step.list, ", ")
+		if step.list == "" {
+			words = nil
+		}
+		ss, cs, err := s.list(t, words...)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		wantList(t, name, step.same, sandboxes, ss, bySandboxCode(s.sandboxes))
+		wantList(t, name, step.same, containers, cs, byContainerCode(s.containers))
+		sandboxes, containers = ss, cs
+		stay = append(stay, stays(t, name, ss), stays(t, name, cs))
+	}
+	for _, check := range stay {
+		check()
+	}
+}
+
+func bySandboxCode(entries []*runtimev1.PodSandbox) []pleg.ListedSandbox {
+	var l sandboxList
+	l.add(entries)
+	return l.rows
+}
+
+func byContainerCode(entries []*runtimev1.Container) []pleg.ListedContainer {
+	var l containerList
+	l.add(entries)
+	return l.rows
+}
+
+func wantList[T any](t *testing.T, name string, same bool, before, got, want []T) {
+	t.Helper()
+	if sameRows(before, got) != same {
+		t.Errorf("%s: the same %T: %t, want %t", name, got, !same, same)
+	}
+	if cap(got) != len(got) {
+		t.Errorf("%s: an append writes behind the %d rows", name, len(got))
+	}
+	if same {
+		want = before
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: want -, got +:\n%s", name, diff)
+	}
+}
+
+func sameRows[T any](a, b []T) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
+
+// stays returns what checks that the rows are as they are now.
+func stays[T any](t *testing.T, name string, rows []T) func() {
+	were := slices.Clone(rows)
+	return func() {
+		t.Helper()
+		if diff := cmp.Diff(were, rows); diff != "" {
+			t.Errorf("%s: rows changed since, from -, to +:\n%s", name, diff)
+		}
+	}
+}
+
+// After a list that failed the runtime's order counts again.
+func TestListAfterAFailedOne(t *testing.T) {
+	s := newShelf(t)
+	before, _, err := s.list(t, "a", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.err = errors.New("no")
+	if rows, _, err := s.list(t, "a", "b"); err == nil || rows != nil {
+		t.Fatalf("%d rows, error = %v", len(rows), err)
+	}
+	s.err = nil
+	after, _, err := s.list(t, "b", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantList(t, "after it", false, before, after, bySandboxCode(s.sandboxes))
+	again, _, err := s.list(t, "a", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantList(t, "once more", true, after, again, nil)
+}
+
+// The list of one pod has nothing to do with the lists of all.
+func TestListOfOnePodIsItsOwn(t *testing.T) {
+	s := newShelf(t)
+	all, _, err := s.list(t, "a", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := s.ListPodSandbox(within(t, testLimit), "uid-1")
+	if err != nil || sameRows(all, one) {
+		t.Errorf("the same rows: %t, error = %v", sameRows(all, one), err)
+	}
+	if again, _, err := s.list(t, "b", "a"); err != nil || !sameRows(all, again) {
+		t.Errorf("the same rows: %t, error = %v", sameRows(all, again), err)
+	}
+}
+
+// Of two lists at the same time the one that ends last is what the next is held against.
+func TestListBesideAnother(t *testing.T) {
+	var kept knownBy[pleg.ListedContainer]
+	end := func(k *known[pleg.ListedContainer], words ...string) []pleg.ListedContainer {
+		t.Helper()
+		rows, err := listOf(k, wireOf(t, words...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept.give(k, rows)
+		return rows
+	}
+	first := end(kept.take(), "a", "b")
+	slow, fast := kept.take(), kept.take()
+	beside := end(fast, "b", "a ended")
+	wantList(t, "beside", false, first, beside, byContainerCode([]*runtimev1.Container{containerOf("b"), containerOf("a ended")}))
+	late := end(slow, "b", "a")
+	wantList(t, "late", true, first, late, nil)
+	wantList(t, "after both", true, first, end(kept.take(), "b", "a"), nil)
+	changed := end(kept.take(), "b", "a ended")
+	wantList(t, "changed", false, beside, changed, beside)
+}
+
+func wireOf(t testing.TB, words ...string) mem.BufferSlice {
+	t.Helper()
+	var m runtimev1.ListContainersResponse
+	for _, word := range words {
+		m.Containers = append(m.Containers, containerOf(word))
+	}
+	return onWire(t, &m)
+}
+
+func onWire(t testing.TB, m proto.Message) mem.BufferSlice {
+	t.Helper()
+	wire, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mem.BufferSlice{mem.SliceBuffer(wire)}
+}
+
+func listOf(k *known[pleg.ListedContainer], wire mem.BufferSlice) ([]pleg.ListedContainer, error) {
+	l := containerList{list[pleg.ListedContainer]{known: k}}
+	err := l.decode(wire)
+	return l.result(context.Background(), err)
+}
+
+// Many lists at once, of which some have changed, have the right rows each.
+func TestManyListsAtOnce(t *testing.T) {
+	var kept knownBy[pleg.ListedContainer]
+	ids := strings.Split(strings.Repeat("x", 40), "")
+	for i := range ids {
+		ids[i] += fmt.Sprint(i)
+	}
+	var lists sync.WaitGroup
+	for range 4 {
+		lists.Go(func() {
+			for range 200 {
+				words := slices.Clone(ids)
+				rand.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+				if rand.IntN(2) == 0 {
+					words[0] += " ended"
+				}
+				k := kept.take()
+				rows, err := listOf(k, wireOf(t, words...))
+				kept.give(k, rows)
+				got := make([]string, len(rows))
+				for i, row := range rows {
+					got[i] = strings.TrimSuffix(row.ID+" "+strings.Replace(row.State.String(), "exited", "ended", 1), " running")
+				}
+				slices.Sort(words)
+				slices.Sort(got)
+				if diff := cmp.Diff(words, got); diff != "" || err != nil {
+					t.Errorf("%v, want -, got +:\n%s", err, diff)
+				}
+			}
+		})
+	}
+	lists.Wait()
+}
+
+// A list that is unchanged costs no memory for its rows.
+func TestUnchangedListMakesNoRows(t *testing.T) {
+	var kept knownBy[pleg.ListedContainer]
+	words := make([]string, 1000)
+	for i := range words {
+		words[i] = fmt.Sprint(i)
+	}
+	once := func(wire mem.BufferSlice) {
+		k := kept.take()
+		rows, err := listOf(k, wire)
+		if err != nil || len(rows) != len(words) {
+			t.Fatalf("%d rows, error = %v", len(rows), err)
+		}
+		kept.give(k, rows)
+	}
+	once(wireOf(t, words...))
+	slices.Reverse(words)
+	wire := wireOf(t, words...)
+	once(wire)
+	if used, most := allocated(func() { once(wire) }), uint64(16*len(words)); used > most {
+		t.Errorf("it took %d bytes, want %d at most", used, most)
+	}
+}
