@@ -1,0 +1,229 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// syncFor is how much a crash of the whole machine may take.
+	syncFor = 5 * time.Second
+	// mostQueued is what waits for a slow disk, at most: one that takes more time has ended.
+	mostQueued = 32 << 20
+	// atEnd is how long the end of plegtop waits for the disk.
+	atEnd = time.Second
+)
+
+// errSlow says that a disk has taken nothing for long.
+var errSlow = fmt.Errorf("the disk is too slow: %d MiB wait to be written", mostQueued>>20)
+
+// A file is what a recorder writes to. A goroutine of its own writes, since a disk may hang. All
+// methods may be called of nil, which takes nothing.
+type file struct {
+	path string
+	most int64 // bytes of it and of the one before, together; 0 for no limit
+
+	mu     sync.Mutex // guards what follows
+	queue  []part
+	queued int
+	wake   chan struct{} // holds one token while there is something to write
+	closed bool
+	err    error
+
+	out   *os.File // the writer's alone, as is what follows
+	size  int64
+	done  chan struct{} // closed when the writer has ended
+	dirty time.Time     // since when something is not synced; zero if all is
+}
+
+// A part is what is written at once. One that begins a segment may begin a file.
+type part struct {
+	bytes  []byte
+	begins bool
+}
+
+// create opens a file for a recording: a new one, or one that is a recording already, which is
+// continued. Others cannot read it, since it says what ran where, and no link is followed.
+func create(path string, most int64) (*file, error) {
+	out, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("record to %s: it is a link: name the file itself", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	size, err := resume(out)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("record to %s: %w", path, err), out.Close())
+	}
+	f := &file{path: path, most: most, out: out, size: size, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go f.run()
+	return f, nil
+}
+
+// resume goes to where a recording is to be continued: behind its last whole block, after which
+// the frame is ended.
+func resume(out *os.File) (size int64, err error) {
+	info, err := out.Stat()
+	switch {
+	case err != nil:
+		return 0, err
+	case !info.Mode().IsRegular():
+		return 0, errors.New("it is no regular file")
+	case info.Size() == 0:
+		return 0, nil
+	}
+	all, whole, err := scan(out, info.Size())
+	if len(all) == 0 {
+		return 0, fmt.Errorf("%w: name another file, or remove it", err)
+	}
+	if err := out.Truncate(whole); err != nil {
+		return 0, err
+	}
+	if _, err := out.Seek(whole, io.SeekStart); err != nil {
+		return 0, err
+	}
+	if all[len(all)-1].cut {
+		n, err := out.Write(lastBlock)
+		return whole + int64(n), err
+	}
+	return whole, nil
+}
+
+// write hands bytes to the writer.
+func (f *file) write(b []byte, begins bool) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.err != nil || f.closed:
+	case f.queued+len(b) > mostQueued:
+		f.err = errSlow
+	default:
+		f.queue, f.queued = append(f.queue, part{append([]byte(nil), b...), begins}), f.queued+len(b)
+	}
+	f.rouse()
+}
+
+func (f *file) rouse() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// fault returns why nothing more is written; nil if it is.
+func (f *file) fault() error {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+// close writes what waits, and returns when that is on the disk, or when ctx ends.
+func (f *file) close(ctx context.Context) error {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	f.rouse()
+	select {
+	case <-f.done:
+		return f.fault()
+	case <-ctx.Done():
+		return errors.Join(f.fault(), fmt.Errorf("record to %s: the disk does not answer", f.path))
+	}
+}
+
+// run is the writer.
+func (f *file) run() {
+	defer close(f.done)
+	timer := time.NewTimer(syncFor)
+	defer timer.Stop()
+	for {
+		select {
+		case <-f.wake:
+		case <-timer.C:
+		}
+		timer.Reset(syncFor)
+		parts, closed := f.take()
+		err := f.put(parts)
+		if closed {
+			err = errors.Join(err, f.out.Sync(), f.out.Close())
+		} else if err == nil && !f.dirty.IsZero() && time.Since(f.dirty) >= syncFor {
+			f.dirty = time.Time{}
+			err = f.out.Sync()
+		}
+		if err != nil {
+			f.fail(err)
+		}
+		if closed {
+			return
+		}
+	}
+}
+
+func (f *file) take() (parts []part, closed bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	parts, f.queue, f.queued = f.queue, nil, 0
+	return parts, f.closed
+}
+
+func (f *file) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = fmt.Errorf("record to %s: %w", f.path, err)
+	}
+}
+
+func (f *file) put(parts []part) error {
+	if f.fault() != nil {
+		return nil
+	}
+	for _, p := range parts {
+		if p.begins && f.most > 0 && f.size >= f.most/2 {
+			if err := f.rotate(); err != nil {
+				return err
+			}
+		}
+		n, err := f.out.Write(p.bytes)
+		f.size += int64(n)
+		if err != nil {
+			return err
+		}
+		if f.dirty.IsZero() {
+			f.dirty = time.Now()
+		}
+	}
+	return nil
+}
+
+// rotate keeps what was written under another name, in place of what that had, and begins anew.
+func (f *file) rotate() error {
+	if err := errors.Join(f.out.Sync(), f.out.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.path, f.path+".1"); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(f.path, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	f.out, f.size = out, 0
+	return nil
+}

@@ -1,0 +1,174 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Format is the version of the form of recordings. It grows when what is written can no
+// longer be read by those who know the present one.
+const Format = 1
+
+// A Head says what a segment is of. It stands before it as JSON, for people and other programs.
+type Head struct {
+	Format  int       `json:"plegrec"`
+	Plegtop string    `json:"plegtop"` // the version that recorded
+	Run     string    `json:"run"`     // of the engine: the same in all its segments
+	Number  int       `json:"segment"` // from 0 on in each run
+	At      time.Time `json:"at"`      // of the state that it begins with
+
+	Node     string `json:"node,omitempty"`
+	Source   string `json:"source,omitempty"`   // "cri" or "demo"
+	Endpoint string `json:"endpoint,omitempty"` // of the runtime
+	Scenario string `json:"scenario,omitempty"` // of a demo
+	Runtime  string `json:"runtime,omitempty"`  // its name and version; empty until it has told
+	Kubelet  string `json:"kubelet,omitempty"`  // whose relist was made
+	Scrubbed bool   `json:"scrubbed,omitempty"` // names are pseudonyms
+}
+
+const (
+	skippable = 0x184D2A5C // one of the sixteen magic numbers of a frame that readers of zstd pass over
+	mostHead  = 1 << 16
+)
+
+// append appends the frame of a head.
+func (h Head) append(b []byte) ([]byte, error) {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return b, fmt.Errorf("record: write the head: %w", err)
+	}
+	b = binary.LittleEndian.AppendUint32(b, skippable)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)))
+	return append(b, text...), nil
+}
+
+var (
+	// ErrNoRecording says that a file is something else than a recording.
+	ErrNoRecording = errors.New("no plegtop recording")
+	// ErrNewer says that a newer plegtop has written a recording, in another form.
+	ErrNewer = errors.New("recorded in a newer format: a newer plegtop can play it")
+)
+
+// readHead reads the frame of a head, and returns it as it was written, too.
+func readHead(in *bufio.Reader) (h Head, frame []byte, err error) {
+	start, err := in.Peek(8)
+	if err != nil || binary.LittleEndian.Uint32(start) != skippable {
+		return h, nil, ErrNoRecording
+	}
+	n := binary.LittleEndian.Uint32(start[4:])
+	if n > mostHead {
+		return h, nil, ErrNoRecording
+	}
+	frame = make([]byte, 8+n)
+	if _, err := io.ReadFull(in, frame); err != nil {
+		return h, nil, errCut
+	}
+	if err := json.Unmarshal(frame[8:], &h); err != nil || h.Format == 0 {
+		return h, nil, ErrNoRecording
+	}
+	if h.Format > Format {
+		return h, nil, fmt.Errorf("%w (format %d, plegtop %s)", ErrNewer, h.Format, h.Plegtop)
+	}
+	return h, frame, nil
+}
+
+// passFrame passes over a frame of zstd, and returns how long its whole blocks are and whether
+// the last one is among them.
+func passFrame(in *bufio.Reader) (size int64, whole bool, err error) {
+	start, _ := in.Peek(zstd.HeaderMaxSize)
+	var h zstd.Header
+	if err := h.Decode(start); err != nil || h.Skippable {
+		return 0, false, errCut
+	}
+	if err := pass(in, int64(h.HeaderSize)); err != nil {
+		return 0, false, err
+	}
+	for size = int64(h.HeaderSize); ; {
+		b, err := in.Peek(3)
+		if err != nil {
+			return size, false, nil
+		}
+		block := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
+		length := 3 + int64(block>>3)
+		switch block >> 1 & 3 {
+		case 1: // one byte, so many times
+			length = 4
+		case 3:
+			return size, false, errCut
+		}
+		if pass(in, length) != nil {
+			return size, false, nil
+		}
+		size += length
+		if block&1 == 1 {
+			return size, true, nil
+		}
+	}
+}
+
+func pass(in *bufio.Reader, n int64) error {
+	_, err := io.CopyN(io.Discard, in, n)
+	return err
+}
+
+// lastBlock ends a frame that was cut off: an empty block that is the last.
+var lastBlock = []byte{1, 0, 0}
+
+// A segment is one of a recording.
+type segment struct {
+	Head
+	began time.Time // as Head.At, with a monotonic reading; zero in a file
+	head  []byte
+	data  []byte // in memory; of the last one the last frame may be unfinished
+
+	file io.ReaderAt // else
+	at   int64
+	size int64
+	cut  bool // the frame is unfinished
+}
+
+// length returns how many bytes it takes, after compression.
+func (s *segment) length() int64 { return int64(len(s.head)) + int64(len(s.data)) + s.size }
+
+// open returns what lies behind the head.
+func (s *segment) open() io.Reader {
+	if s.file == nil {
+		return bytes.NewReader(s.data)
+	}
+	return io.NewSectionReader(s.file, s.at, s.size)
+}
+
+// scan returns the segments of a file, and up to where they are whole. The error says what comes
+// after them; nil if nothing does.
+func scan(file io.ReaderAt, size int64) (all []*segment, whole int64, err error) {
+	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16)
+	for whole < size {
+		h, head, err := readHead(in)
+		if err != nil && len(all) > 0 && !errors.Is(err, ErrNewer) {
+			err = errCut
+		}
+		if err != nil {
+			return all, whole, err
+		}
+		n, ended, err := passFrame(in)
+		if n == 0 {
+			return all, whole, errCut
+		}
+		s := &segment{Head: h, head: head, file: file, at: whole + int64(len(head)), size: n, cut: !ended}
+		all, whole = append(all, s), s.at+n
+		if err != nil {
+			return all, whole, err
+		}
+	}
+	return all, whole, nil
+}
+
+var errCut = errors.New("what follows is no part of a recording: whoever wrote it was ended there, or the file is damaged")

@@ -1,0 +1,262 @@
+package record
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/frozen"
+)
+
+const (
+	// segmentFor is how long a segment is: the state that it begins with is most of what a quiet
+	// node takes, and a seek plays the rest of it.
+	segmentFor = 4 * time.Minute
+	// mostSegment is what a segment has at most before compression, but for its first block.
+	mostSegment = 32 << 20
+	// flushFor is how much a crash may take.
+	flushFor = time.Second
+	// mostBlock is the largest block that is read.
+	mostBlock = 64 << 20
+	// window is how far back zstd finds what was there before; a reader takes no more than mostWindow.
+	window, mostWindow = 1 << 20, 8 << 20
+
+	// RingFor and RingBytes are what a ring keeps, whichever is less: the last whole segments of
+	// so long, or of so many bytes after compression.
+	RingFor   = 15 * time.Minute
+	RingBytes = 32 << 20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Options say how a [Recorder] records. The zero value keeps a ring of the usual length.
+type Options struct {
+	Head     Head          // Node, Source, Endpoint, Scenario and Plegtop; the rest is worked out
+	Ring     time.Duration // what is kept in memory; default [RingFor], less than 0 for none
+	Bytes    int64         // what of that at most; default [RingBytes]
+	Scrub    bool          // names of pods, images and nodes are replaced by pseudonyms
+	Segments time.Duration // how long a segment is; default 4 min
+}
+
+// A Recorder is the [engine.Tape] of one engine. It keeps a ring of the last minutes, and writes
+// to a file if there is one. Its Begin, Step and Shown are the engine's to call; the other
+// methods may be called at any time from any goroutine.
+type Recorder struct {
+	options Options
+
+	mu      sync.Mutex // guards what follows
+	machine engine.Recorded
+	ring    []*segment // the last one is being written
+	frozen  *frozen.Writer
+	lists   lists
+	scrub   *scrubber // nil for none
+	zstd    *zstd.Encoder
+	pending []byte    // of the next block
+	written int       // in the segment, before compression
+	flushed time.Time // by the engine's clock
+	at      time.Time // of the last entry
+	runtime string
+	file    *file // nil for none
+	roll    bool  // a new segment is to begin
+	err     error // why the recording has ended; nil while it goes on
+}
+
+// NewRecorder returns a recorder that has not begun.
+func NewRecorder(o Options) *Recorder {
+	if o.Ring == 0 {
+		o.Ring = RingFor
+	}
+	if o.Bytes == 0 {
+		o.Bytes = RingBytes
+	}
+	if o.Segments == 0 {
+		o.Segments = segmentFor
+	}
+	run := make([]byte, 8)
+	_, _ = rand.Read(run) // never fails
+	o.Head.Format, o.Head.Run = Format, hex.EncodeToString(run)
+	r := &Recorder{options: o}
+	if o.Scrub {
+		r.scrub = newScrubber()
+		o.Head.Node = r.scrub.pseudonym("node", o.Head.Node)
+		r.options = o
+	}
+	return r
+}
+
+// Begin takes the machine whose inputs come next.
+func (r *Recorder) Begin(m engine.Recorded) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.machine = m
+	var err error
+	r.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1),
+		zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
+	r.fail(err)
+	r.roll = true
+}
+
+// Step takes down an input before the machine takes it in.
+func (r *Recorder) Step(at time.Time, in engine.Input) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.ready(at) {
+		return
+	}
+	if v, is := in.(engine.Returned); is && v.Answer.Version != nil {
+		r.runtime = strings.TrimSpace(v.Answer.Version.RuntimeName + " " + v.Answer.Version.RuntimeVersion)
+	}
+	r.entry(r.lists.take(at, in))
+}
+
+// Shown takes down that a snapshot was made.
+func (r *Recorder) Shown(at time.Time, costs engine.Cost) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ready(at) {
+		r.entry(entry{At: at, Costs: costs})
+	}
+}
+
+// ready begins a segment if it is time for one, and reports whether the recording goes on.
+func (r *Recorder) ready(at time.Time) bool {
+	if r.err != nil {
+		return false
+	}
+	if n := len(r.ring); r.roll || at.Sub(r.ring[n-1].began) >= r.options.Segments || r.written > mostSegment {
+		r.fail(r.begin(at))
+	}
+	return r.err == nil
+}
+
+// begin begins a segment: ends the last one, and writes how the machine stands.
+func (r *Recorder) begin(at time.Time) error {
+	if err := r.end(); err != nil {
+		return err
+	}
+	start := r.machine.Start()
+	head := r.options.Head
+	head.At, head.Runtime, head.Kubelet, head.Scrubbed = at, r.runtime, start.Release.String(), r.scrub != nil
+	r.options.Head.Number++
+	s := &segment{Head: head, began: at}
+	var err error
+	if s.head, err = head.append(nil); err != nil {
+		return err
+	}
+	r.roll, r.written, r.lists = false, 0, lists{}
+	r.frozen = frozen.NewWriter(r.scrub.replacer())
+	r.ring = append(r.ring, s)
+	r.file.write(s.head, true)
+	r.zstd.Reset(&sink{r, s})
+	r.pending = frozen.Append(r.frozen, r.pending[:0], &key{start})
+	r.pending = r.machine.Freeze(r.frozen, r.pending)
+	r.trim(at)
+	return r.flush(at)
+}
+
+// end ends the segment that is being written, if one is.
+func (r *Recorder) end() error {
+	if len(r.ring) == 0 || r.written == 0 {
+		return nil
+	}
+	if err := r.flush(r.at); err != nil {
+		return err
+	}
+	return r.zstd.Close()
+}
+
+// trim drops the oldest segments as long as those after them are what the ring keeps. A ring
+// of nothing keeps the segment that is being written, but not its bytes.
+func (r *Recorder) trim(at time.Time) {
+	size := int64(0)
+	for _, s := range r.ring {
+		size += s.length()
+	}
+	for len(r.ring) > 1 && (at.Sub(r.ring[1].began) >= r.options.Ring || size > r.options.Bytes) {
+		size -= r.ring[0].length()
+		r.ring = r.ring[1:]
+	}
+}
+
+// entry writes one entry, and the block once that is old.
+func (r *Recorder) entry(e entry) {
+	if r.scrub != nil {
+		r.scrub.learn(&e)
+	}
+	r.at = e.At
+	r.pending = frozen.Append(r.frozen, r.pending, &e)
+	if e.At.Sub(r.flushed) >= flushFor || len(r.pending) > mostSegment/8 {
+		r.fail(r.flush(e.At))
+	}
+}
+
+// flush writes the pending block, so that it is whole in what was written.
+func (r *Recorder) flush(at time.Time) error {
+	if len(r.pending) == 0 {
+		return nil
+	}
+	if len(r.pending) > mostBlock {
+		return fmt.Errorf("record: a block of %d bytes is larger than the %d that can be played: this node has too many pods", len(r.pending), mostBlock)
+	}
+	head := binary.LittleEndian.AppendUint32(nil, uint32(len(r.pending)))
+	head = binary.LittleEndian.AppendUint32(head, crc32.Checksum(r.pending, castagnoli))
+	_, err := r.zstd.Write(head)
+	if err == nil {
+		_, err = r.zstd.Write(r.pending)
+	}
+	if err == nil {
+		err = r.zstd.Flush()
+	}
+	r.written += len(r.pending)
+	if cap(r.pending) > 1<<20 { // of a state
+		r.pending = nil
+	}
+	r.pending, r.flushed = r.pending[:0], at
+	return err
+}
+
+func (r *Recorder) fail(err error) {
+	if err != nil && r.err == nil {
+		r.err = err
+	}
+}
+
+// A sink takes what zstd writes of a segment.
+type sink struct {
+	recorder *Recorder
+	segment  *segment
+}
+
+func (s *sink) Write(b []byte) (int, error) {
+	s.recorder.file.write(b, false)
+	if s.recorder.options.Ring > 0 {
+		s.segment.data = append(s.segment.data, b...)
+	}
+	return len(b), nil
+}
+
+// Recording returns what the ring has now. It is empty where none is kept.
+func (r *Recorder) Recording() *Recording {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil && r.zstd != nil {
+		r.fail(r.flush(r.at))
+	}
+	var all []*segment
+	for _, s := range r.ring {
+		if len(s.data) > 0 {
+			copied := *s
+			copied.data = s.data[:len(s.data):len(s.data)] // what is there already is never written to again
+			all = append(all, &copied)
+		}
+	}
+	return &Recording{segments: all}
+}

@@ -1,0 +1,74 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// A Recording is what was recorded: a file, or what a ring had at a moment. Safe for concurrent
+// use. The zero value is empty.
+type Recording struct {
+	segments []*segment
+	damage   error // what comes after them; nil for nothing
+	file     *os.File
+}
+
+// Open opens a recording. A file that is damaged, or that ends in the midst of a block, can be
+// played up to there, see [Recording.Damage]. It fails with [ErrNoRecording] and [ErrNewer], and
+// where the file cannot be read. The caller closes it.
+func Open(path string) (*Recording, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is no regular file")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("replay %s: %w", path, err), f.Close())
+	}
+	r := &Recording{file: f}
+	r.segments, _, r.damage = scan(f, info.Size())
+	if len(r.segments) == 0 {
+		if r.damage == nil {
+			r.damage = fmt.Errorf("%w: it is empty", ErrNoRecording)
+		}
+		return nil, errors.Join(fmt.Errorf("replay %s: %w", path, r.damage), f.Close())
+	}
+	return r, nil
+}
+
+// Close closes the file, after which nothing more can be played.
+func (r *Recording) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Close()
+}
+
+// Damage says why the recording can be played no further than to its last segment's end; nil
+// if it is whole.
+func (r *Recording) Damage() error { return r.damage }
+
+// Heads returns what the segments say of themselves, in their order.
+func (r *Recording) Heads() []Head {
+	heads := make([]Head, len(r.segments))
+	for i, s := range r.segments {
+		heads[i] = s.Head
+	}
+	return heads
+}
+
+// before returns the place of the last segment that begins at or before a moment; 0 if none does.
+func (r *Recording) before(at time.Time) int {
+	place := 0
+	for i, s := range r.segments {
+		if !s.At.After(at) {
+			place = i
+		}
+	}
+	return place
+}
