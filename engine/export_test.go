@@ -1,8 +1,13 @@
 package engine
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -20,4 +25,35 @@ func NewRelists(t testing.TB, n, changed int) func() *Snapshot {
 		s.relist()
 		return s.snapshot(s.now)
 	}
+}
+
+// A World is a machine in a world of chance, with a tape, for tests of recordings.
+type World struct{ *world }
+
+// NewWorld returns a world that begins at a time of the clock.
+func NewWorld(t testing.TB, seed uint64) *World {
+	return &World{newWorldAt(t, time.Now(), seed, Config{Streams: worldStreams()}, answers.Policy{})}
+}
+
+// Machine returns the machine, for [Tape.Begin].
+func (w *World) Machine() Recorded { return w.m }
+
+// Step lets the next thing happen, and tells the tape. With a snapshot it returns that, too.
+func (w *World) Step(tape Tape, snapshot bool) Update {
+	in := w.next(w.m.due())
+	tape.Step(w.now, in)
+	u := Update{Events: w.step(in).Events}
+	if snapshot {
+		u.Snapshot = w.m.snapshot(w.now)
+		tape.Shown(w.now, Cost{CallsPerSecond: 1})
+	}
+	return u
+}
+
+// Difference compares two updates that should be equal but for their numbers and costs.
+func Difference(want, got Update) string {
+	s, o := *want.Snapshot, *got.Snapshot
+	s.Seq, s.Cost = o.Seq, o.Cost
+	want.Snapshot, got.Snapshot = &s, &o
+	return difference(want, got, cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }))
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -49,8 +50,7 @@ func (s *scrubber) pseudonym(kind, name string) string {
 	return made
 }
 
-// learn takes the names in an entry, before that is written. What has one for the first time is
-// always a list or a source's event.
+// learn takes the names in an entry, before that is written.
 func (s *scrubber) learn(e *entry) {
 	for i := range e.Sandboxes.New {
 		s.pod(e.Sandboxes.New[i].Pod)
@@ -58,6 +58,18 @@ func (s *scrubber) learn(e *entry) {
 	for i := range e.Containers.New {
 		s.pod(e.Containers.New[i].Pod)
 		s.pseudonym("image", e.Containers.New[i].Image)
+	}
+	switch in := e.In.(type) {
+	case engine.Returned:
+		if c := in.Answer.Container; c != nil {
+			s.pseudonym("image", c.Image)
+		}
+	case engine.Streamed:
+		for i := range in.Events {
+			if st := in.Events[i].Status; st != nil {
+				s.pod(st.PodRef)
+			}
+		}
 	}
 }
 
