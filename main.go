@@ -20,6 +20,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/crash"
 	"github.com/plegtop/plegtop/ui/history"
@@ -104,6 +105,9 @@ func show(ctx context.Context, args []string) int {
 	if o.Note != "" {
 		complain(errors.New(o.Note), exitOK)
 	}
+	if o.Replay != "" {
+		return replaying(ctx, o)
+	}
 	guard := new(terminal.Guard)
 	v, err := chooseView(o, guard)
 	if err != nil {
@@ -186,6 +190,13 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 	return func(ctx context.Context, src source.Source) int {
 		config := relist(o, src)
 		config.Mode, config.Streams = o.Mode, src.Streams(o.Events, o.ForceEvents)
+		tape, err := taping(o, src)
+		if err != nil {
+			return complain(err, exitCannotTell)
+		}
+		if tape != nil {
+			config.Tape = tape
+		}
 		eng, err := engine.New(config)
 		if err != nil {
 			return complain(err, exitCannotTell)
@@ -204,8 +215,48 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 		}()
 		err = v(ctx, eng, src)
 		cancel()
-		return status(errors.Join(err, <-ended))
+		return status(errors.Join(err, <-ended, endTape(tape)))
 	}
+}
+
+// taping returns what takes down what an engine goes by; nil if nothing does.
+func taping(o options.Options, src source.Source) (*record.Recorder, error) {
+	if o.Ring == 0 && o.Record == "" {
+		return nil, nil
+	}
+	r := record.NewRecorder(record.Options{
+		Ring: cmp.Or(o.Ring, -1),
+		Head: record.Head{Plegtop: version, Node: src.Node, Source: src.Kind, Endpoint: src.Endpoint, Scenario: src.Scenario},
+	})
+	if o.Record == "" {
+		return r, nil
+	}
+	return r, r.WriteTo(o.Record, 0)
+}
+
+// endTape has what was recorded written, as far as the disk takes it.
+func endTape(r *record.Recorder) error {
+	if r == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return r.Close(ctx)
+}
+
+// replaying shows a recording: nothing of this machine is read.
+func replaying(ctx context.Context, o options.Options) int {
+	recording, err := record.Open(o.Replay)
+	if err != nil {
+		return cannotTell(o, err)
+	}
+	defer recording.Close()
+	for f := recording.Play(time.Time{}).Feed(); f != nil; f = f.Rest() {
+		if err := lines.Watch(ctx, os.Stdout, diagnose.NewLive(f, recording.Heads()[0].Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces}); err != nil {
+			return complain(err, exitFailed)
+		}
+	}
+	return exitOK
 }
 
 // status prints err, unless that is done or says nothing new, and returns the

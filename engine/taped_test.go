@@ -46,9 +46,9 @@ func played(t *testing.T, r *record.Recording, from time.Time) (all []record.Sho
 func TestARecordingIsWhatWasSeen(t *testing.T) {
 	for seed := range uint64(3) {
 		r := record.NewRecorder(record.Options{Ring: 1000 * time.Hour})
-		want := taped(engine.NewWorld(t, seed), r, 1000)
+		want := taped(engine.NewWorld(t, seed), r, 2500)
 		recording := r.Recording()
-		if n := len(recording.Heads()); n < 5 {
+		if n := len(recording.Heads()); n < 4 {
 			t.Fatalf("%d segments", n)
 		}
 		heads := recording.Heads()

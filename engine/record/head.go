@@ -146,6 +146,15 @@ func (s *segment) open() io.Reader {
 	return io.NewSectionReader(s.file, s.at, s.size)
 }
 
+// unfinished reports whether the frame has not got its last block.
+func (s *segment) unfinished() bool {
+	if s.file != nil {
+		return s.cut
+	}
+	_, whole, _ := passFrame(bufio.NewReader(s.open()))
+	return !whole
+}
+
 // scan returns the segments of a file, and up to where they are whole. The error says what comes
 // after them; nil if nothing does.
 func scan(file io.ReaderAt, size int64) (all []*segment, whole int64, err error) {

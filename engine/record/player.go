@@ -28,7 +28,8 @@ type Player struct {
 
 	replay *engine.Replay // nil before the first segment
 	run    string
-	fresh  bool // the run has begun, or was joined, since the last snapshot
+	again  *Shown // is to be returned once more; nil for none
+	fresh  bool   // the run has begun, or was joined, since the last snapshot
 	zstd   *zstd.Decoder
 	in     *bufio.Reader
 	block  []byte // what is left of the one that is played
@@ -59,6 +60,10 @@ func (p *Player) Close() {
 // Next plays up to the next snapshot that was made and returns it. At the end it returns io.EOF,
 // or what is wrong with what comes next.
 func (p *Player) Next() (Shown, error) {
+	if s := p.again; s != nil {
+		p.again = nil
+		return *s, nil
+	}
 	for {
 		e, err := p.entry()
 		if err != nil {
@@ -85,7 +90,7 @@ func (p *Player) show(e entry) (Shown, error) {
 		return Shown{}, err
 	}
 	p.seq++
-	s.Seq = p.seq
+	s.Seq = p.seq // for the whole recording: what one reader had it is not given again
 	shown := Shown{Update: engine.Update{Snapshot: s, Events: p.events}, Head: p.recording.segments[p.next-1].Head, Fresh: p.fresh}
 	p.events, p.fresh = nil, false
 	return shown, nil

@@ -53,6 +53,10 @@ type Options struct {
 	ForceEvents bool            // open the runtime's stream also where that does harm
 	Mode        pleg.Mode       // if it is not generic, the engine opens the runtime's stream by itself
 
+	Record string        // the file that all that happens is written to; empty for none
+	Ring   time.Duration // what is kept in memory; 0 for nothing
+	Replay string        // the recording to show; empty for none
+
 	JSON                   bool
 	DOT                    string // of check: "all" for the whole graph of who waits for whom, or a finding's id; empty for none
 	CheckTimeout, Deadline time.Duration
@@ -161,6 +165,11 @@ func (o *Options) groups() []group {
 			{name: "debug-socket", kind: "socket", set: into(&o.Runtime.DebugSocket, word), usage: "where the runtime tells what its goroutines do (default containerd's debug socket, by its configuration, or CRI-O's own)"},
 			{name: "no-dump", set: into(&o.Runtime.NoDump, truth), bare: "true", usage: "do not read what its goroutines do"},
 			{name: "runtime-metrics", kind: "URL", set: into(&o.Runtime.Metrics, word), usage: "containerd's metrics, such as http://127.0.0.1:1338/v1/metrics (default by its configuration, on loopback)"},
+		}},
+		{"Recordings", []flag{
+			{name: "ring", kind: "duration", set: into(&o.Ring, durationOrNone), preset: "15m", usage: "keep so much of what happened in memory, 32 MiB at most; 0: nothing"},
+			{name: "record", kind: "file", set: into(&o.Record, word), usage: "write all that happens to this file, from which --replay shows it again; one that is a recording is continued"},
+			{name: "replay", kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
 		}},
 		{"check and watch", []flag{
 			{name: "output", kind: "format", short: "o", set: o.setOutput, preset: "text", typed: true, usage: "text or json; of check also dot: who waits for whom, for Graphviz, dot=ID of that finding alone"},

@@ -112,6 +112,13 @@ func duration(s string) (time.Duration, error) {
 	return d, nil
 }
 
+func durationOrNone(s string) (time.Duration, error) {
+	if s == "0" {
+		return 0, nil
+	}
+	return duration(s)
+}
+
 func period(s string) (time.Duration, error) {
 	d, err := duration(s)
 	if err == nil && (d < engine.MinPeriod || d > engine.MaxPeriod) {
