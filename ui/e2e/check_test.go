@@ -54,6 +54,7 @@ func (c checked) findings(t *testing.T) []finding {
 // Each scenario of the demo that plays an incident is found by a check of the
 // whole program, with what it is about, and the quiet ones are not accused.
 func TestCheckFindsWhatTheDemoPlays(t *testing.T) {
+	t.Parallel()
 	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "check.schema.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -108,6 +109,7 @@ func TestCheckFindsWhatTheDemoPlays(t *testing.T) {
 
 // People read the headline first: no id is in it.
 func TestCheckAsText(t *testing.T) {
+	t.Parallel()
 	for scenario, begins := range map[string]string{"quiet": "✔ HEALTHY  110 pods", "network-not-ready": "✖ ", "status-lock": "✖ "} {
 		got := check(t, "--demo="+scenario, "check")
 		if !strings.HasPrefix(got.stdout, begins) || strings.ContainsAny(got.stdout, "\t\r\x1b") || got.stderr != "" {
@@ -120,6 +122,7 @@ func TestCheckAsText(t *testing.T) {
 }
 
 func TestCheckAsPlugin(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		args, says string
 		exit       int
@@ -142,6 +145,7 @@ func TestCheckAsPlugin(t *testing.T) {
 
 // What cannot be looked at is not a verdict.
 func TestCheckCannotTell(t *testing.T) {
+	t.Parallel()
 	gone := check(t, "-r", "/nowhere/at-all.sock", "check", "-o", "json")
 	if gone.exit != 2 || !strings.Contains(gone.stdout, `"id":"runtime-down"`) { // a runtime belongs there
 		t.Errorf("exit code %d, standard output %q, standard error %q", gone.exit, gone.stdout, gone.stderr)
@@ -188,6 +192,7 @@ func (c checked) unknown(t *testing.T) string {
 // A node whose kubelet is told to take a runtime that is down is not healthy because
 // another runtime answers on it.
 func TestCheckOfTheRuntimeThatIsMeant(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	server, err := sim.Start(t.Context(), sim.Config{Scenario: "quiet", Dir: root})
 	if err != nil {
@@ -210,6 +215,7 @@ func TestCheckOfTheRuntimeThatIsMeant(t *testing.T) {
 
 // A verdict that nobody can read is none. Where only the status is wanted, it is.
 func TestCheckToAClosedOutput(t *testing.T) {
+	t.Parallel()
 	for redirection, want := range map[string]int{">&-": 3, ">/dev/null": 0, ">/dev/null 2>&1": 0, "1<>/dev/null 2>&1": 0} {
 		cmd := exec.Command("sh", "-c", `"$0" --demo=quiet check `+redirection, plegtop(t))
 		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
@@ -225,6 +231,7 @@ func TestCheckToAClosedOutput(t *testing.T) {
 // The search for the runtime is part of the time that a check has: a socket that
 // takes connections and never answers does not cost more.
 func TestCheckKeepsItsDeadline(t *testing.T) {
+	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "cri.sock")
 	silent, err := net.Listen("unix", socket)
 	if err != nil {

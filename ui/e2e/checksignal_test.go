@@ -42,6 +42,7 @@ func heldCheck(t *testing.T, sig syscall.Signal) (stdout, stderr string, exit in
 // The kernel sends SIGPIPE for a connection that the runtime has closed, too.
 // That is no reason to end: a check that is under way goes on.
 func TestCheckOutlivesSIGPIPE(t *testing.T) {
+	t.Parallel()
 	stdout, stderr, exit := heldCheck(t, syscall.SIGPIPE)
 	if exit != 0 || !strings.Contains(stdout, `"pods":110`) {
 		t.Errorf("exit code %d after SIGPIPE; it said %s%s", exit, stdout, stderr)
@@ -50,6 +51,7 @@ func TestCheckOutlivesSIGPIPE(t *testing.T) {
 
 // Half a look is no verdict.
 func TestCheckThatIsInterruptedCannotTell(t *testing.T) {
+	t.Parallel()
 	stdout, stderr, exit := heldCheck(t, syscall.SIGTERM)
 	if exit != 3 || !strings.Contains(stdout, `"word":"CANNOT TELL"`) || !strings.Contains(stderr, "before it had seen everything") {
 		t.Errorf("exit code %d after SIGTERM; it said %s%s", exit, stdout, stderr)

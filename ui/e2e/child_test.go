@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -26,9 +27,16 @@ const childArg = "run-the-child"
 // end at once.
 const lastFile = "CHILD_LAST_FILE"
 
+// atOnce is how many tests run side by side: nearly all of them only wait.
+const atOnce = "6"
+
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == childArg {
 		child(strings.Join(os.Args[2:], " "))
+	}
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set(atOnce) // a number
 	}
 	code := m.Run()
 	_ = os.RemoveAll(built.dir)

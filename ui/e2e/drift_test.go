@@ -23,6 +23,7 @@ const (
 // What is wrong with the runtime's event stream is told, and of one that is well nothing,
 // however short the containers live.
 func TestEventDrift(t *testing.T) {
+	t.Parallel()
 	program := plegtop(t) // which takes a while to build
 	for _, tt := range []struct{ fault, severity, says, mode string }{
 		{"", "", "", ""},

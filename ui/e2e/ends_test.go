@@ -63,6 +63,7 @@ func (e ending) bring(t *testing.T, r run) {
 }
 
 func TestTerminalIsRestored(t *testing.T) {
+	t.Parallel()
 	for _, e := range endings {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
@@ -79,6 +80,7 @@ func TestTerminalIsRestored(t *testing.T) {
 
 // A mouse that the program listened to is given back as well.
 func TestMouse(t *testing.T) {
+	t.Parallel()
 	for _, e := range endings {
 		if !slices.Contains(withMouse, e.name) {
 			continue
@@ -102,6 +104,7 @@ func TestMouse(t *testing.T) {
 
 // The terminal says what its background is, if it is asked.
 func TestBackground(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		how, term  string
 		background color.Color
@@ -133,6 +136,7 @@ func TestBackground(t *testing.T) {
 // ^c ends even a stuck program within a second (twice that on a busy machine, and at times
 // more), which leaves nothing behind.
 func TestInterruptIsHeardAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, keys := range []string{"\x03", "wjk\x03", "djk\x03"} {
 		shortest := time.Hour
 		for tries := 0; tries < 10 && shortest > 2*time.Second; tries++ {
@@ -173,6 +177,7 @@ func interrupted(t *testing.T, keys string) time.Duration {
 // A ^c that was heard says nothing about the next, however soon that comes: neither
 // ends a program that is well.
 func TestInterruptsThatOnlyClosePrompts(t *testing.T) {
+	t.Parallel()
 	r := startChild(t, "prompts")
 	r.see(t, "count 1")
 	for range 4 {
@@ -188,6 +193,7 @@ func TestInterruptsThatOnlyClosePrompts(t *testing.T) {
 // Nobody reads the terminal, and every frame is new from edge to edge, so that
 // the kernel's buffer is full and a write would block.
 func TestTerminalIsRestoredUnread(t *testing.T) {
+	t.Parallel()
 	for _, e := range endings {
 		if e.how != "" {
 			continue
@@ -211,6 +217,7 @@ func TestTerminalIsRestoredUnread(t *testing.T) {
 // A terminal that was stuck and reads again shows the present screen, even if
 // that does not change any more.
 func TestScreenIsDrawnAnewAfterAStall(t *testing.T) {
+	t.Parallel()
 	r := startChild(t, "flood")
 	r.see(t, "count 1")
 	resume := r.Stall()
@@ -224,6 +231,7 @@ func TestScreenIsDrawnAnewAfterAStall(t *testing.T) {
 }
 
 func TestC1NeverReachesTheTerminal(t *testing.T) {
+	t.Parallel()
 	r := startChild(t)
 	r.see(t, "count")
 	r.press(t, "1")
@@ -236,6 +244,7 @@ func TestC1NeverReachesTheTerminal(t *testing.T) {
 }
 
 func TestResizeOfTheChild(t *testing.T) {
+	t.Parallel()
 	r := startChild(t)
 	r.see(t, "size 100x30")
 	if err := r.Resize(60, 10); err != nil {
@@ -260,6 +269,7 @@ func inShell(t *testing.T, how string) run {
 // ^z, and SIGTSTP from outside, hand the terminal to the shell as often as they come;
 // fg takes it back. What would have to be read is held before, and released after.
 func TestSuspend(t *testing.T) {
+	t.Parallel()
 	for name, stop := range map[string]func(*testing.T, run){
 		"^z": func(t *testing.T, r run) { r.press(t, "\x1a") },
 		"SIGTSTP": func(t *testing.T, r run) {
@@ -288,6 +298,7 @@ func TestSuspend(t *testing.T) {
 
 // What is to be closed before the process stops is waited for, and not for long.
 func TestSuspendWaitsForAWhile(t *testing.T) {
+	t.Parallel()
 	r := inShell(t, "hold")
 	r.see(t, "resumed 0")
 	began := time.Now()
@@ -304,6 +315,7 @@ func TestSuspendWaitsForAWhile(t *testing.T) {
 
 // Without a shell there is nothing to suspend to: the screen comes back.
 func TestSuspendWithoutAShell(t *testing.T) {
+	t.Parallel()
 	r := startChild(t)
 	r.see(t, "count 1")
 	r.press(t, "\x1a")
@@ -314,6 +326,7 @@ func TestSuspendWithoutAShell(t *testing.T) {
 
 // What was stopped in a way that no program can see takes the terminal again.
 func TestStopAndContinue(t *testing.T) {
+	t.Parallel()
 	r := startChild(t)
 	r.see(t, "count 1")
 	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
@@ -347,6 +360,7 @@ func childOf(t testing.TB, pid int) int {
 
 // A terminal that goes away takes the program with it.
 func TestHangUp(t *testing.T) {
+	t.Parallel()
 	r := startChild(t)
 	r.see(t, "count 1")
 	_ = r.master.Close()
@@ -357,6 +371,7 @@ func TestHangUp(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

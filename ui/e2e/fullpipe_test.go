@@ -17,6 +17,7 @@ import (
 // A program whose output goes to a pipe that is full, and that nobody reads, ends
 // all the same when it is asked to, and leaves nothing behind.
 func TestEndsBeforeAFullPipe(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"--demo=churn", "watch"}, {"--demo=churn", "watch", "-o", "json"}, {"--demo=quiet", "check"}} {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 			t.Run(fmt.Sprint(args, " ", sig), func(t *testing.T) {

@@ -66,6 +66,7 @@ func withBoom(t *testing.T) string {
 // A panic of the engine ends the program as any other does: the terminal is given back, then
 // its words and its stack are printed, and the status is that of a crash.
 func TestPanicOfTheEngine(t *testing.T) {
+	t.Parallel()
 	program := withBoom(t)
 	r := start(t, 80, 24, nil, program, "--demo")
 	r.over(t, 2)

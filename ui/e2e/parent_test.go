@@ -8,6 +8,7 @@ import (
 
 // The process that has the terminal may end in any way: its parent gives it back.
 func TestKilledScreen(t *testing.T) {
+	t.Parallel()
 	r := start(t, 80, 24, nil, plegtop(t), "--demo")
 	r.see(t, "HEALTHY")
 	if err := syscall.Kill(childOf(t, r.Process()), syscall.SIGKILL); err != nil {
@@ -27,6 +28,7 @@ func screenInShell(t *testing.T) run {
 
 // The screen ends with its parent, in whatever way that ends.
 func TestKilledParent(t *testing.T) {
+	t.Parallel()
 	r := screenInShell(t)
 	r.see(t, "HEALTHY")
 	if err := syscall.Kill(childOf(t, r.Process()), syscall.SIGKILL); err != nil {
@@ -42,6 +44,7 @@ func TestKilledParent(t *testing.T) {
 
 // A shell stops and continues the two processes as it does one.
 func TestSuspendOfTheScreen(t *testing.T) {
+	t.Parallel()
 	r := screenInShell(t)
 	stops := map[string]func(){
 		"^z":              func() { r.press(t, "\x1a") },
@@ -64,6 +67,7 @@ func TestSuspendOfTheScreen(t *testing.T) {
 
 // What is sent to the whole group comes to the screen twice, and stops it once.
 func TestSuspendTwiceIsOnce(t *testing.T) {
+	t.Parallel()
 	r := inShell(t, "hold")
 	r.see(t, "count 1")
 	screen := childOf(t, r.Process())

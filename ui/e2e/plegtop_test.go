@@ -46,6 +46,7 @@ func demo(t *testing.T, columns, rows int, environ []string, args ...string) run
 }
 
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	for _, size := range []struct {
 		columns, rows int
 		see           []string
@@ -67,6 +68,7 @@ func TestDemo(t *testing.T) {
 
 // Nothing is run for the sake of colours, and the program knows where it runs.
 func TestTmuxIsNotAsked(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	asked := filepath.Join(dir, "asked")
 	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n: >'"+asked+"'\n"), 0o755); err != nil {
@@ -82,6 +84,7 @@ func TestTmuxIsNotAsked(t *testing.T) {
 }
 
 func TestPlegtopEnds(t *testing.T) {
+	t.Parallel()
 	for _, e := range endings[:5] {
 		for _, unread := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, unread %v", e.name, unread), func(t *testing.T) {
@@ -105,6 +108,7 @@ func TestPlegtopEnds(t *testing.T) {
 }
 
 func TestResize(t *testing.T) {
+	t.Parallel()
 	r := demo(t, 80, 24, nil)
 	r.see(t, "HEALTHY")
 	for _, size := range []struct{ columns, rows int }{{200, 50}, {40, 10}, {120, 40}, {20, 5}, {80, 24}} {
@@ -128,6 +132,7 @@ func TestResize(t *testing.T) {
 var colour = regexp.MustCompile(`\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m`)
 
 func TestNoColor(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		environ []string
 		want    bool
@@ -153,6 +158,7 @@ func TestNoColor(t *testing.T) {
 
 // With --ascii nothing outside ASCII is drawn.
 func TestASCII(t *testing.T) {
+	t.Parallel()
 	r := demo(t, 120, 40, nil, "--ascii")
 	r.see(t, "running")
 	for _, step := range []struct{ keys, see string }{
@@ -170,6 +176,7 @@ func TestASCII(t *testing.T) {
 }
 
 func TestPlegtopRefuses(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		change func(*exec.Cmd)
@@ -203,6 +210,7 @@ func TestPlegtopRefuses(t *testing.T) {
 }
 
 func TestPlegtopRefusesArguments(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		args []string
 		want string
@@ -238,6 +246,7 @@ func TestPlegtopRefusesArguments(t *testing.T) {
 
 // The folder of the demo's socket goes with the program, also after a signal.
 func TestDemoLeavesNothing(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT} {
 		tmp := t.TempDir()
 		r := demo(t, 80, 24, []string{"TMPDIR=" + tmp})
@@ -256,6 +265,7 @@ func TestDemoLeavesNothing(t *testing.T) {
 
 // Nor does the folder stay when head has read its lines and the pipe breaks.
 func TestWatchLeavesNothingBehindAPipe(t *testing.T) {
+	t.Parallel()
 	tmp := t.TempDir()
 	cmd := exec.Command(plegtop(t), "--demo", "watch")
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)

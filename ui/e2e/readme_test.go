@@ -12,6 +12,7 @@ import (
 
 // TestFlagsInREADME holds the README's list of flags to what --help says.
 func TestFlagsInREADME(t *testing.T) {
+	t.Parallel()
 	help, err := exec.Command(plegtop(t), "--help").Output()
 	if err != nil {
 		t.Fatal(err)

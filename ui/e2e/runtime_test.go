@@ -31,6 +31,7 @@ func serve(t *testing.T) *sim.Server {
 // A ContainerStatus that hangs is named at once: operation, pod, container and for how
 // long.
 func TestHungCallIsNamed(t *testing.T) {
+	t.Parallel()
 	server := serve(t)
 	pod := server.AddPod(sim.PodSpec{Namespace: "a", Name: "victim-0", Containers: []string{"stuck"}})
 	r := start(t, 80, 24, nil, plegtop(t), "-r", server.Endpoint())
@@ -61,6 +62,7 @@ var paused = regexp.MustCompile(`PAUSED  the last look was ([3-9]|\d\d)s ago`)
 // The word HEALTHY is gone from the header soon after the runtime is.
 // While paused nothing is judged, and only the age of the last look grows.
 func TestHeadlineFollowsTheRuntime(t *testing.T) {
+	t.Parallel()
 	server := serve(t)
 	r := start(t, 80, 24, nil, plegtop(t), "-r", server.Endpoint())
 	r.see(t, "✔ HEALTHY")
@@ -97,6 +99,7 @@ var raw = []string{"\x1b]52;c;UFdO\x07", "\x1b[666", "\u009b", "\u0085", "\u202e
 // Hostile text in every field that a runtime fills never reaches the terminal
 // as it is, in any pane.
 func TestHostileTextIsCleaned(t *testing.T) {
+	t.Parallel()
 	server := serve(t)
 	pod := server.AddPod(sim.PodSpec{Namespace: "n", Name: "a-pod", Containers: []string{"c", "d"}})
 	must(t, server.ExitContainer(pod.Containers["d"], 1, "r", "m"))

@@ -34,6 +34,7 @@ func accusations(t *testing.T, c checked) []accused {
 // A check that is begun on a node that is sick already names the container and the
 // program that does not end, though no list ever did.
 func TestCheckOfASickNode(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		scenario, id, severity string
 		says                   []string // in the first finding and its evidence, or those that it leads to
@@ -73,6 +74,7 @@ func TestCheckOfASickNode(t *testing.T) {
 // The chain leads from the relist to the program that does not end, and each link says
 // what proves it.
 func TestChainOfASickNode(t *testing.T) {
+	t.Parallel()
 	all := accusations(t, check(t, "--demo=hung-update", "check", "-o", "json"))
 	if len(all) == 0 {
 		t.Fatal("no finding")
@@ -97,6 +99,7 @@ func TestChainOfASickNode(t *testing.T) {
 
 // The first line is enough to know whom to look at.
 func TestFirstLineOfASickNode(t *testing.T) {
+	t.Parallel()
 	got := check(t, "--demo=hung-update", "check")
 	first, _, _ := strings.Cut(got.stdout, "\n")
 	if !regexp.MustCompile(`^✖ LISTS HANG  blocked by payments/api-\S+ api -> runc update \(5m\); no list since `).MatchString(first) {
@@ -106,6 +109,7 @@ func TestFirstLineOfASickNode(t *testing.T) {
 
 // The screen, too, though it has never seen a list.
 func TestScreenOfASickNode(t *testing.T) {
+	t.Parallel()
 	r := demo(t, 120, 40, nil, "--demo=hung-update")
 	_, err := r.Wait("the container that holds up the lists", limit, func(lines []string) bool {
 		return slices.ContainsFunc(lines, func(line string) bool {
@@ -122,6 +126,7 @@ func TestScreenOfASickNode(t *testing.T) {
 // What no call tells stands in the headline all the same: the screen was connected before
 // the socket was lost, and every call is answered.
 func TestHeadlinesOfWhatNoCallTells(t *testing.T) {
+	t.Parallel()
 	for scenario, headline := range map[string]string{
 		"socket-lost":   "SOCKET LOST  containerd (pid 812) is reached only by who is connected already: its socket is gone",
 		"failing-store": "AT RISK  the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/vdb1",
@@ -148,6 +153,7 @@ func TestHeadlinesOfWhatNoCallTells(t *testing.T) {
 // of the CRI that read, and beside them a dump of stacks and the metrics, and neither of
 // a node that is well.
 func TestNothingElseIsAskedFor(t *testing.T) {
+	t.Parallel()
 	for scenario, want := range map[string]struct {
 		seen, asked string
 		dumps       int // one of the check, one of the screen

@@ -11,6 +11,7 @@ import (
 
 // Texts for people have colours on a terminal, unless nobody wants them.
 func TestTextOnATerminal(t *testing.T) {
+	t.Parallel()
 	for last, args := range map[string][]string{
 		"show the version of plegtop": {"--help"}, "the node's clock": {"--demo=list"}, "ContainerStatus": {"--demo=quiet", "check"},
 	} {
@@ -33,6 +34,7 @@ func TestTextOnATerminal(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	for _, arg := range []string{"--version", "version"} {
 		if got := check(t, arg); got.exit != 0 || !strings.HasPrefix(got.stdout, "plegtop ") {
 			t.Errorf("%s: exit code %d, %q", arg, got.exit, got.stdout)
@@ -42,6 +44,7 @@ func TestVersion(t *testing.T) {
 
 // A settings file that is left out is named once, though check runs as a child.
 func TestSettingsLeftOut(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "plegtop", "config.yaml"), 0o700); err != nil {
 		t.Fatal(err)

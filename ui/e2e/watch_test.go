@@ -19,6 +19,7 @@ import (
 // also for a reader that comes late to it, and that an event source is open only when it
 // was asked for.
 func TestWatchSaysTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string // short: it is in the path of the demo's socket
 		args  []string
@@ -80,6 +81,7 @@ func TestWatchSaysTheEnd(t *testing.T) {
 // TestBenchAsks holds that a real runtime is not relisted more often than its kubelet does
 // unless somebody says so.
 func TestBenchAsks(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command(plegtop(t), "bench", "--periods=500ms", "-r", "/nowhere.sock").CombinedOutput()
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 3 || !strings.Contains(string(out), "--yes") {
 		t.Errorf("%v: %s", err, out)
@@ -105,6 +107,7 @@ func last(s string, n int) string {
 // TestStopsWithoutAStream holds that SIGTSTP closes the event stream before it stops what
 // has no screen, and that one that goes on has it again.
 func TestStopsWithoutAStream(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"watch", "--events=cri"}, {"bench", "--periods=1s", "--sources=cri", "--for=1h"}} {
 		t.Run(args[0], func(t *testing.T) {
 			server, err := sim.Start(t.Context(), sim.Config{Scenario: "quiet"})
