@@ -66,7 +66,7 @@ func TestOpenFindingIsToldOnce(t *testing.T) {
 
 // The headline of chosen namespaces names no warning elsewhere.
 func TestHeadlineNamesNoWarningElsewhere(t *testing.T) {
-	const said = "node Ready, 1 warning: crash loop of shop/api app"
+	const said = "node Ready, 1 warning: crash loop of shop/api/app"
 	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}}
 	u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "DEGRADED", Severity: diagnose.Warning, Text: said}, Findings: []diagnose.Finding{f}}
 	for namespace, want := range map[string]string{"": said, "shop": said, "other": ""} {

@@ -124,7 +124,7 @@ func inShort(f *Finding) string {
 	what := inBrief(f)
 	if p := f.Subject.Pod; f.Count > 1 && !f.Subject.none() {
 		what += " in " + count(f.Count, "pod") + " of " + p.Namespace + "/" + ownerName(p.Name)
-	} else if who := objectName(f.Subject.ObjectRef); who != "" {
+	} else if who := f.Subject.ObjectRef.Path(); who != "" {
 		what += " of " + who
 	} else if f.Count > 1 {
 		what += " in " + count(f.Count, "pod")

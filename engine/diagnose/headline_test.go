@@ -49,7 +49,7 @@ func TestHeadline(t *testing.T) {
 		{"nothing is wrong", healthy(5), allWell},
 		{"check", checked(5), allWell},
 		{"short threshold", func() *node { n := healthy(5); n.Threshold = 3 * time.Second; return n }(), allWell},
-		{"something mild", healthy(5).crashes(0, "api", 6, 1), Headline{Word: "DEGRADED", Severity: Warning, Text: "node Ready, 1 warning: crash loop of ns-0/api app"}},
+		{"something mild", healthy(5).crashes(0, "api", 6, 1), Headline{Word: "DEGRADED", Severity: Warning, Text: "node Ready, 1 warning: crash loop of ns-0/api/app"}},
 		{"before the first list", func() *node {
 			n := healthy(5).new(2*time.Second).hang(call.ListPodSandbox, 500*time.Millisecond)
 			n.Pods, n.Health = nil, engine.Health{Verdict: "pleg has yet to be successful"}
@@ -77,15 +77,15 @@ func TestHeadline(t *testing.T) {
 			critical("NOT ANSWERING", "no list and no status is answered", "NotReady")},
 		{"a list hangs", healthy(5).hang(call.ListContainers, 5*time.Second).probesAnswered(), critical("LISTS HANG", "ListContainers got no answer for 5s", "")},
 		{"a list hangs behind a status", healthy(5).hang(call.ListContainers, 12*time.Second).probesAnswered().fly(healthy(5).flight(2, "sidecar", 3*time.Second)),
-			critical("LISTS HANG", "lists hang, blocked by ns-2/pod-00002 sidecar", "")},
-		{"an inspection is late", healthy(5).hangOn(3, "app", 1500*time.Millisecond).probesAnswered(), warning("SLOW?", "the relist waits for ContainerStatus of ns-0/pod-00003 app since 1s", "")},
-		{"an inspection hangs", healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered(), critical("AT RISK", "ContainerStatus of ns-0/pod-00003 app: no reply for 47s", soonUnhealthy)},
+			critical("LISTS HANG", "lists hang, blocked by ns-2/pod-00002/sidecar", "")},
+		{"an inspection is late", healthy(5).hangOn(3, "app", 1500*time.Millisecond).probesAnswered(), warning("SLOW?", "the relist waits for ContainerStatus of ns-0/pod-00003/app since 1s", "")},
+		{"an inspection hangs", healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered(), critical("AT RISK", "ContainerStatus of ns-0/pod-00003/app: no reply for 47s", soonUnhealthy)},
 		{"of a pod without a name", func() *node {
 			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
 			n.InFlight[0].Pod, n.InFlight[0].Container, n.InFlight[0].ID = pleg.PodRef{}, "", strings.Repeat("0123456789", 7)[:64]
 			return n
 		}(), critical("AT RISK", "ContainerStatus of 0123456789012 (of a pod whose name is not known): no reply for 47s", soonUnhealthy)},
-		{"unhealthy, since an inspection hangs", healthy(5).hangOn(3, "app", 3*time.Minute).probesAnswered().unhealthy(), critical("UNHEALTHY", "ContainerStatus of ns-0/pod-00003 app: no reply for 3m0s", "")},
+		{"unhealthy, since an inspection hangs", healthy(5).hangOn(3, "app", 3*time.Minute).probesAnswered().unhealthy(), critical("UNHEALTHY", "ContainerStatus of ns-0/pod-00003/app: no reply for 3m0s", "")},
 		{"unhealthy", healthy(5).unhealthy(), critical("UNHEALTHY", "no relist has listed the pods for 4m0s; the threshold is 3m0s", "")},
 		{"soon unhealthy", func() *node { n := healthy(5); n.Health.ListedAt = ago(160 * time.Second); return n }(), warning("AT RISK", "no relist has listed the pods for 2m40s; the threshold is 3m0s", soonUnhealthy)},
 		{"soon unhealthy, and was paused", func() *node {
@@ -119,7 +119,7 @@ func TestHeadline(t *testing.T) {
 			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
 			n.Phase.EndsBy = now.Add(73 * time.Second)
 			return n
-		}(), critical("INSPECTION HANGS", "ContainerStatus of ns-0/pod-00003 app: no reply for 47s; PLEG stays healthy, events are held back", "relist ends")},
+		}(), critical("INSPECTION HANGS", "ContainerStatus of ns-0/pod-00003/app: no reply for 47s; PLEG stays healthy, events are held back", "relist ends")},
 		{"Status hangs in check", starting(checked(5).hang(call.Status, 5*time.Second)), critical("STATUS HANGS", "Status got no answer for 5s", "NotReady")},
 		{"Status fails in check, as the kubelet's does", starting(checked(5).fail(call.Status, call.ErrOther, "locked", 1)), critical("STATUS FAILS", "Status fails: Unknown: locked", "NotReady")},
 		{"no network", healthy(5).condition("NetworkReady").notReady(10 * time.Second), critical("NOT READY", "the runtime says that its network is not ready: Broken", "")},
@@ -174,12 +174,12 @@ func TestHeadlineNamesTheProcess(t *testing.T) {
 		v := newView(in)
 		return v.headline(v.diagnose()).Text
 	}
-	if got, want := said(), "lists hang, blocked by ns-2/pod-00002 app (pid 1027, D in nfs4)"; got != want {
+	if got, want := said(), "lists hang, blocked by ns-2/pod-00002/app (pid 1027, D in nfs4)"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 	n.fly(n.flight(2, "app", 3*time.Second))
 	in.Snapshot = &n.Snapshot
-	if got, want := said(), "lists hang, blocked by ns-2/pod-00002 app (pid 1027, D in nfs4)"; got != want {
+	if got, want := said(), "lists hang, blocked by ns-2/pod-00002/app (pid 1027, D in nfs4)"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 }

@@ -280,7 +280,7 @@ func TestWhatTheRuntimeLacksIsTheCause(t *testing.T) {
 			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Second, "mem_cgroup_oom_synchronize"
 		}), "critical limits-near\ncritical process-stuck < limits-near\ncritical list-hung ListContainers < limits-near\ncritical pleg-unhealthy < limits-near\n", "has 100.0 MiB of 100.0 MiB of memory"},
 		{"an object beside", listHangs().and(limit(evidence.Memory, 100<<20, 100<<20)).and(func(s sick) { s.sweepHung(1, "app") }),
-			"critical limits-near\ncritical inspect-hung ContainerStatus ns-1/pod-00001 app\ncritical list-hung ListContainers < inspect-hung\ncritical pleg-unhealthy < inspect-hung\n", ""},
+			"critical limits-near\ncritical inspect-hung ContainerStatus ns-1/pod-00001/app\ncritical list-hung ListContainers < inspect-hung\ncritical pleg-unhealthy < inspect-hung\n", ""},
 		{"slow", sick{checked(5).slowBy(300*time.Millisecond, answeringOps...), looked(healthy(5))}.and(limit(evidence.CPUPeriods, 30, 50)),
 			"warning limits-near\nwarning runtime-slow < limits-near\n", "its quota of CPU stopped it in 30 of 50 periods"},
 	} {
@@ -303,7 +303,7 @@ func TestWhatTheRuntimeLacksIsSaidOfNothingElse(t *testing.T) {
 		s.sweepFailed(0, "app", call.ErrOther, "open state.json: no space left on device")
 	}
 	found, h := listHangs().and(full).and(func(s sick) { s.sweepHung(1, "app"); shimOf(s.r, 1).State = evidence.Stopped }).diagnose()
-	if !strings.Contains(gist(found), "inspect-failing ContainerStatus ns-0/pod-00000 app < disk-full") || !strings.Contains(h.Text, "pod-00001") || strings.Contains(h.Text, "room") {
+	if !strings.Contains(gist(found), "inspect-failing ContainerStatus ns-0/pod-00000/app < disk-full") || !strings.Contains(h.Text, "pod-00001") || strings.Contains(h.Text, "room") {
 		t.Errorf("headline %q of\n%s", h.Text, gist(found))
 	}
 }

@@ -29,7 +29,7 @@ func folded() diagnose.Finding {
 	for i := range 3 {
 		ref := pleg.PodRef{UID: pleg.UID(fmt.Sprint("u", i)), Namespace: "shop", Name: fmt.Sprint("cart-", i)}
 		f.Members = append(f.Members, diagnose.Subject{ObjectRef: pleg.ObjectRef{ID: fmt.Sprint("c", i), Pod: ref, Container: "cart"}})
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%v cart died %d times, last with 137", ref, 9-i))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%v/cart died %d times, last with 137", ref, 9-i))
 	}
 	f.Subject = f.Members[0]
 	return f
@@ -182,12 +182,12 @@ func TestRowUnderTheCursorIsSeen(t *testing.T) {
 // TestUnfolds holds that a finding about several leads to each of them.
 func TestUnfolds(t *testing.T) {
 	s := show(110, 20, append(Findings()[:1], folded())...).Press("G")
-	if s.Row("cart-1 cart died 8 times") != "" || s.Row("crash-loop ▸") == "" {
+	if s.Row("cart-1/cart died 8 times") != "" || s.Row("crash-loop ▸") == "" {
 		t.Fatalf("it is not folded:\n%s", s.Text())
 	}
 	for _, key := range []string{"space", "l", "right"} {
 		s.Press(key)
-		for _, want := range []string{"crash-loop ▾", "├ shop/cart-0 cart died 9 times", "├ shop/cart-2 cart died 7 times", "└ and 57 more"} {
+		for _, want := range []string{"crash-loop ▾", "├ shop/cart-0/cart died 9 times", "├ shop/cart-2/cart died 7 times", "└ and 57 more"} {
 			if s.Row(want) == "" {
 				t.Errorf("after %s no row says %q:\n%s", key, want, s.Text())
 			}
@@ -273,7 +273,7 @@ func TestEndedComeBelow(t *testing.T) {
 	if s.Row("✖ ended    pleg-unhealthy") == "" {
 		t.Errorf("how bad it was is not seen:\n%s", lines)
 	}
-	if row := s.Row("ended    inspect-hung"); !strings.Contains(row, "lasted 47s, over 1m ago: ContainerStatus default/nfs-client app") {
+	if row := s.Row("ended    inspect-hung"); !strings.Contains(row, "lasted 47s, over 1m ago: ContainerStatus default/nfs-client/app") {
 		t.Errorf("row %q", row)
 	}
 	for i, want := range []*diagnose.Finding{&s.V.Findings[0], &s.V.Ended[0].Finding, &s.V.Ended[1].Finding, &s.V.Ended[1].Finding} {
