@@ -29,7 +29,7 @@ func (v *view) otherWord(held []Finding) Headline {
 	}
 	for _, f := range held {
 		if h := kindOf(f.ID).warned; h.Word != "" && f.Severity > Info {
-			text := cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() })
+			text := staysReady + cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() })
 			return Headline{Word: h.Word, Severity: Warning, Text: text}
 		}
 	}
@@ -37,10 +37,13 @@ func (v *view) otherWord(held []Finding) Headline {
 		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
 	}
 	if warnings > 0 {
-		return Headline{Word: degradedWord, Severity: Warning, Text: "node Ready, " + v.failedLately() + aside(warnings, first, second)}
+		return Headline{Word: degradedWord, Severity: Warning, Text: staysReady + v.failedLately() + aside(warnings, first, second)}
 	}
 	return Headline{Word: healthyWord, Text: v.failedLately() + v.inventory()}
 }
+
+// staysReady is what a person fears first, and need not: it stands before what is wrong.
+const staysReady = "node Ready, "
 
 // notAsked says what nobody asked for, where that is why nothing is known to be wrong;
 // empty where all was asked for.
@@ -99,6 +102,9 @@ func aside(warnings int, first, second *Finding) string {
 	said, end := count(warnings, "warning")+": ", chainEnd("", first.Chain)
 	switch warnings {
 	case 1:
+		if first.Subject.none() && kindOf(first.ID).pod == "" { // its id alone says less than a person needs
+			return said + first.Summary
+		}
 		return said + inShort(first) + end
 	case 2: // for both there is room without the letters of their pods
 		return said + ofOwner(first) + end + " and " + ofOwner(second)

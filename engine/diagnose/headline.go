@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func (v *view) worstWord(held []Finding) Headline {
 	h := v.worstPart(held)
 	if h.Severity < Critical && v.failsByTurns() {
 		// Without a clock: each success stops it, and what fails for long is critical.
-		return Headline{Word: "AT RISK", Severity: Warning, Text: v.standing(h) + v.byTurns()}
+		return Headline{Word: "AT RISK", Severity: Warning, Text: cmp.Or(v.standing(h), staysReady) + v.byTurns()}
 	}
 	return h
 }

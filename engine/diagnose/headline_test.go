@@ -140,8 +140,8 @@ func TestHeadline(t *testing.T) {
 			n := healthy(5)
 			n.calls(call.ListContainers).LastResponseBytes = 15 << 20
 			return n
-		}(), warning("AT RISK", "ListContainers answers with 15.0 MiB, 94% of the 16.0 MiB that the kubelet takes", "")},
-		{"slow", checked(5).slowBy(300*time.Millisecond, answeringOps...), warning("SLOW", "half of all calls take 300ms or more, whatever they ask", "")},
+		}(), warning("AT RISK", staysReady+"ListContainers answers with 15.0 MiB, 94% of the 16.0 MiB that the kubelet takes", "")},
+		{"slow", checked(5).slowBy(300*time.Millisecond, answeringOps...), warning("SLOW", staysReady+"half of all calls take 300ms or more, whatever they ask", "")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -160,6 +160,16 @@ func TestHeadline(t *testing.T) {
 				t.Errorf("headline %+v\nwant     %+v", got, tt.want)
 			}
 		})
+	}
+}
+
+// A warning about no pod is told by its summary: "1 warning: clock step" would say less.
+func TestHeadlineSaysTheOneWarning(t *testing.T) {
+	in := healthy(5).input()
+	in.Evidence = &evidence.Report{Clock: evidence.Clock{Watched: time.Hour, Step: 2 * time.Minute, StepAge: 30 * time.Second, Steps: 1}}
+	v := newView(in)
+	if got, want := v.headline(v.diagnose()).Text, "node Ready, 1 warning: the time of the node jumped forward by 2m0s, 30s ago"; got != want {
+		t.Errorf("headline %q, want %q", got, want)
 	}
 }
 

@@ -310,7 +310,7 @@ func TestOneRelistInTenFails(t *testing.T) {
 					t.Fatalf("%v: %s, %v", u.Snapshot.At.Sub(now), f.Summary, f.Next)
 				}
 			}
-			if at := u.Snapshot.At.Sub(now); kind == call.ErrOther && at > 30*second && !strings.HasPrefix(u.Headline.Text, unsteadyWords) {
+			if at := u.Snapshot.At.Sub(now); kind == call.ErrOther && at > 30*second && !strings.HasPrefix(u.Headline.Text, staysReady+unsteadyWords) {
 				t.Errorf("%v: headline %+v", at, u.Headline)
 			}
 			if u.Snapshot.Failure != nil && u.Headline.Word != "AT RISK" {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -360,5 +361,24 @@ func TestNoRoomIsNotHealthy(t *testing.T) {
 	in.Evidence.Disk.Free = 0
 	if h := newView(in).headline(Diagnose(in)); h.Word != "AT RISK" || !strings.Contains(h.Text, "0 B of 200.0 GiB free") {
 		t.Errorf("headline %+v", h)
+	}
+}
+
+// TestAnErrorAmongOthersNamesNoDisk holds that a list that fails with an error of a disk names one
+// while it fails so, and not where lists succeed between errors of all kinds.
+func TestAnErrorAmongOthersNamesNoDisk(t *testing.T) {
+	n := healthy(5).fail(call.ListContainers, call.ErrOther, "check network namespace closed: input/output error", 3)
+	if found := n.diagnose(); len(found) == 0 || found[0].ID != StoreFailing {
+		t.Errorf("found %s", gist(found))
+	}
+	for i := range answers.Outages {
+		f := *n.Failure
+		f.At = ago(time.Duration(answers.Outages-i) * 5 * time.Second)
+		n.Memory.Outages.ListsFailed = append(n.Memory.Outages.ListsFailed, f)
+	}
+	for _, f := range n.anew().diagnose() {
+		if f.ID == StoreFailing {
+			t.Errorf("%s: %s", f.ID, f.Summary)
+		}
 	}
 }

@@ -123,7 +123,7 @@ func TestScreenOfASickNode(t *testing.T) {
 // the socket was lost, and every call is answered.
 func TestHeadlinesOfWhatNoCallTells(t *testing.T) {
 	for scenario, headline := range map[string]string{
-		"socket-lost":   "SOCKET LOST  containerd (pid 812) is reached only by who is connected already: its socket is gone",
+		"socket-lost":   "SOCKET LOST  node Ready, containerd (pid 812) answers only clients that are connected already: its socket is gone",
 		"failing-store": "AT RISK  the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/vdb1",
 	} {
 		t.Run(scenario, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestHeadlinesOfWhatNoCallTells(t *testing.T) {
 		t.Errorf("check says %q", first)
 	}
 	first, _, _ = strings.Cut(check(t, "--demo=socket-lost", "check").stdout, "\n")
-	if !strings.HasPrefix(first, "✖ RUNTIME DOWN  no call reaches the runtime: its socket is gone, and containerd (pid 812) is reached only by who is connected already") {
+	if !strings.HasPrefix(first, "✖ RUNTIME DOWN  no call reaches the runtime: its socket is gone, and containerd (pid 812) answers only clients that are connected already") {
 		t.Errorf("check says %q", first)
 	}
 }
