@@ -146,18 +146,18 @@ func TestSorting(t *testing.T) {
 	a.LastEvent, c.LastEvent = engine.Event{Seq: 1, SeenAt: panetest.Ago(time.Minute)}, engine.Event{Seq: 2, SeenAt: panetest.Ago(time.Second)}
 	for _, tt := range []struct{ by, order, back string }{
 		{"", "b a c", "c a b"},
-		{"namespace", "a b c", "c b a"},
+		{"namespace", "a b c", "a b c"},
 		{"pod", "a b c", "c b a"},
-		{"state", "b a c", "c a b"},
+		{"state", "b a c", "a c b"},
 		{"run", "b c a", "a c b"},
 		{"ctrs", "b c a", "a c b"},
-		{"exit", "b a c", "c a b"},
-		{"rst", "b a c", "c a b"},
+		{"exit", "b a c", "b a c"},
+		{"rst", "b a c", "b a c"},
 		{"age", "b a c", "c a b"},
-		{"lastevent", "c a b", "b a c"},
+		{"lastevent", "c a b", "a c b"},
 		{"inspect", "a c b", "b c a"},
 		{"worst", "b c a", "a c b"},
-		{"remark", "b a c", "c a b"},
+		{"remark", "b a c", "b a c"},
 	} {
 		st := panetest.NewStage(New(pane.Settings{Sort: tt.by}), view(s), 198, 10)
 		if got := names(st); got != tt.order {
