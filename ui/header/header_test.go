@@ -361,3 +361,19 @@ func TestAnswerIsPointedAt(t *testing.T) {
 		}
 	}
 }
+
+// TestStripHasALegend holds that the sign of a relist that failed is explained beside it, where
+// there is one and room for that.
+func TestStripHasALegend(t *testing.T) {
+	for _, tt := range []struct {
+		of    *engine.Snapshot
+		width int
+		want  bool
+	}{{panetest.Failing(), 140, true}, {panetest.Failing(), 80, false}, {panetest.Healthy(), 140, false}} {
+		h := Header{Keys: func(keymap.Action) string { return "" }, Strip: func(l *text.Line, _ *pane.View, w int) { l.Space(w) }}
+		h.Observe(view(tt.of), Room{Width: tt.width, Lines: 6})
+		if got := row(&h, h.Height()-1, tt.width); strings.Contains(got, "relists ✕ failed ") != tt.want || !strings.Contains(got, "relists ") {
+			t.Errorf("%d cells: %q", tt.width, got)
+		}
+	}
+}
