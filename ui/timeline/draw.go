@@ -19,7 +19,7 @@ func (t *timeline) Draw(l *text.Line, y int, focused bool) {
 		l.Put(t.view.Theme.Dim, "no container is listed that the filter shows")
 	case below < 0 || y == 0:
 		t.table.Draw(l, t.view.Pen(), y, focused)
-	case below == t.foot()-1:
+	case below == 1 || below == 0 && t.foot() == 1 && focused:
 		t.under(l)
 	default:
 		t.signs(l, t.left())

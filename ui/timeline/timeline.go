@@ -76,8 +76,10 @@ const (
 	least     = 4 // lines with which there is room for the foot
 )
 
-// foot returns how many lines of the foot are drawn.
-func (t *timeline) foot() int { return min(max(t.height-least, 0), footLines) }
+// foot returns how many lines of the foot are drawn: those that a few lanes at least leave.
+func (t *timeline) foot() int {
+	return min(max(t.height-min(least, headLines+max(t.table.Len(), 1)), 0), footLines)
+}
 
 // footer is what the footer names, the most useful first.
 var footer = []keymap.Action{
@@ -120,8 +122,8 @@ func (t *timeline) Observe(v *pane.View, w, h int) {
 	for i, cells := range []int{pods, label - pods - 1, t.room} {
 		t.table.Columns[i].Least = cells
 	}
-	t.table.Resize(v.Pen(), w, h-t.foot())
 	t.enumerate()
+	t.table.Resize(v.Pen(), w, h-t.foot())
 	t.ago, t.clock = v.Axis.Ago(t.room), v.Axis.Clock(t.room)
 	t.sights = strip.Sights(v, t.room, t.sights)
 	t.arrange()

@@ -411,3 +411,17 @@ func TestSignsAreOnTheScreen(t *testing.T) {
 		}
 	}
 }
+
+// TestFewLanesLeaveRoomForTheLegend holds that lines that few lanes leave are not blank.
+func TestFewLanesLeaveRoomForTheLegend(t *testing.T) {
+	few := panetest.Healthy()
+	few.Pods = few.Pods[:1]
+	for h := 4; h < 7; h++ {
+		s := panetest.NewStage(New(pane.Settings{}), show(few), 118, h)
+		lanes := len(s.Pane.(*timeline).rows)
+		legend, blank := strings.Contains(s.Text(), "━ running ┈ exited"), strings.Contains(s.Text()+"\n", "\n\n")
+		if lanes > 2 || legend != (h > headLines+lanes) || blank && h <= headLines+lanes+footLines {
+			t.Errorf("%d lanes in %d lines, legend %t:\n%s", lanes, h, legend, s.Text())
+		}
+	}
+}
