@@ -70,7 +70,11 @@ func (v *view) worstPart(held []Finding) Headline {
 		if !v.Node.Next.From.After(v.At) { // nobody tells us
 			has = "may have"
 		}
-		return Headline{Word: notReadyWord, Severity: Warning, Text: "recovered; the kubelet " + has + " yet to post Ready", Clock: v.nextClock()}
+		said := "recovered; the kubelet " + has + " yet to post Ready"
+		if besides := aside(held); besides != "" { // what to do about it stands below
+			said += "; " + besides
+		}
+		return Headline{Word: notReadyWord, Severity: Warning, Text: said, Clock: v.nextClock()}
 	}
 	return v.otherWord(held)
 }

@@ -110,6 +110,11 @@ func TestHeadline(t *testing.T) {
 			n.Node.Next = engine.Posting{Ready: true, From: now.Add(time.Second), To: now.Add(11 * time.Second)}
 			return n
 		}(), warning("NOT READY", "recovered; the kubelet has yet to post Ready", "Ready")},
+		{"well again but for a warning, and not posted", func() *node {
+			n := healthy(5).crashes(0, "api", 6, 1).notReady(10 * time.Second)
+			n.Node.Next = engine.Posting{Ready: true, From: now.Add(time.Second), To: now.Add(11 * time.Second)}
+			return n
+		}(), warning("NOT READY", "recovered; the kubelet has yet to post Ready; 1 warning: crash loop of ns-0/api/app", "Ready")},
 		{"well again, and posted or not", func() *node {
 			n := healthy(5).notReady(10 * time.Second)
 			n.Node.Next = engine.Posting{Ready: true, From: now, To: now.Add(9 * time.Second)}
