@@ -188,3 +188,18 @@ func TestFindingsAreToldOnce(t *testing.T) {
 		t.Errorf("seen at %d heights, and not at %d: want some of both", seen[true], seen[false])
 	}
 }
+
+// TestAnswerTakesNoPaneAway holds that a large screen has all panes also while the answer stands
+// above them: room that the answer could have taken, and does not need, is theirs.
+func TestAnswerTakesNoPaneAway(t *testing.T) {
+	s := newStage(t, 200, 50)
+	s.find(panetest.Findings()[:1]...).show(panetest.Hung())
+	for i, p := range s.m.panes {
+		if s.m.layout.find(i) == nil {
+			t.Errorf("%s is not on the screen", p.Info().Name)
+		}
+	}
+	if !s.m.view.Led {
+		t.Error("there is no answer")
+	}
+}
