@@ -26,6 +26,7 @@ type findings struct {
 	width int
 	since time.Time    // when the texts that are shown were taken over
 	theme *theme.Theme // of those texts: that of a view may change
+	head  string       // the headline then
 	open  map[diagnose.Key]bool
 }
 
@@ -46,7 +47,8 @@ func New(set pane.Settings) pane.Pane {
 }
 
 // textsKept is for how long the texts of findings stay as they are while the
-// findings are the same: the figures in them change with every snapshot.
+// findings and the headline are the same: the figures in them change with every snapshot.
+// An age that the headline has as well changes with that.
 const textsKept = time.Second
 
 // Observe takes over what was found. The cursor stays on its finding once a person has
@@ -54,7 +56,7 @@ const textsKept = time.Second
 // if that becomes another one while nobody sees it.
 func (f *findings) Observe(v *pane.View, w, h int) {
 	was, rows, age := f.Rows(), f.list(v), v.At.Sub(f.since)
-	same := v.Theme == f.theme && w == f.width && slices.EqualFunc(was, rows, (*row).alike)
+	same := v.Theme == f.theme && w == f.width && v.Headline.Text == f.head && slices.EqualFunc(was, rows, (*row).alike)
 	f.View, f.width = v, w
 	f.Resize(v.Pen(), w, h)
 	if h == 0 && rowAt(rows, 0).place() != rowAt(was, 0).place() {
@@ -65,7 +67,7 @@ func (f *findings) Observe(v *pane.View, w, h int) {
 			r.first, r.whole, r.below = was[i].first, was[i].whole, was[i].below
 		}
 	} else {
-		f.since, f.theme = v.At, v.Theme
+		f.since, f.theme, f.head = v.At, v.Theme, v.Headline.Text
 		f.write(rows)
 	}
 	f.Set(rows)

@@ -376,9 +376,10 @@ func TestOrderIsThatOfCauses(t *testing.T) {
 }
 
 // TestTextsStand holds that figures change at most once a second as long as the findings
-// stay the same, and at once when one comes or gets worse.
+// stay the same, and at once when one comes or gets worse, or the headline counts on.
 func TestTextsStand(t *testing.T) {
 	worse := func() []diagnose.Finding { return append(Findings()[:1], Findings()[2]) }
+	head := "no reply for 47s"
 	s := show(160, 20)
 	for _, tt := range []struct {
 		after time.Duration
@@ -392,12 +393,17 @@ func TestTextsStand(t *testing.T) {
 		{1400 * time.Millisecond, worse(), "48.5s", "47.6s"},
 		{1500 * time.Millisecond, worse(), "48.6s", "48.6s"},
 		{1600 * time.Millisecond, []diagnose.Finding{Findings()[0], Findings()[0]}, "48.7s", "48.7s"},
+		{1700 * time.Millisecond, []diagnose.Finding{Findings()[0], Findings()[0]}, "48.8s", "48.7s"},
+		{1900 * time.Millisecond, []diagnose.Finding{Findings()[0], Findings()[0]}, "49.0s", "49.0s"},
 	} {
+		if tt.out == "49.0s" {
+			head = "no reply for 49s"
+		}
 		tt.found[0].Summary = "no answer for " + tt.out
 		snap := Hung()
 		snap.At = Noon.Add(tt.after)
 		v := With(View(snap), tt.found...)
-		v.Theme = s.V.Theme
+		v.Theme, v.Headline.Text = s.V.Theme, head
 		if s.Show(v); s.Row("no answer for "+tt.want) == "" {
 			t.Errorf("after %v: want that of %s:\n%s", tt.after, tt.want, s.Text())
 		}
