@@ -534,3 +534,26 @@ func TestFilterOfEventsLeavesThePods(t *testing.T) {
 		t.Errorf("title %q", got)
 	}
 }
+
+// TestCursorStaysOnItsPodInAnotherOrder holds that a cursor that was moved goes with its pod, and
+// what enter opens with it, however the rows are sorted and whatever comes before them.
+func TestCursorStaysOnItsPodInAnotherOrder(t *testing.T) {
+	s := stage(view(panetest.Healthy()), 118, 12).Press("j", "j", "j")
+	at := under(s)
+	for range len(columns) {
+		if s.Press(">"); under(s) != at {
+			t.Fatalf("the cursor is on %s, was on %s", under(s), at)
+		}
+		if s.Press("I"); under(s) != at {
+			t.Fatalf("reversed, the cursor is on %s, was on %s", under(s), at)
+		}
+		if !strings.Contains(s.Text(), at) {
+			t.Fatalf("%s is out of sight:\n%s", at, s.Text())
+		}
+	}
+	snap := panetest.Healthy()
+	snap.Pods = snap.Pods[2:]
+	if next(s, snap); under(s) != at {
+		t.Errorf("with others gone the cursor is on %s, was on %s", under(s), at)
+	}
+}
