@@ -167,10 +167,10 @@ func (m *Model) headerRoom(seen func(pane int) bool) header.Room {
 		r.Lines = header.Least
 	case r.Led:
 		r.Lines = m.height*3/5 - 1
-	case m.height < tallHeight:
+	case m.height < wideHeight:
 		r.Lines = header.Least + 2
-	default:
-		r.Lines = header.Least + 4
+	default: // a warning takes no more of it than it needs: what checks it, what ends it, and the risk
+		r.Lines = header.Least + 5
 	}
 	if p := m.top(); p != nil {
 		r.Led, r.Lines, r.Opened = false, min(r.Lines, header.Least), p.Info().Name
