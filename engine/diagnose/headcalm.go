@@ -103,7 +103,7 @@ func aside(held []Finding) string {
 	said, end := count(len(all), "warning")+": ", chainEnd("", first.Chain)
 	switch len(all) {
 	case 1:
-		if first.Subject.none() && kindOf(first.ID).pod == "" { // its id alone says less than a person needs
+		if first.Subject.none() && first.Count <= 1 && end == "" { // what it is called says less than a person needs
 			return said + first.Summary
 		}
 		return said + inShort(first) + end

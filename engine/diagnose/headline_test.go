@@ -176,6 +176,11 @@ func TestHeadlineSaysTheOneWarning(t *testing.T) {
 	if got, want := v.headline(v.diagnose()).Text, "node Ready, 1 warning: the time of the node jumped forward by 2m0s, 30s ago"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
+	n := healthy(2).lose(time.Minute, 0).lose(30*time.Second, 3, 1, 1, 2).lose(0, 3)
+	v = n.view()
+	if got, want := v.headline(n.diagnose()).Text, "node Ready, 1 warning: 3 events of 2 pods found no room in the kubelet's channel, the last 30s ago"; got != want {
+		t.Errorf("headline %q, want %q", got, want)
+	}
 }
 
 // The process behind a call stands behind its names.
