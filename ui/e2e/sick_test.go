@@ -99,7 +99,7 @@ func TestChainOfASickNode(t *testing.T) {
 func TestFirstLineOfASickNode(t *testing.T) {
 	got := check(t, "--demo=hung-update", "check")
 	first, _, _ := strings.Cut(got.stdout, "\n")
-	if !regexp.MustCompile(`^✖ LISTS HANG  blocked by payments/api-\S+ api -> runc update \(5m\); no list since `).MatchString(first) {
+	if !regexp.MustCompile(`^✖ LISTS HANG  blocked by payments/api-\S+/api -> runc update \(5m\); no list since `).MatchString(first) {
 		t.Errorf("the first line is %q", first)
 	}
 }
