@@ -129,7 +129,7 @@ func TestStartSettings(t *testing.T) {
 		c.Namespaces = []string{"shop"}
 		c.Panes = pane.Settings{Sort: "rst", Descending: true, Time: "full"}
 	}).show(panetest.Healthy())
-	if got, want := s.pods(), "checkout-5f7b8c6d9-kq7vz cart-7d9c5b7d4-2m4ns payments-6c8f9d7b5-t8wfx"; got != want {
+	if got, want := s.pods(), "payments-6c8f9d7b5-t8wfx cart-7d9c5b7d4-2m4ns checkout-5f7b8c6d9-kq7vz"; got != want {
 		t.Errorf("pods %q, want %q", got, want)
 	}
 	bad := newStage(t, 120, 40, func(c *Config) { c.Filter = "age<x" })

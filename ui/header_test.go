@@ -66,7 +66,7 @@ func TestOpenFindingIsToldOnce(t *testing.T) {
 
 // The headline of chosen namespaces names no warning elsewhere.
 func TestHeadlineNamesNoWarningElsewhere(t *testing.T) {
-	const said = "node Ready, 1 warning: crash loop of shop/api app"
+	const said = "node Ready, 1 warning: crash loop of shop/api/app"
 	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}}
 	u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "DEGRADED", Severity: diagnose.Warning, Text: said}, Findings: []diagnose.Finding{f}}
 	for namespace, want := range map[string]string{"": said, "shop": said, "other": ""} {
@@ -215,6 +215,23 @@ func TestAnswerComesFirst(t *testing.T) {
 		}
 		if s.press("x"); !s.m.view.Led || s.rowOf(" act ") == "" || s.m.focus != 0 {
 			t.Errorf("%q, then x: no answer", keys)
+		}
+	}
+}
+
+// TestASmallScreenSaysWhatToType holds that at 80x24 a warning whose headline and commands take two
+// lines has what checks it, what ends it, and the risk above the panes; half of that is no help.
+func TestASmallScreenSaysWhatToType(t *testing.T) {
+	socket := "/run/a-folder-with-a-long-name/and-one-within/containerd.sock"
+	f := diagnose.Finding{
+		ID: diagnose.SocketLost, Severity: diagnose.Warning, Summary: "containerd (pid 812) answers only clients that are connected already: its socket is gone",
+		Next: []diagnose.Step{{Text: "what is there", Command: "ls -ld " + socket}, {Text: "makes its socket anew", Command: "systemctl restart containerd", Risky: true}},
+	}
+	u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: diagnose.Warning, Text: "node Ready, " + f.Summary}, Findings: []diagnose.Finding{f}}
+	s := newStage(t, 80, 24).send(updateMsg{u, u.Standings()})
+	for _, want := range []string{"check     ls -ld ", "act       systemctl restart", "RISK      makes its socket anew", "list age"} {
+		if s.rowOf(want) == "" {
+			t.Errorf("%q is not on the screen:\n%s", want, s.m.frame())
 		}
 	}
 }

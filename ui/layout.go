@@ -124,12 +124,16 @@ func (m *Model) arrange() {
 	default:
 		l.said = 3
 	}
-	l.header = m.headerRoom(nil).Lines
+	room := m.headerRoom(nil)
+	if l.header = room.Lines; room.Led { // an answer is seldom as long as it may be
+		m.header.Observe(&m.view, room)
+		l.header = m.header.Height()
+	}
 	most := m.alertRoom()
 	l.divide(m.height, most)
 	m.place(&l, func(int) bool { return true })
-	room := l.boxes
-	seen := func(i int) bool { return slices.ContainsFunc(room, func(b box) bool { return b.pane == i }) }
+	boxes := l.boxes
+	seen := func(i int) bool { return slices.ContainsFunc(boxes, func(b box) bool { return b.pane == i }) }
 	m.header.Observe(&m.view, m.headerRoom(seen))
 	l.header = m.header.Height()
 	l.divide(m.height, min(len(m.header.Alerts()), most))
@@ -163,10 +167,10 @@ func (m *Model) headerRoom(seen func(pane int) bool) header.Room {
 		r.Lines = header.Least
 	case r.Led:
 		r.Lines = m.height*3/5 - 1
-	case m.height < tallHeight:
+	case m.height < wideHeight:
 		r.Lines = header.Least + 2
-	default:
-		r.Lines = header.Least + 4
+	default: // a warning takes no more of it than it needs: what checks it, what ends it, and the risk
+		r.Lines = header.Least + 5
 	}
 	if p := m.top(); p != nil {
 		r.Led, r.Lines, r.Opened = false, min(r.Lines, header.Least), p.Info().Name

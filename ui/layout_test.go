@@ -19,7 +19,7 @@ import (
 
 func ExampleColumns() {
 	all := Columns()
-	for _, name := range []string{"pods", "events", "calls", "workers", "findings"} {
+	for _, name := range []string{"pods", "events", "calls", "workers", "findings", "time"} {
 		fmt.Print(name, ":")
 		for _, c := range all[name] {
 			fmt.Print(" ", c.Name)
@@ -31,7 +31,8 @@ func ExampleColumns() {
 	// events: time event from pod container exit lag seen lead sent
 	// calls: operation last-ok p50 p90 p99 max out count bytes gone err latency
 	// workers: pod state woken syncs skipped expects expired queued last
-	// findings:
+	// findings: severity finding summary
+	// time: pod container lane
 }
 
 // given is a pane that notes what it was given since it was last looked at.
@@ -185,5 +186,20 @@ func TestFindingsAreToldOnce(t *testing.T) {
 	}
 	if seen[true] == 0 || seen[false] == 0 {
 		t.Errorf("seen at %d heights, and not at %d: want some of both", seen[true], seen[false])
+	}
+}
+
+// TestAnswerTakesNoPaneAway holds that a large screen has all panes also while the answer stands
+// above them: room that the answer could have taken, and does not need, is theirs.
+func TestAnswerTakesNoPaneAway(t *testing.T) {
+	s := newStage(t, 200, 50)
+	s.find(panetest.Findings()[:1]...).show(panetest.Hung())
+	for i, p := range s.m.panes {
+		if s.m.layout.find(i) == nil {
+			t.Errorf("%s is not on the screen", p.Info().Name)
+		}
+	}
+	if !s.m.view.Led {
+		t.Error("there is no answer")
 	}
 }

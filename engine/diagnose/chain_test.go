@@ -115,31 +115,31 @@ func TestChain(t *testing.T) {
 	}{
 		{"runc update hangs, no dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0"),
 			"critical helper-stuck container-1-0\n" + relistLine +
-				"lock [] status lock of ns-1/pod-00001 app: its status call hangs, others are answered\n" +
-				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
+				"lock [] status lock of ns-1/pod-00001/app: its status call hangs, others are answered\n" +
+				"container [container-1-0] ns-1/pod-00001/app: it is the status of this one\n" +
 				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
 				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
-			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> shim 1007 -> runc update (10m)",
-			"blocked by ns-1/pod-00001 app -> runc update (10m)"},
+			"relist -> ListContainers -> status lock of ns-1/pod-00001/app -> shim 1007 -> runc update (10m)",
+			"blocked by ns-1/pod-00001/app -> runc update (10m)"},
 		{"runc update hangs, with a dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0").locks(statusLock("UpdateContainerResources", "ttrpc Task.Update")),
 			"critical helper-stuck container-1-0\n" + relistLine +
-				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001 app: 41 goroutines waiting for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
+				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001/app: 41 goroutines waiting for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Update: same receiver address 0x25a8b9a40380 in the runtime's own dump\n" +
-				"container [container-1-0] ns-1/pod-00001 app: its status call hangs, others are answered; its holder answers UpdateContainerResources, and runc update is at work on it\n" +
+				"container [container-1-0] ns-1/pod-00001/app: its status call hangs, others are answered; its holder answers UpdateContainerResources, and runc update is at work on it\n" +
 				"shim [1007] shim 1007: the goroutine waits for its answer to Task.Update\n" +
 				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
-			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> goroutine 1234 in ttrpc Task.Update -> shim 1007 -> runc update (10m)",
+			"relist -> ListContainers -> status lock of ns-1/pod-00001/app -> goroutine 1234 in ttrpc Task.Update -> shim 1007 -> runc update (10m)",
 			" -> runc update (10m)"},
 		{"in the kernel, for a file server", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0", inNFS),
 			"critical process-stuck container-1-0\n" + relistLine +
-				"lock [] status lock of ns-1/pod-00001 app: its status call hangs, others are answered\n" +
-				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
+				"lock [] status lock of ns-1/pod-00001/app: its status call hangs, others are answered\n" +
+				"container [container-1-0] ns-1/pod-00001/app: it is the status of this one\n" +
 				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
 				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill -9 9000\n" +
 				"kernel [nfs4_do_setattr] D in nfs4_do_setattr: its kernel stack\n" +
 				"server [10.0.0.9:/vol] server 10.0.0.9:/vol: its system call is on that mount\n" +
 				"mount [0:57] /data: mounted from there\n",
-			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> shim 1007 -> runc update (10m) -> D in nfs4_do_setattr, server 10.0.0.9:/vol -> /data",
+			"relist -> ListContainers -> status lock of ns-1/pod-00001/app -> shim 1007 -> runc update (10m) -> D in nfs4_do_setattr, server 10.0.0.9:/vol -> /data",
 			" -> runc update (10m) -> D in nfs4_do_setattr, server 10.0.0.9:/vol -> /data"},
 		{"the holder is only likely", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).locks(func() evidence.Lock {
 			l := statusLock("UpdateContainerResources", "ttrpc Task.Update")
@@ -147,20 +147,20 @@ func TestChain(t *testing.T) {
 			return l
 		}()),
 			"critical inspect-hung container-1-0\n" + relistLine +
-				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001 app: 41 goroutines waiting for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
-				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
+				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001/app: 41 goroutines waiting for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
+				"container [container-1-0] ns-1/pod-00001/app: it is the status of this one\n" +
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Update\n" +
 				"shim [1007] shim 1007 CUT kill -9 1007\n",
-			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> likely goroutine 1234 in ttrpc Task.Update -> likely shim 1007",
-			"blocked by ns-1/pod-00001 app"},
+			"relist -> ListContainers -> status lock of ns-1/pod-00001/app -> likely goroutine 1234 in ttrpc Task.Update -> likely shim 1007",
+			"blocked by ns-1/pod-00001/app"},
 		{"several containers hang: which of them the lock is of is only likely", listHangs().and(func(s sick) { s.sweepHung(1, "app").sweepHung(2, "app") }).locks(statusLock("UpdateContainerResources", "ttrpc Task.Update")),
 			"critical inspect-hung container-1-0\n" + relistLine +
-				"lock [] status lock of ns-1/pod-00001 app: its status call hangs, others are answered\n" +
-				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
+				"lock [] status lock of ns-1/pod-00001/app: its status call hangs, others are answered\n" +
+				"container [container-1-0] ns-1/pod-00001/app: it is the status of this one\n" +
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Update\n" +
 				"shim [1007] shim 1007 CUT kill -9 1007\n",
-			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> likely goroutine 1234 in ttrpc Task.Update -> likely shim 1007",
-			"blocked by ns-1/pod-00001 app and 1 more"},
+			"relist -> ListContainers -> status lock of ns-1/pod-00001/app -> likely goroutine 1234 in ttrpc Task.Update -> likely shim 1007",
+			"blocked by ns-1/pod-00001/app and 1 more"},
 		{"no list has the object", listHangs().and(func(s sick) {
 			s.sweepHung(1, "app")
 			h := &s.Sweep.Hung[0]
@@ -200,9 +200,9 @@ func TestChain(t *testing.T) {
 			"critical list-hung container-1-0\n" + relistLine +
 				"lock [0x25a8b9a40380] lock of store.(*Store).List at 0x25a8b9a40380: 41 goroutines waiting for it in the runtime's own dump, ListContainers among them\n" +
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Kill: same receiver address 0x25a8b9a40380 in the runtime's own dump\n" +
-				"container [container-1-0] ns-1/pod-00001 app: its stack names it\n" +
+				"container [container-1-0] ns-1/pod-00001/app: its stack names it\n" +
 				"shim [1007] shim 1007: the goroutine waits for its answer to Task.Kill CUT kill -9 1007\n",
-			"relist -> ListContainers -> lock of store.(*Store).List at 0x25a8b9a40380 -> goroutine 1234 in ttrpc Task.Kill -> ns-1/pod-00001 app -> shim 1007",
+			"relist -> ListContainers -> lock of store.(*Store).List at 0x25a8b9a40380 -> goroutine 1234 in ttrpc Task.Kill -> ns-1/pod-00001/app -> shim 1007",
 			" -> shim 1007"},
 		{"two goroutines hold each other up", listHangs().locks(
 			evidence.Lock{Of: "nri.(*local)", Address: "0xa", Waiters: 3, Calls: []string{"ListContainers"}, Holder: evidence.Goroutine{Number: 1, Call: "StartContainer", Doing: "another lock", Waits: "0xb"}},
@@ -287,22 +287,22 @@ func TestChainOfAnHelper(t *testing.T) {
 		want string
 	}{
 		{"nothing else is known", allAnswers().helper("delete", "container-1-0"),
-			"warning helper-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + deletes},
+			"warning helper-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001/app\n" + deletes},
 		{"the runtime's metrics have the call", allAnswers().helper("delete", "container-1-0").calls("RemoveContainer"),
-			"warning helper-stuck container-1-0\ncall [] RemoveContainer\ncontainer [container-1-0] ns-1/pod-00001 app" + only + deletes},
+			"warning helper-stuck container-1-0\ncall [] RemoveContainer\ncontainer [container-1-0] ns-1/pod-00001/app" + only + deletes},
 		{"it may be of two calls", allAnswers().helper("delete", "container-1-0").calls("RemoveContainer").calls("StopPodSandbox"),
-			"warning helper-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + deletes},
+			"warning helper-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001/app\n" + deletes},
 		{"the dump has the goroutine", allAnswers().helper("kill", "container-1-0").open("StopContainer", "ttrpc Task.Kill", ""),
-			"warning helper-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app" + only +
+			"warning helper-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001/app" + only +
 				strings.ReplaceAll(deletes, "delete", "kill")},
 		{"the dump has the goroutine, and what it is at work on", allAnswers().helper("kill", "container-1-0").helper("kill", "container-0-0").open("StopContainer", "ttrpc Task.Kill", "container-1-0"),
-			"warning helper-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app: the goroutine is at work on it, by its stack\n" +
+			"warning helper-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001/app: the goroutine is at work on it, by its stack\n" +
 				strings.ReplaceAll(deletes, "delete", "kill")},
 		{"a call waits for a container's end, and another goroutine asks its shim", allAnswers().helper("delete", "container-1-0").open("StopContainer", "wait for a channel", "").and(func(s sick) {
 			s.open("", "ttrpc Task.Delete", "").r.Deep.Stacks.Open[1].Number = 78
 		}),
 			"warning helper-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 waiting for a channel: it answers the call, in the runtime's own dump\n" +
-				"goroutine [78] goroutine 78 in ttrpc Task.Delete: the only one that asks a shim for that, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app" + only + deletes},
+				"goroutine [78] goroutine 78 in ttrpc Task.Delete: the only one that asks a shim for that, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001/app" + only + deletes},
 		{"a status waits for its shim, and not for a lock", allAnswers().and(func(s sick) { s.sweepHung(1, "") }).open("PodSandboxStatus", "ttrpc Task.State", "sandbox-1"),
 			"critical inspect-hung sandbox-1\ncall [] PodSandboxStatus of ns-1/pod-00001\ngoroutine [77] goroutine 77 in ttrpc Task.State: it answers the call, in the runtime's own dump\n" +
 				"container [sandbox-1] ns-1/pod-00001: it asks for this one\nshim [1007] shim 1007: the goroutine waits for its answer to Task.State CUT kill -9 1007\n"},
@@ -319,7 +319,7 @@ func TestChainOfAnHelper(t *testing.T) {
 			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Minute, "io_schedule"
 			p.Mount = evidence.Mount{Point: "/var/lib/containerd", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
 		}),
-			"warning process-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + strings.ReplaceAll(deletes, "kill ", "kill -9 ") +
+			"warning process-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001/app\n" + strings.ReplaceAll(deletes, "kill ", "kill -9 ") +
 				"kernel [io_schedule] D in io_schedule: its wchan\nmount [8:17] /var/lib/containerd: its system call is on that mount\ndevice [8:17] /dev/sdb1: the mount is on it\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -346,7 +346,7 @@ func TestTwoHolders(t *testing.T) {
 	}
 	s.locks(own("0xa", "container-1-0", "ContainerStatus", "ListContainers"), own("0xbb", "container-2-0", "ContainerStatus"))
 	found, head := s.diagnose()
-	if !strings.Contains(head.Text, "blocked by ns-1/pod-00001 app") || !strings.Contains(head.Text, " and 1 more; no list since ") {
+	if !strings.Contains(head.Text, "blocked by ns-1/pod-00001/app") || !strings.Contains(head.Text, " and 1 more; no list since ") {
 		t.Errorf("headline %q", head.Text)
 	}
 	roots := 0
@@ -578,7 +578,7 @@ func TestOneCulpritOfAWorkload(t *testing.T) {
 		s.helper("update", id, func(p *evidence.Process) { p.Parent = 2 })
 	}
 	found, _ := s.diagnose()
-	if want := "critical helper-stuck shop/api-7d9f8b6c5d-x2x4b app\ncritical inspect-hung ContainerStatus shop/api-7d9f8b6c5d-x2x4b app < helper-stuck\ncritical list-hung ListContainers < helper-stuck\ncritical pleg-unhealthy < helper-stuck\n"; gist(found) != want {
+	if want := "critical helper-stuck shop/api-7d9f8b6c5d-x2x4b/app\ncritical inspect-hung ContainerStatus shop/api-7d9f8b6c5d-x2x4b/app < helper-stuck\ncritical list-hung ListContainers < helper-stuck\ncritical pleg-unhealthy < helper-stuck\n"; gist(found) != want {
 		t.Errorf("%s", gist(found))
 	}
 	if found[0].Count != 3 || len(found[0].Nodes) != 3 {

@@ -210,7 +210,7 @@ func (c *crash) subject() Subject { return Subject{ObjectRef: c.ObjectRef} }
 
 // String says whose container died, how often, and how at last.
 func (c *crash) String() string {
-	return fmt.Sprintf("%s died %s, last with %s", objectName(c.ObjectRef), count(c.times, "time"), c.chain[0].end())
+	return fmt.Sprintf("%s died %s, last with %s", c.ObjectRef.Path(), count(c.times, "time"), c.chain[0].end())
 }
 
 // The ways to end that say what has to change.
@@ -248,7 +248,7 @@ func crashFinding(v *view, alike []*crash) Finding {
 	f := Finding{
 		ID: CrashLoop, Severity: Warning, Since: c.chain[len(c.chain)-1].At,
 		Summary: fmt.Sprintf("%s died %s, last %s ago with %s",
-			objectName(c.ObjectRef), count(c.times, "time"), going(max(v.At.Sub(last.At), 0)), last.end()),
+			c.ObjectRef.Path(), count(c.times, "time"), going(max(v.At.Sub(last.At), 0)), last.end()),
 		Subject:  c.subject(),
 		Evidence: c.evidence(v.At),
 		Next: []Step{

@@ -135,7 +135,7 @@ func TestCrashLoopFigures(t *testing.T) {
 	)
 	n.pod(0).Status.Containers[0].Message = "out of luck"
 	got := crashLoop(n.view())[0]
-	if want := "ns-0/pod-00000 app died 8 times, last 12s ago with exit code 137 (OOMKilled)"; got.Summary != want {
+	if want := "ns-0/pod-00000/app died 8 times, last 12s ago with exit code 137 (OOMKilled)"; got.Summary != want {
 		t.Errorf("summary %q, want %q", got.Summary, want)
 	}
 	want := []string{

@@ -20,7 +20,7 @@ func gist(findings []Finding) string {
 	var b strings.Builder
 	for _, f := range findings {
 		fmt.Fprintf(&b, "%v %s", f.Severity, f.ID)
-		for _, word := range []string{f.Subject.Operation, f.Subject.Pod.String(), f.Subject.Container} {
+		for _, word := range []string{f.Subject.Operation, f.Subject.Path()} {
 			if word != "" {
 				b.WriteString(" " + word)
 			}
@@ -228,7 +228,7 @@ func TestDiagnose(t *testing.T) {
 			"critical list-hung ListPodSandbox\ncritical pleg-unhealthy < list-hung\n"},
 		{"list hangs while one status holds the lock",
 			healthy(5).hang(call.ListContainers, 12*time.Second).probesAnswered().fly(healthy(5).flight(2, "sidecar", 2*time.Second)),
-			"critical inspect-hung ContainerStatus ns-2/pod-00002 sidecar\ncritical list-hung ListContainers < inspect-hung\n"},
+			"critical inspect-hung ContainerStatus ns-2/pod-00002/sidecar\ncritical list-hung ListContainers < inspect-hung\n"},
 		{"list takes seconds, in check", checked(5).slowBy(5*time.Second, call.ListContainers), "warning list-hung ListContainers\n"},
 		{"list takes seconds, live", healthy(5).relisted(repeat(9, engine.Relist{Took: 3 * time.Second, List: 3 * time.Second})...).slowBy(3*time.Second, call.ListPodSandbox).hang(call.ListPodSandbox, 2800*time.Millisecond),
 			"warning list-hung ListPodSandbox\n"},
@@ -239,21 +239,21 @@ func TestDiagnose(t *testing.T) {
 		{"list out of resources", healthy(5).fail(call.ListContainers, call.ErrTooLarge, "trying to send message larger than max (1 vs. 1)", 9), "critical list-too-big ListContainers\n"},
 		{"list near the limit", func() *node { n := healthy(5); n.calls(call.ListContainers).LastResponseBytes = 14 << 20; return n }(), "warning list-too-big ListContainers\n"},
 
-		{"inspection out for 1 s", healthy(5).hangOn(3, "app", time.Second).probesAnswered(), "warning inspect-hung ContainerStatus ns-0/pod-00003 app\n"},
-		{"inspection hangs, live", healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered(), "critical inspect-hung ContainerStatus ns-0/pod-00003 app\n"},
+		{"inspection out for 1 s", healthy(5).hangOn(3, "app", time.Second).probesAnswered(), "warning inspect-hung ContainerStatus ns-0/pod-00003/app\n"},
+		{"inspection hangs, live", healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered(), "critical inspect-hung ContainerStatus ns-0/pod-00003/app\n"},
 		{"inspection hangs and Status, too, for a moment", healthy(5).hangOn(3, "", 47*time.Second).probesAnswered().hang(call.Status, 1100*time.Millisecond),
 			"critical inspect-hung PodSandboxStatus ns-0/pod-00003\nwarning runtime-unresponsive Status\n"},
 		{"inspection hangs in check", checked(5).sweepHung(4, ""), "critical inspect-hung PodSandboxStatus ns-1/pod-00004\n"},
 		{"hung before, another now", healthy(5).podFails(1, "app", call.ErrDeadline, deadline, 1).hangOn(3, "app", 47*time.Second),
-			"critical inspect-hung ContainerStatus ns-0/pod-00003 app\ncritical inspect-hung ContainerStatus ns-1/pod-00001 app\n"},
+			"critical inspect-hung ContainerStatus ns-0/pod-00003/app\ncritical inspect-hung ContainerStatus ns-1/pod-00001/app\n"},
 		{"hangs relist after relist", healthy(5).podFails(1, "app", call.ErrDeadline, deadline, 3).hangOn(1, "app", 5*time.Second).unhealthy(),
-			"critical inspect-hung ContainerStatus ns-1/pod-00001 app\ncritical pleg-unhealthy < inspect-hung\n"},
-		{"two hang in check", checked(5).sweepHung(2, "app").sweepHung(3, ""), "critical inspect-hung ContainerStatus ns-2/pod-00002 app\ncritical inspect-hung PodSandboxStatus ns-0/pod-00003\n"},
+			"critical inspect-hung ContainerStatus ns-1/pod-00001/app\ncritical pleg-unhealthy < inspect-hung\n"},
+		{"two hang in check", checked(5).sweepHung(2, "app").sweepHung(3, ""), "critical inspect-hung ContainerStatus ns-2/pod-00002/app\ncritical inspect-hung PodSandboxStatus ns-0/pod-00003\n"},
 		{"one answers late, in check", func() *node {
 			n := checked(5)
 			n.Sweep.Slowest = []answers.Outcome{{Flight: n.flight(2, "app", 0), Took: 1500 * time.Millisecond}, {Flight: n.flight(1, "app", 0), Took: 9 * time.Millisecond}}
 			return n
-		}(), "warning runtime-slow ContainerStatus ns-2/pod-00002 app\n"},
+		}(), "warning runtime-slow ContainerStatus ns-2/pod-00002/app\n"},
 		{"two answer late at one moment, in check", func() *node {
 			n := checked(5)
 			for i, took := range []time.Duration{1880 * time.Millisecond, 1830 * time.Millisecond} {
@@ -262,15 +262,15 @@ func TestDiagnose(t *testing.T) {
 			return n
 		}(), ""},
 
-		{"fails twice in check", checked(5).sweepFailed(2, "app", call.ErrOther, "failed to get task status: ttrpc: closed"), "warning inspect-failing ContainerStatus ns-2/pod-00002 app\n"},
-		{"its shim is gone", checked(5).sweepFailed(2, "app", call.ErrUnavailable, "ttrpc: closed: unknown"), "warning inspect-failing ContainerStatus ns-2/pod-00002 app\n"},
+		{"fails twice in check", checked(5).sweepFailed(2, "app", call.ErrOther, "failed to get task status: ttrpc: closed"), "warning inspect-failing ContainerStatus ns-2/pod-00002/app\n"},
+		{"its shim is gone", checked(5).sweepFailed(2, "app", call.ErrUnavailable, "ttrpc: closed: unknown"), "warning inspect-failing ContainerStatus ns-2/pod-00002/app\n"},
 		{"a deadline that is passed on at once is an error", func() *node {
 			n := checked(5).sweepFailed(2, "app", call.ErrDeadline, "ttrpc: context deadline exceeded")
 			f := n.podFails(2, "app", call.ErrDeadline, "ttrpc: context deadline exceeded", 1).pod(2).Failure
 			f.Since = f.At.Add(-5 * time.Millisecond)
 			return n
-		}(), "warning inspect-failing ContainerStatus ns-2/pod-00002 app\n"},
-		{"fails live", healthy(5).podFails(2, "sidecar", call.ErrOther, "no such file", 7), "warning inspect-failing ContainerStatus ns-2/pod-00002 sidecar\n"},
+		}(), "warning inspect-failing ContainerStatus ns-2/pod-00002/app\n"},
+		{"fails live", healthy(5).podFails(2, "sidecar", call.ErrOther, "no such file", 7), "warning inspect-failing ContainerStatus ns-2/pod-00002/sidecar\n"},
 		{"the older of two sandboxes fails", func() *node {
 			n := healthy(5).podFails(2, "", call.ErrOther, "no such file", 7)
 			p := n.pod(2)
@@ -362,7 +362,7 @@ func TestDiagnose(t *testing.T) {
 			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered().podFails(1, "app", call.ErrOther, "broken", 9)
 			n.Conditions = []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Reason: "NetworkPluginNotReady", Message: "cni plugin not initialized"}}
 			return n
-		}(), "critical inspect-hung ContainerStatus ns-0/pod-00003 app\ncritical network-not-ready Status\nwarning inspect-failing ContainerStatus ns-1/pod-00001 app\n"},
+		}(), "critical inspect-hung ContainerStatus ns-0/pod-00003/app\ncritical network-not-ready Status\nwarning inspect-failing ContainerStatus ns-1/pod-00001/app\n"},
 		{"down hides what it causes, not what was before", healthy(5).fail(call.ListPodSandbox, call.ErrUnavailable, refused, 2).hangOn(3, "app", 47*time.Second).podFails(1, "app", call.ErrOther, "broken", 9),
 			"warning runtime-down\n"},
 	}

@@ -137,7 +137,7 @@ func (v *view) driftEvidence(f *Finding, k *engine.SourceState, broken []engine.
 		f.say(text)
 	}
 	if n := len(broken); n > 0 {
-		f.say(fmt.Sprintf("broken %d times, at last at %s: %s", n, v.clock(broken[n-1].At), broken[n-1].Reason))
+		f.say(fmt.Sprintf("broken %s, at last at %s: %s", times(n), v.clock(broken[n-1].At), broken[n-1].Reason))
 	}
 	if k.LastErr != "" && (len(broken) == 0 || broken[len(broken)-1].Reason != k.LastErr) {
 		f.say("the last that broke: " + k.LastErr)

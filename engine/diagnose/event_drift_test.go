@@ -127,13 +127,13 @@ func TestUnseenDeaths(t *testing.T) {
 	}{
 		{"none", nil, 0, ""},
 		{"before it hung", []ledger.UnseenDeath{died(1, 5*time.Minute)}, 0, ""},
-		{"one", []ledger.UnseenDeath{died(1, 9*second)}, 0, "1 container has died since, which the kubelet cannot see: ns-1/pod-00001 app"},
+		{"one", []ledger.UnseenDeath{died(1, 9*second)}, 0, "1 container has died since, which the kubelet cannot see: ns-1/pod-00001/app"},
 		{"a sandbox", []ledger.UnseenDeath{sandbox}, 0, ""},
 		{"one that nobody knows", []ledger.UnseenDeath{nobodys}, 0, "1 container has died since, which the kubelet cannot see: container-1-0"},
 		{"five", []ledger.UnseenDeath{died(1, 9*second), died(2, 8*second), died(3, 7*second), died(4, 6*second), died(5, 5*second)}, 0,
-			"5 containers have died since, which the kubelet cannot see: ns-1/pod-00001 app, ns-2/pod-00002 app, ns-0/pod-00003 app and 2 more"},
+			"5 containers have died since, which the kubelet cannot see: ns-1/pod-00001/app, ns-2/pod-00002/app, ns-0/pod-00003/app and 2 more"},
 		{"more than there is room for", []ledger.UnseenDeath{died(1, 9*second), died(2, 9*second), died(3, 9*second)}, 1047,
-			"1,050 containers have died since, which the kubelet cannot see: ns-1/pod-00001 app, ns-2/pod-00002 app, ns-0/pod-00003 app and 1,047 more"},
+			"1,050 containers have died since, which the kubelet cannot see: ns-1/pod-00001/app, ns-2/pod-00002/app, ns-0/pod-00003/app and 1,047 more"},
 	} {
 		var got string
 		n := healthy(9).hang(call.ListPodSandbox, 40*second).probesAnswered()

@@ -37,7 +37,7 @@ func firstSays(t *testing.T, findings []Finding, want ...string) {
 func TestInspectHungHasFigures(t *testing.T) {
 	n := healthy(5).hangOn(3, "app", 108*time.Second).probesAnswered()
 	firstSays(t, n.diagnose(),
-		"ContainerStatus of ns-0/pod-00003 app got no answer for 1m48s",
+		"ContainerStatus of ns-0/pod-00003/app got no answer for 1m48s",
 		"unhealthy in 1m12s if this call does not return",
 		"its deadline ends it in 12s",
 		"meanwhile answered: Version in 2ms, Status in 2ms, PodSandboxStatus in 2ms, ContainerStatus in 2ms",
@@ -298,7 +298,7 @@ func TestFailuresByChanceBlameNoPod(t *testing.T) {
 		t.Errorf("findings:\n%s", gist(found))
 	}
 	n.anew().podFails(7, "app", call.ErrOther, "broken", failsSteadily)
-	if found := n.diagnose(); gist(found) != "warning inspect-failing ContainerStatus ns-1/pod-00007 app\n" {
+	if found := n.diagnose(); gist(found) != "warning inspect-failing ContainerStatus ns-1/pod-00007/app\n" {
 		t.Errorf("findings:\n%s", gist(found))
 	}
 }

@@ -58,7 +58,7 @@ func TestAskedAgain(t *testing.T) {
 		{"it fell silent during the sweep", checked(9).again(call.ErrDeadline, tooLate).givenUp("Status gives no answer, either"),
 			"critical runtime-unresponsive\n"},
 		{"one object hung before all else", checked(9).sweepHung(2, "app").again(call.ErrDeadline, tooLate).givenUp("Status gives no answer, either"),
-			"critical runtime-unresponsive Status\ncritical inspect-hung ContainerStatus ns-2/pod-00002 app\n"},
+			"critical runtime-unresponsive Status\ncritical inspect-hung ContainerStatus ns-2/pod-00002/app\n"},
 		{"slower and slower until it seems to hang", checked(9).growing().sweepHung(6, "app").sweepHung(7, "").again(call.ErrDeadline, tooLate).givenUp("Status gives no answer, either"),
 			"warning runtime-slow\n"},
 		{"two thirds of all calls are slow, and the lists happen to be fast", checked(9).slowBy(250*time.Millisecond, call.PodSandboxStatus, call.ContainerStatus),
@@ -96,13 +96,13 @@ func TestWhoEndsTheConnection(t *testing.T) {
 		node *node
 		want string
 	}{
-		{"the others were answered when asked again", cut(3, 2), "warning inspect-failing ContainerStatus ns-2/pod-00002 app\n"},
-		{"it alone", cut(0, 2), "warning inspect-failing ContainerStatus ns-2/pod-00002 app\n"},
+		{"the others were answered when asked again", cut(3, 2), "warning inspect-failing ContainerStatus ns-2/pod-00002/app\n"},
+		{"it alone", cut(0, 2), "warning inspect-failing ContainerStatus ns-2/pod-00002/app\n"},
 		{"others were unlucky twice", cut(2, 2, 7), "warning runtime-down\n"},
 		{"all that were out", cut(0, 2, 7, 9), "warning runtime-down\n"},
 		{"connections break now and then", cut(30, 2), "warning runtime-down\n"},
 		{"two shims have died", checked(60).sweepFailed(2, "app", call.ErrUnavailable, "ttrpc: closed").sweepFailed(7, "app", call.ErrUnavailable, "ttrpc: closed"),
-			"warning inspect-failing ContainerStatus ns-2/pod-00002 app\nwarning inspect-failing ContainerStatus ns-1/pod-00007 app\n"},
+			"warning inspect-failing ContainerStatus ns-2/pod-00002/app\nwarning inspect-failing ContainerStatus ns-1/pod-00007/app\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestWhoEndsTheConnection(t *testing.T) {
 			whole(t, found)
 		})
 	}
-	firstSays(t, cut(2, 2, 7).diagnose(), "may be what ends the connection: ContainerStatus of ns-2/pod-00002 app, ContainerStatus of ns-1/pod-00007 app")
+	firstSays(t, cut(2, 2, 7).diagnose(), "may be what ends the connection: ContainerStatus of ns-2/pod-00002/app, ContainerStatus of ns-1/pod-00007/app")
 	firstSays(t, cut(3, 2).diagnose(), "3 others failed with it")
 }
 

@@ -113,7 +113,7 @@ func TestOnlyIn(t *testing.T) {
 			t.Errorf("%s: %s", f.ID, text)
 		}
 	}
-	want := "critical inspect-hung ContainerStatus ns-1/pod-00001 app\ncritical inspect-hung ContainerStatus ns-1/pod-00004 app\ncritical inspect-hung\ncritical network-not-ready Status\nwarning crash-loop ns-1/web app\n"
+	want := "critical inspect-hung ContainerStatus ns-1/pod-00001/app\ncritical inspect-hung ContainerStatus ns-1/pod-00004/app\ncritical inspect-hung\ncritical network-not-ready Status\nwarning crash-loop ns-1/web/app\n"
 	if gist(got) != want {
 		t.Errorf("in ns-1:\n%s", gist(got))
 	}

@@ -17,15 +17,15 @@ func TestGhostRunning(t *testing.T) {
 	ghostly := func(_ *node, r *evidence.Report) { gone(r, "container-1-0") }
 	tests := []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
-		{"gone", ghostly, "ns-1/pod-00001 app is listed as running, and has no process", Warning, app},
+		{"gone", ghostly, "ns-1/pod-00001/app is listed as running, and has no process", Warning, app},
 		{"gone, and listed twice", func(n *node, r *evidence.Report) {
 			ghostly(n, r)
 			p := n.pod(1)
 			p.Old.Containers = append(p.Old.Containers, p.Old.Containers[0])
-		}, "ns-1/pod-00001 app is listed as running, and has no process", Warning, app},
+		}, "ns-1/pod-00001/app is listed as running, and has no process", Warning, app},
 		{"only zombies left", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { p.State = evidence.Zombie })
-		}, "ns-1/pod-00001 app is listed as running, and has no process", Warning, app},
+		}, "ns-1/pod-00001/app is listed as running, and has no process", Warning, app},
 		{"just started", func(n *node, r *evidence.Report) {
 			ghostly(n, r)
 			n.pod(1).Status.Containers[0].StartedAt = ago(5 * time.Second)
@@ -57,7 +57,7 @@ func TestGhostRunning(t *testing.T) {
 		{"another one begins", func(n *node, r *evidence.Report) {
 			ghostly(n, r)
 			n.pod(2).Status.Containers[0].StartedAt = ago(5 * time.Second)
-		}, "ns-1/pod-00001 app is listed as running, and has no process", Warning, app},
+		}, "ns-1/pod-00001/app is listed as running, and has no process", Warning, app},
 		{"look cut off", func(n *node, r *evidence.Report) { ghostly(n, r); r.Processes.Partial = "cut off after 2s" }, "", 0, Subject{}},
 	}
 	t.Run("one pass", func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestRunsWithoutSandbox(t *testing.T) {
 		if at > 30*time.Second && got != nil {
 			t.Errorf("%v after the sandbox's end: %+v", 90*time.Second-at, got)
 		}
-		if at == 0 && (len(got) != 1 || got[0].Summary != "ns-1/pod-00001 app is running without its sandbox for at least 1m30s, and so is 1 more container of it") {
+		if at == 0 && (len(got) != 1 || got[0].Summary != "ns-1/pod-00001/app is running without its sandbox for at least 1m30s, and so is 1 more container of it") {
 			t.Errorf("found %+v", got)
 		}
 	}

@@ -13,34 +13,28 @@ import (
 // otherWord is of a node whose runtime, lists, PLEG and Status are fine, by the
 // worst of what else holds.
 func (v *view) otherWord(held []Finding) Headline {
-	warnings, first, second := 0, (*Finding)(nil), (*Finding)(nil)
 	for i := range held { // the critical come first, but for effects
-		switch f := &held[i]; {
-		case f.Severity == Critical:
+		if f := &held[i]; f.Severity == Critical {
 			return Headline{Word: cmp.Or(kindOf(f.ID).critical, "AT RISK"), Severity: Critical, Text: f.Summary + chainEnd(f.Summary, f.Chain)}
-		case f.Severity == Info:
-			continue
-		case warnings == 0:
-			first = f
-		case warnings == 1:
-			second = f
 		}
-		warnings++
 	}
 	for _, f := range held {
 		if h := kindOf(f.ID).warned; h.Word != "" && f.Severity > Info {
-			text := cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() })
+			text := staysReady + cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() })
 			return Headline{Word: h.Word, Severity: Warning, Text: text}
 		}
 	}
 	if said := v.notAsked(); said != "" {
 		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
 	}
-	if warnings > 0 {
-		return Headline{Word: degradedWord, Severity: Warning, Text: "node Ready, " + v.failedLately() + aside(warnings, first, second)}
+	if said := aside(held); said != "" {
+		return Headline{Word: degradedWord, Severity: Warning, Text: staysReady + v.failedLately() + said}
 	}
 	return Headline{Word: healthyWord, Text: v.failedLately() + v.inventory()}
 }
+
+// staysReady is what a person fears first, and need not: it stands before what is wrong.
+const staysReady = "node Ready, "
 
 // notAsked says what nobody asked for, where that is why nothing is known to be wrong;
 // empty where all was asked for.
@@ -93,17 +87,30 @@ func (v *view) failedLately() string {
 	return ""
 }
 
-// aside says how many warnings there are on a node that stays Ready, and which: both of two, of
-// more the first.
-func aside(warnings int, first, second *Finding) string {
-	said, end := count(warnings, "warning")+": ", chainEnd("", first.Chain)
-	switch warnings {
+// aside says how many warnings there are beside what is well, and which: both of two, of more the
+// first. It is empty where there is none.
+func aside(held []Finding) string {
+	var all []*Finding
+	for i := range held {
+		if held[i].Severity == Warning {
+			all = append(all, &held[i])
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	first := all[0]
+	said, end := count(len(all), "warning")+": ", chainEnd("", first.Chain)
+	switch len(all) {
 	case 1:
+		if first.Subject.none() && first.Count <= 1 && end == "" { // what it is called says less than a person needs
+			return said + first.Summary
+		}
 		return said + inShort(first) + end
 	case 2: // for both there is room without the letters of their pods
-		return said + ofOwner(first) + end + " and " + ofOwner(second)
+		return said + ofOwner(first) + end + " and " + ofOwner(all[1])
 	}
-	return said + inShort(first) + end + fmt.Sprintf(", and %d more", warnings-1)
+	return said + inShort(first) + end + fmt.Sprintf(", and %d more", len(all)-1)
 }
 
 // ofOwner is shorter than [inShort]: of a pod's name it has what its owner is called.
@@ -124,7 +131,7 @@ func inShort(f *Finding) string {
 	what := inBrief(f)
 	if p := f.Subject.Pod; f.Count > 1 && !f.Subject.none() {
 		what += " in " + count(f.Count, "pod") + " of " + p.Namespace + "/" + ownerName(p.Name)
-	} else if who := objectName(f.Subject.ObjectRef); who != "" {
+	} else if who := f.Subject.ObjectRef.Path(); who != "" {
 		what += " of " + who
 	} else if f.Count > 1 {
 		what += " in " + count(f.Count, "pod")

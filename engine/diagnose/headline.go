@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func (v *view) worstWord(held []Finding) Headline {
 	h := v.worstPart(held)
 	if h.Severity < Critical && v.failsByTurns() {
 		// Without a clock: each success stops it, and what fails for long is critical.
-		return Headline{Word: "AT RISK", Severity: Warning, Text: v.standing(h) + v.byTurns()}
+		return Headline{Word: "AT RISK", Severity: Warning, Text: cmp.Or(v.standing(h), staysReady) + v.byTurns()}
 	}
 	return h
 }
@@ -69,7 +70,11 @@ func (v *view) worstPart(held []Finding) Headline {
 		if !v.Node.Next.From.After(v.At) { // nobody tells us
 			has = "may have"
 		}
-		return Headline{Word: notReadyWord, Severity: Warning, Text: "recovered; the kubelet " + has + " yet to post Ready", Clock: v.nextClock()}
+		said := "recovered; the kubelet " + has + " yet to post Ready"
+		if besides := aside(held); besides != "" { // what to do about it stands below
+			said += "; " + besides
+		}
+		return Headline{Word: notReadyWord, Severity: Warning, Text: said, Clock: v.nextClock()}
 	}
 	return v.otherWord(held)
 }

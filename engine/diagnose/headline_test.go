@@ -49,7 +49,7 @@ func TestHeadline(t *testing.T) {
 		{"nothing is wrong", healthy(5), allWell},
 		{"check", checked(5), allWell},
 		{"short threshold", func() *node { n := healthy(5); n.Threshold = 3 * time.Second; return n }(), allWell},
-		{"something mild", healthy(5).crashes(0, "api", 6, 1), Headline{Word: "DEGRADED", Severity: Warning, Text: "node Ready, 1 warning: crash loop of ns-0/api app"}},
+		{"something mild", healthy(5).crashes(0, "api", 6, 1), Headline{Word: "DEGRADED", Severity: Warning, Text: "node Ready, 1 warning: crash loop of ns-0/api/app"}},
 		{"before the first list", func() *node {
 			n := healthy(5).new(2*time.Second).hang(call.ListPodSandbox, 500*time.Millisecond)
 			n.Pods, n.Health = nil, engine.Health{Verdict: "pleg has yet to be successful"}
@@ -77,15 +77,15 @@ func TestHeadline(t *testing.T) {
 			critical("NOT ANSWERING", "no list and no status is answered", "NotReady")},
 		{"a list hangs", healthy(5).hang(call.ListContainers, 5*time.Second).probesAnswered(), critical("LISTS HANG", "ListContainers got no answer for 5s", "")},
 		{"a list hangs behind a status", healthy(5).hang(call.ListContainers, 12*time.Second).probesAnswered().fly(healthy(5).flight(2, "sidecar", 3*time.Second)),
-			critical("LISTS HANG", "lists hang, blocked by ns-2/pod-00002 sidecar", "")},
-		{"an inspection is late", healthy(5).hangOn(3, "app", 1500*time.Millisecond).probesAnswered(), warning("SLOW?", "the relist waits for ContainerStatus of ns-0/pod-00003 app since 1s", "")},
-		{"an inspection hangs", healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered(), critical("AT RISK", "ContainerStatus of ns-0/pod-00003 app: no reply for 47s", soonUnhealthy)},
+			critical("LISTS HANG", "lists hang, blocked by ns-2/pod-00002/sidecar", "")},
+		{"an inspection is late", healthy(5).hangOn(3, "app", 1500*time.Millisecond).probesAnswered(), warning("SLOW?", "the relist waits for ContainerStatus of ns-0/pod-00003/app since 1s", "")},
+		{"an inspection hangs", healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered(), critical("AT RISK", "ContainerStatus of ns-0/pod-00003/app: no reply for 47s", soonUnhealthy)},
 		{"of a pod without a name", func() *node {
 			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
 			n.InFlight[0].Pod, n.InFlight[0].Container, n.InFlight[0].ID = pleg.PodRef{}, "", strings.Repeat("0123456789", 7)[:64]
 			return n
 		}(), critical("AT RISK", "ContainerStatus of 0123456789012 (of a pod whose name is not known): no reply for 47s", soonUnhealthy)},
-		{"unhealthy, since an inspection hangs", healthy(5).hangOn(3, "app", 3*time.Minute).probesAnswered().unhealthy(), critical("UNHEALTHY", "ContainerStatus of ns-0/pod-00003 app: no reply for 3m0s", "")},
+		{"unhealthy, since an inspection hangs", healthy(5).hangOn(3, "app", 3*time.Minute).probesAnswered().unhealthy(), critical("UNHEALTHY", "ContainerStatus of ns-0/pod-00003/app: no reply for 3m0s", "")},
 		{"unhealthy", healthy(5).unhealthy(), critical("UNHEALTHY", "no relist has listed the pods for 4m0s; the threshold is 3m0s", "")},
 		{"soon unhealthy", func() *node { n := healthy(5); n.Health.ListedAt = ago(160 * time.Second); return n }(), warning("AT RISK", "no relist has listed the pods for 2m40s; the threshold is 3m0s", soonUnhealthy)},
 		{"soon unhealthy, and was paused", func() *node {
@@ -110,6 +110,11 @@ func TestHeadline(t *testing.T) {
 			n.Node.Next = engine.Posting{Ready: true, From: now.Add(time.Second), To: now.Add(11 * time.Second)}
 			return n
 		}(), warning("NOT READY", "recovered; the kubelet has yet to post Ready", "Ready")},
+		{"well again but for a warning, and not posted", func() *node {
+			n := healthy(5).crashes(0, "api", 6, 1).notReady(10 * time.Second)
+			n.Node.Next = engine.Posting{Ready: true, From: now.Add(time.Second), To: now.Add(11 * time.Second)}
+			return n
+		}(), warning("NOT READY", "recovered; the kubelet has yet to post Ready; 1 warning: crash loop of ns-0/api/app", "Ready")},
 		{"well again, and posted or not", func() *node {
 			n := healthy(5).notReady(10 * time.Second)
 			n.Node.Next = engine.Posting{Ready: true, From: now, To: now.Add(9 * time.Second)}
@@ -119,7 +124,7 @@ func TestHeadline(t *testing.T) {
 			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
 			n.Phase.EndsBy = now.Add(73 * time.Second)
 			return n
-		}(), critical("INSPECTION HANGS", "ContainerStatus of ns-0/pod-00003 app: no reply for 47s; PLEG stays healthy, events are held back", "relist ends")},
+		}(), critical("INSPECTION HANGS", "ContainerStatus of ns-0/pod-00003/app: no reply for 47s; PLEG stays healthy, events are held back", "relist ends")},
 		{"Status hangs in check", starting(checked(5).hang(call.Status, 5*time.Second)), critical("STATUS HANGS", "Status got no answer for 5s", "NotReady")},
 		{"Status fails in check, as the kubelet's does", starting(checked(5).fail(call.Status, call.ErrOther, "locked", 1)), critical("STATUS FAILS", "Status fails: Unknown: locked", "NotReady")},
 		{"no network", healthy(5).condition("NetworkReady").notReady(10 * time.Second), critical("NOT READY", "the runtime says that its network is not ready: Broken", "")},
@@ -140,8 +145,8 @@ func TestHeadline(t *testing.T) {
 			n := healthy(5)
 			n.calls(call.ListContainers).LastResponseBytes = 15 << 20
 			return n
-		}(), warning("AT RISK", "ListContainers answers with 15.0 MiB, 94% of the 16.0 MiB that the kubelet takes", "")},
-		{"slow", checked(5).slowBy(300*time.Millisecond, answeringOps...), warning("SLOW", "half of all calls take 300ms or more, whatever they ask", "")},
+		}(), warning("AT RISK", staysReady+"ListContainers answers with 15.0 MiB, 94% of the 16.0 MiB that the kubelet takes", "")},
+		{"slow", checked(5).slowBy(300*time.Millisecond, answeringOps...), warning("SLOW", staysReady+"half of all calls take 300ms or more, whatever they ask", "")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -163,6 +168,21 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
+// A warning about no pod is told by its summary: "1 warning: clock step" would say less.
+func TestHeadlineSaysTheOneWarning(t *testing.T) {
+	in := healthy(5).input()
+	in.Evidence = &evidence.Report{Clock: evidence.Clock{Watched: time.Hour, Step: 2 * time.Minute, StepAge: 30 * time.Second, Steps: 1}}
+	v := newView(in)
+	if got, want := v.headline(v.diagnose()).Text, "node Ready, 1 warning: the time of the node jumped forward by 2m0s, 30s ago"; got != want {
+		t.Errorf("headline %q, want %q", got, want)
+	}
+	n := healthy(2).lose(time.Minute, 0).lose(30*time.Second, 3, 1, 1, 2).lose(0, 3)
+	v = n.view()
+	if got, want := v.headline(n.diagnose()).Text, "node Ready, 1 warning: 3 events of 2 pods found no room in the kubelet's channel, the last 30s ago"; got != want {
+		t.Errorf("headline %q, want %q", got, want)
+	}
+}
+
 // The process behind a call stands behind its names.
 func TestHeadlineNamesTheProcess(t *testing.T) {
 	n := healthy(5).hang(call.ListContainers, 30*time.Second).probesAnswered()
@@ -174,12 +194,12 @@ func TestHeadlineNamesTheProcess(t *testing.T) {
 		v := newView(in)
 		return v.headline(v.diagnose()).Text
 	}
-	if got, want := said(), "lists hang, blocked by ns-2/pod-00002 app (pid 1027, D in nfs4)"; got != want {
+	if got, want := said(), "lists hang, blocked by ns-2/pod-00002/app (pid 1027, D in nfs4)"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 	n.fly(n.flight(2, "app", 3*time.Second))
 	in.Snapshot = &n.Snapshot
-	if got, want := said(), "lists hang, blocked by ns-2/pod-00002 app (pid 1027, D in nfs4)"; got != want {
+	if got, want := said(), "lists hang, blocked by ns-2/pod-00002/app (pid 1027, D in nfs4)"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 }

@@ -149,18 +149,23 @@ func TestFlakyRuntimeIsNotDown(t *testing.T) {
 
 // Two warnings are both named, of more the first.
 func TestWarningsAreNamed(t *testing.T) {
-	of := func(id ID, pod string) *Finding {
-		f := &Finding{ID: id, Severity: Warning}
+	of := func(id ID, pod string) Finding {
+		f := Finding{ID: id, Severity: Warning}
 		f.Subject.Pod = pleg.PodRef{Namespace: "pay", Name: pod}
 		return f
 	}
-	crash, address := of(CrashLoop, "api-cllcr4tczg-4j7wp"), &Finding{ID: NoAddress, Severity: Warning, Count: 4}
+	crash, address := of(CrashLoop, "api-cllcr4tczg-4j7wp"), Finding{ID: NoAddress, Severity: Warning, Count: 4}
 	for n, want := range map[int]string{
+		0: "",
 		1: "1 warning: crash loop of pay/api-cllcr4tczg-4j7wp",
 		2: "2 warnings: crash loop of pay/api and no IP in 4 pods",
 		5: "5 warnings: crash loop of pay/api-cllcr4tczg-4j7wp, and 4 more",
 	} {
-		if got := aside(n, crash, address); got != want {
+		held := append([]Finding{{Severity: Info}, crash}, slices.Repeat([]Finding{address}, max(n-1, 0))...)
+		if n == 0 {
+			held = held[:1]
+		}
+		if got := aside(held); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -41,9 +41,9 @@ func TestHelperStuck(t *testing.T) {
 		}
 	}
 	runHostTests(t, helperStuck, checked, []hostTest{
-		{"runc for minutes", helpers(one("delete", minutes)), "runc delete of ns-1/pod-00001 app has run for 5m2s (pid 9), child of the shim of ns-1/pod-00001", Warning, app},
+		{"runc for minutes", helpers(one("delete", minutes)), "runc delete of ns-1/pod-00001/app has run for 5m2s (pid 9), child of the shim of ns-1/pod-00001", Warning, app},
 		{"runc at work", helpers(one("create", 9*time.Second)), "", 0, Subject{}},
-		{"an update takes no such time", helpers(one("update", 19*time.Second)), "runc update of ns-1/pod-00001 app has run for 21s", Warning, app},
+		{"an update takes no such time", helpers(one("update", 19*time.Second)), "runc update of ns-1/pod-00001/app has run for 21s", Warning, app},
 		{"but on a busy node", busy(helpers(one("update", 9*time.Second))), "", 0, Subject{}},
 		{"not for minutes", busy(helpers(one("update", minutes))), "runc update of", Warning, app},
 		{"an exec", helpers(one("exec", time.Hour)), "", 0, Subject{}},
@@ -65,10 +65,10 @@ func TestHelperStuck(t *testing.T) {
 		{
 			"one within another",
 			helpers(one("update", minutes), evidence.Process{Verb: "sh", Command: "sh", Container: "container-1-0", Age: minutes, Parent: 9}, evidence.Process{Verb: "mount.nfs", Command: "mount.nfs", Container: "container-1-0", Age: minutes - 1, Parent: 10}),
-			"runc update of ns-1/pod-00001 app has run for 5m2s (pid 9)", Warning, app,
+			"runc update of ns-1/pod-00001/app has run for 5m2s (pid 9)", Warning, app,
 		},
-		{"one within an exec", helpers(one("exec", time.Hour), evidence.Process{Verb: "umount", Command: "umount", Container: "container-1-0", Age: time.Hour, Parent: 9}), "umount of ns-1/pod-00001 app has run for 1h0m (pid 10)", Warning, app},
-		{"several of one container are told once", helpers(one("kill", minutes), one("kill", minutes+1), one("update", 2*minutes)), "runc update of ns-1/pod-00001 app has run for 10m2s (pid 11)", Warning, app},
+		{"one within an exec", helpers(one("exec", time.Hour), evidence.Process{Verb: "umount", Command: "umount", Container: "container-1-0", Age: time.Hour, Parent: 9}), "umount of ns-1/pod-00001/app has run for 1h0m (pid 10)", Warning, app},
+		{"several of one container are told once", helpers(one("kill", minutes), one("kill", minutes+1), one("update", 2*minutes)), "runc update of ns-1/pod-00001/app has run for 10m2s (pid 11)", Warning, app},
 	})
 }
 
@@ -93,7 +93,7 @@ func TestHelperStuckEvidence(t *testing.T) {
 	for _, want := range []string{
 		"it: pid 9 (runc) is sleeping, waits in do_wait",
 		"it waits for mount.nfs: pid 11 (mount.nfs) is sleeping, waits in rpc_wait_bit_killable",
-		"also runc kill of ns-1/pod-00001 app has run for 1m2s (pid 12), child of the shim of ns-1/pod-00001",
+		"also runc kill of ns-1/pod-00001/app has run for 1m2s (pid 12), child of the shim of ns-1/pod-00001",
 		"reported after 5s",
 	} {
 		if !strings.Contains(got, want) {

@@ -19,16 +19,16 @@ func TestListHungNamesWhatWaitsInTheKernel(t *testing.T) {
 		want   string
 		says   string
 	}{
-		{"live", healthy(5).hang(call.ListContainers, 30*time.Second).probesAnswered(), func(*evidence.Report) {}, "critical process-stuck ns-2/pod-00002 app\ncritical list-hung ListContainers < process-stuck\n", "ns-2/pod-00002 app"},
+		{"live", healthy(5).hang(call.ListContainers, 30*time.Second).probesAnswered(), func(*evidence.Report) {}, "critical process-stuck ns-2/pod-00002/app\ncritical list-hung ListContainers < process-stuck\n", "ns-2/pod-00002/app"},
 		{"in check, nothing was listed", checked(5).fail(call.ListContainers, call.ErrDeadline, tooLate, 1).noList(), func(*evidence.Report) {},
 			"critical process-stuck\ncritical list-hung ListContainers < process-stuck\ncritical pleg-unhealthy < process-stuck\n", "container container-2-0, which is not listed"},
 		{"another runtime's", checked(5).fail(call.ListContainers, call.ErrDeadline, tooLate, 1).noList(), func(r *evidence.Report) { shimOf(r, 2).Own = false },
 			"critical list-hung ListContainers\ncritical pleg-unhealthy < list-hung\n", ""},
 		{"busy for a moment", healthy(5).hang(call.ListContainers, 30*time.Second).probesAnswered(), func(r *evidence.Report) { r.Processes.Containers["container-2-0"][0].For = 0 },
 			"critical list-hung ListContainers\n", ""},
-		{"nothing hangs", healthy(5), func(*evidence.Report) {}, "warning process-stuck ns-2/pod-00002 app\n", ""},
+		{"nothing hangs", healthy(5), func(*evidence.Report) {}, "warning process-stuck ns-2/pod-00002/app\n", ""},
 		{"the sweep found who holds the lock", healthy(5).hang(call.ListContainers, 30*time.Second).probesAnswered().fly(healthy(5).flight(2, "app", 3*time.Second)), func(*evidence.Report) {},
-			"critical inspect-hung ContainerStatus ns-2/pod-00002 app\ncritical list-hung ListContainers < inspect-hung\n", "in uninterruptible sleep (D) for 32s"},
+			"critical inspect-hung ContainerStatus ns-2/pod-00002/app\ncritical list-hung ListContainers < inspect-hung\n", "in uninterruptible sleep (D) for 32s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in := tt.node.input()

@@ -180,7 +180,7 @@ func (v *view) failingSince(p failingPod) string {
 	if p.swept != "" {
 		return p.swept
 	}
-	return fmt.Sprintf("failed %d times in a row, for %s since %s", p.InRow, going(v.At.Sub(p.First)), v.clock(p.First))
+	return fmt.Sprintf("failed %s in a row, for %s since %s", count(p.InRow, "time"), going(v.At.Sub(p.First)), v.clock(p.First))
 }
 
 func (v *view) manyFail(all []failingPod) Finding {

@@ -186,7 +186,7 @@ func (o hungObject) summary(v *view) string {
 	case 1:
 		who += " and ContainerStatus of its container"
 	default:
-		who += fmt.Sprintf(" and ContainerStatus of its %d containers", n)
+		who += " and ContainerStatus of its " + count(n, "container")
 	}
 	return fmt.Sprintf("%v of %s %s", o.Op, who, v.unanswered(o.Hang))
 }

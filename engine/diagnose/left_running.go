@@ -186,7 +186,7 @@ func (l left) sandboxIs() string {
 func (l left) subject() Subject { return Subject{ObjectRef: l.ObjectRef} }
 
 func (l left) String() string {
-	said := fmt.Sprintf("%s is %s", objectName(l.ObjectRef), l.how)
+	said := fmt.Sprintf("%s is %s", l.ObjectRef.Path(), l.how)
 	switch n := len(l.containers) - 1; n {
 	case 0:
 		return said

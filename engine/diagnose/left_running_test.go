@@ -38,7 +38,7 @@ func TestLeftRunning(t *testing.T) {
 	noSandbox := func(n *node) { n.pod(1).Old.Sandboxes[0].State = pleg.Exited }
 	runHostTests(t, leftRunning, checked, []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
-		{"its end was told, and it lives", func(n *node, _ *evidence.Report) { ends(n, time.Minute) }, "ns-1/pod-00001 app is listed as exited, and runs on", Warning, app},
+		{"its end was told, and it lives", func(n *node, _ *evidence.Report) { ends(n, time.Minute) }, "ns-1/pod-00001/app is listed as exited, and runs on", Warning, app},
 		{"it ends just now", func(n *node, _ *evidence.Report) { ends(n, 5*time.Second) }, "", 0, Subject{}},
 		{"the clock was set forward since", func(n *node, r *evidence.Report) {
 			ends(n, time.Hour)
@@ -52,11 +52,11 @@ func TestLeftRunning(t *testing.T) {
 			ends(n, time.Minute)
 			all(r, "container-1-0", func(p *evidence.Process) { p.State = evidence.Zombie })
 		}, "", 0, Subject{}},
-		{"the pause process was killed", func(n *node, _ *evidence.Report) { noSandbox(n) }, "ns-1/pod-00001 app is running in a sandbox that is not ready, and so is 1 more container of it", Warning, app},
+		{"the pause process was killed", func(n *node, _ *evidence.Report) { noSandbox(n) }, "ns-1/pod-00001/app is running in a sandbox that is not ready, and so is 1 more container of it", Warning, app},
 		{"listed the other way round", func(n *node, _ *evidence.Report) {
 			noSandbox(n)
 			slices.Reverse(n.pod(1).Old.Containers)
-		}, "ns-1/pod-00001 app is running in a sandbox that is not ready, and so is 1 more container of it", Warning, app},
+		}, "ns-1/pod-00001/app is running in a sandbox that is not ready, and so is 1 more container of it", Warning, app},
 		{"a pod that goes", func(n *node, _ *evidence.Report) {
 			noSandbox(n)
 			n.pod(1).Status.Containers[0].State = pleg.Exited
@@ -64,17 +64,17 @@ func TestLeftRunning(t *testing.T) {
 		{"its sandbox and one of two are gone", func(n *node, r *evidence.Report) {
 			noSandbox(n)
 			delete(r.Processes.Containers, "container-1-0")
-		}, "ns-1/pod-00001 sidecar is running in a sandbox that is not ready", Warning, sidecar},
+		}, "ns-1/pod-00001/sidecar is running in a sandbox that is not ready", Warning, sidecar},
 		{"its sandbox and one of two are zombies", func(n *node, r *evidence.Report) {
 			noSandbox(n)
 			r.Processes.Containers["container-1-0"] = []evidence.Process{{PID: 7, State: evidence.Zombie}}
-		}, "ns-1/pod-00001 sidecar is running in a sandbox that is not ready", Warning, sidecar},
+		}, "ns-1/pod-00001/sidecar is running in a sandbox that is not ready", Warning, sidecar},
 		{"its sandbox and it are gone", func(n *node, r *evidence.Report) {
 			noSandbox(n)
 			delete(r.Processes.Containers, "container-1-0")
 			delete(r.Processes.Containers, "container-1-1")
 		}, "", 0, Subject{}},
-		{"its sandbox was lost", func(n *node, _ *evidence.Report) { n.pod(1).Old.Sandboxes = nil }, "ns-1/pod-00001 app is running in a sandbox that is not listed, and so is 1 more container of it", Warning, app},
+		{"its sandbox was lost", func(n *node, _ *evidence.Report) { n.pod(1).Old.Sandboxes = nil }, "ns-1/pod-00001/app is running in a sandbox that is not listed, and so is 1 more container of it", Warning, app},
 		{"its sandbox was listed too early", func(n *node, _ *evidence.Report) {
 			n.pod(1).Old.Sandboxes = nil
 			for i := range n.pod(1).Old.Containers {
@@ -93,13 +93,13 @@ func TestLeftRunning(t *testing.T) {
 		{"its conmon was killed", func(n *node, r *evidence.Report) {
 			onCRIO(n, r)
 			dropConmon(r, "container-1-0")
-		}, "ns-1/pod-00001 app is running without its conmon: its end would not be seen", Warning, app},
+		}, "ns-1/pod-00001/app is running without its conmon: its end would not be seen", Warning, app},
 		{"its conmon was killed when it was young, and it runs by a later word", func(n *node, r *evidence.Report) {
 			onCRIO(n, r)
 			dropConmon(r, "container-1-0")
 			all(r, "container-1-0", func(p *evidence.Process) { p.Age = 3 * time.Second })
 			n.pod(1).InspectedAt = r.At.Add(time.Millisecond)
-		}, "ns-1/pod-00001 app is running without its conmon: its end would not be seen", Warning, app},
+		}, "ns-1/pod-00001/app is running without its conmon: its end would not be seen", Warning, app},
 		{"it was young, and ran by a word before the look", func(n *node, r *evidence.Report) {
 			onCRIO(n, r)
 			dropConmon(r, "container-1-0")
@@ -152,7 +152,7 @@ func TestLostSandboxIsOld(t *testing.T) {
 // A sandbox that the runtime has lost is told once, by what runs in it and not by its shim
 // as well, ten seconds after the first list without it.
 func TestLostSandboxIsToldOnce(t *testing.T) {
-	for since, want := range map[time.Duration]string{5 * time.Second: "", 15 * time.Second: "warning left-running ns-1/pod-00001 app\n"} {
+	for since, want := range map[time.Duration]string{5 * time.Second: "", 15 * time.Second: "warning left-running ns-1/pod-00001/app\n"} {
 		n := healthy(3)
 		r := looked(n)
 		p := n.pod(1)

@@ -106,7 +106,7 @@ func (v *view) asked(f call.Flight) evidence.Object {
 func called(o pleg.ObjectRef) string {
 	switch {
 	case o.Pod != (pleg.PodRef{}):
-		return objectName(o)
+		return o.Path()
 	case o.Sandbox:
 		return "sandbox " + pleg.ShortID(o.ID) + ", which is not listed"
 	}

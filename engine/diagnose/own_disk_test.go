@@ -32,8 +32,8 @@ func storeHangs(lasted time.Duration, wchan string) sick {
 // What waits for the runtime's own disk is an effect of that, from the first seconds on.
 func TestTheRuntimesOwnDiskComesFirst(t *testing.T) {
 	disk := "critical process-stuck\n"
-	effects := "critical inspect-hung ContainerStatus ns-0/pod-00000 app < process-stuck\n" +
-		"critical inspect-hung ContainerStatus ns-1/pod-00001 app < process-stuck\ncritical inspect-hung ContainerStatus ns-2/pod-00002 sidecar < process-stuck\n" +
+	effects := "critical inspect-hung ContainerStatus ns-0/pod-00000/app < process-stuck\n" +
+		"critical inspect-hung ContainerStatus ns-1/pod-00001/app < process-stuck\ncritical inspect-hung ContainerStatus ns-2/pod-00002/sidecar < process-stuck\n" +
 		"critical list-hung ListContainers < process-stuck\n"
 	blamed := strings.ReplaceAll(effects[:strings.Index(effects, "critical list")], " < process-stuck", "")
 	const unhealthy = "critical pleg-unhealthy < process-stuck\n"
@@ -58,7 +58,7 @@ func TestTheRuntimesOwnDiskComesFirst(t *testing.T) {
 		{"with the first process of a container on it", storeHangs(3*time.Second, "folio_wait_bit_common").helper("create", "container-1-1", func(p *evidence.Process) {
 			p.Command, p.Age = "runc:[2:INIT]", 30*time.Second
 			onStore(p, 3*time.Second, "folio_wait_bit_common")
-		}), disk + effects + unhealthy + "warning helper-stuck ns-1/pod-00001 sidecar < process-stuck\n"},
+		}), disk + effects + unhealthy + "warning helper-stuck ns-1/pod-00001/sidecar < process-stuck\n"},
 		{"with a shim that unmounts on it, and a helper, of which no file is known", storeHangs(12*time.Second, "folio_wait_bit_common").helper("create", "container-1-0", func(p *evidence.Process) {
 			onStore(p, 12*time.Second, "wb_wait_for_completion")
 			p.Mount, p.Age = evidence.Mount{}, 30*time.Second
@@ -140,7 +140,7 @@ func TestAFrozenFileSystemThatAPathNames(t *testing.T) {
 		want  string
 	}{
 		{"where all is answered", frozen, false, "critical process-stuck\n"},
-		{"and a call hangs", frozen, true, "critical process-stuck\ncritical inspect-hung ContainerStatus ns-0/pod-00000 app < process-stuck\n"},
+		{"and a call hangs", frozen, true, "critical process-stuck\ncritical inspect-hung ContainerStatus ns-0/pod-00000/app < process-stuck\n"},
 		{"with conmons", append(frozen, "conmon"), false, "critical process-stuck\n"},
 		{"a lock of control groups", []string{"percpu_rwsem_wait", "cgroup_attach_lock", "vfs_write"}, false, ""},
 		{"a slow disk", []string{"folio_wait_bit_common", "ext4_sync_file", "mnt_want_write"}, false, ""},

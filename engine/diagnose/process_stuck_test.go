@@ -41,7 +41,7 @@ func TestProcessStuck(t *testing.T) {
 		}, "", 0, Subject{}},
 		{"runc in D", func(_ *node, r *evidence.Report) {
 			r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "container-1-0", Verb: "update"}}
-		}, "the runc update of ns-1/pod-00001 app, pid 9, is in uninterruptible sleep (D) for 13s", Warning, app},
+		}, "the runc update of ns-1/pod-00001/app, pid 9, is in uninterruptible sleep (D) for 13s", Warning, app},
 		{"network plugin in D, for a pod that is not listed yet", func(_ *node, r *evidence.Report) {
 			r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "calico", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "new", Verb: "CNI ADD", Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, Own: true}}
 		}, "the CNI ADD by calico of pay/api-0, pid 9, is in uninterruptible sleep (D) for 13s", Warning, Subject{ObjectRef: pleg.ObjectRef{ID: "new", Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, Sandbox: true}}},
@@ -52,29 +52,29 @@ func TestProcessStuck(t *testing.T) {
 			p := &r.Processes.Containers["container-1-0"][1]
 			is(p, evidence.Uninterrupted, time.Second, "")
 			p.Stack = []string{"folio_wait_bit_common", "nfs_wait_bit_killable"}
-		}, "pid 1010 (worker) of ns-1/pod-00001 app is in uninterruptible sleep (D)", Warning, app},
+		}, "pid 1010 (worker) of ns-1/pod-00001/app is in uninterruptible sleep (D)", Warning, app},
 		{"dead volume, since when nobody has seen", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) {
 				is(p, evidence.Uninterrupted, time.Minute, "__folio_lock")
 				p.AtLeast = true
 			})
-		}, "pid 1009 (app) of ns-1/pod-00001 app is in uninterruptible sleep (D) for at least 1m2s", Warning, app},
+		}, "pid 1009 (app) of ns-1/pod-00001/app is in uninterruptible sleep (D) for at least 1m2s", Warning, app},
 		{"dead volume, of which one process tells", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Uninterrupted, time.Minute, "__folio_lock") })
 			r.Processes.Containers["container-1-0"][1].Mount = evidence.Mount{Point: "/data", Type: "fuse.s3", Source: "bucket", Device: "0:52"}
-		}, "pid 1010 (worker) of ns-1/pod-00001 app is in uninterruptible sleep (D) for 1m2s", Warning, app},
+		}, "pid 1010 (worker) of ns-1/pod-00001/app is in uninterruptible sleep (D) for 1m2s", Warning, app},
 		{"busy disk", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Uninterrupted, 6*time.Second, "jbd2_log_wait_commit") })
 		}, "", 0, Subject{}},
 		{"disk that never comes back", func(_ *node, r *evidence.Report) {
 			is(&r.Processes.Containers["container-1-0"][0], evidence.Uninterrupted, 12*time.Second, "io_schedule")
-		}, "pid 1009 (app) of ns-1/pod-00001 app is in", Warning, app},
+		}, "pid 1009 (app) of ns-1/pod-00001/app is in", Warning, app},
 		{"kernfs is no file server", func(_ *node, r *evidence.Report) {
 			is(&r.Processes.Containers["container-1-0"][0], evidence.Uninterrupted, time.Second, "kernfs_iop_permission")
 		}, "", 0, Subject{}},
 		{"frozen", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Frozen, time.Second, "hrtimer_nanosleep") })
-		}, "pid 1009 (app) of ns-1/pod-00001 app is frozen by its control group", Warning, app},
+		}, "pid 1009 (app) of ns-1/pod-00001/app is frozen by its control group", Warning, app},
 		{"frozen for a moment", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Frozen, 0, "get_signal") })
 		}, "", 0, Subject{}},
@@ -82,10 +82,10 @@ func TestProcessStuck(t *testing.T) {
 			for _, id := range []string{"sandbox-1", "container-1-0"} {
 				all(r, id, func(p *evidence.Process) { is(p, evidence.Frozen, time.Second, "get_signal") })
 			}
-		}, "pid 1009 (app) of ns-1/pod-00001 app is frozen by its control group", Warning, app},
+		}, "pid 1009 (app) of ns-1/pod-00001/app is frozen by its control group", Warning, app},
 		{"stopped workload", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Stopped, time.Second, "do_signal_stop") })
-		}, "pid 1009 (app) of ns-1/pod-00001 app is stopped (T)", Warning, app},
+		}, "pid 1009 (app) of ns-1/pod-00001/app is stopped (T)", Warning, app},
 		{"a job that somebody stopped in a shell", func(_ *node, r *evidence.Report) {
 			is(&r.Processes.Containers["container-1-0"][1], evidence.Stopped, time.Hour, "do_signal_stop")
 		}, "", 0, Subject{}},

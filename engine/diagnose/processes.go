@@ -184,7 +184,7 @@ func (v *view) callName(f call.Flight) string {
 // and the process behind it that does nothing: "payments/api-7d app (pid 37782, D in
 // nfs4)". Only one whose pod's name is not known is named by its id.
 func (v *view) heldBy(o evidence.Object) string {
-	name := objectName(o.ObjectRef)
+	name := o.ObjectRef.Path()
 	if o.Pod.Name == "" {
 		name = cmp.Or(pleg.ShortID(o.ID), o.String())
 	}

@@ -158,7 +158,7 @@ func TestTheFailureNamesTheObject(t *testing.T) {
 func TestDeadlinePassedOnToAProbe(t *testing.T) {
 	n := healthy(5).hangOn(3, "app", 8*time.Second).probe(call.Flight{Op: call.Status}, nil)
 	n.probe(n.flight(1, "app", 0), failure(call.ContainerStatus, call.ErrDeadline, "ttrpc: context deadline exceeded"))
-	if got := gist(n.diagnose()); got != "critical inspect-hung ContainerStatus ns-0/pod-00003 app\n" {
+	if got := gist(n.diagnose()); got != "critical inspect-hung ContainerStatus ns-0/pod-00003/app\n" {
 		t.Error(got)
 	}
 }

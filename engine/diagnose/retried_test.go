@@ -34,7 +34,7 @@ func lookedAgain(n *node, tries ...[2]int) Input {
 // containerd ends runc delete after ten seconds and begins it anew: it is never old, and
 // is told nevertheless, without a break and as one trouble with what it leaves listed.
 func TestDeletedAgainAndAgain(t *testing.T) {
-	const again, listed = "runc delete of ns-1/pod-00001 app is begun again and again for ", "ns-1/pod-00001 app is listed as running, and has no process"
+	const again, listed = "runc delete of ns-1/pod-00001/app is begun again and again for ", "ns-1/pod-00001/app is listed as running, and has no process"
 	for _, tt := range []struct {
 		name  string
 		tries [][2]int

@@ -146,10 +146,9 @@ func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.Conta
 // restartLost is about containers that the runtime did not find when it was started, in
 // a sandbox that it did find.
 func (v *view) restartLost(p *engine.Pod, shim evidence.Process, lost []pleg.ContainerStatus) Finding {
-	name := cmp.Or(lost[0].Name, "a container")
 	f := Finding{
 		ID: GhostRunning, Severity: Info,
-		Summary: fmt.Sprintf("%v %s was lost when the runtime was started %s ago: it found no task of it, as where its bundle is gone", p.PodRef, name, going(v.At.Sub(lost[0].FinishedAt))),
+		Summary: fmt.Sprintf("%v was lost when the runtime was started %s ago: it found no task of it, as where its bundle is gone", pleg.ObjectRef{Pod: p.PodRef, Container: lost[0].Name, ID: lost[0].ID}, going(v.At.Sub(lost[0].FinishedAt))),
 		Subject: Subject{ObjectRef: pleg.ObjectRef{ID: lost[0].ID, Pod: p.PodRef, Container: lost[0].Name}},
 		Next:    []Step{{Text: "what the runtime said of it as it was started", Command: v.logs() + " | grep -F -e " + quote(lost[0].ID)}, madeAnew},
 	}
@@ -163,7 +162,7 @@ func (v *view) restartLost(p *engine.Pod, shim evidence.Process, lost []pleg.Con
 func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
 	f := Finding{
 		ID: GhostRunning, Severity: Info,
-		Summary: fmt.Sprintf("the runtime does not know the state of %v %s", p.PodRef, cmp.Or(c.Name, "a container")),
+		Summary: "the runtime does not know the state of " + evidence.ContainerOf(p.PodRef, &c).String(),
 		Subject: Subject{ObjectRef: evidence.ContainerOf(p.PodRef, &c).ObjectRef},
 		Next: []Step{
 			{Text: "what it says of it", Command: v.crictl("inspect", c.ID)},

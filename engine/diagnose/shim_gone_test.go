@@ -72,7 +72,7 @@ func TestShimGone(t *testing.T) {
 				n.pod(1).Status.Containers[i].Reason = reasonLost
 			}
 		}, "ns-1/pod-00001 was lost when the runtime was started 30s ago: it found no shim, and ended its 2 containers", Info, sandbox},
-		{"one of two found gone at a restart", loseOne, "ns-1/pod-00001 app was lost when the runtime was started 30s ago: it found no task of it", Info, app},
+		{"one of two found gone at a restart", loseOne, "ns-1/pod-00001/app was lost when the runtime was started 30s ago: it found no task of it", Info, app},
 		{"found gone, and it lives", func(n *node, r *evidence.Report) {
 			processes := r.Processes.Containers["container-1-0"]
 			loseOne(n, r)
@@ -92,7 +92,7 @@ func TestShimGone(t *testing.T) {
 			p := n.pod(1)
 			p.Old.Containers[0].State, p.Status.Containers[0].State = pleg.Unknown, pleg.Unknown
 			p.Old.Containers[0].CreatedAt = time.Time{}
-		}, "the runtime does not know the state of ns-1/pod-00001 app", Info, app},
+		}, "the runtime does not know the state of ns-1/pod-00001/app", Info, app},
 		{"its state was not known", func(n *node, r *evidence.Report) {
 			n.pod(1).Old.Containers[0].State = pleg.Unknown
 		}, "", 0, Subject{}},
@@ -112,13 +112,13 @@ func TestShimGone(t *testing.T) {
 			killShim(n, r, 30*time.Second)
 			r.Processes.Partial = "cut off after 2s"
 		}, "", 0, Subject{}},
-		{"killed a moment ago", justKilled, "ns-1/pod-00001 app is listed as running, and has no process", Warning, app},
+		{"killed a moment ago", justKilled, "ns-1/pod-00001/app is listed as running, and has no process", Warning, app},
 		{"killed a moment ago, and young", func(n *node, r *evidence.Report) {
 			justKilled(n, r)
 			for i := range n.pod(1).Status.Containers {
 				n.pod(1).Status.Containers[i].StartedAt = r.At.Add(-time.Second)
 			}
-		}, "ns-1/pod-00001 app is listed as running, and has no process", Warning, app},
+		}, "ns-1/pod-00001/app is listed as running, and has no process", Warning, app},
 		{"younger than the look", func(n *node, r *evidence.Report) {
 			justKilled(n, r)
 			r.Took = 2 * time.Second
@@ -151,7 +151,7 @@ func TestKilledShimIsToldOnce(t *testing.T) {
 	in := n.input()
 	in.Evidence, in.Endpoint = r, "unix://"+ourSocket
 	n.saw(r)
-	if got := gist(append(ghostRunning(newView(in)), leftRunning(newView(in))...)); got != "warning ghost-running ns-1/pod-00001 app\nwarning ghost-running ns-1/pod-00001 sidecar\n" {
+	if got := gist(append(ghostRunning(newView(in)), leftRunning(newView(in))...)); got != "warning ghost-running ns-1/pod-00001/app\nwarning ghost-running ns-1/pod-00001/sidecar\n" {
 		t.Error(got)
 	}
 }

@@ -75,13 +75,13 @@ func TestSituations(t *testing.T) {
 		want string
 	}{
 		{"one object of a pod hangs, another fails", checked(5).sweepHung(2, "app").sweepFailed(2, "sidecar", call.ErrOther, "broken"),
-			"critical inspect-hung ContainerStatus ns-2/pod-00002 app\nwarning inspect-failing ContainerStatus ns-2/pod-00002 sidecar\n"},
+			"critical inspect-hung ContainerStatus ns-2/pod-00002/app\nwarning inspect-failing ContainerStatus ns-2/pod-00002/sidecar\n"},
 		{"a whole pod hangs in check", checked(5).sweepHung(2, "").sweepHung(2, "app").sweepHung(2, "sidecar").podFails(2, "", call.ErrDeadline, tooLate, 1),
 			"critical inspect-hung PodSandboxStatus ns-2/pod-00002\n"},
 		{"a sandbox hangs with one of its containers", checked(5).sweepHung(2, "").sweepHung(2, "app"),
-			"critical inspect-hung PodSandboxStatus ns-2/pod-00002\ncritical inspect-hung ContainerStatus ns-2/pod-00002 app\n"},
+			"critical inspect-hung PodSandboxStatus ns-2/pod-00002\ncritical inspect-hung ContainerStatus ns-2/pod-00002/app\n"},
 		{"both containers hang, the sandbox does not", checked(5).sweepHung(2, "app").sweepHung(2, "sidecar"),
-			"critical inspect-hung ContainerStatus ns-2/pod-00002 app\ncritical inspect-hung ContainerStatus ns-2/pod-00002 sidecar\n"},
+			"critical inspect-hung ContainerStatus ns-2/pod-00002/app\ncritical inspect-hung ContainerStatus ns-2/pod-00002/sidecar\n"},
 		{"a whole pod hangs, live, found by a sweep", healthy(5).hangOn(2, "", 40*time.Second).probesAnswered().fly(healthy(5).flight(2, "app", 3*time.Second)).fly(healthy(5).flight(2, "sidecar", 3*time.Second)),
 			"critical inspect-hung PodSandboxStatus ns-2/pod-00002\n"},
 		{"two whole pods hang", checked(5).sweepHung(1, "").sweepHung(1, "app").sweepHung(1, "sidecar").sweepHung(2, "").sweepHung(2, "app").sweepHung(2, "sidecar"),
@@ -105,7 +105,7 @@ func TestSituations(t *testing.T) {
 			n := checked(5).sweepHung(2, "app").fail(call.ListPodSandbox, call.ErrOther, "database not open", 1)
 			n.Health = engine.Health{Verdict: "pleg has yet to be successful"}
 			return n
-		}(), "critical inspect-hung ContainerStatus ns-2/pod-00002 app\ncritical pleg-unhealthy ListPodSandbox\n"},
+		}(), "critical inspect-hung ContainerStatus ns-2/pod-00002/app\ncritical pleg-unhealthy ListPodSandbox\n"},
 		{"a list is too big, and an object hangs", func() *node {
 			n := checked(5).sweepHung(2, "").fail(call.ListContainers, call.ErrTooLarge, overTheTop, 1)
 			n.Health = engine.Health{Verdict: "pleg has yet to be successful"}
@@ -127,14 +127,14 @@ func TestSituations(t *testing.T) {
 		{"a list, in the first seconds of a deadlock", healthy(5).hang(call.ListPodSandbox, 1900*time.Millisecond).probing(call.Flight{Op: call.Version}, 900*time.Millisecond), ""},
 		{"no status call, whatever the pod", healthy(5).hangOn(1, "app", 4*time.Second).probe(call.Flight{Op: call.Version}, nil).probe(call.Flight{Op: call.Status}, nil).probing(healthy(5).flight(3, "", 0), 2*time.Second),
 			"warning inspect-hung\n"},
-		{"nobody probed", healthy(5).hangOn(1, "app", 4*time.Second), "warning inspect-hung ContainerStatus ns-1/pod-00001 app\n"},
+		{"nobody probed", healthy(5).hangOn(1, "app", 4*time.Second), "warning inspect-hung ContainerStatus ns-1/pod-00001/app\n"},
 
 		{"a crash loop in a pod whose inspection hangs", healthy(5).instances(0, "app", instance{6, false, 40 * time.Second, 2 * time.Second, 1, "Error"}).podFails(0, "app", call.ErrDeadline, tooLate, 1).hangOn(0, "app", 5*time.Second).probesAnswered(),
-			"critical inspect-hung ContainerStatus ns-0/pod-00000 app\n"},
+			"critical inspect-hung ContainerStatus ns-0/pod-00000/app\n"},
 		{"an init container crashes", func() *node {
 			n := checked(3).instances(0, "init", instance{6, false, 40 * time.Second, 2 * time.Second, 1, "Error"})
 			return n
-		}(), "warning crash-loop ns-0/pod-00000 init\n"},
+		}(), "warning crash-loop ns-0/pod-00000/init\n"},
 		{"one exited container, listed three times", checked(3).instances(0, "app", instance{0, false, 40 * time.Second, 2 * time.Second, 1, "Error"}, instance{0, false, 40 * time.Second, 2 * time.Second, 1, "Error"}, instance{0, false, 40 * time.Second, 2 * time.Second, 1, "Error"}).sameID(), ""},
 		{"the node has just booted", checked(20).booted(20 * time.Hour), ""},
 		{"the node has just booted, soon after a rollout", checked(20).booted(3 * time.Minute), ""},
@@ -154,7 +154,7 @@ func TestSituations(t *testing.T) {
 			n.pod(2).UID = ""
 			n.Sweep.Hung = []answers.Outcome{{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: pleg.PodRef{Namespace: "ns-2", Name: "pod-00002"}, Container: "app", ID: "container-2-0", Since: n.Sweep.Began}, Took: 2 * time.Second, Err: failure(call.ContainerStatus, call.ErrDeadline, tooLate)}}
 			return n
-		}(), "critical inspect-hung ContainerStatus ns-2/pod-00002 app\n"},
+		}(), "critical inspect-hung ContainerStatus ns-2/pod-00002/app\n"},
 		{"a pod without a UID holds the lock", func() *node {
 			n := healthy(5).hang(call.ListContainers, 30*time.Second).probesAnswered()
 			return n.fly(call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: pleg.PodRef{Namespace: "ns", Name: "lost"}, ID: "c", Since: ago(3 * time.Second)})
@@ -221,5 +221,5 @@ func TestWholePodSaysWhichContainers(t *testing.T) {
 func TestAnInspectionLastsLongerThanItsCall(t *testing.T) {
 	n := healthy(5).podFails(2, "app", call.ErrDeadline, tooLate, 1)
 	n.pod(2).InspectLast = n.Timeout + 7*time.Second
-	firstSays(t, n.diagnose(), "ContainerStatus of ns-2/pod-00002 app got no answer within 2m0s")
+	firstSays(t, n.diagnose(), "ContainerStatus of ns-2/pod-00002/app got no answer within 2m0s")
 }

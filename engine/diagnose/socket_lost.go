@@ -20,7 +20,7 @@ var socketLostKind = &kind{
 }
 
 // onlyConnected is what holds of a process whose socket cannot be connected to.
-const onlyConnected = " is reached only by who is connected already"
+const onlyConnected = " answers only clients that are connected already"
 
 // socketLost tells that the runtime's socket is lost, while it answers on connections that
 // were made before. It takes an answer of after the look began: what went away with its

@@ -270,8 +270,11 @@ func (v *view) orSaid(found []Finding, id ID, summary string, reasons []string, 
 }
 
 // refusedFor returns what a call failed with that speaks of any of these; empty if
-// none does.
+// none does. Where calls fail now and then, each with another error, one of them is no reason.
 func (v *view) refusedFor(reasons ...string) string {
+	if v.failsByTurns() || v.Flaky.Failed > 0 {
+		return ""
+	}
 	speaks := func(text string) bool {
 		text = strings.ToLower(text)
 		return slices.ContainsFunc(reasons, func(reason string) bool { return strings.Contains(text, reason) })

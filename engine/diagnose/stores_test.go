@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -280,7 +281,7 @@ func TestWhatTheRuntimeLacksIsTheCause(t *testing.T) {
 			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Second, "mem_cgroup_oom_synchronize"
 		}), "critical limits-near\ncritical process-stuck < limits-near\ncritical list-hung ListContainers < limits-near\ncritical pleg-unhealthy < limits-near\n", "has 100.0 MiB of 100.0 MiB of memory"},
 		{"an object beside", listHangs().and(limit(evidence.Memory, 100<<20, 100<<20)).and(func(s sick) { s.sweepHung(1, "app") }),
-			"critical limits-near\ncritical inspect-hung ContainerStatus ns-1/pod-00001 app\ncritical list-hung ListContainers < inspect-hung\ncritical pleg-unhealthy < inspect-hung\n", ""},
+			"critical limits-near\ncritical inspect-hung ContainerStatus ns-1/pod-00001/app\ncritical list-hung ListContainers < inspect-hung\ncritical pleg-unhealthy < inspect-hung\n", ""},
 		{"slow", sick{checked(5).slowBy(300*time.Millisecond, answeringOps...), looked(healthy(5))}.and(limit(evidence.CPUPeriods, 30, 50)),
 			"warning limits-near\nwarning runtime-slow < limits-near\n", "its quota of CPU stopped it in 30 of 50 periods"},
 	} {
@@ -303,7 +304,7 @@ func TestWhatTheRuntimeLacksIsSaidOfNothingElse(t *testing.T) {
 		s.sweepFailed(0, "app", call.ErrOther, "open state.json: no space left on device")
 	}
 	found, h := listHangs().and(full).and(func(s sick) { s.sweepHung(1, "app"); shimOf(s.r, 1).State = evidence.Stopped }).diagnose()
-	if !strings.Contains(gist(found), "inspect-failing ContainerStatus ns-0/pod-00000 app < disk-full") || !strings.Contains(h.Text, "pod-00001") || strings.Contains(h.Text, "room") {
+	if !strings.Contains(gist(found), "inspect-failing ContainerStatus ns-0/pod-00000/app < disk-full") || !strings.Contains(h.Text, "pod-00001") || strings.Contains(h.Text, "room") {
 		t.Errorf("headline %q of\n%s", h.Text, gist(found))
 	}
 }
@@ -360,5 +361,24 @@ func TestNoRoomIsNotHealthy(t *testing.T) {
 	in.Evidence.Disk.Free = 0
 	if h := newView(in).headline(Diagnose(in)); h.Word != "AT RISK" || !strings.Contains(h.Text, "0 B of 200.0 GiB free") {
 		t.Errorf("headline %+v", h)
+	}
+}
+
+// TestAnErrorAmongOthersNamesNoDisk holds that a list that fails with an error of a disk names one
+// while it fails so, and not where lists succeed between errors of all kinds.
+func TestAnErrorAmongOthersNamesNoDisk(t *testing.T) {
+	n := healthy(5).fail(call.ListContainers, call.ErrOther, "check network namespace closed: input/output error", 3)
+	if found := n.diagnose(); len(found) == 0 || found[0].ID != StoreFailing {
+		t.Errorf("found %s", gist(found))
+	}
+	for i := range answers.Outages {
+		f := *n.Failure
+		f.At = ago(time.Duration(answers.Outages-i) * 5 * time.Second)
+		n.Memory.Outages.ListsFailed = append(n.Memory.Outages.ListsFailed, f)
+	}
+	for _, f := range n.anew().diagnose() {
+		if f.ID == StoreFailing {
+			t.Errorf("%s: %s", f.ID, f.Summary)
+		}
 	}
 }

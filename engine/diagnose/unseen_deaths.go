@@ -15,7 +15,7 @@ func nameOf(o pleg.ObjectRef) string {
 	if o.Pod.Name == "" || o.Container == "" {
 		return strings.TrimSpace(o.Pod.String() + " " + pleg.ShortID(o.ID))
 	}
-	return objectName(o)
+	return o.Path()
 }
 
 // unseen says who has died since a finding began, of whom the kubelet cannot know.

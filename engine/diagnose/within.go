@@ -79,7 +79,7 @@ func (h Headline) Names(p pleg.PodRef) bool {
 		before, after, found := strings.Cut(rest, name)
 		last, _ := utf8.DecodeLastRuneInString(before)
 		next, _ := utf8.DecodeRuneInString(after)
-		if !found || !inName(last) && !inName(next) {
+		if !found || !inName(last) && (next == '/' || !inName(next)) { // the name of a container may follow
 			return found
 		}
 		rest = after

@@ -116,10 +116,10 @@ func TestHeadlineNames(t *testing.T) {
 		text, namespace, name string
 		want                  bool
 	}{
-		{"lists hang: blocked by shop/api app", "shop", "api", true},
+		{"lists hang: blocked by shop/api/app", "shop", "api", true},
 		{"shop/api", "shop", "api", true},
 		{"shop/api-2 and then shop/api: again", "shop", "api", true},
-		{"lists hang: blocked by shop/api-2 app", "shop", "api", false},
+		{"lists hang: blocked by shop/api-2/app", "shop", "api", false},
 		{"blocked by workshop/api app", "shop", "api", false},
 		{"lists hang", "shop", "lists", false},
 		{"lists hang", "shop", "", false},

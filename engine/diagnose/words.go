@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // words returns what the runtime said, with the code if it sent one but without the step and
@@ -59,11 +58,6 @@ func beginning(s string, n int) string {
 		n--
 	}
 	return s
-}
-
-// objectName returns namespace/pod and the container, as far as they have names.
-func objectName(o pleg.ObjectRef) string {
-	return strings.TrimSpace(o.Pod.String() + " " + o.Container)
 }
 
 // verbs are crictl's words for calls.

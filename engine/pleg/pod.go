@@ -44,8 +44,16 @@ type ObjectRef struct {
 	Sandbox   bool   `line:"-"`
 }
 
-// String returns namespace/pod and the container, as far as they have names, or else the
-// id.
+// Path returns namespace/pod/container, as far as they have names.
+func (r ObjectRef) Path() string {
+	pod := r.Pod.String()
+	if r.Container == "" || pod == "" {
+		return pod + r.Container
+	}
+	return pod + "/" + r.Container
+}
+
+// String returns namespace/pod/container, as far as they have names, or else the id.
 func (r ObjectRef) String() string {
 	pod := r.Pod.String()
 	switch {
@@ -57,10 +65,8 @@ func (r ObjectRef) String() string {
 		return "a pod without a name"
 	case !r.Sandbox && r.Container == "" && r.ID != "":
 		return pod + " container " + ShortID(r.ID)
-	case r.Container == "":
-		return pod
 	}
-	return pod + " " + r.Container
+	return r.Path()
 }
 
 // ShortID returns as much of an id as people compare, and as crictl shows and takes for

@@ -12,7 +12,7 @@ func TestAnObjectLikelyWaitsForWhatNobodyServes(t *testing.T) {
 	volume := func(pod string) *evidence.Deep {
 		return &evidence.Deep{Unserved: []evidence.Mount{{Point: "/var/lib/kubelet/pods/" + pod + "/volumes/v", Type: "fuse.s3fs", Device: "0:99"}}}
 	}
-	const call = "ContainerStatus of pay/api-0 app > pay/api-0 app"
+	const call = "ContainerStatus of pay/api-0/app > pay/api-0/app"
 	for _, tt := range []struct {
 		name string
 		f    Facts

@@ -102,7 +102,7 @@ func TestFirstLineOfASickNode(t *testing.T) {
 	t.Parallel()
 	got := check(t, "--demo=hung-update", "check")
 	first, _, _ := strings.Cut(got.stdout, "\n")
-	if !regexp.MustCompile(`^✖ LISTS HANG  blocked by payments/api-\S+ api -> runc update \(5m\); no list since `).MatchString(first) {
+	if !regexp.MustCompile(`^✖ LISTS HANG  blocked by payments/api-\S+/api -> runc update \(5m\); no list since `).MatchString(first) {
 		t.Errorf("the first line is %q", first)
 	}
 }
@@ -128,7 +128,7 @@ func TestScreenOfASickNode(t *testing.T) {
 func TestHeadlinesOfWhatNoCallTells(t *testing.T) {
 	t.Parallel()
 	for scenario, headline := range map[string]string{
-		"socket-lost":   "SOCKET LOST  containerd (pid 812) is reached only by who is connected already: its socket is gone",
+		"socket-lost":   "SOCKET LOST  node Ready, containerd (pid 812) answers only clients that are connected already: its socket is gone",
 		"failing-store": "AT RISK  the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/vdb1",
 	} {
 		t.Run(scenario, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestHeadlinesOfWhatNoCallTells(t *testing.T) {
 		t.Errorf("check says %q", first)
 	}
 	first, _, _ = strings.Cut(check(t, "--demo=socket-lost", "check").stdout, "\n")
-	if !strings.HasPrefix(first, "✖ RUNTIME DOWN  no call reaches the runtime: its socket is gone, and containerd (pid 812) is reached only by who is connected already") {
+	if !strings.HasPrefix(first, "✖ RUNTIME DOWN  no call reaches the runtime: its socket is gone, and containerd (pid 812) answers only clients that are connected already") {
 		t.Errorf("check says %q", first)
 	}
 }

@@ -9,11 +9,14 @@ import (
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
+// summary is the name of the column whose text goes on in the lines below its row.
+const summary = "summary"
+
 // columns are a symbol and the severity in a word, the id, and the summary in what is left.
 func (f *findings) columns() []widget.Column[*row] {
 	return []widget.Column[*row]{
 		{
-			Name: "severity", Head: "SEVERITY", Least: severities,
+			Name: "severity", Head: "SEVERITY", Help: "critical: NotReady, or pods that nobody sees; warning: the node stays Ready", Least: severities,
 			Value: func(p widget.Pen, r *row) widget.Cell {
 				switch {
 				case r.one != nil:
@@ -26,11 +29,11 @@ func (f *findings) columns() []widget.Column[*row] {
 				return widget.Say(st, r.Severity.String()).Signed(symbol)
 			},
 		}, {
-			Name: "finding", Head: "FINDING", Least: 7, Most: 100, Rank: 1, Fits: true, Rest: true,
+			Name: "finding", Head: "FINDING", Help: "the kind, as docs/findings.md has them; what it leads to stands below it", Least: 7, Most: 100, Rank: 1, Fits: true, Rest: true,
 			Value: func(p widget.Pen, r *row) widget.Cell { return widget.Say(p.Text, indented(p, r)+f.name(p, r)) },
 			Draw:  f.drawName,
 		}, {
-			Name: "summary", Head: "SUMMARY", Least: 8, Most: 1000, Rank: 2, Rest: true, When: f.wide,
+			Name: summary, Head: "SUMMARY", Help: "what is wrong, on which object, and for how long", Least: 8, Most: 1000, Rank: 2, Rest: true, When: f.wide,
 			Value: func(p widget.Pen, r *row) widget.Cell { return widget.Say(r.look(p), r.first) },
 		},
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
@@ -21,18 +22,19 @@ import (
 // findings is the pane: one row for each finding, of as many lines as its summary
 // takes, and below it one for each of those that it sums up, if it is unfolded.
 type findings struct {
-	table widget.Table[*row, place]
-	view  *pane.View
+	layer.TablePane[*row, place]
 	width int
 	since time.Time    // when the texts that are shown were taken over
 	theme *theme.Theme // of those texts: that of a view may change
+	head  string       // the headline then
 	open  map[diagnose.Key]bool
 }
 
 // New returns the pane. It is not safe for concurrent use.
-func New(pane.Settings) pane.Pane {
+func New(set pane.Settings) pane.Pane {
 	f := &findings{open: map[diagnose.Key]bool{}}
-	f.table = widget.Table[*row, place]{
+	f.Name = "findings"
+	f.Table = widget.Table[*row, place]{
 		Columns: f.columns(),
 		Key:     (*row).place,
 		Parent:  func(k place) place { return place{key: k.key, ended: k.ended} },
@@ -40,33 +42,35 @@ func New(pane.Settings) pane.Pane {
 		Whole:   f.whole,
 		Below:   func(r *row) [][]text.Span { return r.below },
 	}
+	f.Hide(set.Hidden[f.Name])
 	return f
 }
 
 // textsKept is for how long the texts of findings stay as they are while the
-// findings are the same: the figures in them change with every snapshot.
+// findings and the headline are the same: the figures in them change with every snapshot.
+// An age that the headline has as well changes with that.
 const textsKept = time.Second
 
 // Observe takes over what was found. The cursor stays on its finding once a person has
 // put it there, and on its row if that has gone; until then it is on the worst, and again
 // if that becomes another one while nobody sees it.
 func (f *findings) Observe(v *pane.View, w, h int) {
-	was, rows, age := f.table.Rows(), f.list(v), v.At.Sub(f.since)
-	same := v.Theme == f.theme && w == f.width && slices.EqualFunc(was, rows, (*row).alike)
-	f.view, f.width = v, w
-	f.table.Resize(v.Pen(), w, h)
+	was, rows, age := f.Rows(), f.list(v), v.At.Sub(f.since)
+	same := v.Theme == f.theme && w == f.width && v.Headline.Text == f.head && slices.EqualFunc(was, rows, (*row).alike)
+	f.View, f.width = v, w
+	f.Resize(v.Pen(), w, h)
 	if h == 0 && rowAt(rows, 0).place() != rowAt(was, 0).place() {
-		f.table.Do(keymap.Top)
+		f.Table.Do(keymap.Top)
 	}
 	if same && age >= 0 && age < textsKept {
 		for i, r := range rows {
 			r.first, r.whole, r.below = was[i].first, was[i].whole, was[i].below
 		}
 	} else {
-		f.since, f.theme = v.At, v.Theme
+		f.since, f.theme, f.head = v.At, v.Theme, v.Headline.Text
 		f.write(rows)
 	}
-	f.table.Set(rows)
+	f.Set(rows)
 }
 
 // footer is what the footer names, the most useful first.
@@ -77,15 +81,15 @@ var footer = []keymap.Action{
 
 // Info says how many findings there are of what severity.
 func (f *findings) Info() pane.Info {
-	info := pane.Info{Name: "Findings", Scope: keymap.Folding, Footer: footer, Least: 2, Wanted: 1 + f.table.Lines(), Tells: true}
-	if f.view == nil {
+	info := pane.Info{Name: "Findings", Scope: keymap.Folding, Footer: footer, Least: 2, Wanted: 1 + f.Lines(), Tells: true}
+	if f.View == nil {
 		return info
 	}
-	look := f.view.Theme
+	look := f.View.Theme
 	for _, s := range []diagnose.Severity{diagnose.Critical, diagnose.Warning, diagnose.Info} {
 		n := 0
-		for i := range f.view.Findings {
-			if f.view.Findings[i].Severity == s {
+		for i := range f.View.Findings {
+			if f.View.Findings[i].Severity == s {
 				n++
 			}
 		}
@@ -117,7 +121,7 @@ func (f *findings) Subject() pane.Subject {
 }
 
 // current returns the row under the cursor; it is of no finding if there is none.
-func (f *findings) current() *row { return rowAt(f.table.Rows(), f.table.Cursor()) }
+func (f *findings) current() *row { return rowAt(f.Rows(), f.Cursor()) }
 
 // Do moves the cursor, unfolds, opens and copies.
 func (f *findings) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
@@ -135,13 +139,13 @@ func (f *findings) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	case keymap.SortNext, keymap.SortPrev, keymap.SortInvert:
 		h.Say("findings stay in the order of their causes")
 	default:
-		return nil, f.table.Do(a)
+		return f.TablePane.Do(a, h)
 	}
 	return nil, true
 }
 
 // Click puts the cursor on a row.
-func (f *findings) Click(_, y int, _ pane.Host) { f.table.Click(y) }
+func (f *findings) Click(_, y int, _ pane.Host) { f.Table.Click(y) }
 
 // openSheet opens the sheet of a finding, or of the pod that it is about.
 func openSheet(h pane.Host, s pane.Subject) {
@@ -163,7 +167,7 @@ func (f *findings) fold(r *row, a keymap.Action, h pane.Host) {
 	}
 	open := a == keymap.Right || a == keymap.Fold && !r.open
 	if f.open[r.Key()] = open; !open {
-		f.table.GoTo(f.table.Parent(r.place()))
+		f.GoTo(f.Parent(r.place()))
 	}
 }
 
@@ -202,17 +206,17 @@ func copyStep(h pane.Host, command string) tea.Cmd {
 
 // Draw draws the heads, or what is there in the place of findings, and the rows.
 func (f *findings) Draw(l *text.Line, y int, focused bool) {
-	if y == 0 && len(f.view.Findings) == 0 {
+	if y == 0 && len(f.View.Findings) == 0 {
 		none := f.nothing()
 		l.Put(none.Style, none.Text)
 		return
 	}
-	f.table.Draw(l, f.view.Pen(), y, focused)
+	f.Table.Draw(l, f.View.Pen(), y, focused)
 }
 
 // nothing says what a person sees in the place of findings when there are none.
 func (f *findings) nothing() text.Span {
-	v, look := f.view, f.view.Theme
+	v, look := f.View, f.View.Theme
 	switch {
 	case v.Seq == 0:
 		return text.Say(look.Dim, "waiting for the first list")

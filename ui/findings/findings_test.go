@@ -29,7 +29,7 @@ func folded() diagnose.Finding {
 	for i := range 3 {
 		ref := pleg.PodRef{UID: pleg.UID(fmt.Sprint("u", i)), Namespace: "shop", Name: fmt.Sprint("cart-", i)}
 		f.Members = append(f.Members, diagnose.Subject{ObjectRef: pleg.ObjectRef{ID: fmt.Sprint("c", i), Pod: ref, Container: "cart"}})
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%v cart died %d times, last with 137", ref, 9-i))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%v/cart died %d times, last with 137", ref, 9-i))
 	}
 	f.Subject = f.Members[0]
 	return f
@@ -182,12 +182,12 @@ func TestRowUnderTheCursorIsSeen(t *testing.T) {
 // TestUnfolds holds that a finding about several leads to each of them.
 func TestUnfolds(t *testing.T) {
 	s := show(110, 20, append(Findings()[:1], folded())...).Press("G")
-	if s.Row("cart-1 cart died 8 times") != "" || s.Row("crash-loop ▸") == "" {
+	if s.Row("cart-1/cart died 8 times") != "" || s.Row("crash-loop ▸") == "" {
 		t.Fatalf("it is not folded:\n%s", s.Text())
 	}
 	for _, key := range []string{"space", "l", "right"} {
 		s.Press(key)
-		for _, want := range []string{"crash-loop ▾", "├ shop/cart-0 cart died 9 times", "├ shop/cart-2 cart died 7 times", "└ and 57 more"} {
+		for _, want := range []string{"crash-loop ▾", "├ shop/cart-0/cart died 9 times", "├ shop/cart-2/cart died 7 times", "└ and 57 more"} {
 			if s.Row(want) == "" {
 				t.Errorf("after %s no row says %q:\n%s", key, want, s.Text())
 			}
@@ -273,7 +273,7 @@ func TestEndedComeBelow(t *testing.T) {
 	if s.Row("✖ ended    pleg-unhealthy") == "" {
 		t.Errorf("how bad it was is not seen:\n%s", lines)
 	}
-	if row := s.Row("ended    inspect-hung"); !strings.Contains(row, "lasted 47s, over 1m ago: ContainerStatus default/nfs-client app") {
+	if row := s.Row("ended    inspect-hung"); !strings.Contains(row, "lasted 47s, over 1m ago: ContainerStatus default/nfs-client/app") {
 		t.Errorf("row %q", row)
 	}
 	for i, want := range []*diagnose.Finding{&s.V.Findings[0], &s.V.Ended[0].Finding, &s.V.Ended[1].Finding, &s.V.Ended[1].Finding} {
@@ -376,9 +376,10 @@ func TestOrderIsThatOfCauses(t *testing.T) {
 }
 
 // TestTextsStand holds that figures change at most once a second as long as the findings
-// stay the same, and at once when one comes or gets worse.
+// stay the same, and at once when one comes or gets worse, or the headline counts on.
 func TestTextsStand(t *testing.T) {
 	worse := func() []diagnose.Finding { return append(Findings()[:1], Findings()[2]) }
+	head := "no reply for 47s"
 	s := show(160, 20)
 	for _, tt := range []struct {
 		after time.Duration
@@ -392,12 +393,17 @@ func TestTextsStand(t *testing.T) {
 		{1400 * time.Millisecond, worse(), "48.5s", "47.6s"},
 		{1500 * time.Millisecond, worse(), "48.6s", "48.6s"},
 		{1600 * time.Millisecond, []diagnose.Finding{Findings()[0], Findings()[0]}, "48.7s", "48.7s"},
+		{1700 * time.Millisecond, []diagnose.Finding{Findings()[0], Findings()[0]}, "48.8s", "48.7s"},
+		{1900 * time.Millisecond, []diagnose.Finding{Findings()[0], Findings()[0]}, "49.0s", "49.0s"},
 	} {
+		if tt.out == "49.0s" {
+			head = "no reply for 49s"
+		}
 		tt.found[0].Summary = "no answer for " + tt.out
 		snap := Hung()
 		snap.At = Noon.Add(tt.after)
 		v := With(View(snap), tt.found...)
-		v.Theme = s.V.Theme
+		v.Theme, v.Headline.Text = s.V.Theme, head
 		if s.Show(v); s.Row("no answer for "+tt.want) == "" {
 			t.Errorf("after %v: want that of %s:\n%s", tt.after, tt.want, s.Text())
 		}
@@ -435,4 +441,16 @@ func TestChainUnfolds(t *testing.T) {
 		t.Errorf("folded again:\n%s", s.Text())
 	}
 	s.Press("l").EverySize(t)
+}
+
+// TestNoLineOfASummaryThatIsLeftOut holds that the columns of findings can be left out as those of
+// any table, and that of a summary that is left out no line stays.
+func TestNoLineOfASummaryThatIsLeftOut(t *testing.T) {
+	for _, hidden := range [][]string{nil, {"summary"}} {
+		f := New(pane.Settings{Hidden: map[string][]string{"findings": hidden}})
+		s := NewStage(f, With(View(Hung()), Findings()...), 78, 19)
+		if said := strings.Contains(s.Text(), "unhealthy in") && strings.Contains(s.Text(), "SUMMARY"); said != (hidden == nil) || !strings.Contains(s.Text(), "FINDING") {
+			t.Errorf("without %q:\n%s", hidden, s.Text())
+		}
+	}
 }

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -133,14 +134,14 @@ const (
 // write writes the texts of rows.
 func (f *findings) write(rows []*row) {
 	indent := narrowStart
-	if f.table.Measure(rows); f.wide() {
-		indent = severities + 1 + f.table.Room("FINDING") + 1
+	if f.Measure(rows); f.wide() {
+		indent = severities + 1 + f.Room("FINDING") + 1
 	}
 	for _, r := range rows {
-		r.below = widget.Written(f.view.Pen(), f.width, func(d *widget.Doc) {
+		r.below = widget.Written(f.View.Pen(), f.width, func(d *widget.Doc) {
 			switch {
 			case r.chain:
-				writeChain(d, f.view.Theme, r)
+				writeChain(d, f.View.Theme, r)
 			case r.Finding != nil:
 				f.writeRow(d, r, indent)
 			}
@@ -153,10 +154,13 @@ func (f *findings) write(rows []*row) {
 
 // writeRow writes the lines of a row after its first.
 func (f *findings) writeRow(d *widget.Doc, r *row, indent int) {
-	p, before := f.view.Pen(), text.Span{Width: indent}
+	p, before := f.View.Pen(), text.Span{Width: indent}
 	lines := text.Few(f.say(r), max(f.width-indent, 8), mostLines, p.Symbols.Ellipsis)
 	if f.wide() || r.one != nil {
 		r.first, lines = lines[0], lines[1:]
+	}
+	if slices.Contains(f.Hidden(), summary) {
+		lines = nil
 	}
 	for _, line := range lines {
 		d.Line(before, text.Say(r.look(p), line))
@@ -175,7 +179,7 @@ func (f *findings) writeCuts(d *widget.Doc, r *row, before text.Span) {
 	if r.Depth > 0 {
 		return
 	}
-	t := f.view.Theme
+	t := f.View.Theme
 	for _, held := range report.Holders(report.Form{Theme: t}, r.Finding) {
 		switch label := text.Say(t.Dim, held.Label).In(heldWidth); {
 		case held.Command != "":

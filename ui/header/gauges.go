@@ -1,6 +1,7 @@
 package header
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,6 +68,9 @@ func (h *Header) strip(l *text.Line, stats text.Span) {
 		stats.Text = ""
 	}
 	l.Put(h.pen.Dim, relists)
+	if s := h.signs(); leastStrip+text.Width(s.Text)+1+text.Width(stats.Text) <= l.Left() {
+		l.Put(s.Style, s.Text)
+	}
 	kept := l.Keep(theme.When(stats.Text == "", 0, text.Width(stats.Text)+1))
 	h.Strip(l, h.v, l.Left())
 	l.End()
@@ -149,6 +153,19 @@ func (h *Header) inspected() string {
 		return "no full inspection yet"
 	}
 	return "last full inspection " + say.Fresh(s.Health.InspectAge(s.At)) + " ago"
+}
+
+// signs says what the sign of a relist that failed means where one is drawn; empty elsewhere.
+func (h *Header) signs() text.Span {
+	begin := h.v.Axis.End.Add(-h.v.Axis.Width)
+	for _, r := range slices.Backward(h.v.Journal.Relists()) {
+		if end := r.At.Add(r.Took); end.Before(begin) {
+			break
+		} else if r.Failed || r.Failures > 0 {
+			return text.Say(h.pen.Dim, h.pen.Symbols.SparkFailed+" failed ")
+		}
+	}
+	return text.Span{}
 }
 
 // stats is how long nearly all relists take; empty before the first.

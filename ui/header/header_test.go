@@ -57,7 +57,7 @@ func TestHeadline(t *testing.T) {
 		{"the first second of a call", view(soon), Room{Width: 80}, "▲ AT RISK  node NotReady in 2m13s"},
 		{"sound", view(panetest.Healthy()), Room{Width: 80}, "✔ HEALTHY"},
 		{"a cause that is long", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80, Lines: 5}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of"},
-		{"in full", view(panetest.Hung(), panetest.Findings()...), Room{Width: 200, Lines: 5}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of default/nfs-client app: no reply for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s"},
+		{"in full", view(panetest.Hung(), panetest.Findings()...), Room{Width: 200, Lines: 5}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of default/nfs-client/app: no reply for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s"},
 		{"cut", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of default/nfs-cl…"},
 		{"paused", view(paused), Room{Width: 120}, "? PAUSED  the last look was 4m ago"},
 	} {
@@ -75,9 +75,9 @@ func TestHeadline(t *testing.T) {
 // that, unless it would be all that is left.
 func TestHeadlineEndsWithWhatHoldsItUp(t *testing.T) {
 	v := view(panetest.Hung(), panetest.Findings()...)
-	v.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang behind ContainerStatus of shop/payments-6c8f9d7b5-t8wfx app -> runc update (4m)"}
+	v.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang behind ContainerStatus of shop/payments-6c8f9d7b5-t8wfx/app -> runc update (4m)"}
 	for w, want := range map[int]string{
-		100: "✖ LISTS HANG  behind ContainerStatus of shop/payments-6c8f9d7b5-t8wfx app -> runc update (4m)",
+		100: "✖ LISTS HANG  behind ContainerStatus of shop/payments-6c8f9d7b5-t8wfx/app -> runc update (4m)",
 		80:  "✖ LISTS HANG  behind ContainerStatus of shop/payments-6c8… -> runc update (4m)",
 		60:  "✖ LISTS HANG  behind ContainerStatus of shop/payments-6c8…",
 		40:  "✖ LISTS HANG  behind ContainerStatus …",
@@ -262,7 +262,7 @@ func TestTinyScreenHasAGauge(t *testing.T) {
 		h.Tiny(&l, y, 9)
 		got = append(got, strings.TrimSpace(styles.ReplaceAllString(string(l.Buf), "")))
 	}
-	for i, want := range []string{"✖ INSPECTION HANGS", "node NotReady in 2m13s", "act    kill -9 41100", "list age █··· 47s of 3m", "ContainerStatus of default/nfs-client"} {
+	for i, want := range []string{"✖ INSPECTION HANGS", "node NotReady in 2m13s", "act    kill -9 41100", "list age █··· 47s of 3m", "ContainerStatus of"} {
 		if !strings.HasPrefix(got[i], want) {
 			t.Errorf("line %d is %q, want %q", i+1, got[i], want)
 		}
@@ -358,6 +358,22 @@ func TestAnswerIsPointedAt(t *testing.T) {
 		h := observed(tt.v, tt.r)
 		if got := strings.Contains(row(h, 2, 200), "press x:"); got != tt.want {
 			t.Errorf("%s: %q", name, row(h, 2, 200))
+		}
+	}
+}
+
+// TestStripHasALegend holds that the sign of a relist that failed is explained beside it, where
+// there is one and room for that.
+func TestStripHasALegend(t *testing.T) {
+	for _, tt := range []struct {
+		of    *engine.Snapshot
+		width int
+		want  bool
+	}{{panetest.Failing(), 140, true}, {panetest.Failing(), 80, false}, {panetest.Healthy(), 140, false}} {
+		h := Header{Keys: func(keymap.Action) string { return "" }, Strip: func(l *text.Line, _ *pane.View, w int) { l.Space(w) }}
+		h.Observe(view(tt.of), Room{Width: tt.width, Lines: 6})
+		if got := row(&h, h.Height()-1, tt.width); strings.Contains(got, "relists ✕ failed ") != tt.want || !strings.Contains(got, "relists ") {
+			t.Errorf("%d cells: %q", tt.width, got)
 		}
 	}
 }

@@ -84,13 +84,13 @@ func board(v *pane.View) ([]box, []way) {
 	boxes := []box{
 		{place: story.Runtime, title: "runtime", about: "It answers calls. plegtop changes nothing in it.", figures: []figure{
 			{widget.Plain, cmp.Or(strings.TrimSpace(v.Version.RuntimeName+" "+strings.TrimPrefix(v.Version.RuntimeVersion, "v")), "not known yet")},
-			{widget.Plain, fmt.Sprintf("%d containers", v.Counts.Containers)},
-			{widget.Quiet, fmt.Sprintf("%.0f calls/s", v.Cost.CallsPerSecond)},
+			{widget.Plain, say.Plural(v.Counts.Containers, "container")},
+			{widget.Quiet, say.Plural(int(v.Cost.CallsPerSecond+0.5), "call") + "/s"},
 			{widget.Quiet, when(len(telling) > 0, "tells by %s", strings.Join(telling, ", "))},
 		}},
 		{place: story.Lists, title: "lists", about: "Two calls: all sandboxes, all containers.", figures: []figure{
 			{widget.Bad, when(stuck == story.Lists, "waits %s", waits)},
-			{widget.Bad, when(failures > 0, "failed %d times", failures)},
+			{widget.Bad, when(failures > 0, "failed %s", say.Plural(failures, "time"))},
 			{widget.Warn, when(v.Paused, "paused")},
 			{widget.Plain, when(!last.At.IsZero(), "took %s", text.Took(last.List))},
 			{widget.Plain, "every " + say.Period(v.Period)},
@@ -98,13 +98,13 @@ func board(v *pane.View) ([]box, []way) {
 		}},
 		{place: story.Compare, title: "compare", about: "New states against the record. A good inspection moves the record on.", figures: []figure{
 			{widget.Warn, when(held > 0, "%d held back", held)},
-			{widget.Plain, fmt.Sprintf("%d pods", v.Counts.Pods)},
+			{widget.Plain, say.Plural(v.Counts.Pods, "pod")},
 			{widget.Plain, when(compared, "%d changed", v.Phase.Total)},
 		}},
 		{place: story.Inspect, title: "inspect", about: "One status call per sandbox and container of a changed pod.", figures: []figure{
 			{widget.Bad, when(stuck == story.Inspect, "waits %s", waits)},
 			{widget.Strong, when(stuck == story.Inspect, "%s", pod)},
-			{widget.Plain, when(v.Phase.Total > 0, "%d of %d pods done", v.Phase.Done, v.Phase.Total)},
+			{widget.Plain, when(v.Phase.Total > 0, "%d of %s done", v.Phase.Done, say.Plural(v.Phase.Total, "pod"))},
 			{widget.Plain, when(v.Phase.Total == 0 && compared, "none changed")},
 			{widget.Plain, when(settled, "all %s ago", say.Fresh(v.Snapshot.Health.InspectAge(v.At)))},
 			{widget.Quiet, when(!settled, "not all yet")},

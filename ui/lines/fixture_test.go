@@ -123,13 +123,13 @@ func hungCheck() diagnose.Update {
 	s.InFlight = []call.Flight{f}
 	s.InFlight[0].Since = checked.Add(-12 * time.Second)
 	r.Headline = diagnose.Headline{
-		Word: "INSPECTION HANGS", Severity: diagnose.Critical, Text: "ContainerStatus of default/nfs-client app is not answered (pid 4711, D in nfs4)",
+		Word: "INSPECTION HANGS", Severity: diagnose.Critical, Text: "ContainerStatus of default/nfs-client/app is not answered (pid 4711, D in nfs4)",
 		Clock: diagnose.Clock{What: "PLEG unhealthy", In: 168 * time.Second},
 	}
 	r.Findings = []diagnose.Finding{
 		{
 			ID: diagnose.InspectHung, Severity: diagnose.Critical,
-			Summary: "ContainerStatus of default/nfs-client app: no reply for 12s, while 329 other objects answer within 12ms",
+			Summary: "ContainerStatus of default/nfs-client/app: no reply for 12s, while 329 other objects answer within 12ms",
 			Subject: diagnose.Subject{Operation: "ContainerStatus", ObjectRef: pleg.ObjectRef{ID: nfsID, Pod: nfsPod, Container: "app"}},
 			Evidence: []string{
 				"no answer in 2s, and none in 12s when asked again; the kubelet waits for 2m0s, twice in each relist",

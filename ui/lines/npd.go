@@ -2,6 +2,7 @@ package lines
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -58,8 +59,8 @@ func npdFinding(f diagnose.Finding, s *engine.Snapshot, limit int) string {
 	if d := waited(on, s); d > 0 {
 		tail = " " + text.Age(d)
 	}
-	pod := plain(on.Pod.String())
-	line := func(pod string) string { return head + plain(say.Words(on.Operation, pod, on.Container)) }
+	pod, container := plain(on.Pod.String()), strings.TrimPrefix(on.Path(), on.Pod.String())
+	line := func(pod string) string { return head + plain(say.Words(on.Operation, pod+container)) }
 	if over := len(line(pod)) + len(tail) - limit; over > 0 {
 		pod = shorten(pod, len(pod)-over)
 	}

@@ -41,11 +41,11 @@ func TestNPDLine(t *testing.T) {
 		of   diagnose.Update
 		want string
 	}{
-		{"hung", hungCheck(), "inspect-hung: ContainerStatus default/nfs-client app 12s +1"},
-		{"long names", long(hungCheck()), "inspect-hung: ContainerStatus a-team-with-a-long-~e-7d9c8b6f5d-x2v4q app 12s +1"},
+		{"hung", hungCheck(), "inspect-hung: ContainerStatus default/nfs-client/app 12s +1"},
+		{"long names", long(hungCheck()), "inspect-hung: ContainerStatus a-team-with-a-long-~e-7d9c8b6f5d-x2v4q/app 12s +1"},
 		{"no pod", downCheck(), "runtime-down: the runtime refuses connections +2"},
 		{"healthy", healthyCheck(), "ok: 110 pods, 220 containers: every call answered, slowest 12ms"},
-		{"warning", warned(warningsCheck()), "ok, warning: crash-loop: shop/cart-7d9c8b6f5d-x2v4q app"},
+		{"warning", warned(warningsCheck()), "ok, warning: crash-loop: shop/cart-7d9c8b6f5d-x2v4q/app"},
 		{"cut off", warningsCheck(), "unknown: cut off by the deadline"},
 		{"given up", givenUp(warningsCheck()), "unknown: given up: nobody listens any more"},
 		{"one without an id", noID(1), "ok, warning: 1 object listed without an id, which nobody can ask for"},

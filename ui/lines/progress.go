@@ -82,5 +82,5 @@ func flight(f call.Flight) string {
 	if f.Op != call.PodSandboxStatus && f.Op != call.ContainerStatus {
 		return f.Op.String()
 	}
-	return say.Words(f.Op.String(), f.Pod.String(), f.Container)
+	return say.Words(f.Op.String(), f.Object().Path())
 }

@@ -17,7 +17,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	p.Show(s) // nothing new
 	p.Clear()
 	p.Clear()
-	line := "check 117/330, 1 hung  ContainerStatus default/nfs-client app 12s"
+	line := "check 117/330, 1 hung  ContainerStatus default/nfs-client/app 12s"
 	want := "\r" + line + strings.Repeat(" ", 79-len(line)) + "\r" + strings.Repeat(" ", 79) + "\r"
 	if got := b.String(); got != want {
 		t.Errorf("drawn %q, want %q", got, want)

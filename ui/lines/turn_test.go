@@ -54,7 +54,7 @@ func TestWatchFindingsText(t *testing.T) {
 12:00:00.000 PLEG is healthy
 12:00:00.000 finding began: warning inspect-hung: a hangs
 12:00:01.000 finding changed: warning to critical inspect-hung: a hangs
-12:00:07.000 finding ended: inspect-hung ContainerStatus default/nfs-client a after 1s
+12:00:07.000 finding ended: inspect-hung ContainerStatus default/nfs-client/a after 1s
 12:00:08.000 finding ended: limits-near: 53 of 54 files are open; after 4s
 `
 	files := diagnose.Finding{ID: diagnose.LimitsNear, Summary: "53 of 54 files are open"} // its processes may be near as well

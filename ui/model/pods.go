@@ -88,7 +88,7 @@ func (l *Pods) ProblemsOnly() bool { return l.order.Problems }
 // all, the worst first.
 type Order struct {
 	By       string           // what they are sorted by; empty for the worst first
-	Sort     func(all []*Pod) // sorts those that stand by namespace and name by that; nil where By is empty
+	Sort     func(all []*Pod) // sorts those that stand by namespace and name by that, the other way round if that is wanted; nil where By is empty
 	Invert   bool             // the other way round
 	Problems bool             // only pods with a problem, of those that the filter lets through
 }
@@ -120,9 +120,9 @@ func (l *Pods) choose() {
 		l.order.Sort(shown)
 	} else {
 		slices.SortStableFunc(shown, func(a, b *Pod) int { return cmp.Compare(b.Rank, a.Rank) }) // by namespace and name they are
-	}
-	if l.order.Invert {
-		slices.Reverse(shown)
+		if l.order.Invert {
+			slices.Reverse(shown)
+		}
 	}
 	l.Shown = shown
 	l.Changed++

@@ -119,7 +119,7 @@ func (p *pods) Order(v *pane.View) model.Order {
 	if name != "" {
 		pen := v.Pen()
 		o.Sort = func(all []*model.Pod) {
-			widget.Sort(all, func(of *model.Pod) widget.Cell { return p.Value(pen, row{of: of}) }, false)
+			widget.Sort(all, func(of *model.Pod) widget.Cell { return p.Value(pen, row{of: of}) }, invert)
 		}
 	}
 	return o

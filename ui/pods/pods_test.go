@@ -146,18 +146,18 @@ func TestSorting(t *testing.T) {
 	a.LastEvent, c.LastEvent = engine.Event{Seq: 1, SeenAt: panetest.Ago(time.Minute)}, engine.Event{Seq: 2, SeenAt: panetest.Ago(time.Second)}
 	for _, tt := range []struct{ by, order, back string }{
 		{"", "b a c", "c a b"},
-		{"namespace", "a b c", "c b a"},
+		{"namespace", "a b c", "a b c"},
 		{"pod", "a b c", "c b a"},
-		{"state", "b a c", "c a b"},
+		{"state", "b a c", "a c b"},
 		{"run", "b c a", "a c b"},
 		{"ctrs", "b c a", "a c b"},
-		{"exit", "b a c", "c a b"},
-		{"rst", "b a c", "c a b"},
+		{"exit", "b a c", "b a c"},
+		{"rst", "b a c", "b a c"},
 		{"age", "b a c", "c a b"},
-		{"lastevent", "c a b", "b a c"},
+		{"lastevent", "c a b", "a c b"},
 		{"inspect", "a c b", "b c a"},
 		{"worst", "b c a", "a c b"},
-		{"remark", "b a c", "c a b"},
+		{"remark", "b a c", "b a c"},
 	} {
 		st := panetest.NewStage(New(pane.Settings{Sort: tt.by}), view(s), 198, 10)
 		if got := names(st); got != tt.order {
@@ -532,5 +532,28 @@ func TestFilterOfEventsLeavesThePods(t *testing.T) {
 	v.Filter.By, v.Filter.Text = by, "kind:died"
 	if got := title(stage(v, 118, 20)); !strings.Contains(got, "all: the filter is about events") {
 		t.Errorf("title %q", got)
+	}
+}
+
+// TestCursorStaysOnItsPodInAnotherOrder holds that a cursor that was moved goes with its pod, and
+// what enter opens with it, however the rows are sorted and whatever comes before them.
+func TestCursorStaysOnItsPodInAnotherOrder(t *testing.T) {
+	s := stage(view(panetest.Healthy()), 118, 12).Press("j", "j", "j")
+	at := under(s)
+	for range len(columns) {
+		if s.Press(">"); under(s) != at {
+			t.Fatalf("the cursor is on %s, was on %s", under(s), at)
+		}
+		if s.Press("I"); under(s) != at {
+			t.Fatalf("reversed, the cursor is on %s, was on %s", under(s), at)
+		}
+		if !strings.Contains(s.Text(), at) {
+			t.Fatalf("%s is out of sight:\n%s", at, s.Text())
+		}
+	}
+	snap := panetest.Healthy()
+	snap.Pods = snap.Pods[2:]
+	if next(s, snap); under(s) != at {
+		t.Errorf("with others gone the cursor is on %s, was on %s", under(s), at)
 	}
 }

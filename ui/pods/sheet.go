@@ -176,7 +176,7 @@ func (s *sheet) inspections(d *widget.Doc) {
 	d.Field("inspections", t.Text, fmt.Sprintf("%d, the last one took %s, the worst %s; %s ago",
 		p.Inspected, text.Took(p.InspectLast), text.Took(p.InspectWorst), text.AgeCoarse(at.Sub(p.InspectedAt))))
 	if f := p.Failure; f != nil {
-		d.Field("failing", t.Bad, fmt.Sprintf("%d times in a row, for %s", f.InRow, text.AgeCoarse(at.Sub(f.First))))
+		d.Field("failing", t.Bad, fmt.Sprintf("%s in a row, for %s", say.Plural(f.InRow, "time"), text.AgeCoarse(at.Sub(f.First))))
 	}
 	if p.StatusErr != nil {
 		d.Field("error", t.Bad, p.StatusErr.Error())

@@ -38,9 +38,9 @@ func (o Form) figures(s *engine.Snapshot, c *answers.Calls) widget.Section {
 	case c.Count == 0:
 		return all
 	case c.LastOK.IsZero():
-		all.Add(widget.Fact("last answered well", widget.Warn, "never"))
+		all.Add(widget.Fact("last success", widget.Warn, "never"))
 	default:
-		all.Add(widget.Fact("last answered well", widget.Plain, text.AgeCoarse(s.At.Sub(c.LastOK))+" ago"))
+		all.Add(widget.Fact("last success", widget.Plain, text.AgeCoarse(s.At.Sub(c.LastOK))+" ago"))
 	}
 	took := "p50 " + text.Took(c.P50) + "   p90 " + text.Took(c.P90) + "   p99 " + text.Took(c.P99) + "   max " + text.Took(c.Max)
 	all.Add(widget.Styled("time taken", widget.Plain, o.Theme.Strong, took), widget.Fact("the last call", widget.Plain, text.Took(c.Last)))

@@ -1,12 +1,16 @@
 package say
 
 import (
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/podworker"
 )
 
 // TestTry holds that only a call that was made before, and failed, is called another
@@ -49,6 +53,18 @@ func TestReasonLeavesOutTheSocket(t *testing.T) {
 		err := &call.Error{Op: call.Status, Kind: call.ErrUnavailable, Code: "Unavailable", Text: said}
 		if got := Reason(err); got != want {
 			t.Errorf("Reason(%q) = %q, want %q", said, got, want)
+		}
+	}
+}
+
+// TestOneIsNoPlural holds that where there is one of something its noun, and the verb, say so.
+func TestOneIsNoPlural(t *testing.T) {
+	cost := new(engine.Snapshot)
+	cost.Cost.CallsPerSecond = 0.8
+	one := podworker.Worker{WakeUps: 1, Saved: 1, Expired: 1, Syncs: 1, Queued: 1}
+	for _, said := range []string{Cost(cost), WorkerTells(&podworker.Workers{Acting: true}, &one, time.Time{})} {
+		if plural := regexp.MustCompile(`\b1 (\w+ )?\w+s\b[^;]*`).FindString(strings.ReplaceAll(said, "1 event waits", "")); plural != "" {
+			t.Errorf("%q in %q", plural, said)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func Summary(f *diagnose.Finding) string {
 
 // Subject names what a finding is about, in the parts that a person looks for;
 // empty if that is nothing in particular.
-func Subject(s diagnose.Subject) string { return Words(s.Operation, s.Pod.String(), s.Container) }
+func Subject(s diagnose.Subject) string { return Words(s.Operation, s.Path()) }
 
 // Words joins those of all that are not empty with a space.
 func Words(all ...string) string {

@@ -214,7 +214,7 @@ func namesByID(s *engine.Snapshot, r *evidence.Report) map[string]string {
 			pod = o.Pod.String()
 		}
 		if pod != "" {
-			names[o.ID] = strings.TrimRight(pod+" "+o.Container, " ")
+			names[o.ID] = strings.TrimRight(pod+"/"+o.Container, "/")
 		}
 	}
 	for _, p := range s.Pods {
@@ -222,7 +222,7 @@ func namesByID(s *engine.Snapshot, r *evidence.Report) map[string]string {
 			names[b.ID] = p.String()
 		}
 		for _, c := range p.Seen().Containers {
-			names[c.ID] = p.String() + " " + c.Name
+			names[c.ID] = p.String() + "/" + c.Name
 		}
 	}
 	return names

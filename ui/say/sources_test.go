@@ -84,11 +84,11 @@ func TestHelpers(t *testing.T) {
 		Deep: &evidence.Deep{Objects: evidence.Objects{All: []evidence.Object{{ObjectRef: pleg.ObjectRef{ID: "c8", Pod: pleg.PodRef{UID: "1"}}}, {ObjectRef: pleg.ObjectRef{ID: "c9", Pod: pleg.PodRef{Namespace: "pay", Name: "old"}, Container: "app"}}}}},
 	}
 	want := []string{
-		"runc update of pay/api app c1, 10m old (5s at most is usual), pid 2, child of shim 4711, in uninterruptible sleep (D) in nfs_wait",
+		"runc update of pay/api/app c1, 10m old (5s at most is usual), pid 2, child of shim 4711, in uninterruptible sleep (D) in nfs_wait",
 		"bridge CNI ADD of pay/new, 1m old (15s at most is usual), pid 3, child of 9, sleeping",
 		"crun kill of pay/api c8, 2s old, pid 6, child of shim 4711, sleeping",
 		"runc of pay/api s1, 1s old, pid 4, child of runc 2, sleeping",
-		"runc delete of pay/old app c9, 1s old, pid 5, child of shim 4711, sleeping",
+		"runc delete of pay/old/app c9, 1s old, pid 5, child of shim 4711, sleeping",
 		"umount, 0s old, pid 1, child of containerd 812, sleeping",
 	}
 	s := &engine.Snapshot{Pods: []*engine.Pod{pod}}

@@ -50,10 +50,10 @@ func WorkerTells(all *podworker.Workers, w *podworker.Worker, at time.Time) stri
 		says += ", " + Plural(int(w.Saved), "sync") + " skipped (expected)"
 	}
 	if w.Expired > 0 {
-		says += fmt.Sprintf(", %d expected events never came", w.Expired)
+		says += ", " + Plural(int(w.Expired), "expected event") + " never came"
 	}
 	if w.Queued > 0 {
-		says += fmt.Sprintf("; %d events wait", w.Queued)
+		says += "; " + Plural(w.Queued, "event") + theme.When(w.Queued == 1, " waits", " wait")
 	}
 	return says
 }

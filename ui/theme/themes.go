@@ -17,7 +17,6 @@ var (
 	plain = lipgloss.NewStyle()
 	bold  = plain.Bold(true)
 	faint = plain.Faint(true)
-	under = plain.Underline(true)
 	bar   = plain.Reverse(true)
 )
 
@@ -94,7 +93,7 @@ var themes = []named{
 		Dim: faint, Strong: bold, Title: bold, Focus: bold.Underline(true), Border: faint,
 		Head: faint, SortBy: bold.Underline(true),
 		Warn: bold, Bad: bold,
-		Selected: bar, Idle: under, Cursor: bar, Match: bold.Underline(true), Key: bold, Input: bold, Flash: bold,
+		Selected: plain.Underline(true), Idle: plain, Cursor: bar, Match: bold.Underline(true), Key: bold, Input: bold, Flash: bold,
 		BadgeDemo: bar, BadgePaused: bar, BadgeFrozen: bar,
 	}, nil, nil},
 }

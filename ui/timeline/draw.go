@@ -15,21 +15,21 @@ import (
 // Draw draws the scale, a lane, or a line of the foot.
 func (t *timeline) Draw(l *text.Line, y int, focused bool) {
 	switch below := y - (t.height - t.foot()); {
-	case below < 0 && t.table.Len() == 0 && y == 1:
-		l.Put(t.view.Theme.Dim, "no container is listed that the filter shows")
+	case below < 0 && t.Len() == 0 && y == 1:
+		l.Put(t.View.Theme.Dim, "no container is listed that the filter shows")
 	case below < 0 || y == 0:
-		t.table.Draw(l, t.view.Pen(), y, focused)
-	case below == t.foot()-1:
+		t.Table.Draw(l, t.View.Pen(), y, focused)
+	case below == 1 || below == 0 && t.foot() == 1 && focused:
 		t.under(l)
 	default:
 		t.signs(l, t.left())
-		l.Put(t.view.Theme.Dim, t.clock)
+		l.Put(t.View.Theme.Dim, t.clock)
 	}
 }
 
 // signs draws what the lanes are made of, as many of the signs as there is room for in w cells.
 func (t *timeline) signs(l *text.Line, w int) {
-	th := t.view.Theme
+	th := t.View.Theme
 	kept := l.Keep(l.Left() - w)
 	for _, of := range [...]struct {
 		look theme.Style
@@ -49,8 +49,8 @@ func (t *timeline) signs(l *text.Line, w int) {
 // Legend returns the symbols of the lanes, each with what it means.
 func (t *timeline) Legend() [][2]string {
 	s := theme.Unicode
-	if t.view != nil {
-		s = t.view.Theme.Symbols
+	if t.View != nil {
+		s = t.View.Theme.Symbols
 	}
 	return [][2]string{
 		{s.Made, "created, and not started yet"},
@@ -70,7 +70,7 @@ func (t *timeline) Legend() [][2]string {
 func (t *timeline) columns() []widget.Column[row] {
 	return []widget.Column[row]{
 		{
-			Name: "pod", Head: "POD",
+			Name: "pod", Head: "POD", Help: "the pod",
 			Value: func(_ widget.Pen, r row) widget.Cell {
 				if !r.first && r.at != t.top {
 					return widget.Cell{}
@@ -78,17 +78,17 @@ func (t *timeline) columns() []widget.Column[row] {
 				return widget.Name(t.look(r), r.pod.Pod.Name)
 			},
 		}, {
-			Name: "container", Head: "CONTAINER", Rank: 1,
+			Name: "container", Head: "CONTAINER", Help: "the container; sandbox where a pod has none", Rank: 1,
 			Value: func(_ widget.Pen, r row) widget.Cell { return widget.Name(t.look(r), cmp.Or(r.name, "sandbox")) },
 		}, {
-			Name: "lane", Rank: 2,
+			Name: "lane", Help: "what it went through", Rank: 2,
 			Draw: func(l *text.Line, p widget.Pen, r row, _ int) {
 				cursor := -1
 				if p.Here {
 					cursor = t.cell()
 				}
 				if lane := t.lane(r.at); lane != nil {
-					lane.Draw(l, t.view, cursor, p.Cursor)
+					lane.Draw(l, t.View, cursor, p.Cursor)
 				}
 			},
 			Scale: t.scale,
@@ -97,11 +97,11 @@ func (t *timeline) columns() []widget.Column[row] {
 }
 
 // left is where the lanes begin.
-func (t *timeline) left() int { return t.table.Columns[0].Least + t.table.Columns[1].Least + 2 }
+func (t *timeline) left() int { return t.label + 1 }
 
 // look is that of the names of a lane.
 func (t *timeline) look(r row) theme.Style {
-	th, lane := t.view.Theme, t.lane(r.at)
+	th, lane := t.View.Theme, t.lane(r.at)
 	return theme.When(r.gone, th.Dim, theme.When(lane != nil && lane.Held, th.Bad, th.Text))
 }
 
@@ -118,15 +118,15 @@ func (t *timeline) scale(l *text.Line, p widget.Pen, _ int) {
 }
 
 func (t *timeline) under(l *text.Line) {
-	r, _ := t.table.Current()
-	lane := t.lane(t.table.Cursor())
+	r, _ := t.Current()
+	lane := t.lane(t.Cursor())
 	if lane == nil || t.room == 0 {
 		return
 	}
-	th, c := t.view.Theme, &lane.Cells[t.cell()]
+	th, c := t.View.Theme, &lane.Cells[t.cell()]
 	when := "now"
 	if at := t.moment; !at.IsZero() {
-		if begin, _ := t.view.Axis.Cell(t.room, 0); at.Before(begin) {
+		if begin, _ := t.View.Axis.Cell(t.room, 0); at.Before(begin) {
 			at = begin // it is no longer drawn
 		}
 		when = at.Local().Format("15:04:05")
@@ -156,11 +156,11 @@ func state(c *strip.Cell) string {
 
 // event says what event was made in a cell.
 func (t *timeline) event(c *strip.Cell) text.Span {
-	r := t.view.Journal.Row(cmp.Or(c.Event, c.Sighted))
+	r := t.View.Journal.Row(cmp.Or(c.Event, c.Sighted))
 	if r == nil {
 		return text.Span{}
 	}
-	symbol, st := say.Event(t.view.Theme, &r.Event)
+	symbol, st := say.Event(t.View.Theme, &r.Event)
 	says := symbol + " " + say.EventWord(r.Kind)
 	if r.Exited {
 		says += " " + strconv.Itoa(int(r.ExitCode))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/strip"
@@ -42,11 +43,11 @@ type made struct {
 
 // timeline is the pane. Only the lanes that are visible are worked out.
 type timeline struct {
-	table  widget.Table[row, key]
-	view   *pane.View
+	layer.TablePane[row, key]
 	moment time.Time // that the cursor is on; zero for the newest cell
 
 	height int // of all lines
+	label  int // cells of the names
 	room   int // cells of the strip
 
 	made    made
@@ -62,9 +63,11 @@ type timeline struct {
 }
 
 // New returns the pane. It is not safe for concurrent use.
-func New(pane.Settings) pane.Pane {
+func New(set pane.Settings) pane.Pane {
 	t := new(timeline)
-	t.table = widget.Table[row, key]{Columns: t.columns(), Key: func(r row) key { return key{r.pod.Pod.UID, r.name} }}
+	t.Name = "lanes"
+	t.Table = widget.Table[row, key]{Columns: t.columns(), Key: func(r row) key { return key{r.pod.Pod.UID, r.name} }}
+	t.Hide(set.Hidden["time"])
 	return t
 }
 
@@ -76,8 +79,10 @@ const (
 	least     = 4 // lines with which there is room for the foot
 )
 
-// foot returns how many lines of the foot are drawn.
-func (t *timeline) foot() int { return min(max(t.height-least, 0), footLines) }
+// foot returns how many lines of the foot are drawn: those that a few lanes at least leave.
+func (t *timeline) foot() int {
+	return min(max(t.height-min(least, headLines+max(t.Len(), 1)), 0), footLines)
+}
 
 // footer is what the footer names, the most useful first.
 var footer = []keymap.Action{
@@ -89,16 +94,16 @@ var footer = []keymap.Action{
 func (t *timeline) Info() pane.Info {
 	return pane.Info{
 		Name: "Time", About: t.about(), Scope: keymap.Matching, Footer: footer,
-		Least: 3, Wanted: headLines + t.table.Len() + footLines, Wide: true,
+		Least: 3, Wanted: headLines + t.Len() + footLines, Wide: true,
 	}
 }
 
 func (t *timeline) about() []text.Span {
-	v := t.view
+	v := t.View
 	if v == nil {
 		return nil
 	}
-	first, last, n := t.table.Visible()
+	first, last, n := t.Visible()
 	all := []text.Span{text.Say(v.Theme.Dim, widget.Seen(first, last, n, "lane")), text.Say(v.Theme.Dim, text.Age(v.Axis.Width)+" across")}
 	if v.Pods.ProblemsOnly() {
 		all = append(all, text.Say(v.Theme.Info, "problems only"))
@@ -108,29 +113,42 @@ func (t *timeline) about() []text.Span {
 
 // Observe takes over the pods and what they went through.
 func (t *timeline) Observe(v *pane.View, w, h int) {
-	t.view, t.height = v, h
+	t.View, t.height = v, h
 	if h == 0 {
 		t.rows, t.made = nil, made{} // they would hold on to pods that have gone
-		t.table.Set(nil)
+		t.Set(nil)
 		return
 	}
-	label := min(max(w*35/100, min(20, w/2)), 52)
-	pods := label * 3 / 5
-	t.room = max(w-label-1, 0)
-	for i, cells := range []int{pods, label - pods - 1, t.room} {
-		t.table.Columns[i].Least = cells
-	}
-	t.table.Resize(v.Pen(), w, h-t.foot())
+	t.share(w)
 	t.enumerate()
+	t.Resize(v.Pen(), w, h-t.foot())
 	t.ago, t.clock = v.Axis.Ago(t.room), v.Axis.Clock(t.room)
 	t.sights = strip.Sights(v, t.room, t.sights)
 	t.arrange()
 }
 
+// share gives the names their cells of w, and the lanes the others.
+func (t *timeline) share(w int) {
+	t.label = min(max(w*35/100, min(20, w/2)), 52)
+	pods := t.label * 3 / 5
+	if slices.Contains(t.Hidden(), "container") {
+		pods = t.label
+	}
+	t.room = max(w-t.label-1, 0)
+	anew := false
+	for i, cells := range []int{pods, t.label - pods - 1, t.room} {
+		anew = anew || t.Columns[i].Least != cells
+		t.Columns[i].Least = cells
+	}
+	if anew {
+		t.Hide(t.Hidden())
+	}
+}
+
 // enumerate lists the lanes, if they may be others than before: those of the pods that are
 // shown, in their order, and then those of pods that have gone in the time of the axis.
 func (t *timeline) enumerate() {
-	v := t.view
+	v := t.View
 	begin := v.Axis.End.Add(-v.Axis.Width)
 	now := made{pods: v.Pods.Changed, events: v.Journal.Seq(), width: v.Axis.Width, begin: begin}
 	if t.made.begin.IsZero() {
@@ -163,12 +181,12 @@ func (t *timeline) enumerate() {
 	if t.made.begin = begin; lasting {
 		t.made.begin = time.Time{}
 	}
-	t.table.Set(t.rows)
+	t.Set(t.rows)
 }
 
 // add lists the lanes of a pod, and reports whether it still has all those containers.
 func (t *timeline) add(p *model.Pod, gone bool) (lasting bool) {
-	t.words = strip.Names(t.view, p, t.words[:0])
+	t.words = strip.Names(t.View, p, t.words[:0])
 	lasting = len(t.words) == len(p.Now)
 	if len(t.words) == 0 {
 		t.words = append(t.words, "")
@@ -183,7 +201,7 @@ func (t *timeline) add(p *model.Pod, gone bool) (lasting bool) {
 func (t *timeline) arrange() {
 	was := t.stories
 	t.stories = make(map[pleg.UID]*strip.Story, len(was))
-	first, last, _ := t.table.Visible()
+	first, last, _ := t.Visible()
 	t.top = max(first-1, 0)
 	t.lanes = slices.Grow(t.lanes[:0], last-t.top)[:last-t.top]
 	for i := range t.lanes {
@@ -196,8 +214,8 @@ func (t *timeline) arrange() {
 			}
 			t.stories[p.UID] = story
 		}
-		n.Gone, n.Held = r.gone, strip.Held(t.view, p.UID, r.name)
-		n.Set(t.view, story.Of(t.view.Journal, p), r.name, t.sights)
+		n.Gone, n.Held = r.gone, strip.Held(t.View, p.UID, r.name)
+		n.Set(t.View, story.Of(t.View.Journal, p), r.name, t.sights)
 	}
 }
 
@@ -233,10 +251,11 @@ func (t *timeline) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 			h.Say("there is no more to be said of this")
 		}
 	default:
-		if !t.table.Do(a) {
-			return nil, false
+		cmd, ok := t.TablePane.Do(a, h)
+		if ok {
+			t.arrange()
 		}
-		t.arrange()
+		return cmd, ok
 	}
 	return nil, true
 }
@@ -245,21 +264,21 @@ func (t *timeline) cell() int {
 	if t.moment.IsZero() {
 		return t.room - 1
 	}
-	return min(max(t.view.Axis.Index(t.room, t.moment), 0), t.room-1)
+	return min(max(t.View.Axis.Index(t.room, t.moment), 0), t.room-1)
 }
 
 // step moves the cursor in time. At the right edge it goes on with the time.
 func (t *timeline) step(by int) {
 	to := max(t.cell()+by, 0)
 	if t.moment = (time.Time{}); to < t.room-1 {
-		from, end := t.view.Axis.Cell(t.room, to)
+		from, end := t.View.Axis.Cell(t.room, to)
 		t.moment = from.Add(end.Sub(from) / 2)
 	}
 }
 
 // seek moves the cursor to the next event of its lane, or the one before.
 func (t *timeline) seek(by int, h pane.Host) {
-	lane := t.lane(t.table.Cursor())
+	lane := t.lane(t.Cursor())
 	for i := t.cell() + by; lane != nil && i >= 0 && i < t.room; i += by {
 		if c := &lane.Cells[i]; c.Event > 0 || c.Sighted > 0 {
 			t.step(i - t.cell())
@@ -271,7 +290,7 @@ func (t *timeline) seek(by int, h pane.Host) {
 
 // Click puts the cursor on a lane, and on a moment.
 func (t *timeline) Click(x, y int, _ pane.Host) {
-	if y < headLines || y >= t.height-t.foot() || !t.table.Click(y) {
+	if y < headLines || y >= t.height-t.foot() || !t.Table.Click(y) {
 		return
 	}
 	if at := x - t.left(); at >= 0 {
@@ -281,12 +300,12 @@ func (t *timeline) Click(x, y int, _ pane.Host) {
 
 // Subject returns the container under the cursor, and the event if there is one.
 func (t *timeline) Subject() pane.Subject {
-	r, ok := t.table.Current()
+	r, ok := t.Current()
 	if !ok {
 		return pane.Subject{}
 	}
 	s := pane.Subject{ObjectRef: pleg.ObjectRef{Pod: r.pod.Pod.PodRef, Container: r.name}}
-	if i, lane := t.cell(), t.lane(t.table.Cursor()); lane != nil && i >= 0 {
+	if i, lane := t.cell(), t.lane(t.Cursor()); lane != nil && i >= 0 {
 		s.Event, s.ID = cmp.Or(lane.Cells[i].Event, lane.Cells[i].Sighted), lane.Cells[i].ID
 	}
 	return s

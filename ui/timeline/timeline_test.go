@@ -291,7 +291,7 @@ func TestClick(t *testing.T) {
 	for _, c := range []struct{ x, y, mark, row int }{{60, 2, 60, 1}, {70, 0, 60, 1}, {70, 7, 60, 1}, {5, 4, 60, 3}} {
 		s.Pane.(pane.Clicker).Click(c.x, c.y, s)
 		s.Show(s.V)
-		if row := s.Pane.(*timeline).table.Cursor(); mark() != c.mark || row != c.row {
+		if row := s.Pane.(*timeline).Cursor(); mark() != c.mark || row != c.row {
 			t.Errorf("a click on %d,%d leads to cell %d of lane %d, want %d of %d", c.x, c.y, mark(), row, c.mark, c.row)
 		}
 	}
@@ -408,6 +408,32 @@ func TestSignsAreOnTheScreen(t *testing.T) {
 		s := panetest.NewStage(New(pane.Settings{}), panetest.View(panetest.Healthy()), w, 20)
 		if !strings.Contains(s.Text(), want) {
 			t.Errorf("in %d cells %q is not said:\n%s", w, want, s.Text())
+		}
+	}
+}
+
+// TestFewLanesLeaveRoomForTheLegend holds that lines that few lanes leave are not blank.
+func TestFewLanesLeaveRoomForTheLegend(t *testing.T) {
+	few := panetest.Healthy()
+	few.Pods = few.Pods[:1]
+	for h := 4; h < 7; h++ {
+		s := panetest.NewStage(New(pane.Settings{}), show(few), 118, h)
+		lanes := len(s.Pane.(*timeline).rows)
+		legend, blank := strings.Contains(s.Text(), "━ running ┈ exited"), strings.Contains(s.Text()+"\n", "\n\n")
+		if lanes > 2 || legend != (h > headLines+lanes) || blank && h <= headLines+lanes+footLines {
+			t.Errorf("%d lanes in %d lines, legend %t:\n%s", lanes, h, legend, s.Text())
+		}
+	}
+}
+
+// TestNamesGiveTheirRoomAway holds that the names of containers, where they are hidden, leave their
+// cells to those of pods, and that lanes begin where the foot says.
+func TestNamesGiveTheirRoomAway(t *testing.T) {
+	for _, hidden := range [][]string{nil, {"container"}} {
+		s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"time": hidden}}), some(), 110, 12)
+		p := s.Pane.(*timeline)
+		if strings.Contains(s.Text(), "CONTAINER") != (hidden == nil) || strings.Contains(s.Text(), "coredns-6f6b679f8f-x7f2k") == (hidden == nil) || p.room != 110-p.left() {
+			t.Errorf("hidden %q, lanes have %d cells from %d on:\n%s", hidden, p.room, p.left(), s.Text())
 		}
 	}
 }

@@ -186,16 +186,26 @@ func (c Cell) Duration(at time.Time) (time.Duration, bool) {
 type rank struct {
 	order int64
 	text  string
+	blank bool // it says nothing: a figure of 0 says something
 }
 
-func (a *rank) compare(b *rank) int {
+// compare puts a before b, or the other way round if sign is negative; what is blank is last in
+// both.
+func (a *rank) compare(b *rank, sign int) int {
 	switch {
-	case a.order != b.order:
-		return cmp.Compare(b.order, a.order)
-	case a.text == "" || b.text == "":
-		return cmp.Compare(len(b.text), len(a.text))
+	case a.blank && b.blank:
+		return 0
+	case a.blank:
+		return 1
+	case b.blank:
+		return -1
 	}
-	return strings.Compare(a.text, b.text)
+	return sign * cmp.Or(cmp.Compare(b.order, a.order), strings.Compare(a.text, b.text))
+}
+
+// blank reports whether c says nothing, or that what it would say is not known.
+func (c *Cell) blank() bool {
+	return c.kind <= name && c.order == 0 && (c.Text == "" || c.Text == "-")
 }
 
 // Sort sorts rows by their cells, each of which is asked for once; the other way round if
@@ -204,12 +214,12 @@ func Sort[R any](rows []R, of func(r R) Cell, invert bool) {
 	ranks, at, sign := make([]rank, len(rows)), make([]int32, len(rows)), 1
 	for i, r := range rows {
 		c := of(r)
-		ranks[i], at[i] = rank{c.order, c.Text}, int32(i)
+		ranks[i], at[i] = rank{c.order, c.Text, c.blank()}, int32(i)
 	}
 	if invert {
 		sign = -1
 	}
-	slices.SortFunc(at, func(i, j int32) int { return cmp.Or(sign*ranks[i].compare(&ranks[j]), int(i-j)) })
+	slices.SortFunc(at, func(i, j int32) int { return cmp.Or(ranks[i].compare(&ranks[j], sign), int(i-j)) })
 	was := slices.Clone(rows)
 	for to, from := range at {
 		rows[to] = was[from]

@@ -64,13 +64,13 @@ func TestCells(t *testing.T) {
 }
 
 // Rows are sorted by what a column has of them: texts by the alphabet, the largest figure and
-// the latest moment first, what is blank last.
+// the latest moment first; what is blank is last in both directions, and 0 is not blank.
 func TestRowsAreSortedByTheirCells(t *testing.T) {
 	p := pen()
 	for name, want := range map[string][]widget.Cell{
 		"texts":     {widget.Say(p.Text, "a"), widget.Say(p.Bad, "b"), {}},
 		"names":     {widget.Name(p.Text, "a"), widget.Name(p.Text, "b"), {}},
-		"figures":   {widget.Number(p.Text, 5), widget.Number(p.Bad, 2), {}, widget.Number(p.Text, -1)},
+		"figures":   {widget.Number(p.Text, 5), widget.Number(p.Bad, 0), widget.Number(p.Text, -1), {}},
 		"durations": {widget.Took(p.Text, time.Hour), widget.Took(p.Bad, time.Minute), {}},
 		"moments":   {widget.Since(p.Text, noon), widget.Since(p.Text, ago(time.Hour)), widget.Say(p.Dim, "-")},
 		"a place":   {widget.Say(p.Text, "z").Sorted(2), widget.Say(p.Text, "a").Sorted(1), widget.Say(p.Text, "b").Sorted(1)},
@@ -88,6 +88,12 @@ func TestRowsAreSortedByTheirCells(t *testing.T) {
 		}
 		if tab.Sort(rows); !slices.IsSorted(rows) {
 			t.Errorf("%s: %v", name, rows)
+		}
+		said := func(i int) bool { return want[i] != (widget.Cell{}) && want[i].Text != "-" }
+		blank := slices.DeleteFunc(slices.Clone(rows), said)
+		tab.Invert()
+		if tab.Sort(rows); len(blank) > 0 && rows[len(rows)-1] != blank[0] || said(rows[0]) && rows[0] == 0 {
+			t.Errorf("%s, reversed: %v", name, rows)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func Findings() []diagnose.Finding {
 	return []diagnose.Finding{
 		{
 			ID: diagnose.InspectHung, Severity: diagnose.Critical,
-			Summary: "ContainerStatus of default/nfs-client app: no reply for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s",
+			Summary: "ContainerStatus of default/nfs-client/app: no reply for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s",
 			Subject: diagnose.Subject{Operation: "ContainerStatus", ObjectRef: pleg.ObjectRef{ID: ID("app", "default", "nfs-client") + ID("more"), Pod: ref, Container: "app"}},
 			Evidence: []string{
 				"ContainerStatus: no reply for 47s of 2m; it is given up in 1m13s and tried again at once, by the kubelet too",
