@@ -1,0 +1,125 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/record"
+)
+
+// mostEvents is how many events a film remembers of the time before a scene.
+const mostEvents = 10_000
+
+// A Film is a recording with what was wrong at each moment of it, as far as [Film.Scan] has
+// come. Scan and the methods that only tell of what it has found may be called at any time from
+// any goroutine; Seek, Show and Next from one goroutine at a time.
+type Film struct {
+	recording *record.Recording
+	heads     []record.Head
+	endpoint  string
+	end       time.Time
+
+	mu      sync.Mutex // guards what follows
+	marks   []Mark
+	starts  []start // of each segment that has a mark
+	events  []engine.Event
+	told    int   // how many events there were, those that are no longer in events among them
+	scanned bool  // to the end
+	damage  error // why the scan could go no further
+
+	at *reel // where Seek and Next are; nil before the first seek
+}
+
+// A start is the beginning of a segment, as the scan came to it.
+type start struct {
+	segment int            // of the recording's
+	place   int            // of its first mark
+	live    *diagnose.Live // as it was before that
+	fresh   bool           // a run begins
+	told    int            // events before the run
+}
+
+// New returns the film of a recording, of which nothing is known yet. Commands of the next steps
+// name the endpoint, which may be empty. The recording must have a segment, and stay open.
+func New(r *record.Recording, endpoint string) *Film {
+	return &Film{recording: r, heads: r.Heads(), endpoint: endpoint, end: r.End().Round(0)}
+}
+
+// Head returns what the recording says of itself at its end.
+func (f *Film) Head() record.Head { return f.heads[len(f.heads)-1] }
+
+// Span returns when the recording begins and ends, by the clock on the wall.
+func (f *Film) Span() (first, last time.Time) { return f.heads[0].At, f.end }
+
+// Scan plays the recording once from its beginning, and takes down what was wrong when. It
+// returns when it has come to the end, or why it could not: ctx has ended, or the rest of the
+// recording is damaged, which [Film.Scanned] says as well. It is to be called once.
+func (f *Film) Scan(ctx context.Context) error {
+	r := f.reel(0, diagnose.NewLive(nil, f.endpoint))
+	defer r.player.Close()
+	for {
+		s, err := r.read(ctx)
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.scanned, f.damage = ctx.Err() == nil, err
+			return err
+		}
+		f.begin(r, s)
+		u, err := r.diagnose(ctx, s)
+		if err != nil {
+			return err
+		}
+		f.mark(u)
+	}
+}
+
+// begin takes down how diagnosis stands where a segment begins.
+func (f *Film) begin(r *reel, s record.Shown) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := len(f.starts)
+	if n > 0 && f.heads[f.starts[n-1].segment] == s.Head {
+		return
+	}
+	next := start{place: len(f.marks), fresh: n == 0 || s.Fresh, live: r.live.Fork(nil), told: f.told}
+	if n > 0 {
+		next.segment = f.starts[n-1].segment + 1
+		if !s.Fresh {
+			next.told = f.starts[n-1].told
+		}
+	}
+	for f.heads[next.segment] != s.Head { // a segment in which nothing was shown
+		next.segment++
+	}
+	f.starts = append(f.starts, next)
+}
+
+// mark takes down what was wrong at one moment.
+func (f *Film) mark(u diagnose.Update) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.told += len(u.Events)
+	f.events = append(f.events, u.Events...)
+	if over := len(f.events) - mostEvents; over > mostEvents/8 {
+		f.events = slices.Delete(f.events, 0, over)
+	}
+	f.marks = append(f.marks, markOf(u, f.told))
+}
+
+// before returns the last events up to mark i that are of one run, the oldest first. What is
+// returned is the caller's.
+func (f *Film) before(i int, run start) []engine.Event {
+	dropped := f.told - len(f.events)
+	upTo := f.marks[i].told - dropped
+	return slices.Clone(f.events[min(max(run.told-dropped, 0), max(upTo, 0)):max(upTo, 0)])
+}

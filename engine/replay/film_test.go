@@ -1,0 +1,188 @@
+package replay_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/record"
+	"github.com/plegtop/plegtop/engine/replay"
+	"github.com/plegtop/plegtop/engine/replay/replaytest"
+)
+
+// bad is a night of 20 min: an inspection hangs, and later the lists do.
+var bad = replaytest.Night{
+	Pods: 8, For: 20 * time.Minute, Segments: 3 * time.Minute, Changes: 20 * time.Second,
+	Troubles: []replaytest.Trouble{
+		{Op: call.ContainerStatus, From: 5 * time.Minute, To: 6 * time.Minute},
+		{Op: call.ListContainers, From: 12 * time.Minute, To: 16 * time.Minute},
+	},
+}
+
+// straight is all that a recording shows, played from its beginning.
+func straight(t *testing.T, r *record.Recording) (all []diagnose.Update) {
+	t.Helper()
+	p := r.Play(time.Time{})
+	defer p.Close()
+	live := diagnose.NewLive(p.Feed(), "")
+	for {
+		u, err := live.Next(t.Context())
+		if errors.Is(err, engine.ErrStopped) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, u)
+	}
+}
+
+// shown is what is seen of an update.
+type shown struct {
+	Snapshot *engine.Snapshot
+	Headline diagnose.Headline
+	Findings []diagnose.Finding
+	Ended    []diagnose.Ended
+	Turns    []diagnose.Turn
+}
+
+// differ compares what is seen of two updates.
+func differ(want, got diagnose.Update) string {
+	see := func(u diagnose.Update) shown { return shown{u.Snapshot, u.Headline, u.Findings, u.Ended, u.Turns} }
+	x, y := see(want), see(got)
+	if reflect.DeepEqual(x, y) {
+		return ""
+	}
+	return cmp.Diff(x, y, cmp.Exporter(func(reflect.Type) bool { return true }), cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }))
+}
+
+// filmed returns the film of a night, to the end of which the scan has come, and what it shows
+// from its beginning.
+func filmed(t *testing.T, n replaytest.Night) (*replay.Film, []diagnose.Update) {
+	t.Helper()
+	recorder, _ := replaytest.Record(t, n)
+	recording := recorder.Recording()
+	f := replay.New(recording, "")
+	if err := f.Scan(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return f, straight(t, recording)
+}
+
+// Wherever one goes, one sees what was seen by who has played the film from its beginning, with
+// the events before.
+func TestASceneIsWhatWasSeen(t *testing.T) {
+	f, want := filmed(t, bad)
+	marks := f.Marks()
+	if len(marks) != len(want) {
+		t.Fatalf("%d marks of %d moments", len(marks), len(want))
+	}
+	var events []engine.Event // that are shown
+	reset := 0
+	see := func(s replay.Scene, err error, place int) {
+		t.Helper()
+		if err != nil || s.Place != place {
+			t.Fatalf("scene of mark %d: at %d, %v", place, s.Place, err)
+		}
+		if s.Reset {
+			events, reset = nil, reset+1
+			if since := want[place].Snapshot.At.Sub(s.Updates[0].Snapshot.At); since < 2*time.Minute && s.Updates[0].Snapshot.Seq > 1 {
+				t.Errorf("scene of mark %d begins %v before", place, since)
+			}
+		}
+		for _, u := range s.Updates {
+			events = append(events, u.Events...)
+		}
+		if n := len(s.Updates); n > 0 {
+			if diff := differ(want[place], s.Updates[n-1]); diff != "" {
+				t.Fatalf("mark %d (-want +got):\n%s", place, diff)
+			}
+		}
+		var told []engine.Event
+		for _, u := range want[:place+1] {
+			told = append(told, u.Events...)
+		}
+		if diff := cmp.Diff(seqs(told), seqs(events)); diff != "" {
+			t.Fatalf("events up to mark %d (-want +got):\n%s", place, diff)
+		}
+	}
+	for _, place := range []int{0, 1, len(marks) - 1, len(marks) - 2, len(marks) / 2} {
+		s, err := f.Show(t.Context(), place)
+		see(s, err, place)
+	}
+	chance := rand.New(rand.NewPCG(1, 2))
+	for range 60 {
+		place := chance.IntN(len(marks))
+		s, err := f.Seek(t.Context(), marks[place].At)
+		see(s, err, place)
+		for range chance.IntN(4) {
+			if place++; place < len(marks) {
+				s, err := f.Next(t.Context())
+				see(s, err, place)
+			}
+		}
+	}
+	s, err := f.Show(t.Context(), len(marks)-1)
+	see(s, err, len(marks)-1)
+	if _, err := f.Next(t.Context()); !errors.Is(err, io.EOF) {
+		t.Errorf("after the last moment: %v", err)
+	}
+	if reset < 20 || reset > 64 {
+		t.Errorf("%d scenes of 65 began anew", reset)
+	}
+}
+
+func seqs(all []engine.Event) (n []uint64) {
+	for _, e := range all {
+		n = append(n, e.Seq)
+	}
+	return n
+}
+
+func TestMarks(t *testing.T) {
+	f, _ := filmed(t, bad)
+	marks := f.Marks()
+	first, last := f.Span()
+	if d := last.Sub(first); d < bad.For-time.Second || d > bad.For {
+		t.Errorf("the film lasts %v", d)
+	}
+	worst := map[string]replay.Level{}
+	for _, m := range marks {
+		worst[m.Word] = max(worst[m.Word], m.Level)
+	}
+	if worst["HEALTHY"] != replay.Sound || worst["LISTS HANG"] != replay.Critical || worst["INSPECTION HANGS"] == 0 {
+		t.Errorf("words and levels %v", worst)
+	}
+	// By relist from end to end, and back.
+	forth := 0
+	for i := 0; i < len(marks)-1; forth++ {
+		i = replay.Relist(marks, i, 1)
+	}
+	back := 0
+	for i := len(marks) - 1; i > 0; back++ {
+		i = replay.Relist(marks, i, -1)
+	}
+	if relists := int(marks[len(marks)-1].Relists); forth != back || forth < relists*9/10 || forth > relists+1 {
+		t.Errorf("%d steps forth, %d back, %d relists", forth, back, relists)
+	}
+	// From problem to problem.
+	var problems []time.Duration
+	for i, ok := replay.Problem(marks, 0, 1); ok; i, ok = replay.Problem(marks, i, 1) {
+		problems = append(problems, marks[i].At.Sub(first).Truncate(time.Minute))
+	}
+	if len(problems) < 2 || problems[0] != 5*time.Minute || problems[len(problems)-1] < 12*time.Minute {
+		t.Errorf("problems after %v", problems)
+	}
+	if i, ok := replay.Problem(marks, 0, -1); ok {
+		t.Errorf("a problem before the first moment: %d", i)
+	}
+}

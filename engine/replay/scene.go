@@ -1,0 +1,184 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/record"
+)
+
+// warm is how much of the time before it a scene has at least: views draw it.
+const warm = 2 * time.Minute
+
+// A Scene is what a view has to be shown one after the other, so that the last of it is the
+// moment that was asked for.
+type Scene struct {
+	Updates []diagnose.Update // none where that moment is shown already
+	Reset   bool              // they go on from nothing that was shown before
+	Place   int               // of the last in the marks; -1 where the scan has not come so far
+}
+
+// A reel plays a recording, and diagnoses what it shows.
+type reel struct {
+	film   *Film
+	player *record.Player
+	live   *diagnose.Live
+	place  int           // of what was read last; where it began less one at first
+	exact  bool          // place is one of the marks, or will be
+	next   engine.Update // that live reads
+	again  *record.Shown // was read too early; nil for none
+	begun  bool
+}
+
+func (f *Film) reel(segment int, live *diagnose.Live) *reel {
+	r := &reel{film: f, player: f.recording.Segment(segment), place: -1, exact: true}
+	r.live = live.Fork(r)
+	return r
+}
+
+// Next makes the reel a feed for its Live.
+func (r *reel) Next(context.Context) (engine.Update, error) { return r.next, nil }
+
+// read reads on.
+func (r *reel) read(ctx context.Context) (s record.Shown, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return s, err
+	}
+	if r.again != nil {
+		s, r.again = *r.again, nil
+	} else if s, err = r.player.Next(); err != nil {
+		return s, err
+	}
+	if s.Fresh = s.Fresh && r.begun; s.Fresh { // a player knows nothing before its first
+		r.live = diagnose.NewLive(r, r.film.endpoint)
+	}
+	r.begun = true
+	return s, nil
+}
+
+// diagnose says what was wrong in what was read.
+func (r *reel) diagnose(ctx context.Context, s record.Shown) (diagnose.Update, error) {
+	r.place++
+	s.Snapshot.Seq = uint64(r.place) + 1
+	r.next = s.Update
+	return r.live.Next(ctx)
+}
+
+// Seek returns the scene of a moment: the last that was shown up to it. Where the scan has not
+// come so far, what was wrong is worked out from the time shortly before it alone. It fails
+// where ctx ends, and where the recording is damaged.
+func (f *Film) Seek(ctx context.Context, at time.Time) (Scene, error) {
+	marks := f.Marks()
+	if n, upTo, all, _ := f.Scanned(); n > 0 && (all || !at.After(upTo)) {
+		return f.Show(ctx, At(marks, at))
+	}
+	return f.ahead(ctx, at)
+}
+
+// Show returns the scene of a mark, by its place. It fails as [Film.Seek] does.
+func (f *Film) Show(ctx context.Context, place int) (s Scene, err error) {
+	f.mu.Lock()
+	marks, starts := f.marks, f.starts
+	at := segmentOf(starts, place)
+	from := at
+	for from > 0 && !starts[from].fresh && marks[place].At.Sub(marks[starts[from].place].At) < warm {
+		from--
+	}
+	first := starts[from]
+	var events []engine.Event
+	if r := f.at; r == nil || !r.exact || r.place > place || segmentOf(starts, r.place) < at-1 {
+		s.Reset, events = true, f.before(first.place, first)
+	}
+	f.mu.Unlock()
+	if s.Reset {
+		f.leave()
+		f.at = f.reel(first.segment, first.live)
+		f.at.place = first.place - 1
+	}
+	s, err = f.play(ctx, s, place, time.Time{})
+	if len(events) > 0 && len(s.Updates) > 0 && s.Updates[0].Snapshot.Seq == uint64(first.place)+1 {
+		s.Updates[0].Events = events
+	}
+	return s, err
+}
+
+// segmentOf returns which start a mark comes after.
+func segmentOf(starts []start, place int) int {
+	i, found := slices.BinarySearchFunc(starts, place, func(s start, place int) int { return cmp.Compare(s.place, place) })
+	if !found {
+		i--
+	}
+	return max(i, 0)
+}
+
+// ahead returns the scene of a moment to which the scan has not come.
+func (f *Film) ahead(ctx context.Context, at time.Time) (Scene, error) {
+	i := len(f.heads) - 1
+	for i > 0 && f.heads[i].At.After(at) {
+		i--
+	}
+	for i > 0 && f.heads[i-1].Run == f.heads[i].Run && at.Sub(f.heads[i].At) < warm {
+		i--
+	}
+	f.leave()
+	f.at = f.reel(i, diagnose.NewLive(nil, f.endpoint))
+	f.at.exact = false
+	return f.play(ctx, Scene{Reset: true}, math.MaxInt, at)
+}
+
+// Next returns the scene of the next moment that was shown; io.EOF after the last. Before it
+// Seek or Show must have returned one.
+func (f *Film) Next(ctx context.Context) (Scene, error) {
+	s, err := f.play(ctx, Scene{}, f.at.place+1, time.Time{})
+	if err == nil && len(s.Updates) == 0 {
+		err = io.EOF
+	}
+	return s, err
+}
+
+// play adds to a scene what comes next: up to a place, and to a moment if there is one.
+func (f *Film) play(ctx context.Context, s Scene, to int, at time.Time) (Scene, error) {
+	r := f.at
+	for r.place != to {
+		next, err := r.read(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			f.leave()
+			return Scene{}, err
+		}
+		if !at.IsZero() && len(s.Updates) > 0 && next.Snapshot.At.After(at) {
+			r.again = &next
+			break
+		}
+		if next.Fresh {
+			s.Reset, s.Updates = true, s.Updates[:0]
+		}
+		u, err := r.diagnose(ctx, next)
+		if err != nil {
+			f.leave()
+			return Scene{}, err
+		}
+		s.Updates = append(s.Updates, u)
+	}
+	if s.Place = r.place; !r.exact {
+		s.Place = -1
+	}
+	return s, nil
+}
+
+// leave forgets where Seek and Next are.
+func (f *Film) leave() {
+	if f.at != nil {
+		f.at.player.Close()
+		f.at = nil
+	}
+}
