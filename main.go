@@ -21,6 +21,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/record"
+	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/crash"
 	"github.com/plegtop/plegtop/ui/history"
@@ -181,8 +182,8 @@ func relist(o options.Options, src source.Source) engine.Config {
 	}
 }
 
-// A live view shows what an engine sees.
-type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
+// A live view shows what an engine sees, of which a tape is taken down unless it is nil.
+type live func(ctx context.Context, eng *engine.Engine, src source.Source, tape *record.Recorder) error
 
 // running returns the view that runs an engine beside v; the end of either ends
 // the other. A panic of the engine is handed to panicked first.
@@ -213,7 +214,7 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 			ended <- err
 			cancel()
 		}()
-		err = v(ctx, eng, src)
+		err = v(ctx, eng, src, tape)
 		cancel()
 		return status(errors.Join(err, <-ended, endTape(tape)))
 	}
@@ -251,12 +252,43 @@ func replaying(ctx context.Context, o options.Options) int {
 		return cannotTell(o, err)
 	}
 	defer recording.Close()
+	if o.View == options.Screen {
+		return replayScreen(ctx, o, recording)
+	}
 	for f := recording.Play(time.Time{}).Feed(); f != nil; f = f.Rest() {
 		if err := lines.Watch(ctx, os.Stdout, diagnose.NewLive(f, recording.Heads()[0].Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces}); err != nil {
 			return complain(err, exitFailed)
 		}
 	}
 	return exitOK
+}
+
+// replayScreen shows a recording on the screen.
+func replayScreen(ctx context.Context, o options.Options, recording *record.Recording) int {
+	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
+		return cannotTell(o, err)
+	}
+	film, err := replay.New(recording, recording.Heads()[0].Endpoint)
+	if err != nil {
+		return cannotTell(o, err)
+	}
+	var at time.Time
+	if o.At != "" {
+		first, last := film.Span()
+		if at, err = replay.ParseTime(o.At, first, last); err != nil {
+			return cannotTell(o, fmt.Errorf("--at: %w", err))
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	head := film.Head()
+	config := settings(ctx, o, pane.Source{Kind: "replay", Node: head.Node, Endpoint: head.Endpoint, Scenario: head.Scenario})
+	config.Film, config.At = film, at
+	on := terminal.Options{Guard: new(terminal.Guard), Background: config.Follow}
+	if crash.IsChild() {
+		on.Status = crash.Status
+	}
+	return status(terminal.Run(ctx, ui.New(config), on))
 }
 
 // status prints err, unless that is done or says nothing new, and returns the
@@ -275,16 +307,11 @@ func status(err error) int {
 }
 
 func screen(o options.Options, guard *terminal.Guard) live {
-	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
-		filters := history.Open()
-		config := ui.Config{
-			Context: ctx, Feed: diagnose.NewLive(eng.Feed(), src.Endpoint), Controls: eng, Source: src.Source, Director: src.Director, Captions: o.Captions,
-			Keys: o.Keys, Theme: o.Look(os.Getenv("COLORFGBG")), Follow: o.Theme == "", ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()), Mouse: o.Mouse,
-			Namespaces: o.Namespaces, Filter: o.Filter, History: filters.Lines(), Remember: filters.Remember,
-			Panes: pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time, Hidden: o.Hidden},
-			Save: func(node string, at time.Time, rows []model.Row) (string, error) {
-				return lines.Save(".", node, at, rows)
-			},
+	return func(ctx context.Context, eng *engine.Engine, src source.Source, tape *record.Recorder) error {
+		config := settings(ctx, o, src.Source)
+		config.Feed, config.Controls, config.Director, config.Captions = diagnose.NewLive(eng.Feed(), src.Endpoint), eng, src.Director, o.Captions
+		if tape != nil {
+			config.Past = past{tape, src.Endpoint}
 		}
 		on := terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Follow}
 		if crash.IsChild() {
@@ -293,6 +320,29 @@ func screen(o options.Options, guard *terminal.Guard) live {
 		return terminal.Run(ctx, ui.New(config), on)
 	}
 }
+
+// settings are what every screen has from the command line.
+func settings(ctx context.Context, o options.Options, src pane.Source) ui.Config {
+	filters := history.Open()
+	return ui.Config{
+		Context: ctx, Source: src,
+		Keys: o.Keys, Theme: o.Look(os.Getenv("COLORFGBG")), Follow: o.Theme == "", ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()), Mouse: o.Mouse,
+		Namespaces: o.Namespaces, Filter: o.Filter, History: filters.Lines(), Remember: filters.Remember,
+		Panes: pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time, Hidden: o.Hidden},
+		Save: func(node string, at time.Time, rows []model.Row) (string, error) {
+			return lines.Save(".", node, at, rows)
+		},
+	}
+}
+
+// past is what a recorder has in memory, as the screen rewinds to it.
+type past struct {
+	recorder *record.Recorder
+	endpoint string
+}
+
+// Film returns the film of what there is now.
+func (p past) Film() (*replay.Film, error) { return replay.New(p.recorder.Recording(), p.endpoint) }
 
 // untilSignal returns v, which a signal ends as well: with that status if it has to.
 func untilSignal(status int, v view) view {
@@ -305,7 +355,7 @@ func untilSignal(status int, v view) view {
 
 // watching returns the view that ends with its engine, whose last words it writes.
 func watching(o options.Options) view {
-	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
+	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source, _ *record.Recorder) error {
 		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
 		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
 	}, func(any, []byte) {}) // there is no terminal to give back

@@ -102,7 +102,7 @@ var rules = map[string]rule{
 
 	"keymap": {modules: []string{"charm.land/bubbles/v2/key"}, never: []string{"os", "net"}},
 	"ui": {
-		ours:    append(slices.Clone(seen), "keymap", "ui/..."),
+		ours:    append(slices.Clone(seen), "engine/replay", "keymap", "ui/..."),
 		modules: charm,
 		never:   []string{"os", "net"},
 	},

@@ -1,4 +1,4 @@
-package replay_test
+package replay
 
 import (
 	"math/rand/v2"
@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/record"
-	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/engine/replay/replaytest"
 )
 
@@ -24,16 +23,19 @@ var hour = sync.OnceValue(func() *record.Recording {
 
 // BenchmarkSeek is a seek to anywhere in an hour of 110 pods with 2 containers each.
 func BenchmarkSeek(b *testing.B) {
-	f := replay.New(hour(), "")
+	f, err := New(hour(), "")
+	if err != nil {
+		b.Fatal(err)
+	}
 	if err := f.Scan(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	chance := rand.New(rand.NewPCG(1, 2))
-	marks, worst := f.Marks(), time.Duration(0)
+	marks, worst := marksOf(f), time.Duration(0)
 	b.ReportAllocs()
 	for b.Loop() {
 		began := time.Now()
-		if _, err := f.Show(b.Context(), chance.IntN(len(marks))); err != nil {
+		if _, err := f.show(b.Context(), chance.IntN(len(marks))); err != nil {
 			b.Fatal(err)
 		}
 		worst = max(worst, time.Since(began))
@@ -46,7 +48,11 @@ func BenchmarkScan(b *testing.B) {
 	r := hour()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := replay.New(r, "").Scan(b.Context()); err != nil {
+		f, err := New(r, "")
+		if err == nil {
+			err = f.Scan(b.Context())
+		}
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

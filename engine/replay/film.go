@@ -16,9 +16,12 @@ import (
 // mostEvents is how many events a film remembers of the time before a scene.
 const mostEvents = 10_000
 
+// wakeEvery is after how many marks those are woken that wait for one.
+const wakeEvery = 256
+
 // A Film is a recording with what was wrong at each moment of it, as far as [Film.Scan] has
-// come. Scan and the methods that only tell of what it has found may be called at any time from
-// any goroutine; Seek, Show and Next from one goroutine at a time.
+// come. Its methods may be called from any goroutine, but those that return a [Scene] one at a
+// time.
 type Film struct {
 	recording *record.Recording
 	heads     []record.Head
@@ -26,6 +29,7 @@ type Film struct {
 	end       time.Time
 
 	mu      sync.Mutex // guards what follows
+	news    *sync.Cond // of it
 	marks   []Mark
 	starts  []start // of each segment that has a mark
 	events  []engine.Event
@@ -45,10 +49,16 @@ type start struct {
 	told    int            // events before the run
 }
 
+var errEmpty = errors.New("replay: nothing is recorded yet")
+
 // New returns the film of a recording, of which nothing is known yet. Commands of the next steps
-// name the endpoint, which may be empty. The recording must have a segment, and stay open.
-func New(r *record.Recording, endpoint string) *Film {
-	return &Film{recording: r, heads: r.Heads(), endpoint: endpoint, end: r.End().Round(0)}
+// name the endpoint, which may be empty. The recording must stay open. It fails if that is empty.
+func New(r *record.Recording, endpoint string) (*Film, error) {
+	f := &Film{recording: r, heads: r.Heads(), endpoint: endpoint, end: r.End().Round(0)}
+	if f.news = sync.NewCond(&f.mu); len(f.heads) == 0 {
+		return nil, errEmpty
+	}
+	return f, nil
 }
 
 // Head returns what the recording says of itself at its end.
@@ -59,7 +69,7 @@ func (f *Film) Span() (first, last time.Time) { return f.heads[0].At, f.end }
 
 // Scan plays the recording once from its beginning, and takes down what was wrong when. It
 // returns when it has come to the end, or why it could not: ctx has ended, or the rest of the
-// recording is damaged, which [Film.Scanned] says as well. It is to be called once.
+// recording is damaged, which [Film.Scanned] says as well. It is called once.
 func (f *Film) Scan(ctx context.Context) error {
 	r := f.reel(0, diagnose.NewLive(nil, f.endpoint))
 	defer r.player.Close()
@@ -69,18 +79,23 @@ func (f *Film) Scan(ctx context.Context) error {
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.scanned, f.damage = ctx.Err() == nil, err
-			return err
+			return f.ended(err)
 		}
 		f.begin(r, s)
 		u, err := r.diagnose(ctx, s)
 		if err != nil {
-			return err
+			return f.ended(err)
 		}
 		f.mark(u)
 	}
+}
+
+func (f *Film) ended(err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.scanned, f.damage = true, err
+	f.news.Broadcast()
+	return err
 }
 
 // begin takes down how diagnosis stands where a segment begins.
@@ -113,7 +128,9 @@ func (f *Film) mark(u diagnose.Update) {
 	if over := len(f.events) - mostEvents; over > mostEvents/8 {
 		f.events = slices.Delete(f.events, 0, over)
 	}
-	f.marks = append(f.marks, markOf(u, f.told))
+	if f.marks = append(f.marks, markOf(u, f.told)); len(f.marks)%wakeEvery == 0 {
+		f.news.Broadcast()
+	}
 }
 
 // before returns the last events up to mark i that are of one run, the oldest first. What is

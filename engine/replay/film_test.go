@@ -1,4 +1,4 @@
-package replay_test
+package replay
 
 import (
 	"errors"
@@ -15,7 +15,6 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/record"
-	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/engine/replay/replaytest"
 )
 
@@ -67,11 +66,14 @@ func differ(want, got diagnose.Update) string {
 
 // filmed returns the film of a night, to the end of which the scan has come, and what it shows
 // from its beginning.
-func filmed(t *testing.T, n replaytest.Night) (*replay.Film, []diagnose.Update) {
+func filmed(t *testing.T, n replaytest.Night) (*Film, []diagnose.Update) {
 	t.Helper()
 	recorder, _ := replaytest.Record(t, n)
 	recording := recorder.Recording()
-	f := replay.New(recording, "")
+	f, err := New(recording, "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := f.Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -82,13 +84,13 @@ func filmed(t *testing.T, n replaytest.Night) (*replay.Film, []diagnose.Update) 
 // the events before.
 func TestASceneIsWhatWasSeen(t *testing.T) {
 	f, want := filmed(t, bad)
-	marks := f.Marks()
+	marks := marksOf(f)
 	if len(marks) != len(want) {
 		t.Fatalf("%d marks of %d moments", len(marks), len(want))
 	}
 	var events []engine.Event // that are shown
 	reset := 0
-	see := func(s replay.Scene, err error, place int) {
+	see := func(s Scene, err error, place int) {
 		t.Helper()
 		if err != nil || s.Place != place {
 			t.Fatalf("scene of mark %d: at %d, %v", place, s.Place, err)
@@ -116,7 +118,7 @@ func TestASceneIsWhatWasSeen(t *testing.T) {
 		}
 	}
 	for _, place := range []int{0, 1, len(marks) - 1, len(marks) - 2, len(marks) / 2} {
-		s, err := f.Show(t.Context(), place)
+		s, err := f.show(t.Context(), place)
 		see(s, err, place)
 	}
 	chance := rand.New(rand.NewPCG(1, 2))
@@ -131,7 +133,7 @@ func TestASceneIsWhatWasSeen(t *testing.T) {
 			}
 		}
 	}
-	s, err := f.Show(t.Context(), len(marks)-1)
+	s, err := f.show(t.Context(), len(marks)-1)
 	see(s, err, len(marks)-1)
 	if _, err := f.Next(t.Context()); !errors.Is(err, io.EOF) {
 		t.Errorf("after the last moment: %v", err)
@@ -150,39 +152,44 @@ func seqs(all []engine.Event) (n []uint64) {
 
 func TestMarks(t *testing.T) {
 	f, _ := filmed(t, bad)
-	marks := f.Marks()
+	marks := marksOf(f)
 	first, last := f.Span()
 	if d := last.Sub(first); d < bad.For-time.Second || d > bad.For {
 		t.Errorf("the film lasts %v", d)
 	}
-	worst := map[string]replay.Level{}
+	worst := map[string]Level{}
 	for _, m := range marks {
 		worst[m.Word] = max(worst[m.Word], m.Level)
 	}
-	if worst["HEALTHY"] != replay.Sound || worst["LISTS HANG"] != replay.Critical || worst["INSPECTION HANGS"] == 0 {
+	if worst["HEALTHY"] != Sound || worst["LISTS HANG"] != Critical || worst["INSPECTION HANGS"] == 0 {
 		t.Errorf("words and levels %v", worst)
 	}
 	// By relist from end to end, and back.
 	forth := 0
 	for i := 0; i < len(marks)-1; forth++ {
-		i = replay.Relist(marks, i, 1)
+		i, _ = relist(marks, i, 1)
 	}
 	back := 0
 	for i := len(marks) - 1; i > 0; back++ {
-		i = replay.Relist(marks, i, -1)
+		i, _ = relist(marks, i, -1)
 	}
 	if relists := int(marks[len(marks)-1].Relists); forth != back || forth < relists*9/10 || forth > relists+1 {
 		t.Errorf("%d steps forth, %d back, %d relists", forth, back, relists)
 	}
 	// From problem to problem.
 	var problems []time.Duration
-	for i, ok := replay.Problem(marks, 0, 1); ok; i, ok = replay.Problem(marks, i, 1) {
+	for i, ok := problem(marks, 0, 1); ok; i, ok = problem(marks, i, 1) {
 		problems = append(problems, marks[i].At.Sub(first).Truncate(time.Minute))
 	}
 	if len(problems) < 2 || problems[0] != 5*time.Minute || problems[len(problems)-1] < 12*time.Minute {
 		t.Errorf("problems after %v", problems)
 	}
-	if i, ok := replay.Problem(marks, 0, -1); ok {
+	if i, ok := problem(marks, 0, -1); ok {
 		t.Errorf("a problem before the first moment: %d", i)
 	}
+}
+
+func marksOf(f *Film) []Mark {
+	marks, _, _ := f.Scanned()
+	return marks
 }

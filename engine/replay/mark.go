@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -55,26 +57,35 @@ func levelOf(h diagnose.Headline) Level {
 	return Unknown
 }
 
-// Scanned returns how many marks there are, up to when the scan has come, and whether that is
-// the end; with why it could go no further, nil if nothing is wrong.
-func (f *Film) Scanned() (marks int, upTo time.Time, all bool, damage error) {
+// Scanned returns the marks that there are now, in their order, and whether the scan has ended;
+// with why it could go no further, nil if nothing is wrong. The marks are not to be changed.
+func (f *Film) Scanned() (marks []Mark, all bool, damage error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if marks = len(f.marks); marks > 0 {
-		upTo = f.marks[marks-1].At
+	return slices.Clip(f.marks), f.scanned, f.damage
+}
+
+// await returns the marks once there are enough of them, or all.
+func (f *Film) await(ctx context.Context, enough func(marks []Mark) bool) ([]Mark, error) {
+	defer context.AfterFunc(ctx, f.news.Broadcast)()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for !f.scanned && ctx.Err() == nil && !enough(f.marks) {
+		f.news.Wait()
 	}
-	return marks, upTo, f.scanned, f.damage
+	if len(f.marks) == 0 && ctx.Err() == nil {
+		return nil, cmp.Or(f.damage, errEmpty)
+	}
+	return slices.Clip(f.marks), context.Cause(ctx)
 }
 
-// Marks returns the marks that there are now, in their order. They are not to be changed.
-func (f *Film) Marks() []Mark {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clip(f.marks)
+// covers reports whether the marks go beyond a moment.
+func covers(marks []Mark, at time.Time) bool {
+	return len(marks) > 0 && marks[len(marks)-1].At.After(at)
 }
 
-// At returns the place of the last mark up to a moment; the first if none is.
-func At(marks []Mark, at time.Time) int {
+// placeOf returns the place of the last mark up to a moment; the first if none is.
+func placeOf(marks []Mark, at time.Time) int {
 	for i := len(marks) - 1; i > 0; i-- { // the clock may have been set back
 		if !marks[i].At.After(at) {
 			return i
@@ -83,30 +94,32 @@ func At(marks []Mark, at time.Time) int {
 	return 0
 }
 
-// Relist returns the place of the end of a relist: that before a mark where by is less than 0, as
-// many as that; else after it. Where there are fewer it is the first or the last mark.
-func Relist(marks []Mark, from, by int) int {
+// relist returns the place where a relist had just ended: as many before a mark as by is less
+// than 0, or after it. Where there are fewer it is the first or the last mark, and there is none.
+func relist(marks []Mark, from, by int) (to int, ok bool) {
 	return step(marks, from, by, func(i int) bool { return i > 0 && marks[i].Relists != marks[i-1].Relists })
 }
 
-// Problem returns the place where a problem began: the next one before a mark, or after it; and
-// false where there is none.
-func Problem(marks []Mark, from, by int) (int, bool) {
-	to := step(marks, from, by, func(i int) bool { return marks[i].Problem })
-	return to, len(marks) > 0 && marks[to].Problem && to != from
+// problem returns the place where a problem began: as many before a mark as by is less than 0, or
+// after it; and whether there is one.
+func problem(marks []Mark, from, by int) (to int, ok bool) {
+	return step(marks, from, by, func(i int) bool { return marks[i].Problem })
 }
 
-// step goes from mark to mark until it has come to so many that are it.
-func step(marks []Mark, from, by int, is func(i int) bool) int {
+// step goes from mark to mark until it has come to so many that are it, or to the end.
+func step(marks []Mark, from, by int, is func(i int) bool) (to int, ok bool) {
 	way := 1
 	if by < 0 {
 		way, by = -1, -by
 	}
-	i := from
-	for by > 0 && i+way >= 0 && i+way < len(marks) {
-		if i += way; is(i) {
+	for i := from + way; by > 0; i += way {
+		if i < 0 || i >= len(marks) {
+			return i - way, false
+		}
+		if is(i) {
 			by--
 		}
+		to = i
 	}
-	return i
+	return to, true
 }

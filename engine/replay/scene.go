@@ -75,38 +75,86 @@ func (r *reel) diagnose(ctx context.Context, s record.Shown) (diagnose.Update, e
 // come so far, what was wrong is worked out from the time shortly before it alone. It fails
 // where ctx ends, and where the recording is damaged.
 func (f *Film) Seek(ctx context.Context, at time.Time) (Scene, error) {
-	marks := f.Marks()
-	if n, upTo, all, _ := f.Scanned(); n > 0 && (all || !at.After(upTo)) {
-		return f.Show(ctx, At(marks, at))
+	if marks, all, _ := f.Scanned(); len(marks) > 0 && (all || covers(marks, at)) {
+		return f.show(ctx, placeOf(marks, at))
 	}
 	return f.ahead(ctx, at)
 }
 
-// Show returns the scene of a mark, by its place. It fails as [Film.Seek] does.
-func (f *Film) Show(ctx context.Context, place int) (s Scene, err error) {
-	f.mu.Lock()
-	marks, starts := f.marks, f.starts
-	at := segmentOf(starts, place)
-	from := at
-	for from > 0 && !starts[from].fresh && marks[place].At.Sub(marks[starts[from].place].At) < warm {
-		from--
+// Relist returns the scene in which a relist had just ended: so many before the one that is
+// shown where by is less than 0, else after it; or the first or the last moment. What is shown
+// is the moment at the place of its scene. It waits until the scan has come so far.
+func (f *Film) Relist(ctx context.Context, place int, at time.Time, by int) (Scene, error) {
+	to, _, err := f.find(ctx, place, at, by, relist)
+	if err != nil {
+		return Scene{}, err
 	}
-	first := starts[from]
-	var events []engine.Event
-	if r := f.at; r == nil || !r.exact || r.place > place || segmentOf(starts, r.place) < at-1 {
-		s.Reset, events = true, f.before(first.place, first)
+	return f.show(ctx, to)
+}
+
+// ErrNoProblem says that no problem began there.
+var ErrNoProblem = errors.New("no problem began")
+
+// Problem is Relist for moments in which a finding of warning or worse began. It returns
+// [ErrNoProblem] where there is none.
+func (f *Film) Problem(ctx context.Context, place int, at time.Time, by int) (Scene, error) {
+	to, ok, err := f.find(ctx, place, at, by, problem)
+	switch {
+	case err != nil:
+		return Scene{}, err
+	case !ok:
+		return Scene{}, ErrNoProblem
 	}
-	f.mu.Unlock()
-	if s.Reset {
+	return f.show(ctx, to)
+}
+
+// find waits until the place is known to which so many steps go from a moment.
+func (f *Film) find(ctx context.Context, place int, at time.Time, by int, step func(marks []Mark, from, by int) (int, bool)) (to int, ok bool, err error) {
+	at = at.Round(0)
+	search := func(marks []Mark) bool {
+		from := place
+		if from < 0 {
+			from = placeOf(marks, at)
+		}
+		to, ok = step(marks, from, by)
+		return ok
+	}
+	marks, err := f.await(ctx, func(marks []Mark) bool { return (place >= 0 || covers(marks, at)) && search(marks) })
+	if err == nil {
+		search(marks)
+	}
+	return to, ok, err
+}
+
+// show returns the scene of a mark.
+func (f *Film) show(ctx context.Context, place int) (s Scene, err error) {
+	first, events, anew := f.way(place)
+	if anew {
 		f.leave()
 		f.at = f.reel(first.segment, first.live)
 		f.at.place = first.place - 1
 	}
-	s, err = f.play(ctx, s, place, time.Time{})
+	s, err = f.play(ctx, Scene{Reset: anew}, place, time.Time{})
 	if len(events) > 0 && len(s.Updates) > 0 && s.Updates[0].Snapshot.Seq == uint64(first.place)+1 {
 		s.Updates[0].Events = events
 	}
 	return s, err
+}
+
+// way returns how to come to a mark: on from where the film is, or anew from the beginning of a
+// segment, up to the first moment of which there were events.
+func (f *Film) way(place int) (first start, events []engine.Event, anew bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := segmentOf(f.starts, place)
+	if r := f.at; r != nil && r.exact && r.place <= place && segmentOf(f.starts, r.place) >= i-1 {
+		return start{}, nil, false
+	}
+	for i > 0 && !f.starts[i].fresh && f.marks[place].At.Sub(f.marks[f.starts[i].place].At) < warm {
+		i--
+	}
+	first = f.starts[i]
+	return first, f.before(first.place, first), true
 }
 
 // segmentOf returns which start a mark comes after.
@@ -129,12 +177,12 @@ func (f *Film) ahead(ctx context.Context, at time.Time) (Scene, error) {
 	}
 	f.leave()
 	f.at = f.reel(i, diagnose.NewLive(nil, f.endpoint))
-	f.at.exact = false
-	return f.play(ctx, Scene{Reset: true}, math.MaxInt, at)
+	f.at.exact = i == 0
+	return f.play(ctx, Scene{Reset: true}, math.MaxInt, at.Round(0))
 }
 
 // Next returns the scene of the next moment that was shown; io.EOF after the last. Before it
-// Seek or Show must have returned one.
+// another one must have been returned.
 func (f *Film) Next(ctx context.Context) (Scene, error) {
 	s, err := f.play(ctx, Scene{}, f.at.place+1, time.Time{})
 	if err == nil && len(s.Updates) == 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // Times says which times [ParseTime] takes.
-const Times = "-10m (before the end), 2am, 02:13, 02:13:05, or an RFC 3339 time"
+const Times = "-10m, 2am, 02:13, 02:13:05 or an RFC 3339 time"
 
 // A clock is a form of a time of day, and how much time one value of it is.
 type clock struct {
@@ -28,14 +28,14 @@ func ParseTime(s string, first, last time.Time) (time.Time, error) {
 	case err == nil && d <= 0 && strings.HasPrefix(s, "-"):
 		at = last.Add(d)
 	case err == nil:
-		return time.Time{}, fmt.Errorf("time %q: a duration is before the end of the recording: write -%s", s, strings.TrimLeft(s, "+-"))
+		return time.Time{}, fmt.Errorf("want -%s: so long before the end", strings.TrimLeft(s, "+-"))
 	default:
 		if at, err = time.Parse(time.RFC3339, s); err == nil {
 			break
 		}
 		var known bool
 		if at, wide, known = ofDay(s, last); !known {
-			return time.Time{}, fmt.Errorf("time %q: want %s", s, Times)
+			return time.Time{}, fmt.Errorf("want %s, not %q", Times, s)
 		}
 	}
 	switch {
@@ -44,7 +44,7 @@ func ParseTime(s string, first, last time.Time) (time.Time, error) {
 	case at.Before(first) && at.Add(wide).After(first): // first is in the second or minute that was named
 		return first, nil
 	}
-	return time.Time{}, fmt.Errorf("time %q: the recording is from %s to %s", s, named(first, last), named(last, first))
+	return time.Time{}, fmt.Errorf("recorded is %s to %s, not %q", named(first, last), named(last, first), s)
 }
 
 // ofDay returns the last moment up to last that is this time of day, and how much time the text

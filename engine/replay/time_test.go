@@ -28,11 +28,11 @@ func TestParseTime(t *testing.T) {
 		{text: "21:30", want: first}, // the recording begins in that minute
 		{text: "21:30:20", want: first},
 		{text: "2026-03-02T01:00:00Z", want: day(2, 2, 0, 0)},
-		{text: "20:00", says: "the recording is from 2026-03-01 21:30:20 to 2026-03-02 06:00:00"},
-		{text: "-9h", says: "the recording is from"},
-		{text: "2027-03-02T01:00:00Z", says: "the recording is from"},
-		{text: "10m", says: "write -10m"},
-		{text: "", says: "want -10m (before the end), 2am"},
+		{text: "20:00", says: "recorded is 2026-03-01 21:30:20 to 2026-03-02 06:00:00"},
+		{text: "-9h", says: "recorded is"},
+		{text: "2027-03-02T01:00:00Z", says: "recorded is"},
+		{text: "10m", says: "want -10m: so long before"},
+		{text: "", says: "want -10m, 2am"},
 		{text: "25:00", says: "want -10m"},
 		{text: "13pm", says: "want -10m"},
 		{text: "noon", says: "want -10m"},
@@ -47,7 +47,7 @@ func TestParseTime(t *testing.T) {
 			t.Errorf("%q: %v, %v, want %v", tt.text, got, err, tt.want)
 		}
 	}
-	if _, err := ParseTime("20:00", last.Add(-time.Hour), last); !strings.Contains(err.Error(), "from 05:00:00 to 06:00:00") {
+	if _, err := ParseTime("20:00", last.Add(-time.Hour), last); !strings.Contains(err.Error(), "recorded is 05:00:00 to 06:00:00") {
 		t.Errorf("within a day the error has dates: %v", err)
 	}
 }
