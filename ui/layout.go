@@ -69,9 +69,10 @@ func (m *Model) form() form {
 	return tall
 }
 
-// settle gives all panes the view as it is now, and works out where they are: how wide they
+// settle puts the pods in order, gives all panes the view as it is now, and works out where they are: how wide they
 // are follows from the screen alone, how high from what they want in that width.
 func (m *Model) settle() {
+	m.order()
 	if d := m.cfg.Director; d != nil {
 		m.view.Source.Still = d.State().Frozen
 	}

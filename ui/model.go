@@ -83,7 +83,6 @@ func newModel(cfg Config, panes []func(pane.Settings) pane.Pane) *Model {
 	if err := m.SetFilter(cfg.Filter); err != nil {
 		m.Say("filter " + cfg.Filter + ": " + err.Error())
 	}
-	m.order()
 	m.settle()
 	return m
 }
@@ -106,8 +105,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case updateMsg:
 		m.update(msg)
 	case endedMsg:
-		m.err = msg.err
-		m.later(tea.Quit)
+		m.ended(msg.err)
 	case tea.KeyPressMsg:
 		m.press(msg)
 	case tea.PasteMsg:
@@ -122,7 +120,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		msg(m)
 	}
 	m.answer()
-	m.order()
 	m.settle()
 	return m, m.pending()
 }
@@ -185,6 +182,11 @@ func (m *Model) wait() tea.Cmd {
 		}
 		return updateMsg{u, u.Standings()}
 	}
+}
+
+func (m *Model) ended(err error) {
+	m.err = err
+	m.later(tea.Quit)
 }
 
 // update takes over an update, or holds it while the screen is frozen.

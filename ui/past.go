@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/ui/model"
@@ -200,8 +201,14 @@ func (m *Model) granted(w *wish, scene *made, err error) {
 	case err != nil:
 		p.play.on = false
 		m.Say(err.Error())
+		if m.view.Seq == 0 {
+			m.found.Headline.Text = err.Error()
+			m.find()
+		}
 	case next:
 		m.due(scene)
+	case len(scene.Updates) == 0 && w.relists != 0 && p.ahead == nil:
+		m.Say(map[bool]string{true: "the recording begins here", false: "no relist has ended after this in the recording"}[w.relists < 0])
 	default:
 		m.showScene(scene)
 	}
@@ -237,29 +244,31 @@ func (m *Model) showScene(scene *made) {
 	if m.cfg.replays() {
 		v.Latest = v.Snapshot
 	}
-	m.refilter()
+	m.find()
 	m.badge()
 }
 
-// swap shows other pods and another journal. What panes have made of those before is of no use.
+// swap shows other pods and another journal, as what a person has chosen says. What panes have
+// made of those before is of no use.
 func (m *Model) swap(pods *model.Pods, journal *model.Journal) {
 	v := &m.view
 	pods.Changed, journal.Version = v.Pods.Changed+1, v.Journal.Version+1
 	v.Pods, v.Journal = pods, journal
-	m.order()
+	m.refilter()
 }
 
 // live is what a screen shows while it is live.
 type live struct {
-	pods    *model.Pods
-	journal *model.Journal
-	found   diagnose.Update
+	pods     *model.Pods
+	journal  *model.Journal
+	found    diagnose.Update
+	snapshot *engine.Snapshot
 }
 
 // keepLive keeps what is live behind the past. What comes is held from now on, as if the screen
 // were frozen.
 func (m *Model) keepLive() {
-	m.past.live = &live{m.view.Pods, m.view.Journal, m.found}
+	m.past.live = &live{m.view.Pods, m.view.Journal, m.found, m.view.Snapshot}
 	m.view.Frozen = false
 }
 
@@ -276,10 +285,9 @@ func (m *Model) leavePast() bool {
 		return true
 	}
 	m.swap(kept.pods, kept.journal)
-	if m.found, m.view.Snapshot = kept.found, kept.found.Snapshot; m.view.Snapshot == nil {
-		m.view.Snapshot = m.view.Latest
-	}
-	m.refilter()
+	m.found, m.view.Snapshot = kept.found, kept.snapshot
+	m.view.Axis.Follow(m.view.At)
+	m.find()
 	m.catchUp("live again")
 	return true
 }

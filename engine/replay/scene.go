@@ -17,6 +17,9 @@ import (
 // warm is how much of the time before it a scene has at least: views draw it.
 const warm = 2 * time.Minute
 
+// lately is how long ago a relist has ended at whose end nothing else was to be seen than now.
+const lately = time.Second
+
 // A Scene is what a view has to be shown one after the other, so that the last of it is the
 // moment that was asked for.
 type Scene struct {
@@ -88,6 +91,11 @@ func (f *Film) Relist(ctx context.Context, place int, at time.Time, by int) (Sce
 	to, _, err := f.find(ctx, place, at, by, relist)
 	if err != nil {
 		return Scene{}, err
+	}
+	if f.at == nil && by < 0 { // what has just ended is what was shown live
+		if marks, _, _ := f.Scanned(); marks[len(marks)-1].At.Sub(marks[to].At) < lately {
+			to, _ = relist(marks, to, -1)
+		}
 	}
 	return f.show(ctx, to)
 }
@@ -184,6 +192,9 @@ func (f *Film) ahead(ctx context.Context, at time.Time) (Scene, error) {
 // Next returns the scene of the next moment that was shown; io.EOF after the last. Before it
 // another one must have been returned.
 func (f *Film) Next(ctx context.Context) (Scene, error) {
+	if f.at == nil {
+		return Scene{}, io.EOF
+	}
 	s, err := f.play(ctx, Scene{}, f.at.place+1, time.Time{})
 	if err == nil && len(s.Updates) == 0 {
 		err = io.EOF
