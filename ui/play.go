@@ -151,7 +151,7 @@ func (m *Model) pastKeys() []keymap.Entry {
 		all = append([]keymap.Action{keymap.Play, keymap.PlaySlower, keymap.PlayFaster}, all[:5]...)
 	}
 	for _, a := range m.active().Info().Footer {
-		if !slices.Contains(all, a) && !asks[a] {
+		if !slices.Contains(all, a) && !asks[a] && (a != keymap.Fold || !m.cfg.replays()) { // whose key plays
 			all = append(all, a)
 		}
 	}

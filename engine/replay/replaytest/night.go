@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +24,6 @@ type Night struct {
 	Segments time.Duration // of the recording
 	Changes  time.Duration // from one end or start of a container to the next; 0 for none
 	Troubles []Trouble
-	Events   int // that the engine remembers for its reader; 0 for the usual
 }
 
 // A Trouble is a call that hangs until its deadline, whatever it asks for.
@@ -42,7 +42,7 @@ func Record(t *testing.T, n Night) (*record.Recorder, []engine.Update) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), n.For)
 		defer cancel()
-		eng, err := engine.New(engine.Config{Runtime: newRuntime(n), Tape: recorder, Events: n.Events})
+		eng, err := engine.New(engine.Config{Runtime: newRuntime(n), Tape: recorder, Clock: utc{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,6 +60,12 @@ func Record(t *testing.T, n Night) (*record.Recorder, []engine.Update) {
 	return recorder, seen
 }
 
+// utc is the time of the test, which is to look the same in all time zones.
+type utc struct{}
+
+func (utc) Now() time.Time                     { return time.Now().UTC() }
+func (utc) Real(d time.Duration) time.Duration { return d }
+
 // A runtime is that of a night.
 type runtime struct {
 	Night
@@ -70,7 +76,7 @@ type runtime struct {
 }
 
 func newRuntime(n Night) *runtime {
-	r := &runtime{Night: n, began: time.Now(), place: map[string]int{}}
+	r := &runtime{Night: n, began: time.Now().UTC(), place: map[string]int{}}
 	for i := range n.Pods {
 		ref := pleg.PodRef{Namespace: "shop", Name: fmt.Sprintf("web-%03d", i), UID: pleg.UID(fmt.Sprintf("uid-%03d", i))}
 		r.sandboxes = append(r.sandboxes, pleg.ListedSandbox{Pod: ref, Sandbox: pleg.Sandbox{ID: fmt.Sprintf("sandbox-%03d", i), State: pleg.Running, CreatedAt: r.began}})
@@ -94,9 +100,11 @@ func (r *runtime) state(i int) pleg.State {
 	return pleg.Running
 }
 
-// answer takes the time of a call, or hangs.
-func (r *runtime) answer(ctx context.Context, op call.Operation) error {
+// answer takes the time of a call, or hangs. No two calls end at one moment, so that each night is
+// the same.
+func (r *runtime) answer(ctx context.Context, op call.Operation, id string) error {
 	time.Sleep(time.Millisecond)
+	defer time.Sleep(time.Duration(crc32.ChecksumIEEE([]byte(op.String()+id)) % 1e6))
 	for _, trouble := range r.Troubles {
 		rest := time.Until(r.began.Add(trouble.To))
 		if trouble.Op != op || rest <= 0 || time.Since(r.began) < trouble.From {
@@ -112,15 +120,15 @@ func (r *runtime) answer(ctx context.Context, op call.Operation) error {
 }
 
 func (r *runtime) Version(ctx context.Context) (pleg.Version, error) {
-	return pleg.Version{RuntimeName: "containerd", RuntimeVersion: "2.1.0", APIVersion: "v1"}, r.answer(ctx, call.Version)
+	return pleg.Version{RuntimeName: "containerd", RuntimeVersion: "2.1.0", APIVersion: "v1"}, r.answer(ctx, call.Version, "")
 }
 
 func (r *runtime) Status(ctx context.Context) ([]pleg.Condition, error) {
-	return []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}}, r.answer(ctx, call.Status)
+	return []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}}, r.answer(ctx, call.Status, "")
 }
 
 func (r *runtime) ListPodSandbox(ctx context.Context, uid pleg.UID) (all []pleg.ListedSandbox, err error) {
-	err = r.answer(ctx, call.ListPodSandbox)
+	err = r.answer(ctx, call.ListPodSandbox, string(uid))
 	for _, s := range r.sandboxes {
 		if uid == "" || s.Pod.UID == uid {
 			all = append(all, s)
@@ -130,7 +138,7 @@ func (r *runtime) ListPodSandbox(ctx context.Context, uid pleg.UID) (all []pleg.
 }
 
 func (r *runtime) ListContainers(ctx context.Context, uid pleg.UID) (all []pleg.ListedContainer, err error) {
-	err = r.answer(ctx, call.ListContainers)
+	err = r.answer(ctx, call.ListContainers, string(uid))
 	for i, c := range r.containers {
 		if c.State = r.state(i); uid == "" || c.Pod.UID == uid {
 			all = append(all, c)
@@ -142,18 +150,18 @@ func (r *runtime) ListContainers(ctx context.Context, uid pleg.UID) (all []pleg.
 func (r *runtime) PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, error) {
 	for i, s := range r.sandboxes {
 		if s.ID == id {
-			return pleg.SandboxStatus{ID: id, Pod: s.Pod, State: pleg.Running, CreatedAt: r.began, IPs: []string{fmt.Sprintf("10.0.0.%d", i)}}, r.answer(ctx, call.PodSandboxStatus)
+			return pleg.SandboxStatus{ID: id, Pod: s.Pod, State: pleg.Running, CreatedAt: r.began, IPs: []string{fmt.Sprintf("10.0.0.%d", i)}}, r.answer(ctx, call.PodSandboxStatus, id)
 		}
 	}
 	return pleg.SandboxStatus{}, &call.Error{Kind: call.ErrNotFound, Op: call.PodSandboxStatus, Code: "NotFound", Text: "not found"}
 }
 
 func (r *runtime) ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error) {
-	err := r.answer(ctx, call.ContainerStatus)
+	err := r.answer(ctx, call.ContainerStatus, id)
 	i := r.place[id]
 	s := pleg.ContainerStatus{ID: id, Name: r.containers[i].Name, State: r.state(i), CreatedAt: r.began, StartedAt: r.began}
 	if s.State == pleg.Exited {
-		s.ExitCode, s.Reason, s.FinishedAt = 1, "Error", time.Now()
+		s.ExitCode, s.Reason, s.FinishedAt = 1, "Error", time.Now().UTC()
 	}
 	return s, err
 }
