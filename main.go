@@ -182,8 +182,8 @@ func relist(o options.Options, src source.Source) engine.Config {
 	}
 }
 
-// A live view shows what an engine sees, of which a tape is taken down unless it is nil.
-type live func(ctx context.Context, eng *engine.Engine, src source.Source, tape *record.Recorder) error
+// A live view shows what an engine sees.
+type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 
 // running returns the view that runs an engine beside v; the end of either ends
 // the other. A panic of the engine is handed to panicked first.
@@ -214,7 +214,8 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 			ended <- err
 			cancel()
 		}()
-		err = v(ctx, eng, src, tape)
+		src.Tape = tape
+		err = v(ctx, eng, src)
 		cancel()
 		return status(errors.Join(err, <-ended, endTape(tape)))
 	}
@@ -307,11 +308,11 @@ func status(err error) int {
 }
 
 func screen(o options.Options, guard *terminal.Guard) live {
-	return func(ctx context.Context, eng *engine.Engine, src source.Source, tape *record.Recorder) error {
+	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		config := settings(ctx, o, src.Source)
 		config.Feed, config.Controls, config.Director, config.Captions = diagnose.NewLive(eng.Feed(), src.Endpoint), eng, src.Director, o.Captions
-		if tape != nil {
-			config.Past = past{tape, src.Endpoint}
+		if src.Tape != nil {
+			config.Past = past{src.Tape, src.Endpoint}
 		}
 		on := terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Follow}
 		if crash.IsChild() {
@@ -355,7 +356,7 @@ func untilSignal(status int, v view) view {
 
 // watching returns the view that ends with its engine, whose last words it writes.
 func watching(o options.Options) view {
-	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source, _ *record.Recorder) error {
+	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
 		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
 	}, func(any, []byte) {}) // there is no terminal to give back

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -323,5 +324,29 @@ func TestGoldenPast(t *testing.T) {
 		text := frame.m.frame()
 		checkFrame(t, text, frame.m.width, frame.m.height)
 		compareGolden(t, name, text)
+	}
+}
+
+// Whatever is pressed in the past, there is a frame that fits.
+func TestKeysInThePast(t *testing.T) {
+	n := badNight(t)
+	for seed, s := range []*stage{n.live(t, 120, 40), n.replayed(t, 80, 24), n.live(t, 40, 10)} {
+		chance := rand.New(rand.NewPCG(uint64(seed), 1))
+		keys := strings.Fields("( ) { } ( { b esc j k 1 2 3 4 5 6 f enter tab / w W t x H v ? - 2 m space , . < > n N [ ] o Z F m L")
+		for range 120 {
+			key := keys[chance.IntN(len(keys))]
+			if s.step(key); chance.IntN(10) == 0 {
+				w, h := 1+chance.IntN(200), 1+chance.IntN(50)
+				s.send(sizeOf(w, h))
+			}
+			if s.m.cfg.replays() {
+				s.due()
+			} else if chance.IntN(5) == 0 {
+				s.show(n.later(time.Duration(chance.IntN(100)) * time.Second))
+			}
+			if checkFrame(t, s.m.frame(), s.m.width, s.m.height); t.Failed() {
+				t.Fatalf("after %q", key)
+			}
+		}
 	}
 }

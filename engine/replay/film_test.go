@@ -1,10 +1,13 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -192,4 +195,109 @@ func TestMarks(t *testing.T) {
 func marksOf(f *Film) []Mark {
 	marks, _, _ := f.Scanned()
 	return marks
+}
+
+// Two runs of plegtop in one file are two stories: what was wrong in one is not remembered in the
+// other, though their times overlap.
+func TestTwoRuns(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "two.plegrec")
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []diagnose.Update
+	first := 0 // moments of the first run
+	for _, troubles := range [][]replaytest.Trouble{bad.Troubles, nil} {
+		night := bad
+		night.Troubles, first = troubles, len(want)
+		recorder, _ := replaytest.Record(t, night)
+		if _, err := recorder.Recording().WriteTo(file); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, straight(t, recorder.Recording())...)
+	}
+	for i, u := range want {
+		u.Snapshot.Seq = uint64(i) + 1
+	}
+	recording, err := record.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer recording.Close()
+	f, err := New(recording, "")
+	if err == nil {
+		err = f.Scan(t.Context())
+	}
+	if err != nil || len(marksOf(f)) != len(want) {
+		t.Fatalf("%d marks of %d moments, %v", len(marksOf(f)), len(want), err)
+	}
+	for _, place := range []int{first - 1, first, first + 1, first - 2, first + 5, len(want) - 1, 3} {
+		s, err := f.show(t.Context(), place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := differ(want[place], s.Updates[len(s.Updates)-1]); diff != "" {
+			t.Errorf("mark %d of %d (-want +got):\n%s", place, first, diff)
+		}
+	}
+	if s, err := f.show(t.Context(), first-1); err != nil || s.Updates[0].Snapshot.Seq > uint64(first) {
+		t.Fatal(err)
+	}
+	if s, err := f.Next(t.Context()); err != nil || !s.Reset || s.Place != first || len(s.Updates) != 1 || s.Updates[0].Events[0].Seq != 1 {
+		t.Errorf("the next run: %+v, %v", s.Place, err)
+	}
+}
+
+// What the scan has not come to is shown all the same, by the time shortly before.
+func TestAheadOfTheScan(t *testing.T) {
+	recorder, seen := replaytest.Record(t, bad)
+	f, err := New(recorder.Recording(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := seen[0].Snapshot.At.Add(15 * time.Minute)
+	s, err := f.Seek(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := s.Updates[len(s.Updates)-1]
+	if s.Place >= 0 || !s.Reset || at.Sub(last.Snapshot.At) > time.Second || last.Headline.Word != "UNHEALTHY" {
+		t.Errorf("%v: %s at place %d", last.Snapshot.At, last.Headline.Word, s.Place)
+	}
+	next, err := f.Next(t.Context())
+	if err != nil || next.Reset || !next.Updates[0].Snapshot.At.After(at) {
+		t.Errorf("next: %+v, %v", next, err)
+	}
+	found := make(chan Scene, 1)
+	go func() { // waits for the scan
+		s, _ := f.Relist(context.Background(), -1, last.Snapshot.At, -1)
+		found <- s
+	}()
+	if err := f.Scan(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := <-found
+	if u := before.Updates[len(before.Updates)-1]; before.Place < 0 || u.Snapshot.Relists.Count != last.Snapshot.Relists.Count || u.Snapshot.At.After(last.Snapshot.At) {
+		t.Errorf("the relist before %d ends at %v with %d", last.Snapshot.Relists.Count, u.Snapshot.At, u.Snapshot.Relists.Count)
+	}
+}
+
+// Whoever waits for the scan is not left behind when it ends early.
+func TestScanThatIsGivenUp(t *testing.T) {
+	recorder, _ := replaytest.Record(t, replaytest.Night{Pods: 2, For: time.Minute})
+	f, err := New(recorder.Recording(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Scan(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("scan: %v", err)
+	}
+	if _, err := f.Problem(t.Context(), -1, time.Time{}, 1); err == nil {
+		t.Error("a problem in what nobody has seen")
+	}
+	if _, err := New(new(record.Recording), ""); err == nil {
+		t.Error("a film of nothing")
+	}
 }
