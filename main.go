@@ -311,7 +311,7 @@ func screen(o options.Options, guard *terminal.Guard) live {
 	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		config := settings(ctx, o, src.Source)
 		config.Feed, config.Controls, config.Director, config.Captions = diagnose.NewLive(eng.Feed(), src.Endpoint), eng, src.Director, o.Captions
-		if src.Tape != nil {
+		if src.Tape != nil && o.Ring > 0 {
 			config.Past = past{src.Tape, src.Endpoint}
 		}
 		on := terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Follow}

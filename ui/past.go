@@ -2,17 +2,13 @@ package ui
 
 import (
 	"context"
-	"errors"
-	"io"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/replay"
+	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/model"
-	"github.com/plegtop/plegtop/ui/text"
 )
 
 // A Past is what was recorded of the time up to now.
@@ -56,22 +52,21 @@ type made struct {
 // A pastMsg is what a command about the past has for the screen.
 type pastMsg func(*Model)
 
-// want has the screen go to another moment: the newest wish wins, and steps add up. From live a
-// rewind begins.
+// want has the screen go to another moment: the newest wish wins, and steps of a kind add up.
+// From live a rewind begins.
 func (m *Model) want(w wish) {
 	p := &m.past
-	if p.film == nil && m.cfg.Past == nil {
-		m.Say("nothing to rewind: plegtop keeps no recording in memory (--ring 0)")
+	switch {
+	case m.noPast():
+		return
+	case p.film == nil && !p.opening && (w.relists > 0 || w.problems > 0):
+		m.Say("this is live: " + m.Keys(keymap.RelistBefore) + " and " + m.Keys(keymap.ProblemBefore) + " go back")
 		return
 	}
 	p.play.on = false
-	if was := p.wish; was != nil && w.at.IsZero() && was.at.IsZero() {
-		w.relists, w.problems = w.relists+was.relists, w.problems+was.problems
-		if w.relists != 0 { // of both kinds the newer counts
-			w.problems = 0
-		}
+	if p.wish = p.wish.and(w); p.wish == nil {
+		return
 	}
-	p.wish = &w
 	if p.film == nil && !p.opening {
 		p.opening = true
 		from := m.cfg.Past
@@ -81,6 +76,26 @@ func (m *Model) want(w wish) {
 		})
 	}
 	m.grant()
+}
+
+// noPast says that there is nothing to rewind to, and reports whether that is so.
+func (m *Model) noPast() bool {
+	none := m.past.film == nil && m.cfg.Past == nil
+	if none {
+		m.Say("nothing to rewind: plegtop keeps no recording in memory (--ring 0)")
+	}
+	return none
+}
+
+// and returns what is wished for where w is wished for after this; nil where that is nothing.
+func (before *wish) and(w wish) *wish {
+	if before != nil && (before.relists != 0 && w.relists != 0 || before.problems != 0 && w.problems != 0) {
+		w.relists, w.problems = w.relists+before.relists, w.problems+before.problems
+	}
+	if w == (wish{}) {
+		return nil
+	}
+	return &w
 }
 
 // rewind begins to show a film.
@@ -187,121 +202,4 @@ func makeScene(s replay.Scene, keep int) *made {
 		m.pods.Observe(last.Snapshot, last.Standings())
 	}
 	return m
-}
-
-// granted shows what a wish has come to, or when that is due.
-func (m *Model) granted(w *wish, scene *made, err error) {
-	p := &m.past
-	switch next := *w == (wish{}); {
-	case errors.Is(err, io.EOF):
-		p.play.on = false
-		m.Say("the recording ends here")
-	case errors.Is(err, replay.ErrNoProblem):
-		m.Say("no problem began " + map[bool]string{true: "before", false: "after"}[w.problems < 0])
-	case err != nil:
-		p.play.on = false
-		m.Say(err.Error())
-		if m.view.Seq == 0 {
-			m.found.Headline.Text = err.Error()
-			m.find()
-		}
-	case next:
-		m.due(scene)
-	case len(scene.Updates) == 0 && w.relists != 0 && p.ahead == nil:
-		m.Say(map[bool]string{true: "the recording begins here", false: "no relist has ended after this in the recording"}[w.relists < 0])
-	default:
-		m.showScene(scene)
-	}
-	if p.live == nil && !m.cfg.replays() && p.wish == nil { // nothing was shown of the past
-		m.leavePast()
-	}
-}
-
-// showScene shows a moment of the past.
-func (m *Model) showScene(scene *made) {
-	p, v := &m.past, &m.view
-	if first := p.ahead; first != nil && !scene.Reset { // which the film believes to be shown
-		p.ahead = nil
-		m.showScene(first)
-	}
-	p.ahead, p.place = nil, scene.Place
-	if p.live == nil && !m.cfg.replays() {
-		m.keepLive()
-	}
-	if scene.journal != nil {
-		m.swap(scene.pods, scene.journal)
-	}
-	for i, u := range scene.Updates {
-		if last := i+1 == len(scene.Updates); last {
-			v.Snapshot, m.found = u.Snapshot, u
-			v.Pods.Observe(u.Snapshot, u.Standings())
-			v.Axis.Follow(u.Snapshot.At)
-		}
-		if scene.journal == nil {
-			v.Journal.Observe(u.Update)
-		}
-	}
-	if m.cfg.replays() {
-		v.Latest = v.Snapshot
-	}
-	m.find()
-	m.badge()
-}
-
-// swap shows other pods and another journal, as what a person has chosen says. What panes have
-// made of those before is of no use.
-func (m *Model) swap(pods *model.Pods, journal *model.Journal) {
-	v := &m.view
-	pods.Changed, journal.Version = v.Pods.Changed+1, v.Journal.Version+1
-	v.Pods, v.Journal = pods, journal
-	m.refilter()
-}
-
-// live is what a screen shows while it is live.
-type live struct {
-	pods     *model.Pods
-	journal  *model.Journal
-	found    diagnose.Update
-	snapshot *engine.Snapshot
-}
-
-// keepLive keeps what is live behind the past. What comes is held from now on, as if the screen
-// were frozen.
-func (m *Model) keepLive() {
-	m.past.live = &live{m.view.Pods, m.view.Journal, m.found, m.view.Snapshot}
-	m.view.Frozen = false
-}
-
-// leavePast returns to live, if that is not shown, and reports whether it was not.
-func (m *Model) leavePast() bool {
-	p := &m.past
-	if m.cfg.replays() || p.film == nil {
-		return false
-	}
-	p.leave()
-	kept := p.live
-	m.past, m.view.Past = recorded{}, ""
-	if kept == nil {
-		return true
-	}
-	m.swap(kept.pods, kept.journal)
-	m.found, m.view.Snapshot = kept.found, kept.snapshot
-	m.view.Axis.Follow(m.view.At)
-	m.find()
-	m.catchUp("live again")
-	return true
-}
-
-// badge says in the header which moment is shown.
-func (m *Model) badge() {
-	v := &m.view
-	switch {
-	case m.cfg.replays():
-		v.Past = "REPLAY"
-		if v.Snapshot.Seq > 0 {
-			v.Past += " " + v.At.Format(time.DateTime)
-		}
-	case m.past.live != nil:
-		v.Past = "REWIND " + text.Age(v.Latest.At.Sub(v.At)) + " ago"
-	}
 }

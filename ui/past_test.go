@@ -63,11 +63,11 @@ func (n night) later(after time.Duration) *engine.Snapshot {
 	return &s
 }
 
-// live returns a stage that has shown a night live.
+// live returns a stage that has shown the last seconds of a night live.
 func (n night) live(t *testing.T, w, h int, change ...func(*Config)) *stage {
 	t.Helper()
 	s := newStage(t, w, h, append(change, func(c *Config) { c.Past = n })...).diagnosed()
-	for _, u := range n.seen {
+	for _, u := range n.seen[len(n.seen)-10:] {
 		s.update(u)
 	}
 	return s
@@ -213,6 +213,12 @@ func TestGoToTime(t *testing.T) {
 	if d := s.since(n); (d - 2*time.Minute).Abs() > 2*time.Second {
 		t.Errorf("10 min before the end of 12 it is %v", d)
 	}
+	if s.step("b", "-", "2", "h", "enter"); !strings.Contains(s.rowOf("go to time"), "recorded is 00:00:00 to 00:12:00") {
+		t.Errorf("2 h before the end of 12 min the prompt says %q", s.rowOf("go to time"))
+	}
+	if s = n.live(t, 80, 24).step("b", "-", "2", "h", "enter"); s.since(n) > time.Second || !strings.Contains(s.m.flash.text, "begins here") {
+		t.Errorf("2 h before the end of 12 min it is %v, from live, and says %q", s.since(n), s.m.flash.text)
+	}
 	if s.step("b", "(", "{", "Z"); !strings.Contains(s.rowOf("go to time"), "({Z") {
 		t.Errorf("what is typed is not in the prompt: %q", s.rowOf("go to time"))
 	}
@@ -232,10 +238,58 @@ func TestThePastIsNotAsked(t *testing.T) {
 func TestNothingToRewind(t *testing.T) {
 	n := badNight(t)
 	s := newStage(t, 80, 24).diagnosed().update(n.seen[0])
-	for _, key := range []string{"(", ")", "{", "}"} {
+	for _, key := range []string{"(", ")", "{", "}", "b"} {
 		if s.step(key); !strings.Contains(s.m.flash.text, "--ring 0") || s.m.past.film != nil {
 			t.Errorf("%s says %q", key, s.m.flash.text)
 		}
+	}
+}
+
+// Keys that are pressed faster than the film can follow are one wish.
+func TestWishesAddUp(t *testing.T) {
+	at := time.Unix(1, 0)
+	for _, tt := range []struct {
+		all  []wish
+		want *wish
+	}{
+		{[]wish{{relists: -1}, {relists: -1}, {relists: -1}}, &wish{relists: -3}},
+		{[]wish{{relists: -1}, {relists: 1}}, nil},
+		{[]wish{{relists: -1}, {problems: 1}}, &wish{problems: 1}},
+		{[]wish{{problems: -1}, {problems: -1}}, &wish{problems: -2}},
+		{[]wish{{relists: -1}, {at: at}}, &wish{at: at}},
+		{[]wish{{at: at}, {relists: 1}}, &wish{relists: 1}},
+	} {
+		var got *wish
+		for _, w := range tt.all {
+			got = got.and(w)
+		}
+		if (got == nil) != (tt.want == nil) || got != nil && *got != *tt.want {
+			t.Errorf("%v: %v, want %v", tt.all, got, tt.want)
+		}
+	}
+	n := badNight(t)
+	s := n.live(t, 80, 24)
+	count := s.m.view.Relists.Count
+	first := s.press("(").cmd
+	s.press("(", "(").cmd = first
+	if s.drain(); s.m.view.Relists.Count != count-3 {
+		t.Errorf("three times at once it is relist %d, of %d", s.m.view.Relists.Count, count)
+	}
+	if s.press("esc", ")"); s.m.past.film != nil || !strings.Contains(s.m.flash.text, "this is live") {
+		t.Errorf("on from live it says %q", s.m.flash.text)
+	}
+}
+
+// A long recording is read while it is shown, and the bar says how far.
+func TestBarWhileTheScanGoesOn(t *testing.T) {
+	n := badNight(t)
+	s := newStage(t, 80, 24, func(c *Config) {
+		c.Film, _ = n.Film()
+		c.Source.Kind = "replay"
+	})
+	s.m.Init()
+	if s.press("."); !strings.Contains(s.rowOf("00:12:00"), "playing x2  reading 0%") {
+		t.Errorf("the bar is %q", s.rowOf("00:12:00"))
 	}
 }
 
@@ -333,7 +387,7 @@ func TestKeysInThePast(t *testing.T) {
 	for seed, s := range []*stage{n.live(t, 120, 40), n.replayed(t, 80, 24), n.live(t, 40, 10)} {
 		chance := rand.New(rand.NewPCG(uint64(seed), 1))
 		keys := strings.Fields("( ) { } ( { b esc j k 1 2 3 4 5 6 f enter tab / w W t x H v ? - 2 m space , . < > n N [ ] o Z F m L")
-		for range 120 {
+		for range 60 {
 			key := keys[chance.IntN(len(keys))]
 			if s.step(key); chance.IntN(10) == 0 {
 				w, h := 1+chance.IntN(200), 1+chance.IntN(50)

@@ -88,6 +88,9 @@ func (m *Model) due(scene *made) {
 
 // timePrompt asks for a time to go to.
 func (m *Model) timePrompt() {
+	if m.noPast() {
+		return
+	}
 	p := layer.NewPrompt("go to time", "", nil)
 	p.Hint = "such as " + replay.Times
 	p.Accepted = func(_ pane.Host, s string) error {
