@@ -16,6 +16,13 @@ import (
 // mostEvents is how many events a film remembers of the time before a scene.
 const mostEvents = 10_000
 
+const (
+	// knownEvery is how much time lies between two moments at which it is kept what diagnosis knows
+	// at least, and mostKnown how many there are at most: they are further apart in a long film.
+	knownEvery = 15 * time.Second
+	mostKnown  = 1000
+)
+
 // wakeEvery is after how many marks those are woken that wait for one.
 const wakeEvery = 256
 
@@ -31,7 +38,9 @@ type Film struct {
 	mu      sync.Mutex // guards what follows
 	news    *sync.Cond // of it
 	marks   []Mark
-	starts  []start // of each segment that has a mark
+	starts  []start       // of each segment that has a mark
+	known   []known       // in between
+	every   time.Duration // how far apart they are
 	events  []engine.Event
 	told    int   // how many events there were, those that are no longer in events among them
 	scanned bool  // to the end
@@ -49,12 +58,19 @@ type start struct {
 	told    int            // events before the run
 }
 
+// A known is what diagnosis knew before a mark.
+type known struct {
+	place int
+	at    time.Time
+	live  *diagnose.Live
+}
+
 var errEmpty = errors.New("replay: nothing is recorded yet")
 
 // New returns the film of a recording, of which nothing is known yet. Commands of the next steps
 // name the endpoint, which may be empty. The recording must stay open. It fails if that is empty.
 func New(r *record.Recording, endpoint string) (*Film, error) {
-	f := &Film{recording: r, heads: r.Heads(), endpoint: endpoint, end: r.End().Round(0)}
+	f := &Film{recording: r, heads: r.Heads(), endpoint: endpoint, end: r.End().Round(0), every: knownEvery}
 	if f.news = sync.NewCond(&f.mu); len(f.heads) == 0 {
 		return nil, errEmpty
 	}
@@ -98,12 +114,13 @@ func (f *Film) ended(err error) error {
 	return err
 }
 
-// begin takes down how diagnosis stands where a segment begins.
+// begin takes down what diagnosis knows where a segment begins, and now and then.
 func (f *Film) begin(r *reel, s record.Shown) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := len(f.starts)
 	if n > 0 && f.heads[f.starts[n-1].segment] == s.Head {
+		f.know(r, s.Snapshot.At.Round(0))
 		return
 	}
 	next := start{place: len(f.marks), fresh: n == 0 || s.Fresh, live: r.live.Fork(nil), told: f.told}
@@ -117,6 +134,22 @@ func (f *Film) begin(r *reel, s record.Shown) {
 		next.segment++
 	}
 	f.starts = append(f.starts, next)
+}
+
+// know takes down what diagnosis knows, if that was long ago.
+func (f *Film) know(r *reel, at time.Time) {
+	if n := len(f.known); n > 0 && at.Sub(f.known[n-1].at).Abs() < f.every {
+		return
+	}
+	f.known = append(f.known, known{len(f.marks), at, r.live.Fork(nil)})
+	if len(f.known) == mostKnown {
+		half := f.known[:0]
+		for i := 0; i < mostKnown; i += 2 {
+			half = append(half, f.known[i])
+		}
+		clear(f.known[len(half):])
+		f.known, f.every = half, 2*f.every
+	}
 }
 
 // mark takes down what was wrong at one moment.

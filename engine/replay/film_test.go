@@ -301,3 +301,22 @@ func TestScanThatIsGivenUp(t *testing.T) {
 		t.Error("a film of nothing")
 	}
 }
+
+// What is kept of a film of days is bounded, and further apart.
+func TestKnownIsBounded(t *testing.T) {
+	f := &Film{every: knownEvery}
+	r := &reel{film: f, live: diagnose.NewLive(nil, "")}
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 5 * mostKnown {
+		f.marks = append(f.marks, Mark{})
+		f.know(r, at.Add(time.Duration(i)*knownEvery))
+	}
+	if n := len(f.known); n < mostKnown/2 || n >= mostKnown || f.every != 8*knownEvery {
+		t.Errorf("%d are kept, every %v", n, f.every)
+	}
+	for i, k := range f.known[1:] {
+		if apart := k.at.Sub(f.known[i].at); apart != f.every {
+			t.Fatalf("%v between two, want %v", apart, f.every)
+		}
+	}
+}

@@ -23,7 +23,7 @@ const lately = time.Second
 // A Scene is what a view has to be shown one after the other, so that the last of it is the
 // moment that was asked for.
 type Scene struct {
-	Updates []diagnose.Update // none where that moment is shown already
+	Updates []diagnose.Update // none where that moment is shown already; those before the last may lack what was wrong
 	Reset   bool              // they go on from nothing that was shown before
 	Place   int               // of the last in the marks; -1 where the scan has not come so far
 }
@@ -35,6 +35,7 @@ type reel struct {
 	live   *diagnose.Live
 	place  int           // of what was read last; where it began less one at first
 	exact  bool          // place is one of the marks, or will be
+	judges int           // from which place on it is said what was wrong
 	next   engine.Update // that live reads
 	again  *record.Shown // was read too early; nil for none
 	begun  bool
@@ -70,6 +71,9 @@ func (r *reel) read(ctx context.Context) (s record.Shown, err error) {
 func (r *reel) diagnose(ctx context.Context, s record.Shown) (diagnose.Update, error) {
 	r.place++
 	s.Snapshot.Seq = uint64(r.place) + 1
+	if r.place < r.judges {
+		return diagnose.Update{Update: s.Update}, nil
+	}
 	r.next = s.Update
 	return r.live.Next(ctx)
 }
@@ -136,11 +140,11 @@ func (f *Film) find(ctx context.Context, place int, at time.Time, by int, step f
 
 // show returns the scene of a mark.
 func (f *Film) show(ctx context.Context, place int) (s Scene, err error) {
-	first, events, anew := f.way(place)
+	first, from, events, anew := f.way(place)
 	if anew {
 		f.leave()
-		f.at = f.reel(first.segment, first.live)
-		f.at.place = first.place - 1
+		f.at = f.reel(first.segment, from.live)
+		f.at.place, f.at.judges = first.place-1, from.place
 	}
 	s, err = f.play(ctx, Scene{Reset: anew}, place, time.Time{})
 	if len(events) > 0 && len(s.Updates) > 0 && s.Updates[0].Snapshot.Seq == uint64(first.place)+1 {
@@ -150,19 +154,25 @@ func (f *Film) show(ctx context.Context, place int) (s Scene, err error) {
 }
 
 // way returns how to come to a mark: on from where the film is, or anew from the beginning of a
-// segment, up to the first moment of which there were events.
-func (f *Film) way(place int) (first start, events []engine.Event, anew bool) {
+// segment, up to the first moment of which there were events; and from which mark on it has to be
+// said what was wrong.
+func (f *Film) way(place int) (first start, from known, events []engine.Event, anew bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	i := segmentOf(f.starts, place)
 	if r := f.at; r != nil && r.exact && r.place <= place && segmentOf(f.starts, r.place) >= i-1 {
-		return start{}, nil, false
+		return start{}, known{}, nil, false
 	}
 	for i > 0 && !f.starts[i].fresh && f.marks[place].At.Sub(f.marks[f.starts[i].place].At) < warm {
 		i--
 	}
 	first = f.starts[i]
-	return first, f.before(first.place, first), true
+	from = known{place: first.place, live: first.live}
+	at, _ := slices.BinarySearchFunc(f.known, place+1, func(k known, place int) int { return cmp.Compare(k.place, place) })
+	if at > 0 && f.known[at-1].place > first.place {
+		from = f.known[at-1]
+	}
+	return first, from, f.before(first.place, first), true
 }
 
 // segmentOf returns which start a mark comes after.
