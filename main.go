@@ -21,6 +21,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/record"
+	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/crash"
 	"github.com/plegtop/plegtop/ui/history"
@@ -213,6 +214,7 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 			ended <- err
 			cancel()
 		}()
+		src.Tape = tape
 		err = v(ctx, eng, src)
 		cancel()
 		return status(errors.Join(err, <-ended, endTape(tape)))
@@ -251,12 +253,43 @@ func replaying(ctx context.Context, o options.Options) int {
 		return cannotTell(o, err)
 	}
 	defer recording.Close()
+	if o.View == options.Screen {
+		return replayScreen(ctx, o, recording)
+	}
 	for f := recording.Play(time.Time{}).Feed(); f != nil; f = f.Rest() {
 		if err := lines.Watch(ctx, os.Stdout, diagnose.NewLive(f, recording.Heads()[0].Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces}); err != nil {
 			return complain(err, exitFailed)
 		}
 	}
 	return exitOK
+}
+
+// replayScreen shows a recording on the screen.
+func replayScreen(ctx context.Context, o options.Options, recording *record.Recording) int {
+	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
+		return cannotTell(o, err)
+	}
+	film, err := replay.New(recording, recording.Heads()[0].Endpoint)
+	if err != nil {
+		return cannotTell(o, err)
+	}
+	var at time.Time
+	if o.At != "" {
+		first, last := film.Span()
+		if at, err = replay.ParseTime(o.At, first, last); err != nil {
+			return cannotTell(o, fmt.Errorf("--at: %w", err))
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	head := film.Head()
+	config := settings(ctx, o, pane.Source{Kind: "replay", Node: head.Node, Endpoint: head.Endpoint, Scenario: head.Scenario})
+	config.Film, config.At = film, at
+	on := terminal.Options{Guard: new(terminal.Guard), Background: config.Follow}
+	if crash.IsChild() {
+		on.Status = crash.Status
+	}
+	return status(terminal.Run(ctx, ui.New(config), on))
 }
 
 // status prints err, unless that is done or says nothing new, and returns the
@@ -276,15 +309,10 @@ func status(err error) int {
 
 func screen(o options.Options, guard *terminal.Guard) live {
 	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
-		filters := history.Open()
-		config := ui.Config{
-			Context: ctx, Feed: diagnose.NewLive(eng.Feed(), src.Endpoint), Controls: eng, Source: src.Source, Director: src.Director, Captions: o.Captions,
-			Keys: o.Keys, Theme: o.Look(os.Getenv("COLORFGBG")), Follow: o.Theme == "", ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()), Mouse: o.Mouse,
-			Namespaces: o.Namespaces, Filter: o.Filter, History: filters.Lines(), Remember: filters.Remember,
-			Panes: pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time, Hidden: o.Hidden},
-			Save: func(node string, at time.Time, rows []model.Row) (string, error) {
-				return lines.Save(".", node, at, rows)
-			},
+		config := settings(ctx, o, src.Source)
+		config.Feed, config.Controls, config.Director, config.Captions = diagnose.NewLive(eng.Feed(), src.Endpoint), eng, src.Director, o.Captions
+		if src.Tape != nil && o.Ring > 0 {
+			config.Past = past{src.Tape, src.Endpoint}
 		}
 		on := terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Follow}
 		if crash.IsChild() {
@@ -293,6 +321,29 @@ func screen(o options.Options, guard *terminal.Guard) live {
 		return terminal.Run(ctx, ui.New(config), on)
 	}
 }
+
+// settings are what every screen has from the command line.
+func settings(ctx context.Context, o options.Options, src pane.Source) ui.Config {
+	filters := history.Open()
+	return ui.Config{
+		Context: ctx, Source: src,
+		Keys: o.Keys, Theme: o.Look(os.Getenv("COLORFGBG")), Follow: o.Theme == "", ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()), Mouse: o.Mouse,
+		Namespaces: o.Namespaces, Filter: o.Filter, History: filters.Lines(), Remember: filters.Remember,
+		Panes: pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time, Hidden: o.Hidden},
+		Save: func(node string, at time.Time, rows []model.Row) (string, error) {
+			return lines.Save(".", node, at, rows)
+		},
+	}
+}
+
+// past is what a recorder has in memory, as the screen rewinds to it.
+type past struct {
+	recorder *record.Recorder
+	endpoint string
+}
+
+// Film returns the film of what there is now.
+func (p past) Film() (*replay.Film, error) { return replay.New(p.recorder.Recording(), p.endpoint) }
 
 // untilSignal returns v, which a signal ends as well: with that status if it has to.
 func untilSignal(status int, v view) view {

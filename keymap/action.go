@@ -68,6 +68,16 @@ const (
 	Save       Action = "save"
 	Relists    Action = "relists"
 
+	// The past: what was recorded.
+	RelistBefore  Action = "relist-before"
+	RelistAfter   Action = "relist-after"
+	ProblemBefore Action = "problem-before"
+	ProblemAfter  Action = "problem-after"
+	GoToTime      Action = "go-to-time"
+	Play          Action = "play"
+	PlaySlower    Action = "play-slower"
+	PlayFaster    Action = "play-faster"
+
 	// The demo: how its script goes on.
 	Captions     Action = "captions"
 	Director     Action = "director"

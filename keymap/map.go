@@ -23,6 +23,7 @@ const (
 	Picking                     // rows are switched on and off
 	Stepping                    // one goes on step by step
 	Directing                   // a demo is directed
+	Replaying                   // a recording is played
 )
 
 // A Group is a heading of the help screen.
@@ -34,11 +35,12 @@ const (
 	View
 	Events
 	Moving
+	Past
 	Demo
 	groups
 )
 
-var groupNames = [groups]string{"General", "Relist", "View", "Events and texts", "Moving", "Demo"}
+var groupNames = [groups]string{"General", "Relist", "View", "Events and texts", "Moving", "Rewind and replay", "Demo"}
 
 // String returns the heading.
 func (g Group) String() string {
@@ -63,7 +65,7 @@ var scopes = []struct {
 	name string
 }{
 	{Folding, "rows that fold"}, {Following, "events"}, {Matching, "texts, time"}, {Wrapping, "raw answers"},
-	{Picking, "lists to pick from"}, {Directing, "director"}, {Stepping, "step by step"},
+	{Picking, "lists to pick from"}, {Directing, "director"}, {Stepping, "step by step"}, {Replaying, "replay"},
 }
 
 // Where names the places of a key that does not work everywhere, such as " (pods)";

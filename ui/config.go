@@ -7,6 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/model"
@@ -42,7 +43,7 @@ type Controls interface {
 	Raw(ctx context.Context, uid pleg.UID) ([]byte, error)
 }
 
-// Config is all that the screen needs. Feed, Controls and Keys must be set; the
+// Config is all that the screen needs. Keys must be set, and Feed and Controls or Film; the
 // zero value of everything else is a good choice.
 type Config struct {
 	Context  context.Context // ends waiting commands; Background if nil
@@ -52,6 +53,10 @@ type Config struct {
 	Source   pane.Source
 	Director director.Director // of a demo; nil on a node
 	Captions bool              // of the demo's script, from the start
+	Past     Past              // to rewind to; nil where nothing is kept of it
+
+	Film *replay.Film // to be shown in the place of a Feed; nil else
+	At   time.Time    // where it begins, standing still; zero for its beginning, from where it is played
 
 	Theme   theme.Theme // the default theme if it has no name
 	Follow  bool        // the theme becomes the one for the terminal's background once that is told

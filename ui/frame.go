@@ -39,10 +39,12 @@ func (m *Model) line(l *text.Line, y int) {
 	switch {
 	case y == m.height-1:
 		m.footer(l)
+	case y == m.height-1-at.bar:
+		m.timeBar(l)
 	case y >= at.header && y < at.header+at.said:
 		m.says(l, y-at.header)
 	case at.tiny:
-		m.header.Tiny(l, theme.When(y < at.header, y, y-at.said), m.height-1-at.said)
+		m.header.Tiny(l, theme.When(y < at.header, y, y-at.said), m.height-1-at.said-at.bar)
 	case y < at.header:
 		m.header.Draw(l, y)
 	case y < at.body:
@@ -247,6 +249,9 @@ func (m *Model) foot() pane.Pane {
 // useful returns the keys that are named here. On the smallest screens those
 // come first that lead to the panes.
 func (m *Model) useful() []keymap.Entry {
+	if m.past.film != nil {
+		return m.pastKeys()
+	}
 	if !m.layout.tiny {
 		return m.cfg.Keys.Entries(m.active().Info().Footer)
 	}

@@ -46,13 +46,13 @@ func (m *Model) press(k tea.KeyPressMsg) {
 		if m.offer(p, k) {
 			return
 		}
-		if in := p.Info(); !in.Foot {
-			m.act(m.cfg.Keys.Action(k, in.Scope))
-			m.hint(k, in.Scope)
+		if in := m.scope(p); !p.Info().Foot {
+			m.act(m.cfg.Keys.Action(k, in))
+			m.hint(k, in)
 			return
 		}
 	}
-	in := m.panes[m.focus].Info().Scope
+	in := m.scope(m.panes[m.focus])
 	m.actPane(m.cfg.Keys.Action(k, in))
 	m.hint(k, in)
 }
@@ -82,7 +82,16 @@ func (m *Model) offer(p pane.Pane, k tea.KeyPressMsg) bool {
 			return true
 		}
 	}
-	return m.do(p, m.cfg.Keys.Action(k, p.Info().Scope))
+	return m.do(p, m.cfg.Keys.Action(k, m.scope(p)))
+}
+
+// scope returns what can be done by keys while a pane has them.
+func (m *Model) scope(p pane.Pane) keymap.Scope {
+	in := p.Info().Scope
+	if m.cfg.replays() && in&(keymap.Picking|keymap.Stepping) == 0 {
+		in |= keymap.Replaying
+	}
+	return in
 }
 
 // do has a pane do what an action asks for, and reports whether it is one of its own.
@@ -110,6 +119,9 @@ func (m *Model) actPane(a keymap.Action) {
 
 // act does an action of the screen as a whole, and reports whether it is one.
 func (m *Model) act(a keymap.Action) bool {
+	if m.gone(a) {
+		return true
+	}
 	if n := a.Pane(); n > 0 && n <= len(m.panes) {
 		m.Focus(m.panes[n-1])
 		return true
@@ -137,6 +149,14 @@ var actions = map[keymap.Action]func(*Model){
 	keymap.Answer:        (*Model).showAnswer,
 	keymap.Commands:      (*Model).commands,
 	keymap.FullScreen:    func(m *Model) { m.full, m.chosen = !m.full, true },
+	keymap.RelistBefore:  func(m *Model) { m.want(wish{relists: -1}) },
+	keymap.RelistAfter:   func(m *Model) { m.want(wish{relists: 1}) },
+	keymap.ProblemBefore: func(m *Model) { m.want(wish{problems: -1}) },
+	keymap.ProblemAfter:  func(m *Model) { m.want(wish{problems: 1}) },
+	keymap.GoToTime:      (*Model).timePrompt,
+	keymap.Play:          (*Model).playOn,
+	keymap.PlaySlower:    func(m *Model) { m.speed(0.5) },
+	keymap.PlayFaster:    func(m *Model) { m.speed(2) },
 	keymap.Freeze:        (*Model).freeze,
 	keymap.ZoomIn:        func(m *Model) { m.view.Axis.Zoom(-1) },
 	keymap.ZoomOut:       func(m *Model) { m.view.Axis.Zoom(1) },
@@ -169,7 +189,8 @@ func (m *Model) back() {
 		m.Say("request cancelled")
 	case n > 0:
 		m.Close(m.layers[n-1])
-	case m.cancelSweep():
+	case m.leavePast():
+	case !m.cfg.replays() && m.cancelSweep():
 	case m.full:
 		m.full = false
 	case m.view.Filter.Text != "":

@@ -21,6 +21,7 @@ type layout struct {
 	header int  // lines
 	said   int  // lines below the header: what the script of a demo does
 	alerts int  // lines below that
+	bar    int  // lines above the last: the time bar
 	body   int  // the first line of the panes
 	lines  int  // of the body
 	boxes  []box
@@ -68,15 +69,17 @@ func (m *Model) form() form {
 	return tall
 }
 
-// settle gives all panes the view as it is now, and works out where they are: how wide they
+// settle puts the pods in order, gives all panes the view as it is now, and works out where they are: how wide they
 // are follows from the screen alone, how high from what they want in that width.
 func (m *Model) settle() {
+	m.order()
 	if d := m.cfg.Director; d != nil {
 		m.view.Source.Still = d.State().Frozen
 	}
 	m.give(false)
 	m.preview = m.followed()
 	m.arrange()
+	m.settleBar()
 	m.give(true)
 	m.showPreview()
 }
@@ -124,6 +127,9 @@ func (m *Model) arrange() {
 	default:
 		l.said = 3
 	}
+	if m.barShown() {
+		l.bar = 1
+	}
 	room := m.headerRoom(nil)
 	if l.header = room.Lines; room.Led { // an answer is seldom as long as it may be
 		m.header.Observe(&m.view, room)
@@ -144,13 +150,13 @@ func (m *Model) arrange() {
 // divide gives so many lines to alerts, and the panes what is left.
 func (l *layout) divide(height, alerts int) {
 	l.alerts, l.body = alerts, l.header+l.said+alerts
-	l.lines = max(0, height-l.body-1)
+	l.lines = max(0, height-l.body-1-l.bar)
 }
 
 // caption returns what the script of a demo does now, which may be something else a moment
 // later; zero if that is not to be shown.
 func (m *Model) caption() director.Caption {
-	if !m.captions || m.cfg.Director == nil || m.height < leastBody {
+	if !m.captions || m.cfg.Director == nil || m.past.live != nil || m.height < leastBody {
 		return director.Caption{}
 	}
 	return m.cfg.Director.State().Caption

@@ -41,6 +41,7 @@ type Model struct {
 	layout        layout
 	given         []place // in which panes and layers were given the view, in their order
 
+	past     recorded
 	streams  streams
 	captions bool
 	flash    flash
@@ -65,6 +66,10 @@ func newModel(cfg Config, panes []func(pane.Settings) pane.Pane) *Model {
 		Pods: new(model.Pods), Journal: model.NewJournal(cfg.EventsKept), Axis: widget.NewAxis(),
 	}
 	m.found.Headline.Word, m.found.Headline.Text = "STARTING", "waiting for the first answers of kubelet and runtime"
+	if cfg.replays() {
+		m.found.Headline.Text = "reading the recording"
+	}
+	m.badge()
 	m.view.Filter.Namespaces = cfg.Namespaces
 	names := make([]string, len(panes))
 	for i, open := range panes {
@@ -78,14 +83,17 @@ func newModel(cfg Config, panes []func(pane.Settings) pane.Pane) *Model {
 	if err := m.SetFilter(cfg.Filter); err != nil {
 		m.Say("filter " + cfg.Filter + ": " + err.Error())
 	}
-	m.order()
 	m.settle()
 	return m
 }
 
-// Init waits for the first update.
+// Init waits for the first update, or begins to show a recording.
 func (m *Model) Init() tea.Cmd {
-	m.later(m.wait())
+	if m.cfg.replays() {
+		m.beginReplay()
+	} else {
+		m.later(m.wait())
+	}
 	return m.pending()
 }
 
@@ -97,8 +105,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case updateMsg:
 		m.update(msg)
 	case endedMsg:
-		m.err = msg.err
-		m.later(tea.Quit)
+		m.ended(msg.err)
 	case tea.KeyPressMsg:
 		m.press(msg)
 	case tea.PasteMsg:
@@ -109,9 +116,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.background(msg.IsDark())
 	case pane.Reply:
 		m.replies = append(m.replies, msg)
+	case pastMsg:
+		msg(m)
 	}
 	m.answer()
-	m.order()
 	m.settle()
 	return m, m.pending()
 }
@@ -176,29 +184,38 @@ func (m *Model) wait() tea.Cmd {
 	}
 }
 
+func (m *Model) ended(err error) {
+	m.err = err
+	m.later(tea.Quit)
+}
+
 // update takes over an update, or holds it while the screen is frozen.
 func (m *Model) update(msg updateMsg) {
 	m.view.Latest = msg.Snapshot
 	m.followStreams()
-	if m.view.Frozen {
-		m.hold(msg)
-	} else {
+	switch p := m.past.live; {
+	case p != nil:
+		m.hold(msg, p.journal)
+	case m.view.Frozen:
+		m.hold(msg, m.view.Journal)
+	default:
 		m.observe(msg)
 	}
+	m.badge()
 	m.later(m.wait())
 }
 
-// hold keeps what arrives while the screen is frozen: the newest snapshot, and
+// hold keeps what arrives while the screen is frozen, or shows the past: the newest snapshot, and
 // as many events as the journal would keep, which counts those before them as lost. What a
 // snapshot tells of the last minutes the journal takes down of each.
-func (m *Model) hold(u updateMsg) {
+func (m *Model) hold(u updateMsg, journal *model.Journal) {
 	m.held.Events = append(m.held.Events, u.Events...)
 	u.Events = m.held.Events
 	if over := len(u.Events) - m.cfg.EventsKept; over > m.cfg.EventsKept/8 {
 		u.Events = slices.Clone(u.Events[over:])
 	}
 	m.held = u
-	m.view.Journal.Hold(u.Snapshot)
+	journal.Hold(u.Snapshot)
 }
 
 func (m *Model) observe(u updateMsg) {
@@ -226,10 +243,15 @@ func (m *Model) freeze() {
 		m.Say("screen frozen: the engine goes on, what is shown stands still")
 		return
 	}
+	m.catchUp("caught up")
+}
+
+// catchUp shows what was held, and says so.
+func (m *Model) catchUp(said string) {
 	if m.held.Snapshot != nil {
 		m.observe(m.held)
 	}
-	m.Say("caught up: " + text.Count(uint64(len(m.held.Events))) + " events")
+	m.Say(said + ": " + text.Count(uint64(len(m.held.Events))) + " events")
 	m.held = updateMsg{}
 }
 

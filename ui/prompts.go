@@ -58,7 +58,7 @@ func (m *Model) remember(filter string) {
 // commands lists what can be done here by name, with its key. What is chosen is done as by that.
 func (m *Model) commands() {
 	var all []widget.Choice
-	for _, e := range m.cfg.Keys.Here(m.active().Info().Scope) {
+	for _, e := range m.cfg.Keys.Here(m.scope(m.active())) {
 		if e.Action != keymap.Commands {
 			all = append(all, widget.Choice{Name: string(e.Action), Note: e.Binding.Help().Key + "  " + e.Binding.Help().Desc})
 		}

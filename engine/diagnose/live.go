@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"slices"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/waits"
@@ -71,4 +72,19 @@ func Once(s *engine.Snapshot, endpoint string) Update {
 	defer views.Put(v)
 	found := v.diagnose()
 	return Update{Update: engine.Update{Snapshot: s}, Headline: v.headline(found), Findings: found, Waits: v.graph()}
+}
+
+// Fork returns a Live that reads another feed, and goes on from all that l knows now: what it
+// finds in the updates that l would read next is what l would find.
+func (l *Live) Fork(feed Feed) *Live {
+	return &Live{feed: feed, endpoint: l.endpoint, tracker: l.tracker.clone(), steady: l.steady}
+}
+
+// clone returns a tracker that goes on without changing t.
+func (t *tracker) clone() tracker {
+	c := tracker{past: slices.Clone(t.past)}
+	for _, k := range t.known {
+		c.known = append(c.known, new(*k))
+	}
+	return c
 }

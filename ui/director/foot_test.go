@@ -53,7 +53,7 @@ func TestKeys(t *testing.T) {
 		{"no slower", ", , ,", "x1/4", "", "tour goes no slower"},
 		{"faster", ". . .", "x8", "", ""},
 		{"no faster", ". . . .", "x8", "", "tour goes no faster"},
-		{"restart", "b", "tour", "restart", ""},
+		{"restart", "B", "tour", "restart", ""},
 		{"next scenario", "a", "quiet", "", ""},
 		{"the one before", "A", "clock-step", "", ""},
 	} {
@@ -121,9 +121,9 @@ func TestAllKeysAreNamed(t *testing.T) {
 		change func(*script.State)
 		want   string
 	}{
-		{118, func(*script.State) {}, "  P freeze world  s step  , . speed  b begin again  a A scenario  i faults  C captions  esc back"},
-		{78, func(*script.State) {}, "  P freeze world  s step  , . speed  b  a A  i  C  esc"},
-		{78, long, "  P  s  , .  b  a A  i  C  esc"},
+		{118, func(*script.State) {}, "  P freeze world  s step  , . speed  B begin again  a A scenario  i faults  C captions  esc back"},
+		{78, func(*script.State) {}, "  P freeze world  s step  , . speed  B  a A  i  C  esc"},
+		{78, long, "  P  s  , .  B  a A  i  C  esc"},
 	} {
 		_, st := stage(tt.w, tt.change)
 		if got := strings.TrimRight(st.Text(), " \n"); !strings.HasSuffix(got, tt.want) {

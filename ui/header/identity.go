@@ -52,6 +52,7 @@ func (h *Header) badges() (all []text.Span) {
 	add(h.v.Source.Still, h.pen.BadgeFrozen, "WORLD FROZEN")
 	add(h.v.Paused, h.pen.BadgePaused, "RELIST PAUSED")
 	add(h.v.Frozen, h.pen.BadgeFrozen, "SCREEN FROZEN")
+	add(h.v.Past != "", h.pen.BadgePaused, h.v.Past)
 	return all
 }
 

@@ -14,6 +14,8 @@ import (
 type Prompt struct {
 	foot
 
+	// Hint says what can be typed, while nothing is.
+	Hint string
 	// Changed is called with every change of the text. Its error is shown after the
 	// text.
 	Changed func(h pane.Host, text string) error
@@ -133,7 +135,7 @@ func (p *Prompt) Draw(l *text.Line, _ int, _ bool) {
 	wrong := ""
 	if p.err != nil {
 		wrong = p.err.Error()
-		room -= min(text.Width(wrong)+2, room/2)
+		room -= min(text.Width(wrong)+2, max(room/2, room-text.Width(p.Value())-2))
 	}
 	all, at := []rune(p.Value()), p.input.Position()
 	before, under, after := all[:at], " ", ""
@@ -149,6 +151,10 @@ func (p *Prompt) Draw(l *text.Line, _ int, _ bool) {
 		kept = l.Keep(l.Left() - room + text.Width(string(before)))
 	}
 	l.Put(t.Input, after)
+	if p.Value() == "" && p.err == nil {
+		l.Space(1)
+		l.Put(t.Dim, p.Hint)
+	}
 	l.Release(kept)
 	if p.err != nil {
 		l.Space(2)

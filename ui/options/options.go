@@ -56,6 +56,7 @@ type Options struct {
 	Record string        // the file that all that happens is written to; empty for none
 	Ring   time.Duration // what is kept in memory; 0 for nothing
 	Replay string        // the recording to show; empty for none
+	At     string        // the moment of it, in the words of [replay.ParseTime]; empty for its beginning
 
 	JSON                   bool
 	DOT                    string // of check: "all" for the whole graph of who waits for whom, or a finding's id; empty for none
@@ -170,6 +171,7 @@ func (o *Options) groups() []group {
 			{name: "ring", kind: "duration", set: into(&o.Ring, durationOrNone), preset: "15m", usage: "keep so much of what happened in memory, 32 MiB at most; 0: nothing"},
 			{name: "record", kind: "file", set: into(&o.Record, word), usage: "write all that happens to this file, from which --replay shows it again; one that is a recording is continued"},
 			{name: "replay", kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
+			{name: "at", kind: "time", short: "t", set: into(&o.At, word), typed: true, usage: "begin the recording at this time, standing still: -10m (before its end), 2am, 02:13, 02:13:05 or an RFC 3339 time"},
 		}},
 		{"check and watch", []flag{
 			{name: "output", kind: "format", short: "o", set: o.setOutput, preset: "text", typed: true, usage: "text or json; of check also dot: who waits for whom, for Graphviz, dot=ID of that finding alone"},

@@ -173,6 +173,8 @@ func (l line) sense() error {
 		return errors.New("--captions: only with --demo")
 	case l.Demo == "" && typed("expected-events"):
 		return errors.New("--expected-events: only with --demo")
+	case l.Replay == "" && typed("at"):
+		return errors.New("--at: only with --replay")
 	}
 	return l.fits(typed)
 }

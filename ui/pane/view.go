@@ -30,6 +30,7 @@ type View struct {
 	Theme            *theme.Theme
 	Keys             keymap.Map // for texts that name a key
 	Frozen           bool       // the screen stands still, the engine goes on
+	Past             string     // that something recorded is shown, and from when; empty while it is live
 }
 
 // Pen returns what the view is drawn with.

@@ -40,6 +40,7 @@ type Symbols struct {
 	Blind  string   // while nothing could be seen
 	Pause  string   // while the relist was paused
 	Cursor string   // above the moment that the cursor is on
+	Track  []string // a stretch of a recording, by how bad it was: not known, sound, warning, critical; each without and with events
 }
 
 // Unicode is the ordinary set, for terminal emulators. The fonts of the Linux
@@ -58,6 +59,7 @@ var Unicode = Symbols{
 	Dots:        braille(),
 	Shades:      []string{"░", "▒", "▓", "█"},
 	Made:        "╌", Run: "━", Ended: "┈", Lag: "░", Sight: "◦", Blind: "╱", Pause: "║", Cursor: "▼",
+	Track: []string{"·", "·", "─", "┴", "━", "┻", "█", "▓"},
 }
 
 // ASCII is the set for terminals and fonts that have nothing else.
@@ -76,6 +78,7 @@ var ASCII = Symbols{
 	Dots:        higher(" ", ".", ":", "+", "#"),
 	Shades:      []string{".", ":", "+", "#"},
 	Made:        ".", Run: "=", Ended: "_", Lag: "%", Sight: "'", Blind: "/", Pause: "|", Cursor: "v",
+	Track: []string{".", ".", "-", "'", "=", "\"", "#", "%"},
 }
 
 // dotsHigh is how many dots a cell is high.

@@ -21,6 +21,9 @@ func Hints(l *text.Line, p Pen, keys []keymap.Entry, all bool) {
 		gap, key := spelled(keys, i)
 		if !all {
 			need += gap + text.Width(key)
+			if i+1 < len(keys) && keys[i+1].Short == e.Short && need+2+1+text.Width(e.Short) > room {
+				return // a key without its word says nothing
+			}
 		}
 		last := i+1 == len(keys) || keys[i+1].Short != e.Short
 		if last {

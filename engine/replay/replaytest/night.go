@@ -1,0 +1,171 @@
+// Package replaytest makes recordings for tests: an engine watches a runtime that nobody else
+// sees, in the time of [testing/synctest], which takes none.
+package replaytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/record"
+)
+
+// A Night is what happens on a node whose pods have two containers each.
+type Night struct {
+	Pods     int
+	For      time.Duration
+	Segments time.Duration // of the recording
+	Changes  time.Duration // from one end or start of a container to the next; 0 for none
+	Troubles []Trouble
+}
+
+// A Trouble is a call that hangs until its deadline, whatever it asks for.
+type Trouble struct {
+	Op       call.Operation
+	From, To time.Duration // from the beginning of the night
+}
+
+// Record returns the recording of a night, and what a reader of the engine's feed saw of it.
+func Record(t *testing.T, n Night) (*record.Recorder, []engine.Update) {
+	recorder := record.NewRecorder(record.Options{
+		Ring: 1000 * time.Hour, Bytes: 1 << 30, Segments: n.Segments,
+		Head: record.Head{Plegtop: "test", Node: "worker-17", Source: "cri", Endpoint: "unix:///run/containerd/containerd.sock"},
+	})
+	var seen []engine.Update
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), n.For)
+		defer cancel()
+		eng, err := engine.New(engine.Config{Runtime: newRuntime(n), Tape: recorder, Clock: utc{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- eng.Run(ctx) }()
+		for feed := eng.Feed(); ; {
+			u, err := feed.Next(context.WithoutCancel(ctx))
+			if err != nil {
+				break
+			}
+			seen = append(seen, u)
+		}
+		<-ended
+	})
+	return recorder, seen
+}
+
+// utc is the time of the test, which is to look the same in all time zones.
+type utc struct{}
+
+func (utc) Now() time.Time                     { return time.Now().UTC() }
+func (utc) Real(d time.Duration) time.Duration { return d }
+
+// A runtime is that of a night.
+type runtime struct {
+	Night
+	began      time.Time
+	sandboxes  []pleg.ListedSandbox
+	containers []pleg.ListedContainer
+	place      map[string]int
+}
+
+func newRuntime(n Night) *runtime {
+	r := &runtime{Night: n, began: time.Now().UTC(), place: map[string]int{}}
+	for i := range n.Pods {
+		ref := pleg.PodRef{Namespace: "shop", Name: fmt.Sprintf("web-%03d", i), UID: pleg.UID(fmt.Sprintf("uid-%03d", i))}
+		r.sandboxes = append(r.sandboxes, pleg.ListedSandbox{Pod: ref, Sandbox: pleg.Sandbox{ID: fmt.Sprintf("sandbox-%03d", i), State: pleg.Running, CreatedAt: r.began}})
+		for _, name := range []string{"app", "proxy"} {
+			id := fmt.Sprintf("%s-%03d", name, i)
+			r.place[id] = len(r.containers)
+			r.containers = append(r.containers, pleg.ListedContainer{Pod: ref, Container: pleg.Container{ID: id, Name: name, State: pleg.Running, CreatedAt: r.began}})
+		}
+	}
+	return r
+}
+
+// state returns how container i stands now: one after the other ends and starts.
+func (r *runtime) state(i int) pleg.State {
+	if r.Changes > 0 {
+		n := int(time.Since(r.began) / r.Changes)
+		if turns := (n + len(r.containers) - 1 - i) / len(r.containers); turns%2 == 1 {
+			return pleg.Exited
+		}
+	}
+	return pleg.Running
+}
+
+// answer takes the time of a call, or hangs. No two calls end at one moment, so that each night is
+// the same.
+func (r *runtime) answer(ctx context.Context, op call.Operation, id string) error {
+	time.Sleep(time.Millisecond)
+	defer time.Sleep(time.Duration(crc32.ChecksumIEEE([]byte(op.String()+id)) % 1e6))
+	for _, trouble := range r.Troubles {
+		rest := time.Until(r.began.Add(trouble.To))
+		if trouble.Op != op || rest <= 0 || time.Since(r.began) < trouble.From {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return &call.Error{Kind: call.ErrDeadline, Op: op, Code: "DeadlineExceeded", Text: "context deadline exceeded"}
+		case <-time.After(rest):
+		}
+	}
+	return ctx.Err()
+}
+
+func (r *runtime) Version(ctx context.Context) (pleg.Version, error) {
+	return pleg.Version{RuntimeName: "containerd", RuntimeVersion: "2.1.0", APIVersion: "v1"}, r.answer(ctx, call.Version, "")
+}
+
+func (r *runtime) Status(ctx context.Context) ([]pleg.Condition, error) {
+	return []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}}, r.answer(ctx, call.Status, "")
+}
+
+func (r *runtime) ListPodSandbox(ctx context.Context, uid pleg.UID) (all []pleg.ListedSandbox, err error) {
+	err = r.answer(ctx, call.ListPodSandbox, string(uid))
+	for _, s := range r.sandboxes {
+		if uid == "" || s.Pod.UID == uid {
+			all = append(all, s)
+		}
+	}
+	return all, err
+}
+
+func (r *runtime) ListContainers(ctx context.Context, uid pleg.UID) (all []pleg.ListedContainer, err error) {
+	err = r.answer(ctx, call.ListContainers, string(uid))
+	for i, c := range r.containers {
+		if c.State = r.state(i); uid == "" || c.Pod.UID == uid {
+			all = append(all, c)
+		}
+	}
+	return all, err
+}
+
+func (r *runtime) PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, error) {
+	for i, s := range r.sandboxes {
+		if s.ID == id {
+			return pleg.SandboxStatus{ID: id, Pod: s.Pod, State: pleg.Running, CreatedAt: r.began, IPs: []string{fmt.Sprintf("10.0.0.%d", i)}}, r.answer(ctx, call.PodSandboxStatus, id)
+		}
+	}
+	return pleg.SandboxStatus{}, &call.Error{Kind: call.ErrNotFound, Op: call.PodSandboxStatus, Code: "NotFound", Text: "not found"}
+}
+
+func (r *runtime) ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error) {
+	err := r.answer(ctx, call.ContainerStatus, id)
+	i := r.place[id]
+	s := pleg.ContainerStatus{ID: id, Name: r.containers[i].Name, State: r.state(i), CreatedAt: r.began, StartedAt: r.began}
+	if s.State == pleg.Exited {
+		s.ExitCode, s.Reason, s.FinishedAt = 1, "Error", time.Now().UTC()
+	}
+	return s, err
+}
+
+func (r *runtime) Raw(context.Context, call.Operation, string) ([]byte, error) {
+	return nil, errors.New("there is none")
+}

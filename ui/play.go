@@ -1,0 +1,168 @@
+package ui
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine/replay"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane"
+)
+
+// play is how a recording is played.
+type play struct {
+	on    bool
+	times float64 // as fast as it was recorded
+	count int     // of the starts
+}
+
+const (
+	slowest, fastest = 0.25, 64
+	// longestGap is how long a screen stands still where nothing was recorded: plegtop was
+	// stopped, or another run begins.
+	longestGap = 3 * time.Second
+)
+
+// replays reports whether the screen shows a recording and nothing live.
+func (c *Config) replays() bool { return c.Film != nil }
+
+// beginReplay begins to show the recording of a replay.
+func (m *Model) beginReplay() {
+	at := m.cfg.At
+	m.past.play = play{on: at.IsZero(), times: 1}
+	if at.IsZero() {
+		at, _ = m.cfg.Film.Span()
+	}
+	m.past.wish = &wish{at: at}
+	m.rewind(m.cfg.Film, nil)
+}
+
+// playOn plays the recording, or has it stand still.
+func (m *Model) playOn() {
+	p := &m.past.play
+	p.on = !p.on
+	p.count++
+	if ahead := m.past.ahead; p.on && ahead != nil {
+		m.due(ahead)
+	}
+	m.grant()
+}
+
+// speed plays faster or slower.
+func (m *Model) speed(times float64) {
+	p := &m.past.play
+	if p.times*times < slowest || p.times*times > fastest {
+		m.Say("the recording goes no " + map[bool]string{true: "faster", false: "slower"}[times > 1])
+		return
+	}
+	p.times *= times
+	if m.past.ahead != nil && p.on {
+		p.count++
+		m.due(m.past.ahead)
+	}
+}
+
+// due shows the next moment of a recording when its time has come.
+func (m *Model) due(scene *made) {
+	p := &m.past
+	if len(scene.Updates) == 0 {
+		return
+	}
+	p.ahead = scene
+	count, film := p.play.count, p.film
+	wait := time.Duration(float64(scene.Updates[0].Snapshot.At.Round(0).Sub(m.view.At.Round(0))) / p.play.times)
+	m.later(m.tick(min(max(wait, 0), longestGap), func(time.Time) tea.Msg {
+		return pastMsg(func(m *Model) {
+			if p := &m.past; p.film == film && p.ahead == scene && p.play.on && p.play.count == count {
+				p.ahead = nil
+				m.showScene(scene)
+				m.grant()
+			}
+		})
+	}))
+}
+
+// timePrompt asks for a time to go to.
+func (m *Model) timePrompt() {
+	if m.noPast() {
+		return
+	}
+	p := layer.NewPrompt("go to time", "", nil)
+	p.Hint = "such as " + replay.Times
+	p.Accepted = func(_ pane.Host, s string) error {
+		first, last := m.span()
+		at, err := replay.ParseTime(s, first, last)
+		if err == nil {
+			m.want(wish{at: at})
+		}
+		return err
+	}
+	m.Open(p)
+}
+
+// span returns from when to when there is a past.
+func (m *Model) span() (first, last time.Time) {
+	if f := m.past.film; f != nil {
+		return f.Span()
+	}
+	return time.Time{}, m.view.Latest.At.Round(0)
+}
+
+// asks are the actions that want something of the engine, or have the screen stand still.
+var asks = map[keymap.Action]bool{
+	keymap.PauseRelist: true, keymap.RelistNow: true, keymap.ReinspectPod: true, keymap.Sweep: true, keymap.PeriodUp: true, keymap.PeriodDown: true,
+	keymap.EventSources: true, keymap.Raw: true, keymap.Freeze: true,
+}
+
+// gone says of an action that wants something of the engine that this is the past, and reports
+// whether it is.
+func (m *Model) gone(a keymap.Action) bool {
+	switch {
+	case !asks[a] || m.view.Past == "":
+		return false
+	case m.cfg.replays():
+		m.Say("this is a recording: nobody is there to be asked")
+	case a == keymap.Freeze:
+		m.Say("this is the past, which stands still: " + m.Keys(keymap.Back) + " returns to live")
+	default:
+		m.Say("this is the past: " + m.Keys(keymap.Back) + " returns to live, where that can be asked for")
+	}
+	return true
+}
+
+// playing says how a recording is played.
+func (p *recorded) playing() string {
+	switch {
+	case !p.play.on:
+		return "paused"
+	case p.play.times == 1:
+		return "playing"
+	case p.play.times < 1:
+		return "playing x1/" + strconv.FormatFloat(1/p.play.times, 'f', -1, 64)
+	}
+	return "playing x" + strconv.FormatFloat(p.play.times, 'f', -1, 64)
+}
+
+// pastKeys are the keys that are named while the past is shown: those of it first.
+func (m *Model) pastKeys() []keymap.Entry {
+	all := []keymap.Action{keymap.RelistBefore, keymap.RelistAfter, keymap.ProblemBefore, keymap.ProblemAfter, keymap.GoToTime, keymap.Back}
+	if m.cfg.replays() {
+		all = append([]keymap.Action{keymap.Play, keymap.PlaySlower, keymap.PlayFaster}, all[:5]...)
+	}
+	for _, a := range m.active().Info().Footer {
+		if !slices.Contains(all, a) && !asks[a] && (a != keymap.Fold || !m.cfg.replays()) { // whose key plays
+			all = append(all, a)
+		}
+	}
+	keys := m.cfg.Keys.Entries(all)
+	for i := range keys {
+		if keys[i].Action == keymap.Back && len(m.layers) == 0 {
+			keys[i].Short = "live"
+		}
+	}
+	return keys
+}
