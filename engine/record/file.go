@@ -32,7 +32,7 @@ type file struct {
 
 	mu     sync.Mutex // guards what follows
 	queue  []part
-	queued int
+	queued int // bytes that are not written yet
 	length int64         // of the file, with what waits
 	added  int64         // by us, also to those before
 	wake   chan struct{} // holds one token while there is something to write
@@ -237,6 +237,7 @@ func (f *file) run() {
 		timer.Reset(syncFor)
 		parts, closed := f.take()
 		err := f.put(parts)
+		f.written(parts)
 		if closed {
 			err = errors.Join(err, f.out.Sync(), f.out.Close())
 		} else if err == nil && !f.dirty.IsZero() && time.Since(f.dirty) >= syncFor {
@@ -255,8 +256,16 @@ func (f *file) run() {
 func (f *file) take() (parts []part, closed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	parts, f.queue, f.queued = f.queue, nil, 0
+	parts, f.queue = f.queue, nil
 	return parts, f.closed
+}
+
+func (f *file) written(parts []part) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range parts {
+		f.queued -= len(p.bytes)
+	}
 }
 
 func (f *file) fail(err error) {
