@@ -28,6 +28,7 @@ import (
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/recording"
 	"github.com/plegtop/plegtop/ui/source"
 	"github.com/plegtop/plegtop/ui/terminal"
 	"github.com/plegtop/plegtop/ui/text"
@@ -165,6 +166,8 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 		return untilSignal(exitCannotTell, checking(o)), nil
 	case options.Watch:
 		return untilSignal(exitOK, watching(o)), nil
+	case options.Record:
+		return untilSignal(exitOK, recordingOnly(o)), nil
 	case options.Bench:
 		return untilSignal(lines.ExitWarning, benching(o)), agreed(o)
 	}
@@ -181,8 +184,8 @@ func relist(o options.Options, src source.Source) engine.Config {
 	}
 }
 
-// A live view shows what an engine sees.
-type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
+// A live view shows what an engine sees, which the tape takes down.
+type live func(ctx context.Context, eng *engine.Engine, src source.Source, tape *recording.Tape) error
 
 // running returns the view that runs an engine beside v; the end of either ends
 // the other. A panic of the engine is handed to panicked first.
@@ -190,13 +193,11 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 	return func(ctx context.Context, src source.Source) int {
 		config := relist(o, src)
 		config.Mode, config.Streams = o.Mode, src.Streams(o.Events, o.ForceEvents)
-		tape, err := taping(o, src)
+		tape, err := recording.Open(o, src.Source, version)
 		if err != nil {
 			return complain(err, exitCannotTell)
 		}
-		if tape != nil {
-			config.Tape = tape
-		}
+		tape.For(&config)
 		eng, err := engine.New(config)
 		if err != nil {
 			return complain(err, exitCannotTell)
@@ -213,35 +214,10 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 			ended <- err
 			cancel()
 		}()
-		err = v(ctx, eng, src)
+		err = v(ctx, eng, src, tape)
 		cancel()
-		return status(errors.Join(err, <-ended, endTape(tape)))
+		return status(errors.Join(err, <-ended, tape.Close()))
 	}
-}
-
-// taping returns what takes down what an engine goes by; nil if nothing does.
-func taping(o options.Options, src source.Source) (*record.Recorder, error) {
-	if o.Ring == 0 && o.Record == "" {
-		return nil, nil
-	}
-	r := record.NewRecorder(record.Options{
-		Ring: cmp.Or(o.Ring, -1),
-		Head: record.Head{Plegtop: version, Node: src.Node, Source: src.Kind, Endpoint: src.Endpoint, Scenario: src.Scenario},
-	})
-	if o.Record == "" {
-		return r, nil
-	}
-	return r, r.WriteTo(o.Record, 0)
-}
-
-// endTape has what was recorded written, as far as the disk takes it.
-func endTape(r *record.Recorder) error {
-	if r == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	return r.Close(ctx)
 }
 
 // replaying shows a recording: nothing of this machine is read.
@@ -275,16 +251,18 @@ func status(err error) int {
 }
 
 func screen(o options.Options, guard *terminal.Guard) live {
-	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
-		filters := history.Open()
+	return func(ctx context.Context, eng *engine.Engine, src source.Source, tape *recording.Tape) error {
+		filters, notes := history.Open(), make(chan string, 1)
+		tape.OnSignal(ctx, func(said string) { notes <- said })
 		config := ui.Config{
-			Context: ctx, Feed: diagnose.NewLive(eng.Feed(), src.Endpoint), Controls: eng, Source: src.Source, Director: src.Director, Captions: o.Captions,
+			Context: ctx, Feed: tape.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint)), Controls: eng, Source: src.Source, Director: src.Director, Captions: o.Captions,
 			Keys: o.Keys, Theme: o.Look(os.Getenv("COLORFGBG")), Follow: o.Theme == "", ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()), Mouse: o.Mouse,
 			Namespaces: o.Namespaces, Filter: o.Filter, History: filters.Lines(), Remember: filters.Remember,
 			Panes: pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time, Hidden: o.Hidden},
 			Save: func(node string, at time.Time, rows []model.Row) (string, error) {
 				return lines.Save(".", node, at, rows)
 			},
+			SaveTape: tape.Save, Notes: notes,
 		}
 		on := terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Follow}
 		if crash.IsChild() {
@@ -305,11 +283,24 @@ func untilSignal(status int, v view) view {
 
 // watching returns the view that ends with its engine, whose last words it writes.
 func watching(o options.Options) view {
-	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
+	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source, tape *recording.Tape) error {
 		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
-		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
+		tape.OnSignal(ctx, note)
+		return lines.Watch(ctx, os.Stdout, tape.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint)), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
 	}, func(any, []byte) {}) // there is no terminal to give back
 }
+
+// recordingOnly returns the view that shows nothing, and writes all of it down.
+func recordingOnly(o options.Options) view {
+	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source, tape *recording.Tape) error {
+		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
+		tape.OnSignal(ctx, note)
+		return tape.Run(ctx, os.Stdout, src.Node, diagnose.NewLive(eng.Feed(), src.Endpoint))
+	}, func(any, []byte) {})
+}
+
+// note says something beside what a view writes.
+func note(said string) { complain(errors.New(said), exitOK) }
 
 // agreed returns an error if a real runtime may not be asked as often as o says.
 func agreed(o options.Options) error {

@@ -86,6 +86,9 @@ func newModel(cfg Config, panes []func(pane.Settings) pane.Pane) *Model {
 // Init waits for the first update.
 func (m *Model) Init() tea.Cmd {
 	m.later(m.wait())
+	if m.cfg.Notes != nil {
+		m.later(m.note)
+	}
 	return m.pending()
 }
 

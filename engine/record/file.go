@@ -32,7 +32,7 @@ type file struct {
 
 	mu     sync.Mutex // guards what follows
 	queue  []part
-	queued int // bytes that are not written yet
+	queued int           // bytes that are not written yet
 	length int64         // of the file, with what waits
 	added  int64         // by us, also to those before
 	wake   chan struct{} // holds one token while there is something to write
@@ -271,6 +271,9 @@ func (f *file) written(parts []part) {
 func (f *file) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if p, is := errors.AsType[*fs.PathError](err); is {
+		err = p.Err // the path is said already
+	}
 	if f.err == nil {
 		f.err = fmt.Errorf("record to %s: %w", f.path, err)
 	}

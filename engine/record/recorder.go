@@ -264,7 +264,7 @@ func (r *Recorder) State() engine.Recording {
 		if r.endedAt.IsZero() {
 			r.endedAt = r.at
 		}
-		s.Ended, s.EndedAt = err.Error(), r.endedAt
+		s.Ended, s.EndedAt = strings.TrimPrefix(err.Error(), "record to "+s.File+": "), r.endedAt
 	}
 	return s
 }

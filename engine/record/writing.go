@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// errOff says that there is nothing in memory that could be saved.
-var errOff = errors.New("nothing is kept in memory (--ring 0)")
+// ErrOff says that there is nothing in memory that could be saved.
+var ErrOff = errors.New("nothing is kept in memory (--ring 0)")
 
 const (
 	// around is how much before and after something critical a file gets, where it gets only that.
@@ -109,7 +109,7 @@ var errClosed = errors.New("the recording is closed")
 func (r *Recorder) Save(path string) (n int64, err error) {
 	recording := r.Recording()
 	if len(recording.segments) == 0 {
-		return 0, errOff
+		return 0, ErrOff
 	}
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *Recorder) Save(path string) (n int64, err error) {
 	}
 	n, err = recording.WriteTo(out)
 	if err = errors.Join(err, out.Close()); err != nil {
-		return n, fmt.Errorf("save the last minutes to %s: %w", path, err)
+		return n, errors.Join(fmt.Errorf("save the last minutes to %s: %w", path, err), os.Remove(path))
 	}
 	return n, nil
 }
