@@ -29,6 +29,7 @@ import (
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/recording"
 	"github.com/plegtop/plegtop/ui/source"
 	"github.com/plegtop/plegtop/ui/terminal"
 	"github.com/plegtop/plegtop/ui/text"
@@ -166,6 +167,8 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 		return untilSignal(exitCannotTell, checking(o)), nil
 	case options.Watch:
 		return untilSignal(exitOK, watching(o)), nil
+	case options.Record:
+		return untilSignal(exitOK, recordingOnly(o)), nil
 	case options.Bench:
 		return untilSignal(lines.ExitWarning, benching(o)), agreed(o)
 	}
@@ -182,7 +185,7 @@ func relist(o options.Options, src source.Source) engine.Config {
 	}
 }
 
-// A live view shows what an engine sees.
+// A live view shows what an engine sees, which the tape takes down.
 type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 
 // running returns the view that runs an engine beside v; the end of either ends
@@ -191,13 +194,11 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 	return func(ctx context.Context, src source.Source) int {
 		config := relist(o, src)
 		config.Mode, config.Streams = o.Mode, src.Streams(o.Events, o.ForceEvents)
-		tape, err := taping(o, src)
+		tape, err := recording.Open(o, src.Source, version)
 		if err != nil {
 			return complain(err, exitCannotTell)
 		}
-		if tape != nil {
-			config.Tape = tape
-		}
+		tape.For(&config)
 		eng, err := engine.New(config)
 		if err != nil {
 			return complain(err, exitCannotTell)
@@ -217,33 +218,8 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 		src.Tape = tape
 		err = v(ctx, eng, src)
 		cancel()
-		return status(errors.Join(err, <-ended, endTape(tape)))
+		return status(errors.Join(err, <-ended, tape.Close()))
 	}
-}
-
-// taping returns what takes down what an engine goes by; nil if nothing does.
-func taping(o options.Options, src source.Source) (*record.Recorder, error) {
-	if o.Ring == 0 && o.Record == "" {
-		return nil, nil
-	}
-	r := record.NewRecorder(record.Options{
-		Ring: cmp.Or(o.Ring, -1),
-		Head: record.Head{Plegtop: version, Node: src.Node, Source: src.Kind, Endpoint: src.Endpoint, Scenario: src.Scenario},
-	})
-	if o.Record == "" {
-		return r, nil
-	}
-	return r, r.WriteTo(o.Record, 0)
-}
-
-// endTape has what was recorded written, as far as the disk takes it.
-func endTape(r *record.Recorder) error {
-	if r == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	return r.Close(ctx)
 }
 
 // replaying shows a recording: nothing of this machine is read.
@@ -309,10 +285,13 @@ func status(err error) int {
 
 func screen(o options.Options, guard *terminal.Guard) live {
 	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
+		notes := make(chan string, 1)
+		src.Tape.OnSignal(ctx, func(said string) { notes <- said })
 		config := settings(ctx, o, src.Source)
-		config.Feed, config.Controls, config.Director, config.Captions = diagnose.NewLive(eng.Feed(), src.Endpoint), eng, src.Director, o.Captions
-		if src.Tape != nil && o.Ring > 0 {
-			config.Past = past{src.Tape, src.Endpoint}
+		config.Feed, config.Controls, config.Director, config.Captions = src.Tape.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint)), eng, src.Director, o.Captions
+		config.SaveTape, config.Notes = src.Tape.Save, notes
+		if o.Ring > 0 {
+			config.Past = past{src.Tape.Recorder, src.Endpoint}
 		}
 		on := terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Follow}
 		if crash.IsChild() {
@@ -358,9 +337,22 @@ func untilSignal(status int, v view) view {
 func watching(o options.Options) view {
 	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
-		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
+		src.Tape.OnSignal(ctx, note)
+		return lines.Watch(ctx, os.Stdout, src.Tape.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint)), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
 	}, func(any, []byte) {}) // there is no terminal to give back
 }
+
+// recordingOnly returns the view that shows nothing, and writes all of it down.
+func recordingOnly(o options.Options) view {
+	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
+		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
+		src.Tape.OnSignal(ctx, note)
+		return src.Tape.Run(ctx, os.Stdout, src.Node, diagnose.NewLive(eng.Feed(), src.Endpoint))
+	}, func(any, []byte) {})
+}
+
+// note says something beside what a view writes.
+func note(said string) { complain(errors.New(said), exitOK) }
 
 // agreed returns an error if a real runtime may not be asked as often as o says.
 func agreed(o options.Options) error {

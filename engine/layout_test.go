@@ -72,10 +72,11 @@ var rules = map[string]rule{
 	"engine/stacks":            {ours: []string{"engine/evidence"}, never: []string{"os", "net"}},
 	"engine/smallfile":         {never: []string{"net"}},
 	"engine/podworker":         {ours: []string{"engine/pleg"}, never: []string{"os", "net"}},
-	"engine/record":            {ours: []string{"engine", "engine/pleg", "engine/call"}},
+	"engine/record":            {ours: []string{"engine", "engine/pleg", "engine/call", "engine/evidence", "engine/frozen"}, modules: []string{"github.com/klauspost/compress/zstd"}, never: []string{"net"}},
 	"engine/replay":            {ours: []string{"engine", "engine/record", "engine/diagnose"}, never: []string{"os", "net"}},
 	"engine/replay/replaytest": {ours: []string{"engine", "engine/record", "engine/pleg", "engine/call"}, never: []string{"os", "net"}},
 	"engine/host/reads":        {never: []string{"os", "net"}},
+	"engine/frozen":            {never: []string{"os", "net"}},
 	"engine/host/proc": {
 		ours:    []string{"engine/evidence", "engine/flavour", "engine/pleg", "engine/smallfile", "engine/host/reads"},
 		modules: []string{"github.com/prometheus/procfs", "golang.org/x/sys/unix"}, never: []string{"net"},
@@ -131,12 +132,13 @@ var rules = map[string]rule{
 		ours:    []string{"engine", "engine/ledger", "engine/pleg", "engine/smallfile", "cri/sim", "keymap", "ui/text", "ui/theme", "ui/widget", "ui/model"},
 		modules: []string{"github.com/spf13/pflag", "go.yaml.in/yaml/...", "charm.land/lipgloss/v2/..."}, never: []string{"net"},
 	},
-	"ui/history": {ours: []string{"engine/smallfile"}, never: []string{"net"}},
-	"ui/crash":   {modules: []string{"golang.org/x/sys/unix"}, never: []string{"net"}},
-	"ui/source":  {ours: append(slices.Clone(seen), "engine/host", "engine/record", "cri", "cri/sim", "ui/pane", "ui/director", "ui/options"), never: []string{"net"}},
-	"ui/lines":   {ours: append(slices.Clone(seen), "ui/jsonline", "ui/text", "ui/theme", "ui/say", "ui/model", "ui/report", "ui/widget"), never: []string{"net"}},
-	"ui/metrics": {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},
-	"ui/e2e":     {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},
+	"ui/history":   {ours: []string{"engine/smallfile"}, never: []string{"net"}},
+	"ui/crash":     {modules: []string{"golang.org/x/sys/unix"}, never: []string{"net"}},
+	"ui/source":    {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui/pane", "ui/director", "ui/options", "ui/recording"), never: []string{"net"}},
+	"ui/lines":     {ours: append(slices.Clone(seen), "ui/jsonline", "ui/text", "ui/theme", "ui/say", "ui/model", "ui/report", "ui/widget"), never: []string{"net"}},
+	"ui/metrics":   {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},
+	"ui/e2e":       {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},
+	"ui/recording": {ours: []string{"engine", "engine/diagnose", "engine/record", "ui/options", "ui/pane", "ui/text"}, never: []string{"net"}},
 }
 
 // topLevel is what the root of the module may hold, beside dot-files and what

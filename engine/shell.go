@@ -228,6 +228,7 @@ func (s *shell) snapshot(now time.Time) *Snapshot {
 	snapshot.Seq = s.publisher.seq
 	snapshot.Cost = s.meter.cost(time.Now())
 	if s.config.Tape != nil {
+		snapshot.Recording = s.config.Tape.State()
 		s.config.Tape.Shown(now, snapshot.Cost)
 	}
 	return snapshot

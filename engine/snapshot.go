@@ -59,6 +59,7 @@ type Snapshot struct {
 	Gone          ledger.Gone       // sandboxes that have left the lists lately
 	UnseenMore    uint64            // events of sources that were not told: of ids that nobody knows, beyond the first 1,000, and of others where too many waited
 	Memory        past.Memory       // of the time before
+	Recording     Recording         // how it stands
 	Workers       podworker.Workers // of the node's kubelet where it tells, else those that would be woken
 }
 

@@ -22,7 +22,24 @@ type Tape interface {
 	Begin(m Recorded)               // before the first step
 	Step(at time.Time, in Input)    // before the machine takes it in
 	Shown(at time.Time, costs Cost) // after a snapshot was made
+	State() Recording               // how the recording stands, for the next snapshot
 }
+
+// Recording says how the recording of an engine stands. The zero value is one that nobody
+// makes, as in what is replayed.
+type Recording struct {
+	File    string        // that is written to; empty for none
+	Waits   bool          // the file is written only while something is critical, which nothing is
+	Since   time.Time     // when writing to the file began; zero before
+	Written int64         // bytes, since then
+	Span    time.Duration // of what is kept in memory; 0 for nothing
+	Kept    int64         // bytes of that, after compression
+	Ended   string        // why nothing more is written to the file, or kept; empty while it goes on
+	EndedAt time.Time
+}
+
+// Writes reports whether what happens is written to a file.
+func (r Recording) Writes() bool { return r.File != "" && !r.Waits && r.Ended == "" }
 
 // Recorded is the machine whose inputs a [Tape] takes down. Its methods may be called while
 // one of the tape's is, and say how the machine stands before the step, or after the snapshot,

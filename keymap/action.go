@@ -66,6 +66,7 @@ const (
 	TimeFormat Action = "time-format"
 	Wrap       Action = "wrap"
 	Save       Action = "save"
+	SaveTape   Action = "save-recording"
 	Relists    Action = "relists"
 
 	// The past: what was recorded.

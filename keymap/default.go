@@ -68,6 +68,7 @@ func Default() Map {
 		bind(TimeFormat, Global, Events, "time", "times as clock, age or full", "t"),
 		bind(Wrap, Following|Wrapping, Events, "wrap", "wrap long lines, or cut them", "w"),
 		bind(Save, Global, Events, "save", "save the events as NDJSON", "ctrl+s"),
+		bind(SaveTape, Global, Events, "save recording", "save the last minutes as a recording, which --replay shows", "S"),
 		bind(Relists, Following, Events, "relists", "a line between the events of two relists, or none", "L"),
 
 		bind(Captions, Global, Demo, "captions", "say what happens, what to watch and what to press, or not", "C"),

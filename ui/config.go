@@ -75,6 +75,12 @@ type Config struct {
 	// Save writes events and gaps of a node to a file named by it and the time, and returns
 	// where they went. It runs in a command. Nil: events cannot be saved.
 	Save func(node string, at time.Time, rows []model.Row) (path string, err error)
+
+	// SaveTape saves what is kept of the last minutes, and says where they went. It runs in a
+	// command. Nil: nothing is kept.
+	SaveTape func() (said string, err error)
+
+	Notes <-chan string // what others have the footer say; nil for nothing
 }
 
 func (c Config) withDefaults() Config {

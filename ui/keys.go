@@ -163,6 +163,7 @@ var actions = map[keymap.Action]func(*Model){
 	keymap.AllNamespaces: func(m *Model) { m.SetNamespaces(nil) },
 	keymap.Captions:      func(m *Model) { m.captions = !m.captions },
 	keymap.Save:          (*Model).save,
+	keymap.SaveTape:      (*Model).saveTape,
 
 	keymap.PauseRelist:  (*Model).pause,
 	keymap.RelistNow:    (*Model).relistNow,

@@ -94,6 +94,9 @@ func (m *Model) Init() tea.Cmd {
 	} else {
 		m.later(m.wait())
 	}
+	if m.cfg.Notes != nil {
+		m.later(m.note)
+	}
 	return m.pending()
 }
 

@@ -195,6 +195,35 @@ func (m *Model) showRaw(s pane.Subject, data []byte, err error) {
 	m.Open(layer.NewViewer("Raw answer: "+s.Pod.String(), string(data)))
 }
 
+// saveTape saves what is kept of the last minutes as a recording.
+func (m *Model) saveTape() {
+	save := m.cfg.SaveTape
+	if save == nil {
+		m.Say("nothing is kept of the last minutes")
+		return
+	}
+	m.later(func() tea.Msg {
+		said, err := save()
+		if err != nil {
+			said = "not saved: " + err.Error()
+		}
+		return pane.Reply(func(h pane.Host) { h.Say(said) })
+	})
+}
+
+// note waits for what others have to say, and says it.
+func (m *Model) note() tea.Msg {
+	select {
+	case said := <-m.cfg.Notes:
+		return pane.Reply(func(h pane.Host) {
+			h.Say(said)
+			m.later(m.note)
+		})
+	case <-m.cfg.Context.Done():
+		return nil
+	}
+}
+
 // save writes the events that are shown, gaps included.
 func (m *Model) save() {
 	var rows []model.Row

@@ -71,6 +71,7 @@ var kinds = []*kind{
 	clockStepKind,
 	otherRuntimeKind,
 	hostPressureKind,
+	recordingEndedKind,
 }
 
 // A role is what a kind of trouble does to others, which name it as their reason.

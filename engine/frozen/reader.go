@@ -14,6 +14,8 @@ import (
 const (
 	mostTypes = 1 << 12 // of a stream: a machine has some 400
 	deepest   = 1000    // values within values
+	pointed   = 48      // bytes that a pointer takes beside what it points to, while a value is read
+	ofField   = 64      // and each field of a struct in what is kept of its type
 )
 
 // A Reader reads one stream. Make it with [NewReader]. After an error it is of no use.
@@ -102,8 +104,11 @@ func (r *Reader) describe() {
 	case mapping:
 		d.key, d.elem = r.number(), r.number()
 	case record:
-		for range r.length(2) {
-			d.fields = append(d.fields, describedField{r.literal(), r.number()})
+		n := r.length(2)
+		r.spend(n, unsafe.Sizeof(describedField{}))
+		d.fields = make([]describedField, n)
+		for i := range d.fields {
+			d.fields[i] = describedField{r.literal(), r.number()}
 		}
 	}
 	r.types = append(r.types, d)
@@ -313,11 +318,12 @@ func (r *Reader) pointerTo(d described, to reflect.Type) decode {
 // target reads what a pointer is the first to point to.
 func (r *Reader) target(elem decode, to reflect.Type, p unsafe.Pointer) {
 	if p == nil {
+		r.spend(1, pointed)
 		r.seen = append(r.seen, nil)
 		r.inside(elem, nil)
 		return
 	}
-	r.spend(1, to.Elem().Size())
+	r.spend(1, pointed+to.Elem().Size())
 	v := reflect.New(to.Elem())
 	reflect.NewAt(to, p).Elem().Set(v)
 	r.seen = append(r.seen, reflect.NewAt(to, p).Elem().Interface())
@@ -336,6 +342,7 @@ func (r *Reader) recordOf(d described, to reflect.Type) decode {
 			ours[f.Name] = f
 		}
 	}
+	r.spend(len(d.fields), ofField)
 	fields := make([]field, len(d.fields))
 	for i, f := range d.fields {
 		o, known := ours[f.name]

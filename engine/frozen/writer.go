@@ -17,6 +17,10 @@ const (
 
 // A Writer writes one stream. Make it with [NewWriter].
 type Writer struct {
+	// Spent is how many bytes of memory the values that were written take of the Budget of
+	// their [Reader], about.
+	Spent int64
+
 	texts   map[string]uint64
 	types   map[reflect.Type]uint64 // by their numbers in the stream
 	plans   map[reflect.Type]encode
@@ -166,6 +170,7 @@ func (w *Writer) sliceOf(t reflect.Type) encode {
 			return
 		}
 		w.number(uint64(s.n) + 1)
+		w.spend(s.n, size)
 		for i := range uintptr(s.n) {
 			elem(w, unsafe.Add(s.data, i*size))
 		}
@@ -196,6 +201,7 @@ func (w *Writer) mapOf(t reflect.Type) encode {
 			return
 		}
 		w.number(uint64(m.Len()) + 1)
+		w.spend(m.Len(), 2*(t.Key().Size()+t.Elem().Size()))
 		k, v := reflect.New(t.Key()), reflect.New(t.Elem())
 		for it := m.MapRange(); it.Next(); {
 			k.Elem().SetIterKey(it)
@@ -222,6 +228,7 @@ func (w *Writer) pointerTo(t reflect.Type) encode {
 		}
 		w.seen[target{at, t}] = uint64(len(w.seen))
 		w.number(1)
+		w.spend(1, pointed+t.Size())
 		elem(w, at)
 	}
 }
@@ -277,6 +284,7 @@ func (w *Writer) variant(v reflect.Value) {
 		panic("frozen: " + v.Type().String() + " has no name: see Register")
 	}
 	w.literal(name)
+	w.spend(1, v.Type().Size())
 	held := reflect.New(v.Type())
 	held.Elem().Set(v)
 	w.value(v.Type(), held.UnsafePointer())
@@ -292,6 +300,7 @@ func (w *Writer) octets(b []byte) {
 		return
 	}
 	w.number(uint64(len(b)) + 1)
+	w.spend(len(b), 1)
 	w.out = append(w.out, b...)
 }
 
@@ -319,8 +328,11 @@ func (w *Writer) literal(s string) {
 		return
 	}
 	w.number(2*uint64(len(s)) + 1)
+	w.spend(len(s), 1)
 	w.out = append(w.out, s...)
 }
+
+func (w *Writer) spend(n int, size uintptr) { w.Spent += int64(n) * int64(size) }
 
 func kept(s string) bool { return len(s) >= shortest && len(s) <= longest }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"syscall"
@@ -31,21 +32,28 @@ type file struct {
 
 	mu     sync.Mutex // guards what follows
 	queue  []part
-	queued int
+	queued int           // bytes that are not written yet
+	length int64         // of the file, with what waits
+	added  int64         // by us, also to those before
 	wake   chan struct{} // holds one token while there is something to write
 	closed bool
 	err    error
 
-	out   *os.File // the writer's alone, as is what follows
-	size  int64
+	out   output        // the writer's alone, as is what follows
 	done  chan struct{} // closed when the writer has ended
 	dirty time.Time     // since when something is not synced; zero if all is
 }
 
-// A part is what is written at once. One that begins a segment may begin a file.
+// An output is an [os.File].
+type output interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// A part is what is written at once.
 type part struct {
-	bytes  []byte
-	begins bool
+	bytes []byte
+	anew  bool // it is the first of a new file
 }
 
 // create opens a file for a recording: a new one, or one that is a recording already, which is
@@ -59,29 +67,47 @@ func create(path string, most int64) (*file, error) {
 		return nil, fmt.Errorf("record: %w", err)
 	}
 	size, err := resume(out)
+	if err == nil && most > 0 {
+		err = replaceable(path + before1)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("record to %s: %w", path, err), out.Close())
 	}
-	f := &file{path: path, most: most, out: out, size: size, wake: make(chan struct{}, 1), done: make(chan struct{})}
-	go f.run()
-	return f, nil
+	return begun(path, most, out, size), nil
 }
 
+// begun returns a file of that size whose writer runs.
+func begun(path string, most int64, out output, size int64) *file {
+	f := &file{path: path, most: most, out: out, length: size, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go f.run()
+	return f
+}
+
+// before1 is what the name of the file before has more.
+const before1 = ".1"
+
 // resume goes to where a recording is to be continued: behind its last whole block, after which
-// the frame is ended.
+// the frame is ended. Nobody else can do that meanwhile.
 func resume(out *os.File) (size int64, err error) {
 	info, err := out.Stat()
 	switch {
 	case err != nil:
 		return 0, err
 	case !info.Mode().IsRegular():
-		return 0, errors.New("it is no regular file")
-	case info.Size() == 0:
-		return 0, nil
+		return 0, errors.New("it is no regular file: name another one")
+	}
+	if err := lock(out); err != nil {
+		return 0, err
+	}
+	if info.Size() == 0 {
+		return 0, out.Chmod(0o600) // somebody else has made it
 	}
 	all, whole, err := scan(out, info.Size())
-	if len(all) == 0 {
+	switch {
+	case errors.Is(err, ErrNewer), len(all) == 0 && !errors.Is(err, errCut):
 		return 0, fmt.Errorf("%w: name another file, or remove it", err)
+	case info.Size()-whole > mostCut:
+		return 0, fmt.Errorf("it is damaged at byte %d, and %d bytes after that would be lost: name another file", whole, info.Size()-whole)
 	}
 	if err := out.Truncate(whole); err != nil {
 		return 0, err
@@ -89,14 +115,38 @@ func resume(out *os.File) (size int64, err error) {
 	if _, err := out.Seek(whole, io.SeekStart); err != nil {
 		return 0, err
 	}
-	if all[len(all)-1].cut {
+	if len(all) > 0 && all[len(all)-1].cut {
 		n, err := out.Write(lastBlock)
 		return whole + int64(n), err
 	}
 	return whole, nil
 }
 
-// write hands bytes to the writer.
+// mostCut is what a crash leaves behind the last whole block: part of a head, or of another one.
+const mostCut = mostHead + 1<<18
+
+// replaceable returns an error if there is a file of a name that is no recording.
+func replaceable(path string) error {
+	r, err := Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: it would be replaced by what was recorded before: name another file, or remove it", err)
+	}
+	return r.Close()
+}
+
+// lock keeps others from continuing a file, as long as it is open.
+func lock(out *os.File) error {
+	err := syscall.Flock(int(out.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return errors.New("another plegtop records to it: name another file")
+	}
+	return nil // a file system may have no locks
+}
+
+// write hands bytes to the writer. Those that begin a segment may begin a file.
 func (f *file) write(b []byte, begins bool) {
 	if f == nil {
 		return
@@ -106,11 +156,38 @@ func (f *file) write(b []byte, begins bool) {
 	switch {
 	case f.err != nil || f.closed:
 	case f.queued+len(b) > mostQueued:
-		f.err = errSlow
+		f.err = fmt.Errorf("record to %s: %w", f.path, errSlow)
 	default:
-		f.queue, f.queued = append(f.queue, part{append([]byte(nil), b...), begins}), f.queued+len(b)
+		anew := begins && f.isFull()
+		if anew {
+			f.length = 0
+		}
+		f.queue, f.queued = append(f.queue, part{append([]byte(nil), b...), anew}), f.queued+len(b)
+		f.length, f.added = f.length+int64(len(b)), f.added+int64(len(b))
 	}
 	f.rouse()
+}
+
+// full reports whether the next segment is to begin a new file.
+func (f *file) full() bool {
+	if f == nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.isFull()
+}
+
+func (f *file) isFull() bool { return f.most > 0 && f.length >= f.most/2 }
+
+// state returns the name of the file, and how many bytes it, and those before, got from us.
+func (f *file) state() (path string, added int64) {
+	if f == nil {
+		return "", 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.path, f.added
 }
 
 func (f *file) rouse() {
@@ -160,6 +237,7 @@ func (f *file) run() {
 		timer.Reset(syncFor)
 		parts, closed := f.take()
 		err := f.put(parts)
+		f.written(parts)
 		if closed {
 			err = errors.Join(err, f.out.Sync(), f.out.Close())
 		} else if err == nil && !f.dirty.IsZero() && time.Since(f.dirty) >= syncFor {
@@ -178,13 +256,24 @@ func (f *file) run() {
 func (f *file) take() (parts []part, closed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	parts, f.queue, f.queued = f.queue, nil, 0
+	parts, f.queue = f.queue, nil
 	return parts, f.closed
+}
+
+func (f *file) written(parts []part) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range parts {
+		f.queued -= len(p.bytes)
+	}
 }
 
 func (f *file) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if p, is := errors.AsType[*fs.PathError](err); is {
+		err = p.Err // the path is said already
+	}
 	if f.err == nil {
 		f.err = fmt.Errorf("record to %s: %w", f.path, err)
 	}
@@ -195,14 +284,12 @@ func (f *file) put(parts []part) error {
 		return nil
 	}
 	for _, p := range parts {
-		if p.begins && f.most > 0 && f.size >= f.most/2 {
+		if p.anew {
 			if err := f.rotate(); err != nil {
 				return err
 			}
 		}
-		n, err := f.out.Write(p.bytes)
-		f.size += int64(n)
-		if err != nil {
+		if _, err := f.out.Write(p.bytes); err != nil {
 			return err
 		}
 		if f.dirty.IsZero() {
@@ -217,13 +304,13 @@ func (f *file) rotate() error {
 	if err := errors.Join(f.out.Sync(), f.out.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.path, f.path+".1"); err != nil {
+	if err := os.Rename(f.path, f.path+before1); err != nil {
 		return err
 	}
 	out, err := os.OpenFile(f.path, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}
-	f.out, f.size = out, 0
-	return nil
+	f.out = out
+	return lock(out)
 }

@@ -34,6 +34,9 @@ type Head struct {
 	Scrubbed bool   `json:"scrubbed,omitempty"` // names are pseudonyms
 }
 
+// headBegins is what the JSON of each head begins with.
+var headBegins = []byte(`{"plegrec":`)
+
 const (
 	skippable = 0x184D2A5C // one of the sixteen magic numbers of a frame that readers of zstd pass over
 	mostHead  = 1 << 16
@@ -60,6 +63,9 @@ var (
 // readHead reads the frame of a head, and returns it as it was written, too.
 func readHead(in *bufio.Reader) (h Head, frame []byte, err error) {
 	start, err := in.Peek(8)
+	if err != nil && len(start) >= 4 && binary.LittleEndian.Uint32(start) == skippable {
+		return h, nil, errCut
+	}
 	if err != nil || binary.LittleEndian.Uint32(start) != skippable {
 		return h, nil, ErrNoRecording
 	}
@@ -68,7 +74,10 @@ func readHead(in *bufio.Reader) (h Head, frame []byte, err error) {
 		return h, nil, ErrNoRecording
 	}
 	frame = make([]byte, 8+n)
-	if _, err := io.ReadFull(in, frame); err != nil {
+	if got, err := io.ReadFull(in, frame); err != nil {
+		if !bytes.HasPrefix(frame[8:max(got, 8)], headBegins[:min(max(got-8, 0), len(headBegins))]) {
+			return h, nil, ErrNoRecording
+		}
 		return h, nil, errCut
 	}
 	if err := json.Unmarshal(frame[8:], &h); err != nil || h.Format == 0 {
@@ -128,6 +137,7 @@ type segment struct {
 	began time.Time // as Head.At, with a monotonic reading; zero in a file
 	head  []byte
 	data  []byte // in memory; of the last one the last frame may be unfinished
+	filed bool   // it is in the file, or goes there
 
 	file io.ReaderAt // else
 	at   int64

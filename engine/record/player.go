@@ -15,8 +15,9 @@ import (
 	"github.com/plegtop/plegtop/engine/frozen"
 )
 
-// budget is how much memory a block's values may take beside 16 times the block.
-const budget = 48 << 20
+// budget is how much memory the state that a segment begins with may take, and each entry after
+// it, beside the block that it is in.
+const budget = 56 << 20
 
 // A Player plays a recording from some moment on. It makes no call and reads no clock. Not safe
 // for concurrent use.
@@ -112,7 +113,7 @@ func (p *Player) entry() (e entry, err error) {
 			return e, p.broken(err)
 		}
 	}
-	p.reader.Budget = budget + 16*int64(len(p.block))
+	p.reader.Budget = budget
 	p.block, err = frozen.Read(p.reader, p.block, &e)
 	if err != nil {
 		return e, p.broken(err)
@@ -162,7 +163,7 @@ func (p *Player) open(in io.Reader) (err error) {
 	if err := p.read(); err != nil {
 		return fmt.Errorf("its first block: %w", err)
 	}
-	p.reader = frozen.NewReader(budget + 16*int64(len(p.block)))
+	p.reader = frozen.NewReader(budget)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"strings"
@@ -44,6 +45,7 @@ type Options struct {
 	Bytes    int64         // what of that at most; default [RingBytes]
 	Scrub    bool          // names of pods, images and nodes are replaced by pseudonyms
 	Segments time.Duration // how long a segment is; default 4 min
+	Critical bool          // a file gets only what is around something critical, see [Recorder.Critical]
 }
 
 // A Recorder is the [engine.Tape] of one engine. It keeps a ring of the last minutes, and writes
@@ -64,9 +66,14 @@ type Recorder struct {
 	flushed time.Time // by the engine's clock
 	at      time.Time // of the last entry
 	runtime string
-	file    *file // nil for none
-	roll    bool  // a new segment is to begin
-	err     error // why the recording has ended; nil while it goes on
+	roll    bool      // a new segment is to begin
+	err     error     // why the recording has ended; nil while it goes on
+	endedAt time.Time // when that, or the end of the file, was seen
+
+	file     *file     // nil for none
+	writing  bool      // to the file
+	since    time.Time // when that began first
+	critical time.Time // when something was critical last
 }
 
 // NewRecorder returns a recorder that has not begun.
@@ -131,7 +138,7 @@ func (r *Recorder) ready(at time.Time) bool {
 	if r.err != nil {
 		return false
 	}
-	if n := len(r.ring); r.roll || at.Sub(r.ring[n-1].began) >= r.options.Segments || r.written > mostSegment {
+	if n := len(r.ring); r.roll || at.Sub(r.ring[n-1].began) >= r.options.Segments || r.written > mostSegment || r.writing && r.file.full() {
 		r.fail(r.begin(at))
 	}
 	return r.err == nil
@@ -152,12 +159,18 @@ func (r *Recorder) begin(at time.Time) error {
 		return err
 	}
 	r.roll, r.written, r.lists = false, 0, lists{}
+	if r.writing && r.since.IsZero() {
+		r.since = at
+	}
 	r.frozen = frozen.NewWriter(r.scrub.replacer())
 	r.ring = append(r.ring, s)
-	r.file.write(s.head, true)
+	r.write(s, s.head, true)
 	r.zstd.Reset(&sink{r, s})
 	r.pending = frozen.Append(r.frozen, r.pending[:0], &key{start})
 	r.pending = r.machine.Freeze(r.frozen, r.pending)
+	if r.frozen.Spent > budget {
+		return fmt.Errorf("record: the state of this engine takes %d MiB, more than the %d that can be played: this node has too many pods", r.frozen.Spent>>20, budget>>20)
+	}
 	r.trim(at)
 	return r.flush(at)
 }
@@ -170,6 +183,7 @@ func (r *Recorder) end() error {
 	if err := r.flush(r.at); err != nil {
 		return err
 	}
+	r.written = 0
 	return r.zstd.Close()
 }
 
@@ -182,6 +196,7 @@ func (r *Recorder) trim(at time.Time) {
 	}
 	for len(r.ring) > 1 && (at.Sub(r.ring[1].began) >= r.options.Ring || size > r.options.Bytes) {
 		size -= r.ring[0].length()
+		r.ring[0] = nil // or what is behind the slice keeps it
 		r.ring = r.ring[1:]
 	}
 }
@@ -229,6 +244,31 @@ func (r *Recorder) fail(err error) {
 	}
 }
 
+// State says how the recording stands.
+func (r *Recorder) State() engine.Recording {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := engine.Recording{Waits: r.file != nil && !r.writing, Since: r.since}
+	s.File, s.Written = r.file.state()
+	if r.options.Ring > 0 && len(r.ring) > 0 {
+		s.Span = r.at.Sub(r.ring[0].began)
+		for _, of := range r.ring {
+			s.Kept += of.length()
+		}
+	}
+	err := r.file.fault()
+	if r.err != nil && !errors.Is(r.err, errClosed) {
+		err = r.err
+	}
+	if err != nil {
+		if r.endedAt.IsZero() {
+			r.endedAt = r.at
+		}
+		s.Ended, s.EndedAt = strings.TrimPrefix(err.Error(), "record to "+s.File+": "), r.endedAt
+	}
+	return s
+}
+
 // A sink takes what zstd writes of a segment.
 type sink struct {
 	recorder *Recorder
@@ -236,7 +276,7 @@ type sink struct {
 }
 
 func (s *sink) Write(b []byte) (int, error) {
-	s.recorder.file.write(b, false)
+	s.recorder.write(s.segment, b, false)
 	if s.recorder.options.Ring > 0 {
 		s.segment.data = append(s.segment.data, b...)
 	}

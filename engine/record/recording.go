@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -19,13 +20,13 @@ type Recording struct {
 // played up to there, see [Recording.Damage]. It fails with [ErrNoRecording] and [ErrNewer], and
 // where the file cannot be read. The caller closes it.
 func Open(path string) (*Recording, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would have us wait for who writes to it
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no regular file")
+		err = errors.New("it is no regular file: name a recording")
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("replay %s: %w", path, err), f.Close())

@@ -86,6 +86,7 @@ func Contain(run func() int, screen Terminal) (int, error) {
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
 	child.SysProcAttr = endsWithParent()
 	if screen.Restore != nil {
+		signal.Notify(signals, syscall.SIGUSR2) // it saves what it has recorded
 		said := new(words)
 		defer func() { _, _ = os.Stderr.Write(said.text) }() // nobody is left to tell
 		child.Stderr = said

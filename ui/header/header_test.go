@@ -377,3 +377,25 @@ func TestStripHasALegend(t *testing.T) {
 		}
 	}
 }
+
+// TestBadgeOfARecording holds that whoever looks sees that a file is written, or no more.
+func TestBadgeOfARecording(t *testing.T) {
+	for want, is := range map[string]engine.Recording{
+		"endpoint":              {Span: time.Minute, Kept: 9},
+		"endpoint  REC":         {File: "f"},
+		"endpoint  ▲ REC ENDED": {File: "f", Ended: "no space left on device"},
+	} {
+		s := panetest.Healthy()
+		s.Recording = is
+		v := view(s)
+		v.Source.Endpoint = "endpoint"
+		if got := row(observed(v, Room{Width: 160}), 0, 160); !strings.HasSuffix(got, want) {
+			t.Errorf("%+v: %q, want %q", is, got, want)
+		}
+	}
+	s := panetest.Healthy()
+	s.Recording = engine.Recording{File: "f", Waits: true}
+	if got := row(observed(view(s), Room{Width: 160}), 0, 160); strings.Contains(got, "REC") {
+		t.Errorf("a file that waits: %q", got)
+	}
+}

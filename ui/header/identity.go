@@ -49,6 +49,8 @@ func (h *Header) badges() (all []text.Span) {
 	default:
 		add(m.Mode != pleg.Generic, h.pen.BadgeFrozen, strings.ToUpper(m.Mode.String()))
 	}
+	add(h.v.Recording.Writes(), h.pen.BadgeFrozen, "REC")
+	add(h.v.Recording.Ended != "", h.pen.BadgePaused, h.pen.Symbols.Warn+" REC ENDED")
 	add(h.v.Source.Still, h.pen.BadgeFrozen, "WORLD FROZEN")
 	add(h.v.Paused, h.pen.BadgePaused, "RELIST PAUSED")
 	add(h.v.Frozen, h.pen.BadgeFrozen, "SCREEN FROZEN")

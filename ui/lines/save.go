@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/ui/model"
+	"github.com/plegtop/plegtop/ui/text"
 )
 
 // mode is that of a saved file: events name what runs on a node, which is
@@ -31,18 +31,7 @@ func Save(dir, node string, at time.Time, rows []model.Row) (string, error) {
 			data = appendEvent(data, r.Event)
 		}
 	}
-	return save(filepath.Join(dir, baseName(node, at)), ".ndjson", data)
-}
-
-// baseName is a file's name that sorts by time and needs no quotes in a shell.
-func baseName(node string, at time.Time) string {
-	safe := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
-			return r
-		}
-		return '-'
-	}, node[:min(len(node), 64)])
-	return "plegtop-" + safe + "-" + at.UTC().Format("20060102T150405Z")
+	return save(filepath.Join(dir, text.FileBase(node, at.UTC().Format("20060102T150405Z"))), ".ndjson", data)
 }
 
 // save writes data to a new file of that base and ending. One that is there already is

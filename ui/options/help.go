@@ -31,6 +31,7 @@ func (p Page) Help() string {
 		{"", "the screen"},
 		{" check", "one look at everything: headline, findings, exit code"},
 		{" watch", "headline, events, findings and changes of health, one line each"},
+		{" record", "no screen: all that happens is written to a file, which --replay shows"},
 		{" bench", "what each relist period and event source sees and costs, measured"},
 		{" version", "the version of plegtop"},
 	} {

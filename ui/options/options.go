@@ -24,12 +24,13 @@ const (
 	Screen  View = ""
 	Check   View = "check"
 	Watch   View = "watch"
+	Record  View = "record"
 	Bench   View = "bench"
 	Version View = "version"
 )
 
 // views are the words that name one.
-var views = []string{string(Check), string(Watch), string(Bench), string(Version)}
+var views = []string{string(Check), string(Watch), string(Record), string(Bench), string(Version)}
 
 // Options are all that plegtop is asked to do.
 type Options struct {
@@ -53,10 +54,13 @@ type Options struct {
 	ForceEvents bool            // open the runtime's stream also where that does harm
 	Mode        pleg.Mode       // if it is not generic, the engine opens the runtime's stream by itself
 
-	Record string        // the file that all that happens is written to; empty for none
-	Ring   time.Duration // what is kept in memory; 0 for nothing
-	Replay string        // the recording to show; empty for none
-	At     string        // the moment of it, in the words of [replay.ParseTime]; empty for its beginning
+	Record         string        // the file that all that happens is written to; empty for none
+	RecordMax      int64         // bytes of it and of the file before it
+	RecordCritical bool          // it gets only what is around something critical
+	Scrub          bool          // recordings have no names
+	Ring           time.Duration // what is kept in memory; 0 for nothing
+	Replay         string        // the recording to show; empty for none
+	At             string        // the moment of it, in the words of [replay.ParseTime]; empty for its beginning
 
 	JSON                   bool
 	DOT                    string // of check: "all" for the whole graph of who waits for whom, or a finding's id; empty for none
@@ -169,7 +173,10 @@ func (o *Options) groups() []group {
 		}},
 		{"Recordings", []flag{
 			{name: "ring", kind: "duration", set: into(&o.Ring, durationOrNone), preset: "15m", usage: "keep so much of what happened in memory, 32 MiB at most; 0: nothing"},
-			{name: "record", kind: "file", set: into(&o.Record, word), usage: "write all that happens to this file, from which --replay shows it again; one that is a recording is continued"},
+			{name: "record", kind: "file", set: into(&o.Record, word), usage: "write all that happens to this file, from which --replay shows it again; one that is a recording is continued (default of record: plegtop-NODE-DATE.plegrec)"},
+			{name: "record-max", kind: "size", set: into(&o.RecordMax, size), preset: "1GiB", usage: "of that file and the one before it, which has .1 behind its name, together"},
+			{name: "record-on", kind: "when", set: into(&o.RecordCritical, either("always", "critical")), preset: "always", usage: "critical: write only from 5 min before something critical begins to 5 min after it has ended"},
+			{name: "scrub", kind: "what", set: into(&o.Scrub, either("secrets", "names")), preset: "secrets", usage: "what recordings are without: secrets (arguments such as those of --token), or names as well, of pods, images and nodes, in whose place stand pseudonyms"},
 			{name: "replay", kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
 			{name: "at", kind: "time", short: "t", set: into(&o.At, word), typed: true, usage: "begin the recording at this time, standing still: -10m (before its end), 2am, 02:13, 02:13:05 or an RFC 3339 time"},
 		}},

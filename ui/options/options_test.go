@@ -34,6 +34,7 @@ func defaults(change func(*Options)) Options {
 		Periods: []time.Duration{250 * time.Millisecond, time.Second, 5 * time.Second, 10 * time.Second},
 		Sources: []ledger.Source{ledger.FromRelist, ledger.FromCRI, ledger.FromCgroup}, For: 30 * time.Second,
 		CheckTimeout: 2 * time.Second, Deadline: 20 * time.Second, Release: pleg.Newest, Time: "clock",
+		Ring: 15 * time.Minute, RecordMax: 1 << 30,
 	}
 	change(&o)
 	return o
@@ -57,6 +58,10 @@ func TestParse(t *testing.T) {
 		{"", func(*Options) {}},
 		{"--demo", func(o *Options) { o.Demo = "tour" }},
 		{"--demo=list", func(o *Options) { o.Demo = DemoList }},
+		{"record --record-max 64MiB --record-on critical --scrub names", func(o *Options) {
+			o.View, o.RecordMax, o.RecordCritical, o.Scrub = Record, 64<<20, true, true
+		}},
+		{"--record f --ring 0", func(o *Options) { o.Record, o.Ring = "f", 0 }},
 		{"--demo=quiet watch -o json", func(o *Options) { o.Demo, o.View, o.JSON = "quiet", Watch, true }},
 		{"--demo --demo-speed 0.25 --captions", func(o *Options) { o.Demo, o.DemoSpeed, o.Captions = "tour", 0.25, true }},
 		{"check --deadline 5s --check-timeout=1s", func(o *Options) { o.View, o.Deadline, o.CheckTimeout = Check, 5*time.Second, time.Second }},
@@ -120,7 +125,7 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"chekc", `no view is called "chekc"; did you mean check? (see plegtop --help)`},
-		{"log", `no view is called "log": want check, watch, bench, version or none (see plegtop --help)`},
+		{"log", `no view is called "log": want check, watch, record, bench, version or none (see plegtop --help)`},
 		{"check watch", `"watch": one view at a time`},
 		{"--output xml", `--output: want text or json, not "xml"`},
 		{"-o xml", `--output: want text or json, not "xml"`},
@@ -159,6 +164,12 @@ func TestParseRefuses(t *testing.T) {
 		{"--ascii=maybe", `--ascii: want true or false, not "maybe"`},
 		{"--sort mood", `--sort: want one of pod, state, run, age, rst, worst, lastevent, not "mood"`},
 		{"--filter lat>x", `--filter: column 5: want a duration, such as 500ms, not "x"`},
+		{"record --record-max 1KiB", `--record-max: want a size of 1MiB at least, such as 64MiB or 1GiB, not "1KiB"`},
+		{"record --record-max 99999999TiB", "--record-max: want a size"},
+		{"record --record-on never", `--record-on: want always or critical, not "never"`},
+		{"--scrub all", `--scrub: want secrets or names, not "all"`},
+		{"watch --record-on critical", "name it with --record"},
+		{"check --record f", "--record: check records nothing: the screen, watch and record do"},
 		{"--xyzzy", "unknown flag: --xyzzy (see"},
 		{"--namespaces a", `unknown flag: --namespaces; did you mean namespace? (see`},
 		{"-x", "unknown shorthand flag"},
@@ -178,7 +189,7 @@ func TestParseSaysHowAScenarioIsNamed(t *testing.T) {
 		{"churn", `"churn" is a scenario of the demo: write --demo=churn`},
 		{"--demo churn check", `"churn" is a scenario of the demo: write --demo=churn`},
 		{"check --demo churn", `"churn" is a scenario of the demo: write --demo=churn`},
-		{"--demo foo check", `no view and no scenario is called "foo": want check, watch, bench, version or none, and a scenario as in --demo=churn; plegtop --demo=list shows all`},
+		{"--demo foo check", `no view and no scenario is called "foo": want check, watch, record, bench, version or none, and a scenario as in --demo=churn; plegtop --demo=list shows all`},
 		{"--demo chrun", `no view and no scenario is called "chrun"; did you mean --demo=churn?`},
 		{"--demo log", `no view and no scenario is called "log": want check`},
 		{"--demo chekc", `no view is called "chekc"; did you mean check?`},

@@ -171,6 +171,8 @@ func (l line) sense() error {
 		return errors.New("--no-dump asks no socket: leave --debug-socket out")
 	case l.Demo == "" && typed("captions"):
 		return errors.New("--captions: only with --demo")
+	case l.Record == "" && l.View != Record && (typed("record-max") || typed("record-on")):
+		return errors.New("--record-max and --record-on are about a file: name it with --record")
 	case l.Demo == "" && typed("expected-events"):
 		return errors.New("--expected-events: only with --demo")
 	case l.Replay == "" && typed("at"):
@@ -188,6 +190,7 @@ func (l line) fits(typed func(string) bool) error {
 	}{
 		{l.View == Bench, []string{"events", "mode", "relist-period"}, "bench measures what --periods and --sources name, with generic relists"},
 		{l.View == Check, []string{"events", "force-events"}, "check looks once, and opens no event source"},
+		{l.View == Check || l.View == Bench, []string{"record", "record-max", "record-on", "ring", "scrub"}, string(l.View) + " records nothing: the screen, watch and record do"},
 		{l.View != Bench, []string{"periods", "sources", "for", "yes"}, "only with bench"},
 	} {
 		if at := slices.IndexFunc(f.names, typed); f.out && at >= 0 {

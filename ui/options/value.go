@@ -112,6 +112,21 @@ func duration(s string) (time.Duration, error) {
 	return d, nil
 }
 
+// leastFile is what a recording needs at least: the state of a node, twice.
+const leastFile = 1 << 20
+
+// size reads bytes, such as 64MiB.
+func size(s string) (int64, error) {
+	for i, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		number, has := strings.CutSuffix(s, unit)
+		n, err := strconv.ParseInt(number, 10, 64)
+		if has && err == nil && n > 0 && n < 1<<20 && n<<(10*(i+1)) >= leastFile {
+			return n << (10 * (i + 1)), nil
+		}
+	}
+	return 0, fmt.Errorf("want a size of 1MiB at least, such as 64MiB or 1GiB, not %q", s)
+}
+
 func durationOrNone(s string) (time.Duration, error) {
 	if s == "0" {
 		return 0, nil

@@ -65,6 +65,7 @@ func (n node) table(s *widget.Section, rows [][]text.Span, w int, head string, h
 func (n node) cost() widget.Section {
 	s := widget.Section{Title: "Cost"}
 	s.Add(widget.Fact("our calls", widget.Plain, say.Cost(n.Snapshot)+", a relist every "+say.Period(n.Period)))
+	s.Add(widget.Styled("recording", widget.Plain, theme.When(n.Recording.Ended != "", n.Theme.Warn, n.Theme.Text), say.Recording(n.Recording)))
 	switch r := n.Evidence; {
 	case r == nil:
 		s.Add(missing("programs", nobodyLooks))

@@ -18,10 +18,10 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
-	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/recording"
 )
 
 // A Source is a runtime to look at, and the node that it runs on.
@@ -32,7 +32,7 @@ type Source struct {
 	Clock    engine.Clock             // of a demo; nil else
 	Workers  func() podworker.Workers // of a demo's kubelet; nil else
 	Found    engine.Found             // what else there was
-	Tape     *record.Recorder         // takes down what the engine goes by; nil for nothing
+	Tape     *recording.Tape          // takes down what the engine goes by; nil for views that have none
 	Note     string                   // on how the runtime was found, for a person; empty where that says nothing
 
 	node  *host.Node // nil where there is none to be seen

@@ -1,0 +1,182 @@
+// Package recording records what an engine goes by, as the command line says: in memory beside
+// the screen and watch, to a file, or, as a view of its own, to a file alone.
+package recording
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/record"
+	"github.com/plegtop/plegtop/ui/options"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+const (
+	ending = ".plegrec"
+	// mostNames is how many files of one time are kept apart by a number.
+	mostNames = 1000
+	// closing is how long the end of plegtop waits for the disk.
+	closing = time.Second
+)
+
+// A Tape is the recording of one engine. It is safe for concurrent use.
+type Tape struct {
+	Recorder *record.Recorder // nil where nothing is recorded
+
+	folder string // of what is saved
+	node   string // in its name
+}
+
+// Open returns what records an engine of a source as o says, and begins its file. Version is
+// that of plegtop. The file of [options.Record] is in the present folder where none is named.
+func Open(o options.Options, src pane.Source, version string) (*Tape, error) {
+	signal.Ignore(syscall.SIGXFSZ) // else Go ends the program where a file may not grow; now it is an error of the write
+	t := &Tape{folder: ".", node: src.Node}
+	if o.Scrub {
+		t.node = "node"
+	}
+	if o.View == options.Record && o.Record == "" {
+		o.Record = filepath.Join(t.folder, text.FileBase(t.node, time.Now().UTC().Format("20060102"))) + ending
+	}
+	if o.Ring == 0 && o.Record == "" {
+		return t, nil
+	}
+	t.Recorder = record.NewRecorder(record.Options{
+		Ring: cmp.Or(o.Ring, -1), Scrub: o.Scrub, Critical: o.RecordCritical,
+		Head: record.Head{Plegtop: version, Node: src.Node, Source: src.Kind, Endpoint: src.Endpoint, Scenario: src.Scenario},
+	})
+	if o.Record == "" {
+		return t, nil
+	}
+	return t, t.Recorder.WriteTo(o.Record, o.RecordMax)
+}
+
+// For has the tape take down what an engine of that configuration goes by.
+func (t *Tape) For(c *engine.Config) {
+	if t.Recorder != nil {
+		c.Tape = t.Recorder
+	}
+}
+
+// Close writes what waits for the disk. It returns why the file could not be written to its end.
+func (t *Tape) Close() error {
+	if t.Recorder == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closing)
+	defer cancel()
+	return t.Recorder.Close(ctx)
+}
+
+// Save writes what is in memory to a new file that only its owner can read, and says what came
+// of it.
+func (t *Tape) Save() (said string, err error) {
+	if t.Recorder == nil {
+		return "", record.ErrOff
+	}
+	at := time.Now()
+	base := filepath.Join(t.folder, text.FileBase(t.node, at.UTC().Format("20060102T150405Z")))
+	path := base + ending
+	for n := 2; ; n++ {
+		size, err := t.Recorder.Save(path)
+		if err == nil {
+			return fmt.Sprintf("saved the last %s to %s (%s)", text.Age(t.Recorder.State().Span), path, text.Bytes(uint64(size))), nil
+		}
+		if !errors.Is(err, fs.ErrExist) || n > mostNames {
+			return "", err
+		}
+		path = fmt.Sprintf("%s-%d%s", base, n, ending)
+	}
+}
+
+// OnSignal saves what is in memory whenever SIGUSR2 comes, until ctx ends, and says what came of
+// it. May be called of the tape of nothing.
+func (t *Tape) OnSignal(ctx context.Context, say func(string)) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR2)
+	go func() {
+		for { // once it is caught it stays so: the end of plegtop takes a while, and is to be its own
+			select {
+			case <-ctx.Done():
+				return
+			case <-signals:
+			}
+			said, err := t.Save()
+			if err != nil {
+				said = "not saved: " + err.Error()
+			}
+			say(said)
+		}
+	}()
+}
+
+// A Feed delivers updates; a [diagnose.Live] is one.
+type Feed interface {
+	Next(ctx context.Context) (diagnose.Update, error)
+}
+
+// Watched returns a feed of the same updates from which the tape learns whether something is
+// critical.
+func (t *Tape) Watched(f Feed) Feed {
+	if t.Recorder == nil {
+		return f
+	}
+	return watched{f, t.Recorder}
+}
+
+type watched struct {
+	Feed
+	recorder *record.Recorder
+}
+
+func (w watched) Next(ctx context.Context) (diagnose.Update, error) {
+	u, err := w.Feed.Next(ctx)
+	if err == nil {
+		w.recorder.Critical(u.Snapshot.At, critical(u))
+	}
+	return u, err
+}
+
+func critical(u diagnose.Update) bool {
+	for i := range u.Findings {
+		if u.Findings[i].Severity == diagnose.Critical {
+			return true
+		}
+	}
+	return false
+}
+
+// Run is the view that only records: it says where to, on w, and reads what happens until the
+// feed ends. It fails where the recording ends before: nobody would see the finding.
+func (t *Tape) Run(ctx context.Context, w io.Writer, node string, f Feed) error {
+	file, when := t.Recorder.State().File, ""
+	if t.Recorder.State().Waits {
+		when = " once something is critical"
+	}
+	if _, err := fmt.Fprintln(w, text.Clean("plegtop: recording "+node+" to "+file+when+"; SIGTERM or ctrl-c ends it, SIGUSR2 saves the last minutes beside it")); err != nil {
+		return fmt.Errorf("record: say where: %w", err)
+	}
+	for f = t.Watched(f); ; {
+		u, err := f.Next(ctx)
+		switch {
+		case errors.Is(err, context.Canceled), errors.Is(err, engine.ErrStopped):
+			return nil
+		case err != nil:
+			return fmt.Errorf("record: %w", err)
+		case u.Snapshot.Recording.Ended != "":
+			return fmt.Errorf("record to %s: %s: make room or name another file, and start it again", file, u.Snapshot.Recording.Ended)
+		}
+	}
+}
