@@ -107,8 +107,11 @@ func show(ctx context.Context, args []string) int {
 	if o.Note != "" {
 		complain(errors.New(o.Note), exitOK)
 	}
+	if o.View == options.Diff {
+		return untilSignal(exitCannotTell, comparing(o))(ctx, source.Source{})
+	}
 	if o.Replay != "" {
-		return replaying(ctx, o)
+		return untilSignal(exitOK, replaying(o))(ctx, source.Source{})
 	}
 	guard := new(terminal.Guard)
 	v, err := chooseView(o, guard)
@@ -137,8 +140,11 @@ func cannotTell(o options.Options, err error) int {
 		return status
 	}
 	src := source.Source{Source: pane.Source{Kind: "cri", Endpoint: o.Endpoint}}
-	if src.Node, _ = os.Hostname(); o.Demo != "" {
+	switch src.Node, _ = os.Hostname(); {
+	case o.Demo != "":
 		src.Kind = "demo"
+	case o.Replay != "":
+		src = source.Source{Source: pane.Source{Kind: "replay"}}
 	}
 	nothing := &engine.Snapshot{At: time.Now(), Release: o.Release, Threshold: o.Threshold}
 	status, _ = lines.WriteUnknown(os.Stdout, err, nothing, style(o, src)) // nobody is left to tell
@@ -222,29 +228,52 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 	}
 }
 
-// replaying shows a recording: nothing of this machine is read.
-func replaying(ctx context.Context, o options.Options) int {
+// comparing returns the view that tells two recordings apart.
+func comparing(o options.Options) view {
+	return func(ctx context.Context, src source.Source) int {
+		code, err := lines.Diff(ctx, terminal.Writer(os.Stdout, os.Environ()), o.Compare, style(o, src))
+		if err != nil {
+			return complain(err, code)
+		}
+		return code
+	}
+}
+
+// replaying returns the view that shows a recording: nothing of this machine is read.
+func replaying(o options.Options) view {
+	return func(ctx context.Context, src source.Source) int {
+		if o.View == options.Screen {
+			return replayScreen(ctx, o)
+		}
+		r, err := lines.OpenRecorded(o.Replay, o.At)
+		if err != nil {
+			return cannotTell(o, err)
+		}
+		defer r.Close()
+		if o.View == options.Watch {
+			return status(r.Watch(ctx, os.Stdout, lines.Options{JSON: o.JSON, Namespaces: o.Namespaces}))
+		}
+		code, err := r.Check(ctx, terminal.Writer(os.Stdout, os.Environ()), style(o, src), o.Releases...)
+		switch {
+		case err == nil:
+			return code
+		case code == exitCannotTell:
+			return cannotTell(o, err)
+		}
+		return complain(err, code)
+	}
+}
+
+// replayScreen shows a recording on the screen.
+func replayScreen(ctx context.Context, o options.Options) int {
+	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
+		return cannotTell(o, err)
+	}
 	recording, err := record.Open(o.Replay)
 	if err != nil {
 		return cannotTell(o, err)
 	}
 	defer recording.Close()
-	if o.View == options.Screen {
-		return replayScreen(ctx, o, recording)
-	}
-	for f := recording.Play(time.Time{}).Feed(); f != nil; f = f.Rest() {
-		if err := lines.Watch(ctx, os.Stdout, diagnose.NewLive(f, recording.Heads()[0].Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces}); err != nil {
-			return complain(err, exitFailed)
-		}
-	}
-	return exitOK
-}
-
-// replayScreen shows a recording on the screen.
-func replayScreen(ctx context.Context, o options.Options, recording *record.Recording) int {
-	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
-		return cannotTell(o, err)
-	}
 	film, err := replay.New(recording, recording.Heads()[0].Endpoint)
 	if err != nil {
 		return cannotTell(o, err)

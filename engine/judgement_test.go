@@ -22,6 +22,8 @@ var drawn = map[string]string{
 	"ui/lines/measurement.go": "how long a bench waits for its source",
 	"ui/lines/progress.go":    "when a bar is drawn",
 	"ui/model/pod.go":         "how a time is written in few cells",
+	"ui/lines/whatif.go":      "how alike a replay is to what was recorded",
+	"ui/timebar.go":           "whether a time is written with its day",
 	"ui/requests.go":          "which periods a person is asked about",
 	"ui/say/streamtable.go":   "how an age is rounded",
 	"ui/text/figure.go":       "how a time is written",

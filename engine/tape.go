@@ -168,11 +168,14 @@ func (s Start) config() Config {
 
 // Step steps the machine and returns the events that this brought. It fails if the machine
 // cannot go on from what it was given, as one of another version may not.
-func (r *Replay) Step(at time.Time, in Input) (events []Event, err error) {
-	defer caught(func(p *PanicError) {
-		err = fmt.Errorf("replay: this version cannot go on from what was recorded: %v", p.Value)
-	})
-	return r.machine.step(at, in).Events, nil
+func (r *Replay) Step(at time.Time, in Input) ([]Event, error) {
+	w, err := r.Work(at, in)
+	return w.Events, err
+}
+
+// unknown is the error of a machine that does not know what it was given.
+func unknown(p *PanicError) error {
+	return fmt.Errorf("replay: this version cannot go on from what was recorded: %v", p.Value)
 }
 
 // Snapshot returns what there was to see. It must be called where the recorded engine made a

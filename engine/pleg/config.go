@@ -90,6 +90,10 @@ func ParseRelease(s string) (Release, error) {
 // String returns the release as people write it: "1.36".
 func (r Release) String() string { return fmt.Sprintf("1.%d", uint8(r)) }
 
+// Twice reports whether a kubelet of this release inspects a pod that has changed, and whose
+// inspection keeps failing, twice in each relist.
+func (r Release) Twice() bool { return rulesOf(r).retryPhase }
+
 // The rules are all that differs between the relists of the releases.
 type rules struct {
 	// retryPhase: a pod whose inspection failed is inspected again in a second

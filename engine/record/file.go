@@ -17,8 +17,6 @@ const (
 	syncFor = 5 * time.Second
 	// mostQueued is what waits for a slow disk, at most: one that takes more time has ended.
 	mostQueued = 32 << 20
-	// atEnd is how long the end of plegtop waits for the disk.
-	atEnd = time.Second
 )
 
 // errSlow says that a disk has taken nothing for long.

@@ -27,6 +27,7 @@ type Player struct {
 	seq       uint64
 	events    []engine.Event // since the last snapshot
 
+	tap    func(Step)
 	replay *engine.Replay // nil before the first segment
 	run    string
 	again  *Shown // is to be returned once more; nil for none
@@ -77,11 +78,14 @@ func (p *Player) Next() (Shown, error) {
 		if !ok {
 			return Shown{}, p.broken(errors.New("a list refers to rows that are not there"))
 		}
-		events, err := p.replay.Step(e.At, in)
+		w, err := p.replay.Work(e.At, in)
 		if err != nil {
 			return Shown{}, err
 		}
-		p.events = append(p.events, events...)
+		p.events = append(p.events, w.Events...)
+		if p.tap != nil {
+			p.tap(Step{At: e.At, In: in, Work: w, Machine: p.replay, Segment: p.next - 1})
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // named matches a line that names the call that hangs, and for how long it has.
-var named = regexp.MustCompile(`relist › ContainerStatus of a/victim-0 stuck [0-9.]+m?s`)
+var named = regexp.MustCompile(`relist › ContainerStatus of a/victim-0/stuck [0-9.]+m?s`)
 
 func serve(t *testing.T) *sim.Server {
 	t.Helper()

@@ -381,9 +381,9 @@ func TestStripHasALegend(t *testing.T) {
 // TestBadgeOfARecording holds that whoever looks sees that a file is written, or no more.
 func TestBadgeOfARecording(t *testing.T) {
 	for want, is := range map[string]engine.Recording{
-		"endpoint":              {Span: time.Minute, Kept: 9},
-		"endpoint  REC":         {File: "f"},
-		"endpoint  ▲ REC ENDED": {File: "f", Ended: "no space left on device"},
+		"endpoint":       {Span: time.Minute, Kept: 9},
+		"   REC":         {File: "f"},
+		"   ▲ REC ENDED": {File: "f", Ended: "no space left on device"},
 	} {
 		s := panetest.Healthy()
 		s.Recording = is

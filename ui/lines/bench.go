@@ -55,9 +55,7 @@ func Bench(ctx context.Context, w io.Writer, o BenchOptions) (code int, err erro
 	}
 	o.Progress.Clear()
 	result.cut = ctx.Err() != nil
-	writing, cancel := outlasting(ctx, lastWrite)
-	defer cancel()
-	if err := writeUntil(writing, w, result.written()); err != nil {
+	if err := writeLast(ctx, w, result.written()); err != nil {
 		return ExitCannotTell, fmt.Errorf("write the bench: %w", err)
 	}
 	if result.cut || slices.ContainsFunc(result.rows, func(m *measurement) bool { return m.why != "" }) {

@@ -29,7 +29,7 @@ type CheckOptions struct {
 
 	Namespaces     []string // findings about pods of others are left out; empty for all
 	Node           string   // its name; may be empty
-	Source         string   // "cri" or "demo"
+	Source         string   // "cri", "demo" or "replay"
 	Endpoint       string   // of the runtime
 	KubeletVersion string   // whose relist it is, as "1.36" or the node's own "v1.36.2"; empty for the snapshot's
 }
@@ -64,26 +64,44 @@ func (o CheckOptions) kubelet(s *engine.Snapshot) string {
 // that o leaves open is the node's own, where that is known. When ctx ends, a write
 // that is stuck is left behind after a second.
 func Check(ctx context.Context, w io.Writer, look func(context.Context) (*engine.Snapshot, error), o CheckOptions) (code int, err error) {
-	if o.DOT != "" && o.DOT != allWaits && !slices.Contains(diagnose.IDs(), diagnose.ID(o.DOT)) {
-		return ExitCannotTell, fmt.Errorf("output dot=%s: no finding has that id; docs/findings.md has them all", o.DOT)
+	if err := o.known(); err != nil {
+		return ExitCannotTell, err
 	}
 	s, err := look(ctx)
 	if err != nil {
 		return ExitCannotTell, err
 	}
-	if o.KubeletVersion == "" && s.Evidence != nil {
+	return o.verdict(ctx, w, diagnose.Once(s, o.Endpoint))
+}
+
+// known returns an error if DOT names what is not known.
+func (o *CheckOptions) known() error {
+	if o.DOT != "" && o.DOT != allWaits && !slices.Contains(diagnose.IDs(), diagnose.ID(o.DOT)) {
+		return fmt.Errorf("output dot=%s: no finding has that id; docs/findings.md has them all", o.DOT)
+	}
+	return nil
+}
+
+// verdict writes what is wrong to w in a single write, and returns the exit code of it.
+func (o CheckOptions) verdict(ctx context.Context, w io.Writer, u diagnose.Update) (code int, err error) {
+	if s := u.Snapshot; o.KubeletVersion == "" && s.Evidence != nil {
 		o.KubeletVersion = s.Evidence.Kubelet.Version
 	}
-	u := diagnose.Once(s, o.Endpoint).Within(o.Namespaces)
-	writing, cancel := outlasting(ctx, lastWrite)
-	defer cancel()
-	if err := writeUntil(writing, w, appendCheck(nil, u, o)); err != nil {
+	u = u.Within(o.Namespaces)
+	if err := writeLast(ctx, w, appendCheck(nil, u, o)); err != nil {
 		return ExitCannotTell, fmt.Errorf("write the check: %w", err)
 	}
 	if o.NPD {
 		return NPDExitCode(u), nil
 	}
 	return ExitCode(u), nil
+}
+
+// writeLast writes b to w. When ctx ends a write that is stuck is left behind after a second.
+func writeLast(ctx context.Context, w io.Writer, b []byte) error {
+	writing, cancel := outlasting(ctx, lastWrite)
+	defer cancel()
+	return writeUntil(writing, w, b)
 }
 
 // WriteUnknown writes to w why a check could not look at all, with what it would have looked

@@ -33,6 +33,7 @@ func (p Page) Help() string {
 		{" watch", "headline, events, findings and changes of health, one line each"},
 		{" record", "no screen: all that happens is written to a file, which --replay shows"},
 		{" bench", "what each relist period and event source sees and costs, measured"},
+		{" diff A B", "two recordings, or two moments of one, compared: FILE, or FILE@TIME"},
 		{" version", "the version of plegtop"},
 	} {
 		uses.Add(p.row(27, "  plegtop [flags]"+use[0], "", use[1]))

@@ -26,11 +26,12 @@ const (
 	Watch   View = "watch"
 	Record  View = "record"
 	Bench   View = "bench"
+	Diff    View = "diff"
 	Version View = "version"
 )
 
 // views are the words that name one.
-var views = []string{string(Check), string(Watch), string(Record), string(Bench), string(Version)}
+var views = []string{string(Check), string(Watch), string(Record), string(Bench), string(Diff), string(Version)}
 
 // Options are all that plegtop is asked to do.
 type Options struct {
@@ -60,7 +61,10 @@ type Options struct {
 	Scrub          bool          // recordings have no names
 	Ring           time.Duration // what is kept in memory; 0 for nothing
 	Replay         string        // the recording to show; empty for none
-	At             string        // the moment of it, in the words of [replay.ParseTime]; empty for its beginning
+	At             string        // the moment of it, as package replay reads it; empty: the screen and watch begin at its beginning, check shows its end
+
+	Releases []pleg.Release // that check is to compare on a recording; empty for none
+	Compare  [2]string      // what diff compares: a file, or FILE@TIME
 
 	JSON                   bool
 	DOT                    string // of check: "all" for the whole graph of who waits for whom, or a finding's id; empty for none
@@ -88,7 +92,11 @@ type Options struct {
 	columns model.FilterColumns // that can be sorted by, hidden, or asked for by a filter
 
 	eventsGiven bool
+	releases    []pleg.Release // that --kubelet-version names
 }
+
+// times says which --at takes.
+const times = "-10m (before the end), 2am, 02:13, 02:13:05, or as in RFC 3339"
 
 // Look returns the theme to draw with: the chosen one, or what the terminal's COLORFGBG
 // speaks for.
@@ -129,18 +137,20 @@ type flag struct {
 	many        bool // it may be given again, and takes a list in the file
 	list        bool // its value has commas, or is a list in the file
 	typed       bool // it is for the command line alone
+	recorded    bool // it can be given with a recording
 }
 
 // A group is the flags that help shows under one title.
 type group struct {
-	title string
-	flags []flag
+	title    string
+	recorded bool // all can be given with a recording
+	flags    []flag
 }
 
 // groups returns all flags. The README has the same list.
 func (o *Options) groups() []group {
 	return []group{
-		{"What to look at", []flag{
+		{title: "What to look at", flags: []flag{
 			{name: "runtime-endpoint", kind: "socket", short: "r", set: into(&o.Endpoint, word), usage: "the runtime's socket, unix:///path or /path; found by itself if not given"},
 			{name: "host-root", kind: "folder", set: into(&o.HostRoot, word), usage: "where the host's root is mounted, with its /proc, in a container"},
 			{name: "demo", kind: "scenario", set: into(&o.Demo, scenario), bare: "tour", typed: true, usage: "use the embedded runtime and play a scenario; --demo=list shows all"},
@@ -148,51 +158,51 @@ func (o *Options) groups() []group {
 			{name: "captions", set: into(&o.Captions, truth), bare: "true", usage: "say in the demo what happens and what to expect"},
 			{name: "expected-events", set: o.setExpected, bare: "true", usage: "the demo's pod workers know the events of their own doing, which then wake nobody; =false: they know none"},
 		}},
-		{"The relist", []flag{
+		{title: "The relist", flags: []flag{
 			{name: "timeout", kind: "duration", set: into(&o.Timeout, duration), preset: "2m", usage: "of each call to the runtime at most, as the kubelet's"},
 			{name: "relist-period", kind: "duration", set: into(&o.Period, duration), preset: "1s", usage: "from the end of one relist to the start of the next"},
 			{name: "relist-threshold", kind: "duration", set: into(&o.Threshold, duration), preset: "3m", usage: "age of the last good list beyond which PLEG is unhealthy"},
-			{name: "kubelet-version", kind: "release", set: o.setRelease, usage: "whose relist, from 1.25 to " + pleg.Newest.String() + " (default the node's, or " + pleg.Newest.String() + ")"},
+			{name: "kubelet-version", recorded: true, kind: "release", set: o.setRelease, usage: "whose relist, from 1.25 to " + pleg.Newest.String() + " (default the node's, or " + pleg.Newest.String() + "); of check with --replay what these would have made of it: 1.25,1.34"},
 			{name: "mode", kind: "mode", set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing) or evented (as that release with its gate on), which opens it"},
 		}},
-		{"Event sources, which see what happens between two relists", []flag{
+		{title: "Event sources, which see what happens between two relists", flags: []flag{
 			{name: "events", kind: "source,...", set: o.setEvents, bare: ledger.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup, pidfd; off: none, which is the default"},
 			{name: "force-events", set: into(&o.ForceEvents, truth), bare: "true", usage: "open cri also on a containerd before 2.0, where it takes events away from the kubelet"},
 		}},
-		{"The kubelet's own figures", []flag{
+		{title: "The kubelet's own figures", flags: []flag{
 			{name: "kubelet-metrics", kind: "URL", set: into(&o.Kubelet.Metrics, word), usage: "the kubelet's metrics, such as https://127.0.0.1:10250/metrics (default the read-only port)"},
 			{name: "kubelet-cert", kind: "file", set: into(&o.Kubelet.Cert, word), usage: "client certificate for it, in PEM"},
 			{name: "kubelet-key", kind: "file", set: into(&o.Kubelet.Key, word), usage: "the certificate's key, in PEM"},
 			{name: "kubelet-token-file", kind: "file", set: into(&o.Kubelet.TokenFile, word), usage: "a bearer token for it, read anew each time"},
 			{name: "kubelet-ca", kind: "file", set: into(&o.Kubelet.CA, word), usage: "the authority that signed the kubelet's own certificate, in PEM; without it a token goes only to a port of this machine that a kubelet of root holds"},
 		}},
-		{"The runtime's own words, read where something hangs", []flag{
+		{title: "The runtime's own words, read where something hangs", flags: []flag{
 			{name: "debug-socket", kind: "socket", set: into(&o.Runtime.DebugSocket, word), usage: "where the runtime tells what its goroutines do (default containerd's debug socket, by its configuration, or CRI-O's own)"},
 			{name: "no-dump", set: into(&o.Runtime.NoDump, truth), bare: "true", usage: "do not read what its goroutines do"},
 			{name: "runtime-metrics", kind: "URL", set: into(&o.Runtime.Metrics, word), usage: "containerd's metrics, such as http://127.0.0.1:1338/v1/metrics (default by its configuration, on loopback)"},
 		}},
-		{"Recordings", []flag{
+		{title: "Recordings", flags: []flag{
 			{name: "ring", kind: "duration", set: into(&o.Ring, durationOrNone), preset: "15m", usage: "keep so much of what happened in memory, 32 MiB at most; 0: nothing"},
 			{name: "record", kind: "file", set: into(&o.Record, word), usage: "write all that happens to this file, from which --replay shows it again; one that is a recording is continued (default of record: plegtop-NODE-DATE.plegrec)"},
 			{name: "record-max", kind: "size", set: into(&o.RecordMax, size), preset: "1GiB", usage: "of that file and the one before it, which has .1 behind its name, together"},
 			{name: "record-on", kind: "when", set: into(&o.RecordCritical, either("always", "critical")), preset: "always", usage: "critical: write only from 5 min before something critical begins to 5 min after it has ended"},
 			{name: "scrub", kind: "what", set: into(&o.Scrub, either("secrets", "names")), preset: "secrets", usage: "what recordings are without: secrets (arguments such as those of --token), or names as well, of pods, images and nodes, in whose place stand pseudonyms"},
-			{name: "replay", kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
-			{name: "at", kind: "time", short: "t", set: into(&o.At, word), typed: true, usage: "begin the recording at this time, standing still: -10m (before its end), 2am, 02:13, 02:13:05 or an RFC 3339 time"},
+			{name: "replay", recorded: true, kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
+			{name: "at", recorded: true, kind: "time", short: "t", set: into(&o.At, word), typed: true, usage: "of a recording: check shows that moment, the others begin there: " + times},
 		}},
-		{"check and watch", []flag{
-			{name: "output", kind: "format", short: "o", set: o.setOutput, preset: "text", typed: true, usage: "text or json; of check also dot: who waits for whom, for Graphviz, dot=ID of that finding alone"},
+		{title: "check and watch", flags: []flag{
+			{name: "output", recorded: true, kind: "format", short: "o", set: o.setOutput, preset: "text", typed: true, usage: "text or json; of check also dot: who waits for whom, for Graphviz, dot=ID of that finding alone"},
 			{name: "check-timeout", kind: "duration", set: into(&o.CheckTimeout, duration), preset: "2s", usage: "of each status call of check at most; the lists, Status and Version have four times as much"},
 			{name: "deadline", kind: "duration", set: into(&o.Deadline, duration), preset: "20s", usage: "by which check has ended, whatever the runtime does"},
-			{name: "exit-codes", kind: "kind", set: into(&o.NPD, either("plegtop", "npd")), preset: "plegtop", typed: true, usage: "check's exit codes: plegtop, or npd for a node-problem-detector plugin"},
+			{name: "exit-codes", recorded: true, kind: "kind", set: into(&o.NPD, either("plegtop", "npd")), preset: "plegtop", typed: true, usage: "check's exit codes: plegtop, or npd for a node-problem-detector plugin"},
 		}},
-		{"bench", []flag{
+		{title: "bench", flags: []flag{
 			{name: "periods", kind: "duration,...", list: true, set: into(&o.Periods, listOf(period)), preset: "250ms,1s,5s,10s", usage: "between relists, to measure"},
 			{name: "sources", kind: "source,...", list: true, set: into(&o.Sources, listOf(benchSource)), preset: "none,cri,cgroup", usage: "to measure each period with: none, cri, cgroup, pidfd"},
 			{name: "for", kind: "duration", set: into(&o.For, duration), preset: "30s", usage: "how long to measure each period with each source"},
 			{name: "yes", set: into(&o.Yes, truth), bare: "true", typed: true, usage: "do not ask before relists come more than once a second"},
 		}},
-		{"What is shown, and how", []flag{
+		{title: "What is shown, and how", recorded: true, flags: []flag{
 			{name: "namespace", kind: "namespace", short: "n", set: o.addNamespace, many: true, usage: "show only this namespace; may be repeated"},
 			{name: "filter", kind: "filter", set: into(&o.Filter, o.filterText), usage: "begin with this, as / takes it"},
 			{name: "problems", set: into(&o.Problems, truth), bare: "true", usage: "begin with pods with a problem only"},
@@ -204,7 +214,7 @@ func (o *Options) groups() []group {
 			{name: "ascii", set: into(&o.ASCII, truth), bare: "true", usage: "draw with ASCII only (default where LC_ALL is C or POSIX)"},
 			{name: "config", kind: "file", set: into(&o.config, word), typed: true, usage: "settings (default plegtop/config.yaml in your configuration folder)"},
 		}},
-		{"Help", []flag{
+		{title: "Help", recorded: true, flags: []flag{
 			{name: "help", short: "h", set: func(string) error { return ErrHelp }, bare: "true", typed: true, usage: "show this"},
 			{name: "version", set: into(&o.View, version), bare: "true", typed: true, usage: "show the version of plegtop"},
 		}},
@@ -250,5 +260,9 @@ func (o *Options) setOutput(s string) error {
 
 func (o *Options) setRelease(s string) error {
 	o.ReleaseGiven = true
-	return into(&o.Release, pleg.ParseRelease)(s)
+	err := into(&o.releases, listOf(pleg.ParseRelease))(s)
+	if err == nil {
+		o.Release = o.releases[0]
+	}
+	return err
 }

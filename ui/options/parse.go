@@ -114,8 +114,15 @@ func (l line) names(which func(flag) bool) []string {
 	return all
 }
 
-// view takes the view from the arguments that are no flags.
+// view takes the view from the arguments that are no flags, and what diff compares.
 func (l line) view(words []string) error {
+	if len(words) > 0 && View(words[0]) == Diff && l.View != Version {
+		if len(words) != 3 {
+			return errors.New("diff compares two recordings, or two moments: plegtop diff A B, where each is FILE or FILE@TIME, such as FILE@-10m")
+		}
+		l.View, l.Compare = Diff, [2]string(words[1:])
+		return nil
+	}
 	for _, w := range words {
 		if !slices.Contains(views, w) {
 			return l.stray(w)
@@ -157,6 +164,10 @@ const listing = "plegtop --demo=list shows all"
 func (l line) sense() error {
 	typed := l.given.Changed
 	switch {
+	case l.Replay == "" && len(l.releases) > 1:
+		return errors.New("--kubelet-version: several only with --replay FILE check")
+	case l.Replay == "" && typed("at"):
+		return errors.New("--at: only with --replay; diff takes FILE@TIME")
 	case l.NPD && l.View != Check:
 		return errors.New("--exit-codes npd: only check has them")
 	case l.NPD && l.JSON:
@@ -175,10 +186,40 @@ func (l line) sense() error {
 		return errors.New("--record-max and --record-on are about a file: name it with --record")
 	case l.Demo == "" && typed("expected-events"):
 		return errors.New("--expected-events: only with --demo")
-	case l.Replay == "" && typed("at"):
-		return errors.New("--at: only with --replay")
+	}
+	if l.Replay != "" || l.View == Diff {
+		return l.replays(typed)
 	}
 	return l.fits(typed)
+}
+
+// replays says which flags make no sense with a recording, of which nothing is asked but what
+// it knows.
+func (l line) replays(typed func(string) bool) error {
+	why := map[string]string{}
+	switch {
+	case l.View == Diff && l.Replay != "":
+		return errors.New("--replay: diff is given its recordings by name: plegtop diff A B")
+	case l.View == Bench:
+		return errors.New("--replay: bench measures by calls that it makes, and a recording answers none: watch writes its drift, and diff how long its relists took")
+	case l.View != Check:
+		why["kubelet-version"] = "of a recording only check says what other releases would have made of it"
+	}
+	for _, g := range l.groups() {
+		for _, f := range g.flags {
+			of := why[f.name]
+			if of == "" && !g.recorded && !f.recorded {
+				of = "a recording is shown as it was, and nothing of this machine is read: leave it out"
+			}
+			if of != "" && typed(f.name) {
+				return fmt.Errorf("--%s: %s", f.name, of)
+			}
+		}
+	}
+	if typed("kubelet-version") {
+		l.Releases = l.releases
+	}
+	return nil
 }
 
 // fits says which flags are of another view than the one that was asked for.

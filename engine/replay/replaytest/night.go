@@ -24,11 +24,14 @@ type Night struct {
 	Segments time.Duration // of the recording
 	Changes  time.Duration // from one end or start of a container to the next; 0 for none
 	Troubles []Trouble
+	Events   int          // that the engine remembers for its reader; 0 for the usual
+	Release  pleg.Release // whose relist is made; 0 for the newest
 }
 
 // A Trouble is a call that hangs until its deadline, whatever it asks for.
 type Trouble struct {
 	Op       call.Operation
+	ID       string        // of the only object of which it hangs; empty for all
 	From, To time.Duration // from the beginning of the night
 }
 
@@ -42,7 +45,7 @@ func Record(t *testing.T, n Night) (*record.Recorder, []engine.Update) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), n.For)
 		defer cancel()
-		eng, err := engine.New(engine.Config{Runtime: newRuntime(n), Tape: recorder, Clock: utc{}})
+		eng, err := engine.New(engine.Config{Runtime: newRuntime(n), Tape: recorder, Clock: utc{}, Events: n.Events, Release: n.Release})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,15 +92,21 @@ func newRuntime(n Night) *runtime {
 	return r
 }
 
-// state returns how container i stands now: one after the other ends and starts.
-func (r *runtime) state(i int) pleg.State {
-	if r.Changes > 0 {
-		n := int(time.Since(r.began) / r.Changes)
-		if turns := (n + len(r.containers) - 1 - i) / len(r.containers); turns%2 == 1 {
-			return pleg.Exited
-		}
+// state returns how container i stands now, and since when: one after the other ends and starts.
+func (r *runtime) state(i int) (pleg.State, time.Time) {
+	if r.Changes == 0 {
+		return pleg.Running, r.began
 	}
-	return pleg.Running
+	n := int(time.Since(r.began) / r.Changes)
+	turns := (n + len(r.containers) - 1 - i) / len(r.containers)
+	if turns == 0 {
+		return pleg.Running, r.began
+	}
+	since := r.began.Add(time.Duration((turns-1)*len(r.containers)+i+1) * r.Changes)
+	if turns%2 == 1 {
+		return pleg.Exited, since
+	}
+	return pleg.Running, since
 }
 
 // answer takes the time of a call, or hangs. No two calls end at one moment, so that each night is
@@ -107,7 +116,7 @@ func (r *runtime) answer(ctx context.Context, op call.Operation, id string) erro
 	defer time.Sleep(time.Duration(crc32.ChecksumIEEE([]byte(op.String()+id)) % 1e6))
 	for _, trouble := range r.Troubles {
 		rest := time.Until(r.began.Add(trouble.To))
-		if trouble.Op != op || rest <= 0 || time.Since(r.began) < trouble.From {
+		if trouble.Op != op || trouble.ID != "" && trouble.ID != id || rest <= 0 || time.Since(r.began) < trouble.From {
 			continue
 		}
 		select {
@@ -140,7 +149,7 @@ func (r *runtime) ListPodSandbox(ctx context.Context, uid pleg.UID) (all []pleg.
 func (r *runtime) ListContainers(ctx context.Context, uid pleg.UID) (all []pleg.ListedContainer, err error) {
 	err = r.answer(ctx, call.ListContainers, string(uid))
 	for i, c := range r.containers {
-		if c.State = r.state(i); uid == "" || c.Pod.UID == uid {
+		if c.State, _ = r.state(i); uid == "" || c.Pod.UID == uid {
 			all = append(all, c)
 		}
 	}
@@ -159,9 +168,10 @@ func (r *runtime) PodSandboxStatus(ctx context.Context, id string) (pleg.Sandbox
 func (r *runtime) ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error) {
 	err := r.answer(ctx, call.ContainerStatus, id)
 	i := r.place[id]
-	s := pleg.ContainerStatus{ID: id, Name: r.containers[i].Name, State: r.state(i), CreatedAt: r.began, StartedAt: r.began}
-	if s.State == pleg.Exited {
-		s.ExitCode, s.Reason, s.FinishedAt = 1, "Error", time.Now().UTC()
+	state, since := r.state(i)
+	s := pleg.ContainerStatus{ID: id, Name: r.containers[i].Name, State: state, CreatedAt: r.began, StartedAt: since}
+	if state == pleg.Exited {
+		s.ExitCode, s.Reason, s.StartedAt, s.FinishedAt = 1, "Error", r.began, since
 	}
 	return s, err
 }

@@ -1,0 +1,131 @@
+package lines
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/record"
+	"github.com/plegtop/plegtop/engine/replay"
+)
+
+// A Recorded is a recording that check and watch show. Not safe for concurrent use.
+type Recorded struct {
+	recording   *record.Recording
+	first, last time.Time
+	at          time.Time // that is to be shown; zero if none was named
+}
+
+// OpenRecorded opens a recording for its moment at, as [replay.ParseTime] reads it; empty for the
+// usual one: of check the end, of watch the beginning. The caller closes it.
+func OpenRecorded(path, at string) (*Recorded, error) {
+	r, err := record.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	shown := &Recorded{recording: r, first: r.Heads()[0].At.Local(), last: r.End().Round(0).Local()}
+	if at != "" {
+		shown.at, err = replay.ParseTime(at, shown.first, shown.last)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("replay %s: %w", path, err), r.Close())
+	}
+	return shown, nil
+}
+
+// Close closes the file.
+func (r *Recorded) Close() error { return r.recording.Close() }
+
+// Check writes what was wrong at the moment to w, as [Check] does, and returns its exit code; with
+// releases what they would have made of the recording up to the moment. It asks nobody. An error
+// with another code than [ExitCannotTell] says why what was written may not be all.
+func (r *Recorded) Check(ctx context.Context, w io.Writer, o CheckOptions, releases ...pleg.Release) (code int, err error) {
+	if err := o.known(); err != nil {
+		return ExitCannotTell, err
+	}
+	if len(releases) > 0 {
+		return r.whatIf(ctx, w, o, releases)
+	}
+	at := r.at
+	if at.IsZero() {
+		at = r.last
+	}
+	u, shown, err := replay.Moment(ctx, r.recording, at)
+	if err != nil && (u.Snapshot == nil || !r.at.IsZero()) {
+		return ExitCannotTell, readable(shown.At, err)
+	}
+	o.Source, o.Node, o.Endpoint = "replay", shown.Head.Node, shown.Head.Endpoint
+	code, failed := o.verdict(ctx, w, u)
+	return code, cmp.Or(failed, readable(shown.At, err))
+}
+
+// readable says up to when a recording can be read; nil where nothing is wrong with it.
+func readable(upTo time.Time, err error) error {
+	if err == nil || upTo.IsZero() {
+		return err
+	}
+	return fmt.Errorf("the recording can be read up to %s: %w", upTo.Local().Format(time.DateTime), err)
+}
+
+// Watch writes the recording to w from the moment on, as [Watch] does of what it sees. Where
+// the recording is damaged, what can be read was written, and the error says up to when.
+func (r *Recorded) Watch(ctx context.Context, w io.Writer, o Options) error {
+	from := r.at
+	if !from.IsZero() {
+		from = from.Add(-2 * time.Minute) // what was so before is known then
+	}
+	for next := r.recording.Play(from).Feed(); next != nil; next = next.Rest() {
+		feed := &begun{Feed: diagnose.NewLive(next, r.recording.Heads()[0].Endpoint), from: r.at}
+		if err := Watch(ctx, w, feed, o); err != nil {
+			return err
+		}
+		if feed.damage != nil {
+			return readable(feed.last, feed.damage)
+		}
+	}
+	return nil
+}
+
+// A begun is a feed of a recording from a moment on, which ends where that is damaged.
+type begun struct {
+	Feed
+	from    time.Time
+	skipped bool
+	last    time.Time // of what was delivered
+	damage  error
+}
+
+func (f *begun) Next(ctx context.Context) (diagnose.Update, error) {
+	for {
+		u, err := f.Feed.Next(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrStopped):
+			f.damage = err
+			return u, engine.ErrStopped
+		case err != nil:
+			return u, err
+		}
+		if f.last = u.Snapshot.At; u.Snapshot.At.Before(f.from) {
+			f.skipped = true
+			continue
+		}
+		if f.skipped {
+			f.skipped, u.Turns = false, began(u.Findings)
+		}
+		return u, nil
+	}
+}
+
+// began returns the turns of who comes to findings that hold already.
+func began(all []diagnose.Finding) (turns []diagnose.Turn) {
+	for _, f := range all {
+		turns = append(turns, diagnose.Turn{Kind: diagnose.Began, Finding: f})
+	}
+	return turns
+}
