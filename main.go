@@ -2,7 +2,7 @@
 // container hangs.
 //
 // It wires a source (the node's runtime, or the embedded one) to the relist
-// engine and that to a view, and chooses the exit status. README.md has the
+// engine and that to a view, and chooses the exit status. docs/flags.md has the
 // flags, docs/architecture.md the packages.
 package main
 

@@ -147,7 +147,7 @@ type group struct {
 	flags    []flag
 }
 
-// groups returns all flags. The README has the same list.
+// groups returns all flags. docs/flags.md has the same list.
 func (o *Options) groups() []group {
 	return []group{
 		{title: "What to look at", flags: []flag{
