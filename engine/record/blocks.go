@@ -56,7 +56,7 @@ func (r *blockReader) next() ([]byte, error) {
 		return nil, r.ended(err, n > 0)
 	}
 	n := binary.LittleEndian.Uint32(head[:])
-	if n > mostBlock {
+	if n == 0 || n > mostBlock {
 		return nil, fmt.Errorf("a block of %d bytes", n)
 	}
 	block, err := readAll(r.zstd, int(n))

@@ -10,9 +10,13 @@ import (
 	"github.com/plegtop/plegtop/engine/frozen"
 )
 
-// budget is how much memory the state that a segment begins with may take, and each entry after
-// it, beside the block that it is in.
-const budget = 56 << 20
+const (
+	// budget is how much memory the state that a segment begins with may take, and each entry after
+	// it. With the block that it is in, of mostBlock, that is 64 MiB.
+	budget = 40 << 20
+	// mostEvents is how many may come from one snapshot to the next.
+	mostEvents = 1 << 17
+)
 
 // A Player plays a recording from some moment on. It makes no call and reads no clock. Not safe
 // for concurrent use.
@@ -74,7 +78,9 @@ func (p *Player) Next() (Shown, error) {
 		if err != nil {
 			return Shown{}, err
 		}
-		p.events = append(p.events, w.Events...)
+		if p.events = append(p.events, w.Events...); len(p.events) > mostEvents {
+			return Shown{}, p.broken(fmt.Errorf("%d events, and no snapshot", len(p.events)))
+		}
 		if p.tap != nil {
 			p.tap(Step{At: e.At, In: in, Work: w, Machine: p.replay, Segment: p.next - 1})
 		}

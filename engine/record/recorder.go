@@ -26,7 +26,7 @@ const (
 	// flushFor is how much a crash may take.
 	flushFor = time.Second
 	// mostBlock is the largest block that is read.
-	mostBlock = 64 << 20
+	mostBlock = 24 << 20
 	// window is how far back zstd finds what was there before; a reader takes no more than mostWindow.
 	window, mostWindow = 1 << 20, 8 << 20
 
