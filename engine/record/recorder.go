@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +45,7 @@ type Options struct {
 	Ring     time.Duration // what is kept in memory; default [RingFor], less than 0 for none
 	Bytes    int64         // what of that at most; default [RingBytes]
 	Scrub    bool          // names of pods, images and nodes are replaced by pseudonyms
+	Salt     string        // the same makes the same pseudonyms; empty for one by chance
 	Segments time.Duration // how long a segment is; default 4 min
 	Critical bool          // a file gets only what is around something critical, see [Recorder.Critical]
 }
@@ -92,7 +94,7 @@ func NewRecorder(o Options) *Recorder {
 	o.Head.Format, o.Head.Run = Format, hex.EncodeToString(run)
 	r := &Recorder{options: o}
 	if o.Scrub {
-		r.scrub = newScrubber()
+		r.scrub = newScrubber(o.Salt)
 		o.Head.Node = r.scrub.pseudonym("node", o.Head.Node)
 		r.options = o
 	}
@@ -204,7 +206,7 @@ func (r *Recorder) trim(at time.Time) {
 // entry writes one entry, and the block once that is old.
 func (r *Recorder) entry(e entry) {
 	if r.scrub != nil {
-		r.scrub.learn(&e)
+		r.scrub.learn(reflect.ValueOf(&e))
 	}
 	r.at = e.At
 	r.pending = frozen.Append(r.frozen, r.pending, &e)
