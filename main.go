@@ -2,13 +2,14 @@
 // container hangs.
 //
 // It wires a source (the node's runtime, or the embedded one) to the relist
-// engine and that to a view, and chooses the exit status. README.md has the
+// engine and that to a view, and chooses the exit status. docs/flags.md has the
 // flags, docs/architecture.md the packages.
 package main
 
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -42,6 +43,11 @@ var (
 	columns = ui.Columns() // that can be sorted by, hidden, or asked for by a filter
 )
 
+// guide is what explain prints.
+//
+//go:embed docs/guide.md
+var guide string
+
 // The exit statuses; check has its own as well. The last one: nothing could be seen at all.
 const (
 	exitOK         = lines.ExitOK
@@ -69,6 +75,8 @@ func run(args []string) int {
 		return exitOK
 	case err != nil:
 		return cannotTell(o, err)
+	case o.View == options.Explain:
+		return status(lines.Explain(out, guide, o.Finding, style(o, source.Source{})))
 	case o.View == options.Version:
 		fmt.Println("plegtop", version)
 		return exitOK

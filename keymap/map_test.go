@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the key table into README.md")
+var update = flag.Bool("update", false, "write the key table into docs/keys.md")
 
 // press is a key by its name.
 type press string
@@ -249,7 +249,7 @@ func TestRebindErrors(t *testing.T) {
 	for _, tt := range []struct{ name, key, want string }{
 		{"pause-relst", "x", `action "pause-relst": no such action; did you mean pause-relist?`},
 		{"pause", "x", `action "pause": no such action; did you mean pause-relist?`},
-		{"xyzzyxyzzy", "x", `action "xyzzyxyzzy": no such action; the README lists them all`},
+		{"xyzzyxyzzy", "x", `action "xyzzyxyzzy": no such action; docs/keys.md lists them all`},
 		{"freeze", "p", `action "freeze": key "p" is taken by "pause-relist"; give that another one as well`},
 		{"mark", "F", `action "mark": key "F" is taken by "follow"; give that another one as well`},
 		{"mark", "Ctrl-P", `action "mark": key "Ctrl-P": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
@@ -277,8 +277,8 @@ func TestRebindErrors(t *testing.T) {
 	}
 }
 
-func TestReadme(t *testing.T) {
-	const file, begin, end = "../README.md", "<!-- keys -->\n", "<!-- /keys -->"
+func TestKeysInDocs(t *testing.T) {
+	const file, begin, end = "../docs/keys.md", "<!-- keys -->\n", "<!-- /keys -->"
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Markdown returns the key table of README.md: keys, what they do, and the name
+// Markdown returns the key table of docs/keys.md: keys, what they do, and the name
 // of the action in the config file.
 func (m Map) Markdown() string {
 	var s strings.Builder

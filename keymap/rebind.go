@@ -101,7 +101,7 @@ func (m Map) nearest(name string) string {
 	for _, e := range m.entries {
 		known = append(known, string(e.Action))
 	}
-	return cmp.Or(Meant(Nearest(name, known)), "; the README lists them all")
+	return cmp.Or(Meant(Nearest(name, known)), "; docs/keys.md lists them all")
 }
 
 // Meant asks whether one of these was meant, such as "; did you mean quit?"; it says

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 	"unsafe"
 )
@@ -60,7 +62,11 @@ func Append[T any](w *Writer, b []byte, v *T) []byte {
 
 // value writes the type of a value, where the stream has not had it, and the value.
 func (w *Writer) value(t reflect.Type, p unsafe.Pointer) {
-	w.define(t)
+	if _, known := w.types[t]; known {
+		w.number(0)
+	} else {
+		w.define(t)
+	}
 	w.number(w.types[t])
 	w.plan(t)(w, p)
 }
@@ -192,6 +198,8 @@ func (w *Writer) arrayOf(n int, t reflect.Type) encode {
 	}
 }
 
+// mapOf writes maps, those by texts in the order of these, so that what has not changed is written
+// as it was before.
 func (w *Writer) mapOf(t reflect.Type) encode {
 	key, elem := w.plan(t.Key()), w.plan(t.Elem())
 	return func(w *Writer, p unsafe.Pointer) {
@@ -202,10 +210,14 @@ func (w *Writer) mapOf(t reflect.Type) encode {
 		}
 		w.number(uint64(m.Len()) + 1)
 		w.spend(m.Len(), 2*(t.Key().Size()+t.Elem().Size()))
+		keys := m.MapKeys()
+		if t.Key().Kind() == reflect.String {
+			slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		}
 		k, v := reflect.New(t.Key()), reflect.New(t.Elem())
-		for it := m.MapRange(); it.Next(); {
-			k.Elem().SetIterKey(it)
-			v.Elem().SetIterValue(it)
+		for _, one := range keys {
+			k.Elem().Set(one)
+			v.Elem().Set(m.MapIndex(one))
 			key(w, k.UnsafePointer())
 			elem(w, v.UnsafePointer())
 		}

@@ -30,7 +30,7 @@ func told(t *testing.T, path string, content []byte) (all []string, damage error
 // A byte that is not what it was is reported, with what comes before it played, or changes
 // nothing. Never is less played, or something else, and nothing said.
 func TestAByteThatIsWrong(t *testing.T) {
-	path := recorded(t, 25*time.Second)
+	path := recorded(t, 35*time.Second)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ type entry struct {
 	// The rows of a list, which In then lacks.
 	Sandboxes  change[pleg.ListedSandbox]
 	Containers change[pleg.ListedContainer]
+	Ages       ages // what In lacks of a look
 }
 
 // A change is a list as the difference to the one before of the same call.
@@ -112,6 +113,10 @@ type lists struct {
 // take returns an input as an entry, without the rows of lists of all pods.
 func (l *lists) take(at time.Time, in engine.Input) entry {
 	e := entry{At: at, In: in}
+	if looked, is := in.(engine.Looked); is && looked.Report != nil {
+		e.Ages = agesOf(looked.Report.Processes)
+		e.In = e.Ages.minus().add(in)
+	}
 	r, is := in.(engine.Returned)
 	if !is {
 		return e
@@ -137,7 +142,7 @@ func (l *lists) take(at time.Time, in engine.Input) entry {
 func (l *lists) give(e entry) (engine.Input, bool) {
 	r, is := e.In.(engine.Returned)
 	if !is {
-		return e.In, true
+		return e.Ages.add(e.In), true
 	}
 	var ok [2]bool
 	ok[0], ok[1] = true, true

@@ -153,7 +153,7 @@ func TestAFileThatWasCut(t *testing.T) {
 // So is one that was cut within a state, which takes several blocks of zstd, where one of these ends.
 func TestAStateThatWasCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	synctest.Test(t, func(t *testing.T) { recordTo(t, path, newNode(500, 2), 12*time.Second) })
+	synctest.Test(t, func(t *testing.T) { recordTo(t, path, newNode(500, 2), 28*time.Second) })
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -19,9 +19,11 @@ import (
 )
 
 const (
-	// segmentFor is how long a segment is: the state that it begins with is most of what a quiet
-	// node takes, and a seek plays the rest of it.
+	// segmentFor is how long a segment is at least, and stretch how many times as long it may be
+	// while its inputs take less than the state that it begins with: that is most of what a quiet
+	// node takes, and a seek plays the inputs.
 	segmentFor = 4 * time.Minute
+	stretch    = 2.5
 	// mostSegment is what a segment has at most before compression, but for its first block.
 	mostSegment = 32 << 20
 	// flushFor is how much a crash may take.
@@ -46,7 +48,7 @@ type Options struct {
 	Bytes    int64         // what of that at most; default [RingBytes]
 	Scrub    bool          // names of pods, images and nodes are replaced by pseudonyms
 	Salt     string        // the same makes the same pseudonyms; empty for one by chance
-	Segments time.Duration // how long a segment is; default 4 min
+	Segments time.Duration // how long a segment is at least; default 4 min
 	Critical bool          // a file gets only what is around something critical, see [Recorder.Critical]
 }
 
@@ -65,6 +67,8 @@ type Recorder struct {
 	zstd    *zstd.Encoder
 	pending []byte    // of the next block
 	written int       // in the segment, before compression
+	packed  int64     // in it, after that
+	state   int64     // of which its first block
 	flushed time.Time // by the engine's clock
 	at      time.Time // of the last entry
 	runtime string
@@ -107,7 +111,7 @@ func (r *Recorder) Begin(m engine.Recorded) {
 	defer r.mu.Unlock()
 	r.machine = m
 	var err error
-	r.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1),
+	r.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1),
 		zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
 	r.fail(err)
 	r.roll = true
@@ -140,10 +144,16 @@ func (r *Recorder) ready(at time.Time) bool {
 	if r.err != nil {
 		return false
 	}
-	if n := len(r.ring); r.roll || at.Sub(r.ring[n-1].began) >= r.options.Segments || r.written > mostSegment || r.writing && r.file.full() {
+	if r.roll || r.long(at) || r.written > mostSegment || r.writing && r.file.full() {
 		r.fail(r.begin(at))
 	}
 	return r.err == nil
+}
+
+// long reports whether the segment that is being written has been for long.
+func (r *Recorder) long(at time.Time) bool {
+	lasts, least := at.Sub(r.ring[len(r.ring)-1].began), r.options.Segments
+	return lasts >= least && (r.packed > 2*r.state || lasts >= time.Duration(stretch*float64(least)))
 }
 
 // begin begins a segment: ends the last one, and writes how the machine stands.
@@ -160,7 +170,7 @@ func (r *Recorder) begin(at time.Time) error {
 	if s.head, err = head.append(nil); err != nil {
 		return err
 	}
-	r.roll, r.written, r.lists = false, 0, lists{}
+	r.roll, r.written, r.packed, r.lists = false, 0, 0, lists{}
 	if r.writing && r.since.IsZero() {
 		r.since = at
 	}
@@ -174,7 +184,9 @@ func (r *Recorder) begin(at time.Time) error {
 		return fmt.Errorf("record: the state of this engine takes %d MiB, more than the %d that can be played: this node has too many pods", r.frozen.Spent>>20, budget>>20)
 	}
 	r.trim(at)
-	return r.flush(at)
+	err = r.flush(at)
+	r.state = r.packed
+	return err
 }
 
 // end ends the segment that is being written, if one is.
@@ -278,6 +290,7 @@ type sink struct {
 }
 
 func (s *sink) Write(b []byte) (int, error) {
+	s.recorder.packed += int64(len(b))
 	s.recorder.write(s.segment, b, false)
 	if s.recorder.options.Ring > 0 {
 		s.segment.data = append(s.segment.data, b...)

@@ -238,17 +238,20 @@ func TestCheckKeepsItsDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	plegtop(t)            // builds it
-	shortest := time.Hour // a busy machine adds to it, now and then
-	for tries := 0; tries < 10 && (tries < 3 || shortest > 900*time.Millisecond); tries++ {
+	plegtop(t) // builds it
+	took := func(endpoint string) time.Duration {
 		began := time.Now()
-		got := check(t, "-r", socket, "check", "--deadline", "400ms")
-		shortest = min(shortest, time.Since(began))
-		if got.exit == 0 {
+		if got := check(t, "-r", endpoint, "check", "--deadline", "400ms"); got.exit == 0 {
 			t.Errorf("exit code 0: %s%s", got.stdout, got.stderr)
 		}
+		return time.Since(began)
 	}
-	if shortest > 900*time.Millisecond {
-		t.Errorf("it took %v", shortest)
+	least := time.Hour // a busy machine adds to it, now and then, and to one that has nobody to ask as well
+	for tries := 0; tries < 40 && (tries < 3 || least > 900*time.Millisecond); tries++ {
+		nobody := took(socket + ".none")
+		least = min(least, took(socket)-nobody)
+	}
+	if least > 900*time.Millisecond {
+		t.Errorf("it took %v more than where nobody is to be asked", least)
 	}
 }

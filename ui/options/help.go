@@ -34,6 +34,7 @@ func (p Page) Help() string {
 		{" record", "no screen: all that happens is written to a file, which --replay shows"},
 		{" bench", "what each relist period and event source sees and costs, measured"},
 		{" diff A B", "two recordings, or two moments of one, compared: FILE, or FILE@TIME"},
+		{" explain ID", "what a finding means, where it comes from, what checks it and what ends it"},
 		{" version", "the version of plegtop"},
 	} {
 		uses.Add(p.row(27, "  plegtop [flags]"+use[0], "", use[1]))

@@ -27,11 +27,12 @@ const (
 	Record  View = "record"
 	Bench   View = "bench"
 	Diff    View = "diff"
+	Explain View = "explain"
 	Version View = "version"
 )
 
 // views are the words that name one.
-var views = []string{string(Check), string(Watch), string(Record), string(Bench), string(Diff), string(Version)}
+var views = []string{string(Check), string(Watch), string(Record), string(Bench), string(Diff), string(Explain), string(Version)}
 
 // Options are all that plegtop is asked to do.
 type Options struct {
@@ -65,6 +66,7 @@ type Options struct {
 
 	Releases []pleg.Release // that check is to compare on a recording; empty for none
 	Compare  [2]string      // what diff compares: a file, or FILE@TIME
+	Finding  string         // that explain is about, by its id; empty for all
 
 	JSON                   bool
 	DOT                    string // of check: "all" for the whole graph of who waits for whom, or a finding's id; empty for none
@@ -147,7 +149,7 @@ type group struct {
 	flags    []flag
 }
 
-// groups returns all flags. The README has the same list.
+// groups returns all flags. docs/flags.md has the same list.
 func (o *Options) groups() []group {
 	return []group{
 		{title: "What to look at", flags: []flag{

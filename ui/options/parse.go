@@ -114,14 +114,23 @@ func (l line) names(which func(flag) bool) []string {
 	return all
 }
 
-// view takes the view from the arguments that are no flags, and what diff compares.
+// view takes the view from the arguments that are no flags, and what diff and explain are about.
 func (l line) view(words []string) error {
-	if len(words) > 0 && View(words[0]) == Diff && l.View != Version {
-		if len(words) != 3 {
-			return errors.New("diff compares two recordings, or two moments: plegtop diff A B, where each is FILE or FILE@TIME, such as FILE@-10m")
+	if len(words) > 0 && l.View != Version {
+		switch View(words[0]) {
+		case Diff:
+			if len(words) != 3 {
+				return errors.New("diff compares two recordings, or two moments: plegtop diff A B, where each is FILE or FILE@TIME, such as FILE@-10m")
+			}
+			l.View, l.Compare = Diff, [2]string(words[1:])
+			return nil
+		case Explain:
+			if len(words) > 2 {
+				return errors.New("explain is about one finding: plegtop explain ID")
+			}
+			l.View, l.Finding = Explain, strings.Join(words[1:], "")
+			return nil
 		}
-		l.View, l.Compare = Diff, [2]string(words[1:])
-		return nil
 	}
 	for _, w := range words {
 		if !slices.Contains(views, w) {

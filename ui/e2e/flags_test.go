@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFlagsInREADME holds the README's list of flags to what --help says.
-func TestFlagsInREADME(t *testing.T) {
+// TestFlagsInDocs holds the list of flags in docs/flags.md to what --help says.
+func TestFlagsInDocs(t *testing.T) {
 	t.Parallel()
 	help, err := exec.Command(plegtop(t), "--help").Output()
 	if err != nil {
@@ -21,16 +21,16 @@ func TestFlagsInREADME(t *testing.T) {
 	if !ok {
 		t.Fatalf("--help lists no flags:\n%s", help)
 	}
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "flags.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(readme), "<!-- flags -->\n```text\n")
+	_, rest, _ := strings.Cut(string(page), "<!-- flags -->\n```text\n")
 	got, _, ok := strings.Cut(rest, "```\n<!-- /flags -->")
 	if !ok {
-		t.Fatal("README.md has no list of flags between its markers")
+		t.Fatal("docs/flags.md has no list of flags between its markers")
 	}
 	if diff := cmp.Diff(flags, got); diff != "" {
-		t.Errorf("README.md is stale, copy from plegtop --help (-want +got):\n%s", diff)
+		t.Errorf("docs/flags.md is stale, copy from plegtop --help (-want +got):\n%s", diff)
 	}
 }

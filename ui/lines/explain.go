@@ -1,0 +1,79 @@
+package lines
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// A topic is what docs/guide.md says of one finding.
+type topic struct {
+	id, meaning string
+	facts       []fact // cause, check, act and background, in this order
+}
+
+type fact struct{ label, text string }
+
+// Explain writes what a guide, the text of docs/guide.md, says of the finding of an id; for no id
+// what each finding means. It fails where the guide does not have the id.
+func Explain(w io.Writer, guide, id string, o CheckOptions) error {
+	topics := topicsOf(guide)
+	var ids []string
+	for _, t := range topics {
+		ids = append(ids, t.id)
+		if t.id == id {
+			topics = []topic{t}
+		}
+	}
+	if id != "" && len(topics) != 1 {
+		return fmt.Errorf("explain: no finding is called %q%s", id, cmp.Or(keymap.Meant(keymap.Nearest(id, ids)), "; plegtop explain lists all"))
+	}
+	_, err := w.Write(o.write(nil, func(d *widget.Doc, look *theme.Theme) {
+		for i, t := range topics {
+			if i > 0 {
+				d.Line()
+			}
+			t.write(d, look, id != "")
+		}
+	}))
+	return err
+}
+
+// write writes what a finding means, and if whole where it comes from and what to do.
+func (t topic) write(d *widget.Doc, look *theme.Theme, whole bool) {
+	var s widget.Section
+	s.Add(widget.Styled(t.id, widget.Plain, look.Strong, t.meaning))
+	for _, f := range t.facts {
+		if whole {
+			s.Add(widget.Fact(f.label, widget.Plain, f.text))
+		}
+	}
+	d.Sections(s)
+}
+
+// A link of Markdown says where else to read: on a terminal its words are enough.
+var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+
+// topicsOf reads a guide: a heading for each finding, below it what it means, and items that begin
+// with what they are.
+func topicsOf(guide string) (all []topic) {
+	for _, s := range strings.Split(link.ReplaceAllString(guide, "$1"), "\n## ")[1:] {
+		id, text, _ := strings.Cut(s, "\n")
+		meaning, items, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
+		t := topic{id: id, meaning: meaning}
+		for _, item := range strings.Split(items, "\n") {
+			label, text, ok := strings.Cut(strings.TrimPrefix(item, "- "), ": ")
+			if ok {
+				t.facts = append(t.facts, fact{strings.ToLower(label), strings.ReplaceAll(text, "`", "")})
+			}
+		}
+		all = append(all, t)
+	}
+	return all
+}
