@@ -66,6 +66,7 @@ type Recorder struct {
 	scrub   *scrubber // nil for none
 	zstd    *zstd.Encoder
 	pending []byte    // of the next block
+	one     entry     // that is being written, which would be made anew for each
 	written int       // in the segment, before compression
 	packed  int64     // in it, after that
 	state   int64     // of which its first block
@@ -218,10 +219,11 @@ func (r *Recorder) trim(at time.Time) {
 // entry writes one entry, and the block once that is old.
 func (r *Recorder) entry(e entry) {
 	if r.scrub != nil {
-		r.scrub.learn(reflect.ValueOf(&e))
+		r.scrub.learn(reflect.ValueOf(e))
 	}
-	r.at = e.At
-	r.pending = frozen.Append(r.frozen, r.pending, &e)
+	r.at, r.one = e.At, e
+	r.pending = frozen.Append(r.frozen, r.pending, &r.one)
+	r.one = entry{}
 	if e.At.Sub(r.flushed) >= flushFor || len(r.pending) > mostSegment/8 {
 		r.fail(r.flush(e.At))
 	}

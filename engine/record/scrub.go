@@ -29,11 +29,13 @@ var secrets = []*regexp.Regexp{
 }
 
 func withoutSecrets(s string) string {
-	if !strings.ContainsAny(s, "-=@: ") {
+	if !strings.ContainsAny(s, "=: \"',") && !strings.HasPrefix(s, "-p") { // as most: names and ids
 		return s
 	}
 	for _, secret := range secrets {
-		s = secret.ReplaceAllString(s, "${1}***")
+		if secret.MatchString(s) {
+			s = secret.ReplaceAllString(s, "${1}***")
+		}
 	}
 	return s
 }
