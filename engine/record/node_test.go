@@ -127,12 +127,13 @@ type run struct {
 	tape    *Recorder
 	look    func(deep bool) *evidence.Report // nil for nobody
 	changes int                              // a second
+	period  time.Duration                    // of relists; 0 for the usual
 }
 
 // lasts runs the engine for so long, in a bubble's time.
 func (r run) lasts(t testing.TB, d time.Duration) {
 	t.Helper()
-	config := engine.Config{Runtime: r.node, Tape: r.tape}
+	config := engine.Config{Runtime: r.node, Tape: r.tape, Period: r.period}
 	if r.look != nil {
 		config.Look = func(_ context.Context, deep bool) (*evidence.Report, error) { return r.look(deep), nil }
 	}
