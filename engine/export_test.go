@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -24,6 +25,22 @@ func NewRelists(t testing.TB, n, changed int) func() *Snapshot {
 		}
 		s.relist()
 		return s.snapshot(s.now)
+	}
+}
+
+// NewTaped returns what makes one relist of a node of n pods with three containers each, in which
+// nothing has changed, before a tape; nil for none. Its lists are new slices each time.
+func NewTaped(t testing.TB, n int, tape Tape) (relist func()) {
+	s := node(t, n)
+	if s.tape = tape; tape != nil {
+		tape.Begin(s.machine)
+	}
+	return func() {
+		s.sandboxes, s.containers = slices.Clone(s.sandboxes), slices.Clone(s.containers)
+		s.relist()
+		if s.snapshot(s.now); tape != nil {
+			tape.Shown(s.now, Cost{CallsPerSecond: 2})
+		}
 	}
 }
 

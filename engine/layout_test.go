@@ -138,7 +138,7 @@ var rules = map[string]rule{
 	"ui/lines":     {ours: append(slices.Clone(seen), "engine/record", "engine/replay", "ui/jsonline", "ui/text", "ui/theme", "ui/say", "ui/model", "ui/report", "ui/widget"), never: []string{"net"}},
 	"ui/metrics":   {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},
 	"ui/e2e":       {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},
-	"ui/recording": {ours: []string{"engine", "engine/diagnose", "engine/record", "ui/options", "ui/pane", "ui/text"}, never: []string{"net"}},
+	"ui/recording": {ours: []string{"engine", "engine/diagnose", "engine/record", "engine/smallfile", "ui/options", "ui/pane", "ui/text"}, never: []string{"net"}},
 }
 
 // topLevel is what the root of the module may hold, beside dot-files and what

@@ -160,14 +160,19 @@ func (m *machine) hung() (call.Flight, bool) {
 
 // hungAge is how long a call of the relist is out, to be taken for hung. Where no
 // list has ever succeeded it is less: somebody has come to a sick node to see why. Where
-// lists take seconds each time it is more: a large node is not looked into for that.
+// lists take seconds each time it is more: a large node is not looked into for that, but
+// after 10 s, before somebody restarts what hangs, unless they take as long each time.
 func (m *machine) hungAge(f call.Flight) time.Duration {
 	after := m.policy.Bounds().LookAfter
 	switch {
 	case m.core.ListedAt().IsZero():
 		return min(after, answers.Late)
 	case f.Op.IsList():
-		return max(after, m.table(m.now).TwiceUsual(f.Op))
+		twice := m.table(m.now).TwiceUsual(f.Op)
+		if twice < 2*answers.UsualMost {
+			twice = min(twice, answers.UsualMost)
+		}
+		return max(after, twice)
 	}
 	return after
 }

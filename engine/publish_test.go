@@ -15,6 +15,7 @@ type stepper struct {
 	now        time.Time
 	sandboxes  []pleg.ListedSandbox
 	containers []pleg.ListedContainer
+	tape       Tape // is told of the steps; nil for none
 }
 
 // node returns a machine that has settled n pods of three containers each.
@@ -45,13 +46,20 @@ func nodeWith(t testing.TB, n int, c Config) *stepper {
 // relist steps the machine through one relist.
 func (s *stepper) relist() {
 	s.now = s.machine.relists.nextAt
-	w := s.machine.step(s.now, Tick{})
+	w := s.take(Tick{})
 	for len(w.Make) > 0 {
 		c := w.Make[0]
 		w.Make = w.Make[1:]
-		more := s.machine.step(s.now, Returned{ID: c.ID, At: s.now, Answer: s.answer(c)})
+		more := s.take(Returned{ID: c.ID, At: s.now, Answer: s.answer(c)})
 		w.Make = append(w.Make, more.Make...)
 	}
+}
+
+func (s *stepper) take(in Input) Work {
+	if s.tape != nil {
+		s.tape.Step(s.now, in)
+	}
+	return s.machine.step(s.now, in)
 }
 
 func (s *stepper) answer(c Call) Answer {

@@ -72,3 +72,32 @@ func TestARecordingIsWhatWasSeen(t *testing.T) {
 		}
 	}
 }
+
+// The recorder allocates next to nothing for a relist of a large node where nothing has changed.
+func TestATapeAllocatesLittle(t *testing.T) {
+	allocations := func(tape engine.Tape) float64 {
+		relist := engine.NewTaped(t, 1000, tape)
+		for range 10 { // what is made once
+			relist()
+		}
+		return testing.AllocsPerRun(100, relist)
+	}
+	without := allocations(nil)
+	if with := allocations(record.NewRecorder(record.Options{})); with > without+5 {
+		t.Errorf("%v allocations of a relist that is recorded, %v of one that is not", with, without)
+	}
+}
+
+// BenchmarkTape is what a relist costs with its snapshot, where nothing has changed, and what it
+// costs with a recorder beside it.
+func BenchmarkTape(b *testing.B) {
+	for name, tape := range map[string]engine.Tape{"none": nil, "ring": record.NewRecorder(record.Options{})} {
+		b.Run("1000x3/"+name, func(b *testing.B) {
+			relist := engine.NewTaped(b, 1000, tape)
+			b.ReportAllocs()
+			for b.Loop() {
+				relist()
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package frozen
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -203,6 +204,17 @@ func TestABudgetIsKept(t *testing.T) {
 	var read []outer
 	if _, err := Read(NewReader(10_000), b, &read); err == nil {
 		t.Errorf("%d bytes became %d of memory", len(b), 1000*reflect.TypeFor[outer]().Size())
+	}
+}
+
+// What is kept of types is bounded for the whole stream, whatever the budget of its values is.
+func TestTypesAreBounded(t *testing.T) {
+	const fields = 1 << 20
+	b := binary.AppendUvarint([]byte{1, byte(record)}, fields)
+	b = append(b, make([]byte, 2*fields)...) // each has no name, and is of the type itself
+	var read inner
+	if _, err := Read(NewReader(1<<40), b, &read); err == nil || !strings.Contains(err.Error(), "types") {
+		t.Error(err)
 	}
 }
 

@@ -16,6 +16,8 @@ const (
 	deepest   = 1000    // values within values
 	pointed   = 48      // bytes that a pointer takes beside what it points to, while a value is read
 	ofField   = 64      // and each field of a struct in what is kept of its type
+	ofPlan    = 256     // and how one type is read into another
+	mostTyped = 8 << 20 // bytes that are kept of types, for the whole stream: a machine's take some 300 KiB
 )
 
 // A Reader reads one stream. Make it with [NewReader]. After an error it is of no use.
@@ -26,6 +28,7 @@ type Reader struct {
 	texts []string
 	types []described
 	plans map[planned]decode
+	typed int // bytes, about, that both take
 	clock clock
 
 	in    []byte
@@ -105,10 +108,11 @@ func (r *Reader) describe() {
 		d.key, d.elem = r.number(), r.number()
 	case record:
 		n := r.length(2)
-		r.spend(n, unsafe.Sizeof(describedField{}))
+		r.keepType(n * int(unsafe.Sizeof(describedField{})))
 		d.fields = make([]describedField, n)
 		for i := range d.fields {
 			d.fields[i] = describedField{r.literal(), r.number()}
+			r.keepType(len(d.fields[i].name))
 		}
 	}
 	r.types = append(r.types, d)
@@ -131,6 +135,7 @@ func (r *Reader) plan(from uint64, to reflect.Type) decode {
 	if d := r.plans[id]; d != nil {
 		return d
 	}
+	r.keepType(ofPlan)
 	var made decode
 	r.plans[id] = func(r *Reader, p unsafe.Pointer) { made(r, p) } // a type may be part of itself
 	d := r.types[from]
@@ -342,7 +347,7 @@ func (r *Reader) recordOf(d described, to reflect.Type) decode {
 			ours[f.Name] = f
 		}
 	}
-	r.spend(len(d.fields), ofField)
+	r.keepType(len(d.fields) * ofField)
 	fields := make([]field, len(d.fields))
 	for i, f := range d.fields {
 		o, known := ours[f.name]
@@ -399,6 +404,13 @@ func (r *Reader) inside(d decode, p unsafe.Pointer) {
 func (r *Reader) spend(n int, size uintptr) {
 	if r.Budget -= int64(n) * int64(size); r.Budget < 0 {
 		fail("its values take too much memory")
+	}
+}
+
+// keepType takes the memory of what is kept of types, as long as the stream is read.
+func (r *Reader) keepType(size int) {
+	if r.typed += size; r.typed > mostTyped {
+		fail("its types take too much memory")
 	}
 }
 

@@ -62,7 +62,11 @@ func Append[T any](w *Writer, b []byte, v *T) []byte {
 
 // value writes the type of a value, where the stream has not had it, and the value.
 func (w *Writer) value(t reflect.Type, p unsafe.Pointer) {
-	w.define(t)
+	if _, known := w.types[t]; known {
+		w.number(0)
+	} else {
+		w.define(t)
+	}
 	w.number(w.types[t])
 	w.plan(t)(w, p)
 }

@@ -31,7 +31,12 @@ type change[T comparable] struct {
 	New    []T
 }
 
-const isNew = math.MinInt32
+const (
+	isNew = math.MinInt32
+	// mostRows is how many rows a list may have that is read, in which each may take one byte: the
+	// state of a machine that knows so many objects takes more than its budget.
+	mostRows = 1 << 16
+)
 
 // A before is a list of one call, to which the next is the difference.
 type before[T comparable] struct {
@@ -68,8 +73,8 @@ func (b *before[T]) changeTo(rows []T, id func(*T) string) (c change[T]) {
 
 // apply returns the rows of a change, and reports whether they make sense.
 func (b *before[T]) apply(c change[T]) (rows []T, ok bool) {
-	if c.Same {
-		return b.rows, b.rows != nil
+	if c.Same || len(c.Places) > mostRows {
+		return b.rows, c.Same && b.rows != nil
 	}
 	rows = make([]T, 0, len(c.Places))
 	fresh, next := c.New, int32(0)

@@ -104,7 +104,7 @@ func resume(out *os.File) (size int64, err error) {
 	switch {
 	case errors.Is(err, ErrNewer), len(all) == 0 && !errors.Is(err, errCut):
 		return 0, fmt.Errorf("%w: name another file, or remove it", err)
-	case info.Size()-whole > mostCut:
+	case info.Size()-whole > mostCut && !errors.Is(err, errCut):
 		return 0, fmt.Errorf("it is damaged at byte %d, and %d bytes after that would be lost: name another file", whole, info.Size()-whole)
 	}
 	if err := out.Truncate(whole); err != nil {

@@ -90,7 +90,7 @@ func readHead(in *bufio.Reader) (h Head, frame []byte, err error) {
 }
 
 // passFrame passes over a frame of zstd, and returns how long its whole blocks are and whether
-// the last one is among them.
+// the last one is among them. After an error the next one is not whole.
 func passFrame(in *bufio.Reader) (size int64, whole bool, err error) {
 	start, _ := in.Peek(zstd.HeaderMaxSize)
 	var h zstd.Header
@@ -98,23 +98,25 @@ func passFrame(in *bufio.Reader) (size int64, whole bool, err error) {
 		return 0, false, errCut
 	}
 	if err := pass(in, int64(h.HeaderSize)); err != nil {
-		return 0, false, err
+		return 0, false, errCut
 	}
 	for size = int64(h.HeaderSize); ; {
 		b, err := in.Peek(3)
-		if err != nil {
+		if len(b) == 0 {
 			return size, false, nil
+		} else if err != nil {
+			return size, false, errCut
 		}
 		block := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
 		length := 3 + int64(block>>3)
-		switch block >> 1 & 3 {
-		case 1: // one byte, so many times
+		switch kind := block >> 1 & 3; {
+		case kind == 3, block>>3 > mostOfZstd:
+			return size, false, errDamaged
+		case kind == 1: // one byte, so many times
 			length = 4
-		case 3:
-			return size, false, errCut
 		}
 		if pass(in, length) != nil {
-			return size, false, nil
+			return size, false, errCut
 		}
 		size += length
 		if block&1 == 1 {
@@ -122,6 +124,9 @@ func passFrame(in *bufio.Reader) (size int64, whole bool, err error) {
 		}
 	}
 }
+
+// mostOfZstd is the largest block of zstd.
+const mostOfZstd = 128 << 10
 
 func pass(in *bufio.Reader, n int64) error {
 	_, err := io.CopyN(io.Discard, in, n)
@@ -146,7 +151,10 @@ type segment struct {
 }
 
 // length returns how many bytes it takes, after compression.
-func (s *segment) length() int64 { return int64(len(s.head)) + int64(len(s.data)) + s.size }
+func (s *segment) length() int64 { return int64(len(s.head)) + s.frame() }
+
+// frame returns how many bytes lie behind the head.
+func (s *segment) frame() int64 { return int64(len(s.data)) + s.size }
 
 // open returns what lies behind the head.
 func (s *segment) open() io.Reader {
@@ -169,25 +177,52 @@ func (s *segment) unfinished() bool {
 // after them; nil if nothing does.
 func scan(file io.ReaderAt, size int64) (all []*segment, whole int64, err error) {
 	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16)
-	for whole < size {
-		h, head, err := readHead(in)
-		if err != nil && len(all) > 0 && !errors.Is(err, ErrNewer) {
-			err = errCut
-		}
-		if err != nil {
-			return all, whole, err
-		}
-		n, ended, err := passFrame(in)
-		if n == 0 {
-			return all, whole, errCut
-		}
-		s := &segment{Head: h, head: head, file: file, at: whole + int64(len(head)), size: n, cut: !ended}
-		all, whole = append(all, s), s.at+n
-		if err != nil {
-			return all, whole, err
+	for whole < size && err == nil {
+		var s *segment
+		if s, err = readSegment(in); s != nil {
+			s.file, s.at = file, whole+int64(len(s.head))
+			all, whole = append(all, s), s.at+s.size
 		}
 	}
-	return all, whole, nil
+	if errors.Is(err, errCut) && !isCut(file, whole, size) || errors.Is(err, ErrNoRecording) && len(all) > 0 {
+		err = errDamaged
+	}
+	if n := len(all) - 1; n >= 0 && all[n].cut && (err == nil || errors.Is(err, errCut)) {
+		last := all[n]
+		if !last.trim() {
+			return all[:n], last.at - int64(len(last.head)), errCut
+		}
+		whole = last.at + last.size
+	}
+	return all, whole, err
 }
 
-var errCut = errors.New("what follows is no part of a recording: whoever wrote it was ended there, or the file is damaged")
+// readSegment reads the head of a segment, and passes over what is whole of the rest. It returns
+// the segment also with an error, which says what comes after it.
+func readSegment(in *bufio.Reader) (*segment, error) {
+	h, head, err := readHead(in)
+	if err != nil {
+		return nil, err
+	}
+	n, ended, err := passFrame(in)
+	if n == 0 {
+		return nil, err
+	}
+	return &segment{Head: h, head: head, size: n, cut: !ended}, err
+}
+
+var (
+	// errCut says that whoever wrote a file was ended: it ends with a part of a head or block.
+	errCut     = errors.New("whoever wrote it was ended there")
+	errDamaged = errors.New("the file is damaged: what follows is no part of a recording")
+)
+
+// isCut reports whether what follows the whole part of a file may be the beginning of a head or
+// of a block of zstd: no other segment is behind it, and not the end of one.
+func isCut(file io.ReaderAt, whole, size int64) bool {
+	rest := make([]byte, min(size-whole, mostCut+1))
+	if n, err := file.ReadAt(rest, whole); n < len(rest) && err != nil || n > mostCut {
+		return false
+	}
+	return bytes.LastIndex(rest, headBegins) <= 8 && !bytes.HasSuffix(rest, lastBlock)
+}

@@ -27,6 +27,7 @@ type node struct {
 	containers []pleg.ListedContainer
 	restarted  int
 	asked      func(call.Operation) // when a list begins; nil for nothing
+	fails      error                // what a status of a container comes to; nil for the answer
 }
 
 // newNode returns a node of so many pods with so many containers each, which run since now.
@@ -56,6 +57,12 @@ func (n *node) restart() {
 	n.containers = slices.Clone(n.containers)
 	c := &n.containers[at]
 	c.ID, c.CreatedAt = fmt.Sprintf("%048x%016x", n.restarted, n.chance.Uint64()), time.Now()
+}
+
+func (n *node) fail(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.fails = err
 }
 
 func (n *node) Version(context.Context) (pleg.Version, error) {
@@ -99,6 +106,9 @@ func (n *node) PodSandboxStatus(_ context.Context, id string) (pleg.SandboxStatu
 func (n *node) ContainerStatus(_ context.Context, id string) (pleg.ContainerStatus, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.fails != nil {
+		return pleg.ContainerStatus{}, n.fails
+	}
 	for _, c := range n.containers {
 		if c.ID == id {
 			return pleg.ContainerStatus{ID: id, Name: c.Name, State: c.State, Image: c.Image, CreatedAt: c.CreatedAt, StartedAt: c.CreatedAt}, nil
@@ -117,12 +127,13 @@ type run struct {
 	tape    *Recorder
 	look    func(deep bool) *evidence.Report // nil for nobody
 	changes int                              // a second
+	period  time.Duration                    // of relists; 0 for the usual
 }
 
 // lasts runs the engine for so long, in a bubble's time.
 func (r run) lasts(t testing.TB, d time.Duration) {
 	t.Helper()
-	config := engine.Config{Runtime: r.node, Tape: r.tape}
+	config := engine.Config{Runtime: r.node, Tape: r.tape, Period: r.period}
 	if r.look != nil {
 		config.Look = func(_ context.Context, deep bool) (*evidence.Report, error) { return r.look(deep), nil }
 	}

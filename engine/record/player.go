@@ -1,23 +1,22 @@
 package record
 
 import (
-	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"time"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/frozen"
 )
 
-// budget is how much memory the state that a segment begins with may take, and each entry after
-// it, beside the block that it is in.
-const budget = 56 << 20
+const (
+	// budget is how much memory the state that a segment begins with may take, and each entry after
+	// it. With the block that it is in, of mostBlock, that is 64 MiB.
+	budget = 40 << 20
+	// mostEvents is how many may come from one snapshot to the next.
+	mostEvents = 1 << 17
+)
 
 // A Player plays a recording from some moment on. It makes no call and reads no clock. Not safe
 // for concurrent use.
@@ -32,11 +31,12 @@ type Player struct {
 	run    string
 	again  *Shown // is to be returned once more; nil for none
 	fresh  bool   // the run has begun, or was joined, since the last snapshot
-	zstd   *zstd.Decoder
-	in     *bufio.Reader
+	begun  bool   // a segment is being played
+	blocks blockReader
 	block  []byte // what is left of the one that is played
 	reader *frozen.Reader
 	lists  lists
+	damage error // that was come to; nil for none
 }
 
 // A Shown is a moment of a recording: what there was to see, with the events since the one before.
@@ -53,11 +53,7 @@ func (r *Recording) Play(from time.Time) *Player {
 }
 
 // Close frees what the player has. It is of no use after that.
-func (p *Player) Close() {
-	if p.zstd != nil {
-		p.zstd.Close()
-	}
-}
+func (p *Player) Close() { p.blocks.close() }
 
 // Next plays up to the next snapshot that was made and returns it. At the end it returns io.EOF,
 // or what is wrong with what comes next.
@@ -82,7 +78,9 @@ func (p *Player) Next() (Shown, error) {
 		if err != nil {
 			return Shown{}, err
 		}
-		p.events = append(p.events, w.Events...)
+		if p.events = append(p.events, w.Events...); len(p.events) > mostEvents {
+			return Shown{}, p.broken(fmt.Errorf("%d events, and no snapshot", len(p.events)))
+		}
 		if p.tap != nil {
 			p.tap(Step{At: e.At, In: in, Work: w, Machine: p.replay, Segment: p.next - 1})
 		}
@@ -103,19 +101,23 @@ func (p *Player) show(e entry) (Shown, error) {
 
 // entry returns the next entry of the recording.
 func (p *Player) entry() (e entry, err error) {
-	for len(p.block) == 0 {
-		if p.in == nil {
+	for p.damage == nil && len(p.block) == 0 {
+		if !p.begun {
 			if err := p.begin(); err != nil {
 				return e, err
 			}
 			continue
 		}
-		switch err := p.read(); {
+		p.block, err = p.blocks.next()
+		switch {
 		case errors.Is(err, io.EOF):
-			p.in = nil
+			p.begun = false
 		case err != nil:
 			return e, p.broken(err)
 		}
+	}
+	if p.damage != nil {
+		return e, p.damage
 	}
 	p.reader.Budget = budget
 	p.block, err = frozen.Read(p.reader, p.block, &e)
@@ -135,7 +137,9 @@ func (p *Player) begin() error {
 	}
 	s := p.recording.segments[p.next]
 	p.next++
-	if err := p.open(s.open()); err != nil {
+	if err := p.open(s); errors.Is(err, io.EOF) {
+		return p.begin() // nothing of it is whole, and nothing follows but what is wrong
+	} else if err != nil {
 		return p.broken(err)
 	}
 	var k key
@@ -153,68 +157,24 @@ func (p *Player) begin() error {
 }
 
 // open reads the first block of a segment.
-func (p *Player) open(in io.Reader) (err error) {
-	if p.zstd == nil {
-		p.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(mostWindow))
+func (p *Player) open(s *segment) (err error) {
+	p.reader, p.lists = frozen.NewReader(budget), lists{}
+	if err = p.blocks.begin(s); err == nil {
+		p.block, err = p.blocks.next()
 	}
-	if err == nil {
-		err = p.zstd.Reset(in)
+	if errors.Is(err, io.EOF) && !s.unfinished() {
+		err = errors.New("there is none")
 	}
 	if err != nil {
-		return err
-	}
-	p.in, p.lists = bufio.NewReader(p.zstd), lists{}
-	if err := p.read(); err != nil {
 		return fmt.Errorf("its first block: %w", err)
 	}
-	p.reader = frozen.NewReader(budget)
+	p.begun = true
 	return nil
 }
 
-// read reads the next block. It returns io.EOF at the end of the segment, and where that was cut off.
-func (p *Player) read() error {
-	var head [8]byte
-	if _, err := io.ReadFull(p.in, head[:]); err != nil {
-		return ended(err)
-	}
-	n := binary.LittleEndian.Uint32(head[:])
-	if n > mostBlock {
-		return fmt.Errorf("a block of %d bytes", n)
-	}
-	block, err := readAll(p.in, int(n))
-	if err != nil {
-		return ended(err)
-	}
-	if crc32.Checksum(block, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
-		return errors.New("a block does not have its checksum")
-	}
-	p.block = block
-	return nil
-}
-
-// readAll reads so many bytes, and takes memory only for those that are there.
-func readAll(in io.Reader, n int) ([]byte, error) {
-	var b []byte
-	for len(b) < n {
-		at := len(b)
-		b = append(b, make([]byte, min(n-at, max(at, 1<<16)))...)
-		if _, err := io.ReadFull(in, b[at:]); err != nil {
-			return nil, err
-		}
-	}
-	return b, nil
-}
-
-// ended makes the end of a segment of an error that says so.
-func ended(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return io.EOF
-	}
-	return err
-}
-
-// broken says where the recording cannot be played, and why.
+// broken says where the recording cannot be played, and why. Nothing after that is played.
 func (p *Player) broken(err error) error {
 	h := p.recording.segments[p.next-1].Head
-	return fmt.Errorf("replay: the segment of %s is damaged: %w", h.At.Format(time.RFC3339), err)
+	p.damage = fmt.Errorf("replay: the segment of %s is damaged: %w", h.At.Format(time.RFC3339), err)
+	return p.damage
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +29,7 @@ const (
 	// flushFor is how much a crash may take.
 	flushFor = time.Second
 	// mostBlock is the largest block that is read.
-	mostBlock = 64 << 20
+	mostBlock = 24 << 20
 	// window is how far back zstd finds what was there before; a reader takes no more than mostWindow.
 	window, mostWindow = 1 << 20, 8 << 20
 
@@ -46,6 +47,7 @@ type Options struct {
 	Ring     time.Duration // what is kept in memory; default [RingFor], less than 0 for none
 	Bytes    int64         // what of that at most; default [RingBytes]
 	Scrub    bool          // names of pods, images and nodes are replaced by pseudonyms
+	Salt     string        // the same makes the same pseudonyms; empty for one by chance
 	Segments time.Duration // how long a segment is at least; default 4 min
 	Critical bool          // a file gets only what is around something critical, see [Recorder.Critical]
 }
@@ -64,6 +66,7 @@ type Recorder struct {
 	scrub   *scrubber // nil for none
 	zstd    *zstd.Encoder
 	pending []byte    // of the next block
+	one     entry     // that is being written, which would be made anew for each
 	written int       // in the segment, before compression
 	packed  int64     // in it, after that
 	state   int64     // of which its first block
@@ -96,7 +99,7 @@ func NewRecorder(o Options) *Recorder {
 	o.Head.Format, o.Head.Run = Format, hex.EncodeToString(run)
 	r := &Recorder{options: o}
 	if o.Scrub {
-		r.scrub = newScrubber()
+		r.scrub = newScrubber(o.Salt)
 		o.Head.Node = r.scrub.pseudonym("node", o.Head.Node)
 		r.options = o
 	}
@@ -216,10 +219,11 @@ func (r *Recorder) trim(at time.Time) {
 // entry writes one entry, and the block once that is old.
 func (r *Recorder) entry(e entry) {
 	if r.scrub != nil {
-		r.scrub.learn(&e)
+		r.scrub.learn(reflect.ValueOf(e))
 	}
-	r.at = e.At
-	r.pending = frozen.Append(r.frozen, r.pending, &e)
+	r.at, r.one = e.At, e
+	r.pending = frozen.Append(r.frozen, r.pending, &r.one)
+	r.one = entry{}
 	if e.At.Sub(r.flushed) >= flushFor || len(r.pending) > mostSegment/8 {
 		r.fail(r.flush(e.At))
 	}

@@ -16,8 +16,9 @@ type Recording struct {
 	file     *os.File
 }
 
-// Open opens a recording. A file that is damaged, or that ends in the midst of a block, can be
-// played up to there, see [Recording.Damage]. It fails with [ErrNoRecording] and [ErrNewer], and
+// Open opens a recording. A file that is damaged can be played up to there, see
+// [Recording.Damage]. One that ends in the midst of a block, as whoever wrote it was ended, is
+// whole but for that block. It fails with [ErrNoRecording] and [ErrNewer], and
 // where the file cannot be read. The caller closes it.
 func Open(path string) (*Recording, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would have us wait for who writes to it
@@ -32,12 +33,16 @@ func Open(path string) (*Recording, error) {
 		return nil, errors.Join(fmt.Errorf("replay %s: %w", path, err), f.Close())
 	}
 	r := &Recording{file: f}
-	r.segments, _, r.damage = scan(f, info.Size())
+	r.segments, _, err = scan(f, info.Size())
+	cut := err == nil || errors.Is(err, errCut)
 	if len(r.segments) == 0 {
-		if r.damage == nil {
-			r.damage = fmt.Errorf("%w: it is empty", ErrNoRecording)
+		if cut {
+			err = fmt.Errorf("%w: it is empty, or ends before anything in it is whole", ErrNoRecording)
 		}
-		return nil, errors.Join(fmt.Errorf("replay %s: %w", path, r.damage), f.Close())
+		return nil, errors.Join(fmt.Errorf("replay %s: %w", path, err), f.Close())
+	}
+	if !cut {
+		r.damage = err
 	}
 	return r, nil
 }
@@ -63,11 +68,12 @@ func (r *Recording) Heads() []Head {
 	return heads
 }
 
-// before returns the place of the last segment that begins at or before a moment; 0 if none does.
+// before returns the place of the last segment that begins at or before a moment; 0 if none does,
+// and for the zero time: a damaged head may name an earlier one.
 func (r *Recording) before(at time.Time) int {
 	place := 0
 	for i, s := range r.segments {
-		if !s.At.After(at) {
+		if !at.IsZero() && !s.At.After(at) {
 			place = i
 		}
 	}

@@ -1,37 +1,60 @@
 package record
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// secret is an argument of a command that nobody is to read, wherever a text has one.
-var secret = regexp.MustCompile(`(?i)(--?[a-z0-9-]*(?:token|passw|secret|api-?key|credential)[a-z0-9-]*[= ])("[^"]*"|'[^']*'|\S+)`)
+const (
+	secretName  = `[a-z0-9_-]*(?:token|passw|passphrase|pwd|secret|api[-_]?key|access[-_]?key|credential)[a-z0-9_-]*`
+	secretValue = `(?:"[^"]*"|'[^']*'|[^\s"'&,;\]}]+)`
+)
+
+// secrets are what nobody is to read, wherever a text has it. The first group stays.
+var secrets = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)(--?` + secretName + `["']?(?:\s*[=:,]\s*|\s+))` + secretValue), // a flag, also in a list of arguments
+	regexp.MustCompile(`(?i)(` + secretName + `(?:=|["']\s*:\s*))` + secretValue),           // a variable, a parameter, a key of JSON
+	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[a-z0-9._~+/=-]{8,}`),
+	regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@]+@`),
+	regexp.MustCompile(`((?:^|[\s"'\[,])-p(?:["',=]+\s*["']?|\s+["']?)?)[^\s"']+`), // as mysql has it
+}
 
 func withoutSecrets(s string) string {
-	if !strings.Contains(s, "-") {
+	if !strings.ContainsAny(s, "=: \"',") && !strings.HasPrefix(s, "-p") { // as most: names and ids
 		return s
 	}
-	return secret.ReplaceAllString(s, "${1}***")
+	for _, secret := range secrets {
+		if secret.MatchString(s) {
+			s = secret.ReplaceAllString(s, "${1}***")
+		}
+	}
+	return s
 }
 
 // A scrubber replaces the names of pods, images and the node by pseudonyms, wherever a text has
-// one: the same by the same in the whole recording, and by others in another one.
+// one: the same by the same for as long as the salt is.
 type scrubber struct {
 	salt  []byte
-	names map[string]string // with their pseudonyms
+	names map[string]string   // with their pseudonyms
+	by    map[string][]string // the names that begin with a run of letters and digits, the longest first
 }
 
-func newScrubber() *scrubber {
-	s := &scrubber{salt: make([]byte, 16), names: make(map[string]string)}
-	_, _ = rand.Read(s.salt) // never fails
+// newScrubber returns a scrubber with that salt; with one of its own if it is empty.
+func newScrubber(salt string) *scrubber {
+	s := &scrubber{salt: []byte(salt), names: make(map[string]string), by: make(map[string][]string)}
+	if salt == "" {
+		s.salt = make([]byte, 16)
+		_, _ = rand.Read(s.salt) // never fails
+	}
 	return s
 }
 
@@ -47,33 +70,49 @@ func (s *scrubber) pseudonym(kind, name string) string {
 	sum.Write([]byte(name))
 	made := kind + "-" + hex.EncodeToString(sum.Sum(nil)[:5])
 	s.names[name] = made
+	first := name[:runOf(name)]
+	s.by[first] = append(s.by[first], name)
+	slices.SortFunc(s.by[first], func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	return made
 }
 
-// learn takes the names in an entry, before that is written.
-func (s *scrubber) learn(e *entry) {
-	for i := range e.Sandboxes.New {
-		s.pod(e.Sandboxes.New[i].Pod)
+// image knows an image from then on, also without its tag or digest.
+func (s *scrubber) image(name string) {
+	s.pseudonym("image", name)
+	if i := strings.LastIndexAny(name, ":@"); i > strings.LastIndexByte(name, '/') && name[:i] != "sha256" {
+		s.image(name[:i])
 	}
-	for i := range e.Containers.New {
-		s.pod(e.Containers.New[i].Pod)
-		s.pseudonym("image", e.Containers.New[i].Image)
-	}
-	switch in := e.In.(type) {
-	case engine.Returned:
-		if c := in.Answer.Container; c != nil {
-			s.pseudonym("image", c.Image)
+}
+
+// learn takes the names in a value, before that is written.
+func (s *scrubber) learn(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			s.learn(v.Elem())
 		}
-	case engine.Streamed:
-		for i := range in.Events {
-			if st := in.Events[i].Status; st != nil {
-				s.pod(st.PodRef)
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			s.learn(v.Index(i))
+		}
+	case reflect.Map:
+		for _, of := range v.Seq2() {
+			s.learn(of)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[pleg.PodRef]() {
+			s.pseudonym("pod", v.FieldByName("Name").String())
+			return
+		}
+		for f, of := range v.Fields() {
+			if f.Name == "Image" && of.Kind() == reflect.String {
+				s.image(of.String())
+			} else if f.IsExported() {
+				s.learn(of)
 			}
 		}
 	}
 }
-
-func (s *scrubber) pod(p pleg.PodRef) { s.pseudonym("pod", p.Name) }
 
 // replacer returns what is written in the place of a text. It may be called of nil, which
 // takes away secrets alone.
@@ -84,31 +123,40 @@ func (s *scrubber) replacer() func(string) string {
 	return func(text string) string { return withoutSecrets(s.replace(text)) }
 }
 
-// replace replaces a text that is a name, and each word of one that is.
+// replace replaces each name that a text has, but where it is part of a longer run of letters
+// and digits.
 func (s *scrubber) replace(text string) string {
-	if known := s.names[text]; known != "" {
-		return known
-	}
 	var b strings.Builder
 	for len(text) > 0 {
-		n := strings.IndexFunc(text, func(r rune) bool { return !inName(r) })
-		if n < 0 {
-			n = len(text)
+		n := runOf(text)
+		if name := s.begins(text, n); name != "" {
+			b.WriteString(s.names[name])
+			text = text[len(name):]
+			continue
 		}
-		if word := text[:n]; s.names[word] != "" {
-			b.WriteString(s.names[word])
-		} else {
-			b.WriteString(word)
-		}
-		if text = text[n:]; text != "" {
-			b.WriteByte(text[0])
-			text = text[1:]
-		}
+		n = max(n, 1)
+		b.WriteString(text[:n])
+		text = text[n:]
 	}
 	return b.String()
 }
 
-// inName reports whether a character may be part of the name of a pod or node (RFC 1123).
-func inName(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.'
+// begins returns the longest name that a text begins with, whose first run is so long.
+func (s *scrubber) begins(text string, first int) string {
+	for _, name := range s.by[text[:first]] {
+		if strings.HasPrefix(text, name) && (runOf(name[len(name)-1:]) == 0 || runOf(text[len(name):]) == 0) {
+			return name
+		}
+	}
+	return ""
+}
+
+// runOf returns how many letters and digits a text begins with.
+func runOf(text string) int {
+	for i := range len(text) {
+		if c := text[i]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
+			return i
+		}
+	}
+	return len(text)
 }

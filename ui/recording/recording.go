@@ -18,6 +18,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/record"
+	"github.com/plegtop/plegtop/engine/smallfile"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
@@ -54,13 +55,20 @@ func Open(o options.Options, src pane.Source, version string) (*Tape, error) {
 		return t, nil
 	}
 	t.Recorder = record.NewRecorder(record.Options{
-		Ring: cmp.Or(o.Ring, -1), Scrub: o.Scrub, Critical: o.RecordCritical,
+		Ring: cmp.Or(o.Ring, -1), Scrub: o.Scrub, Salt: machine(o.HostRoot), Critical: o.RecordCritical,
 		Head: record.Head{Plegtop: version, Node: src.Node, Source: src.Kind, Endpoint: src.Endpoint, Scenario: src.Scenario},
 	})
 	if o.Record == "" {
 		return t, nil
 	}
 	return t, t.Recorder.WriteTo(o.Record, o.RecordMax)
+}
+
+// machine returns what is the node's own and nobody else knows, so that all of its recordings have
+// the same pseudonyms; empty where it has none.
+func machine(root string) string {
+	id, _ := smallfile.Read(filepath.Join("/", root, "etc/machine-id"))
+	return string(id)
 }
 
 // For has the tape take down what an engine of that configuration goes by.

@@ -1,0 +1,173 @@
+package record
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+func TestSecretsAreTakenAway(t *testing.T) {
+	for text, want := range map[string]string{
+		"kubelet --token hunter2 --v=2":                     "kubelet --token *** --v=2",
+		"kubelet --bootstrap-token=hunter2 -v":              "kubelet --bootstrap-token=*** -v",
+		"x --password 'hunter2 is it' y":                    "x --password *** y",
+		`x --password="hunter2 is it" y`:                    "x --password=*** y",
+		`exec ["mysql" "--password" "hunter2" "-h" "db"]`:   `exec ["mysql" "--password" *** "-h" "db"]`,
+		`args: ["--api-key","hunter2"]`:                     `args: ["--api-key",***]`,
+		"mysql -phunter2 -h db":                             "mysql -p*** -h db",
+		"mysql -p hunter2 -h db":                            "mysql -p *** -h db",
+		"-phunter2":                                         "-p***",
+		"DB_PASSWORD=hunter2 HOME=/":                        "DB_PASSWORD=*** HOME=/",
+		"AWS_SECRET_ACCESS_KEY=hunter2":                     "AWS_SECRET_ACCESS_KEY=***",
+		"GET /v1?token=hunter2&x=1":                         "GET /v1?token=***&x=1",
+		`{"auth":{"password": "hunter2","user":"u"}}`:       `{"auth":{"password": ***,"user":"u"}}`,
+		"Authorization: Bearer hunter2hunter2.x":            "Authorization: Bearer ***",
+		"pull https://u:hunter2@registry.corp/api: refused": "pull https://***registry.corp/api: refused",
+		"https://hunter2@registry.corp":                     "https://***registry.corp",
+		"no secret was found, the token bucket is empty":    "no secret was found, the token bucket is empty",
+		"registry.corp/api@sha256:0123":                     "registry.corp/api@sha256:0123",
+		"context deadline exceeded":                         "context deadline exceeded",
+	} {
+		if got := withoutSecrets(text); got != want {
+			t.Errorf("%q\nbecomes %q\nwant    %q", text, got, want)
+		}
+	}
+}
+
+// filled fills all that a value has but names: each text with one, each list with an element.
+func filled(v reflect.Value, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		filled(v.Elem(), text)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		filled(v.Index(0), text)
+	case reflect.Array:
+		for i := range v.Len() {
+			filled(v.Index(i), text)
+		}
+	case reflect.Map:
+		k, e := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		filled(k, text)
+		filled(e, text)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(k, e)
+	case reflect.Struct:
+		for f, of := range v.Fields() {
+			if f.IsExported() && f.Name != "Image" && f.Type != reflect.TypeFor[pleg.PodRef]() {
+				filled(of, text)
+			}
+		}
+	}
+}
+
+// recordedBytes is what the files of a node have after decompression whose runtime and whose every
+// text of evidence says something.
+func recordedBytes(t *testing.T, o Options, prepare func(*node), says string) []byte {
+	t.Helper()
+	r := NewRecorder(o)
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(3, 2)
+		prepare(n)
+		n.asked = func(call.Operation) {
+			if time.Since(n.sandboxes[0].CreatedAt) > 3*time.Second {
+				n.fail(errors.New(says))
+			}
+		}
+		run{node: n, tape: r, changes: 1, look: func(bool) *evidence.Report {
+			report := new(evidence.Report)
+			filled(reflect.ValueOf(report).Elem(), says)
+			return report
+		}}.lasts(t, 12*time.Second)
+	})
+	if s := r.State(); s.Ended != "" {
+		t.Fatal(s.Ended)
+	}
+	all, err := play(r.Recording())
+	if err != nil || len(all) < 10 {
+		t.Fatalf("%d moments, %v", len(all), err)
+	}
+	file := bytesOf(t, r)
+	return append(unpacked(t, file), file...) // with the heads
+}
+
+// No secret is in the bytes of a recording, in whatever the runtime or the node says.
+func TestNoSecretIsRecorded(t *testing.T) {
+	says := "start runc: exec [app --token hunter2 --password=hunter2 -phunter2 --db-password 'hunter2'] with API_TOKEN=hunter2: https://u:hunter2@h/?token=hunter2"
+	got := recordedBytes(t, Options{Segments: 4 * time.Second}, func(*node) {}, says)
+	if bytes.Contains(got, []byte("hunter2")) || !bytes.Contains(got, []byte("start runc: exec [app --token ***")) {
+		t.Errorf("a secret is recorded, or nothing of what was said")
+	}
+}
+
+// No name of a pod, an image or the node is in the bytes of a recording without names, wherever
+// it was named; and other recordings with the same salt have the same pseudonyms.
+func TestNoNameIsRecorded(t *testing.T) {
+	names := []string{"checkout-0", "ledger-db-5", "registry.corp/bank/api", "worker-17.bank.corp"}
+	prepare := func(n *node) {
+		for i := range n.sandboxes {
+			n.sandboxes[i].Pod.Name = names[i%2]
+			n.sandboxes[i].Pod.Namespace = "ns"
+		}
+		for i := range n.containers {
+			n.containers[i].Pod = n.sandboxes[i/2].Pod
+			n.containers[i].Image = names[2] + ":1.2@sha256:0123"
+		}
+	}
+	says := fmt.Sprintf("pull %q for ns/%s on %s: /var/log/pods/ns_%[2]s_uid/app: %[4]s.svc: %s", names[2]+":9", names[0], names[3], names[1], names[2])
+	last := ""
+	for i, salt := range []string{"of the node", "of the node", "of another one"} {
+		got := recordedBytes(t, Options{Scrub: true, Salt: salt, Segments: 4 * time.Second, Head: Head{Node: names[3]}}, prepare, says)
+		for _, name := range names {
+			if at := bytes.Index(got, []byte(name)); at >= 0 {
+				t.Errorf("%s is recorded: %q", name, got[max(0, at-40):at+40])
+			}
+		}
+		pod := regexp.MustCompile(`/var/log/pods/ns_pod-[0-9a-f]{10}_uid/app`).FindString(string(got))
+		if pod == "" || i == 1 && pod != last || i == 2 && pod == last {
+			t.Errorf("with the salt %q: %q, before that %q", salt, pod, last)
+		}
+		last = pod
+	}
+}
+
+// Evidence has neither arguments nor an environment: what a command was told is read where it is
+// looked at, and left there.
+func TestEvidenceHasNoCommandLines(t *testing.T) {
+	seen := map[reflect.Type]bool{}
+	var walk func(of reflect.Type)
+	walk = func(of reflect.Type) {
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+			walk(of.Elem())
+		case reflect.Struct:
+			if seen[of] {
+				return
+			}
+			seen[of] = true
+			for f := range of.Fields() {
+				if regexp.MustCompile(`(?i)arg|cmdline|environ|^env`).MatchString(f.Name) {
+					t.Errorf("%v.%s", of, f.Name)
+				}
+				walk(f.Type)
+			}
+		}
+	}
+	walk(reflect.TypeFor[engine.Looked]())
+	if !seen[reflect.TypeFor[evidence.Process]()] {
+		t.Error("nothing was walked through")
+	}
+}
