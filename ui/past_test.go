@@ -76,8 +76,18 @@ func (n night) live(t *testing.T, w, h int, change ...func(*Config)) *stage {
 // replayed returns a stage that shows its recording.
 func (n night) replayed(t *testing.T, w, h int, change ...func(*Config)) *stage {
 	t.Helper()
-	s := newStage(t, w, h, append(change, func(c *Config) {
-		c.Film, _ = n.Film()
+	film, err := n.Film()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return screened(t, w, h, film, change...)
+}
+
+// screened returns a stage that shows a film.
+func screened(t *testing.T, w, h int, film *replay.Film, change ...func(*Config)) *stage {
+	t.Helper()
+	s := stageOf(t, w, h, goldenPanes, append(change, func(c *Config) {
+		c.Film = film
 		c.Feed, c.Controls, c.Source.Kind = nil, nil, "replay"
 	})...)
 	s.cmd = s.m.Init()
