@@ -17,7 +17,7 @@ type Incident struct {
 	Path      string
 	Name      string // of the file, without its ending
 	Recording *record.Recording
-	Worst     time.Time // the last moment at which the headline was as severe as it ever was
+	Worst     time.Time // the last moment with the most severe headline and, of these, the most findings as severe
 }
 
 // Incidents returns the recordings in a folder. It fails the test where there are none, and
@@ -42,7 +42,7 @@ func Incidents(t *testing.T, folder string) []Incident {
 
 func worst(t *testing.T, r *record.Recording, path string) (at time.Time) {
 	t.Helper()
-	most := diagnose.Info
+	most := 0
 	for run := r.Play(time.Time{}).Feed(); run != nil; run = run.Rest() {
 		live := diagnose.NewLive(run, "")
 		for {
@@ -53,8 +53,14 @@ func worst(t *testing.T, r *record.Recording, path string) (at time.Time) {
 			if err != nil {
 				t.Fatalf("%s: %v", path, err)
 			}
-			if s := u.Headline.Severity; s >= most {
-				most, at = s, u.Snapshot.At.Round(0)
+			bad := int(u.Headline.Severity) << 16
+			for _, f := range u.Findings {
+				if f.Severity >= u.Headline.Severity {
+					bad++
+				}
+			}
+			if bad >= most {
+				most, at = bad, u.Snapshot.At.Round(0)
 			}
 		}
 	}
