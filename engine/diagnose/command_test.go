@@ -63,14 +63,18 @@ func FuzzQuote(f *testing.F) {
 }
 
 func TestCrictl(t *testing.T) {
-	tests := []struct{ endpoint, want string }{
-		{"", "crictl inspect c1"},
-		{"unix:///run/containerd/containerd.sock", "crictl inspect c1"},
-		{"/run/containerd/containerd.sock", "crictl inspect c1"},
-		{"unix:///var/run/crio/crio.sock", "crictl -r unix:///var/run/crio/crio.sock inspect c1"},
-		{"unix:///tmp/a b.sock", "crictl -r 'unix:///tmp/a b.sock' inspect c1"},
+	const ctr = "ctr -n k8s.io tasks kill c1"
+	tests := []struct{ endpoint, want, ctr string }{
+		{"", "crictl inspect c1", ctr},
+		{"unix:///run/containerd/containerd.sock", "crictl inspect c1", ctr},
+		{"/run/containerd/containerd.sock", "crictl inspect c1", ctr},
+		{"unix:///run/k3s/containerd.sock", "crictl -r unix:///run/k3s/containerd.sock inspect c1", "ctr -a /run/k3s/containerd.sock -n k8s.io tasks kill c1"},
+		{"unix:///tmp/a b.sock", "crictl -r 'unix:///tmp/a b.sock' inspect c1", "ctr -a '/tmp/a b.sock' -n k8s.io tasks kill c1"},
 	}
 	for _, tt := range tests {
+		if got := (&view{Snapshot: new(engine.Snapshot), endpoint: tt.endpoint}).ctr("tasks kill", "c1"); got != tt.ctr {
+			t.Errorf("ctr at %q: %s, want %s", tt.endpoint, got, tt.ctr)
+		}
 		if got := (&view{Snapshot: new(engine.Snapshot), endpoint: tt.endpoint}).crictl("inspect", operand("c1")...); got != tt.want {
 			t.Errorf("crictl at %q: %s, want %s", tt.endpoint, got, tt.want)
 		}

@@ -115,7 +115,7 @@ func (v *view) downFinding(refused []*answers.Failure) Finding {
 // so. Whether it runs is no question where its process was found.
 func (v *view) downSteps() []Step {
 	if p, stuck := v.stuckDaemon(); stuck {
-		return stuckProcess{Process: p}.next()
+		return stuckProcess{Process: p}.next(v)
 	}
 	status := Step{Text: "is it running, and why did it end", Command: v.unitCommand("systemctl status", "--no-pager")}
 	killed := Step{Text: "killed for want of memory, or a full disk", Command: "dmesg -T | tail -n 50; df -h"}

@@ -253,7 +253,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 		},
 	}
 	if slices.Equal(v.units(), []string{flavour.Containerd.Program}) {
-		f.Next = append(f.Next, Step{Text: "if that is not enough: kills what containerd takes for the container", Command: "ctr -n k8s.io tasks kill -s SIGKILL " + quote(g.ID), Risky: true})
+		f.Next = append(f.Next, Step{Text: "if that is not enough: kills what containerd takes for the container", Command: v.ctr("tasks kill -s SIGKILL", g.ID), Risky: true})
 	}
 	p, deleting := v.deleting(g.ID)
 	if deleting {

@@ -202,11 +202,11 @@ func (v *view) ending(path []waits.Link, i int) (Step, bool) {
 	p := n.Process()
 	switch n.Kind {
 	case waits.Helper:
-		return endHelper(*p), true
+		return v.endHelper(*p), true
 	case waits.Shim:
-		return endShim(*p), true
+		return v.endShim(*p), true
 	case waits.Process:
-		return letGoOn(*p, p.Container)
+		return v.letGoOn(*p, p.Container)
 	}
 	for _, above := range slices.Backward(path[:i]) {
 		if p := v.waits.Nodes[above.Place].Process(); p != nil {
@@ -221,8 +221,8 @@ func (v *view) ending(path []waits.Link, i int) (Step, bool) {
 }
 
 // endHelper returns what ends a helper, or lets one go on that is held.
-func endHelper(p evidence.Process) Step {
-	if step, held := letGoOn(p, p.Container); held {
+func (v *view) endHelper(p evidence.Process) Step {
+	if step, held := v.letGoOn(p, p.Container); held {
 		return step
 	}
 	if p.State == evidence.Uninterrupted {
@@ -232,7 +232,7 @@ func endHelper(p evidence.Process) Step {
 }
 
 // letGoOn returns what lets a process of a container go on that is held from outside.
-func letGoOn(p evidence.Process, container string) (step Step, held bool) {
+func (v *view) letGoOn(p evidence.Process, container string) (step Step, held bool) {
 	step = Step{Text: "resumes it; who froze it, as for a checkpoint, may still need it so", Risky: true}
 	switch {
 	case p.State == evidence.Stopped:
@@ -242,7 +242,7 @@ func letGoOn(p evidence.Process, container string) (step Step, held bool) {
 	case p.State != evidence.Frozen:
 		return Step{}, false
 	case p.Freezer == "":
-		step.Command = "ctr -n k8s.io tasks resume " + quote(container)
+		step.Command = v.ctr("tasks resume", container)
 	case strings.HasSuffix(p.Freezer, "/cgroup.freeze"):
 		step.Command = "echo 0 > " + quote(p.Freezer)
 	default:
@@ -258,8 +258,8 @@ func resumes(pid int) Step {
 
 // endShim returns what ends a shim, or lets one go on that is held. A conmon's end ends
 // nothing.
-func endShim(p evidence.Process) Step {
-	if step, held := letGoOn(p, p.Container); held {
+func (v *view) endShim(p evidence.Process) Step {
+	if step, held := v.letGoOn(p, p.Container); held {
 		return step
 	}
 	text := "ends only this pod; the kubelet makes it anew"

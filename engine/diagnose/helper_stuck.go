@@ -111,7 +111,7 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 	switch {
 	case f.act() != (Step{}):
 	case v.runs(p.Process):
-		cut := endHelper(p.Process)
+		cut := v.endHelper(p.Process)
 		f.Next = append(append(f.Next, cut), v.notEnough(cut)...)
 	case p.owner.Pod.Name != "": // between two tries
 		f.Next = append(f.Next, Step{Text: "ends only this pod; its owner makes it anew", Command: deletePod(p.owner.Pod, "--force"), Risky: true})

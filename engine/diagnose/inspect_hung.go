@@ -304,7 +304,7 @@ func (v *view) objectSteps(f call.Flight) []Step {
 	sandbox := v.sandbox(f)
 	switch p, ok := v.shim(f.ID, sandbox); {
 	case ok && p.Tracer.PID != 0:
-		goOn, _ := letGoOn(p, p.Container)
+		goOn, _ := v.letGoOn(p, p.Container)
 		return append(steps, goOn)
 	case ok && p.State == evidence.Stopped:
 		goOn := resumes(p.PID)

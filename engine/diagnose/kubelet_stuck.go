@@ -79,7 +79,7 @@ func (v *view) kubeletHeld(p evidence.Process) Finding {
 	if p.For >= time.Second {
 		f.Summary += lasting(&p)
 	}
-	switch goOn, held := letGoOn(p, ""); {
+	switch goOn, held := v.letGoOn(p, ""); {
 	case p.State == evidence.Frozen:
 		f.Next[1].Command = "systemctl thaw " + v.kubeletUnit()
 	case p.State == evidence.Traced && held:

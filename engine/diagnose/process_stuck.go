@@ -214,7 +214,7 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 	if p.what == waits.MonitorWord(&p.Process) {
 		f.say(v.containersOf(p.owner)...)
 	}
-	f.Next = p.next()
+	f.Next = p.next(v)
 	if len(same) > 1 {
 		f.Summary = fmt.Sprintf("the %s of %s: %s, the first%s%s", p.word(), podsOf(same), p.State, tracedBy(p.Tracer), lasting(&p.Process))
 		f = about(f, same, stuckProcess.line)
@@ -246,7 +246,7 @@ func (v *view) containersOf(shim pleg.ObjectRef) []string {
 }
 
 // next returns what can help a process in its state.
-func (p stuckProcess) next() []Step {
+func (p stuckProcess) next(v *view) []Step {
 	thread := fmt.Sprintf("/proc/%d", p.PID)
 	steps := []Step{{Text: "its state, and where in the kernel it waits", Command: fmt.Sprintf("ps -o pid,ppid,state,wchan:32,etime,args -p %d", p.PID)}}
 	if p.Thread != 0 {
@@ -256,7 +256,7 @@ func (p stuckProcess) next() []Step {
 	if p.State != evidence.Frozen {
 		steps = append(steps, Step{Text: "its kernel stack", Command: "cat " + thread + "/stack"})
 	}
-	goOn, held := letGoOn(p.Process, p.owner.ID)
+	goOn, held := v.letGoOn(p.Process, p.owner.ID)
 	switch {
 	case p.State == evidence.Frozen:
 		return append(steps, Step{Text: "which cgroup is frozen", Command: fmt.Sprintf("cat /proc/%d/cgroup", p.PID)}, goOn)

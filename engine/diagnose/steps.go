@@ -71,7 +71,7 @@ func (v *view) unitCommand(verb, options string) string {
 func (v *view) runtimeSteps(first ...Step) []Step {
 	if p, stuck := v.stuckDaemon(); stuck {
 		first = slices.DeleteFunc(first, func(s Step) bool { return s.Risky || strings.HasPrefix(s.Command, "crictl ") }) // which would hang likewise
-		return append(first, stuckProcess{Process: p}.next()...)
+		return append(first, stuckProcess{Process: p}.next(v)...)
 	}
 	return append(first, v.restart("the last resort: "+restartRisk))
 }
@@ -114,16 +114,30 @@ func (v *view) notEnough(cut Step) (all []Step) {
 // crictl returns a crictl command line with its arguments quoted, and with the
 // endpoint wherever crictl would not find it by itself.
 func (v *view) crictl(verb string, args ...string) string {
-	var b strings.Builder
-	b.WriteString("crictl ")
-	if v.endpoint != "" && socket(v.endpoint) != flavour.Containerd.Socket {
-		b.WriteString("-r " + quote(v.endpoint) + " ")
+	if v.elsewhere() {
+		return command("crictl -r "+quote(v.endpoint)+" "+verb, args)
 	}
-	b.WriteString(verb)
+	return command("crictl "+verb, args)
+}
+
+// ctr is crictl for containerd's own client, which goes by no CRI.
+func (v *view) ctr(verb string, args ...string) string {
+	if v.elsewhere() {
+		return command("ctr -a "+quote(socket(v.endpoint))+" -n k8s.io "+verb, args)
+	}
+	return command("ctr -n k8s.io "+verb, args)
+}
+
+// elsewhere reports whether the runtime's socket is not where crictl and ctr look for it.
+func (v *view) elsewhere() bool {
+	return v.endpoint != "" && socket(v.endpoint) != flavour.Containerd.Socket
+}
+
+func command(program string, args []string) string {
 	for _, arg := range args {
-		b.WriteString(" " + quote(arg))
+		program += " " + quote(arg)
 	}
-	return b.String()
+	return program
 }
 
 func socket(endpoint string) string { return strings.TrimPrefix(endpoint, "unix://") }
