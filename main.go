@@ -78,8 +78,7 @@ func run(args []string) int {
 	case o.View == options.Explain:
 		return status(lines.Explain(out, guide, o.Finding, style(o, source.Source{})))
 	case o.View == options.Version:
-		fmt.Println("plegtop", version)
-		return exitOK
+		return status(lines.Version(out, version, o.JSON))
 	case o.Demo == options.DemoList:
 		fmt.Fprint(out, help.Scenarios())
 		return exitOK

@@ -15,6 +15,7 @@ import (
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/engine/replay/replaytest"
+	"github.com/plegtop/plegtop/ui/pane"
 )
 
 // A night is a recording, and what was seen live.
@@ -76,9 +77,20 @@ func (n night) live(t *testing.T, w, h int, change ...func(*Config)) *stage {
 // replayed returns a stage that shows its recording.
 func (n night) replayed(t *testing.T, w, h int, change ...func(*Config)) *stage {
 	t.Helper()
-	s := newStage(t, w, h, append(change, func(c *Config) {
-		c.Film, _ = n.Film()
-		c.Feed, c.Controls, c.Source.Kind = nil, nil, "replay"
+	film, err := n.Film()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return screened(t, w, h, film, change...)
+}
+
+// screened returns a stage that shows a film.
+func screened(t *testing.T, w, h int, film *replay.Film, change ...func(*Config)) *stage {
+	t.Helper()
+	head := film.Head()
+	s := stageOf(t, w, h, goldenPanes, append(change, func(c *Config) {
+		c.Film = film
+		c.Feed, c.Controls, c.Source = nil, nil, pane.Source{Kind: "replay", Node: head.Node, Endpoint: head.Endpoint, Scenario: head.Scenario}
 	})...)
 	s.cmd = s.m.Init()
 	return s.drain()

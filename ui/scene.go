@@ -125,7 +125,7 @@ func (m *Model) badge() {
 	case m.cfg.replays():
 		v.Past = "REPLAY"
 		if v.Snapshot.Seq > 0 {
-			v.Past += " " + v.At.Format(time.DateTime)
+			v.Past += " " + v.At.Local().Format(time.DateTime)
 		}
 	case m.past.live != nil:
 		v.Past = "REWIND " + text.Age(v.Latest.At.Sub(v.At)) + " ago"

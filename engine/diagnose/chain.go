@@ -44,6 +44,8 @@ func chainEnd(said string, links []Link) string {
 // does.
 func (l Link) NamedIn(said string) bool {
 	switch l.Kind {
+	case waits.Helper:
+		return strings.Contains(said, "(pid "+l.ID+")") || strings.Contains(said, l.Name)
 	case waits.Process:
 		return strings.Contains(said, "(pid "+l.ID+",") || strings.Contains(said, l.Name)
 	case waits.Kernel:

@@ -646,6 +646,9 @@ func TestChainLineAndItsEnd(t *testing.T) {
 			t.Errorf("after %q the chain ends in %q, want %q", said, got, want)
 		}
 	}
+	if got := chainEnd("runc update of pay/api-7d has run for 50s (pid 9), child of the shim", []Link{{Kind: waits.Helper, ID: "9", Name: "runc update (50s)", Proof: "child"}}); got != "" {
+		t.Errorf("a helper that is named is named again: %q", got)
+	}
 	if got := chainEnd("lists hang", []Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Call, Name: "ListPodSandbox", Proof: "no reply"}}); got != "" {
 		t.Errorf("a chain without a cause ends in %q", got)
 	}

@@ -80,8 +80,9 @@ func New(r *record.Recording, endpoint string) (*Film, error) {
 // Head returns what the recording says of itself at its end.
 func (f *Film) Head() record.Head { return f.heads[len(f.heads)-1] }
 
-// Span returns when the recording begins and ends, by the clock on the wall.
-func (f *Film) Span() (first, last time.Time) { return f.heads[0].At, f.end }
+// Span returns when the recording begins and ends, by the clock on the wall and in the time zone
+// of whoever looks.
+func (f *Film) Span() (first, last time.Time) { return f.heads[0].At.Local(), f.end.Local() }
 
 // Scan plays the recording once from its beginning, and takes down what was wrong when. It
 // returns when it has come to the end, or why it could not: ctx has ended, or the rest of the

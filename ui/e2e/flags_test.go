@@ -17,7 +17,7 @@ func TestFlagsInDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, flags, ok := strings.Cut(string(help), "the version of plegtop\n\n")
+	_, flags, ok := strings.Cut(string(help), "what it was built from\n\n")
 	if !ok {
 		t.Fatalf("--help lists no flags:\n%s", help)
 	}

@@ -35,7 +35,7 @@ func (p Page) Help() string {
 		{" bench", "what each relist period and event source sees and costs, measured"},
 		{" diff A B", "two recordings, or two moments of one, compared: FILE, or FILE@TIME"},
 		{" explain ID", "what a finding means, where it comes from, what checks it and what ends it"},
-		{" version", "the version of plegtop"},
+		{" version", "the version of plegtop; -o json: what it was built from"},
 	} {
 		uses.Add(p.row(27, "  plegtop [flags]"+use[0], "", use[1]))
 	}
