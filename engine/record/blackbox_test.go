@@ -22,7 +22,8 @@ func TestWhatHangsIsLookedIntoWhileRecorded(t *testing.T) {
 		saw := new(evidence.Report)
 		filled(reflect.ValueOf(saw).Elem(), "seen")
 		r := NewRecorder(Options{})
-		var began, hung time.Time
+		var began time.Time
+		var hanging atomic.Pointer[time.Time]
 		synctest.Test(t, func(t *testing.T) {
 			began = time.Now()
 			n, asked := newNode(3, 2), atomic.Int64{}
@@ -31,8 +32,7 @@ func TestWhatHangsIsLookedIntoWhileRecorded(t *testing.T) {
 				case op != call.ListContainers || asked.Add(1) == 1:
 				case time.Since(began) < healthy:
 					time.Sleep(usual)
-				case hung.IsZero():
-					hung = time.Now()
+				case hanging.CompareAndSwap(nil, new(time.Now())):
 					time.Sleep(hangs)
 				}
 			}
@@ -44,6 +44,7 @@ func TestWhatHangsIsLookedIntoWhileRecorded(t *testing.T) {
 				return &report
 			}}.lasts(t, healthy+hangs+10*time.Second)
 		})
+		hung := *hanging.Load()
 		want := *saw
 		want.Processes.Helpers = nil
 		var deep time.Time

@@ -2,10 +2,13 @@ package record
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -79,4 +82,95 @@ func segments(t *testing.T, path string) []*segment {
 	}
 	defer r.Close()
 	return r.segments
+}
+
+// A file that was cut anywhere is played up to its last whole block, and nothing is wrong with
+// that; then it is continued, and as whole as if nothing had happened. One in which nothing is
+// whole is refused in one sentence.
+func TestAFileThatWasCut(t *testing.T) {
+	path := recorded(t, 11*time.Second)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, shown := len(playFile(t, path)), 0
+	for n := range len(whole) {
+		if n > 1<<8 && n%97 != 0 && n < len(whole)-50 { // each takes some milliseconds
+			continue
+		}
+		got := cutAt(t, whole, n, nil)
+		if got < shown || got > all {
+			t.Fatalf("%d bytes show %d moments, fewer bytes %d, all %d", n, got, shown, all)
+		}
+		shown = got
+	}
+	if shown < all-2 {
+		t.Errorf("all but a byte shows %d of %d moments", shown, all)
+	}
+}
+
+// So is one that was cut within a state, which takes several blocks of zstd, where one of these ends.
+func TestAStateThatWasCut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	synctest.Test(t, func(t *testing.T) { recordTo(t, path, newNode(500, 2), 28*time.Second) })
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := segments(t, path)[1]
+	first := int(s.at) + 6 // behind the head of the frame
+	block := 3 + (int(whole[first])|int(whole[first+1])<<8|int(whole[first+2])<<16)>>3
+	if whole[first]>>1&3 != 2 || block > 1<<17 {
+		t.Fatalf("no block begins at %d: % x", first, whole[first:first+3])
+	}
+	next, err := os.ReadFile(recorded(t, 2*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := cutAt(t, whole, int(s.at)-len(s.head), next)
+	for _, n := range []int{first - 1, first, first + 2, first + block - 1, first + block, first + block + 1, first + block + 4} {
+		if got := cutAt(t, whole, n, next); got != before || before < 5 {
+			t.Errorf("%d bytes show %d moments, want %d", n, got, before)
+		}
+	}
+}
+
+// cutAt returns how many moments the first n bytes of a recording show, also once it is continued
+// by another one; nil for none.
+func cutAt(t *testing.T, whole []byte, n int, next []byte) (shown int) {
+	t.Helper()
+	cut := filepath.Join(t.TempDir(), "cut")
+	if err := os.WriteFile(cut, whole[:n], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := told(t, cut, whole[:n])
+	if err != nil && (!errors.Is(err, ErrNoRecording) || strings.Contains(err.Error(), "\n")) {
+		t.Fatalf("%d bytes: %v", n, err)
+	}
+	size, err := continued(cut)
+	if n >= 4 && err != nil {
+		t.Fatalf("%d bytes are not continued: %v", n, err)
+	}
+	if err != nil || size == 0 {
+		return len(all)
+	}
+	rest, err := os.ReadFile(cut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := told(t, cut, append(rest, next...))
+	if err != nil || len(again) < len(all) || len(again) == len(all) != (next == nil) {
+		t.Fatalf("%d bytes, continued, show %d moments, and before that %d: %v", n, len(again), len(all), err)
+	}
+	return len(all)
+}
+
+// continued makes a file ready to be continued, and returns its size.
+func continued(path string) (int64, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return resume(f)
 }

@@ -74,20 +74,20 @@ func (n *node) Status(context.Context) ([]pleg.Condition, error) {
 }
 
 func (n *node) ListPodSandbox(_ context.Context, uid pleg.UID) ([]pleg.ListedSandbox, error) {
-	return listed(n, call.ListPodSandbox, n.sandboxes, func(s pleg.ListedSandbox) bool { return uid != "" && s.Pod.UID != uid }), nil
+	return listed(n, call.ListPodSandbox, &n.sandboxes, func(s pleg.ListedSandbox) bool { return uid != "" && s.Pod.UID != uid }), nil
 }
 
 func (n *node) ListContainers(_ context.Context, uid pleg.UID) ([]pleg.ListedContainer, error) {
-	return listed(n, call.ListContainers, n.containers, func(c pleg.ListedContainer) bool { return uid != "" && c.Pod.UID != uid }), nil
+	return listed(n, call.ListContainers, &n.containers, func(c pleg.ListedContainer) bool { return uid != "" && c.Pod.UID != uid }), nil
 }
 
-func listed[T any](n *node, op call.Operation, rows []T, without func(T) bool) []T {
+func listed[T any](n *node, op call.Operation, all *[]T, without func(T) bool) []T {
 	if n.asked != nil {
 		n.asked(op)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	rows = slices.DeleteFunc(slices.Clone(rows), without)
+	rows := slices.DeleteFunc(slices.Clone(*all), without)
 	n.chance.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	return rows
 }
