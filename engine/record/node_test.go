@@ -23,6 +23,7 @@ import (
 type node struct {
 	mu         sync.Mutex
 	chance     *rand.Rand
+	kept       bool // lists have their rows in the same order, as the client of CRI gives those that have not changed
 	sandboxes  []pleg.ListedSandbox
 	containers []pleg.ListedContainer
 	restarted  int
@@ -88,6 +89,9 @@ func listed[T any](n *node, op call.Operation, all *[]T, without func(T) bool) [
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	rows := slices.DeleteFunc(slices.Clone(*all), without)
+	if n.kept {
+		return rows
+	}
 	n.chance.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	return rows
 }

@@ -68,6 +68,7 @@ func hour(b *testing.B, changes int) (size int64) {
 				t.Fatal(err)
 			}
 			n, began := newNode(110, 2), time.Now()
+			n.kept = true
 			run{node: n, tape: r, changes: changes, look: func(bool) *evidence.Report { return n.looks(began) }}.lasts(t, time.Hour)
 			if err := r.Close(t.Context()); err != nil {
 				t.Fatal(err)
