@@ -10,8 +10,8 @@ import (
 func TestRecording(t *testing.T) {
 	for want, r := range map[string]engine.Recording{
 		"":                                {},
-		"the last 15m in memory, 1.0M":  {Span: 15 * time.Minute, Kept: 1 << 20},
-		"to f, 2.0K so far":             {File: "f", Written: 2048},
+		"the last 15m in memory, 1.0M":    {Span: 15 * time.Minute, Kept: 1 << 20},
+		"to f, 2.0K so far":               {File: "f", Written: 2048},
 		"to f once something is critical": {File: "f", Waits: true},
 		"to f ended: no room":             {File: "f", Ended: "no room"},
 		"ended: no room":                  {Ended: "no room"},
