@@ -25,9 +25,9 @@ func (m *Model) place(l *layout, may func(pane int) bool) {
 		below[0].tabs = true
 		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, below...)
 	case wide:
-		low := h * 3 / 5
-		if w == m.width { // else the sheet beside the first pane can use the room that the pane leaves
-			low = max(low, h-1-m.panes[0].Info().Wanted)
+		low := max(h*3/5, h-1-m.panes[0].Info().Wanted)
+		if w < m.width { // the sheet beside the first pane can use the room that the pane leaves
+			low = min(low, h*2/3)
 		}
 		left, right := m.columns()
 		var beside, below []int
