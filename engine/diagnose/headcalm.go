@@ -16,8 +16,11 @@ func (v *view) otherWord(held []Finding) Headline {
 	for i := range held { // the critical come first, but for effects
 		if f := &held[i]; f.Severity == Critical {
 			h := Headline{Word: kindOf(f.ID).critical, Severity: Critical, Text: f.Summary + chainEnd(f.Summary, f.Chain)}
-			if h.Word == "" {
-				h.Word, h.Text = "AT RISK", staysReady+h.Text
+			if h.Word != "" {
+				return h
+			}
+			if h.Word = "AT RISK"; v.nodeWord(Clock{}) == NodeReadyNow { // one look does not know what is posted
+				h.Text = staysReady + h.Text
 			}
 			return h
 		}
