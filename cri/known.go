@@ -2,7 +2,6 @@ package cri
 
 import (
 	"hash/maphash"
-	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -12,16 +11,19 @@ import (
 // A known has the rows that were returned last, and by the ids of their entries where they
 // are. Nearly every entry of a list has the fields that it had in the one before: it is then
 // not read again, and where that holds of all entries, and none is missing, the list is the
-// one returned last. It belongs to one list at a time.
+// one returned last. It belongs to one list at a time. What it has of each entry holds no pointer:
+// the collector passes over it, however many there are.
 type known[T any] struct {
 	seed  maphash.Seed
-	last  []T // others have it, too: never changed
-	rows  map[string]*knownRow
-	lists uint    // how many lists there were
-	same  []int32 // places in last of the list's first rows, up to the first that is not there
+	last  []T              // others have it, too: never changed
+	rows  []knownRow       // of each id
+	at    map[uint64]int32 // where in rows an id is, by its hash: of two with the same one the entries differ, and neither is known
+	lists uint             // how many lists there were
+	same  []int32          // places in last of the list's first rows, up to the first that is not there
 }
 
 type knownRow struct {
+	id    uint64 // its hash
 	hash  uint64 // of its entry
 	list  uint   // the last one that it was in
 	place int32  // in the rows returned last
@@ -35,7 +37,7 @@ type knownBy[T any] struct{ kept atomic.Pointer[known[T]] }
 func (b *knownBy[T]) take() *known[T] {
 	k := b.kept.Swap(nil)
 	if k == nil {
-		k = &known[T]{seed: maphash.MakeSeed(), rows: make(map[string]*knownRow)}
+		k = &known[T]{seed: maphash.MakeSeed(), at: make(map[uint64]int32)}
 	}
 	k.lists++
 	k.same = k.same[:0]
@@ -50,12 +52,26 @@ func (b *knownBy[T]) give(k *known[T], rows []T) {
 	}
 	if len(k.last) == 0 || &rows[0] != &k.last[0] {
 		k.last = rows
-		maps.DeleteFunc(k.rows, func(_ string, r *knownRow) bool {
-			r.place = r.next
-			return r.list != k.lists
-		})
+		k.forget()
 	}
 	b.kept.Store(k)
+}
+
+// forget keeps the rows of the list that was made, each in the place that it has there.
+func (k *known[T]) forget() {
+	kept := k.rows[:0]
+	for i, r := range k.rows {
+		if r.list != k.lists {
+			delete(k.at, r.id)
+			continue
+		}
+		if i != len(kept) {
+			k.at[r.id] = int32(len(kept))
+		}
+		r.place = r.next
+		kept = append(kept, r)
+	}
+	k.rows = kept
 }
 
 // hash returns a value that the same id has again only with the same fields, in whatever
@@ -80,8 +96,12 @@ func (l *list[T]) again(entry []byte) bool {
 		return false
 	}
 	k := l.known
-	r := k.rows[string(id.bytes)]
-	if r == nil || r.list == k.lists || r.hash != k.hash(entry) {
+	at, ok := k.at[maphash.Bytes(k.seed, id.bytes)]
+	if !ok {
+		return false
+	}
+	r := &k.rows[at]
+	if r.list == k.lists || r.hash != k.hash(entry) {
 		return false
 	}
 	r.list = k.lists
@@ -120,7 +140,15 @@ func (l *list[T]) end() {
 // learn remembers the row that was made last, of the entry with that id, unless the entry
 // had something odd, which counts in each list anew.
 func (l *list[T]) learn(id string, entry []byte, before pleg.Anomalies) {
-	if k := l.known; k != nil && l.Anomalies == before {
-		k.rows[id] = &knownRow{hash: k.hash(entry), list: k.lists, next: int32(len(l.rows) - 1)}
+	k := l.known
+	if k == nil || l.Anomalies != before {
+		return
 	}
+	r := knownRow{id: maphash.String(k.seed, id), hash: k.hash(entry), list: k.lists, next: int32(len(l.rows) - 1)}
+	if at, ok := k.at[r.id]; ok {
+		k.rows[at] = r
+		return
+	}
+	k.at[r.id] = int32(len(k.rows))
+	k.rows = append(k.rows, r)
 }

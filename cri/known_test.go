@@ -1,6 +1,7 @@
 package cri
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,5 +69,17 @@ func TestOnlyChangedEntriesAreReadAgain(t *testing.T) {
 	kept.give(k, nil)
 	if n := len(kept.take().rows); n != 0 {
 		t.Errorf("%d entries are remembered after a list that failed, want none", n)
+	}
+}
+
+// The collector passes over what is known of each entry, of which there may be tens of thousands.
+func TestKnownHoldsNoPointers(t *testing.T) {
+	held := reflect.VisibleFields(reflect.TypeFor[knownRow]())
+	at, _ := reflect.TypeFor[known[int]]().FieldByName("at")
+	held = append(held, reflect.StructField{Name: "a key", Type: at.Type.Key()}, reflect.StructField{Name: "an element", Type: at.Type.Elem()})
+	for _, f := range held {
+		if k := f.Type.Kind(); k < reflect.Bool || k > reflect.Float64 {
+			t.Errorf("%s is a %v", f.Name, f.Type)
+		}
 	}
 }

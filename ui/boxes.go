@@ -26,8 +26,8 @@ func (m *Model) place(l *layout, may func(pane int) bool) {
 		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, below...)
 	case wide:
 		low := max(h*3/5, h-1-m.panes[0].Info().Wanted)
-		if w < m.width {
-			low = min(low, h-previewLeast)
+		if w < m.width { // the sheet beside the first pane can use the room that the pane leaves
+			low = min(low, h*2/3)
 		}
 		left, right := m.columns()
 		var beside, below []int

@@ -222,10 +222,10 @@ func TestAnswerComesFirst(t *testing.T) {
 // TestASmallScreenSaysWhatToType holds that at 80x24 a warning whose headline and commands take two
 // lines has what checks it, what ends it, and the risk above the panes; half of that is no help.
 func TestASmallScreenSaysWhatToType(t *testing.T) {
-	socket := "/run/a-folder-with-a-long-name/and-one-within/containerd.sock"
+	socket := "/run/a-folder-with-a-long-name/containerd.sock"
 	f := diagnose.Finding{
 		ID: diagnose.SocketLost, Severity: diagnose.Warning, Summary: "containerd (pid 812) answers only clients that are connected already: its socket is gone",
-		Next: []diagnose.Step{{Text: "what is there", Command: "ls -ld " + socket}, {Text: "makes its socket anew", Command: "systemctl restart containerd", Risky: true}},
+		Next: []diagnose.Step{{Text: "what is there", Command: "ls -ld " + socket + "; ss -xlp | grep -F -e " + socket}, {Text: "makes its socket anew; running containers live on; no pod starts or stops meanwhile", Command: "systemctl restart containerd", Risky: true}},
 	}
 	u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: diagnose.Warning, Text: "node Ready, " + f.Summary}, Findings: []diagnose.Finding{f}}
 	s := newStage(t, 80, 24).send(updateMsg{u, u.Standings()})

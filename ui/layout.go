@@ -176,7 +176,7 @@ func (m *Model) headerRoom(seen func(pane int) bool) header.Room {
 	case m.height < wideHeight:
 		r.Lines = header.Least + 2
 	default: // a warning takes no more of it than it needs: what checks it, what ends it, and the risk
-		r.Lines = header.Least + 5
+		r.Lines = m.height * 2 / 5
 	}
 	if p := m.top(); p != nil {
 		r.Led, r.Lines, r.Opened = false, min(r.Lines, header.Least), p.Info().Name

@@ -6,11 +6,10 @@ import (
 
 // From previewFrom cells on a screen shows the sheet of what the cursor is on beside the panes, which
 // keep previewBeside cells and half of what more there is. What columns they lose by that the
-// sheet tells. On a wide screen it stands beside the first pane, which then has previewLeast lines.
+// sheet tells. On a wide screen it stands beside the first pane, which then has a third of the lines, however few its rows are.
 const (
 	previewFrom   = 160
 	previewBeside = 112
-	previewLeast  = 8
 	previewed     = -1 // as which a box has no pane, but the preview
 )
 

@@ -15,7 +15,14 @@ import (
 func (v *view) otherWord(held []Finding) Headline {
 	for i := range held { // the critical come first, but for effects
 		if f := &held[i]; f.Severity == Critical {
-			return Headline{Word: cmp.Or(kindOf(f.ID).critical, "AT RISK"), Severity: Critical, Text: f.Summary + chainEnd(f.Summary, f.Chain)}
+			h := Headline{Word: kindOf(f.ID).critical, Severity: Critical, Text: f.Summary + chainEnd(f.Summary, f.Chain)}
+			if h.Word != "" {
+				return h
+			}
+			if h.Word = "AT RISK"; v.nodeWord(Clock{}) == NodeReadyNow { // one look does not know what is posted
+				h.Text = staysReady + h.Text
+			}
+			return h
 		}
 	}
 	for _, f := range held {

@@ -28,6 +28,11 @@ func (h Headline) Sound() bool { return h.Word == healthyWord && h.Severity == I
 // YetToPost reports whether all is well again, but for what the kubelet has posted last.
 func (h Headline) YetToPost() bool { return h.Word == notReadyWord && h.Severity == Warning }
 
+// StaysReady reports whether what is critical is a risk that makes no node NotReady, as far as is known.
+func (h Headline) StaysReady() bool {
+	return h.Word == "AT RISK" && h.Severity == Critical && h.Node == NodeReadyNow && h.Clock == (Clock{})
+}
+
 // notReadyWord is the word of a node that is not ready, as posted.
 const notReadyWord = "NOT READY"
 

@@ -65,8 +65,8 @@ func rankOf(word string) int {
 	return slices.IndexFunc(headWords, func(w HeadWord) bool { return w.Word == word })
 }
 
-// steadyFor is how long a headline keeps its word where the next one is calmer, and something is
-// still wrong: two faults that come and go by turns do not flicker.
+// steadyFor is how long a headline keeps its word where the next one is calmer: two faults that come
+// and go by turns do not flicker, and neither does a call that fails now and then.
 const steadyFor = 15 * time.Second
 
 // A steady keeps the word of a headline. The zero value keeps none.
@@ -75,11 +75,13 @@ type steady struct {
 	since time.Time
 }
 
-// headline returns what is to be shown where h is what holds now. What gets worse or well, and
-// what is critical, is shown at once. A word that is kept says that it is over.
+// headline returns what is to be shown where h is what holds now. What gets worse, and what is
+// critical, is shown at once, and so is the end of what was more or less than a risk. A word that is
+// kept says that it is over.
 func (s *steady) headline(h Headline, at time.Time) Headline {
-	if h.Severity == Warning && s.Severity == Warning && rankOf(h.Word) < rankOf(s.Word) && at.Sub(s.since) < steadyFor {
-		h.Word, h.Text = s.Word, "until a moment ago; now "+h.Word+": "+h.Text
+	calmer := h.Severity == Warning && rankOf(h.Word) < rankOf(s.Word) || h.Sound() && s.Word == "AT RISK"
+	if s.Severity == Warning && calmer && at.Sub(s.since) < steadyFor {
+		h.Word, h.Severity, h.Text = s.Word, Warning, "until a moment ago; now "+h.Word+": "+h.Text
 		return h
 	}
 	if h.Word != s.Word {

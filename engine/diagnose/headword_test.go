@@ -72,7 +72,7 @@ func TestHeadlineSaysWhatBecomesOfTheNode(t *testing.T) {
 }
 
 // TestWordIsSteady holds that faults that come and go by turns do not flicker, and that what
-// gets worse, is critical or is over is shown at once.
+// gets worse or is critical is shown at once, and so is its end, but for that of a risk.
 func TestWordIsSteady(t *testing.T) {
 	risk, degraded := Headline{Word: "AT RISK", Severity: Warning, Text: "a"}, Headline{Word: degradedWord, Severity: Warning, Text: "b"}
 	hang, well := Headline{Word: "LISTS HANG", Severity: Critical}, Headline{Word: healthyWord}
@@ -91,10 +91,15 @@ func TestWordIsSteady(t *testing.T) {
 		{time.Second, risk, "AT RISK"},
 		{time.Second, hang, "LISTS HANG"},
 		{time.Second, risk, "AT RISK"},
+		{time.Second, well, "AT RISK"},
+		{15 * time.Second, well, healthyWord},
+		{time.Second, degraded, degradedWord},
+		{time.Second, well, healthyWord},
+		{time.Second, hang, "LISTS HANG"},
 		{time.Second, well, healthyWord},
 	} {
 		at = at.Add(step.after)
-		if got := s.headline(step.is, at); got.Word != step.want || got.Word == step.is.Word && got != step.is || got.Word != step.is.Word && got.Text != "until a moment ago; now DEGRADED: b" {
+		if got := s.headline(step.is, at); got.Word != step.want || got.Word == step.is.Word && got != step.is || got.Word != step.is.Word && !strings.HasPrefix(got.Text, "until a moment ago; now "+step.is.Word+": ") {
 			t.Errorf("step %d: %+v, want %s", i, got, step.want)
 		}
 	}

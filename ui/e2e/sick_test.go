@@ -129,7 +129,7 @@ func TestHeadlinesOfWhatNoCallTells(t *testing.T) {
 	t.Parallel()
 	for scenario, headline := range map[string]string{
 		"socket-lost":   "SOCKET LOST  node Ready, containerd (pid 812) answers only clients that are connected already: its socket is gone",
-		"failing-store": "AT RISK  the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/vdb1",
+		"failing-store": "▲ AT RISK  node Ready, the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/vdb1",
 	} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()

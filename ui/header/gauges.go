@@ -155,17 +155,21 @@ func (h *Header) inspected() string {
 	return "last full inspection " + say.Fresh(s.Health.InspectAge(s.At)) + " ago"
 }
 
-// signs says what the sign of a relist that failed means where one is drawn; empty elsewhere.
+// signs says what the signs among the relists mean, of those that are drawn.
 func (h *Header) signs() text.Span {
-	begin := h.v.Axis.End.Add(-h.v.Axis.Width)
+	begin, said := h.v.Axis.End.Add(-h.v.Axis.Width), ""
 	for _, r := range slices.Backward(h.v.Journal.Relists()) {
 		if end := r.At.Add(r.Took); end.Before(begin) {
 			break
 		} else if r.Failed || r.Failures > 0 {
-			return text.Say(h.pen.Dim, h.pen.Symbols.SparkFailed+" failed ")
+			said = h.pen.Symbols.SparkFailed + " failed "
+			break
 		}
 	}
-	return text.Span{}
+	if now := h.v.Health; !now.ListedAt.IsZero() && (!now.Healthy || now.Flips > 0 && now.Since.After(begin)) {
+		said += h.pen.Symbols.Warn + " unhealthy "
+	}
+	return text.Say(h.pen.Dim, said)
 }
 
 // stats is how long nearly all relists take; empty before the first.

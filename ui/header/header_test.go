@@ -362,17 +362,23 @@ func TestAnswerIsPointedAt(t *testing.T) {
 	}
 }
 
-// TestStripHasALegend holds that the sign of a relist that failed is explained beside it, where
-// there is one and room for that.
+// TestStripHasALegend holds that the signs of relists that failed, and of those in which PLEG was
+// unhealthy, are explained beside them, where there are such and room for that.
 func TestStripHasALegend(t *testing.T) {
+	unhealthy, was := panetest.Healthy(), panetest.Healthy()
+	unhealthy.Health.Healthy = false
+	was.Health.Flips, was.Health.Since = 2, panetest.Ago(20*time.Second)
 	for _, tt := range []struct {
 		of    *engine.Snapshot
 		width int
-		want  bool
-	}{{panetest.Failing(), 140, true}, {panetest.Failing(), 80, false}, {panetest.Healthy(), 140, false}} {
+		want  string
+	}{
+		{panetest.Failing(), 160, "✕ failed "}, {panetest.Failing(), 80, ""}, {panetest.Healthy(), 160, ""},
+		{unhealthy, 160, "▲ unhealthy "}, {was, 160, "▲ unhealthy "},
+	} {
 		h := Header{Keys: func(keymap.Action) string { return "" }, Strip: func(l *text.Line, _ *pane.View, w int) { l.Space(w) }}
 		h.Observe(view(tt.of), Room{Width: tt.width, Lines: 6})
-		if got := row(&h, h.Height()-1, tt.width); strings.Contains(got, "relists ✕ failed ") != tt.want || !strings.Contains(got, "relists ") {
+		if got := row(&h, h.Height()-1, tt.width); !strings.Contains(got, "relists "+tt.want) || tt.want == "" && strings.ContainsAny(got, "✕▲") {
 			t.Errorf("%d cells: %q", tt.width, got)
 		}
 	}

@@ -42,8 +42,15 @@ func (o Form) figures(s *engine.Snapshot, c *answers.Calls) widget.Section {
 	default:
 		all.Add(widget.Fact("last success", widget.Plain, text.AgeCoarse(s.At.Sub(c.LastOK))+" ago"))
 	}
-	took := "p50 " + text.Took(c.P50) + "   p90 " + text.Took(c.P90) + "   p99 " + text.Took(c.P99) + "   max " + text.Took(c.Max)
-	all.Add(widget.Styled("time taken", widget.Plain, o.Theme.Strong, took), widget.Fact("the last call", widget.Plain, text.Took(c.Last)))
+	label, line := "time taken", ""
+	for _, took := range [...]string{"p50 " + text.Took(c.P50), "p90 " + text.Took(c.P90), "p99 " + text.Took(c.P99), "max " + text.Took(c.Max)} {
+		if line != "" && text.Width(line)+3+text.Width(took) > o.Width { // a name and its figure stay together
+			all.Add(widget.Styled(label, widget.Plain, o.Theme.Strong, line))
+			label, line = "", ""
+		}
+		line += theme.When(line == "", "", "   ") + took
+	}
+	all.Add(widget.Styled(label, widget.Plain, o.Theme.Strong, line), widget.Fact("the last call", widget.Plain, text.Took(c.Last)))
 	all.Add(widget.Fact("bytes", widget.Plain, "received "+text.Bytes(c.ResponseBytes)+", "+text.Bytes(c.LastResponseBytes)+" in the last answer; sent "+text.Bytes(c.RequestBytes)))
 	return all
 }

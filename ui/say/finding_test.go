@@ -49,6 +49,9 @@ func TestHeadlineIsNeverGreenOverTrouble(t *testing.T) {
 		{diagnose.Headline{Word: "HEALTHY"}, look.Symbols.Good, look.Good},
 		{diagnose.Headline{Word: "HEALTHY", Severity: diagnose.Warning}, look.Symbols.Warn, look.Warn},
 		{diagnose.Headline{Word: "AT RISK", Severity: diagnose.Critical}, look.Symbols.Bad, look.Bad},
+		{diagnose.Headline{Word: "AT RISK", Severity: diagnose.Critical, Node: diagnose.NodeReadyNow}, look.Symbols.Warn, look.Warn},
+		{diagnose.Headline{Word: "AT RISK", Severity: diagnose.Critical, Node: diagnose.NodeReadyNow, Clock: diagnose.Clock{What: "relist ends"}}, look.Symbols.Bad, look.Bad},
+		{diagnose.Headline{Word: "AT RISK", Severity: diagnose.Critical, Node: diagnose.NodeNotReadyIn}, look.Symbols.Bad, look.Bad},
 		{diagnose.Headline{Word: "PAUSED"}, look.Symbols.Unknown, look.Warn},
 		{diagnose.Headline{Word: "NO LIST YET"}, look.Symbols.Unknown, look.Warn},
 	} {

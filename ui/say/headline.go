@@ -11,11 +11,14 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// HeadlineLook returns how a headline is shown: as good only if the node is sound.
+// HeadlineLook returns how a headline is shown: as good only if the node is sound, and as bad only
+// if it may become NotReady.
 func HeadlineLook(t *theme.Theme, h diagnose.Headline) (symbol string, st theme.Style) {
 	switch {
 	case h.Sound():
 		return t.Symbols.Good, t.Good
+	case h.StaysReady():
+		return SeverityLook(t, diagnose.Warning)
 	case h.Severity > diagnose.Info:
 		return SeverityLook(t, h.Severity)
 	}
