@@ -139,9 +139,12 @@ func (o Form) subject(f *diagnose.Finding) widget.Section {
 	}
 	for _, r := range [][2]string{
 		{"call", about.Operation}, {"namespace", about.Pod.Namespace}, {"pod", about.Pod.Name}, {"uid", string(about.Pod.UID)},
-		{"container", about.Container}, {"id", about.ID},
+		{"container", about.Container}, {"id", about.ID}, {"guide", explain(f)},
 	} {
 		s.Add(widget.Fact(r[0], widget.Plain, r[1]))
 	}
 	return s
 }
+
+// explain is the command that says what such a finding means.
+func explain(f *diagnose.Finding) string { return "plegtop explain " + string(f.ID) }

@@ -57,7 +57,7 @@ func TestFindingIsToldOnce(t *testing.T) {
 			{"look", "$ pstree 4800", "! RISK: reboot"},
 			{"look", "$ pstree 4800", "! RISK: ends the update", "$ kill 4800", "! RISK: reboot"},
 		},
-		{{"ListContainers", "shop", "pay", "u", "app", "3f2a9b1c0d4e5f60718293a4"}, {"ListContainers shop/pay/app, id 3f2a9b1c0d4e5"}},
+		{{"ListContainers", "shop", "pay", "u", "app", "3f2a9b1c0d4e5f60718293a4", "plegtop explain list-hung"}, {"ListContainers shop/pay/app, id 3f2a9b1c0d4e5"}},
 	}
 	if len(sheet) != len(want) || len(brief) != len(want) {
 		t.Fatalf("%d and %d sections, want %d", len(sheet), len(brief), len(want))
