@@ -189,12 +189,6 @@ func (s *Sums) Read(now time.Time) []Calls {
 // Of returns the sum of one operation, but for its derived figures.
 func (s *Sums) Of(op call.Operation) *Calls { return &s.byOp[op].Calls }
 
-// Half returns what half of the calls of one operation take at most, as of now.
-func (s *Sums) Half(op call.Operation) time.Duration {
-	half, _, _ := s.byOp[op].took.Quantiles()
-	return half
-}
-
 // FoundNobody counts the calls about the whole runtime that found none. A runtime that
 // answers with an error of its own is there.
 func (s *Sums) FoundNobody() (failed uint64) {

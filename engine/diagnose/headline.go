@@ -28,9 +28,10 @@ func (h Headline) Sound() bool { return h.Word == healthyWord && h.Severity == I
 // YetToPost reports whether all is well again, but for what the kubelet has posted last.
 func (h Headline) YetToPost() bool { return h.Word == notReadyWord && h.Severity == Warning }
 
-// StaysReady reports whether what is critical is a risk that makes no node NotReady, as far as is known.
+// StaysReady reports whether what is critical makes no node NotReady, as far as is known: a risk, or
+// the inspection of one pod that hangs while the lists succeed.
 func (h Headline) StaysReady() bool {
-	return h.Word == "AT RISK" && h.Severity == Critical && h.Node == NodeReadyNow && h.Clock == (Clock{})
+	return (h.Word == "AT RISK" && h.Clock == (Clock{}) || h.Word == "INSPECTION HANGS") && h.Severity == Critical && h.Node == NodeReadyNow
 }
 
 // notReadyWord is the word of a node that is not ready, as posted.
