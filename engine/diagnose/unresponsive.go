@@ -96,11 +96,15 @@ func (v *view) silentFor(h *answers.Hang) string {
 func (v *view) halfSilentFinding(h *answers.Hang) Finding {
 	f := Finding{
 		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
-		Summary: fmt.Sprintf("%v %s, while other calls are answered", h.Op, v.unanswered(h)),
+		Summary: fmt.Sprintf("%v %s", h.Op, v.unanswered(h)),
 		Subject: Subject{Operation: h.Op.String()}, Nodes: []string{waits.CallKey(h.Op, h.ID)},
 		Next: v.runtimeSteps(Step{Text: "check whether crictl hangs too", Command: v.crictl("info")}),
 	}
-	f.say(v.hangLine(h), v.meanwhile(h))
+	meanwhile := v.meanwhile(h)
+	if meanwhile != "" { // before anything else is asked, nobody knows
+		f.Summary += ", while other calls are answered"
+	}
+	f.say(v.hangLine(h), meanwhile)
 	if h.Op == call.Version {
 		f.Severity = Warning // it holds up the posting of the node's status, and nothing else
 		f.say(v.posting())
