@@ -65,6 +65,9 @@ func main() {
 
 // run returns the exit status.
 func run(args []string) int {
+	if len(args) > 0 && args[0] == "completion" {
+		return status(completing(args[1:]))
+	}
 	o, err := options.Parse(args, columns)
 	out := terminal.Writer(os.Stdout, os.Environ())
 	look := o.Look(os.Getenv("COLORFGBG"))
@@ -99,6 +102,26 @@ func run(args []string) int {
 		return status
 	}
 	return show()
+}
+
+// completing writes what makes a shell complete our words, or, as that asks, what may stand in the
+// place of the last of some words.
+func completing(args []string) error {
+	if len(args) > 1 && args[0] == "words" {
+		all, files := options.Complete(args[2:], columns, options.Names{Findings: lines.Topics(guide), Namespaces: source.Namespaces})
+		if files {
+			all = append([]string{":files"}, all...)
+		}
+		for _, one := range all {
+			fmt.Println(one)
+		}
+		return nil
+	}
+	script, err := options.Completion(strings.Join(args, " "))
+	if err == nil {
+		fmt.Print(script)
+	}
+	return err
 }
 
 // A view shows a source until ctx ends, the person has seen enough, or there is no more. It

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/keymap"
@@ -24,15 +25,11 @@ type fact struct{ label, text string }
 // what each finding means. It fails where the guide does not have the id.
 func Explain(w io.Writer, guide, id string, o CheckOptions) error {
 	topics := topicsOf(guide)
-	var ids []string
-	for _, t := range topics {
-		ids = append(ids, t.id)
-		if t.id == id {
-			topics = []topic{t}
-		}
+	if id != "" {
+		topics = slices.DeleteFunc(topics, func(t topic) bool { return t.id != id })
 	}
-	if id != "" && len(topics) != 1 {
-		return fmt.Errorf("explain: no finding is called %q%s", id, cmp.Or(keymap.Meant(keymap.Nearest(id, ids)), "; plegtop explain lists all"))
+	if len(topics) == 0 {
+		return fmt.Errorf("explain: no finding is called %q%s", id, cmp.Or(keymap.Meant(keymap.Nearest(id, Topics(guide))), "; plegtop explain lists all"))
 	}
 	_, err := w.Write(o.write(nil, func(d *widget.Doc, look *theme.Theme) {
 		for i, t := range topics {
@@ -43,6 +40,14 @@ func Explain(w io.Writer, guide, id string, o CheckOptions) error {
 		}
 	}))
 	return err
+}
+
+// Topics returns the ids that a guide has.
+func Topics(guide string) (ids []string) {
+	for _, t := range topicsOf(guide) {
+		ids = append(ids, t.id)
+	}
+	return ids
 }
 
 // write writes what a finding means, and if whole where it comes from and what to do.

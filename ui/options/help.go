@@ -24,22 +24,29 @@ const (
 	scenarioWidth = 20 // cells of its name, with the gap after it
 )
 
+// uses are the ways to call plegtop, and what each shows.
+var uses = [][2]string{
+	{"", "the screen"},
+	{" check", "one look at everything: headline, findings, exit code"},
+	{" watch", "headline, events, findings and changes of health, one line each"},
+	{" record", "no screen: all that happens is written to a file, which --replay shows"},
+	{" bench", "what each relist period and event source sees and costs, measured"},
+	{" diff A B", "two recordings, or two moments of one, compared: FILE, or FILE@TIME"},
+	{" explain ID", "what a finding means, where it comes from, what checks it and what ends it"},
+	{" completion", "bash, zsh, fish: what makes that shell complete all of this; man: the manual page"},
+	{" version", "the version of plegtop; -o json: what it was built from"},
+}
+
+// about says in a line what plegtop is.
+const about = "top for the kubelet's PLEG: which call on which container hangs"
+
 // Help returns what --help prints.
 func (p Page) Help() string {
-	uses := widget.Section{}
-	for _, use := range [][2]string{
-		{"", "the screen"},
-		{" check", "one look at everything: headline, findings, exit code"},
-		{" watch", "headline, events, findings and changes of health, one line each"},
-		{" record", "no screen: all that happens is written to a file, which --replay shows"},
-		{" bench", "what each relist period and event source sees and costs, measured"},
-		{" diff A B", "two recordings, or two moments of one, compared: FILE, or FILE@TIME"},
-		{" explain ID", "what a finding means, where it comes from, what checks it and what ends it"},
-		{" version", "the version of plegtop; -o json: what it was built from"},
-	} {
-		uses.Add(p.row(27, "  plegtop [flags]"+use[0], "", use[1]))
+	how := widget.Section{}
+	for _, use := range uses {
+		how.Add(p.row(30, "  plegtop [flags]"+use[0], "", use[1]))
 	}
-	all := []widget.Section{uses}
+	all := []widget.Section{how}
 	for _, g := range new(Options).groups() {
 		flags := widget.Section{Title: g.title}
 		for _, f := range g.flags {
@@ -53,7 +60,7 @@ func (p Page) Help() string {
 		all = append(all, flags)
 	}
 	return p.print(func(d *widget.Doc) {
-		d.Paragraph(p.Theme.Text, "plegtop is top for the kubelet's PLEG: which call on which container hangs.")
+		d.Paragraph(p.Theme.Text, "plegtop is "+about+".")
 		d.Line()
 		d.Sections(all...)
 	})

@@ -35,7 +35,7 @@ func TestHelpNamesAll(t *testing.T) {
 			t.Errorf("help lacks --%s", name)
 		}
 	}
-	for _, want := range []string{"\n  plegtop [flags] check    one look", "\n  -r, --runtime-endpoint socket", "--demo[=scenario]", "(default 1s)"} {
+	for _, want := range []string{"\n  plegtop [flags] check       one look", "\n  -r, --runtime-endpoint socket", "--demo[=scenario]", "(default 1s)"} {
 		if !strings.Contains(help, want) {
 			t.Errorf("help lacks %q", want)
 		}
