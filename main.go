@@ -108,7 +108,7 @@ func run(args []string) int {
 // place of the last of some words.
 func completing(args []string) error {
 	if len(args) > 1 && args[0] == "words" {
-		all, files := options.Complete(args[2:], columns, options.Names{Findings: lines.Topics(guide), Namespaces: source.Namespaces})
+		all, files := options.Complete(args[2:], columns, options.Known{Findings: lines.Topics(guide), Namespaces: source.Namespaces})
 		if files {
 			all = append([]string{":files"}, all...)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// Names are what a shell completes that the command line does not know by itself.
-type Names struct {
+// Known is what a shell completes that the command line does not know by itself.
+type Known struct {
 	Findings   []string
 	Namespaces func() []string // of the pods on this node, as far as that is known without asking anybody
 }
@@ -18,7 +18,7 @@ type Names struct {
 // Complete returns what may stand in the place of the last of some words, which may be empty:
 // views and what these are about, flags, and values of flags, as --name=value where that is how the
 // word begins. Files reports whether the path of a file may stand there as well.
-func Complete(words []string, columns model.FilterColumns, names Names) (all []string, files bool) {
+func Complete(words []string, columns model.FilterColumns, names Known) (all []string, files bool) {
 	o := &Options{columns: columns}
 	last, before := "", ""
 	if n := len(words); n > 0 {
@@ -60,7 +60,7 @@ func Complete(words []string, columns model.FilterColumns, names Names) (all []s
 
 // values returns what may stand for the value of a flag, as far as that is known; files reports
 // whether it is a path.
-func (f flag) values(o *Options, names Names) (all []string, files bool) {
+func (f flag) values(o *Options, names Known) (all []string, files bool) {
 	switch f.name {
 	case "demo":
 		return append(scenarios(), DemoList), false

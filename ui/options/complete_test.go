@@ -10,7 +10,7 @@ import (
 	"github.com/plegtop/plegtop/ui/model"
 )
 
-var testNames = Names{Findings: []string{"list-hung", "list-too-big"}, Namespaces: func() []string { return []string{"kube-system", "shop"} }}
+var testNames = Known{Findings: []string{"list-hung", "list-too-big"}, Namespaces: func() []string { return []string{"kube-system", "shop"} }}
 
 func TestComplete(t *testing.T) {
 	for _, tt := range []struct {
