@@ -87,15 +87,15 @@ func (m *Model) noPast() bool {
 	return none
 }
 
-// and returns what is wished for where w is wished for after this; nil where that is nothing.
-func (before *wish) and(w wish) *wish {
-	if before != nil && (before.relists != 0 && w.relists != 0 || before.problems != 0 && w.problems != 0) {
-		w.relists, w.problems = w.relists+before.relists, w.problems+before.problems
+// and returns what is wished for where next is wished for after this; nil where that is nothing.
+func (w *wish) and(next wish) *wish {
+	if w != nil && (w.relists != 0 && next.relists != 0 || w.problems != 0 && next.problems != 0) {
+		next.relists, next.problems = next.relists+w.relists, next.problems+w.problems
 	}
-	if w == (wish{}) {
+	if next == (wish{}) {
 		return nil
 	}
-	return &w
+	return &next
 }
 
 // rewind begins to show a film.

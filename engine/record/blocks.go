@@ -72,14 +72,14 @@ func (r *blockReader) next() ([]byte, error) {
 // ended returns io.EOF where an error of zstd is the end of the segment, and not damage: zstd
 // says of many damaged frames that they end too soon.
 func (r *blockReader) ended(err error, within bool) error {
-	if err == io.EOF && !within {
+	if errors.Is(err, io.EOF) && !within {
 		return io.EOF
 	}
 	soon := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	if soon && r.in.n == r.segment.frame() && r.segment.unfinished() {
 		return io.EOF
 	}
-	return fmt.Errorf("a block cannot be read: %v", err) // not wrapped: it is not the end
+	return errors.New("a block cannot be read: " + err.Error()) // not wrapped: it is not the end
 }
 
 // readAll reads so many bytes, and takes memory only for those that are there.
@@ -105,7 +105,7 @@ func (s *segment) trim() bool {
 	}
 	for whole := int64(0); ; whole = r.in.n {
 		switch _, err := r.next(); {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			s.size = whole
 			return whole > 0
 		case err != nil:

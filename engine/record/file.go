@@ -278,7 +278,7 @@ func (f *file) fail(err error) {
 }
 
 func (f *file) put(parts []part) error {
-	if f.fault() != nil {
+	if ended := f.fault() != nil; ended { // and that is known
 		return nil
 	}
 	for _, p := range parts {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -311,7 +312,7 @@ func (r *Recorder) Recording() *Recording {
 	for _, s := range r.ring {
 		if len(s.data) > 0 {
 			copied := *s
-			copied.data = s.data[:len(s.data):len(s.data)] // what is there already is never written to again
+			copied.data = slices.Clip(s.data) // what is there already is never written to again
 			all = append(all, &copied)
 		}
 	}

@@ -23,7 +23,8 @@ var clocks = []clock{{"15:04:05", time.Second}, {"15:04", time.Minute}, {"3:04pm
 // there are: ParseTime fails where the text is none, and where the recording has no such moment.
 func ParseTime(s string, first, last time.Time) (time.Time, error) {
 	s = strings.TrimSpace(s)
-	at, wide := time.Time{}, time.Second
+	var at time.Time
+	wide := time.Second
 	switch d, err := time.ParseDuration(s); {
 	case err == nil && d <= 0 && strings.HasPrefix(s, "-"):
 		at = last.Add(d)

@@ -72,7 +72,7 @@ func topicsOf(guide string) (all []topic) {
 		id, text, _ := strings.Cut(s, "\n")
 		meaning, items, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
 		t := topic{id: id, meaning: meaning}
-		for _, item := range strings.Split(items, "\n") {
+		for item := range strings.SplitSeq(items, "\n") {
 			label, text, ok := strings.Cut(strings.TrimPrefix(item, "- "), ": ")
 			if ok {
 				t.facts = append(t.facts, fact{strings.ToLower(label), strings.ReplaceAll(text, "`", "")})

@@ -540,7 +540,7 @@ func TestFilterOfEventsLeavesThePods(t *testing.T) {
 func TestCursorStaysOnItsPodInAnotherOrder(t *testing.T) {
 	s := stage(view(panetest.Healthy()), 118, 12).Press("j", "j", "j")
 	at := under(s)
-	for range len(columns) {
+	for range columns {
 		if s.Press(">"); under(s) != at {
 			t.Fatalf("the cursor is on %s, was on %s", under(s), at)
 		}

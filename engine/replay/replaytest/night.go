@@ -58,7 +58,9 @@ func Record(t *testing.T, n Night) (*record.Recorder, []engine.Update) {
 			}
 			seen = append(seen, u)
 		}
-		<-ended
+		if err := <-ended; err != nil && ctx.Err() == nil {
+			t.Error(err)
+		}
 	})
 	return recorder, seen
 }
