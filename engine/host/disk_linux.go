@@ -35,7 +35,7 @@ func statDisk(root, path string) (evidence.Disk, error) {
 	block := uint64(cmp.Or(s.Frsize, s.Bsize))
 	d := evidence.Disk{
 		Path: path, Total: s.Blocks * block, Free: s.Bavail * block, Left: s.Bfree * block,
-		Inodes: s.Files, InodesUnused: s.Ffree, Mount: evidence.Mount{Type: fileSystems[s.Type]},
+		Inodes: s.Files, InodesUnused: s.Ffree, Mount: evidence.Mount{Type: fileSystems[int64(uint32(s.Type))]},
 	}
 	if s.Flags&unix.ST_RDONLY != 0 {
 		d.ReadOnly = "it is mounted read-only"

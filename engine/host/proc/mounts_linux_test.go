@@ -94,7 +94,7 @@ func TestLookTellsWhichServerIsWaitedFor(t *testing.T) {
 	b := evidence.Mount{Point: "/mnt/b", Type: "fuse.sshfs", Source: "host:/b", Device: "0:61"}
 	nas := evidence.Mount{Point: "/mnt/nas", Type: "nfs4", Source: "nas:/export", Device: "0:52"}
 	stat := func(folder string) string {
-		return fmt.Sprintf("%d %s 0x40 0x7ffc 0x0 0x0 0x0 0x7ffd 0x40e8ce\n", unix.SYS_NEWFSTATAT, folder)
+		return fmt.Sprintf("%d %s 0x40 0x7ffc 0x0 0x0 0x0 0x7ffd 0x40e8ce\n", statAt, folder)
 	}
 	statfs := fmt.Sprintf("%d 0x40 0x7ffc\n", unix.SYS_STATFS)
 	both := []evidence.Mount{a, b}

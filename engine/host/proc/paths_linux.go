@@ -35,7 +35,7 @@ type pathArgument struct {
 
 // onPath are the system calls about a path, as far as every platform has them.
 var onPath = map[int]pathArgument{
-	unix.SYS_OPENAT: {1, true}, unix.SYS_OPENAT2: {1, true}, unix.SYS_NEWFSTATAT: {1, true}, unix.SYS_STATX: {1, true},
+	unix.SYS_OPENAT: {1, true}, unix.SYS_OPENAT2: {1, true}, statAt: {1, true}, unix.SYS_STATX: {1, true},
 	unix.SYS_FACCESSAT: {1, true}, unix.SYS_FACCESSAT2: {1, true}, unix.SYS_READLINKAT: {1, true}, unix.SYS_UNLINKAT: {1, true},
 	unix.SYS_MKDIRAT: {1, true}, unix.SYS_FCHMODAT: {1, true}, unix.SYS_FCHOWNAT: {1, true}, unix.SYS_UTIMENSAT: {1, true},
 	unix.SYS_NAME_TO_HANDLE_AT: {1, true}, unix.SYS_OPEN_TREE: {1, true},
