@@ -162,7 +162,7 @@ func TestASCII(t *testing.T) {
 	r := demo(t, 120, 40, nil, "--ascii")
 	r.see(t, "running")
 	for _, step := range []struct{ keys, see string }{
-		{"?", "the pod's namespace"}, {"q", "1 Pods"}, {"2", "2 Events"}, {"3", "3 Calls"}, {"1", "1 Pods"}, {"\r", "Pod record"}, {"q", "1 Pods"}, {"q", ""},
+		{"?", "the pod's namespace"}, {"q", "1 Pods"}, {"2", "2 Events"}, {"3", "3 Calls"}, {"1", "1 Pods"}, {"\r", "inspections"}, {"q", "1 Pods"}, {"q", ""},
 	} {
 		r.press(t, step.keys)
 		r.see(t, step.see)
