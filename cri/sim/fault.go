@@ -118,9 +118,12 @@ func stepClock(sn *scene) func() {
 }
 
 // churnPods starts two pods a second. They end by themselves.
-func churnPods(sn *scene) func() {
+func churnPods(sn *scene) func() { return comeAndGo(sn, 143) }
+
+// comeAndGo starts two pods a second, which live for 6 s and end with an exit code.
+func comeAndGo(sn *scene, code int32) func() {
 	return sn.every(500*time.Millisecond, func() {
-		p := sn.startPod(deployed(sn.world, "load", "runner", imageRunner, life{stops: 200 * time.Millisecond, stopCode: 143}))
+		p := sn.startPod(deployed(sn.world, "load", "runner", imageRunner, life{stops: 200 * time.Millisecond, stopCode: code}))
 		sn.after(sn.between(5*time.Second, 7*time.Second), func() { sn.deletePod(p) })
 	})
 }

@@ -131,6 +131,12 @@ func still(pods, containers int) func(*scene) {
 // ordinary is a node of residents alone.
 func ordinary(sn *scene) { sn.placeResidents() }
 
+// coming has pods that come and go, and none that fails.
+func coming(sn *scene) {
+	sn.placeResidents()
+	comeAndGo(sn, 0)
+}
+
 // resized has a pod whose limits are changed while it runs.
 func resized(sn *scene) {
 	tour(sn)

@@ -15,6 +15,7 @@ type Scenario struct {
 	Name    string
 	Summary string // one line for people
 	Keys    string // what to press and what that shows, one line for people
+	Events  bool   // it is about the runtime's event stream, which therefore is read from the start
 }
 
 // A scenario is the pods of a node, what goes wrong there, and what else
@@ -24,6 +25,7 @@ type scenario struct {
 	summary string  // one line for people; empty: what goes wrong
 	keys    string  // what to press and what that shows, one line; empty: people cannot choose it
 	speed   float64 // of its clock: 0: as fast as the real one
+	events  bool    // it is about the runtime's event stream
 	bare    bool    // the node does not show its processes: [Server.HostRoot]
 
 	pods func(*scene) // places them, and has them do what they do by themselves; nil: only a fault
@@ -76,7 +78,7 @@ func Scenarios() []Scenario {
 		if sc.at > 0 {
 			soon = fmt.Sprintf("after %v s ", sc.at.Seconds())
 		}
-		all = append(all, Scenario{sc.name, cmp.Or(sc.summary, soon+sc.wrong), sc.keys})
+		all = append(all, Scenario{sc.name, cmp.Or(sc.summary, soon+sc.wrong), sc.keys, sc.events})
 	}
 	return all
 }

@@ -208,8 +208,8 @@ func scenarios() []scenario {
 			watch: "New events seem to come from the future.",
 		},
 		{
-			name: "event-drift", summary: "the event stream loses one event in three, and is late with the others", keys: "e: the event stream; 4 enter: event-drift",
-			pods: tour, wrong: "one event in three is not sent", fault: sets(func(sn *scene) *bool { return &sn.stream.lossy }),
+			name: "event-drift", summary: "the event stream loses one event in three, and is late with the others", keys: "3: the event stream; 4 enter: event-drift",
+			events: true, pods: coming, wrong: "one event in three is not sent", fault: sets(func(sn *scene) *bool { return &sn.stream.lossy }),
 			steps: []step{{0, on("events-late"), caption{What: "A third of the stream's events never comes. The rest is late.", Watch: "Relists see all that happens."}}},
 		},
 		{name: "events-late", wrong: "events come 2 s late", fault: sets(func(sn *scene) *bool { return &sn.stream.late })},
@@ -218,13 +218,13 @@ func scenarios() []scenario {
 		{name: "events-broken", wrong: "the event stream breaks every 7 s", fault: cutEvents},
 		{name: "events-off", wrong: "the event stream is not enabled, as in CRI-O: it ends at once", fault: sets(func(sn *scene) *bool { return &sn.stream.off })},
 		{
-			name: "events-storm", keys: "e: the event stream; 3: what is lost of it; the relist goes on",
-			pods: tour, wrong: "30,000 events a second that mean nothing", fault: sets(func(sn *scene) *bool { return &sn.stream.storm }),
+			name: "events-storm", keys: "3: the event stream, and what is lost of it; the relist goes on",
+			events: true, pods: coming, wrong: "30,000 events a second that mean nothing", fault: sets(func(sn *scene) *bool { return &sn.stream.storm }),
 			watch: "plegtop counts what it cannot take. Relists go on.",
 		},
 		{
-			name: "old-runtime", summary: "the runtime is containerd 1.7, of whose event stream only the kubelet may read", keys: "e: refused, and why",
-			pods: tour, wrong: "the runtime says that it is containerd 1.7", fault: saysVersion("1.7.28"),
+			name: "old-runtime", summary: "the runtime is containerd 1.7, of whose event stream only the kubelet may read", keys: "3: refused, and why",
+			events: true, pods: coming, wrong: "the runtime says that it is containerd 1.7", fault: saysVersion("1.7.28"),
 			watch: "plegtop does not read the stream: it would take the kubelet's events.",
 		},
 		{name: "events-unknown", wrong: "the runtime has no event stream, as containerd 1.6", fault: noEvents},

@@ -70,6 +70,12 @@ func eventDrift(v *view) []Finding {
 	switch {
 	case fellBack:
 		f.Summary = fmt.Sprintf("%v has fallen back to %v for good: %s", v.Mode.Asked, v.Mode.Mode, excerpt(v.Mode.Reason))
+	case w.Nothing >= floodLeast && w.Nothing > w.Transitions: // before what is lost of the others: a reader cannot keep up with both
+		f.Summary = fmt.Sprintf("the runtime floods its event stream: %s of containers that nobody knows, or too fast to be read, in %s", count(w.Nothing, "event"), going(w.Lasted))
+		if amiss(w.MissedBySource) {
+			f.Summary += fmt.Sprintf("; %s of %s were lost in it", thousands(w.MissedBySource), count(told, "change"))
+		}
+		f.Severity = v.mostLost(used, w.MissedBySource, told)
 	case amiss(w.MissedBySource):
 		f.Summary = fmt.Sprintf("the runtime's event stream did not tell %s of %s in %s", thousands(w.MissedBySource), count(told, "change"), going(w.Lasted))
 		if used {
@@ -77,9 +83,7 @@ func eventDrift(v *view) []Finding {
 		} else {
 			f.Summary += ": a kubelet with evented PLEG would have lost them until its next relist"
 		}
-		if used && v.Period >= slowRelist && float64(w.MissedBySource) >= mostShare*float64(told) {
-			f.Severity = Critical
-		}
+		f.Severity = v.mostLost(used, w.MissedBySource, told)
 	case len(broken) >= brokenLeast:
 		f.Summary = fmt.Sprintf("the runtime's event stream broke %d times in %s", len(broken), going(v.At.Sub(broken[0].At)))
 		if said := broken[len(broken)-1].Reason; said != "" {
@@ -89,8 +93,6 @@ func eventDrift(v *view) []Finding {
 		f.Summary = fmt.Sprintf("the runtime's event stream told %s, and some of them again and again, %s times in %s", count(told, "change"), thousands(w.Duplicates), going(w.Lasted))
 	case amiss(w.Duplicates):
 		f.Summary = fmt.Sprintf("the runtime's event stream told %s of %s twice in %s", thousands(w.Duplicates), count(told, "change"), going(w.Lasted))
-	case w.Nothing >= floodLeast && w.Nothing > w.Transitions:
-		f.Summary = fmt.Sprintf("the runtime's event stream told %s of containers that nobody knows, or too fast to be read, in %s", count(w.Nothing, "event"), going(w.Lasted))
 	case told >= driftLeast && w.Late >= amissLeast && float64(w.Late) >= lateShare*float64(told):
 		f.Summary = fmt.Sprintf("the runtime's event stream told %s of %s in %s only after the relist had seen them, one every %s", thousands(w.Late), count(told, "change"), going(w.Lasted), span(v.Period))
 		f.Severity = v.unlessUsed(used)
@@ -103,6 +105,15 @@ func eventDrift(v *view) []Finding {
 	v.driftEvidence(&f, k, broken)
 	f.Next = v.driftSteps()
 	return []Finding{f}
+}
+
+// mostLost is the severity of what the stream did not tell: critical where the kubelet goes by
+// the stream, relists seldom, and half of all changes are not told.
+func (v *view) mostLost(used bool, missed, of uint64) Severity {
+	if used && v.Period >= slowRelist && of >= driftLeast && float64(missed) >= mostShare*float64(of) {
+		return Critical
+	}
+	return Warning
 }
 
 // unlessUsed is the severity of what leads to nothing on a node whose kubelet does not go

@@ -16,7 +16,7 @@ import (
 const sweptFor = 20 * time.Second
 
 // others are the alerts that the headline says nothing of: sweeps, failures that a
-// key led to, odd answers, and other findings where they cannot be read below.
+// key led to, event sources that are not read, odd answers, and other findings where they cannot be read below.
 func (h *Header) others(r Room) []text.Span {
 	s, b := h.v.Snapshot, h.pen
 	out := h.sweep()
@@ -29,6 +29,11 @@ func (h *Header) others(r Room) []text.Span {
 	for _, f := range h.unsaid(r) {
 		symbol, st := say.SeverityLook(h.v.Theme, f.Severity)
 		out = append(out, text.Say(st, symbol+" "+text.Clip(string(f.ID)+": "+say.Summary(&f), 2*r.Width)))
+	}
+	for i := range s.Sources {
+		if k := &s.Sources[i]; amiss(k.State) {
+			warn("event source " + k.Source.String() + " " + say.StreamStands(k))
+		}
 	}
 	if odd := s.Anomalies; odd.Total() > 0 {
 		warn("odd answers from the runtime: " + say.Anomalies(odd))

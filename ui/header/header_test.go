@@ -251,6 +251,26 @@ func TestBadgesOfEventSources(t *testing.T) {
 	}
 }
 
+// TestEventSourceThatIsNotReadSaysWhy holds that the mark of the badge is explained without a key.
+func TestEventSourceThatIsNotReadSaysWhy(t *testing.T) {
+	for state, want := range map[engine.StreamState]string{
+		engine.StreamConnected: "",
+		engine.StreamOff:       "",
+		engine.StreamRefused:   "▲ event source cri refused: containerd 1.7",
+		engine.StreamLost:      "▲ event source cri lost: containerd 1.7",
+	} {
+		s := panetest.Healthy()
+		s.Sources = []engine.SourceState{{Source: ledger.FromCRI, State: state, Reason: "containerd 1.7"}}
+		var got string
+		for _, a := range observed(view(s), Room{Width: 160}).Alerts() {
+			got += a.Text
+		}
+		if got != want {
+			t.Errorf("%v: %q, want %q", state, got, want)
+		}
+	}
+}
+
 // TestTinyScreenHasAGauge holds that on the smallest screen the headline and the clock
 // come first.
 func TestTinyScreenHasAGauge(t *testing.T) {

@@ -63,18 +63,25 @@ func (h *Header) badges() (all []text.Span) {
 func (h *Header) streams() text.Span {
 	on, mark, st := false, "", h.pen.BadgeFrozen
 	for i := range h.v.Sources {
-		switch h.v.Sources[i].State {
-		case engine.StreamOff:
-			continue
-		case engine.StreamLost, engine.StreamRefused, engine.StreamNotEnabled, engine.StreamFellBack:
+		state := h.v.Sources[i].State
+		if amiss(state) {
 			mark, st = h.pen.Symbols.Warn+" ", h.pen.BadgePaused
 		}
-		on = true
+		on = on || state != engine.StreamOff
 	}
 	if !on {
 		return text.Span{}
 	}
 	return text.Say(st, " "+mark+"EVENTS ")
+}
+
+// amiss reports whether an event source that is wanted is not read.
+func amiss(s engine.StreamState) bool {
+	switch s {
+	case engine.StreamLost, engine.StreamRefused, engine.StreamNotEnabled, engine.StreamFellBack:
+		return true
+	}
+	return false
 }
 
 // who says whose relist this is, and what it asks of the runtime.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
@@ -28,11 +29,16 @@ func Parse(args []string, columns model.FilterColumns) (Options, error) {
 	return *o, cmp.Or(err, o.agree())
 }
 
-// Load is [Parse] with the settings file, which may name columns as well.
+// Load is [Parse] with the settings file, which may name columns as well. A scenario of the demo
+// that is about the runtime's event stream opens it, where nothing is said of event sources.
 func Load(args []string, columns model.FilterColumns) (Options, error) {
 	o, l, err := parse(args, columns)
 	if err == nil {
 		err = cmp.Or(l.load(), o.agree())
+	}
+	aboutEvents := func(s sim.Scenario) bool { return s.Name == o.Demo && s.Events }
+	if o.View != Check && o.View != Bench && !o.eventsGiven && slices.ContainsFunc(sim.Scenarios(), aboutEvents) {
+		o.Events = []ledger.Source{ledger.FromCRI}
 	}
 	return *o, err
 }
