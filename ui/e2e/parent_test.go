@@ -53,6 +53,10 @@ func TestSuspendOfTheScreen(t *testing.T) {
 	}
 	for name, stop := range stops {
 		r.see(t, "HEALTHY")
+		r.press(t, "?") // a key is taken once the screen has come back whole: until then a second stop is one with the first
+		r.see(t, "the pod's namespace")
+		r.press(t, "q")
+		r.see(t, "1 Pods")
 		stop()
 		r.see(t, "Stopped")
 		if got := lastMode(r.Raw(), "1049"); got != 'l' {
