@@ -25,7 +25,7 @@ func TestHeadlineIsLineTwo(t *testing.T) {
 	for _, keys := range []string{"", "v", "?", "4 enter", "/ x", "o", "enter", "2 f", "5", "Z"} {
 		for _, size := range sizes[1:] {
 			s := newStage(t, size.w, size.h).find(panetest.Findings()...).show(panetest.Hung()).press(strings.Fields(keys)...)
-			if got := s.lineTwo(); !strings.HasPrefix(got, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of") {
+			if got := s.lineTwo(); !strings.HasPrefix(got, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus") {
 				t.Errorf("after %q at %v: %q", keys, size, got)
 			}
 		}

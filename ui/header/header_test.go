@@ -56,7 +56,7 @@ func TestHeadline(t *testing.T) {
 	}{
 		{"the first second of a call", view(soon), Room{Width: 80}, "▲ AT RISK  node NotReady in 2m13s"},
 		{"sound", view(panetest.Healthy()), Room{Width: 80}, "✔ HEALTHY"},
-		{"a cause that is long", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80, Lines: 5}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of"},
+		{"a cause that is long", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80, Lines: 5}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus"},
 		{"in full", view(panetest.Hung(), panetest.Findings()...), Room{Width: 200, Lines: 5}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of default/nfs-client/app: no reply for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s"},
 		{"cut", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of default/nfs-cl…"},
 		{"paused", view(paused), Room{Width: 120}, "? PAUSED  the last look was 4m ago"},

@@ -11,10 +11,15 @@ const bytesPerCell = 3
 // still seen to be missing: the rest is too wide for them, but for such a text.
 func Clip(s string, cells int) string { return CutAt(s, (max(cells, 0)+1)*bytesPerCell) }
 
-// Few breaks s into lines of w cells, at most most of them. Where something is
-// left out the last ends in ellipsis.
+// leads are words that belong to the one behind them.
+var leads = map[string]bool{
+	"a": true, "an": true, "at": true, "by": true, "for": true, "from": true, "in": true, "of": true, "on": true, "the": true, "to": true, "with": true,
+}
+
+// Few breaks s into lines of w cells, at most most of them, none of which ends with a
+// preposition or an article. Where something is left out the last ends in ellipsis.
 func Few(s string, w, most int, ellipsis string) []string {
-	lines := Wrap(Clip(s, w*most), w)
+	lines := wrap(Clip(s, w*most), w, leads)
 	if len(lines) > most {
 		lines[most-1] = Fit(strings.Join(lines[most-1:], " "), w, ellipsis)
 	}

@@ -77,7 +77,10 @@ func appendSpaces(dst []byte, n int) []byte {
 
 // Wrap cleans s and breaks it into lines of at most w cells, at spaces where
 // there are any. It returns at least one line, which may be empty.
-func Wrap(s string, w int) []string {
+func Wrap(s string, w int) []string { return wrap(s, w, nil) }
+
+// wrap is [Wrap] that ends no line with one of these words, where one before it could.
+func wrap(s string, w int, leads map[string]bool) []string {
 	s, w = strings.TrimRight(CleanLong(s), " "), max(w, 2)
 	var lines []string
 	for {
@@ -86,6 +89,9 @@ func Wrap(s string, w int) []string {
 			return append(lines, s)
 		}
 		cut := strings.LastIndexByte(s[:len(head)+1], ' ') // a space may be the first that does not fit
+		if before := strings.LastIndexByte(s[:max(cut, 0)], ' '); before > 0 && leads[s[before+1:cut]] {
+			cut = before
+		}
 		if cut <= 0 {
 			cut = len(head)
 		}
