@@ -144,7 +144,7 @@ func TestUnchangedPodKeepsItsPointer(t *testing.T) {
 		}
 		later := b.after(5 * time.Second)
 		if &now.Pods[0] != &later.Pods[0] {
-			t.Error("a list without a change was made anew")
+			t.Error("a list without a change was made again")
 		}
 	})
 }

@@ -95,7 +95,7 @@ func TestUnchangedObjectsCostNothing(t *testing.T) {
 	relist := NewRelists(t, 100, 0)
 	first := relist()
 	if second := relist(); first.Objects == nil || second.Objects != first.Objects {
-		t.Error("the index is made anew though nothing has changed")
+		t.Error("the index is made again though nothing has changed")
 	}
 }
 

@@ -53,7 +53,7 @@ func TestWorkersAreWokenByEvents(t *testing.T) {
 		}
 		again := b.after(3 * time.Second)
 		if &again.Workers.All[0] != &s.Workers.All[0] {
-			t.Error("nothing has changed, and the workers are read anew")
+			t.Error("nothing has changed, and the workers are read again")
 		}
 	})
 }

@@ -296,6 +296,6 @@ func TestKeysInDocs(t *testing.T) {
 		return
 	}
 	if table != want {
-		t.Errorf("the key table of %s is stale; go test ./keymap -update writes it anew (-want +got):\n%s", file, cmp.Diff(want, table))
+		t.Errorf("the key table of %s is stale; go test ./keymap -update writes it again (-want +got):\n%s", file, cmp.Diff(want, table))
 	}
 }

@@ -225,11 +225,11 @@ func TestASmallScreenSaysWhatToType(t *testing.T) {
 	socket := "/run/a-folder-with-a-long-name/containerd.sock"
 	f := diagnose.Finding{
 		ID: diagnose.SocketLost, Severity: diagnose.Warning, Summary: "containerd (pid 812) answers only clients that are connected already: its socket is gone",
-		Next: []diagnose.Step{{Text: "what is there", Command: "ls -ld " + socket + "; ss -xlp | grep -F -e " + socket}, {Text: "makes its socket anew; running containers live on; no pod starts or stops meanwhile", Command: "systemctl restart containerd", Risky: true}},
+		Next: []diagnose.Step{{Text: "what is there", Command: "ls -ld " + socket + "; ss -xlp | grep -F -e " + socket}, {Text: "creates its socket again; running containers live on; no pod starts or stops meanwhile", Command: "systemctl restart containerd", Risky: true}},
 	}
 	u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: diagnose.Warning, Text: "node Ready, " + f.Summary}, Findings: []diagnose.Finding{f}}
 	s := newStage(t, 80, 24).send(updateMsg{u, u.Standings()})
-	for _, want := range []string{"check     ls -ld ", "act       systemctl restart", "RISK      makes its socket anew", "list age"} {
+	for _, want := range []string{"check     ls -ld ", "act       systemctl restart", "RISK      creates its socket again", "list age"} {
 		if s.rowOf(want) == "" {
 			t.Errorf("%q is not on the screen:\n%s", want, s.m.frame())
 		}

@@ -53,7 +53,7 @@ func TestFailingStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ages := kernelAges(t, s, "mounted filesystem"); len(ages) != 1 {
-		t.Errorf("the file system was mounted anew %d times", len(ages))
+		t.Errorf("the file system was mounted again %d times", len(ages))
 	}
 	if ages := kernelAges(t, s, word); len(ages) != 5 {
 		t.Errorf("the log has %d lines, want what was said before", len(ages))

@@ -223,7 +223,7 @@ func TestBackOffIsForgotten(t *testing.T) {
 		}
 		again := p.backoffs["app"].delay == firstBackoff
 		if want := tt.lasts > 10*time.Minute; again != want {
-			t.Errorf("after %v the back-off begins anew: %v, want %v", tt.lasts, again, want)
+			t.Errorf("after %v the back-off begins again: %v, want %v", tt.lasts, again, want)
 		}
 	}
 }

@@ -234,7 +234,7 @@ func TestChain(t *testing.T) {
 				t.Errorf("line (-want +got):\n%s", diff)
 			}
 			held, since, _ := strings.Cut(head.Text, "; no list since ")
-			if strings.HasSuffix(held, "-> runc update (10m)") != strings.HasSuffix(since, ", so the kubelet's PLEG is unhealthy since 09:19:48") {
+			if strings.HasSuffix(held, "-> runc update (10m)") != strings.HasSuffix(since, ", so PLEG is unhealthy and the node NotReady since 09:19:48") {
 				t.Errorf("headline %q", head.Text)
 			}
 			if !strings.HasSuffix(held, tt.end) || strings.Count(head.Text, tt.end) != 1 {

@@ -61,9 +61,9 @@ func clockStep(v *view) []Finding {
 	})
 	f.Next = []Step{
 		{Text: "whether the clock is synchronised, and by what", Command: "timedatectl status"},
-		{Text: "has the time service keep the clock; it may jump once more", Command: "timedatectl set-ntp true", Risky: true},
+		{Text: "turns on time synchronization; the clock may jump once more", Command: "timedatectl set-ntp true", Risky: true},
 	}
-	f.say("ages, back-offs and which container is the newest are wrong until what was made around the step is made anew")
+	f.say("ages, back-offs and which container is the newest are wrong until what was made around the step is created again")
 	return []Finding{f}
 }
 

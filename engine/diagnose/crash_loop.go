@@ -229,15 +229,15 @@ func (c *crash) mending() string {
 	switch d := c.chain[0]; {
 	case !d.Known:
 	case d.Reason == reasonOOM:
-		return "raise the memory limit" + of + ", or mend what takes so much"
+		return "raise the memory limit" + of + ", or fix what takes so much"
 	case d.ExitCode == exitNotRun || d.ExitCode == exitNotFound || d.Reason == reasonNotBegun:
-		return "mend the command or the image" + of + ": it cannot be run"
+		return "fix the command or the image" + of + ": it cannot be run"
 	case d.ExitCode == exitKilled || d.ExitCode == exitEnded:
-		return "see whether a liveness probe kills it, and mend that" + of + "; or roll it back"
+		return "see whether a liveness probe kills it, and fix that" + of + "; or roll it back"
 	case d.ExitCode == 0:
-		return "mend the command" + of + ": it ends by itself, and is to run on"
+		return "fix the command" + of + ": it ends by itself, and is to run on"
 	}
-	return "mend what its log names, or roll back the last change" + of + ". Nothing on the node ends it"
+	return "fix what its log names, or roll back the last change" + of + ". Nothing on the node ends it"
 }
 
 // crashFinding is about one container, or about those of several pods of one owner

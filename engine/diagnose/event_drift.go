@@ -186,7 +186,7 @@ func (v *view) driftSteps() []Step {
 	}
 	return append(steps,
 		Step{Text: "how far stream and relist agree, and what each period costs", Command: "plegtop bench --periods 1s,5s --sources none,cri --for 30s"},
-		inWords("leave the kubelet's gate EventedPLEG off, or turn it off, as long as this is told"),
+		inWords("leave the kubelet's gate EventedPLEG off, or turn it off, while this warning lasts"),
 	)
 }
 

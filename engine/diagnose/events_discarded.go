@@ -17,7 +17,7 @@ const EventsDiscarded ID = "events-discarded"
 var eventsDiscardedKind = &kind{
 	id: EventsDiscarded, find: eventsDiscarded,
 	because: unready | unhealthy,
-	pod:     "events lost",
+	pod:     "lost events",
 	words:   []nodeWord{(*view).kernelSaid, (*view).allUnits}, killed: eitherKilled,
 	severity: "warning", scenario: "`overflow`",
 	when: "the kubelet's event channel overflowed in the last 5 minutes; whose events were lost",
@@ -35,7 +35,7 @@ func eventsDiscarded(v *view) []Finding {
 	}
 	f := Finding{
 		ID: EventsDiscarded, Severity: Warning,
-		Summary: fmt.Sprintf("%s of %s found no room in the kubelet's channel, the last %s ago", count(l.Total, "event"), count(len(l.Pods), "pod"), going(max(v.At.Sub(l.Last), 0))),
+		Summary: fmt.Sprintf("the kubelet lost %s of %s, the last %s ago: its event channel was full", count(l.Total, "event"), count(len(l.Pods), "pod"), going(max(v.At.Sub(l.Last), 0))),
 	}
 	f.sayLosses(l, v)
 	if len(l.Pods) == 1 && l.Unnamed() == 0 {
@@ -45,7 +45,8 @@ func eventsDiscarded(v *view) []Finding {
 	}
 	f.Next = []Step{
 		{Text: "which of these pods are not in the state that the kubelet reports", Command: v.crictl("pods")},
-		{Text: "only if a pod stays wrong for minutes: lists all anew; containers run on, none is probed meanwhile", Command: "systemctl restart " + v.kubeletUnit(), Risky: true},
+		inWords("wait two minutes: the kubelet syncs each pod again by then. Restart the kubelet only if a pod is still wrong"),
+		{Text: "the kubelet lists everything again; containers run on, none is probed meanwhile", Command: "systemctl restart " + v.kubeletUnit(), Risky: true},
 	}
 	return []Finding{f}
 }

@@ -249,7 +249,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 		Next: []Step{
 			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.ID)},
 			{Text: "whether its shim or conmon is there", Command: "pgrep -af -- " + quote(monitored)},
-			{Text: "makes the runtime notice; the kubelet starts the container anew", Command: v.crictl("stop", g.ID), Risky: true},
+			{Text: "the runtime then sees that the container has ended, and the kubelet starts it again", Command: v.crictl("stop", g.ID), Risky: true},
 		},
 	}
 	if slices.Equal(v.units(), []string{flavour.Containerd.Program}) {

@@ -262,7 +262,7 @@ func (v *view) endShim(p evidence.Process) Step {
 	if step, held := v.letGoOn(p, p.Container); held {
 		return step
 	}
-	text := "ends only this pod; the kubelet makes it anew"
+	text := "ends only this pod; the kubelet creates it again"
 	if strings.HasPrefix(p.Command, "conmon") {
 		text = "ends only what looks after this container"
 	}

@@ -241,7 +241,7 @@ func (v *view) hungBefore() string {
 	if since.IsZero() || v.At.Sub(since) < v.Threshold {
 		return ""
 	}
-	return "; no list since " + v.clock(since) + ", so the kubelet's PLEG is unhealthy since " + v.clock(since.Add(v.Threshold))
+	return "; no list since " + v.clock(since) + ", so PLEG is unhealthy and the node NotReady since " + v.clock(since.Add(v.Threshold))
 }
 
 // heldSince returns since when the lists cannot have succeeded, by what holds them up, where

@@ -16,7 +16,7 @@ const HelperStuck ID = "helper-stuck"
 var helperStuckKind = &kind{
 	id: HelperStuck, find: helperStuck,
 	hangs: true,
-	pod:   "helper stuck", state: "stuck",
+	pod:   "stuck helper", state: "stuck",
 	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
 	severity: "warning, critical", scenario: "`hung-update`",
 	when: "a program that the runtime or a shim has called (runc, a network plugin, mount) has run far longer than the same takes on a healthy node: runc after 5 s to " +
@@ -93,7 +93,7 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 	f.say(describe("it", p.Process), v.helperWaits(p.node))
 	sayFirst(&f, p.others, helpersTold, "such helper", func(other evidence.Process) string { return "also " + v.helperPhrase(other, p.owner) })
 	limit := p.HelperLimit()
-	f.say(fmt.Sprintf("reported after %s: many times what the same takes on a healthy node", span(v.UnlessBusy(limit, waits.BusyFactor*limit))),
+	f.say(fmt.Sprintf("reported after %s: on a healthy node it takes a small part of that", span(v.UnlessBusy(limit, waits.BusyFactor*limit))),
 		"what the kubelet asked of this pod waits for it, and is asked again when its own deadline ends it")
 	if len(same) > 1 {
 		f.Summary = fmt.Sprintf("%s of %s has run for %s", waits.HelperName(&p.Process), podsOf(same), going(p.Age))
@@ -114,7 +114,7 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 		cut := v.endHelper(p.Process)
 		f.Next = append(append(f.Next, cut), v.notEnough(cut)...)
 	case p.owner.Pod.Name != "": // between two tries
-		f.Next = append(f.Next, Step{Text: "ends only this pod; its owner makes it anew", Command: deletePod(p.owner.Pod, "--force"), Risky: true})
+		f.Next = append(f.Next, Step{Text: "ends only this pod; its owner creates it again", Command: deletePod(p.owner.Pod, "--force"), Risky: true})
 	default:
 		f.Next = v.runtimeSteps(f.Next...)
 	}

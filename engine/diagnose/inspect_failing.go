@@ -15,7 +15,7 @@ const InspectFailing ID = "inspect-failing"
 var inspectFailingKind = &kind{
 	id: InspectFailing, find: inspectFailing,
 	needs: unpaused, because: starves,
-	pod: "inspection fails", state: "failing",
+	pod: "failing inspection", state: "failing",
 	severity: "warning", scenario: "`inspect-failing`",
 	when: "a pod's inspection fails again and again, with the runtime's error; the one object whose status ends the connection each time",
 }
@@ -166,7 +166,7 @@ func (v *view) podsFail(group []failingPod) Finding {
 	if p.Pod.Name == "" { // which kubectl needs
 		f.Next = v.runtimeSteps(f.Next...)
 	} else {
-		f.Next = append(f.Next, Step{Text: "ends only this pod; its owner makes it anew", Command: deletePod(p.Pod, "--force"), Risky: true})
+		f.Next = append(f.Next, Step{Text: "ends only this pod; its owner creates it again", Command: deletePod(p.Pod, "--force"), Risky: true})
 	}
 	if len(group) > 1 {
 		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(group), excerpt(words(p.Err)))

@@ -20,7 +20,7 @@ var inspectHungKind = &kind{
 	needs: unpaused, is: delays, because: limits | stands, hangs: true,
 	refutedBy: call.Operation.AboutObject,
 	critical:  "INSPECTION HANGS",
-	pod:       "status hangs", state: "hung",
+	pod:       "hung status", state: "hung",
 	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
 	severity: "critical", scenario: "`hung-inspect`, `status-lock`",
 	when: "the status of one sandbox or container does not come while others do, or of a sandbox with all its containers; without naming any if no status call " +
@@ -311,10 +311,10 @@ func (v *view) objectSteps(f call.Flight) []Step {
 		goOn.Text = "lets its " + waits.MonitorWord(&p) + " go on"
 		steps = append(steps, goOn)
 	case ok && p.Container == "":
-		steps = append(steps, Step{Text: "ends only this pod; the kubelet makes it anew", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true})
+		steps = append(steps, Step{Text: "ends only this pod; the kubelet creates it again", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true})
 	case ok || sandbox == "" || v.isCRIO(): // a conmon's end ends nothing
 	default:
-		steps = append(steps, Step{Text: "kills the shim of only this pod; the kubelet makes it anew", Command: "pkill -9 -f -- " + quote("-id "+sandbox), Risky: true})
+		steps = append(steps, Step{Text: "kills the shim of only this pod; the kubelet creates it again", Command: "pkill -9 -f -- " + quote("-id "+sandbox), Risky: true})
 	}
 	if p, ok := v.worst(f.ID); ok && v.isCRIO() && waits.InKernel(&p) && waits.ForServer(&p) { // a conmon does not let go of it for a restart
 		if p.Mount.Type != "" {

@@ -218,7 +218,7 @@ func (v *view) leftFinding(l left) Finding {
 		return f
 	case l.sandbox != "":
 		f.Next = append(f.Next, Step{Text: "what became of the sandbox", Command: v.crictl("inspectp", l.sandbox)},
-			Step{Text: "ends what still runs in it, and removes it; the kubelet makes the pod anew", Command: v.crictl("rmp", "-f", l.sandbox), Risky: true})
+			Step{Text: "ends what still runs in it, and removes it; the kubelet creates the pod again", Command: v.crictl("rmp", "-f", l.sandbox), Risky: true})
 		return f
 	}
 	f.Next = append(f.Next, Step{Text: "what the runtime says of it", Command: v.crictl("inspect", l.ID)})
@@ -229,7 +229,7 @@ func (v *view) leftFinding(l left) Finding {
 	if l.process.PID != 0 {
 		f.Next = append(f.Next, Step{Text: "kills it before two of the pod run side by side", Command: fmt.Sprintf("kill %d", l.process.PID), Risky: true})
 	} else {
-		f.Next = append(f.Next, Step{Text: "ends the container; the kubelet starts it anew, with what looks after it", Command: v.crictl("stop", l.ID), Risky: true})
+		f.Next = append(f.Next, Step{Text: "ends the container; the kubelet starts it again, with what looks after it", Command: v.crictl("stop", l.ID), Risky: true})
 	}
 	return f
 }

@@ -476,7 +476,7 @@ func TestTroubled(t *testing.T) {
 	n.pod(7).Old.Containers[0].State = pleg.Unknown
 	u := Update{Update: engine.Update{Snapshot: &n.Snapshot}, Findings: n.diagnose()}
 	want := map[pleg.UID]Trouble{
-		"uid-4": {Critical, InspectHung, "status hangs"}, "uid-5": {Warning, "", "inspection fails"}, "uid-7": {Warning, "", "state unknown"},
+		"uid-4": {Critical, InspectHung, "hung status"}, "uid-5": {Warning, "", "failing inspection"}, "uid-7": {Warning, "", "state unknown"},
 		"uid-0": {Warning, "", "crash loop"}, "uid-3": {Warning, "", "crash loop"}, // the list is stale: no finding, but they show it
 	}
 	got := troubles(u)

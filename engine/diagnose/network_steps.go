@@ -51,12 +51,12 @@ func (v *view) networkLook() Step {
 func (v *view) networkSteps(first ...Step) []Step {
 	pod, known := v.networkPod()
 	if !known {
-		return append(first, v.restart("reads the network's configuration anew; "+restartRisk))
+		return append(first, v.restart("reads the network's configuration again; "+restartRisk))
 	}
 	return append(first,
 		Step{Text: "how the pod does that sets up the network", Command: v.crictl("pods", "--namespace="+pod.Namespace, "--name=^"+pod.Name+"$")},
-		Step{Text: "starts the network plugin of this node anew; new pods wait meanwhile", Command: deletePod(pod), Risky: true},
-		v.restart("if its pod runs and it is not enough: reads the configuration anew; "+restartRisk),
+		Step{Text: "restarts the network plugin of this node; new pods wait meanwhile", Command: deletePod(pod), Risky: true},
+		v.restart("if its pod runs and it is not enough: reads the configuration again; "+restartRisk),
 	)
 }
 

@@ -220,6 +220,6 @@ func freeing(p evidence.Process, m evidence.Mount) []Step {
 	return []Step{
 		{Text: "what the kernel says of the disk", Command: "dmesg -T | grep -e " + quote(strings.TrimPrefix(m.Source, "/dev/")) + " -e 'I/O error' -e 'blocked for more' | tail -n 30"},
 		{Text: "does it answer at all", Command: "cat /sys/dev/block/" + m.Device + "/inflight /sys/dev/block/" + m.Device + "/stat"},
-		inWords("no fix from the node is known while the disk does not answer: drain the node, then attach the disk anew or replace it"),
+		inWords("no fix from the node is known while the disk does not answer: drain the node, then attach the disk again or replace it"),
 	}
 }

@@ -205,7 +205,7 @@ func faults() []fault {
 		{"all objects hang", touch(1, hangsAt(func(o call.Operation, _ string) bool { return o.AboutObject() })), well, false, ""},
 		{"down", fails(any, call.ErrUnavailable, "Unavailable"), well, false, ""},
 		{"list fails", fails(of(call.ListContainers, ""), call.ErrOther, "Unknown"), well, false, ""},
-		{"inspection fails", touch(1, fails(one, call.ErrOther, "Unknown")), well, false, ""},
+		{"failing inspection", touch(1, fails(one, call.ErrOther, "Unknown")), well, false, ""},
 		{"no network", func(r *faulty) { r.notReady = true }, well, true, ""},
 		{"moves", touch(1, hangsAt(one)), touch(2, hangsAt(of(call.ContainerStatus, "container-2-0"))), false, "pod-00002"},
 		{"removed", touch(1, hangsAt(one)), func(r *faulty) { well(r); r.gone = "pod-00001" }, false, ""},

@@ -25,7 +25,7 @@ func recordingEnded(v *view) []Finding {
 		Summary: "the recording in memory ended: " + r.Ended,
 		Next: []Step{
 			{Text: "how much memory plegtop takes", Command: "ps -o rss,args -C plegtop"},
-			{Text: "start plegtop again: it records anew", Ends: true},
+			{Text: "start plegtop again: it records again", Ends: true},
 		},
 	}
 	if r.File != "" {

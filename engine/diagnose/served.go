@@ -51,7 +51,7 @@ func programEnded(group, path string, said ...string) Finding {
 
 // serveAnew takes away a mount that nobody serves. A restart of the runtime does not help.
 func serveAnew(path string) Step {
-	return Step{Text: "takes it away, to be served and mounted anew: what has files open there loses them", Command: "umount -l " + quote(path), Risky: true}
+	return Step{Text: "takes it away, to be served and mounted again: what has files open there loses them", Command: "umount -l " + quote(path), Risky: true}
 }
 
 // servedPath returns the path of which an error says that nobody serves it any more; empty if

@@ -170,7 +170,7 @@ func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
 			{Text: "if the kubelet does not in a minute: kills what is left of it, and removes it", Command: v.crictl("rm", "-f", c.ID), Risky: true},
 		},
 	}
-	f.say(c.ID+" is listed as unknown", "the kubelet tries to kill such a container before it starts it anew")
+	f.say(c.ID+" is listed as unknown", "the kubelet tries to kill such a container before it starts it again")
 	if worst, found := v.worst(c.ID); found {
 		f.say(v.describe("it has a process", worst))
 	}
@@ -178,7 +178,7 @@ func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
 }
 
 // madeAnew is what is to do about what the runtime has lost: the kubelet does it.
-var madeAnew = inWords("none: the kubelet makes it anew within seconds")
+var madeAnew = inWords("none: the kubelet creates it again within seconds")
 
 func (v *view) sayLost(f *Finding, lost []pleg.ContainerStatus) {
 	for _, c := range lost {

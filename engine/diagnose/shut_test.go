@@ -143,7 +143,7 @@ func TestSocketLost(t *testing.T) {
 			if len(found) != 1 || found[0].ID != SocketLost || found[0].Severity != Warning || !strings.Contains(found[0].Summary, tt.want) || h.Word != "SOCKET LOST" || h.Text != staysReady+found[0].Summary {
 				t.Errorf("headline %+v, found %+v, want %q", h, found, tt.want)
 			}
-			if act := found[0].act(); !strings.HasSuffix(act.Command, "systemctl restart containerd") || !strings.Contains(act.Text, " socket anew") || !strings.Contains(act.Text, "running containers live on") {
+			if act := found[0].act(); !strings.HasSuffix(act.Command, "systemctl restart containerd") || !strings.Contains(act.Text, " socket again") || !strings.Contains(act.Text, "running containers live on") {
 				t.Errorf("act %q", act)
 			}
 		})

@@ -36,7 +36,7 @@ func socketLost(v *view) []Finding {
 		Summary: theProcess(s.Unlinked) + onlyConnected + ": " + v.socketAway(),
 		Next:    v.newSocket(v.socketStep()),
 	}
-	f.say("the kubelet is answered until it connects anew, as after a restart of its own", "endpoint: "+v.endpoint)
+	f.say("the kubelet is answered until it reconnects, as after a restart of its own", "endpoint: "+v.endpoint)
 	return []Finding{f}
 }
 
@@ -60,14 +60,14 @@ func (v *view) newSocket(first ...Step) []Step {
 	if _, stuck := v.stuckDaemon(); stuck {
 		return v.runtimeSteps(first...)
 	}
-	again := v.restart("makes its socket anew; " + restartRisk)
+	again := v.restart("creates its socket again; " + restartRisk)
 	path := quote(socket(v.endpoint))
 	switch s := &v.evidence.Socket; {
 	case s.Holder.PID != 0:
-		again.Text = "ends " + theProcess(s.Holder) + ", and makes the socket anew; " + restartRisk
+		again.Text = "ends " + theProcess(s.Holder) + ", and creates the socket again; " + restartRisk
 		again.Command = fmt.Sprintf("kill %d && %s", s.Holder.PID, again.Command)
 	case s.Kind != "" && s.Kind != "socket":
-		again.Text = "moves what is there away, and makes the socket anew; " + restartRisk
+		again.Text = "moves what is there away, and creates the socket again; " + restartRisk
 		again.Command = "mv -T " + path + " " + quote(socket(v.endpoint)+".old") + " && " + again.Command
 	}
 	return append(first, again)

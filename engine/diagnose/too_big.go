@@ -256,7 +256,7 @@ func (v *view) sizeSteps(op call.Operation, h holdings) []Step {
 		}
 		namespace := "io.kubernetes.pod.namespace=" + h.owner.Namespace
 		return append(steps, Step{
-			Text:    "removes the sandboxes of " + h.owner.Namespace + " that are not ready, with their containers and logs; mend " + h.owner.name() + ", too",
+			Text:    "removes the sandboxes of " + h.owner.Namespace + " that are not ready, with their containers and logs; fix " + h.owner.name() + ", too",
 			Command: v.crictl("pods -q --state NotReady --label", namespace) + " | xargs -r " + v.crictl("rmp"), Risky: true,
 		})
 	}
@@ -285,13 +285,13 @@ func (v *view) removingExited(h holdings) Step {
 	}
 	if len(names) == 0 {
 		return Step{
-			Text:    "removes all exited containers, with their logs; then mend what leaves them",
+			Text:    "removes all exited containers, with their logs; then fix what leaves them",
 			Command: "for p in $(" + v.crictl("pods -q") + "); do " + v.crictl("ps -a -q --state Exited --pod") + " $p | xargs -r " + v.crictl("rm") + "; done", Risky: true,
 		}
 	}
 	remove := v.crictl("ps -a -q --state Exited --label") + " io.kubernetes.pod.name=$p | xargs -r " + v.crictl("rm")
 	return Step{
-		Text:    "removes their exited containers and logs; then mend " + h.owner.name() + " (CronJob history, crash loop)",
+		Text:    "removes their exited containers and logs; then fix " + h.owner.name() + " (CronJob history, crash loop)",
 		Command: "for p in " + strings.Join(names, " ") + "; do " + remove + "; done", Risky: true,
 	}
 }

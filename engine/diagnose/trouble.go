@@ -96,7 +96,7 @@ var shownTroubles = [...]Trouble{
 	unknownState: {Severity: Warning, Text: "state unknown"},
 }
 
-var failingTrouble = Trouble{Severity: Warning, Text: "inspection fails"}
+var failingTrouble = Trouble{Severity: Warning, Text: "failing inspection"}
 
 // containersShow returns the worst that the containers of a pod show, and until when
 // that holds if the pod does not change, in seconds since 1970. Of those of one name

@@ -23,7 +23,7 @@ func TestTroubleThatAPodShows(t *testing.T) {
 	}{
 		{"nothing", func(*engine.Pod, *pleg.Container) {}, ""},
 		{"gone", func(p *engine.Pod, _ *pleg.Container) { p.Old = nil }, ""},
-		{"inspection fails", func(p *engine.Pod, _ *pleg.Container) { p.StatusErr = errors.New("x") }, "inspection fails"},
+		{"failing inspection", func(p *engine.Pod, _ *pleg.Container) { p.StatusErr = errors.New("x") }, "failing inspection"},
 		{"unknown", func(_ *engine.Pod, c *pleg.Container) { c.State = pleg.Unknown }, "state unknown"},
 		{"just created", func(_ *engine.Pod, c *pleg.Container) { c.State, c.CreatedAt = pleg.Created, ago(startGrace-1) }, ""},
 		{"created for long", func(_ *engine.Pod, c *pleg.Container) { c.State, c.CreatedAt = pleg.Created, ago(startGrace) }, "created, not started"},

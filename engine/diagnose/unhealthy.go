@@ -127,7 +127,7 @@ func (v *view) unsteadyFinding(last *answers.Failure) Finding {
 		ID: PLEGUnhealthy, Severity: Warning, Summary: unsteadyWords,
 		Next: []Step{
 			{Text: "the same question by crictl", Command: v.crictl(verbs[last.Op])}, v.logStep("what the runtime says"),
-			inWords("mend what its error names; nothing is lost as long as every other list succeeds"),
+			inWords("fix what its error names; nothing is lost as long as every other list succeeds"),
 		},
 	}
 	for _, one := range v.Memory.Outages.ListsFailed {
@@ -152,7 +152,7 @@ func (v *view) unhealthyFinding(failed bool) Finding {
 	}
 	node := ""
 	if n := v.Node; n.Known && !n.Ready {
-		node = "a kubelet would report NotReady (computed), " + n.Reason + ": " + Rounded(n.Message)
+		node = "the kubelet reports NotReady, as plegtop computes: " + n.Reason + ": " + Rounded(n.Message)
 	}
 	if v.Health.Verdict == "" || !strings.Contains(node, Rounded(v.Health.Verdict)) { // else the node's message has it
 		f.say(v.verdictLine())

@@ -33,7 +33,7 @@ func (v *view) removing(f *answers.Failure) Step {
 	if verb == "" || found == nil {
 		return inWords("remove the object that it names, or what gave it such a name, image or annotation; else try a newer release of the runtime")
 	}
-	return Step{Text: "ends and removes the entry that cannot be read; its owner makes it anew", Command: v.crictl(verb, append([]string{"-f"}, operand(found[1])...)...), Risky: true}
+	return Step{Text: "ends and removes the entry that cannot be read; its owner creates it again", Command: v.crictl(verb, append([]string{"-f"}, operand(found[1])...)...), Risky: true}
 }
 
 // unreadableAnswer finds lists, Status and Version whose answers cannot be read. What

@@ -78,7 +78,7 @@ func TestCallWatch(t *testing.T) {
 		{15, 4, 14, 0, "and more"},
 		{20, 2, 14, 10, "at least two since there were three"},
 		{25, 1, 14, 25, "at least one since the beginning"},
-		{30, 1, 2, 0, "of a runtime that has begun anew"},
+		{30, 1, 2, 0, "of a runtime that has begun again"},
 		{35, 1, 2, 5, "as many"},
 		{40, 0, 2, 0, "none"},
 		{45, 1, 3, 0, "another one"},

@@ -42,7 +42,7 @@ func TestDeadUntilARelistSeesThem(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 		if !cmp.Equal(idsOf(was), had) || (was == now) != cmp.Equal(had, tt.want) {
-			t.Errorf("%s: what a view had was changed, or made anew for nothing", tt.name)
+			t.Errorf("%s: what a view had was changed, or made again for nothing", tt.name)
 		}
 		was, had = now, tt.want
 	}

@@ -142,7 +142,7 @@ func TestASceneIsWhatWasSeen(t *testing.T) {
 		t.Errorf("after the last moment: %v", err)
 	}
 	if reset < 20 || reset > 64 {
-		t.Errorf("%d scenes of 65 began anew", reset)
+		t.Errorf("%d scenes of 65 began again", reset)
 	}
 }
 

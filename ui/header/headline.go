@@ -67,15 +67,32 @@ func (h *Header) said(w int) string {
 	of, s := h.v.Headline, h.v.Snapshot
 	said := text.After(of.Word, of.Text)
 	if of.Sound() {
-		for _, pleg := range []string{"Pod Lifecycle Event Generator (PLEG) healthy", "PLEG healthy"} {
-			if all := pleg + changed(s) + " " + h.pen.Symbols.Bullet + " " + said; said != "" && text.Width(all) <= w {
-				return all
-			}
-		}
-		return said
+		return h.sound(said, w)
 	}
 	if v := verdict(s); v != "" && !strings.Contains(said, v) {
 		said += "; the kubelet's words: " + v
+	}
+	return said
+}
+
+// sound puts before what there is on a healthy node that this is Ready, and its PLEG healthy: in
+// as many words as there is room for.
+func (h *Header) sound(said string, w int) string {
+	if said == "" {
+		return said
+	}
+	dot, ready := " "+h.pen.Symbols.Bullet+" ", ""
+	if h.v.Headline.Node == diagnose.NodeReadyNow {
+		ready = "node Ready" + dot
+	}
+	pleg := "PLEG healthy" + changed(h.v.Snapshot) + dot
+	for _, all := range []string{
+		ready + "Pod Lifecycle Event Generator (PLEG)" + strings.TrimPrefix(pleg, "PLEG") + said, ready + pleg + said,
+		ready + pleg + strings.TrimSuffix(said, ", every call is answered"), pleg + said,
+	} {
+		if text.Width(all) <= w {
+			return all
+		}
 	}
 	return said
 }

@@ -175,7 +175,7 @@ func (o *Options) groups() []group {
 			{name: "kubelet-metrics", kind: "URL", set: into(&o.Kubelet.Metrics, word), usage: "the kubelet's metrics, such as https://127.0.0.1:10250/metrics (default the read-only port)"},
 			{name: "kubelet-cert", kind: "file", set: into(&o.Kubelet.Cert, word), usage: "client certificate for it, in PEM"},
 			{name: "kubelet-key", kind: "file", set: into(&o.Kubelet.Key, word), usage: "the certificate's key, in PEM"},
-			{name: "kubelet-token-file", kind: "file", set: into(&o.Kubelet.TokenFile, word), usage: "a bearer token for it, read anew each time"},
+			{name: "kubelet-token-file", kind: "file", set: into(&o.Kubelet.TokenFile, word), usage: "a bearer token for it, read again each time"},
 			{name: "kubelet-ca", kind: "file", set: into(&o.Kubelet.CA, word), usage: "the authority that signed the kubelet's own certificate, in PEM; without it a token goes only to a port of this machine that a kubelet of root holds"},
 		}},
 		{title: "The runtime's own words, read where something hangs", flags: []flag{

@@ -319,7 +319,7 @@ func TestTitle(t *testing.T) {
 		t.Errorf("out of sight: %v", mark)
 	}
 	uid := snap.Pods[3].UID
-	v.Pods.Observe(snap, panetest.Standings(snap, map[pleg.UID]diagnose.Trouble{uid: {By: diagnose.InspectHung, Severity: diagnose.Critical, Text: "status hangs"}}))
+	v.Pods.Observe(snap, panetest.Standings(snap, map[pleg.UID]diagnose.Trouble{uid: {By: diagnose.InspectHung, Severity: diagnose.Critical, Text: "hung status"}}))
 	if s.Refresh(); len(v.Pods.Shown) != 2 || s.Info().Mark[0].Text != "✖1" {
 		t.Errorf("with a critical one that is hidden: %v", s.Info().Mark)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 var sgr = regexp.MustCompile(`^\x1b\[[0-9;]+m$`)
 

@@ -32,7 +32,7 @@ func Findings() []diagnose.Finding {
 			Next: []diagnose.Step{
 				{Text: "see whether it hangs for crictl too; ^c ends it", Command: "timeout 5 crictl inspect " + ID("app", "default", "nfs-client") + ID("more")},
 				{Text: "look for the mount that does not answer", Command: "grep -E ' (nfs4?|cifs|fuse[^ ]*) ' /proc/41123/mountinfo"},
-				{Text: "kill the shim of this one pod; its containers die and are started anew", Command: "kill -9 41100", Risky: true},
+				{Text: "kill the shim of this one pod; its containers die and are started again", Command: "kill -9 41100", Risky: true},
 			},
 		},
 		{

@@ -175,7 +175,7 @@ func (s *Stage) Check(t *testing.T) {
 }
 
 // Update says that goldens are written anew: by the flag -update.
-var Update = flag.Bool("update", false, "write the goldens anew")
+var Update = flag.Bool("update", false, "write the goldens again")
 
 // Golden compares what is drawn with a file in testdata.
 func (s *Stage) Golden(t *testing.T, name string) {

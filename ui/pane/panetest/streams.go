@@ -15,14 +15,14 @@ import (
 func Streamed() *engine.Snapshot {
 	s := Healthy()
 	s.Sources = []engine.SourceState{
-		{Source: ledger.FromCRI, State: engine.StreamConnected, Since: Ago(4 * time.Minute), Received: 1024, Backlog: 12, Unknown: 3, LastAt: Ago(12 * time.Second), LastErr: "Unavailable: the runtime was started anew"},
+		{Source: ledger.FromCRI, State: engine.StreamConnected, Since: Ago(4 * time.Minute), Received: 1024, Backlog: 12, Unknown: 3, LastAt: Ago(12 * time.Second), LastErr: "Unavailable: the runtime was started again"},
 		{Source: ledger.FromCgroup, State: engine.StreamLost, Since: Ago(3 * time.Second), Reason: "too many open files", NextAt: Noon.Add(2 * time.Second), Tries: 3, Received: 407, Lost: 9, LastAt: Ago(30 * time.Second), LastErr: "too many open files", BadClock: "an hour ahead"},
 		{Source: ledger.FromPidfd, State: engine.StreamRefused, Since: Ago(time.Hour), Reason: "not permitted: run as root"},
 	}
 	s.SourceChanges = []engine.SourceChange{
 		{Seq: 1, At: Ago(time.Hour), Source: ledger.FromPidfd, State: engine.StreamRefused, Reason: "not permitted: run as root"},
 		{Seq: 2, At: Ago(59 * time.Minute), Source: ledger.FromCRI, State: engine.StreamConnected},
-		{Seq: 3, At: Ago(5 * time.Minute), Source: ledger.FromCRI, State: engine.StreamLost, Reason: "Unavailable: the runtime was started anew"},
+		{Seq: 3, At: Ago(5 * time.Minute), Source: ledger.FromCRI, State: engine.StreamLost, Reason: "Unavailable: the runtime was started again"},
 		{Seq: 4, At: Ago(4 * time.Minute), Source: ledger.FromCRI, State: engine.StreamConnected},
 		{Seq: 5, At: Ago(3 * time.Second), Source: ledger.FromCgroup, State: engine.StreamLost, Reason: "too many open files"},
 	}
