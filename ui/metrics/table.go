@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/quantile"
@@ -110,9 +111,9 @@ var nodeMetrics = []metric{{
 		}
 	}),
 }, {
-	name: "plegtop_ready_check_deadline_timestamp_seconds", help: "When a check fails if nothing changes; absent if it will not.", labels: []string{"check"},
+	name: "plegtop_ready_check_deadline_timestamp_seconds", help: "When a check that is not well fails if nothing changes; absent if it will not.", labels: []string{"check"},
 	of: checks(func(l diagnose.HealthLink, check string, give *samples) {
-		if !l.Ends {
+		if !l.Ends && l.Level != diagnose.HealthWell {
 			give.at(l.Until, check)
 		}
 	}),
@@ -191,36 +192,20 @@ var plegMetrics = []metric{{
 // callMetrics are about the calls to the runtime.
 var callMetrics = []metric{{
 	name: "plegtop_runtime_operations_duration_seconds", help: "How long calls took that have returned, with the kubelet's buckets and some from 30 to 240 s.", bounds: quantile.CallBounds, labels: []string{"operation"},
-	of: func(u *diagnose.Update, give *samples) {
-		for _, c := range u.Snapshot.Calls {
-			if c.Op != call.GetContainerEvents { // which is to last
-				give.distribution(c.Histogram, c.Op.String())
-			}
-		}
-	},
+	of: calls(func(c answers.Calls, give *samples) { give.distribution(c.Histogram, c.Op.String()) }),
 }, {
 	name: "plegtop_runtime_operations_errors_total", help: "Calls that failed, by the code of gRPC.", counts: true, labels: []string{"operation", "code"},
-	of: func(u *diagnose.Update, give *samples) {
-		for _, c := range u.Snapshot.Calls {
-			for _, by := range c.ByCode {
-				give.value(float64(by.Count), c.Op.String(), by.Code)
-			}
+	of: calls(func(c answers.Calls, give *samples) {
+		for _, by := range c.ByCode {
+			give.value(float64(by.Count), c.Op.String(), by.Code)
 		}
-	},
+	}),
 }, {
 	name: "plegtop_runtime_operations_response_bytes_total", help: "Bytes of the answers.", counts: true, labels: []string{"operation"},
-	of: func(u *diagnose.Update, give *samples) {
-		for _, c := range u.Snapshot.Calls {
-			give.value(float64(c.ResponseBytes), c.Op.String())
-		}
-	},
+	of: calls(func(c answers.Calls, give *samples) { give.value(float64(c.ResponseBytes), c.Op.String()) }),
 }, {
 	name: "plegtop_runtime_operations_in_flight", help: "Calls that have not returned yet.", labels: []string{"operation"},
-	of: func(u *diagnose.Update, give *samples) {
-		for _, c := range u.Snapshot.Calls {
-			give.value(float64(c.InFlight), c.Op.String())
-		}
-	},
+	of: calls(func(c answers.Calls, give *samples) { give.value(float64(c.InFlight), c.Op.String()) }),
 }, {
 	name: "plegtop_runtime_operations_oldest_start_timestamp_seconds", help: "Start of the oldest call that has not returned yet; absent if none is out.", labels: []string{"operation"},
 	of: func(u *diagnose.Update, give *samples) {
@@ -277,6 +262,17 @@ func checks(of func(l diagnose.HealthLink, check string, give *samples)) func(*d
 	return func(u *diagnose.Update, give *samples) {
 		for part, name := range checkNames {
 			of(diagnose.HealthOf(u.Snapshot, diagnose.HealthPart(part)), name, give)
+		}
+	}
+}
+
+// calls returns what gives a value of each operation, but of the stream of events, which is to last.
+func calls(of func(c answers.Calls, give *samples)) func(*diagnose.Update, *samples) {
+	return func(u *diagnose.Update, give *samples) {
+		for _, c := range u.Snapshot.Calls {
+			if c.Op != call.GetContainerEvents {
+				of(c, give)
+			}
 		}
 	}
 }
