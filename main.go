@@ -171,7 +171,7 @@ func cannotTell(o options.Options, err error) int {
 		return status
 	}
 	src := source.Source{Source: pane.Source{Kind: "cri", Endpoint: o.Endpoint}}
-	switch src.Node, _ = os.Hostname(); {
+	switch src.Node = source.NodeName(); {
 	case o.Demo != "":
 		src.Kind = "demo"
 	case o.Replay != "":

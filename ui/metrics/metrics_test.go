@@ -155,3 +155,37 @@ func TestNothingIsMadeUp(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// docs/serve.md has each metric, as the table has it.
+func TestMetricsInDocs(t *testing.T) {
+	const path, from, to = "../../docs/serve.md", "<!-- metrics -->\n", "<!-- /metrics -->\n"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(string(text), from)
+	got, tail, ok := strings.Cut(rest, to)
+	if !ok {
+		t.Fatalf("%s has no list of metrics between its markers", path)
+	}
+	want := "| metric | labels | says |\n|---|---|---|\n"
+	for _, m := range table {
+		mark, kind := "", ""
+		if m.pods {
+			mark = " †"
+		}
+		if m.bounds != nil {
+			kind = "Histogram. "
+		}
+		want += fmt.Sprintf("| `%s`%s | %s | %s%s |\n", m.name, mark, strings.Join(m.labels, ", "), kind, m.help)
+	}
+	if *panetest.Update {
+		if err := os.WriteFile(path, []byte(head+from+want+to+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
