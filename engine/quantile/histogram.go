@@ -26,19 +26,19 @@ var CallBounds = []float64{
 // at no cost.
 type Histogram struct {
 	Sum    time.Duration
-	counts [len(bounds) + 1]uint64 // those as long as a bound, and longer than the one before; the last one the rest
+	Counts [len(bounds) + 1]uint64 // those as long as a bound, and longer than the one before; the last one the rest
 }
 
 // Add takes in one more.
 func (h *Histogram) Add(took time.Duration) {
 	h.Sum += took
 	i, _ := slices.BinarySearch(bounds[:], took.Seconds())
-	h.counts[i]++
+	h.Counts[i]++
 }
 
 // Count returns how many there are.
 func (h *Histogram) Count() (n uint64) {
-	for _, c := range h.counts {
+	for _, c := range h.Counts {
 		n += c
 	}
 	return n
@@ -49,7 +49,7 @@ func (h *Histogram) Count() (n uint64) {
 func (h *Histogram) UpTo(some []float64) map[float64]uint64 {
 	all, n := make(map[float64]uint64, len(some)), uint64(0)
 	for i, bound := range bounds {
-		n += h.counts[i]
+		n += h.Counts[i]
 		if slices.Contains(some, bound) {
 			all[bound] = n
 		}
