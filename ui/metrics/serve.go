@@ -119,17 +119,19 @@ func (s *Server) Run(ctx context.Context, feed Feed, check Checker) error {
 
 // follow keeps the newest update.
 func (s *Server) follow(ctx context.Context, feed Feed) error {
-	for {
+	for ctx.Err() == nil {
 		u, err := feed.Next(ctx)
 		switch {
-		case ctx.Err() != nil, errors.Is(err, engine.ErrStopped):
+		case err == nil:
+			s.newest.Store(&u)
+			s.alive.Store(new(time.Now()))
+		case errors.Is(err, engine.ErrStopped):
 			return nil
-		case err != nil:
+		case ctx.Err() == nil:
 			return fmt.Errorf("serve: %w", err)
 		}
-		s.newest.Store(&u)
-		s.alive.Store(new(time.Now()))
 	}
+	return nil
 }
 
 // handler returns what answers.

@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -66,56 +67,62 @@ func (r running) sees(u *diagnose.Update) {
 	r.feed <- *u
 }
 
-func (r running) get(t *testing.T, client *http.Client, url string) (*http.Response, string) {
+// An answer is what came of a question.
+type answer struct {
+	status     int
+	exit, body string
+}
+
+func get(t *testing.T, client *http.Client, url string) answer {
 	t.Helper()
-	answer, err := client.Get(url)
+	came, err := client.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	defer came.Body.Close()
+	body, err := io.ReadAll(came.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer, string(body)
+	return answer{came.StatusCode, came.Header.Get(ExitCode), string(body)}
 }
 
 func TestServe(t *testing.T) {
 	r := serve(t, Config{Version: "test"})
 	at := "http://" + r.listener.Addr().String()
-	ask := func(path string) (*http.Response, string) { return r.get(t, http.DefaultClient, at+path) }
+	ask := func(path string) answer { return get(t, http.DefaultClient, at+path) }
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/check": 503, "/metrics": 200, "/": 200, "/x": 404} {
-		if answer, body := ask(path); answer.StatusCode != want {
-			t.Errorf("before the first update %s is %d, want %d: %s", path, answer.StatusCode, want, body)
+		if a := ask(path); a.status != want {
+			t.Errorf("before the first update %s is %d, want %d: %s", path, a.status, want, a.body)
 		}
 	}
 	hung := recorded(t, "hung-inspect", 40*time.Second)
 	r.sees(hung)
-	if answer, body := ask("/readyz"); answer.StatusCode != 200 {
-		t.Errorf("an ill node is known: %d %s", answer.StatusCode, body)
+	if a := ask("/readyz"); a.status != http.StatusOK {
+		t.Errorf("an ill node is known: %+v", a)
 	}
-	if _, body := ask("/metrics"); !strings.Contains(body, "\nplegtop_headline_severity 2\n") || !strings.Contains(body, "\nprocess_resident_memory_bytes ") {
+	if body := ask("/metrics").body; !strings.Contains(body, "\nplegtop_headline_severity 2\n") || !strings.Contains(body, "\nprocess_resident_memory_bytes ") {
 		t.Errorf("metrics:\n%s", body)
 	}
-	answer, body := ask("/check")
+	checked := ask("/check")
 	var object struct{ Schema, Node string }
-	if err := json.Unmarshal([]byte(body), &object); err != nil || object.Schema != lines.CheckSchema || object.Node != "worker-17" {
+	if err := json.Unmarshal([]byte(checked.body), &object); err != nil || object.Schema != lines.CheckSchema || object.Node != "worker-17" {
 		t.Errorf("check: %v: %+v", err, object)
 	}
-	if answer.StatusCode != 200 || answer.Header.Get(ExitCode) != "2" {
-		t.Errorf("check of an ill node is %d, with %s %q", answer.StatusCode, ExitCode, answer.Header.Get(ExitCode))
+	if checked.status != http.StatusOK || checked.exit != "2" {
+		t.Errorf("check of an ill node is %d, with %s %q", checked.status, ExitCode, checked.exit)
 	}
 	r.sees(recorded(t, "hung-inspect", 4*time.Second))
-	if answer, _ := ask("/check"); answer.Header.Get(ExitCode) != "0" {
-		t.Errorf("check of a sound node has %s %q", ExitCode, answer.Header.Get(ExitCode))
+	if exit := ask("/check").exit; exit != "0" {
+		t.Errorf("check of a sound node has %s %q", ExitCode, exit)
 	}
 	r.stop()
 	if err := <-r.end; err != nil {
 		t.Error(err)
 	}
 	http.DefaultClient.CloseIdleConnections()
-	if _, err := http.Get(at + "/healthz"); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("after the end: %v", err)
+	if c, err := net.Dial("tcp", r.listener.Addr().String()); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("after the end: %v, %v", c, err)
 	}
 }
 
@@ -141,7 +148,7 @@ func (f failing) Next(context.Context) (diagnose.Update, error) { return diagnos
 func TestProbes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, feed := new(Server), make(script)
-		go s.follow(t.Context(), feed) //nolint:errcheck // ends with the test
+		go func() { _ = s.follow(t.Context(), feed) }()
 		s.alive.Store(new(time.Now()))
 		status := func(path string) int {
 			w := httptest.NewRecorder()
@@ -221,14 +228,14 @@ func TestWebConfigFile(t *testing.T) {
 	}
 	r := serve(t, Config{Web: filepath.Join(dir, "web.yml")})
 	at := r.listener.Addr().String()
-	if answer, _ := r.get(t, issuer.Client(), "https://"+at+"/metrics"); answer.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without a password: %s", answer.Status)
+	if a := get(t, issuer.Client(), "https://"+at+"/metrics"); a.status != http.StatusUnauthorized {
+		t.Errorf("without a password: %+v", a)
 	}
-	if answer, body := r.get(t, issuer.Client(), "https://prometheus:plegtop@"+at+"/metrics"); answer.StatusCode != 200 || !strings.Contains(body, "plegtop_build_info") {
-		t.Errorf("with it: %s", answer.Status)
+	if a := get(t, issuer.Client(), "https://prometheus:plegtop@"+at+"/metrics"); a.status != http.StatusOK || !strings.Contains(a.body, "plegtop_build_info") {
+		t.Errorf("with it: %d", a.status)
 	}
-	if answer, _ := r.get(t, http.DefaultClient, "http://"+at+"/metrics"); answer.StatusCode != http.StatusBadRequest {
-		t.Errorf("without TLS: %s", answer.Status)
+	if a := get(t, http.DefaultClient, "http://"+at+"/metrics"); a.status != http.StatusBadRequest {
+		t.Errorf("without TLS: %+v", a)
 	}
 	r.stop()
 	if err := <-r.end; err != nil {
