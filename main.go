@@ -27,6 +27,7 @@ import (
 	"github.com/plegtop/plegtop/ui/crash"
 	"github.com/plegtop/plegtop/ui/history"
 	"github.com/plegtop/plegtop/ui/lines"
+	"github.com/plegtop/plegtop/ui/metrics"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -170,7 +171,7 @@ func cannotTell(o options.Options, err error) int {
 		return status
 	}
 	src := source.Source{Source: pane.Source{Kind: "cri", Endpoint: o.Endpoint}}
-	switch src.Node, _ = os.Hostname(); {
+	switch src.Node = source.NodeName(); {
 	case o.Demo != "":
 		src.Kind = "demo"
 	case o.Replay != "":
@@ -205,6 +206,9 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 		return untilSignal(exitOK, watching(o)), nil
 	case options.Record:
 		return untilSignal(exitOK, recordingOnly(o)), nil
+	case options.Serve:
+		server, err := metrics.Open(metrics.Config{Listen: o.Listen, Web: o.WebConfig, Pods: o.MetricsPods, Version: version})
+		return untilSignal(exitOK, serving(o, server)), err
 	case options.Bench:
 		return untilSignal(lines.ExitWarning, benching(o)), agreed(o)
 	}
@@ -407,6 +411,17 @@ func recordingOnly(o options.Options) view {
 		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
 		src.Tape.OnSignal(ctx, note)
 		return src.Tape.Run(ctx, os.Stdout, src.Node, diagnose.NewLive(eng.Feed(), src.Endpoint))
+	}, func(any, []byte) {})
+}
+
+// serving returns the view that tells all that ask, and nobody else.
+func serving(o options.Options, server *metrics.Server) view {
+	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
+		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
+		src.Tape.OnSignal(ctx, note)
+		note(server.Where())
+		o.JSON, o.DOT, o.NPD = true, "", false
+		return server.Run(ctx, src.Tape.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint)), style(o, src).Answer)
 	}, func(any, []byte) {})
 }
 

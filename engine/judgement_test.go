@@ -21,6 +21,7 @@ var drawn = map[string]string{
 	"ui/lines/bench.go":       "which periods a person is asked about",
 	"ui/lines/measurement.go": "how long a bench waits for its source",
 	"ui/lines/progress.go":    "when a bar is drawn",
+	"ui/metrics/serve.go":     "whether plegtop itself is at work",
 	"ui/model/pod.go":         "how a time is written in few cells",
 	"ui/lines/whatif.go":      "how alike a replay is to what was recorded",
 	"ui/timebar.go":           "whether a time is written with its day",

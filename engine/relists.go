@@ -30,6 +30,7 @@ type relists struct {
 
 	count, failed uint64
 	took          quantile.Durations
+	histogram     quantile.Histogram
 	lastTook      time.Duration
 	interval      time.Duration
 	history       []Relist // never written to where a snapshot can see it
@@ -51,6 +52,7 @@ func (l *relists) sumUp(m *machine, r *relist, took time.Duration, failed bool) 
 	}
 	l.lastTook = took
 	l.took.Add(took)
+	l.histogram.Add(took)
 	l.history = append(l.history, Relist{
 		At: r.began, Took: took, List: r.listTook, Inspected: r.done, Failures: r.failures, Failed: failed,
 	})
@@ -98,7 +100,7 @@ func (l *relists) sum() Relists {
 	p50, _, p99 := l.took.Quantiles()
 	return Relists{
 		Count: l.count, Failed: l.failed, Last: l.lastTook,
-		P50: p50, P99: p99, Max: l.took.Max(),
+		P50: p50, P99: p99, Max: l.took.Max(), Histogram: l.histogram,
 		History: slices.Clip(l.history), Interval: l.interval,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
+	"github.com/plegtop/plegtop/engine/quantile"
 )
 
 // A Snapshot is all that a view needs to know at one moment. It is immutable:
@@ -135,8 +136,9 @@ type Relists struct {
 	Count, Failed uint64 // finished so far; those whose list failed
 	Last          time.Duration
 	P50, P99, Max time.Duration
-	History       []Relist      // the last 120, oldest first
-	Interval      time.Duration // from the start of the last good one to the start of this one
+	Histogram     quantile.Histogram // of what they took, failed or not
+	History       []Relist           // the last 120, oldest first
+	Interval      time.Duration      // from the start of the last good one to the start of this one
 }
 
 // A Relist is one finished relist of all pods, for the sparkline.

@@ -34,6 +34,9 @@ func TestSums(t *testing.T) {
 		RequestBytes: 100, ResponseBytes: 4950, LastResponseBytes: 99,
 		LastOK: start.Add(4950 * time.Millisecond), LastErr: call.ErrUnavailable, LastErrAt: start.Add(5050 * time.Millisecond),
 	}
+	for i := range 100 {
+		want.Histogram.Add(time.Duration(i+1) * time.Millisecond)
+	}
 	about := cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() <= b/100 })
 	if diff := cmp.Diff(want, c.sums.Read(now)[call.Status], about, cmpopts.IgnoreFields(answers.Calls{}, "Seconds", "Took"), cmpopts.EquateErrors()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)

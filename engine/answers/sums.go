@@ -18,26 +18,27 @@ const (
 
 // Calls says how the calls of one operation went.
 type Calls struct {
-	Op                call.Operation   `line:"operation"`
-	Count             uint64           `line:"count"`  // returned so far, failed or not
-	Errors            uint64           `line:"errors"` // failed, but for those in Gone
-	Gone              uint64           `line:"gone"`   // asked for an object that had gone meanwhile: an answer, not an error
-	ByCode            []CodeCount      `line:"-"`      // errors by gRPC code, most frequent first
-	P50               time.Duration    `line:"p50Seconds"`
-	P90               time.Duration    `line:"-"`
-	P99               time.Duration    `line:"p99Seconds"`
-	Max               time.Duration    `line:"maxSeconds"`
-	Last              time.Duration    `line:"-"` // of the last call that returned, failed or not
-	InFlight          int              `line:"inFlight"`
-	RequestBytes      uint64           `line:"-"`                   // over all calls
-	ResponseBytes     uint64           `line:"responseBytes"`       // over all calls
-	LastResponseBytes uint64           `line:"lastResponseBytes"`   // of the last call that returned; a list of one pod does not count, as it says nothing of the size of the list of all
-	LastOK            time.Time        `line:"-"`                   // zero if none succeeded
-	LastErr           error            `line:"lastError,omitempty"` // of the last failed call; nil if none
-	LastErrAt         time.Time        `line:"-"`
-	Took              quantile.Buckets `line:"-"` // how long all that returned took
-	Slowest           []Outcome        `line:"-"` // of operations about one object the longest call of each, failed or not, of up to 10 objects, the slowest first
-	Seconds           []Second         `line:"-"` // those in which calls returned, but for the one that is not over; the last 120, oldest first
+	Op                call.Operation     `line:"operation"`
+	Count             uint64             `line:"count"`  // returned so far, failed or not
+	Errors            uint64             `line:"errors"` // failed, but for those in Gone
+	Gone              uint64             `line:"gone"`   // asked for an object that had gone meanwhile: an answer, not an error
+	ByCode            []CodeCount        `line:"-"`      // errors by gRPC code, most frequent first
+	P50               time.Duration      `line:"p50Seconds"`
+	P90               time.Duration      `line:"-"`
+	P99               time.Duration      `line:"p99Seconds"`
+	Max               time.Duration      `line:"maxSeconds"`
+	Last              time.Duration      `line:"-"` // of the last call that returned, failed or not
+	InFlight          int                `line:"inFlight"`
+	RequestBytes      uint64             `line:"-"`                   // over all calls
+	ResponseBytes     uint64             `line:"responseBytes"`       // over all calls
+	LastResponseBytes uint64             `line:"lastResponseBytes"`   // of the last call that returned; a list of one pod does not count, as it says nothing of the size of the list of all
+	LastOK            time.Time          `line:"-"`                   // zero if none succeeded
+	LastErr           error              `line:"lastError,omitempty"` // of the last failed call; nil if none
+	LastErrAt         time.Time          `line:"-"`
+	Took              quantile.Buckets   `line:"-"` // how long all that returned took
+	Histogram         quantile.Histogram `line:"-"` // likewise, by the kubelet's bounds
+	Slowest           []Outcome          `line:"-"` // of operations about one object the longest call of each, failed or not, of up to 10 objects, the slowest first
+	Seconds           []Second           `line:"-"` // those in which calls returned, but for the one that is not over; the last 120, oldest first
 }
 
 // A Second says how the calls of one operation went that returned within a second.
@@ -131,6 +132,7 @@ func (s *operationSum) add(at time.Time, took time.Duration, err error) {
 	s.now.Count++
 	s.now.Slowest = max(s.now.Slowest, took)
 	s.took.Add(took)
+	s.Histogram.Add(took)
 	s.stale = true
 	switch {
 	case err == nil:

@@ -84,17 +84,25 @@ func (o *CheckOptions) known() error {
 
 // verdict writes what is wrong to w in a single write, and returns the exit code of it.
 func (o CheckOptions) verdict(ctx context.Context, w io.Writer, u diagnose.Update) (code int, err error) {
+	b, code := o.Answer(u)
+	if err := writeLast(ctx, w, b); err != nil {
+		return ExitCannotTell, fmt.Errorf("write the check: %w", err)
+	}
+	return code, nil
+}
+
+// Answer returns what check writes of u, which an engine that runs may have seen as well, and the
+// exit code of it.
+func (o CheckOptions) Answer(u diagnose.Update) (answer []byte, code int) {
 	if s := u.Snapshot; o.KubeletVersion == "" && s.Evidence != nil {
 		o.KubeletVersion = s.Evidence.Kubelet.Version
 	}
 	u = u.Within(o.Namespaces)
-	if err := writeLast(ctx, w, appendCheck(nil, u, o)); err != nil {
-		return ExitCannotTell, fmt.Errorf("write the check: %w", err)
-	}
+	answer = appendCheck(nil, u, o)
 	if o.NPD {
-		return NPDExitCode(u), nil
+		return answer, NPDExitCode(u)
 	}
-	return ExitCode(u), nil
+	return answer, ExitCode(u)
 }
 
 // writeLast writes b to w. When ctx ends a write that is stuck is left behind after a second.

@@ -30,6 +30,7 @@ var uses = [][2]string{
 	{" check", "one look at everything: headline, findings, exit code"},
 	{" watch", "headline, events, findings and changes of health, one line each"},
 	{" record", "no screen: all that happens is written to a file, which --replay shows"},
+	{" serve", "no screen: metrics for Prometheus, and what check says, over HTTP"},
 	{" bench", "what each relist period and event source sees and costs, measured"},
 	{" diff A B", "two recordings, or two moments of one, compared: FILE, or FILE@TIME"},
 	{" explain ID", "what a finding means, where it comes from, what checks it and what ends it"},

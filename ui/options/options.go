@@ -25,6 +25,7 @@ const (
 	Check   View = "check"
 	Watch   View = "watch"
 	Record  View = "record"
+	Serve   View = "serve"
 	Bench   View = "bench"
 	Diff    View = "diff"
 	Explain View = "explain"
@@ -32,7 +33,7 @@ const (
 )
 
 // views are the words that name one.
-var views = []string{string(Check), string(Watch), string(Record), string(Bench), string(Diff), string(Explain), string(Version)}
+var views = []string{string(Check), string(Watch), string(Record), string(Serve), string(Bench), string(Diff), string(Explain), string(Version)}
 
 // Options are all that plegtop is asked to do.
 type Options struct {
@@ -77,6 +78,10 @@ type Options struct {
 	Sources []ledger.Source // that it measures each with; the relist stands for none beside it
 	For     time.Duration   // how long it measures each
 	Yes     bool            // it does not ask
+
+	Listen      string // where serve listens
+	WebConfig   string // the file with its TLS and users; empty for neither
+	MetricsPods bool   // its metrics have names of pods
 
 	Namespaces []string // to show; empty for all
 	Filter     string   // in the language of filters; known to parse
@@ -197,6 +202,11 @@ func (o *Options) groups() []group {
 			{name: "check-timeout", kind: "duration", set: into(&o.CheckTimeout, duration), preset: "2s", usage: "of each status call of check at most; the lists, Status and Version have four times as much"},
 			{name: "deadline", kind: "duration", set: into(&o.Deadline, duration), preset: "20s", usage: "by which check has ended, whatever the runtime does"},
 			{name: "exit-codes", recorded: true, kind: "kind", set: into(&o.NPD, either("plegtop", "npd")), preset: "plegtop", typed: true, usage: "check's exit codes: plegtop, or npd for a node-problem-detector plugin"},
+		}},
+		{title: "serve", flags: []flag{
+			{name: "listen", kind: "address", set: into(&o.Listen, word), preset: "127.0.0.1:9469", usage: "where to listen: host:port, or :port for all addresses of this machine"},
+			{name: "web.config.file", kind: "file", set: into(&o.WebConfig, word), usage: "TLS and passwords, as of all exporters of Prometheus"},
+			{name: "metrics-pods", set: into(&o.MetricsPods, truth), bare: "true", usage: "metrics also name the pods that findings and late calls are about"},
 		}},
 		{title: "bench", flags: []flag{
 			{name: "periods", kind: "duration,...", list: true, set: into(&o.Periods, listOf(period)), preset: "250ms,1s,5s,10s", usage: "between relists, to measure"},

@@ -34,7 +34,7 @@ func defaults(change func(*Options)) Options {
 		Periods: []time.Duration{250 * time.Millisecond, time.Second, 5 * time.Second, 10 * time.Second},
 		Sources: []ledger.Source{ledger.FromRelist, ledger.FromCRI, ledger.FromCgroup}, For: 30 * time.Second,
 		CheckTimeout: 2 * time.Second, Deadline: 20 * time.Second, Release: pleg.Newest, Time: "clock",
-		Ring: 15 * time.Minute, RecordMax: 1 << 30,
+		Ring: 15 * time.Minute, RecordMax: 1 << 30, Listen: "127.0.0.1:9469",
 	}
 	change(&o)
 	return o
@@ -131,7 +131,7 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"chekc", `no view is called "chekc"; did you mean check? (see plegtop --help)`},
-		{"log", `no view is called "log": want check, watch, record, bench, diff, explain, version or none (see plegtop --help)`},
+		{"log", `no view is called "log": want check, watch, record, serve, bench, diff, explain, version or none (see plegtop --help)`},
 		{"check watch", `"watch": one view at a time`},
 		{"--output xml", `--output: want text or json, not "xml"`},
 		{"-o xml", `--output: want text or json, not "xml"`},
@@ -211,7 +211,7 @@ func TestParseSaysHowAScenarioIsNamed(t *testing.T) {
 		{"churn", `"churn" is a scenario of the demo: write --demo=churn`},
 		{"--demo churn check", `"churn" is a scenario of the demo: write --demo=churn`},
 		{"check --demo churn", `"churn" is a scenario of the demo: write --demo=churn`},
-		{"--demo foo check", `no view and no scenario is called "foo": want check, watch, record, bench, diff, explain, version or none, and a scenario as in --demo=churn; plegtop --demo=list shows all`},
+		{"--demo foo check", `no view and no scenario is called "foo": want check, watch, record, serve, bench, diff, explain, version or none, and a scenario as in --demo=churn; plegtop --demo=list shows all`},
 		{"--demo chrun", `no view and no scenario is called "chrun"; did you mean --demo=churn?`},
 		{"--demo log", `no view and no scenario is called "log": want check`},
 		{"--demo chekc", `no view is called "chekc"; did you mean check?`},

@@ -215,6 +215,8 @@ func (l line) replays(typed func(string) bool) error {
 	switch {
 	case l.View == Diff && l.Replay != "":
 		return errors.New("--replay: diff is given its recordings by name: plegtop diff A B")
+	case l.View == Serve:
+		return errors.New("--replay: serve tells how a node is now: check and watch show a recording")
 	case l.View == Bench:
 		return errors.New("--replay: bench measures by calls that it makes, and a recording answers none: watch writes its drift, and diff how long its relists took")
 	case l.View != Check:
@@ -247,6 +249,7 @@ func (l line) fits(typed func(string) bool) error {
 		{l.View == Bench, []string{"events", "mode", "relist-period"}, "bench measures what --periods and --sources name, with generic relists"},
 		{l.View == Check, []string{"events", "force-events"}, "check looks once, and opens no event source"},
 		{l.View == Check || l.View == Bench, []string{"record", "record-max", "record-on", "ring", "scrub"}, string(l.View) + " records nothing: the screen, watch and record do"},
+		{l.View != Serve, []string{"listen", "web.config.file", "metrics-pods"}, "only with serve"},
 		{l.View != Bench, []string{"periods", "sources", "for", "yes"}, "only with bench"},
 	} {
 		if at := slices.IndexFunc(f.names, typed); f.out && at >= 0 {

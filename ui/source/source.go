@@ -4,6 +4,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -124,13 +125,19 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 	if found.Other != "" {
 		note = fmt.Sprintf("no runtime answers at %s (%s); another one does at %s: to look at that, name it with --runtime-endpoint", found.Endpoint, found.Source, found.Other)
 	}
-	name, _ := os.Hostname() // without a name the header shows none
 	return dial(Source{
 		Found:  engine.Found{Other: found.Other, Down: found.Down},
 		Note:   note,
-		Source: pane.Source{Kind: "cri", Node: name, Endpoint: found.Endpoint},
+		Source: pane.Source{Kind: "cri", Node: NodeName(), Endpoint: found.Endpoint},
 		node:   node, close: func() {},
 	})
+}
+
+// NodeName returns the name of this node: NODE_NAME where that is set, for the host name of a pod
+// is its own. Without a name the header shows none.
+func NodeName() string {
+	name, _ := os.Hostname()
+	return cmp.Or(os.Getenv("NODE_NAME"), name)
 }
 
 // discover finds the runtime. A check has a quarter of its deadline for each
