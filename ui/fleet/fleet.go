@@ -86,7 +86,7 @@ func (o options) live(look Look) (code int, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	rounds := make(chan news, 1)
-	go p.follow(ctx, o.namespace, rounds)
+	go p.follow(ctx, p.fleet(o.namespace), rounds)
 	m := newModel(ctx, look, o.kubectl, rounds)
 	on := terminal.Options{Last: p.close, Background: look.Follow}
 	if crash.IsChild() {
@@ -105,8 +105,7 @@ func (o options) live(look Look) (code int, err error) {
 }
 
 // follow asks all nodes again and again, and says what came of it.
-func (p *proxy) follow(ctx context.Context, namespace string, to chan<- news) {
-	f := p.fleet(namespace)
+func (p *proxy) follow(ctx context.Context, f *fleet, to chan<- news) {
 	for ctx.Err() == nil {
 		next := time.After(every)
 		r, err := f.look(ctx, func(r Round) {

@@ -1,10 +1,13 @@
 package fleet
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -14,10 +17,11 @@ import (
 
 // A standIn is the API server of a cluster behind `kubectl proxy`, as far as it is asked.
 type standIn struct {
-	pods  []string          // their nodes: pod i is plegtop-i
-	nodes []string          // nil: they may not be listed
-	check func(i int) reply // what pod i says
-	phase map[int]string    // of pods that are not Running
+	pods   []string          // their nodes: pod i is plegtop-i
+	nodes  []string          // nil: they may not be listed
+	check  func(i int) reply // what pod i says
+	phase  map[int]string    // of pods that are not Running
+	status func(i int) int   // of the pod's own answer; nil for 200
 
 	mu          sync.Mutex
 	lists       []string // what was listed
@@ -27,10 +31,10 @@ type standIn struct {
 
 // A reply is an answer to /check.
 type reply struct {
-	code int
+	code int // of the API server's own, with body as its message; 0 for the pod's
 	body string
-	hang bool            // until the client gives up
-	wait <-chan struct{} // before the answer
+	hang bool   // until the client gives up
+	wait func() // before it
 }
 
 var checkPath = regexp.MustCompile(`^/api/v1/namespaces/kube-system/pods/plegtop-(\d+):9469/proxy/check$`)
@@ -125,21 +129,20 @@ func (s *standIn) answer(w http.ResponseWriter, r *http.Request, i int) {
 	}()
 	is := s.check(i)
 	if is.wait != nil {
-		select {
-		case <-is.wait:
-		case <-r.Context().Done():
-			return
-		}
+		is.wait()
 	}
 	if is.hang {
 		<-r.Context().Done()
 		return
 	}
-	if is.code == 0 {
-		fmt.Fprint(w, is.body)
+	if is.code != 0 {
+		refuse(w, is.code, is.body)
 		return
 	}
-	refuse(w, is.code, is.body)
+	if s.status != nil {
+		w.WriteHeader(s.status(i))
+	}
+	fmt.Fprint(w, is.body)
 }
 
 // serve serves the API on a socket until the test ends, and returns a fleet that asks it.
@@ -159,6 +162,28 @@ func (s *standIn) serve(t testing.TB, around func(http.RoundTripper) http.RoundT
 		client.Transport = around(client.Transport)
 	}
 	return &fleet{api{client}, ""}
+}
+
+// inBubble asks the API in the goroutine that asks, so that time may be counted.
+type inBubble struct{ http.Handler }
+
+func (b inBubble) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	b.ServeHTTP(w, r)
+	if err := context.Cause(r.Context()); err != nil {
+		return nil, err
+	}
+	return w.Result(), nil
+}
+
+// said returns an answer that plegtop gave once.
+func said(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "check", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 // named returns n names of nodes.
