@@ -72,7 +72,7 @@ func (m *model) counts(l *text.Line) {
 	case !m.shown.At.IsZero():
 		right = "as of " + m.shown.At.Format(time.TimeOnly)
 	}
-	kept := l.Keep(len(right) + 1)
+	kept := l.Keep(len(right) + 3)
 	switch {
 	case m.err != nil:
 		l.Put(t.Bad, t.Symbols.Bad+" "+m.err.Error())

@@ -139,6 +139,14 @@ func see(t *testing.T, term *e2e.Terminal, text string) {
 	}
 }
 
+// tidy waits for a terminal that is as it was.
+func tidy(t *testing.T, term *e2e.Terminal) {
+	t.Helper()
+	if _, err := term.Wait("the terminal as it was", limit, func([]string) bool { return term.Restored() == nil }); err != nil {
+		t.Error(term.Restored(), err)
+	}
+}
+
 func press(t *testing.T, term *e2e.Terminal, keys string) {
 	t.Helper()
 	if err := term.Type(keys); err != nil {
@@ -169,9 +177,7 @@ func TestOnATerminal(t *testing.T) {
 	if got, err := term.Ended(limit); err != nil || got != 0 {
 		t.Errorf("exit code %d, %v", got, err)
 	}
-	if err := term.Restored(); err != nil {
-		t.Error(err)
-	}
+	tidy(t, term)
 	c.leavesNothing(t, proxy)
 	c.leavesNothing(t, screen)
 }
@@ -215,9 +221,7 @@ func TestErrorOnATerminal(t *testing.T) {
 	if got, err := term.Ended(limit); err != nil || got != lines.ExitCannotTell || !strings.Contains(diagnostics.String(), "no pod has the label") {
 		t.Errorf("exit code %d, %v, %s", got, err, &diagnostics)
 	}
-	if err := term.Restored(); err != nil {
-		t.Error(err)
-	}
+	tidy(t, term)
 	c.leavesNothing(t, is)
 }
 
