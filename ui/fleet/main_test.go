@@ -21,10 +21,14 @@ import (
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
 	case "kubectl-plegtop":
-		os.Exit(crash.Status(Run(os.Args[1:], look(), func(err error, code int) int {
+		code := Run(os.Args[1:], look(), func(err error, code int) int {
 			fmt.Fprintln(os.Stderr, "plegtop:", err)
 			return code
-		})))
+		})
+		if file := os.Getenv("PEAK"); file != "" && crash.IsChild() {
+			notePeak(file)
+		}
+		os.Exit(crash.Status(code))
 	case "kubectl":
 		kubectlMain(os.Args[1:])
 	}
@@ -75,6 +79,9 @@ func kubectlProxy(socket, cluster string, lives io.Writer) {
 		}
 		return reply{body: string(sick)}
 	}}
+	if cluster == "--context=many" {
+		s = big()
+	}
 	fmt.Println("Starting to serve on " + socket)
 	http.Serve(l, s)
 }
@@ -87,7 +94,7 @@ type called struct {
 }
 
 // call makes the program ready to be started.
-func call(t *testing.T, args ...string) called {
+func call(t testing.TB, args ...string) called {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -112,12 +119,12 @@ func call(t *testing.T, args ...string) called {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	sick, err := filepath.Abs(filepath.Join("testdata", "check", "hung-update.json"))
+	answers, err := filepath.Abs(filepath.Join("testdata", "check"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command(filepath.Join(dir, "kubectl-plegtop"), args...)
-	c.Env = append(os.Environ(), "PATH="+dir, "TMPDIR="+tmp, "LIVES="+l.Addr().String(), "SICK="+sick, "TERM=xterm-256color", "NO_COLOR=")
+	c.Env = append(os.Environ(), "PATH="+dir, "TMPDIR="+tmp, "LIVES="+l.Addr().String(), "SICK="+answers+"/hung-update.json", "SOUND="+answers+"/quiet.json", "TERM=xterm-256color", "NO_COLOR=")
 	return called{c, tmp, l}
 }
 
@@ -128,7 +135,7 @@ type living struct {
 }
 
 // started waits for a kubectl.
-func (c called) started(t *testing.T) living {
+func (c called) started(t testing.TB) living {
 	t.Helper()
 	conn, err := c.kubectl.Accept()
 	if err != nil {
@@ -141,7 +148,7 @@ func (c called) started(t *testing.T) living {
 }
 
 // line waits for what kubectl says next.
-func (l living) line(t *testing.T) string {
+func (l living) line(t testing.TB) string {
 	t.Helper()
 	line, err := l.ReadString('\n')
 	if err != nil {
@@ -151,7 +158,7 @@ func (l living) line(t *testing.T) string {
 }
 
 // leavesNothing waits for the end of a kubectl, and looks for what lies about.
-func (c called) leavesNothing(t *testing.T, is living) {
+func (c called) leavesNothing(t testing.TB, is living) {
 	t.Helper()
 	if _, err := io.Copy(io.Discard, is); err != nil {
 		t.Fatal(err)
@@ -162,7 +169,7 @@ func (c called) leavesNothing(t *testing.T, is living) {
 }
 
 // code returns the exit code of a program that has ended.
-func code(t *testing.T, err error) int {
+func code(t testing.TB, err error) int {
 	t.Helper()
 	if err == nil {
 		return 0

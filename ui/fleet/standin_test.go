@@ -21,6 +21,7 @@ type standIn struct {
 	nodes  []string          // nil: they may not be listed
 	check  func(i int) reply // what pod i says
 	phase  map[int]string    // of pods that are not Running
+	unread string            // in each pod
 	status func(i int) int   // of the pod's own answer; nil for 200
 
 	mu          sync.Mutex
@@ -86,7 +87,7 @@ func (s *standIn) pod(i int) object {
 		phase = "Running"
 	}
 	return object{
-		"metadata": object{"namespace": "kube-system", "name": fmt.Sprintf("plegtop-%d", i), "managedFields": []object{{"manager": "kubelet", "fieldsV1": object{"f:status": object{}}}}},
+		"metadata": object{"namespace": "kube-system", "name": fmt.Sprintf("plegtop-%d", i), "managedFields": []object{{"manager": "kubelet", "fieldsV1": s.unread}}},
 		"spec":     object{"nodeName": s.pods[i], "containers": []object{{"name": "plegtop", "image": "plegtop"}}},
 		"status":   object{"phase": phase, "containerStatuses": []object{{"name": "plegtop", "state": object{"running": object{}}}}},
 	}
