@@ -125,21 +125,6 @@ func (p *proxy) follow(ctx context.Context, f *fleet, to chan<- news) {
 	}
 }
 
-// fleet returns the nodes that can be asked through the proxy.
-func (p *proxy) fleet(namespace string) *fleet { return &fleet{api{p.client()}, namespace} }
-
-// told returns err, or what kubectl has said where that has ended.
-func (p *proxy) told(err error) error {
-	select {
-	case <-p.ended:
-		if err != nil {
-			return fmt.Errorf("kubectl proxy ended: %s", p.said.last())
-		}
-	default:
-	}
-	return err
-}
-
 // enter puts kubectl in the place of this process, which runs the screen on the node. It returns
 // only with an error.
 func (o options) enter() error {

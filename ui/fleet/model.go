@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -210,9 +211,9 @@ func (m *model) open() tea.Cmd {
 		m.said = "no screen there: the pod does not run (" + n.Why + ")"
 		return nil
 	}
-	c, said := m.kubectl.screen(m.ctx, n.Namespace, n.Pod), new(words)
+	c, said := m.kubectl.screen(m.ctx, n.Namespace, n.Pod), new(bytes.Buffer)
 	c.Stderr = said // what kubectl says of itself: the rest is the pod's
 	return func() tea.Msg {
-		return terminal.LendMsg{To: c, Ended: func(err error) tea.Msg { return returned{n.Name, err, said.last()} }}
+		return terminal.LendMsg{To: c, Ended: func(err error) tea.Msg { return returned{n.Name, err, last(said)} }}
 	}
 }

@@ -1,10 +1,13 @@
 package fleet
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -12,7 +15,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -52,11 +54,8 @@ type proxy struct {
 	socket string
 	ended  chan struct{} // closed when kubectl has ended, and the folder is gone
 	cancel context.CancelFunc
-	said   words
+	said   bytes.Buffer // by kubectl of what is wrong; to be read once it has ended
 }
-
-// serving is what kubectl says once the socket is there.
-const serving = "Starting to serve"
 
 // openProxy starts kubectl and returns once it serves. [proxy.close] has to be called.
 func openProxy(ctx context.Context, k kubectl) (*proxy, error) {
@@ -65,47 +64,56 @@ func openProxy(ctx context.Context, k kubectl) (*proxy, error) {
 		return nil, fmt.Errorf("make a folder for the socket of kubectl proxy: %w", err)
 	}
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	p := &proxy{socket: filepath.Join(dir, "api"), ended: make(chan struct{}), cancel: cancel, said: words{until: serving, seen: make(chan struct{})}}
+	defer context.AfterFunc(ctx, cancel)() // while it starts
+	p := &proxy{socket: filepath.Join(dir, "api"), ended: make(chan struct{}), cancel: cancel}
 	c := k.command(run, "proxy", "--unix-socket="+p.socket, "--reject-methods=POST,PUT,PATCH,DELETE")
-	c.Stdout, c.Stderr, c.SysProcAttr = &p.said, &p.said, crash.Aside()
-	started := make(chan error, 1)
+	c.Stderr, c.SysProcAttr = &p.said, crash.Aside()
+	out, in := io.Pipe()
+	c.Stdout = in
 	go func() {
 		defer close(p.ended)
 		defer os.RemoveAll(dir)
 		runtime.LockOSThread() // kubectl ends with the thread that started it
-		err := c.Start()
-		if started <- err; err == nil {
-			_ = c.Wait() // what was wrong it has said
+		if err := c.Start(); err != nil {
+			in.CloseWithError(startError(err))
+			return
 		}
+		_ = c.Wait() // what is wrong it has said
+		in.Close()
 	}()
-	if err := <-started; err != nil {
-		p.close()
-		return nil, startError(err)
-	}
-	select {
-	case <-p.said.seen:
+	if _, err = bufio.NewReader(out).ReadString('\n'); err == nil { // it says that it serves
+		go io.Copy(io.Discard, out)
 		return p, nil
-	case <-p.ended:
-		err = fmt.Errorf("kubectl proxy ended: %s", p.said.last())
-	case <-ctx.Done():
-		err = context.Cause(ctx)
 	}
 	p.close()
-	return nil, err
-}
-
-// startError says why kubectl cannot be run, and what to do.
-func startError(err error) error {
-	if errors.Is(err, exec.ErrNotFound) {
-		return errors.New("kubectl is not in PATH: install it, since it alone knows the way to the cluster")
+	if errors.Is(err, io.EOF) {
+		err = cmp.Or(context.Cause(ctx), p.told(err))
 	}
-	return fmt.Errorf("start kubectl: %w", err)
+	return nil, err
 }
 
 // close ends kubectl and returns when nothing is left of it. It may be called twice.
 func (p *proxy) close() {
 	p.cancel()
 	<-p.ended
+}
+
+// told returns err, or what kubectl has said where that has ended.
+func (p *proxy) told(err error) error {
+	select {
+	case <-p.ended:
+		if err != nil {
+			return errors.New("kubectl proxy ended: " + last(&p.said))
+		}
+	default:
+	}
+	return err
+}
+
+// last returns the last line of what was said, fit to be shown.
+func last(said *bytes.Buffer) string {
+	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+	return text.Clean(lines[len(lines)-1])
 }
 
 // client returns what speaks to the API server, whatever the host is called.
@@ -118,35 +126,13 @@ func (p *proxy) client() *http.Client {
 	}}
 }
 
-// words keep the first of what a program says, and close seen once that has until in it.
-type words struct {
-	until string
-	seen  chan struct{}
+// fleet returns the nodes that can be asked through the proxy.
+func (p *proxy) fleet(namespace string) *fleet { return &fleet{api{p.client()}, namespace} }
 
-	mu   sync.Mutex
-	text []byte
-}
-
-const wordsMost = 4 << 10
-
-// Write takes all, and keeps what there is room for.
-func (w *words) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	had := w.has()
-	w.text = append(w.text, p[:min(len(p), wordsMost-len(w.text))]...)
-	if !had && w.has() {
-		close(w.seen)
+// startError says why kubectl cannot be run, and what to do.
+func startError(err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return errors.New("kubectl is not in PATH: install it, since it alone knows the way to the cluster")
 	}
-	return len(p), nil
-}
-
-func (w *words) has() bool { return w.until != "" && bytes.Contains(w.text, []byte(w.until)) }
-
-// last returns the last line, fit to be shown.
-func (w *words) last() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(w.text)), "\n")
-	return text.Clean(lines[len(lines)-1])
+	return fmt.Errorf("start kubectl: %w", err)
 }
