@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,56 +22,55 @@ const (
 type fleet struct {
 	api       api
 	namespace string // of the DaemonSet; empty if it may be in any
+
+	rounds int // that were begun
+	pods   []pod
+	names  []string // of all nodes
 }
 
-// look asks all nodes once. As long as that takes it shows how far it is, if that is not nil.
+// look asks all nodes once, and shows now and then how far it is.
 func (f *fleet) look(ctx context.Context, show func(Round)) (Round, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	r := Round{At: time.Now()}
-	pods, err := f.pods(ctx)
-	if err != nil {
+	if err := f.list(ctx); err != nil {
 		return r, err
 	}
-	names, err := f.api.nodes(ctx)
-	if err != nil {
-		return r, err
-	}
-	nodes := joined(pods, names)
+	nodes := joined(f.pods, f.names)
 	done := f.ask(ctx, nodes)
 	ticks := time.NewTicker(pace)
 	defer ticks.Stop()
 	for answered := 0; answered < len(nodes); {
 		select {
 		case a := <-done:
+			if a.err != nil {
+				return r, a.err
+			}
 			*nodes[a.index] = a.node
 			answered++
 		case <-ticks.C:
-			if show != nil {
-				show(snapshot(r.At, nodes))
-			}
+			show(snapshot(r.At, nodes))
 		}
-	}
-	if err := context.Cause(ctx); err != nil {
-		return r, err
 	}
 	r = snapshot(r.At, nodes)
 	r.Done = true
-	return r, forbidden(r.Nodes)
+	return r, context.Cause(ctx)
 }
 
-// pods returns the pods of the DaemonSet, or an error if there are none.
-func (f *fleet) pods(ctx context.Context) ([]pod, error) {
-	pods, err := f.api.pods(ctx, f.namespace, "")
-	if err == nil && len(pods) == 0 {
-		err = fmt.Errorf("no pod has the label %s%s: apply docs/deploy/daemonset.yaml, or name the right cluster with --context", Label, inNamespace(f.namespace))
+// list finds the pods of the DaemonSet, and the nodes. Where that is more than one answer of the API
+// server, which may read them from its store, it is every sixth round: each minute.
+func (f *fleet) list(ctx context.Context) (err error) {
+	if f.rounds++; f.rounds%6 != 1 && len(f.pods) > page {
+		return nil
 	}
-	return pods, err
-}
-
-func inNamespace(name string) string {
-	if name == "" {
-		return ""
+	if f.pods, err = f.api.pods(ctx, f.namespace, ""); err != nil {
+		return err
 	}
-	return " in namespace " + name
+	if len(f.pods) == 0 {
+		return fmt.Errorf("no pod in %s has the label %s: apply docs/deploy/daemonset.yaml, or name the right cluster with --context", cmp.Or(f.namespace, "any namespace"), Label)
+	}
+	f.names, err = f.api.nodes(ctx)
+	return err
 }
 
 // joined returns a node for each pod, and for each name that has none. Of two pods on a node the
@@ -112,27 +112,11 @@ func snapshot(at time.Time, nodes []*Node) Round {
 	return r
 }
 
-// forbidden returns an error if nobody may be asked at all.
-func forbidden(nodes []*Node) error {
-	why := ""
-	for _, n := range nodes {
-		switch {
-		case n.denied:
-			why = n.Why
-		case n.State != NotRunning && n.State != NoPod:
-			return nil
-		}
-	}
-	if why == "" {
-		return nil
-	}
-	return explained("ask the pods", &refusal{Code: http.StatusForbidden, Kind: "Status", Message: why})
-}
-
-// A told is a node, by its place, with what came of asking it.
+// A told is a node, by its place, with what came of asking it, or why nobody may be asked.
 type told struct {
 	index int
 	node  Node
+	err   error
 }
 
 // ask asks all nodes that can be asked, so many at once, and returns a channel with each of all
@@ -141,16 +125,16 @@ func (f *fleet) ask(ctx context.Context, nodes []*Node) <-chan told {
 	done, next := make(chan told, len(nodes)), make(chan told, len(nodes))
 	for i, n := range nodes {
 		if n.State == Asking {
-			next <- told{i, *n}
+			next <- told{index: i, node: *n}
 		} else {
-			done <- told{i, *n}
+			done <- told{index: i, node: *n}
 		}
 	}
 	close(next)
 	for range width {
 		go func() {
 			for t := range next {
-				f.check(ctx, &t.node)
+				t.err = f.check(ctx, &t.node)
 				done <- t
 			}
 		}()
@@ -158,8 +142,8 @@ func (f *fleet) ask(ctx context.Context, nodes []*Node) <-chan told {
 	return done
 }
 
-// check asks one node.
-func (f *fleet) check(ctx context.Context, n *Node) {
+// check asks one node. Its error is that whoever asks has not the right.
+func (f *fleet) check(ctx context.Context, n *Node) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	path := "/api/v1/namespaces/" + url.PathEscape(n.Namespace) + "/pods/" + url.PathEscape(n.Pod) + ":" + port + "/proxy/check"
@@ -167,16 +151,18 @@ func (f *fleet) check(ctx context.Context, n *Node) {
 	err := f.api.get(ctx, path, "application/json", checkMost, &a)
 	r, of := errors.AsType[*refusal](err)
 	switch {
+	case of && r.Code == http.StatusForbidden:
+		return explained("ask the pods", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		n.miss(NoAnswer, fmt.Sprintf("in %v", within))
 	case of && r.Kind == "" && r.Code < http.StatusInternalServerError, errors.Is(err, errGarbled):
 		n.miss(NotPlegtop, err.Error())
 	case err != nil:
 		n.miss(Refused, err.Error())
-		n.denied = of && r.Code == http.StatusForbidden
 	case !strings.HasPrefix(a.Schema, checkSchema):
 		n.miss(NotPlegtop, "its answer has no schema "+checkSchema+"1")
 	default:
 		n.take(&a)
 	}
+	return nil
 }

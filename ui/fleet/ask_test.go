@@ -70,7 +70,7 @@ func TestEveryNodeHasItsRow(t *testing.T) {
 		return reply{body: good}
 	}
 	f := s.serve(t, func(rt http.RoundTripper) http.RoundTripper { g.RoundTripper = rt; return g })
-	r, err := f.look(t.Context(), nil)
+	r, err := f.look(t.Context(), func(Round) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestRoundEndsInTime(t *testing.T) {
 			}
 			return reply{body: good, wait: func() { time.Sleep(20 * time.Millisecond) }}
 		}}
-		f := &fleet{api{&http.Client{Transport: inBubble{s}}}, ""}
+		f := &fleet{api: api{&http.Client{Transport: inBubble{s}}}}
 		began, shown := time.Now(), 0
 		last := many
 		r, err := f.look(t.Context(), func(r Round) {
@@ -140,7 +140,7 @@ func TestFollow(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		to := make(chan news, 1)
 		p := &proxy{ended: make(chan struct{})}
-		go p.follow(ctx, &fleet{api{&http.Client{Transport: inBubble{s}}}, ""}, to)
+		go p.follow(ctx, &fleet{api: api{&http.Client{Transport: inBubble{s}}}}, to)
 		var began []time.Time
 		for len(began) < 3 {
 			if n := <-to; n.err != nil {
@@ -197,7 +197,7 @@ func TestWhatComesOfANode(t *testing.T) {
 				if tt.code != 0 {
 					s.status = func(int) int { return tt.code }
 				}
-				r, err := (&fleet{api{&http.Client{Transport: inBubble{s}}}, ""}).look(t.Context(), nil)
+				r, err := (&fleet{api: api{&http.Client{Transport: inBubble{s}}}}).look(t.Context(), func(Round) {})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -219,7 +219,7 @@ func TestWhatIsDoneAboutErrors(t *testing.T) {
 		change func(*standIn) http.Handler
 		want   string
 	}{
-		"no DaemonSet": {func(s *standIn) http.Handler { s.pods = nil; return s }, "no pod has the label app.kubernetes.io/name=plegtop: apply docs/deploy/daemonset.yaml"},
+		"no DaemonSet": {func(s *standIn) http.Handler { s.pods = nil; return s }, "no pod in any namespace has the label app.kubernetes.io/name=plegtop: apply docs/deploy/daemonset.yaml"},
 		"no pods": {func(*standIn) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { refuse(w, 403, "pods is forbidden") })
 		}, "list pods: pods is forbidden; docs/deploy/rbac.yaml has the rights"},
@@ -239,9 +239,26 @@ func TestWhatIsDoneAboutErrors(t *testing.T) {
 		}, "ask the pods: pods \"plegtop-0\" is forbidden: cannot get resource \"pods/proxy\"; docs/deploy/rbac.yaml"},
 	} {
 		s := &standIn{pods: named(3), nodes: named(5)}
-		f := &fleet{api{&http.Client{Transport: inBubble{tt.change(s)}}}, ""}
-		if _, err := f.look(t.Context(), nil); err == nil || !strings.Contains(err.Error(), tt.want) {
+		f := &fleet{api: api{&http.Client{Transport: inBubble{tt.change(s)}}}}
+		if _, err := f.look(t.Context(), func(Round) {}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", name, err, tt.want)
+		}
+	}
+}
+
+// TestBigClustersAreListedSeldom holds that a list of several pages is taken every sixth round.
+func TestBigClustersAreListedSeldom(t *testing.T) {
+	good := said(t, "quiet")
+	for n, want := range map[int]int{page: 7 * 2, page + 1: 2 * 3} { // of pods, and of nodes, which nobody may list
+		s := &standIn{pods: named(n), check: func(int) reply { return reply{body: good} }}
+		f := &fleet{api: api{&http.Client{Transport: inBubble{s}}}}
+		for range 7 {
+			if _, err := f.look(t.Context(), func(Round) {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(s.lists) != want {
+			t.Errorf("%d pods: %d lists in 7 rounds, want %d", n, len(s.lists), want)
 		}
 	}
 }
@@ -249,8 +266,8 @@ func TestWhatIsDoneAboutErrors(t *testing.T) {
 // TestNamespace holds that in a namespace that is named no right on others is needed.
 func TestNamespace(t *testing.T) {
 	s := &standIn{pods: named(2), check: func(int) reply { return reply{body: said(t, "quiet")} }}
-	f := &fleet{api{&http.Client{Transport: inBubble{s}}}, "kube-system"}
-	if r, err := f.look(t.Context(), nil); err != nil || r.code() != lines.ExitOK {
+	f := &fleet{api: api{&http.Client{Transport: inBubble{s}}}, namespace: "kube-system"}
+	if r, err := f.look(t.Context(), func(Round) {}); err != nil || r.code() != lines.ExitOK {
 		t.Errorf("%v", err)
 	}
 	if !strings.HasPrefix(s.lists[0], "/api/v1/namespaces/kube-system/pods?") {
@@ -261,7 +278,7 @@ func TestNamespace(t *testing.T) {
 // TestOn holds how the pod on a node is found, and what is said where there is none.
 func TestOn(t *testing.T) {
 	s := &standIn{pods: []string{"worker-17", "worker-18"}, phase: map[int]string{1: "Pending"}}
-	f := &fleet{api{&http.Client{Transport: inBubble{s}}}, ""}
+	f := &fleet{api: api{&http.Client{Transport: inBubble{s}}}}
 	for node, want := range map[string]string{
 		"worker-17": "", "worker-18": "does not run: Pending", "worker-71": `no pod of plegtop is on a node called "worker-71"; did you mean worker-17`,
 	} {
@@ -275,7 +292,7 @@ func TestOn(t *testing.T) {
 // TestOfTwoPodsOneIsAsked holds that while a DaemonSet is rolled out a node is one row.
 func TestOfTwoPodsOneIsAsked(t *testing.T) {
 	s := &standIn{pods: []string{"a", "a", "b", "b"}, phase: map[int]string{0: "Failed", 3: "Failed"}, check: func(int) reply { return reply{body: said(t, "quiet")} }}
-	r, err := (&fleet{api{&http.Client{Transport: inBubble{s}}}, ""}).look(t.Context(), nil)
+	r, err := (&fleet{api: api{&http.Client{Transport: inBubble{s}}}}).look(t.Context(), func(Round) {})
 	if err != nil || len(r.Nodes) != 2 || r.counts().Sound != 2 {
 		t.Errorf("%v: %+v", err, r.counts())
 	}
@@ -287,7 +304,7 @@ func TestCulprit(t *testing.T) {
 		"hung-update": "runc update (5m) of payments/api-", "status-lock": "default/nfs-client-", "crashloop": "staging/mailer-", "quiet": "",
 	} {
 		s := &standIn{pods: named(1), check: func(int) reply { return reply{body: said(t, name)} }}
-		r, err := (&fleet{api{&http.Client{Transport: inBubble{s}}}, ""}).look(t.Context(), nil)
+		r, err := (&fleet{api: api{&http.Client{Transport: inBubble{s}}}}).look(t.Context(), func(Round) {})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,3 +1,11 @@
+// Package fleet is `kubectl plegtop`: the headlines of all nodes on which plegtop runs as a
+// DaemonSet, the worst first. docs/fleet.md is for who uses it.
+//
+// It asks the API server alone, through a `kubectl proxy` of its own on a socket in a private
+// folder: kubeconfig, credentials and plug-ins for them are kubectl's, and never read here. It
+// only reads: the pods of the DaemonSet, the names of the nodes, and `/check` of each pod
+// through the API server's proxy to pods. Names and texts of others are cleaned where they are
+// written; the body of every answer is read up to a limit.
 package fleet
 
 import (
@@ -59,7 +67,7 @@ func (o options) once(look Look) (code int, err error) {
 		return lines.ExitCannotTell, err
 	}
 	defer p.close()
-	r, err := p.fleet(o.namespace).look(ctx, nil)
+	r, err := p.fleet(o.namespace).look(ctx, func(Round) {})
 	if err != nil {
 		return lines.ExitCannotTell, p.told(err)
 	}
@@ -158,12 +166,12 @@ func (f *fleet) on(ctx context.Context, node string) (*pod, error) {
 	if why != "" {
 		return nil, fmt.Errorf("the pod of plegtop on %s does not run: %s", node, why)
 	}
-	if pods, err = f.pods(ctx); err != nil {
+	if err := f.list(ctx); err != nil {
 		return nil, err
 	}
-	names := make([]string, len(pods))
-	for i := range pods {
-		names[i] = pods[i].Spec.NodeName
+	names := make([]string, len(f.pods))
+	for i := range f.pods {
+		names[i] = f.pods[i].Spec.NodeName
 	}
 	return nil, fmt.Errorf("no pod of plegtop is on a node called %q%s", node, keymap.Meant(keymap.Nearest(node, names)))
 }

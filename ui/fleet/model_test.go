@@ -54,7 +54,7 @@ func mixed(t *testing.T) Round {
 	for i, name := range []string{"hung-update", "status-lock", "crashloop", "quiet", "quiet"} {
 		r.Nodes = append(r.Nodes, &Node{Name: fmt.Sprintf("ip-10-0-1-%d.eu-west-1.compute.internal", i), Namespace: "kube-system", Pod: fmt.Sprintf("plegtop-%d", i)})
 		s := &standIn{pods: named(1), check: func(int) reply { return reply{body: said(t, name)} }}
-		got, err := s.serve(t, nil).look(t.Context(), nil)
+		got, err := s.serve(t, nil).look(t.Context(), func(Round) {})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,8 +51,6 @@ type Node struct {
 	Severity  diagnose.Severity  `line:"severity"`           // of the worst that is known
 	Headline  *diagnose.Headline `line:"headline,omitempty"` // nil unless it has answered
 	Culprit   string             `line:"culprit,omitempty"`  // who holds up what waits, or whom the worst finding is about
-
-	denied bool // refused since whoever asks has not the right
 }
 
 // take takes over what came of asking the node.

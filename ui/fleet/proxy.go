@@ -127,7 +127,9 @@ func (p *proxy) client() *http.Client {
 }
 
 // fleet returns the nodes that can be asked through the proxy.
-func (p *proxy) fleet(namespace string) *fleet { return &fleet{api{p.client()}, namespace} }
+func (p *proxy) fleet(namespace string) *fleet {
+	return &fleet{api: api{p.client()}, namespace: namespace}
+}
 
 // startError says why kubectl cannot be run, and what to do.
 func startError(err error) error {

@@ -218,7 +218,7 @@ func TestErrorOnATerminal(t *testing.T) {
 	c.Stderr = &diagnostics
 	term := c.onTerminal(t)
 	is := c.started(t)
-	if got, err := term.Ended(limit); err != nil || got != lines.ExitCannotTell || !strings.Contains(diagnostics.String(), "no pod has the label") {
+	if got, err := term.Ended(limit); err != nil || got != lines.ExitCannotTell || !strings.Contains(diagnostics.String(), "no pod in any namespace has the label") {
 		t.Errorf("exit code %d, %v, %s", got, err, &diagnostics)
 	}
 	tidy(t, term)

@@ -162,7 +162,7 @@ func (s *standIn) serve(t testing.TB, around func(http.RoundTripper) http.RoundT
 	if around != nil {
 		client.Transport = around(client.Transport)
 	}
-	return &fleet{api{client}, ""}
+	return &fleet{api: api{client}}
 }
 
 // inBubble asks the API in the goroutine that asks, so that time may be counted.
