@@ -133,14 +133,19 @@ func TestRoundEndsInTime(t *testing.T) {
 func TestFollow(t *testing.T) {
 	good := said(t, "quiet")
 	synctest.Test(t, func(t *testing.T) {
-		took := time.Second
-		s := &standIn{pods: named(1), check: func(int) reply {
-			return reply{body: good, wait: func() { time.Sleep(took) }}
-		}}
+		var gone atomic.Bool
+		s := &standIn{pods: named(1), check: func(int) reply { return reply{body: good, wait: func() { time.Sleep(time.Second) }} }}
+		api := api{&http.Client{Transport: inBubble{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if gone.Load() {
+				refuse(w, http.StatusBadGateway, "")
+			} else {
+				s.ServeHTTP(w, r)
+			}
+		})}}}
 		ctx, cancel := context.WithCancel(t.Context())
 		to := make(chan news, 1)
 		p := &proxy{ended: make(chan struct{})}
-		go p.follow(ctx, &fleet{api: api{&http.Client{Transport: inBubble{s}}}}, to)
+		go p.follow(ctx, &fleet{api: api}, to)
 		var began []time.Time
 		for len(began) < 3 {
 			if n := <-to; n.err != nil {
@@ -153,7 +158,7 @@ func TestFollow(t *testing.T) {
 			t.Errorf("rounds began %v and %v after each other", a, b)
 		}
 		close(p.ended)
-		s.pods = nil
+		gone.Store(true)
 		for n := range to {
 			if n.err != nil {
 				if !strings.Contains(n.err.Error(), "kubectl proxy ended") {
