@@ -18,7 +18,8 @@ const (
 	// Label is what the pods of the DaemonSet are known by.
 	Label = "app.kubernetes.io/name=plegtop"
 
-	port = "9469" // of plegtop serve
+	port      = "9469"    // of plegtop serve
+	container = "plegtop" // of the pods
 
 	page        = 500      // objects in one answer to a list
 	pageMost    = 32 << 20 // bytes of it: 64 KiB an object, where a big one has 20
@@ -121,6 +122,7 @@ type pod struct {
 	Status   struct {
 		Phase, Reason     string
 		ContainerStatuses []struct {
+			Name  string
 			State struct{ Waiting struct{ Reason string } }
 		}
 	}
@@ -129,7 +131,7 @@ type pod struct {
 // missing says why a pod cannot be asked; empty if it can.
 func (p *pod) missing() string {
 	for _, c := range p.Status.ContainerStatuses {
-		if c.State.Waiting.Reason != "" {
+		if c.Name == container && c.State.Waiting.Reason != "" {
 			return c.State.Waiting.Reason
 		}
 	}

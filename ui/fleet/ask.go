@@ -40,20 +40,23 @@ func (f *fleet) look(ctx context.Context, show func(Round)) (Round, error) {
 	done := f.ask(ctx, nodes)
 	ticks := time.NewTicker(pace)
 	defer ticks.Stop()
-	for answered := 0; answered < len(nodes); {
+	var denied []error
+	for left := len(nodes); left > 0; {
 		select {
 		case a := <-done:
-			if a.err != nil {
-				return r, a.err
-			}
 			*nodes[a.index] = a.node
-			answered++
+			if left--; a.err != nil {
+				denied = append(denied, a.err)
+			}
 		case <-ticks.C:
 			show(snapshot(r.At, nodes))
 		}
 	}
 	r = snapshot(r.At, nodes)
 	r.Done = true
+	if asked := len(nodes) - r.unasked(); asked > 0 && len(denied) == asked { // one that says so may lie
+		return r, denied[0]
+	}
 	return r, context.Cause(ctx)
 }
 
@@ -112,11 +115,11 @@ func snapshot(at time.Time, nodes []*Node) Round {
 	return r
 }
 
-// A told is a node, by its place, with what came of asking it, or why nobody may be asked.
+// A told is a node, by its place, with what came of asking it.
 type told struct {
 	index int
 	node  Node
-	err   error
+	err   error // it may not be asked
 }
 
 // ask asks all nodes that can be asked, so many at once, and returns a channel with each of all
@@ -142,7 +145,7 @@ func (f *fleet) ask(ctx context.Context, nodes []*Node) <-chan told {
 	return done
 }
 
-// check asks one node. Its error is that whoever asks has not the right.
+// check asks one node. Its error is that whoever asks has not the right, as it seems.
 func (f *fleet) check(ctx context.Context, n *Node) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -151,14 +154,14 @@ func (f *fleet) check(ctx context.Context, n *Node) error {
 	err := f.api.get(ctx, path, "application/json", checkMost, &a)
 	r, of := errors.AsType[*refusal](err)
 	switch {
-	case of && r.Code == http.StatusForbidden:
-		return explained("ask the pods", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		n.miss(NoAnswer, fmt.Sprintf("in %v", within))
 	case of && r.Kind == "" && r.Code < http.StatusInternalServerError, errors.Is(err, errGarbled):
 		n.miss(NotPlegtop, err.Error())
 	case err != nil:
-		n.miss(Refused, err.Error())
+		if n.miss(Refused, err.Error()); of && r.Code == http.StatusForbidden {
+			return explained("ask the pods", err)
+		}
 	case !strings.HasPrefix(a.Schema, checkSchema):
 		n.miss(NotPlegtop, "its answer has no schema "+checkSchema+"1")
 	default:

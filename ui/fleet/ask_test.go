@@ -268,6 +268,22 @@ func TestBigClustersAreListedSeldom(t *testing.T) {
 	}
 }
 
+// TestHostilePods holds that a pod leads nobody anywhere, and ends nothing for the others.
+func TestHostilePods(t *testing.T) {
+	good := said(t, "quiet")
+	s := &standIn{pods: named(3)}
+	s.check = func(i int) reply {
+		return []reply{{body: good}, {code: 403, body: "you may not"}, {body: good, to: "/api/v1/namespaces/kube-system/secrets"}}[i]
+	}
+	r, err := s.serve(t, nil).look(t.Context(), func(Round) {})
+	if err != nil || r.counts().Sound != 1 || r.counts().Unanswered != 2 {
+		t.Errorf("%v, %+v", err, r.counts())
+	}
+	if len(s.lists) != 2 {
+		t.Errorf("the API was asked for %v", s.lists)
+	}
+}
+
 // TestNamespace holds that in a namespace that is named no right on others is needed.
 func TestNamespace(t *testing.T) {
 	s := &standIn{pods: named(2), check: func(int) reply { return reply{body: said(t, "quiet")} }}

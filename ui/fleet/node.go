@@ -132,6 +132,16 @@ func (r *Round) sort() {
 	})
 }
 
+// unasked returns how many nodes nobody could ask.
+func (r *Round) unasked() (n int) {
+	for _, of := range r.Nodes {
+		if of.State == NotRunning || of.State == NoPod {
+			n++
+		}
+	}
+	return n
+}
+
 // Counts are how many nodes there are, and of which kind.
 type Counts struct {
 	Nodes      int `line:"nodes"`

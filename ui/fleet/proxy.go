@@ -44,7 +44,7 @@ func (k kubectl) command(ctx context.Context, args ...string) *exec.Cmd {
 // screen returns the call that runs plegtop's screen in a pod.
 func (k kubectl) screen(ctx context.Context, namespace, pod string) *exec.Cmd {
 	k.namespace = namespace
-	c := k.command(ctx, "exec", "-it", "pod/"+pod, "-c", "plegtop", "--", "plegtop") // pod/ is before what could else be a flag
+	c := k.command(ctx, "exec", "-it", "pod/"+pod, "-c", container, "--", "plegtop") // pod/ is before what could else be a flag
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	return c
 }
@@ -116,9 +116,11 @@ func last(said *bytes.Buffer) string {
 	return text.Clean(lines[len(lines)-1])
 }
 
-// client returns what speaks to the API server, whatever the host is called.
+// client returns what speaks to the API server, whatever the host is called. It goes nowhere that an
+// answer leads to: that may be a pod's.
 func (p *proxy) client() *http.Client {
-	return &http.Client{Transport: &http.Transport{
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &http.Client{CheckRedirect: stay, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", p.socket)
 		},

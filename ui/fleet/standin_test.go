@@ -36,6 +36,7 @@ type reply struct {
 	body string
 	hang bool   // until the client gives up
 	wait func() // before it
+	to   string // where it leads; empty for nowhere
 }
 
 var checkPath = regexp.MustCompile(`^/api/v1/namespaces/kube-system/pods/plegtop-(\d+):9469/proxy/check$`)
@@ -138,6 +139,10 @@ func (s *standIn) answer(w http.ResponseWriter, r *http.Request, i int) {
 	}
 	if is.code != 0 {
 		refuse(w, is.code, is.body)
+		return
+	}
+	if is.to != "" {
+		http.Redirect(w, r, is.to, http.StatusFound)
 		return
 	}
 	if s.status != nil {
