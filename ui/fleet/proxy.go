@@ -82,7 +82,7 @@ func openProxy(ctx context.Context, k kubectl) (*proxy, error) {
 		in.Close()
 	}()
 	if _, err = bufio.NewReader(out).ReadString('\n'); err == nil { // it says that it serves
-		go io.Copy(io.Discard, out)
+		go func() { _, _ = io.Copy(io.Discard, out) }() // so that it can go on
 		return p, nil
 	}
 	p.close()
