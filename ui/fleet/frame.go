@@ -137,7 +137,7 @@ func (m *model) help(d *widget.Doc) {
 		keys.Add(widget.Fact(e.Binding.Help().Key, widget.Plain, e.Binding.Help().Desc))
 	}
 	no := widget.Section{Title: "Nodes that have not answered"}
-	for _, s := range states {
+	for _, s := range states[NoAnswer:] {
 		no.Add(widget.Fact(s.word, widget.Plain, s.help))
 	}
 	rest := widget.Section{Title: "The table"}

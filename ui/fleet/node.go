@@ -14,32 +14,33 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// A State says whether a node has answered, and if not, why. It is a word of the JSON contract.
-type State string
+// A State says whether a node has answered, and if not, why: the likeliest to be sick first.
+type State uint8
 
 // The states.
 const (
-	Answered   State = "answered"
-	Asking     State = "asking"      // nobody knows yet; never in what is written
-	NotRunning State = "not-running" // the pod of the DaemonSet
-	NoAnswer   State = "no-answer"   // in time
-	Refused    State = "refused"     // by the API server, or by the pod's network
-	NotPlegtop State = "not-plegtop" // something else answers there
-	NoPod      State = "no-pod"      // of the DaemonSet
+	Answered State = iota
+	NoAnswer
+	Refused
+	NotRunning
+	NotPlegtop
+	NoPod
+	Asking // never in what is written
 )
 
-// states has what is shown of a node that has not answered, and what it means.
-var states = []struct {
-	is         State
-	word, help string
-}{
-	{NoAnswer, "NO ANSWER", "the pod gave no answer in 3 s: the node, or its network, may be what hangs"},
-	{Refused, "REFUSED", "the API server did not get to the pod, or you may not: the text says which"},
-	{NotRunning, "NOT RUNNING", "the pod is there and does not run: kubectl describe pod says why"},
-	{NotPlegtop, "NOT PLEGTOP", "something else answers on port " + port + ", or a release that is too old"},
-	{NoPod, "NO POD", "the DaemonSet has no pod on this node: taints and selectors say why"},
-	{Asking, "ASKING", "the answer is awaited"},
+// states has their words of the JSON contract, and what is shown of a node that has not answered.
+var states = [...]struct{ name, word, help string }{
+	Answered:   {name: "answered"},
+	NoAnswer:   {"no-answer", "NO ANSWER", "the pod gave no answer in 3 s: the node, or its network, may be what hangs"},
+	Refused:    {"refused", "REFUSED", "the API server did not get to the pod, or you may not: the text says which"},
+	NotRunning: {"not-running", "NOT RUNNING", "the pod is there and does not run: kubectl describe pod says why"},
+	NotPlegtop: {"not-plegtop", "NOT PLEGTOP", "something else answers on port " + port + ", or a release that is too old"},
+	NoPod:      {"no-pod", "NO POD", "the DaemonSet has no pod on this node: taints and selectors say why"},
+	Asking:     {"asking", "ASKING", "the answer is awaited"},
 }
+
+// String returns the word of the JSON contract.
+func (s State) String() string { return states[s].name }
 
 // A Node is what is known of one node.
 type Node struct {
@@ -76,12 +77,7 @@ func (n *Node) word(t *theme.Theme) (symbol, word string, look theme.Style) {
 		symbol, look = say.HeadlineLook(t, *n.Headline)
 		return symbol, n.Headline.Word, look
 	}
-	for _, s := range states {
-		if s.is == n.State {
-			word = s.word
-		}
-	}
-	return t.Symbols.Unknown, word, theme.When(n.Severity > diagnose.Info, t.Warn, t.Dim)
+	return t.Symbols.Unknown, states[n.State].word, theme.When(n.Severity > diagnose.Info, t.Warn, t.Dim)
 }
 
 // says returns what there is to say beside the word.
@@ -128,7 +124,7 @@ type Round struct {
 // sort puts the worst first.
 func (r *Round) sort() {
 	slices.SortFunc(r.Nodes, func(a, b *Node) int {
-		return cmp.Or(a.rank()-b.rank(), cmp.Compare(a.soon(), b.soon()), strings.Compare(string(a.State), string(b.State)), strings.Compare(a.Name, b.Name))
+		return cmp.Or(a.rank()-b.rank(), cmp.Compare(a.soon(), b.soon()), cmp.Compare(a.State, b.State), strings.Compare(a.Name, b.Name))
 	})
 }
 
