@@ -137,6 +137,10 @@ var rules = map[string]rule{
 	"ui/source":    {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui/pane", "ui/director", "ui/options", "ui/recording"), never: []string{"net"}},
 	"ui/lines":     {ours: append(slices.Clone(seen), "engine/record", "engine/replay", "keymap", "ui/jsonline", "ui/text", "ui/theme", "ui/say", "ui/model", "ui/report", "ui/widget"), never: []string{"net"}},
 	"ui/metrics":   {ours: append(slices.Clone(seen), "engine/quantile", "ui/text"), modules: []string{"github.com/prometheus/..."}},
+	"ui/fleet": {
+		ours:    []string{"engine/diagnose", "keymap", "ui/crash", "ui/jsonline", "ui/lines", "ui/say", "ui/terminal", "ui/text", "ui/theme", "ui/widget"},
+		modules: append(slices.Clone(charm), "github.com/spf13/pflag"),
+	},
 	"ui/e2e":       {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},
 	"ui/recording": {ours: []string{"engine", "engine/diagnose", "engine/record", "engine/smallfile", "ui/options", "ui/pane", "ui/text"}, never: []string{"net"}},
 }

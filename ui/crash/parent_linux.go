@@ -18,6 +18,12 @@ func endsWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeaths
 // asksWithParent has it asked to end, for it has a terminal to give back.
 func asksWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }
 
+// Aside returns what a process is started with that works for this one: it is asked to end when the
+// thread that started it does, and takes no signal of the terminal.
+func Aside() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Setpgid: true}
+}
+
 // stopWith returns when child has ended. SIGTSTP is the child's, which gives the terminal
 // back before it stops; then stop is called, and after it the child goes on, too.
 func stopWith(child *os.Process, signals chan os.Signal, stop func()) {

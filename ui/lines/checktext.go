@@ -57,7 +57,7 @@ func headline(d *widget.Doc, o report.Form, u diagnose.Update, written map[strin
 	symbol, look := say.HeadlineLook(t, h)
 	head := symbol + " " + text.Clean(h.Word)
 	d.Sections(widget.Section{Rows: []widget.Row{{
-		Mark: text.Say(look, head).In(text.Width(head) + 2), Hang: 2, Spans: []text.Span{text.Say(t.Strong, clauses(h))},
+		Mark: text.Say(look, head).In(text.Width(head) + 2), Hang: 2, Spans: []text.Span{text.Say(t.Strong, say.Clauses(h))},
 	}}})
 	a := u.Answer()
 	if a.Severity < diagnose.Critical {

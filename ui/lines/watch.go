@@ -143,7 +143,7 @@ func (v *watcher) head(b []byte, u diagnose.Update) []byte {
 		return jsonline.Append(b, &headlineLine{newHeader(u.Snapshot.At, "headline"), u.Headline})
 	}
 	b = append(append(stamp(b, u.Snapshot.At), "headline: "...), text.Clean(u.Headline.Word)...)
-	if said := clauses(u.Headline); said != "" {
+	if said := say.Clauses(u.Headline); said != "" {
 		b = append(append(b, ": "...), text.Clean(said)...)
 	}
 	return append(b, '\n')

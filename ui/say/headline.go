@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,12 @@ func Countdown(h diagnose.Headline) string {
 		return h.Clock.What + " within " + to
 	}
 	return h.Clock.What + " in " + from + " to " + to
+}
+
+// Clauses joins what a headline says beside its word.
+func Clauses(h diagnose.Headline) string {
+	all := []string{Countdown(h), text.After(h.Word, h.Text)}
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "; ")
 }
 
 // Checked returns h for a look that was made once: where all is well and h has

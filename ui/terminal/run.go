@@ -133,7 +133,7 @@ func Run(ctx context.Context, model tea.Model, o Options) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &session{Options: o, screen: newScreen(o.Out), before: before, cancel: cancel, began: time.Now()}
+	s := &session{Options: o, screen: newScreen(o.Out), before: before, cancel: cancel, canceled: ctx.Done(), began: time.Now()}
 	s.input = &input{file: o.In, interrupted: s.interrupted}
 	program := tea.NewProgram(guarded{model, s},
 		tea.WithContext(ctx), tea.WithInput(s.input), tea.WithOutput(s.screen), tea.WithEnvironment(o.Environ),
@@ -158,16 +158,18 @@ type program interface {
 // A session is one Run.
 type session struct {
 	Options
-	screen  *screen
-	input   *input
-	program program
-	frames  *frames
-	sized   bool        // the model knows the terminal's size, so that what it shows can be drawn; of the program's goroutine
-	before  *term.State // the terminal's modes before the program
-	cancel  func()      // ends the program
-	signals signals
-	began   time.Time
+	screen   *screen
+	input    *input
+	program  program
+	frames   *frames
+	sized    bool            // the model knows the terminal's size, so that what it shows can be drawn; of the program's goroutine
+	before   *term.State     // the terminal's modes before the program
+	cancel   func()          // ends the program
+	canceled <-chan struct{} // closed by that
+	signals  signals
+	began    time.Time
 
+	lent         atomic.Bool   // another program has the terminal, and its keys
 	stopping     atomic.Bool   // SIGTSTP has come, and the program has not stopped for it yet
 	busy         atomic.Bool   // the model updates or draws
 	typed, heard atomic.Uint64 // how many ^c were typed, and how many of them the model had heard
@@ -215,6 +217,9 @@ func (s *session) watch(done <-chan struct{}) {
 	for {
 		select {
 		case sig := <-s.signals.end:
+			if sig == syscall.SIGINT && s.lent.Load() {
+				continue // a ^c was typed for that
+			}
 			s.end(&SignalError{sig.(syscall.Signal)})
 		case <-s.signals.cont:
 			go s.program.Send(continuedMsg{})

@@ -50,7 +50,7 @@ type continuedMsg struct{}
 
 // filter sees every message before the model does.
 func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
-	switch msg.(type) {
+	switch msg := msg.(type) {
 	case tea.QuitMsg:
 		s.quitting()
 	case tea.SuspendMsg:
@@ -61,6 +61,10 @@ func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 		return nil
 	case continuedMsg:
 		s.yield(func() {})
+		return nil
+	case LendMsg:
+		err := s.lend(msg.To)
+		go s.program.Send(msg.Ended(err))
 		return nil
 	case tea.BackgroundColorMsg:
 		if time.Since(s.began) > answerTime {

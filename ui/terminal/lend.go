@@ -1,0 +1,40 @@
+package terminal
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// A LendMsg has a command run that has the terminal to itself until it ends: a program of
+// Bubble Tea's own way would leave the keyboard to [Run]. The model gets what Ended makes of
+// its error.
+type LendMsg struct {
+	To    *exec.Cmd
+	Ended func(err error) tea.Msg
+}
+
+// lend returns when the command has ended, which it is asked to when the program ends.
+func (s *session) lend(to *exec.Cmd) error {
+	err := errors.New("the terminal could not be given away")
+	s.lent.Store(true)
+	defer s.lent.Store(false)
+	s.yield(func() {
+		if err = to.Start(); err != nil {
+			return
+		}
+		ended := make(chan struct{})
+		go func() {
+			select {
+			case <-s.canceled:
+				_ = to.Process.Signal(syscall.SIGTERM) // it may have ended
+			case <-ended:
+			}
+		}()
+		err = to.Wait()
+		close(ended)
+	})
+	return err
+}
