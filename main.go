@@ -20,6 +20,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/replay"
@@ -142,6 +143,9 @@ func show(ctx context.Context, args []string) int {
 	}
 	if o.Replay != "" {
 		return untilSignal(exitOK, replaying(o))(ctx, source.Source{})
+	}
+	if o.Demo == "" {
+		o.HostRoot = host.FindRoot(o.HostRoot)
 	}
 	guard := new(terminal.Guard)
 	v, err := chooseView(o, guard)

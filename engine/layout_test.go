@@ -134,7 +134,7 @@ var rules = map[string]rule{
 	},
 	"ui/history":   {ours: []string{"engine/smallfile"}, never: []string{"net"}},
 	"ui/crash":     {modules: []string{"golang.org/x/sys/unix"}, never: []string{"net"}},
-	"ui/source":    {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui/pane", "ui/director", "ui/options", "ui/recording"), never: []string{"net"}},
+	"ui/source":    {ours: append(slices.Clone(seen), "engine/host", "engine/smallfile", "cri", "cri/sim", "ui/pane", "ui/director", "ui/options", "ui/recording"), never: []string{"net"}},
 	"ui/lines":     {ours: append(slices.Clone(seen), "engine/record", "engine/replay", "keymap", "ui/jsonline", "ui/text", "ui/theme", "ui/say", "ui/model", "ui/report", "ui/widget"), never: []string{"net"}},
 	"ui/metrics":   {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},
 	"ui/e2e":       {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},

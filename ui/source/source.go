@@ -4,10 +4,13 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/cri"
@@ -18,6 +21,7 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
+	"github.com/plegtop/plegtop/engine/smallfile"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -33,7 +37,7 @@ type Source struct {
 	Workers  func() podworker.Workers // of a demo's kubelet; nil else
 	Found    engine.Found             // what else there was
 	Tape     *recording.Tape          // takes down what the engine goes by; nil for views that have none
-	Note     string                   // on how the runtime was found, for a person; empty where that says nothing
+	Note     string                   // on how the runtime was found and what cannot be read, for a person; empty where there is nothing to say
 
 	node  *host.Node // nil where there is none to be seen
 	close func()
@@ -120,17 +124,29 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 	if err != nil {
 		return Source{}, err
 	}
-	note := ""
+	note := host.Lacks(os.Geteuid())
 	if found.Other != "" {
-		note = fmt.Sprintf("no runtime answers at %s (%s); another one does at %s: to look at that, name it with --runtime-endpoint", found.Endpoint, found.Source, found.Other)
+		other := fmt.Sprintf("no runtime answers at %s (%s); another one does at %s: to look at that, name it with --runtime-endpoint", found.Endpoint, found.Source, found.Other)
+		note = strings.TrimSpace(other + "\n" + note)
 	}
-	name, _ := os.Hostname() // without a name the header shows none
 	return dial(Source{
 		Found:  engine.Found{Other: found.Other, Down: found.Down},
 		Note:   note,
-		Source: pane.Source{Kind: "cri", Node: name, Endpoint: found.Endpoint},
+		Source: pane.Source{Kind: "cri", Node: nodeName(o.HostRoot), Endpoint: found.Endpoint},
 		node:   node, close: func() {},
 	})
+}
+
+// nodeName returns what the node calls itself, which a container may be called otherwise.
+// Without a name the header shows none.
+func nodeName(root string) string {
+	if root != "" {
+		if name, err := smallfile.Read(filepath.Join(root, "etc/hostname")); err == nil && len(bytes.TrimSpace(name)) > 0 {
+			return string(bytes.TrimSpace(name))
+		}
+	}
+	name, _ := os.Hostname()
+	return name
 }
 
 // discover finds the runtime. A check has a quarter of its deadline for each
