@@ -20,6 +20,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/replay"
@@ -158,6 +159,9 @@ func show(ctx context.Context, args []string) int {
 	if o.Replay != "" {
 		return untilSignal(exitOK, replaying(o))(ctx, source.Source{})
 	}
+	if o.Demo == "" {
+		o.HostRoot = host.FindRoot(o.HostRoot)
+	}
 	guard := new(terminal.Guard)
 	v, err := chooseView(o, guard)
 	if err != nil {
@@ -185,7 +189,7 @@ func cannotTell(o options.Options, err error) int {
 		return status
 	}
 	src := source.Source{Source: pane.Source{Kind: "cri", Endpoint: o.Endpoint}}
-	switch src.Node = source.NodeName(); {
+	switch src.Node = source.NodeName(o.HostRoot); {
 	case o.Demo != "":
 		src.Kind = "demo"
 	case o.Replay != "":

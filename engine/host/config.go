@@ -84,6 +84,36 @@ func (k Kubelet) withDefaults() Kubelet {
 	return k
 }
 
+// hostRoots are where the root of the node is in a container that looks after it: of kubectl
+// debug, oc debug and talosctl debug; of Bottlerocket's admin container; of toolbox.
+var hostRoots = []string{"/host", "/.bottlerocket/rootfs", "/run/host"}
+
+// FindRoot returns where the host's root is mounted: root if that is given, else the usual
+// place of a container that has it; "" for our own.
+func FindRoot(root string) string {
+	if root != "" {
+		return root
+	}
+	return findRoot("/", hostRoots)
+}
+
+// findRoot returns the first of places with a node that is not the one whose mounts we have
+// ourselves: a folder of the node that has a /proc in it, such as one for chroot, is none.
+func findRoot(own string, places []string) string {
+	const mounts = "ns/mnt" // a link to what only root may read of another's
+	ours, _ := os.Readlink(filepath.Join(own, "proc/self", mounts))
+	for _, place := range places {
+		root := filepath.Join(own, place)
+		if _, err := os.Stat(filepath.Join(root, "proc/stat")); err != nil {
+			continue
+		}
+		if theirs, err := os.Readlink(filepath.Join(root, "proc/1", mounts)); err != nil || theirs != ours {
+			return root
+		}
+	}
+	return ""
+}
+
 // CheckRoot finds a wrong root of the host before a look at it finds nothing, and
 // returns it in a form that does not depend on where plegtop runs; "" for our own. The
 // error says what to name. It is safe for concurrent use.

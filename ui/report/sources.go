@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -42,7 +43,10 @@ func Sources(o Form, s *engine.Snapshot) []widget.Section {
 			read.Add(widget.Row{Spans: []text.Span{text.Say(o.Theme.Dim, o.Theme.Symbols.Bullet).In(2), text.Say(o.Theme.Text, line)}})
 		}
 	}
-	if o.Brief {
+	if o.Brief { // the node's sheet has it among what it says of the host
+		if gaps := cmp.Or(r.Processes.Missing, r.Processes.Partial); gaps != "" {
+			read.Add(widget.Fact("", widget.Plain, "processes: "+gaps))
+		}
 		return []widget.Section{read, helpers}
 	}
 	helpers.Rows = append(helpers.Rows, read.Rows...)

@@ -2,8 +2,11 @@ package source
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/plegtop/plegtop/engine/host"
 )
 
 // podLogs is where the kubelet has a folder for the logs of each pod, named NAMESPACE_POD_UID.
@@ -11,7 +14,7 @@ const podLogs = "/var/log/pods"
 
 // Namespaces returns those of the pods on this node, by the folders that the kubelet has for their
 // logs: nobody is asked. None where there are none, or they cannot be read.
-func Namespaces() []string { return namespacesIn(podLogs) }
+func Namespaces() []string { return namespacesIn(filepath.Join("/", host.FindRoot(""), podLogs)) }
 
 func namespacesIn(folder string) (all []string) {
 	entries, _ := os.ReadDir(folder)

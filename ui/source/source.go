@@ -4,11 +4,14 @@
 package source
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/cri"
@@ -19,6 +22,7 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
+	"github.com/plegtop/plegtop/engine/smallfile"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -34,7 +38,7 @@ type Source struct {
 	Workers  func() podworker.Workers // of a demo's kubelet; nil else
 	Found    engine.Found             // what else there was
 	Tape     *recording.Tape          // takes down what the engine goes by; nil for views that have none
-	Note     string                   // on how the runtime was found, for a person; empty where that says nothing
+	Note     string                   // on how the runtime was found and what cannot be read, for a person; empty where there is nothing to say
 
 	node  *host.Node // nil where there is none to be seen
 	close func()
@@ -121,22 +125,29 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 	if err != nil {
 		return Source{}, err
 	}
-	note := ""
+	note := host.Lacks(os.Geteuid())
 	if found.Other != "" {
-		note = fmt.Sprintf("no runtime answers at %s (%s); another one does at %s: to look at that, name it with --runtime-endpoint", found.Endpoint, found.Source, found.Other)
+		other := fmt.Sprintf("no runtime answers at %s (%s); another one does at %s: to look at that, name it with --runtime-endpoint", found.Endpoint, found.Source, found.Other)
+		note = strings.TrimSpace(other + "\n" + note)
 	}
 	return dial(Source{
 		Found:  engine.Found{Other: found.Other, Down: found.Down},
 		Note:   note,
-		Source: pane.Source{Kind: "cri", Node: NodeName(), Endpoint: found.Endpoint},
+		Source: pane.Source{Kind: "cri", Node: NodeName(o.HostRoot), Endpoint: found.Endpoint},
 		node:   node, close: func() {},
 	})
 }
 
-// NodeName returns the name of this node: NODE_NAME where that is set, for the host name of a pod
-// is its own. Without a name the header shows none.
-func NodeName() string {
+// NodeName returns the name of this node: NODE_NAME where that is set, else what the node whose
+// file system is at root calls itself, for the host name of a pod is its own. Without a name the
+// header shows none.
+func NodeName(root string) string {
 	name, _ := os.Hostname()
+	if root != "" {
+		if of, err := smallfile.Read(filepath.Join(root, "etc/hostname")); err == nil && len(bytes.TrimSpace(of)) > 0 {
+			name = string(bytes.TrimSpace(of))
+		}
+	}
 	return cmp.Or(os.Getenv("NODE_NAME"), name)
 }
 

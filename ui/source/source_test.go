@@ -2,6 +2,8 @@ package source
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -87,5 +89,26 @@ func TestDemoThatExpectsNothing(t *testing.T) {
 	defer src.Close()
 	if w := src.Workers(); w.Expecting || !w.Acting {
 		t.Errorf("workers that expect: %v, that act: %v", w.Expecting, w.Acting)
+	}
+}
+
+// A pod has a name of its own; what it looks at is the node.
+func TestNameOfTheNode(t *testing.T) {
+	own, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if got := NodeName(root); got != own {
+		t.Errorf("of a node that says none: %q, want our own, %q", got, own)
+	}
+	if err := os.Mkdir(filepath.Join(root, "etc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "etc/hostname"), []byte("worker-17\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := NodeName(root); got != "worker-17" {
+		t.Errorf("%q, want worker-17", got)
 	}
 }
