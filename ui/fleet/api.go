@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -123,7 +124,7 @@ type pod struct {
 		Phase, Reason     string
 		ContainerStatuses []struct {
 			Name  string
-			State struct{ Waiting struct{ Reason string } }
+			State struct{ Waiting, Terminated struct{ Reason string } }
 		}
 	}
 }
@@ -131,8 +132,8 @@ type pod struct {
 // missing says why a pod cannot be asked; empty if it can.
 func (p *pod) missing() string {
 	for _, c := range p.Status.ContainerStatuses {
-		if c.Name == container && c.State.Waiting.Reason != "" {
-			return c.State.Waiting.Reason
+		if why := cmp.Or(c.State.Waiting.Reason, c.State.Terminated.Reason); c.Name == container && why != "" {
+			return why
 		}
 	}
 	switch {

@@ -195,6 +195,7 @@ func TestWhatComesOfANode(t *testing.T) {
 		"another schema":   {is: reply{body: `{"schema":"other/1"}`}, state: NotPlegtop, why: "no schema plegtop/check/", code2: lines.ExitCannotTell},
 		"an endless one":   {is: reply{body: `{"schema":"` + strings.Repeat("x", checkMost)}, state: NotPlegtop, why: "longer than 2.0M", code2: lines.ExitCannotTell},
 		"pending":          {phase: "Pending", state: NotRunning, why: "Pending", code2: lines.ExitCannotTell},
+		"crashed":          {phase: "Crashed", state: NotRunning, why: "Error", code2: lines.ExitCannotTell},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -96,7 +96,7 @@ func (o options) live(look Look) (code int, err error) {
 	rounds := make(chan news, 1)
 	go p.follow(ctx, p.fleet(o.namespace), rounds)
 	m := newModel(ctx, look, o.kubectl, rounds)
-	on := terminal.Options{Last: p.close, Background: look.Follow}
+	on := terminal.Options{Last: p.close, Background: look.Follow, Grace: 2 * time.Second} // kubectl may take one of them
 	if crash.IsChild() {
 		on.Status = crash.Status
 	}

@@ -92,8 +92,10 @@ func openProxy(ctx context.Context, k kubectl) (*proxy, error) {
 	return nil, err
 }
 
-// close ends kubectl and returns when nothing is left of it. It may be called twice.
+// close ends kubectl and returns when nothing is left of it. It may be called twice. The folder goes
+// first: a process that is asked to end on a busy machine has little time.
 func (p *proxy) close() {
+	os.RemoveAll(filepath.Dir(p.socket))
 	p.cancel()
 	<-p.ended
 }

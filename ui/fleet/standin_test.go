@@ -87,10 +87,14 @@ func (s *standIn) pod(i int) object {
 	if phase == "" {
 		phase = "Running"
 	}
+	state := object{"running": object{}}
+	if phase == "Crashed" { // it is Running meanwhile
+		phase, state = "Running", object{"terminated": object{"reason": "Error", "exitCode": 3}}
+	}
 	return object{
 		"metadata": object{"namespace": "kube-system", "name": fmt.Sprintf("plegtop-%d", i), "managedFields": []object{{"manager": "kubelet", "fieldsV1": s.unread}}},
 		"spec":     object{"nodeName": s.pods[i], "containers": []object{{"name": "plegtop", "image": "plegtop"}}},
-		"status":   object{"phase": phase, "containerStatuses": []object{{"name": "plegtop", "state": object{"running": object{}}}}},
+		"status":   object{"phase": phase, "containerStatuses": []object{{"name": "plegtop", "state": state}}},
 	}
 }
 
