@@ -100,7 +100,7 @@ func (o Form) inline(links []diagnose.Link, at time.Time) []widget.Row {
 		}
 	}
 	if last := parts[len(parts)-1]; last.Kind == waits.Call { // a call that waits for something else, which nobody has found
-		for _, word := range strings.Fields(t.Symbols.Step + " not known what it waits for") {
+		for word := range strings.FieldsSeq(t.Symbols.Step + " not known what it waits for") {
 			add([]text.Span{text.Say(t.Dim, word).In(text.Width(word) + 1)})
 		}
 	}
