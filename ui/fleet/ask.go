@@ -21,7 +21,8 @@ const (
 // A fleet is the nodes of a cluster.
 type fleet struct {
 	api       api
-	namespace string // of the DaemonSet; empty if it may be in any
+	namespace string        // of the DaemonSet; empty if it may be in any
+	patience  time.Duration // with each node; 0 is [within]
 
 	rounds int // that were begun
 	pods   []pod
@@ -147,7 +148,8 @@ func (f *fleet) ask(ctx context.Context, nodes []*Node) <-chan told {
 
 // check asks one node. Its error is that whoever asks has not the right, as it seems.
 func (f *fleet) check(ctx context.Context, n *Node) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
+	patience := cmp.Or(f.patience, within)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	path := "/api/v1/namespaces/" + url.PathEscape(n.Namespace) + "/pods/" + url.PathEscape(n.Pod) + ":" + port + "/proxy/check"
 	var a answer
@@ -155,7 +157,7 @@ func (f *fleet) check(ctx context.Context, n *Node) error {
 	r, of := errors.AsType[*refusal](err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		n.miss(NoAnswer, fmt.Sprintf("in %v", within))
+		n.miss(NoAnswer, fmt.Sprintf("in %v", patience))
 	case of && r.Kind == "" && r.Code < http.StatusInternalServerError, errors.Is(err, errGarbled):
 		n.miss(NotPlegtop, err.Error())
 	case err != nil:

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A standIn is the API server of a cluster behind `kubectl proxy`, as far as it is asked.
@@ -171,7 +172,7 @@ func (s *standIn) serve(t testing.TB, around func(http.RoundTripper) http.RoundT
 	if around != nil {
 		client.Transport = around(client.Transport)
 	}
-	return &fleet{api: api{client}}
+	return &fleet{api: api{client}, patience: time.Hour} // only the test says who has none
 }
 
 // inBubble asks the API in the goroutine that asks, so that time may be counted.
