@@ -71,6 +71,23 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
+// TestASoundNodeIsReady holds what a healthy node says of itself, by the room that there is.
+func TestASoundNodeIsReady(t *testing.T) {
+	v := view(panetest.Healthy())
+	v.Headline.Text, v.Headline.Node = "26 pods, 38 containers, every call is answered", diagnose.NodeReadyNow
+	for w, want := range map[int]string{
+		160: "node Ready · Pod Lifecycle Event Generator (PLEG) healthy · 26 pods, 38 containers, every call is answered",
+		110: "node Ready · Pod Lifecycle Event Generator (PLEG) healthy · 26 pods, 38 containers",
+		90:  "node Ready · PLEG healthy · 26 pods, 38 containers, every call is answered",
+		80:  "node Ready · PLEG healthy · 26 pods, 38 containers",
+		50:  "26 pods, 38 containers, every call i…",
+	} {
+		if got := row(observed(v, Room{Width: w}), 1, w); got != "✔ HEALTHY  "+want {
+			t.Errorf("%d cells: %q, want %q", w, got, want)
+		}
+	}
+}
+
 // TestHeadlineEndsWithWhatHoldsItUp holds that a line that is short cuts what stands before
 // that, unless it would be all that is left.
 func TestHeadlineEndsWithWhatHoldsItUp(t *testing.T) {

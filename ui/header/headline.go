@@ -85,13 +85,13 @@ func (h *Header) sound(said string, w int) string {
 	if h.v.Headline.Node == diagnose.NodeReadyNow {
 		ready = "node Ready" + dot
 	}
-	pleg := "PLEG healthy" + changed(h.v.Snapshot) + dot
-	for _, all := range []string{
-		ready + "Pod Lifecycle Event Generator (PLEG)" + strings.TrimPrefix(pleg, "PLEG") + said, ready + pleg + said,
-		ready + pleg + strings.TrimSuffix(said, ", every call is answered"), pleg + said,
-	} {
-		if text.Width(all) <= w {
-			return all
+	inShort := strings.TrimSuffix(said, ", every call is answered")
+	for _, pleg := range []string{"Pod Lifecycle Event Generator (PLEG)", "PLEG"} {
+		is := pleg + " healthy" + changed(h.v.Snapshot) + dot
+		for _, all := range []string{ready + is + said, ready + is + inShort} {
+			if text.Width(all) <= w {
+				return all
+			}
 		}
 	}
 	return said
