@@ -52,7 +52,7 @@ func runtimeRestarts(v *view) []Finding {
 }
 
 // endsAgain is what to do about a runtime that ends again and again.
-var endsAgain = inWords("fix what its last words name, or take back what changed last: a restart alone has not helped")
+var endsAgain = inWords("fix what its log names last, or undo the last change: a restart alone has not helped")
 
 // starts returns the starts of the runtime in the last ten minutes, oldest first.
 func (v *view) starts() []past.Start {
