@@ -155,7 +155,7 @@ func press(t *testing.T, term *e2e.Terminal, keys string) {
 }
 
 // TestOnATerminal holds that the table is live, that enter lends the terminal to the screen on a
-// node, whose ^c is its own, and that q leaves nothing behind.
+// node, and that q leaves nothing behind.
 func TestOnATerminal(t *testing.T) {
 	t.Parallel()
 	c := call(t)
@@ -168,9 +168,6 @@ func TestOnATerminal(t *testing.T) {
 		t.Errorf("kubectl was called with %s, want %s", screen.args, want)
 	}
 	see(t, term, "THE SCREEN THERE")
-	if err := term.Signal(syscall.SIGINT); err != nil { // as a ^c before kubectl has made the terminal raw
-		t.Fatal(err)
-	}
 	press(t, term, "\n")
 	see(t, term, "3 critical")
 	press(t, term, "q")

@@ -20,7 +20,7 @@ type LendMsg struct {
 func (s *session) lend(to *exec.Cmd) error {
 	err := errors.New("the terminal could not be given away")
 	s.lent.Store(true)
-	defer s.lent.Store(false)
+	defer s.back()
 	s.yield(func() {
 		if err = to.Start(); err != nil {
 			return
@@ -37,4 +37,15 @@ func (s *session) lend(to *exec.Cmd) error {
 		close(ended)
 	})
 	return err
+}
+
+// back ends that another program has the terminal. A ^c that ended that program came to us, too, and
+// may not have been heard yet.
+func (s *session) back() {
+	select {
+	case sig := <-s.signals.end:
+		s.ends(sig)
+	default:
+	}
+	s.lent.Store(false)
 }

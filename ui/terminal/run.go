@@ -217,10 +217,7 @@ func (s *session) watch(done <-chan struct{}) {
 	for {
 		select {
 		case sig := <-s.signals.end:
-			if sig == syscall.SIGINT && s.lent.Load() {
-				continue // a ^c was typed for that
-			}
-			s.end(&SignalError{sig.(syscall.Signal)})
+			s.ends(sig)
 		case <-s.signals.cont:
 			go s.program.Send(continuedMsg{})
 		case <-s.signals.stop:
@@ -236,6 +233,14 @@ func (s *session) watch(done <-chan struct{}) {
 		case <-done:
 			return
 		}
+	}
+}
+
+// ends ends the program for a signal, but for a ^c that was typed for another program which has the
+// terminal.
+func (s *session) ends(sig os.Signal) {
+	if sig != syscall.SIGINT || !s.lent.Load() {
+		s.end(&SignalError{sig.(syscall.Signal)})
 	}
 }
 

@@ -309,3 +309,26 @@ func TestTerminalThatIsNotGivenBack(t *testing.T) {
 		t.Errorf("read %q, %v", typed[:n], err)
 	}
 }
+
+// TestInterruptOfAnother holds that a ^c which was typed for a program that has the terminal ends only
+// that program, however late it is heard, and that other signals end ours.
+func TestInterruptOfAnother(t *testing.T) {
+	for _, tt := range []struct {
+		sig  os.Signal
+		lent bool
+		want bool
+	}{
+		{syscall.SIGINT, true, false}, {syscall.SIGINT, false, true}, {syscall.SIGTERM, true, true}, {syscall.SIGHUP, true, true},
+	} {
+		s := &session{cancel: func() {}, Options: Options{Grace: time.Hour}, signals: signals{end: make(chan os.Signal, 1)}}
+		s.lent.Store(tt.lent)
+		s.signals.end <- tt.sig
+		s.back()
+		if s.lent.Load() {
+			t.Error("the terminal is still another's")
+		}
+		if s.ending != tt.want {
+			t.Errorf("%v, lent %v: ends %v, want %v", tt.sig, tt.lent, s.ending, tt.want)
+		}
+	}
+}
