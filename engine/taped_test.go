@@ -45,7 +45,7 @@ func played(t *testing.T, r *record.Recording, from time.Time) (all []record.Sho
 // What is played is what there was to see, from the beginning and from any segment on.
 func TestARecordingIsWhatWasSeen(t *testing.T) {
 	for seed := range uint64(2) {
-		r := record.NewRecorder(record.Options{Ring: 1000 * time.Hour})
+		r := record.NewRecorder(record.Options{Ring: 1000 * time.Hour, Segments: time.Minute})
 		want := taped(engine.NewWorld(t, seed), r, 1500)
 		recording := r.Recording()
 		if n := len(recording.Heads()); n < 3 {
