@@ -194,7 +194,7 @@ func TestHeadlineNamesTheProcess(t *testing.T) {
 		v := newView(in)
 		return v.headline(v.diagnose()).Text
 	}
-	if got, want := said(), "lists hang, blocked by ns-2/pod-00002/app (pid 1027, D in nfs4)"; got != want {
+	if got, want := said(), "lists hang, likely blocked by ns-2/pod-00002/app (pid 1027, D in nfs4)"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 	n.fly(n.flight(2, "app", 3*time.Second))
@@ -212,7 +212,7 @@ func TestHeadlineNamesWhatIsNotListed(t *testing.T) {
 	p := &in.Evidence.Processes.Containers["container-2-0"][0]
 	p.State, p.For, p.Wchan, p.Parent = evidence.Uninterrupted, 30*time.Second, "nfs4_proc_getattr", shimOf(in.Evidence, 2).PID
 	v := newView(in)
-	if got, want := v.headline(v.diagnose()).Text, "lists hang, blocked by container-2-0 (pid 1027, D in nfs4)"; got != want {
+	if got, want := v.headline(v.diagnose()).Text, "lists hang, likely blocked by container-2-0 (pid 1027, D in nfs4)"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 }

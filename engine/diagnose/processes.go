@@ -154,15 +154,19 @@ func (v *view) processes(f call.Flight) []string {
 }
 
 // behind names what a call waits for, after a comma: an object, with the process behind it
-// that does nothing, or the runtime's own process; empty if none is known.
+// that does nothing, or the runtime's own process, and whether that is inferred; empty if none is known.
 func (v *view) behind(node string) string {
 	g := v.graph()
-	for _, l := range g.Through(g.Find(node)) {
+	for i, l := range g.Through(g.Find(node)) {
+		by := ", blocked by "
+		if i > 0 && l.Proof == "" {
+			by = ", likely blocked by "
+		}
 		switch n := &g.Nodes[l.Place]; n.Kind {
 		case waits.Container:
-			return ", blocked by " + v.heldBy(n.Object)
+			return by + v.heldBy(n.Object)
 		case waits.Process:
-			return ", blocked by " + n.Process().Command + " " + processName(*n.Process())
+			return by + n.Process().Command + " " + processName(*n.Process())
 		}
 	}
 	return ""
