@@ -76,11 +76,13 @@ func run(args []string) int {
 	}
 	o, err := options.Parse(args, columns)
 	out := terminal.Writer(os.Stdout, os.Environ())
-	look := o.Look(os.Getenv("COLORFGBG"))
-	help := options.Page{Width: terminal.Width(os.Stdout), Theme: &look}
+	help := func() options.Page { // only where it is asked for: to compile looks takes longer than all else at the start
+		look := o.Look(os.Getenv("COLORFGBG"))
+		return options.Page{Width: terminal.Width(os.Stdout), Theme: &look}
+	}
 	switch {
 	case errors.Is(err, options.ErrHelp):
-		fmt.Fprint(out, help.Help())
+		fmt.Fprint(out, help().Help())
 		return exitOK
 	case err != nil:
 		return cannotTell(o, err)
@@ -89,7 +91,7 @@ func run(args []string) int {
 	case o.View == options.Version:
 		return status(lines.Version(out, version, o.JSON))
 	case o.Demo == options.DemoList:
-		fmt.Fprint(out, help.Scenarios())
+		fmt.Fprint(out, help().Scenarios())
 		return exitOK
 	}
 	show := func() int { return show(context.Background(), args) }

@@ -112,7 +112,7 @@ func (e *events) table() (all []widget.Column[line]) {
 
 // Fields returns the columns, for a filter to ask what they have of an event.
 func (e *events) Fields() (all []model.FilterColumn) {
-	th := theme.Default()
+	th := theme.Theme{Symbols: theme.Unicode} // a filter asks for words alone, and to compile looks takes a while
 	for _, c := range e.columns() {
 		all = append(all, model.FilterColumn{Name: c.Name, Head: c.Head, Event: func(of *engine.Event, at time.Time) widget.Cell {
 			return c.Value(widget.Pen{Theme: &th, At: at}, &model.Row{Event: *of})

@@ -128,7 +128,7 @@ var columns = []widget.Column[row]{
 
 // Fields returns the columns, for a filter to ask what they have of a pod.
 func (p *pods) Fields() (all []model.FilterColumn) {
-	th := theme.Default()
+	th := theme.Theme{Symbols: theme.Unicode} // a filter asks for words alone, and to compile looks takes a while
 	for _, c := range columns {
 		all = append(all, model.FilterColumn{Name: c.Name, Head: c.Head, Pod: func(of *model.Pod, at time.Time) widget.Cell {
 			return c.Value(widget.Pen{Theme: &th, At: at}, row{of: of})
