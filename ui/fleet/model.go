@@ -80,6 +80,14 @@ type returned struct {
 	said string // by kubectl
 }
 
+// String says why the screen ended; it is empty where that was well.
+func (r returned) String() string {
+	if r.err == nil {
+		return ""
+	}
+	return fmt.Sprintf("the screen on %s ended: %v %s", r.node, r.err, r.said)
+}
+
 // Update routes a message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
@@ -87,25 +95,30 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case tea.BackgroundColorMsg:
-		if plain := m.Theme.Symbols.ASCII; m.Follow {
-			if m.Theme = theme.For(msg.IsDark()); plain {
-				m.Theme = m.Theme.Plain()
-			}
-		}
+		m.background(msg.IsDark())
 	case news:
 		m.take(msg)
 		if cmd = m.next; m.err != nil && m.shown.At.IsZero() {
 			cmd = tea.Quit // there is nothing to be shown
 		}
 	case returned:
-		if m.said = ""; msg.err != nil {
-			m.said = fmt.Sprintf("the screen on %s ended: %v %s", msg.node, msg.err, msg.said)
-		}
+		m.said = msg.String()
 	case tea.KeyPressMsg:
 		cmd = m.press(msg)
 	}
 	m.arrange()
 	return m, cmd
+}
+
+// background takes the theme that suits the terminal's background, unless one was chosen.
+func (m *model) background(dark bool) {
+	plain := m.Theme.Symbols.ASCII
+	if !m.Follow {
+		return
+	}
+	if m.Theme = theme.For(dark); plain {
+		m.Theme = m.Theme.Plain()
+	}
 }
 
 // take takes over news. Until the first round has ended it is shown as far as it is.
