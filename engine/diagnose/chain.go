@@ -20,9 +20,12 @@ func proven(links []Link) []Link {
 
 // chainEnd returns the end of the proven part of a chain, after an arrow: from the helper
 // or the process on that holds all the rest up, else the last link, without what was said
-// before. It is empty where nothing is known but the call.
+// before. It is empty where nothing is known but the call, or that its goroutine waits.
 func chainEnd(said string, links []Link) string {
 	links = proven(links)
+	if n := len(links); n > 1 && links[n-2].Kind == waits.Call && links[n-1].waits() {
+		links = links[:n-1]
+	}
 	if len(links) == 0 || links[len(links)-1].Kind == waits.Relist || links[len(links)-1].Kind == waits.Call {
 		return ""
 	}
@@ -38,6 +41,11 @@ func chainEnd(said string, links []Link) string {
 		return ""
 	}
 	return " -> " + ChainLine(links[from:])
+}
+
+// waits reports whether a link is a goroutine that waits within the runtime, for nobody knows what.
+func (l Link) waits() bool {
+	return l.Kind == waits.Goroutine && strings.Contains(l.Name, " waiting for ")
 }
 
 // NamedIn reports whether a text has named a link, a process and its state also as [processName]

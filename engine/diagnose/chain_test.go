@@ -649,8 +649,15 @@ func TestChainLineAndItsEnd(t *testing.T) {
 	if got := chainEnd("runc update of pay/api-7d has run for 50s (pid 9), child of the shim", []Link{{Kind: waits.Helper, ID: "9", Name: "runc update (50s)", Proof: "child"}}); got != "" {
 		t.Errorf("a helper that is named is named again: %q", got)
 	}
-	if got := chainEnd("lists hang", []Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Call, Name: "ListPodSandbox", Proof: "no reply"}}); got != "" {
-		t.Errorf("a chain without a cause ends in %q", got)
+	call := []Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Call, Name: "ListPodSandbox", Proof: "no reply"}}
+	for doing, want := range map[string]string{"": "", " waiting for a channel": "", " in fsync": " -> goroutine 5 in fsync"} {
+		links := slices.Clone(call)
+		if doing != "" {
+			links = append(links, Link{Kind: waits.Goroutine, Name: "goroutine 5" + doing, Proof: "it answers the call"})
+		}
+		if got := chainEnd("lists hang", links); got != want {
+			t.Errorf("a chain of a goroutine%s ends in %q, want %q", doing, got, want)
+		}
 	}
 }
 

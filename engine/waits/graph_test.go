@@ -65,6 +65,14 @@ func (f Facts) helper(pid, pod int, verb string, change ...func(*evidence.Proces
 	return f
 }
 
+// answers has goroutines of the runtime answer a call, one for each of what they do.
+func (f Facts) answers(method string, doing ...string) Facts {
+	for i, does := range doing {
+		f.Deep.Stacks.Open = append(f.Deep.Stacks.Open, evidence.Goroutine{Number: 50 + i, Call: method, Doing: does})
+	}
+	return f
+}
+
 // names returns what a path names, a likely link with a question mark.
 func names(g *Graph, key string) string {
 	var all []string
@@ -119,6 +127,11 @@ func TestPaths(t *testing.T) {
 			f.Runtime = []evidence.Process{{PID: 7, Command: "containerd", State: evidence.Stopped}}
 			return f
 		}(), "call ListContainers", "relist > ListContainers > pid 7 (containerd) > stopped (T)"},
+		{"only the goroutine that answers is known", facts(3).list().answers("ListContainers", "fsync", "fsync"), "call ListContainers", "relist > ListContainers > goroutine 50 in fsync"},
+		{"two that answer do not do the same", facts(3).list().answers("ListContainers", "fsync", "sleep"), "call ListContainers", "relist > ListContainers"},
+		{"what answers another call", facts(3).list().answers("Status", "fsync"), "call ListContainers", "relist > ListContainers"},
+		{"it is not told what the one that answers does", facts(3).list().answers("ListContainers", ""), "call ListContainers", "relist > ListContainers"},
+		{"a late helper says more than the goroutine", facts(3).list().answers("ListContainers", "fsync").helper(9, 1, "update"), "call ListContainers", "relist > ListContainers > runc update (1m)?"},
 		{"nobody knows a node", facts(3).list(), "container none", ""},
 	} {
 		if got := names(Build(tt.facts), tt.of); got != tt.want {

@@ -59,8 +59,27 @@ func (b *builder) callToRuntime(waiting int, h *Hang) {
 	}
 }
 
+// answering returns the goroutine that answers a call about no object and waits for no lock, the
+// longest of several that all do the same; nil if none is known.
+func (b *builder) answering(h *Hang) (found *evidence.Goroutine) {
+	if h.Op.AboutObject() {
+		return nil
+	}
+	for i, all := 0, b.Deep.Stacks.Open; i < len(all); i++ {
+		switch g := &all[i]; {
+		case g.Call != h.Op.String():
+		case g.Doing == "", found != nil && g.Doing != found.Doing:
+			return nil
+		case found == nil:
+			found = g
+		}
+	}
+	return found
+}
+
 // callsToLikely: where nothing tells what a call waits for, the only helper there is that
-// should have ended may hold it up, or a list any process that does nothing.
+// should have ended may hold it up, or a list any process that does nothing. Without those
+// there is the goroutine that answers the call.
 func callsToLikely(b *builder) {
 	for _, g := range b.guessed {
 		if !b.waits[g.object] {
@@ -84,6 +103,9 @@ func callsToLikely(b *builder) {
 			for _, n := range idle {
 				b.edge(waiting, b.object(b.graph.Nodes[n].Object), "")
 			}
+		}
+		if g := b.answering(h); g != nil && !b.waits[waiting] {
+			b.edge(waiting, b.goroutine(g), "it answers the call, in the runtime's own dump")
 		}
 	}
 }
