@@ -24,6 +24,13 @@ func (u Update) Answer() Answer {
 		return Answer{}
 	}
 	f := RootCause(u.Findings)
+	if f.Severity < Critical {
+		if by, over := u.headed(); over {
+			return Answer{Finding: by, Check: by.check(), Act: inWords("nothing: it is over. What the check shows says why it happened")}
+		} else if by.ID != "" {
+			f = by
+		}
+	}
 	a := Answer{Finding: f, Chain: f.Chain, Check: f.check(), Act: f.act()}
 	for _, effect := range u.Findings {
 		if effect.CauseKey == f.Key() && len(effect.Chain) > len(a.Chain) && effect.Chain[0].Kind == waits.Relist {
@@ -31,6 +38,19 @@ func (u Update) Answer() Answer {
 		}
 	}
 	return a
+}
+
+// headed returns the finding that the headline speaks of, and whether it is over; one without an
+// ID where the worst that holds says all of it.
+func (u Update) headed() (f Finding, over bool) {
+	id := u.Headline.about
+	if i := slices.IndexFunc(u.Findings, func(f Finding) bool { return f.ID == id }); i >= 0 {
+		return u.Findings[i], false
+	}
+	if i := slices.IndexFunc(u.Ended, func(e Ended) bool { return e.ID == id }); i >= 0 {
+		return u.Ended[i].Finding, true
+	}
+	return Finding{}, false
 }
 
 // Affected says which pods the critical findings are about, a few by name; all of the node

@@ -82,13 +82,16 @@ func Unasked(s *engine.Snapshot) string {
 	return ""
 }
 
+// relistsFailed begins what is said of a relist that failed.
+const relistsFailed = "relists failed until "
+
 // failedLately says until when relists failed in the last minute, before a comma; empty if none did.
 func (v *view) failedLately() string {
 	for _, r := range slices.Backward(v.Relists.History) {
 		if end := r.At.Add(r.Took); v.At.Sub(end) > answers.FlakyFor {
 			break
 		} else if r.Failed {
-			return "relists failed until " + v.clock(end) + ", "
+			return relistsFailed + v.clock(end) + ", "
 		}
 	}
 	return ""

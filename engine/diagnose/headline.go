@@ -20,6 +20,8 @@ type Headline struct {
 	Text     string   `line:"text"`     // the effect, then its cause; on a node where all is well, what there is on it; not cleaned
 	Clock    Clock    `line:"clock,omitzero"`
 	Node     string   `line:"node,omitempty"` // what that makes of the node: [NodeReadyNow], [NodeNotReadyIn] or [NodeNotReady]; empty while that is not known
+
+	about ID // of the finding that says more of it, which may have ended; empty where the worst does
 }
 
 // Sound reports whether the headline is that of a node on which nothing is wrong.
@@ -58,7 +60,7 @@ func (v *view) worstWord(held []Finding) Headline {
 	h := v.worstPart(held)
 	if h.Severity < Critical && v.failsByTurns() {
 		// Without a clock: each success stops it, and what fails for long is critical.
-		return Headline{Word: "AT RISK", Severity: Warning, Text: cmp.Or(v.standing(h), staysReady) + v.byTurns()}
+		return Headline{Word: "AT RISK", Severity: Warning, Text: cmp.Or(v.standing(h), staysReady) + v.byTurns(), about: v.byTurnsID()}
 	}
 	return h
 }
@@ -160,7 +162,7 @@ func (v *view) runtimeWord() (Headline, bool) {
 			return Headline{}, false
 		}
 		severe := max(Warning, v.failingSeverity(first.First))
-		return Headline{Word: "RUNTIME DOWN", Severity: severe, Text: v.refusedBy(first.Err)}, true
+		return Headline{Word: "RUNTIME DOWN", Severity: severe, Text: v.refusedBy(first.Err), about: RuntimeDown}, true
 	case answers.Silent:
 		if !v.Silence.Sure {
 			return Headline{}, false // calls are late, and that is said of the one that the relist waits for

@@ -2,7 +2,10 @@ package diagnose
 
 import (
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
 )
 
 // A HeadWord is a word of a [Headline]: a contract of all views, also of the JSON.
@@ -73,6 +76,8 @@ const steadyFor = 15 * time.Second
 type steady struct {
 	Headline
 	since time.Time
+	past  string    // the last word that said that something is wrong
+	until time.Time // when it was last shown
 }
 
 // headline returns what is to be shown where h is what holds now. What gets worse, and what is
@@ -81,12 +86,24 @@ type steady struct {
 func (s *steady) headline(h Headline, at time.Time) Headline {
 	calmer := h.Severity == Warning && rankOf(h.Word) < rankOf(s.Word) || h.Sound() && s.Word == "AT RISK"
 	if s.Severity == Warning && calmer && at.Sub(s.since) < steadyFor {
-		h.Word, h.Severity, h.Text = s.Word, Warning, "until a moment ago; now "+h.Word+": "+h.Text
+		h.Word, h.Severity, h.Text, h.about = s.Word, Warning, "until a moment ago; now "+h.Word+": "+h.Text, s.about
 		return h
 	}
 	if h.Word != s.Word {
 		s.since = at
 	}
 	s.Headline = h
+	return s.recovered(h, at)
+}
+
+// recovered has the headline of a sound node say for a minute what was wrong until when: whoever
+// looks then comes because of it.
+func (s *steady) recovered(h Headline, at time.Time) Headline {
+	switch {
+	case rankOf(h.Word) >= rankOf("SLOW"): // one call that was late is no news
+		s.past, s.until = h.Word, at
+	case h.Sound() && s.past != "" && at.Sub(s.until) <= answers.FlakyFor && !strings.HasPrefix(h.Text, relistsFailed):
+		h.Text = s.past + " until " + clock(s.until, at) + ", " + h.Text
+	}
 	return h
 }

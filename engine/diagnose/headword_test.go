@@ -99,8 +99,35 @@ func TestWordIsSteady(t *testing.T) {
 		{time.Second, well, healthyWord},
 	} {
 		at = at.Add(step.after)
-		if got := s.headline(step.is, at); got.Word != step.want || got.Word == step.is.Word && got != step.is || got.Word != step.is.Word && !strings.HasPrefix(got.Text, "until a moment ago; now "+step.is.Word+": ") {
+		got := s.headline(step.is, at)
+		if got.Sound() && s.past != "" { // which says so
+			got.Text = strings.TrimPrefix(got.Text, s.past+" until "+clock(s.until, at)+", ")
+		}
+		if got.Word != step.want || got.Word == step.is.Word && got != step.is || got.Word != step.is.Word && !strings.HasPrefix(got.Text, "until a moment ago; now "+step.is.Word+": ") {
 			t.Errorf("step %d: %+v, want %s", i, got, step.want)
+		}
+	}
+}
+
+// TestSoundSaysWhatWas holds that a node that is well again says for a minute what was wrong, but
+// for one call that was late and for relists that failed, which it says already.
+func TestSoundSaysWhatWas(t *testing.T) {
+	for name, tt := range map[string]struct {
+		was   string
+		after time.Duration
+		now   string
+		want  string
+	}{
+		"slow":          {"SLOW", 20 * time.Second, "12 pods", "SLOW until 09:26:53, 12 pods"},
+		"long ago":      {"SLOW", 2 * time.Minute, "12 pods", "12 pods"},
+		"one late call": {"SLOW?", 20 * time.Second, "12 pods", "12 pods"},
+		"said already":  {"RUNTIME DOWN", 20 * time.Second, relistsFailed + "09:26:53, 12 pods", relistsFailed + "09:26:53, 12 pods"},
+	} {
+		var s steady
+		s.headline(Headline{Word: tt.was, Severity: Warning}, now)
+		got := s.headline(Headline{Word: healthyWord, Text: tt.now}, now.Add(tt.after))
+		if want := strings.ReplaceAll(tt.want, "09:26:53", clock(now, now)); got.Text != want {
+			t.Errorf("%s: %q, want %q", name, got.Text, want)
 		}
 	}
 }

@@ -89,6 +89,14 @@ const unsteadyWords = "lists fail intermittently"
 // namedCodes is how many codes of errors a headline names.
 const namedCodes = 2
 
+// byTurnsID returns which finding says more of lists that fail now and then.
+func (v *view) byTurnsID() ID {
+	if v.unsteadyList() != nil {
+		return PLEGUnhealthy
+	}
+	return RuntimeDown
+}
+
 // byTurns says that lists fail now and then, how many relists that makes, and with which errors,
 // the most frequent first. All of it changes slowly.
 func (v *view) byTurns() string {

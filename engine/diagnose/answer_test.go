@@ -1,0 +1,112 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
+)
+
+// TestAnswerIsOfTheHeadline holds that what is said below a headline is about the same trouble: also
+// where another warning is listed before it, and where it is over.
+func TestAnswerIsOfTheHeadline(t *testing.T) {
+	loop := Finding{ID: CrashLoop, Severity: Warning, Next: []Step{{Text: "why", Command: "crictl logs"}}}
+	lists := Finding{ID: PLEGUnhealthy, Severity: Warning, Next: []Step{{Text: "what it says", Command: "journalctl"}, {Command: "systemctl restart", Risky: true}}}
+	worse := lists
+	worse.Severity = Critical
+	const over = "nothing: it is over. What the check shows says why it happened"
+	for name, tt := range map[string]struct {
+		about      ID
+		findings   []Finding
+		ended      []Ended
+		check, act string
+	}{
+		"nothing is wrong":          {"", nil, nil, "", ""},
+		"the first warning":         {"", []Finding{loop, lists}, nil, "crictl logs", ""},
+		"the one of the headline":   {PLEGUnhealthy, []Finding{loop, lists}, nil, "journalctl", "systemctl restart"},
+		"one that is over":          {PLEGUnhealthy, []Finding{loop}, []Ended{{Finding: lists}}, "journalctl", over},
+		"one that nobody has found": {PLEGUnhealthy, []Finding{loop}, nil, "crictl logs", ""},
+		"what is critical":          {CrashLoop, []Finding{loop, worse}, nil, "journalctl", "systemctl restart"},
+	} {
+		u := Update{Update: engine.Update{Snapshot: &healthy(1).Snapshot}, Headline: Headline{about: tt.about}, Findings: tt.findings, Ended: tt.ended}
+		a := u.Answer()
+		act := a.Act.Command
+		if act == "" {
+			act = a.Act.Text
+		}
+		if a.Check.Command != tt.check || act != tt.act {
+			t.Errorf("%s: check %q and act %q, want %q and %q", name, a.Check.Command, act, tt.check, tt.act)
+		}
+	}
+}
+
+// TestHeadlineKnowsItsFinding holds that a headline that speaks of another finding than the first
+// says of which, also while its word is kept.
+func TestHeadlineKnowsItsFinding(t *testing.T) {
+	turns := healthy(5).fail(call.ListPodSandbox, call.ErrOther, "ttrpc: closed", 1)
+	for i := range answers.Outages {
+		f := *turns.Failure
+		f.At = ago(time.Duration(answers.Outages-i) * 5 * time.Second)
+		turns.Memory.Outages.ListsFailed = append(turns.Memory.Outages.ListsFailed, f)
+	}
+	for name, tt := range map[string]struct {
+		node *node
+		want ID
+	}{
+		"lists by turns": {turns, PLEGUnhealthy},
+		"nobody there":   {healthy(5).dead(3), RuntimeDown},
+		"well":           {healthy(5), ""},
+	} {
+		v := tt.node.view()
+		if h := v.headline(v.diagnose()); h.about != tt.want {
+			t.Errorf("%s: %+v, want it to be about %q", name, h, tt.want)
+		}
+	}
+	var s steady
+	s.headline(Headline{Word: "AT RISK", Severity: Warning, about: PLEGUnhealthy}, now)
+	if h := s.headline(Headline{Word: degradedWord, Severity: Warning}, now.Add(time.Second)); h.about != PLEGUnhealthy {
+		t.Errorf("a word that is kept is about %q", h.about)
+	}
+}
+
+// TestDumpFirst holds that where lists hang or nothing is answered, and no dump was read, the check
+// is the one that gives plegtop the cause; of a runtime that is known to write one.
+func TestDumpFirst(t *testing.T) {
+	list := healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered()
+	silent := healthy(3).hang(call.ListPodSandbox, 30*time.Second).hang(call.Version, 20*time.Second).hang(call.Status, 20*time.Second)
+	for name, tt := range map[string]struct {
+		node   *node
+		socket string
+		want   string
+	}{
+		"a list hangs":        {list, flavour.Containerd.Socket, "pkill -USR1 -x containerd"},
+		"nothing is answered": {silent, flavour.Containerd.Socket, "pkill -USR1 -x containerd"},
+		"CRI-O":               {list, flavour.CRIO.Socket, "pkill -USR1 -x crio"},
+		"another":             {list, "/run/cri-dockerd.sock", "crictl"},
+	} {
+		in := tt.node.input()
+		in.Endpoint = "unix://" + tt.socket
+		found := Diagnose(in)
+		check := found[0].check()
+		if !strings.HasPrefix(check.Command, tt.want) || check.Dumps() != strings.HasPrefix(tt.want, "pkill") {
+			t.Errorf("%s: %v", name, found[0].Next)
+		}
+	}
+}
+
+// TestSilenceOfOneList holds that where nothing is answered, and the list that the relist waits for
+// is held by a lock, that lock is what the chain leads to, whichever call is silent for longest.
+func TestSilenceOfOneList(t *testing.T) {
+	n := healthy(3).hang(call.Status, 40*time.Second).hang(call.Version, 40*time.Second).hang(call.ListPodSandbox, 30*time.Second)
+	s := sick{n, looked(n)}
+	s.r.Deep = new(evidence.Deep)
+	s = s.locks(evidence.Lock{Of: "store.(*Store).List", Address: "0xa", Waiters: 9, Calls: []string{"ListPodSandbox"}, Holder: evidence.Goroutine{Number: 5, Doing: "fsync"}})
+	if found, _ := s.diagnose(); !strings.Contains(tell(found), "\nlock [0xa]") {
+		t.Errorf("no lock in the chain:\n%s", tell(found))
+	}
+}
