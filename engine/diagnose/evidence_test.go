@@ -198,8 +198,8 @@ func TestRuntimeUnresponsiveSaysWhatIsAnswered(t *testing.T) {
 	n.Node.DownAt = now.Add(18 * time.Second)
 	found := n.diagnose()
 	firstSays(t, found, "no list and no status has come back for 14s", "only Version is answered, in 2ms", `"container runtime is down" in 18s`)
-	if check := found[0].check().Command; !strings.HasSuffix(check, " pods") {
-		t.Errorf("Version is answered, and what is to be checked is %q", check)
+	if f := found[0]; !f.check().Dumps() || !strings.HasSuffix(f.Next[1].Command, " pods") {
+		t.Errorf("Version is answered, and what is to be done is %v", f.Next)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
@@ -62,7 +63,7 @@ func (v *view) listFinding(h *answers.Hang) Finding {
 		ID: ListHung, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s", h.Op, v.unanswered(h)),
 		Subject: asking(h.Flight), Group: anyList,
-		Next: v.runtimeSteps(v.listSteps(h.Op)...),
+		Next: v.runtimeSteps(append(v.stackSteps(), v.listSteps(h.Op)...)...),
 	}
 	answers, left := v.meanwhile(h), ""
 	if answers != "" {
@@ -146,15 +147,23 @@ func (v *view) others(not call.Operation) string {
 }
 
 func (v *view) listSteps(op call.Operation) []Step {
-	return append([]Step{{Text: "check whether crictl hangs too", Command: v.crictl(verbs[op])}, v.logStep("what the runtime says meanwhile")}, v.stackSteps()...)
+	return []Step{{Text: "check whether crictl hangs too", Command: v.crictl(verbs[op])}, v.logStep("what the runtime says meanwhile")}
 }
 
-// stackSteps returns what dumps the goroutines of a containerd, unless they were read.
+// dumping begins the command that has a runtime write its goroutines to a file, which every look
+// reads: containerd and CRI-O do so.
+const dumping = "pkill -USR1 -x "
+
+// Dumps reports whether a step has the runtime write what each of its calls waits for, which
+// plegtop then reads. It is safe for concurrent use.
+func (s Step) Dumps() bool { return strings.HasPrefix(s.Command, dumping) }
+
+// stackSteps returns what dumps the runtime's goroutines, unless they were read.
 func (v *view) stackSteps() []Step {
-	if strings.EqualFold(v.Version.RuntimeName, "containerd") && v.deep().Stacks.Total == 0 {
-		return []Step{{Text: "containerd writes its goroutine stacks to a file; thousands of blocked goroutines mean a lock", Command: "pkill -USR1 -x containerd"}}
+	if v.program() != flavour.Containerd.Program && !v.isCRIO() || v.deep().Stacks.Total > 0 {
+		return nil
 	}
-	return nil
+	return []Step{{Text: "the runtime writes to a file what each of its calls waits for; plegtop reads it and names the cause within 30 s", Command: dumping + v.program()}}
 }
 
 // searching says how far the sweep has come that looks for what holds the lock.
@@ -232,7 +241,7 @@ func (v *view) slowListFinding(op call.Operation, took time.Duration) Finding {
 		ID: ListHung, Severity: Warning,
 		Summary: fmt.Sprintf("%v takes %s, while other calls are fast", op, span(took)),
 		Subject: Subject{Operation: op.String()}, Group: anyList,
-		Next: v.runtimeSteps(v.listSteps(op)[:2]...),
+		Next: v.runtimeSteps(v.listSteps(op)...),
 	}
 	f.say(v.fast(), v.seenOf(), fmt.Sprintf("its last answer had %s", size(v.Sums(op).LastResponseBytes)), v.pressure())
 	return f

@@ -41,7 +41,7 @@ const (
 // loop of the kubelet then stands still.
 func runtimeNotReady(v *view) []Finding {
 	return notReady(v, RuntimeNotReady, runtimeReady, "the kubelet's sync loop skips every pod meanwhile", func(v *view) []Step {
-		return v.runtimeSteps(v.conditions(), v.logStep("what the runtime logged when it became so"))
+		return v.runtimeSteps(v.logStep("what the runtime logged when it became so"), v.conditions())
 	})
 }
 

@@ -148,6 +148,7 @@ func (v *view) slowRuntime(operation, summary string) Finding {
 			inWords("limit or move the pods that take the CPU or the disk: top and iostat name them. Drain the node if it is the disk"),
 		),
 	}
+	f.say(v.fullRelist(), v.pressure(), v.usage())
 	for i := range v.Calls {
 		if c := &v.Calls[i]; c.Count > 0 && c.Op != call.GetContainerEvents {
 			f.say(fmt.Sprintf("%v: p50 %s, p99 %s, max %s of %s", c.Op, span(c.P50), span(c.P99), span(c.Max), count(c.Count, "call")))
@@ -156,7 +157,6 @@ func (v *view) slowRuntime(operation, summary string) Finding {
 	if v.Sweep != nil && v.Sweep.Refused != "" {
 		f.say("no check of all: " + v.Sweep.Refused)
 	}
-	f.say(v.fullRelist(), v.pressure(), v.usage())
 	return f
 }
 

@@ -50,10 +50,8 @@ func (v *view) silentFinding() Finding {
 	f := Finding{
 		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("no list and no status has come back for %s", v.silentFor(h)),
-		Next: v.runtimeSteps(append([]Step{
-			{Text: "check whether crictl gets a reply", Command: v.crictl(verb)},
-			v.logStep("what the runtime says meanwhile"),
-		}, v.stackSteps()...)...),
+		Next: v.runtimeSteps(append(v.stackSteps(),
+			Step{Text: "check whether crictl gets a reply", Command: v.crictl(verb)}, v.logStep("what the runtime says meanwhile"))...),
 	}
 	if v.Hangs(call.Version) || len(v.Refusals) > 0 {
 		f.Summary = fmt.Sprintf("no call has come back for %s, not even Version", v.silentFor(h))
@@ -79,6 +77,9 @@ func (v *view) silentFinding() Finding {
 		f.say("only Status is answered, in " + span(took))
 	}
 	f.say(v.downClock(), v.daemon())
+	if l := v.List(); l != nil { // which the relist waits for
+		h = l
+	}
 	f.say(v.lockLines(waits.CallKey(h.Op, h.ID))...)
 	return f.withChain(v, waits.CallKey(h.Op, h.ID))
 }

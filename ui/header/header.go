@@ -62,7 +62,7 @@ func (h *Header) Observe(v *pane.View, r Room) {
 }
 
 // explain writes the answer into so many lines, as much of it as they hold: of a warning what
-// checks it and what ends it, and at least the former; of what is critical all, or where that is
+// checks it, what ends it and what shows it, and at least the first; of what is critical all, or where that is
 // not to be shown which key shows it.
 func (h *Header) explain(r Room, room int) {
 	a := h.v.Answer
@@ -74,7 +74,7 @@ func (h *Header) explain(r Room, room int) {
 	much := report.AnswerEvidence + evidenceMost - 1
 	switch {
 	case a.Severity < diagnose.Critical:
-		much = report.AnswerRisk
+		much = report.AnswerEvidence
 	case !r.Led:
 		h.answer.Write(h.pen, r.Width-2, room, h.point)
 		return

@@ -29,7 +29,7 @@ const (
 func Answer(o Form, a diagnose.Answer, at time.Time, much int) widget.Section {
 	s := widget.Section{}
 	if much >= AnswerChain {
-		s.Rows = o.inline(a.Chain, at)
+		s.Rows = o.inline(a, at)
 	}
 	if much >= AnswerCheck || a.Act.Command == "" {
 		s.Add(widget.Row{Label: "check", Command: a.Check.Command})
@@ -60,10 +60,10 @@ func besides(o Form, s diagnose.Step) widget.Row {
 	return widget.Row{}
 }
 
-// inline returns a chain as text of as few lines as it takes. A call
+// inline returns the chain of an answer as text of as few lines as it takes. A call
 // says since when it is so; where the chain is to be cut a mark stands behind it.
-func (o Form) inline(links []diagnose.Link, at time.Time) []widget.Row {
-	t, parts := o.Theme, diagnose.ChainParts(links)
+func (o Form) inline(a diagnose.Answer, at time.Time) []widget.Row {
+	t, parts := o.Theme, diagnose.ChainParts(a.Chain)
 	if len(parts) < 2 {
 		return nil
 	}
@@ -100,7 +100,8 @@ func (o Form) inline(links []diagnose.Link, at time.Time) []widget.Row {
 		}
 	}
 	if last := parts[len(parts)-1]; last.Kind == waits.Call { // a call that waits for something else, which nobody has found
-		for word := range strings.FieldsSeq(t.Symbols.Step + " not known what it waits for") {
+		unknown := theme.When(a.Check.Dumps(), "not known: check asks the runtime", "not known what it waits for")
+		for word := range strings.FieldsSeq(t.Symbols.Step + " " + unknown) {
 			add([]text.Span{text.Say(t.Dim, word).In(text.Width(word) + 1)})
 		}
 	}
