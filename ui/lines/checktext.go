@@ -60,7 +60,7 @@ func headline(d *widget.Doc, o report.Form, u diagnose.Update, written map[strin
 		Mark: text.Say(look, head).In(text.Width(head) + 2), Hang: 2, Spans: []text.Span{text.Say(t.Strong, say.Clauses(h))},
 	}}})
 	a := u.Answer()
-	if a.Severity < diagnose.Critical {
+	if a.Severity < diagnose.Warning {
 		return
 	}
 	if o.Width > 0 {
