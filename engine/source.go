@@ -85,6 +85,11 @@ func (s StreamState) Told() bool {
 	return s >= StreamConnected
 }
 
+// Over reports whether a stream that is wanted ended or did not begin, and is not opened again.
+func (s StreamState) Over() bool {
+	return s == StreamRefused || s == StreamNotEnabled || s == StreamFellBack
+}
+
 // A SourceState is how one event source stands, and what it has said.
 type SourceState struct {
 	Source   ledger.Source

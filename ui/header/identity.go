@@ -76,13 +76,7 @@ func (h *Header) streams() text.Span {
 }
 
 // amiss reports whether an event source that is wanted is not read.
-func amiss(s engine.StreamState) bool {
-	switch s {
-	case engine.StreamLost, engine.StreamRefused, engine.StreamNotEnabled, engine.StreamFellBack:
-		return true
-	}
-	return false
-}
+func amiss(s engine.StreamState) bool { return s == engine.StreamLost || s.Over() }
 
 // who says whose relist this is, and what it asks of the runtime.
 func (h *Header) who() []text.Span {

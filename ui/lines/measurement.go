@@ -122,10 +122,10 @@ func (m *measurement) open() (open bool, why string) {
 		return true, ""
 	}
 	s := m.state(m.source)
-	switch s.State {
-	case engine.StreamConnected:
+	switch {
+	case s.State == engine.StreamConnected:
 		return true, ""
-	case engine.StreamRefused, engine.StreamNotEnabled, engine.StreamFellBack:
+	case s.State.Over():
 		return false, fmt.Sprintf("%v %v: %s", s.Source, s.State, s.Reason)
 	}
 	return false, ""

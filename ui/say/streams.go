@@ -51,12 +51,12 @@ func streamWord(s engine.StreamState) string { return strings.ReplaceAll(s.Strin
 // StreamLook returns the look of an event source, and its state in a word.
 func StreamLook(t *theme.Theme, k *engine.SourceState) text.Span {
 	word := streamWord(k.State)
-	switch k.State {
-	case engine.StreamConnected:
+	switch {
+	case k.State == engine.StreamConnected:
 		return text.Say(t.Good, t.Symbols.Good+" "+word)
-	case engine.StreamLost:
+	case k.State == engine.StreamLost:
 		return text.Say(t.Warn, t.Symbols.Warn+" "+word)
-	case engine.StreamRefused, engine.StreamNotEnabled, engine.StreamFellBack:
+	case k.State.Over():
 		return text.Say(t.Bad, t.Symbols.Bad+" "+word)
 	}
 	return text.Say(t.Dim, t.Symbols.Bullet+" "+word)
