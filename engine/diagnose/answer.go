@@ -149,7 +149,8 @@ type ChainPart struct {
 	Likely bool   // it is not proven that the part before waits for this one
 }
 
-// ChainParts returns a chain in parts, without a link that the one before it has named: "relist",
+// ChainParts returns a chain in parts, without a link that the one before it has named, and without
+// the goroutine that answers a call where that only waits for what comes next: "relist",
 // "ListContainers", "status lock of pay/api-7d", "shim 4711", "runc update (10m)", "D in
 // nfs4_do_setattr, server 10.0.0.9:/vol", "/data".
 func ChainParts(links []Link) []ChainPart {
@@ -157,7 +158,7 @@ func ChainParts(links []Link) []ChainPart {
 	for i, l := range links {
 		named := slices.ContainsFunc(links[:i], func(before Link) bool { return strings.Contains(before.Name, l.Name) })
 		switch {
-		case l.Kind == waits.Container && named:
+		case l.Kind == waits.Container && named, i > 0 && i < len(links)-1 && links[i-1].Kind == waits.Call && l.waits():
 		case l.Kind == waits.Server && i > 0 && links[i-1].Kind == waits.Kernel:
 			last := &all[len(all)-1]
 			last.Text += ", " + l.Name
