@@ -1,15 +1,20 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/osfile"
 )
 
 const (
 	folderPattern = "plegtop-demo-*"
+	// folderLock is the file in a folder that is locked by whoever uses it.
+	folderLock = "lock"
 	// folderYoung is how old a folder must be to be taken for left behind: one that
 	// is being made has no lock yet.
 	folderYoung = time.Minute
@@ -26,11 +31,22 @@ func newFolder(base string) (dir string, lock *os.File, err error) {
 	if dir, err = os.MkdirTemp(base, folderPattern); err != nil {
 		return "", nil, fmt.Errorf("make a folder for the demo's socket: %w", err)
 	}
-	if lock, err = lockFolder(dir); err != nil {
-		_ = os.RemoveAll(dir)
+	lock, err = os.OpenFile(filepath.Join(dir, folderLock), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = osfile.Lock(lock)
+	}
+	if err != nil {
+		_ = removeFolder(dir, lock)
 		return "", nil, fmt.Errorf("lock the demo's folder: %w", err)
 	}
 	return dir, lock, nil
+}
+
+// removeFolder removes what [newFolder] has made. The lock, if there is one, goes first: Windows
+// removes no file that somebody has open.
+func removeFolder(dir string, lock *os.File) error {
+	_ = lock.Close()
+	return os.RemoveAll(dir)
 }
 
 // inMemory is a file system that holds nothing on a disk.
@@ -39,11 +55,15 @@ const inMemory = "/dev/shm"
 // tempDir returns inMemory where there is one, unless a person wants another folder: a node
 // is a thousand small files, and to make or to remove them on a busy disk takes up to a second.
 func tempDir() string {
-	const write = 2
-	if os.Getenv("TMPDIR") == "" && syscall.Access(inMemory, write) == nil {
-		return inMemory
+	if os.Getenv("TMPDIR") != "" {
+		return os.TempDir()
 	}
-	return os.TempDir()
+	try, err := os.MkdirTemp(inMemory, folderPattern)
+	if err != nil {
+		return os.TempDir()
+	}
+	_ = os.Remove(try) // what cannot be removed goes with the folders that were left
+	return inMemory
 }
 
 // removeLeft removes the folders of this user that nobody holds. What cannot be
@@ -55,25 +75,14 @@ func removeLeft(base string) {
 		if err != nil || !info.IsDir() || time.Since(info.ModTime()) < folderYoung {
 			continue
 		}
-		if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != os.Getuid() {
+		if uid, known := osfile.Owner(info); known && uid != os.Getuid() {
 			continue
 		}
-		if lock, err := lockFolder(dir); err == nil {
-			_ = os.RemoveAll(dir)
+		lock, err := os.OpenFile(filepath.Join(dir, folderLock), os.O_RDWR|osfile.NoFollow, 0) // its maker may have been killed before there was one
+		if err == nil && osfile.Lock(lock) != nil || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			_ = lock.Close()
+			continue
 		}
+		_ = removeFolder(dir, lock)
 	}
-}
-
-// lockFolder locks a folder, unless another process has.
-func lockFolder(dir string) (*os.File, error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return f, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -90,7 +91,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	s := newServer(sc, c, dir)
 	s.lock = lock
 	if err := s.open(sc); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir), lock.Close())
+		return nil, errors.Join(err, removeFolder(dir, lock))
 	}
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.ticking.Go(func() {
@@ -123,7 +124,7 @@ func newServer(sc scenario, c Config, dir string) *Server {
 
 // open makes what the outside sees of s.
 func (s *Server) open(sc scenario) error {
-	if !sc.bare {
+	if !sc.bare && runtime.GOOS != "windows" { // where a file cannot be replaced while somebody reads it
 		s.root = filepath.Join(s.dir, "node")
 		if err := s.draw(s.picture()); err != nil {
 			return fmt.Errorf("make the demo's node: %w", err)
@@ -151,8 +152,8 @@ func (s *Server) Endpoint() string { return "unix://" + s.wire.path }
 // system: its /proc shows the processes of the containers, their shims and the
 // daemons, where containerd listens, the mounts, and that the node is otherwise calm. Beside
 // that there are the kernel's log, containerd's configuration, its folders of what runs, and
-// its debug socket where the path is short enough for one. It is "" if the server began with a
-// scenario in which processes do not matter, and the folder is not there while one
+// its debug socket where the path is short enough for one. It is "" on Windows, and if the server began with a
+// scenario in which processes do not matter; the folder is not there while one
 // of those plays later. It follows the world within moments.
 func (s *Server) HostRoot() string { return s.root }
 
@@ -179,7 +180,7 @@ func (s *Server) Close() error {
 		defer s.turn.Unlock()
 		s.failed = true
 		s.debug.close()
-		err = errors.Join(os.RemoveAll(s.dir), s.lock.Close())
+		err = removeFolder(s.dir, s.lock)
 	})
 	return err
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/osfile"
 )
 
 const (
@@ -57,7 +59,7 @@ type part struct {
 // create opens a file for a recording: a new one, or one that is a recording already, which is
 // continued. Others cannot read it, since it says what ran where, and no link is followed.
 func create(path string, most int64) (*file, error) {
-	out, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	out, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|osfile.NoFollow|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, fmt.Errorf("record to %s: it is a link: name the file itself", path)
 	}
@@ -137,8 +139,7 @@ func replaceable(path string) error {
 
 // lock keeps others from continuing a file, as long as it is open.
 func lock(out *os.File) error {
-	err := syscall.Flock(int(out.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	if errors.Is(osfile.Lock(out), osfile.ErrLocked) {
 		return errors.New("another plegtop records to it: name another file")
 	}
 	return nil // a file system may have no locks
@@ -308,7 +309,7 @@ func (f *file) rotate() error {
 	if err := os.Rename(f.path, f.path+before1); err != nil {
 		return err
 	}
-	out, err := os.OpenFile(f.path, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	out, err := os.OpenFile(f.path, os.O_RDWR|os.O_CREATE|os.O_EXCL|osfile.NoFollow, 0o600)
 	if err != nil {
 		return err
 	}

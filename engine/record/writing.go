@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/osfile"
 )
 
 // ErrOff says that there is nothing in memory that could be saved.
@@ -111,7 +112,7 @@ func (r *Recorder) Save(path string) (n int64, err error) {
 	if len(recording.segments) == 0 {
 		return 0, ErrOff
 	}
-	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|osfile.NoFollow, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("save the last minutes: %w", err)
 	}

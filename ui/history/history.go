@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/plegtop/plegtop/engine/osfile"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -93,7 +93,7 @@ func isOthers(dir string) bool {
 		if err != nil {
 			continue // it is still to be made
 		}
-		if owner, known := info.Sys().(*syscall.Stat_t); known && owner.Uid != 0 {
+		if uid, known := osfile.Owner(info); known && uid != 0 {
 			return true
 		}
 	}

@@ -1,0 +1,7 @@
+// Package osfile has what operating systems do differently with files: locks, links and owners.
+package osfile
+
+import "errors"
+
+// ErrLocked says that another process has locked a file.
+var ErrLocked = errors.New("another process has locked it")
