@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -168,15 +167,6 @@ func (m *measurement) mark() mark {
 		}
 	}
 	return k
-}
-
-// ownCPU returns the time that this process has had of the processors.
-func ownCPU() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func (m *measurement) elapsed() time.Duration { return m.last.At.Sub(m.start.at) }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -56,7 +55,7 @@ func Watch(ctx context.Context, w io.Writer, feed Feed, o Options) error {
 			continue
 		}
 		err = writeUntil(writing, w, b)
-		if errors.Is(err, syscall.EPIPE) || errors.Is(err, context.Canceled) {
+		if errors.Is(err, errNoReader) || errors.Is(err, context.Canceled) {
 			return nil
 		}
 		if err != nil {

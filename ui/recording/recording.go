@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -43,7 +42,7 @@ type Tape struct {
 // Open returns what records an engine of a source as o says, and begins its file. Version is
 // that of plegtop. The file of [options.Record] is in the present folder where none is named.
 func Open(o options.Options, src pane.Source, version string) (*Tape, error) {
-	signal.Ignore(syscall.SIGXFSZ) // else Go ends the program where a file may not grow; now it is an error of the write
+	ignoreFull()
 	t := &Tape{folder: ".", node: src.Node}
 	if o.Scrub {
 		t.node = "node"
@@ -110,10 +109,10 @@ func (t *Tape) Save() (said string, err error) {
 }
 
 // OnSignal saves what is in memory whenever SIGUSR2 comes, until ctx ends, and says what came of
-// it. May be called of the tape of nothing.
+// it. On Windows it never comes. May be called of the tape of nothing.
 func (t *Tape) OnSignal(ctx context.Context, say func(string)) {
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGUSR2)
+	signal.Notify(signals, saveSignal)
 	go func() {
 		for { // once it is caught it stays so: the end of plegtop takes a while, and is to be its own
 			select {
@@ -173,7 +172,7 @@ func (t *Tape) Run(ctx context.Context, w io.Writer, node string, f Feed) error 
 	if t.Recorder.State().Waits {
 		when = " once something is critical"
 	}
-	if _, err := fmt.Fprintln(w, text.Clean("plegtop: recording "+node+" to "+file+when+"; SIGTERM or ctrl-c ends it, SIGUSR2 saves the last minutes beside it")); err != nil {
+	if _, err := fmt.Fprintln(w, text.Clean("plegtop: recording "+node+" to "+file+when+"; "+howToEnd)); err != nil {
 		return fmt.Errorf("record: say where: %w", err)
 	}
 	for f = t.Watched(f); ; {

@@ -29,7 +29,9 @@ func (s *session) lend(to *exec.Cmd) error {
 		go func() {
 			select {
 			case <-s.canceled:
-				_ = to.Process.Signal(syscall.SIGTERM) // it may have ended
+				if to.Process.Signal(syscall.SIGTERM) != nil { // it has ended, or this is Windows
+					_ = to.Process.Kill()
+				}
 			case <-ended:
 			}
 		}()

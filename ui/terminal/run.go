@@ -314,7 +314,7 @@ func (s *session) abort() {
 func (s *session) dump(sig syscall.Signal) {
 	s.leave(3 * time.Second)
 	signal.Reset(sig)
-	_ = syscall.Kill(os.Getpid(), sig)
+	_ = kill(os.Getpid(), sig)
 	time.Sleep(s.Grace)
 	os.Exit(s.Status(128 + int(sig))) // where it is ignored
 }

@@ -3,10 +3,8 @@ package terminal
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -40,17 +38,7 @@ type screen struct {
 }
 
 func newScreen(out *os.File) *screen {
-	s := &screen{shared: out, again: func() {}, broken: func(error) {}}
-	own, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", out.Fd()), os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return s
-	}
-	if own.SetWriteDeadline(time.Time{}) != nil {
-		own.Close()
-		return s
-	}
-	s.own = own
-	return s
+	return &screen{shared: out, own: reopen(out), again: func() {}, broken: func(error) {}}
 }
 
 // Write writes p, or keeps or drops it while the terminal takes nothing. It
@@ -151,21 +139,9 @@ func (s *screen) finish(wait time.Duration) {
 		s.lost = true
 	}
 	if s.lost {
-		s.rescue()
+		rescue(s.own)
 	}
 	s.rest, s.lost = nil, false
-}
-
-// rescue drops all output that has not been read and writes restore.
-func (s *screen) rescue() {
-	dropUnread(s.own)
-	_ = s.own.SetWriteDeadline(time.Time{}) // one would have passed, on a busy machine, before the write was tried
-	if c, err := s.own.SyscallConn(); err == nil {
-		_ = c.Write(func(fd uintptr) bool {
-			_, _ = syscall.Write(int(fd), []byte(restore))
-			return true // there is room for it; nobody waits for more
-		})
-	}
 }
 
 // abandon is for a process that ends at once: it writes restore as far as that
@@ -174,7 +150,7 @@ func (s *screen) abandon() {
 	if s.own != nil {
 		_ = s.own.SetWriteDeadline(time.Now()) // for whoever waits with the lock
 		s.mu.Lock()                            // for good
-		s.rescue()
+		rescue(s.own)
 		return
 	}
 	written := make(chan struct{})

@@ -32,12 +32,12 @@ func (g *signals) start() {
 	signal.Notify(g.end, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
 	signal.Notify(g.dump, syscall.SIGQUIT, syscall.SIGABRT)
 	if canStop {
-		signal.Notify(g.stop, syscall.SIGTSTP)
+		signal.Notify(g.stop, stopSignal)
 	}
 	g.catch()
 }
 
-func (g *signals) catch() { signal.Notify(g.cont, syscall.SIGCONT) }
+func (g *signals) catch() { signal.Notify(g.cont, contSignal) }
 
 // release ends the catching of SIGCONT. Those that end stay caught even after Run,
 // though nobody hears them any more: what comes then, such as writing a recording
@@ -147,7 +147,7 @@ func HoldStops(ctx context.Context, hold func(context.Context), release func()) 
 		return
 	}
 	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, syscall.SIGTSTP)
+	signal.Notify(stop, stopSignal)
 	go func() {
 		defer signal.Stop(stop)
 		for {
@@ -166,10 +166,10 @@ func HoldStops(ctx context.Context, hold func(context.Context), release func()) 
 // not stop a group that no shell looks after; then it returns after a moment.
 func stopProcess(pid int) {
 	cont := make(chan os.Signal, 1)
-	signal.Notify(cont, syscall.SIGCONT)
+	signal.Notify(cont, contSignal)
 	defer signal.Stop(cont)
-	asDefault(syscall.SIGTSTP, func() {
-		if err := syscall.Kill(pid, syscall.SIGTSTP); err != nil {
+	asDefault(stopSignal, func() {
+		if err := kill(pid, stopSignal); err != nil {
 			return
 		}
 		select {

@@ -7,9 +7,11 @@ import (
 	"syscall"
 )
 
-// dropUnread does nothing: only Linux has a second, non-blocking file for the
-// terminal to call it with.
-func dropUnread(*os.File) {}
+// reopen opens nothing: only Linux has a second file for a terminal that does not block.
+func reopen(*os.File) *os.File { return nil }
+
+// rescue does nothing: there is no such file.
+func rescue(*os.File) {}
 
 // canStop is false where SIGTSTP, once caught, does nothing any more.
 const canStop = false
