@@ -1,23 +1,23 @@
 package lines
 
 import (
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/windows"
 )
 
-// errNoReader is the error of a write that nobody reads any more.
-const errNoReader = windows.ERROR_NO_DATA
+// errNoReader is the error of a write that nobody reads any more: ERROR_NO_DATA.
+const errNoReader = syscall.Errno(232)
 
 // ownCPU returns the time that this process has had of the processors.
 func ownCPU() time.Duration {
-	var created, ended, kernel, user windows.Filetime
-	if windows.GetProcessTimes(windows.CurrentProcess(), &created, &ended, &kernel, &user) != nil {
+	process, err := syscall.GetCurrentProcess()
+	var created, ended, kernel, user syscall.Filetime
+	if err != nil || syscall.GetProcessTimes(process, &created, &ended, &kernel, &user) != nil {
 		return 0
 	}
 	const unit = 100 * time.Nanosecond
-	ticks := func(f windows.Filetime) time.Duration {
+	units := func(f syscall.Filetime) time.Duration {
 		return time.Duration(f.HighDateTime)<<32 | time.Duration(f.LowDateTime)
 	}
-	return unit * (ticks(kernel) + ticks(user))
+	return unit * (units(kernel) + units(user))
 }

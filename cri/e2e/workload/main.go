@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command workload is the only program in the test image. Without arguments it
 // is the pause process of a pod; otherwise its first argument says how to live
 // and how to end:

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -164,14 +163,4 @@ func OpenFiles(t testing.TB) int {
 		t.Fatal(err)
 	}
 	return len(open)
-}
-
-// ProcessorTime returns what this process has used, its children apart.
-func ProcessorTime(b *testing.B) time.Duration {
-	b.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
