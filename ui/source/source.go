@@ -7,9 +7,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -109,6 +111,9 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 	if o.Demo != "" {
 		return openDemo(ctx, o, panicked)
 	}
+	if err := onLinux(runtime.GOOS, o.Endpoint); err != nil {
+		return Source{}, err
+	}
 	if _, err := host.CheckRoot(o.HostRoot); err != nil {
 		return Source{}, err // nothing would be found there
 	}
@@ -136,6 +141,15 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 		Source: pane.Source{Kind: "cri", Node: NodeName(o.HostRoot), Endpoint: found.Endpoint},
 		node:   node, close: func() {},
 	})
+}
+
+// onLinux returns an error where no runtime of a node can be found. One that somebody names is asked:
+// its socket may be that of another machine.
+func onLinux(system, endpoint string) error {
+	if system == "linux" || endpoint != "" || os.Getenv("CONTAINER_RUNTIME_ENDPOINT") != "" {
+		return nil
+	}
+	return errors.New("a runtime can only be watched on its Linux node: run plegtop there, or here plegtop --demo or plegtop --replay FILE")
 }
 
 // NodeName returns the name of this node: NODE_NAME where that is set, else what the node whose

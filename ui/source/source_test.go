@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,5 +111,19 @@ func TestNameOfTheNode(t *testing.T) {
 	}
 	if got := NodeName(root); got != "worker-17" {
 		t.Errorf("%q, want worker-17", got)
+	}
+}
+
+// Where there is no node to look at, the error says what can be done there.
+func TestOnLinux(t *testing.T) {
+	t.Setenv("CONTAINER_RUNTIME_ENDPOINT", "")
+	for _, tt := range []struct {
+		system, endpoint string
+		want             bool
+	}{{"linux", "", true}, {"windows", "", false}, {"darwin", "", false}, {"darwin", "unix:///tmp/forwarded.sock", true}} {
+		err := onLinux(tt.system, tt.endpoint)
+		if (err == nil) != tt.want || err != nil && !strings.Contains(err.Error(), "--replay") {
+			t.Errorf("%s, %q: %v", tt.system, tt.endpoint, err)
+		}
 	}
 }
