@@ -84,6 +84,25 @@ func segments(t *testing.T, path string) []*segment {
 	return r.segments
 }
 
+// No byte of a head can be another one and nothing be said: a head has who, where and when.
+func TestAHeadThatIsWrong(t *testing.T) {
+	path := recorded(t, 35*time.Second)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range segments(t, path) {
+		for at := int(s.at) - len(s.head); at < int(s.at); at++ {
+			b := bytes.Clone(whole)
+			b[at] ^= 1 << (at % 8)
+			all, _, err := scan(bytes.NewReader(b), int64(len(b)))
+			if len(all) != i || !errors.Is(err, errDamaged) && (i > 0 || !errors.Is(err, ErrNoRecording)) {
+				t.Fatalf("byte %d, in head %d: %d segments, %v", at, i, len(all), err)
+			}
+		}
+	}
+}
+
 // A file that was cut anywhere is played up to its last whole block, and nothing is wrong with
 // that; then it is continued, and as whole as if nothing had happened. One in which nothing is
 // whole is refused in one sentence.

@@ -40,7 +40,10 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	text := bytes.Repeat([]byte("not ours\n"), 10)
-	newer := []byte("\x5c\x2a\x4d\x18\x1f\x00\x00\x00{\"plegrec\":99,\"plegtop\":\"v9.1\"}")
+	newer, err := Head{Format: 99, Plegtop: "v9.1"}.append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, content := range map[string][]byte{"text": text, "short": []byte("a"), "newer": newer, "good.1": text} {
 		if err := os.WriteFile(in(name), content, 0o600); err != nil {
 			t.Fatal(err)

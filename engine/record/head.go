@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"time"
 
@@ -17,7 +18,8 @@ import (
 // longer be read by those who know the present one.
 const Format = 1
 
-// A Head says what a segment is of. It stands before it as JSON, for people and other programs.
+// A Head says what a segment is of. It stands before it as JSON, for people and other programs,
+// with the CRC-32C of that text behind it, in all formats.
 type Head struct {
 	Format  int       `json:"plegrec"`
 	Plegtop string    `json:"plegtop"` // the version that recorded
@@ -40,6 +42,7 @@ var headBegins = []byte(`{"plegrec":`)
 const (
 	skippable = 0x184D2A5C // one of the sixteen magic numbers of a frame that readers of zstd pass over
 	mostHead  = 1 << 16
+	ofSum     = 4 // bytes of a checksum
 )
 
 // append appends the frame of a head.
@@ -49,8 +52,8 @@ func (h Head) append(b []byte) ([]byte, error) {
 		return b, fmt.Errorf("record: write the head: %w", err)
 	}
 	b = binary.LittleEndian.AppendUint32(b, skippable)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)))
-	return append(b, text...), nil
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)+ofSum))
+	return binary.LittleEndian.AppendUint32(append(b, text...), crc32.Checksum(text, castagnoli)), nil
 }
 
 var (
@@ -70,7 +73,7 @@ func readHead(in *bufio.Reader) (h Head, frame []byte, err error) {
 		return h, nil, ErrNoRecording
 	}
 	n := binary.LittleEndian.Uint32(start[4:])
-	if n > mostHead {
+	if n < ofSum || n > mostHead {
 		return h, nil, ErrNoRecording
 	}
 	frame = make([]byte, 8+n)
@@ -80,8 +83,12 @@ func readHead(in *bufio.Reader) (h Head, frame []byte, err error) {
 		}
 		return h, nil, errCut
 	}
-	if err := json.Unmarshal(frame[8:], &h); err != nil || h.Format == 0 {
+	text, sum := frame[8:8+n-ofSum], frame[8+n-ofSum:]
+	switch sound := crc32.Checksum(text, castagnoli) == binary.LittleEndian.Uint32(sum); {
+	case !bytes.HasPrefix(text, headBegins):
 		return h, nil, ErrNoRecording
+	case !sound, json.Unmarshal(text, &h) != nil, h.Format == 0:
+		return h, nil, errDamaged
 	}
 	if h.Format > Format {
 		return h, nil, fmt.Errorf("%w (format %d, plegtop %s)", ErrNewer, h.Format, h.Plegtop)
