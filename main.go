@@ -307,7 +307,13 @@ func replaying(o options.Options) view {
 		if o.View == options.Watch {
 			return status(r.Watch(ctx, os.Stdout, lines.Options{JSON: o.JSON, Namespaces: o.Namespaces}))
 		}
-		code, err := r.Check(ctx, terminal.Writer(os.Stdout, os.Environ()), style(o, src), o.Releases...)
+		out, said := terminal.Writer(os.Stdout, os.Environ()), style(o, src)
+		var code int
+		if o.View == options.Bench {
+			code, err = r.Bench(ctx, out, said)
+		} else {
+			code, err = r.Check(ctx, out, said, o.Releases...)
+		}
 		switch {
 		case err == nil:
 			return code

@@ -99,7 +99,7 @@ func TestBenchOfTheRelist(t *testing.T) {
 	if got.CallsPerSecond < 1e3 { // 11 each second by the clock of the engine, which is not ours here
 		t.Errorf("%v calls a second", got.CallsPerSecond)
 	}
-	got.CallsPerSecond, got.PlegtopCores = 0, 0
+	got.CallsPerSecond, got.PlegtopCores = 0, nil
 	want := benchRowObject{
 		Period: time.Second, Source: "none", For: 20 * time.Second, Relists: 20, LagP50: new(400 * ms), LagP99: new(400 * ms), Lags: 3, Transitions: 3,
 		Missed: new(uint64(1)), MissedOf: 3, Referees: []ledger.Source{ledger.FromCRI}, RuntimeCores: new(0.5),
@@ -142,7 +142,7 @@ func TestBenchOfASource(t *testing.T) {
 	b.last.SourceChanges = append(b.last.SourceChanges, engine.SourceChange{Source: ledger.FromCRI, State: engine.StreamLost, At: noon.Add(20 * time.Second)})
 	b.finish(t.Context())
 	got := b.object(false)
-	got.CallsPerSecond, got.PlegtopCores = 0, 0
+	got.CallsPerSecond, got.PlegtopCores = 0, nil
 	want := benchRowObject{
 		Period: time.Second, Source: "cri", For: 20 * time.Second, Relists: 20, LagP50: new(5 * ms), LagP99: new(5 * ms), Lags: 1, Transitions: 1,
 		Missed: new(uint64(5)), MissedOf: 60, Referees: []ledger.Source{ledger.FromRelist}, RuntimeCores: new(0.5),

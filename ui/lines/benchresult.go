@@ -52,7 +52,7 @@ type benchRowObject struct {
 	MissedOf       uint64          `line:"missedOf"`
 	Referees       []ledger.Source `line:"referees"` // who else looked
 	CallsPerSecond float64         `line:"callsPerSecond"`
-	PlegtopCores   float64         `line:"plegtopCores"`
+	PlegtopCores   *float64        `line:"plegtopCores"` // null where nobody can tell
 	RuntimeCores   *float64        `line:"runtimeCores"` // null where its process is not seen, or is ours
 	Remarks        []string        `line:"remarks"`
 }
@@ -63,6 +63,8 @@ type benchResult struct {
 	at   time.Time
 	rows []*measurement
 	cut  bool
+
+	recorded string // when and where, of a recording; else empty
 }
 
 // written returns the result as it is printed.
@@ -117,6 +119,9 @@ func (o *benchObject) remarks() (all [][2]string) {
 // said tells for how long what was measured.
 func (r *benchResult) said() string {
 	all := len(r.o.Periods) * len(r.o.Sources)
+	if r.recorded != "" {
+		return "in a recording, " + r.recorded
+	}
 	if r.cut {
 		return fmt.Sprintf("cut short: %d of %d, for %v each", len(r.rows), all, r.o.For)
 	}
@@ -133,7 +138,7 @@ func (row benchRowObject) cells() []string {
 	}
 	return []string{
 		row.Period.String(), row.Source, took(row.LagP50), took(row.LagP99),
-		text.Count(row.Transitions), missed, fmt.Sprintf("%.1f", row.CallsPerSecond), percent(&row.PlegtopCores), percent(row.RuntimeCores),
+		text.Count(row.Transitions), missed, fmt.Sprintf("%.1f", row.CallsPerSecond), percent(row.PlegtopCores), percent(row.RuntimeCores),
 	}
 }
 
@@ -158,7 +163,7 @@ func (r *benchResult) object() *benchObject {
 		Runtime: benchRuntime{Endpoint: r.o.Endpoint}, For: r.o.For, CutShort: r.cut,
 	}
 	for _, m := range r.rows {
-		o.Rows = append(o.Rows, m.object(r.cut))
+		o.Rows = append(o.Rows, m.object(r.cut && r.recorded == ""))
 		if s := m.last; s != nil {
 			o.Runtime.Name, o.Runtime.Version = cmp.Or(s.Version.RuntimeName, o.Runtime.Name), cmp.Or(s.Version.RuntimeVersion, o.Runtime.Version)
 			o.KubeletVersion = r.o.kubelet(s)
@@ -168,7 +173,8 @@ func (r *benchResult) object() *benchObject {
 		o.Remarks = append(o.Remarks, "the runtime of a demo is in this process: plegtop's share of a core is that of both")
 	}
 	if slices.ContainsFunc(o.Rows, func(row benchRowObject) bool { return len(row.Referees) > 0 && row.Source == "none" }) {
-		o.Remarks = append(o.Remarks, "with none, what the relist missed is what the other sources saw in the second half of the time; calls and shares are of the first half")
+		o.Remarks = append(o.Remarks, "with none, what the relist missed is what the other sources saw "+theme.When(r.recorded != "",
+			"while they were open", "in the second half of the time; calls and shares are of the first half"))
 	}
 	return o
 }
@@ -197,7 +203,9 @@ func (m *measurement) object(cut bool) benchRowObject {
 	paid := m.paid.real.Sub(m.start.real).Seconds()
 	if paid > 0 {
 		o.CallsPerSecond = float64(m.paid.calls-m.start.calls) / paid
-		o.PlegtopCores = (m.paid.cpu - m.start.cpu).Seconds() / paid
+		if m.paid.cpu >= 0 {
+			o.PlegtopCores = new((m.paid.cpu - m.start.cpu).Seconds() / paid)
+		}
 	}
 	if m.runtime >= 0 {
 		o.RuntimeCores = &m.runtime
@@ -216,6 +224,9 @@ func (m *measurement) lookers() []ledger.Source {
 
 // remarks say what keeps the figures from saying more.
 func (m *measurement) remarks(took time.Duration, cut bool) (remarks []string) {
+	if m.when != "" {
+		remarks = append(remarks, m.when)
+	}
 	if cut && took < m.o.For {
 		remarks = append(remarks, "cut short after "+text.Took(took))
 	}
@@ -227,6 +238,9 @@ func (m *measurement) remarks(took time.Duration, cut bool) (remarks []string) {
 	}
 	if failed := m.end.relists.Failed - m.start.relists.Failed; failed > 0 {
 		remarks = append(remarks, fmt.Sprintf("%d of %d relists failed", failed, m.end.relists.Count-m.start.relists.Count))
+	}
+	if len(m.told) == mostTold {
+		remarks = append(remarks, fmt.Sprintf("only the first %d transitions are measured", mostTold))
 	}
 	if m.tooMany > 0 {
 		remarks = append(remarks, fmt.Sprintf("%d events came too fast to be measured", m.tooMany))

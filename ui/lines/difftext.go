@@ -66,7 +66,7 @@ func many(n int, what string) string {
 
 func (s *sideObject) say(to *widget.Section, label string) {
 	to.Add(
-		widget.Fact(label, widget.Plain, fmt.Sprintf("%s, %s to %s (%s)%s", s.File, s.From.Local().Format(time.DateTime), s.To.Local().Format(time.TimeOnly), text.Age(s.For), on(s.Node))),
+		widget.Fact(label, widget.Plain, s.File+", "+recordedFor(s.From, s.To, s.Node)),
 		widget.Fact("", widget.Plain, fmt.Sprintf("%s; %s, %s; %s, kubelet %s", s.Headline, many(s.Pods, "pod"), many(s.Containers, "container"), s.Runtime, s.KubeletVersion)),
 	)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -60,6 +61,7 @@ type measurement struct {
 	lags     []time.Duration          // of those that say when they were
 	tooMany  uint64                   // events that came too fast for us
 	referees []ledger.Source          // that are open
+	when     string                   // of a recording that has other times as well; else empty
 }
 
 // follow reads what the engine sees until the time is over, or ctx ends.
@@ -147,6 +149,11 @@ func (m *measurement) look(ctx context.Context) float64 {
 	if err != nil {
 		return -1
 	}
+	return coresOfRuntime(r)
+}
+
+// coresOfRuntime returns what a look says that the runtime takes; below 0 where it does not.
+func coresOfRuntime(r *evidence.Report) float64 {
 	cores := -1.0
 	for _, u := range r.Usage {
 		if u.Name != "kubelet" && u.Name != "plegtop" && u.CPU >= 0 {
@@ -197,6 +204,11 @@ func (m *measurement) referee(ctx context.Context) {
 		m.setStreams(others...)
 		return
 	}
+	m.hear(others)
+}
+
+// hear has those of the other sources that are open be referees from now on.
+func (m *measurement) hear(others []ledger.Source) {
 	for _, s := range others {
 		if m.state(s).State == engine.StreamConnected && !slices.Contains(m.referees, s) {
 			m.referees = append(m.referees, s)
@@ -235,7 +247,7 @@ func (m *measurement) event(e engine.Event) {
 		return
 	}
 	t := transition{e.ID, e.Kind}
-	if e.Delivery == pleg.Unseen && m.source == ledger.FromRelist {
+	if e.Delivery == pleg.Unseen && (m.source == ledger.FromRelist || e.Seen.At[m.source].IsZero()) {
 		if m.alone != nil && len(m.alone) < mostTold {
 			m.alone[t] = e.SeenAt
 		}
@@ -255,13 +267,15 @@ func (m *measurement) event(e engine.Event) {
 	}
 }
 
-// behind returns how much later than its first sighting the relist saw e, where it is
-// only that which counts.
+// behind returns how much later than it was first seen e was seen by the source, or by the relist.
 func (m *measurement) behind(e engine.Event) time.Duration {
-	if first, at := e.Seen.First(); m.source == ledger.FromRelist && first != ledger.FromRelist {
-		if lead, ok := e.Seen.Lead(first); ok {
-			return lead + at.Sub(e.SeenAt)
-		}
+	if e.Seen == nil {
+		return 0
+	}
+	by := ledger.Sightings{}
+	by.At[m.source], by.At[ledger.FromRelist] = e.Seen.At[m.source], e.Seen.At[ledger.FromRelist]
+	if _, at := by.First(); !at.IsZero() {
+		return at.Sub(e.SeenAt)
 	}
 	return 0
 }

@@ -3,8 +3,10 @@ package lines
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,8 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/replay/replaytest"
 )
@@ -124,6 +128,9 @@ func TestWatchOfADamagedRecording(t *testing.T) {
 	if code, err := opened(t, path, "-10s").Check(t.Context(), &out, CheckOptions{}); code == ExitCannotTell && err == nil {
 		t.Error("a check of a damaged moment gives no reason")
 	}
+	if code, err := opened(t, path, "").Bench(t.Context(), &out, CheckOptions{}); code != ExitWarning || err == nil || !strings.Contains(err.Error(), "can be read up to 2000-01-01 ") {
+		t.Errorf("bench: exit code %d, %v", code, err)
+	}
 }
 
 // The verdict of a moment is that of what was shown then.
@@ -171,5 +178,74 @@ func TestCheckOfARecording(t *testing.T) {
 	}
 	if _, err := OpenRecorded(path, "noon"); err == nil || !strings.Contains(err.Error(), `want -10m, 2am`) {
 		t.Errorf("a moment that is none: %v", err)
+	}
+}
+
+// What bench says of a recording is what its events, its drift and its looks at the node say.
+func TestBenchOfARecording(t *testing.T) {
+	const drifted = "../../engine/replay/testdata/event-drift.plegrec"
+	var out bytes.Buffer
+	if code, err := opened(t, drifted, "").Bench(t.Context(), &out, CheckOptions{JSON: true}); code != ExitOK || err != nil {
+		t.Fatalf("exit code %d, %v", code, err)
+	}
+	validBench(t, out.Bytes())
+	var got struct {
+		Source string
+		Rows   []struct {
+			Source                    string
+			Transitions, MissedOf     uint64
+			Missed                    *uint64
+			LagP50Seconds, ForSeconds float64
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Source != "replay" || len(got.Rows) != 2 {
+		t.Fatalf("%s", &out)
+	}
+	none, cri := got.Rows[0], got.Rows[1]
+	if none.Source != "none" || none.Missed == nil || *none.Missed != 0 || none.MissedOf != none.Transitions || none.LagP50Seconds < 0.1 || none.LagP50Seconds > 1 {
+		t.Errorf("the relist: %+v", none)
+	}
+	if cri.Source != "cri" || cri.Missed == nil || *cri.Missed != 54 || cri.MissedOf != 139 || cri.LagP50Seconds != none.LagP50Seconds { // its stream comes after the relist
+		t.Errorf("the stream: %+v", cri)
+	}
+	out.Reset()
+	if code, err := opened(t, drifted, "-30s").Bench(t.Context(), &out, CheckOptions{}); code != ExitOK || err != nil || !strings.Contains(out.String(), "(30s) on demo-node") {
+		t.Errorf("from a moment on: exit code %d, %v: %s", code, err, &out)
+	}
+}
+
+// Each run and each period has rows of its own, which say when they are of, and costs are what the node says.
+func TestBenchOfSeveralRuns(t *testing.T) {
+	var all []*stretch
+	for i, period := range []time.Duration{time.Second, 5 * time.Second} {
+		s := newStretch(period)
+		for n := range 10 {
+			u := second(60*i + n)
+			u.Snapshot.Period, u.Snapshot.Health.ListedAt = period, u.Snapshot.At
+			u.Snapshot.Sources = []engine.SourceState{{Source: ledger.FromCgroup, State: engine.StreamConnected}, {Source: ledger.FromPidfd, State: engine.StreamLost}}
+			u.Snapshot.Evidence = &evidence.Report{Usage: []evidence.Usage{{Name: "containerd", CPU: 0.5}, {Name: "plegtop", CPU: 0.25}}}
+			both := map[ledger.Source]time.Duration{ledger.FromCgroup: u.Snapshot.At.Sub(noon), ledger.FromRelist: u.Snapshot.At.Sub(noon) + 300*ms}
+			s.take(t.Context(), engine.Update{Snapshot: u.Snapshot, Events: []engine.Event{transitionOf(strconv.Itoa(n), u.Snapshot.At.Sub(noon), ms, both)}})
+		}
+		all = append(all, s)
+	}
+	var rows []string
+	for _, s := range all {
+		for _, m := range s.finish(true) {
+			o := m.object(false)
+			rows = append(rows, strings.Join(append(o.cells(), o.Remarks...), " "))
+		}
+	}
+	want := []string{
+		"1s none 301ms 301ms 9 0 of 9 0.0 25.00% 50.00% from 12:00:00 for 9s",
+		"1s cgroup 1ms 1ms 9 0 of 0 0.0 25.00% 50.00% from 12:00:00 for 9s",
+		"5s none 301ms 301ms 9 0 of 9 0.0 25.00% 50.00% from 12:01:00 for 9s",
+		"5s cgroup 1ms 1ms 9 0 of 0 0.0 25.00% 50.00% from 12:01:00 for 9s",
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 }

@@ -154,8 +154,7 @@ func (o *whatIfObject) write(d *widget.Doc, t *theme.Theme) {
 	var head widget.Section
 	head.Add(
 		widget.Styled("verdict", widget.Plain, t.Strong, o.Verdict),
-		widget.Fact("recorded", widget.Plain, fmt.Sprintf("%s to %s (%s)%s, kubelet %v", o.From.Local().Format(time.DateTime),
-			o.To.Local().Format(time.TimeOnly), text.Age(o.To.Sub(o.From)), on(o.Node), o.Recorded.Release)),
+		widget.Fact("recorded", widget.Plain, fmt.Sprintf("%s, kubelet %v", recordedFor(o.From, o.To, o.Node), o.Recorded.Release)),
 	)
 	d.Sections(head)
 	accounts, names := o.accounts()
@@ -232,9 +231,11 @@ func said(a replay.Account) string {
 	return strings.Join(all, "; ")
 }
 
-func on(node string) string {
+// recordedFor says when and where something was recorded.
+func recordedFor(from, to time.Time, node string) string {
+	said := fmt.Sprintf("%s to %s (%s)", from.Local().Format(time.DateTime), to.Local().Format(time.TimeOnly), text.Age(to.Sub(from)))
 	if node == "" {
-		return ""
+		return said
 	}
-	return " on " + node
+	return said + " on " + node
 }

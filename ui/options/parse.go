@@ -215,10 +215,8 @@ func (l line) replays(typed func(string) bool) error {
 	switch {
 	case l.View == Diff && l.Replay != "":
 		return errors.New("--replay: diff is given its recordings by name: plegtop diff A B")
-	case l.View == Serve:
-		return errors.New("--replay: serve tells how a node is now: check and watch show a recording")
-	case l.View == Bench:
-		return errors.New("--replay: bench measures by calls that it makes, and a recording answers none: watch writes its drift, and diff how long its relists took")
+	case l.View == Serve, l.View == Record:
+		return fmt.Errorf("--replay: %s is of a node as it is now: the screen, check, watch and bench show a recording", l.View)
 	case l.View != Check:
 		why["kubelet-version"] = "of a recording only check says what other releases would have made of it"
 	}
