@@ -47,7 +47,7 @@ type Options struct {
 	Head     Head          // Node, Source, Endpoint, Scenario and Plegtop; the rest is worked out
 	Ring     time.Duration // what is kept in memory; default [RingFor], less than 0 for none
 	Bytes    int64         // what of that at most; default [RingBytes]
-	Scrub    bool          // names of pods, images and nodes are replaced by pseudonyms
+	Scrub    bool          // names of pods, namespaces, images and nodes are replaced by pseudonyms
 	Salt     string        // the same makes the same pseudonyms; empty for one by chance
 	Segments time.Duration // how long a segment is at least; default 4 min
 	Critical bool          // a file gets only what is around something critical, see [Recorder.Critical]

@@ -25,7 +25,25 @@ var secrets = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(` + secretName + `(?:=|["']\s*:\s*))` + secretValue),           // a variable, a parameter, a key of JSON
 	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[a-z0-9._~+/=-]{8,}`),
 	regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@]+@`),
-	regexp.MustCompile(`((?:^|[\s"'\[,])-p(?:["',=]+\s*["']?|\s+["']?)?)[^\s"']+`), // as mysql has it
+}
+
+// What stands after -p is a password, as mysql, sshpass and docker login have it, unless it can only
+// be something else: a port, as of ssh, a protocol, as of iptables, or a path, as of mkdir.
+var (
+	afterP  = regexp.MustCompile(`((?:^|[\s"'\[,])-p(?:["',=]+\s*["']?|\s+["']?)?)([^\s"']+)`)
+	noneOfP = regexp.MustCompile(`^(?:\d{1,5}(?::\d{1,5})*(?:/\w+)?|tcp|udp|icmp|sctp|all|~?\.{0,2}/.*)[,;:\])]*$`)
+	clients = regexp.MustCompile(`(?i)mysql|mariadb|mongo|sshpass|login|password`) // with which it is always one
+)
+
+func withoutPasswords(s string) string {
+	always := clients.MatchString(s)
+	return afterP.ReplaceAllStringFunc(s, func(both string) string {
+		flag := afterP.FindStringSubmatch(both)[1]
+		if !always && noneOfP.MatchString(both[len(flag):]) {
+			return both
+		}
+		return flag + "***"
+	})
 }
 
 func withoutSecrets(s string) string {
@@ -37,20 +55,25 @@ func withoutSecrets(s string) string {
 			s = secret.ReplaceAllString(s, "${1}***")
 		}
 	}
+	if strings.Contains(s, "-p") {
+		return withoutPasswords(s)
+	}
 	return s
 }
 
-// A scrubber replaces the names of pods, images and the node by pseudonyms, wherever a text has
-// one: the same by the same for as long as the salt is.
+// A scrubber replaces the names of pods, their namespaces, images and the node by pseudonyms,
+// wherever a text has one: the same by the same for as long as the salt is.
 type scrubber struct {
 	salt  []byte
 	names map[string]string   // with their pseudonyms
 	by    map[string][]string // the names that begin with a run of letters and digits, the longest first
+
+	spaces map[string]string // namespaces with theirs
 }
 
 // newScrubber returns a scrubber with that salt; with one of its own if it is empty.
 func newScrubber(salt string) *scrubber {
-	s := &scrubber{salt: []byte(salt), names: make(map[string]string), by: make(map[string][]string)}
+	s := &scrubber{salt: []byte(salt), names: make(map[string]string), by: make(map[string][]string), spaces: make(map[string]string)}
 	if salt == "" {
 		s.salt = make([]byte, 16)
 		_, _ = rand.Read(s.salt) // never fails
@@ -66,14 +89,44 @@ func (s *scrubber) pseudonym(kind, name string) string {
 	if known := s.names[name]; known != "" {
 		return known
 	}
+	made := s.made(kind, name)
+	s.know(name, made)
+	return made
+}
+
+// made returns the pseudonym of a name.
+func (s *scrubber) made(kind, name string) string {
 	sum := hmac.New(sha256.New, s.salt)
 	sum.Write([]byte(name))
-	made := kind + "-" + hex.EncodeToString(sum.Sum(nil)[:5])
+	return kind + "-" + hex.EncodeToString(sum.Sum(nil)[:5])
+}
+
+// know has a name be replaced from then on, wherever a text has it.
+func (s *scrubber) know(name, made string) {
 	s.names[name] = made
 	first := name[:runOf(name)]
 	s.by[first] = append(s.by[first], name)
 	slices.SortFunc(s.by[first], func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	return made
+}
+
+// everybodys are the namespaces that say nothing of whose node it is.
+var everybodys = regexp.MustCompile(`^(?:default|(?:kube|openshift)-.*)?$`)
+
+// pod knows a pod from then on, and its namespace: that is often a plain word, such as web, and so
+// is replaced where it is the whole text, or stands where namespaces stand, and nowhere else.
+func (s *scrubber) pod(namespace, name string) {
+	pod := s.pseudonym("pod", name)
+	if everybodys.MatchString(namespace) || s.names[namespace+"/"+name] != "" {
+		return
+	}
+	ns := s.made("namespace", namespace)
+	s.spaces[namespace] = ns
+	for _, between := range []string{"/", "_"} {
+		s.know(namespace+between+name, ns+between+pod)
+	}
+	for _, before := range []string{`"`, "namespace=", "NAMESPACE=", "namespace:", "namespace "} {
+		s.know(before+namespace, before+ns)
+	}
 }
 
 // image knows an image from then on, also without its tag or digest.
@@ -101,7 +154,7 @@ func (s *scrubber) learn(v reflect.Value) {
 		}
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[pleg.PodRef]() {
-			s.pseudonym("pod", v.FieldByName("Name").String())
+			s.pod(v.FieldByName("Namespace").String(), v.FieldByName("Name").String())
 			return
 		}
 		for f, of := range v.Fields() {
@@ -120,7 +173,12 @@ func (s *scrubber) replacer() func(string) string {
 	if s == nil {
 		return withoutSecrets
 	}
-	return func(text string) string { return withoutSecrets(s.replace(text)) }
+	return func(text string) string {
+		if made := s.spaces[text]; made != "" {
+			return made
+		}
+		return withoutSecrets(s.replace(text))
+	}
 }
 
 // replace replaces each name that a text has, but where it is part of a longer run of letters

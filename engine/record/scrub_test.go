@@ -27,6 +27,11 @@ func TestSecretsAreTakenAway(t *testing.T) {
 		"mysql -phunter2 -h db":                             "mysql -p*** -h db",
 		"mysql -p hunter2 -h db":                            "mysql -p *** -h db",
 		"-phunter2":                                         "-p***",
+		"docker login -u u -p 123456 registry.corp":         "docker login -u u -p *** registry.corp",
+		"sshpass -p 8080 ssh node":                          "sshpass -p *** ssh node",
+		`exec ["iptables","-p","tcp","--dport","80"]`:       `exec ["iptables","-p","tcp","--dport","80"]`,
+		"mkdir -p /var/lib/kubelet: no space left":          "mkdir -p /var/lib/kubelet: no space left",
+		"ssh -p 2222 node, nerdctl run -p 8080:80/tcp x":    "ssh -p 2222 node, nerdctl run -p 8080:80/tcp x",
 		"DB_PASSWORD=hunter2 HOME=/":                        "DB_PASSWORD=*** HOME=/",
 		"AWS_SECRET_ACCESS_KEY=hunter2":                     "AWS_SECRET_ACCESS_KEY=***",
 		"GET /v1?token=hunter2&x=1":                         "GET /v1?token=***&x=1",
@@ -113,21 +118,21 @@ func TestNoSecretIsRecorded(t *testing.T) {
 	}
 }
 
-// No name of a pod, an image or the node is in the bytes of a recording without names, wherever
+// No name of a pod, a namespace, an image or the node is in the bytes of a recording without names, wherever
 // it was named; and other recordings with the same salt have the same pseudonyms.
 func TestNoNameIsRecorded(t *testing.T) {
-	names := []string{"checkout-0", "ledger-db-5", "registry.corp/bank/api", "worker-17.bank.corp"}
+	names := []string{"checkout-0", "ledger-db-5", "registry.corp/bank/api", "worker-17.bank.corp", "payments"}
 	prepare := func(n *node) {
 		for i := range n.sandboxes {
 			n.sandboxes[i].Pod.Name = names[i%2]
-			n.sandboxes[i].Pod.Namespace = "ns"
+			n.sandboxes[i].Pod.Namespace = names[4]
 		}
 		for i := range n.containers {
 			n.containers[i].Pod = n.sandboxes[i/2].Pod
 			n.containers[i].Image = names[2] + ":1.2@sha256:0123"
 		}
 	}
-	says := fmt.Sprintf("pull %q for ns/%s on %s: /var/log/pods/ns_%[2]s_uid/app: %[4]s.svc: %s", names[2]+":9", names[0], names[3], names[1], names[2])
+	says := fmt.Sprintf("pull %q for %[5]s/%[2]s on %[3]s: /var/log/pods/%[5]s_%[2]s_uid/app: %[4]s.svc: %[6]s in namespace %[5]q", names[2]+":9", names[0], names[3], names[1], names[4], names[2])
 	last := ""
 	for i, salt := range []string{"of the node", "of the node", "of another one"} {
 		got := recordedBytes(t, Options{Scrub: true, Salt: salt, Segments: 4 * time.Second, Head: Head{Node: names[3]}}, prepare, says)
@@ -136,7 +141,7 @@ func TestNoNameIsRecorded(t *testing.T) {
 				t.Errorf("%s is recorded: %q", name, got[max(0, at-40):at+40])
 			}
 		}
-		pod := regexp.MustCompile(`/var/log/pods/ns_pod-[0-9a-f]{10}_uid/app`).FindString(string(got))
+		pod := regexp.MustCompile(`/var/log/pods/namespace-[0-9a-f]{10}_pod-[0-9a-f]{10}_uid/app`).FindString(string(got))
 		if pod == "" || i == 1 && pod != last || i == 2 && pod == last {
 			t.Errorf("with the salt %q: %q, before that %q", salt, pod, last)
 		}
