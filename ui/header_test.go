@@ -141,7 +141,8 @@ func TestNamespacePicker(t *testing.T) {
 	}
 }
 
-// TestHelpExplainsThePanes holds that what the columns and signs of each pane mean is in the help.
+// TestHelpExplainsThePanes holds that what the words of the headline, the columns and the signs of
+// each pane mean is in the help.
 func TestHelpExplainsThePanes(t *testing.T) {
 	s := newStage(t, 200, 400).show(panetest.Healthy()).press("?")
 	for _, p := range s.m.panes {
@@ -153,6 +154,11 @@ func TestHelpExplainsThePanes(t *testing.T) {
 			if s.rowOf(" "+row[0]+" ") == "" {
 				t.Errorf("the help does not explain %s of the %s", row[0], p.Info().Name)
 			}
+		}
+	}
+	for _, w := range diagnose.HeadWords() {
+		if row := s.rowOf(w.Meaning[:min(len(w.Meaning), 30)]); !strings.Contains(row, " "+w.Word+" ") {
+			t.Errorf("the help does not explain %s", w.Word)
 		}
 	}
 }

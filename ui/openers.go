@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/calls"
 	"github.com/plegtop/plegtop/ui/director"
@@ -55,9 +56,14 @@ var openers = map[keymap.Action]func(*Model) pane.Pane{
 	keymap.Namespaces: (*Model).namespacePicker,
 }
 
-// help explains keys, symbols, columns and the filter; what the active pane shows comes first.
+// help explains keys, symbols, the filter, the words of the headline and columns; what the active
+// pane shows comes first.
 func (m *Model) help() pane.Pane {
-	var sections []help.Section
+	headline := help.Section{Name: "Headline"}
+	for _, w := range diagnose.HeadWords() {
+		headline.Rows = append(headline.Rows, [2]string{w.Word, w.Meaning})
+	}
+	sections := []help.Section{headline}
 	for _, p := range m.panes {
 		if e, ok := p.(pane.Explainer); ok {
 			sections = append(sections, help.Section{Name: p.Info().Name, Rows: e.Legend()})
