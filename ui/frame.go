@@ -176,6 +176,7 @@ type tab struct {
 // headings returns the tabs of a title: the pane's own, and those of the panes that are not
 // on the screen if it names them.
 func (m *Model) headings(b box) (all []tab, own int) {
+	all = make([]tab, 0, len(m.panes))
 	for i, p := range m.panes {
 		if i != b.pane && (!b.tabs || m.layout.find(i) != nil) {
 			continue

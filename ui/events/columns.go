@@ -155,7 +155,8 @@ func (e *events) when(l *text.Line, b widget.Pen, r *model.Row, w int) {
 	case r.AtStart:
 		l.Cell(b.Dim, "at start", w-1)
 	default:
-		l.Cell(b.Dim, r.SeenAt.Local().Format(format), w-1)
+		var room [len(time.DateTime)]byte // the text need not leave the stack
+		l.Cell(b.Dim, string(r.SeenAt.Local().AppendFormat(room[:0], format)), w-1)
 	}
 	if r.Marked {
 		l.Sign(b.Info, b.Symbols.Mark)

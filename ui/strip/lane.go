@@ -35,6 +35,8 @@ type Lane struct {
 	Cells []Cell
 	Gone  bool // the pod is no longer listed
 	Held  bool // its status hangs, and may be what the others wait for
+
+	drawn []byte // room for one line
 }
 
 // Held reports whether the status of a container hangs, or of a sandbox where name is empty.
@@ -215,28 +217,25 @@ func (n *Lane) Draw(l *text.Line, v *pane.View, cursor int, st theme.Style) {
 	}
 }
 
-// slots returns the lane as part of a line of a [widget.Doc]: cells beside each other that look
-// alike are one slot, and all of them parts of one string.
-func (n *Lane) slots(v *pane.View, line []text.Span) []text.Span {
-	all, from := make([]byte, 0, 4*len(n.Cells)), 0
-	type run struct {
-		st theme.Style
-		to int
-	}
-	runs := make([]run, 0, 8)
+// slots returns the lane as a line of a [widget.Doc] behind its label: cells beside each other that
+// look alike are one slot, and all of them parts of one string.
+func (n *Lane) slots(v *pane.View, label text.Span) []text.Span {
+	all := slices.Grow(n.drawn[:0], 4*len(n.Cells))
+	line, ends := make([]text.Span, 1, 16), make([]int, 1, 16)
+	line[0] = label
 	for i := range n.Cells {
 		symbol, st := n.Look(v, i)
 		all = append(all, cmp.Or(symbol, " ")...)
-		if last := len(runs) - 1; last >= 0 && runs[last].st == st {
-			runs[last].to = len(all)
+		if last := len(line) - 1; last > 0 && line[last].Style == st {
+			ends[last] = len(all)
 		} else {
-			runs = append(runs, run{st, len(all)})
+			line, ends = append(line, text.Span{Style: st}), append(ends, len(all))
 		}
 	}
+	n.drawn = all
 	drawn := string(all)
-	for _, r := range runs {
-		line = append(line, text.Say(r.st, drawn[from:r.to]))
-		from = r.to
+	for i := 1; i < len(line); i++ {
+		line[i] = text.Say(line[i].Style, drawn[ends[i-1]:ends[i]])
 	}
 	return line
 }

@@ -72,6 +72,6 @@ func (s *Story) Lanes(v *pane.View, p *model.Pod, w int) (n int, line func(i int
 		lane.Held = Held(v, p.Pod.UID, names[i-1])
 		lane.Set(v, life, names[i-1], sights)
 		label := "  " + cmp.Or(names[i-1], "sandbox")
-		return lane.slots(v, []text.Span{text.Say(v.Theme.Dim, label).In(widget.LabelWidth(w))})
+		return lane.slots(v, text.Say(v.Theme.Dim, label).In(widget.LabelWidth(w)))
 	}
 }

@@ -55,11 +55,14 @@ func plain(s string) bool {
 	return true
 }
 
-// drawn reports whether s is nothing but printable ASCII, arrows, lines and blocks: what our own
-// texts are made of, and what needs no cleaning whatever stands beside it.
+// drawn reports whether s is nothing but printable ASCII and the signs that our own texts are made
+// of: each takes one cell, and none needs cleaning whatever stands beside it.
 func drawn(s string) bool {
 	for _, r := range s {
-		if ascii, arrow, line := r >= ' ' && r <= '~', r == 0x203A || r >= 0x2190 && r < 0x2200, r >= 0x2500 && r < 0x25A0; !ascii && !arrow && !line {
+		switch {
+		case r >= ' ' && r <= '~', r >= 0x2190 && r < 0x2200, r >= 0x2500 && r < 0x25FD: // arrows; lines, blocks and shapes
+		case r == '·', r == '…', r == '›', r == '−', r == '✔', r == '✕', r == '✖':
+		default:
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package text
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -14,6 +15,9 @@ func Width(s string) int { return width(Clean(s)) }
 func width(s string) int {
 	if plain(s) {
 		return len(s)
+	}
+	if drawn(s) {
+		return utf8.RuneCountInString(s)
 	}
 	return ansi.StringWidth(strings.Clone(s))
 }
