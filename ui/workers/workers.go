@@ -109,6 +109,9 @@ func (p *workers) refresh() {
 // shown returns the workers whose pods the filter lets through.
 func (p *workers) shown() []*podworker.Worker {
 	v := p.View
+	if len(v.Workers.All) == 0 { // as of a node on which nothing has happened yet, however many pods it has
+		return nil
+	}
 	shown := make(map[pleg.UID]bool, v.Pods.Len())
 	for _, pod := range v.Snapshot.Pods {
 		shown[pod.UID] = false
