@@ -84,7 +84,7 @@ func BenchmarkUnchangedLists(b *testing.B) {
 
 func big(b *testing.B) *sim.Server {
 	b.Helper()
-	s, err := sim.Start(b.Context(), sim.Config{Scenario: "big", Dir: shortDir(b)})
+	s, err := sim.Start(b.Context(), sim.Config{Scenario: "big"})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // that has happened now, and is seen by the next relist.
 func TestLagAfterAFreezeIsRight(t *testing.T) {
 	const speed, frozen = 50, 2 * time.Minute
-	server, err := sim.Start(t.Context(), sim.Config{Scenario: "tour", Seed: 1, Clock: speed, Dir: shortDir(t)})
+	server, err := sim.Start(t.Context(), sim.Config{Scenario: "tour", Seed: 1, Clock: speed})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func (s *turnstile) ContainerStatus(ctx context.Context, id string) (pleg.Contai
 // quiet starts a runtime of 110 pods and returns it with a counted client.
 func quiet(t *testing.T) (*sim.Server, *turnstile) {
 	t.Helper()
-	server, err := sim.Start(t.Context(), sim.Config{Scenario: "quiet", Dir: shortDir(t)})
+	server, err := sim.Start(t.Context(), sim.Config{Scenario: "quiet"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -136,7 +136,7 @@ func TestFail(t *testing.T) {
 }
 
 func TestDelayIsOnTheServersClock(t *testing.T) {
-	s, err := Start(t.Context(), Config{Scenario: "empty", Clock: 1000, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: "empty", Clock: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

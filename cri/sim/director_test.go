@@ -316,7 +316,7 @@ func TestActs(t *testing.T) {
 }
 
 func TestDirectorWhileClientsAreConnected(t *testing.T) {
-	s, err := Start(t.Context(), Config{Scenario: "tour", Seed: 1, Speed: 4, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: "tour", Seed: 1, Speed: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestDirectorWhileClientsAreConnected(t *testing.T) {
 // The next act comes in the time of people, at the speed at which the script would go.
 func TestProgress(t *testing.T) {
 	const slow = 1024 // times, for the first act not to be over before the step
-	s, err := Start(t.Context(), Config{Scenario: "flapping", Clock: 1.0 / slow, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: "flapping", Clock: 1.0 / slow})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +380,7 @@ func TestProgress(t *testing.T) {
 // A scenario with a clock of its own can be reached from any other one and left again.
 // The clock goes on from what it shows, and the script no faster than the clock.
 func TestClockChangesItsPaceWithTheScenario(t *testing.T) {
-	s, err := Start(t.Context(), Config{Scenario: "overflow", Speed: 8, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: "overflow", Speed: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func TestAWorldMadeByHand(t *testing.T) {
 }
 
 func TestAddedPodsAreLeftAlone(t *testing.T) {
-	s, err := Start(t.Context(), Config{Scenario: "empty", Clock: 100000, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: "empty", Clock: 100000})
 	if err != nil {
 		t.Fatal(err)
 	}

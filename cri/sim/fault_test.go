@@ -95,7 +95,7 @@ func TestFaultsAreListedWithTheirState(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("faults %v, want %v", names, want)
 	}
-	if _, err := Start(t.Context(), Config{Scenario: "runtime-down", Dir: t.TempDir()}); err == nil {
+	if _, err := Start(t.Context(), Config{Scenario: "runtime-down"}); err == nil {
 		t.Error("what is only a fault can be chosen as a scenario")
 	}
 }

@@ -243,7 +243,7 @@ func TestWorkersShowTheClocksTimes(t *testing.T) {
 }
 
 func TestFrozenExpectations(t *testing.T) {
-	s, err := Start(t.Context(), Config{Scenario: "empty", Clock: 1000, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: "empty", Clock: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

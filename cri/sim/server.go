@@ -28,7 +28,7 @@ type Config struct {
 	Speed    float64       // of the script against the server's clock, see [Server.SetSpeed]; 0: 1
 	NoExpect bool          // the kubelet's workers do not expect the events of what they do themselves
 	Ahead    time.Duration // how long the scenario has gone on when the clock begins
-	Dir      string        // where to put the private folder of the socket and the node's files; empty: os.TempDir
+	Dir      string        // where to put the private folder of the socket and the node's files; empty: TMPDIR, or in memory
 
 	// Panicked is called with the value and the stack of a panic in a goroutine of
 	// the server, which then ends; nil: the process ends. It must be safe for

@@ -29,7 +29,7 @@ const standstill = 1e-5
 // stands still.
 func start(t testing.TB, scenario string) (*Server, cri.RuntimeServiceClient) {
 	t.Helper()
-	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Clock: standstill, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Clock: standstill})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestStartMakesAPrivateFolderAndCloseRemovesIt(t *testing.T) {
 
 func TestContextEndsTheServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s, err := Start(ctx, Config{Dir: t.TempDir()})
+	s, err := Start(ctx, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestEverythingThatChangesSomethingIsUnimplemented(t *testing.T) {
 
 func TestClockRunsAtItsSpeed(t *testing.T) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	s, err := Start(t.Context(), Config{Scenario: "unhealthy", Start: began, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: "unhealthy", Start: began})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 // begin is start with so much of the scenario over already.
 func begin(t testing.TB, scenario string, ahead time.Duration) (*Server, cri.RuntimeServiceClient) {
 	t.Helper()
-	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Clock: standstill, Ahead: ahead, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Clock: standstill, Ahead: ahead})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestAheadIsAsIfTheServerHadRun(t *testing.T) {
 	sn, _ := watch(t, "tour", 7)
 	sn.advance(epoch.Add(20 * time.Second))
 	s, err := Start(t.Context(), Config{
-		Scenario: "tour", Seed: 7, Start: epoch.Add(20 * time.Second), Ahead: 20 * time.Second, Clock: standstill, Dir: t.TempDir(),
+		Scenario: "tour", Seed: 7, Start: epoch.Add(20 * time.Second), Ahead: 20 * time.Second, Clock: standstill,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestRuntimeSlowDelaysAllCallsAlike(t *testing.T) {
 	if len(delays) < 250 {
 		t.Errorf("only %d different delays of 300", len(delays))
 	}
-	s, err := Start(t.Context(), Config{Scenario: "runtime-slow", Seed: 1, Clock: 100, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: "runtime-slow", Seed: 1, Clock: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

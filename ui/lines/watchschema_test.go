@@ -179,7 +179,7 @@ func compact(t *testing.T, j json.RawMessage) string {
 // demo returns a runtime of the demo, and a client of it.
 func demo(t *testing.T, c sim.Config) (*sim.Server, *cri.Client) {
 	t.Helper()
-	c.Seed, c.Dir = 1, t.TempDir()
+	c.Seed = 1
 	server, err := sim.Start(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
