@@ -16,8 +16,8 @@ var eventDriftKind = &kind{
 	id: EventDrift, find: eventDrift,
 	needs:    lists,
 	severity: "warning", scenario: "`event-drift`, `events-storm`",
-	when: "with `--events=cri`, of 5 minutes and 20 changes at least: the runtime's event stream did not tell 5 of them and 2 %, or told so many twice; it broke " +
-		"3 times in 10 minutes, or told 10,000 events of nothing; the evented mode fell back. Critical where a kubelet in evented mode was not told of half of " +
+	when: "with `--events=cri`, of 5 minutes and 20 changes at least: the runtime's event stream missed 5 of them and 2 %, or sent so many twice; it broke " +
+		"3 times in 10 minutes, or sent 10,000 events of unknown containers; the evented mode fell back. Critical where a kubelet in evented mode was not told of half of " +
 		"all changes; info where the kubelet does not go by the stream and a fifth came after the relist, or its clock makes no sense. A kubelet with " +
 		"`EventedPLEG` on this node could not trust it",
 }
@@ -71,13 +71,13 @@ func eventDrift(v *view) []Finding {
 	case fellBack:
 		f.Summary = fmt.Sprintf("%v has fallen back to %v for good: %s", v.Mode.Asked, v.Mode.Mode, excerpt(v.Mode.Reason))
 	case w.Nothing >= floodLeast && w.Nothing > w.Transitions: // before what is lost of the others: a reader cannot keep up with both
-		f.Summary = fmt.Sprintf("the runtime floods its event stream: %s of containers that nobody knows, or too fast to be read, in %s", count(w.Nothing, "event"), going(w.Lasted))
+		f.Summary = fmt.Sprintf("the runtime floods its event stream: %s of unknown containers, or too fast to be read, in %s", count(w.Nothing, "event"), going(w.Lasted))
 		if amiss(w.MissedBySource) {
 			f.Summary += fmt.Sprintf("; %s of %s were lost in it", thousands(w.MissedBySource), count(told, "change"))
 		}
 		f.Severity = v.mostLost(used, w.MissedBySource, told)
 	case amiss(w.MissedBySource):
-		f.Summary = fmt.Sprintf("the runtime's event stream did not tell %s of %s in %s", thousands(w.MissedBySource), count(told, "change"), going(w.Lasted))
+		f.Summary = fmt.Sprintf("the runtime's event stream missed %s of %s in %s", thousands(w.MissedBySource), count(told, "change"), going(w.Lasted))
 		if used {
 			f.Summary += ": each waited for a relist, one every " + span(v.Period)
 		} else {
@@ -90,11 +90,11 @@ func eventDrift(v *view) []Finding {
 			f.Summary += ": " + excerpt(said)
 		}
 	case amiss(w.Duplicates) && w.Duplicates > 2*told: // those of the newest changes are counted before these are
-		f.Summary = fmt.Sprintf("the runtime's event stream told %s, and some of them again and again, %s times in %s", count(told, "change"), thousands(w.Duplicates), going(w.Lasted))
+		f.Summary = fmt.Sprintf("the runtime's event stream sent %s, and some of them again and again, %s times in %s", count(told, "change"), thousands(w.Duplicates), going(w.Lasted))
 	case amiss(w.Duplicates):
-		f.Summary = fmt.Sprintf("the runtime's event stream told %s of %s twice in %s", thousands(w.Duplicates), count(told, "change"), going(w.Lasted))
+		f.Summary = fmt.Sprintf("the runtime's event stream sent %s of %s twice in %s", thousands(w.Duplicates), count(told, "change"), going(w.Lasted))
 	case told >= driftLeast && w.Late >= amissLeast && float64(w.Late) >= lateShare*float64(told):
-		f.Summary = fmt.Sprintf("the runtime's event stream told %s of %s in %s only after the relist had seen them, one every %s", thousands(w.Late), count(told, "change"), going(w.Lasted), span(v.Period))
+		f.Summary = fmt.Sprintf("the runtime's event stream sent %s of %s in %s only after the relist had seen them, one every %s", thousands(w.Late), count(told, "change"), going(w.Lasted), span(v.Period))
 		f.Severity = v.unlessUsed(used)
 	case k.BadClock != "":
 		f.Summary = "the times of the runtime's events make no sense: " + excerpt(k.BadClock)
@@ -140,7 +140,7 @@ func (v *view) driftEvidence(f *Finding, k *engine.SourceState, broken []engine.
 	for i := range v.Drift {
 		d := v.Drift[i]
 		w := v.window(d.Source)
-		text := fmt.Sprintf("%v, in %s: %s, %s seen by both, %s not told, %s missed by the relist, %s told twice, %s late",
+		text := fmt.Sprintf("%v, in %s: %s, %s seen by both, %s missed by the stream, %s missed by the relist, %s sent twice, %s late",
 			d.Source, going(w.Lasted), count(w.Transitions, "change"), thousands(w.Both), thousands(w.MissedBySource), thousands(w.MissedByRelist), thousands(w.Duplicates), thousands(w.Late))
 		if d.Both > 0 {
 			text += "; " + leads(d.LeadP50, d.LeadP99)

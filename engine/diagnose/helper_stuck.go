@@ -90,7 +90,7 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 			v.logStep("what the runtime says of it"),
 		},
 	}
-	f.say(describe("it", p.Process), v.helperWaits(p.node))
+	f.say(describe("the helper", p.Process), v.helperWaits(p.node))
 	sayFirst(&f, p.others, helpersTold, "such helper", func(other evidence.Process) string { return "also " + v.helperPhrase(other, p.owner) })
 	limit := p.HelperLimit()
 	f.say(fmt.Sprintf("reported after %s: on a healthy node it takes a small part of that", span(v.UnlessBusy(limit, waits.BusyFactor*limit))),

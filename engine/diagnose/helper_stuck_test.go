@@ -91,7 +91,7 @@ func TestHelperStuckEvidence(t *testing.T) {
 	}
 	got := strings.Join(found[0].Evidence, "\n")
 	for _, want := range []string{
-		"it: pid 9 (runc) is sleeping, waits in do_wait",
+		"the helper: pid 9 (runc) is sleeping, waits in do_wait",
 		"it waits for mount.nfs: pid 11 (mount.nfs) is sleeping, waits in rpc_wait_bit_killable",
 		"also runc kill of ns-1/pod-00001/app has run for 1m2s (pid 12), child of the shim of ns-1/pod-00001",
 		"reported after 5s",

@@ -29,7 +29,7 @@ func TestEventDrift(t *testing.T) {
 	program := plegtop(t) // which takes a while to build
 	for _, tt := range []struct{ fault, severity, says, mode string }{
 		{"", "", "", ""},
-		{"event-drift", "warning", "did not tell", ""},
+		{"event-drift", "warning", "missed", ""},
 		{"events-doubled", "warning", "twice", ""},
 		{"events-late", "info", "only after the relist had seen them", ""},
 		{"events-clock", "info", "make no sense", ""},
