@@ -43,5 +43,5 @@ func lacks(status string, user int) string {
 	if what == nil {
 		return ""
 	}
-	return "where something hangs, " + strings.Join(what, ", ") + " will not be read; to read them run plegtop as root of the node, or add " + strings.Join(names, ", ")
+	return "where something hangs, " + strings.Join(what, ", ") + " will not be read: run plegtop as root of the node, or add " + strings.Join(names, ", ")
 }
