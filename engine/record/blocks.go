@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -54,6 +55,9 @@ func (r *blockReader) next() ([]byte, error) {
 	var head [8]byte
 	if n, err := io.ReadFull(r.zstd, head[:]); err != nil {
 		return nil, r.ended(err, n > 0)
+	}
+	if bytes.Equal(head[:], endOfBlocks) {
+		return nil, io.EOF
 	}
 	n := binary.LittleEndian.Uint32(head[:])
 	if n == 0 || n > mostBlock {

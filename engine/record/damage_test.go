@@ -48,7 +48,9 @@ func TestAByteThatIsWrong(t *testing.T) {
 		for i := range 40 {
 			structure[int(s.at)-20+i] = true
 		}
-		structure[int(s.at+s.size)-2], structure[int(s.at+s.size)-3] = true, true
+		for i := range lastBlock {
+			structure[int(s.at+s.size)-1-i] = true
+		}
 	}
 	for at := range whole {
 		if at%307 != 0 && !structure[at] { // each takes some milliseconds
@@ -111,6 +113,11 @@ func TestAFileThatWasCut(t *testing.T) {
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for n := len(headBegins); n < len(whole); n++ {
+		if _, _, err := scan(bytes.NewReader(whole), int64(n)); errors.Is(err, errDamaged) {
+			t.Fatalf("%d of %d bytes: %v", n, len(whole), err)
+		}
 	}
 	all, shown := len(playFile(t, path)), 0
 	for n := range whole {

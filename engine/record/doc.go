@@ -9,7 +9,8 @@
 //   - a skippable frame of zstd (RFC 8878, section 3.1.2) with a [Head] in JSON,
 //   - one frame of zstd, flushed every second, so that a crash takes no more than that;
 //   - in which lie blocks: length, CRC-32C, and values of one stream of package frozen: first
-//     what the machine began with and its state, then its inputs.
+//     what the machine began with and its state, then its inputs. Eight bytes that are no block
+//     say that the segment was ended, and not cut off.
 //
 // A list that is as the one before is not written again, and of one that has changed only which
 // rows are new and where the others stand.

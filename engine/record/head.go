@@ -140,8 +140,13 @@ func pass(in *bufio.Reader, n int64) error {
 	return err
 }
 
-// lastBlock ends a frame that was cut off: an empty block that is the last.
-var lastBlock = []byte{1, 0, 0}
+// lastBlock ends a frame: a block of zstd that is the last, not compressed, and holds 8 bytes in
+// the place of the length and the sum of one of ours. So much is found by chance nowhere else: an
+// empty block of zstd, which would do, is 1, 0, 0, and so ends the length of many of our blocks.
+var lastBlock = append([]byte{8<<3 | 1, 0, 0}, endOfBlocks...)
+
+// endOfBlocks stands where another block of ours would begin, of which none has no bytes.
+var endOfBlocks = []byte("\x00\x00\x00\x00end.")
 
 // A segment is one of a recording.
 type segment struct {

@@ -200,7 +200,8 @@ func (r *Recorder) end() error {
 		return err
 	}
 	r.written = 0
-	return r.zstd.Close()
+	_, err := (&sink{r, r.ring[len(r.ring)-1]}).Write(lastBlock)
+	return err
 }
 
 // trim drops the oldest segments as long as those after them are what the ring keeps. A ring
