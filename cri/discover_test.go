@@ -25,6 +25,7 @@ type texts = map[string]string
 const ample = 30 * time.Second
 
 func TestDiscoverChooses(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name     string
 		node     node

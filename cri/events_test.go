@@ -102,6 +102,7 @@ func TestEventsEndWithAReason(t *testing.T) {
 // A runtime that is stopped takes the connection and says nothing on it: that is no open
 // stream, and said before it could be taken for one.
 func TestEventsOfSilentRuntime(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(shortDir(t), "cri.sock")
 	listener, err := net.Listen("unix", path)
 	if err != nil {

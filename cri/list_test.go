@@ -39,6 +39,7 @@ func tooLong() proto.Message {
 
 // A list is what the kubelet's call brings, whatever the streaming form of it would.
 func TestListsAreTheKubelets(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		answer answer
 		within time.Duration

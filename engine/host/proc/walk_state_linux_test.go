@@ -216,6 +216,7 @@ func TestLookSeesWhatWasMovedIntoAFreezer(t *testing.T) {
 // Where the freezer does not answer, as on a busy node, what was frozen stays so, and
 // what is in D accuses nobody for how long it has slept.
 func TestLookAtAFreezerThatHangs(t *testing.T) {
+	t.Parallel()
 	for _, known := range []bool{true, false} {
 		root, id := t.TempDir(), proctest.ID("1")
 		shim := proctest.Shim(200, id, proctest.Socket)
