@@ -223,7 +223,7 @@ const (
 	reasonNotBegun = "StartError"
 )
 
-// mending says what ends the crashes, by how the last one ended. Nothing on the node does.
+// mending says what ends the crashes, by how the last one ended. A restart on the node never does.
 func (c *crash) mending() string {
 	of := " of " + strings.Trim(c.Pod.Namespace+"/"+ownerName(c.Pod.Name), "/")
 	switch d := c.chain[0]; {
@@ -237,7 +237,7 @@ func (c *crash) mending() string {
 	case d.ExitCode == 0:
 		return "fix the command" + of + ": it ends by itself, and is to run on"
 	}
-	return "fix what its log names, or roll back the last change" + of + ". Nothing on the node ends it"
+	return "fix what its log names, or roll back the last change" + of + ". A restart on the node does not help"
 }
 
 // crashFinding is about one container, or about those of several pods of one owner
