@@ -316,6 +316,22 @@ func TestCreatedComesBeforeRunning(t *testing.T) {
 // TestHold holds that of a stretch in which nothing is shown relists, calls and pauses are
 // all known afterwards, though no snapshot knows more than two minutes; and that until then
 // what is shown stays as it is.
+// Of a container that ends at once containerd says that it ended before it started.
+func TestWhatEndsAtOnceHasEnded(t *testing.T) {
+	ended := noon.Add(time.Second)
+	p := &engine.Pod{Status: &pleg.PodStatus{Containers: []pleg.ContainerStatus{{
+		ID: "c", Name: "app", State: pleg.Exited, CreatedAt: noon, StartedAt: ended.Add(9 * time.Millisecond), FinishedAt: ended, ExitCode: 3,
+	}}}}
+	want := []Stage{
+		{ID: "c", Container: "app", State: pleg.Created, At: noon},
+		{ID: "c", Container: "app", State: pleg.Running, At: ended},
+		{ID: "c", Container: "app", State: pleg.Exited, At: ended, Exited: true, ExitCode: 3},
+	}
+	if diff := cmp.Diff(want, NewJournal(10).Life("u", p)); diff != "" {
+		t.Errorf("stages (-want +got):\n%s", diff)
+	}
+}
+
 func TestHold(t *testing.T) {
 	j := NewJournal(10)
 	var relists []engine.Relist

@@ -56,23 +56,21 @@ func (j *Journal) Life(uid pleg.UID, p *engine.Pod) []Stage {
 	return l.stages
 }
 
-// inOrder moves the creation of a container that was listed before it was started, and
-// inspected after that, before its start: the event tells only when it was seen.
+// inOrder gives a stage that is dated after the next one the time of that one. A creation that
+// an event told of has the time when it was seen, which may be after the start; and containerd
+// 2.4 dates the end of a container that ends at once some ms before its start.
 func (l *life) inOrder() {
-	seen := func(s Stage) bool { return s.State == pleg.Created && s.Event > 0 }
-	if !slices.ContainsFunc(l.stages, seen) {
-		return
-	}
-	started := map[string]time.Time{}
+	came := map[stageKey]time.Time{}
 	for _, s := range l.stages {
-		if s.State == pleg.Running {
-			started[s.ID] = s.At
-		}
+		came[stageKey{s.ID, s.State}] = s.At
 	}
-	for i := range l.stages {
-		s := &l.stages[i]
-		if at, runs := started[s.ID]; runs && seen(*s) && s.At.After(at) {
-			s.At = at
+	for _, states := range [][2]pleg.State{{pleg.Running, pleg.Exited}, {pleg.Created, pleg.Running}} {
+		for i := range l.stages {
+			s := &l.stages[i]
+			next, has := came[stageKey{s.ID, states[1]}]
+			if has && s.State == states[0] && s.At.After(next) {
+				s.At, came[stageKey{s.ID, s.State}] = next, next
+			}
 		}
 	}
 }
