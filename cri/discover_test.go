@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/engine/flavour"
 )
@@ -244,18 +247,32 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 	}
 }
 
-// Sockets are asked side by side: six that are silent take the time of one.
+// Sockets are asked side by side: each answers only once all have been asked.
 func TestDiscoverAsksSideBySide(t *testing.T) {
-	all := socketsAt{}
+	paths := map[string]bool{}
 	for _, f := range flavour.Known {
-		all[f.Socket] = mute
+		paths[f.Socket] = true
 	}
-	const timeout = time.Second
+	var asked sync.WaitGroup
+	asked.Add(len(paths))
+	together := func(t *testing.T, path string) {
+		s := healthy()
+		answer, first := s.answers[runtimev1.RuntimeService_Version_FullMethodName], sync.OnceFunc(asked.Done)
+		s.answers[runtimev1.RuntimeService_Version_FullMethodName] = func(ctx context.Context, req any) (proto.Message, error) {
+			first()
+			asked.Wait()
+			return answer(ctx, req)
+		}
+		s.serve(t, path)
+	}
+	all := socketsAt{}
+	for path := range paths {
+		all[path] = together
+	}
 	root := node{sockets: all}.build(t)
-	began := time.Now()
-	got, err := Discover(t.Context(), Search{HostRoot: root, Timeout: timeout, Getenv: func(string) string { return "" }})
-	if took := time.Since(began); err != nil || got.Endpoint != "unix://"+root+containerd || took > time.Duration(len(all)-1)*timeout {
-		t.Errorf("found %+v, %v, in %v", got, err, took)
+	got, err := Discover(t.Context(), Search{HostRoot: root, Timeout: ample, Getenv: func(string) string { return "" }})
+	if err != nil || got.Endpoint != "unix://"+root+containerd || got.Outcome != Answers {
+		t.Errorf("found %+v, %v", got, err)
 	}
 }
 
