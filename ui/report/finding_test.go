@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -76,5 +77,17 @@ func TestFindingIsToldOnce(t *testing.T) {
 	}
 	if title := sheet[5].Title; title != "Subject, the first of 3" {
 		t.Errorf("title %q", title)
+	}
+}
+
+// TestGoroutineIsCutAtItsProcess holds that nobody is told to act on a goroutine.
+func TestGoroutineIsCutAtItsProcess(t *testing.T) {
+	th := theme.Default()
+	for kind, want := range map[waits.Kind]string{waits.Helper: th.Symbols.Left + " act here", waits.Goroutine: th.Symbols.Left + " act on its process"} {
+		chain := []diagnose.Link{{Kind: waits.Relist, Name: "relist"}, {Kind: kind, Name: "last", Cut: &cut}}
+		rows := Form{Theme: &th}.inline(diagnose.Answer{Chain: chain}, time.Time{})
+		if got := told(widget.Section{Rows: rows}); !slices.Contains(got, want) {
+			t.Errorf("%v: chain %q, want %q in it", kind, got, want)
+		}
 	}
 }
