@@ -52,7 +52,7 @@ func clockStep(v *view) []Finding {
 		f.Summary = fmt.Sprintf("the time of the node jumped %s by %s, %s ago", way, span(c.Step.Abs()), going(c.StepAge))
 		f.Evidence = []string{fmt.Sprintf("%s in %s of comparing wall clock and monotonic clock", count(c.Steps, "step"), going(c.Watched))}
 	case len(ahead) >= aheadObjects:
-		f.Summary = fmt.Sprintf("%s seem to have been made in the future, up to %s ahead", count(len(ahead), "object"), span(slices.MaxFunc(ahead, func(a, b aheadObject) int { return cmp.Compare(a.by, b.by) }).by))
+		f.Summary = fmt.Sprintf("time seems to have gone back: %s are up to %s in the future", count(len(ahead), "object"), span(slices.MaxFunc(ahead, func(a, b aheadObject) int { return cmp.Compare(a.by, b.by) }).by))
 	default:
 		return nil
 	}

@@ -223,7 +223,7 @@ const (
 	reasonNotBegun = "StartError"
 )
 
-// mending says what ends the crashes, by how the last one ended. A restart on the node never does.
+// mending says what ends the crashes, by how the last one ended.
 func (c *crash) mending() string {
 	of := " of " + strings.Trim(c.Pod.Namespace+"/"+ownerName(c.Pod.Name), "/")
 	switch d := c.chain[0]; {
@@ -237,7 +237,7 @@ func (c *crash) mending() string {
 	case d.ExitCode == 0:
 		return "fix the command" + of + ": it ends by itself, and is to run on"
 	}
-	return "fix what its log names, or roll back the last change" + of + ". A restart on the node does not help"
+	return "fix what its log names, or roll back the last change" + of
 }
 
 // crashFinding is about one container, or about those of several pods of one owner
@@ -274,7 +274,11 @@ func (c *crash) evidence(at time.Time) []string {
 	if n := len(c.chain); n > crashTold {
 		which = fmt.Sprintf("the last %d of %d ended, oldest first: ", crashTold, n)
 	}
-	lines := []string{which + join(ends)}
+	var lines []string
+	if m := c.chain[0].message; m != "" { // says more than any exit code
+		lines = append(lines, "message: "+m)
+	}
+	lines = append(lines, which+join(ends))
 	if n := len(c.chain); n > 1 {
 		took := c.chain[0].At.Sub(c.chain[n-1].At)
 		line := fmt.Sprintf("%s in %s", count(n, "death"), span(took))
@@ -283,11 +287,7 @@ func (c *crash) evidence(at time.Time) []string {
 		}
 		lines = append(lines, line)
 	}
-	lines = append(lines, c.present(at))
-	if m := c.chain[0].message; m != "" {
-		lines = append(lines, "message: "+m)
-	}
-	return append(lines, "container "+join(names))
+	return append(lines, c.present(at), "container "+join(names))
 }
 
 func (c *crash) present(at time.Time) string {

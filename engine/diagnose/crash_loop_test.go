@@ -139,10 +139,10 @@ func TestCrashLoopFigures(t *testing.T) {
 		t.Errorf("summary %q, want %q", got.Summary, want)
 	}
 	want := []string{
+		"message: out of luck",
 		"ended, oldest first: exit code 1, exit code 137 (OOMKilled)",
 		"2 deaths in 1m20s",
 		"attempt 7 is exited; it ran for 2s",
-		"message: out of luck",
 		"container app-6 at 09:25:21, app-7 at 09:26:41",
 	}
 	if diff := cmp.Diff(want, got.Evidence); diff != "" {

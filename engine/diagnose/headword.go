@@ -103,7 +103,7 @@ func (s *steady) recovered(h Headline, at time.Time) Headline {
 	case rankOf(h.Word) >= rankOf("SLOW"): // one call that was late is no news
 		s.past, s.until = h.Word, at
 	case h.Sound() && s.past != "" && at.Sub(s.until) <= answers.FlakyFor && !strings.HasPrefix(h.Text, relistsFailed):
-		h.Text = s.past + " until " + clock(s.until, at) + ", " + h.Text
+		h.Text = "was " + s.past + " until " + clock(s.until, at) + "; " + h.Text
 	}
 	return h
 }

@@ -101,7 +101,7 @@ func TestWordIsSteady(t *testing.T) {
 		at = at.Add(step.after)
 		got := s.headline(step.is, at)
 		if got.Sound() && s.past != "" { // which says so
-			got.Text = strings.TrimPrefix(got.Text, s.past+" until "+clock(s.until, at)+", ")
+			got.Text = strings.TrimPrefix(got.Text, "was "+s.past+" until "+clock(s.until, at)+"; ")
 		}
 		if got.Word != step.want || got.Word == step.is.Word && got != step.is || got.Word != step.is.Word && !strings.HasPrefix(got.Text, "until a moment ago; now "+step.is.Word+": ") {
 			t.Errorf("step %d: %+v, want %s", i, got, step.want)
@@ -118,7 +118,7 @@ func TestSoundSaysWhatWas(t *testing.T) {
 		now   string
 		want  string
 	}{
-		"slow":          {"SLOW", 20 * time.Second, "12 pods", "SLOW until 09:26:53, 12 pods"},
+		"slow":          {"SLOW", 20 * time.Second, "12 pods", "was SLOW until 09:26:53; 12 pods"},
 		"long ago":      {"SLOW", 2 * time.Minute, "12 pods", "12 pods"},
 		"one late call": {"SLOW?", 20 * time.Second, "12 pods", "12 pods"},
 		"said already":  {"RUNTIME DOWN", 20 * time.Second, relistsFailed + "09:26:53, 12 pods", relistsFailed + "09:26:53, 12 pods"},

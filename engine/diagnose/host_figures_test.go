@@ -61,11 +61,11 @@ func TestClockStep(t *testing.T) {
 		{"two made in the future", func(n *node, _ *evidence.Report) {
 			n.pod(0).Old.Containers[0].CreatedAt = now.Add(time.Hour)
 			n.pod(1).Old.Sandboxes[0].CreatedAt = now.Add(2 * time.Hour)
-		}, "2 objects seem to have been made in the future, up to 2h0m ahead", Warning, Subject{}},
+		}, "time seems to have gone back: 2 objects are up to 2h0m in the future", Warning, Subject{}},
 		{"two started in the future", func(n *node, _ *evidence.Report) {
 			n.pod(0).Status.Containers[0].StartedAt = now.Add(time.Minute)
 			n.pod(1).Status.Containers[1].StartedAt = now.Add(time.Minute)
-		}, "2 objects seem to have been made in the future, up to 1m0s ahead", Warning, Subject{}},
+		}, "time seems to have gone back: 2 objects are up to 1m0s in the future", Warning, Subject{}},
 		{"one object, twice told", func(n *node, _ *evidence.Report) {
 			n.pod(0).Old.Containers[0].CreatedAt = now.Add(time.Hour)
 			n.pod(0).Status.Containers[0].StartedAt = now.Add(time.Hour)
