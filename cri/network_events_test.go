@@ -17,7 +17,7 @@ import (
 // never ready has failed, and nothing is told of those that were there.
 func TestNetworkEventsOfARuntime(t *testing.T) {
 	t.Parallel()
-	server, err := sim.Start(t.Context(), sim.Config{Scenario: "network-not-ready", Seed: 1, Clock: 10})
+	server, err := sim.Start(t.Context(), sim.Config{Scenario: "tour", Seed: 1, Clock: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -181,16 +181,18 @@ func crashPods(sn *scene) func() {
 	return func() { sn.deletePods(made) }
 }
 
-// overflowChannel has, in turn, a sync loop that reads no events because the
-// runtime says that it is not ready, and meanwhile the events of 450 jobs: their pods start
-// and end all the same, since their workers were told to before.
+// overflowChannel has, in turn, a sync loop that reads no events because the runtime says that it
+// is not ready, and meanwhile the ends of the containers of 450 jobs, which began before.
 func overflowChannel(sn *scene) func() {
-	const jobs, apart = 450, 12 * time.Millisecond
+	const jobs, apart, runs = 450, 4 * time.Millisecond, 9 * time.Second
 	var made []*pod
 	start := func(sn *scene) {
 		for i := range jobs {
 			sn.after(time.Duration(i)*apart, func() {
-				spec := job(sn.world, "shard", 3*time.Second)
+				spec := job(sn.world, "shard", runs)
+				for _, name := range []string{"upload", "report"} {
+					spec.containers = append(spec.containers, containerSpec{name: name, image: imageJob, life: life{runs: runs}})
+				}
 				made = append(made, sn.startPod(spec.host()))
 			})
 		}
@@ -202,7 +204,7 @@ func overflowChannel(sn *scene) func() {
 		made = nil
 	}
 	stop := sn.repeat(50*time.Second, []step{
-		{at: 3 * time.Second, do: on("runtime-not-ready")}, {at: 10 * time.Second, do: start},
+		{at: 500 * time.Millisecond, do: start}, {at: 3 * time.Second, do: on("runtime-not-ready")},
 		{at: 30 * time.Second, do: off("runtime-not-ready")}, {at: 33 * time.Second, do: cleanUp},
 	})
 	return func() {

@@ -12,7 +12,7 @@ import (
 // which it cannot get rid of does not take it.
 func (w *world) startPod(spec podSpec) *pod {
 	p := w.newPod(spec)
-	if len(w.pods) > mostPods && w.kubelet.blind != nil && w.kubelet.blind() {
+	if len(w.pods) > mostPods && w.kubelet.ill().blind {
 		w.removePod(p)
 		return p
 	}
@@ -25,6 +25,10 @@ func (w *world) startPod(spec podSpec) *pod {
 	})
 	return p
 }
+
+// networkRetry is how long a worker waits before it tries again to make a sandbox for which there
+// is no network.
+const networkRetry = 10 * time.Second
 
 // sync has a pod's worker do what the pod needs next. Once too often does no harm, and
 // makes no difference to what happens later.
@@ -46,6 +50,10 @@ func (w *world) sync(p *pod) {
 }
 
 func (w *world) startSandbox(a *act, attempt uint32) {
+	if w.kubelet.ill().noNetwork && !a.pod.spec.hostNetwork {
+		w.after(networkRetry, func() { w.tell(a.pod) })
+		return
+	}
 	w.expect(a.pod, pleg.Started, "", "", actionTime)
 	w.newSandbox(a.pod, attempt, w.wall())
 	w.during(a, w.between(250*time.Millisecond, 600*time.Millisecond), func() { w.syncContainers(a) })

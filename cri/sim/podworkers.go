@@ -16,11 +16,26 @@ import (
 type kubelet struct {
 	set     *podworker.Set
 	core    *pleg.Core
-	deaf    bool        // its workers expect nothing
-	blind   func() bool // whether its lists hang; nil: never
-	told    []*pod      // of which its workers are to be told with the next relist
-	relists bool        // one is to come
+	deaf    bool            // its workers expect nothing
+	ails    func() ailments // what keeps it from its work; nil: nothing ever
+	told    []*pod          // of which its workers are to be told with the next relist
+	relists bool            // one is to come
 	began   time.Time
+}
+
+// ailments are what of a runtime keeps a kubelet from its work.
+type ailments struct {
+	blind     bool // its lists hang
+	notReady  bool // the runtime says that it is not ready: the sync loop skips every pod
+	noNetwork bool // the runtime says so of its network: pods get a sandbox only on the host's
+}
+
+// ill returns what keeps it from its work now.
+func (k *kubelet) ill() ailments {
+	if k.ails == nil {
+		return ailments{}
+	}
+	return k.ails()
 }
 
 const (
@@ -161,7 +176,7 @@ func (w *world) relist() {
 		k.set.Ask(w.now, r.Pod.UID)
 	}
 	k.told, k.relists = nil, false
-	if k.blind != nil && k.blind() {
+	if k.ill().blind {
 		w.wantRelist()
 		w.work()
 		return
@@ -177,8 +192,13 @@ func (w *world) relist() {
 	w.work()
 }
 
-// work has all workers sync that can, in the order of their pods, whoever was woken first.
+// work has all workers sync that can, in the order of their pods, whoever was woken first. While
+// the sync loop skips every pod, what is under way goes on and nothing begins.
 func (w *world) work() {
+	if w.kubelet.ill().notReady {
+		w.wantRelist()
+		return
+	}
 	ready := map[pleg.UID]bool{}
 	for uid, more := w.kubelet.set.Next(w.now); more; uid, more = w.kubelet.set.Next(w.now) {
 		ready[uid] = true
@@ -232,11 +252,12 @@ func (w *world) cutShort(p *pod) {
 	w.kubelet.set.Done(w.now, p.key())
 }
 
-// listsHang reports whether a list of all pods would hang.
-func (sn *scene) listsHang() bool {
-	return slices.ContainsFunc(sn.rules, func(r *Rule) bool {
+// ailments returns what of the runtime keeps the kubelet from its work now.
+func (sn *scene) ailments() ailments {
+	blind := slices.ContainsFunc(sn.rules, func(r *Rule) bool {
 		return r.Hangs && (r.matches(Call{Method: "ListPodSandbox"}) || r.matches(Call{Method: "ListContainers"}))
 	})
+	return ailments{blind: blind, notReady: sn.runtimeBad, noNetwork: sn.networkBad}
 }
 
 // A shown is what [Server.Workers] returned last, and what that was made of.

@@ -274,7 +274,7 @@ func TestFrozenExpectations(t *testing.T) {
 func TestAfterAHangTheKubeletSeesTheSum(t *testing.T) {
 	sn, _ := watch(t, "empty", 1)
 	p, hangs := sn.placePod(podNamed("ns", "p", one("app", imageApp)), time.Hour, 0), true
-	sn.kubelet.blind = func() bool { return hangs }
+	sn.kubelet.ails = func() ailments { return ailments{blind: hangs} }
 	c := sn.newContainer(p, &containerSpec{name: "debug"}, sn.wall())
 	sn.expect(p, pleg.Started, c.status.Id, "debug", time.Minute)
 	sn.run(c, sn.wall())
@@ -288,5 +288,33 @@ func TestAfterAHangTheKubeletSeesTheSum(t *testing.T) {
 	w := workerOf(t, sn.kubelet.set.Read(), p.uid)
 	if w.Last.Kind != pleg.Died || w.Last.ID != c.status.Id || w.Last.ExitCode != 3 || !w.Last.Exited || len(w.Expected) != 1 {
 		t.Errorf("its worker: %+v, want it to be told of the death alone", w)
+	}
+}
+
+// TestKubeletWaitsForItsRuntime holds that a kubelet begins nothing while its runtime says that it
+// is not ready, and makes no sandbox but of the host's network while its network is not, and goes on
+// once all is well.
+func TestKubeletWaitsForItsRuntime(t *testing.T) {
+	for name, tt := range map[string]struct {
+		bad          func(*scene) *bool
+		host, others bool // whether pods start meanwhile
+	}{
+		"runtime": {func(sn *scene) *bool { return &sn.runtimeBad }, false, false},
+		"network": {func(sn *scene) *bool { return &sn.networkBad }, true, false},
+	} {
+		sn, _ := watch(t, "empty", 1)
+		bad := tt.bad(sn)
+		*bad = true
+		host := sn.startPod(podNamed("ns", "host", one("app", imageApp)).host())
+		other := sn.startPod(podNamed("ns", "other", one("app", imageApp)))
+		sn.advance(epoch.Add(15 * time.Second))
+		if h, o := len(host.running()) > 0, len(other.running()) > 0; h != tt.host || o != tt.others {
+			t.Errorf("%s: the pod on the host's network runs: %v, the other: %v", name, h, o)
+		}
+		*bad = false
+		sn.advance(epoch.Add(30 * time.Second))
+		if len(host.running()) == 0 || len(other.running()) == 0 {
+			t.Errorf("%s: pods do not start once all is well", name)
+		}
 	}
 }

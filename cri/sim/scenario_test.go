@@ -181,7 +181,7 @@ func TestOverflow(t *testing.T) {
 			t.Errorf("cycle %d: %d events while nobody reads, want clearly more than 1000", n+1, sent)
 		}
 	}
-	sn.advance(epoch.Add(3*50*time.Second + 2*time.Second))
+	sn.advance(epoch.Add(3*50*time.Second + 400*time.Millisecond)) // before the next ones start
 	if n := len(sn.pods); n > 12 {
 		t.Errorf("%d pods are left over", n)
 	}

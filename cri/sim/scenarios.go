@@ -97,9 +97,9 @@ func scenarios() []scenario {
 			keys: "2: discarded events; 4: events-discarded",
 			bare: true, pods: ordinary, wrong: "in turn, more events than the kubelet's channel holds", fault: overflowChannel,
 			steps: []step{
-				{0, nil, caption{What: "The runtime is ready. It will not be in 3 s.", Watch: "The channel is empty."}},
+				{0, nil, caption{What: "450 jobs of 3 containers start.", Watch: "The sync loop reads: the channel stays empty."}},
 				{3 * time.Second, nil, caption{What: "The runtime is not ready. The sync loop reads no events.", Watch: "The channel begins to fill."}},
-				{10 * time.Second, nil, caption{What: "450 jobs start and end. The channel of 1,000 fills.", Watch: "Discarded events: the kubelet never gets them."}},
+				{10 * time.Second, nil, caption{What: "The 450 jobs end. The channel of 1,000 fills.", Watch: "Discarded events: the kubelet never gets them."}},
 				{30 * time.Second, nil, caption{What: "The runtime is ready again. The sync loop reads.", Watch: "The channel empties. The discarded events are lost."}},
 			},
 			cycle: 50 * time.Second,

@@ -36,7 +36,7 @@ func newScene(sc scenario, seed uint64, now time.Time, before *scene) *scene {
 		world: newWorld(seed, now), scenario: sc, began: now,
 		chance: rand.New(rand.NewPCG(seed, 1)), undo: map[string]func(){},
 	}
-	sn.kubelet.blind = sn.listsHang
+	sn.kubelet.ails = sn.ailments
 	if before == nil {
 		sc.pods(sn)
 		sn.play()

@@ -14,7 +14,7 @@ func (sn *scene) conditions() []*cri.RuntimeCondition {
 		return &cri.RuntimeCondition{Type: what, Status: true}
 	}
 	return []*cri.RuntimeCondition{
-		ready("RuntimeReady", sn.runtimeBad, "ContainerdNotReady", "Containerd grpc server is not serving"),
+		ready("RuntimeReady", sn.runtimeBad, "ContainerdNotReady", "containerd is not done with loading its plugins"),
 		ready("NetworkReady", sn.networkBad, "NetworkPluginNotReady", "Network plugin returns error: cni plugin not initialized"),
 		{Type: "ContainerdHasNoDeprecationWarnings", Status: true},
 	}

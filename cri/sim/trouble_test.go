@@ -284,7 +284,7 @@ func TestChurnStormReplaces300PodsAtOnce(t *testing.T) {
 
 func TestNotReadyScenarios(t *testing.T) {
 	for scenario, want := range map[string]*cri.RuntimeCondition{
-		"not-ready": {Type: "RuntimeReady", Reason: "ContainerdNotReady", Message: "Containerd grpc server is not serving"},
+		"not-ready": {Type: "RuntimeReady", Reason: "ContainerdNotReady", Message: "containerd is not done with loading its plugins"},
 		"network-not-ready": {
 			Type: "NetworkReady", Reason: "NetworkPluginNotReady", Message: "Network plugin returns error: cni plugin not initialized",
 		},
