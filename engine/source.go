@@ -189,7 +189,7 @@ func (s *source) judge(m *machine) (refused string, waits bool) {
 // empty if it may. In 1.7 all readers share one channel, and each event comes to one of
 // them; from 2.0 on each has its own.
 func harmful(version string) string {
-	const anyway = "; --force-events opens it all the same"
+	const anyway = "; --force-events opens it"
 	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	n, err := strconv.Atoi(major)
 	minor, _, _ := strings.Cut(rest, ".")
@@ -199,7 +199,7 @@ func harmful(version string) string {
 	case n >= 2:
 		return ""
 	case minor == "7":
-		return "containerd 1.7: a second reader takes the kubelet's events" + anyway
+		return "containerd 1.7: a second reader takes events from the kubelet" + anyway
 	}
 	return "containerd before 1.7 has no event stream" + anyway
 }

@@ -68,8 +68,8 @@ func TestHeadlineKnowsItsFinding(t *testing.T) {
 		}
 	}
 	var s steady
-	s.headline(Headline{Word: "AT RISK", Severity: Warning, about: PLEGUnhealthy}, now)
-	if h := s.headline(Headline{Word: degradedWord, Severity: Warning}, now.Add(time.Second)); h.about != PLEGUnhealthy {
+	s.headline(Headline{Word: "AT RISK", Severity: Warning, about: PLEGUnhealthy}, now, time.Time{})
+	if h := s.headline(Headline{Word: degradedWord, Severity: Warning}, now.Add(time.Second), time.Time{}); h.about != PLEGUnhealthy {
 		t.Errorf("a word that is kept is about %q", h.about)
 	}
 }
@@ -95,6 +95,33 @@ func TestDumpFirst(t *testing.T) {
 		check := found[0].check()
 		if !strings.HasPrefix(check.Command, tt.want) || check.Dumps() != strings.HasPrefix(tt.want, "pkill") {
 			t.Errorf("%s: %v", name, found[0].Next)
+		}
+	}
+}
+
+// TestRestartKeepsTheDump holds that whoever is told to restart a runtime in which something hangs is
+// told first how what it waits for is kept; but not where a step before has it written, or nothing hangs.
+func TestRestartKeepsTheDump(t *testing.T) {
+	for name, tt := range map[string]struct {
+		node *node
+		from string
+		want string
+	}{
+		"from a debug socket": {healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered(), "/run/containerd/debug.sock", "First keep what its calls wait for: pkill -USR1 -x containerd"},
+		"from a file":         {healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered(), "/tmp/containerd.7.stacks.log", "What its calls wait for stays in /tmp/containerd.7.stacks.log"},
+		"not read":            {healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered(), "", ""},
+		"nothing hangs":       {healthy(3), "/run/containerd/debug.sock", ""},
+	} {
+		s := sick{tt.node, looked(tt.node)}
+		s.r.Deep = new(evidence.Deep)
+		if tt.from != "" {
+			s.r.Deep.Stacks = evidence.Stacks{Source: evidence.Source{From: tt.from}, Total: 400}
+		}
+		in := tt.node.input()
+		in.Evidence = s.r
+		steps := newView(in).runtimeSteps()
+		if got := steps[len(steps)-1].Text; !strings.HasSuffix(got, tt.want) || tt.want == "" && strings.Contains(got, "its calls") {
+			t.Errorf("%s: %q, want %q at its end", name, got, tt.want)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func clockStep(v *view) []Finding {
 		{Text: "whether the clock is synchronised, and by what", Command: "timedatectl status"},
 		{Text: "turns on time synchronization; the clock may jump once more", Command: "timedatectl set-ntp true", Risky: true},
 	}
-	f.say("ages, back-offs and which container is the newest are wrong until what was made around the step is created again")
+	f.say("ages, back-offs and which container is the newest are wrong until what was made around the step is created again; a death in the future counts for no crash loop")
 	return []Finding{f}
 }
 

@@ -17,7 +17,7 @@ const CrashLoop ID = "crash-loop"
 
 var crashLoopKind = &kind{
 	id: CrashLoop, find: crashLoop,
-	needs:    lists,
+	needs: lists, app: true,
 	pod:      "crash loop",
 	severity: "warning", scenario: "`crashloop`",
 	when: "a container died 3 times or more, by its attempts too, the last time within 6 minutes, and has not run for long since",

@@ -140,8 +140,8 @@ func (v *view) driftEvidence(f *Finding, k *engine.SourceState, broken []engine.
 	for i := range v.Drift {
 		d := v.Drift[i]
 		w := v.window(d.Source)
-		text := fmt.Sprintf("%v, in %s: %s, %s seen by both, %s missed by the stream, %s missed by the relist, %s sent twice, %s late",
-			d.Source, going(w.Lasted), count(w.Transitions, "change"), thousands(w.Both), thousands(w.MissedBySource), thousands(w.MissedByRelist), thousands(w.Duplicates), thousands(w.Late))
+		text := fmt.Sprintf("%v, in %s: of %s that relists saw it sent %s, and %s that no relist saw; %s twice, %s late",
+			d.Source, going(w.Lasted), count(w.Both+w.MissedBySource, "change"), thousands(w.Both), thousands(w.MissedByRelist), thousands(w.Duplicates), thousands(w.Late))
 		if d.Both > 0 {
 			text += "; " + leads(d.LeadP50, d.LeadP99)
 		}

@@ -23,6 +23,9 @@ var eventsDiscardedKind = &kind{
 	when: "the kubelet's event channel overflowed in the last 5 minutes; whose events were lost",
 }
 
+// losersNamed is from how many pods on the owner of most is named.
+const losersNamed = 3
+
 // losersTold is how many pods are told.
 const losersTold = 10
 
@@ -35,7 +38,7 @@ func eventsDiscarded(v *view) []Finding {
 	}
 	f := Finding{
 		ID: EventsDiscarded, Severity: Warning,
-		Summary: fmt.Sprintf("the kubelet lost %s of %s, the last %s ago: its event channel was full", count(l.Total, "event"), count(len(l.Pods), "pod"), going(max(v.At.Sub(l.Last), 0))),
+		Summary: fmt.Sprintf("the kubelet lost %s of %s%s, the last %s ago: its event channel was full", count(l.Total, "event"), count(len(l.Pods), "pod"), mostLosers(l.Pods), going(max(v.At.Sub(l.Last), 0))),
 	}
 	f.sayLosses(l, v)
 	if len(l.Pods) == 1 && l.Unnamed() == 0 {
@@ -50,6 +53,20 @@ func eventsDiscarded(v *view) []Finding {
 		{Text: "the kubelet lists everything again; containers run on, none is probed meanwhile", Command: "systemctl restart " + v.kubeletUnit(), Risky: true},
 	}
 	return []Finding{f}
+}
+
+// mostLosers says in brackets whose most of several pods are; empty where they are nobody's.
+func mostLosers(pods map[pleg.PodRef]past.Loss) string {
+	of := map[string]int{}
+	for p := range pods {
+		of[p.Namespace+"/"+ownerName(p.Name)]++
+	}
+	for who, n := range of {
+		if n >= losersNamed && 2*n > len(pods) {
+			return " (most of " + who + ")"
+		}
+	}
+	return ""
 }
 
 // sayLosses adds who lost events, those that lost most first.

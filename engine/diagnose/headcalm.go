@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/answers"
 )
 
 // otherWord is of a node whose runtime, lists, PLEG and Status are fine, by the
@@ -22,12 +22,14 @@ func (v *view) otherWord(held []Finding) Headline {
 			if h.Word = "AT RISK"; v.nodeWord(Clock{}) == NodeReadyNow { // one look does not know what is posted
 				h.Text = staysReady + h.Text
 			}
+			h.Text += also(held, f)
 			return h
 		}
 	}
-	for _, f := range held {
+	for i := range held {
+		f := &held[i]
 		if h := kindOf(f.ID).warned; h.Word != "" && f.Severity > Info {
-			text := staysReady + cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() })
+			text := staysReady + cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() }) + also(held, f)
 			return Headline{Word: h.Word, Severity: Warning, Text: text}
 		}
 	}
@@ -35,9 +37,9 @@ func (v *view) otherWord(held []Finding) Headline {
 		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
 	}
 	if said := aside(held); said != "" {
-		return Headline{Word: degradedWord, Severity: Warning, Text: staysReady + v.failedLately() + said}
+		return Headline{Word: degradedWord, Severity: Warning, Text: staysReady + said}
 	}
-	return Headline{Word: healthyWord, Text: v.failedLately() + v.inventory()}
+	return Headline{Word: healthyWord, Text: v.inventory()}
 }
 
 // staysReady is what a person fears first, and need not: it stands before what is wrong.
@@ -82,19 +84,14 @@ func Unasked(s *engine.Snapshot) string {
 	return ""
 }
 
-// relistsFailed begins what is said of a relist that failed.
-const relistsFailed = "relists failed until "
-
-// failedLately says until when relists failed in the last minute, before a comma; empty if none did.
-func (v *view) failedLately() string {
+// failedUntil returns when the last relist ended that failed; zero if none did.
+func (v *view) failedUntil() time.Time {
 	for _, r := range slices.Backward(v.Relists.History) {
-		if end := r.At.Add(r.Took); v.At.Sub(end) > answers.FlakyFor {
-			break
-		} else if r.Failed {
-			return relistsFailed + v.clock(end) + ", "
+		if r.Failed {
+			return r.At.Add(r.Took)
 		}
 	}
-	return ""
+	return time.Time{}
 }
 
 // aside says how many warnings there are beside what is well, and which: both of two, of more the
@@ -110,7 +107,11 @@ func aside(held []Finding) string {
 		return ""
 	}
 	first := all[0]
-	said, end := count(len(all), "warning")+": ", chainEnd("", first.Chain)
+	said, end := count(len(all), "warning"), chainEnd("", first.Chain)
+	if !slices.ContainsFunc(all, func(f *Finding) bool { return !kindOf(f.ID).app }) { // a reader of DEGRADED fears for the node
+		said += ", about an application"
+	}
+	said += ": "
 	switch len(all) {
 	case 1:
 		if first.Subject.none() && first.Count <= 1 && end == "" { // what it is called says less than a person needs
@@ -121,6 +122,24 @@ func aside(held []Finding) string {
 		return said + ofOwner(first) + end + " and " + ofOwner(all[1])
 	}
 	return said + inShort(first) + end + fmt.Sprintf(", and %d more", len(all)-1)
+}
+
+// also says after a semicolon what else is wrong, by itself, beside one finding: one by its name,
+// of more how many. It is empty where nothing is.
+func also(held []Finding, beside *Finding) string {
+	var others []*Finding
+	for i := range held {
+		if f := &held[i]; f.Severity > Info && f.Cause == "" && f.Key() != beside.Key() {
+			others = append(others, f)
+		}
+	}
+	switch len(others) {
+	case 0:
+		return ""
+	case 1:
+		return "; also " + ofOwner(others[0])
+	}
+	return fmt.Sprintf("; also %d other findings", len(others))
 }
 
 // ofOwner is shorter than [inShort]: of a pod's name it has what its owner is called.

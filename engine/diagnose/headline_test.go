@@ -49,7 +49,7 @@ func TestHeadline(t *testing.T) {
 		{"nothing is wrong", healthy(5), allWell},
 		{"check", checked(5), allWell},
 		{"short threshold", func() *node { n := healthy(5); n.Threshold = 3 * time.Second; return n }(), allWell},
-		{"something mild", healthy(5).crashes(0, "api", 6, 1), Headline{Word: "DEGRADED", Severity: Warning, Text: "node Ready, 1 warning: crash loop of ns-0/api/app"}},
+		{"something mild", healthy(5).crashes(0, "api", 6, 1), Headline{Word: "DEGRADED", Severity: Warning, Text: "node Ready, 1 warning, about an application: crash loop of ns-0/api/app"}},
 		{"before the first list", func() *node {
 			n := healthy(5).new(2*time.Second).hang(call.ListPodSandbox, 500*time.Millisecond)
 			n.Pods, n.Health = nil, engine.Health{Verdict: "pleg has yet to be successful"}
@@ -114,7 +114,7 @@ func TestHeadline(t *testing.T) {
 			n := healthy(5).crashes(0, "api", 6, 1).notReady(10 * time.Second)
 			n.Node.Next = engine.Posting{Ready: true, From: now.Add(time.Second), To: now.Add(11 * time.Second)}
 			return n
-		}(), warning("NOT READY", "recovered; the kubelet has yet to post Ready; 1 warning: crash loop of ns-0/api/app", "Ready")},
+		}(), warning("NOT READY", "recovered; the kubelet has yet to post Ready; 1 warning, about an application: crash loop of ns-0/api/app", "Ready")},
 		{"well again, and posted or not", func() *node {
 			n := healthy(5).notReady(10 * time.Second)
 			n.Node.Next = engine.Posting{Ready: true, From: now, To: now.Add(9 * time.Second)}

@@ -80,10 +80,10 @@ type steady struct {
 	until time.Time // when it was last shown
 }
 
-// headline returns what is to be shown where h is what holds now. What gets worse, and what is
-// critical, is shown at once, and so is the end of what was more or less than a risk. A word that is
-// kept says that it is over.
-func (s *steady) headline(h Headline, at time.Time) Headline {
+// headline returns what is to be shown where h is what holds now, and relists failed until a
+// time, if any did. What gets worse, and what is critical, is shown at once, and so is the end of
+// what was more or less than a risk. A word that is kept says that it is over.
+func (s *steady) headline(h Headline, at, failed time.Time) Headline {
 	calmer := h.Severity == Warning && rankOf(h.Word) < rankOf(s.Word) || h.Sound() && s.Word == "AT RISK"
 	if s.Severity == Warning && calmer && at.Sub(s.since) < steadyFor {
 		h.Word, h.Severity, h.Text, h.about = s.Word, Warning, "until a moment ago; now "+h.Word+": "+h.Text, s.about
@@ -93,17 +93,26 @@ func (s *steady) headline(h Headline, at time.Time) Headline {
 		s.since = at
 	}
 	s.Headline = h
-	return s.recovered(h, at)
+	return s.recovered(h, at, failed)
 }
 
-// recovered has the headline of a sound node say for a minute what was wrong until when: whoever
-// looks then comes because of it.
-func (s *steady) recovered(h Headline, at time.Time) Headline {
+// recovered has the headline of a node that stays Ready say for a minute what was wrong until
+// when: whoever looks then comes because of it. A relist that failed by itself made no word.
+func (s *steady) recovered(h Headline, at, failed time.Time) Headline {
+	before, until := "was "+s.past, s.until
+	if at.Sub(until) > answers.FlakyFor {
+		before, until = "relists failed", failed
+	}
 	switch {
 	case rankOf(h.Word) >= rankOf("SLOW"): // one call that was late is no news
 		s.past, s.until = h.Word, at
-	case h.Sound() && s.past != "" && at.Sub(s.until) <= answers.FlakyFor && !strings.HasPrefix(h.Text, relistsFailed):
-		h.Text = "was " + s.past + " until " + clock(s.until, at) + "; " + h.Text
+	case (h.Sound() || h.Word == degradedWord) && at.Sub(until) <= answers.FlakyFor:
+		said := before + " until " + clock(until, at) + "; "
+		if rest, ready := strings.CutPrefix(h.Text, staysReady); ready {
+			h.Text = staysReady + said + rest
+		} else {
+			h.Text = said + h.Text
+		}
 	}
 	return h
 }

@@ -99,9 +99,9 @@ func TestWordIsSteady(t *testing.T) {
 		{time.Second, well, healthyWord},
 	} {
 		at = at.Add(step.after)
-		got := s.headline(step.is, at)
-		if got.Sound() && s.past != "" { // which says so
-			got.Text = strings.TrimPrefix(got.Text, "was "+s.past+" until "+clock(s.until, at)+"; ")
+		got := s.headline(step.is, at, time.Time{})
+		if got.Word == step.is.Word && s.past != "" { // which says so
+			got.Text = strings.Replace(got.Text, "was "+s.past+" until "+clock(s.until, at)+"; ", "", 1)
 		}
 		if got.Word != step.want || got.Word == step.is.Word && got != step.is || got.Word != step.is.Word && !strings.HasPrefix(got.Text, "until a moment ago; now "+step.is.Word+": ") {
 			t.Errorf("step %d: %+v, want %s", i, got, step.want)
@@ -109,23 +109,34 @@ func TestWordIsSteady(t *testing.T) {
 	}
 }
 
-// TestSoundSaysWhatWas holds that a node that is well again says for a minute what was wrong, but
-// for one call that was late and for relists that failed, which it says already.
-func TestSoundSaysWhatWas(t *testing.T) {
+// TestReadySaysWhatWas holds that a node that stays Ready says for a minute what was wrong, but for
+// one call that was late; and that a relist failed where no headline said so.
+func TestReadySaysWhatWas(t *testing.T) {
+	well, warned := Headline{Word: healthyWord, Text: "12 pods"}, Headline{Word: degradedWord, Severity: Warning, Text: staysReady + "1 warning"}
 	for name, tt := range map[string]struct {
 		was   string
 		after time.Duration
-		now   string
+		fails bool
+		now   Headline
 		want  string
 	}{
-		"slow":          {"SLOW", 20 * time.Second, "12 pods", "was SLOW until 09:26:53; 12 pods"},
-		"long ago":      {"SLOW", 2 * time.Minute, "12 pods", "12 pods"},
-		"one late call": {"SLOW?", 20 * time.Second, "12 pods", "12 pods"},
-		"said already":  {"RUNTIME DOWN", 20 * time.Second, relistsFailed + "09:26:53, 12 pods", relistsFailed + "09:26:53, 12 pods"},
+		"slow":            {"SLOW", 20 * time.Second, false, well, "was SLOW until 09:26:53; 12 pods"},
+		"long ago":        {"SLOW", 2 * time.Minute, false, well, "12 pods"},
+		"one late call":   {"SLOW?", 20 * time.Second, false, well, "12 pods"},
+		"said once":       {"RUNTIME DOWN", 20 * time.Second, true, well, "was RUNTIME DOWN until 09:26:53; 12 pods"},
+		"a relist":        {healthyWord, 20 * time.Second, true, well, "relists failed until 09:26:53; 12 pods"},
+		"one long ago":    {healthyWord, 2 * time.Minute, true, well, "12 pods"},
+		"a warning":       {"RUNTIME DOWN", 20 * time.Second, true, warned, staysReady + "was RUNTIME DOWN until 09:26:53; 1 warning"},
+		"a relist and so": {healthyWord, 20 * time.Second, true, warned, staysReady + "relists failed until 09:26:53; 1 warning"},
+		"worse":           {"AT RISK", 20 * time.Second, true, Headline{Word: "LISTS HANG", Severity: Critical, Text: "x"}, "x"},
 	} {
 		var s steady
-		s.headline(Headline{Word: tt.was, Severity: Warning}, now)
-		got := s.headline(Headline{Word: healthyWord, Text: tt.now}, now.Add(tt.after))
+		var failed time.Time
+		if tt.fails {
+			failed = now
+		}
+		s.headline(Headline{Word: tt.was, Severity: Critical}, now, failed)
+		got := s.headline(tt.now, now.Add(tt.after), failed)
 		if want := strings.ReplaceAll(tt.want, "09:26:53", clock(now, now)); got.Text != want {
 			t.Errorf("%s: %q, want %q", name, got.Text, want)
 		}
@@ -179,6 +190,24 @@ func TestFlakyRuntimeIsNotDown(t *testing.T) {
 	}
 }
 
+// TestHeadlineSaysWhatElseIs holds that what has a word of its own names one other finding, and
+// counts more; effects are none.
+func TestHeadlineSaysWhatElseIs(t *testing.T) {
+	lost := Finding{ID: SocketLost, Severity: Warning, Summary: "lost"}
+	crash := Finding{ID: CrashLoop, Severity: Warning}
+	crash.Subject.Pod = pleg.PodRef{Namespace: "pay", Name: "api-cllcr4tczg-4j7wp"}
+	address, effect := Finding{ID: NoAddress, Severity: Warning, Count: 4}, Finding{ID: RuntimeSlow, Severity: Warning, Cause: SocketLost}
+	for want, held := range map[string][]Finding{
+		"lost":                             {lost, effect, {ID: ClockStep}},
+		"lost; also crash loop of pay/api": {lost, crash, effect},
+		"lost; also 2 other findings":      {lost, crash, address},
+	} {
+		if got := healthy(1).view().otherWord(held); got.Word != "SOCKET LOST" || got.Text != staysReady+want {
+			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+}
+
 // Two warnings are both named, of more the first.
 func TestWarningsAreNamed(t *testing.T) {
 	of := func(id ID, pod string) Finding {
@@ -189,7 +218,7 @@ func TestWarningsAreNamed(t *testing.T) {
 	crash, address := of(CrashLoop, "api-cllcr4tczg-4j7wp"), Finding{ID: NoAddress, Severity: Warning, Count: 4}
 	for n, want := range map[int]string{
 		0: "",
-		1: "1 warning: crash loop of pay/api-cllcr4tczg-4j7wp",
+		1: "1 warning, about an application: crash loop of pay/api-cllcr4tczg-4j7wp",
 		2: "2 warnings: crash loop of pay/api and no IP in 4 pods",
 		5: "5 warnings: crash loop of pay/api-cllcr4tczg-4j7wp, and 4 more",
 	} {

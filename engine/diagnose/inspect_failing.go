@@ -153,7 +153,7 @@ func (v *view) podsFail(group []failingPod) Finding {
 		ID: InspectFailing, Severity: Warning,
 		Summary:  fmt.Sprintf("%v of %s fails: %s", p.Op, p.Object().String(), excerpt(words(p.Err))),
 		Subject:  p.subject(),
-		Evidence: []string{words(p.Err), v.failingSince(p), "its events are held back and its status is not known until an inspection succeeds"},
+		Evidence: []string{p.Object().Path() + " " + v.failingSince(p) + ": " + words(p.Err), "its events are held back and its status is not known until an inspection succeeds"},
 	}
 	f.say(v.processes(p.Flight)...)
 	f.Next = []Step{

@@ -158,9 +158,12 @@ const dumping = "pkill -USR1 -x "
 // plegtop then reads. It is safe for concurrent use.
 func (s Step) Dumps() bool { return strings.HasPrefix(s.Command, dumping) }
 
+// dumps reports whether the runtime is one that writes its goroutines to a file at a signal.
+func (v *view) dumps() bool { return v.program() == flavour.Containerd.Program || v.isCRIO() }
+
 // stackSteps returns what dumps the runtime's goroutines, unless they were read.
 func (v *view) stackSteps() []Step {
-	if v.program() != flavour.Containerd.Program && !v.isCRIO() || v.deep().Stacks.Total > 0 {
+	if !v.dumps() || v.deep().Stacks.Total > 0 {
 		return nil
 	}
 	return []Step{{Text: "the runtime writes to a file what each of its calls waits for; plegtop reads it and names the cause within 30 s", Command: dumping + v.program()}}

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"slices"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -46,6 +47,21 @@ func (v *view) networkLook() Step {
 	return Step{Text: "the network's configuration: without a file the plugin has not written it; of several the first counts", Command: "ls -l " + v.networkFolders()}
 }
 
+// networkLogs returns the step that shows what the network plugin of this node says; none where it is
+// not known.
+func (v *view) networkLogs() []Step {
+	ref, known := v.networkPod()
+	if !known {
+		return nil
+	}
+	i := slices.IndexFunc(v.Pods, func(p *engine.Pod) bool { return p.UID == ref.UID })
+	all := seen(v.Pods[i]).Containers
+	if i = slices.IndexFunc(all, func(c pleg.Container) bool { return c.State == pleg.Running }); i < 0 {
+		return nil
+	}
+	return []Step{{Text: "what the network plugin says", Command: v.crictl("logs", "--tail=50", all[i].ID)}}
+}
+
 // networkSteps returns the steps that set up the network of a node anew: the pod that does that is
 // the likely cause, and the runtime reads the configuration when it starts.
 func (v *view) networkSteps(first ...Step) []Step {
@@ -55,7 +71,7 @@ func (v *view) networkSteps(first ...Step) []Step {
 	}
 	return append(first,
 		Step{Text: "how the pod does that sets up the network", Command: v.crictl("pods", "--namespace="+pod.Namespace, "--name=^"+pod.Name+"$")},
-		Step{Text: "restarts the network plugin of this node; new pods wait meanwhile", Command: deletePod(pod), Risky: true},
+		Step{Text: "restarts what sets up the network of pods, which is likely the cause; new pods get none meanwhile", Command: deletePod(pod), Risky: true},
 		v.restart("if its pod runs and it is not enough: reads the configuration again; "+restartRisk),
 	)
 }

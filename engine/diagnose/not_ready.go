@@ -83,7 +83,7 @@ func notReady(v *view, id ID, condition, effect string, next func(*view) []Step)
 		if !v.Policy.Bounds().Past { // which has seen no other time than now
 			since = ""
 		}
-		f.say("the kubelet reports NotReady" + since + ", as plegtop computes: " + n.Message)
+		f.say("by the kubelet's rules the node is NotReady" + since + ": " + n.Message)
 	}
 	if e := v.StatusErr; e != nil {
 		f.say(fmt.Sprintf("as of the last answer; Status fails since %s: %v", v.clock(e.First), e.Err))

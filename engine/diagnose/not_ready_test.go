@@ -56,7 +56,7 @@ func TestNotReady(t *testing.T) {
 // One look does not know since when.
 func TestNotReadyInOneLookHasNoSince(t *testing.T) {
 	for n, want := range map[*node]string{
-		healthy(3): "the kubelet reports NotReady since " + clock(ago(time.Minute), now) + ", as plegtop computes: no network", checked(3): "the kubelet reports NotReady, as plegtop computes: no network",
+		healthy(3): "by the kubelet's rules the node is NotReady since " + clock(ago(time.Minute), now) + ": no network", checked(3): "by the kubelet's rules the node is NotReady: no network",
 	} {
 		n.Node.Ready, n.Node.Known, n.Node.Since, n.Node.Message = false, true, ago(time.Minute), "no network"
 		firstSays(t, n.condition("NetworkReady").diagnose(), want)

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/flavour"
 )
@@ -73,7 +74,25 @@ func (v *view) runtimeSteps(first ...Step) []Step {
 		first = slices.DeleteFunc(first, func(s Step) bool { return s.Risky || strings.HasPrefix(s.Command, "crictl ") }) // which would hang likewise
 		return append(first, stuckProcess{Process: p}.next(v)...)
 	}
-	return append(first, v.restart("the last resort: "+restartRisk))
+	return append(first, v.restart("the last resort: "+restartRisk+v.keepFirst()))
+}
+
+// keepFirst says how what the calls wait for is kept for a bug report, which a restart destroys; empty
+// where nothing is known to hang in the runtime, or a step before has it written.
+func (v *view) keepFirst() string {
+	s := v.deep().Stacks
+	switch v.Scope {
+	case answers.ListHangs, answers.NoStatus, answers.Silent:
+	default:
+		return ""
+	}
+	switch {
+	case s.Total == 0 || !v.dumps():
+		return ""
+	case strings.HasSuffix(s.From, ".log"):
+		return ". What its calls wait for stays in " + s.From
+	}
+	return ". First keep what its calls wait for: " + dumping + v.program()
 }
 
 // restartRisk is what a restart of the runtime costs.

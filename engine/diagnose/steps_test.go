@@ -131,7 +131,7 @@ func TestWhatEndsIt(t *testing.T) {
 			n.Snapshot = healthy(5).noAddress(4, time.Minute).Snapshot
 			*r = *looked(n)
 			n.pod(4).Namespace, n.pod(4).Name = "kube-system", "kube-flannel-ds-x7k2p"
-		}, NoAddress, "ls -l /etc/cni/net.d", "kubectl delete pod -n kube-system -- kube-flannel-ds-x7k2p"},
+		}, NoAddress, "crictl logs --tail=50 container-4-0", "kubectl delete pod -n kube-system -- kube-flannel-ds-x7k2p"},
 		{"a stopped runtime", func(_ *node, r *evidence.Report) { r.Processes.Daemons[0].State = evidence.Stopped }, ProcessStuck, "ps -o", "kill -CONT 1019"},
 		{"orphans", func(_ *node, r *evidence.Report) { shimOf(r, 1).Sandbox = "lost" }, OrphanShims, "ps -o", "pkill -9 -P 1007; kill -9 1007"},
 	} {

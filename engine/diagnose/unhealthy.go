@@ -160,7 +160,7 @@ func (v *view) unhealthyFinding(failed bool) Finding {
 	}
 	node := ""
 	if n := v.Node; n.Known && !n.Ready {
-		node = "the kubelet reports NotReady, as plegtop computes: " + n.Reason + ": " + Rounded(n.Message)
+		node = "by the kubelet's rules the node is NotReady: " + n.Reason + ": " + Rounded(n.Message)
 	}
 	if v.Health.Verdict == "" || !strings.Contains(node, Rounded(v.Health.Verdict)) { // else the node's message has it
 		f.say(v.verdictLine())

@@ -162,7 +162,7 @@ func (h *Header) signs() text.Span {
 		if end := r.At.Add(r.Took); end.Before(begin) {
 			break
 		} else if r.Failed || r.Failures > 0 {
-			said = h.pen.Symbols.SparkFailed + " failed "
+			said = h.pen.Symbols.SparkFailed + " " + h.pen.Symbols.SparkSome + " failed "
 			break
 		}
 	}

@@ -20,7 +20,7 @@ func (h *Header) headline(w, lines int) {
 	next := text.Say(theme.When(good(of.Clock), h.pen.Text, st), say.Countdown(of))
 	h.lead, h.rest = []text.Span{text.Say(st, symbol+" "+of.Word), next}, nil
 	h.since = since(h.v)
-	if w < sinceWidth {
+	if w < sinceWidth || strings.Contains(of.Text, h.since) { // which says so itself
 		h.since = ""
 	}
 	room, ellipsis := max(w-2-width(h.lead, 2)-width([]text.Span{{Text: h.since}}, 2), 1), h.pen.Symbols.Ellipsis

@@ -33,6 +33,9 @@ func Answer(o Form, a diagnose.Answer, at time.Time, much int) widget.Section {
 	}
 	if much >= AnswerCheck || a.Act.Command == "" {
 		s.Add(widget.Row{Label: "check", Command: a.Check.Command})
+		if a.Check.Dumps() && much >= AnswerRisk { // it looks like the end of the runtime
+			s.Add(widget.Styled("", widget.Plain, o.Theme.Dim, "harmless: the runtime goes on, and plegtop reads the file that it writes"))
+		}
 	}
 	s.Add(widget.Row{Label: "act", Command: a.Act.Command})
 	if a.Act != (diagnose.Step{}) && (much >= AnswerRisk || a.Act.Command == "") {

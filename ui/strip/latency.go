@@ -12,7 +12,7 @@ import (
 )
 
 // Latency draws how the calls of one operation went in w cells: the darker a cell, the
-// longer the slowest call took that returned in it. There is a sign where one failed and
+// longer the slowest call took that returned in it. There is a sign where calls failed, one for some and
 // another where one should have answered and had not; nothing where none was made.
 func Latency(l *text.Line, v *pane.View, op call.Operation, w int) {
 	p := v.Pen()
@@ -20,7 +20,7 @@ func Latency(l *text.Line, v *pane.View, op call.Operation, w int) {
 		s := v.Journal.Calls(op, from, to)
 		switch {
 		case s.Errors > 0:
-			return p.Symbols.SparkFailed, p.Bad
+			return failures(p, int(s.Errors), int(s.Count)), p.Bad
 		case s.Out > 0:
 			return p.Symbols.Blind, p.Bad
 		case s.Count == 0:

@@ -20,8 +20,8 @@ import (
 // Relists draws how long relists took in w cells. Each cell is as high as the relist in
 // it had been running by the end of the cell, so that one that takes two minutes climbs
 // for two minutes; where the last good list is older than the kubelet's threshold it is a
-// sign. A relist that failed ends in another sign. Cells of a pause are marked as such;
-// nothing is before the start.
+// sign. Where relists failed there is another sign, and a third where most of the cell's
+// went well. Cells of a pause are marked as such; nothing is before the start.
 func Relists(l *text.Line, v *pane.View, w int) {
 	w = min(w, l.Left())
 	d := relistCells{v: v, pen: v.Pen(), done: v.Journal.Relists(), perCell: v.Axis.PerCell(w)}
@@ -99,7 +99,8 @@ func (d *relistCells) end(i int) time.Time { return d.at(i).At.Add(d.at(i).Took)
 // first of all.
 func (d *relistCells) look(i int, from, to time.Time) (string, theme.Style) {
 	var ran, age time.Duration
-	var failed, broken, any bool
+	var ended, failed, broken int
+	var any bool
 	before := i
 	for ; i < d.n && d.at(i).At.Before(to); i++ {
 		r, end := d.at(i), d.end(i)
@@ -112,15 +113,21 @@ func (d *relistCells) look(i int, from, to time.Time) (string, theme.Style) {
 		if end.After(to) {
 			end = to
 		} else {
-			failed, broken = failed || r.Failed, broken || r.Failures > 0
+			ended++
+			switch {
+			case r.Failed:
+				failed++
+			case r.Failures > 0:
+				broken++
+			}
 		}
 		ran, age = max(ran, end.Sub(r.At)), d.age(end)
 	}
 	switch {
-	case failed:
-		return d.pen.Symbols.SparkFailed, d.pen.Bad
-	case broken:
-		return d.pen.Symbols.SparkFailed, d.pen.Warn
+	case failed > 0:
+		return failures(d.pen, failed, ended), d.pen.Bad
+	case broken > 0:
+		return failures(d.pen, broken, ended), d.pen.Warn
 	case any:
 		return d.bar(ran, age)
 	case d.paused(from, to):
@@ -129,6 +136,12 @@ func (d *relistCells) look(i int, from, to time.Time) (string, theme.Style) {
 		return d.bar(d.end(before).Sub(d.at(before).At), 0)
 	}
 	return "", theme.Style{}
+}
+
+// failures returns the sign of a cell in which so many of all failed: one in three does not
+// look like each one.
+func failures(p widget.Pen, failed, all int) string {
+	return theme.When(2*failed >= all, p.Symbols.SparkFailed, p.Symbols.SparkSome)
 }
 
 func (d *relistCells) bar(ran, age time.Duration) (string, theme.Style) {

@@ -97,6 +97,13 @@ func TestRelists(t *testing.T) {
 			relists(v, [2]float64{4.9, 2.5})
 			v.Relists.History[0].Failures = 1
 		}, "|                         ▄▅✕  |", "|                         -=x  |"},
+		{"one in three fails", func(v *pane.View) {
+			v.Axis.Width = 90 * time.Second
+			steady(v, 89.5, 0.5)
+			for i := range v.Relists.History {
+				v.Relists.History[i].Failed = i%3 == 0
+			}
+		}, "|××××××××××××××××××××××××××××××|", "|%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%|"},
 		{"one past the threshold", func(v *pane.View) { run(190, 0.01)(v); v.Threshold = 170 * time.Second }, "|█████████▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲|", "|#########!!!!!!!!!!!!!!!!!!!!!|"},
 		{"lists that fail until the last good one is too old", func(v *pane.View) {
 			relists(v, [2]float64{40, 0.01}, [2]float64{28.9, 10.5}, [2]float64{17.9, 17})

@@ -29,7 +29,8 @@ type Symbols struct {
 	Full, Empty string   // cells of a bar; brackets stand round them
 	Spark       []string // lowest first
 	Dots        []string // two bars side by side, each 0 to 4 high: see [Symbols.Pair]
-	SparkFailed string   // a relist whose list failed
+	SparkFailed string   // relists or calls that failed
+	SparkSome   string   // relists or calls of which fewer than half failed
 
 	Shades []string // how long calls took, the shortest first
 	Made   string   // along the time that a container was created and not started
@@ -56,6 +57,7 @@ var Unicode = Symbols{
 	Full: "█", Empty: "·",
 	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	SparkFailed: "✕",
+	SparkSome:   "×",
 	Dots:        braille(),
 	Shades:      []string{"░", "▒", "▓", "█"},
 	Made:        "╌", Run: "━", Ended: "┈", Lag: "░", Sight: "◦", Blind: "╱", Pause: "║", Cursor: "▼",
@@ -75,6 +77,7 @@ var ASCII = Symbols{
 	Full: "#", Empty: ".",
 	Spark:       []string{"_", ".", ":", "-", "=", "+", "*", "#"},
 	SparkFailed: "x",
+	SparkSome:   "%",
 	Dots:        higher(" ", ".", ":", "+", "#"),
 	Shades:      []string{".", ":", "+", "#"},
 	Made:        ".", Run: "=", Ended: "_", Lag: "%", Sight: "'", Blind: "/", Pause: "|", Cursor: "v",
