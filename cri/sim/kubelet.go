@@ -9,10 +9,10 @@ import (
 
 // startPod makes a pod and lets the kubelet start it: the sandbox, then the
 // init containers one after another, then the others. A kubelet that is full of pods
-// which it cannot get rid of does not take it.
+// which it cannot get rid of, or start, does not take it.
 func (w *world) startPod(spec podSpec) *pod {
 	p := w.newPod(spec)
-	if len(w.pods) > mostPods && w.kubelet.ill().blind {
+	if ill := w.kubelet.ill(); len(w.pods) > mostPods && (ill.blind || ill.notReady) {
 		w.removePod(p)
 		return p
 	}

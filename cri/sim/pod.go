@@ -5,6 +5,8 @@ import (
 	"time"
 
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A podSpec is what the kubelet was told about a pod.
@@ -61,7 +63,8 @@ type pod struct {
 	act        *act            // the sync under way; nil: none
 	over       bool            // all of it has ended, for good
 	deleting   bool
-	killed     bool // and all its containers have ended
+	killed     bool     // and all its containers have ended
+	shown      pleg.Pod // as lists show it, at no time; zero where it has changed since the last
 }
 
 // A sandbox is one pod sandbox.

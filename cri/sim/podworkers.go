@@ -48,7 +48,8 @@ const (
 	// actionTime is how long the event of anything that a worker does may take to come.
 	actionTime = 5 * time.Second
 
-	// mostPods is how many pods a kubelet takes that does not get rid of any, since its lists hang.
+	// mostPods is how many pods a kubelet takes that does not get rid of any, since its lists hang or
+	// its sync loop skips them.
 	mostPods = 500
 )
 
@@ -117,9 +118,19 @@ var seenAs = map[cri.ContainerState]pleg.State{
 	cri.ContainerState_CONTAINER_CREATED: pleg.Created, cri.ContainerState_CONTAINER_RUNNING: pleg.Running, cri.ContainerState_CONTAINER_EXITED: pleg.Exited,
 }
 
-// listed returns p as a kubelet's lists show it.
+// listed returns p as a kubelet's lists show it. What has not changed since the last list is not
+// put together again.
 func (p *pod) listed(at time.Time) pleg.Pod {
-	l := pleg.Pod{PodRef: p.name(), ListedAt: at}
+	if p.shown.UID == "" {
+		p.shown = p.list()
+	}
+	l := p.shown
+	l.ListedAt = at
+	return l
+}
+
+func (p *pod) list() pleg.Pod {
+	l := pleg.Pod{PodRef: p.name()}
 	for _, s := range p.sandboxes {
 		state := pleg.Exited
 		if s.ready() {
@@ -143,7 +154,8 @@ func (p *pod) inspected() *pleg.PodStatus {
 }
 
 // list returns the pods that have workers, as a kubelet's lists show them.
-func (w *world) list() (all []pleg.Pod) {
+func (w *world) list() []pleg.Pod {
+	all := make([]pleg.Pod, 0, len(w.pods))
 	for _, p := range w.pods {
 		if w.kubelet.set.Known(p.key()) {
 			all = append(all, p.listed(w.now))
