@@ -75,6 +75,7 @@ var rules = map[string]rule{
 	"engine/podworker":         {ours: []string{"engine/pleg"}, never: []string{"os", "net"}},
 	"engine/record":            {ours: []string{"engine", "engine/pleg", "engine/call", "engine/evidence", "engine/frozen", "engine/osfile"}, modules: []string{"github.com/klauspost/compress/zstd"}, never: []string{"net"}},
 	"engine/replay":            {ours: []string{"engine", "engine/record", "engine/diagnose", "engine/call", "engine/pleg", "engine/quantile"}, never: []string{"os", "net"}},
+	"engine/testgc":            {},
 	"engine/replay/replaytest": {ours: []string{"engine", "engine/record", "engine/diagnose", "engine/pleg", "engine/call"}, never: []string{"os", "net"}},
 	"engine/host/reads":        {never: []string{"os", "net"}},
 	"engine/frozen":            {never: []string{"os", "net"}},

@@ -30,7 +30,7 @@ const childArg = "run-the-child"
 const lastFile = "CHILD_LAST_FILE"
 
 // atOnce is how many tests run side by side: nearly all of them only wait.
-const atOnce = "6"
+const atOnce = "10"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == childArg {

@@ -1,0 +1,3 @@
+package sim
+
+import _ "github.com/plegtop/plegtop/engine/testgc" // less garbage collection

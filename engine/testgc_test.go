@@ -1,0 +1,3 @@
+package engine
+
+import _ "github.com/plegtop/plegtop/engine/testgc" // less garbage collection

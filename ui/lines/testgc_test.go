@@ -1,0 +1,3 @@
+package lines
+
+import _ "github.com/plegtop/plegtop/engine/testgc" // less garbage collection
