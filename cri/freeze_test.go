@@ -11,6 +11,7 @@ import (
 // While the world stands still an engine's clock goes on: what happens in a step after
 // that has happened now, and is seen by the next relist.
 func TestLagAfterAFreezeIsRight(t *testing.T) {
+	t.Parallel()
 	const speed, frozen = 50, 2 * time.Minute
 	server, err := sim.Start(t.Context(), sim.Config{Scenario: "tour", Seed: 1, Clock: speed})
 	if err != nil {

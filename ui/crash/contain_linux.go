@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/pages"
 )
 
 const (
@@ -71,6 +73,7 @@ func Contain(run func() int, screen Terminal) (int, error) {
 		}
 		dumped <- last
 	}()
+	_ = pages.GiveBack() // from here on it only waits; where it cannot, more stays
 	if screen.Stop != nil {
 		stopWith(child.Process, signals, screen.Stop)
 	}
