@@ -8,6 +8,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -68,7 +69,7 @@ func (h *Header) strip(l *text.Line, stats text.Span) {
 		stats.Text = ""
 	}
 	l.Put(h.pen.Dim, relists)
-	if s := h.signs(); leastStrip+text.Width(s.Text)+1+text.Width(stats.Text) <= l.Left() {
+	if s := h.signs(l.Left()); leastStrip+text.Width(s.Text)+1+text.Width(stats.Text) <= l.Left() {
 		l.Put(s.Style, s.Text)
 	}
 	kept := l.Keep(theme.When(stats.Text == "", 0, text.Width(stats.Text)+1))
@@ -155,18 +156,17 @@ func (h *Header) inspected() string {
 	return "last full inspection " + say.Fresh(s.Health.InspectAge(s.At)) + " ago"
 }
 
-// signs says what the signs among the relists mean, of those that are drawn.
-func (h *Header) signs() text.Span {
-	begin, said := h.v.Axis.End.Add(-h.v.Axis.Width), ""
-	for _, r := range slices.Backward(h.v.Journal.Relists()) {
-		if end := r.At.Add(r.Took); end.Before(begin) {
-			break
-		} else if r.Failed || r.Failures > 0 {
-			said = h.pen.Symbols.SparkFailed + " " + h.pen.Symbols.SparkSome + " failed "
-			break
-		}
+// signs says what the signs among the relists mean, of the last that w cells have room for.
+func (h *Header) signs(w int) text.Span {
+	all := h.v.Journal.Relists()
+	last, said := all[max(len(all)-w, 0):], ""
+	if slices.ContainsFunc(last, func(r model.Relist) bool { return r.Failed }) {
+		said = h.pen.Symbols.SparkFailed + " failed "
 	}
-	if now := h.v.Health; !now.ListedAt.IsZero() && (!now.Healthy || now.Flips > 0 && now.Since.After(begin)) {
+	if slices.ContainsFunc(last, func(r model.Relist) bool { return r.Failures > 0 }) {
+		said += h.pen.Symbols.SparkSome + " in part "
+	}
+	if now := h.v.Health; !now.ListedAt.IsZero() && (!now.Healthy || now.Flips > 0 && (len(last) == 0 || now.Since.After(last[0].At))) {
 		said += h.pen.Symbols.Warn + " unhealthy "
 	}
 	return text.Say(h.pen.Dim, said)

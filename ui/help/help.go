@@ -154,7 +154,7 @@ func symbols(s *theme.Symbols) Section {
 		{s.Up + " " + s.Down, "the column that sorts, and which way round"},
 		{s.Mark, "a marked event"},
 		{s.Spark[0] + " " + s.Spark[len(s.Spark)/2] + " " + s.Spark[len(s.Spark)-1], "how long a relist took"},
-		{s.SparkFailed + " " + s.SparkSome, "relists or calls failed: half of them or more, fewer"},
+		{s.SparkFailed + " " + s.SparkSome, "relists or calls failed; failed in part: some inspections, fewer than half of the calls"},
 		{strings.Join(s.Shades, ""), "how long calls took, the shortest first"},
 		{s.Track[2] + s.Track[4] + s.Track[6], "in the bar of a recording: nothing was wrong, a warning, critical"},
 		{s.Track[3] + s.Track[5] + s.Track[7], "the same, and something happened: events"},

@@ -17,29 +17,44 @@ import (
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// Relists draws how long relists took in w cells. Each cell is as high as the relist in
+// Relists draws the last relists in w cells, by how long they took: one in each cell as a rule,
+// whatever time other strips show. Each cell is as high as the relist in
 // it had been running by the end of the cell, so that one that takes two minutes climbs
 // for two minutes; where the last good list is older than the kubelet's threshold it is a
-// sign. Where relists failed there is another sign, and a third where most of the cell's
-// went well. Cells of a pause are marked as such; nothing is before the start.
+// sign. Where relists failed there is another sign, and a third where they failed in part: some
+// inspections did, or fewer than half of a cell's lists. Cells of a pause are marked as such; nothing is before the start.
 func Relists(l *text.Line, v *pane.View, w int) {
 	w = min(w, l.Left())
-	d := relistCells{v: v, pen: v.Pen(), done: v.Journal.Relists(), perCell: v.Axis.PerCell(w)}
+	d := relistCells{v: v, pen: v.Pen(), done: v.Journal.Relists()}
 	d.n = len(d.done)
 	if r, on := v.Journal.Running(); on {
 		d.running, d.n = r, d.n+1
 	}
-	first, _ := v.Axis.Cell(w, 0)
+	axis := d.axis(w)
+	d.perCell = axis.PerCell(w)
+	first, _ := axis.Cell(w, 0)
 	last := seek(d.done, first)
 	for i := 0; i <= last && i < d.n; i++ {
 		d.list(i, first)
 	}
-	widget.Strip(l, v.Axis, w, func(from, to time.Time) (string, theme.Style) {
+	widget.Strip(l, axis, w, func(from, to time.Time) (string, theme.Style) {
 		for last+1 < d.n && !d.at(last+1).At.After(from) {
 			last++
 		}
 		return d.look(last, from, to)
 	})
+}
+
+// axis returns the time of w cells: the relist's period each, or so many times as much, by twos, that
+// half as many relists as there are cells have room. It changes seldom.
+func (d *relistCells) axis(w int) *widget.Axis {
+	a := &widget.Axis{End: d.v.Axis.End, Width: max(d.v.Period, time.Second) * time.Duration(w)}
+	if d.n > 0 {
+		for first := d.at(max(d.n-1-w/2, 0)).At; first.Before(a.End.Add(-a.Width)); {
+			a.Width *= 2
+		}
+	}
+	return a
 }
 
 // seek returns the last relist that had begun at a time; 0 if none had.
@@ -99,8 +114,8 @@ func (d *relistCells) end(i int) time.Time { return d.at(i).At.Add(d.at(i).Took)
 // first of all.
 func (d *relistCells) look(i int, from, to time.Time) (string, theme.Style) {
 	var ran, age time.Duration
-	var ended, failed, broken int
-	var any bool
+	var ended, failed int
+	var broken, any bool
 	before := i
 	for ; i < d.n && d.at(i).At.Before(to); i++ {
 		r, end := d.at(i), d.end(i)
@@ -114,20 +129,18 @@ func (d *relistCells) look(i int, from, to time.Time) (string, theme.Style) {
 			end = to
 		} else {
 			ended++
-			switch {
-			case r.Failed:
+			if r.Failed {
 				failed++
-			case r.Failures > 0:
-				broken++
 			}
+			broken = broken || r.Failures > 0
 		}
 		ran, age = max(ran, end.Sub(r.At)), d.age(end)
 	}
 	switch {
 	case failed > 0:
 		return failures(d.pen, failed, ended), d.pen.Bad
-	case broken > 0:
-		return failures(d.pen, broken, ended), d.pen.Warn
+	case broken:
+		return d.pen.Symbols.SparkSome, d.pen.Warn
 	case any:
 		return d.bar(ran, age)
 	case d.paused(from, to):

@@ -96,27 +96,26 @@ func TestRelists(t *testing.T) {
 		{"an inspection that fails", func(v *pane.View) {
 			relists(v, [2]float64{4.9, 2.5})
 			v.Relists.History[0].Failures = 1
-		}, "|                         ▄▅✕  |", "|                         -=x  |"},
+		}, "|                         ▄▅%  |", "|                         -=%  |"},
 		{"one in three fails", func(v *pane.View) {
-			v.Axis.Width = 90 * time.Second
 			steady(v, 89.5, 0.5)
 			for i := range v.Relists.History {
 				v.Relists.History[i].Failed = i%3 == 0
 			}
-		}, "|××××××××××××××××××××××××××××××|", "|%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%|"},
-		{"one past the threshold", func(v *pane.View) { run(190, 0.01)(v); v.Threshold = 170 * time.Second }, "|█████████▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲|", "|#########!!!!!!!!!!!!!!!!!!!!!|"},
+		}, "|✕▁▁✕▁▁✕▁▁✕▁▁✕▁▁✕▁▁✕▁▁✕▁▁✕▁▁✕▁▁|", "|x__x__x__x__x__x__x__x__x__x__|"},
+		{"one past the threshold", func(v *pane.View) { run(190, 0.01)(v); v.Threshold = 170 * time.Second }, "|      ▆▇▇██████████████████▲▲▲|", "|      +**##################!!!|"},
 		{"lists that fail until the last good one is too old", func(v *pane.View) {
 			relists(v, [2]float64{40, 0.01}, [2]float64{28.9, 10.5}, [2]float64{17.9, 17})
 			v.Relists.History[1].Failed, v.Relists.History[2].Failed = true, true
 			v.Threshold = 30 * time.Second
 			v.Phase = engine.Phase{Step: engine.Listing, Began: at(0.5)}
-		}, "| ▄▅▅▆▆▆▆▆▆▆✕▄▅▅▆▆▆▆▲▲▲▲▲▲▲▲▲▲✕|", "| -==+++++++x-==++++!!!!!!!!!!x|"},
+		}, "|          ▁    ▄▅▆▆▆✕▅▆▆▲▲▲▲▲✕|", "|          _    -=+++x=++!!!!!x|"},
 		{"a pause makes no list old", func(v *pane.View) {
 			steady(v, 65, 60)
 			pause(v, 58, 3)
 			v.Threshold = 30 * time.Second
 			v.Phase = engine.Phase{Step: engine.Listing, Began: at(2.5)}
-		}, "|║║║║║║║║║║║║║║║║║║║║║║║║║║║▄▅▅|", "||||||||||||||||||||||||||||-==|"},
+		}, "|             ▁▁▁║║║║║║║║║║║║║▅|", "|             ___|||||||||||||=|"},
 		{"a pause", func(v *pane.View) {
 			steady(v, 22.5, 15.5)
 			pause(v, 15, 6)

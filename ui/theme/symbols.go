@@ -30,7 +30,7 @@ type Symbols struct {
 	Spark       []string // lowest first
 	Dots        []string // two bars side by side, each 0 to 4 high: see [Symbols.Pair]
 	SparkFailed string   // relists or calls that failed
-	SparkSome   string   // relists or calls of which fewer than half failed
+	SparkSome   string   // relists that failed in part; calls of which fewer than half failed
 
 	Shades []string // how long calls took, the shortest first
 	Made   string   // along the time that a container was created and not started
@@ -57,7 +57,7 @@ var Unicode = Symbols{
 	Full: "█", Empty: "·",
 	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	SparkFailed: "✕",
-	SparkSome:   "×",
+	SparkSome:   "%",
 	Dots:        braille(),
 	Shades:      []string{"░", "▒", "▓", "█"},
 	Made:        "╌", Run: "━", Ended: "┈", Lag: "░", Sight: "◦", Blind: "╱", Pause: "║", Cursor: "▼",
