@@ -14,23 +14,7 @@ import (
 
 // frame returns the whole screen: m.height lines of exactly m.width cells.
 func (m *Model) frame() string {
-	if m.width <= 0 || m.height <= 0 {
-		return ""
-	}
-	l := text.Line{Ellipsis: m.view.Theme.Symbols.Ellipsis, Buf: make([]byte, 0, m.width*m.height*2)}
-	for y := range m.height {
-		if y > 0 {
-			l.Buf = append(l.Buf, '\n')
-		}
-		l.Begin(m.width)
-		m.line(&l, y)
-		l.Under()
-		l.End()
-	}
-	if m.view.Theme.Symbols.ASCII {
-		return text.PlainASCII(string(l.Buf))
-	}
-	return string(l.Buf)
+	return text.Frame(m.width, m.height, &m.view.Theme.Symbols, m.line)
 }
 
 // line draws line y of the screen.

@@ -71,16 +71,12 @@ func bundleFolders(root, endpoint string, picture bool) (all []bundleFolder) {
 // of. The walker tells where.
 func bundles(root, endpoint string, picture bool, w *walker) part {
 	b := &bundleReader{root: root, endpoint: endpoint, picture: picture, walker: w, known: map[string]evidence.Object{}}
-	return part{
-		name: "bundles",
-		read: func(ctx context.Context) fill {
-			ctx, cancel := context.WithTimeout(ctx, bundlesTime)
-			defer cancel()
-			objects := b.read(ctx)
-			return func(r *evidence.Report) { r.Deep.Objects = objects }
-		},
-		missing: func(r *evidence.Report, err error) { r.Deep.Objects.Missing = err.Error() },
-	}
+	at := func(r *evidence.Report) *evidence.Objects { return &r.Deep.Objects }
+	return partOf("bundles", at, func(ctx context.Context) evidence.Objects {
+		ctx, cancel := context.WithTimeout(ctx, bundlesTime)
+		defer cancel()
+		return b.read(ctx)
+	}, func(o *evidence.Objects, err error) { o.Missing = err.Error() })
 }
 
 // A bundleReader reads the folders again and again. What it has read of one stays true.

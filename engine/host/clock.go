@@ -48,14 +48,8 @@ func (c clockPair) read() (wall time.Time, mono time.Duration, ok bool) {
 // at once.
 func clock(clocks clockPair) part {
 	steps := newStepWatch(clocks)
-	return part{
-		name: "clock",
-		read: func(context.Context) fill {
-			c := steps.look()
-			return func(r *evidence.Report) { r.Clock = c }
-		},
-		missing: func(*evidence.Report, error) {}, // nothing of it can hang
-	}
+	at := func(r *evidence.Report) *evidence.Clock { return &r.Clock }
+	return partOf("clock", at, func(context.Context) evidence.Clock { return steps.look() }, nil) // nothing of it can hang
 }
 
 // A stepWatch compares the clocks from look to look. It belongs to one

@@ -15,19 +15,15 @@ import (
 // they do it.
 func devices(root string) part {
 	var m deviceMeter
-	return part{
-		name: "devices",
-		read: func(context.Context) fill {
-			proc := filepath.Join("/", root, "proc")
-			var stats []blockdevice.Diskstats
-			if disks, err := blockdevice.NewFS(proc, proc); err == nil { // /sys is not read
-				stats, _ = disks.ProcDiskstats() // without them none is busy
-			}
-			busy := m.busy(stats, time.Now())
-			return func(r *evidence.Report) { r.Devices = busy }
-		},
-		missing: func(*evidence.Report, error) {},
-	}
+	at := func(r *evidence.Report) *[]evidence.Device { return &r.Devices }
+	return partOf("devices", at, func(context.Context) []evidence.Device {
+		proc := filepath.Join("/", root, "proc")
+		var stats []blockdevice.Diskstats
+		if disks, err := blockdevice.NewFS(proc, proc); err == nil { // /sys is not read
+			stats, _ = disks.ProcDiskstats() // without them none is busy
+		}
+		return m.busy(stats, time.Now())
+	}, nil)
 }
 
 // A deviceMeter remembers since when disks have answered nothing. It belongs to one

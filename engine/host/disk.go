@@ -17,17 +17,14 @@ func disk(root, path, endpoint string) part {
 	own := ownRoot{root: root, endpoint: endpoint}
 	var looked atomic.Value // string: the folder of the last look, which may hang
 	looked.Store(path)
-	return part{
-		name: "disk",
-		read: func(context.Context) fill {
-			at := cmp.Or(path, own.find())
-			looked.Store(at)
-			d := readDisk(root, at, endpoint) // hangs on a file system that has gone away
-			return func(r *evidence.Report) { r.Disk = d }
-		},
-		missing: func(r *evidence.Report, err error) { r.Disk = missingDisk(looked.Load().(string), err) },
-	}
+	return partOf("disk", diskOf, func(context.Context) evidence.Disk {
+		at := cmp.Or(path, own.find())
+		looked.Store(at)
+		return readDisk(root, at, endpoint) // hangs on a file system that has gone away
+	}, func(d *evidence.Disk, err error) { *d = missingDisk(looked.Load().(string), err) })
 }
+
+func diskOf(r *evidence.Report) *evidence.Disk { return &r.Disk }
 
 func readDisk(root, path, endpoint string) evidence.Disk {
 	if path != "" {

@@ -89,18 +89,14 @@ func sourceBelow(root string, mounts []*procfs.MountInfo, m *procfs.MountInfo) s
 // drawnDisk is the part that tells which disk the runtime's data is on in a picture of a
 // node, by the mounts of its first process. How much room is left there nobody draws.
 func drawnDisk(root string) part {
-	return part{
-		name: "disk",
-		read: func(context.Context) fill {
-			of := serving(root, "", true)
-			d := evidence.Disk{Path: of.setting(of.data)}
-			if d.Mount = proc.MountOf(root, d.Path); d.Mount.Device == "" {
-				d = evidence.Disk{Missing: "a made-up node has no disk"}
-			}
-			return func(r *evidence.Report) { r.Disk = d }
-		},
-		missing: func(r *evidence.Report, err error) { r.Disk.Missing = err.Error() },
-	}
+	return partOf("disk", diskOf, func(context.Context) evidence.Disk {
+		of := serving(root, "", true)
+		d := evidence.Disk{Path: of.setting(of.data)}
+		if d.Mount = proc.MountOf(root, d.Path); d.Mount.Device == "" {
+			d = evidence.Disk{Missing: "a made-up node has no disk"}
+		}
+		return d
+	}, func(d *evidence.Disk, err error) { d.Missing = err.Error() })
 }
 
 // fileSystems are the names of those that a runtime's folders may be on, by the

@@ -52,23 +52,18 @@ func kernelWords(root string, picture bool, seen *daemonWatch) func(rest time.Du
 		return s
 	}
 	return func(rest time.Duration) part {
-		return part{
-			name: "kernel",
-			read: func(ctx context.Context) fill {
-				if began := time.Now(); at.IsZero() || began.Sub(at) >= rest || last.Partial != "" {
-					last, at = read(ctx), began
-					last.Took = time.Since(began)
-				}
-				k := evidence.Kernel{Source: last, Lines: lines.lines(sinceBoot(root, picture))}
-				for i := range k.Lines {
-					k.Lines[i].Own = k.Lines[i].Kind == evidence.OOMKill && seen.has(k.Lines[i].PID)
-				}
-				return func(r *evidence.Report) { r.Kernel = k }
-			},
-			missing: func(r *evidence.Report, err error) {
-				r.Kernel.Source = evidence.Source{From: path, Missing: err.Error()}
-			},
-		}
+		of := func(r *evidence.Report) *evidence.Kernel { return &r.Kernel }
+		return partOf("kernel", of, func(ctx context.Context) evidence.Kernel {
+			if began := time.Now(); at.IsZero() || began.Sub(at) >= rest || last.Partial != "" {
+				last, at = read(ctx), began
+				last.Took = time.Since(began)
+			}
+			k := evidence.Kernel{Source: last, Lines: lines.lines(sinceBoot(root, picture))}
+			for i := range k.Lines {
+				k.Lines[i].Own = k.Lines[i].Kind == evidence.OOMKill && seen.has(k.Lines[i].PID)
+			}
+			return k
+		}, func(k *evidence.Kernel, err error) { k.Source = evidence.Source{From: path, Missing: err.Error()} })
 	}
 }
 

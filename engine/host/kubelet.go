@@ -86,21 +86,18 @@ func (k *kubelet) parts() []part {
 
 // part is the part whose answer is a short text.
 func (e *endpoint) part(name string, of func(*evidence.Kubelet) *evidence.Answer) part {
-	return part{
-		name: name,
-		read: func(ctx context.Context) fill {
-			var text string
-			a := e.ask(ctx, func(r io.Reader) (err error) {
-				text, err = firstText(r)
-				return err
-			})
-			if a.OK {
-				a.Text = text
-			}
-			return func(r *evidence.Report) { *of(&r.Kubelet) = a }
-		},
-		missing: func(r *evidence.Report, err error) { *of(&r.Kubelet) = e.noAnswer(err) },
-	}
+	at := func(r *evidence.Report) *evidence.Answer { return of(&r.Kubelet) }
+	return partOf(name, at, func(ctx context.Context) evidence.Answer {
+		var text string
+		a := e.ask(ctx, func(r io.Reader) (err error) {
+			text, err = firstText(r)
+			return err
+		})
+		if a.OK {
+			a.Text = text
+		}
+		return a
+	}, func(a *evidence.Answer, err error) { *a = e.noAnswer(err) })
 }
 
 func (k *kubelet) metricsPart() part {

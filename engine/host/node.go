@@ -159,6 +159,23 @@ type part struct {
 	missing func(*evidence.Report, error)
 }
 
+// partOf returns a part that reads one value of a report. Missing says in its place why read has
+// not come back; nil where that is not told.
+func partOf[T any](name string, at func(*evidence.Report) *T, read func(context.Context) T, missing func(*T, error)) part {
+	return part{
+		name: name,
+		read: func(ctx context.Context) fill {
+			v := read(ctx)
+			return func(r *evidence.Report) { *at(r) = v }
+		},
+		missing: func(r *evidence.Report, err error) {
+			if missing != nil {
+				missing(at(r), err)
+			}
+		},
+	}
+}
+
 // A fill puts what was read into a report. It may be called more than once, by
 // whoever waited for the same read, and so changes nothing else.
 type fill = func(*evidence.Report)

@@ -15,14 +15,9 @@ import (
 
 // pressure is the part that tells for want of what tasks stand still.
 func pressure(root string) part {
-	return part{
-		name: "pressure",
-		read: func(context.Context) fill {
-			p := readPressure(root)
-			return func(r *evidence.Report) { r.Pressure = p }
-		},
-		missing: func(r *evidence.Report, err error) { r.Pressure.Missing = err.Error() },
-	}
+	at := func(r *evidence.Report) *evidence.Pressure { return &r.Pressure }
+	read := func(context.Context) evidence.Pressure { return readPressure(root) }
+	return partOf("pressure", at, read, func(p *evidence.Pressure, err error) { p.Missing = err.Error() })
 }
 
 // readPressure reads what /proc/pressure under root says.

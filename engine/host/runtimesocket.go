@@ -18,14 +18,9 @@ import (
 // keeps it shut. In a picture of a node its first runtime stands for who listens there.
 func runtimeSocket(root, at string, picture bool) part {
 	w := &socketWatch{root: root, path: strings.TrimPrefix(at, "unix://"), picture: picture}
-	return part{
-		name: "socket",
-		read: func(context.Context) fill {
-			s := w.look()
-			return func(r *evidence.Report) { r.Socket = s }
-		},
-		missing: func(r *evidence.Report, err error) { r.Socket.Missing = err.Error() },
-	}
+	of := func(r *evidence.Report) *evidence.Socket { return &r.Socket }
+	read := func(context.Context) evidence.Socket { return w.look() }
+	return partOf("socket", of, read, func(s *evidence.Socket, err error) { s.Missing = err.Error() })
 }
 
 // Sockets returns the sockets of runtimes that living processes of the node were started

@@ -32,37 +32,34 @@ const (
 // node nobody is asked.
 func units(root, endpoint string, picture bool, seen *daemonWatch) part {
 	path := filepath.Join("/", root, busPath)
-	return part{
-		name: unitsPart,
-		read: func(ctx context.Context) fill {
-			ctx, cancel := context.WithTimeout(ctx, busTimeout)
-			defer cancel()
-			began := time.Now()
-			u := evidence.Units{Source: evidence.Source{From: "systemd at " + path}}
-			var err error
-			if !picture {
-				u.All, u.Bytes, err = askSystemd(ctx, root, seen.services(endpoint))
+	at := func(r *evidence.Report) *evidence.Units { return &r.Deep.Units }
+	return partOf(unitsPart, at, func(ctx context.Context) evidence.Units {
+		ctx, cancel := context.WithTimeout(ctx, busTimeout)
+		defer cancel()
+		began := time.Now()
+		u := evidence.Units{Source: evidence.Source{From: "systemd at " + path}}
+		var err error
+		if !picture {
+			u.All, u.Bytes, err = askSystemd(ctx, root, seen.services(endpoint))
+		}
+		if err != nil {
+			u.Partial = "nothing from systemd: " + err.Error()
+		}
+		for _, one := range seen.units() {
+			if !slices.ContainsFunc(u.All, func(known evidence.Unit) bool { return known.Name == one.Name }) {
+				u.All = append(u.All, one)
 			}
-			if err != nil {
-				u.Partial = "nothing from systemd: " + err.Error()
-			}
-			for _, one := range seen.units() {
-				if !slices.ContainsFunc(u.All, func(known evidence.Unit) bool { return known.Name == one.Name }) {
-					u.All = append(u.All, one)
-				}
-			}
-			switch u.Took = time.Since(began); {
-			case picture, err != nil && len(u.All) > 0:
-				u.From = filepath.Join("/", root, "proc")
-			case err != nil:
-				u.Missing, u.Partial = u.Partial, ""
-			}
-			return func(r *evidence.Report) { r.Deep.Units = u }
-		},
-		missing: func(r *evidence.Report, err error) {
-			r.Deep.Units.Source = evidence.Source{From: "systemd at " + path, Missing: err.Error()}
-		},
-	}
+		}
+		switch u.Took = time.Since(began); {
+		case picture, err != nil && len(u.All) > 0:
+			u.From = filepath.Join("/", root, "proc")
+		case err != nil:
+			u.Missing, u.Partial = u.Partial, ""
+		}
+		return u
+	}, func(u *evidence.Units, err error) {
+		u.Source = evidence.Source{From: "systemd at " + path, Missing: err.Error()}
+	})
 }
 
 // A daemonWatch remembers the daemons that looks have seen. Safe for concurrent use.

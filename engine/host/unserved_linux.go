@@ -31,17 +31,13 @@ var kubeletMounts = []string{"/volumes/kubernetes.io~", "/volume-subpaths/", "/p
 // node none is asked.
 func unserved(root, endpoint string, picture bool) part {
 	asks := unservedAsks{root: root, endpoint: endpoint, statfs: func(path string) error { return unix.Statfs(path, new(unix.Statfs_t)) }}
-	return part{
-		name: "unserved",
-		read: func(ctx context.Context) fill {
-			var all []evidence.Mount
-			if !picture {
-				all = asks.look(ctx)
-			}
-			return func(r *evidence.Report) { r.Deep.Unserved = all }
-		},
-		missing: func(*evidence.Report, error) {}, // then there are none that are known
-	}
+	at := func(r *evidence.Report) *[]evidence.Mount { return &r.Deep.Unserved }
+	return partOf("unserved", at, func(ctx context.Context) (all []evidence.Mount) {
+		if !picture {
+			all = asks.look(ctx)
+		}
+		return all
+	}, nil) // then there are none that are known
 }
 
 type unservedAsks struct {

@@ -25,20 +25,7 @@ func (m *model) View() tea.View {
 
 // frame returns the whole screen: lines of exactly the screen's width.
 func (m *model) frame() string {
-	l := text.Line{Ellipsis: m.Theme.Symbols.Ellipsis}
-	for y := range max(m.height, 0) {
-		if y > 0 {
-			l.Buf = append(l.Buf, '\n')
-		}
-		l.Begin(m.width)
-		m.line(&l, y)
-		l.Under()
-		l.End()
-	}
-	if m.Theme.Symbols.ASCII {
-		return text.PlainASCII(string(l.Buf))
-	}
-	return string(l.Buf)
+	return text.Frame(m.width, m.height, &m.Theme.Symbols, m.line)
 }
 
 // line draws line y of the screen.

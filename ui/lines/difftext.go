@@ -53,21 +53,17 @@ func (o *diffObject) verdict() string {
 	if o.Alike {
 		return "alike, but for figures"
 	}
-	said := fmt.Sprintf("they differ: %s of pods and containers, %s in one only", many(len(o.Pods), "change"), many(len(o.Findings), "finding"))
+	said := fmt.Sprintf("they differ: %s of pods and containers, %s in one only", say.Plural(len(o.Pods), "change"), say.Plural(len(o.Findings), "finding"))
 	if len(o.versions().Rows) > 0 {
 		said += ", other versions"
 	}
 	return said
 }
 
-func many(n int, what string) string {
-	return fmt.Sprintf("%d %s%s", n, what, theme.When(n == 1, "", "s"))
-}
-
 func (s *sideObject) say(to *widget.Section, label string) {
 	to.Add(
 		widget.Fact(label, widget.Plain, s.File+", "+recordedFor(s.From, s.To, s.Node)),
-		widget.Fact("", widget.Plain, fmt.Sprintf("%s; %s, %s; %s, kubelet %s", s.Headline, many(s.Pods, "pod"), many(s.Containers, "container"), s.Runtime, s.KubeletVersion)),
+		widget.Fact("", widget.Plain, fmt.Sprintf("%s; %s, %s; %s, kubelet %s", s.Headline, say.Plural(s.Pods, "pod"), say.Plural(s.Containers, "container"), s.Runtime, s.KubeletVersion)),
 	)
 }
 

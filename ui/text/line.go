@@ -18,6 +18,28 @@ type Line struct {
 	ended int
 }
 
+// Frame returns a screen of h lines, each of exactly w cells, with what line draws of line y; in
+// ASCII where those are the symbols.
+func Frame(w, h int, s *theme.Symbols, line func(l *Line, y int)) string {
+	if w <= 0 || h <= 0 {
+		return ""
+	}
+	l := Line{Ellipsis: s.Ellipsis, Buf: make([]byte, 0, w*h*2)}
+	for y := range h {
+		if y > 0 {
+			l.Buf = append(l.Buf, '\n')
+		}
+		l.Begin(w)
+		line(&l, y)
+		l.Under()
+		l.End()
+	}
+	if s.ASCII {
+		return PlainASCII(string(l.Buf))
+	}
+	return string(l.Buf)
+}
+
 // Begin begins a line of w cells.
 func (l *Line) Begin(w int) {
 	l.left = max(w, 0)
