@@ -1,9 +1,28 @@
+// Package cri speaks CRI v1 over gRPC with the container runtime of a node: it
+// finds the endpoint ([Discover]), makes the calls and measures them
+// ([Client]), and turns the answers into the words of package pleg.
+//
+// A Client only ever reads. It makes the calls Version, Status, ListPodSandbox,
+// ListContainers, PodSandboxStatus and ContainerStatus, with [Client.Events]
+// GetContainerEvents, and nothing else; it never asks for the verbose answer,
+// which carries environment variables.
+//
+// Blocking: every call returns by the deadline of its context. Dial does not
+// block, and a call to a runtime that is not there fails at once. From then on
+// the client tries to connect by itself, at most 4 s apart, so that calls
+// succeed again soon after the runtime is back.
+//
+// Loss: whatever an answer held that could not be used, or had to be changed, is
+// counted in the [call.Trace], and what an event stream had that was not handed
+// on in the event after it. Texts from the runtime are valid UTF-8 but not
+// cleaned; those in an error of Discover are.
 package cri
 
 import (
 	"context"
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -11,8 +30,10 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/grpclog"
+	"google.golang.org/grpc/stats"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -109,3 +130,56 @@ func (c *Client) Version(ctx context.Context) (pleg.Version, error) {
 
 // kubeletAPIVersion is what the kubelet sends with its Version call.
 const kubeletAPIVersion = "0.1.0"
+
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// A dialer makes the connections of one client, one after the other. It counts
+// them, so that what was learned on one is not believed of the next, and it
+// keeps the last failure, which gRPC would only pass on as a text.
+type dialer struct {
+	path     string
+	dial     dialFunc
+	patience time.Duration         // until the first words of the runtime on a connection
+	made     atomic.Uint64         // the number of the newest connection
+	last     atomic.Pointer[error] // of the last attempt; points to nil if it succeeded
+}
+
+// connect has the form that gRPC wants; the address is always the client's own.
+func (d *dialer) connect(ctx context.Context, _ string) (net.Conn, error) {
+	conn, err := d.dial(ctx, "unix", d.path)
+	d.last.Store(&err)
+	if err != nil {
+		return nil, err
+	}
+	d.made.Add(1)
+	return conn, nil
+}
+
+// failure returns why the last attempt failed, nil if it did not.
+func (d *dialer) failure() error {
+	if err := d.last.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// A meter adds the size of every message to the [call.Trace] of its call. gRPC
+// reports messages in the goroutine that makes the call, so no lock is needed.
+type meter struct{}
+
+func (meter) HandleRPC(ctx context.Context, s stats.RPCStats) {
+	t := call.TraceOf(ctx)
+	if t == nil {
+		return
+	}
+	switch s := s.(type) {
+	case *stats.OutPayload:
+		t.RequestBytes += int64(s.CompressedLength)
+	case *stats.InPayload:
+		t.ResponseBytes += int64(s.CompressedLength)
+	}
+}
+
+func (meter) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
+func (meter) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (meter) HandleConn(context.Context, stats.ConnStats)                       {}

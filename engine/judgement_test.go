@@ -24,12 +24,12 @@ var drawn = map[string]string{
 	"ui/metrics/serve.go":     "whether plegtop itself is at work",
 	"ui/model/pod.go":         "how a time is written in few cells",
 	"ui/lines/whatif.go":      "how alike a replay is to what was recorded",
-	"ui/timebar.go":           "whether a time is written with its day",
+	"ui/play.go":              "whether a time is written with its day",
 	"ui/requests.go":          "which periods a person is asked about",
-	"ui/say/streamtable.go":   "how an age is rounded",
+	"ui/say/streams.go":       "how an age is rounded",
 	"ui/text/figure.go":       "how a time is written",
 	"ui/widget/cell.go":       "how an age is rounded",
-	"ui/widget/scale.go":      "how times are written along an axis",
+	"ui/widget/axis.go":       "how times are written along an axis",
 	"ui/say/figures.go":       "how a time is rounded",
 }
 

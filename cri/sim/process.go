@@ -1,7 +1,10 @@
 package sim
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/plegtop/plegtop/cri/sim/proc"
 )
@@ -117,4 +120,121 @@ func (c *container) process() proc.Process {
 // containerd.
 func (p *pod) cgroup(id string) string {
 	return "/kubepods.slice/kubepods-burstable.slice/" + p.slice() + "/cri-containerd-" + id + ".scope"
+}
+
+// stateFolder is where containerd keeps a folder for each sandbox and container that
+// runs.
+const stateFolder = "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
+
+// files returns what the node has beside /proc, by path.
+func (sn *scene) files() map[string]string {
+	all := map[string]string{}
+	for _, s := range sn.sandboxes {
+		if s.ready() {
+			all[stateFolder+"/"+s.status.Id+"/config.json"] = s.bundle()
+		}
+	}
+	for _, c := range sn.containers {
+		if c.runs() {
+			all[stateFolder+"/"+c.status.Id+"/config.json"] = c.bundle()
+		}
+	}
+	return all
+}
+
+func (s *sandbox) bundle() string {
+	p := s.pod
+	log := fmt.Sprintf("/var/log/pods/%s_%s_%s", p.spec.namespace, p.spec.name, p.uid)
+	return s.bundleOf(s.status.Id, "/pause", map[string]string{
+		"container-type": "sandbox", "podsandbox.image-name": "registry.k8s.io/pause:3.10.1", "sandbox-log-directory": log,
+	})
+}
+
+func (c *container) bundle() string {
+	return c.sandbox.bundleOf(c.status.Id, "/usr/bin/"+c.spec.name, map[string]string{
+		"container-type": "container", "container-name": c.spec.name, "image-name": c.spec.image,
+	})
+}
+
+// bundleOf returns the config.json of one of a sandbox's containers, or of itself: who it
+// is, by the annotations that containerd 2.4.2 gives it.
+func (s *sandbox) bundleOf(id, program string, own map[string]string) string {
+	p := s.pod
+	notes := map[string]string{}
+	for _, all := range []map[string]string{own, {
+		"sandbox-id": s.status.Id, "sandbox-name": p.spec.name, "sandbox-namespace": p.spec.namespace, "sandbox-uid": p.uid,
+	}} {
+		for name, value := range all {
+			notes["io.kubernetes.cri."+name] = value
+		}
+	}
+	text, err := json.Marshal(map[string]any{
+		"ociVersion": "1.3.0", "process": map[string]any{"args": []string{program}, "cwd": "/"}, "annotations": notes,
+		"linux": map[string]string{"cgroupsPath": p.slice() + ":cri-containerd:" + id},
+	})
+	if err != nil {
+		panic("sim: a bundle: " + err.Error()) // texts alone
+	}
+	return string(text)
+}
+
+// slice returns the name of the slice that systemd has for p.
+func (p *pod) slice() string {
+	return "kubepods-burstable-pod" + strings.ReplaceAll(p.uid, "-", "_") + ".slice"
+}
+
+// said is what the node's kernel says at a moment of the world's clock.
+type said struct {
+	at   time.Time
+	text string
+}
+
+// logRoom is how many lines the kernel's log keeps.
+const logRoom = 300
+
+// kernelSays adds to the kernel's log what it said so long ago.
+func (sn *scene) kernelSays(ago time.Duration, texts ...string) {
+	for _, text := range texts {
+		sn.log = append(sn.log, said{sn.clock.Add(-ago), text})
+	}
+	sn.log = sn.log[max(0, len(sn.log)-logRoom):]
+	sn.changes++
+}
+
+// kernelLog returns the log as /dev/kmsg has it, on a node that was booted at boot by the
+// real clock.
+func (sn *scene) kernelLog(real clock, boot time.Time) string {
+	var b strings.Builder
+	for i, one := range sn.log {
+		fmt.Fprintf(&b, "3,%d,%d,-;%s\n", 1000+i, real.when(one.at).Sub(boot).Microseconds(), one.text)
+	}
+	return b.String()
+}
+
+// storeDisk is the disk that the runtime's data is on.
+const storeDisk = "vdb1"
+
+// mounts are those of the node, as its first process sees them.
+const mounts = "22 1 253:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw\n" +
+	"95 22 253:17 / /var/lib/containerd rw,noatime shared:41 - ext4 /dev/" + storeDisk + " rw\n"
+
+// failStore has all that is written to the disk of the runtime's data be lost, since
+// minutes ago if it is so from the beginning. Calls are answered: what they need is in memory.
+func failStore(sn *scene) func() {
+	block, inode := 688128, 131073
+	fails := func(ago time.Duration) {
+		sn.kernelSays(ago,
+			fmt.Sprintf("I/O error, dev %s, sector %d op 0x1:(WRITE) flags 0x800 phys_seg 8 prio class 2", storeDisk, 8*block),
+			fmt.Sprintf("EXT4-fs warning (device %s): ext4_end_bio:342: I/O error 10 writing to inode %d starting block %d)", storeDisk, inode, block),
+			fmt.Sprintf("Buffer I/O error on device %s, logical block %d", storeDisk, block))
+		block, inode = block+8, inode+1
+	}
+	for ago := sn.sick(); ago >= 0; ago -= time.Minute {
+		fails(ago)
+	}
+	stop := sn.every(30*time.Second, func() { fails(0) })
+	return func() {
+		stop()
+		sn.kernelSays(0, "EXT4-fs ("+storeDisk+"): mounted filesystem 5b1f7d9e-07a2-4c56-9d3e-2f8f6f0b1c11 r/w with ordered data mode. Quota mode: none.")
+	}
 }

@@ -1,13 +1,20 @@
+// Package layer has what lies over the panes for a while and is about none of them: a
+// [Prompt] and a [Confirm] at the foot of the screen, a [Picker], and a [Viewer] of
+// long texts. Each is a [pane.Pane] that is opened with [pane.Host.Open], closes itself,
+// and says what came of it by calling what it was given.
 package layer
 
 import (
 	"sort"
+	"strconv"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // A Prompt asks for one line of text. What it calls may be nil.
@@ -160,4 +167,62 @@ func (p *Prompt) Draw(l *text.Line, _ int, _ bool) {
 		l.Space(2)
 		l.Put(t.Bad, wrong)
 	}
+}
+
+// A Confirm asks a question that is answered with yes or no.
+type Confirm struct {
+	foot
+	question string
+	yes      func(h pane.Host)
+}
+
+// NewConfirm returns a question, with its question mark, and what is done for a yes.
+func NewConfirm(question string, yes func(h pane.Host)) *Confirm {
+	return &Confirm{question: question, yes: yes}
+}
+
+// Key takes y for yes and every other key for no.
+func (c *Confirm) Key(k tea.KeyPressMsg, h pane.Host) (tea.Cmd, bool) {
+	h.Close(c)
+	if s := k.String(); s == "y" || s == "Y" {
+		c.yes(h)
+	}
+	return nil, true
+}
+
+// Paste does nothing: a text from elsewhere is no answer.
+func (c *Confirm) Paste(string, pane.Host) {}
+
+// Draw draws the question; its end is cut before the keys are.
+func (c *Confirm) Draw(l *text.Line, _ int, _ bool) {
+	t := c.view.Theme
+	kept := l.Keep(len(" y/N"))
+	l.Put(t.Strong, c.question)
+	l.Release(kept)
+	l.Space(1)
+	l.Put(t.Key, "y")
+	l.Put(t.Dim, "/")
+	l.Put(t.Key, "N")
+}
+
+// foot is what a layer has in common with others that take the line at the foot of the
+// screen and every key.
+type foot struct{ view *pane.View }
+
+func (f *foot) Observe(v *pane.View, _, _ int)                     { f.view = v }
+func (f *foot) Info() pane.Info                                    { return pane.Info{Foot: true, Least: 1, Wanted: 1} }
+func (f *foot) Do(keymap.Action, pane.Host) (cmd tea.Cmd, ok bool) { return nil, false }
+func (f *foot) Subject() pane.Subject                              { return pane.Subject{} }
+
+func search(d *widget.Doc, h pane.Host) {
+	p := NewPrompt("search", "", nil)
+	p.Changed = func(_ pane.Host, s string) error { d.Search(s); return nil }
+	p.Canceled = func(pane.Host) { d.Search("") }
+	p.Accepted = func(h pane.Host, s string) error {
+		if n := d.Search(s); s != "" {
+			h.Say(strconv.Itoa(n) + " lines match; " + h.Keys(keymap.MatchNext) + " goes to the next")
+		}
+		return nil
+	}
+	h.Open(p)
 }

@@ -62,3 +62,51 @@ func (t *TablePane[R, K]) Draw(l *text.Line, y int, focused bool) {
 
 // Subject returns nothing.
 func (t *TablePane[R, K]) Subject() pane.Subject { return pane.Subject{} }
+
+// A Text is what all layers have in common that are one document: it is drawn, scrolled
+// and searched, and about nothing.
+type Text struct {
+	widget.Doc
+	View *pane.View // that was observed last; nil at first
+}
+
+// Write takes over a view and writes the document for it, w cells wide and h lines high.
+func (t *Text) Write(v *pane.View, w, h int, write func(d *widget.Doc)) {
+	t.View = v
+	t.Doc.Write(v.Pen(), w, h, write)
+}
+
+// Titled returns the Info of a layer of that name: what part of it is seen, what is searched
+// for, and which keys the footer names.
+func (t *Text) Titled(name string, in keymap.Scope, footer ...keymap.Action) pane.Info {
+	i := pane.Info{Name: name, Scope: in, Footer: footer, Least: 1, Wanted: t.Len()}
+	if t.View == nil {
+		return i
+	}
+	if s := t.Searched(); s != "" {
+		i.About = append(i.About, text.Say(t.View.Theme.Match, "/"+s))
+	}
+	if at := t.Position(); at != "" {
+		i.About = append(i.About, text.Say(t.View.Theme.Dim, at))
+	}
+	return i
+}
+
+// Do does what an action means in a text: it moves, goes from match to match, or asks
+// what to search for.
+func (t *Text) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	if a == keymap.Filter {
+		search(&t.Doc, h)
+		return nil, true
+	}
+	return nil, t.Doc.Do(a)
+}
+
+// Click puts the cursor on the item in line y.
+func (t *Text) Click(_, y int, _ pane.Host) { t.Doc.Click(y) }
+
+// Draw draws a line.
+func (t *Text) Draw(l *text.Line, y int, focused bool) { t.Doc.Draw(l, t.View.Pen(), y, focused) }
+
+// Subject returns nothing.
+func (t *Text) Subject() pane.Subject { return pane.Subject{} }

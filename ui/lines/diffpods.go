@@ -2,10 +2,18 @@ package lines
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/replay"
+	"github.com/plegtop/plegtop/ui/say"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // A standing container is the newest of its name, or for no name the newest sandbox of its pod.
@@ -91,4 +99,98 @@ func how(was, now standing) string {
 		return "replaced"
 	}
 	return "changed"
+}
+
+// mostChanged is how many pods and containers the text names; the JSON has all.
+const mostChanged = 50
+
+// write writes what differs for people.
+func (o *diffObject) write(d *widget.Doc, t *theme.Theme) {
+	var head widget.Section
+	head.Add(widget.Styled("verdict", widget.Plain, t.Strong, o.verdict()))
+	o.A.say(&head, "A")
+	o.B.say(&head, "B")
+	d.Sections(head)
+	for _, s := range []widget.Section{o.versions(), o.changes(t), o.held(t)} {
+		if len(s.Rows) > 0 {
+			d.Line()
+			d.Sections(s)
+		}
+	}
+	d.Line()
+	var rows [][]text.Span
+	row := func(name, in string, of replay.Timing) {
+		cells := []string{name, in, text.Count(of.Count), text.Count(of.Errors), "-", "-", "-"}
+		if of.Count > 0 {
+			cells = append(cells[:4], text.Took(of.P50), text.Took(of.P99), text.Took(of.Max))
+		}
+		rows = append(rows, text.Each(theme.When(of.Errors > 0, t.Warn, t.Text), cells...))
+	}
+	for _, c := range append([]callTimings{{"relist", o.Relists}}, o.Calls...) {
+		row(c.Operation, "A", c.A)
+		row("", "B", c.B)
+	}
+	table(d, t, rows, "took", "in", "count", "errors", "p50", "p99", "max")
+	var remarks widget.Section
+	for _, remark := range o.Remarks {
+		remarks.Add(widget.Fact("remark", widget.Plain, remark))
+	}
+	d.Sections(remarks)
+}
+
+func (o *diffObject) verdict() string {
+	if o.Alike {
+		return "alike, but for figures"
+	}
+	said := fmt.Sprintf("they differ: %s of pods and containers, %s in one only", say.Plural(len(o.Pods), "change"), say.Plural(len(o.Findings), "finding"))
+	if len(o.versions().Rows) > 0 {
+		said += ", other versions"
+	}
+	return said
+}
+
+func (s *sideObject) say(to *widget.Section, label string) {
+	to.Add(
+		widget.Fact(label, widget.Plain, s.File+", "+recordedFor(s.From, s.To, s.Node)),
+		widget.Fact("", widget.Plain, fmt.Sprintf("%s; %s, %s; %s, kubelet %s", s.Headline, say.Plural(s.Pods, "pod"), say.Plural(s.Containers, "container"), s.Runtime, s.KubeletVersion)),
+	)
+}
+
+// versions says which differ.
+func (o *diffObject) versions() (s widget.Section) {
+	for _, v := range [][3]string{{"runtime", o.A.Runtime, o.B.Runtime}, {"kubelet", o.A.KubeletVersion, o.B.KubeletVersion}} {
+		if v[1] != v[2] {
+			s.Add(widget.Fact(v[0], widget.Plain, v[1]+" in A, "+v[2]+" in B"))
+		}
+	}
+	return s
+}
+
+// changes says which pods and containers came, went, changed and are others now.
+func (o *diffObject) changes(t *theme.Theme) (s widget.Section) {
+	for i, c := range o.Pods {
+		if i == mostChanged {
+			s.Add(widget.Fact("", widget.Quiet, fmt.Sprintf("and %d more; -o json has all", len(o.Pods)-i)))
+			break
+		}
+		said := say.Words(c.Namespace+"/"+c.Pod, c.Container)
+		switch {
+		case c.Was != "" && c.Now != "" && c.Was != c.Now:
+			said += ": " + c.Was + " " + t.Symbols.Step + " " + c.Now
+		case c.Was+c.Now != "":
+			said += ": " + theme.When(c.Now == "", c.Was, c.Now)
+		}
+		s.Add(widget.Fact(c.How, widget.Plain, said))
+	}
+	return s
+}
+
+// held says which findings one side alone has.
+func (o *diffObject) held(t *theme.Theme) (s widget.Section) {
+	for _, f := range o.Findings {
+		symbol, look := say.SeverityLook(t, f.Severity)
+		s.Add(widget.Styled(theme.When(f.In == "a", "only in A", "only in B"), widget.Plain, look,
+			fmt.Sprintf("%s %s: %s (%s for %s)", symbol, f.ID, say.Summary(&diagnose.Finding{ID: f.ID, Summary: f.Summary}), f.From.Local().Format(time.TimeOnly), text.Age(f.For))))
+	}
+	return s
 }

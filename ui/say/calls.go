@@ -1,6 +1,7 @@
 package say
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,8 +12,11 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // Flight says what a call is about: pod, operation, container.
@@ -98,4 +102,126 @@ func Anomalies(a pleg.Anomalies) string {
 		}
 	}
 	return strings.Join(out, ", ")
+}
+
+// A Bar is a line of a histogram: how many calls took about so long.
+type Bar struct {
+	Label string // what they took less than
+	Count string // how many, and which quantiles lie there
+	Cells int    // in relation to the others
+	Style theme.Style
+}
+
+// Histogram returns how long the calls of an operation took, the quickest first, in bars of
+// w cells at most with what stands behind them, and no more of them than most: the quickest
+// are taken together. Where a call was there is at least a cell.
+func Histogram(t *theme.Theme, c *answers.Calls, w, most int) []Bar {
+	first, last := len(c.Took), -1
+	for i, n := range c.Took {
+		if n > 0 {
+			first, last = min(first, i), i
+		}
+	}
+	if last < 0 || most <= 0 {
+		return nil
+	}
+	counts, begins := c.Took, time.Duration(0)
+	for first = max(0, min(first, last-2)); last-first >= most; first++ {
+		counts[first+1] += counts[first]
+		counts[first] = 0
+	}
+	if first > 0 {
+		begins, _ = counts.Limit(first - 1)
+	}
+	var bars []Bar
+	behind := 0 // cells that the longest text behind a bar takes
+	for i := first; i <= last; i++ {
+		limit, shorter := counts.Limit(i)
+		b := Bar{Label: theme.When(shorter, "<", ">=") + text.Round(limit), Count: text.Count(counts[i]), Style: Graded(t, begins)}
+		for at, took := range [...]time.Duration{c.P50, c.P90, c.P99} {
+			if max(counts.Of(took), first) == i {
+				b.Count += [...]string{" p50", " p90", " p99"}[at]
+			}
+		}
+		bars, begins, behind = append(bars, b), limit, max(behind, 1+len(b.Count))
+	}
+	longest, width := slices.Max(counts[:]), uint64(max(w-behind, 1))
+	for i := range bars {
+		if n := counts[first+i]; n > 0 {
+			bars[i].Cells = int(max(1, width*n/longest))
+		}
+	}
+	return bars
+}
+
+// Graded returns the look of what took so long: well, too long, or much too long.
+func Graded(t *theme.Theme, d time.Duration) theme.Style {
+	switch {
+	case diagnose.TookTooLong(d):
+		return t.Bad
+	case diagnose.TookLong(d):
+		return t.Warn
+	}
+	return t.Good
+}
+
+// Object names what a call is about.
+func Object(f *call.Flight) string {
+	switch {
+	case f.Pod.UID != "":
+		return strings.TrimSuffix(f.Pod.String()+" "+f.Container, " ")
+	case f.Op.IsList():
+		return "all pods"
+	}
+	return cmp.Or(f.ID, "the runtime")
+}
+
+// askers are what calls are made for.
+var askers = [call.AskerCount]string{"relist", "status loop", "probe", "check all", "raw answer", "search"}
+
+// Flights returns a table of calls that are out: its heads, and a line for each.
+func Flights(t *theme.Theme, s *engine.Snapshot, out []call.Flight) [][]text.Span {
+	columns := []text.Column{
+		{Head: "IN FLIGHT", Width: 19, Left: true}, {Head: "AGE", Width: 7}, {Head: "TIME LEFT", Width: 14}, {Head: "TRY", Width: 6},
+		{Head: "OBJECT", Left: true}, {Head: "FOR", Left: true},
+	}
+	rows := make([][]text.Span, len(out))
+	for i := range out {
+		f := &out[i]
+		left, limit := "", s.Policy.Limit(*f)
+		if limit > 0 && f.Op != call.GetContainerEvents {
+			left = text.Age(limit-f.Elapsed(s.At)) + " of " + text.Age(limit)
+		}
+		try := cmp.Or(strings.TrimSuffix(Try(s, f), " try"), "1st")
+		rows[i] = text.Each(t.Text, f.Op.String(), OutFor(f.Elapsed(s.At)), left, try, Object(f), askers[f.By])
+		switch diagnose.LatenessOf(s, *f) {
+		case diagnose.Overdue:
+			rows[i][0].Style, rows[i][1].Style = t.Bad, t.Bad
+		case diagnose.Named:
+			rows[i][1].Style = t.Warn
+		}
+	}
+	return text.Figures(t.Head, columns, rows)
+}
+
+// Exit returns an exit code; blank if it is not known.
+func Exit(p widget.Pen, code int32, known bool) widget.Cell {
+	if !known {
+		return widget.Cell{}
+	}
+	return widget.Number(Code(p.Theme, code), int64(code))
+}
+
+// Took returns how long a call took; blank if it is not known.
+func Took(p widget.Pen, d time.Duration, known bool) widget.Cell {
+	if !known {
+		return widget.Cell{}
+	}
+	return widget.Took(theme.When(diagnose.TookLong(d), p.Warn, p.Text), d)
+}
+
+// LastEvent returns an event and when it was seen.
+func LastEvent(p widget.Pen, e *engine.Event) widget.Cell {
+	_, st := Event(p.Theme, e)
+	return widget.Lately(st, e.SeenAt).After(EventWord(e.Kind))
 }

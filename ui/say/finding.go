@@ -1,10 +1,14 @@
 package say
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
+	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -89,4 +93,108 @@ func (t *tree) place(i, depth int) {
 			t.place(j, depth+1)
 		}
 	}
+}
+
+const (
+	deepest = 3 // cells from one link to the next, and of what joins them
+	leaning = 4 // the part of the width that all of those from one to the next may take
+)
+
+// Chain draws a chain as a tree, each link below the one that waits for it, for w cells;
+// 0 for as many as it takes. One link alone waits for nothing, and is not drawn. A link that is only likely is joined by a broken line and
+// says so. What proves a link stands beside it where there is room for both, else below. The last
+// span of each line may be broken; those before it have places of their own.
+func Chain(t *theme.Theme, chain []diagnose.Link, w int) [][]text.Span {
+	if len(chain) < 2 {
+		return nil
+	}
+	deeper := deepest
+	if w > 0 {
+		deeper = max(1, min(deepest, w/leaning/len(chain)))
+	}
+	var all [][]text.Span
+	for i, l := range chain {
+		indent := (i - 1) * deeper
+		if w > 0 {
+			indent = min(indent, w/leaning)
+		}
+		all = append(all, link(t, l, indent, w)...)
+	}
+	return all
+}
+
+// link draws one link, joined to the one before so many cells in; -1 or less for the
+// first. Where it is to be cut a mark says so; with what is told elsewhere.
+func link(t *theme.Theme, l diagnose.Link, indent, w int) [][]text.Span {
+	name, before, below := text.Say(t.Text, named(l)), []text.Span(nil), []text.Span(nil)
+	if indent >= 0 {
+		before = joint(t, l, indent)
+		below = []text.Span{{Width: indent + deepest}}
+	}
+	if l.Kind == waits.Container || l.Kind == waits.Helper || l.Cut != nil {
+		name.Style = t.Strong
+	}
+	lines := [][]text.Span{append(before, name)}
+	if l.Cut != nil {
+		mark, st := t.Symbols.Mark, t.Strong
+		if l.Cut.Risky {
+			mark, st = t.Symbols.Risk, t.Warn
+		}
+		lines = beside(lines, below, text.Say(st, mark+" cut here"), w)
+	}
+	if l.Proof != "" {
+		lines = beside(lines, below, text.Say(t.Dim, t.Symbols.Bullet+" "+strings.TrimLeft(strings.TrimPrefix(l.Proof, l.Name), ": ")), w)
+	}
+	return lines
+}
+
+// beside adds a text after the last line where there is room for both, else below it.
+func beside(lines [][]text.Span, below []text.Span, s text.Span, w int) [][]text.Span {
+	last := lines[len(lines)-1]
+	end, used := len(last)-1, text.Width(s.Text)
+	own := text.Width(last[end].Text) + 1
+	for _, before := range last[:end] {
+		used += before.Width
+	}
+	if w > 0 && used+own > w {
+		return append(lines, append(slices.Clip(below), s))
+	}
+	last[end].Width = own
+	lines[len(lines)-1] = append(last, s)
+	return lines
+}
+
+// joint draws what joins a link to the one before.
+func joint(t *theme.Theme, l diagnose.Link, indent int) []text.Span {
+	if l.Proof == "" {
+		return []text.Span{{Width: indent}, text.Say(t.Warn, t.Symbols.Last+t.Symbols.Made).In(deepest), text.Say(t.Warn, "likely").In(len("likely "))}
+	}
+	return []text.Span{{Width: indent}, text.Say(t.Border, t.Symbols.Last+t.Symbols.Horizontal).In(deepest)}
+}
+
+// Cuts returns the links at which a chain is to be cut.
+func Cuts(chain []diagnose.Link) []diagnose.Link {
+	return slices.DeleteFunc(slices.Clone(chain), func(l diagnose.Link) bool { return l.Cut == nil })
+}
+
+// named names a link, with what it is looked up by where its name has that not.
+func named(l diagnose.Link) string {
+	name, id := cmp.Or(l.Name, string(l.Kind)), pleg.ShortID(l.ID)
+	switch {
+	case id == "" || strings.Contains(name, id):
+		return name
+	case l.Kind == waits.Container:
+		return name + ", id " + id
+	case l.Kind == waits.Shim || l.Kind == waits.Helper || l.Kind == waits.Process:
+		return name + ", pid " + id
+	}
+	return name
+}
+
+// Step says what a step is for, and how that is shown.
+func Step(t *theme.Theme, s diagnose.Step) (string, theme.Style) {
+	if s.Risky {
+		return t.Symbols.Risk + " RISK: " + s.Text, t.Warn
+	}
+	return s.Text, t.Text
 }
