@@ -1,6 +1,13 @@
+// Package call has the words for one RPC to the runtime: which operation, on
+// what, how it ended, and how much it carried. The relist engine, the CRI
+// client and the screen share it, so that none of them needs to know another.
+//
+// Everything in it is a plain value and safe to copy; a [Trace] belongs to the
+// call that it travels with.
 package call
 
 import (
+	"context"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -42,4 +49,72 @@ func (f Flight) Object() pleg.ObjectRef {
 // and wait for the same locks.
 func (f Flight) SameTarget(g Flight) bool {
 	return f.Op == g.Op && f.ID == g.ID || f.Op.IsList() && g.Op.IsList()
+}
+
+// An Operation is a method of the CRI RuntimeService.
+type Operation uint8
+
+// The operations that plegtop ever performs on a runtime. None of them changes
+// anything there.
+const (
+	Version Operation = iota
+	Status
+	ListPodSandbox
+	ListContainers
+	PodSandboxStatus
+	ContainerStatus
+	GetContainerEvents
+	operations
+)
+
+var operationNames = [operations]string{
+	"Version", "Status", "ListPodSandbox", "ListContainers", "PodSandboxStatus", "ContainerStatus", "GetContainerEvents",
+}
+
+// String returns the CRI method's name, "unknown" for a value that is none.
+func (o Operation) String() string {
+	if o < operations {
+		return operationNames[o]
+	}
+	return "unknown"
+}
+
+// AboutObject reports whether a call is about one sandbox or container.
+func (o Operation) AboutObject() bool { return o == PodSandboxStatus || o == ContainerStatus }
+
+// IsList reports whether a call lists sandboxes or containers.
+func (o Operation) IsList() bool { return o == ListPodSandbox || o == ListContainers }
+
+// Operations returns all operations in the order in which a screen lists them.
+func Operations() []Operation {
+	all := make([]Operation, operations)
+	for i := range all {
+		all[i] = Operation(i)
+	}
+	return all
+}
+
+// A Trace collects what the transport knows of one call and its caller does
+// not. The caller puts it in the context with [WithTrace]; the transport fills
+// it in before the call returns, so it may be read after that without a lock.
+type Trace struct {
+	RequestBytes  int64 // on the wire, after compression, without framing
+	ResponseBytes int64
+
+	// Anomalies counts what of the answer had to be left out or changed. It is
+	// zero for a call that failed.
+	Anomalies pleg.Anomalies
+}
+
+type traceKey struct{}
+
+// WithTrace returns a context that carries t to the transport.
+func WithTrace(ctx context.Context, t *Trace) context.Context {
+	return context.WithValue(ctx, traceKey{}, t)
+}
+
+// TraceOf returns the trace that ctx carries, or nil.
+func TraceOf(ctx context.Context) *Trace {
+	t, _ := ctx.Value(traceKey{}).(*Trace)
+	return t
 }
