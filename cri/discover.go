@@ -1,11 +1,14 @@
 package cri
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A Search says where to look for the runtime. The zero value looks where a
@@ -53,12 +56,7 @@ const (
 var outcomeNames = [...]string{"answers", "silent", "absent", "denied", "foreign", "outdated", "unusable"}
 
 // String returns a lower-case word for o.
-func (o Outcome) String() string {
-	if int(o) < len(outcomeNames) {
-		return outcomeNames[o]
-	}
-	return "unknown"
-}
+func (o Outcome) String() string { return pleg.Word(o, outcomeNames[:]) }
 
 // Discover returns the endpoint of the runtime that the node is meant to have. One that
 // the command line or CONTAINER_RUNTIME_ENDPOINT names is the only candidate. Otherwise the
@@ -83,9 +81,7 @@ func Discover(ctx context.Context, s Search) (Candidate, error) {
 	if s.Getenv == nil {
 		s.Getenv = os.Getenv
 	}
-	if s.Timeout == 0 {
-		s.Timeout = time.Second
-	}
+	s.Timeout = cmp.Or(s.Timeout, time.Second)
 	tried := s.candidates()
 	n, err := s.tryAll(ctx, tried)
 	if err == nil && s.Running != nil && len(tried) > 1 {

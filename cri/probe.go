@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -95,12 +96,8 @@ func (c *Client) whyNotV1(ctx context.Context) (Outcome, string) {
 // notGRPC recognises gRPC's complaints about a server that speaks HTTP/2 with
 // something else on top.
 func notGRPC(text string) bool {
-	for _, complaint := range []string{"unexpected HTTP status code", "missing HTTP content-type", "unexpected content-type"} {
-		if strings.Contains(text, complaint) {
-			return true
-		}
-	}
-	return false
+	complaints := []string{"unexpected HTTP status code", "missing HTTP content-type", "unexpected content-type"}
+	return slices.ContainsFunc(complaints, func(c string) bool { return strings.Contains(text, c) })
 }
 
 // preface is how every HTTP/2 client begins, with an empty SETTINGS frame

@@ -109,12 +109,8 @@ func (c *calls) answer(p *pending, a answer) {
 
 // mayPass reports whether an error may be gone a moment later.
 func mayPass(err error) bool {
-	for _, stays := range []call.Kind{call.ErrPermission, call.ErrNotFound, call.ErrTooLarge, call.ErrUnreadable, call.ErrUnimplemented, call.ErrCanceled} {
-		if errors.Is(err, stays) {
-			return false
-		}
-	}
-	return err != nil
+	stays := []call.Kind{call.ErrPermission, call.ErrNotFound, call.ErrTooLarge, call.ErrUnreadable, call.ErrUnimplemented, call.ErrCanceled}
+	return err != nil && !slices.ContainsFunc(stays, func(k call.Kind) bool { return errors.Is(err, k) })
 }
 
 // advance makes the calls whose turn has come and ends the waiting for those

@@ -72,12 +72,7 @@ const (
 var streamStateNames = [...]string{"off", "waiting", "opening", "connected", "lost", "refused", "not-enabled", "ended", "fell-back"}
 
 // String returns the word that the JSON has for s.
-func (s StreamState) String() string {
-	if int(s) < len(streamStateNames) {
-		return streamStateNames[s]
-	}
-	return "unknown"
-}
+func (s StreamState) String() string { return pleg.Word(s, streamStateNames[:]) }
 
 // Told reports whether a change to s is one that people are told of; the others are on
 // the way to one.

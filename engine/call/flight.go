@@ -72,12 +72,7 @@ var operationNames = [operations]string{
 }
 
 // String returns the CRI method's name, "unknown" for a value that is none.
-func (o Operation) String() string {
-	if o < operations {
-		return operationNames[o]
-	}
-	return "unknown"
-}
+func (o Operation) String() string { return pleg.Word(o, operationNames[:]) }
 
 // AboutObject reports whether a call is about one sandbox or container.
 func (o Operation) AboutObject() bool { return o == PodSandboxStatus || o == ContainerStatus }

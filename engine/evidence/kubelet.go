@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -54,12 +55,9 @@ func (k *Kubelet) FellBack() bool { return k.StreamErrors >= pleg.StreamAttempts
 
 // Listens reports whether anybody took a question to the kubelet, whatever was answered.
 func (k *Kubelet) Listens() bool {
-	for _, a := range [...]*Answer{&k.Ping, &k.Health, &k.SyncLoop, &k.Metrics} {
-		if a.Asked && (a.OK || a.TimedOut || a.Text != "" || a.Denied) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]*Answer{&k.Ping, &k.Health, &k.SyncLoop, &k.Metrics}, func(a *Answer) bool {
+		return a.Asked && (a.OK || a.TimedOut || a.Text != "" || a.Denied)
+	})
 }
 
 // An Answer is how one question to the kubelet went.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -151,10 +152,7 @@ func (w *daemonWatch) units() (all []evidence.Unit) {
 	defer w.mu.Unlock()
 	for _, key := range w.order {
 		d := w.seen[key]
-		name := d.Unit
-		if name == "" {
-			name = d.Command
-		}
+		name := cmp.Or(d.Unit, d.Command)
 		all = append(all, evidence.Unit{Name: name, Restarts: d.restarts, Up: d.Age})
 	}
 	return all

@@ -178,12 +178,7 @@ const (
 var sourceNames = [Sources]string{"relist", "cri", "cgroup", "pidfd"}
 
 // String returns the word that the flag --events and the JSON have for s.
-func (s Source) String() string {
-	if s < Sources {
-		return sourceNames[s]
-	}
-	return "unknown"
-}
+func (s Source) String() string { return pleg.Word(s, sourceNames[:]) }
 
 // Sightings is when who saw one transition.
 type Sightings struct {

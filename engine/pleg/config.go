@@ -1,6 +1,7 @@
 package pleg
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -51,15 +52,9 @@ func (c Config) Validate() error {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Release == 0 {
-		c.Release = Newest
-	}
-	if c.Capacity == 0 {
-		c.Capacity = DefaultCapacity
-	}
-	if c.Threshold == 0 {
-		c.Threshold = DefaultThreshold
-	}
+	c.Release = cmp.Or(c.Release, Newest)
+	c.Capacity = cmp.Or(c.Capacity, DefaultCapacity)
+	c.Threshold = cmp.Or(c.Threshold, DefaultThreshold)
 	c.Capacity = max(c.Capacity, 0)
 	return c
 }

@@ -26,12 +26,7 @@ var kindNames = [...]string{
 
 // String returns the kubelet's name of the event type, such as
 // "ContainerStarted".
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return "unknown"
-}
+func (k Kind) String() string { return Word(k, kindNames[:]) }
 
 // A Delivery says what became of an event at the event channel.
 type Delivery uint8
@@ -47,12 +42,7 @@ const (
 var deliveryNames = [...]string{"delivered", "filtered", "discarded", "unseen", "derived"}
 
 // String returns a lower-case word for d.
-func (d Delivery) String() string {
-	if int(d) < len(deliveryNames) {
-		return deliveryNames[d]
-	}
-	return "unknown"
-}
+func (d Delivery) String() string { return Word(d, deliveryNames[:]) }
 
 // An Event reports that one container or sandbox was seen in a new state, or,
 // for [PodSync], something about a pod as a whole.

@@ -184,11 +184,15 @@ const (
 var stateNames = [...]string{"absent", "created", "running", "exited", "unknown"}
 
 // String returns the kubelet's lower-case word for s.
-func (s State) String() string {
-	if int(s) < len(stateNames) {
-		return stateNames[s]
+func (s State) String() string { return Word(s, stateNames[:]) }
+
+// Word returns the name of one of a few values that are counted from 0, "unknown" for what is none
+// of them.
+func Word[T ~uint8](v T, names []string) string {
+	if int(v) < len(names) {
+		return names[v]
 	}
-	return stateNames[Unknown]
+	return "unknown"
 }
 
 // A SandboxStatus is the runtime's full answer about one sandbox.

@@ -19,12 +19,7 @@ const (
 var signalNames = [...]string{"created", "started", "stopped", "deleted"}
 
 // String returns a lower-case word for s.
-func (s Signal) String() string {
-	if int(s) < len(signalNames) {
-		return signalNames[s]
-	}
-	return "unknown"
-}
+func (s Signal) String() string { return Word(s, signalNames[:]) }
 
 // An Upstream is one event that nobody asked for: of the runtime's event stream
 // (CRI GetContainerEvents), or of the kernel. It is a plain value; whoever has it does
@@ -56,12 +51,7 @@ const (
 var modeNames = [...]string{"generic", "evented"}
 
 // String returns the word that the flag --mode takes.
-func (m Mode) String() string {
-	if int(m) < len(modeNames) {
-		return modeNames[m]
-	}
-	return "unknown"
-}
+func (m Mode) String() string { return Word(m, modeNames[:]) }
 
 // ParseMode reads what String writes. It returns an error that names the choices for any
 // other text.

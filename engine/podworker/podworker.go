@@ -28,12 +28,7 @@ const (
 var stateNames = [...]string{"idle", "waits for a newer status", "syncing", "waits for expected events"}
 
 // String returns plain words for s.
-func (s State) String() string {
-	if int(s) < len(stateNames) {
-		return stateNames[s]
-	}
-	return "unknown"
-}
+func (s State) String() string { return pleg.Word(s, stateNames[:]) }
 
 // An Expectation is an event that a worker's own doing is to bring about.
 type Expectation struct {

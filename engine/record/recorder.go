@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
@@ -86,15 +87,9 @@ type Recorder struct {
 
 // NewRecorder returns a recorder that has not begun.
 func NewRecorder(o Options) *Recorder {
-	if o.Ring == 0 {
-		o.Ring = RingFor
-	}
-	if o.Bytes == 0 {
-		o.Bytes = RingBytes
-	}
-	if o.Segments == 0 {
-		o.Segments = segmentFor
-	}
+	o.Ring = cmp.Or(o.Ring, RingFor)
+	o.Bytes = cmp.Or(o.Bytes, RingBytes)
+	o.Segments = cmp.Or(o.Segments, segmentFor)
 	run := make([]byte, 8)
 	_, _ = rand.Read(run) // never fails
 	o.Head.Format, o.Head.Run = Format, hex.EncodeToString(run)

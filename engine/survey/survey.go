@@ -9,6 +9,7 @@
 package survey
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -168,9 +169,7 @@ func (w *width) answered(took time.Duration, now, left int, until time.Duration)
 	}
 	mean := max(w.sum/asMany, 1)
 	w.sum, w.n = 0, 0
-	if w.first == 0 {
-		w.first = mean
-	}
+	w.first = cmp.Or(w.first, mean)
 	switch {
 	case w.full || mean > quickAnswer || mean > w.first*3/2+time.Millisecond:
 		w.full = true

@@ -93,10 +93,7 @@ func (b *builder) toFileSystem(kernel int, m evidence.Mount, proof string) {
 	}
 	b.edge(kernel, mount, proof)
 	if onDisk(m) && m.Source != "" {
-		by := b.Disk(m)
-		if by == "" {
-			by = "the mount is on it"
-		}
+		by := cmp.Or(b.Disk(m), "the mount is on it")
 		b.edge(mount, b.node(Node{Key: m.Device, Kind: Device, ID: m.Device, Name: m.Source, mount: m}), by)
 	}
 }

@@ -78,10 +78,7 @@ func beside(r *row) string {
 	if r.Gone > 0 {
 		gone = ", " + text.Count(r.Gone) + " gone"
 	}
-	calls := "calls"
-	if r.Count == 1 {
-		calls = "call"
-	}
+	calls := theme.When(r.Count == 1, "call", "calls")
 	return fmt.Sprintf("%v: %s %s, the longest %s%s; received %s, sent %s",
 		r.Op, text.Count(r.Count), calls, text.Took(r.Max), gone, text.Bytes(coarse(r.ResponseBytes)), text.Bytes(coarse(r.RequestBytes)))
 }

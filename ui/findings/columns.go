@@ -90,10 +90,7 @@ func (f *findings) drawName(l *text.Line, p widget.Pen, r *row, w int) {
 
 // branch is what leads to one of those that a finding sums up.
 func (r *row) branch(p widget.Pen) string {
-	if r.last && r.more() <= 0 {
-		return p.Symbols.Last
-	}
-	return p.Symbols.Branch
+	return theme.When(r.last && r.more() <= 0, p.Symbols.Last, p.Symbols.Branch)
 }
 
 // more is how many others a finding sums up than those that are known.

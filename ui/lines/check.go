@@ -193,10 +193,7 @@ func ExitCode(u diagnose.Update) int {
 	case diagnose.Warning:
 		return ExitWarning
 	}
-	if !u.Snapshot.Health.Healthy {
-		return ExitCannotTell
-	}
-	return ExitOK
+	return theme.When(!u.Snapshot.Health.Healthy, ExitCannotTell, ExitOK)
 }
 
 // NPDExitCode returns the exit code of u as node-problem-detector reads it. Only

@@ -95,10 +95,7 @@ func podsChanged(was, now []*engine.Pod, namespaces []string) (all []changed) {
 
 // how says how a container of a name differs.
 func how(was, now standing) string {
-	if was.id != now.id {
-		return "replaced"
-	}
-	return "changed"
+	return theme.When(was.id != now.id, "replaced", "changed")
 }
 
 // mostChanged is how many pods and containers the text names; the JSON has all.

@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -48,9 +49,7 @@ func writtenIn(all []diagnose.Finding) func(string) bool {
 // ready says what a kubelet of that release would say of its node here, if it
 // started now; where the node's own one says as much, that it does.
 func ready(s *engine.Snapshot, node, release string, written func(string) bool) string {
-	if node == "" {
-		node = "this node"
-	}
+	node = cmp.Or(node, "this node")
 	n, basis := diagnose.NodeReady(s)
 	if !n.Known {
 		return node + ": no answer yet that says whether it would be Ready"

@@ -234,8 +234,5 @@ func said(a replay.Account) string {
 // recordedFor says when and where something was recorded.
 func recordedFor(from, to time.Time, node string) string {
 	said := fmt.Sprintf("%s to %s (%s)", from.Local().Format(time.DateTime), to.Local().Format(time.TimeOnly), text.Age(to.Sub(from)))
-	if node == "" {
-		return said
-	}
-	return said + " on " + node
+	return theme.When(node == "", said, said+" on "+node)
 }

@@ -88,21 +88,8 @@ func (f Filter) Timed() bool {
 }
 
 func (f Filter) holds(match func(term) bool) bool {
-	for _, all := range f.any {
-		if every(all, match) {
-			return true
-		}
-	}
-	return len(f.any) == 0 // nothing was asked for
-}
-
-func every(all []term, match func(term) bool) bool {
-	for _, t := range all {
-		if match(t) == t.not {
-			return false
-		}
-	}
-	return true
+	fails := func(t term) bool { return match(t) == t.not }
+	return len(f.any) == 0 || slices.ContainsFunc(f.any, func(all []term) bool { return !slices.ContainsFunc(all, fails) })
 }
 
 // anyName reports whether match holds for one of the names by which a word

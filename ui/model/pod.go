@@ -39,10 +39,7 @@ func newPod(of *diagnose.Standing) *Pod {
 // container that is not named: it is clear which.
 func (p *Pod) explain() string {
 	of := func(container, what string) string {
-		if container == "" || len(p.Now) < 2 {
-			return what
-		}
-		return container + ": " + what
+		return theme.When(container == "" || len(p.Now) < 2, what, container+": "+what)
 	}
 	switch {
 	case p.Out != nil:

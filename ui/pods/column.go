@@ -209,10 +209,7 @@ func ran(running, wanted, w int) string {
 func drawName(l *text.Line, b widget.Pen, r row, w int) {
 	s, part := &b.Symbols, r.part
 	if part == nil {
-		sign := s.Folded
-		if r.open {
-			sign = s.Unfolded
-		}
+		sign := theme.When(r.open, s.Unfolded, s.Folded)
 		l.Sign(b.Dim, sign)
 		l.Space(1)
 		l.Name(b.Text, cmp.Or(r.of.Pod.Name, string(r.of.Pod.UID)), w-2)

@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,12 +24,7 @@ func StreamOpen(k engine.SourceState) bool {
 // Streaming reports whether anybody wants event sources, or had them: whether there is
 // anything to be said of them.
 func Streaming(s *engine.Snapshot) bool {
-	for i := range s.Sources {
-		if s.Sources[i].State != engine.StreamOff {
-			return true
-		}
-	}
-	return len(s.Drift) > 0
+	return len(s.Drift) > 0 || slices.ContainsFunc(s.Sources, func(k engine.SourceState) bool { return k.State != engine.StreamOff })
 }
 
 // StreamStands says how an event source stands, and why: its state in a word, and the

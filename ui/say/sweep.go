@@ -64,10 +64,7 @@ func Foremost(w *answers.Sweep) *answers.Outcome {
 
 // sweepEnd returns when a sweep ended, or was refused.
 func sweepEnd(w *answers.Sweep) time.Time {
-	if w.Ended.After(w.Began) {
-		return w.Ended
-	}
-	return w.Began
+	return theme.When(w.Ended.After(w.Began), w.Ended, w.Began)
 }
 
 // sweepLook returns how a sweep ended as a look and the first words about it.

@@ -123,10 +123,7 @@ func (n *Lane) tick(v *pane.View, s *model.Stage, came int) {
 
 // seen returns when a relist saw the event of a stage, or else who saw it first.
 func seen(s *model.Stage) time.Time {
-	if s.SeenAt.IsZero() {
-		return s.SightedAt
-	}
-	return s.SeenAt
+	return theme.When(s.SeenAt.IsZero(), s.SightedAt, s.SeenAt)
 }
 
 // rankOf is how much an event matters among others of the same cell.

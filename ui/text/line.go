@@ -1,6 +1,10 @@
 package text
 
-import "github.com/plegtop/plegtop/ui/theme"
+import (
+	"cmp"
+
+	"github.com/plegtop/plegtop/ui/theme"
+)
 
 // A Line writes text of exactly counted cells to the end of a buffer, cleaning
 // as it goes. Whatever is put into it, it never takes more cells than it was
@@ -45,9 +49,7 @@ func (l *Line) Begin(w int) {
 	l.left = max(w, 0)
 	l.over, l.edge = false, false
 	l.ended = 0
-	if l.Ellipsis == "" {
-		l.Ellipsis = "…"
-	}
+	l.Ellipsis = cmp.Or(l.Ellipsis, "…")
 }
 
 // Over gives everything up to the next Begin, or to [Line.Under], the look st

@@ -139,10 +139,7 @@ func (t *timeline) under(l *text.Line) {
 
 // state says in what state the container of a cell was, and what was known of it.
 func state(c *strip.Cell) string {
-	word := c.State.String()
-	if c.State == pleg.Absent {
-		word = "not there"
-	}
+	word := theme.When(c.State == pleg.Absent, "not there", c.State.String())
 	switch {
 	case c.Lag:
 		return word + ", no relist has seen it yet"

@@ -101,10 +101,7 @@ func (a *Axis) Ago(w int) string {
 func (a *Axis) Clock(w int) string {
 	line := blank(w)
 	apart := a.apart(w, 14)
-	layout := "15:04"
-	if apart < time.Minute {
-		layout = "15:04:05"
-	}
+	layout := theme.When(apart < time.Minute, "15:04:05", "15:04")
 	_, end := a.Cell(w, w-1)
 	for at := floor(end, apart); ; at = at.Add(-apart) {
 		i := a.Index(w, at)

@@ -133,10 +133,7 @@ func (d *Doc) step(by int) bool {
 func (d *Doc) pan(by int, paged bool) {
 	top := d.scroll.Top
 	d.scroll.Top = clamp(top+by, d.Len()-d.scroll.Height)
-	back := 1
-	if by < 0 {
-		back = -1
-	}
+	back := theme.When(by < 0, -1, 1)
 	switch one := by == 1 || by == -1; {
 	case !paged && !one || top == d.scroll.Top && !one:
 		d.first(-back)
@@ -234,12 +231,7 @@ func (f *search) index(s string) int {
 
 // in reports whether a line has what is searched for.
 func (f *search) in(line []text.Span) bool {
-	for _, s := range line {
-		if f.index(s.Text) >= 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(line, func(s text.Span) bool { return f.index(s.Text) >= 0 })
 }
 
 // draw draws a slot with what is searched for marked in it; in another way in the line
@@ -249,10 +241,7 @@ func (f *search) draw(l *text.Line, p Pen, s text.Span, here bool) {
 	if s.Width > 0 {
 		kept = l.Keep(l.Left() - s.Width + 1)
 	}
-	st := p.Match
-	if here {
-		st = p.Cursor
-	}
+	st := theme.When(here, p.Cursor, p.Match)
 	f.mark(l, st, s)
 	if s.Width > 0 {
 		l.Space(l.Left())
