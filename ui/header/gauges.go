@@ -1,14 +1,12 @@
 package header
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -160,12 +158,12 @@ func (h *Header) inspected() string {
 func (h *Header) signs(w int) text.Span {
 	all := h.v.Journal.Relists()
 	last, said := all[max(len(all)-w, 0):], ""
-	if slices.ContainsFunc(last, func(r model.Relist) bool { return r.Failed }) {
-		said = h.pen.Symbols.SparkFailed + " failed "
+	failed, inPart := false, false
+	for i := range last {
+		failed, inPart = failed || last[i].Failed, inPart || last[i].Failures > 0
 	}
-	if slices.ContainsFunc(last, func(r model.Relist) bool { return r.Failures > 0 }) {
-		said += h.pen.Symbols.SparkSome + " in part "
-	}
+	said += theme.When(failed, h.pen.Symbols.SparkFailed+" failed ", "")
+	said += theme.When(inPart, h.pen.Symbols.SparkSome+" in part ", "")
 	if now := h.v.Health; !now.ListedAt.IsZero() && (!now.Healthy || now.Flips > 0 && (len(last) == 0 || now.Since.After(last[0].At))) {
 		said += h.pen.Symbols.Warn + " unhealthy "
 	}
