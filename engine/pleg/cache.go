@@ -55,10 +55,6 @@ func (c *Cache) Entry(uid UID) (Entry, bool) {
 // Len returns how many pods the cache holds.
 func (c *Cache) Len() int { return len(c.entries) }
 
-// Time returns the global time, and whether there is one: there is none until
-// the first relist has ended.
-func (c *Cache) Time() (time.Time, bool) { return c.time, c.timed }
-
 // Set puts the outcome of an inspection in place of what was held, even if that
 // was newer, and serves waiters for times up to at. With the evented gate it
 // refuses what is older, and returns false.
@@ -142,15 +138,6 @@ func (c *Cache) Served() []Answer {
 	a := c.served
 	c.served = nil
 	return a
-}
-
-// Waiting returns how many wait.
-func (c *Cache) Waiting() int {
-	n := 0
-	for _, list := range c.waiting {
-		n += len(list)
-	}
-	return n
 }
 
 // notify serves those that wait for a pod with what is held now.

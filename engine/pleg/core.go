@@ -36,7 +36,7 @@ type Core struct {
 	ahead   ahead
 
 	listedAt time.Time
-	lastSeen time.Time
+	lastSeen time.Time // the kubelet's metric pleg_last_seen_seconds: listedAt in whole seconds, as of the last call of Healthy; zero for one that was never set
 
 	relist   relist
 	differ   differ
@@ -237,7 +237,7 @@ var errNeverListed = errors.New("pleg has yet to be successful")
 // Healthy returns nil if the kubelet would call its PLEG healthy at now, or an
 // error with the kubelet's exact text. What counts is the start of the last
 // relist whose lists succeeded; a list age that equals the threshold is still
-// healthy. As in the kubelet, the call moves what [Core.LastSeen] returns.
+// healthy. As in the kubelet, the call moves pleg_last_seen_seconds.
 func (c *Core) Healthy(now time.Time) error {
 	if c.listedAt.IsZero() {
 		return errNeverListed
@@ -253,11 +253,6 @@ func (c *Core) Healthy(now time.Time) error {
 // succeeded, and zero before the first.
 func (c *Core) ListedAt() time.Time { return c.listedAt }
 
-// LastSeen returns the kubelet's metric pleg_last_seen_seconds: ListedAt in
-// whole seconds, as of the last call of [Core.Healthy], not of the last relist.
-// Zero stands for a metric that was never set.
-func (c *Core) LastSeen() time.Time { return c.lastSeen }
-
 // Gauges are the kubelet's metrics of what runs, as of the last relist of all
 // pods.
 type Gauges struct {
@@ -267,9 +262,6 @@ type Gauges struct {
 	// any more keeps its last figure, as in the kubelet.
 	Containers [Unknown + 1]int
 }
-
-// Gauges returns the kubelet's metrics of what runs.
-func (c *Core) Gauges() Gauges { return c.gauges }
 
 // count counts a list. The kubelet counts lines: a pod that is listed twice
 // counts twice.

@@ -147,7 +147,7 @@ func (s *PodStatus) sandboxRuns() bool {
 // HealthyEvented returns nil if the kubelet would call its EventedPLEG healthy at now, or
 // an error with the kubelet's exact text. Up to 1.36 with the gate that is a health check
 // of its own beside [Core.Healthy], also after a fall-back; else there is none. As in the
-// kubelet it moves what [Core.LastSeen] returns, to now, so that the age of the list does
+// kubelet it moves pleg_last_seen_seconds, to now, so that the age of the list does
 // not show there any more.
 func (c *Core) HealthyEvented(now time.Time) error {
 	if !c.cache.evented {

@@ -43,16 +43,6 @@ func (d *Doc) find(value any) bool {
 
 func (d *Doc) put(it item) { d.scroll.Cursor, d.at = it.from, it.value }
 
-// Go puts the cursor on the item of a value, brings that into view, and reports whether
-// there is one.
-func (d *Doc) Go(value any) bool {
-	found := d.find(value)
-	if found {
-		d.reveal()
-	}
-	return found
-}
-
 // reveal brings the item under the cursor into view, its first line in any case.
 func (d *Doc) reveal() {
 	it, _ := d.item(d.scroll.Cursor)
