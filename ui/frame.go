@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"strconv"
-	"strings"
 
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -241,10 +240,4 @@ func (m *Model) useful() []keymap.Entry {
 		return m.cfg.Keys.Entries(m.active().Info().Footer)
 	}
 	return m.cfg.Keys.Entries([]keymap.Action{keymap.Help, keymap.NextProblem, keymap.NextPane, keymap.FullScreen, keymap.Quit})
-}
-
-// windowTitle is what a terminal emulator shows on its frame or tab. It does not
-// change while nothing happens.
-func (m *Model) windowTitle() string {
-	return text.Clean(strings.TrimSpace("plegtop " + m.cfg.Source.Node + " " + m.view.Headline.Word))
 }

@@ -16,6 +16,7 @@ package ui
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -121,7 +122,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case updateMsg:
 		m.update(msg)
 	case endedMsg:
-		m.ended(msg.err)
+		m.err = msg.err
+		m.later(tea.Quit)
 	case tea.KeyPressMsg:
 		m.press(msg)
 	case tea.PasteMsg:
@@ -154,7 +156,7 @@ func (m *Model) answer() {
 func (m *Model) View() tea.View {
 	v := tea.NewView(m.frame())
 	v.AltScreen = true
-	v.WindowTitle = m.windowTitle()
+	v.WindowTitle = text.Clean(strings.TrimSpace("plegtop " + m.cfg.Source.Node + " " + m.view.Headline.Word)) // which does not change while nothing happens
 	if m.cfg.Mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
@@ -198,11 +200,6 @@ func (m *Model) wait() tea.Cmd {
 		}
 		return updateMsg{u, u.Standings()}
 	}
-}
-
-func (m *Model) ended(err error) {
-	m.err = err
-	m.later(tea.Quit)
 }
 
 // update takes over an update, or holds it while the screen is frozen.

@@ -52,7 +52,8 @@ func (m *Model) showScene(scene *made) {
 	}
 	p.ahead, p.place = nil, scene.Place
 	if p.live == nil && !m.cfg.replays() {
-		m.keepLive()
+		p.live = &live{v.Pods, v.Journal, m.found, v.Snapshot} // what comes is held from now on, as if the screen were frozen
+		v.Frozen = false
 	}
 	if scene.journal != nil {
 		m.swap(scene.pods, scene.journal)
@@ -89,13 +90,6 @@ type live struct {
 	journal  *model.Journal
 	found    diagnose.Update
 	snapshot *engine.Snapshot
-}
-
-// keepLive keeps what is live behind the past. What comes is held from now on, as if the screen
-// were frozen.
-func (m *Model) keepLive() {
-	m.past.live = &live{m.view.Pods, m.view.Journal, m.found, m.view.Snapshot}
-	m.view.Frozen = false
 }
 
 // leavePast returns to live, if that is not shown, and reports whether it was not.

@@ -111,7 +111,8 @@ func (d *dumper) connect(ctx context.Context, from server) (path string, conn ne
 	if err != nil {
 		return path, nil, "", err
 	}
-	if at := d.commOf(peer(to)); dumps[at] != "" {
+	name, _ := readOnHost(d.root, fmt.Sprintf("/proc/%d/comm", peer(to))) // of none that is there
+	if at := strings.TrimSpace(string(name)); dumps[at] != "" {
 		comm = at
 	} else if dumps[comm] == "" && flavour.CRIO.MayBeAt(path) {
 		comm = "crio" // which must be asked for nothing else
@@ -160,12 +161,6 @@ func peer(conn *net.UnixConn) (pid int) {
 		}
 	})
 	return pid
-}
-
-// commOf returns the name of a process of the host's; "" if there is none.
-func (d *dumper) commOf(pid int) string {
-	text, _ := readOnHost(d.root, fmt.Sprintf("/proc/%d/comm", pid))
-	return strings.TrimSpace(string(text))
 }
 
 // take has the text of a dump parsed, as far as it comes, and adds that to what is known

@@ -278,11 +278,8 @@ func (f *file) fail(err error) {
 	}
 }
 
-// over reports whether nothing more is written, for a reason that fault has.
-func (f *file) over() bool { return f.fault() != nil }
-
 func (f *file) put(parts []part) error {
-	if f.over() {
+	if f.fault() != nil { // nothing more is written
 		return nil
 	}
 	for _, p := range parts {

@@ -18,14 +18,9 @@ type Show struct {
 	At   time.Time   // when that was; zero if nothing was shown
 }
 
-// Play shows a recording from the last segment on that begins before a moment, run by run, to
-// see, until that returns false or the recording is over. Commands of the next steps name the
-// runtime's endpoint. It fails where ctx ends, and where the recording is damaged; Show says up
-// to where it was shown.
-func Play(ctx context.Context, r *record.Recording, from time.Time, see func(diagnose.Update, record.Shown) bool) (s Show, err error) {
-	return play(ctx, r.Play(from), see)
-}
-
+// play shows a recording, run by run, to see, until that returns false or the recording is over.
+// Commands of the next steps name the runtime's endpoint. It fails where ctx ends, and where the
+// recording is damaged; Show says up to where it was shown.
 func play(ctx context.Context, p *record.Player, see func(diagnose.Update, record.Shown) bool) (s Show, err error) {
 	defer p.Close()
 	var feed one
@@ -66,7 +61,7 @@ func (f *one) Next(context.Context) (engine.Update, error) { return f.update, ni
 // played. Damage says why that is not the moment itself.
 func Moment(ctx context.Context, r *record.Recording, at time.Time) (u diagnose.Update, s Show, damage error) {
 	var last diagnose.Update
-	s, err := Play(ctx, r, at.Add(-warm), func(next diagnose.Update, _ record.Shown) bool {
+	s, err := play(ctx, r.Play(at.Add(-warm)), func(next diagnose.Update, _ record.Shown) bool {
 		if last.Snapshot != nil && next.Snapshot.At.After(at) {
 			return false
 		}

@@ -50,13 +50,13 @@ func Contain(run func() int, screen Terminal) (int, error) {
 	child := exec.Command("/proc/self/exe", os.Args[1:]...)
 	child.Args[0], child.Env = os.Args[0], append(os.Environ(), mark+"="+strconv.Itoa(os.Getpid()))
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
-	child.SysProcAttr = endsWithParent()
+	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // when the thread that started it ends
 	if screen.Restore != nil {
 		signal.Notify(signals, syscall.SIGUSR2) // it saves what it has recorded
 		said := new(words)
 		defer func() { _, _ = os.Stderr.Write(said.text) }() // nobody is left to tell
 		child.Stderr = said
-		child.SysProcAttr = asksWithParent()
+		child.SysProcAttr.Pdeathsig = syscall.SIGTERM // it has a terminal to give back
 	}
 	if child.Start() != nil {
 		signal.Stop(signals) // nobody would pass them on
@@ -103,12 +103,6 @@ func (w *words) Write(p []byte) (int, error) {
 	w.text = append(w.text, p[:min(len(p), wordsRoom-len(w.text))]...)
 	return len(p), nil
 }
-
-// endsWithParent has a child killed when the thread that started it ends.
-func endsWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
-
-// asksWithParent has it asked to end, for it has a terminal to give back.
-func asksWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }
 
 // Aside returns what a process is started with that works for this one: it is asked to end when the
 // thread that started it does, and takes no signal of the terminal.

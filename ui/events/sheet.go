@@ -61,7 +61,11 @@ func (s *sheet) Subject() pane.Subject { return subjectOf(&s.row) }
 
 // Observe writes the sheet.
 func (s *sheet) Observe(v *pane.View, w, h int) {
-	s.Write(v, w, h, s.write)
+	s.Write(v, w, h, func(d *widget.Doc) {
+		s.event(d)
+		s.story(d)
+		s.lastPicture(d)
+	})
 }
 
 // Do opens the sheet of the pod, copies the id, or scrolls.
@@ -76,12 +80,6 @@ func (s *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		return pane.Copy(h, cmp.Or(s.row.ID, s.row.Pod.Name, string(s.row.Pod.UID))), true
 	}
 	return s.Text.Do(a, h)
-}
-
-func (s *sheet) write(d *widget.Doc) {
-	s.event(d)
-	s.story(d)
-	s.lastPicture(d)
 }
 
 // event writes what happened to what.

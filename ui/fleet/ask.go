@@ -169,7 +169,7 @@ func (f *fleet) check(ctx context.Context, n *Node) error {
 	case !strings.HasPrefix(a.Schema, checkSchema):
 		n.miss(NotPlegtop, "its answer has no schema "+checkSchema+"1")
 	default:
-		n.take(&a)
+		n.State, n.Headline, n.Severity, n.Culprit = Answered, new(a.headline()), a.worst(), a.culprit()
 	}
 	return nil
 }

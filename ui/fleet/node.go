@@ -56,12 +56,6 @@ type Node struct {
 	Culprit   string             `line:"culprit,omitempty"`  // who holds up what waits, or whom the worst finding is about
 }
 
-// take takes over what came of asking the node.
-func (n *Node) take(a *answer) {
-	h := a.headline()
-	n.State, n.Headline, n.Severity, n.Culprit = Answered, &h, a.worst(), a.culprit()
-}
-
 // miss notes that the node has not answered: less than a warning only where nobody expects it to.
 func (n *Node) miss(is State, why string) {
 	n.State, n.Why, n.Severity = is, why, diagnose.Warning

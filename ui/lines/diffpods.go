@@ -71,7 +71,7 @@ func podsChanged(was, now []*engine.Pod, namespaces []string) (all []changed) {
 		}
 		for name, s := range p.has {
 			if t, is := next.has[name]; is && s != t {
-				all = append(all, changed{How: how(s, t), Namespace: ref.Namespace, Pod: ref.Name, Container: name, Was: s.state, Now: t.state})
+				all = append(all, changed{How: theme.When(s.id != t.id, "replaced", "changed"), Namespace: ref.Namespace, Pod: ref.Name, Container: name, Was: s.state, Now: t.state})
 			} else if !is {
 				all = append(all, changed{How: "went", Namespace: ref.Namespace, Pod: ref.Name, Container: name, Was: s.state})
 			}
@@ -91,11 +91,6 @@ func podsChanged(was, now []*engine.Pod, namespaces []string) (all []changed) {
 		return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Container, y.Container))
 	})
 	return all
-}
-
-// how says how a container of a name differs.
-func how(was, now standing) string {
-	return theme.When(was.id != now.id, "replaced", "changed")
 }
 
 // mostChanged is how many pods and containers the text names; the JSON has all.

@@ -215,7 +215,7 @@ func (o *Options) groups() []group {
 			{name: "yes", set: into(&o.Yes, truth), bare: "true", typed: true, usage: "do not ask before relists come more than once a second"},
 		}},
 		{title: "What is shown, and how", recorded: true, flags: []flag{
-			{name: "namespace", kind: "namespace", short: "n", set: o.addNamespace, many: true, usage: "show only this namespace; may be repeated"},
+			{name: "namespace", kind: "namespace", short: "n", set: func(s string) error { o.Namespaces = append(o.Namespaces, s); return nil }, many: true, usage: "show only this namespace; may be repeated"},
 			{name: "filter", kind: "filter", set: into(&o.Filter, o.filterText), usage: "begin with this, as / takes it"},
 			{name: "problems", set: into(&o.Problems, truth), bare: "true", usage: "begin with pods with a problem only"},
 			{name: "sort", kind: "column", set: into(&o.Sort, column(o.columns["pods"])), usage: "sort the pods by this column, named by its head (default the worst first)"},
@@ -231,11 +231,6 @@ func (o *Options) groups() []group {
 			{name: "version", set: into(&o.View, version), bare: "true", typed: true, usage: "show the version of plegtop"},
 		}},
 	}
-}
-
-func (o *Options) addNamespace(s string) error {
-	o.Namespaces = append(o.Namespaces, s)
-	return nil
 }
 
 func (o *Options) setExpected(s string) error {

@@ -76,19 +76,15 @@ func newLine(o *Options) line {
 			l.flags[f.name] = f
 			l.given.FuncP(f.name, f.short, f.usage, f.set)
 			l.given.Lookup(f.name).NoOptDefVal = f.bare
-			if f.preset != "" {
-				must(f.set(f.preset))
+			if f.preset == "" {
+				continue
+			}
+			if err := f.set(f.preset); err != nil {
+				panic(err) // the table of flags has a mistake
 			}
 		}
 	}
 	return l
-}
-
-// must is for what only a mistake in the table of flags can break.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }
 
 func (l line) parse(args []string) error {

@@ -84,7 +84,8 @@ func (s *sheet) Observe(v *pane.View, w, h int) {
 	s.find(v, s.of.Pod.UID)
 	s.Write(v, w, h, func(d *widget.Doc) {
 		s.summary(d)
-		s.timeline(d)
+		d.Section("Timeline")
+		d.Many(s.past.Lanes(s.View, s.of, d.Width()))
 		s.events(d)
 		s.rec.write(d, v.Theme, s.of)
 		s.status(d)
@@ -184,12 +185,6 @@ func (s *sheet) inspections(d *widget.Doc) {
 	if p.Reinspect {
 		d.Field("next", t.Info, "will be inspected again at the next relist, though nothing changed")
 	}
-}
-
-// timeline adds what its containers went through, along the axis of time.
-func (s *sheet) timeline(d *widget.Doc) {
-	d.Section("Timeline")
-	d.Many(s.past.Lanes(s.View, s.of, d.Width()))
 }
 
 // events adds the pod's events, the newest first. Each is an item.

@@ -184,9 +184,7 @@ func (d *Doc) End() {
 }
 
 // Made returns what line i is made of.
-func (d *Doc) Made(i int) []text.Span { return d.line(i) }
-
-func (d *Doc) line(i int) []text.Span {
+func (d *Doc) Made(i int) []text.Span {
 	for _, b := range d.blocks {
 		switch {
 		case i < b.before:
@@ -221,7 +219,7 @@ func (d *Doc) Draw(l *text.Line, p Pen, y int, focused bool) {
 		p.Bar(l, true)
 	}
 	hidden := d.left
-	for _, s := range d.line(i) {
+	for _, s := range d.Made(i) {
 		if hidden > 0 {
 			s, hidden = without(s, hidden)
 		}

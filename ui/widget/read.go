@@ -147,7 +147,7 @@ func (d *Doc) Search(s string) int {
 	d.search = search{strings.ToLower(text.Clean(s)), -1}
 	n := 0
 	for i := range d.Len() {
-		if d.search.in(d.line(i)) {
+		if d.search.in(d.Made(i)) {
 			n++
 		}
 	}
@@ -167,7 +167,7 @@ func (d *Doc) match(step int) bool {
 	n := d.Len()
 	for i := 1; i <= n; i++ {
 		at := ((d.search.line+step*i)%n + n) % n
-		if !d.search.in(d.line(at)) {
+		if !d.search.in(d.Made(at)) {
 			continue
 		}
 		d.search.line = at
@@ -188,7 +188,7 @@ func (d *Doc) match(step int) bool {
 // uncover moves the text sideways as far as it takes to see what was found in a line.
 func (d *Doc) uncover(line int) {
 	at := 0
-	for _, s := range d.line(line) {
+	for _, s := range d.Made(line) {
 		if i := d.search.index(s.Text); i >= 0 {
 			at += text.Width(text.CleanLong(s.Text)[:i])
 			break

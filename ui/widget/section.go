@@ -163,8 +163,8 @@ func (d *Doc) Columns(w int, all ...*Doc) {
 		for _, c := range all {
 			left := w
 			if i < c.Len() {
-				line = append(line, c.line(i)...)
-				for _, s := range c.line(i) {
+				line = append(line, c.Made(i)...)
+				for _, s := range c.Made(i) {
 					left -= cmp.Or(s.Width, text.Width(s.Text))
 				}
 			}
@@ -181,7 +181,7 @@ func (d *Doc) Append(b []byte) []byte {
 	for i := range d.Len() {
 		gap := 0
 		l.Begin(endless)
-		for _, s := range d.line(i) {
+		for _, s := range d.Made(i) {
 			said := text.Clean(s.Text)
 			if d.pen.Symbols.ASCII {
 				said = text.PlainASCII(said)
