@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,8 +108,8 @@ func TestRestartKeepsTheDump(t *testing.T) {
 		from string
 		want string
 	}{
-		"from a debug socket": {healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered(), "/run/containerd/debug.sock", "First keep what its calls wait for: pkill -USR1 -x containerd"},
-		"from a file":         {healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered(), "/tmp/containerd.7.stacks.log", "What its calls wait for stays in /tmp/containerd.7.stacks.log"},
+		"from a debug socket": {healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered(), "/run/containerd/debug.sock", "the signal has it write to a file first what its calls wait for"},
+		"from a file":         {healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered(), "/tmp/containerd.7.stacks.log", "what its calls wait for stays in /tmp/containerd.7.stacks.log"},
 		"not read":            {healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered(), "", ""},
 		"nothing hangs":       {healthy(3), "/run/containerd/debug.sock", ""},
 	} {
@@ -120,6 +121,9 @@ func TestRestartKeepsTheDump(t *testing.T) {
 		in := tt.node.input()
 		in.Evidence = s.r
 		steps := newView(in).runtimeSteps()
+		if signals := strings.HasPrefix(steps[len(steps)-1].Command, "pkill -USR1 -x containerd; sleep 2; systemctl restart"); signals != (name == "from a debug socket") {
+			t.Errorf("%s: %q", name, steps[len(steps)-1].Command)
+		}
 		if got := steps[len(steps)-1].Text; !strings.HasSuffix(got, tt.want) || tt.want == "" && strings.Contains(got, "its calls") {
 			t.Errorf("%s: %q, want %q at its end", name, got, tt.want)
 		}
@@ -135,5 +139,18 @@ func TestSilenceOfOneList(t *testing.T) {
 	s = s.locks(evidence.Lock{Of: "store.(*Store).List", Address: "0xa", Waiters: 9, Calls: []string{"ListPodSandbox"}, Holder: evidence.Goroutine{Number: 5, Doing: "fsync"}})
 	if found, _ := s.diagnose(); !strings.Contains(tell(found), "\nlock [0xa]") {
 		t.Errorf("no lock in the chain:\n%s", tell(found))
+	}
+}
+
+// TestHangSaysThatItIsNotTheFirst holds that a list that hangs says that PLEG was unhealthy before.
+func TestHangSaysThatItIsNotTheFirst(t *testing.T) {
+	for _, flips := range []int{0, 2} {
+		n := healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered()
+		n.Health.Flips, n.Health.Since = flips, ago(2*time.Minute)
+		found := Diagnose(n.input())
+		said := slices.Contains(found[0].Evidence, "again: PLEG was unhealthy until "+clock(ago(2*time.Minute), now)+", and recovered")
+		if found[0].ID != ListHung || said != (flips > 0) {
+			t.Errorf("%d flips: %s %q", flips, found[0].ID, found[0].Evidence)
+		}
 	}
 }

@@ -226,9 +226,9 @@ func (v *view) endHelper(p evidence.Process) Step {
 		return step
 	}
 	if p.State == evidence.Uninterrupted {
-		return Step{Text: "kills it if the kernel lets it go; the runtime's call fails then", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true}
+		return Step{Text: "ends only this helper, if the kernel lets it go; the runtime's call fails then", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true}
 	}
-	return Step{Text: "kills it; the runtime's call fails and releases its lock", Command: fmt.Sprintf("kill %d", p.PID), Risky: true}
+	return Step{Text: "ends only this helper; the runtime's call fails and releases its lock", Command: fmt.Sprintf("kill %d", p.PID), Risky: true}
 }
 
 // letGoOn returns what lets a process of a container go on that is held from outside.

@@ -109,7 +109,7 @@ func aside(held []Finding) string {
 	first := all[0]
 	said, end := count(len(all), "warning"), chainEnd("", first.Chain)
 	if !slices.ContainsFunc(all, func(f *Finding) bool { return !kindOf(f.ID).app }) { // a reader of DEGRADED fears for the node
-		said += ", about an application"
+		said += ", about " + map[bool]string{true: "an application", false: "applications"}[len(all) == 1]
 	}
 	said += ": "
 	switch len(all) {

@@ -69,7 +69,10 @@ func (v *view) worstWord(held []Finding) Headline {
 func (v *view) worstPart(held []Finding) Headline {
 	for _, part := range []func() (Headline, bool){v.runtimeWord, v.plegWord, v.listWord, v.statusWord, v.conditionWord, v.relistWord} {
 		if h, wrong := part(); wrong {
-			h.Text, h.Clock = v.standing(h)+h.Text, v.nextClock()
+			if before := v.standing(h); before != "" { // after which the word is not said again
+				h.Text = before + strings.TrimPrefix(h.Text, strings.ToLower(h.Word)+", ")
+			}
+			h.Clock = v.nextClock()
 			return h
 		}
 	}
@@ -90,10 +93,15 @@ func (v *view) worstPart(held []Finding) Headline {
 // standing says since when the node is not ready, where the word does not say that
 // it is: what stands comes before its cause.
 func (v *view) standing(h Headline) string {
-	if !v.standsNotReady() || h.Word == notReadyWord || h.Word == "UNHEALTHY" {
+	switch {
+	case h.Word == notReadyWord, h.Word == "UNHEALTHY":
 		return ""
+	case v.standsNotReady():
+		return "NotReady since " + v.clock(v.Node.Since) + ": "
+	case h.Word == "LISTS HANG":
+		return v.hungBefore()
 	}
-	return "NotReady since " + v.clock(v.Node.Since) + ": "
+	return ""
 }
 
 // standsNotReady reports whether NotReady is what the kubelet has posted last.
@@ -209,7 +217,7 @@ func (v *view) listWord() (Headline, bool) {
 		if text == "lists hang" {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
 		}
-		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text, waits.CallKey(h.Op, h.ID)) + v.hungBefore()}, true
+		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text, waits.CallKey(h.Op, h.ID))}, true
 	case f != nil && (f.InRow >= v.Policy.Bounds().ListFails || answers.IsTooLarge(f.Err)):
 		h := Headline{Word: "LISTS FAIL", Severity: v.failingSeverity(f.First), Text: fmt.Sprintf("%v fails: %s", f.Op, excerpt(plain(f.Err)))}
 		if answers.IsTooLarge(f.Err) {
@@ -236,14 +244,14 @@ func (v *view) summaryOf(id ID, other string) string {
 	return other
 }
 
-// hungBefore says, where plegtop has seen no good list, what the kubelet makes of one that cannot
-// have succeeded for longer than it waits; empty where that is not known.
+// hungBefore says before a colon, where plegtop has seen no good list, what the kubelet makes of one
+// that cannot have succeeded for longer than it waits; empty where that is not known.
 func (v *view) hungBefore() string {
 	since := v.heldSince()
 	if since.IsZero() || v.At.Sub(since) < v.Threshold {
 		return ""
 	}
-	return "; no list since " + v.clock(since) + ", so PLEG is unhealthy and the node NotReady since " + v.clock(since.Add(v.Threshold))
+	return "NotReady since " + v.clock(since.Add(v.Threshold)) + ", no list since " + v.clock(since) + ": "
 }
 
 // heldSince returns since when the lists cannot have succeeded, by what holds them up, where

@@ -93,8 +93,8 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 	f.say(describe("the helper", p.Process), v.helperWaits(p.node))
 	sayFirst(&f, p.others, helpersTold, "such helper", func(other evidence.Process) string { return "also " + v.helperPhrase(other, p.owner) })
 	limit := p.HelperLimit()
-	f.say(fmt.Sprintf("reported after %s: on a healthy node it takes a small part of that", span(v.UnlessBusy(limit, waits.BusyFactor*limit))),
-		"what the kubelet asked of this pod waits for it, and is asked again when its own deadline ends it")
+	f.say(fmt.Sprintf("a helper is reported from %s on; on a healthy node it takes a small part of that", span(v.UnlessBusy(limit, waits.BusyFactor*limit))),
+		"the kubelet's own call for this pod waits too, and comes again after its deadline")
 	if len(same) > 1 {
 		f.Summary = fmt.Sprintf("%s of %s has run for %s", waits.HelperName(&p.Process), podsOf(same), going(p.Age))
 		f = about(f, same, v.helperLine)

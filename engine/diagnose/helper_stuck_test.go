@@ -94,7 +94,7 @@ func TestHelperStuckEvidence(t *testing.T) {
 		"the helper: pid 9 (runc) is sleeping, waits in do_wait",
 		"it waits for mount.nfs: pid 11 (mount.nfs) is sleeping, waits in rpc_wait_bit_killable",
 		"also runc kill of ns-1/pod-00001/app has run for 1m2s (pid 12), child of the shim of ns-1/pod-00001",
-		"reported after 5s",
+		"a helper is reported from 5s on",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("evidence has no %q:\n%s", want, got)

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +73,7 @@ func (v *view) listFinding(h *answers.Hang) Finding {
 	if d := v.untilUnhealthy(); d > 0 {
 		left = fmt.Sprintf("unhealthy in %s if no list returns", going(d))
 	}
-	f.say(v.hangLine(h), left)
+	f.say(v.hangLine(h), left, v.unhealthyBefore())
 	f.say(v.lockLines(waits.CallKey(h.Op, h.ID))...)
 	f.say(answers, v.others(h.Op), v.searching(), v.unknown(), v.seenOf(), v.pressure(), v.daemon())
 	f.say(v.inKernel()...)
@@ -88,6 +89,15 @@ func (v *view) listFinding(h *answers.Hang) Finding {
 		f.Summary += ": " + o.String() + " holds its lock"
 	}
 	return f
+}
+
+// unhealthyBefore says until when PLEG was unhealthy before what hangs now; empty where it was not
+// since plegtop began.
+func (v *view) unhealthyBefore() string {
+	if !v.Health.Healthy || v.Health.Flips == 0 {
+		return ""
+	}
+	return "again: PLEG was unhealthy until " + v.clock(v.Health.Since) + ", and recovered"
 }
 
 // inKernelTold is how many processes in the kernel are told beside a list that hangs.
@@ -147,7 +157,11 @@ func (v *view) others(not call.Operation) string {
 }
 
 func (v *view) listSteps(op call.Operation) []Step {
-	return []Step{{Text: "check whether crictl hangs too", Command: v.crictl(verbs[op])}, v.logStep("what the runtime says meanwhile")}
+	steps := []Step{{Text: "check whether crictl hangs too", Command: v.crictl(verbs[op])}, v.logStep("what the runtime says meanwhile")}
+	if v.deep().Stacks.Total > 0 { // that it hangs in the runtime is known
+		slices.Reverse(steps)
+	}
+	return steps
 }
 
 // dumping begins the command that has a runtime write its goroutines to a file, which every look
@@ -156,7 +170,7 @@ const dumping = "pkill -USR1 -x "
 
 // Dumps reports whether a step has the runtime write what each of its calls waits for, which
 // plegtop then reads. It is safe for concurrent use.
-func (s Step) Dumps() bool { return strings.HasPrefix(s.Command, dumping) }
+func (s Step) Dumps() bool { return strings.HasPrefix(s.Command, dumping) && !s.Risky }
 
 // dumps reports whether the runtime is one that writes its goroutines to a file at a signal.
 func (v *view) dumps() bool { return v.program() == flavour.Containerd.Program || v.isCRIO() }

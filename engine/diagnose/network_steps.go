@@ -71,7 +71,7 @@ func (v *view) networkSteps(first ...Step) []Step {
 	}
 	return append(first,
 		Step{Text: "how the pod does that sets up the network", Command: v.crictl("pods", "--namespace="+pod.Namespace, "--name=^"+pod.Name+"$")},
-		Step{Text: "restarts what sets up the network of pods, which is likely the cause; new pods get none meanwhile", Command: deletePod(pod), Risky: true},
+		Step{Text: "restarts what sets up the network of pods, if it is at fault; pods that run keep theirs", Command: deletePod(pod), Risky: true},
 		v.restart("if its pod runs and it is not enough: reads the configuration again; "+restartRisk),
 	)
 }

@@ -49,7 +49,7 @@ func runtimeNotReady(v *view) []Finding {
 // is not ready for it, though pods on the host's network go on.
 func networkNotReady(v *view) []Finding {
 	return notReady(v, NetworkNotReady, networkReady, "pods get no new sandbox unless they are on the host's network", func(v *view) []Step {
-		return v.networkSteps(v.networkLook(), v.conditions())
+		return v.networkSteps(append(v.networkLogs(), v.networkLook(), v.conditions())...)
 	})
 }
 

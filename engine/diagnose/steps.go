@@ -74,25 +74,27 @@ func (v *view) runtimeSteps(first ...Step) []Step {
 		first = slices.DeleteFunc(first, func(s Step) bool { return s.Risky || strings.HasPrefix(s.Command, "crictl ") }) // which would hang likewise
 		return append(first, stuckProcess{Process: p}.next(v)...)
 	}
-	return append(first, v.restart("the last resort: "+restartRisk+v.keepFirst()))
+	return append(first, v.lastResort())
 }
 
-// keepFirst says how what the calls wait for is kept for a bug report, which a restart destroys; empty
-// where nothing is known to hang in the runtime, or a step before has it written.
-func (v *view) keepFirst() string {
-	s := v.deep().Stacks
+// lastResort returns the restart of the runtime. A restart destroys what a bug report needs: where
+// something hangs in the runtime, and no step before has what its calls wait for written, it does so.
+func (v *view) lastResort() Step {
+	step, s := v.restart("the last resort: "+restartRisk), v.deep().Stacks
 	switch v.Scope {
 	case answers.ListHangs, answers.NoStatus, answers.Silent:
 	default:
-		return ""
+		return step
 	}
 	switch {
 	case s.Total == 0 || !v.dumps():
-		return ""
 	case strings.HasSuffix(s.From, ".log"):
-		return ". What its calls wait for stays in " + s.From
+		step.Text += "; what its calls wait for stays in " + s.From
+	default:
+		step.Command = dumping + v.program() + "; sleep 2; " + step.Command
+		step.Text += "; the signal has it write to a file first what its calls wait for"
 	}
-	return ". First keep what its calls wait for: " + dumping + v.program()
+	return step
 }
 
 // restartRisk is what a restart of the runtime costs.

@@ -74,7 +74,7 @@ func TestWhatEndsIt(t *testing.T) {
 			r.Socket, r.Processes.Daemons = evidence.Socket{}, nil
 		}, RuntimeDown, "systemctl status", restart},
 		{"runtime not ready", condition("RuntimeReady", ""), RuntimeNotReady, "journalctl -u containerd", restart},
-		{"network not ready", condition("NetworkReady", "calico-node-x7k2p"), NetworkNotReady, "ls -l /etc/cni/net.d", "kubectl delete pod -n kube-system -- calico-node-x7k2p"},
+		{"network not ready", condition("NetworkReady", "calico-node-x7k2p"), NetworkNotReady, "crictl logs --tail=50 container-1-0", "kubectl delete pod -n kube-system -- calico-node-x7k2p"},
 		{"network of nobody", condition("NetworkReady", "cilium-operator-x7k2p"), NetworkNotReady, "ls -l /etc/cni/net.d", restart},
 		{"a disk that loses writes", func(_ *node, r *evidence.Report) {
 			disk(r)

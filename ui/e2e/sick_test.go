@@ -104,7 +104,7 @@ func TestFirstLineOfASickNode(t *testing.T) {
 	t.Parallel()
 	got := check(t, "--demo=hung-update", "check")
 	first, _, _ := strings.Cut(got.stdout, "\n")
-	if !regexp.MustCompile(`^✖ LISTS HANG  blocked by payments/api-\S+/api -> runc update \(5m\); no list since `).MatchString(first) {
+	if !regexp.MustCompile(`^✖ LISTS HANG  NotReady since \S+, no list since \S+: blocked by payments/api-\S+/api -> runc update \(5m\)`).MatchString(first) {
 		t.Errorf("the first line is %q", first)
 	}
 }

@@ -98,7 +98,7 @@ func (o Form) inline(a diagnose.Answer, at time.Time) []widget.Row {
 			words = nil
 		}
 		if p.Cut != nil {
-			say(t.Warn, t.Symbols.Left+" "+theme.When(p.Kind == waits.Goroutine, "act on its process", "act here")) // nobody can act on a goroutine
+			say(t.Warn, t.Symbols.Left+" "+theme.When(p.Kind == waits.Goroutine, "act on the runtime", "act here")) // nobody can act on a goroutine
 			add(words)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -75,7 +76,10 @@ func Holders(o Form, f *diagnose.Finding) []widget.Row {
 	for _, l := range say.Cuts(f.Chain) {
 		if !f.IsAbout(l) {
 			label := "cause"
-			if l.Proof == "" {
+			switch {
+			case l.Kind == waits.Goroutine: // why it waits is not known
+				label = "held at"
+			case l.Proof == "":
 				label = "probable cause"
 			}
 			s.Add(widget.Styled(label, widget.Plain, o.Theme.Strong, l.Name))

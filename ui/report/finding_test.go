@@ -80,10 +80,10 @@ func TestFindingIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestGoroutineIsCutAtItsProcess holds that nobody is told to act on a goroutine.
-func TestGoroutineIsCutAtItsProcess(t *testing.T) {
+// TestGoroutineIsCutAtTheRuntime holds that nobody is told to act on a goroutine.
+func TestGoroutineIsCutAtTheRuntime(t *testing.T) {
 	th := theme.Default()
-	for kind, want := range map[waits.Kind]string{waits.Helper: th.Symbols.Left + " act here", waits.Goroutine: th.Symbols.Left + " act on its process"} {
+	for kind, want := range map[waits.Kind]string{waits.Helper: th.Symbols.Left + " act here", waits.Goroutine: th.Symbols.Left + " act on the runtime"} {
 		chain := []diagnose.Link{{Kind: waits.Relist, Name: "relist"}, {Kind: kind, Name: "last", Cut: &cut}}
 		rows := Form{Theme: &th}.inline(diagnose.Answer{Chain: chain}, time.Time{})
 		if got := told(widget.Section{Rows: rows}); !slices.Contains(got, want) {
