@@ -32,12 +32,12 @@ func Answer(o Form, a diagnose.Answer, at time.Time, much int) widget.Section {
 		s.Rows = o.inline(a, at)
 	}
 	if much >= AnswerCheck || a.Act.Command == "" {
-		s.Add(widget.Row{Label: "check", Command: a.Check.Command})
+		s.Add(widget.Row{Label: "check", Command: a.Check.Command, Note: a.Check.Text})
 		if a.Check.Dumps() && much >= AnswerRisk { // it looks like the end of the runtime
 			s.Add(widget.Styled("", widget.Plain, o.Theme.Dim, "harmless: the runtime goes on, and plegtop reads the file that it writes"))
 		}
 	}
-	s.Add(widget.Row{Label: "act", Command: a.Act.Command})
+	s.Add(widget.Row{Label: "act", Command: a.Act.Command, Note: theme.When(a.Act.Risky, "", a.Act.Text)}) // what it risks has a row of its own
 	if a.Act != (diagnose.Step{}) && (much >= AnswerRisk || a.Act.Command == "") {
 		s.Add(besides(o, a.Act))
 	}

@@ -29,7 +29,8 @@ type Row struct {
 	// Command is below them, or in their place. It can be copied: on the screen the row is
 	// an item of this value, in text it stands in one line however long it is.
 	Command string
-	Hang    int // where further lines begin; 0 for below the text
+	Note    string // what the command is for; on the screen beside it, where there is room for all of both
+	Hang    int    // where further lines begin; 0 for below the text
 }
 
 // A Level says how well a thing stands, or how much it says: as a sign before the last span, and as
@@ -124,7 +125,7 @@ func (d *Doc) row(r *Row, word string) {
 		place.Text = ""
 	}
 	if r.Command != "" {
-		d.command(r.Command, before())
+		d.command(r, before())
 	}
 }
 
@@ -144,13 +145,24 @@ func (d *Doc) spans(r *Row, before []text.Span, last text.Span) {
 	d.hanging(last.Style, last.Text, d.Indent+r.Hang, r.Hang > 0, before)
 }
 
-func (d *Doc) command(s string, before []text.Span) {
+func (d *Doc) command(r *Row, before []text.Span) {
 	if d.Beside {
-		d.Line(append(before, text.Say(d.pen.Strong, "$ "+text.Clean(s)))...)
+		d.Line(append(before, text.Say(d.pen.Strong, "$ "+text.Clean(r.Command)))...)
 		return
 	}
-	d.Paragraph(d.pen.Key, s, before...)
+	left := d.width - text.Width(r.Command) - len(noteSign)
+	for _, s := range before {
+		left -= s.Width
+	}
+	if r.Note != "" && text.Width(r.Note) <= left {
+		d.Line(append(before, text.Say(d.pen.Key, r.Command), text.Say(d.pen.Dim, noteSign+r.Note))...)
+		return
+	}
+	d.Paragraph(d.pen.Key, r.Command, before...)
 }
+
+// noteSign stands before a note, which a shell leaves out.
+const noteSign = "  # "
 
 // Columns adds documents side by side, each in w cells.
 func (d *Doc) Columns(w int, all ...*Doc) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/ui/text"
@@ -119,5 +120,20 @@ func TestAppendKeepsLooks(t *testing.T) {
 	want := th.Dim.On + "next" + th.Dim.Off + strings.Repeat(" ", 20) + th.Bad.On + "✖ kill" + th.Bad.Off + "\n"
 	if got := string(d.Append(nil)); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestNoteStandsBesideItsCommand holds that what a command is for stands beside it where all of both
+// has room, else not at all, and is no part of what is copied.
+func TestNoteStandsBesideItsCommand(t *testing.T) {
+	th := theme.Default()
+	for width, want := range map[int]string{60: "check       ps -ef  # who runs", 30: "check       ps -ef"} {
+		d := Doc{Labels: 14}
+		d.Write(Pen{Theme: &th}, width, 0, func(d *Doc) {
+			d.Sections(Section{Rows: []Row{{Label: "check", Command: "ps -ef", Note: "who runs"}}})
+		})
+		if got := strings.TrimSpace(ansi.Strip(string(d.Append(nil)))); got != want {
+			t.Errorf("%d cells: %q, want %q", width, got, want)
+		}
 	}
 }
