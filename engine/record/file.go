@@ -278,8 +278,11 @@ func (f *file) fail(err error) {
 	}
 }
 
+// over reports whether nothing more is written, for a reason that fault has.
+func (f *file) over() bool { return f.fault() != nil }
+
 func (f *file) put(parts []part) error {
-	if f.fault() != nil { // nothing more is written
+	if f.over() {
 		return nil
 	}
 	for _, p := range parts {
