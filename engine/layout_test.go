@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -430,10 +431,22 @@ func covers(patterns []string, importPath string) bool {
 	})
 }
 
-// sources parses the module's Go files that are not tests, by folder. A folder
-// that holds tests alone is there without files.
+// sources returns the module's Go files that are not tests, by folder, to be read only. A
+// folder that holds tests alone is there without files.
 func sources(t *testing.T) map[string][]source {
 	t.Helper()
+	found, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) < 4 {
+		t.Fatalf("found only the packages %v", slices.Sorted(maps.Keys(found)))
+	}
+	return found
+}
+
+// parsed parses them once for all tests.
+var parsed = sync.OnceValues(func() (map[string][]source, error) {
 	found := map[string][]source{}
 	err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -451,14 +464,8 @@ func sources(t *testing.T) map[string][]source {
 		}
 		return add(found, filepath.ToSlash(dir), file)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found) < 4 {
-		t.Fatalf("found only the packages %v", slices.Sorted(maps.Keys(found)))
-	}
-	return found
-}
+	return found, err
+})
 
 // enter skips what the go command skips.
 func enter(dir, name string) error {
