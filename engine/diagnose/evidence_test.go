@@ -74,7 +74,7 @@ func TestCountdownEndsWithTheRelist(t *testing.T) {
 	n := healthy(5).hangOn(3, "app", 47*time.Second)
 	n.Phase.EndsBy = now.Add(72 * time.Second)
 	found := n.diagnose()
-	firstSays(t, found, "this relist ends in 1m12s, at the deadline of its calls; PLEG stays healthy, this pod's events are held back, and each relist after it waits as long")
+	firstSays(t, found, "this relist ends in 1m12s, at the deadline of its calls; PLEG stays healthy, this pod's events are held back, and all others are late: each relist waits as long")
 	if said := strings.Join(found[0].Evidence, "\n"); strings.Contains(said, "unhealthy in") || strings.Contains(said, "its deadline ends it") {
 		t.Errorf("says %s", said)
 	}

@@ -50,7 +50,7 @@ func (v *view) hangLine(h *answers.Hang) string {
 	}
 	switch {
 	case h.Out && h.InRow > 0:
-		return fmt.Sprintf("%s: no reply for %s, after %s that got no answer, since %s", what, going(max(h.Took, v.At.Sub(h.Since))), count(h.InRow, "call"), v.clock(h.Since))
+		return fmt.Sprintf("%s: no reply for %s, since %s; %s ended without one", what, going(max(h.Took, v.At.Sub(h.Since))), v.clock(h.Since), count(h.InRow, "call"))
 	case h.Out:
 		return fmt.Sprintf("%s: no reply for %s, since %s", what, going(h.Took), v.clock(h.Since))
 	case h.InRow > 1:

@@ -334,7 +334,7 @@ func (v *view) relistWord() (Headline, bool) {
 		if h.Out && h.By == call.ByRelist && h.Sure {
 			word, text := "AT RISK", v.callName(h.Flight)+": no reply for "+going(h.Took)
 			if v.endsInTime() {
-				word, text = "INSPECTION HANGS", text+"; PLEG stays healthy, events are held back"
+				word, text = "INSPECTION HANGS", text+"; PLEG stays healthy, all events are late"
 			}
 			return Headline{Word: word, Severity: v.severity(h), Text: v.heldUp(text, waits.CallKey(h.Op, h.ID))}, true
 		}

@@ -124,7 +124,7 @@ func TestHeadline(t *testing.T) {
 			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
 			n.Phase.EndsBy = now.Add(73 * time.Second)
 			return n
-		}(), critical("INSPECTION HANGS", "ContainerStatus of ns-0/pod-00003/app: no reply for 47s; PLEG stays healthy, events are held back", "relist ends")},
+		}(), critical("INSPECTION HANGS", "ContainerStatus of ns-0/pod-00003/app: no reply for 47s; PLEG stays healthy, all events are late", "relist ends")},
 		{"Status hangs in check", starting(checked(5).hang(call.Status, 5*time.Second)), critical("STATUS HANGS", "Status got no answer for 5s", "NotReady")},
 		{"Status fails in check, as the kubelet's does", starting(checked(5).fail(call.Status, call.ErrOther, "locked", 1)), critical("STATUS FAILS", "Status fails: Unknown: locked", "NotReady")},
 		{"no network", healthy(5).condition("NetworkReady").notReady(10 * time.Second), critical("NOT READY", "the runtime says that its network is not ready: Broken", "")},

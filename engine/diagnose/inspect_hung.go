@@ -270,7 +270,7 @@ func (v *view) countdown(h *answers.Hang) string {
 		return fmt.Sprintf("unhealthy in %s if this call does not return", going(left))
 	}
 	if v.endsInTime() {
-		return fmt.Sprintf("this relist ends in %s, at the deadline of its calls; PLEG stays healthy, this pod's events are held back, and each relist after it waits as long",
+		return fmt.Sprintf("this relist ends in %s, at the deadline of its calls; PLEG stays healthy, this pod's events are held back, and all others are late: each relist waits as long",
 			going(v.Phase.EndsBy.Sub(v.At)))
 	}
 	return ""

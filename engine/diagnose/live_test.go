@@ -593,7 +593,7 @@ func TestAgesOfOneHangAgree(t *testing.T) {
 	// A call that was asked for again has been without an answer since the first.
 	v := healthy(3).view()
 	h := &answers.Hang{Flight: call.Flight{Op: call.Status, Since: ago(47 * time.Second)}, Out: true, Took: 2 * time.Second, InRow: 10}
-	if line := v.hangLine(h); !strings.Contains(line, "for 47s, after 10 calls") || !strings.Contains(v.unanswered(h), "for 47s") {
+	if line := v.hangLine(h); !strings.Contains(line, "; 10 calls ended without one") || !strings.Contains(v.unanswered(h), "for 47s") {
 		t.Errorf("%s; %s", line, v.unanswered(h))
 	}
 }
