@@ -13,8 +13,8 @@ import (
 
 const (
 	shell = "/bin/sh"
-	limit = time.Minute      // for what takes a moment, on a machine with other things to do
-	gone  = 30 * time.Second // for what is promised within two seconds, on such a machine
+	limit = 3 * time.Minute // for what takes a moment, on a machine with other things to do
+	gone  = limit           // for what is promised within two seconds, on such a machine
 )
 
 // A run is a program in a terminal, and what it wrote to standard error.
