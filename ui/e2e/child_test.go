@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 }
 
 func child(how string) {
-	m := model{flood: how == "flood", prompts: how == "prompts", mouse: how == "mouse", guard: new(terminal.Guard), held: new(atomic.Int32)}
+	m := model{flood: how == "flood", prompts: how == "prompts", mouse: how == "mouse", resizes: how == "resizes", guard: new(terminal.Guard), held: new(atomic.Int32)}
 	err := terminal.Run(context.Background(), m, terminal.Options{Background: how == "asks", Guard: m.guard, Hold: func(ctx context.Context) {
 		m.held.Add(1)
 		if how == "hold" { // it does not come to its end
@@ -81,6 +81,7 @@ type model struct {
 
 	prompts bool // ^c closes a prompt, which takes a while
 	mouse   bool // wants to hear of the mouse
+	resizes bool // is given another size as soon as the terminal's first was read
 	heard   string
 	guard   *terminal.Guard
 	held    *atomic.Int32 // 1 for each Hold, 10 for each Release
@@ -100,7 +101,12 @@ func tick() tea.Cmd {
 
 func boom() tea.Msg { panic("boom \x1b[31m in a command") }
 
-func (m model) Init() tea.Cmd { return tick() }
+func (m model) Init() tea.Cmd {
+	if m.resizes {
+		_ = unix.IoctlSetWinsize(int(os.Stdin.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 60, Row: 10}) // the test sees it
+	}
+	return tick()
+}
 
 func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {

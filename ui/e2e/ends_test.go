@@ -255,6 +255,12 @@ func TestResizeOfTheChild(t *testing.T) {
 	r.see(t, "size 60x10")
 }
 
+// Another size that comes before Bubble Tea listens for it is not lost.
+func TestResizeAtTheStart(t *testing.T) {
+	t.Parallel()
+	startChild(t, "resizes").see(t, "size 60x10")
+}
+
 // inShell runs the child from a shell that can stop it.
 func inShell(t *testing.T, how string) run {
 	t.Helper()

@@ -224,6 +224,9 @@ func (s *session) watch(done <-chan struct{}) {
 			if s.stopping.CompareAndSwap(false, true) {
 				go s.program.Send(tea.SuspendMsg{})
 			}
+		case <-s.signals.size:
+			// Bubble Tea hears of it only some time after it has asked for the first size.
+			go s.program.Send(tea.RequestWindowSize())
 		case sig := <-s.signals.dump:
 			s.dump(sig.(syscall.Signal))
 		case <-s.Guard.failed():

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
 )
 
 // A SignalError says which signal ended the program.
@@ -23,11 +24,11 @@ func (e *SignalError) Error() string { return "ended by signal: " + e.Signal.Str
 // signals are those that a full-screen program must not leave to their
 // default.
 type signals struct {
-	end, dump, stop, cont chan os.Signal
+	end, dump, stop, cont, size chan os.Signal
 }
 
 func (g *signals) start() {
-	for _, c := range []*chan os.Signal{&g.end, &g.dump, &g.stop, &g.cont} {
+	for _, c := range []*chan os.Signal{&g.end, &g.dump, &g.stop, &g.cont, &g.size} {
 		*c = make(chan os.Signal, 1)
 	}
 	signal.Notify(g.end, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
@@ -35,6 +36,7 @@ func (g *signals) start() {
 	if canStop {
 		signal.Notify(g.stop, stopSignal)
 	}
+	signal.Notify(g.size, sizeSignal)
 	g.catch()
 }
 
@@ -73,8 +75,17 @@ func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 		}
 	case tea.WindowSizeMsg:
 		s.sized = true
+		return s.present(msg)
 	case settledMsg:
 		return nil
+	}
+	return msg
+}
+
+// present returns the terminal's size as it is now: msg may have waited, while another size came.
+func (s *session) present(msg tea.WindowSizeMsg) tea.WindowSizeMsg {
+	if w, h, err := term.GetSize(s.Out.Fd()); err == nil {
+		return tea.WindowSizeMsg{Width: w, Height: h}
 	}
 	return msg
 }

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stopSignal is what ^z sends, and contSignal what fg does.
-const stopSignal, contSignal = syscall.SIGTSTP, syscall.SIGCONT
+// stopSignal is what ^z sends, contSignal what fg does, and sizeSignal what a terminal of another
+// size does.
+const stopSignal, contSignal, sizeSignal = syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH
 
 // kill sends a signal to a process, or to the group of this one if pid is 0.
 func kill(pid int, sig syscall.Signal) error { return syscall.Kill(pid, sig) }

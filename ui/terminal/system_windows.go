@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// stopSignal and contSignal are none, and come never: no shell stops a program here.
-const stopSignal, contSignal = syscall.Signal(-1), syscall.Signal(-1)
+// They are none, and never come: no shell stops a program here, and the console itself tells its size.
+const stopSignal, contSignal, sizeSignal = syscall.Signal(-1), syscall.Signal(-1), syscall.Signal(-1)
 
 // kill fails: a process can only be ended.
 func kill(int, syscall.Signal) error { return errors.ErrUnsupported }
