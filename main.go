@@ -22,7 +22,6 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/ledger"
-	"github.com/plegtop/plegtop/engine/pages"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/ui"
@@ -249,9 +248,6 @@ func relist(o options.Options, src source.Source) engine.Config {
 // A live view shows what an engine sees, which the tape takes down.
 type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 
-// beginning is how long a live view takes to do all that it does once.
-const beginning = 10 * time.Second
-
 // running returns the view that runs an engine beside v; the end of either ends
 // the other. A panic of the engine is handed to panicked first.
 func running(o options.Options, v live, panicked func(value any, stack []byte)) view {
@@ -280,8 +276,6 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 			cancel()
 		}()
 		src.Tape = tape
-		begun := time.AfterFunc(beginning, func() { _ = pages.GiveBack() }) // where it cannot, more stays
-		defer begun.Stop()
 		err = v(ctx, eng, src)
 		cancel()
 		return status(errors.Join(err, <-ended, tape.Close()))

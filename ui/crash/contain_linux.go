@@ -12,8 +12,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/plegtop/plegtop/engine/pages"
 )
 
 const (
@@ -73,7 +71,6 @@ func Contain(run func() int, screen Terminal) (int, error) {
 		}
 		dumped <- last
 	}()
-	_ = pages.GiveBack() // from here on it only waits; where it cannot, more stays
 	if screen.Stop != nil {
 		stopWith(child.Process, signals, screen.Stop)
 	}
