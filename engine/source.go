@@ -184,17 +184,17 @@ func (s *source) judge(m *machine) (refused string, waits bool) {
 // empty if it may. In 1.7 all readers share one channel, and each event comes to one of
 // them; from 2.0 on each has its own.
 func harmful(version string) string {
-	const anyway = "; --force-events opens it"
+	const anyway = "; --force-events opens it all the same"
 	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	n, err := strconv.Atoi(major)
 	minor, _, _ := strings.Cut(rest, ".")
 	switch {
 	case err != nil:
-		return fmt.Sprintf("containerd of unknown version %q: before 2.0 a second reader takes the kubelet's events%s", version, anyway)
+		return fmt.Sprintf("containerd of unknown version %q: before 2.0 a second reader would take events from the kubelet%s", version, anyway)
 	case n >= 2:
 		return ""
 	case minor == "7":
-		return "containerd 1.7: a second reader takes events from the kubelet" + anyway
+		return "containerd 1.7: a second reader would take events from the kubelet" + anyway
 	}
 	return "containerd before 1.7 has no event stream" + anyway
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ func lockStatus(sn *scene, c *container) func() {
 // lists a container which its store has lost. The code is not NotFound, and so
 // the kubelet asks again and again. Its pod changes, so that there is a first time.
 func failInspect(sn *scene, c *container) func() {
-	undo := sn.addRule(failing(Match{Method: "ContainerStatus", ID: c.status.Id}, codes.Unknown, "Error: No such container: "+c.status.Id))
+	undo := sn.addRule(failing(Match{Method: "ContainerStatus", ID: c.status.Id}, codes.Unknown, fmt.Sprintf("an error occurred when try to find container %q: not found", c.status.Id)))
 	if others := c.pod.running()[1:]; len(others) > 0 {
 		sn.exitContainer(others[0], exit{code: 1})
 	}

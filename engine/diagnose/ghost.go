@@ -236,6 +236,15 @@ func (v *view) hasConmon(id string) bool {
 	return v.conmons[id]
 }
 
+// missing says what the looks do not find, and since when.
+func (v *view) missing(g ghost) string {
+	text := fmt.Sprintf("no process on the node has the id of %s in its cgroup: %s", called(g.ObjectRef), g.ID)
+	if since, missed := v.Memory.Missed[g.ID]; missed {
+		text += ", since " + v.clock(since)
+	}
+	return text
+}
+
 func (v *view) ghostFinding(g ghost) Finding {
 	monitored := cmp.Or(g.SandboxID, g.ID) // a shim's arguments name the sandbox, a conmon's the container
 	if v.isCRIO() {
@@ -245,8 +254,9 @@ func (v *view) ghostFinding(g ghost) Finding {
 		ID: GhostRunning, Severity: Warning,
 		Summary:  fmt.Sprintf("%s is listed as running, and has no process", called(g.ObjectRef)),
 		Subject:  g.subject(),
-		Evidence: []string{"no process on the node has " + g.ID + " in its cgroup"},
+		Evidence: []string{v.missing(g)},
 		Next: []Step{
+			{Text: "what the kernel says: a line for each process of the container", Command: "grep -s " + quote(g.ID) + " /proc/[0-9]*/cgroup"},
 			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.ID)},
 			{Text: "whether its shim or conmon is there", Command: "pgrep -af -- " + quote(monitored)},
 			{Text: "the runtime then sees that the container has ended, and the kubelet starts it again", Command: v.crictl("stop", g.ID), Risky: true},

@@ -102,9 +102,28 @@ func TestGhostAsksForItsMonitor(t *testing.T) {
 		in.Evidence, in.Endpoint = looked(n), "unix://"+endpoint
 		delete(in.Evidence.Processes.Containers, "container-1-0")
 		got := ghostRunning(newView(in))
-		if len(got) != 1 || got[0].Next[1].Command != want {
+		if len(got) != 1 || got[0].Next[2].Command != want {
 			t.Errorf("%s: %+v, want %q", endpoint, got, want)
 		}
+	}
+}
+
+// What is missing is named, with its id and since when; the kernel is asked before the runtime, which
+// is wrong.
+func TestGhostIsNamed(t *testing.T) {
+	n := checked(3)
+	in := n.input()
+	in.Evidence = looked(n)
+	delete(in.Evidence.Processes.Containers, "container-1-0")
+	v := newView(in)
+	got := ghostRunning(v)
+	if len(got) != 1 || got[0].Next[0].Command != "grep -s container-1-0 /proc/[0-9]*/cgroup" {
+		t.Fatalf("%+v, want a grep of the cgroups first", got)
+	}
+	v.Memory.Missed = map[string]time.Time{"container-1-0": now.Add(-time.Minute)}
+	missing := v.missing(ghost{Object: evidence.Object{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "ns", Name: "p"}, Container: "app", ID: "container-1-0"}}})
+	if want := "no process on the node has the id of ns/p/app in its cgroup: container-1-0, since " + v.clock(now.Add(-time.Minute)); missing != want {
+		t.Errorf("%q, want %q", missing, want)
 	}
 }
 

@@ -143,7 +143,7 @@ func readyHealth(s *engine.Snapshot) HealthLink {
 
 // A Deadline is a limit, and how much of it has passed.
 type Deadline struct {
-	Name          string // "list age", "Status age" or the operation of a call
+	Name          string // "list age", "last good Status" or the operation of a call
 	Passed, Whole time.Duration
 }
 
@@ -158,7 +158,7 @@ func Deadlines(s *engine.Snapshot) (all []Deadline) {
 		return all
 	}
 	if unanswered := answers.StatusLasts - s.Node.DownAt.Sub(s.At); !s.Node.DownAt.IsZero() && unanswered >= lateAge {
-		all = append(all, Deadline{"Status age", unanswered, answers.StatusLasts})
+		all = append(all, Deadline{"last good Status", unanswered, answers.StatusLasts})
 	}
 	if f := RelistCall(s); f != nil && Late(s, *f) {
 		all = append(all, Deadline{f.Op.String(), f.Elapsed(s.At), s.Timeout})

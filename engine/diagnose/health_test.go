@@ -71,7 +71,7 @@ func TestDeadlines(t *testing.T) {
 		{"no list yet", func(s *engine.Snapshot) { s.Health.ListedAt = time.Time{} }, ""},
 		{"no list yet, and a call hangs", func(s *engine.Snapshot) { s.Health.ListedAt, s.InFlight = time.Time{}, []call.Flight{out} }, "ContainerStatus"},
 		{"all is well", func(*engine.Snapshot) {}, "list age"},
-		{"Status is missing twice", func(s *engine.Snapshot) { s.Node.DownAt = now.Add(20 * second) }, "list age, Status age"},
+		{"Status is missing twice", func(s *engine.Snapshot) { s.Node.DownAt = now.Add(20 * second) }, "list age, last good Status"},
 		{"Status is missing once", func(s *engine.Snapshot) { s.Node.DownAt = now.Add(21 * second) }, "list age"},
 		{"a call hangs", func(s *engine.Snapshot) { s.InFlight = []call.Flight{out} }, "list age, ContainerStatus"},
 		{"paused", func(s *engine.Snapshot) { s.Paused, s.InFlight = true, []call.Flight{out} }, "list age"},

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/plegtop/plegtop/engine"
@@ -18,17 +19,33 @@ var networkPods = []string{
 // notOnEachNode begin the names of pods of the same programs that set up no node's network.
 var notOnEachNode = []string{"cilium-envoy-", "cilium-operator-", "cilium-test-"}
 
-// networkPod returns the pod of this node that sets up its network; false if none is known to. Of
+// networkPod returns the pod of this node that sets up its network; nil if none is known to. Of
 // several instances the one that runs counts.
-func (v *view) networkPod() (found pleg.PodRef, known bool) {
+func (v *view) networkPod() (found *engine.Pod) {
 	for _, p := range v.Pods {
 		isOne := beginsAs(p.Name, networkPods) && !beginsAs(p.Name, notOnEachNode)
 		runs := slices.ContainsFunc(seen(p).Sandboxes, func(s pleg.Sandbox) bool { return s.State == pleg.Running })
-		if isOne && (runs || !known) {
-			found, known = p.PodRef, true
+		if isOne && (runs || found == nil) {
+			found = p
 		}
 	}
-	return found, known
+	return found
+}
+
+// networkState says how the pod is that sets up the network, since a step is about to end it; nothing
+// where it is not known.
+func (v *view) networkState() string {
+	p := v.networkPod()
+	if p == nil {
+		return ""
+	}
+	all, running := seen(p).Containers, 0
+	for _, c := range all {
+		if c.State == pleg.Running {
+			running++
+		}
+	}
+	return fmt.Sprintf("the pod that sets up the network is %s: %d of %d containers running", p.PodRef, running, len(all))
 }
 
 // networkFolders returns where the network plugins have their configuration and programs.
@@ -50,13 +67,13 @@ func (v *view) networkLook() Step {
 // networkLogs returns the step that shows what the network plugin of this node says; none where it is
 // not known.
 func (v *view) networkLogs() []Step {
-	ref, known := v.networkPod()
-	if !known {
+	p := v.networkPod()
+	if p == nil {
 		return nil
 	}
-	i := slices.IndexFunc(v.Pods, func(p *engine.Pod) bool { return p.UID == ref.UID })
-	all := seen(v.Pods[i]).Containers
-	if i = slices.IndexFunc(all, func(c pleg.Container) bool { return c.State == pleg.Running }); i < 0 {
+	all := seen(p).Containers
+	i := slices.IndexFunc(all, func(c pleg.Container) bool { return c.State == pleg.Running })
+	if i < 0 {
 		return nil
 	}
 	return []Step{{Text: "what the network plugin says", Command: v.crictl("logs", "--tail=50", all[i].ID)}}
@@ -65,13 +82,13 @@ func (v *view) networkLogs() []Step {
 // networkSteps returns the steps that set up the network of a node anew: the pod that does that is
 // the likely cause, and the runtime reads the configuration when it starts.
 func (v *view) networkSteps(first ...Step) []Step {
-	pod, known := v.networkPod()
-	if !known {
+	pod := v.networkPod()
+	if pod == nil {
 		return append(first, v.restart("reads the network's configuration again; "+restartRisk))
 	}
 	return append(first,
 		Step{Text: "how the pod does that sets up the network", Command: v.crictl("pods", "--namespace="+pod.Namespace, "--name=^"+pod.Name+"$")},
-		Step{Text: "restarts what sets up the network of pods, if it is at fault; pods that run keep theirs", Command: deletePod(pod), Risky: true},
+		Step{Text: "restarts what sets up the network of pods, if it is at fault; pods that run keep theirs", Command: deletePod(pod.PodRef), Risky: true},
 		v.restart("if its pod runs and it is not enough: reads the configuration again; "+restartRisk),
 	)
 }

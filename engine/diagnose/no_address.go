@@ -60,5 +60,8 @@ func noAddress(v *view) []Finding {
 	}, all, func(a addressless) string {
 		return a.pod.PodRef.String() + ": no IP for " + going(v.At.Sub(a.since))
 	})
+	if state := v.networkState(); state != "" {
+		f.sayBeforeMembers(state)
+	}
 	return []Finding{f}
 }

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -164,5 +165,17 @@ func TestUnreadableEntryIsRemoved(t *testing.T) {
 		if act := found[0].act(); act.Command != want || act.Text == "" {
 			t.Errorf("act %q, want %q", act, want)
 		}
+	}
+}
+
+// Before anybody deletes the pod that sets up the network, its state is said.
+func TestNetworkStateIsSaid(t *testing.T) {
+	n := healthy(3)
+	n.condition(networkReady)
+	n.pod(1).Namespace, n.pod(1).Name = "kube-system", "cilium-x7k2p"
+	got := networkNotReady(newView(n.input()))
+	want := "the pod that sets up the network is kube-system/cilium-x7k2p: 1 of 1 containers running"
+	if len(got) != 1 || !slices.Contains(got[0].Evidence, want) {
+		t.Errorf("%+v, want evidence %q", got, want)
 	}
 }

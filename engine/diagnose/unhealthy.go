@@ -116,18 +116,27 @@ func (v *view) byTurns() string {
 	if failed > 0 {
 		text += fmt.Sprintf(", 1 relist in %.0f", math.Round(float64(all)/float64(failed)))
 	}
-	codes := slices.Concat(v.Sums(call.ListPodSandbox).ByCode, v.Sums(call.ListContainers).ByCode)
-	slices.SortStableFunc(codes, func(a, b answers.CodeCount) int { return cmp.Compare(b.Count, a.Count) })
 	var names []string
-	for _, c := range codes {
-		if len(names) < namedCodes && !slices.Contains(names, c.Code) {
-			names = append(names, c.Code)
-		}
+	for _, c := range v.listCodes() {
+		names = append(names, c.Code)
 	}
 	if len(names) > 0 {
-		text += ": " + join(names)
+		text += ": " + join(names[:min(namedCodes, len(names))])
 	}
 	return text
+}
+
+// listCodes returns with which codes lists have failed, and how often, the most frequent first.
+func (v *view) listCodes() (all []answers.CodeCount) {
+	for _, c := range slices.Concat(v.Sums(call.ListPodSandbox).ByCode, v.Sums(call.ListContainers).ByCode) {
+		if i := slices.IndexFunc(all, func(o answers.CodeCount) bool { return o.Code == c.Code }); i >= 0 {
+			all[i].Count += c.Count
+		} else {
+			all = append(all, c)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b answers.CodeCount) int { return cmp.Compare(b.Count, a.Count) })
+	return all
 }
 
 func (v *view) unsteadyFinding(last *answers.Failure) Finding {
@@ -140,6 +149,13 @@ func (v *view) unsteadyFinding(last *answers.Failure) Finding {
 	}
 	for _, one := range v.Memory.Outages.ListsFailed {
 		f.say(fmt.Sprintf("at %s %v failed: %s", v.clock(one.At), one.Op, words(one.Err)))
+	}
+	var counts []string
+	for _, c := range v.listCodes() {
+		counts = append(counts, fmt.Sprintf("%s %s", c.Code, count(c.Count, "time")))
+	}
+	if len(counts) > 1 {
+		f.say("lists have failed with " + join(counts))
 	}
 	return f
 }

@@ -84,7 +84,7 @@ func Holders(o Form, f *diagnose.Finding) []widget.Row {
 			}
 			s.Add(widget.Styled(label, widget.Plain, o.Theme.Strong, l.Name))
 		}
-		label, does := "unblock", l.Cut.Text
+		label, does := "act", l.Cut.Text
 		if l.Cut.Risky {
 			label, does = label+" (risky)", "RISK: "+does
 		}

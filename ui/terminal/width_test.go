@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"bufio"
 	"os"
 	"strings"
 	"testing"
@@ -66,10 +67,9 @@ func TestWriter(t *testing.T) {
 		} else if _, err := file.Seek(0, 0); err != nil {
 			t.Fatal(err)
 		}
-		got := make([]byte, 100)
-		n, _ := from.Read(got)
-		if line := strings.TrimRight(string(got[:n]), "\r\n"); line != tt.want {
-			t.Errorf("%s %v: %q, want %q", tt.to.Name(), tt.environ, line, tt.want)
+		got, err := bufio.NewReader(from).ReadString('\n') // a terminal may give a line in pieces
+		if line := strings.TrimRight(got, "\r\n"); err != nil || line != tt.want {
+			t.Errorf("%s %v: %q, %v, want %q", tt.to.Name(), tt.environ, line, err, tt.want)
 		}
 	}
 }

@@ -15,10 +15,10 @@ func LabelWidth(w int) int {
 	if w <= 0 {
 		return widestLabel
 	}
-	return min(widestLabel, max(w/3, len("  unblock (risky) ")))
+	return min(widestLabel, max(w/3, narrowestLabel))
 }
 
-const widestLabel = 24
+const narrowestLabel, widestLabel = 18, 24
 
 // A Doc is lines that are read: they scroll, and are searched. Lines may belong to an
 // item, which has a value; if there are items, there is a cursor that goes from one to
