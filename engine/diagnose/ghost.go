@@ -256,10 +256,10 @@ func (v *view) ghostFinding(g ghost) Finding {
 		Subject:  g.subject(),
 		Evidence: []string{v.missing(g)},
 		Next: []Step{
-			{Text: "what the kernel says: a line for each process of the container", Command: "grep -s " + quote(g.ID) + " /proc/[0-9]*/cgroup"},
+			{Text: "by the kernel: a line for each of its processes", Command: "grep -s " + quote(pleg.ShortID(g.ID)) + " /proc/[0-9]*/cgroup"},
 			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.ID)},
 			{Text: "whether its shim or conmon is there", Command: "pgrep -af -- " + quote(monitored)},
-			{Text: "the runtime then sees that the container has ended, and the kubelet starts it again", Command: v.crictl("stop", g.ID), Risky: true},
+			{Text: "ends what the runtime takes for the container; the kubelet then starts it anew", Command: v.crictl("stop", g.ID), Risky: true},
 		},
 	}
 	if slices.Equal(v.units(), []string{flavour.Containerd.Program}) {

@@ -174,7 +174,7 @@ func TestNetworkStateIsSaid(t *testing.T) {
 	n.condition(networkReady)
 	n.pod(1).Namespace, n.pod(1).Name = "kube-system", "cilium-x7k2p"
 	got := networkNotReady(newView(n.input()))
-	want := "the pod that sets up the network is kube-system/cilium-x7k2p: 1 of 1 containers running"
+	want := "the pod that sets up the network is kube-system/cilium-x7k2p: 2 of 2 containers running"
 	if len(got) != 1 || !slices.Contains(got[0].Evidence, want) {
 		t.Errorf("%+v, want evidence %q", got, want)
 	}
