@@ -110,8 +110,8 @@ func makeGhost(sn *scene, c *container) func() {
 	}
 }
 
-// stepClock sets the node's clock ahead: what is made from now on bears times
-// that for everybody else are in the future.
+// stepClock has what is made from now on bear times that are in the future, as has what
+// was made just before a clock was set back.
 func stepClock(sn *scene) func() {
 	const step = 2 * time.Minute
 	sn.skew += step

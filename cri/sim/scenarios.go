@@ -204,7 +204,7 @@ func scenarios() []scenario {
 		},
 		{
 			name: "clock-step", keys: "v: the node's clock; 4 enter: what it does to ages", pods: tour,
-			wrong: "the node's clock jumps ahead by two minutes", fault: stepClock, at: soonAfter,
+			wrong: "new times are two minutes ahead, as after a clock was set back", fault: stepClock, at: soonAfter,
 			watch: "New events seem to come from the future.",
 		},
 		{

@@ -118,8 +118,8 @@ func TestGaugesShowAllThatRunsOut(t *testing.T) {
 	paused := panetest.Healthy()
 	paused.Paused = true
 	for want, s := range map[string]*engine.Snapshot{
-		`^list age █·+ <2s of 3m   relist 12ms, 2 pods inspected$`:                                                           panetest.Healthy(),
-		`^list age █+·+ 47s of 3m   ContainerStatus █+·+ 47s of 2m   relist: inspecting pod 4 of 17$`:                        panetest.Hung(),
+		`^list age █·+ <2s of 3m   relist 12ms, 2 pods inspected$`:                                                                 panetest.Healthy(),
+		`^list age █+·+ 47s of 3m   ContainerStatus █+·+ 47s of 2m   relist: inspecting pod 4 of 17$`:                              panetest.Hung(),
 		`^list age █+·+ 47s of 3m   last good Status █+·+ 12s of 30s   ContainerStatus █+·+ 47s of 2m   relist: inspecting pod 4 `: status,
 		`^list age █+ 4m, limit 3m   Con`:          over,
 		`^waiting for the first list  relist 12ms`: unlisted,
