@@ -71,7 +71,7 @@ func eventDrift(v *view) []Finding {
 	case fellBack:
 		f.Summary = fmt.Sprintf("%v has fallen back to %v for good: %s", v.Mode.Asked, v.Mode.Mode, excerpt(v.Mode.Reason))
 	case w.Nothing >= floodLeast && w.Nothing > w.Transitions: // before what is lost of the others: a reader cannot keep up with both
-		f.Summary = fmt.Sprintf("the runtime floods its event stream: %s of unknown containers, or too fast to be read, in %s", count(w.Nothing, "event"), going(w.Lasted))
+		f.Summary = fmt.Sprintf("the runtime floods its event stream: in %s %s %s", going(w.Lasted), count(w.Nothing, "event"), unusable(k))
 		if amiss(w.MissedBySource) {
 			f.Summary += fmt.Sprintf("; %s of %s were lost in it", thousands(w.MissedBySource), count(told, "change"))
 		}
@@ -107,6 +107,14 @@ func eventDrift(v *view) []Finding {
 	return []Finding{f}
 }
 
+// unusable says of which events most are of which nobody can make anything.
+func unusable(k *engine.SourceState) string {
+	if k.Lost > k.Unknown {
+		return "came faster than they can be read"
+	}
+	return "were of containers that no list has"
+}
+
 // mostLost is the severity of what the stream did not tell: critical where the kubelet goes by
 // the stream, relists seldom, and half of all changes are not told.
 func (v *view) mostLost(used bool, missed, of uint64) Severity {
@@ -140,8 +148,8 @@ func (v *view) driftEvidence(f *Finding, k *engine.SourceState, broken []engine.
 	for i := range v.Drift {
 		d := v.Drift[i]
 		w := v.window(d.Source)
-		text := fmt.Sprintf("%v, in %s: of %s that relists saw it sent %s, and %s that no relist saw; %s twice, %s late",
-			d.Source, going(w.Lasted), count(w.Both+w.MissedBySource, "change"), thousands(w.Both), thousands(w.MissedByRelist), thousands(w.Duplicates), thousands(w.Late))
+		text := fmt.Sprintf("in %s the stream %v told %s of the %s that relists saw, and %s that none saw; it told %s twice, and %s late",
+			going(w.Lasted), d.Source, thousands(w.Both), count(w.Both+w.MissedBySource, "change"), thousands(w.MissedByRelist), thousands(w.Duplicates), thousands(w.Late))
 		if d.Both > 0 {
 			text += "; " + leads(d.LeadP50, d.LeadP99)
 		}
@@ -178,7 +186,10 @@ func leads(half, most time.Duration) string {
 }
 
 func (v *view) driftSteps() []Step {
-	steps := []Step{v.logStep("what the runtime says of its event stream")}
+	steps := []Step{
+		{Text: "a line if the gate is on; none: off, as by default", Command: `(ps -wweo args=; cat /var/lib/kubelet/config.yaml) 2>/dev/null | grep -o 'EventedPLEG[=: ]*true'`},
+		v.logStep("what the runtime says of its event stream"),
+	}
 	if v.isCRIO() {
 		steps = append(steps, Step{Text: "whether it sends events at all", Command: "crio config 2>/dev/null | grep enable_pod_events"})
 	} else {
@@ -186,7 +197,7 @@ func (v *view) driftSteps() []Step {
 	}
 	return append(steps,
 		Step{Text: "how far stream and relist agree, and what each period costs", Command: "plegtop bench --periods 1s,5s --sources none,cri --for 30s"},
-		inWords("leave the kubelet's gate EventedPLEG off, or turn it off, while this warning lasts"),
+		inWords("if the kubelet's gate EventedPLEG is on, turn it off while this warning lasts; else nothing"),
 	)
 }
 

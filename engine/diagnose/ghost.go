@@ -238,7 +238,7 @@ func (v *view) hasConmon(id string) bool {
 
 // missing says what the looks do not find, and since when.
 func (v *view) missing(g ghost) string {
-	text := fmt.Sprintf("no process on the node has the id of %s in its cgroup: %s", called(g.ObjectRef), g.ID)
+	text := fmt.Sprintf("no process on the node has the id of %s in its cgroup: %s", called(g.ObjectRef), pleg.ShortID(g.ID))
 	if since, missed := v.Memory.Missed[g.ID]; missed {
 		text += ", since " + v.clock(since)
 	}

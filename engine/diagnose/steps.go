@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // flavours returns what the runtime may be: several where they cannot be told apart. Its own
@@ -132,16 +134,25 @@ func (v *view) notEnough(cut Step) (all []Step) {
 	return all
 }
 
-// crictl returns a crictl command line with its arguments quoted, and with the
-// endpoint wherever crictl would not find it by itself.
+// crictl returns a crictl command line with its arguments quoted, ids as short as crictl prints and
+// takes them, and with the endpoint wherever crictl would not find it by itself.
 func (v *view) crictl(verb string, args ...string) string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if wholeID.MatchString(arg) {
+			args[i] = pleg.ShortID(arg)
+		}
+	}
 	if v.elsewhere() {
 		return command("crictl -r "+quote(v.endpoint)+" "+verb, args)
 	}
 	return command("crictl "+verb, args)
 }
 
-// ctr is crictl for containerd's own client, which goes by no CRI.
+// wholeID is an id as all runtimes make them: 32 bytes by chance.
+var wholeID = regexp.MustCompile("^[0-9a-f]{64}$")
+
+// ctr is crictl for containerd's own client, which goes by no CRI and takes whole ids alone.
 func (v *view) ctr(verb string, args ...string) string {
 	if v.elsewhere() {
 		return command("ctr -a "+quote(socket(v.endpoint))+" -n k8s.io "+verb, args)

@@ -179,3 +179,17 @@ func TestNetworkStateIsSaid(t *testing.T) {
 		t.Errorf("%+v, want evidence %q", got, want)
 	}
 }
+
+// A command has ids as short as crictl prints them, so that it fits beside what it is for.
+func TestShortIDs(t *testing.T) {
+	id := strings.Repeat("0123456789abcdef", 4)
+	v := newView(healthy(1).input())
+	for want, args := range map[string][]string{"logs --tail=50 0123456789abc": {"logs", "--tail=50", id}, "inspect " + id[1:]: {"inspect", id[1:]}} {
+		if got := v.crictl(args[0], args[1:]...); !strings.HasSuffix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := v.ctr("tasks kill", id); !strings.HasSuffix(got, id) {
+		t.Errorf("%q: ctr takes whole ids alone", got)
+	}
+}

@@ -89,7 +89,7 @@ func (h *Header) who() []text.Span {
 		text.Say(b.Dim, theme.When(h.v.Past == "", s.At.Local().Format("15:04 MST"), "")), // headlines name times; so does the badge of the past
 		text.Say(b.Text, h.runtime()),
 		text.Say(b.Text, "emulates kubelet "+s.Release.String()),
-		text.Say(b.Dim, "relists every "+say.Period(s.Period)+", "+say.Cost(s)),
+		text.Say(b.Dim, "plegtop relists every "+say.Period(s.Period)+": "+say.Cost(s)),
 		text.Say(b.Dim, from.Endpoint),
 	}
 }

@@ -11,7 +11,7 @@ import (
 // Cost says what plegtop asks of the runtime, in figures that stay the same
 // while nothing happens.
 func Cost(s *engine.Snapshot) string {
-	return Plural(int(s.Cost.CallsPerSecond+0.5), "call") + "/s " + text.Bytes(Coarse(uint64(s.Cost.BytesPerSecond))) + "/s"
+	return Plural(int(s.Cost.CallsPerSecond+0.5), "call") + "/s, " + text.Bytes(Coarse(uint64(s.Cost.BytesPerSecond))) + "/s"
 }
 
 // Period writes the time between two relists: 5m, not 5m0s.
