@@ -88,7 +88,7 @@ func (v *view) networkSteps(first ...Step) []Step {
 	}
 	return append(first,
 		Step{Text: "how the pod does that sets up the network", Command: v.crictl("pods", "--namespace="+pod.Namespace, "--name=^"+pod.Name+"$")},
-		Step{Text: "restarts what sets up the network of pods, if it is at fault; pods that run keep theirs", Command: deletePod(pod.PodRef), Risky: true},
+		Step{Text: "only if its log names a fault: restarts what sets up the network; pods that run keep theirs", Command: deletePod(pod.PodRef), Risky: true},
 		v.restart("if its pod runs and it is not enough: reads the configuration again; "+restartRisk),
 	)
 }
