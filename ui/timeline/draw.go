@@ -27,23 +27,41 @@ func (t *timeline) Draw(l *text.Line, y int, focused bool) {
 	}
 }
 
+// A sign is one of which lanes are made, and what it says.
+type sign struct {
+	look       theme.Style
+	sign, word string
+}
+
 // signs draws what the lanes are made of, as many of the signs as there is room for in w cells.
 func (t *timeline) signs(l *text.Line, w int) {
 	th := t.View.Theme
 	kept := l.Keep(l.Left() - w)
-	for _, of := range [...]struct {
-		look theme.Style
-		sign string
-		word string
-	}{{th.Good, th.Symbols.Run, "running "}, {th.Dim, th.Symbols.Ended, "exited "}, {th.Warn, th.Symbols.Lag, "seen late "}, {th.Warn, th.Symbols.Blind, "blind "}} {
+	put(l, th, sign{th.Good, th.Symbols.Run, "running "}, sign{th.Dim, th.Symbols.Ended, "exited "}, sign{th.Warn, th.Symbols.Lag, "seen late "}, sign{th.Warn, th.Symbols.Blind, "blind "})
+	l.End()
+	l.Release(kept)
+}
+
+// marks draws at the end of a line what stands in lanes where something happened, if there is room
+// for all of it.
+func (t *timeline) marks(l *text.Line) {
+	const wide = len("  x created x started x done x failed x removed ")
+	if l.Left() < wide {
+		return
+	}
+	th := t.View.Theme
+	l.Space(l.Left() - wide + 2)
+	put(l, th, sign{th.Dim, th.Symbols.Created, "created "}, sign{th.Good, th.Symbols.Running, "started "}, sign{th.Dim, th.Symbols.Exited, "done "}, sign{th.Bad, th.Symbols.Bad, "failed "}, sign{th.Dim, th.Symbols.Gone, "removed "})
+}
+
+func put(l *text.Line, th *theme.Theme, all ...sign) {
+	for _, of := range all {
 		if l.Left() >= len(of.word)+2 {
 			l.Sign(of.look, of.sign)
 			l.Space(1)
 			l.Put(th.Dim, of.word)
 		}
 	}
-	l.End()
-	l.Release(kept)
 }
 
 // Legend returns the symbols of the lanes, each with what it means.
@@ -135,6 +153,7 @@ func (t *timeline) under(l *text.Line) {
 		text.Say(th.Strong, when), text.Say(th.Text, state(c)), t.event(c),
 		text.Say(th.Dim, r.pod.Pod.String()), text.Say(th.Dim, r.name),
 	)
+	t.marks(l)
 }
 
 // state says in what state the container of a cell was, and what was known of it.

@@ -404,7 +404,7 @@ func TestFrameTakesNoMemory(t *testing.T) {
 // TestSignsAreOnTheScreen holds that what the lanes are made of is said beside them, as far as
 // there is room.
 func TestSignsAreOnTheScreen(t *testing.T) {
-	for w, want := range map[int]string{118: "━ running ┈ exited ░ seen late ╱ blind", 78: "━ running ┈ exited"} {
+	for want, w := range map[string]int{"━ running ┈ exited ░ seen late ╱ blind": 118, "◌ created ● started ○ done ✖ failed − removed": 118, "━ running ┈ exited": 78} {
 		s := panetest.NewStage(New(pane.Settings{}), panetest.View(panetest.Healthy()), w, 20)
 		if !strings.Contains(s.Text(), want) {
 			t.Errorf("in %d cells %q is not said:\n%s", w, want, s.Text())
