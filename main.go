@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -60,10 +61,22 @@ const (
 )
 
 func main() {
+	modest()
+	os.Exit(crash.Status(run(os.Args[1:])))
+}
+
+// cores is how many processor cores work for plegtop at once: more bring it nothing, and a node has
+// other work. Without a limit Go's collector takes each idle core of a big node, again and again.
+const cores = 2
+
+// modest keeps small what plegtop takes of a node, as far as the environment does not say how much.
+func modest() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // half the garbage of a big node's lists, for a tenth more work
 	}
-	os.Exit(crash.Status(run(os.Args[1:])))
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(min(cores, runtime.GOMAXPROCS(0)))
+	}
 }
 
 // run returns the exit status.
