@@ -87,7 +87,7 @@ func (w *written) state() (int, string) {
 func TestBubbleTeaDrawsByOurClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := new(written)
-		s := &session{sized: true, ending: true} // no time to end in
+		s := &session{told: &tea.WindowSizeMsg{}, ending: true} // no time to end in
 		p := tea.NewProgram(guarded{&counting{session: s}, s}, tea.WithInput(nil), tea.WithOutput(w), tea.WithFilter(s.filter),
 			tea.WithEnvironment([]string{"TERM=xterm", "TERM_PROGRAM=Apple_Terminal"}), tea.WithWindowSize(20, 2), tea.WithoutSignalHandler())
 		s.program, s.frames = p, newFrames(func() { p.Send(settledMsg{}) })

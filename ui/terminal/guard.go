@@ -97,7 +97,7 @@ func (m guarded) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 func (m guarded) View() tea.View {
 	defer m.session.busy.Store(false)
-	if m.session.sized {
+	if m.session.told != nil {
 		m.session.frames.want()
 	}
 	return m.Model.View()

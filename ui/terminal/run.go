@@ -91,6 +91,8 @@ const (
 	lastTime = 150 * time.Millisecond
 	// busyLimit is how long a model may be busy before a ^c ends it.
 	busyLimit = 400 * time.Millisecond
+	// sizeTime is how long Bubble Tea has to tell the model of another size of the terminal.
+	sizeTime = 100 * time.Millisecond
 	// holdTime is what Hold may take: a person waits for the shell meanwhile.
 	holdTime = time.Second
 )
@@ -162,10 +164,10 @@ type session struct {
 	input    *input
 	program  program
 	frames   *frames
-	sized    bool            // the model knows the terminal's size, so that what it shows can be drawn; of the program's goroutine
-	before   *term.State     // the terminal's modes before the program
-	cancel   func()          // ends the program
-	canceled <-chan struct{} // closed by that
+	told     *tea.WindowSizeMsg // the terminal's size as the model knows it, of the program's goroutine; nil while it knows none, and cannot draw
+	before   *term.State        // the terminal's modes before the program
+	cancel   func()             // ends the program
+	canceled <-chan struct{}    // closed by that
 	signals  signals
 	began    time.Time
 
@@ -225,8 +227,7 @@ func (s *session) watch(done <-chan struct{}) {
 				go s.program.Send(tea.SuspendMsg{})
 			}
 		case <-s.signals.size:
-			// Bubble Tea hears of it only some time after it has asked for the first size.
-			go s.program.Send(tea.RequestWindowSize())
+			time.AfterFunc(sizeTime, func() { s.program.Send(resizedMsg{}) })
 		case sig := <-s.signals.dump:
 			s.dump(sig.(syscall.Signal))
 		case <-s.Guard.failed():

@@ -51,6 +51,10 @@ func (g *signals) release() { signal.Stop(g.cont) }
 // can catch, and goes on: the shell has had the terminal in between.
 type continuedMsg struct{}
 
+// resizedMsg says that the terminal has had another size for a moment. Bubble Tea listens for that
+// only some time after it has read the first size, and so does not always say it.
+type resizedMsg struct{}
+
 // filter sees every message before the model does.
 func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	switch msg := msg.(type) {
@@ -74,20 +78,30 @@ func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 			return nil
 		}
 	case tea.WindowSizeMsg:
-		s.sized = true
-		return s.present(msg)
+		s.told = s.size(msg)
+		return *s.told
+	case resizedMsg:
+		if s.told == nil { // the first is on its way
+			return nil
+		}
+		if now := s.size(*s.told); *now != *s.told {
+			s.told = now
+			return *now
+		}
+		return nil
 	case settledMsg:
 		return nil
 	}
 	return msg
 }
 
-// present returns the terminal's size as it is now: msg may have waited, while another size came.
-func (s *session) present(msg tea.WindowSizeMsg) tea.WindowSizeMsg {
+// size returns the terminal's size as it is now, since a message may have waited while another size
+// came; known where it cannot be read.
+func (s *session) size(known tea.WindowSizeMsg) *tea.WindowSizeMsg {
 	if w, h, err := term.GetSize(s.Out.Fd()); err == nil {
-		return tea.WindowSizeMsg{Width: w, Height: h}
+		known = tea.WindowSizeMsg{Width: w, Height: h}
 	}
-	return msg
+	return &known
 }
 
 // quitting starts the time that the process has to end. Unlike end it lets
