@@ -70,8 +70,8 @@ func eventDrift(v *view) []Finding {
 	switch {
 	case fellBack:
 		f.Summary = fmt.Sprintf("%v has fallen back to %v for good: %s", v.Mode.Asked, v.Mode.Mode, excerpt(v.Mode.Reason))
-	case w.Nothing >= floodLeast && w.Nothing > w.Transitions: // before what is lost of the others: a reader cannot keep up with both
-		f.Summary = fmt.Sprintf("the runtime floods its event stream: in %s %s %s", going(w.Lasted), count(w.Nothing, "event"), unusable(k))
+	case w.Unknown+w.Lost >= floodLeast && w.Unknown+w.Lost > w.Transitions: // before what is lost of the others: a reader cannot keep up with both
+		f.Summary = fmt.Sprintf("the runtime floods its event stream: %s in %s", unusable(w), going(w.Lasted))
 		if amiss(w.MissedBySource) {
 			f.Summary += fmt.Sprintf("; %s of %s were lost in it", thousands(w.MissedBySource), count(told, "change"))
 		}
@@ -107,12 +107,16 @@ func eventDrift(v *view) []Finding {
 	return []Finding{f}
 }
 
-// unusable says of which events most are of which nobody can make anything.
-func unusable(k *engine.SourceState) string {
-	if k.Lost > k.Unknown {
-		return "came faster than they can be read"
+// unusable counts the events that nobody could make anything of, by why.
+func unusable(w ledger.Window) string {
+	var all []string
+	if w.Lost > 0 {
+		all = append(all, count(w.Lost, "event")+" too fast to be read")
 	}
-	return "were of containers that no list has"
+	if w.Unknown > 0 {
+		all = append(all, count(w.Unknown, "event")+" of unknown containers")
+	}
+	return join(all)
 }
 
 // mostLost is the severity of what the stream did not tell: critical where the kubelet goes by

@@ -73,12 +73,12 @@ func TestEventDrift(t *testing.T) {
 		{"broken twice", drifts(ledger.Drift{Both: 50}, broke(2, time.Minute)), ""},
 		{"broken again and again", drifts(ledger.Drift{Both: 50}, broke(4, 20*time.Second)), "warning the runtime's event stream broke 4 times in 1m20s: Unavailable: closed"},
 		{"broken long ago", drifts(ledger.Drift{Both: 50}, broke(4, 11*time.Minute)), ""},
-		{"a flood of nothing", drifts(ledger.Drift{Both: 50}, func(n *node) { n.DriftLately[0].Nothing = 60_000 }), "warning the runtime floods its event stream: in 1m0s 60,000 events were of containers that no list has"},
-		{"a flood that changes are lost in", drifts(ledger.Drift{Both: 50, MissedBySource: 30}, func(n *node) { n.DriftLately[0].Nothing = 60_000 }), "warning the runtime floods its event stream: in 1m0s 60,000 events were of containers that no list has; 30 of 80 changes were lost in it"},
+		{"a flood of nothing", drifts(ledger.Drift{Both: 50}, func(n *node) { n.DriftLately[0].Unknown = 60_000 }), "warning the runtime floods its event stream: 60,000 events of unknown containers in 1m0s"},
+		{"a flood that changes are lost in", drifts(ledger.Drift{Both: 50, MissedBySource: 30}, func(n *node) { n.DriftLately[0].Unknown = 60_000 }), "warning the runtime floods its event stream: 60,000 events of unknown containers in 1m0s; 30 of 80 changes were lost in it"},
 		{"a flood that nobody can read", drifts(ledger.Drift{Both: 50}, func(n *node) {
-			n.DriftLately[0].Nothing, n.Sources[0].Lost, n.Sources[0].Unknown = 60_000, 40_000, 20_000
-		}), "warning the runtime floods its event stream: in 1m0s 60,000 events came faster than they can be read"},
-		{"the same, in evented mode", drifts(ledger.Drift{Both: 10, MissedBySource: 30}, func(n *node) { n.DriftLately[0].Nothing = 60_000 }, evented), "critical the runtime floods"},
+			n.DriftLately[0].Lost, n.DriftLately[0].Unknown = 40_000, 20_000
+		}), "warning the runtime floods its event stream: 40,000 events too fast to be read, 20,000 events of unknown containers in 1m0s"},
+		{"the same, in evented mode", drifts(ledger.Drift{Both: 10, MissedBySource: 30}, func(n *node) { n.DriftLately[0].Unknown = 60_000 }, evented), "critical the runtime floods"},
 		{"a clock an hour ahead", drifts(ledger.Drift{Both: 50}, badClock), "info the times of the runtime's events make no sense: an hour ahead"},
 		{"the same, in evented mode", drifts(ledger.Drift{Both: 50}, badClock, evented), "warning the times"},
 		{"fallen back", drifts(ledger.Drift{}, func(n *node) {

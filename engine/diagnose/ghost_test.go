@@ -116,14 +116,16 @@ func TestGhostIsNamed(t *testing.T) {
 	in.Evidence = looked(n)
 	delete(in.Evidence.Processes.Containers, "container-1-0")
 	v := newView(in)
-	got := ghostRunning(v)
-	if len(got) != 1 || got[0].Next[0].Command != "grep -s container-1-0 /proc/[0-9]*/cgroup" {
-		t.Fatalf("%+v, want a grep of the cgroups first", got)
-	}
 	v.Memory.Missed = map[string]time.Time{"container-1-0": now.Add(-time.Minute)}
-	missing := v.missing(ghost{Object: evidence.Object{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "ns", Name: "p"}, Container: "app", ID: "container-1-0"}}})
-	if want := "no process on the node has the id of ns/p/app in its cgroup: container-1-0, since " + v.clock(now.Add(-time.Minute)); missing != want {
-		t.Errorf("%q, want %q", missing, want)
+	got := ghostRunning(v)
+	if len(got) != 1 {
+		t.Fatalf("%+v, want one ghost", got)
+	}
+	if want := "no process on the node has the id of ns-1/pod-00001/app in its cgroup: container-1-0, since " + v.clock(now.Add(-time.Minute)); got[0].Evidence[0] != want {
+		t.Errorf("%q, want %q", got[0].Evidence[0], want)
+	}
+	if want := "grep -s container-1-0 /proc/[0-9]*/cgroup"; got[0].Next[0].Command != want {
+		t.Errorf("the first check is %q, want %q", got[0].Next[0].Command, want)
 	}
 }
 

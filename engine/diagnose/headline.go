@@ -94,7 +94,7 @@ func (v *view) worstPart(held []Finding) Headline {
 // it is: what stands comes before its cause.
 func (v *view) standing(h Headline) string {
 	switch {
-	case h.Word == notReadyWord, h.Word == "UNHEALTHY":
+	case h.Word == notReadyWord:
 		return ""
 	case v.standsNotReady():
 		return "NotReady since " + v.clock(v.Node.Since) + ": "

@@ -76,8 +76,10 @@ const steadyFor = 15 * time.Second
 type steady struct {
 	Headline
 	since time.Time
-	past  string    // the last word that said that something is wrong
-	until time.Time // when it was last shown
+	first string    // the first word of the trouble that is, or was last
+	from  time.Time // when that was shown
+	past  string    // the last word of it
+	until time.Time // when that was last shown
 }
 
 // headline returns what is to be shown where h is what holds now, and relists failed until a
@@ -91,23 +93,29 @@ func (s *steady) headline(h Headline, at, failed time.Time) Headline {
 	}
 	if h.Word != s.Word {
 		s.since = at
+		if isTrouble(h.Word) && !isTrouble(s.Word) {
+			s.first, s.from = h.Word, at
+		}
 	}
 	s.Headline = h
 	return s.recovered(h, at, failed)
 }
 
+// isTrouble reports whether a word tells of trouble: one call that was late is no news.
+func isTrouble(word string) bool { return rankOf(word) >= rankOf("SLOW") }
+
 // recovered has the headline of a node that stays Ready say for a minute what was wrong until
 // when: whoever looks then comes because of it. A relist that failed by itself made no word.
 func (s *steady) recovered(h Headline, at, failed time.Time) Headline {
-	before, until := "was "+s.past, s.until
+	before, until := s.trouble(at), s.until
 	if at.Sub(until) > answers.FlakyFor {
-		before, until = "relists failed", failed
+		before, until = "relists failed until ", failed
 	}
 	switch {
-	case rankOf(h.Word) >= rankOf("SLOW"): // one call that was late is no news
+	case isTrouble(h.Word):
 		s.past, s.until = h.Word, at
 	case (h.Sound() || h.Word == degradedWord) && at.Sub(until) <= answers.FlakyFor:
-		said := before + " until " + clock(until, at) + "; "
+		said := before + clock(until, at) + "; "
 		if rest, ready := strings.CutPrefix(h.Text, staysReady); ready {
 			h.Text = staysReady + said + rest
 		} else {
@@ -115,4 +123,14 @@ func (s *steady) recovered(h Headline, at, failed time.Time) Headline {
 		}
 	}
 	return h
+}
+
+// trouble says how the last trouble began and ended, all but its end: the word that it ended with
+// need not be the one that it began with.
+func (s *steady) trouble(now time.Time) string {
+	words := s.past + " "
+	if s.first != s.past {
+		words = s.first + ", then " + s.past + ", "
+	}
+	return "was " + words + clock(s.from, now) + " to "
 }

@@ -101,7 +101,7 @@ func TestWordIsSteady(t *testing.T) {
 		at = at.Add(step.after)
 		got := s.headline(step.is, at, time.Time{})
 		if got.Word == step.is.Word && s.past != "" { // which says so
-			got.Text = strings.Replace(got.Text, "was "+s.past+" until "+clock(s.until, at)+"; ", "", 1)
+			got.Text = strings.Replace(got.Text, s.trouble(at)+clock(s.until, at)+"; ", "", 1)
 		}
 		if got.Word != step.want || got.Word == step.is.Word && got != step.is || got.Word != step.is.Word && !strings.HasPrefix(got.Text, "until a moment ago; now "+step.is.Word+": ") {
 			t.Errorf("step %d: %+v, want %s", i, got, step.want)
@@ -114,30 +114,33 @@ func TestWordIsSteady(t *testing.T) {
 func TestReadySaysWhatWas(t *testing.T) {
 	well, warned := Headline{Word: healthyWord, Text: "12 pods"}, Headline{Word: degradedWord, Severity: Warning, Text: staysReady + "1 warning"}
 	for name, tt := range map[string]struct {
-		was   string
+		was   []string
 		after time.Duration
 		fails bool
 		now   Headline
 		want  string
 	}{
-		"slow":            {"SLOW", 20 * time.Second, false, well, "was SLOW until 09:26:53; 12 pods"},
-		"long ago":        {"SLOW", 2 * time.Minute, false, well, "12 pods"},
-		"one late call":   {"SLOW?", 20 * time.Second, false, well, "12 pods"},
-		"said once":       {"RUNTIME DOWN", 20 * time.Second, true, well, "was RUNTIME DOWN until 09:26:53; 12 pods"},
-		"a relist":        {healthyWord, 20 * time.Second, true, well, "relists failed until 09:26:53; 12 pods"},
-		"one long ago":    {healthyWord, 2 * time.Minute, true, well, "12 pods"},
-		"a warning":       {"RUNTIME DOWN", 20 * time.Second, true, warned, staysReady + "was RUNTIME DOWN until 09:26:53; 1 warning"},
-		"a relist and so": {healthyWord, 20 * time.Second, true, warned, staysReady + "relists failed until 09:26:53; 1 warning"},
-		"worse":           {"AT RISK", 20 * time.Second, true, Headline{Word: "LISTS HANG", Severity: Critical, Text: "x"}, "x"},
+		"slow":            {[]string{"SLOW", "SLOW"}, 20 * time.Second, false, well, "was SLOW 09:26:43 to 09:26:53; 12 pods"},
+		"long ago":        {[]string{"SLOW", "SLOW"}, 2 * time.Minute, false, well, "12 pods"},
+		"one late call":   {[]string{"SLOW?", "SLOW?"}, 20 * time.Second, false, well, "12 pods"},
+		"said once":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, well, "was RUNTIME DOWN 09:26:43 to 09:26:53; 12 pods"},
+		"a relist":        {[]string{healthyWord, healthyWord}, 20 * time.Second, true, well, "relists failed until 09:26:53; 12 pods"},
+		"one long ago":    {[]string{healthyWord, healthyWord}, 2 * time.Minute, true, well, "12 pods"},
+		"a warning":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, warned, staysReady + "was RUNTIME DOWN 09:26:43 to 09:26:53; 1 warning"},
+		"a relist and so": {[]string{healthyWord, healthyWord}, 20 * time.Second, true, warned, staysReady + "relists failed until 09:26:53; 1 warning"},
+		"then worse":      {[]string{"LISTS HANG", notReadyWord}, 20 * time.Second, false, well, "was LISTS HANG, then NOT READY, 09:26:43 to 09:26:53; 12 pods"},
+		"worse":           {[]string{"AT RISK", "AT RISK"}, 20 * time.Second, true, Headline{Word: "LISTS HANG", Severity: Critical, Text: "x"}, "x"},
 	} {
 		var s steady
 		var failed time.Time
 		if tt.fails {
 			failed = now
 		}
-		s.headline(Headline{Word: tt.was, Severity: Critical}, now, failed)
+		for i, at := range []time.Time{now.Add(-10 * time.Second), now} {
+			s.headline(Headline{Word: tt.was[i], Severity: Critical}, at, failed)
+		}
 		got := s.headline(tt.now, now.Add(tt.after), failed)
-		if want := strings.ReplaceAll(tt.want, "09:26:53", clock(now, now)); got.Text != want {
+		if want := strings.NewReplacer("09:26:43", clock(now.Add(-10*time.Second), now), "09:26:53", clock(now, now)).Replace(tt.want); got.Text != want {
 			t.Errorf("%s: %q, want %q", name, got.Text, want)
 		}
 	}

@@ -40,7 +40,7 @@ const (
 // runtimeNotReady tells that the runtime itself says it is not ready: the sync
 // loop of the kubelet then stands still.
 func runtimeNotReady(v *view) []Finding {
-	return notReady(v, RuntimeNotReady, runtimeReady, []string{"the kubelet's sync loop skips every pod meanwhile"}, func(v *view) []Step {
+	return notReady(v, RuntimeNotReady, runtimeReady, "the kubelet's sync loop skips every pod meanwhile", func(v *view) []Step {
 		return v.runtimeSteps(v.logStep("what the runtime logged when it became so"), v.conditions())
 	})
 }
@@ -48,10 +48,13 @@ func runtimeNotReady(v *view) []Finding {
 // networkNotReady tells that the runtime says its network is not ready: the node
 // is not ready for it, though pods on the host's network go on.
 func networkNotReady(v *view) []Finding {
-	says := []string{"pods get no new sandbox unless they are on the host's network", v.networkState()}
-	return notReady(v, NetworkNotReady, networkReady, says, func(v *view) []Step {
+	found := notReady(v, NetworkNotReady, networkReady, "pods get no new sandbox unless they are on the host's network", func(v *view) []Step {
 		return v.networkSteps(append(v.networkLogs(), v.networkLook(), v.conditions())...)
 	})
+	for i := range found {
+		found[i].say(v.networkState())
+	}
+	return found
 }
 
 // conditions shows what the runtime says of itself.
@@ -61,7 +64,7 @@ func (v *view) conditions() Step {
 
 // notReady looks for a condition that is false or, which the kubelet takes for
 // the same, not there.
-func notReady(v *view, id ID, condition string, says []string, next func(*view) []Step) []Finding {
+func notReady(v *view, id ID, condition, effect string, next func(*view) []Step) []Finding {
 	c, lacks := v.lacks(condition)
 	if !lacks {
 		return nil
@@ -89,7 +92,7 @@ func notReady(v *view, id ID, condition string, says []string, next func(*view) 
 	if e := v.StatusErr; e != nil {
 		f.say(fmt.Sprintf("as of the last answer; Status fails since %s: %v", v.clock(e.First), e.Err))
 	}
-	f.say(says...)
+	f.say(effect)
 	return []Finding{f}
 }
 

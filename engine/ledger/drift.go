@@ -25,8 +25,8 @@ type Drift struct {
 // A Window is what has come together lately; its leads are those of the whole run.
 type Window struct {
 	Drift
-	Nothing uint64 // events that nobody could make anything of: of ids that no relist had, or that came too fast
-	Lasted  time.Duration
+	Unknown, Lost uint64 // events that nobody could make anything of: of ids that no relist had, and that came too fast
+	Lasted        time.Duration
 }
 
 // A verdict is what became of a transition between one source and the relist.
@@ -162,7 +162,7 @@ func (l *Ledger) Window(by Source, now time.Time) Window {
 	w.Lasted = now.Sub(l.samples[0].at)
 	for _, n := range []struct{ now, then *uint64 }{
 		{&w.Transitions, &was.Transitions}, {&w.Both, &was.Both}, {&w.MissedByRelist, &was.MissedByRelist}, {&w.MissedBySource, &was.MissedBySource},
-		{&w.Duplicates, &was.Duplicates}, {&w.Late, &was.Late}, {&w.Nothing, &was.Nothing},
+		{&w.Duplicates, &was.Duplicates}, {&w.Late, &was.Late}, {&w.Unknown, &was.Unknown}, {&w.Lost, &was.Lost},
 	} {
 		*n.now -= min(*n.now, *n.then)
 	}
@@ -171,5 +171,5 @@ func (l *Ledger) Window(by Source, now time.Time) Window {
 
 // sum returns what has come together of a source since the start.
 func (l *Ledger) sum(by Source) Window {
-	return Window{Drift: l.Drift(by), Nothing: l.drift[by].unknown + l.drift[by].lost}
+	return Window{Drift: l.Drift(by), Unknown: l.drift[by].unknown, Lost: l.drift[by].lost}
 }

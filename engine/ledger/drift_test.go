@@ -19,7 +19,7 @@ func TestWindow(t *testing.T) {
 		most = max(most, len(l.samples))
 		w := l.Window(FromCRI, after(s))
 		lately := s >= 60 && s <= 60+int(driftWindow/time.Second)
-		if (w.MissedBySource == 50 && w.Nothing == 7) != lately && (s < 60 || s > 75+int(driftWindow/time.Second)) {
+		if (w.MissedBySource == 50 && w.Lost == 7) != lately && (s < 60 || s > 75+int(driftWindow/time.Second)) {
 			t.Fatalf("after %ds: %+v", s, w)
 		}
 		if want := min(time.Duration(s)*time.Second, driftWindow); w.Lasted < want || w.Lasted > want+driftStep || w.Both > uint64(w.Lasted/time.Second) || w.Source != FromCRI {
@@ -29,7 +29,7 @@ func TestWindow(t *testing.T) {
 	if most > int(driftWindow/driftStep)+2 {
 		t.Errorf("%d samples", most)
 	}
-	if w := l.Window(FromPidfd, after(900)); w.Transitions != 0 || w.Nothing != 0 {
+	if w := l.Window(FromPidfd, after(900)); w.Transitions != 0 || w.Unknown != 0 || w.Lost != 0 {
 		t.Errorf("another source: %+v", w)
 	}
 }

@@ -33,7 +33,7 @@ type sign struct {
 	sign, word string
 }
 
-// signs draws what the lanes are made of, as many of the signs as there is room for in w cells.
+// signs draws what the lanes are made of, in w cells.
 func (t *timeline) signs(l *text.Line, w int) {
 	th := t.View.Theme
 	kept := l.Keep(l.Left() - w)
@@ -45,15 +45,19 @@ func (t *timeline) signs(l *text.Line, w int) {
 // marks draws at the end of a line what stands in lanes where something happened, if there is room
 // for all of it.
 func (t *timeline) marks(l *text.Line) {
-	const wide = len("  x created x started x done x failed x removed ")
-	if l.Left() < wide {
-		return
-	}
 	th := t.View.Theme
-	l.Space(l.Left() - wide + 2)
-	put(l, th, sign{th.Dim, th.Symbols.Created, "created "}, sign{th.Good, th.Symbols.Running, "started "}, sign{th.Dim, th.Symbols.Exited, "done "}, sign{th.Bad, th.Symbols.Bad, "failed "}, sign{th.Dim, th.Symbols.Gone, "removed "})
+	all := [...]sign{{th.Dim, th.Symbols.Created, "created "}, {th.Good, th.Symbols.Running, "started "}, {th.Dim, th.Symbols.Exited, "done "}, {th.Bad, th.Symbols.Bad, "failed "}, {th.Dim, th.Symbols.Gone, "removed "}}
+	room := l.Left()
+	for _, of := range all {
+		room -= len(of.word) + 2
+	}
+	if room >= 2 { // a gap after what stands there
+		l.Space(room)
+		put(l, th, all[:]...)
+	}
 }
 
+// put draws as many of the signs as there is room for.
 func put(l *text.Line, th *theme.Theme, all ...sign) {
 	for _, of := range all {
 		if l.Left() >= len(of.word)+2 {
