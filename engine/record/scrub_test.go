@@ -49,6 +49,24 @@ func TestSecretsAreTakenAway(t *testing.T) {
 	}
 }
 
+// Whatever has a secret is looked at more closely.
+func FuzzSuspect(f *testing.F) {
+	for _, text := range []string{"x --Password 'hunter2 is it' y", "GET /v1?api_key=hunter2&x=1", `{"Access-Key": "hunter2"}`, "BASIC hunter2hunter2", "ftp://u@host", "paſſword=1", "no such thing"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if replaced := secretsReplaced(text); replaced != text && !suspect(text) {
+			t.Errorf("%q would be %q, and is not looked at", text, replaced)
+		}
+	})
+}
+
+func BenchmarkWithoutSecrets(b *testing.B) {
+	for b.Loop() {
+		withoutSecrets(`an error occurred when try to find container "0123456789abcdef0123456789abcdef0123456789abcdef": not found`)
+	}
+}
+
 // filled fills all that a value has but names: each text with one, each list with an element.
 func filled(v reflect.Value, text string) {
 	switch v.Kind() {
