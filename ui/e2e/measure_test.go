@@ -46,7 +46,8 @@ func BenchmarkScreen(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad measures the same beside a busy runtime in another process, this one.
+// BenchmarkLoad measures the same beside a busy runtime in another process, this one; and what
+// the calls of the relists take by themselves, by grpc and the generated code.
 func BenchmarkLoad(b *testing.B) {
 	for _, l := range []struct {
 		scenario      string
@@ -67,9 +68,18 @@ func BenchmarkLoad(b *testing.B) {
 				defer close(over)
 				change(server, pods, l.changes, ended)
 			}()
-			for b.Loop() {
-				press(b, measure(b, 200, 50, "", "-r", server.Endpoint()))
+			if l.scenario == "empty" && l.pods == 1000 { // whose lists are not too big for a client
+				b.Run("calls-alone", func(b *testing.B) {
+					for b.Loop() {
+						bareRelists(b, server.Endpoint())
+					}
+				})
 			}
+			b.Run("plegtop", func(b *testing.B) {
+				for b.Loop() {
+					press(b, measure(b, 200, 50, "", "-r", server.Endpoint()))
+				}
+			})
 			close(ended)
 			<-over
 		})
