@@ -104,9 +104,9 @@ func (h *Header) point(d *widget.Doc) {
 
 // compose puts the lines together, the most urgent first where there are few.
 func (h *Header) compose(r Room) {
-	h.lines = append(h.lines[:0], h.identity, h.first)
-	for _, s := range h.rest {
-		h.lines = append(h.lines, func(l *text.Line) { l.Space(2); l.Put(h.pen.Text, s) })
+	h.lines = append(h.lines[:0], h.identity, func(l *text.Line) { h.part(l, len(h.rest) == 0, h.lead...) })
+	for i, s := range h.rest {
+		h.lines = append(h.lines, func(l *text.Line) { h.part(l, i == len(h.rest)-1, text.Say(h.pen.Text, "  "+s)) })
 	}
 	for i := range h.answer.Len() {
 		h.lines = append(h.lines, func(l *text.Line) { h.drawAnswer(l, i) })

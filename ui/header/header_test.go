@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
@@ -67,6 +69,30 @@ func TestHeadline(t *testing.T) {
 		}
 		if said := fmt.Sprint(h.Alerts()); tt.name == "paused" && strings.Contains(said, "pleg was last seen") {
 			t.Errorf("a verdict while nobody looks: %s", said)
+		}
+	}
+}
+
+// TestSinceEndsTheHeadline holds that since when it is so stands at the end of the headline, in one
+// line or in several, unless it would be a line of its own, and takes nothing from what is said.
+func TestSinceEndsTheHeadline(t *testing.T) {
+	v := view(panetest.Hung(), panetest.Findings()...)
+	v.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "likely blocked by default/nfs-client-99ln52z7ng-bj4ld/client (pid 4479, D in nfs4_proc_getattr)"}
+	v.Answer.Severity, v.Answer.Since = diagnose.Critical, panetest.Ago(time.Minute)
+	ends := " since " + v.Answer.Since.Local().Format(time.TimeOnly)
+	for w, want := range map[int][]string{
+		140: {"✖ LISTS HANG  " + v.Headline.Text + strings.Repeat(" ", 14) + ends},
+		115: {"✖ LISTS HANG  " + v.Headline.Text},
+		100: {"✖ LISTS HANG  likely blocked by default/nfs-client-99ln52z7ng-bj4ld/client (pid 4479, D", "in nfs4_proc_getattr)" + strings.Repeat(" ", 60) + ends},
+		90:  {"✖ LISTS HANG  likely blocked by default/nfs-client-99ln52z7ng-bj4ld/client (pid 4479, D", "in nfs4_proc_getattr)"},
+	} {
+		h := observed(v, Room{Width: w, Lines: 5})
+		var got []string
+		for i := range 1 + len(h.rest) {
+			got = append(got, row(h, 1+i, w))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d cells (-want +got):\n%s", w, diff)
 		}
 	}
 }

@@ -23,18 +23,28 @@ func (h *Header) headline(w, lines int) {
 	if w < sinceWidth || strings.Contains(of.Text, h.since) { // which says so itself
 		h.since = ""
 	}
-	room, ellipsis := max(w-2-width(h.lead, 2)-width([]text.Span{{Text: h.since}}, 2), 1), h.pen.Symbols.Ellipsis
-	said := text.Clean(text.Clip(h.said(room), (lines+1)*w))
+	ends := text.Width(h.since)
+	room, ellipsis := max(w-2-width(h.lead, 2), 1), h.pen.Symbols.Ellipsis
+	said := text.Clean(text.Clip(h.said(max(room-ends-2, 1)), (lines+1)*w))
 	switch {
-	case text.Width(said) <= room:
+	case text.Width(said) <= room-ends-min(ends, 2):
 	case lines == 0 || of.Sound():
-		said = fit(said, room, ellipsis)
-	default: // the first line has less room: what stands there takes the place of text while lines are broken
+		said = fit(said, max(room-ends-min(ends, 2), 1), ellipsis)
+	default: // what stands before and after it takes the place of text while lines are broken
 		inner := w - 4
-		gap := strings.Repeat("x", max(inner-room-1, 0)) + " "
-		all := text.Few(gap+said, inner, lines+1, ellipsis)
-		said, h.rest = strings.TrimPrefix(all[0], gap), all[1:]
-		if said == strings.TrimSpace(gap) {
+		before, after := strings.Repeat("x", max(inner-room-1, 0))+" ", strings.Repeat("x", ends)
+		all := text.Few(before+said+" "+after, inner, lines+1, ellipsis)
+		end := len(all) - 1
+		switch rest, whole := strings.CutSuffix(all[end], after); {
+		case !whole:
+			h.since = ""
+		case rest == "": // a line of its own is more than it is worth
+			h.since, all = "", all[:end]
+		default:
+			all[end] = strings.TrimSuffix(rest, " ")
+		}
+		said, h.rest = strings.TrimPrefix(all[0], before), all[1:]
+		if said == strings.TrimSpace(before) {
 			said = ""
 		}
 	}
@@ -52,10 +62,14 @@ func since(v *pane.View) string {
 	return ""
 }
 
-// first draws the first line of the headline.
-func (h *Header) first(l *text.Line) {
+// part draws a line of the headline, and at the end of the last one since when it is so.
+func (h *Header) part(l *text.Line, last bool, of ...text.Span) {
+	if !last {
+		l.Spans(of...)
+		return
+	}
 	kept := l.Keep(text.Width(h.since))
-	l.Spans(h.lead...)
+	l.Spans(of...)
 	l.End()
 	l.Release(kept)
 	l.Put(h.pen.Dim, h.since)
