@@ -138,9 +138,9 @@ func TestChain(t *testing.T) {
 				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill -9 9000\n" +
 				"kernel [nfs4_do_setattr] D in nfs4_do_setattr: its kernel stack\n" +
 				"server [10.0.0.9:/vol] server 10.0.0.9:/vol: its system call is on that mount\n" +
-				"mount [0:57] /data: mounted from there\n",
-			"relist -> ListContainers -> status lock of ns-1/pod-00001/app -> shim 1007 -> runc update (10m) -> D in nfs4_do_setattr, server 10.0.0.9:/vol -> /data",
-			" -> runc update (10m) -> D in nfs4_do_setattr, server 10.0.0.9:/vol -> /data"},
+				"mount [0:57] mount /data: mounted from there\n",
+			"relist -> ListContainers -> status lock of ns-1/pod-00001/app -> shim 1007 -> runc update (10m) -> D in nfs4_do_setattr, server 10.0.0.9:/vol -> mount /data",
+			" -> runc update (10m) -> D in nfs4_do_setattr, server 10.0.0.9:/vol -> mount /data"},
 		{"the holder is only likely", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).locks(func() evidence.Lock {
 			l := statusLock("UpdateContainerResources", "ttrpc Task.Update")
 			l.Likely = true
@@ -319,7 +319,7 @@ func TestChainOfAnHelper(t *testing.T) {
 			p.Mount = evidence.Mount{Point: "/var/lib/containerd", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
 		}),
 			"warning process-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001/app\n" + strings.ReplaceAll(deletes, "kill ", "kill -9 ") +
-				"kernel [io_schedule] D in io_schedule: its wchan\nmount [8:17] /var/lib/containerd: its system call is on that mount\ndevice [8:17] /dev/sdb1: the mount is on it\n"},
+				"kernel [io_schedule] D in io_schedule: its wchan\nmount [8:17] mount /var/lib/containerd: its system call is on that mount\ndevice [8:17] /dev/sdb1: the mount is on it\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found, head := tt.sick.diagnose()

@@ -57,7 +57,7 @@ func clockStep(v *view) []Finding {
 		return nil
 	}
 	sayFirst(&f, ahead, aheadTold, "object", func(o aheadObject) string {
-		return fmt.Sprintf("%s (%s): %s ahead", o.ObjectRef.Path(), o.ID, span(o.by))
+		return fmt.Sprintf("%s (%s): %s ahead", o.ObjectRef.Path(), pleg.ShortID(o.ID), span(o.by))
 	})
 	f.Next = []Step{
 		{Text: "whether the clock is synchronised, and by what", Command: "timedatectl status"},

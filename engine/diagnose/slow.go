@@ -166,8 +166,13 @@ func (v *view) fullRelist() string {
 	if each == 0 || objects == 0 {
 		return ""
 	}
-	return fmt.Sprintf("a relist that inspects every pod takes about %s: %s x %s, one after the other; the threshold is %s",
-		span(each*time.Duration(objects)), count(objects, "object"), span(each), span(v.Threshold))
+	all := each * time.Duration(objects)
+	makes := "PLEG stays healthy below "
+	if all >= v.Threshold {
+		makes = "PLEG becomes unhealthy at "
+	}
+	return fmt.Sprintf("a relist that inspects every pod takes about %s: %s x %s, one after the other; %s%s",
+		span(all), count(objects, "object"), span(each), makes, span(v.Threshold))
 }
 
 // usage says what the runtime's own processes take.

@@ -142,6 +142,7 @@ func storeFailing(v *view) (findings []Finding) {
 	for _, s := range v.stores() {
 		f := Finding{ID: StoreFailing, Severity: Critical, Group: s.what}
 		line, fails := v.failed(s)
+		over := ""
 		switch {
 		case s.Broken:
 			f.Summary = fmt.Sprintf("%s cannot be reached: %s: %s", s.what, s.Path, s.Missing)
@@ -152,7 +153,7 @@ func storeFailing(v *view) (findings []Finding) {
 				f.Severity = Warning
 			}
 			f.Summary = fmt.Sprintf("the kernel could not %s the disk of %s: %s on %s: %s", line.Failed, s.what, s.Path, s.Mount.Source, cut(line.Text))
-			f.say(fmt.Sprintf("this is over when the kernel has not said so for %s", going(failedFresh)))
+			over = storeOver()
 		case s.Errors > 0 && s.ErrorAge < errorFresh:
 			f.Severity = Warning
 			f.Summary = fmt.Sprintf("the file system of %s has errors: %s, the last %s ago", s.what, count(s.Errors, "error"), going(s.ErrorAge))
@@ -163,6 +164,7 @@ func storeFailing(v *view) (findings []Finding) {
 		if s.Errors > 0 && s.ReadOnly != "" {
 			f.say(fmt.Sprintf("ext4 has counted %s since it was checked, the last %s ago", count(s.Errors, "error"), going(s.ErrorAge)))
 		}
+		f.say(over)
 		f.Next = s.mending(fails)
 		findings = append(findings, f)
 	}
@@ -296,4 +298,9 @@ func (v *view) refusedFor(reasons ...string) string {
 		}
 	}
 	return ""
+}
+
+// storeOver says when a finding ends that goes by what the kernel says.
+func storeOver() string {
+	return fmt.Sprintf("this finding ends %s after the kernel's last such line, which does not mean that the disk is well", going(failedFresh))
 }

@@ -112,9 +112,9 @@ func TestPaths(t *testing.T) {
 		{"and what that has called", facts(3).list().status(1).helper(9, 1, "update").helper(10, 1, "mount", func(p *evidence.Process) { p.Parent, p.Command = 9, "mount" }), "helper 9",
 			"relist > ListContainers > status lock of pay/api-1/app > pay/api-1/app > shim 101 > runc update (1m) > mount (1m)"},
 		{"which waits for a server", facts(3).list().status(1).helper(9, 1, "update", onNFS), "helper 9",
-			"relist > ListContainers > status lock of pay/api-1/app > pay/api-1/app > shim 101 > runc update (1m) > D in nfs4_proc_getattr > server 10.0.0.9:/vol > /data"},
+			"relist > ListContainers > status lock of pay/api-1/app > pay/api-1/app > shim 101 > runc update (1m) > D in nfs4_proc_getattr > server 10.0.0.9:/vol > mount /data"},
 		{"a process of the container is only likely", process(facts(3).status(1), 1, onNFS), "container c1",
-			"ContainerStatus of pay/api-1/app > pay/api-1/app > pid 201 (app)? > D in nfs4_proc_getattr? > server 10.0.0.9:/vol? > /data?"},
+			"ContainerStatus of pay/api-1/app > pay/api-1/app > pid 201 (app)? > D in nfs4_proc_getattr? > server 10.0.0.9:/vol? > mount /data?"},
 		{"the only late helper, of a list alone", facts(3).list().helper(9, 1, "update"), "call ListContainers", "relist > ListContainers > runc update (1m)?"},
 		{"two late helpers tell nothing of a list alone", facts(3).list().helper(9, 1, "update").helper(10, 2, "kill"), "call ListContainers", "relist > ListContainers"},
 		{"a pod whose list alone hangs", func() Facts {

@@ -84,7 +84,7 @@ func storeOf(r *evidence.Report) evidence.Mount {
 }
 
 func (b *builder) toFileSystem(kernel int, m evidence.Mount, proof string) {
-	mount := b.node(Node{Key: cmp.Or(m.Device, m.Point), Kind: Mount, ID: m.Device, Name: m.Point, mount: m})
+	mount := b.node(Node{Key: cmp.Or(m.Device, m.Point), Kind: Mount, ID: m.Device, Name: "mount " + m.Point, mount: m})
 	if m.Served() && !strings.HasPrefix(m.Type, "fuse") {
 		server := b.node(Node{Key: m.Source, Kind: Server, ID: m.Source, Name: "server " + m.Source, mount: m})
 		b.edge(kernel, server, proof)

@@ -19,7 +19,7 @@ func objectsToUnserved(b *builder) {
 		}
 		for _, m := range b.Deep.Unserved {
 			if strings.Contains(m.Point, "/pods/"+string(h.Object.Pod.UID)+"/") {
-				b.edge(object, b.node(Node{Key: cmp.Or(m.Device, m.Point), Kind: Mount, ID: m.Device, Name: m.Point, mount: m}), "")
+				b.edge(object, b.node(Node{Key: cmp.Or(m.Device, m.Point), Kind: Mount, ID: m.Device, Name: "mount " + m.Point, mount: m}), "")
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func TestAnObjectLikelyWaitsForWhatNobodyServes(t *testing.T) {
 		deep *evidence.Deep
 		want string
 	}{
-		{"its pod's", facts(2).status(0), volume("uid-0"), call + " > /var/lib/kubelet/pods/uid-0/volumes/v?"},
+		{"its pod's", facts(2).status(0), volume("uid-0"), call + " > mount /var/lib/kubelet/pods/uid-0/volumes/v?"},
 		{"another pod's", facts(2).status(0), volume("uid-1"), call},
 		{"a helper is known", facts(2).status(0).helper(9, 0, "update"), volume("uid-0"), call + " > shim 100 > runc update (1m)"},
 	} {
