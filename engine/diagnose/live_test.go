@@ -509,6 +509,12 @@ func TestTroubledInnocent(t *testing.T) {
 		}
 	}
 	pod := healthy(1).pod(0).PodRef
+	both := Subject{ObjectRef: pleg.ObjectRef{Pod: pod}}
+	if got, want := accused([]Finding{
+		{ID: NoAddress, Severity: Warning, Members: []Subject{both}}, {ID: CrashLoop, Severity: Warning, Subject: both}, {ID: GhostRunning, Severity: Critical, Subject: both},
+	})[pod.UID], (Trouble{Critical, GhostRunning, "no process, no IP, crash loop"}); got != want {
+		t.Errorf("accused by three: %v, want %v", got, want)
+	}
 	if got := accused([]Finding{{ID: GhostRunning, Severity: Info, Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pod}}}}); len(got) > 0 {
 		t.Errorf("accused: %v", got)
 	}

@@ -3,6 +3,8 @@ package diagnose
 import (
 	"cmp"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -24,8 +26,8 @@ const (
 // A Trouble is what is wrong with a pod. The zero value says that nothing is.
 type Trouble struct {
 	Severity Severity
-	By       ID     // of the finding that says so; empty if the pod itself shows it
-	Text     string // in a few words, none of them from the runtime
+	By       ID     // of the finding that says so, the worst of several; empty if the pod itself shows it
+	Text     string // in a few words, none of them from the runtime; of several findings, the worst first, separated by commas
 }
 
 // State returns the state of the pod in one word, where only the finding knows it; else
@@ -54,14 +56,40 @@ func (v *view) troubled(findings []Finding) map[pleg.UID]Trouble {
 	return all
 }
 
-// accused returns what findings say of pods, by UID, the worst of each. What is only
+// troubleGap stands between the words of two findings.
+const troubleGap = ", "
+
+func (t Trouble) words() []string { return strings.Split(t.Text, troubleGap) }
+
+// BesideExit returns what of Text is not about how a container ended: where that has words of its
+// own they say more.
+func (t Trouble) BesideExit() string {
+	return strings.Join(slices.DeleteFunc(t.words(), func(word string) bool {
+		return word == shownTroubles[crashing].Text || word == shownTroubles[badExit].Text
+	}), troubleGap)
+}
+
+// accused returns what findings say of pods, by UID, the worst of each first. What is only
 // worth knowing is no problem, and a pod without a UID is left out. It is never nil.
 func accused(findings []Finding) map[pleg.UID]Trouble {
 	all := make(map[pleg.UID]Trouble)
-	for _, f := range findings {
-		for _, s := range append([]Subject{f.Subject}, f.Members...) {
-			if k := kindOf(f.ID); k.pod != "" && s.Pod.UID != "" && f.Severity > all[s.Pod.UID].Severity {
-				all[s.Pod.UID] = Trouble{f.Severity, f.ID, k.pod}
+	for _, severity := range []Severity{Critical, Warning} {
+		for _, f := range findings {
+			word := kindOf(f.ID).pod
+			if word == "" || f.Severity != severity {
+				continue
+			}
+			for _, s := range append([]Subject{f.Subject}, f.Members...) {
+				if s.Pod.UID == "" {
+					continue
+				}
+				t, known := all[s.Pod.UID]
+				if !known {
+					t = Trouble{severity, f.ID, word}
+				} else if !slices.Contains(t.words(), word) {
+					t.Text += troubleGap + word
+				}
+				all[s.Pod.UID] = t
 			}
 		}
 	}

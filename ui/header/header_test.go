@@ -273,12 +273,12 @@ func TestBadgesOfEventSources(t *testing.T) {
 	}{
 		{nil, engine.ModeState{}, "endpoint"},
 		{[]engine.StreamState{engine.StreamOff, engine.StreamOff}, engine.ModeState{}, "endpoint"},
-		{[]engine.StreamState{engine.StreamOpening}, engine.ModeState{}, "endpoint  EVENTS"},
-		{[]engine.StreamState{engine.StreamConnected, engine.StreamOff}, engine.ModeState{}, "endpoint  EVENTS"},
-		{[]engine.StreamState{engine.StreamConnected, engine.StreamLost}, engine.ModeState{}, "endpoint  ▲ EVENTS"},
-		{[]engine.StreamState{engine.StreamRefused}, engine.ModeState{}, "endpoint  ▲ EVENTS"},
-		{[]engine.StreamState{engine.StreamConnected}, engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}, "endpoint  EVENTS   EVENTED"},
-		{[]engine.StreamState{engine.StreamFellBack}, engine.ModeState{Asked: pleg.Evented}, "endpoint  ▲ EVENTS   ▲ FELL BACK"},
+		{[]engine.StreamState{engine.StreamOpening}, engine.ModeState{}, "endpoint  EVENTS cri"},
+		{[]engine.StreamState{engine.StreamConnected, engine.StreamOff}, engine.ModeState{}, "endpoint  EVENTS cri"},
+		{[]engine.StreamState{engine.StreamConnected, engine.StreamLost}, engine.ModeState{}, "endpoint  ▲ EVENTS cri,cgroup"},
+		{[]engine.StreamState{engine.StreamRefused}, engine.ModeState{}, "endpoint  ▲ EVENTS cri"},
+		{[]engine.StreamState{engine.StreamConnected}, engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}, "endpoint  EVENTS cri   EVENTED"},
+		{[]engine.StreamState{engine.StreamFellBack}, engine.ModeState{Asked: pleg.Evented}, "endpoint  ▲ EVENTS cri   ▲ FELL BACK"},
 	} {
 		s := panetest.Healthy()
 		s.Mode = tt.mode

@@ -58,21 +58,24 @@ func (h *Header) badges() (all []text.Span) {
 	return all
 }
 
-// streams is the badge of event sources that are wanted, with a mark while one of them is
+// streams is the badge of the event sources that are wanted, with a mark while one of them is
 // not what it should be.
 func (h *Header) streams() text.Span {
-	on, mark, st := false, "", h.pen.BadgeFrozen
+	var wanted []string
+	mark, st := "", h.pen.BadgeFrozen
 	for i := range h.v.Sources {
-		state := h.v.Sources[i].State
-		if amiss(state) {
+		s := &h.v.Sources[i]
+		if amiss(s.State) {
 			mark, st = h.pen.Symbols.Warn+" ", h.pen.BadgePaused
 		}
-		on = on || state != engine.StreamOff
+		if s.State != engine.StreamOff {
+			wanted = append(wanted, s.Source.String())
+		}
 	}
-	if !on {
+	if wanted == nil {
 		return text.Span{}
 	}
-	return text.Say(st, " "+mark+"EVENTS ")
+	return text.Say(st, " "+mark+"EVENTS "+strings.Join(wanted, ",")+" ")
 }
 
 // amiss reports whether an event source that is wanted is not read.

@@ -35,8 +35,8 @@ func newPod(of *diagnose.Standing) *Pod {
 	return p
 }
 
-// explain returns the text that says most about what is wrong. Of a pod with one
-// container that is not named: it is clear which.
+// explain returns the text that says most about what is wrong: how a container ended, behind what
+// else is found of the pod. Of a pod with one container that is not named: it is clear which.
 func (p *Pod) explain() string {
 	of := func(container, what string) string {
 		return theme.When(container == "" || len(p.Now) < 2, what, container+": "+what)
@@ -64,7 +64,8 @@ func (p *Pod) explain() string {
 			why = st.Message
 		}
 		if why != "" {
-			return of(c.Name, why)
+			beside := p.Trouble.BesideExit()
+			return beside + theme.When(beside == "", "", "; ") + of(c.Name, why)
 		}
 	}
 	return p.Problem

@@ -228,7 +228,8 @@ func TestHangingCallOfAPod(t *testing.T) {
 	}
 }
 
-// A remark names the container where there are several.
+// A remark names the container where there are several, and tells how it ended behind what else is
+// wrong.
 func TestRemark(t *testing.T) {
 	oom := ctr{"x", pleg.Exited, 0, 137, "OOMKilled"}
 	hangs := &call.Flight{Op: call.ContainerStatus, Container: "x", Since: ago(time.Minute)}
@@ -241,18 +242,21 @@ func TestRemark(t *testing.T) {
 		out  *call.Flight
 		want string
 	}{
-		{pod("p", oom), nil, "OOMKilled"},
-		{pod("p", oom, up("y")), nil, "x: OOMKilled"},
-		{pod("p", ctr{"x", pleg.Exited, 0, 1, "Error"}), nil, "words"},
-		{told, nil, "no such file"},
+		{pod("p", oom), nil, "no IP; OOMKilled"},
+		{pod("p", oom, up("y")), nil, "no IP; x: OOMKilled"},
+		{pod("p", ctr{"x", pleg.Exited, 0, 1, "Error"}), nil, "crash loop, no IP"},
+		{told, nil, "no IP; no such file"},
 		{pod("p", oom), hangs, "ContainerStatus hangs"},
 		{pod("p", oom, up("y")), hangs, "x: ContainerStatus hangs"},
 		{fails, nil, "Unavailable: connection refused"},
-		{pod("p", up("x")), nil, "words"},
+		{pod("p", up("x")), nil, "crash loop, no IP"},
 	} {
-		if got := stand(tt.pod, tt.out, diagnose.Trouble{Text: "words"}).Remark; got != tt.want {
+		if got := stand(tt.pod, tt.out, diagnose.Trouble{Text: "crash loop, no IP"}).Remark; got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
+	}
+	if got := stand(pod("p", oom), nil, diagnose.Trouble{Text: "crash loop"}).Remark; got != "OOMKilled" {
+		t.Errorf("%q of a crash loop alone, want OOMKilled", got)
 	}
 }
 
