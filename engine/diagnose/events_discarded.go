@@ -38,7 +38,7 @@ func eventsDiscarded(v *view) []Finding {
 	}
 	f := Finding{
 		ID: EventsDiscarded, Severity: Warning,
-		Summary: fmt.Sprintf("the kubelet lost %s of %s%s, the last %s ago: its event channel was full", count(l.Total, "event"), count(len(l.Pods), "pod"), mostLosers(l.Pods), going(max(v.At.Sub(l.Last), 0))),
+		Summary: fmt.Sprintf("the kubelet likely lost %s of %s%s, the last %s ago: its event channel was full", count(l.Total, "event"), count(len(l.Pods), "pod"), mostLosers(l.Pods), going(max(v.At.Sub(l.Last), 0))),
 	}
 	f.sayLosses(l, v)
 	if len(l.Pods) == 1 && l.Unnamed() == 0 {

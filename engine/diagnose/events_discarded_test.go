@@ -37,11 +37,11 @@ func TestEventsDiscarded(t *testing.T) {
 		{"none", healthy(2).lose(time.Minute, 0).lose(0, 0), ""},
 		{"all before we came", healthy(2).lose(time.Minute, 40).lose(0, 40), ""},
 		{"one pass", checked(2), ""},
-		{"some", healthy(2).lose(time.Minute, 0).lose(30*time.Second, 3, 1, 1, 2).lose(0, 3), "the kubelet lost 3 events of 2 pods, the last 30s ago: its event channel was full"},
-		{"in two updates", healthy(2).lose(time.Minute, 0).lose(30*time.Second, 1, 1).lose(10*time.Second, 2, 2), "the kubelet lost 2 events of 2 pods, the last 10s ago: its event channel was full"},
-		{"mostly of one owner", healthy(2).lose(time.Minute, 0).lose(30*time.Second, 4, 1, 2, 3, 4).lose(0, 4), "the kubelet lost 4 events of 4 pods (most of ns/pod), the last 30s ago: its event channel was full"},
+		{"some", healthy(2).lose(time.Minute, 0).lose(30*time.Second, 3, 1, 1, 2).lose(0, 3), "the kubelet likely lost 3 events of 2 pods, the last 30s ago: its event channel was full"},
+		{"in two updates", healthy(2).lose(time.Minute, 0).lose(30*time.Second, 1, 1).lose(10*time.Second, 2, 2), "the kubelet likely lost 2 events of 2 pods, the last 10s ago: its event channel was full"},
+		{"mostly of one owner", healthy(2).lose(time.Minute, 0).lose(30*time.Second, 4, 1, 2, 3, 4).lose(0, 4), "the kubelet likely lost 4 events of 4 pods (most of ns/pod), the last 30s ago: its event channel was full"},
 		{"long over", healthy(2).lose(20*time.Minute, 0).lose(10*time.Minute, 3, 1, 1, 2).lose(0, 3), ""},
-		{"counted again after a rest", healthy(2).lose(20*time.Minute, 0).lose(10*time.Minute, 3, 1, 1, 2).lose(0, 4, 3), "the kubelet lost 1 event of 1 pod, the last less than 1s ago: its event channel was full"},
+		{"counted again after a rest", healthy(2).lose(20*time.Minute, 0).lose(10*time.Minute, 3, 1, 1, 2).lose(0, 4, 3), "the kubelet likely lost 1 event of 1 pod, the last less than 1s ago: its event channel was full"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

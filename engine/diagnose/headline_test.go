@@ -178,7 +178,7 @@ func TestHeadlineSaysTheOneWarning(t *testing.T) {
 	}
 	n := healthy(2).lose(time.Minute, 0).lose(30*time.Second, 3, 1, 1, 2).lose(0, 3)
 	v = n.view()
-	if got, want := v.headline(n.diagnose()).Text, "node Ready, 1 warning: the kubelet lost 3 events of 2 pods, the last 30s ago: its event channel was full"; got != want {
+	if got, want := v.headline(n.diagnose()).Text, "node Ready, 1 warning: the kubelet likely lost 3 events of 2 pods, the last 30s ago: its event channel was full"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 }
