@@ -274,7 +274,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 		f.say(fmt.Sprintf("started %s ago, listed as running %s ago", going(v.At.Sub(g.started)), going(max(v.Health.ListAge(v.At), 0))))
 	}
 	if g.shimGone {
-		f.say("its shim is gone: none on the node is of sandbox " + g.SandboxID)
+		f.say("its shim is gone: none on the node is of sandbox " + pleg.ShortID(g.SandboxID))
 	}
 	for _, p := range g.zombies {
 		f.say(v.describe("what is left of it", p))

@@ -198,7 +198,7 @@ func (o hungObject) also() string {
 	}
 	var names []string
 	for _, c := range o.containers {
-		names = append(names, fmt.Sprintf("%s (%s)", c.Container, c.ID))
+		names = append(names, fmt.Sprintf("%s (%s)", c.Container, pleg.ShortID(c.ID)))
 	}
 	return "hangs as well: ContainerStatus of " + join(names) + "; they share a shim"
 }

@@ -200,9 +200,9 @@ func (l left) String() string {
 func (v *view) leftFinding(l left) Finding {
 	f := Finding{ID: LeftRunning, Severity: Warning, Summary: l.String(), Subject: l.subject()}
 	for _, c := range l.containers {
-		name := fmt.Sprintf("%s (%s)", cmp.Or(c.Name, "a container"), c.ID)
+		name := fmt.Sprintf("%s (%s)", cmp.Or(c.Name, "a container"), pleg.ShortID(c.ID))
 		if l.sandbox != "" {
-			f.say(fmt.Sprintf("%s is listed as running in sandbox %s, which is %s", name, l.sandbox, l.sandboxIs()))
+			f.say(fmt.Sprintf("%s is listed as running in sandbox %s, which is %s", name, pleg.ShortID(l.sandbox), l.sandboxIs()))
 		} else if p, found := v.worst(c.ID); found {
 			f.say(v.describe(name+" has a process", p))
 		}

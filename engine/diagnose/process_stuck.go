@@ -239,7 +239,7 @@ func (v *view) containersOf(shim pleg.ObjectRef) []string {
 	var lines []string
 	for _, c := range v.containersIn(shim.Pod) {
 		if c.State == pleg.Running && (c.SandboxID == shim.ID || c.SandboxID == "" || c.ID == shim.ID) && len(lines) < stuckMost {
-			lines = append(lines, fmt.Sprintf("%s (%s) is listed as running; its end would not be seen", c.Name, c.ID))
+			lines = append(lines, fmt.Sprintf("%s (%s) is listed as running; its end would not be seen", c.Name, pleg.ShortID(c.ID)))
 		}
 	}
 	return lines

@@ -127,7 +127,7 @@ func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.Conta
 		ID: GhostRunning, Severity: Info,
 		Summary:  fmt.Sprintf("%v has lost its shim: %s ended with exit code %d, %s ago", p.PodRef, count(len(lost), "container"), exitLost, going(v.At.Sub(lost[0].FinishedAt))),
 		Subject:  Subject{ObjectRef: pleg.ObjectRef{ID: sb.ID, Pod: p.PodRef, Sandbox: true}},
-		Evidence: []string{fmt.Sprintf("its shim is gone: none on the node is of sandbox %s, which is not ready", sb.ID)},
+		Evidence: []string{fmt.Sprintf("its shim is gone: none on the node is of sandbox %s, which is not ready", pleg.ShortID(sb.ID))},
 		Next: []Step{
 			{Text: "whether it was killed for want of memory", Command: "dmesg -T | grep -i -e oom -e 'killed process' | tail"},
 			{Text: "what the runtime says of it", Command: v.logs() + " | grep -F -e " + quote(sb.ID)},
@@ -187,7 +187,7 @@ func (v *view) sayLost(f *Finding, lost []pleg.ContainerStatus) {
 				cmp.Or(c.Name, "a container"), c.ID, c.ExitCode, reasonLost, v.clock(c.FinishedAt)))
 			continue
 		}
-		f.say(fmt.Sprintf("%s (%s) ended with exit code %d at %s", cmp.Or(c.Name, "a container"), c.ID, c.ExitCode, v.clock(c.FinishedAt)))
+		f.say(fmt.Sprintf("%s (%s) ended with exit code %d at %s", cmp.Or(c.Name, "a container"), pleg.ShortID(c.ID), c.ExitCode, v.clock(c.FinishedAt)))
 	}
 }
 
@@ -201,7 +201,7 @@ func (v *view) shimUnreachable(p *engine.Pod, sb pleg.Sandbox, shim evidence.Pro
 			{Text: "ends the shim, which serves nobody any more", Command: fmt.Sprintf("kill -9 %d", shim.PID), Risky: true},
 		},
 	}
-	f.say(v.describe("its shim lives", shim), fmt.Sprintf("sandbox %s is not ready", sb.ID))
+	f.say(v.describe("its shim lives", shim), fmt.Sprintf("sandbox %s is not ready", pleg.ShortID(sb.ID)))
 	v.sayLost(&f, lost)
 	return f
 }
