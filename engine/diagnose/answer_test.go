@@ -69,8 +69,8 @@ func TestHeadlineKnowsItsFinding(t *testing.T) {
 		}
 	}
 	var s steady
-	s.headline(Headline{Word: "AT RISK", Severity: Warning, about: PLEGUnhealthy}, now, time.Time{})
-	if h := s.headline(Headline{Word: degradedWord, Severity: Warning}, now.Add(time.Second), time.Time{}); h.about != PLEGUnhealthy {
+	s.headline(Headline{Word: "AT RISK", Severity: Warning, about: PLEGUnhealthy}, nil, now, time.Time{})
+	if h := s.headline(Headline{Word: degradedWord, Severity: Warning}, nil, now.Add(time.Second), time.Time{}); h.about != PLEGUnhealthy {
 		t.Errorf("a word that is kept is about %q", h.about)
 	}
 }

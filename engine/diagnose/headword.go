@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -80,12 +81,13 @@ type steady struct {
 	from  time.Time // when that was shown
 	past  string    // the last word of it
 	until time.Time // when that was last shown
+	by    ID        // of the finding that it was last put down to; empty if it was to none
 }
 
-// headline returns what is to be shown where h is what holds now, and relists failed until a
-// time, if any did. What gets worse, and what is critical, is shown at once, and so is the end of
-// what was more or less than a risk. A word that is kept says that it is over.
-func (s *steady) headline(h Headline, at, failed time.Time) Headline {
+// headline returns what is to be shown where h is what holds now, with these findings, and relists
+// failed until a time, if any did. What gets worse, and what is critical, is shown at once, and so
+// is the end of what was more or less than a risk. A word that is kept says that it is over.
+func (s *steady) headline(h Headline, held []Finding, at, failed time.Time) Headline {
 	calmer := h.Severity == Warning && rankOf(h.Word) < rankOf(s.Word) || h.Sound() && s.Word == "AT RISK"
 	if s.Severity == Warning && calmer && at.Sub(s.since) < steadyFor {
 		h.Word, h.Severity, h.Text, h.about = s.Word, Warning, "until a moment ago; now "+h.Word+": "+h.Text, s.about
@@ -94,10 +96,17 @@ func (s *steady) headline(h Headline, at, failed time.Time) Headline {
 	if h.Word != s.Word {
 		s.since = at
 		if isTrouble(h.Word) && !isTrouble(s.Word) {
-			s.first, s.from = h.Word, at
+			s.first, s.from, s.by = h.Word, at, ""
 		}
 	}
 	s.Headline = h
+	if isTrouble(h.Word) {
+		s.past, s.until = h.Word, at
+		if s.by = cmp.Or(h.about, s.by); len(held) > 0 && held[0].Severity == Critical {
+			s.by = held[0].ID
+		}
+		return h
+	}
 	return s.recovered(h, at, failed)
 }
 
@@ -107,30 +116,35 @@ func isTrouble(word string) bool { return rankOf(word) >= rankOf("SLOW") }
 // recovered has the headline of a node that stays Ready say for a minute what was wrong until
 // when: whoever looks then comes because of it. A relist that failed by itself made no word.
 func (s *steady) recovered(h Headline, at, failed time.Time) Headline {
-	before, until := s.trouble(at), s.until
-	if at.Sub(until) > answers.FlakyFor {
-		before, until = "relists failed until ", failed
+	was := ""
+	switch lately := func(t time.Time) bool { return at.Sub(t) <= answers.FlakyFor }; {
+	case !h.Sound() && h.Word != degradedWord:
+		return h
+	case lately(s.until):
+		was = s.trouble(at)
+	case lately(failed):
+		was = "relists failed until " + clock(failed, at)
+	default:
+		return h
 	}
-	switch {
-	case isTrouble(h.Word):
-		s.past, s.until = h.Word, at
-	case (h.Sound() || h.Word == degradedWord) && at.Sub(until) <= answers.FlakyFor:
-		said := before + clock(until, at) + "; "
-		if rest, ready := strings.CutPrefix(h.Text, staysReady); ready {
-			h.Text = staysReady + said + rest
-		} else {
-			h.Text = said + h.Text
-		}
+	if rest, ready := strings.CutPrefix(h.Text, staysReady); ready {
+		h.Text = staysReady + was + "; " + rest
+	} else {
+		h.Text = was + "; " + h.Text
 	}
 	return h
 }
 
-// trouble says how the last trouble began and ended, all but its end: the word that it ended with
-// need not be the one that it began with.
+// trouble says how the last trouble began and ended: the word that it ended with need not be the
+// one that it began with.
 func (s *steady) trouble(now time.Time) string {
 	words := s.past + " "
 	if s.first != s.past {
 		words = s.first + ", then " + s.past + ", "
 	}
-	return "was " + words + clock(s.from, now) + " to "
+	was := "was " + words + clock(s.from, now) + " to " + clock(s.until, now)
+	if s.by != "" {
+		was += " (" + string(s.by) + ")"
+	}
+	return was
 }

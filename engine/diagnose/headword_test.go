@@ -99,9 +99,9 @@ func TestWordIsSteady(t *testing.T) {
 		{time.Second, well, healthyWord},
 	} {
 		at = at.Add(step.after)
-		got := s.headline(step.is, at, time.Time{})
+		got := s.headline(step.is, nil, at, time.Time{})
 		if got.Word == step.is.Word && s.past != "" { // which says so
-			got.Text = strings.Replace(got.Text, s.trouble(at)+clock(s.until, at)+"; ", "", 1)
+			got.Text = strings.Replace(got.Text, s.trouble(at)+"; ", "", 1)
 		}
 		if got.Word != step.want || got.Word == step.is.Word && got != step.is || got.Word != step.is.Word && !strings.HasPrefix(got.Text, "until a moment ago; now "+step.is.Word+": ") {
 			t.Errorf("step %d: %+v, want %s", i, got, step.want)
@@ -120,15 +120,15 @@ func TestReadySaysWhatWas(t *testing.T) {
 		now   Headline
 		want  string
 	}{
-		"slow":            {[]string{"SLOW", "SLOW"}, 20 * time.Second, false, well, "was SLOW 09:26:43 to 09:26:53; 12 pods"},
+		"slow":            {[]string{"SLOW", "SLOW"}, 20 * time.Second, false, well, "was SLOW 09:26:43 to 09:26:53 (list-hung); 12 pods"},
 		"long ago":        {[]string{"SLOW", "SLOW"}, 2 * time.Minute, false, well, "12 pods"},
 		"one late call":   {[]string{"SLOW?", "SLOW?"}, 20 * time.Second, false, well, "12 pods"},
-		"said once":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, well, "was RUNTIME DOWN 09:26:43 to 09:26:53; 12 pods"},
+		"said once":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, well, "was RUNTIME DOWN 09:26:43 to 09:26:53 (list-hung); 12 pods"},
 		"a relist":        {[]string{healthyWord, healthyWord}, 20 * time.Second, true, well, "relists failed until 09:26:53; 12 pods"},
 		"one long ago":    {[]string{healthyWord, healthyWord}, 2 * time.Minute, true, well, "12 pods"},
-		"a warning":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, warned, staysReady + "was RUNTIME DOWN 09:26:43 to 09:26:53; 1 warning"},
+		"a warning":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, warned, staysReady + "was RUNTIME DOWN 09:26:43 to 09:26:53 (list-hung); 1 warning"},
 		"a relist and so": {[]string{healthyWord, healthyWord}, 20 * time.Second, true, warned, staysReady + "relists failed until 09:26:53; 1 warning"},
-		"then worse":      {[]string{"LISTS HANG", notReadyWord}, 20 * time.Second, false, well, "was LISTS HANG, then NOT READY, 09:26:43 to 09:26:53; 12 pods"},
+		"then worse":      {[]string{"LISTS HANG", notReadyWord}, 20 * time.Second, false, well, "was LISTS HANG, then NOT READY, 09:26:43 to 09:26:53 (list-hung); 12 pods"},
 		"worse":           {[]string{"AT RISK", "AT RISK"}, 20 * time.Second, true, Headline{Word: "LISTS HANG", Severity: Critical, Text: "x"}, "x"},
 	} {
 		var s steady
@@ -137,9 +137,9 @@ func TestReadySaysWhatWas(t *testing.T) {
 			failed = now
 		}
 		for i, at := range []time.Time{now.Add(-10 * time.Second), now} {
-			s.headline(Headline{Word: tt.was[i], Severity: Critical}, at, failed)
+			s.headline(Headline{Word: tt.was[i], Severity: Critical}, [][]Finding{nil, {{ID: ListHung, Severity: Critical}}}[i], at, failed)
 		}
-		got := s.headline(tt.now, now.Add(tt.after), failed)
+		got := s.headline(tt.now, nil, now.Add(tt.after), failed)
 		if want := strings.NewReplacer("09:26:43", clock(now.Add(-10*time.Second), now), "09:26:53", clock(now, now)).Replace(tt.want); got.Text != want {
 			t.Errorf("%s: %q, want %q", name, got.Text, want)
 		}

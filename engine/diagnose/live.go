@@ -60,7 +60,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	turns := l.tracker.track(v, found)
 	held := l.tracker.findings(v)
 	return Update{
-		Update: u, Headline: l.steady.headline(v.headline(held), v.At, v.failedUntil()), Findings: held, Ended: l.tracker.ended(v), Turns: turns, Waits: v.waits,
+		Update: u, Headline: l.steady.headline(v.headline(held), held, v.At, v.failedUntil()), Findings: held, Ended: l.tracker.ended(v), Turns: turns, Waits: v.waits,
 		standings: l.pods.Update(u.Snapshot, v.troubled(held)),
 	}, nil
 }
