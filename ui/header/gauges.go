@@ -170,11 +170,16 @@ func (h *Header) signs(w int) text.Span {
 	return text.Say(h.pen.Dim, said)
 }
 
-// stats is how long nearly all relists take; empty before the first.
+// stats is how long nearly all relists take, or the one that is under way where that takes longer;
+// empty before the first.
 func (h *Header) stats() text.Span {
-	r, b := h.v.Relists, h.pen
-	if r.Count == 0 {
+	s, r, b := h.v.Snapshot, h.v.Relists, h.pen
+	out := s.At.Sub(s.Phase.Began)
+	switch busy := s.Phase.Step == engine.Listing || s.Phase.Step == engine.Inspecting; {
+	case r.Count == 0:
 		return text.Span{}
+	case busy && diagnose.TookLong(out) && out > r.P99:
+		return text.Say(b.Warn, "now "+say.OutFor(out))
 	}
 	return text.Say(theme.When(diagnose.TookLong(r.P99), b.Warn, b.Dim), "p99 "+say.Steady(r.P99))
 }

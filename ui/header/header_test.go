@@ -447,6 +447,21 @@ func TestStripHasALegend(t *testing.T) {
 	}
 }
 
+// TestALongRelistIsNotHiddenByThoseBefore holds that beside the relists stands the one under way
+// where it takes longer than nearly all others: that those were quick says nothing then.
+func TestALongRelistIsNotHiddenByThoseBefore(t *testing.T) {
+	slow, resting := panetest.Hung(), panetest.Healthy()
+	slow.Relists.P99 = time.Minute
+	resting.Phase.Began = panetest.Ago(time.Minute) // the period
+	for want, s := range map[string]*engine.Snapshot{"now 47s": panetest.Hung(), "p99 1m": slow, "p99 88ms": resting} {
+		h := Header{Keys: func(keymap.Action) string { return "" }, Strip: func(l *text.Line, _ *pane.View, w int) { l.Space(w) }}
+		h.Observe(view(s), Room{Width: 160, Lines: 6})
+		if got := row(&h, h.Height()-1, 160); !strings.HasSuffix(got, " "+want) {
+			t.Errorf("%q, want %s at its end", got, want)
+		}
+	}
+}
+
 // TestBadgeOfARecording holds that whoever looks sees that a file is written, or no more.
 func TestBadgeOfARecording(t *testing.T) {
 	for want, is := range map[string]engine.Recording{
