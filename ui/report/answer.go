@@ -63,6 +63,9 @@ func besides(o Form, s diagnose.Step) widget.Row {
 	return widget.Row{}
 }
 
+// besideCut is how many cells stand around a part of a chain that is to be cut, at most.
+const besideCut = len("> likely  < act on the runtime ")
+
 // inline returns the chain of an answer as text of as few lines as it takes. A call
 // says since when it is so; where the chain is to be cut a mark stands behind it.
 func (o Form) inline(a diagnose.Answer, at time.Time) []widget.Row {
@@ -92,10 +95,14 @@ func (o Form) inline(a diagnose.Answer, at time.Time) []widget.Row {
 		if p.Likely {
 			say(t.Warn, "likely")
 		}
-		for word := range strings.FieldsSeq(p.Text + age(p, at)) {
+		said := p.Text + age(p, at)
+		whole := p.Cut != nil && text.Width(said)+besideCut <= o.Width // its mark stands behind it, on no line of its own
+		for word := range strings.FieldsSeq(said) {
 			say(t.Strong, word)
-			add(words)
-			words = nil
+			if !whole {
+				add(words)
+				words = nil
+			}
 		}
 		if p.Cut != nil {
 			say(t.Warn, t.Symbols.Left+" "+theme.When(p.Kind == waits.Goroutine, "act on the runtime", "act here")) // nobody can act on a goroutine
