@@ -152,7 +152,7 @@ type ChainPart struct {
 // ChainParts returns a chain in parts, without a link that the one before it has named, and without
 // the goroutine that answers a call where that only waits for what comes next: "relist",
 // "ListContainers", "status lock of pay/api-7d", "shim 4711", "runc update (10m)", "D in
-// nfs4_do_setattr, server 10.0.0.9:/vol", "/data".
+// nfs4_do_setattr, server 10.0.0.9:/vol", "mount /data".
 func ChainParts(links []Link) []ChainPart {
 	var all []ChainPart
 	for i, l := range links {

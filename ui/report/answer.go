@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -63,9 +64,6 @@ func besides(o Form, s diagnose.Step) widget.Row {
 	return widget.Row{}
 }
 
-// besideCut is how many cells stand around a part of a chain that is to be cut, at most.
-const besideCut = len("> likely  < act on the runtime ")
-
 // inline returns the chain of an answer as text of as few lines as it takes. A call
 // says since when it is so; where the chain is to be cut a mark stands behind it.
 func (o Form) inline(a diagnose.Answer, at time.Time) []widget.Row {
@@ -75,10 +73,7 @@ func (o Form) inline(a diagnose.Answer, at time.Time) []widget.Row {
 	}
 	rows, left := []widget.Row{{Label: "chain"}}, o.Width
 	add := func(all []text.Span) {
-		w := 0
-		for _, s := range all {
-			w += s.Width
-		}
+		w := cells(all)
 		if o.Width > 0 && w > left+1 && left < o.Width { // the gap after the last may be cut
 			rows, left = append(rows, widget.Row{Label: " "}), o.Width
 		}
@@ -87,26 +82,8 @@ func (o Form) inline(a diagnose.Answer, at time.Time) []widget.Row {
 		r.Spans = append(r.Spans, all...)
 	}
 	for i, p := range parts {
-		var words []text.Span
-		say := func(st theme.Style, s string) { words = append(words, text.Say(st, s).In(text.Width(s)+1)) }
-		if i > 0 {
-			say(t.Dim, t.Symbols.Step)
-		}
-		if p.Likely {
-			say(t.Warn, "likely")
-		}
-		said := p.Text + age(p, at)
-		whole := p.Cut != nil && text.Width(said)+besideCut <= o.Width // its mark stands behind it, on no line of its own
-		for word := range strings.FieldsSeq(said) {
-			say(t.Strong, word)
-			if !whole {
-				add(words)
-				words = nil
-			}
-		}
-		if p.Cut != nil {
-			say(t.Warn, t.Symbols.Left+" "+theme.When(p.Kind == waits.Goroutine, "act on the runtime", "act here")) // nobody can act on a goroutine
-			add(words)
+		for _, unit := range o.units(p, i == 0, at) {
+			add(unit)
 		}
 	}
 	if last := parts[len(parts)-1]; last.Kind == waits.Call { // a call that waits for something else, which nobody has found
@@ -116,6 +93,41 @@ func (o Form) inline(a diagnose.Answer, at time.Time) []widget.Row {
 		}
 	}
 	return rows
+}
+
+// units returns a part of a chain in pieces that no line breaks: its words, or, where it is to be
+// cut and a line holds it with its mark, all of it.
+func (o Form) units(p diagnose.ChainPart, first bool, at time.Time) (all [][]text.Span) {
+	t := o.Theme
+	said := func(st theme.Style, s string) text.Span { return text.Say(st, s).In(text.Width(s) + 1) }
+	var lead []text.Span
+	if !first {
+		lead = append(lead, said(t.Dim, t.Symbols.Step))
+	}
+	if p.Likely {
+		lead = append(lead, said(t.Warn, "likely"))
+	}
+	for word := range strings.FieldsSeq(p.Text + age(p, at)) {
+		all = append(all, append(lead, said(t.Strong, word)))
+		lead = nil
+	}
+	if p.Cut == nil {
+		return all
+	}
+	act := theme.When(p.Kind == waits.Goroutine, "act on the runtime", "act here") // nobody can act on a goroutine
+	all = append(all, []text.Span{said(t.Warn, t.Symbols.Left+" "+act)})
+	if whole := slices.Concat(all...); cells(whole) <= o.Width+1 { // the gap after the last may be cut
+		return [][]text.Span{whole}
+	}
+	return all
+}
+
+// cells is how wide spans are in all.
+func cells(all []text.Span) (w int) {
+	for _, s := range all {
+		w += s.Width
+	}
+	return w
 }
 
 // age says for how long a part of a chain has been so, where its text does not say that.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
+	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -88,6 +90,31 @@ func TestGoroutineIsCutAtTheRuntime(t *testing.T) {
 		rows := Form{Theme: &th}.inline(diagnose.Answer{Chain: chain}, time.Time{})
 		if got := told(widget.Section{Rows: rows}); !slices.Contains(got, want) {
 			t.Errorf("%v: chain %q, want %q in it", kind, got, want)
+		}
+	}
+}
+
+// TestMarkStandsWithWhatItMarks holds that where a chain takes several lines, the last link and its
+// mark stand in one, as far as a line holds both.
+func TestMarkStandsWithWhatItMarks(t *testing.T) {
+	th := theme.Default()
+	chain := []diagnose.Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Goroutine, Name: "goroutine 375 waiting for a channel", Proof: "x", Cut: &cut}}
+	last := th.Symbols.Step + " goroutine 375 waiting for a channel " + th.Symbols.Left + " act on the runtime"
+	for width, want := range map[int][]string{
+		80:                    {"relist " + last},
+		text.Width(last):      {"relist", last},
+		text.Width(last) - 20: {"relist " + th.Symbols.Step + " goroutine 375 waiting for a", "channel " + th.Symbols.Left + " act on the runtime"},
+	} {
+		var got []string
+		for _, r := range (Form{Theme: &th, Width: width}).inline(diagnose.Answer{Chain: chain}, time.Time{}) {
+			var line strings.Builder
+			for _, s := range r.Spans {
+				line.WriteString(s.Text + " ")
+			}
+			got = append(got, strings.TrimSpace(line.String()))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d cells (-want +got):\n%s", width, diff)
 		}
 	}
 }
