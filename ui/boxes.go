@@ -64,9 +64,9 @@ func (m *Model) below() []int {
 	return all
 }
 
-// stack puts panes one below the other, as many as have their least. Those that want
-// little get that, up to a third of the room, the first up to half; the first of those that could use all of
-// it gets the rest.
+// stack puts panes one below the other, as many as have their least. Those that want little get
+// that, up to a third of the room, the first up to half, or the findings while the answer comes
+// first; the first of those that could use all of it gets the rest.
 func (m *Model) stack(panes []int, room box) []box {
 	var boxes []box
 	spare := room.h
@@ -81,16 +81,14 @@ func (m *Model) stack(panes []int, room box) []box {
 	if rest < 0 {
 		rest = len(boxes) - 1
 	}
-	for i := range boxes {
+	share := room.h / 2
+	for _, i := range m.turns(boxes) {
 		if b := &boxes[i]; i != rest {
-			share := room.h / 3
-			if i == 0 {
-				share = room.h / 2
-			}
 			more := min(spare, max(0, min(wanted(*b)+1-b.h, share)))
 			b.h += more
 			spare -= more
 		}
+		share = room.h / 3
 	}
 	for i := range boxes {
 		if i == rest {
@@ -100,6 +98,19 @@ func (m *Model) stack(panes []int, room box) []box {
 		room.y += boxes[i].h
 	}
 	return boxes
+}
+
+// turns returns the places of boxes in the order in which they get what they want.
+func (m *Model) turns(boxes []box) []int {
+	var first, then []int
+	for i, b := range boxes {
+		if m.view.Led && m.panes[b.pane].Info().Tells {
+			first = append(first, i)
+		} else {
+			then = append(then, i)
+		}
+	}
+	return append(first, then...)
 }
 
 // find returns the box of pane i; nil if it is not on the screen.
