@@ -116,7 +116,7 @@ func isTrouble(word string) bool { return rankOf(word) >= rankOf("SLOW") }
 // recovered has the headline of a node that stays Ready say for a minute what was wrong until
 // when: whoever looks then comes because of it. A relist that failed by itself made no word.
 func (s *steady) recovered(h Headline, at, failed time.Time) Headline {
-	was := ""
+	var was string
 	switch lately := func(t time.Time) bool { return at.Sub(t) <= answers.FlakyFor }; {
 	case !h.Sound() && h.Word != degradedWord:
 		return h
