@@ -156,10 +156,10 @@ type tab struct {
 	told        []text.Span
 }
 
-// headings returns the tabs of a title: the pane's own, and those of the panes that are not
-// on the screen if it names them.
+// headings returns the tabs of a title, until the next is drawn: the pane's own, and those of the
+// panes that are not on the screen if it names them.
 func (m *Model) headings(b box) (all []tab, own int) {
-	all = make([]tab, 0, len(m.panes))
+	all = m.tabbed[:0]
 	for i, p := range m.panes {
 		if i != b.pane && (!b.tabs || m.layout.find(i) != nil) {
 			continue
@@ -171,6 +171,7 @@ func (m *Model) headings(b box) (all []tab, own int) {
 		}
 		all = append(all, tab{strconv.Itoa(i+1) + " " + info.Name, cmp.Or(info.Short, info.Name[:min(4, len(info.Name))]), told})
 	}
+	m.tabbed = all
 	return all, own
 }
 

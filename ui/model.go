@@ -54,6 +54,7 @@ type Model struct {
 	layers        []pane.Pane // over the panes; the last one has the keys
 	layout        layout
 	given         []place // in which panes and layers were given the view, in their order
+	tabbed        []tab   // the tabs of the title that was drawn last, for the next one
 
 	past     recorded
 	streams  streams
