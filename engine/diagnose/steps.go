@@ -94,7 +94,7 @@ func (v *view) lastResort() Step {
 		step.Text += "; what its calls wait for stays in " + s.From
 	default:
 		step.Command = dumping + v.program() + "; sleep 2; " + step.Command
-		step.Text += "; the signal has it write to a file first what its calls wait for"
+		step.Text += "; before that the runtime writes to a file what its goroutines wait for"
 	}
 	return step
 }
