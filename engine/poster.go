@@ -183,12 +183,12 @@ func (p *poster) next(m *machine, now, changes time.Time, silent bool) (n Postin
 	if changes.IsZero() || m.policy.Once || m.pause.on {
 		return n
 	}
-	at, period := p.nextAt, postPeriod
+	at, period, held := p.nextAt, postPeriod, false
 	switch {
 	case p.ready && m.mute(): // each update waits for that, and nobody tells when it began
 		return Posting{From: changes, To: latest(changes.Add(postPeriod+muteFor), p.heldUntil(m))}
 	case !p.asked.IsZero() && now.Sub(p.asked) >= muteFor:
-		at, period = p.asked.Add(m.config.Timeout), postPeriod+m.config.Timeout
+		at, period, held = p.asked.Add(m.config.Timeout), postPeriod+m.config.Timeout, true
 	case !p.asked.IsZero() || silent:
 		return n // whether Version is answered is seen in a moment
 	case p.spread >= postAnytime && changes.After(now):
@@ -197,7 +197,7 @@ func (p *poster) next(m *machine, now, changes time.Time, silent bool) (n Postin
 	for at.Add(p.spread).Before(changes) {
 		at = at.Add(period)
 	}
-	n = Posting{Ready: !p.ready, From: at.Add(-p.spread), To: at.Add(p.spread)}
+	n = Posting{Ready: !p.ready, Held: held, From: at.Add(-p.spread), To: at.Add(p.spread)}
 	if n.From.Before(changes) {
 		n.From = changes
 	}

@@ -257,6 +257,25 @@ func mutes(f *fakeRuntime) {
 	}
 }
 
+// A posting that is due waits for Version, and says so; one that a quick Version comes before does not.
+func TestPostingIsHeld(t *testing.T) {
+	for _, hangs := range []bool{true, false} {
+		bubble(t, Config{}, onePod, func(b *bench) {
+			b.after(5 * time.Second)
+			going := make(chan struct{})
+			b.fake.script("Status", behaviour{stops: going})
+			if hangs {
+				b.fake.script("Version", behaviour{stops: going})
+			}
+			if n := b.after(25 * time.Second).Node; n.Next.From.IsZero() || n.Next.Ready || n.Next.Held != hangs {
+				b.t.Errorf("Version hangs: %v; next %+v", hangs, n.Next)
+			}
+			b.fake.behave()
+			close(going)
+		})
+	}
+}
+
 // The posting that is foretold for a mute socket holds from the first time on, whatever the
 // time of the kubelet's own updates, each of which waits for its connection first.
 func TestMuteSocket(t *testing.T) {

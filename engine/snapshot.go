@@ -259,5 +259,6 @@ type Node struct {
 // it does. When in its period of 10 s a kubelet posts is not known, so that it is a range.
 type Posting struct {
 	Ready    bool
+	Held     bool      // it is due, and waits for Version, which a kubelet asks for before each and which hangs
 	From, To time.Time // between the two; both zero if none can be foretold
 }

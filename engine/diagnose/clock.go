@@ -12,6 +12,7 @@ type Clock struct {
 	What string        `line:"what"`                // "PLEG unhealthy", "relist ends", or what is posted: "NotReady" or "Ready"; empty if nothing is to come
 	In   time.Duration `line:"inSeconds"`           // as of the snapshot, at the soonest; never negative
 	To   time.Duration `line:"toSeconds,omitempty"` // at the latest; 0 where the moment is known
+	Held bool          `line:"-"`                   // it is due, and waits for Version, which hangs
 }
 
 // soon is how near a change for the worse may be for a node to be called healthy.
@@ -37,10 +38,11 @@ func (v *view) nextClock() Clock {
 		if next.Ready {
 			clock.What = "Ready"
 		}
+		clock.Held = next.Held
 	}
 	if clock.What == "" {
 		if at := v.postedInCheck(); at > 0 {
-			clock = Clock{"NotReady", 0, at}
+			clock = Clock{What: "NotReady", To: at}
 		}
 	}
 	return clock

@@ -88,11 +88,12 @@ func TestChecked(t *testing.T) {
 
 func TestCountdown(t *testing.T) {
 	for want, c := range map[string]diagnose.Clock{
-		"":                             {},
-		"node NotReady in 9s":          {What: "NotReady", In: 9 * time.Second},
-		"node NotReady in 9s to 19s":   {What: "NotReady", In: 9 * time.Second, To: 19 * time.Second},
-		"node NotReady within 4s":      {What: "NotReady", In: -6 * time.Second, To: 4 * time.Second},
-		"node NotReady in 2m3s (PLEG)": {What: "PLEG unhealthy", In: 2*time.Minute + 3*time.Second},
+		"":                           {},
+		"node NotReady in 9s":        {What: "NotReady", In: 9 * time.Second},
+		"node NotReady in 9s to 19s": {What: "NotReady", In: 9 * time.Second, To: 19 * time.Second},
+		"node NotReady in 1m to 1m10s (when Version gives up)": {What: "NotReady", In: time.Minute, To: 70 * time.Second, Held: true},
+		"node NotReady within 4s":                              {What: "NotReady", In: -6 * time.Second, To: 4 * time.Second},
+		"node NotReady in 2m3s (PLEG)":                         {What: "PLEG unhealthy", In: 2*time.Minute + 3*time.Second},
 	} {
 		if got := Countdown(diagnose.Headline{Clock: c}); got != want {
 			t.Errorf("%+v: %q, want %q", c, got, want)

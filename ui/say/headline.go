@@ -32,7 +32,7 @@ func Countdown(h diagnose.Headline) string {
 	if h.Clock.What == "" || h.Node == diagnose.NodeNotReady && (h.Clock.What == "NotReady" || h.Clock.What == "PLEG unhealthy") {
 		return ""
 	}
-	from, to := text.Age(h.Clock.In), text.Age(h.Clock.To)
+	from, to, held := text.Age(h.Clock.In), text.Age(h.Clock.To), theme.When(h.Clock.Held, " (when Version gives up)", "")
 	switch what := h.Clock.What; what {
 	case "PLEG unhealthy":
 		return "node NotReady in " + from + " (PLEG)"
@@ -41,11 +41,11 @@ func Countdown(h diagnose.Headline) string {
 	}
 	switch {
 	case h.Clock.To <= h.Clock.In || from == to:
-		return h.Clock.What + " in " + from
+		return h.Clock.What + " in " + from + held
 	case h.Clock.In <= 0:
-		return h.Clock.What + " within " + to
+		return h.Clock.What + " within " + to + held
 	}
-	return h.Clock.What + " in " + from + " to " + to
+	return h.Clock.What + " in " + from + " to " + to + held
 }
 
 // Clauses joins what a headline says beside its word.
