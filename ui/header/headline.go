@@ -23,20 +23,20 @@ func (h *Header) headline(w, lines int) {
 	if w < sinceWidth || strings.Contains(of.Text, h.since) { // which says so itself
 		h.since = ""
 	}
-	ends := text.Width(h.since)
 	room, ellipsis := max(w-2-width(h.lead, 2), 1), h.pen.Symbols.Ellipsis
-	said := text.Clean(text.Clip(h.said(max(room-ends-2, 1)), (lines+1)*w))
+	whole := max(room-width([]text.Span{{Text: h.since}}, 2), 1) // of a headline of one line
+	said := text.Clean(text.Clip(h.said(whole), (lines+1)*w))
 	switch {
-	case text.Width(said) <= room-ends-min(ends, 2):
+	case text.Width(said) <= whole:
 	case lines == 0 || of.Sound():
-		said = fit(said, max(room-ends-min(ends, 2), 1), ellipsis)
+		said = fit(said, whole, ellipsis)
 	default: // what stands before and after it takes the place of text while lines are broken
 		inner := w - 4
-		before, after := strings.Repeat("x", max(inner-room-1, 0))+" ", strings.Repeat("x", ends)
+		before, after := strings.Repeat("x", max(inner-room-1, 0))+" ", strings.Repeat("x", text.Width(h.since))
 		all := text.Few(before+said+" "+after, inner, lines+1, ellipsis)
 		end := len(all) - 1
-		switch rest, whole := strings.CutSuffix(all[end], after); {
-		case !whole:
+		switch rest, ended := strings.CutSuffix(all[end], after); {
+		case !ended:
 			h.since = ""
 		case rest == "": // a line of its own is more than it is worth
 			h.since, all = "", all[:end]
