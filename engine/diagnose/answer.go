@@ -132,7 +132,7 @@ func (f *Finding) act() Step {
 		}
 	}
 	for _, is := range []func(Step) bool{
-		func(s Step) bool { return s.Risky || s.Ends },
+		Step.acts,
 		func(s Step) bool { return s.Command == "" },
 	} {
 		if i := slices.IndexFunc(f.Next, is); i >= 0 {

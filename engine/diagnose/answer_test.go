@@ -108,7 +108,7 @@ func TestRestartKeepsTheDump(t *testing.T) {
 		from string
 		want string
 	}{
-		"from a debug socket": {healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered(), "/run/containerd/debug.sock", "before that the runtime writes to a file what its goroutines wait for"},
+		"from a debug socket": {healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered(), "/run/containerd/debug.sock", "before that the runtime writes what its goroutines wait for to a file in /tmp or its TMPDIR"},
 		"from a file":         {healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered(), "/tmp/containerd.7.stacks.log", "what its calls wait for stays in /tmp/containerd.7.stacks.log"},
 		"not read":            {healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered(), "", ""},
 		"nothing hangs":       {healthy(3), "/run/containerd/debug.sock", ""},

@@ -50,6 +50,14 @@ type Step struct {
 // concurrent use.
 func (s Step) Looks() bool { return s.Command != "" && !s.Risky && !s.Ends }
 
+// acts reports whether a step ends the trouble, or tries to.
+func (s Step) acts() bool { return s.Risky || s.Ends }
+
+// Same reports whether two steps do the same, whatever each says of it. It is safe for concurrent use.
+func (s Step) Same(other Step) bool {
+	return s.Command == other.Command && (s.Command != "" || s.Text == other.Text)
+}
+
 // String returns the step in one line.
 func (s Step) String() string {
 	out := s.Text

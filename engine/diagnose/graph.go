@@ -228,7 +228,7 @@ func (v *view) endHelper(p evidence.Process) Step {
 	if p.State == evidence.Uninterrupted {
 		return Step{Text: "ends only this helper, if the kernel lets it go; the runtime's call fails then", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true}
 	}
-	return Step{Text: "ends only this helper; the runtime's call fails and releases its lock", Command: fmt.Sprintf("kill %d", p.PID), Risky: true}
+	return Step{Text: "ends only this helper; the runtime's call fails and releases its lock; kill -9 if it stays", Command: fmt.Sprintf("kill %d", p.PID), Risky: true}
 }
 
 // letGoOn returns what lets a process of a container go on that is held from outside.
@@ -280,18 +280,16 @@ func (f Finding) withChain(v *view, nodes ...string) Finding {
 	cut := *f.Chain[i].Cut
 	after := []Step{cut}
 	if f.Chain[i].Kind == waits.Helper && cut.Risky {
-		after = append(after, v.notEnough(cut)...)
+		after = append(after, v.afterHelper(cut)...)
 	}
 	risky := slices.IndexFunc(f.Next, func(s Step) bool { return s.Risky })
 	switch {
-	case cut.Command != "" && slices.ContainsFunc(f.Next, func(s Step) bool { return s.Command == cut.Command }):
+	case slices.ContainsFunc(f.Next, cut.Same):
 		return f
 	case risky < 0:
 		risky = len(f.Next)
 	}
-	after = slices.DeleteFunc(after, func(s Step) bool {
-		return slices.ContainsFunc(f.Next, func(has Step) bool { return has.Command == s.Command && s.Command != "" })
-	})
+	after = slices.DeleteFunc(after, func(s Step) bool { return slices.ContainsFunc(f.Next, s.Same) })
 	f.Next = slices.Insert(slices.Clone(f.Next), risky, after...)
 	return f
 }

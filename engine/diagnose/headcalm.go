@@ -29,7 +29,11 @@ func (v *view) otherWord(held []Finding) Headline {
 	for i := range held {
 		f := &held[i]
 		if h := kindOf(f.ID).warned; h.Word != "" && f.Severity > Info {
-			text := staysReady + cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() }) + also(held, f)
+			text := staysReady
+			if until := kindOf(f.ID).readyUntil; until != "" {
+				text = "node Ready until " + until + ": "
+			}
+			text += cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() }) + also(held, f)
 			return Headline{Word: h.Word, Severity: Warning, Text: text}
 		}
 	}

@@ -205,7 +205,7 @@ func TestHeadlineSaysWhatElseIs(t *testing.T) {
 		"lost; also crash loop of pay/api": {lost, crash, effect},
 		"lost; also 2 other findings":      {lost, crash, address},
 	} {
-		if got := healthy(1).view().otherWord(held); got.Word != "SOCKET LOST" || got.Text != staysReady+want {
+		if got := healthy(1).view().otherWord(held); got.Word != "SOCKET LOST" || got.Text != "node Ready until the kubelet reconnects: "+want {
 			t.Errorf("%+v, want %q", got, want)
 		}
 	}

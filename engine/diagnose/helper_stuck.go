@@ -112,7 +112,7 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 	case f.act() != (Step{}):
 	case v.runs(p.Process):
 		cut := v.endHelper(p.Process)
-		f.Next = append(append(f.Next, cut), v.notEnough(cut)...)
+		f.Next = append(append(f.Next, cut), v.afterHelper(cut)...)
 	case p.owner.Pod.Name != "": // between two tries
 		f.Next = append(f.Next, Step{Text: "ends only this pod; its owner creates it again", Command: deletePod(p.owner.Pod, "--force"), Risky: true})
 	default:

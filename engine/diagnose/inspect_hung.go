@@ -294,7 +294,7 @@ func (v *view) deadline(h *answers.Hang) string {
 
 // objectSteps returns what to do about one object, the runtime's restart last.
 func (v *view) objectSteps(f call.Flight) []Step {
-	steps := []Step{{Text: "check whether crictl hangs too", Command: v.crictl(verbs[f.Op], operand(f.ID)...)}}
+	steps := []Step{{Text: crictlToo, Command: v.crictl(verbs[f.Op], operand(f.ID)...)}}
 	if p, ok := v.worst(f.ID); ok {
 		steps = append(steps, Step{Text: "what its process waits for in the kernel", Command: fmt.Sprintf("cat /proc/%d/stack", p.PID)})
 	} else if f.ID != "" {

@@ -157,7 +157,7 @@ func (v *view) others(not call.Operation) string {
 }
 
 func (v *view) listSteps(op call.Operation) []Step {
-	steps := []Step{{Text: "check whether crictl hangs too", Command: v.crictl(verbs[op])}, v.logStep("what the runtime says meanwhile")}
+	steps := []Step{{Text: crictlToo, Command: v.crictl(verbs[op])}, v.logStep("what the runtime says meanwhile")}
 	if v.deep().Stacks.Total > 0 { // that it hangs in the runtime is known
 		slices.Reverse(steps)
 	}

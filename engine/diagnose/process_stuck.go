@@ -212,7 +212,7 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 		f.say(fmt.Sprintf("%d more of its processes are in such a state", n))
 	}
 	if p.what == waits.MonitorWord(&p.Process) {
-		f.say(v.containersOf(p.owner)...)
+		f.Evidence = append(v.outOfReach(p), f.Evidence...)
 	}
 	f.Next = p.next(v)
 	if len(same) > 1 {
@@ -233,16 +233,24 @@ func (f Finding) waitedFor(v *view, all []stuckProcess) Finding {
 	return f.withChain(v, f.Nodes...)
 }
 
-// containersOf tells which containers a shim looks after: nobody learns of their
-// end while it does nothing.
-func (v *view) containersOf(shim pleg.ObjectRef) []string {
-	var lines []string
-	for _, c := range v.containersIn(shim.Pod) {
-		if c.State == pleg.Running && (c.SandboxID == shim.ID || c.SandboxID == "" || c.ID == shim.ID) && len(lines) < stuckMost {
-			lines = append(lines, fmt.Sprintf("%s (%s) is listed as running; its end would not be seen", c.Name, pleg.ShortID(c.ID)))
+// outOfReach says what becomes of the containers that a shim or a conmon looks after while it does
+// nothing. The runtime asks a shim to stop them and to run something in them; beside a conmon it does
+// so itself.
+func (v *view) outOfReach(p stuckProcess) []string {
+	var names []string
+	for _, c := range v.containersIn(p.owner.Pod) {
+		if c.State == pleg.Running && (c.SandboxID == p.owner.ID || c.SandboxID == "" || c.ID == p.owner.ID) && len(names) < stuckMost {
+			names = append(names, c.Name)
 		}
 	}
-	return lines
+	if len(names) == 0 {
+		return nil
+	}
+	line := fmt.Sprintf("until it goes on nobody sees the end of %s, listed as running", join(names))
+	if p.what == "shim" {
+		line += ", and to stop the pod hangs, as does an exec probe"
+	}
+	return []string{line}
 }
 
 // next returns what can help a process in its state.

@@ -12,15 +12,15 @@ const SocketLost ID = "socket-lost"
 
 var socketLostKind = &kind{
 	id: SocketLost, find: socketLost,
-	needs:    unpaused,
-	warned:   Headline{Word: "SOCKET LOST"},
+	needs:  unpaused,
+	warned: Headline{Word: "SOCKET LOST"}, readyUntil: "the kubelet reconnects",
 	severity: "warning", scenario: "`socket-lost`",
 	when: "calls are answered, and the socket that the runtime's process listens at is no longer at its path: nothing is there, a file, a folder, a socket of nobody, " +
 		"or of a program that does not speak as a runtime. The kubelet is cut off when it next connects. Where no call is answered it is `runtime-down`",
 }
 
 // onlyConnected is what holds of a process whose socket cannot be connected to.
-const onlyConnected = " answers only clients that are connected already"
+const onlyConnected = " answers only open connections"
 
 // socketLost tells that the runtime's socket is lost, while it answers on connections that
 // were made before. It takes an answer of after the look began: what went away with its
@@ -36,7 +36,7 @@ func socketLost(v *view) []Finding {
 		Summary: theProcess(s.Unlinked) + onlyConnected + ": " + v.socketAway(),
 		Next:    v.newSocket(v.socketStep()),
 	}
-	f.say("the kubelet is answered until it reconnects, as after a restart of its own", "endpoint: "+v.endpoint)
+	f.say("a restarted kubelet reconnects: it then reaches no runtime, and the node is NotReady", "endpoint: "+v.endpoint)
 	return []Finding{f}
 }
 

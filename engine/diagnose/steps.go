@@ -76,13 +76,20 @@ func (v *view) runtimeSteps(first ...Step) []Step {
 		first = slices.DeleteFunc(first, func(s Step) bool { return s.Risky || strings.HasPrefix(s.Command, "crictl ") }) // which would hang likewise
 		return append(first, stuckProcess{Process: p}.next(v)...)
 	}
-	return append(first, v.lastResort())
+	last := v.lastResort()
+	if slices.ContainsFunc(first, Step.acts) {
+		last.Text = notEnough + last.Text
+	}
+	return append(first, last)
 }
+
+// notEnough begins what a step is for that comes after another one which acts.
+const notEnough = "if that is not enough: "
 
 // lastResort returns the restart of the runtime. A restart destroys what a bug report needs: where
 // something hangs in the runtime, and no step before has what its calls wait for written, it does so.
 func (v *view) lastResort() Step {
-	step, s := v.restart("the last resort: "+restartRisk), v.deep().Stacks
+	step, s := v.restart(restartRisk), v.deep().Stacks
 	switch v.Scope {
 	case answers.ListHangs, answers.NoStatus, answers.Silent:
 	default:
@@ -94,7 +101,7 @@ func (v *view) lastResort() Step {
 		step.Text += "; what its calls wait for stays in " + s.From
 	default:
 		step.Command = dumping + v.program() + "; sleep 2; " + step.Command
-		step.Text += "; before that the runtime writes to a file what its goroutines wait for"
+		step.Text += "; before that the runtime writes what its goroutines wait for to a file in /tmp or its TMPDIR"
 	}
 	return step
 }
@@ -123,16 +130,20 @@ func (v *view) start() Step {
 // inWords returns a step that no command takes.
 func inWords(text string) Step { return Step{Text: text, Ends: true} }
 
-// notEnough returns what to do where the end of a helper has not set the runtime free.
-func (v *view) notEnough(cut Step) (all []Step) {
+// afterHelper returns what to do where the end of a helper has not set the runtime free.
+func (v *view) afterHelper(cut Step) (all []Step) {
 	if pid, is := strings.CutPrefix(cut.Command, "kill "); is && !strings.HasPrefix(pid, "-") {
 		all = append(all, Step{Text: "if it is still there 10 s later: it ends without tidying up", Command: "kill -9 " + pid, Risky: true})
 	}
 	if _, stuck := v.stuckDaemon(); !stuck {
-		all = append(all, v.restart("if that is not enough: "+restartRisk))
+		all = append(all, v.restart(notEnough+restartRisk))
 	}
 	return all
 }
+
+// crictlToo says how a call by crictl shows that it hangs: crictl gives up by itself, after 2s unless
+// its configuration says longer.
+const crictlToo = "DeadlineExceeded: it hangs for crictl too"
 
 // crictl returns a crictl command line with its arguments quoted, ids as short as crictl prints and
 // takes them, and with the endpoint wherever crictl would not find it by itself.

@@ -184,7 +184,7 @@ func (f *findings) writeCuts(d *widget.Doc, r *row, before text.Span) {
 		switch label := text.Say(t.Dim, held.Label).In(heldWidth); {
 		case held.Command != "":
 			d.Line(before, label, text.Say(t.Key, held.Command))
-		case held.Label != "": // else it says what the command does
+		default:
 			d.Line(before, label, held.Spans[0])
 		}
 	}

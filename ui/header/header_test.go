@@ -359,7 +359,7 @@ func TestWarningSaysWhatEndsIt(t *testing.T) {
 	}{
 		{diagnose.Step{Command: "end it", Text: "it ends", Risky: true}, 7, "check look act end it RISK it ends"},
 		{diagnose.Step{Command: "end it", Text: "it ends", Risky: true}, 4, "check look"},
-		{diagnose.Step{Command: "end it", Text: "it ends", Ends: true}, 7, "check look act end it  # it ends"},
+		{diagnose.Step{Command: "end it", Text: "it ends", Ends: true}, 7, "check look act end it  # it ends RISK none"},
 		{diagnose.Step{Text: "replace the disk", Ends: true}, 7, "check look act replace the disk"},
 	} {
 		v.Answer.Act = tt.act

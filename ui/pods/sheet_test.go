@@ -43,7 +43,7 @@ func TestSheetNamesWhatHoldsItUp(t *testing.T) {
 	snap := panetest.Healthy()
 	v := view(snap, panetest.Chained()...)
 	s := panetest.NewStage(Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: panetest.Find(snap, "payments-6c8f9d7b5-t8wfx").PodRef}}), v, 78, 19)
-	for label, want := range map[string]string{"✖ list-hung": "ListContainers hangs behind", "cause": "runc update for 10m", "act (risky)": "kill 4800", "RISK": "ends the update"} {
+	for label, want := range map[string]string{"✖ list-hung": "ListContainers hangs behind", "cause": "runc update for 10m", "act": "kill 4800", "RISK": "ends the update"} {
 		if got := s.Row(label); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q:\n%s", label, got, want, s.Text())
 		}

@@ -38,10 +38,11 @@ func Answer(o Form, a diagnose.Answer, at time.Time, much int) widget.Section {
 			s.Add(widget.Styled("", widget.Plain, o.Theme.Dim, "harmless: the runtime goes on, and plegtop reads the file that it writes"))
 		}
 	}
-	s.Add(widget.Row{Label: "act", Command: a.Act.Command, Note: theme.When(a.Act.Risky, "", a.Act.Text)}) // what it risks has a row of its own
-	if a.Act != (diagnose.Step{}) && (much >= AnswerRisk || a.Act.Command == "") {
-		s.Add(besides(o, a.Act))
+	act := acting(o, a.Act)
+	if much < AnswerRisk {
+		act = act[:min(1, len(act))]
 	}
+	s.Add(act...)
 	for i := range min(len(a.Evidence), much-AnswerEvidence+1) {
 		label := ""
 		if i == 0 {
@@ -52,16 +53,18 @@ func Answer(o Form, a diagnose.Answer, at time.Time, much int) widget.Section {
 	return s
 }
 
-// besides returns what is to be said of what ends it: what it risks, or in words what to do. Of a
-// command without a risk there is nothing.
-func besides(o Form, s diagnose.Step) widget.Row {
+// acting returns what ends it and what that risks, which is not left out where it is nothing; where no
+// command does, in words what to do.
+func acting(o Form, s diagnose.Step) []widget.Row {
 	switch {
-	case s.Risky:
-		return widget.Styled(theme.When(s.Command == "", "act", "RISK"), widget.Plain, o.Theme.Warn, s.Text)
+	case s == (diagnose.Step{}):
+		return nil
 	case s.Command == "":
-		return widget.Fact("act", widget.Plain, s.Text)
+		return []widget.Row{widget.Styled("act", widget.Plain, theme.When(s.Risky, o.Theme.Warn, o.Theme.Text), s.Text)}
+	case s.Risky:
+		return []widget.Row{{Label: "act", Command: s.Command}, widget.Styled("RISK", widget.Plain, o.Theme.Warn, s.Text)}
 	}
-	return widget.Row{}
+	return []widget.Row{{Label: "act", Command: s.Command, Note: s.Text}, widget.Styled("RISK", widget.Plain, o.Theme.Dim, "none")}
 }
 
 // inline returns the chain of an answer as text of as few lines as it takes. A call

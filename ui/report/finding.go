@@ -84,15 +84,7 @@ func Holders(o Form, f *diagnose.Finding) []widget.Row {
 			}
 			s.Add(widget.Styled(label, widget.Plain, o.Theme.Strong, l.Name))
 		}
-		label, does := "act", l.Cut.Text
-		if l.Cut.Risky {
-			label, does = label+" (risky)", "RISK: "+does
-		}
-		if l.Cut.Command != "" {
-			s.Add(widget.Row{Label: label, Command: l.Cut.Command})
-			label = ""
-		}
-		s.Add(widget.Fact(label, widget.Quiet, does))
+		s.Add(acting(o, *l.Cut)...)
 	}
 	return s.Rows
 }
@@ -117,7 +109,7 @@ func (o Form) evidence(lines []string) widget.Section {
 func (o Form) steps(f *diagnose.Finding) widget.Section {
 	s, cuts := widget.Section{Title: "Next", Word: "next"}, say.Cuts(f.Chain)
 	for _, step := range f.Next {
-		if !o.Brief && slices.ContainsFunc(cuts, func(l diagnose.Link) bool { return *l.Cut == step }) {
+		if !o.Brief && slices.ContainsFunc(cuts, func(l diagnose.Link) bool { return l.Cut.Same(step) }) {
 			continue
 		}
 		what, st := say.Step(o.Theme, step)

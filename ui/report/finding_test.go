@@ -51,7 +51,7 @@ func TestFindingIsToldOnce(t *testing.T) {
 	want := [][2][]string{
 		{{"list hung: behind runc update"}, {"behind runc update"}},
 		{
-			{"runc update", "$ kill 4800", "RISK: ends the update", "disk-full", "pleg-unhealthy, events-discarded"},
+			{"runc update", "$ kill 4800", "ends the update", "disk-full", "pleg-unhealthy, events-discarded"},
 			nil, // the answer, which stands before all of them
 		},
 		{nil, nil}, // the chain: the same in both

@@ -14,15 +14,16 @@ type shownColumn struct{ index, width int }
 // arrange chooses the columns that fit, one cell between two, and shares out what is
 // left: first to what is fair for each, then by rank to what rows need. Which fit depends
 // on the width alone: it is as many by rank as there is room for, so that with more room
-// there are never fewer. What they get beyond that does not shrink before the next
-// resize.
+// there are never fewer. What they get beyond that does not shrink before the next resize, or
+// before more than half of the rows are gone: a filter shows others.
 func (t *Table[R, K]) arrange() {
 	if t.pen.Theme == nil {
 		return // nobody has said how much room there is
 	}
-	if t.needs == nil {
-		t.needs = make([]int, len(t.Columns))
+	if t.needs == nil || 2*len(t.rows) < t.most {
+		t.needs, t.shown, t.most = make([]int, len(t.Columns)), nil, 0
 	}
+	t.most = max(t.most, len(t.rows))
 	grown := t.measure()
 	if t.shown != nil && !grown {
 		return

@@ -113,6 +113,22 @@ func TestWidthsDoNotJump(t *testing.T) {
 	}
 }
 
+// TestWidthsOfOtherRows holds that where more than half of the rows are gone, as by a filter, columns
+// are as wide as those need that are left.
+func TestWidthsOfOtherRows(t *testing.T) {
+	at := func(tab *table) int { return strings.Index(lines(t, tab.Draw, 60, 1)[0], "STATE") }
+	tab := newTable(60, 5, append(abc(), row{name: strings.Repeat("x", 20)})...)
+	wide := at(tab)
+	tab.Set(abc()[:2])
+	if half := at(tab); half != wide {
+		t.Errorf("STATE is at %d with half of the rows, at %d with all", half, wide)
+	}
+	tab.Set(abc()[:1])
+	if one := at(tab); one >= wide {
+		t.Errorf("STATE is at %d with one row of four, the long name gone, at %d with all", one, wide)
+	}
+}
+
 func current(tab *table) string {
 	r, _ := tab.Current()
 	return r.name
