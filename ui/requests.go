@@ -227,7 +227,7 @@ func (m *Model) note() tea.Msg {
 // save writes the events that are shown, gaps included.
 func (m *Model) save() {
 	var rows []model.Row
-	for r := range m.view.Journal.Rows() {
+	for _, r := range m.view.Journal.Shown() {
 		rows = append(rows, *r)
 	}
 	save, node, at := m.cfg.Save, m.cfg.Source.Node, m.view.Latest.At

@@ -35,40 +35,40 @@ const (
 
 // columns returns the columns, which follow the width alone: what an event tells has
 // its place whatever comes.
-func (e *events) columns() []widget.Column[*model.Row] {
-	return []widget.Column[*model.Row]{
+func (e *events) columns() []widget.Column[line] {
+	return []widget.Column[line]{
 		{
 			Name: "time", Head: "TIME", Help: "when it was seen first; a mark after it is yours", Least: clocks[e.clock].width + 1, Rank: 0,
-			Value: func(b widget.Pen, r *model.Row) widget.Cell { return widget.Since(b.Dim, r.SeenAt) }, Draw: e.when,
+			Value: func(b widget.Pen, r line) widget.Cell { return widget.Since(b.Dim, r.SeenAt) }, Draw: e.when,
 		},
 		{
 			Name: "event", Head: "EVENT", Help: "the kubelet's name of it, without Container", Least: 9, Rank: 1,
-			Value: func(b widget.Pen, r *model.Row) widget.Cell {
+			Value: func(b widget.Pen, r line) widget.Cell {
 				symbol, st := say.Event(b.Theme, &r.Event)
 				return widget.Say(st, say.EventWord(r.Kind)).Signed(symbol)
 			},
 		},
 		{
 			Name: "from", Head: stepHead, Help: "the state before, and the state that the relist found", Least: 17, Rank: 7,
-			Value: func(b widget.Pen, r *model.Row) widget.Cell { return widget.Say(b.Dim, steps(b.Theme, r)) },
+			Value: func(b widget.Pen, r line) widget.Cell { return widget.Say(b.Dim, steps(b.Theme, r.Row)) },
 		},
 		{
 			Name: "pod", Head: podHead, Help: "namespace and name", Least: 12, Fair: 19, Most: 42, Rank: 2,
-			Value: func(b widget.Pen, r *model.Row) widget.Cell { return widget.Name(b.Text, r.Pod.String()) }, Draw: podName,
+			Value: func(b widget.Pen, r line) widget.Cell { return widget.Name(b.Text, r.Pod.String()) }, Draw: podName,
 		},
 		{
 			Name: "container", Head: containerHead, Help: "its name, or sandbox", Least: 9, Most: 30, Rank: 3,
-			Value: func(b widget.Pen, r *model.Row) widget.Cell {
-				return widget.Say(theme.When(r.Sandbox, b.Dim, b.Text), story.Name(r))
+			Value: func(b widget.Pen, r line) widget.Cell {
+				return widget.Say(theme.When(r.Sandbox, b.Dim, b.Text), story.Name(r.Row))
 			},
 		},
 		{
 			Name: "exit", Head: "EXIT", Help: "the exit code of what has died", Least: 4, Right: true, Rank: 4,
-			Value: func(b widget.Pen, r *model.Row) widget.Cell { return say.Exit(b, r.ExitCode, r.Exited) },
+			Value: func(b widget.Pen, r line) widget.Cell { return say.Exit(b, r.ExitCode, r.Exited) },
 		},
 		{
 			Name: "lag", Head: "LAG", Help: "from when it happened, by the runtime's clock, until it was seen first", Least: 5, Right: true, Rank: 8,
-			Value: func(b widget.Pen, r *model.Row) widget.Cell {
+			Value: func(b widget.Pen, r line) widget.Cell {
 				if !r.HasLag {
 					return widget.Cell{}
 				}
@@ -77,7 +77,7 @@ func (e *events) columns() []widget.Column[*model.Row] {
 		},
 		{
 			Name: "seen", Head: "SEEN", Help: "who saw it first: the relist, or an event source", Least: 6, Rank: 5, When: e.streaming,
-			Value: func(b widget.Pen, r *model.Row) widget.Cell {
+			Value: func(b widget.Pen, r line) widget.Cell {
 				first, at := r.Seen.First()
 				if at.IsZero() {
 					return widget.Cell{}
@@ -91,23 +91,11 @@ func (e *events) columns() []widget.Column[*model.Row] {
 		},
 		{
 			Name: "sent", Head: "SENT", Help: "whether the kubelet's PLEG sends it to the sync loop: filtered is made and never sent, discarded found no room in the channel, unseen was seen by no relist, and n/a is made by no kubelet", Least: 9, Rank: 9,
-			Value: func(b widget.Pen, r *model.Row) widget.Cell {
+			Value: func(b widget.Pen, r line) widget.Cell {
 				return widget.Say(theme.When(r.Delivery == pleg.Discarded, b.Bad, theme.When(r.Delivery == pleg.Unseen, b.Warn, b.Dim)), say.Sent(r.Delivery))
 			},
 		},
 	}
-}
-
-// table returns the columns for the lines of the table: of one that has gone they are blank.
-func (e *events) table() (all []widget.Column[line]) {
-	of := func(n line) (*model.Row, bool) {
-		r := e.View.Journal.Row(n.seq)
-		return r, r != nil // it may have made room just now
-	}
-	for _, c := range e.columns() {
-		all = append(all, widget.ColumnOf(c, of))
-	}
-	return all
 }
 
 // Fields returns the columns, for a filter to ask what they have of an event.
@@ -115,7 +103,7 @@ func (e *events) Fields() (all []model.FilterColumn) {
 	th := theme.Theme{Symbols: theme.Unicode} // a filter asks for words alone, and to compile looks takes a while
 	for _, c := range e.columns() {
 		all = append(all, model.FilterColumn{Name: c.Name, Head: c.Head, Event: func(of *engine.Event, at time.Time) widget.Cell {
-			return c.Value(widget.Pen{Theme: &th, At: at}, &model.Row{Event: *of})
+			return c.Value(widget.Pen{Theme: &th, At: at}, line{Row: &model.Row{Event: *of}})
 		}})
 	}
 	return all
@@ -125,7 +113,7 @@ func (e *events) Fields() (all []model.FilterColumn) {
 func (e *events) streaming() bool { return e.streams }
 
 // lead returns by how much the first event source was ahead of the relist, or behind it.
-func lead(b widget.Pen, r *model.Row) (best widget.Cell) {
+func lead(b widget.Pen, r line) (best widget.Cell) {
 	if r.Delivery == pleg.Unseen {
 		return widget.Say(b.Warn, r.Delivery.String())
 	}
@@ -141,12 +129,11 @@ func lead(b widget.Pen, r *model.Row) (best widget.Cell) {
 
 // faint reports whether a line stands back: nothing happened, or the kubelet is not told.
 func (e *events) faint(n line) bool {
-	r := e.View.Journal.Row(n.seq)
-	return r != nil && n.kind == event && (r.AtStart || r.Delivery == pleg.Filtered || r.Delivery == pleg.Derived)
+	return n.kind == event && (n.AtStart || n.Delivery == pleg.Filtered || n.Delivery == pleg.Derived)
 }
 
 // when draws when an event was seen, in the way that was chosen, and a mark after it.
-func (e *events) when(l *text.Line, b widget.Pen, r *model.Row, w int) {
+func (e *events) when(l *text.Line, b widget.Pen, r line, w int) {
 	switch format := clocks[e.clock].format; {
 	case format == "" && r.AtStart:
 		l.Right(b.Dim, "start", w-1)
@@ -166,7 +153,7 @@ func (e *events) when(l *text.Line, b widget.Pen, r *model.Row, w int) {
 }
 
 // podName draws namespace/name and cuts the namespace first.
-func podName(l *text.Line, b widget.Pen, r *model.Row, w int) {
+func podName(l *text.Line, b widget.Pen, r line, w int) {
 	p := r.Pod
 	if p.Name == "" {
 		l.Cell(b.Text, string(p.UID), w)
@@ -213,24 +200,22 @@ func (e *events) untold(r *model.Row) []string {
 
 // whole draws a line that has no columns.
 func (e *events) whole(l *text.Line, b widget.Pen, n line) bool {
-	r := e.View.Journal.Row(n.seq)
 	switch {
-	case r == nil:
 	case n.kind == start:
 		l.Repeat(b.Border, b.Symbols.Horizontal, 2)
 		l.Put(b.Dim, " "+text.Count(e.lines.folded)+" at start ")
 		l.Repeat(b.Border, b.Symbols.Horizontal, 2)
 		l.Put(b.Dim, " "+e.View.Keys.Keys(keymap.Detail)+" shows them")
 	case n.kind == rule:
-		e.rule(l, b, r)
+		e.rule(l, b, n.Row)
 	case n.kind == more:
 		l.Space(10)
-		for _, s := range e.untold(r) {
+		for _, s := range e.untold(n.Row) {
 			l.Put(b.Dim, s)
 			l.Space(2)
 		}
-	case r.Gap > 0:
-		l.Put(b.Warn, b.Symbols.Warn+" gap: "+text.Count(r.Gap)+" events came too fast to be shown")
+	case n.Gap > 0:
+		l.Put(b.Warn, b.Symbols.Warn+" gap: "+text.Count(n.Gap)+" events came too fast to be shown")
 	default:
 		return false
 	}

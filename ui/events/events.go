@@ -5,7 +5,6 @@ package events
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strconv"
 	"time"
 
@@ -27,7 +26,7 @@ const calm = 2 * time.Second
 // events is the pane: the rows of the journal that the filter shows, the newest at the
 // bottom, with a line between those of two relists.
 type events struct {
-	layer.TablePane[line, line]
+	layer.TablePane[line, place]
 	lines lines
 	clock int // index of clocks
 
@@ -43,9 +42,9 @@ func New(s pane.Settings) pane.Pane {
 	e := &events{follow: true, lines: lines{relists: true}}
 	e.clock = max(0, slices.IndexFunc(clocks, func(c clock) bool { return c.name == s.Time }))
 	e.Name = "events"
-	e.Table = widget.Table[line, line]{
-		Columns: e.table(), FromBottom: true,
-		Key:    func(n line) line { return n },
+	e.Table = widget.Table[line, place]{
+		Columns: e.columns(), FromBottom: true,
+		Key:    line.place,
 		Parent: e.lines.after,
 		Faint:  e.faint,
 		Whole:  e.whole,
@@ -103,14 +102,10 @@ func (e *events) refresh() {
 // Subject returns the event under the cursor.
 func (e *events) Subject() pane.Subject {
 	n, ok := e.Current()
-	if !ok {
+	if !ok || n.Gap > 0 || n.kind == start {
 		return pane.Subject{}
 	}
-	r := e.View.Journal.Row(n.seq)
-	if r == nil || r.Gap > 0 || n.kind == start {
-		return pane.Subject{}
-	}
-	return subjectOf(r)
+	return subjectOf(n.Row)
 }
 
 // subjectOf returns what an event is about.
@@ -121,8 +116,8 @@ func subjectOf(r *model.Row) pane.Subject {
 // Do moves, marks, follows, or changes what is shown of each event.
 func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	e.refresh()
-	switch n, _ := e.Current(); {
-	case n.kind == start && n.seq > 0 && (a == keymap.Detail || a == keymap.Right):
+	switch n, ok := e.Current(); {
+	case ok && n.kind == start && (a == keymap.Detail || a == keymap.Right):
 		e.lines.starts, e.lines.stale = true, true
 		e.refresh()
 		return nil, true
@@ -140,7 +135,7 @@ func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		}
 	case keymap.Mark:
 		if n, ok := e.Current(); ok {
-			h.Mark(n.seq)
+			h.Mark(n.Seq)
 		}
 	case keymap.MatchNext:
 		e.jump(1, h)
@@ -172,15 +167,14 @@ func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 // onStart reports whether the cursor is on what was there at the start.
 func (e *events) onStart() bool {
 	n, ok := e.Current()
-	r := e.View.Journal.Row(n.seq)
-	return ok && r != nil && r.AtStart
+	return ok && n.AtStart
 }
 
 // placed takes in that a person has put the cursor somewhere. Whoever leaves the newest event
 // stops following, and whoever comes back to it follows again.
 func (e *events) placed() {
 	n, ok := e.Current()
-	e.follow = !ok || n.seq == e.lines.last
+	e.follow = !ok || n.Seq == e.lines.last
 	e.title()
 }
 
@@ -194,13 +188,12 @@ func (e *events) Click(_, y int, _ pane.Host) {
 // jump goes to the next row in the direction of step that is marked or, when none of
 // those shown is, that tells of trouble.
 func (e *events) jump(step int, h pane.Host) {
-	j := e.View.Journal
 	what, wanted := "mark", func(r *model.Row) bool { return r.Marked }
-	if !slices.ContainsFunc(e.Rows(), func(n line) bool { return n.in(j, wanted) }) {
+	if !slices.ContainsFunc(e.Rows(), func(n line) bool { return n.is(wanted) }) {
 		what, wanted = "event that tells of trouble", trouble
 	}
 	for i := e.Cursor() + step; i >= 0 && i < e.Len(); i += step {
-		if e.Rows()[i].in(j, wanted) {
+		if e.Rows()[i].is(wanted) {
 			e.Go(i)
 			e.follow = false
 			return
@@ -242,14 +235,13 @@ func (e *events) title() {
 }
 
 // seen says which of the events are visible, such as "1-20 of 110 events".
-func (e *events) seen(shown []uint64) string {
+func (e *events) seen(shown []*model.Row) string {
 	first, last, _ := e.Visible()
 	if first == 0 {
 		return "0 of " + strconv.Itoa(len(shown)) + " events"
 	}
 	all := e.Rows()
-	from := sort.Search(len(shown), func(i int) bool { return shown[i] >= all[first-1].seq })
-	to := sort.Search(len(shown), func(i int) bool { return shown[i] > all[last-1].seq })
+	from, to := model.Place(shown, all[first-1].Seq), model.Place(shown, all[last-1].Seq+1)
 	if all[last-1].kind == rule {
 		to--
 	}

@@ -288,7 +288,7 @@ func TestOldEventsMakeRoom(t *testing.T) {
 	v := view(deaths(1, 1000)...) // as many as are kept
 	s := stage(v, 80, 20).Press("g", "j", "m", "j")
 	later(s, time.Second, deaths(1001, 2000)...)
-	if first := v.Journal.Shown()[0]; s.Subject().Event != first {
+	if first := v.Journal.Shown()[0].Seq; s.Subject().Event != first {
 		t.Errorf("on %d after its event went, want the oldest, %d", s.Subject().Event, first)
 	}
 	s.Check(t)

@@ -1,7 +1,6 @@
 package events
 
 import (
-	"slices"
 	"sort"
 	"time"
 
@@ -18,17 +17,22 @@ const (
 	more              // what the columns have no room for
 )
 
-// A line is one line of the pane, of the row of that Seq.
+// A line is one line of the pane.
 type line struct {
-	seq  uint64
+	*model.Row
 	kind kind
 }
 
-// in reports whether n is an event that is wanted.
-func (n line) in(j *model.Journal, wanted func(r *model.Row) bool) bool {
-	r := j.Row(n.seq)
-	return n.kind == event && r != nil && wanted(r)
+// A place is where a line stands.
+type place struct {
+	seq  uint64 // of its row
+	kind kind
 }
+
+func (n line) place() place { return place{n.Seq, n.kind} }
+
+// is reports whether n is an event that is wanted.
+func (n line) is(wanted func(r *model.Row) bool) bool { return n.kind == event && wanted(n.Row) }
 
 // lines are those of the rows that the filter shows.
 type lines struct {
@@ -55,22 +59,17 @@ func (s *lines) update(j *model.Journal, untold func(r *model.Row) []string) boo
 		s.all, s.last, s.at = nil, 0, time.Time{}
 		return was > 0
 	}
-	s.all = s.all[s.from(shown[0]):]
-	next, found := slices.BinarySearch(shown, s.last)
-	if found {
-		next++
-	}
-	for ; next < len(shown); next++ {
-		r := j.Row(shown[next])
+	s.all = s.all[s.from(shown[0].Seq):]
+	for _, r := range shown[model.Place(shown, s.last+1):] {
 		if s.fold(r) {
 			continue
 		}
 		if s.another(r) && s.relists {
-			s.all = append(s.all, line{r.Seq, rule})
+			s.all = append(s.all, line{r, rule})
 		}
-		s.all = append(s.all, line{r.Seq, event})
+		s.all = append(s.all, line{r, event})
 		if s.wrap && len(untold(r)) > 0 {
-			s.all = append(s.all, line{r.Seq, more})
+			s.all = append(s.all, line{r, more})
 		}
 		s.last = r.Seq
 	}
@@ -83,7 +82,7 @@ func (s *lines) fold(r *model.Row) bool {
 		return false
 	}
 	if s.folded++; s.folded == 1 {
-		s.all = append(s.all, line{r.Seq, start})
+		s.all = append(s.all, line{r, start})
 	}
 	s.last = r.Seq
 	return true
@@ -91,7 +90,7 @@ func (s *lines) fold(r *model.Row) bool {
 
 // from returns the place of the first line of that row, or of the next one that is there.
 func (s *lines) from(seq uint64) int {
-	return sort.Search(len(s.all), func(i int) bool { return s.all[i].seq >= seq })
+	return sort.Search(len(s.all), func(i int) bool { return s.all[i].Seq >= seq })
 }
 
 // another reports whether r was found by another relist than those before it. After a gap
@@ -109,10 +108,10 @@ func (s *lines) another(r *model.Row) bool {
 }
 
 // after returns the line of the next event that is there after one that is not.
-func (s *lines) after(n line) line {
+func (s *lines) after(n place) place {
 	for _, m := range s.all[s.from(n.seq):] {
 		if m.kind == event || m.kind == start {
-			return m
+			return m.place()
 		}
 	}
 	return n

@@ -43,8 +43,8 @@ func TestColumnsInFilters(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := uint64(0)
-		for _, seq := range v.Journal.Shown() {
-			if e := v.Journal.Row(seq).Event; by.Event(e, v.At) {
+		for _, r := range v.Journal.Shown() {
+			if e := r.Event; by.Event(e, v.At) {
 				found++
 				of := model.NewPod(&engine.Pod{PodRef: e.Pod, Current: &pleg.Pod{}, LastEvent: e})
 				if !by.Pod(of, v.At) {
@@ -79,7 +79,7 @@ func TestSightings(t *testing.T) {
 		t.Errorf("a relist is told before what none has seen:\n%s", s.Text())
 	}
 	for seq, want := range map[uint64]bool{4: false, 9: false, 11: true} {
-		if got := s.Pane.(*events).faint(line{seq: seq, kind: event}); got != want {
+		if got := s.Pane.(*events).faint(line{Row: s.V.Journal.Row(seq), kind: event}); got != want {
 			t.Errorf("event %d stands back: %v", seq, got)
 		}
 	}

@@ -2,6 +2,7 @@ package events
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -159,7 +160,7 @@ func (s *sheet) pod() string {
 // exit writes the exit code, of a removal that of the death before.
 func (s *sheet) exit(d *widget.Doc) {
 	th, r := s.View.Theme, s.row
-	for of := range s.View.Journal.Of(r.Pod.UID) {
+	for _, of := range slices.Backward(s.View.Journal.Of(r.Pod.UID)) {
 		if !r.Exited && r.Kind == pleg.Removed && of.ID == r.ID && of.Exited && of.Seq < r.Seq {
 			r = *of
 		}

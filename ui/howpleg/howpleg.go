@@ -77,17 +77,13 @@ func (p *how) Observe(v *pane.View, w, h int) {
 }
 
 // take shows the way of another event.
-func (p *how) take(r *model.Row) {
-	of := *r
-	p.row, p.pinned = &of, true
-}
+func (p *how) take(r *model.Row) { p.row, p.pinned = r, true }
 
 // newest takes the last start or death of those that are shown, else the newest event; in both
 // cases one that a kubelet has.
 func (p *how) newest(v *pane.View) {
 	var newest *model.Row
-	for _, seq := range slices.Backward(v.Journal.Shown()) {
-		r := v.Journal.Row(seq)
+	for _, r := range slices.Backward(v.Journal.Shown()) {
 		changes := r.Kind == pleg.Started || r.Kind == pleg.Died
 		if r.Gap > 0 || r.Delivery == pleg.Unseen || r.Delivery == pleg.Derived || newest != nil && !changes {
 			continue
@@ -97,8 +93,7 @@ func (p *how) newest(v *pane.View) {
 		}
 	}
 	if newest != nil {
-		of := *newest
-		p.row = &of
+		p.row = newest
 	}
 }
 
@@ -134,17 +129,16 @@ func (p *how) to(step int, h pane.Host) {
 
 // other goes to the next event that is shown in the direction of by.
 func (p *how) other(by int, h pane.Host) {
-	j := p.View.Journal
-	shown := j.Shown()
+	shown := p.View.Journal.Shown()
 	at := len(shown)
 	if p.row != nil {
-		at, _ = slices.BinarySearch(shown, p.row.Seq)
-		if by > 0 && (at == len(shown) || shown[at] != p.row.Seq) {
+		at = model.Place(shown, p.row.Seq)
+		if by > 0 && (at == len(shown) || shown[at].Seq != p.row.Seq) {
 			at-- // it is not shown any more: the next one is here
 		}
 	}
 	for i := at + by; i >= 0 && i < len(shown); i += by {
-		if r := j.Row(shown[i]); r.Gap == 0 {
+		if r := shown[i]; r.Gap == 0 {
 			p.take(r)
 			return
 		}

@@ -1,9 +1,8 @@
 package model
 
 import (
-	"iter"
+	"cmp"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -20,8 +19,6 @@ type Row struct {
 	engine.Event
 	Gap    uint64 // how many were lost; 0 for an event
 	Marked bool   // by a person
-
-	before uint64 // the Seq of the row before it that is about the same pod; 0 for none
 }
 
 // ByRelist reports whether a relist found the event: what the runtime's stream tells the
@@ -30,18 +27,18 @@ func (r *Row) ByRelist() bool {
 	return r.Delivery != pleg.Unseen && !r.Streamed && (r.Seen == nil || !r.Seen.At[ledger.FromRelist].IsZero())
 }
 
-// A Journal has the rows in the order of their Seq, which only grows: a list of some of
-// them survives when old ones are dropped.
+// A Journal has the rows in the order of their Seq, which only grows. A row stays where it is,
+// also when the journal keeps it no more.
 type Journal struct {
 	Version int // changes when Shown does in another way than by new rows at its end, and old ones that are dropped
 
-	keep   int
-	seq    uint64 // of the newest event
-	rows   []Row
-	shown  []uint64
-	show   func(e engine.Event, at time.Time) bool
-	timed  bool
-	trails map[pleg.UID]*trail // of each pod that has a row
+	keep  int
+	seq   uint64 // of the newest event
+	rows  []*Row
+	shown []*Row
+	show  func(e engine.Event, at time.Time) bool
+	timed bool
+	ofPod map[pleg.UID]*trail // of each pod that has a row
 
 	times
 	held *times // that were observed ahead of what is shown; nil if none were
@@ -74,7 +71,7 @@ func (t *times) clone() *times {
 
 // NewJournal returns a Journal that keeps so many rows at least.
 func NewJournal(keep int) *Journal {
-	return &Journal{keep: max(keep, 1), trails: make(map[pleg.UID]*trail), gone: gone{fading: make(map[pleg.UID]*engine.Pod)}}
+	return &Journal{keep: max(keep, 1), ofPod: make(map[pleg.UID]*trail), gone: gone{fading: make(map[pleg.UID]*engine.Pod)}}
 }
 
 // Hold takes down what a snapshot tells of relists, pauses and calls. All that is shown stays
@@ -114,16 +111,18 @@ func (j *Journal) event(e engine.Event, at time.Time) {
 		return // seen before
 	}
 	if lost := e.Seq - j.seq - 1; lost > 0 {
-		j.push(Row{Event: engine.Event{Seq: e.Seq - 1, SeenAt: e.SeenAt}, Gap: lost}, at)
+		j.push(&Row{Event: engine.Event{Seq: e.Seq - 1, SeenAt: e.SeenAt}, Gap: lost}, at)
 	}
-	j.push(Row{Event: e, before: j.follow(e)}, at)
+	r := &Row{Event: e}
+	j.push(r, at)
+	j.follow(r)
 	j.seq = e.Seq
 }
 
-func (j *Journal) push(r Row, at time.Time) {
+func (j *Journal) push(r *Row, at time.Time) {
 	j.rows = append(j.rows, r)
-	if j.shows(&r, at) {
-		j.shown = append(j.shown, r.Seq)
+	if j.shows(r, at) {
+		j.shown = append(j.shown, r)
 	}
 }
 
@@ -137,12 +136,11 @@ func (j *Journal) trim() {
 		return
 	}
 	n := len(j.rows) - j.keep
-	for i := range j.rows[:n] {
-		j.forget(&j.rows[i])
+	for _, r := range j.rows[:n] {
+		j.forget(r)
 	}
 	j.rows = slices.Delete(j.rows, 0, n)
-	hidden, _ := slices.BinarySearch(j.shown, j.rows[0].Seq)
-	j.shown = slices.Delete(j.shown, 0, hidden)
+	j.shown = slices.Delete(j.shown, 0, Place(j.shown, j.rows[0].Seq))
 }
 
 // Filter chooses the events that panes show, as of the last update; nil for all. Timed
@@ -156,16 +154,22 @@ func (j *Journal) Filter(show func(e engine.Event, at time.Time) bool, timed boo
 // choose asks the filter about all rows.
 func (j *Journal) choose() {
 	j.shown = nil
-	for i := range j.rows {
-		if r := &j.rows[i]; j.shows(r, j.last.At) {
-			j.shown = append(j.shown, r.Seq)
+	for _, r := range j.rows {
+		if j.shows(r, j.last.At) {
+			j.shown = append(j.shown, r)
 		}
 	}
 }
 
-// Shown returns the Seqs of the rows that the filter shows, oldest first: valid until
-// the next update, and not to be changed.
-func (j *Journal) Shown() []uint64 { return j.shown }
+// Shown returns the rows that the filter shows, oldest first: valid until the next update, and
+// not to be changed.
+func (j *Journal) Shown() []*Row { return j.shown }
+
+// Place returns the place of the row of that Seq among some, or of the next one that is there.
+func Place(rows []*Row, seq uint64) int {
+	i, _ := slices.BinarySearchFunc(rows, seq, func(r *Row, seq uint64) int { return cmp.Compare(r.Seq, seq) })
+	return i
+}
 
 // Seq returns the Seq of the newest event; 0 if there was none.
 func (j *Journal) Seq() uint64 { return j.seq }
@@ -173,25 +177,13 @@ func (j *Journal) Seq() uint64 { return j.seq }
 // Len returns how many rows are kept, shown or not.
 func (j *Journal) Len() int { return len(j.rows) }
 
-// Row returns the row of that Seq, or nil if there is none any more. It is valid until
-// the next update.
+// Row returns the row of that Seq, or nil if there is none any more.
 func (j *Journal) Row(seq uint64) *Row {
-	i := sort.Search(len(j.rows), func(i int) bool { return j.rows[i].Seq >= seq })
+	i := Place(j.rows, seq)
 	if i == len(j.rows) || j.rows[i].Seq != seq {
 		return nil
 	}
-	return &j.rows[i]
-}
-
-// Rows yields the rows that the filter shows, oldest first.
-func (j *Journal) Rows() iter.Seq[*Row] {
-	return func(yield func(*Row) bool) {
-		for _, seq := range j.shown {
-			if !yield(j.Row(seq)) {
-				return
-			}
-		}
-	}
+	return j.rows[i]
 }
 
 // Mark marks a row, or takes its mark away. A row that is no longer kept is none.

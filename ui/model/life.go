@@ -31,7 +31,7 @@ type Stage struct {
 // are kept tell. p is the pod as it was seen last, or nil.
 func (j *Journal) Life(uid pleg.UID, p *engine.Pod) []Stage {
 	l := life{events: make(map[stageKey]*Row), listed: make(map[stageKey]bool)}
-	for r := range j.Of(uid) {
+	for _, r := range slices.Backward(j.Of(uid)) {
 		key := stageKey{r.ID, r.To}
 		if r.ID == "" || r.Delivery == pleg.Derived || r.Delivery == pleg.Unseen && l.events[key] != nil {
 			continue // a relist has seen it after all

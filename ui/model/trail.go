@@ -1,7 +1,6 @@
 package model
 
 import (
-	"iter"
 	"slices"
 	"time"
 
@@ -11,80 +10,60 @@ import (
 
 // A trail is what the rows tell of one pod.
 type trail struct {
-	newest     uint64      // the Seq of the newest of them
-	containers []Container // the one of the newest row last
+	rows       []*Row          // oldest first
+	containers map[string]*Row // the newest about each, by name
 }
 
-// A Container is one that rows are about.
-type Container struct {
-	Name   string
-	SeenAt time.Time // of the newest of those rows
-	seq    uint64    // likewise
-}
-
-// containersKept is how many containers are remembered by name in one pod: no person gave
-// names to more of them.
-const containersKept = 100
-
-// follow puts an event at the end of the trail of its pod, and returns the Seq of the row
-// that was there before; 0 for none.
-func (j *Journal) follow(e engine.Event) (before uint64) {
-	t := j.trails[e.Pod.UID]
+// follow puts a row at the end of the trail of its pod.
+func (j *Journal) follow(r *Row) {
+	t := j.ofPod[r.Pod.UID]
 	if t == nil {
-		t = new(trail)
-		j.trails[e.Pod.UID] = t
+		t = &trail{containers: make(map[string]*Row)}
+		j.ofPod[r.Pod.UID] = t
 	}
-	before, t.newest = t.newest, e.Seq
-	if e.Sandbox || e.Container == "" {
-		return before
+	if t.rows = append(t.rows, r); !r.Sandbox && r.Container != "" {
+		t.containers[r.Container] = r
 	}
-	old := slices.IndexFunc(t.containers, func(c Container) bool { return c.Name == e.Container })
-	if old < 0 && len(t.containers) == containersKept {
-		old = 0
-	}
-	if old >= 0 {
-		t.containers = slices.Delete(t.containers, old, old+1)
-	}
-	t.containers = append(t.containers, Container{e.Container, e.SeenAt, e.Seq})
-	return before
 }
 
 // forget takes the oldest row of all from the trail of its pod.
 func (j *Journal) forget(r *Row) {
-	t := j.trails[r.Pod.UID]
+	t := j.ofPod[r.Pod.UID]
 	switch {
-	case t == nil: // it is a gap
-	case t.newest == r.Seq:
-		delete(j.trails, r.Pod.UID)
-	case len(t.containers) > 0 && t.containers[0].seq == r.Seq:
-		t.containers = slices.Delete(t.containers, 0, 1)
-	}
-}
-
-// Of yields the rows about a pod, shown or not, the newest first.
-func (j *Journal) Of(uid pleg.UID) iter.Seq[*Row] {
-	return func(yield func(*Row) bool) {
-		for r := j.Row(j.Newest(uid)); r != nil && yield(r); {
-			r = j.Row(r.before)
+	case r.Gap > 0: // it is of no pod
+	case len(t.rows) == 1:
+		delete(j.ofPod, r.Pod.UID)
+	default:
+		t.rows[0], t.rows = nil, t.rows[1:] // the next one that does not fit copies what is left
+		if t.containers[r.Container] == r {
+			delete(t.containers, r.Container)
 		}
 	}
 }
 
-// Newest returns the Seq of the newest row about a pod; 0 if there is none.
-func (j *Journal) Newest(uid pleg.UID) uint64 {
-	if t := j.trails[uid]; t != nil {
-		return t.newest
+// Of returns the rows about a pod, shown or not, oldest first: valid until the next update, and
+// not to be changed.
+func (j *Journal) Of(uid pleg.UID) []*Row {
+	if t := j.ofPod[uid]; t != nil {
+		return t.rows
 	}
-	return 0
+	return nil
 }
 
-// Containers returns the containers of a pod that rows are about, the one of the newest
-// row last: valid until the next update, and not to be changed.
-func (j *Journal) Containers(uid pleg.UID) []Container {
-	if t := j.trails[uid]; t != nil {
+// Containers returns the newest row about each container of a pod, by name: likewise.
+func (j *Journal) Containers(uid pleg.UID) map[string]*Row {
+	if t := j.ofPod[uid]; t != nil {
 		return t.containers
 	}
 	return nil
+}
+
+// Newest returns the Seq of the newest row about a pod; 0 if there is none.
+func (j *Journal) Newest(uid pleg.UID) uint64 {
+	if of := j.Of(uid); len(of) > 0 {
+		return of[len(of)-1].Seq
+	}
+	return 0
 }
 
 // How many pods that have gone are kept, and how much they may hold in all.

@@ -3,6 +3,7 @@ package pods
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -191,7 +192,7 @@ func (s *sheet) inspections(d *widget.Doc) {
 func (s *sheet) events(d *widget.Doc) {
 	d.Section("Events")
 	n := 0
-	for r := range s.View.Journal.Of(s.of.Pod.UID) {
+	for _, r := range slices.Backward(s.View.Journal.Of(s.of.Pod.UID)) {
 		if r.Gap > 0 {
 			continue
 		}

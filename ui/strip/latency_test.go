@@ -1,9 +1,13 @@
 package strip
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -36,6 +40,40 @@ func TestLatency(t *testing.T) {
 		if got := drawn(v, 30, func(l *text.Line) { Latency(l, v, call.Version, 30) }); got != tt.want {
 			t.Errorf("drew\n%s, want\n%s", got, tt.want)
 		}
+	}
+}
+
+// TestNames holds that the containers that a pod had are named as long as an event of the axis is
+// about them, the one of the newest first, and no more of them than people name.
+func TestNames(t *testing.T) {
+	v := viewAt(noon, theme.Default())
+	seq := uint64(0)
+	happen := func(seen float64, names ...string) string {
+		var all []engine.Event
+		for _, name := range names {
+			seq++
+			e := happened(seq, seen, 0, pleg.Started, "c-"+name, pleg.Running)
+			e.Pod, e.Container = web, name
+			all = append(all, e)
+		}
+		see(v, all...)
+		return strings.Join(Names(v, model.NewPod(&engine.Pod{PodRef: web}), []string{"app"}), " ")
+	}
+	outside := v.Axis.Width.Seconds() + 1
+	if got := happen(outside, "old"); got != "app" {
+		t.Errorf("before the axis: %s", got)
+	}
+	if got := happen(1, "a", "b", "", "a"); got != "app a b" {
+		t.Errorf("of the axis: %s", got)
+	}
+	var many []string
+	for i := range namesMost + 1 {
+		many = append(many, fmt.Sprint(i))
+	}
+	want := slices.Clone(many[1:])
+	slices.Reverse(want)
+	if got := happen(0.5, many...); got != "app "+strings.Join(want, " ") {
+		t.Errorf("of too many: %s", got)
 	}
 }
 

@@ -20,16 +20,21 @@ func Names(v *pane.View, p *model.Pod, dst []string) []string {
 		dst = append(dst, c.Name)
 	}
 	begin := v.Axis.End.Add(-v.Axis.Width)
-	for _, c := range slices.Backward(v.Journal.Containers(p.Pod.UID)) {
-		if c.SeenAt.Before(begin) {
-			break
+	var had []*model.Row
+	for name, r := range v.Journal.Containers(p.Pod.UID) {
+		if !r.SeenAt.Before(begin) && !has(p, name) {
+			had = append(had, r)
 		}
-		if !has(p, c.Name) {
-			dst = append(dst, c.Name)
-		}
+	}
+	slices.SortFunc(had, func(a, b *model.Row) int { return cmp.Compare(b.Seq, a.Seq) })
+	for _, r := range had[:min(len(had), namesMost)] {
+		dst = append(dst, r.Container)
 	}
 	return dst
 }
+
+// namesMost is how many containers that a pod had are named: no person gave names to more of them.
+const namesMost = 100
 
 func has(p *model.Pod, name string) bool {
 	_, found := slices.BinarySearchFunc(p.Now, name, func(c *pleg.Container, name string) int { return strings.Compare(c.Name, name) })

@@ -47,31 +47,6 @@ func Called(name, head, word string) bool {
 	return strings.EqualFold(name, word) || strings.EqualFold(head, word)
 }
 
-// ColumnOf returns a column of rows R that has the values of another one, of what of finds for a
-// row; it is blank where of finds nothing.
-func ColumnOf[R, S any](c Column[S], of func(r R) (S, bool)) Column[R] {
-	is := Column[R]{
-		Name: c.Name, Head: c.Head, Help: c.Help, Least: c.Least, Most: c.Most, Fair: c.Fair, Rank: c.Rank,
-		When: c.When, Gives: c.Gives, Right: c.Right, Fits: c.Fits, Rest: c.Rest, Scale: c.Scale, Unsorted: c.Unsorted,
-	}
-	is.Value = func(p Pen, r R) Cell {
-		if s, ok := of(r); ok {
-			return c.Value(p, s)
-		}
-		return Cell{}
-	}
-	if c.Draw != nil {
-		is.Draw = func(l *text.Line, p Pen, r R, w int) {
-			if s, ok := of(r); ok {
-				c.Draw(l, p, s, w)
-			} else {
-				l.Space(w)
-			}
-		}
-	}
-	return is
-}
-
 func (c *Column[R]) sorts() bool { return c.Value != nil && !c.Unsorted }
 
 // A Cell is a value and its look: a text, a figure, or a text with a figure after it. It is
