@@ -226,8 +226,7 @@ func (e *events) whole(l *text.Line, b widget.Pen, n line) bool {
 // how long it took. It is no longer than its text: across the pane it would cost the
 // terminal more than the events do.
 func (e *events) rule(l *text.Line, b widget.Pen, r *model.Row) {
-	j := e.View.Journal
-	found, known := j.Relist(r.At)
+	found, known := e.View.Journal.Relist(r.At)
 	l.Repeat(b.Border, b.Symbols.Horizontal, 2)
 	l.Put(b.Dim, " relist ")
 	if known {
@@ -236,7 +235,7 @@ func (e *events) rule(l *text.Line, b widget.Pen, r *model.Row) {
 	}
 	l.Put(b.Dim, r.At.Local().Format(time.TimeOnly))
 	l.Put(b.Dim, " ")
-	if on, running := j.Running(); known && !(running && on.Number == found.Number) {
+	if known && !found.On {
 		l.Put(b.Dim, text.Took(found.Took))
 		l.Put(b.Dim, " ")
 	}

@@ -48,13 +48,13 @@ type Journal struct {
 
 // times is what an update tells of the last minutes, of which a later one may know less.
 type times struct {
-	relists relists
+	relists []Relist
 	pauses  []Pause
 	calls   []series // by operation
 }
 
 func (t *times) observe(s *engine.Snapshot) {
-	t.relists.observe(s)
+	t.observeRelists(s)
 	t.pause(s)
 	t.observeCalls(s)
 }
@@ -62,7 +62,7 @@ func (t *times) observe(s *engine.Snapshot) {
 // clone returns times that go on without changing these.
 func (t *times) clone() *times {
 	c := *t
-	c.relists.done, c.pauses, c.calls = slices.Clone(t.relists.done), slices.Clone(t.pauses), slices.Clone(t.calls)
+	c.relists, c.pauses, c.calls = slices.Clone(t.relists), slices.Clone(t.pauses), slices.Clone(t.calls)
 	for i := range c.calls {
 		c.calls[i].ring = slices.Clone(c.calls[i].ring)
 	}

@@ -54,9 +54,9 @@ func TestRunningRelist(t *testing.T) {
 	s.Relists.Count = 4
 	s.Phase = engine.Phase{Step: engine.Inspecting, Began: noon.Add(10 * time.Second), ListTook: time.Second, Done: 3}
 	j.Observe(engine.Update{Snapshot: s})
-	want := Relist{engine.Relist{At: noon.Add(10 * time.Second), Took: 80 * time.Second, List: time.Second, Inspected: 3}, 5}
-	if got, on := j.Running(); !on || got != want {
-		t.Errorf("running is %+v, %v, want %+v", got, on, want)
+	want := Relist{engine.Relist{At: noon.Add(10 * time.Second), Took: 80 * time.Second, List: time.Second, Inspected: 3}, 5, true}
+	if got := j.Relists(); len(got) != 1 || got[0] != want {
+		t.Errorf("running is %+v, want %+v", got, want)
 	}
 	if got, ok := j.Relist(want.At); !ok || got != want {
 		t.Errorf("found is %+v, %v, want %+v", got, ok, want)
@@ -65,7 +65,7 @@ func TestRunningRelist(t *testing.T) {
 		s := at(91 * time.Second)
 		s.Phase = p
 		j.Observe(engine.Update{Snapshot: s})
-		if got, on := j.Running(); on {
+		if got := j.Relists(); len(got) > 0 {
 			t.Errorf("%v: running is %+v", p.Step, got)
 		}
 	}

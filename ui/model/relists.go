@@ -16,56 +16,46 @@ const relistsKept = 4 * int(Reach/time.Second)
 type Relist struct {
 	engine.Relist
 	Number uint64 // 1 for the first
+	On     bool   // it is under way, and this is how far it has come; no pause holds it up
 }
 
-// relists is those that have finished, oldest first, and the one under way.
-type relists struct {
-	done    []Relist
-	running Relist // Number is 0 if there is none
-}
+// End returns when a relist ended, or how far it has come.
+func (r *Relist) End() time.Time { return r.At.Add(r.Took) }
 
-func (l *relists) observe(s *engine.Snapshot) {
-	history := s.Relists.History
+func (t *times) observeRelists(s *engine.Snapshot) {
+	all, history := t.relists, s.Relists.History
+	if n := len(all); n > 0 && all[n-1].On {
+		all = all[:n-1]
+	}
 	first := s.Relists.Count - uint64(len(history)) + 1 // the number of the oldest in it
 	for i, r := range history {
-		if n := first + uint64(i); len(l.done) == 0 || n > l.done[len(l.done)-1].Number {
-			l.done = append(l.done, Relist{r, n})
+		if n := first + uint64(i); len(all) == 0 || n > all[len(all)-1].Number {
+			all = append(all, Relist{Relist: r, Number: n})
 		}
 	}
-	old := max(0, len(l.done)-relistsKept)
-	for old < len(l.done) && s.At.Sub(l.done[old].At) > Reach+l.done[old].Took {
+	old := max(0, len(all)-relistsKept)
+	for old < len(all) && s.At.Sub(all[old].At) > Reach+all[old].Took {
 		old++
 	}
-	l.done = l.done[old:] // the next one that does not fit copies what is left
-
-	l.running = Relist{}
+	t.relists = all[old:] // the next one that does not fit copies what is left
 	if p := s.Phase; !p.OnDemand && (p.Step == engine.Listing || p.Step == engine.Inspecting) {
-		l.running = Relist{
-			engine.Relist{At: p.Began, Took: s.At.Sub(p.Began), List: p.ListTook, Inspected: p.Done},
-			s.Relists.Count + 1,
-		}
+		now := engine.Relist{At: p.Began, Took: s.At.Sub(p.Began), List: p.ListTook, Inspected: p.Done}
+		t.relists = append(t.relists, Relist{now, s.Relists.Count + 1, true})
 	}
 }
 
-// Relists returns those that have finished within Reach, oldest first: valid until the
+// Relists returns those within Reach, oldest first, with the one under way: valid until the
 // next update, and not to be changed.
-func (j *Journal) Relists() []Relist { return j.relists.done }
-
-// Running returns the relist under way, as far as it has come at the last update, and
-// false if there is none, or a pause holds it up.
-func (j *Journal) Running() (Relist, bool) { return j.relists.running, j.relists.running.Number > 0 }
+func (j *Journal) Relists() []Relist { return j.relists }
 
 // Relist returns the relist that began then, which is how an event names the one that
 // found it. It returns false for one that is no longer kept, and one of a single pod.
 func (j *Journal) Relist(began time.Time) (Relist, bool) {
-	if r, on := j.Running(); on && r.At.Equal(began) {
-		return r, true
-	}
-	i, found := slices.BinarySearchFunc(j.relists.done, began, func(r Relist, t time.Time) int { return r.At.Compare(t) })
+	i, found := slices.BinarySearchFunc(j.relists, began, func(r Relist, t time.Time) int { return r.At.Compare(t) })
 	if !found {
 		return Relist{}, false
 	}
-	return j.relists.done[i], true
+	return j.relists[i], true
 }
 
 // A Pause is a time in which no relist began, as a person wanted it.

@@ -25,20 +25,16 @@ import (
 // inspections did, or fewer than half of a cell's lists. Cells of a pause are marked as such; nothing is before the start.
 func Relists(l *text.Line, v *pane.View, w int) {
 	w = min(w, l.Left())
-	d := relistCells{v: v, pen: v.Pen(), done: v.Journal.Relists()}
-	d.n = len(d.done)
-	if r, on := v.Journal.Running(); on {
-		d.running, d.n = r, d.n+1
-	}
+	d := relistCells{v: v, pen: v.Pen(), all: v.Journal.Relists()}
 	axis := d.axis(w)
 	d.perCell = axis.PerCell(w)
 	first, _ := axis.Cell(w, 0)
-	last := seek(d.done, first)
-	for i := 0; i <= last && i < d.n; i++ {
-		d.list(i, first)
+	last := seek(d.all, first)
+	for i := range min(last+1, len(d.all)) {
+		d.list(&d.all[i], first)
 	}
 	widget.Strip(l, axis, w, func(from, to time.Time) (string, theme.Style) {
-		for last+1 < d.n && !d.at(last+1).At.After(from) {
+		for last+1 < len(d.all) && !d.all[last+1].At.After(from) {
 			last++
 		}
 		return d.look(last, from, to)
@@ -49,8 +45,8 @@ func Relists(l *text.Line, v *pane.View, w int) {
 // half as many relists as there are cells have room. It changes seldom.
 func (d *relistCells) axis(w int) *widget.Axis {
 	a := &widget.Axis{End: d.v.Axis.End, Width: max(d.v.Period, time.Second) * time.Duration(w)}
-	if d.n > 0 {
-		for first := d.at(max(d.n-1-w/2, 0)).At; first.Before(a.End.Add(-a.Width)); {
+	if n := len(d.all); n > 0 {
+		for first := d.all[max(n-1-w/2, 0)].At; first.Before(a.End.Add(-a.Width)); {
 			a.Width *= 2
 		}
 	}
@@ -67,17 +63,14 @@ func seek(all []model.Relist, at time.Time) int {
 type relistCells struct {
 	v       *pane.View
 	pen     widget.Pen
-	done    []model.Relist
-	running model.Relist // if n is one more than there are in done
-	n       int
+	all     []model.Relist
 	perCell time.Duration
 	listed  time.Time // start of the last relist whose lists had succeeded by then; zero before
 }
 
-// list takes notice of relist i, if its lists had succeeded by a time.
-func (d *relistCells) list(i int, by time.Time) {
-	r := d.at(i)
-	listed := !r.Failed && (i < len(d.done) || d.v.Phase.Step == engine.Inspecting)
+// list takes notice of a relist, if its lists had succeeded by a time.
+func (d *relistCells) list(r *model.Relist, by time.Time) {
+	listed := !r.Failed && (!r.On || d.v.Phase.Step == engine.Inspecting)
 	if listed && !r.At.Add(r.List).After(by) {
 		d.listed = r.At
 	}
@@ -100,16 +93,6 @@ func (d *relistCells) age(at time.Time) time.Duration {
 	return age
 }
 
-func (d *relistCells) at(i int) *model.Relist {
-	if i == len(d.done) {
-		return &d.running
-	}
-	return &d.done[i]
-}
-
-// end returns when relist i ended, or how far it has come.
-func (d *relistCells) end(i int) time.Time { return d.at(i).At.Add(d.at(i).Took) }
-
 // look returns what a cell shows. Relist i is the last that had begun before it, or the
 // first of all.
 func (d *relistCells) look(i int, from, to time.Time) (string, theme.Style) {
@@ -117,14 +100,14 @@ func (d *relistCells) look(i int, from, to time.Time) (string, theme.Style) {
 	var ended, failed int
 	var broken, any bool
 	before := i
-	for ; i < d.n && d.at(i).At.Before(to); i++ {
-		r, end := d.at(i), d.end(i)
+	for ; i < len(d.all) && d.all[i].At.Before(to); i++ {
+		r, end := &d.all[i], d.all[i].End()
 		before = i
 		if !widget.Meets(r.At, end, from, to) {
 			continue
 		}
 		any = true
-		d.list(i, to)
+		d.list(r, to)
 		if end.After(to) {
 			end = to
 		} else {
@@ -146,7 +129,7 @@ func (d *relistCells) look(i int, from, to time.Time) (string, theme.Style) {
 	case d.paused(from, to):
 		return d.pen.Symbols.Pause, d.pen.Dim
 	case d.brief(before, from):
-		return d.bar(d.end(before).Sub(d.at(before).At), 0)
+		return d.bar(d.all[before].Took, 0)
 	}
 	return "", theme.Style{}
 }
@@ -177,14 +160,14 @@ func (d *relistCells) paused(from, to time.Time) bool {
 // too short to be seen at this scale: then the strip goes on as before, or it would be
 // full of gaps that say nothing.
 func (d *relistCells) brief(i int, from time.Time) bool {
-	if i >= d.n || !d.at(i).At.Before(from) {
+	if i >= len(d.all) || !d.all[i].At.Before(from) {
 		return false
 	}
 	until := d.v.At
-	if i+1 < d.n {
-		until = d.at(i + 1).At
+	if i+1 < len(d.all) {
+		until = d.all[i+1].At
 	}
-	return !until.Before(from) && until.Sub(d.end(i)) < 2*d.perCell
+	return !until.Before(from) && until.Sub(d.all[i].End()) < 2*d.perCell
 }
 
 // A Sight says whether anything new could be seen in the time of a cell.
@@ -224,12 +207,9 @@ func Sights(v *pane.View, w int, cells []Sight) []Sight {
 		if number++; r.Number != number {
 			seen, number = r.At, r.Number // those before it are not kept
 		}
-		if !r.Failed {
+		if !r.Failed && (!r.On || v.Phase.Step == engine.Inspecting) {
 			look(r.At.Add(r.List))
 		}
-	}
-	if p := v.Phase; p.Step == engine.Inspecting && !p.OnDemand {
-		look(p.Began.Add(p.ListTook))
 	}
 	look(v.At)
 	for _, p := range v.Journal.Pauses() {
