@@ -56,7 +56,7 @@ func (u Update) headed() (f Finding, over bool) {
 // Affected says which pods the critical findings are about, a few by name; all of the node
 // where they are about none. It is empty where nothing is critical.
 func (u Update) Affected() string {
-	if worst(u.Findings) < Critical {
+	if Worst(u.Findings) < Critical {
 		return ""
 	}
 	var pods []string
@@ -81,23 +81,14 @@ func (u Update) Affected() string {
 // affectedMost is how many pods are named as affected.
 const affectedMost = 3
 
-// CauseOf returns the index of the first finding that explains f, -1 if none of all does.
-func CauseOf(all []Finding, f *Finding) int {
-	return slices.IndexFunc(all, func(c Finding) bool { return f.Cause != "" && f.Cause == c.ID })
-}
-
 // RootCause returns what is at the root of the worst of all, which must hold one at least.
 func RootCause(all []Finding) Finding {
-	of := worst(all)
-	at := slices.IndexFunc(all, func(f Finding) bool { return f.Severity == of })
-	for range all { // a chain has no more links; the count ends a circle
-		i := CauseOf(all, &all[at])
-		if i < 0 {
-			break
-		}
-		at = i
+	of := Worst(all)
+	f := all[slices.IndexFunc(all, func(f Finding) bool { return f.Severity == of })]
+	if i := slices.IndexFunc(all, func(c Finding) bool { return c.ID == f.Cause }); i >= 0 {
+		return all[i]
 	}
-	return all[at]
+	return f
 }
 
 // check returns the safe step that looks at the process nearest to the end of the chain, else

@@ -114,16 +114,19 @@ func (k *kind) accountFor(c *Finding, findings []Finding) {
 }
 
 // toRoots gives each effect of an effect the cause of that: the graph and what rules explain
-// may each know a part of the way.
+// may each know a part of the way. A cause that is not there explains nothing, and neither does
+// one that the finding itself explains.
 func toRoots(findings []Finding) {
 	changed := true
-	for n := 0; changed && n < len(findings); n++ {
+	for n := 0; changed && n <= len(findings); n++ {
 		changed = false
 		for i := range findings {
 			f := &findings[i]
-			if j := slices.IndexFunc(findings, func(c Finding) bool {
-				return f.Cause != "" && c.Key() == f.CauseKey && c.Cause != "" && c.CauseKey != f.Key()
-			}); j >= 0 {
+			switch j := slices.IndexFunc(findings, func(c Finding) bool { return c.Key() == f.CauseKey }); {
+			case f.Cause == "":
+			case j < 0 || findings[j].CauseKey == f.Key():
+				f.noCause()
+			case findings[j].Cause != "":
 				f.because(&findings[j])
 				changed = true
 			}
@@ -146,10 +149,6 @@ func accountsFor(c, f *Finding, of *kind) bool {
 
 func has(findings []Finding, id ID) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == id })
-}
-
-func hasKey(findings []Finding, key Key) bool {
-	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Key() == key })
 }
 
 // order sorts findings: causes before effects, the worst first, then by rank;

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -460,4 +461,28 @@ func coded(c *answers.Calls, code string) uint64 {
 		}
 	}
 	return 0
+}
+
+// TestToRoots holds of every way in which four findings may explain each other, also in circles and
+// with one that is gone, that in the end each is a cause or has one that is there and has none.
+func TestToRoots(t *testing.T) {
+	const n, none, gone = 4, 4, 5
+	for way := range 6 * 6 * 6 * 6 {
+		all := make([]Finding, n)
+		for i, rest := 0, way; i < n; i, rest = i+1, rest/6 {
+			all[i].ID = ID(fmt.Sprint("f", i))
+			if by := rest % 6; by != none {
+				all[i].Cause = ID(fmt.Sprint("f", by))
+				all[i].CauseKey.ID = all[i].Cause
+			}
+		}
+		was := slices.Clone(all)
+		toRoots(all)
+		for i, f := range all {
+			by := slices.IndexFunc(all, func(c Finding) bool { return c.Key() == f.CauseKey })
+			if f.Cause != "" && (by < 0 || all[by].Cause != "") || f.Cause == "" && f.CauseKey != (Key{}) {
+				t.Fatalf("%v became %v: f%d hangs on no root", was, all, i)
+			}
+		}
+	}
 }

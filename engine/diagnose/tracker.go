@@ -290,11 +290,7 @@ func (t *tracker) findings(v *view) []Finding {
 			now = append(now, f)
 		}
 	}
-	for i := range now {
-		if !hasKey(now, now[i].CauseKey) {
-			now[i].noCause()
-		}
-	}
+	toRoots(now)
 	return order(now)
 }
 

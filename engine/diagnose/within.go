@@ -22,7 +22,7 @@ func (u Update) Within(namespaces []string) Update {
 		return u
 	}
 	if u.speaksElsewhere(namespaces) {
-		u.Headline.Text, u.Headline.Severity = elsewhere, min(u.Headline.Severity, worst(OnlyIn(u.Findings, namespaces)))
+		u.Headline.Text, u.Headline.Severity = elsewhere, min(u.Headline.Severity, Worst(OnlyIn(u.Findings, namespaces)))
 		if u.Headline.Word == degradedWord && u.Headline.Severity == Info {
 			u.Headline.Word, u.Headline.Text = healthyWord, "" // which warnings there are elsewhere nobody asked
 		}
@@ -54,7 +54,8 @@ func narrowed[T any](all []T, namespaces []string, of func(*T) *Finding) (kept [
 	return kept
 }
 
-func worst(findings []Finding) (s Severity) {
+// Worst returns the highest severity among findings, Info for none. It is safe for concurrent use.
+func Worst(findings []Finding) (s Severity) {
 	for _, f := range findings {
 		s = max(s, f.Severity)
 	}
@@ -106,11 +107,7 @@ func OnlyIn(findings []Finding, namespaces []string) []Finding {
 			kept = append(kept, f)
 		}
 	}
-	for i := range kept { // a cause that is left out explains nothing
-		if !hasKey(kept, kept[i].CauseKey) {
-			kept[i].noCause()
-		}
-	}
+	toRoots(kept) // a cause that is left out explains nothing
 	return kept
 }
 

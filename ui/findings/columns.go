@@ -1,8 +1,6 @@
 package findings
 
 import (
-	"strings"
-
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -43,15 +41,12 @@ func (f *findings) wide() bool { return f.width >= leastTable }
 
 // look is that of the text of a row: what holds stands out.
 func (r *row) look(p widget.Pen) theme.Style {
-	return theme.When(r.one == nil && r.Depth == 0 && r.ended == nil, p.Text, p.Dim)
+	return theme.When(r.one == nil && !r.Effect && r.ended == nil, p.Text, p.Dim)
 }
 
 // indented is what stands before the id of a finding below the one that explains it.
 func indented(p widget.Pen, r *row) string {
-	if r.Depth == 0 || r.one != nil {
-		return ""
-	}
-	return strings.Repeat(" ", 2*(r.Depth-1)) + p.Symbols.Last + " "
+	return theme.When(r.Effect && r.one == nil, p.Symbols.Last+" ", "")
 }
 
 // name is the id of a finding, with a sign if it can be unfolded.
@@ -75,7 +70,7 @@ func (f *findings) drawName(l *text.Line, p widget.Pen, r *row, w int) {
 	}
 	_, st := say.SeverityLook(p.Theme, r.Severity)
 	switch {
-	case r.Depth > 0:
+	case r.Effect:
 		st = p.Text
 	case r.ended != nil:
 		st = p.Dim

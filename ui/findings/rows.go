@@ -79,7 +79,7 @@ func (r *row) alike(o *row) bool {
 	if r.Finding == nil || o.Finding == nil {
 		return r.Finding == o.Finding
 	}
-	return r.place() == o.place() && r.chain == o.chain && r.Severity == o.Severity && r.Depth == o.Depth && r.open == o.open &&
+	return r.place() == o.place() && r.chain == o.chain && r.Severity == o.Severity && r.Effect == o.Effect && r.open == o.open &&
 		len(r.Members) == len(o.Members) && len(r.Chain) == len(o.Chain)
 }
 
@@ -176,7 +176,7 @@ func (f *findings) writeRow(d *widget.Doc, r *row, indent int) {
 // writeCuts writes what holds a finding up, and what it is cut with; what explains a finding says so
 // for it.
 func (f *findings) writeCuts(d *widget.Doc, r *row, before text.Span) {
-	if r.Depth > 0 {
+	if r.Effect {
 		return
 	}
 	t := f.View.Theme

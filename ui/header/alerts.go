@@ -49,11 +49,10 @@ func (h *Header) unsaid(r Room) []diagnose.Finding {
 	if r.Told || of.Sound() && of.Text == "" { // what is still among the findings is over
 		return nil
 	}
-	all := h.v.Findings
 	var out []diagnose.Finding
-	for i, f := range all {
+	for i, f := range h.v.Findings {
 		switch {
-		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && of.Severity >= f.Severity, diagnose.CauseOf(all, &f) >= 0:
+		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && of.Severity >= f.Severity, f.Cause != "":
 		case strings.Contains(of.Text, say.Summary(&f)), f.Summary == r.Opened:
 		case r.Rows && f.Severity < diagnose.Critical && f.Subject.Pod != (pleg.PodRef{}):
 		default:

@@ -187,7 +187,7 @@ const (
 // find anything. PLEG that is shown as not healthy, with nothing that tells why, is
 // never well.
 func ExitCode(u diagnose.Update) int {
-	switch max(u.Headline.Severity, say.Worst(u.Findings)) {
+	switch max(u.Headline.Severity, diagnose.Worst(u.Findings)) {
 	case diagnose.Critical:
 		return ExitCritical
 	case diagnose.Warning:
@@ -202,9 +202,9 @@ func ExitCode(u diagnose.Update) int {
 // A check that did not come to its end and found nothing critical is unknown.
 func NPDExitCode(u diagnose.Update) int {
 	switch {
-	case say.Worst(u.Findings) == diagnose.Critical:
+	case diagnose.Worst(u.Findings) == diagnose.Critical:
 		return NPDProblem
-	case unknown(u.Snapshot) != "", !u.Snapshot.Health.Healthy && say.Worst(u.Findings) < diagnose.Warning:
+	case unknown(u.Snapshot) != "", !u.Snapshot.Health.Healthy && diagnose.Worst(u.Findings) < diagnose.Warning:
 		return NPDUnknown
 	}
 	return NPDOK

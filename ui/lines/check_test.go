@@ -232,9 +232,11 @@ func TestEffectsStandUnderTheirCause(t *testing.T) {
 		{ID: diagnose.ListHung, Cause: diagnose.PLEGUnhealthy, Summary: "two"},
 		{ID: diagnose.CrashLoop, Cause: diagnose.GhostRunning, Summary: "three"},
 		{ID: diagnose.InspectHung, Cause: diagnose.InspectHung, Summary: "four"},
+		{ID: diagnose.DiskFull, Summary: "five"},
+		{ID: diagnose.InspectFailing, Cause: diagnose.DiskFull, Summary: "six"},
 	}
 	got := string(checkOutput(t, r, CheckOptions{}))
-	for _, want := range []string{"one", "two", "three", "four"} {
+	for _, want := range []string{"one", "two", "three", "four", "five", "six"} {
 		if n := strings.Count(got, ": "+want+"\n"); n != 1 {
 			t.Errorf("%q is written %d times in\n%s", want, n, got)
 		}

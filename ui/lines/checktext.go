@@ -82,7 +82,7 @@ func headline(d *widget.Doc, o report.Form, u diagnose.Update, written map[strin
 func findings(d *widget.Doc, o report.Form, u diagnose.Update, written map[string]bool) {
 	width := o.Width
 	for _, r := range say.FindingTree(u.Findings) {
-		if d.Indent = r.Depth * (inward + 2); r.Depth > 0 {
+		if d.Indent = theme.When(r.Effect, inward+2, 0); r.Effect {
 			d.Line(text.Span{Width: d.Indent - 2}, text.Say(o.Theme.Dim, "leads to"))
 		} else {
 			d.Line()
@@ -164,7 +164,7 @@ func appendNPD(b []byte, u diagnose.Update) []byte {
 	if n := len(u.Findings) - 1; n > 0 {
 		more = fmt.Sprintf(" +%d", n)
 	}
-	switch worst := say.Worst(u.Findings); {
+	switch worst := diagnose.Worst(u.Findings); {
 	case worst == diagnose.Critical:
 		return npdLine(b, npdFinding(diagnose.RootCause(u.Findings), s, npdLimit-1-len(more))+more)
 	case s.Sweep == nil: // it never came to that

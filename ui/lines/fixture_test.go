@@ -183,7 +183,7 @@ func downCheck() diagnose.Update {
 			Next:     []diagnose.Step{{Text: "is it running?", Command: "systemctl status containerd"}},
 		},
 		diagnose.Finding{ID: diagnose.PLEGUnhealthy, Severity: diagnose.Critical, Cause: diagnose.RuntimeDown, Summary: "PLEG is not healthy: pleg has yet to be successful"},
-		diagnose.Finding{ID: diagnose.RuntimeNotReady, Severity: diagnose.Critical, Cause: diagnose.PLEGUnhealthy, Summary: "container runtime is down"},
+		diagnose.Finding{ID: diagnose.RuntimeNotReady, Severity: diagnose.Critical, Cause: diagnose.RuntimeDown, Summary: "container runtime is down"},
 	)
 	u.Headline = diagnose.Headline{Word: "RUNTIME DOWN", Severity: diagnose.Critical, Text: "the runtime refuses connections"}
 	return u

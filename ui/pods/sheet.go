@@ -151,7 +151,7 @@ func (s *sheet) deaths(d *widget.Doc) bool {
 func (s *sheet) findings(d *widget.Doc) (found bool) {
 	t := s.View.Theme
 	for _, f := range s.View.Findings {
-		if f.Subject.Pod.UID != s.of.Pod.UID || f.Severity == diagnose.Info || diagnose.CauseOf(s.View.Findings, &f) >= 0 {
+		if f.Subject.Pod.UID != s.of.Pod.UID || f.Severity == diagnose.Info || f.Cause != "" {
 			continue
 		}
 		found = true

@@ -24,15 +24,6 @@ func SeverityLook(t *theme.Theme, s diagnose.Severity) (symbol string, st theme.
 	return t.Symbols.Bullet, t.Info
 }
 
-// Worst returns the highest severity among all, Info for none.
-func Worst(all []diagnose.Finding) diagnose.Severity {
-	worst := diagnose.Info
-	for i := range all {
-		worst = max(worst, all[i].Severity)
-	}
-	return worst
-}
-
 // Summary returns the summary of f without the words of its id, for where that
 // stands before it.
 func Summary(f *diagnose.Finding) string {
@@ -51,48 +42,32 @@ func Words(all ...string) string {
 // A FindingRow is a finding in its place below the one that explains it.
 type FindingRow struct {
 	*diagnose.Finding
-	Depth int // 0 for a cause, 1 for its effect, and so on
+	Effect bool // of the one above; else it is a cause
 }
 
 // FindingTree returns each of all once, below the one that explains it and otherwise as
 // they were diagnosed. What several of a kind explain comes below the last of
 // them. The rows point into all.
 func FindingTree(all []diagnose.Finding) []FindingRow {
-	t := tree{all: all, placed: make([]bool, len(all)), rows: make([]FindingRow, 0, len(all))}
+	rows := make([]FindingRow, 0, len(all))
+	explains := func(id diagnose.ID, some []diagnose.Finding) bool {
+		return slices.ContainsFunc(some, func(c diagnose.Finding) bool { return c.ID == id && c.Cause == "" })
+	}
 	for i := range all {
-		if diagnose.CauseOf(all, &all[i]) < 0 {
-			t.place(i, 0)
+		f := &all[i]
+		if f.Cause != "" && explains(f.Cause, all) {
+			continue
+		}
+		if rows = append(rows, FindingRow{f, false}); f.Cause != "" || explains(f.ID, all[i+1:]) {
+			continue
+		}
+		for j := range all {
+			if all[j].Cause == f.ID {
+				rows = append(rows, FindingRow{&all[j], true})
+			}
 		}
 	}
-	for i := range all { // findings that explain each other
-		t.place(i, 0)
-	}
-	return t.rows
-}
-
-type tree struct {
-	all    []diagnose.Finding
-	placed []bool
-	rows   []FindingRow
-}
-
-func (t *tree) place(i, depth int) {
-	if t.placed[i] {
-		return
-	}
-	t.placed[i] = true
-	f := &t.all[i]
-	t.rows = append(t.rows, FindingRow{f, depth})
-	for j := range t.all {
-		if o := &t.all[j]; !t.placed[j] && o.ID == f.ID && o.Cause == f.Cause {
-			return
-		}
-	}
-	for j := range t.all {
-		if t.all[j].Cause == f.ID {
-			t.place(j, depth+1)
-		}
-	}
+	return rows
 }
 
 const (

@@ -20,16 +20,16 @@ func TestEffectsComeBelowTheirCauses(t *testing.T) {
 		all  []diagnose.Finding
 		want string
 	}{
-		{"causes first, as they are diagnosed", []diagnose.Finding{f("a", ""), f("b", ""), f("c", "a"), f("d", "c")}, "a .c ..d b"},
+		{"causes first, as they are diagnosed", []diagnose.Finding{f("a", ""), f("b", ""), f("c", "a"), f("d", "a")}, "a .c .d b"},
 		{"below the last of a kind", []diagnose.Finding{f("a", ""), f("x", ""), f("a", ""), f("c", "a")}, "a x a .c"},
-		{"two effects of a kind", []diagnose.Finding{f("a", ""), f("c", "a"), f("c", "a"), f("d", "c")}, "a .c .c ..d"},
+		{"two effects of a kind", []diagnose.Finding{f("a", ""), f("c", "a"), f("c", "a")}, "a .c .c"},
 		{"a cause that is not there", []diagnose.Finding{f("a", ""), f("c", "gone")}, "a c"},
-		{"findings that explain each other", []diagnose.Finding{f("a", "b"), f("b", "a"), f("c", "c")}, "a .b c"},
+		{"findings that explain each other", []diagnose.Finding{f("a", "b"), f("b", "a"), f("c", "c")}, "a b c"},
 		{"nothing", nil, ""},
 	} {
 		var got []string
 		for _, r := range FindingTree(tt.all) {
-			got = append(got, strings.Repeat(".", r.Depth)+string(r.ID))
+			got = append(got, theme.When(r.Effect, ".", "")+string(r.ID))
 		}
 		if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)

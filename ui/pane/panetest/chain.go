@@ -53,7 +53,7 @@ func Chained() []diagnose.Finding {
 			{Kind: waits.Server, Name: "10.0.0.9:/vol"},
 		},
 	}
-	all[2].Cause = diagnose.ListHung
+	all[2].Cause, all[3].Cause = diagnose.ListHung, diagnose.ListHung
 	return all
 }
 

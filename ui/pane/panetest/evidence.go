@@ -47,7 +47,7 @@ func Findings() []diagnose.Finding {
 			Summary: "PLEG has been unhealthy for 12s: pleg was last seen active 3m12.481s ago; threshold is 3m0s",
 		},
 		{
-			ID: diagnose.EventsDiscarded, Severity: diagnose.Warning, Cause: diagnose.PLEGUnhealthy,
+			ID: diagnose.EventsDiscarded, Severity: diagnose.Warning, Cause: diagnose.InspectHung,
 			Summary: "12 events of 3 pods were discarded: the channel of 1000 is full while the sync loop stands still",
 		},
 	}
