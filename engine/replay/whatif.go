@@ -15,11 +15,12 @@ import (
 
 // A WhatIf says what kubelets of other releases would have made of a recording.
 type WhatIf struct {
-	From, To time.Time // what was recorded
-	Recorded Account   // as it was: nothing is guessed
-	Control  Account   // the recorded release, by the way of the others: how far they can be believed
-	Others   []Account // as they were asked for
-	Damage   error     // why the recording could be played no further; nil if it is whole
+	From     time.Time `line:"from"` // what was recorded
+	To       time.Time `line:"to"`
+	Recorded Account   `line:"recorded"` // as it was: nothing is guessed
+	Control  Account   `line:"control"`  // the recorded release, by the way of the others: how far they can be believed
+	Others   []Account `line:"releases"` // as they were asked for
+	Damage   error     `line:"-"`        // why the recording could be played no further; nil if it is whole
 }
 
 // Ask plays a recording, and has the machine decide again what it asks for, by the relists of

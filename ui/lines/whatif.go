@@ -22,16 +22,12 @@ const WhatIfSchema = "plegtop/whatif/1"
 
 // A whatIfObject is what other releases would have made of a recording.
 type whatIfObject struct {
-	Schema   string           `line:"schema"`
-	From     time.Time        `line:"from"`
-	To       time.Time        `line:"to"`
-	Node     string           `line:"node,raw"`
-	Verdict  string           `line:"verdict"`
-	Recorded replay.Account   `line:"recorded"`
-	Control  replay.Account   `line:"control"`
-	Releases []replay.Account `line:"releases"`
-	Remarks  []string         `line:"remarks"`
-	Notes    []string         `line:"notes,omitempty"` // what was left out, and why
+	Schema string `line:"schema"`
+	replay.WhatIf
+	Node    string   `line:"node,raw"`
+	Verdict string   `line:"verdict"`
+	Remarks []string `line:"remarks"`
+	Notes   []string `line:"notes,omitempty"` // what was left out, and why
 }
 
 // whatIf writes what other releases would have made of the recording. It returns [ExitOK].
@@ -55,10 +51,7 @@ func (r *Recorded) whatIf(ctx context.Context, w io.Writer, o CheckOptions, rele
 }
 
 func newWhatIf(w replay.WhatIf, node string) *whatIfObject {
-	o := &whatIfObject{
-		Schema: WhatIfSchema, From: w.From, To: w.To, Node: node, Verdict: whatIfVerdict(w),
-		Recorded: w.Recorded, Control: w.Control, Releases: w.Others,
-	}
+	o := &whatIfObject{Schema: WhatIfSchema, WhatIf: w, Node: node, Verdict: whatIfVerdict(w)}
 	if unlike(w.Recorded, w.Control) {
 		o.Remarks = append(o.Remarks, fmt.Sprintf("the control differs: %v worked out in the same way is not what was recorded, so the other releases are no more exact", w.Recorded.Release))
 	}
@@ -95,35 +88,25 @@ func bad(a replay.Account) (d time.Duration, of string) {
 // whatIfVerdict says in one sentence what another release would have changed.
 func whatIfVerdict(w replay.WhatIf) string {
 	was, of := bad(w.Recorded)
-	var kept, worse []string
-	best, least := w.Recorded, was
+	best, least, first := w.Recorded, was, replay.Account{}
+	var others []string // that kept what was lost, or would have lost what was kept
 	for _, a := range w.Others {
 		d, _ := bad(a)
-		switch {
-		case was > 0 && d == 0:
-			kept = append(kept, a.Release.String())
-		case was == 0 && d > 0:
-			worse = append(worse, a.Release.String())
+		if (d == 0) != (was == 0) {
+			first = theme.When(others == nil, a, first)
+			others = append(others, a.Release.String())
 		}
 		if d < least {
 			best, least = a, d
 		}
 	}
-	var first replay.Account
-	for _, a := range w.Others {
-		if d, _ := bad(a); (d == 0) != (was == 0) {
-			first = a
-			break
-		}
-	}
 	switch {
-	case len(kept) > 0 && of == "PLEG unhealthy":
-		return fmt.Sprintf("%s would have kept PLEG healthy%s", enumerated(kept), because(first.Release, w.Recorded.Release))
-	case len(kept) > 0:
-		return fmt.Sprintf("%s would have kept the node Ready%s", enumerated(kept), because(first.Release, w.Recorded.Release))
-	case len(worse) > 0:
+	case len(others) > 0 && was == 0:
 		d, what := bad(first)
-		return fmt.Sprintf("%v kept the node Ready; %s would have had %s for %s%s", w.Recorded.Release, enumerated(worse), what, text.Age(d), because(w.Recorded.Release, first.Release))
+		return fmt.Sprintf("%v kept the node Ready; %s would have had %s for %s%s", w.Recorded.Release, enumerated(others), what, text.Age(d), because(w.Recorded.Release, first.Release))
+	case len(others) > 0:
+		kept := theme.When(of == "PLEG unhealthy", "PLEG healthy", "the node Ready")
+		return fmt.Sprintf("%s would have kept %s%s", enumerated(others), kept, because(first.Release, w.Recorded.Release))
 	case was == 0:
 		return "PLEG was healthy all the time, and would have been with each of these releases"
 	case was-least > was/10:
@@ -193,7 +176,7 @@ func (o *whatIfObject) accounts() (all []replay.Account, names []string) {
 	if unlike(o.Recorded, o.Control) {
 		all, names = append(all, o.Control), append(names, "control")
 	}
-	for _, a := range o.Releases {
+	for _, a := range o.Others {
 		all, names = append(all, a), append(names, a.Release.String())
 	}
 	return all, names
