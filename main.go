@@ -363,11 +363,7 @@ func replayScreen(ctx context.Context, o options.Options) int {
 	head := film.Head()
 	config := settings(ctx, o, pane.Source{Kind: "replay", Node: head.Node, Endpoint: head.Endpoint, Scenario: head.Scenario})
 	config.Film, config.At = film, at
-	on := terminal.Options{Guard: new(terminal.Guard), Background: config.Follow}
-	if crash.IsChild() {
-		on.Status = crash.Status
-	}
-	return status(terminal.Run(ctx, ui.New(config), on))
+	return status(terminal.Run(ctx, ui.New(config), terminal.Options{Guard: new(terminal.Guard), Background: config.Follow}))
 }
 
 // status prints err, unless that is done or says nothing new, and returns the
@@ -395,11 +391,7 @@ func screen(o options.Options, guard *terminal.Guard) live {
 		if o.Ring > 0 {
 			config.Past = past{src.Tape.Recorder, src.Endpoint}
 		}
-		on := terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Follow}
-		if crash.IsChild() {
-			on.Status = crash.Status
-		}
-		return terminal.Run(ctx, ui.New(config), on)
+		return terminal.Run(ctx, ui.New(config), terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Follow})
 	}
 }
 

@@ -130,7 +130,7 @@ var rules = map[string]rule{
 	"ui/theme":       {ours: []string{"ui/theme/early"}, modules: charm, never: []string{"net"}},
 	"ui/theme/early": {never: []string{"net"}},
 	"ui/report":      {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/widget", "ui/say"), never: []string{"os", "net"}},
-	"ui/terminal":    {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "github.com/muesli/cancelreader", "golang.org/x/sys/unix"), never: []string{"net"}},
+	"ui/terminal":    {ours: []string{"ui", "ui/crash", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "github.com/muesli/cancelreader", "golang.org/x/sys/unix"), never: []string{"net"}},
 	"ui/options": {
 		ours:    []string{"engine", "engine/ledger", "engine/pleg", "engine/smallfile", "cri/sim", "keymap", "ui/text", "ui/theme", "ui/widget", "ui/model"},
 		modules: []string{"github.com/spf13/pflag", "go.yaml.in/yaml/...", "charm.land/lipgloss/v2/..."}, never: []string{"net"},
@@ -138,14 +138,14 @@ var rules = map[string]rule{
 	"ui/history": {ours: []string{"engine/osfile", "engine/smallfile"}, never: []string{"net"}},
 	"ui/crash":   {modules: []string{"golang.org/x/sys/unix"}, never: []string{"net"}},
 	"ui/source":  {ours: append(slices.Clone(seen), "engine/host", "engine/smallfile", "cri", "cri/sim", "ui/pane", "ui/director", "ui/options", "ui/recording"), never: []string{"net"}},
-	"ui/lines":   {ours: append(slices.Clone(seen), "engine/record", "engine/replay", "keymap", "ui/jsonline", "ui/text", "ui/theme", "ui/say", "ui/model", "ui/report", "ui/widget"), never: []string{"net"}},
+	"ui/lines":   {ours: append(slices.Clone(seen), "engine/osfile", "engine/record", "engine/replay", "keymap", "ui/jsonline", "ui/text", "ui/theme", "ui/say", "ui/model", "ui/report", "ui/widget"), never: []string{"net"}},
 	"ui/metrics": {ours: append(slices.Clone(seen), "engine/quantile", "ui/text"), modules: []string{"github.com/prometheus/..."}},
 	"ui/fleet": {
 		ours:    []string{"engine/diagnose", "keymap", "ui/crash", "ui/jsonline", "ui/lines", "ui/say", "ui/terminal", "ui/text", "ui/theme", "ui/widget"},
 		modules: append(slices.Clone(charm), "github.com/spf13/pflag"),
 	},
 	"ui/e2e":       {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},
-	"ui/recording": {ours: []string{"engine", "engine/diagnose", "engine/record", "engine/smallfile", "ui/options", "ui/pane", "ui/text"}, never: []string{"net"}},
+	"ui/recording": {ours: []string{"engine", "engine/diagnose", "engine/osfile", "engine/record", "engine/smallfile", "ui/options", "ui/pane", "ui/text"}, never: []string{"net"}},
 }
 
 // topLevel is what the root of the module may hold, beside dot-files and what

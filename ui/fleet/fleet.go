@@ -97,9 +97,6 @@ func (o options) live(look Look) (code int, err error) {
 	go p.follow(ctx, p.fleet(o.namespace), rounds)
 	m := newModel(ctx, look, o.kubectl, rounds)
 	on := terminal.Options{Last: p.close, Background: look.Follow, Grace: 2 * time.Second} // kubectl may take one of them
-	if crash.IsChild() {
-		on.Status = crash.Status
-	}
 	err = terminal.Run(ctx, m, on)
 	_, signaled := errors.AsType[*terminal.SignalError](err)
 	_, printed := errors.AsType[*terminal.PanicError](err)

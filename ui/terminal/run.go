@@ -43,6 +43,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
+
+	"github.com/plegtop/plegtop/ui/crash"
 )
 
 // Options says on what a program runs. The zero value is the process's own
@@ -72,17 +74,10 @@ type Options struct {
 	Hold    func(ctx context.Context)
 	Release func()
 
-	// Status returns the exit status by which this process tells a parent that watches over
-	// it that it ends with code; nil if there is none. A parent stops its group itself when
-	// this process has stopped.
-	Status func(code int) int
-
 	// Last is called before the process is ended so, or by a signal that leaves no
 	// time for more, for what must not stay behind; nil for nothing. It has 150 ms
 	// after q and ^c, and longer after a signal.
 	Last func()
-
-	parent bool // there is one that watches
 }
 
 const (
@@ -102,10 +97,6 @@ func (o Options) withDefaults() Options {
 	o.Grace, o.Guard = cmp.Or(o.Grace, grace), cmp.Or(o.Guard, new(Guard))
 	if o.Environ == nil {
 		o.Environ = os.Environ()
-	}
-	o.parent = o.Status != nil
-	if o.Status == nil {
-		o.Status = func(code int) int { return code }
 	}
 	if o.Last == nil {
 		o.Last = func() {}
@@ -310,7 +301,7 @@ func (s *session) abort() {
 		s.report(p)
 		err = p
 	}
-	os.Exit(s.Status(ExitCode(err)))
+	os.Exit(crash.Status(ExitCode(err)))
 }
 
 // dump ends the process by a signal for which the Go runtime writes where each goroutine
@@ -320,7 +311,7 @@ func (s *session) dump(sig syscall.Signal) {
 	signal.Reset(sig)
 	_ = kill(os.Getpid(), sig)
 	time.Sleep(s.Grace)
-	os.Exit(s.Status(128 + int(sig))) // where it is ignored
+	os.Exit(crash.Status(128 + int(sig))) // where it is ignored
 }
 
 // leave gives the terminal back without waiting for anybody, and leaves nothing

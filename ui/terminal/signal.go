@@ -11,6 +11,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
+
+	"github.com/plegtop/plegtop/ui/crash"
 )
 
 // A SignalError says which signal ended the program.
@@ -147,7 +149,7 @@ func (s *session) handOver(meanwhile func()) bool {
 // there is a parent, that stops the group.
 func (s *session) suspend() {
 	pid := 0
-	if s.parent {
+	if crash.IsChild() {
 		pid = os.Getpid()
 	}
 	stopHeld(pid, s.Hold)
