@@ -15,13 +15,6 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// A Feed is where updates come from; a [diagnose.Live] is one. Next waits for the
-// newest update and returns an error when there will be no more. It runs in a
-// command, one at a time.
-type Feed interface {
-	Next(ctx context.Context) (diagnose.Update, error)
-}
-
 // Controls are the requests that the screen makes of the engine, as [engine.Engine] has
 // them. All are safe for concurrent use. All but Raw return at once, and what came of
 // them is in a later snapshot. None changes anything on a node.
@@ -46,8 +39,8 @@ type Controls interface {
 // Config is all that the screen needs. Keys must be set, and Feed and Controls or Film; the
 // zero value of everything else is a good choice.
 type Config struct {
-	Context  context.Context // ends waiting commands; Background if nil
-	Feed     Feed
+	Context  context.Context  // ends waiting commands; Background if nil
+	Feed     diagnose.Updates // its Next runs in a command, one at a time
 	Controls Controls
 	Keys     keymap.Map
 	Source   pane.Source

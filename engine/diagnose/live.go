@@ -26,6 +26,11 @@ type Update struct {
 	standings []*Standing // see Standings; nil if that is not worked out yet
 }
 
+// Updates delivers updates with findings; a [Live] is one. Its errors are those of what it reads.
+type Updates interface {
+	Next(ctx context.Context) (Update, error)
+}
+
 // A Live turns the updates of a feed into updates with findings. It is the one
 // place where that is done, for the screen, watch and serve alike: findings
 // begin, change and end in all of them at the same time. It belongs to one

@@ -1,4 +1,5 @@
-// Package osfile has what operating systems do differently with files: locks, links and owners.
+// Package osfile has what operating systems do differently with files, locks, links and owners, and a
+// new file that replaces none.
 package osfile
 
 import "errors"

@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"time"
-
-	"github.com/plegtop/plegtop/engine/osfile"
 )
 
 // ErrOff says that there is nothing in memory that could be saved.
@@ -105,22 +101,14 @@ func (r *Recorder) Close(ctx context.Context) error {
 
 var errClosed = errors.New("the recording is closed")
 
-// Save writes what the ring has to a new file that only its owner can read, and returns how many
-// bytes that are.
-func (r *Recorder) Save(path string) (n int64, err error) {
+// Save writes what the ring has, and returns how many bytes that are. It fails with [ErrOff] where
+// that is nothing, and where w does. It is safe for concurrent use.
+func (r *Recorder) Save(w io.Writer) (n int64, err error) {
 	recording := r.Recording()
 	if len(recording.segments) == 0 {
 		return 0, ErrOff
 	}
-	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|osfile.NoFollow, 0o600)
-	if err != nil {
-		return 0, fmt.Errorf("save the last minutes: %w", err)
-	}
-	n, err = recording.WriteTo(out)
-	if err = errors.Join(err, out.Close()); err != nil {
-		return n, errors.Join(fmt.Errorf("save the last minutes to %s: %w", path, err), os.Remove(path))
-	}
-	return n, nil
+	return recording.WriteTo(w)
 }
 
 // WriteTo writes the recording as the bytes of a file.

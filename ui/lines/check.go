@@ -34,22 +34,6 @@ type CheckOptions struct {
 	KubeletVersion string   // whose relist it is, as "1.36" or the node's own "v1.36.2"; empty for the snapshot's
 }
 
-// appendCheck appends u, which is of one bounded look. The text holds no control
-// byte but the line feed, and escape sequences only for colour; the JSON is of
-// [CheckSchema].
-func appendCheck(b []byte, u diagnose.Update, o CheckOptions) []byte {
-	u.Headline = say.Checked(u.Headline, u.Snapshot)
-	switch {
-	case o.NPD:
-		return appendNPD(b, u)
-	case o.DOT != "":
-		return appendDOT(b, u, o.DOT)
-	case o.JSON:
-		return jsonline.Append(b, newCheckObject(u, o))
-	}
-	return appendText(b, u, o)
-}
-
 // kubelet returns the release of the kubelet whose relist was made.
 func (o CheckOptions) kubelet(s *engine.Snapshot) string {
 	if o.KubeletVersion == "" {
@@ -92,17 +76,24 @@ func (o CheckOptions) verdict(ctx context.Context, w io.Writer, u diagnose.Updat
 }
 
 // Answer returns what check writes of u, which an engine that runs may have seen as well, and the
-// exit code of it.
+// exit code of it. The text holds no control byte but the line feed, and escape sequences only for
+// colour; the JSON is of [CheckSchema].
 func (o CheckOptions) Answer(u diagnose.Update) (answer []byte, code int) {
 	if s := u.Snapshot; o.KubeletVersion == "" && s.Evidence != nil {
 		o.KubeletVersion = s.Evidence.Kubelet.Version
 	}
 	u = u.Within(o.Namespaces)
-	answer = appendCheck(nil, u, o)
-	if o.NPD {
-		return answer, NPDExitCode(u)
+	u.Headline = say.Checked(u.Headline, u.Snapshot)
+	switch code = ExitCode(u); {
+	case o.NPD:
+		line, code := npd(u)
+		return npdLine(nil, line), code
+	case o.DOT != "":
+		return appendDOT(nil, u, o.DOT), code
+	case o.JSON:
+		return jsonline.Append(nil, newCheckObject(u, o)), code
 	}
-	return answer, ExitCode(u)
+	return appendText(nil, u, o), code
 }
 
 // writeLast writes b to w. When ctx ends a write that is stuck is left behind after a second.
@@ -169,8 +160,7 @@ func writeUntil(ctx context.Context, w io.Writer, b []byte) error {
 }
 
 // The exit codes of check. A check that could not look at all ends with
-// [ExitCannotTell] in place of [ExitCode], or [NPDUnknown] in place of
-// [NPDExitCode].
+// [ExitCannotTell], or [NPDUnknown].
 const (
 	ExitOK         = 0 // nothing worse than info
 	ExitWarning    = 1
@@ -194,18 +184,4 @@ func ExitCode(u diagnose.Update) int {
 		return ExitWarning
 	}
 	return theme.When(!u.Snapshot.Health.Healthy, ExitCannotTell, ExitOK)
-}
-
-// NPDExitCode returns the exit code of u as node-problem-detector reads it. Only
-// a critical finding is a problem, since there it becomes a condition of the
-// node, upon which others drain and repair it; warnings are in the line alone.
-// A check that did not come to its end and found nothing critical is unknown.
-func NPDExitCode(u diagnose.Update) int {
-	switch {
-	case diagnose.Worst(u.Findings) == diagnose.Critical:
-		return NPDProblem
-	case unknown(u.Snapshot) != "", !u.Snapshot.Health.Healthy && diagnose.Worst(u.Findings) < diagnose.Warning:
-		return NPDUnknown
-	}
-	return NPDOK
 }

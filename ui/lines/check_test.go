@@ -72,7 +72,8 @@ func golden(t *testing.T, path string, got []byte) {
 
 func checkOutput(t *testing.T, r diagnose.Update, o CheckOptions) []byte {
 	t.Helper()
-	return appendCheck(nil, r, o)
+	answer, _ := o.Answer(r)
+	return answer
 }
 
 // indented makes a golden of JSON fit to be read in a diff.
@@ -182,16 +183,16 @@ func TestExitCodes(t *testing.T) {
 		if got := ExitCode(found(whole, tt.findings...)); got != tt.code {
 			t.Errorf("ExitCode(%v) = %d, want %d", tt.findings, got, tt.code)
 		}
-		if got := NPDExitCode(found(whole, tt.findings...)); got != tt.npd {
-			t.Errorf("NPDExitCode(%v) = %d, want %d", tt.findings, got, tt.npd)
+		if got := npdCode(found(whole, tt.findings...)); got != tt.npd {
+			t.Errorf("npdCode(%v) = %d, want %d", tt.findings, got, tt.npd)
 		}
 		unsure := found(cutOff, tt.findings...)
 		unsure.Headline = diagnose.Headline{Word: "NO LIST", Severity: diagnose.Warning}
 		if got := ExitCode(unsure); got != max(tt.code, ExitWarning) {
 			t.Errorf("ExitCode(%v) without a list = %d", tt.findings, got)
 		}
-		if got := NPDExitCode(found(cutOff, tt.findings...)); got != tt.npdIfCut {
-			t.Errorf("NPDExitCode(%v) cut off = %d, want %d", tt.findings, got, tt.npdIfCut)
+		if got := npdCode(found(cutOff, tt.findings...)); got != tt.npdIfCut {
+			t.Errorf("npdCode(%v) cut off = %d, want %d", tt.findings, got, tt.npdIfCut)
 		}
 	}
 }
@@ -218,8 +219,8 @@ func TestNothingShownUnhealthyEndsWell(t *testing.T) {
 	if got := ExitCode(u); got != ExitCannotTell {
 		t.Errorf("ExitCode = %d", got)
 	}
-	if got, line := NPDExitCode(u), string(checkOutput(t, u, CheckOptions{NPD: true})); got != NPDUnknown || !strings.HasPrefix(line, "unknown: ") {
-		t.Errorf("NPDExitCode = %d, line %q", got, line)
+	if got, line := npdCode(u), string(checkOutput(t, u, CheckOptions{NPD: true})); got != NPDUnknown || !strings.HasPrefix(line, "unknown: ") {
+		t.Errorf("npdCode = %d, line %q", got, line)
 	}
 }
 
@@ -321,12 +322,12 @@ func TestWhatWasNotAskedIsNotHealthy(t *testing.T) {
 		s := *healthyCheck().Snapshot
 		sweep := *s.Sweep
 		s.Policy.Once, s.Sweep, s.Evidence = true, &sweep, nil
-		if u := diagnose.Once(&s, ""); ExitCode(u) != ExitOK || NPDExitCode(u) != NPDOK {
+		if u := diagnose.Once(&s, ""); ExitCode(u) != ExitOK || npdCode(u) != NPDOK {
 			t.Fatalf("all was asked for: %+v", u.Headline)
 		}
 		spoil(&s)
-		if u := diagnose.Once(&s, ""); ExitCode(u) != ExitWarning || NPDExitCode(u) != NPDUnknown || u.Headline.Word != "NOT ALL SEEN" {
-			t.Errorf("exit codes %d, %d: %+v", ExitCode(u), NPDExitCode(u), u.Headline)
+		if u := diagnose.Once(&s, ""); ExitCode(u) != ExitWarning || npdCode(u) != NPDUnknown || u.Headline.Word != "NOT ALL SEEN" {
+			t.Errorf("exit codes %d, %d: %+v", ExitCode(u), npdCode(u), u.Headline)
 		}
 	}
 }

@@ -158,7 +158,11 @@ func out(s *engine.Snapshot, c answers.Calls) string {
 // (max_output_length, 80 by default), here with the line feed.
 const npdLimit = 80
 
-func appendNPD(b []byte, u diagnose.Update) []byte {
+// npd returns what node-problem-detector reads: a line, and the exit code that goes with it. Only
+// a critical finding is a problem, since there it becomes a condition of the
+// node, upon which others drain and repair it; warnings are in the line alone.
+// A check that did not come to its end and found nothing critical is unknown.
+func npd(u diagnose.Update) (line string, code int) {
 	s := u.Snapshot
 	more := ""
 	if n := len(u.Findings) - 1; n > 0 {
@@ -166,19 +170,19 @@ func appendNPD(b []byte, u diagnose.Update) []byte {
 	}
 	switch worst := diagnose.Worst(u.Findings); {
 	case worst == diagnose.Critical:
-		return npdLine(b, npdFinding(diagnose.RootCause(u.Findings), s, npdLimit-1-len(more))+more)
+		return npdFinding(diagnose.RootCause(u.Findings), s, npdLimit-1-len(more)) + more, NPDProblem
 	case s.Sweep == nil: // it never came to that
-		return npdLine(b, "unknown: "+u.Headline.Word+" "+u.Headline.Text)
+		return "unknown: " + u.Headline.Word + " " + u.Headline.Text, NPDUnknown
 	case unknown(s) != "":
-		return npdLine(b, "unknown: "+unknown(s))
+		return "unknown: " + unknown(s), NPDUnknown
 	case !s.Health.Healthy && worst < diagnose.Warning:
-		return npdLine(b, "unknown: PLEG is not healthy, and nothing tells why")
+		return "unknown: PLEG is not healthy, and nothing tells why", NPDUnknown
 	case worst == diagnose.Warning:
-		return npdLine(b, "ok, warning: "+npdFinding(diagnose.RootCause(u.Findings), s, npdLimit))
+		return "ok, warning: " + npdFinding(diagnose.RootCause(u.Findings), s, npdLimit), NPDOK
 	case diagnose.Unfinished(s) != "":
-		return npdLine(b, "ok, warning: "+diagnose.Unfinished(s))
+		return "ok, warning: " + diagnose.Unfinished(s), NPDOK
 	}
-	return npdLine(b, "ok: "+say.Fine(s))
+	return "ok: " + say.Fine(s), NPDOK
 }
 
 // unknown says why a check that found nothing critical says nothing of the node; empty if

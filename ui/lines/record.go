@@ -20,7 +20,7 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/jsonline"
-	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // Schema names the shape of a line of NDJSON. Fields are only ever added to it.
@@ -119,25 +119,6 @@ func appendEvent(b []byte, e engine.Event) []byte {
 	return jsonline.Append(b, l)
 }
 
-func appendHealth(b []byte, s *engine.Snapshot) []byte {
-	l := &healthLine{
-		header: newHeader(s.At, "health"), Healthy: s.Health.Healthy, Verdict: s.Health.Verdict,
-		ListAge: s.Health.ListAge(s.At), Threshold: s.Threshold,
-	}
-	if s.Failure != nil {
-		l.Error = s.Failure.Err.Error()
-	}
-	return jsonline.Append(b, l)
-}
-
-func appendFinding(b []byte, at time.Time, t diagnose.Turn) []byte {
-	l := &findingLine{header: newHeader(at, "finding"), State: t.Kind, Lasted: t.Lasted, Again: t.Again, Finding: t.Finding}
-	if t.Kind == diagnose.Changed {
-		l.Was = &t.Was
-	}
-	return jsonline.Append(b, l)
-}
-
 // appendGap appends one line of NDJSON that says how many events are missing
 // here, since the reader was too slow for them.
 func appendGap(b []byte, at time.Time, lost uint64) []byte {
@@ -166,14 +147,8 @@ func (v *watcher) node(b []byte, s *engine.Snapshot) []byte {
 		return b
 	}
 	v.posted = posted
-	if v.o.JSON {
-		return jsonline.Append(b, &nodeLine{newHeader(s.At, "node"), conditionObject{n.Ready, n.Reason, n.Message}})
-	}
-	word := "NotReady"
-	if n.Ready {
-		word = "Ready"
-	}
-	return fmt.Appendf(stamp(b, s.At), "node would be posted %s: %s: %s\n", word, text.Clean(n.Reason), text.Clean(diagnose.Rounded(n.Message)))
+	said := fmt.Sprintf("node would be posted %s: %s: %s", theme.When(n.Ready, "Ready", "NotReady"), n.Reason, diagnose.Rounded(n.Message))
+	return v.line(b, s.At, &nodeLine{newHeader(s.At, "node"), conditionObject{n.Ready, n.Reason, n.Message}}, said)
 }
 
 // The states of the sync loop.
@@ -199,9 +174,6 @@ func (v *watcher) loopTurn(b []byte, s *engine.Snapshot, since time.Time, why []
 	if v.loop != loopStopped {
 		why = nil
 	}
-	if v.o.JSON {
-		return jsonline.Append(b, &loopLine{newHeader(s.At, "loop"), v.loop, since, why})
-	}
 	said := "sync loop works"
 	switch v.loop {
 	case loopStopped:
@@ -209,5 +181,5 @@ func (v *watcher) loopTurn(b []byte, s *engine.Snapshot, since time.Time, why []
 	case loopHeld:
 		said = "sync loop held: its housekeeping waits for a list"
 	}
-	return append(append(stamp(b, s.At), text.Clean(said)...), '\n')
+	return v.line(b, s.At, &loopLine{newHeader(s.At, "loop"), v.loop, since, why}, said)
 }

@@ -81,7 +81,7 @@ func (r *Recorded) Watch(ctx context.Context, w io.Writer, o Options) error {
 		from = from.Add(-2 * time.Minute) // what was so before is known then
 	}
 	for next := r.recording.Play(from).Feed(); next != nil; next = next.Rest() {
-		feed := &begun{Feed: diagnose.NewLive(next, r.recording.Heads()[0].Endpoint), from: r.at}
+		feed := &begun{Updates: diagnose.NewLive(next, r.recording.Heads()[0].Endpoint), from: r.at}
 		if err := Watch(ctx, w, feed, o); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (r *Recorded) Watch(ctx context.Context, w io.Writer, o Options) error {
 
 // A begun is a feed of a recording from a moment on, which ends where that is damaged.
 type begun struct {
-	Feed
+	diagnose.Updates
 	from    time.Time
 	skipped bool
 	last    time.Time // of what was delivered
@@ -103,7 +103,7 @@ type begun struct {
 
 func (f *begun) Next(ctx context.Context) (diagnose.Update, error) {
 	for {
-		u, err := f.Feed.Next(ctx)
+		u, err := f.Updates.Next(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrStopped):
 			f.damage = err

@@ -43,7 +43,7 @@ func TestSchemaIsStrict(t *testing.T) {
 	for _, tt := range []struct{ name, old, new string }{
 		{"another schema", "plegtop/check/1", "plegtop/check/2"},
 		{"a field too many", `"source":`, `"sauce":1,"source":`},
-		{"a field too few", `"kubeletVersion":"1.37",`, ``},
+		{"a field too few", `"kubeletVersion":"v1.36.2",`, ``},
 		{"no array", `"findings":[`, `"findings":null,"was":[`},
 		{"unknown finding", `"id":"inspect-hung"`, `"id":"inspect-stuck"`},
 		{"unknown severity", `"severity":"critical"`, `"severity":"fatal"`},

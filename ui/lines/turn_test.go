@@ -31,10 +31,13 @@ func story() []diagnose.Update {
 	}
 }
 
+// asJSON returns a watcher that writes NDJSON.
+func asJSON() *watcher { return &watcher{o: Options{JSON: true}} }
+
 // That a finding is the same as before stands in its line.
 func TestWatchFindingAgain(t *testing.T) {
 	for _, again := range []bool{false, true} {
-		line := appendFinding(nil, noon, diagnose.Turn{Finding: hung(diagnose.Warning, "a"), Again: again})
+		line := asJSON().turn(nil, noon, diagnose.Turn{Finding: hung(diagnose.Warning, "a"), Again: again})
 		if got := bytes.Contains(line, []byte(`"again":true`)); got != again {
 			t.Errorf("again %v: %s", again, line)
 		}
@@ -93,7 +96,7 @@ func TestWatchFindingsJSON(t *testing.T) {
 // TestWatchFindingIsAsInCheck holds that both views write the same object.
 func TestWatchFindingIsAsInCheck(t *testing.T) {
 	r := hostileCheck()
-	line := appendFinding(nil, noon, diagnose.Turn{Finding: r.Findings[0]})
+	line := asJSON().turn(nil, noon, diagnose.Turn{Finding: r.Findings[0]})
 	if harmful(strings.TrimSuffix(string(line), "\n")) {
 		t.Errorf("control character in %q", line)
 	}

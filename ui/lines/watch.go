@@ -16,12 +16,8 @@ import (
 	"github.com/plegtop/plegtop/ui/jsonline"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 )
-
-// A Feed delivers updates; a [diagnose.Live] is one.
-type Feed interface {
-	Next(ctx context.Context) (diagnose.Update, error)
-}
 
 // Options say what [Watch] writes.
 type Options struct {
@@ -35,7 +31,7 @@ type Options struct {
 // the feed as well, it writes what there is to say last; a write that is stuck is left
 // behind, all within a second. Text is cleaned and holds no control byte but the line
 // feed; JSON keeps the original, escaped.
-func Watch(ctx context.Context, w io.Writer, feed Feed, o Options) error {
+func Watch(ctx context.Context, w io.Writer, feed diagnose.Updates, o Options) error {
 	reading, readNoMore := outlasting(ctx, lastRead)
 	defer readNoMore()
 	writing, writeNoMore := outlasting(ctx, lastWrite)
@@ -139,14 +135,11 @@ func (v *watcher) turned(u diagnose.Update) bool {
 }
 
 func (v *watcher) head(b []byte, u diagnose.Update) []byte {
-	if v.o.JSON {
-		return jsonline.Append(b, &headlineLine{newHeader(u.Snapshot.At, "headline"), u.Headline})
+	said := "headline: " + u.Headline.Word
+	if clauses := say.Clauses(u.Headline); clauses != "" {
+		said += ": " + clauses
 	}
-	b = append(append(stamp(b, u.Snapshot.At), "headline: "...), text.Clean(u.Headline.Word)...)
-	if said := say.Clauses(u.Headline); said != "" {
-		b = append(append(b, ": "...), text.Clean(said)...)
-	}
-	return append(b, '\n')
+	return v.line(b, u.Snapshot.At, &headlineLine{newHeader(u.Snapshot.At, "headline"), u.Headline}, said)
 }
 
 // changed reports whether s has another verdict, or another failure of the
@@ -201,61 +194,65 @@ func subject(e engine.Event) string {
 }
 
 func (v *watcher) health(b []byte, s *engine.Snapshot) []byte {
-	if v.o.JSON {
-		return appendHealth(b, s)
+	l := &healthLine{
+		header: newHeader(s.At, "health"), Healthy: s.Health.Healthy, Verdict: s.Health.Verdict,
+		ListAge: s.Health.ListAge(s.At), Threshold: s.Threshold,
 	}
-	b = stamp(b, s.At)
+	if s.Failure != nil {
+		l.Error = s.Failure.Err.Error()
+	}
 	said := "PLEG is healthy"
 	switch h := s.Health; {
 	case !h.Healthy && h.ListedAt.IsZero():
 		said = "no list yet"
 		if s.Failure != nil {
-			said += ": " + s.Failure.Err.Error()
+			said += ": " + l.Error
 		}
 	case !h.Healthy:
 		said = "PLEG is not healthy: " + diagnose.Rounded(h.Verdict)
 		if s.Failure != nil {
-			said += "; last list: " + s.Failure.Err.Error()
+			said += "; last list: " + l.Error
 		}
 	case s.Failure != nil:
-		said = "lists fail: " + s.Failure.Err.Error()
+		said = "lists fail: " + l.Error
 		if h.UnhealthyAt.After(s.At) {
 			said += "; PLEG is unhealthy in " + text.Age(h.UnhealthyAt.Sub(s.At))
 		}
 	}
-	return append(append(b, text.Clean(said)...), '\n')
+	return v.line(b, s.At, l, said)
 }
 
 // turn appends what happened to a finding. Its end has the name in place of the
 // summary, which is true no longer, where it has one.
 func (v *watcher) turn(b []byte, at time.Time, t diagnose.Turn) []byte {
-	if v.o.JSON {
-		return appendFinding(b, at, t)
-	}
-	state := t.Kind.String()
-	if t.Kind == diagnose.Began && t.Again {
-		state += " again"
-	}
-	b = fmt.Appendf(stamp(b, at), "finding %s: ", state)
-	switch f := t.Finding; t.Kind {
+	l := &findingLine{header: newHeader(at, "finding"), State: t.Kind, Lasted: t.Lasted, Again: t.Again, Finding: t.Finding}
+	f := &t.Finding
+	said := fmt.Sprintf("%v %s: %s", f.Severity, f.ID, f.Summary)
+	switch t.Kind {
 	case diagnose.Over:
 		name := say.Words(string(f.ID), say.Subject(f.Subject))
 		if name == string(f.ID) { // others of its kind may go on
 			name += ": " + f.Summary + ";"
 		}
-		return fmt.Appendf(b, "%s after %s\n", text.Clean(name), text.Age(t.Lasted))
+		said = fmt.Sprintf("%s after %s", name, text.Age(t.Lasted))
 	case diagnose.Changed:
-		return fmt.Appendf(b, "%v to %v %s: %s\n", t.Was, f.Severity, f.ID, text.Clean(f.Summary))
-	default:
-		return fmt.Appendf(b, "%v %s: %s\n", f.Severity, f.ID, text.Clean(f.Summary))
+		l.Was = &t.Was
+		said = fmt.Sprintf("%v to %s", t.Was, said)
 	}
+	state := t.Kind.String() + theme.When(t.Kind == diagnose.Began && t.Again, " again", "")
+	return v.line(b, at, l, "finding "+state+": "+said)
 }
 
 func (v *watcher) gap(b []byte, u diagnose.Update) []byte {
+	return v.line(b, u.Snapshot.At, &gapLine{newHeader(u.Snapshot.At, "gap"), u.Lost}, fmt.Sprintf("gap: %d events were too many for this reader", u.Lost))
+}
+
+// line appends a line about a moment: the object as NDJSON, or the text.
+func (v *watcher) line(b []byte, at time.Time, object any, said string) []byte {
 	if v.o.JSON {
-		return appendGap(b, u.Snapshot.At, u.Lost)
+		return jsonline.Append(b, object)
 	}
-	return fmt.Appendf(stamp(b, u.Snapshot.At), "gap: %d events were too many for this reader\n", u.Lost)
+	return append(append(stamp(b, at), text.Clean(said)...), '\n')
 }
 
 // stamp appends the local time of day to milliseconds and a space.

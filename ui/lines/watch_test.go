@@ -92,7 +92,7 @@ func TestWatchText(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
-	if got := string(appendHealth(nil, down)); !strings.Contains(got, "3m1.002555892s") {
+	if got := string(asJSON().health(nil, down)); !strings.Contains(got, "3m1.002555892s") {
 		t.Errorf("the JSON does not keep the kubelet's words: %s", got)
 	}
 }

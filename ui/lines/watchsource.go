@@ -7,7 +7,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/ledger"
-	"github.com/plegtop/plegtop/ui/jsonline"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -90,17 +89,14 @@ func (v *watcher) sources(b []byte, s *engine.Snapshot) []byte {
 func (v *watcher) source(b []byte, c engine.SourceChange) []byte {
 	missing := c.Seq - v.change - 1
 	v.change = max(v.change, c.Seq)
-	if v.o.JSON {
-		return jsonline.Append(b, &sourceLine{newHeader(c.At, "source"), c, missing})
-	}
-	b = fmt.Appendf(stamp(b, c.At), "source %v %v", c.Source, c.State)
+	said := fmt.Sprintf("source %v %v", c.Source, c.State)
 	if missing > 0 {
-		b = fmt.Appendf(b, " (after %d changes that were too many for this reader)", missing)
+		said += fmt.Sprintf(" (after %d changes that were too many for this reader)", missing)
 	}
 	if c.Reason != "" {
-		b = append(append(b, ": "...), text.Clean(c.Reason)...)
+		said += ": " + c.Reason
 	}
-	return append(b, '\n')
+	return v.line(b, c.At, &sourceLine{newHeader(c.At, "source"), c, missing}, said)
 }
 
 // drift appends how far each source agrees with the relist.
@@ -116,19 +112,14 @@ func (v *watcher) drift(b []byte, s *engine.Snapshot) []byte {
 }
 
 func (v *watcher) driftOf(b []byte, at time.Time, d ledger.Drift, of engine.SourceState) []byte {
-	if v.o.JSON {
-		l := &driftLine{header: newHeader(at, "drift"), Drift: d, Received: of.Received, Lost: of.Lost}
-		if d.Both > 0 {
-			l.LeadP50, l.LeadP99 = &d.LeadP50, &d.LeadP99
-		}
-		return jsonline.Append(b, l)
-	}
-	b = fmt.Appendf(stamp(b, at), "drift %v: %d of %d transitions seen by both, %d missed by the relist, %d missed by %[1]v", d.Source, d.Both, d.Transitions, d.MissedByRelist, d.MissedBySource)
-	b = fmt.Appendf(b, ", %d late, %d duplicates", d.Late, d.Duplicates)
+	l := &driftLine{header: newHeader(at, "drift"), Drift: d, Received: of.Received, Lost: of.Lost}
+	said := fmt.Sprintf("drift %v: %d of %d transitions seen by both, %d missed by the relist, %d missed by %[1]v", d.Source, d.Both, d.Transitions, d.MissedByRelist, d.MissedBySource)
+	said += fmt.Sprintf(", %d late, %d duplicates", d.Late, d.Duplicates)
 	if d.Both > 0 {
-		b = fmt.Appendf(b, "; lead: median %s, worst 1%% %s", say.Lead(d.LeadP50), say.Lead(d.LeadP99))
+		l.LeadP50, l.LeadP99 = &d.LeadP50, &d.LeadP99
+		said += fmt.Sprintf("; lead: median %s, worst 1%% %s", say.Lead(d.LeadP50), say.Lead(d.LeadP99))
 	}
-	return fmt.Appendf(b, "; %d received, %d lost\n", of.Received, of.Lost)
+	return v.line(b, at, l, fmt.Sprintf("%s; %d received, %d lost", said, of.Received, of.Lost))
 }
 
 // end appends what is to be said last: which sources were open until now, and the drift.

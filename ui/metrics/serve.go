@@ -75,11 +75,6 @@ func (s *Server) Where() string {
 	return fmt.Sprintf("metrics are at port %d, as %s says", at.Port, s.config.Web)
 }
 
-// A Feed delivers updates; a [diagnose.Live] is one.
-type Feed interface {
-	Next(ctx context.Context) (diagnose.Update, error)
-}
-
 // A Checker returns what check writes of an update as JSON, and the exit code of it. It is called
 // by several goroutines.
 type Checker func(diagnose.Update) (answer []byte, code int)
@@ -92,7 +87,7 @@ const (
 
 // Run serves what feed delivers until that ends, which is no error, and then listens no more.
 // When ctx ends, which is to end the feed as well, it returns within a second.
-func (s *Server) Run(ctx context.Context, feed Feed, check Checker) error {
+func (s *Server) Run(ctx context.Context, feed diagnose.Updates, check Checker) error {
 	server := &http.Server{Handler: s.handler(check), ReadTimeout: slowest, WriteTimeout: slowest, MaxHeaderBytes: 1 << 16, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 	s.alive.Store(new(time.Now()))
 	ended := make(chan error, 1)
@@ -118,7 +113,7 @@ func (s *Server) Run(ctx context.Context, feed Feed, check Checker) error {
 }
 
 // follow keeps the newest update.
-func (s *Server) follow(ctx context.Context, feed Feed) error {
+func (s *Server) follow(ctx context.Context, feed diagnose.Updates) error {
 	for ctx.Err() == nil {
 		u, err := feed.Next(ctx)
 		switch {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/osfile"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/smallfile"
 	"github.com/plegtop/plegtop/ui/options"
@@ -25,8 +25,6 @@ import (
 
 const (
 	ending = ".plegrec"
-	// mostNames is how many files of one time are kept apart by a number.
-	mostNames = 1000
 	// closing is how long the end of plegtop waits for the disk.
 	closing = time.Second
 )
@@ -93,19 +91,15 @@ func (t *Tape) Save() (said string, err error) {
 	if t.Recorder == nil {
 		return "", record.ErrOff
 	}
-	at := time.Now()
-	base := filepath.Join(t.folder, text.FileBase(t.node, at.UTC().Format("20060102T150405Z")))
-	path := base + ending
-	for n := 2; ; n++ {
-		size, err := t.Recorder.Save(path)
-		if err == nil {
-			return fmt.Sprintf("saved the last %s to %s (%s)", text.Age(t.Recorder.State().Span), path, text.Bytes(uint64(size))), nil
-		}
-		if !errors.Is(err, fs.ErrExist) || n > mostNames {
-			return "", err
-		}
-		path = fmt.Sprintf("%s-%d%s", base, n, ending)
+	var size int64
+	path, err := osfile.New(filepath.Join(t.folder, text.FileBase(t.node, time.Now().UTC().Format("20060102T150405Z"))), ending, func(w io.Writer) (err error) {
+		size, err = t.Recorder.Save(w)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("save the last minutes: %w", err)
 	}
+	return fmt.Sprintf("saved the last %s to %s (%s)", text.Age(t.Recorder.State().Span), path, text.Bytes(uint64(size))), nil
 }
 
 // OnSignal saves what is in memory whenever SIGUSR2 comes, until ctx ends, and says what came of
@@ -129,14 +123,9 @@ func (t *Tape) OnSignal(ctx context.Context, say func(string)) {
 	}()
 }
 
-// A Feed delivers updates; a [diagnose.Live] is one.
-type Feed interface {
-	Next(ctx context.Context) (diagnose.Update, error)
-}
-
 // Watched returns a feed of the same updates from which the tape learns whether something is
 // critical.
-func (t *Tape) Watched(f Feed) Feed {
+func (t *Tape) Watched(f diagnose.Updates) diagnose.Updates {
 	if t.Recorder == nil {
 		return f
 	}
@@ -144,30 +133,21 @@ func (t *Tape) Watched(f Feed) Feed {
 }
 
 type watched struct {
-	Feed
+	diagnose.Updates
 	recorder *record.Recorder
 }
 
 func (w watched) Next(ctx context.Context) (diagnose.Update, error) {
-	u, err := w.Feed.Next(ctx)
+	u, err := w.Updates.Next(ctx)
 	if err == nil {
-		w.recorder.Critical(u.Snapshot.At, critical(u))
+		w.recorder.Critical(u.Snapshot.At, diagnose.Worst(u.Findings) == diagnose.Critical)
 	}
 	return u, err
 }
 
-func critical(u diagnose.Update) bool {
-	for i := range u.Findings {
-		if u.Findings[i].Severity == diagnose.Critical {
-			return true
-		}
-	}
-	return false
-}
-
 // Run is the view that only records: it says where to, on w, and reads what happens until the
 // feed ends. It fails where the recording ends before: nobody would see the finding.
-func (t *Tape) Run(ctx context.Context, w io.Writer, node string, f Feed) error {
+func (t *Tape) Run(ctx context.Context, w io.Writer, node string, f diagnose.Updates) error {
 	file, when := t.Recorder.State().File, ""
 	if t.Recorder.State().Waits {
 		when = " once something is critical"
