@@ -186,9 +186,9 @@ type answer struct {
 	}
 	PLEG     struct{ Healthy bool }
 	Findings []struct {
-		ID, Severity, Summary string
-		Subject               struct{ Operation, Namespace, Pod, Container string }
-		Chain                 []struct{ Name, Proof string }
+		Severity string
+		Subject  struct{ Operation, Namespace, Pod, Container string }
+		Chain    []struct{ Name, Proof string }
 	}
 }
 

@@ -24,7 +24,6 @@ type standing struct {
 
 // A named pod is the newest of its name, with what it has by the name of the container.
 type named struct {
-	uid  pleg.UID
 	made int64
 	has  map[string]standing
 }
@@ -37,7 +36,7 @@ func byName(pods []*engine.Pod, namespaces []string) map[pleg.PodRef]named {
 		if seen == nil || len(namespaces) > 0 && !slices.Contains(namespaces, p.Namespace) {
 			continue
 		}
-		n := named{uid: p.UID, has: map[string]standing{}}
+		n := named{has: map[string]standing{}}
 		newest := map[string]int64{}
 		take := func(name, id, state string, made int64) {
 			if at, had := newest[name]; !had || made > at {

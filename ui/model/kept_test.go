@@ -251,8 +251,8 @@ func TestLife(t *testing.T) {
 		{ID: "s", State: pleg.Running, At: sec(1)},
 		{ID: "old", Container: "app", State: pleg.Running, At: sec(4), SeenAt: sec(5), Event: 1},
 		{ID: "old", Container: "app", State: pleg.Exited, At: sec(10), SeenAt: sec(11), Event: 2, Exited: true, ExitCode: 3},
-		{ID: "new", Container: "app", Attempt: 1, State: pleg.Created, At: sec(20)},
-		{ID: "new", Container: "app", Attempt: 1, State: pleg.Running, At: sec(21), SeenAt: sec(22), Event: 3},
+		{ID: "new", Container: "app", State: pleg.Created, At: sec(20)},
+		{ID: "new", Container: "app", State: pleg.Running, At: sec(21), SeenAt: sec(22), Event: 3},
 		{ID: "old", Container: "app", State: pleg.Absent, At: sec(23), SeenAt: sec(23), Event: 4},
 	}
 	if diff := cmp.Diff(want, j.Life("u", p)); diff != "" {

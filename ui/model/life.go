@@ -15,7 +15,6 @@ import (
 type Stage struct {
 	ID        string
 	Container string     // its name; empty for a sandbox
-	Attempt   uint32     // how many of its name came before; 0 where only an event tells of it
 	State     pleg.State // Created, Running, Exited, Unknown; Absent once it is gone
 	At        time.Time  // when it came, by the runtime's clock where that is known, else when it was seen first
 	SeenAt    time.Time  // when a relist saw it; zero if none has, or the event is no longer kept
@@ -126,14 +125,14 @@ func (l *life) status(st *pleg.PodStatus) {
 	}
 	for _, s := range st.Sandboxes {
 		if !s.CreatedAt.IsZero() {
-			l.once(Stage{ID: s.ID, Attempt: s.Attempt, State: pleg.Running, At: s.CreatedAt})
+			l.once(Stage{ID: s.ID, State: pleg.Running, At: s.CreatedAt})
 		}
 	}
 	for i := range st.Containers {
 		c := &st.Containers[i]
 		came := func(state pleg.State, at time.Time) {
 			if !at.IsZero() {
-				s := Stage{ID: c.ID, Container: c.Name, Attempt: c.Attempt, State: state, At: at, Exited: state == pleg.Exited}
+				s := Stage{ID: c.ID, Container: c.Name, State: state, At: at, Exited: state == pleg.Exited}
 				if s.Exited {
 					s.ExitCode = c.ExitCode
 				}
@@ -155,7 +154,7 @@ func (l *life) list(p *pleg.Pod, find pleg.Lookup) {
 	}
 	for _, s := range p.Sandboxes {
 		if s.State == pleg.Running {
-			l.once(Stage{ID: s.ID, Attempt: s.Attempt, State: s.State, At: cmp.Or(s.CreatedAt, p.ListedAt)})
+			l.once(Stage{ID: s.ID, State: s.State, At: cmp.Or(s.CreatedAt, p.ListedAt)})
 		}
 	}
 	for i := range p.Containers {
@@ -165,7 +164,7 @@ func (l *life) list(p *pleg.Pod, find pleg.Lookup) {
 			at = p.ListedAt
 		}
 		if find.Container(c.ID) == nil {
-			l.once(Stage{ID: c.ID, Container: c.Name, Attempt: c.Attempt, State: c.State, At: at})
+			l.once(Stage{ID: c.ID, Container: c.Name, State: c.State, At: at})
 		}
 	}
 }
