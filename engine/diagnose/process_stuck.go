@@ -246,7 +246,7 @@ func (v *view) outOfReach(p stuckProcess) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	line := fmt.Sprintf("until it goes on nobody sees the end of %s, listed as running", join(names))
+	line := fmt.Sprintf("until it goes on nobody sees the end of %s, listed as running", join(slices.Sorted(slices.Values(names))))
 	if p.what == "shim" {
 		line += ", and to stop the pod hangs, as does an exec probe"
 	}
