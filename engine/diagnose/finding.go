@@ -42,6 +42,7 @@ type problem interface{ subject() Subject }
 type Step struct {
 	Text    string // what it is good for, or what to do where no command does it
 	Command string // for a shell, its arguments quoted; may be empty
+	If      string // when to take it, such as "if that is not enough"; empty for always
 	Risky   bool   // changes something on the node, and Text names what may go wrong
 	Ends    bool   // ends the trouble without a risk, or says in words what does
 }
@@ -58,11 +59,25 @@ func (s Step) Same(other Step) bool {
 	return s.Command == other.Command && (s.Command != "" || s.Text == other.Text)
 }
 
+// when returns the step for who finds it to be so.
+func (s Step) when(so string) Step {
+	s.If = so
+	return s
+}
+
+// Says returns when to take the step, and what it is good for. It is safe for concurrent use.
+func (s Step) Says() string {
+	if s.If == "" {
+		return s.Text
+	}
+	return s.If + ": " + s.Text
+}
+
 // String returns the step in one line.
 func (s Step) String() string {
-	out := s.Text
+	out := s.Says()
 	if s.Command != "" {
-		out = s.Command + "  # " + s.Text
+		out = s.Command + "  # " + out
 	}
 	if s.Risky {
 		return "risky: " + out

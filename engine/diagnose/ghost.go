@@ -263,7 +263,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 		},
 	}
 	if slices.Equal(v.units(), []string{flavour.Containerd.Program}) {
-		f.Next = append(f.Next, Step{Text: notEnough + "kills what containerd takes for the container", Command: v.ctr("tasks kill -s SIGKILL", g.ID), Risky: true})
+		f.Next = append(f.Next, Step{If: notEnough, Text: "kills what containerd takes for the container", Command: v.ctr("tasks kill -s SIGKILL", g.ID), Risky: true})
 	}
 	p, deleting := v.deleting(g.ID)
 	if deleting {

@@ -61,7 +61,7 @@ func kubeletStuck(v *view) []Finding {
 		{Text: "what the kubelet says of itself", Command: v.kubeletLogs()},
 		{Text: "whether the kubelet or a shim is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,state,wchan:32,etime,args"},
 		{Text: "it writes its goroutines to the journal and ends; its unit starts it again, its pods run on", Command: "systemctl kill -s ABRT " + v.kubeletUnit(), Risky: true},
-		{Text: "if it is not started again; its pods run on", Command: "systemctl restart " + v.kubeletUnit(), Risky: true},
+		{If: "if it is not started again", Text: "its pods run on", Command: "systemctl restart " + v.kubeletUnit(), Risky: true},
 	}
 	return []Finding{f}
 }

@@ -88,8 +88,8 @@ func (v *view) networkSteps(first ...Step) []Step {
 	}
 	return append(first,
 		Step{Text: "how the pod does that sets up the network", Command: v.crictl("pods", "--namespace="+pod.Namespace, "--name=^"+pod.Name+"$")},
-		Step{Text: "only if its log names a fault: restarts what sets up the network; pods that run keep theirs", Command: deletePod(pod.PodRef), Risky: true},
-		v.restart("if its pod runs and it is not enough: reads the configuration again; "+restartRisk),
+		Step{If: "only if its log names a fault", Text: "restarts what sets up the network; pods that run keep theirs", Command: deletePod(pod.PodRef), Risky: true},
+		v.restart("reads the configuration again; "+restartRisk).when("if its pod runs and it is not enough"),
 	)
 }
 

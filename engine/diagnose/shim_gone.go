@@ -167,7 +167,7 @@ func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
 		Next: []Step{
 			{Text: "what it says of it", Command: v.crictl("inspect", c.ID)},
 			{Text: "what it said when it could not load it, mostly as it was started", Command: v.logs() + " | grep -F -e " + quote(c.ID)},
-			{Text: "if the kubelet does not in a minute: kills what is left of it, and removes it", Command: v.crictl("rm", "-f", c.ID), Risky: true},
+			{If: "if the kubelet does not in a minute", Text: "kills what is left of it, and removes it", Command: v.crictl("rm", "-f", c.ID), Risky: true},
 		},
 	}
 	f.say(c.ID+" is listed as unknown", "the kubelet tries to kill such a container before it starts it again")

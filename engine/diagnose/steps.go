@@ -78,13 +78,13 @@ func (v *view) runtimeSteps(first ...Step) []Step {
 	}
 	last := v.lastResort()
 	if slices.ContainsFunc(first, Step.acts) {
-		last.Text = notEnough + last.Text
+		last = last.when(notEnough)
 	}
 	return append(first, last)
 }
 
-// notEnough begins what a step is for that comes after another one which acts.
-const notEnough = "if that is not enough: "
+// notEnough is when to take a step that comes after another one which acts.
+const notEnough = "if that is not enough"
 
 // lastResort returns the restart of the runtime. A restart destroys what a bug report needs: where
 // something hangs in the runtime, and no step before has what its calls wait for written, it does so.
@@ -133,10 +133,10 @@ func inWords(text string) Step { return Step{Text: text, Ends: true} }
 // afterHelper returns what to do where the end of a helper has not set the runtime free.
 func (v *view) afterHelper(cut Step) (all []Step) {
 	if pid, is := strings.CutPrefix(cut.Command, "kill "); is && !strings.HasPrefix(pid, "-") {
-		all = append(all, Step{Text: "if it is still there 10 s later: it ends without tidying up", Command: "kill -9 " + pid, Risky: true})
+		all = append(all, Step{If: "if it is still there 10 s later", Text: "it ends without tidying up", Command: "kill -9 " + pid, Risky: true})
 	}
 	if _, stuck := v.stuckDaemon(); !stuck {
-		all = append(all, v.restart(notEnough+restartRisk))
+		all = append(all, v.restart(restartRisk).when(notEnough))
 	}
 	return all
 }

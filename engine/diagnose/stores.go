@@ -241,7 +241,7 @@ func (s store) mending(fails bool) []Step {
 	case s.ReadOnly != "":
 		steps = append(steps, Step{Text: "only once the disk is known to be well, else check it first", Command: "mount -o remount,rw " + find("TARGET"), Risky: true})
 	case fails && !s.Broken:
-		anew.Text = "only once the disk is known to be well: checks the file system; stop what uses it first"
+		anew.If, anew.Text = "only once the disk is known to be well", "checks the file system; stop what uses it first"
 		steps = append([]Step{steps[1], steps[0]}, s.madeOf(), s.health(), replaceDisk)
 		if s.Mount.Type != "overlay" && s.Mount.Type != "btrfs" { // which fsck does nothing for
 			steps = append(steps, anew)

@@ -60,9 +60,9 @@ func acting(o Form, s diagnose.Step) []widget.Row {
 	case s == (diagnose.Step{}):
 		return nil
 	case s.Command == "":
-		return []widget.Row{widget.Styled("act", widget.Plain, theme.When(s.Risky, o.Theme.Warn, o.Theme.Text), s.Text)}
+		return []widget.Row{widget.Styled("act", widget.Plain, theme.When(s.Risky, o.Theme.Warn, o.Theme.Text), s.Says())}
 	case s.Risky:
-		return []widget.Row{{Label: "act", Command: s.Command}, widget.Styled("RISK", widget.Plain, o.Theme.Warn, s.Text)}
+		return []widget.Row{{Label: "act", Command: s.Command, Note: s.If}, widget.Styled("RISK", widget.Plain, o.Theme.Warn, s.Text)}
 	}
 	return []widget.Row{{Label: "act", Command: s.Command, Note: s.Text}, widget.Styled("RISK", widget.Plain, o.Theme.Dim, "none")}
 }

@@ -169,7 +169,7 @@ func named(l diagnose.Link) string {
 // Step says what a step is for, and how that is shown.
 func Step(t *theme.Theme, s diagnose.Step) (string, theme.Style) {
 	if s.Risky {
-		return t.Symbols.Risk + " RISK: " + s.Text, t.Warn
+		return t.Symbols.Risk + " RISK: " + s.Says(), t.Warn
 	}
-	return s.Text, t.Text
+	return s.Says(), t.Text
 }
