@@ -52,7 +52,7 @@ func clockStep(v *view) []Finding {
 		f.Summary = fmt.Sprintf("the time of the node jumped %s by %s, %s ago", way, span(c.Step.Abs()), going(c.StepAge))
 		f.Evidence = []string{fmt.Sprintf("%s in %s of comparing wall clock and monotonic clock", count(c.Steps, "step"), going(c.Watched))}
 	case len(ahead) >= aheadObjects:
-		f.Summary = fmt.Sprintf("time seems to have gone back: %s are up to %s in the future", count(len(ahead), "object"), span(slices.MaxFunc(ahead, func(a, b aheadObject) int { return cmp.Compare(a.by, b.by) }).by))
+		f.Summary = fmt.Sprintf("time seems to have gone back: %s are up to %s in the future", count(len(ahead), "object"), span(ahead[0].by))
 	default:
 		return nil
 	}
@@ -61,7 +61,7 @@ func clockStep(v *view) []Finding {
 	})
 	f.Next = []Step{
 		{Text: "whether the clock is synchronised, and by what", Command: "timedatectl status"},
-		{Text: "turns on time synchronization; the clock may jump once more", Command: "timedatectl set-ntp true", Risky: true},
+		{If: "only if NTP is off there", Text: "turns on time synchronization; the clock may jump once more", Command: "timedatectl set-ntp true", Risky: true},
 	}
 	f.say("ages, back-offs and which container is the newest are wrong until what was made around the step is created again; a death in the future counts for no crash loop")
 	return []Finding{f}
@@ -73,7 +73,7 @@ type aheadObject struct {
 	by time.Duration
 }
 
-// objectsAhead goes by creation, which the lists tell, and by start, which takes
+// objectsAhead returns those that are furthest ahead first. It goes by creation, which the lists tell, and by start, which takes
 // an inspection.
 func (v *view) objectsAhead() []aheadObject {
 	var ahead []aheadObject
@@ -103,5 +103,6 @@ func (v *view) objectsAhead() []aheadObject {
 			}
 		}
 	}
+	slices.SortStableFunc(ahead, func(a, b aheadObject) int { return cmp.Compare(b.by, a.by) })
 	return ahead
 }

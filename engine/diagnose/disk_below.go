@@ -28,7 +28,7 @@ func (v *view) disksBelowFail() (findings []Finding) {
 			Summary: fmt.Sprintf("the disk below %s fails: %s on %s, which is on %s: %s", s.what, s.Path, s.Mount.Source, l.Device, cut(l.Text)),
 			Next:    append(s.reading(), s.madeOf(), s.health(), replaceDisk),
 		}
-		f.say("it may be about another part of "+l.Device, storeOver(), s.place())
+		f.say("it may be about another part of "+l.Device, v.storeOver(l), s.place())
 		findings = append(findings, f)
 	}
 	return findings

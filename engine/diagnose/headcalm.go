@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // otherWord is of a node whose runtime, lists, PLEG and Status are fine, by the
@@ -19,8 +20,11 @@ func (v *view) otherWord(held []Finding) Headline {
 			if h.Word != "" {
 				return h
 			}
-			if h.Word = "AT RISK"; v.nodeWord(Clock{}) == NodeReadyNow { // one look does not know what is posted
-				h.Text = staysReady + h.Text
+			if h.Word = "AT RISK"; kindOf(f.ID).podAlone && f.Subject.Pod != (pleg.PodRef{}) {
+				h.Word = degradedWord
+			}
+			if v.nodeWord(Clock{}) == NodeReadyNow { // one look does not know what is posted
+				h.Text = readyFirst(h.Word) + h.Text
 			}
 			h.Text += also(held, f)
 			return h
@@ -29,7 +33,7 @@ func (v *view) otherWord(held []Finding) Headline {
 	for i := range held {
 		f := &held[i]
 		if h := kindOf(f.ID).warned; h.Word != "" && f.Severity > Info {
-			text := staysReady
+			text := readyNow
 			if until := kindOf(f.ID).readyUntil; until != "" {
 				text = "node Ready until " + until + ": "
 			}
@@ -41,13 +45,20 @@ func (v *view) otherWord(held []Finding) Headline {
 		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
 	}
 	if said := aside(held); said != "" {
-		return Headline{Word: degradedWord, Severity: Warning, Text: staysReady + said}
+		return Headline{Word: degradedWord, Severity: Warning, Text: readyFirst(degradedWord) + said}
 	}
 	return Headline{Word: healthyWord, Text: v.inventory()}
 }
 
-// staysReady is what a person fears first, and need not: it stands before what is wrong.
-const staysReady = "node Ready, "
+// What a person fears first, and need not, stands before what is wrong: that the node is not Ready.
+const readyNow, staysReady = "node Ready, ", "node stays Ready, "
+
+func readyFirst(word string) string {
+	if word == degradedWord {
+		return staysReady
+	}
+	return readyNow
+}
 
 // notAsked says what nobody asked for, where that is why nothing is known to be wrong;
 // empty where all was asked for.

@@ -33,7 +33,7 @@ func (h Headline) YetToPost() bool { return h.Word == notReadyWord && h.Severity
 // StaysReady reports whether what is critical makes no node NotReady, as far as is known: a risk, or
 // the inspection of one pod that hangs while the lists succeed.
 func (h Headline) StaysReady() bool {
-	return (h.Word == "AT RISK" && h.Clock == (Clock{}) || h.Word == "INSPECTION HANGS") && h.Severity == Critical && h.Node == NodeReadyNow
+	return ((h.Word == "AT RISK" || h.Word == degradedWord) && h.Clock == (Clock{}) || h.Word == "INSPECTION HANGS") && h.Severity == Critical && h.Node == NodeReadyNow
 }
 
 // notReadyWord is the word of a node that is not ready, as posted.
@@ -60,7 +60,7 @@ func (v *view) worstWord(held []Finding) Headline {
 	h := v.worstPart(held)
 	if h.Severity < Critical && v.failsByTurns() {
 		// Without a clock: each success stops it, and what fails for long is critical.
-		return Headline{Word: "AT RISK", Severity: Warning, Text: cmp.Or(v.standing(h), staysReady) + v.byTurns(), about: v.byTurnsID()}
+		return Headline{Word: "AT RISK", Severity: Warning, Text: cmp.Or(v.standing(h), readyNow) + v.byTurns(), about: v.byTurnsID()}
 	}
 	return h
 }

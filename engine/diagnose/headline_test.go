@@ -49,7 +49,7 @@ func TestHeadline(t *testing.T) {
 		{"nothing is wrong", healthy(5), allWell},
 		{"check", checked(5), allWell},
 		{"short threshold", func() *node { n := healthy(5); n.Threshold = 3 * time.Second; return n }(), allWell},
-		{"something mild", healthy(5).crashes(0, "api", 6, 1), Headline{Word: "DEGRADED", Severity: Warning, Text: "node Ready, 1 warning, about an application: crash loop of ns-0/api/app"}},
+		{"something mild", healthy(5).crashes(0, "api", 6, 1), Headline{Word: "DEGRADED", Severity: Warning, Text: "node stays Ready, 1 warning, about an application: crash loop of ns-0/api/app"}},
 		{"before the first list", func() *node {
 			n := healthy(5).new(2*time.Second).hang(call.ListPodSandbox, 500*time.Millisecond)
 			n.Pods, n.Health = nil, engine.Health{Verdict: "pleg has yet to be successful"}
@@ -145,8 +145,8 @@ func TestHeadline(t *testing.T) {
 			n := healthy(5)
 			n.calls(call.ListContainers).LastResponseBytes = 15 << 20
 			return n
-		}(), warning("AT RISK", staysReady+"ListContainers answers with 15.0 MiB, 94% of the 16.0 MiB that the kubelet takes", "")},
-		{"slow", checked(5).slowBy(300*time.Millisecond, answeringOps...), warning("SLOW", staysReady+"half of all calls take 300ms or more, whatever they ask", "")},
+		}(), warning("AT RISK", readyNow+"ListContainers answers with 15.0 MiB, 94% of the 16.0 MiB that the kubelet takes", "")},
+		{"slow", checked(5).slowBy(300*time.Millisecond, answeringOps...), warning("SLOW", readyNow+"half of all calls take 300ms or more, whatever they ask", "")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -173,12 +173,12 @@ func TestHeadlineSaysTheOneWarning(t *testing.T) {
 	in := healthy(5).input()
 	in.Evidence = &evidence.Report{Clock: evidence.Clock{Watched: time.Hour, Step: 2 * time.Minute, StepAge: 30 * time.Second, Steps: 1}}
 	v := newView(in)
-	if got, want := v.headline(v.diagnose()).Text, "node Ready, 1 warning: the time of the node jumped forward by 2m0s, 30s ago"; got != want {
+	if got, want := v.headline(v.diagnose()).Text, "node stays Ready, 1 warning: the time of the node jumped forward by 2m0s, 30s ago"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 	n := healthy(2).lose(time.Minute, 0).lose(30*time.Second, 3, 1, 1, 2).lose(0, 3)
 	v = n.view()
-	if got, want := v.headline(n.diagnose()).Text, "node Ready, 1 warning: the kubelet likely lost 3 events of 2 pods, the last 30s ago: its event channel was full"; got != want {
+	if got, want := v.headline(n.diagnose()).Text, "node stays Ready, 1 warning: the kubelet likely lost 3 events of 2 pods, the last 30s ago: its event channel was full"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 }

@@ -95,12 +95,12 @@ func (s *steady) headline(h Headline, held []Finding, at, failed time.Time) Head
 	}
 	if h.Word != s.Word {
 		s.since = at
-		if isTrouble(h.Word) && !isTrouble(s.Word) {
+		if h.isTrouble() && !s.isTrouble() {
 			s.first, s.from, s.by = h.Word, at, ""
 		}
 	}
 	s.Headline = h
-	if isTrouble(h.Word) {
+	if h.isTrouble() {
 		s.past, s.until = h.Word, at
 		if s.by = cmp.Or(h.about, s.by); len(held) > 0 && held[0].Severity == Critical {
 			s.by = held[0].ID
@@ -110,8 +110,8 @@ func (s *steady) headline(h Headline, held []Finding, at, failed time.Time) Head
 	return s.recovered(h, at, failed)
 }
 
-// isTrouble reports whether a word tells of trouble: one call that was late is no news.
-func isTrouble(word string) bool { return rankOf(word) >= rankOf("SLOW") }
+// isTrouble reports whether a headline tells of trouble: one call that was late is no news.
+func (h Headline) isTrouble() bool { return rankOf(h.Word) >= rankOf("SLOW") || h.Word == degradedWord && h.Severity == Critical }
 
 // recovered has the headline of a node that stays Ready say for a minute what was wrong until
 // when: whoever looks then comes because of it. A relist that failed by itself made no word.
@@ -128,7 +128,7 @@ func (s *steady) recovered(h Headline, at, failed time.Time) Headline {
 		return h
 	}
 	if rest, ready := strings.CutPrefix(h.Text, staysReady); ready {
-		h.Text = staysReady + was + "; " + rest
+		h.Text = readyNow + was + "; " + rest
 	} else {
 		h.Text = was + "; " + h.Text
 	}

@@ -126,8 +126,9 @@ func TestReadySaysWhatWas(t *testing.T) {
 		"said once":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, well, "was RUNTIME DOWN 09:26:43 to 09:26:53 (list-hung); 12 pods"},
 		"a relist":        {[]string{healthyWord, healthyWord}, 20 * time.Second, true, well, "relists failed until 09:26:53; 12 pods"},
 		"one long ago":    {[]string{healthyWord, healthyWord}, 2 * time.Minute, true, well, "12 pods"},
-		"a warning":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, warned, staysReady + "was RUNTIME DOWN 09:26:43 to 09:26:53 (list-hung); 1 warning"},
-		"a relist and so": {[]string{healthyWord, healthyWord}, 20 * time.Second, true, warned, staysReady + "relists failed until 09:26:53; 1 warning"},
+		"a warning":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, warned, readyNow + "was RUNTIME DOWN 09:26:43 to 09:26:53 (list-hung); 1 warning"},
+		"a relist and so": {[]string{healthyWord, healthyWord}, 20 * time.Second, true, warned, readyNow + "relists failed until 09:26:53; 1 warning"},
+		"a stuck shim":    {[]string{degradedWord, degradedWord}, 20 * time.Second, false, well, "was DEGRADED 09:26:43 to 09:26:53 (list-hung); 12 pods"},
 		"then worse":      {[]string{"LISTS HANG", notReadyWord}, 20 * time.Second, false, well, "was LISTS HANG, then NOT READY, 09:26:43 to 09:26:53 (list-hung); 12 pods"},
 		"worse":           {[]string{"AT RISK", "AT RISK"}, 20 * time.Second, true, Headline{Word: "LISTS HANG", Severity: Critical, Text: "x"}, "x"},
 	} {

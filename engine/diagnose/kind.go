@@ -25,6 +25,7 @@ type kind struct {
 
 	pod, state string   // what it says of a pod in a few words; the pod's state in one, where only it knows that
 	critical   string   // the word of a headline that is critical for nothing else; empty for AT RISK
+	podAlone   bool     // where it is about a pod, it makes no node NotReady, however long it lasts
 	readyUntil string   // until when the node stays Ready, where that is known
 	warned     Headline // of a node whose runtime, lists and PLEG are fine; its Text may be the finding's
 

@@ -252,7 +252,7 @@ func TestAnswersRefute(t *testing.T) {
 func TestHeadlineCountsWhatHolds(t *testing.T) {
 	crash := healthy(5).crashes(0, "api", 6, 1)
 	got := play(t, crash.after(0), crash.after(2*second), healthy(5).after(3*second), healthy(5).after(12*second))
-	for i, want := range []string{allWell.Text, "node Ready, 1 warning, about an application: crash loop of ns-0/api/app", "node Ready, 1 warning, about an application: crash loop of ns-0/api/app", allWell.Text} {
+	for i, want := range []string{allWell.Text, "node stays Ready, 1 warning, about an application: crash loop of ns-0/api/app", "node stays Ready, 1 warning, about an application: crash loop of ns-0/api/app", allWell.Text} {
 		if got[i].Headline.Text != want || len(got[i].Findings) != min(i%3, 1) {
 			t.Errorf("update %d: %+v, findings %v", i, got[i].Headline, ids(got[i].Findings))
 		}
@@ -310,7 +310,7 @@ func TestOneRelistInTenFails(t *testing.T) {
 					t.Fatalf("%v: %s, %v", u.Snapshot.At.Sub(now), f.Summary, f.Next)
 				}
 			}
-			if at := u.Snapshot.At.Sub(now); kind == call.ErrOther && at > 30*second && !strings.HasPrefix(u.Headline.Text, staysReady+unsteadyWords) {
+			if at := u.Snapshot.At.Sub(now); kind == call.ErrOther && at > 30*second && !strings.HasPrefix(u.Headline.Text, readyNow+unsteadyWords) {
 				t.Errorf("%v: headline %+v", at, u.Headline)
 			}
 			if u.Snapshot.Failure != nil && u.Headline.Word != "AT RISK" {

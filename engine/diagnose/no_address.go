@@ -60,6 +60,7 @@ func noAddress(v *view) []Finding {
 	}, all, func(a addressless) string {
 		return a.pod.PodRef.String() + ": no IP for " + going(v.At.Sub(a.since))
 	})
+	f.sayBeforeMembers("the kubelet gives such a pod a new sandbox when it syncs it, until one has an IP")
 	if state := v.networkState(); state != "" {
 		f.sayBeforeMembers(state)
 	}

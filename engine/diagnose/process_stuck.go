@@ -19,7 +19,7 @@ const ProcessStuck ID = "process-stuck"
 var processStuckKind = &kind{
 	id: ProcessStuck, find: processStuck,
 	is: stands, hangs: true,
-	pod: "stuck process", state: "stuck",
+	pod: "stuck process", state: "stuck", podAlone: true,
 	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk | ofDevice,
 	severity: "critical", scenario: "`hung-inspect`, `status-lock`",
 	when: "the runtime or a shim is stopped, frozen, or in D for longer than a disk takes (10 s; 2 s for the runtime on its own disk while a list hangs, or in " +

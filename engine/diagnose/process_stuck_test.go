@@ -99,7 +99,7 @@ func TestProcessStuck(t *testing.T) {
 }
 
 func TestStuckShimTellsItsContainers(t *testing.T) {
-	n := checked(3)
+	n := healthy(3)
 	r := looked(n)
 	shimOf(r, 1).State = evidence.Stopped
 	in := n.input()
@@ -108,6 +108,10 @@ func TestStuckShimTellsItsContainers(t *testing.T) {
 	want := "until it goes on nobody sees the end of app, sidecar, listed as running, and to stop the pod hangs, as does an exec probe"
 	if len(got) != 1 || got[0].Evidence[0] != want {
 		t.Errorf("found %+v, want evidence %q", got, want)
+	}
+	// No list and no status call asks a shim: the node stays Ready however long it does nothing.
+	if h := newView(in).headline(got); h.Word != degradedWord || h.Severity != Critical || !h.StaysReady() || !strings.HasPrefix(h.Text, "node stays Ready, the shim of ") {
+		t.Errorf("headline %+v", h)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestRuntimeRestarts(t *testing.T) {
 			if len(found) != 1 || found[0].ID != RuntimeRestarts || found[0].Severity != tt.severe || found[0].Summary != tt.want {
 				t.Fatalf("found %+v, want %q", found, tt.want)
 			}
-			if warns := tt.severe == Warning; warns != (h.Word == "AT RISK" && h.Text == staysReady+tt.want) || h.Severity != tt.severe {
+			if warns := tt.severe == Warning; warns != (h.Word == "AT RISK" && h.Text == readyNow+tt.want) || h.Severity != tt.severe {
 				t.Errorf("headline %+v", h)
 			}
 			if said := strings.Join(found[0].Evidence, "\n"); tt.unit.Restarts > 0 != strings.Contains(said, "restarted 7 times by systemd") {

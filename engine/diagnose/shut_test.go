@@ -27,7 +27,7 @@ func TestShut(t *testing.T) {
 	}{
 		{"a folder", gone(), evidence.Socket{Kind: "folder"}, true, "no call reaches the runtime: there is a folder in the place of its socket", "ls -ld " + ourSocket},
 		{"another program", gone(), evidence.Socket{Kind: "socket", Holder: sleep}, true, "no call reaches the runtime: its socket is held by sleep (pid 77), no runtime that is known", "-p 77"},
-		{"gone, while it listens", gone(), evidence.Socket{Unlinked: daemon}, true, "no call reaches the runtime: its socket is gone, and containerd (pid 5) answers only open connections", "ls -ld " + ourSocket},
+		{"gone, while it listens", gone(), evidence.Socket{Unlinked: daemon}, true, "no call reaches the runtime: its socket is gone, and containerd (pid 5) answers connections of before, and no new one", "ls -ld " + ourSocket},
 		{"a lock", gone(), evidence.Socket{Locked: "/var/lib/x/meta.db", Locker: sleep, Waits: daemon}, true,
 			"no call reaches the runtime: containerd (pid 5) waits for /var/lib/x/meta.db, which sleep (pid 77) has locked", "-p 77"},
 		{"a lock of nobody", gone(), evidence.Socket{Locked: "/var/lib/x/meta.db", Waits: daemon}, true, "which a process that has ended has locked", "ps "},
@@ -115,7 +115,7 @@ func TestSocketLost(t *testing.T) {
 	}{
 		{"it is there", evidence.Socket{Kind: "socket", Holder: daemon}, 0, ""},
 		{"not known to listen", evidence.Socket{}, 0, ""},
-		{"gone", evidence.Socket{Unlinked: daemon}, 0, "containerd (pid 5) answers only open connections: its socket is gone"},
+		{"gone", evidence.Socket{Unlinked: daemon}, 0, "containerd (pid 5) answers connections of before, and no new one: its socket is gone"},
 		{"a folder", evidence.Socket{Kind: "folder", Unlinked: daemon}, 0, "there is a folder in the place of its socket"},
 		{"another program's", evidence.Socket{Kind: "socket", Holder: cat, Unlinked: daemon}, 0, "its socket was replaced by that of cat (pid 77)"},
 		{"nobody's", evidence.Socket{Kind: "socket", Unlinked: daemon}, 0, "nobody listens at the socket"},
@@ -143,7 +143,7 @@ func TestSocketLost(t *testing.T) {
 			if len(found) != 1 || found[0].ID != SocketLost || found[0].Severity != Warning || !strings.Contains(found[0].Summary, tt.want) || h.Word != "SOCKET LOST" || h.Text != "node Ready until the kubelet reconnects: "+found[0].Summary {
 				t.Errorf("headline %+v, found %+v, want %q", h, found, tt.want)
 			}
-			if act := found[0].act(); !strings.HasSuffix(act.Command, "systemctl restart containerd") || !strings.Contains(act.Text, " socket again") || !strings.Contains(act.Text, "running containers live on") {
+			if act := found[0].act(); !strings.HasSuffix(act.Command, "systemctl restart containerd") || !strings.Contains(act.Text, " socket again") || !strings.Contains(act.Text, "containers live on") {
 				t.Errorf("act %q", act)
 			}
 		})

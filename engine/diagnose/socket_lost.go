@@ -20,7 +20,7 @@ var socketLostKind = &kind{
 }
 
 // onlyConnected is what holds of a process whose socket cannot be connected to.
-const onlyConnected = " answers only open connections"
+const onlyConnected = " answers connections of before, and no new one"
 
 // socketLost tells that the runtime's socket is lost, while it answers on connections that
 // were made before. It takes an answer of after the look began: what went away with its
@@ -36,7 +36,7 @@ func socketLost(v *view) []Finding {
 		Summary: theProcess(s.Unlinked) + onlyConnected + ": " + v.socketAway(),
 		Next:    v.newSocket(v.socketStep()),
 	}
-	f.say("a restarted kubelet reconnects: it then reaches no runtime, and the node is NotReady", "endpoint: "+v.endpoint)
+	f.say("do not restart the kubelet before: it would reach no runtime, and the node would become NotReady", "endpoint: "+v.endpoint)
 	return []Finding{f}
 }
 

@@ -107,7 +107,7 @@ func (v *view) lastResort() Step {
 }
 
 // restartRisk is what a restart of the runtime costs.
-const restartRisk = "running containers live on; no pod starts or stops meanwhile"
+const restartRisk = "containers live on; no pod starts or stops while it restarts"
 
 // restart returns the restart of the runtime. Where it is not known in which of some units it
 // runs, only that which runs is restarted.

@@ -153,7 +153,7 @@ func storeFailing(v *view) (findings []Finding) {
 				f.Severity = Warning
 			}
 			f.Summary = fmt.Sprintf("the kernel could not %s the disk of %s: %s on %s: %s", line.Failed, s.what, s.Path, s.Mount.Source, cut(line.Text))
-			over = storeOver()
+			over = v.storeOver(line)
 		case s.Errors > 0 && s.ErrorAge < errorFresh:
 			f.Severity = Warning
 			f.Summary = fmt.Sprintf("the file system of %s has errors: %s, the last %s ago", s.what, count(s.Errors, "error"), going(s.ErrorAge))
@@ -301,6 +301,8 @@ func (v *view) refusedFor(reasons ...string) string {
 }
 
 // storeOver says when a finding ends that goes by what the kernel says.
-func storeOver() string {
-	return fmt.Sprintf("this finding ends %s after the kernel's last such line, which does not mean that the disk is well", going(failedFresh))
+func (v *view) storeOver(l evidence.KernelLine) string {
+	at := v.At.Add(-l.Age)
+	return fmt.Sprintf("the kernel said so last at %s: without another such line the finding ends at %s, which does not mean that the disk is well",
+		v.clock(at), v.clock(at.Add(failedFresh)))
 }

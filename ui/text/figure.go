@@ -73,7 +73,8 @@ func AppendAge(dst []byte, d time.Duration) []byte {
 }
 
 // AgeCoarse is [Age] for ages that need not change each second: below a minute
-// in steps of ten seconds, below ten minutes in whole minutes.
+// in steps of ten seconds, below ten minutes in whole minutes. One of more than ten seconds in the
+// future is negative: the clock was set back.
 func AgeCoarse(d time.Duration) string {
 	var buf [12]byte
 	return string(AppendAgeCoarse(buf[:0], d))
@@ -82,6 +83,8 @@ func AgeCoarse(d time.Duration) string {
 // AppendAgeCoarse appends what [AgeCoarse] returns.
 func AppendAgeCoarse(dst []byte, d time.Duration) []byte {
 	switch {
+	case d < -10*time.Second: // the clock was set back
+		return AppendAgeCoarse(append(dst, '-'), -d)
 	case d < 10*time.Second:
 		return unit(dst, max(d, 0)/time.Second, 's')
 	case d < time.Minute:

@@ -63,6 +63,7 @@ func TestFigures(t *testing.T) {
 		d                 time.Duration
 		took, age, coarse string
 	}{
+		{-79 * time.Second, "0ms", "0s", "-1m"},
 		{-time.Second, "0ms", "0s", "0s"},
 		{30 * time.Microsecond, "0.1ms", "0s", "0s"},
 		{450 * time.Microsecond, "0.4ms", "0s", "0s"},

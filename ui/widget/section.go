@@ -29,7 +29,7 @@ type Row struct {
 	// Command is below them, or in their place. It can be copied: on the screen the row is
 	// an item of this value, in text it stands in one line however long it is.
 	Command string
-	Note    string // what the command is for; on the screen beside it, where there is room for all of both
+	Note    string // what the command is for; on the screen behind its end, where there is room for all of it
 	Hang    int    // where further lines begin; 0 for below the text
 }
 
@@ -150,15 +150,15 @@ func (d *Doc) command(r *Row, before []text.Span) {
 		d.Line(append(before, text.Say(d.pen.Strong, "$ "+text.Clean(r.Command)))...)
 		return
 	}
-	left := d.width - text.Width(r.Command) - len(noteSign)
-	for _, s := range before {
-		left -= s.Width
+	d.Paragraph(d.pen.Key, r.Command, before...)
+	last := &d.lines[len(d.lines)-1]
+	left := d.width - len(noteSign)
+	for _, s := range *last {
+		left -= cmp.Or(s.Width, text.Width(s.Text))
 	}
 	if r.Note != "" && text.Width(r.Note) <= left {
-		d.Line(append(before, text.Say(d.pen.Key, r.Command), text.Say(d.pen.Dim, noteSign+r.Note))...)
-		return
+		*last = append(*last, text.Say(d.pen.Dim, noteSign+r.Note))
 	}
-	d.Paragraph(d.pen.Key, r.Command, before...)
 }
 
 // noteSign stands before a note, which a shell leaves out.
