@@ -2,7 +2,9 @@ package cri
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"iter"
 
 	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/proto" // registers the codec that this one stands before
@@ -54,67 +56,58 @@ func unmarshal(wire []byte, m proto.Message) error {
 // A pieces is what is left to read of an answer, in the pieces in which it came. The lists of a
 // big node are many megabytes, which would otherwise be in memory a second time, in one piece.
 type pieces struct {
-	data   mem.BufferSlice // but for the first piece
-	first  []byte
-	left   int    // bytes in all of them
-	joined []byte // room for what lies in more than one
+	*mem.Reader
+	next   [][]byte // room for what was peeked at
+	joined []byte   // room for what lies in more than one
 }
 
-func newPieces(data mem.BufferSlice) pieces { return pieces{data: data, left: data.Len()} }
+// entries yields the embedded messages number 1, of which a list has no other, each until the next.
+// It ends with an error if the bytes are none of a message.
+func entries(data mem.BufferSlice) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		p := pieces{Reader: data.Reader()}
+		defer p.Close()
+		for p.Remaining() > 0 {
+			f, ok := p.field()
+			if !ok {
+				yield(nil, errMalformed)
+				return
+			}
+			if f.num == 1 && f.typ == protowire.BytesType && !yield(f.bytes, nil) {
+				return
+			}
+		}
+	}
+}
 
-// entry takes the next field away and returns it, until that changes what it has joined. It is
-// false for what is malformed and for anything but an embedded message number 1, of which a
-// list has no other.
-func (p *pieces) entry() ([]byte, bool) {
-	head := p.next(min(p.left, 2*binary.MaxVarintLen64))
+// errMalformed is in protobuf's words.
+var errMalformed = errors.New("proto: cannot parse invalid wire-format data")
+
+// field takes the next field away. Its bytes stay until the next is taken.
+func (p *pieces) field() (f field, ok bool) {
+	head := p.first(min(p.Remaining(), 2*binary.MaxVarintLen64))
 	num, typ, tag := protowire.ConsumeTag(head)
-	if tag < 0 || num != 1 || typ != protowire.BytesType {
-		return nil, false
+	size, length := protowire.ConsumeVarint(head[max(tag, 0):])
+	if num != 1 || typ != protowire.BytesType || length < 0 || size > uint64(p.Remaining()-tag-length) {
+		whole := p.first(p.Remaining()) // whatever else protobuf allows: no list has any of it
+		f, rest, ok := nextField(whole)
+		_, _ = p.Discard(len(whole) - len(rest))
+		return f, ok
 	}
-	size, length := protowire.ConsumeVarint(head[tag:])
-	if length < 0 || size > uint64(p.left-tag-length) {
-		return nil, false
-	}
-	p.skip(tag + length)
-	entry := p.next(int(size))
-	p.skip(int(size))
-	return entry, true
+	_, _ = p.Discard(tag + length)
+	f = field{num: num, typ: typ, bytes: p.first(int(size))}
+	_, _ = p.Discard(int(size)) // whoever has the answer keeps it
+	return f, true
 }
 
-// entries counts the entries that are left, and reports whether there is nothing else.
-func (p pieces) entries() (n int, ordinary bool) {
-	for p.left > 0 {
-		if _, ok := p.entry(); !ok {
-			return n, false
-		}
-		n++
+// first returns the first n bytes, of which there are as many.
+func (p *pieces) first(n int) []byte {
+	if p.next, _ = p.Peek(n, p.next[:0]); len(p.next) == 1 {
+		return p.next[0]
 	}
-	return n, true
-}
-
-// next returns the next n bytes, of which there are as many.
-func (p *pieces) next(n int) []byte {
-	p.skip(0)
-	if n <= len(p.first) {
-		return p.first[:n]
-	}
-	p.joined = append(p.joined[:0], p.first...)
-	for _, b := range p.data {
-		piece := b.ReadOnlyData()
-		p.joined = append(p.joined, piece[:min(len(piece), n-len(p.joined))]...)
-		if len(p.joined) == n {
-			break
-		}
+	p.joined = p.joined[:0]
+	for _, piece := range p.next {
+		p.joined = append(p.joined, piece...)
 	}
 	return p.joined
-}
-
-// skip takes the next n bytes away, and empty pieces before what follows.
-func (p *pieces) skip(n int) {
-	p.left -= n
-	for n >= len(p.first) && len(p.data) > 0 {
-		n -= len(p.first)
-		p.first, p.data = p.data[0].ReadOnlyData(), p.data[1:]
-	}
-	p.first = p.first[n:]
 }

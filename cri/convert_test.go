@@ -52,7 +52,7 @@ func TestConvertSandboxes(t *testing.T) {
 				tt.want(&want[0])
 			}
 			var list sandboxList
-			list.add([]*runtimev1.PodSandbox{in})
+			list.add(in)
 			got, count := list.rows, list.Anomalies
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("list differs (-want +got):\n%s", diff)
@@ -124,7 +124,7 @@ func TestConvertContainers(t *testing.T) {
 				tt.want(&want[0])
 			}
 			var list containerList
-			list.add([]*runtimev1.Container{in})
+			list.add(in)
 			got, count := list.rows, list.Anomalies
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("list differs (-want +got):\n%s", diff)
@@ -141,7 +141,7 @@ func TestConvertKeepsOrderAndDuplicates(t *testing.T) {
 	for _, id := range []string{"b", "a", "b"} {
 		c := goodContainer()
 		c.Id = id
-		list.add([]*runtimev1.Container{c})
+		list.add(c)
 	}
 	var ids []string
 	for _, c := range list.rows {
@@ -158,8 +158,7 @@ func TestConvertCopiesNoLabel(t *testing.T) {
 	c.Labels["app"] = string(make([]byte, 1<<20))
 	var list containerList
 	list.rows = make([]pleg.ListedContainer, 0, 1000)
-	row := []*runtimev1.Container{c}
-	if n := testing.AllocsPerRun(100, func() { list.add(row); list.rows = list.rows[:0] }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { list.add(c); list.rows = list.rows[:0] }); n != 0 {
 		t.Errorf("converting a container into room that is there makes %v allocations, want none", n)
 	}
 }

@@ -23,7 +23,6 @@ type event struct {
 	runtimev1.ContainerEventResponse // without the statuses
 	statuses                         []pleg.ContainerStatus
 	form                             form
-	wire                             []byte // of a message in pieces
 }
 
 // newEvent returns an event into which messages can be read.
@@ -58,22 +57,17 @@ var signals = map[runtimev1.ContainerEventType]pleg.Signal{
 // upstream returns the event in data, false if it is none that can be made use of: not
 // readable, of no container, or of no kind that CRI has.
 func (e *event) upstream(data mem.BufferSlice) (pleg.Upstream, bool) {
-	if e.statuses = nil; len(data) == 0 {
+	if len(data) == 0 {
 		return pleg.Upstream{}, false
 	}
-	wire := data[0].ReadOnlyData()
-	if len(data) > 1 {
-		e.wire = append(e.wire[:0], wire...)
-		for _, piece := range data[1:] {
-			e.wire = append(e.wire, piece.ReadOnlyData()...)
-		}
-		wire = e.wire
-	}
-	return e.decode(wire)
+	wire := data.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer wire.Free()
+	return e.decode(wire.ReadOnlyData())
 }
 
 func (e *event) decode(wire []byte) (pleg.Upstream, bool) {
 	e.Reset()
+	e.statuses = nil
 	if !e.form.read(wire) {
 		return pleg.Upstream{}, false
 	}

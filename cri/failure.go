@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/mem"
@@ -169,53 +171,37 @@ func (c *Client) failedPlugin(ctx context.Context) (why string, answered bool) {
 
 // A plugged remembers, for as long as a connection lasts, why there is no CRI behind it.
 type plugged struct {
-	mu   sync.Mutex
-	last *question // nil before anybody asked
+	flight singleflight.Group
+	last   atomic.Pointer[reason] // nil before anybody has heard it
 }
 
-// A question is what [Client.failedPlugin] is asked once for a connection.
-type question struct {
-	conn     uint64        // its number
-	answered chan struct{} // closed when why is known
-	why      string
+// A reason is what [Client.failedPlugin] says of one connection.
+type reason struct {
+	conn uint64 // its number
+	why  string
 }
 
 // because returns what [Client.failedPlugin] says of the connection. Calls that need it at
-// the same time wait for the same answer, each no longer than its own context allows.
+// the same time wait for the same answer, each no longer than its own context allows: it is
+// asked for as long as the client lasts, and not as the call that happens to be first. The
+// next who wants to know asks again if there was none.
 func (p *plugged) because(ctx context.Context, c *Client) string {
-	q := p.ask(c)
+	made := c.dialer.made.Load()
+	if r := p.last.Load(); r != nil && r.conn == made {
+		return r.why
+	}
+	asked := p.flight.DoChan(strconv.FormatUint(made, 10), func() (any, error) {
+		why, answered := c.failedPlugin(c.alive)
+		if answered {
+			p.last.Store(&reason{made, why})
+		}
+		return why, nil
+	})
 	select {
-	case <-q.answered:
-		return q.why
+	case said := <-asked:
+		return said.Val.(string)
 	case <-ctx.Done():
 		return ""
-	}
-}
-
-// ask lasts for as long as the client, and not as the call that happens to be first.
-func (p *plugged) ask(c *Client) *question {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if made := c.dialer.made.Load(); p.last == nil || p.last.conn != made {
-		q := &question{conn: made, answered: make(chan struct{})}
-		p.last = q
-		go func() {
-			defer close(q.answered)
-			var answered bool
-			if q.why, answered = c.failedPlugin(c.alive); !answered {
-				p.forget(q)
-			}
-		}()
-	}
-	return p.last
-}
-
-// forget has the next who wants to know ask again.
-func (p *plugged) forget(q *question) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.last == q {
-		p.last = nil
 	}
 }
 

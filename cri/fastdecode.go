@@ -1,6 +1,8 @@
 package cri
 
 import (
+	"fmt"
+
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -13,84 +15,56 @@ import (
 // over the rest, checking only that it is UTF-8; and it reads an entry but once for
 // as long as that stays the same (known.go).
 //
-// It knows the ordinary form of an answer. Whatever else protobuf allows it
+// It knows the ordinary form of an entry. Whatever else protobuf allows it
 // leaves to the generated code, which then decides, so both always agree;
 // FuzzFastDecode holds them to it.
 
-// read reads an answer into a list: by fast where it has the ordinary form, else by
-// add, once the generated code has read it into whole.
-func (l *list[T]) read(data mem.BufferSlice, fast func(pieces) bool, whole proto.Message, add func()) error {
-	before := *l
-	if n, ordinary := newPieces(data).entries(); ordinary {
-		if err := weigh(n); err != nil {
-			return err
-		}
-		l.room = n
-		if fast(newPieces(data)) {
-			return nil
-		}
-	}
-	*l = before // what is known now holds: add makes the same rows in the same places
-	one := data.MaterializeToBuffer(mem.DefaultBufferPool())
-	defer one.Free()
-	wire := one.ReadOnlyData()
-	if err := weigh(entries(wire)); err != nil {
-		return err
-	}
-	if err := proto.Unmarshal(wire, whole); err != nil {
-		return whose(wire, whole, err)
-	}
-	add()
-	return nil
-}
-
 // decode reads the sandboxes of an answer.
 func (l *sandboxList) decode(data mem.BufferSlice) error {
-	var whole runtimev1.ListPodSandboxResponse
-	return l.read(data, l.fastDecode, &whole, func() { l.add(whole.Items) })
-}
-
-func (l *sandboxList) fastDecode(p pieces) bool {
-	return fastDecode(&l.list, p, sandboxForm, l.add)
+	return read(&l.list, data, sandboxForm, l.add)
 }
 
 // decode reads the containers of an answer.
 func (l *containerList) decode(data mem.BufferSlice) error {
-	var whole runtimev1.ListContainersResponse
-	return l.read(data, l.fastDecode, &whole, func() { l.add(whole.Containers) })
+	return read(&l.list, data, containerForm, l.add)
 }
 
-func (l *containerList) fastDecode(p pieces) bool {
-	return fastDecode(&l.list, p, containerForm, l.add)
-}
-
-// fastDecode adds the entries of an answer that has the ordinary form, up to the first that
-// does not have it.
-func fastDecode[T, M any, P interface {
+// read adds the entries of an answer to a list.
+func read[T, M any, P interface {
 	message[M]
+	proto.Message
 	GetId() string
-}](l *list[T], p pieces, formOf func(P) form, add func([]P)) bool {
-	one := []P{new(M)}
-	fm := formOf(one[0])
-	for p.left > 0 {
-		entry, ok := p.entry()
-		if !ok {
-			return false
+}](l *list[T], data mem.BufferSlice, formOf func(P) form, add func(P)) error {
+	for _, err := range entries(data) {
+		if err != nil {
+			return err
 		}
-		if l.again(entry) {
+		l.room++
+	}
+	if err := weigh(l.room); err != nil {
+		return err
+	}
+	one, place := P(new(M)), 0
+	fm := formOf(one)
+	for entry := range entries(data) {
+		if place++; l.again(entry) {
 			continue
 		}
-		one[0].Reset()
-		if !fm.read(entry) {
-			return false
+		one.Reset()
+		ordinary := fm.read(entry)
+		if !ordinary {
+			if err := proto.Unmarshal(entry, one); err != nil { // half of it need not be readable either
+				return fmt.Errorf("entry %d (id %q): %w", place, idOf(entry), err)
+			}
 		}
 		l.differ()
 		odd := l.Anomalies
-		add(one)
-		l.learn(one[0].GetId(), entry, odd)
+		if add(one); ordinary {
+			l.learn(one.GetId(), entry, odd)
+		}
 	}
 	l.end()
-	return true
+	return nil
 }
 
 // sandboxForm has the fields that [sandboxList.add] looks at.

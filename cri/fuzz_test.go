@@ -37,9 +37,13 @@ func FuzzConvert(f *testing.F) {
 func checkLists(t *testing.T, sandboxes []*runtimev1.PodSandbox, containers []*runtimev1.Container) {
 	t.Helper()
 	var s sandboxList
-	s.add(sandboxes)
+	for _, one := range sandboxes {
+		s.add(one)
+	}
 	var c containerList
-	c.add(containers)
+	for _, one := range containers {
+		c.add(one)
+	}
 	if n := len(s.rows) + leftOut(s.Anomalies); n != len(sandboxes) {
 		t.Errorf("%d sandboxes kept or counted, want %d", n, len(sandboxes))
 	}

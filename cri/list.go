@@ -96,19 +96,16 @@ func (l *list[T]) result(ctx context.Context, err error) ([]T, error) {
 // A sandboxList gathers the lines of a sandbox list. A line is kept, or counted in NoMetadata, NoID or NoPodUID.
 type sandboxList struct{ list[pleg.ListedSandbox] }
 
-func (l *sandboxList) add(sandboxes []*runtimev1.PodSandbox) {
-	l.rows = slices.Grow(l.rows, len(sandboxes))
-	for _, s := range sandboxes {
-		switch {
-		case s.GetMetadata() == nil:
-			l.NoMetadata++
-		case s.Id == "":
-			l.NoID++
-		case s.Metadata.Uid == "":
-			l.NoPodUID++
-		default:
-			l.rows = append(l.rows, l.sandbox(s))
-		}
+func (l *sandboxList) add(s *runtimev1.PodSandbox) {
+	switch {
+	case s.GetMetadata() == nil:
+		l.NoMetadata++
+	case s.Id == "":
+		l.NoID++
+	case s.Metadata.Uid == "":
+		l.NoPodUID++
+	default:
+		l.rows = append(l.rows, l.sandbox(s))
 	}
 }
 
@@ -128,21 +125,18 @@ func (l *sandboxList) sandbox(s *runtimev1.PodSandbox) pleg.ListedSandbox {
 // What it leaves out is counted in NoMetadata, NoID, NoImage or NoPodUID.
 type containerList struct{ list[pleg.ListedContainer] }
 
-func (l *containerList) add(containers []*runtimev1.Container) {
-	l.rows = slices.Grow(l.rows, len(containers))
-	for _, c := range containers {
-		switch {
-		case c.GetMetadata() == nil:
-			l.NoMetadata++
-		case c.Id == "":
-			l.NoID++
-		case c.Image == nil:
-			l.NoImage++
-		case c.Labels[uidLabel] == "":
-			l.NoPodUID++
-		default:
-			l.rows = append(l.rows, l.container(c))
-		}
+func (l *containerList) add(c *runtimev1.Container) {
+	switch {
+	case c.GetMetadata() == nil:
+		l.NoMetadata++
+	case c.Id == "":
+		l.NoID++
+	case c.Image == nil:
+		l.NoImage++
+	case c.Labels[uidLabel] == "":
+		l.NoPodUID++
+	default:
+		l.rows = append(l.rows, l.container(c))
 	}
 }
 

@@ -153,13 +153,17 @@ func TestUnchangedListIsTheOneBefore(t *testing.T) {
 
 func bySandboxCode(entries []*runtimev1.PodSandbox) []pleg.ListedSandbox {
 	var l sandboxList
-	l.add(entries)
+	for _, one := range entries {
+		l.add(one)
+	}
 	return l.rows
 }
 
 func byContainerCode(entries []*runtimev1.Container) []pleg.ListedContainer {
 	var l containerList
-	l.add(entries)
+	for _, one := range entries {
+		l.add(one)
+	}
 	return l.rows
 }
 

@@ -1,11 +1,9 @@
 package cri
 
 import (
-	"fmt"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 )
 
 // A field is one field of a protobuf message as it is on the wire. Only the two
@@ -150,44 +148,10 @@ func (f field) skipEntry() bool {
 	return ok
 }
 
-// entries counts the embedded messages number 1 of a list answer, up to what is
-// malformed.
-func entries(wire []byte) (n int) {
-	for len(wire) > 0 {
-		num, _, size := protowire.ConsumeField(wire)
-		if size < 0 {
-			break
-		}
-		if num == 1 {
-			n++
-		}
-		wire = wire[size:]
-	}
-	return n
-}
-
-// whose says which entry of a list answer it is that the generated code cannot
-// read into whole, and why: err alone does not tell. Half of it need not be
-// readable either, so that what has no id has its place.
-func whose(wire []byte, whole proto.Message, err error) error {
-	for place := 1; len(wire) > 0; place++ {
-		_, _, size := protowire.ConsumeField(wire)
-		if size < 0 {
-			break
-		}
-		if e := proto.Unmarshal(wire[:size], whole); e != nil {
-			return fmt.Errorf("entry %d (id %q): %w", place, idOf(wire[:size]), e)
-		}
-		wire = wire[size:]
-	}
-	return err
-}
-
 // idOf returns the text number 1 of an entry, which is the id of a sandbox and of
 // a container; nil if there is none to be read.
 func idOf(entry []byte) (id []byte) {
-	message, _, _ := nextField(entry)
-	eachField(message.bytes, func(f field) bool {
+	eachField(entry, func(f field) bool {
 		id = f.bytes
 		return f.num != 1
 	})

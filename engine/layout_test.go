@@ -96,7 +96,7 @@ var rules = map[string]rule{
 
 	"cri": {
 		ours:    []string{"engine/flavour", "engine/pleg", "engine/call", "engine/smallfile"},
-		modules: append(slices.Clone(runtimeAPI), "go.yaml.in/yaml/...", "golang.org/x/sys/unix"),
+		modules: append(slices.Clone(runtimeAPI), "go.yaml.in/yaml/...", "golang.org/x/sync/singleflight", "golang.org/x/sys/unix"),
 	},
 	"cri/sim":          {ours: []string{"cri/sim/proc", "cri/sim/script", "engine/osfile", "engine/pleg", "engine/podworker"}, modules: runtimeAPI},
 	"cri/sim/proc":     {never: []string{"net"}},

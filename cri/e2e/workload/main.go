@@ -8,7 +8,6 @@
 //	exit CODE [SECONDS]    exit with CODE after that time (without: at once)
 //	stubborn               ignore SIGTERM and SIGINT: only SIGKILL ends it
 //	hog [MIB]              hold that much memory, touched (without: ever more)
-//	print [LINES]          write that many lines a second
 package main
 
 import (
@@ -40,7 +39,6 @@ var lives = map[string]func(a, b int) int{
 	"exit":     exit,
 	"stubborn": stubborn,
 	"hog":      hog,
-	"print":    printLines,
 }
 
 func numbers(args []string) (a, b int) {
@@ -115,11 +113,4 @@ func hog(mib, _ int) int {
 		held = append(held, block)
 	}
 	return sleep(0, len(held))
-}
-
-func printLines(perSecond, _ int) int {
-	for i := 0; ; i++ {
-		fmt.Println("line", i)
-		time.Sleep(time.Second / time.Duration(max(perSecond, 1)))
-	}
 }
