@@ -177,7 +177,7 @@ func show(ctx context.Context, args []string) int {
 	if o.Demo == "" {
 		o.HostRoot = host.FindRoot(o.HostRoot)
 	}
-	guard := new(terminal.Guard)
+	guard := terminal.NewGuard()
 	v, err := chooseView(o, guard)
 	if err != nil {
 		return cannotTell(o, err)
@@ -363,7 +363,7 @@ func replayScreen(ctx context.Context, o options.Options) int {
 	head := film.Head()
 	config := settings(ctx, o, pane.Source{Kind: "replay", Node: head.Node, Endpoint: head.Endpoint, Scenario: head.Scenario})
 	config.Film, config.At = film, at
-	return status(terminal.Run(ctx, ui.New(config), terminal.Options{Guard: new(terminal.Guard), Background: config.Follow}))
+	return status(terminal.Run(ctx, ui.New(config), terminal.Options{Guard: terminal.NewGuard(), Background: config.Follow}))
 }
 
 // status prints err, unless that is done or says nothing new, and returns the

@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 }
 
 func child(how string) {
-	m := model{flood: how == "flood", prompts: how == "prompts", mouse: how == "mouse", resizes: how == "resizes", guard: new(terminal.Guard), held: new(atomic.Int32)}
+	m := model{flood: how == "flood", prompts: how == "prompts", mouse: how == "mouse", resizes: how == "resizes", guard: terminal.NewGuard(), held: new(atomic.Int32)}
 	err := terminal.Run(context.Background(), m, terminal.Options{Background: how == "asks", Guard: m.guard, Hold: func(ctx context.Context) {
 		m.held.Add(1)
 		if how == "hold" { // it does not come to its end

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
@@ -27,7 +28,7 @@ func Check(in, out *os.File, environ []string) error {
 		why = "standard output is none"
 	case !term.IsTerminal(in.Fd()):
 		why = "standard input is none"
-	case lookup(environ, "TERM") == "dumb":
+	case tea.EnvMsg(environ).Getenv("TERM") == "dumb":
 		why = "TERM is dumb"
 	default:
 		return nil
@@ -61,7 +62,7 @@ func Width(f *os.File) int {
 
 // NoColor reports whether environ asks for no colour: a NO_COLOR that is not
 // empty, whatever it holds (https://no-color.org).
-func NoColor(environ []string) bool { return lookup(environ, "NO_COLOR") != "" }
+func NoColor(environ []string) bool { return tea.EnvMsg(environ).Getenv("NO_COLOR") != "" }
 
 // profile returns how many colours to send. Bubble Tea alone would take
 // NO_COLOR=yes for no.
@@ -79,21 +80,10 @@ func profile(environ []string) colorprofile.Profile {
 func Writer(f *os.File, environ []string) io.Writer {
 	lipgloss.EnableLegacyWindowsANSI(f) // a console of Windows shows the sequences else
 	w := &colorprofile.Writer{Forward: f, Profile: profile(environ)}
-	if Width(f) == 0 || NoColor(environ) || lookup(environ, "TERM") == "dumb" {
+	if Width(f) == 0 || NoColor(environ) || tea.EnvMsg(environ).Getenv("TERM") == "dumb" {
 		w.Profile = colorprofile.NoTTY
 	}
 	return w
-}
-
-// lookup returns the value of the last setting of name, as the shell would.
-func lookup(environ []string, name string) string {
-	value := ""
-	for _, setting := range environ {
-		if v, ok := strings.CutPrefix(setting, name+"="); ok {
-			value = v
-		}
-	}
-	return value
 }
 
 // answerTime is how long a terminal may take to say what its background is: what came
@@ -104,6 +94,6 @@ const answerTime = 2 * time.Second
 // answer matters. Consoles, and terminals of old by whose names serial lines go, may show
 // the question instead.
 func canTell(environ []string) bool {
-	name := lookup(environ, "TERM")
+	name := tea.EnvMsg(environ).Getenv("TERM")
 	return !NoColor(environ) && !slices.Contains([]string{"", "dumb", "linux", "ansi", "unknown"}, name) && !strings.HasPrefix(name, "vt")
 }

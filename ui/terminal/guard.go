@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
-	"sync"
+	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -23,13 +23,14 @@ type PanicError struct {
 func (e *PanicError) Error() string { return "panic: " + text.Clean(fmt.Sprint(e.Value)) }
 
 // A Guard takes panics that were caught, and hands the first of them to [Run], which ends
-// the program in good order. The zero value is ready for use, by many goroutines at once;
-// it must not be copied.
+// the program in good order. It may be used by many goroutines at once.
 type Guard struct {
-	mu    sync.Mutex
-	err   *PanicError
-	after chan struct{} // made by the first who asks, closed by the first panic
+	first  atomic.Pointer[PanicError]
+	failed chan struct{} // closed by the first panic
 }
+
+// NewGuard returns a guard that has seen no panic.
+func NewGuard() *Guard { return &Guard{failed: make(chan struct{})} }
 
 // catch keeps a panic of the function that defers it: it must be deferred
 // itself, not called by what is deferred.
@@ -40,34 +41,11 @@ func (g *Guard) catch() {
 }
 
 // Panicked hands in a panic that was caught elsewhere, and where that was. It returns at
-// once; [Run] ends the program now, or as soon as it is called.
-func (g *Guard) Panicked(value any, stack []byte) { g.fail(&PanicError{value, stack}) }
-
-// fail keeps the first panic.
-func (g *Guard) fail(err *PanicError) {
-	failed := g.failed()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.err == nil {
-		g.err = err
-		close(failed)
+// once; [Run] ends the program now, or as soon as it is called. The first is kept.
+func (g *Guard) Panicked(value any, stack []byte) {
+	if g.first.CompareAndSwap(nil, &PanicError{value, stack}) {
+		close(g.failed)
 	}
-}
-
-// failed returns a channel that is closed when there was a panic.
-func (g *Guard) failed() chan struct{} {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.after == nil {
-		g.after = make(chan struct{})
-	}
-	return g.after
-}
-
-func (g *Guard) panicked() *PanicError {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.err
 }
 
 // guarded is a model whose commands cannot end the process with a panic, and that

@@ -94,7 +94,7 @@ const (
 
 func (o Options) withDefaults() Options {
 	o.In, o.Out, o.Err = cmp.Or(o.In, os.Stdin), cmp.Or(o.Out, os.Stdout), cmp.Or[io.Writer](o.Err, os.Stderr)
-	o.Grace, o.Guard = cmp.Or(o.Grace, grace), cmp.Or(o.Guard, new(Guard))
+	o.Grace, o.Guard = cmp.Or(o.Grace, grace), cmp.Or(o.Guard, NewGuard())
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
@@ -221,7 +221,7 @@ func (s *session) watch(done <-chan struct{}) {
 			time.AfterFunc(sizeTime, func() { s.program.Send(resizedMsg{}) })
 		case sig := <-s.signals.dump:
 			s.dump(sig.(syscall.Signal))
-		case <-s.Guard.failed():
+		case <-s.Guard.failed:
 			s.end(nil)
 			<-done
 			return
@@ -259,7 +259,7 @@ func (s *session) end(cause error) {
 func (s *session) outcome(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch p := s.Guard.panicked(); {
+	switch p := s.Guard.first.Load(); {
 	case p != nil:
 		s.report(p)
 		return p
@@ -297,7 +297,7 @@ func (s *session) abort() {
 		limit = lastTime
 	}
 	s.leave(limit)
-	if p := s.Guard.panicked(); p != nil {
+	if p := s.Guard.first.Load(); p != nil {
 		s.report(p)
 		err = p
 	}

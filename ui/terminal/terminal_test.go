@@ -120,24 +120,24 @@ func TestScreenOfAClosedTerminal(t *testing.T) {
 }
 
 func TestGuardKeepsTheFirstPanic(t *testing.T) {
-	var g Guard
+	g := NewGuard()
 	task := func(f func()) {
 		defer g.catch()
 		f()
 	}
 	task(func() {})
-	if err := g.panicked(); err != nil {
+	if err := g.first.Load(); err != nil {
 		t.Errorf("without a panic: %v", err)
 	}
 	for i := range 3 {
 		go task(func() { panic(fmt.Sprintf("number %d\n", i)) })
 		select {
-		case <-g.failed():
+		case <-g.failed:
 		case <-time.After(time.Minute):
 			t.Fatal("the panic was not caught")
 		}
 	}
-	if err := g.panicked(); err.Error() != "panic: number 0 " || !strings.Contains(string(err.Stack), "TestGuardKeeps") {
+	if err := g.first.Load(); err.Error() != "panic: number 0 " || !strings.Contains(string(err.Stack), "TestGuardKeeps") {
 		t.Errorf("%v\n%s", err, err.Stack)
 	}
 }
@@ -150,13 +150,13 @@ func TestCommandsAreGuarded(t *testing.T) {
 		"command": boom, "batch": tea.Batch(calm, boom), "sequence": tea.Sequence(calm, boom),
 		"nested": tea.Batch(calm, tea.Sequence(calm, tea.Batch(boom, calm))),
 	} {
-		var g Guard
+		g := NewGuard()
 		drain(g.command(cmd))
-		if g.panicked() == nil {
+		if g.first.Load() == nil {
 			t.Errorf("%s: the panic was lost", name)
 		}
 	}
-	var g Guard
+	g := NewGuard()
 	if g.command(nil) != nil {
 		t.Error("no command became one")
 	}

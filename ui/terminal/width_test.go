@@ -108,7 +108,7 @@ func TestSizeIsToldOnce(t *testing.T) {
 func TestResizeIsLookedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sent, done := make(sentTo, 1), make(chan struct{})
-		s := &session{Options: Options{Guard: new(Guard)}, program: sent, signals: signals{size: make(chan os.Signal, 1)}}
+		s := &session{Options: Options{Guard: NewGuard()}, program: sent, signals: signals{size: make(chan os.Signal, 1)}}
 		go s.watch(done)
 		s.signals.size <- sizeSignal
 		began := time.Now()

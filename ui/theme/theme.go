@@ -186,14 +186,6 @@ func style(s lipgloss.Style) Style {
 	return Style{On: on, Off: off, Ink: on != "" && clear && !underlined && !s.GetReverse()}
 }
 
-// Append appends s in this look to dst. Text from outside must have been
-// cleaned before.
-func (s Style) Append(dst []byte, text string) []byte {
-	dst = append(dst, s.On...)
-	dst = append(dst, text...)
-	return append(dst, s.Off...)
-}
-
 // When returns one of two styles, or of two texts or figures.
 func When[T any](condition bool, then, otherwise T) T {
 	if condition {

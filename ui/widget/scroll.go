@@ -119,14 +119,6 @@ func (t *Table[R, K]) Visible() (first, last, total int) {
 	return t.rowOf(from-1) + 1, t.rowOf(to-1) + 1, len(t.rows)
 }
 
-// Row returns the row that is drawn in line y, and false for a line without one.
-func (t *Table[R, K]) Row(y int) (r R, ok bool) {
-	if line, seen := t.line(y); seen {
-		return t.at(t.rowOf(line))
-	}
-	return r, false
-}
-
 // line returns which line of all rows is drawn in line y, and false for one of none.
 func (t *Table[R, K]) line(y int) (line int, ok bool) {
 	line = t.scroll.Top + y - 1
