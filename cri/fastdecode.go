@@ -36,17 +36,19 @@ func read[T, M any, P interface {
 	GetId() string
 }](l *list[T], data mem.BufferSlice, formOf func(P) form, add func(P)) error {
 	for _, err := range entries(data) {
-		if err != nil {
-			return err
+		if err == nil {
+			l.room++
 		}
-		l.room++
 	}
 	if err := weigh(l.room); err != nil {
 		return err
 	}
 	one, place := P(new(M)), 0
 	fm := formOf(one)
-	for entry := range entries(data) {
+	for entry, err := range entries(data) {
+		if err != nil {
+			return err
+		}
 		if place++; l.again(entry) {
 			continue
 		}

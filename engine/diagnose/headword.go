@@ -111,7 +111,9 @@ func (s *steady) headline(h Headline, held []Finding, at, failed time.Time) Head
 }
 
 // isTrouble reports whether a headline tells of trouble: one call that was late is no news.
-func (h Headline) isTrouble() bool { return rankOf(h.Word) >= rankOf("SLOW") || h.Word == degradedWord && h.Severity == Critical }
+func (h Headline) isTrouble() bool {
+	return rankOf(h.Word) >= rankOf("SLOW") || h.Word == degradedWord && h.Severity == Critical
+}
 
 // recovered has the headline of a node that stays Ready say for a minute what was wrong until
 // when: whoever looks then comes because of it. A relist that failed by itself made no word.
