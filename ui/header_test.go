@@ -230,7 +230,7 @@ func TestAnswerComesFirst(t *testing.T) {
 func TestASmallScreenSaysWhatToType(t *testing.T) {
 	socket := "/run/a-folder-with-a-long-name/containerd.sock"
 	f := diagnose.Finding{
-		ID: diagnose.SocketLost, Severity: diagnose.Warning, Summary: "containerd (pid 812) answers connections of before, and no new one: its socket is gone",
+		ID: diagnose.SocketLost, Severity: diagnose.Warning, Summary: "containerd (pid 812) answers no new connection: its socket is gone",
 		Next: []diagnose.Step{{Text: "what is there", Command: "ls -ld " + socket + "; ss -xlp | grep -F -e " + socket}, {Text: "creates its socket again; containers live on; no pod starts or stops while it restarts", Command: "systemctl restart containerd", Risky: true}},
 	}
 	u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: diagnose.Warning, Text: "node Ready, " + f.Summary}, Findings: []diagnose.Finding{f}}

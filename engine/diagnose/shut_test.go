@@ -27,7 +27,7 @@ func TestShut(t *testing.T) {
 	}{
 		{"a folder", gone(), evidence.Socket{Kind: "folder"}, true, "no call reaches the runtime: there is a folder in the place of its socket", "ls -ld " + ourSocket},
 		{"another program", gone(), evidence.Socket{Kind: "socket", Holder: sleep}, true, "no call reaches the runtime: its socket is held by sleep (pid 77), no runtime that is known", "-p 77"},
-		{"gone, while it listens", gone(), evidence.Socket{Unlinked: daemon}, true, "no call reaches the runtime: its socket is gone, and containerd (pid 5) answers connections of before, and no new one", "ls -ld " + ourSocket},
+		{"gone, while it listens", gone(), evidence.Socket{Unlinked: daemon}, true, "no call reaches the runtime: its socket is gone, and containerd (pid 5) answers no new connection", "ls -ld " + ourSocket},
 		{"a lock", gone(), evidence.Socket{Locked: "/var/lib/x/meta.db", Locker: sleep, Waits: daemon}, true,
 			"no call reaches the runtime: containerd (pid 5) waits for /var/lib/x/meta.db, which sleep (pid 77) has locked", "-p 77"},
 		{"a lock of nobody", gone(), evidence.Socket{Locked: "/var/lib/x/meta.db", Waits: daemon}, true, "which a process that has ended has locked", "ps "},
@@ -115,7 +115,7 @@ func TestSocketLost(t *testing.T) {
 	}{
 		{"it is there", evidence.Socket{Kind: "socket", Holder: daemon}, 0, ""},
 		{"not known to listen", evidence.Socket{}, 0, ""},
-		{"gone", evidence.Socket{Unlinked: daemon}, 0, "containerd (pid 5) answers connections of before, and no new one: its socket is gone"},
+		{"gone", evidence.Socket{Unlinked: daemon}, 0, "containerd (pid 5) answers no new connection: its socket is gone"},
 		{"a folder", evidence.Socket{Kind: "folder", Unlinked: daemon}, 0, "there is a folder in the place of its socket"},
 		{"another program's", evidence.Socket{Kind: "socket", Holder: cat, Unlinked: daemon}, 0, "its socket was replaced by that of cat (pid 77)"},
 		{"nobody's", evidence.Socket{Kind: "socket", Unlinked: daemon}, 0, "nobody listens at the socket"},

@@ -20,7 +20,7 @@ var socketLostKind = &kind{
 }
 
 // onlyConnected is what holds of a process whose socket cannot be connected to.
-const onlyConnected = " answers connections of before, and no new one"
+const onlyConnected = " answers no new connection"
 
 // socketLost tells that the runtime's socket is lost, while it answers on connections that
 // were made before. It takes an answer of after the look began: what went away with its
@@ -70,7 +70,7 @@ func (v *view) newSocket(first ...Step) []Step {
 		again.Text = "moves what is there away, and creates the socket again; " + restartRisk
 		again.Command = "mv -T " + path + " " + quote(socket(v.endpoint)+".old") + " && " + again.Command
 	}
-	return append(first, again)
+	return append(first, again.when("before anybody restarts the kubelet"))
 }
 
 // socketStep shows what is in the place of the socket.

@@ -130,7 +130,7 @@ func TestScreenOfASickNode(t *testing.T) {
 func TestHeadlinesOfWhatNoCallTells(t *testing.T) {
 	t.Parallel()
 	for scenario, headline := range map[string]string{
-		"socket-lost":   "SOCKET LOST  node Ready until the kubelet reconnects: containerd (pid 812) answers connections of before, and no new one: its socket is gone",
+		"socket-lost":   "SOCKET LOST  node Ready until the kubelet reconnects: containerd (pid 812) answers no new connection: its socket is gone",
 		"failing-store": "▲ AT RISK  node Ready, the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/vdb1",
 	} {
 		t.Run(scenario, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestHeadlinesOfWhatNoCallTells(t *testing.T) {
 		t.Errorf("check says %q", first)
 	}
 	first, _, _ = strings.Cut(check(t, "--demo=socket-lost", "check").stdout, "\n")
-	if !strings.HasPrefix(first, "✖ RUNTIME DOWN  no call reaches the runtime: its socket is gone, and containerd (pid 812) answers connections of before, and no new one") {
+	if !strings.HasPrefix(first, "✖ RUNTIME DOWN  no call reaches the runtime: its socket is gone, and containerd (pid 812) answers no new connection") {
 		t.Errorf("check says %q", first)
 	}
 }
