@@ -70,7 +70,7 @@ func (v *view) newSocket(first ...Step) []Step {
 		again.Text = "moves what is there away, and creates the socket again; " + restartRisk
 		again.Command = "mv -T " + path + " " + quote(socket(v.endpoint)+".old") + " && " + again.Command
 	}
-	return append(first, again.when("before anybody restarts the kubelet"))
+	return append(first, again.when("before the kubelet is restarted"))
 }
 
 // socketStep shows what is in the place of the socket.
