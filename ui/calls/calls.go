@@ -40,7 +40,7 @@ type calls struct {
 // New returns the pane. It is not safe for concurrent use.
 func New(set pane.Settings) pane.Pane {
 	c := new(calls)
-	c.Name, c.Own, c.Arrange = "calls", "operation", c.sort
+	c.Name, c.Own, c.Sorts = "calls", "operation", true
 	c.Table = widget.Table[*row, call.Operation]{Columns: columns, Key: func(r *row) call.Operation { return r.Op }}
 	c.Hide(set.Hidden["calls"])
 	return c
@@ -121,13 +121,6 @@ func newRow(v *pane.View, op call.Operation) *row {
 		}
 	}
 	return r
-}
-
-// sort puts the rows into an order that has changed.
-func (c *calls) sort() {
-	rows := slices.SortedFunc(slices.Values(c.Rows()), func(a, b *row) int { return int(a.Op) - int(b.Op) })
-	c.Sort(rows)
-	c.Set(rows)
 }
 
 // Legend explains the columns, and what stands below the rows where there is room.

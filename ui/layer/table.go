@@ -15,9 +15,9 @@ type TablePane[R any, K comparable] struct {
 	widget.Table[R, K]
 	View *pane.View // that was observed last; nil at first
 
-	Name    string // what the rows are, in lower case, such as "pods": so the settings and the footer name them
-	Own     string // what the order is called in which the rows are by themselves
-	Arrange func() // sets the rows anew, in an order that has changed; nil where they keep theirs
+	Name  string // what the rows are, in lower case, such as "pods": so the settings and the footer name them
+	Own   string // what the order is called in which the rows are by themselves
+	Sorts bool   // they can have another order, in which the next Observe sets them
 }
 
 // Observe takes over a view and the size.
@@ -33,24 +33,18 @@ func (t *TablePane[R, K]) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		p := NewPicker("Columns of the "+t.Name, t.Choices())
 		p.Switched = func(_ pane.Host, c widget.Choice) { t.Switch(c.Name, c.On) }
 		h.Open(p)
-	case t.Arrange != nil && t.Order(a):
-		t.sorted(h)
+	case t.Sorts && t.Order(a):
+		h.Say(t.Name + " " + t.SortedBy(t.Own))
 	default:
 		return nil, t.Table.Do(a)
 	}
 	return nil, true
 }
 
-// sorted puts the rows into an order that has changed, and says which it is.
-func (t *TablePane[R, K]) sorted(h pane.Host) {
-	t.Arrange()
-	h.Say(t.Name + " " + t.SortedBy(t.Own))
-}
-
 // Click puts the cursor on a row, or sorts by the column whose head it is.
 func (t *TablePane[R, K]) Click(x, y int, h pane.Host) {
-	if y == 0 && t.Arrange != nil && t.ClickHead(x) {
-		t.sorted(h)
+	if y == 0 && t.Sorts && t.ClickHead(x) {
+		h.Say(t.Name + " " + t.SortedBy(t.Own))
 	}
 	t.Table.Click(y)
 }

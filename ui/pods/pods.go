@@ -35,7 +35,7 @@ type pods struct {
 // The pane is not safe for concurrent use.
 func New(set pane.Settings) pane.Pane {
 	p := &pods{only: set.Problems, led: true, open: map[pleg.UID]bool{}}
-	p.Name, p.Own, p.Arrange = "pods", "trouble", func() {} // the screen asks for the Order
+	p.Name, p.Own, p.Sorts = "pods", "trouble", true
 	p.Table = widget.Table[row, place]{
 		Columns: columns,
 		Key: func(r row) place {
@@ -190,7 +190,6 @@ func (p *pods) fold(a keymap.Action) {
 		p.GoTo(place{uid: uid})
 	}
 	p.made = 0
-	p.rows()
 }
 
 // Draw draws the heads, a row, or what stands in the place of all rows.

@@ -32,7 +32,7 @@ type workers struct {
 // New returns the pane. It is not safe for concurrent use.
 func New(set pane.Settings) pane.Pane {
 	p := &workers{}
-	p.Name, p.Own, p.Arrange = "workers", "wait and wake-ups", p.refresh
+	p.Name, p.Own, p.Sorts = "workers", "wait and wake-ups", true
 	p.Table = widget.Table[worker, pleg.UID]{Columns: p.columns(), Key: func(w worker) pleg.UID { return w.Pod.UID }}
 	p.Hide(set.Hidden["workers"])
 	return p
