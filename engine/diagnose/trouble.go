@@ -120,7 +120,7 @@ const (
 var shownTroubles = [...]Trouble{
 	badExit:      {Text: "exited with an error"},
 	crashing:     {Severity: Warning, Text: "crash loop"},
-	notStarted:   {Severity: Warning, Text: "created, not started"},
+	notStarted:   {Severity: Warning, Text: "not started"},
 	unknownState: {Severity: Warning, Text: "state unknown"},
 }
 

@@ -26,7 +26,7 @@ func TestTroubleThatAPodShows(t *testing.T) {
 		{"failing inspection", func(p *engine.Pod, _ *pleg.Container) { p.StatusErr = errors.New("x") }, "failing inspection"},
 		{"unknown", func(_ *engine.Pod, c *pleg.Container) { c.State = pleg.Unknown }, "state unknown"},
 		{"just created", func(_ *engine.Pod, c *pleg.Container) { c.State, c.CreatedAt = pleg.Created, ago(startGrace-1) }, ""},
-		{"created for long", func(_ *engine.Pod, c *pleg.Container) { c.State, c.CreatedAt = pleg.Created, ago(startGrace) }, "created, not started"},
+		{"created for long", func(_ *engine.Pod, c *pleg.Container) { c.State, c.CreatedAt = pleg.Created, ago(startGrace) }, "not started"},
 		{"created, nobody knows when", func(_ *engine.Pod, c *pleg.Container) { c.State, c.CreatedAt = pleg.Created, time.Time{} }, ""},
 		{"crash loop", func(_ *engine.Pod, c *pleg.Container) { c.Attempt, c.CreatedAt = restartsLeast, ago(crashSteady-1) }, "crash loop"},
 		{"recovered", func(_ *engine.Pod, c *pleg.Container) { c.Attempt, c.CreatedAt = restartsLeast, ago(crashSteady) }, ""},

@@ -27,7 +27,7 @@ type row struct {
 var columns = []widget.Column[row]{
 	{
 		Name: "namespace", Head: "NAMESPACE", Help: "the pod's namespace",
-		Least: 10, Most: 20, Rank: 3, Fits: true,
+		Least: 11, Most: 20, Rank: 3, Fits: true, // kube-system
 		Value: pod(func(b widget.Pen, p *model.Pod) widget.Cell { return widget.Say(b.Dim, p.Pod.Namespace) }),
 	}, {
 		Name: "pod", Head: "POD", Help: "the pod; unfolded, its sandboxes and containers",
@@ -121,7 +121,7 @@ var columns = []widget.Column[row]{
 		}),
 	}, {
 		Name: "remark", Head: "REMARK", Help: "what is wrong, in the runtime's words where it said so; of a container what it runs",
-		Least: 8, Fair: 14, Most: 200, Rank: 4, Gives: true,
+		Least: 8, Fair: 13, Most: 200, Rank: 4, Gives: true,
 		Value: remarked,
 	},
 }
