@@ -90,6 +90,10 @@ func (p *pieces) field() (f field, ok bool) {
 	size, length := protowire.ConsumeVarint(head[max(tag, 0):])
 	if num != 1 || typ != protowire.BytesType || length < 0 || size > uint64(p.Remaining()-tag-length) {
 		whole := p.first(p.Remaining()) // whatever else protobuf allows: no list has any of it
+		if len(p.next) > 1 {            // it is joined once, however much of it there is
+			p.Reset(mem.BufferSlice{mem.SliceBuffer(whole)})
+			p.joined = nil
+		}
 		f, rest, ok := nextField(whole)
 		_, _ = p.Discard(len(whole) - len(rest))
 		return f, ok

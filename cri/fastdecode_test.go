@@ -160,6 +160,23 @@ func compare[T any](t *testing.T, what string, gotErr, wantErr error, got, want 
 	}
 }
 
+// TestOddFieldsAreJoinedOnce holds that fields that no list has do not each cost all that follows.
+func TestOddFieldsAreJoinedOnce(t *testing.T) {
+	var wire []byte
+	for range 1000 {
+		wire = protowire.AppendVarint(protowire.AppendTag(wire, 2, protowire.VarintType), 1)
+	}
+	p := pieces{Reader: inPieces(wire).Reader()}
+	for range 2 {
+		if f, ok := p.field(); !ok || f.num != 2 {
+			t.Fatalf("field %d, %v", f.num, ok)
+		}
+		if rest, _ := p.Peek(p.Remaining(), nil); len(rest) != 1 {
+			t.Errorf("what is left is in %d pieces", len(rest))
+		}
+	}
+}
+
 // inPieces returns the bytes of a message as they may come: one that is empty, one that is
 // long, and many that are short.
 func inPieces(wire []byte) (data mem.BufferSlice) {

@@ -95,9 +95,9 @@ func (s *steady) headline(h Headline, held []Finding, at, failed time.Time) Head
 	}
 	if h.Word != s.Word {
 		s.since = at
-		if h.isTrouble() && !s.isTrouble() {
-			s.first, s.from, s.by = h.Word, at, ""
-		}
+	}
+	if h.isTrouble() && !s.isTrouble() {
+		s.first, s.from, s.by = h.Word, at, ""
 	}
 	s.Headline = h
 	if h.isTrouble() {

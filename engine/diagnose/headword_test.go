@@ -147,6 +147,23 @@ func TestReadySaysWhatWas(t *testing.T) {
 	}
 }
 
+// TestDegradedGetsWorse holds that a node that had a warning before something was critical on it says
+// of that alone what was.
+func TestDegradedGetsWorse(t *testing.T) {
+	var s steady
+	say := func(after time.Duration, h Headline, held ...Finding) string {
+		return s.headline(h, held, now.Add(after), time.Time{}).Text
+	}
+	say(0, Headline{Word: degradedWord, Severity: Warning, Text: staysReady + "1 warning"})
+	for _, after := range []time.Duration{10 * time.Second, 20 * time.Second} {
+		say(after, Headline{Word: degradedWord, Severity: Critical, Text: "stuck"}, Finding{ID: ProcessStuck, Severity: Critical})
+	}
+	want := readyNow + "was DEGRADED " + clock(now.Add(10*time.Second), now) + " to " + clock(now.Add(20*time.Second), now) + " (process-stuck); 1 warning"
+	if got := say(40*time.Second, Headline{Word: degradedWord, Severity: Warning, Text: staysReady + "1 warning"}); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestSinceIsSteady holds that a finding's begin does not move with the rounding of a process's
 // age, and moves where another one has begun.
 func TestSinceIsSteady(t *testing.T) {

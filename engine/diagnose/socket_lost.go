@@ -36,6 +36,8 @@ func socketLost(v *view) []Finding {
 		Summary: theProcess(s.Unlinked) + onlyConnected + ": " + v.socketAway(),
 		Next:    v.newSocket(v.socketStep()),
 	}
+	last := &f.Next[len(f.Next)-1]
+	*last = last.when("before the kubelet is restarted")
 	f.say("do not restart the kubelet before: it would reach no runtime, and the node would become NotReady", "endpoint: "+v.endpoint)
 	return []Finding{f}
 }
@@ -70,7 +72,7 @@ func (v *view) newSocket(first ...Step) []Step {
 		again.Text = "moves what is there away, and creates the socket again; " + restartRisk
 		again.Command = "mv -T " + path + " " + quote(socket(v.endpoint)+".old") + " && " + again.Command
 	}
-	return append(first, again.when("before the kubelet is restarted"))
+	return append(first, again)
 }
 
 // socketStep shows what is in the place of the socket.

@@ -302,7 +302,7 @@ func (v *view) refusedFor(reasons ...string) string {
 
 // storeOver says when a finding ends that goes by what the kernel says.
 func (v *view) storeOver(l evidence.KernelLine) string {
-	at := v.At.Add(-l.Age)
+	at := v.evidence.At.Add(-l.Age)
 	return fmt.Sprintf("the kernel said so last at %s: without another such line the finding ends at %s, which does not mean that the disk is well",
 		v.clock(at), v.clock(at.Add(failedFresh)))
 }

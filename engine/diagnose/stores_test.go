@@ -99,7 +99,7 @@ func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
 				t.Fatalf("%s, %s: found %+v, want %q", tt.name, name, found, tt.want)
 			}
 			says := fmt.Sprint(found[0].Evidence, found[0].Next)
-			for _, want := range []string{"/var/lib/containerd is on /dev/dm-0 (ext4)", "the kernel, 4m0s ago: " + text + " (9 times)", "the kernel said so last at 09:22:53: without another such line the finding ends at 09:27:53, which does not mean that the disk is well", "lsblk -s", "fsck"} {
+			for _, want := range []string{"/var/lib/containerd is on /dev/dm-0 (ext4)", "the kernel, 4m0s ago: " + text + " (9 times)", "the kernel said so last at 09:22:51: without another such line the finding ends at 09:27:51, which does not mean that the disk is well", "lsblk -s", "fsck"} {
 				if !strings.Contains(says, want) {
 					t.Errorf("%s, %s: %s lacks %q", tt.name, name, says, want)
 				}

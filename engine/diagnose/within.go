@@ -22,8 +22,9 @@ func (u Update) Within(namespaces []string) Update {
 		return u
 	}
 	if u.speaksElsewhere(namespaces) {
+		sums := u.Headline.sumsUp()
 		u.Headline.Text, u.Headline.Severity = elsewhere, min(u.Headline.Severity, Worst(OnlyIn(u.Findings, namespaces)))
-		if u.Headline.Word == degradedWord && u.Headline.Severity == Info {
+		if sums && u.Headline.Severity == Info {
 			u.Headline.Word, u.Headline.Text = healthyWord, "" // which warnings there are elsewhere nobody asked
 		}
 	}
@@ -62,10 +63,13 @@ func Worst(findings []Finding) (s Severity) {
 	return s
 }
 
+// sumsUp reports whether a headline is about all warnings, and not about one critical finding.
+func (h Headline) sumsUp() bool { return h.Word == degradedWord && h.Severity < Critical }
+
 // speaksOf reports whether a headline sums up a finding with others, or says what it says,
 // or names its pod.
 func (h Headline) speaksOf(f Finding) bool {
-	return h.Word == degradedWord && f.Severity > Info || f.Summary != "" && strings.Contains(h.Text, f.Summary) || h.Names(f.Subject.Pod)
+	return h.sumsUp() && f.Severity > Info || f.Summary != "" && strings.Contains(h.Text, f.Summary) || h.Names(f.Subject.Pod)
 }
 
 // Names reports whether the text of a headline names a pod: with its namespace, and not as

@@ -58,6 +58,27 @@ func TestWithinCountsNothingElsewhere(t *testing.T) {
 	}
 }
 
+// TestWithinOfOneThatIsCritical holds that a DEGRADED that is about one critical finding is told as that
+// is: where it belongs, and elsewhere not as if nothing were wrong.
+func TestWithinOfOneThatIsCritical(t *testing.T) {
+	of := func(id ID, namespace string, s Severity) Finding {
+		return Finding{ID: id, Severity: s, Summary: namespace + " is stuck", Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: namespace, Name: "pod"}}}}
+	}
+	u := Update{
+		Headline: Headline{Word: degradedWord, Severity: Critical, Text: staysReady + "a is stuck"},
+		Findings: []Finding{of(ProcessStuck, "a", Critical), of(CrashLoop, "b", Warning)},
+	}
+	for namespace, want := range map[string]Headline{
+		"a": u.Headline,
+		"b": {Word: degradedWord, Severity: Warning, Text: elsewhere},
+		"c": {Word: degradedWord, Text: elsewhere},
+	} {
+		if got := u.Within([]string{namespace}).Headline; got != want {
+			t.Errorf("%s: %+v, want %+v", namespace, got, want)
+		}
+	}
+}
+
 // A headline about the node stays, though a finding sums up pods of another namespace: that
 // has no pod's name, which would stand in every text.
 func TestWithinKeepsWhatIsOfTheNode(t *testing.T) {

@@ -38,7 +38,7 @@ func TestHungCallIsNamed(t *testing.T) {
 	pod := server.AddPod(sim.PodSpec{Namespace: "a", Name: "victim-0", Containers: []string{"stuck"}})
 	r := start(t, 80, 24, nil, plegtop(t), "-r", server.Endpoint())
 	r.see(t, "victim-0")
-	r.see(t, "nothing changed") // the first relist has settled, and another one
+	r.see(t, "no pod to inspect") // the first relist has settled, and another one
 	hung := sim.Match{Method: "ContainerStatus", ID: pod.Containers["stuck"]}
 	release := server.AddRule(sim.Rule{Match: hung, Hangs: true})
 	defer release()

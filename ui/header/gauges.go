@@ -133,7 +133,7 @@ func (h *Header) last() text.Span {
 		return text.Span{}
 	}
 	r := h.v.Snapshot.Relists.History[n-1]
-	switch pods := theme.When(r.Inspected == 0, "nothing changed", say.Plural(r.Inspected, "pod")+" inspected"); {
+	switch pods := theme.When(r.Inspected == 0, "no pod to inspect", say.Plural(r.Inspected, "pod")+" inspected"); {
 	case r.Failed:
 		return text.Say(h.pen.Bad, "relist failed")
 	case r.Failures > 0:

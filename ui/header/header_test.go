@@ -358,6 +358,7 @@ func TestWarningSaysWhatEndsIt(t *testing.T) {
 		want  string
 	}{
 		{diagnose.Step{Command: "end it", Text: "it ends", Risky: true}, 7, "check look act end it RISK it ends"},
+		{diagnose.Step{Command: "end it", Text: "it ends", If: "only if so", Risky: true}, 8, "check look act end it when only if so RISK it ends"},
 		{diagnose.Step{Command: "end it", Text: "it ends", Risky: true}, 4, "check look"},
 		{diagnose.Step{Command: "end it", Text: "it ends", Ends: true}, 7, "check look act end it  # it ends RISK none"},
 		{diagnose.Step{Text: "replace the disk", Ends: true}, 7, "check look act replace the disk"},
@@ -365,7 +366,7 @@ func TestWarningSaysWhatEndsIt(t *testing.T) {
 		v.Answer.Act = tt.act
 		h, got := observed(v, Room{Width: 100, Lines: tt.lines}), ""
 		for y := range h.Height() {
-			for _, label := range []string{"check", "act", "RISK"} {
+			for _, label := range []string{"check", "act", "when", "RISK"} {
 				if said, is := strings.CutPrefix(strings.TrimSpace(row(h, y, 100)), label+" "); is {
 					got += " " + label + " " + strings.TrimSpace(said)
 				}

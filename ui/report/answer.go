@@ -38,11 +38,11 @@ func Answer(o Form, a diagnose.Answer, at time.Time, much int) widget.Section {
 			s.Add(widget.Styled("", widget.Plain, o.Theme.Dim, "harmless: the runtime goes on, and plegtop reads the file that it writes"))
 		}
 	}
-	act := acting(o, a.Act)
-	if much < AnswerRisk {
-		act = act[:min(1, len(act))]
+	for _, r := range acting(o, a.Act) {
+		if much >= AnswerRisk || r.Label != risk {
+			s.Add(r)
+		}
 	}
-	s.Add(act...)
 	for i := range min(len(a.Evidence), much-AnswerEvidence+1) {
 		label := ""
 		if i == 0 {
@@ -53,18 +53,26 @@ func Answer(o Form, a diagnose.Answer, at time.Time, much int) widget.Section {
 	return s
 }
 
-// acting returns what ends it and what that risks, which is not left out where it is nothing; where no
-// command does, in words what to do.
+// risk is the label of what is risked.
+const risk = "RISK"
+
+// acting returns what ends it, when to do so, and what that risks, which is not left out where it is
+// nothing; where no command does, in words what to do.
 func acting(o Form, s diagnose.Step) []widget.Row {
+	t, does, risks := o.Theme, s.Text, widget.Styled(risk, widget.Plain, o.Theme.Dim, "none")
 	switch {
 	case s == (diagnose.Step{}):
 		return nil
 	case s.Command == "":
-		return []widget.Row{widget.Styled("act", widget.Plain, theme.When(s.Risky, o.Theme.Warn, o.Theme.Text), s.Says())}
+		return []widget.Row{widget.Styled("act", widget.Plain, theme.When(s.Risky, t.Warn, t.Text), s.Says())}
 	case s.Risky:
-		return []widget.Row{{Label: "act", Command: s.Command, Note: s.If}, widget.Styled("RISK", widget.Plain, o.Theme.Warn, s.Text)}
+		does, risks = "", widget.Styled(risk, widget.Plain, t.Warn, s.Text)
 	}
-	return []widget.Row{{Label: "act", Command: s.Command, Note: s.Text}, widget.Styled("RISK", widget.Plain, o.Theme.Dim, "none")}
+	rows := []widget.Row{{Label: "act", Command: s.Command, Note: does}}
+	if s.If != "" {
+		rows = append(rows, widget.Fact("when", widget.Plain, s.If))
+	}
+	return append(rows, risks)
 }
 
 // inline returns the chain of an answer as text of as few lines as it takes. A call

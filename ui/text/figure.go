@@ -1,6 +1,7 @@
 package text
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,7 +85,7 @@ func AgeCoarse(d time.Duration) string {
 func AppendAgeCoarse(dst []byte, d time.Duration) []byte {
 	switch {
 	case d < -10*time.Second: // the clock was set back
-		return AppendAgeCoarse(append(dst, '-'), -d)
+		return AppendAgeCoarse(append(dst, '-'), -max(d, -math.MaxInt64))
 	case d < 10*time.Second:
 		return unit(dst, max(d, 0)/time.Second, 's')
 	case d < time.Minute:

@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -63,6 +64,7 @@ func TestFigures(t *testing.T) {
 		d                 time.Duration
 		took, age, coarse string
 	}{
+		{math.MinInt64, "0ms", "0s", "-292y"},
 		{-79 * time.Second, "0ms", "0s", "-1m"},
 		{-time.Second, "0ms", "0s", "0s"},
 		{30 * time.Microsecond, "0.1ms", "0s", "0s"},

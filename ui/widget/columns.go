@@ -20,7 +20,7 @@ func (t *Table[R, K]) arrange() {
 	if t.pen.Theme == nil {
 		return // nobody has said how much room there is
 	}
-	if t.needs == nil || 2*len(t.rows) < t.most {
+	if t.needs == nil || t.most >= rowsMany && 2*len(t.rows) < t.most {
 		t.needs, t.shown, t.most = make([]int, len(t.Columns)), nil, 0
 	}
 	t.most = max(t.most, len(t.rows))
@@ -45,6 +45,9 @@ func (t *Table[R, K]) arrange() {
 	share(func(i int) int { return t.needs[i] })
 	slices.SortFunc(t.shown, func(a, b shownColumn) int { return cmp.Compare(a.index, b.index) })
 }
+
+// rowsMany is how many rows there must have been: of a few, half come and go by themselves.
+const rowsMany = 8
 
 // fit returns the columns that fit, by rank, each as narrow as it may be.
 func (t *Table[R, K]) fit() []shownColumn {

@@ -117,15 +117,19 @@ func TestWidthsDoNotJump(t *testing.T) {
 // are as wide as those need that are left.
 func TestWidthsOfOtherRows(t *testing.T) {
 	at := func(tab *table) int { return strings.Index(lines(t, tab.Draw, 60, 1)[0], "STATE") }
-	tab := newTable(60, 5, append(abc(), row{name: strings.Repeat("x", 20)})...)
-	wide := at(tab)
-	tab.Set(abc()[:2])
-	if half := at(tab); half != wide {
-		t.Errorf("STATE is at %d with half of the rows, at %d with all", half, wide)
+	rows := []row{{name: strings.Repeat("x", 20)}}
+	for i := range 7 {
+		rows = append(rows, row{name: fmt.Sprint("r", i)})
 	}
-	tab.Set(abc()[:1])
-	if one := at(tab); one >= wide {
-		t.Errorf("STATE is at %d with one row of four, the long name gone, at %d with all", one, wide)
+	for _, tt := range []struct {
+		all, left int
+		narrower  bool
+	}{{8, 4, false}, {8, 3, true}, {7, 1, false}} { // of a few, half come and go by themselves
+		tab := newTable(60, 5, rows[:tt.all]...)
+		wide := at(tab)
+		if tab.Set(rows[1 : 1+tt.left]); (at(tab) < wide) != tt.narrower {
+			t.Errorf("STATE is at %d with %d of %d rows, the long name gone, at %d with all", at(tab), tt.left, tt.all, wide)
+		}
 	}
 }
 
