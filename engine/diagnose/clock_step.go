@@ -73,8 +73,8 @@ type aheadObject struct {
 	by time.Duration
 }
 
-// objectsAhead returns those that are furthest ahead first. It goes by creation, which the lists tell, and by start, which takes
-// an inspection.
+// objectsAhead returns those that are furthest ahead first. It goes by creation, which the lists tell,
+// and by start, which takes an inspection.
 func (v *view) objectsAhead() []aheadObject {
 	var ahead []aheadObject
 	s, limit := v.Snapshot, v.At.Add(aheadLeast)

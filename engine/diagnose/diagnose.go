@@ -122,8 +122,10 @@ func toRoots(findings []Finding) {
 		changed = false
 		for i := range findings {
 			f := &findings[i]
+			if f.Cause == "" {
+				continue
+			}
 			switch j := slices.IndexFunc(findings, func(c Finding) bool { return c.Key() == f.CauseKey }); {
-			case f.Cause == "":
 			case j < 0 || findings[j].CauseKey == f.Key():
 				f.noCause()
 			case findings[j].Cause != "":

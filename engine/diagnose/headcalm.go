@@ -20,11 +20,12 @@ func (v *view) otherWord(held []Finding) Headline {
 			if h.Word != "" {
 				return h
 			}
+			ready := readyNow
 			if h.Word = "AT RISK"; kindOf(f.ID).podAlone && f.Subject.Pod != (pleg.PodRef{}) {
-				h.Word = degradedWord
+				h.Word, ready = degradedWord, staysReady
 			}
 			if v.nodeWord(Clock{}) == NodeReadyNow { // one look does not know what is posted
-				h.Text = readyFirst(h.Word) + h.Text
+				h.Text = ready + h.Text
 			}
 			h.Text += also(held, f)
 			return h
@@ -45,20 +46,13 @@ func (v *view) otherWord(held []Finding) Headline {
 		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
 	}
 	if said := aside(held); said != "" {
-		return Headline{Word: degradedWord, Severity: Warning, Text: readyFirst(degradedWord) + said}
+		return Headline{Word: degradedWord, Severity: Warning, Text: staysReady + said}
 	}
 	return Headline{Word: healthyWord, Text: v.inventory()}
 }
 
 // What a person fears first, and need not, stands before what is wrong: that the node is not Ready.
 const readyNow, staysReady = "node Ready, ", "node stays Ready, "
-
-func readyFirst(word string) string {
-	if word == degradedWord {
-		return staysReady
-	}
-	return readyNow
-}
 
 // notAsked says what nobody asked for, where that is why nothing is known to be wrong;
 // empty where all was asked for.

@@ -52,6 +52,9 @@ func TestShut(t *testing.T) {
 			if !strings.Contains(found[0].Next[0].Command, tt.step) {
 				t.Errorf("first step %+v, want %q", found[0].Next[0], tt.step)
 			}
+			if act := found[0].act(); act.If != "" { // the kubelet is cut off already
+				t.Errorf("the act waits: %+v", act)
+			}
 		})
 	}
 }
@@ -143,7 +146,7 @@ func TestSocketLost(t *testing.T) {
 			if len(found) != 1 || found[0].ID != SocketLost || found[0].Severity != Warning || !strings.Contains(found[0].Summary, tt.want) || h.Word != "SOCKET LOST" || h.Text != "node Ready until the kubelet reconnects: "+found[0].Summary {
 				t.Errorf("headline %+v, found %+v, want %q", h, found, tt.want)
 			}
-			if act := found[0].act(); !strings.HasSuffix(act.Command, "systemctl restart containerd") || !strings.Contains(act.Text, " socket again") || !strings.Contains(act.Text, "containers live on") {
+			if act := found[0].act(); !strings.HasSuffix(act.Command, "systemctl restart containerd") || !strings.Contains(act.Text, " socket again") || !strings.Contains(act.Text, "containers live on") || act.If != "before the kubelet is restarted" {
 				t.Errorf("act %q", act)
 			}
 		})

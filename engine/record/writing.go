@@ -101,16 +101,6 @@ func (r *Recorder) Close(ctx context.Context) error {
 
 var errClosed = errors.New("the recording is closed")
 
-// Save writes what the ring has, and returns how many bytes that are. It fails with [ErrOff] where
-// that is nothing, and where w does. It is safe for concurrent use.
-func (r *Recorder) Save(w io.Writer) (n int64, err error) {
-	recording := r.Recording()
-	if len(recording.segments) == 0 {
-		return 0, ErrOff
-	}
-	return recording.WriteTo(w)
-}
-
 // WriteTo writes the recording as the bytes of a file.
 func (r *Recording) WriteTo(w io.Writer) (n int64, err error) {
 	for _, s := range r.segments {

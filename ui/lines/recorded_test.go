@@ -41,7 +41,7 @@ func recorded(t *testing.T, n replaytest.Night) (path string, seen []engine.Upda
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if _, err := recorder.Save(file); err != nil {
+	if _, err := recorder.Recording().WriteTo(file); err != nil {
 		t.Fatal(err)
 	}
 	return path, seen

@@ -91,9 +91,13 @@ func (t *Tape) Save() (said string, err error) {
 	if t.Recorder == nil {
 		return "", record.ErrOff
 	}
+	kept := t.Recorder.Recording()
+	if len(kept.Heads()) == 0 {
+		return "", record.ErrOff
+	}
 	var size int64
 	path, err := osfile.New(filepath.Join(t.folder, text.FileBase(t.node, time.Now().UTC().Format("20060102T150405Z"))), ending, func(w io.Writer) (err error) {
-		size, err = t.Recorder.Save(w)
+		size, err = kept.WriteTo(w)
 		return err
 	})
 	if err != nil {
