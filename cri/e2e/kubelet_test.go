@@ -82,12 +82,24 @@ func (k *Kubelet) newUID() string {
 	return fmt.Sprintf("%08x-%04x-4000-8000-%012x", uint32(now>>32), uint16(now>>16), uint64(now&0xffff)<<32|uint64(k.pods.Add(1)))
 }
 
-// StopPod stops the sandbox and what still runs in it; the pod stays listed.
+// StopPod stops the sandbox and what still runs in it; the pod stays listed. A
+// stop that fails is asked for again, as the kubelet does in a later sync:
+// containerd 1.6 ends its connection to the shim of a container that has just
+// died, and a stop of the pod that is on its way there fails ("ttrpc: closed").
 func (k *Kubelet) StopPod(ctx context.Context, p *Pod) error {
-	if _, err := k.rt.StopPodSandbox(ctx, &criv1.StopPodSandboxRequest{PodSandboxId: p.Sandbox}); err != nil {
-		return fmt.Errorf("stop pod %s: %w", p.Name, err)
+	for syncs := 1; ; syncs++ {
+		_, err := k.rt.StopPodSandbox(ctx, &criv1.StopPodSandboxRequest{PodSandboxId: p.Sandbox})
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil || syncs == 5 {
+			return fmt.Errorf("stop pod %s: %w", p.Name, err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(200 * time.Millisecond):
+		}
 	}
-	return nil
 }
 
 // RemovePod removes a stopped pod and its containers.
