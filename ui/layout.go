@@ -36,6 +36,7 @@ const (
 	tallWidth, tallHeight = 90, 32  // the first pane over another one
 	leastWidth, leastBody = 60, 14  // below: lines of text
 	fullHeader            = 20      // lines from which the header is whole
+	leastBelow            = 7       // lines below the most that an answer takes: a pane of some rows, and the footer
 	withTime              = 40      // lines from which a tall screen has a pane that draws time
 	fullCaption           = 30      // lines from which a caption has all of its three
 )
@@ -172,14 +173,13 @@ func (m *Model) headerRoom(seen func(pane int) bool) header.Room {
 	case m.height < fullHeader:
 		r.Lines = header.Least
 	case r.Led:
-		r.Lines = m.height*3/5 - 1
-	case m.height < wideHeight:
-		r.Lines = header.Least + 2
+		r.Lines, r.Most = m.height*3/5-1, m.height-leastBelow
 	default: // a warning takes no more of it than it needs: what checks it, what ends it, and the risk
 		r.Lines = m.height * 2 / 5
+		r.Most = r.Lines + 2
 	}
 	if p := m.top(); p != nil {
-		r.Led, r.Lines, r.Opened = false, min(r.Lines, header.Least), p.Info().Name
+		r.Led, r.Lines, r.Opened = false, min(r.Lines, header.Least+1), p.Info().Name
 		if f := p.Subject().Finding; f != nil {
 			r.Opened = f.Summary
 		}

@@ -73,16 +73,13 @@ func (m *Model) help() pane.Pane {
 }
 
 // howPLEG follows the event that the active pane's cursor is on, else that of the first pane
-// with one on an event; or the newest, where it is on that anyway.
+// with one on an event; or the last start or death, where nobody has chosen an event.
 func (m *Model) howPLEG() pane.Pane {
-	event := m.active().Subject().Event
-	for _, p := range m.panes {
-		if event == 0 {
-			event = p.Subject().Event
+	for _, p := range append([]pane.Pane{m.active()}, m.panes...) {
+		f, follows := p.(interface{ Following() bool })
+		if event := p.Subject().Event; event > 0 && !(follows && f.Following()) {
+			return howpleg.New(event)
 		}
 	}
-	if event == m.view.Journal.Seq() {
-		event = 0
-	}
-	return howpleg.New(event)
+	return howpleg.New(0)
 }

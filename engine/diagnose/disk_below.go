@@ -25,7 +25,7 @@ func (v *view) disksBelowFail() (findings []Finding) {
 		l := v.evidence.Kernel.Lines[i]
 		f := Finding{
 			ID: StoreFailing, Severity: Warning, Group: s.what + ofDiskBelow,
-			Summary: fmt.Sprintf("the disk below %s fails: %s on %s, which is on %s: %s", s.what, s.Path, s.Mount.Source, l.Device, cut(l.Text)),
+			Summary: fmt.Sprintf("the disk below %s fails: %s on %s, which is on %s", s.what, s.Path, s.Mount.Source, l.Device),
 			Next:    append(s.reading(), s.madeOf(), s.health(), replaceDisk),
 		}
 		f.say("it may be about another part of "+l.Device, v.storeOver(l), s.place())

@@ -225,7 +225,10 @@ func (v *view) listWord() (Headline, bool) {
 		}
 		return h, true
 	case f != nil:
-		return Headline{Word: "AT RISK", Severity: Warning, Text: fmt.Sprintf("%v failed once: %s", f.Op, excerpt(plain(f.Err)))}, true
+		if s := v.StatusErr; s != nil { // whose limit comes first
+			f = s
+		}
+		return Headline{Word: "AT RISK", Severity: Warning, Text: fmt.Sprintf("%v failed %s: %s", f.Op, times(f.InRow), excerpt(plain(f.Err)))}, true
 	case v.unasked:
 		return Headline{Word: "AT RISK", Severity: Warning, Text: "the runtime answers again; no list has been asked for since"}, true
 	case v.Health.ListedAt.IsZero() && v.Policy.Bounds().OneMoment:

@@ -129,11 +129,10 @@ func (s *steady) recovered(h Headline, at, failed time.Time) Headline {
 	default:
 		return h
 	}
-	if rest, ready := strings.CutPrefix(h.Text, staysReady); ready {
-		h.Text = readyNow + was + "; " + rest
-	} else {
-		h.Text = was + "; " + h.Text
+	if rest, ready := strings.CutPrefix(h.Text, staysReady); ready { // it was not all the time
+		h.Text = readyNow + rest
 	}
+	h.Text = strings.TrimPrefix(h.Text+"; "+was, "; ")
 	return h
 }
 

@@ -101,7 +101,7 @@ func TestWordIsSteady(t *testing.T) {
 		at = at.Add(step.after)
 		got := s.headline(step.is, nil, at, time.Time{})
 		if got.Word == step.is.Word && s.past != "" { // which says so
-			got.Text = strings.Replace(got.Text, s.trouble(at)+"; ", "", 1)
+			got.Text = strings.TrimSuffix(strings.TrimSuffix(got.Text, s.trouble(at)), "; ")
 		}
 		if got.Word != step.want || got.Word == step.is.Word && got != step.is || got.Word != step.is.Word && !strings.HasPrefix(got.Text, "until a moment ago; now "+step.is.Word+": ") {
 			t.Errorf("step %d: %+v, want %s", i, got, step.want)
@@ -120,16 +120,16 @@ func TestReadySaysWhatWas(t *testing.T) {
 		now   Headline
 		want  string
 	}{
-		"slow":            {[]string{"SLOW", "SLOW"}, 20 * time.Second, false, well, "was SLOW 09:26:43 to 09:26:53 (list-hung); 12 pods"},
+		"slow":            {[]string{"SLOW", "SLOW"}, 20 * time.Second, false, well, "12 pods; was SLOW 09:26:43 to 09:26:53 (list-hung)"},
 		"long ago":        {[]string{"SLOW", "SLOW"}, 2 * time.Minute, false, well, "12 pods"},
 		"one late call":   {[]string{"SLOW?", "SLOW?"}, 20 * time.Second, false, well, "12 pods"},
-		"said once":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, well, "was RUNTIME DOWN 09:26:43 to 09:26:53 (list-hung); 12 pods"},
-		"a relist":        {[]string{healthyWord, healthyWord}, 20 * time.Second, true, well, "relists failed until 09:26:53; 12 pods"},
+		"said once":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, well, "12 pods; was RUNTIME DOWN 09:26:43 to 09:26:53 (list-hung)"},
+		"a relist":        {[]string{healthyWord, healthyWord}, 20 * time.Second, true, well, "12 pods; relists failed until 09:26:53"},
 		"one long ago":    {[]string{healthyWord, healthyWord}, 2 * time.Minute, true, well, "12 pods"},
-		"a warning":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, warned, readyNow + "was RUNTIME DOWN 09:26:43 to 09:26:53 (list-hung); 1 warning"},
-		"a relist and so": {[]string{healthyWord, healthyWord}, 20 * time.Second, true, warned, readyNow + "relists failed until 09:26:53; 1 warning"},
-		"a stuck shim":    {[]string{degradedWord, degradedWord}, 20 * time.Second, false, well, "was DEGRADED 09:26:43 to 09:26:53 (list-hung); 12 pods"},
-		"then worse":      {[]string{"LISTS HANG", notReadyWord}, 20 * time.Second, false, well, "was LISTS HANG, then NOT READY, 09:26:43 to 09:26:53 (list-hung); 12 pods"},
+		"a warning":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, warned, readyNow + "1 warning; was RUNTIME DOWN 09:26:43 to 09:26:53 (list-hung)"},
+		"a relist and so": {[]string{healthyWord, healthyWord}, 20 * time.Second, true, warned, readyNow + "1 warning; relists failed until 09:26:53"},
+		"a stuck shim":    {[]string{degradedWord, degradedWord}, 20 * time.Second, false, well, "12 pods; was DEGRADED 09:26:43 to 09:26:53 (list-hung)"},
+		"then worse":      {[]string{"LISTS HANG", notReadyWord}, 20 * time.Second, false, well, "12 pods; was LISTS HANG, then NOT READY, 09:26:43 to 09:26:53 (list-hung)"},
 		"worse":           {[]string{"AT RISK", "AT RISK"}, 20 * time.Second, true, Headline{Word: "LISTS HANG", Severity: Critical, Text: "x"}, "x"},
 	} {
 		var s steady
@@ -158,7 +158,7 @@ func TestDegradedGetsWorse(t *testing.T) {
 	for _, after := range []time.Duration{10 * time.Second, 20 * time.Second} {
 		say(after, Headline{Word: degradedWord, Severity: Critical, Text: "stuck"}, Finding{ID: ProcessStuck, Severity: Critical})
 	}
-	want := readyNow + "was DEGRADED " + clock(now.Add(10*time.Second), now) + " to " + clock(now.Add(20*time.Second), now) + " (process-stuck); 1 warning"
+	want := readyNow + "1 warning; was DEGRADED " + clock(now.Add(10*time.Second), now) + " to " + clock(now.Add(20*time.Second), now) + " (process-stuck)"
 	if got := say(40*time.Second, Headline{Word: degradedWord, Severity: Warning, Text: staysReady + "1 warning"}); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

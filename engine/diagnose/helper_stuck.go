@@ -132,24 +132,27 @@ func (v *view) helperWaits(node string) string {
 }
 
 // helperPhrase says which helper it is and how old, such as "runc update of ns-1/api app
-// has run for 10m0s (pid 9), child of the shim of ns-1/api".
+// has run for 10m0s (pid 9), child of its shim".
 func (v *view) helperPhrase(p evidence.Process, owner pleg.ObjectRef) string {
 	of := ""
 	if owner.ID != "" {
 		of = " of " + called(owner)
 	}
-	return waits.HelperName(&p) + of + " " + v.ran(p) + v.helperParent(p)
+	return waits.HelperName(&p) + of + " " + v.ran(p) + v.helperParent(p, owner.Pod)
 }
 
-// helperParent says whose child a helper is, with a comma before it; nothing if that is not
-// known.
-func (v *view) helperParent(p evidence.Process) string {
+// helperParent says whose child the helper of a pod is, with a comma before it; nothing if that
+// is not known.
+func (v *view) helperParent(p evidence.Process, pod pleg.PodRef) string {
 	is := func(one evidence.Process) bool { return one.PID == p.Parent }
 	if i := slices.IndexFunc(v.evidence.Processes.Shims, is); i >= 0 {
 		shim := v.evidence.Processes.Shims[i]
 		ref := shim.LooksAfter()
 		if owner, known := v.ours(ref.ID); known {
 			ref = owner.ObjectRef
+		}
+		if ref.Pod == pod && pod.Name != "" {
+			return ", child of its " + waits.MonitorWord(&shim)
 		}
 		return fmt.Sprintf(", child of the %s of %s", waits.MonitorWord(&shim), called(ref))
 	}

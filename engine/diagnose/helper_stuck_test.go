@@ -41,7 +41,7 @@ func TestHelperStuck(t *testing.T) {
 		}
 	}
 	runHostTests(t, helperStuck, checked, []hostTest{
-		{"runc for minutes", helpers(one("delete", minutes)), "runc delete of ns-1/pod-00001/app has run for 5m2s (pid 9), child of the shim of ns-1/pod-00001", Warning, app},
+		{"runc for minutes", helpers(one("delete", minutes)), "runc delete of ns-1/pod-00001/app has run for 5m2s (pid 9), child of its shim", Warning, app},
 		{"runc at work", helpers(one("create", 9*time.Second)), "", 0, Subject{}},
 		{"an update takes no such time", helpers(one("update", 19*time.Second)), "runc update of ns-1/pod-00001/app has run for 21s", Warning, app},
 		{"but on a busy node", busy(helpers(one("update", 9*time.Second))), "", 0, Subject{}},
@@ -93,7 +93,7 @@ func TestHelperStuckEvidence(t *testing.T) {
 	for _, want := range []string{
 		"the helper: pid 9 (runc) is sleeping, waits in do_wait",
 		"it waits for mount.nfs: pid 11 (mount.nfs) is sleeping, waits in rpc_wait_bit_killable",
-		"also runc kill of ns-1/pod-00001/app has run for 1m2s (pid 12), child of the shim of ns-1/pod-00001",
+		"also runc kill of ns-1/pod-00001/app has run for 1m2s (pid 12), child of its shim",
 		"a helper is reported from 5s on",
 	} {
 		if !strings.Contains(got, want) {

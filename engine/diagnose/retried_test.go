@@ -42,7 +42,7 @@ func TestDeletedAgainAndAgain(t *testing.T) {
 		kill  string
 	}{
 		{"the first", [][2]int{{9, 1}, {9, 6}}, []string{listed + ": runc delete of it has run for 6s (pid 9)"}, "kill 9"},
-		{"the second", [][2]int{{9, 1}, {9, 6}, {10, 1}}, []string{again + "11s (pid 10 last), child of the shim", listed + ": runc delete of it is begun again and again for 11s (pid 10 last)"}, "kill 10"},
+		{"the second", [][2]int{{9, 1}, {9, 6}, {10, 1}}, []string{again + "11s (pid 10 last), child of its shim", listed + ": runc delete of it is begun again and again for 11s (pid 10 last)"}, "kill 10"},
 		{"between two", [][2]int{{9, 6}, {10, 1}, {10, 6}, {0, 0}}, []string{again + "21s (pid 10 last)", listed + ": runc delete of it is begun again and again for 21s (pid 10 last)"}, ""},
 		{"and late by itself", [][2]int{{9, 6}, {10, 4}, {10, 9}}, []string{again + "16s (pid 10 last)", listed + ": runc delete"}, "kill 10"},
 		{"none", [][2]int{{0, 0}, {0, 0}}, []string{listed}, ""},

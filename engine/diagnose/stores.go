@@ -152,7 +152,7 @@ func storeFailing(v *view) (findings []Finding) {
 			if line.Failed != "write" {
 				f.Severity = Warning
 			}
-			f.Summary = fmt.Sprintf("the kernel could not %s the disk of %s: %s on %s: %s", line.Failed, s.what, s.Path, s.Mount.Source, cut(line.Text))
+			f.Summary = fmt.Sprintf("the kernel could not %s the disk of %s: %s on %s", line.Failed, s.what, s.Path, s.Mount.Source)
 			over = v.storeOver(line)
 		case s.Errors > 0 && s.ErrorAge < errorFresh:
 			f.Severity = Warning

@@ -60,7 +60,7 @@ func TestStoreFailing(t *testing.T) {
 // by what the kernel says of its very device of late.
 func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
 	const text = "Buffer I/O error on dev dm-0, logical block 77, lost async page write"
-	const summary = "the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/dm-0: " + text
+	const summary = "the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/dm-0"
 	line := evidence.KernelLine{Kind: evidence.IOError, Age: 4 * time.Minute, Text: text, Device: "dm-0", Failed: "write", Count: 9}
 	for _, tt := range []struct {
 		name   string
@@ -104,7 +104,7 @@ func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
 					t.Errorf("%s, %s: %s lacks %q", tt.name, name, says, want)
 				}
 			}
-			if tt.severe == Critical && (h.Word != "AT RISK" || h.StaysReady() != strings.HasPrefix(h.Text, readyNow) || h.StaysReady() == (name == "check") || !strings.Contains(h.Text, "lost async page write")) {
+			if tt.severe == Critical && (h.Word != "AT RISK" || h.StaysReady() != strings.HasPrefix(h.Text, readyNow) || h.StaysReady() == (name == "check")) {
 				t.Errorf("%s, %s: headline %+v", tt.name, name, h)
 			}
 		}
@@ -195,20 +195,6 @@ func TestExcerptKeepsTheEnd(t *testing.T) {
 	}
 	if short := strings.Repeat("é", excerptMost); excerpt(short) != short {
 		t.Errorf("%q is cut to %q", short, excerpt(short))
-	}
-}
-
-// A line of the kernel's is cut at its end alone.
-func TestALineOfTheKernelsIsCutAtItsEnd(t *testing.T) {
-	const text = "EXT4-fs warning (device vdb1): ext4_end_bio:342: I/O error 10 writing to inode 131079 starting block 688176)"
-	n := checked(3)
-	in := n.input()
-	in.Evidence = looked(n)
-	in.Evidence.Disk.Mount = evidence.Mount{Type: "ext4", Source: "/dev/vdb1", Device: "253:17"}
-	in.Evidence.Kernel.Lines = []evidence.KernelLine{{Kind: evidence.IOError, Age: time.Second, Text: text, Device: "vdb1", Failed: "write", Count: 1}}
-	const want = "/dev/vdb1: EXT4-fs warning (device vdb1): ext4_end_bio:342: I/O error 10 writing to inode 131079 star..."
-	if h := newView(in).headline(Diagnose(in)); !strings.HasSuffix(h.Text, want) {
-		t.Errorf("headline %q", h.Text)
 	}
 }
 

@@ -38,7 +38,8 @@ func (t Trouble) State() string { return kindOf(t.By).state }
 // about, also as one of several, and those that show one themselves, in this order: the
 // last inspection was answered with an error; a container is listed as unknown; one has
 // been created for 30 s and not started; one was restarted three times or more, the last
-// time less than ten minutes ago; one exited with another code than 0. Only the newest
+// time less than ten minutes ago; it has 1,000 exited ones, which make the lists long; one exited
+// with another code than 0. Only the newest
 // container of each name counts: what a restart has mended is no trouble any more. Of
 // several the worst is told, a finding first. None is in trouble for what the whole
 // runtime does. It is not to be changed.
@@ -112,6 +113,7 @@ type shown uint8
 const (
 	nothingShown shown = iota
 	badExit
+	hoarding
 	crashing
 	notStarted
 	unknownState
@@ -119,6 +121,7 @@ const (
 
 var shownTroubles = [...]Trouble{
 	badExit:      {Text: "exited with an error"},
+	hoarding:     {Severity: Warning, Text: "exited containers pile up"},
 	crashing:     {Severity: Warning, Text: "crash loop"},
 	notStarted:   {Severity: Warning, Text: "not started"},
 	unknownState: {Severity: Warning, Text: "state unknown"},
@@ -132,10 +135,16 @@ var failingTrouble = Trouble{Severity: Warning, Text: "failing inspection"}
 func containersShow(p *engine.Pod, at time.Time) (worst shown, until int64) {
 	until = always
 	pod := seen(p)
-	newest := make(map[string]uint32)
+	newest, exited := make(map[string]uint32), 0
 	for i := range pod.Containers {
 		c := &pod.Containers[i]
 		newest[c.Name] = max(newest[c.Name], c.Attempt)
+		if c.State == pleg.Exited {
+			exited++
+		}
+	}
+	if exited >= manyExited {
+		worst = hoarding
 	}
 	find := p.Status.Lookup()
 	for i := range pod.Containers {

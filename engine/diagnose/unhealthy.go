@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -97,31 +96,20 @@ func (v *view) byTurnsID() ID {
 	return RuntimeDown
 }
 
-// byTurns says that lists fail now and then, how many relists that makes, and with which errors,
-// the most frequent first. All of it changes slowly.
+// byTurns says that lists fail now and then, and with which errors mostly, in the order of the
+// alphabet: nothing in it changes from one second to the next.
 func (v *view) byTurns() string {
 	text := "runtime intermittently unreachable"
 	if v.unsteadyList() != nil {
 		text = unsteadyWords
 	}
-	all, failed := 0, 0
-	for _, r := range v.Relists.History {
-		if v.At.Sub(r.At) <= answers.FlakyFor {
-			all++
-			if r.Failed {
-				failed++
-			}
-		}
-	}
-	if failed > 0 {
-		text += fmt.Sprintf(", 1 relist in %.0f", math.Round(float64(all)/float64(failed)))
-	}
 	var names []string
 	for _, c := range v.listCodes() {
 		names = append(names, c.Code)
 	}
-	if len(names) > 0 {
-		text += ": " + join(names[:min(namedCodes, len(names))])
+	if names = names[:min(namedCodes, len(names))]; len(names) > 0 {
+		slices.Sort(names)
+		text += ": " + join(names)
 	}
 	return text
 }

@@ -39,16 +39,6 @@ func excerpt(s string) string {
 	return head + "..." + s[len(head)+len(dropped):]
 }
 
-// cut returns a text without its end, if it is longer than an excerpt: of a line of the
-// kernel's, which nobody has wrapped, the beginning says what it is about.
-func cut(s string) string {
-	head := beginning(s, excerptMost)
-	if len(head) < len(s) {
-		head += "..."
-	}
-	return head
-}
-
 // beginning returns at most the first n characters of a text.
 func beginning(s string, n int) string {
 	for i := range s {

@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/report"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -41,6 +42,7 @@ type Header struct {
 type Room struct {
 	Width  int    // cells
 	Lines  int    // of all but alerts
+	Most   int    // the same where a command would else stand without what it risks; 0 for no more
 	Led    bool   // the answer is shown in full, as far as there are lines
 	Told   bool   // all findings can be read below
 	Rows   bool   // pods have rows, which say what is wrong with each
@@ -56,15 +58,15 @@ func (h *Header) Observe(v *pane.View, r Room) {
 	h.clocks = diagnose.Deadlines(v.Snapshot)
 	room := max(r.Lines-Least, 0)
 	h.headline(r.Width, min(room, headlineLines))
-	h.explain(r, room-len(h.rest))
+	h.explain(r, room-len(h.rest), max(r.Most-Least, room)-len(h.rest))
 	h.compose(r)
 	h.alerts = h.others(r)
 }
 
 // explain writes the answer into so many lines, as much of it as they hold: of a warning what
-// checks it, what ends it and what shows it, and at least the first; of what is critical all, or where that is
-// not to be shown which key shows it.
-func (h *Header) explain(r Room, room int) {
+// checks it, what ends it and what shows it, and at least the first; of what is critical all, and what
+// ends it with its risk in as many as most, or where that is not to be shown which key shows it.
+func (h *Header) explain(r Room, room, most int) {
 	a := h.v.Answer
 	h.answer, h.hint = widget.Doc{Labels: report.AnswerLabels}, ""
 	if room <= 0 || a.Severity < diagnose.Warning || r.Opened != "" {
@@ -86,7 +88,7 @@ func (h *Header) explain(r Room, room int) {
 			a.Act = diagnose.Step{}
 		}
 		h.answer.Write(h.pen, r.Width-2, room, func(d *widget.Doc) { d.Sections(report.Answer(form, a, h.v.At, much)) })
-		if h.answer.Len() <= room {
+		if h.answer.Len() <= theme.When(much == report.AnswerRisk, most, room) {
 			return
 		}
 	}

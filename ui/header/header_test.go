@@ -106,7 +106,17 @@ func TestASoundNodeIsReady(t *testing.T) {
 		110: "node Ready · Pod Lifecycle Event Generator (PLEG) healthy · 26 pods, 38 containers",
 		90:  "node Ready · PLEG healthy · 26 pods, 38 containers, every call is answered",
 		80:  "node Ready · PLEG healthy · 26 pods, 38 containers",
-		50:  "26 pods, 38 containers, every call i…",
+		58:  "node Ready · 26 pods, 38 containers",
+	} {
+		if got := row(observed(v, Room{Width: w}), 1, w); got != "✔ HEALTHY  "+want {
+			t.Errorf("%d cells: %q, want %q", w, got, want)
+		}
+	}
+	v.Headline.Text += "; was SLOW 12:00:04 to 12:00:30"
+	for w, want := range map[int]string{
+		130: "node Ready · Pod Lifecycle Event Generator (PLEG) healthy · 26 pods, 38 containers; was SLOW 12:00:04 to 12:00:30",
+		90:  "node Ready · 26 pods, 38 containers; was SLOW 12:00:04 to 12:00:30",
+		60:  "node Ready · was SLOW 12:00:04 to 12:00:30",
 	} {
 		if got := row(observed(v, Room{Width: w}), 1, w); got != "✔ HEALTHY  "+want {
 			t.Errorf("%d cells: %q, want %q", w, got, want)
@@ -325,7 +335,7 @@ func TestTinyScreenHasAGauge(t *testing.T) {
 		h.Tiny(&l, y, 9)
 		got = append(got, strings.TrimSpace(styles.ReplaceAllString(string(l.Buf), "")))
 	}
-	for i, want := range []string{"✖ INSPECTION HANGS", "node NotReady in 2m13s", "act    kill -9 41100", "list age █··· 47s of 3m", "ContainerStatus of"} {
+	for i, want := range []string{"✖ INSPECTION HANGS", "node NotReady in 2m13s", "act    kill -9 41100", "RISK   kill the shim of this one pod;", "its containers die and are", "list age █··· 47s of 3m", "ContainerStatus of"} {
 		if !strings.HasPrefix(got[i], want) {
 			t.Errorf("line %d is %q, want %q", i+1, got[i], want)
 		}
@@ -400,6 +410,21 @@ func TestAnswerHasRoomForWhatMattersMost(t *testing.T) {
 		}
 		if !slices.Equal(got, want) || h.Height() > lines {
 			t.Errorf("in %d lines: %q in %d, want %q", lines, got, h.Height(), want)
+		}
+	}
+}
+
+// TestNoCommandStandsWithoutItsRisk holds that an answer takes more lines than it may otherwise where
+// what a command risks would be left out.
+func TestNoCommandStandsWithoutItsRisk(t *testing.T) {
+	v := view(panetest.Hung(), panetest.Chained()...)
+	for most, want := range map[int]bool{0: false, 6: false, 7: true} {
+		h, risk := observed(v, Room{Width: 100, Lines: 6, Most: most, Led: true}), false
+		for y := range h.Height() {
+			risk = risk || strings.HasPrefix(row(h, y, 100), "RISK ")
+		}
+		if risk != want {
+			t.Errorf("at most %d lines: RISK is shown: %v", most, risk)
 		}
 	}
 }

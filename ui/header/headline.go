@@ -99,16 +99,21 @@ func (h *Header) sound(said string, w int) string {
 	if h.v.Headline.Node == diagnose.NodeReadyNow {
 		ready = "node Ready" + dot
 	}
-	inShort := strings.TrimSuffix(said, ", every call is answered")
-	for _, pleg := range []string{"Pod Lifecycle Event Generator (PLEG)", "PLEG"} {
+	inShort := strings.Replace(said, ", every call is answered", "", 1)
+	all := []string{ready + inShort}
+	if _, was, wrong := strings.Cut(inShort, "; "); wrong { // a moment ago, which is news
+		all = append(all, ready+was)
+	}
+	for _, pleg := range []string{"PLEG", "Pod Lifecycle Event Generator (PLEG)"} {
 		is := pleg + " healthy" + changed(h.v.Snapshot) + dot
-		for _, all := range []string{ready + is + said, ready + is + inShort} {
-			if text.Width(all) <= w {
-				return all
-			}
+		all = append([]string{ready + is + said, ready + is + inShort}, all...)
+	}
+	for _, one := range all {
+		if text.Width(one) <= w {
+			return one
 		}
 	}
-	return said
+	return ready + said
 }
 
 // changed says how long PLEG has been healthy where it was not before.

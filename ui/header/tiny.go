@@ -2,10 +2,12 @@ package header
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // Tiny draws line y of a screen that has no room for panes: what a header says, the
@@ -27,7 +29,8 @@ func (h *Header) Tiny(l *text.Line, y, height int) {
 const gaugeLine = "\x00"
 
 func (h *Header) tiny(height int) []text.Span {
-	out := []text.Span{h.lead[0], h.lead[1], h.do(), {Text: gaugeLine}}
+	out := append([]text.Span{h.lead[0], h.lead[1]}, h.do()...)
+	out = append(out, text.Span{Text: gaugeLine})
 	for _, line := range text.Wrap(text.Clip(h.said(0), 4*h.width), max(8, h.width-2)) {
 		out = append(out, text.Say(h.pen.Text, line))
 	}
@@ -37,17 +40,39 @@ func (h *Header) tiny(height int) []text.Span {
 	return out[:min(len(out), max(0, height))]
 }
 
-// do is the command that ends what is wrong, else that which checks it.
-func (h *Header) do() text.Span {
-	switch a := h.v.Answer; {
-	case a.Severity < diagnose.Critical:
-		return text.Span{}
-	case a.Act.Command != "":
-		return text.Say(h.pen.Key, "act    "+a.Act.Command)
-	case a.Check.Command != "":
-		return text.Say(h.pen.Key, "check  "+a.Check.Command)
+// How many lines a command takes at most on a tiny screen, and what it risks.
+const doLines, riskLines = 3, 2
+
+// do is the command that ends what is critical, with what it risks, else that which checks it.
+func (h *Header) do() []text.Span {
+	a := h.v.Answer
+	switch {
+	case a.Severity < diagnose.Warning || h.v.Headline.Sound():
+		return nil
+	case a.Severity < diagnose.Critical || a.Act.Command == "":
+		return h.labelled(h.pen.Key, "check", a.Check.Command, doLines)
 	}
-	return text.Span{}
+	risk := ""
+	if a.Act.Risky {
+		risk = a.Act.Text
+	}
+	return append(h.labelled(h.pen.Key, "act", a.Act.Command, doLines), h.labelled(h.pen.Warn, "RISK", risk, riskLines)...)
+}
+
+// labelled breaks what is said into so many lines of a tiny screen at most, behind its label; none
+// for nothing.
+func (h *Header) labelled(st theme.Style, label, said string, most int) (all []text.Span) {
+	if said == "" {
+		return nil
+	}
+	const labels = 7
+	for i, line := range text.Few(said, max(8, h.width-2-labels), most, h.pen.Symbols.Ellipsis) {
+		if i > 0 {
+			label = ""
+		}
+		all = append(all, text.Say(st, label+strings.Repeat(" ", labels-len(label))+line))
+	}
+	return all
 }
 
 func (h *Header) tinyFigures() []text.Span {

@@ -31,8 +31,8 @@ type how struct {
 	step   int // of the event's way; 0 for the whole picture
 }
 
-// New returns the layer, which shows the way of the event of that Seq; of the newest one if it
-// is 0 or not kept. It is not safe for concurrent use.
+// New returns the layer, which shows the way of the event of that Seq; of the last start or death
+// if it is 0 or not kept. It is not safe for concurrent use.
 func New(event uint64) pane.Pane { return &how{wanted: event} }
 
 // footer is what the footer names, the most useful first.

@@ -260,7 +260,7 @@ func TestNothingIsWrittenTwice(t *testing.T) {
 	u.Findings = slices.Clone(u.Findings)
 	u.Findings[1].Chain, u.Findings[1].Next = u.Findings[0].Chain, append(slices.Clone(u.Findings[0].Next), diagnose.Step{Text: "one of its own"})
 	got := string(checkOutput(t, u, CheckOptions{}))
-	for _, once := range []string{"cut here", "kill 4800", "pstree -aclp", "one of its own"} {
+	for _, once := range []string{"! act here", "kill 4800", "pstree -aclp", "one of its own"} {
 		if n := strings.Count(got, once); n != 1 {
 			t.Errorf("%q is written %d times in\n%s", once, n, got)
 		}

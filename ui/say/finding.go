@@ -115,7 +115,7 @@ func link(t *theme.Theme, l diagnose.Link, indent, w int) [][]text.Span {
 		if l.Cut.Risky {
 			mark, st = t.Symbols.Risk, t.Warn
 		}
-		lines = beside(lines, below, text.Say(st, mark+" cut here"), w)
+		lines = beside(lines, below, text.Say(st, mark+" act here"), w)
 	}
 	if l.Proof != "" {
 		lines = beside(lines, below, text.Say(t.Dim, t.Symbols.Bullet+" "+strings.TrimLeft(strings.TrimPrefix(l.Proof, l.Name), ": ")), w)

@@ -54,6 +54,8 @@ func TestHeadlineIsNeverGreenOverTrouble(t *testing.T) {
 		{diagnose.Headline{Word: "AT RISK", Severity: diagnose.Critical, Node: diagnose.NodeNotReadyIn}, look.Symbols.Bad, look.Bad},
 		{diagnose.Headline{Word: "INSPECTION HANGS", Severity: diagnose.Critical, Node: diagnose.NodeReadyNow, Clock: diagnose.Clock{What: "relist ends"}}, look.Symbols.Warn, look.Warn},
 		{diagnose.Headline{Word: "INSPECTION HANGS", Severity: diagnose.Critical, Node: diagnose.NodeNotReadyIn}, look.Symbols.Bad, look.Bad},
+		{diagnose.Headline{Word: "RUNTIME DOWN", Severity: diagnose.Warning, Node: diagnose.NodeNotReadyIn, Clock: diagnose.Clock{What: "NotReady", In: time.Minute}}, look.Symbols.Bad, look.Bad},
+		{diagnose.Headline{Word: "LISTS FAIL", Severity: diagnose.Warning, Node: diagnose.NodeNotReadyIn, Clock: diagnose.Clock{What: "PLEG unhealthy", In: 2 * time.Minute}}, look.Symbols.Warn, look.Warn},
 		{diagnose.Headline{Word: "PAUSED"}, look.Symbols.Unknown, look.Warn},
 		{diagnose.Headline{Word: "NO LIST YET"}, look.Symbols.Unknown, look.Warn},
 	} {

@@ -80,7 +80,7 @@ func appendSpaces(dst []byte, n int) []byte {
 }
 
 // Wrap cleans s and breaks it into lines of at most w cells, at spaces where
-// there are any. It returns at least one line, which may be empty.
+// there are any, and else behind a slash. It returns at least one line, which may be empty.
 func Wrap(s string, w int) []string { return wrap(s, w, nil) }
 
 // wrap is [Wrap] that ends no line with one of these words, where one before it could.
@@ -96,8 +96,10 @@ func wrap(s string, w int, leads map[string]bool) []string {
 		if before := strings.LastIndexByte(s[:max(cut, 0)], ' '); before > 0 && leads[s[before+1:cut]] {
 			cut = before
 		}
-		if cut <= 0 {
-			cut = len(head)
+		if cut <= 0 { // a path breaks behind a name, if that does not leave most of the line empty
+			if cut = strings.LastIndexByte(head, '/') + 1; cut <= len(head)/2 {
+				cut = len(head)
+			}
 		}
 		lines = append(lines, strings.Trim(s[:cut], " "))
 		s = strings.Trim(s[cut:], " ")
