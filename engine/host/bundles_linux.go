@@ -15,13 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/host/reads"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
 const (
@@ -164,13 +161,7 @@ func (b *bundleReader) folders(ctx context.Context) ([]bundleFolder, error) {
 
 // list returns the ids in a folder, in order.
 func (b *bundleReader) list(ctx context.Context, dir string) (ids []string, err error) {
-	return reads.Start(&b.files, dir, func() (ids []string, err error) {
-		err = onHostAt(b.root, dir, func(path string) (err error) {
-			ids, err = namesIn(path, proc.IsID)
-			return err
-		})
-		return ids, err
-	}).Wait(ctx, listTimeout)
+	return reads.Start(&b.files, dir, func() ([]string, error) { return namesIn(b.root, dir, proc.IsID) }).Wait(ctx, listTimeout)
 }
 
 // readNew reads those of which nothing is known yet, a few at a time, and returns how many
@@ -216,14 +207,11 @@ func (b *bundleReader) readNew(ctx context.Context, folder bundleFolder, ids []s
 // readBundle reads what config.json says of a container, and how large that is.
 func (b *bundleReader) readBundle(ctx context.Context, dir, below, id string) (bundle, error) {
 	return reads.Start(&b.files, dir, func() (a bundle, err error) {
-		err = onHostAt(b.root, filepath.Join(dir, below, "config.json"), func(path string) error {
-			text, err := smallfile.Read(path)
-			a.size = int64(len(text))
-			if err == nil {
-				a.object, err = objectOf(id, text)
-			}
-			return err
-		})
+		text, err := readOnHost(b.root, filepath.Join(dir, below, "config.json"))
+		a.size = int64(len(text))
+		if err == nil {
+			a.object, err = objectOf(id, text)
+		}
 		return a, err
 	}).Wait(ctx, fileTimeout)
 }
@@ -253,15 +241,4 @@ func objectOf(id string, config []byte) (evidence.Object, error) {
 		o.SandboxID, o.Container = either("sandbox-id", crio+"SandboxID"), either("container-name", kubernetes+"container.name")
 	}
 	return o, nil
-}
-
-// onHostAt hands over a path by which a file on the host can be opened, wherever symbolic
-// links on the host lead.
-func onHostAt(root, path string, use func(path string) error) error {
-	fd, err := openOnHost(root, path)
-	if err != nil {
-		return &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	defer func() { _ = unix.Close(fd) }() // opened for its name alone: there is nothing to lose
-	return use(ownFile(fd))
 }

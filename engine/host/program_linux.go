@@ -223,12 +223,7 @@ func imports(root, of string, file map[string]any) (all []string) {
 // matching returns the files on the host whose names match the end of a path, in order.
 func matching(root, pattern string) (all []string) {
 	dir, pattern := filepath.Split(pattern)
-	fd, err := openOnHost(root, dir)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = unix.Close(fd) }()                     // opened for its name alone
-	names, _ := namesIn(ownFile(fd), func(name string) bool { // what cannot be read says nothing
+	names, _ := namesIn(root, dir, func(name string) bool { // what cannot be read says nothing
 		is, _ := filepath.Match(pattern, name)
 		return is
 	})
@@ -238,10 +233,15 @@ func matching(root, pattern string) (all []string) {
 	return all
 }
 
-// namesIn returns the names in a folder that are wanted, in order. Of one that is full of
-// others, as /tmp may be, no more is kept in memory than these.
-func namesIn(dir string, isWanted func(name string) bool) (all []string, err error) {
-	folder, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY, 0) // of a pipe nothing comes
+// namesIn returns the names in a folder on the host that are wanted, in order. Of one that is
+// full of others, as /tmp may be, no more is kept in memory than these.
+func namesIn(root, dir string, isWanted func(name string) bool) (all []string, err error) {
+	fd, err := openOnHost(root, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unix.Close(fd) }()                                    // opened for its name alone
+	folder, err := os.OpenFile(ownFile(fd), os.O_RDONLY|unix.O_DIRECTORY, 0) // of a pipe nothing comes
 	if err != nil {
 		return nil, err
 	}

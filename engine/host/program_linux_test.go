@@ -130,7 +130,7 @@ func TestNamesIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"x", "pipe", "gone"} {
-		if got, err := namesIn(filepath.Join(root, name), proc.IsID); got != nil || err == nil {
+		if got, err := namesIn(root, name, proc.IsID); got != nil || err == nil {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
