@@ -56,7 +56,6 @@ func (d *dumper) ask(from server, within time.Duration) evidence.Stacks {
 	ctx, cancel := context.WithDeadline(context.Background(), began.Add(within))
 	defer cancel()
 	path, conn, asks, err := d.connect(ctx, from)
-	known := evidence.Stacks{Source: evidence.Source{From: path}, At: began, Program: from.comm}
 	if err == nil {
 		defer func() { _ = conn.Close() }() // what it held was read, or does not matter
 		e := newEndpoint(&url.URL{Scheme: "http", Host: "localhost"}, nil, nobody, "")
@@ -65,7 +64,7 @@ func (d *dumper) ask(from server, within time.Duration) evidence.Stacks {
 		e.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) { return conn, nil }
 		var got evidence.Stacks
 		a := e.ask(ctx, func(r io.Reader) error {
-			got = d.take(ctx, r, known)
+			got = d.take(ctx, r, evidence.Stacks{Source: evidence.Source{From: path}, At: began, Program: from.comm})
 			return nil
 		})
 		if got.Took = time.Since(began); a.OK {
@@ -73,9 +72,7 @@ func (d *dumper) ask(from server, within time.Duration) evidence.Stacks {
 		}
 		err = errors.New(missing(a))
 	}
-	known = evidence.Stacks{Source: known.Source}
-	known.Missing, known.Took = err.Error(), time.Since(began)
-	return known
+	return evidence.Stacks{Source: evidence.Source{From: path, Missing: err.Error(), Took: time.Since(began)}}
 }
 
 // connect connects to the socket that has a dump, and returns its path and what it may
@@ -173,12 +170,10 @@ func (d *dumper) take(ctx context.Context, r io.Reader, known evidence.Stacks) e
 		if err != nil {
 			why = cmp.Or(in.cut, err.Error())
 		}
-		s, known = evidence.Stacks{}, evidence.Stacks{Source: known.Source}
-		s.Missing, in.cut = why, ""
+		return evidence.Stacks{Source: evidence.Source{From: known.From, Missing: why, Bytes: in.read, Took: time.Since(in.began)}}
 	}
-	s.From, s.At, s.Program = known.From, known.At, cmp.Or(known.Program, s.Program)
-	s.Bytes, s.Took = in.read, time.Since(in.began)
-	s.Partial = cmp.Or(in.cut, s.Partial)
+	s.Source, s.At, s.Program = known.Source, known.At, known.Program
+	s.Bytes, s.Took, s.Partial = in.read, time.Since(in.began), in.cut
 	return s
 }
 
