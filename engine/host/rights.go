@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -28,10 +29,8 @@ func Lacks(user int) string {
 }
 
 func lacks(status string, user int) string {
-	_, after, found := strings.Cut(status, "\nCapEff:")
-	line, _, _ := strings.Cut(after, "\n")
-	has, err := strconv.ParseUint(strings.TrimSpace(line), 16, 64)
-	if !found || err != nil {
+	has, err := strconv.ParseUint(strings.Join(proc.StatusField(status, "CapEff"), ""), 16, 64) // a field that is not there is no number
+	if err != nil {
 		return ""
 	}
 	var what, names []string

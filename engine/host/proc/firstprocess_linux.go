@@ -160,13 +160,3 @@ func appendMembers(pids []int, dir string, depth int) []int {
 	}
 	return pids
 }
-
-// StatusField returns what a field of a file such as /proc/PID/status says.
-func StatusField(text, name string) []string {
-	for line := range strings.Lines(text) {
-		if value, is := strings.CutPrefix(line, name+":"); is {
-			return strings.Fields(value)
-		}
-	}
-	return nil
-}

@@ -94,6 +94,16 @@ func stackOf(text string) []string {
 	return functions
 }
 
+// StatusField returns what a field of a file such as /proc/PID/status says.
+func StatusField(text, name string) []string {
+	for line := range strings.Lines(text) {
+		if value, is := strings.CutPrefix(line, name+":"); is {
+			return strings.Fields(value)
+		}
+	}
+	return nil
+}
+
 // inheritContainers gives the helpers that do not name their container the one
 // of the helper that began them: "runc init" is told nothing but has a parent.
 func inheritContainers(runcs []evidence.Process) {

@@ -97,10 +97,8 @@ func (l *Look) process(s sighting) evidence.Process {
 // tracer returns who traces a thread.
 func (l *Look) tracer(s sighting) (t evidence.Tracer) {
 	text, _ := l.text(File{s.proc.PID, "status", true}, s.threadFolder(s.now.thread), "status")
-	for line := range strings.Lines(text) {
-		if number, is := strings.CutPrefix(line, "TracerPid:"); is {
-			t.PID, _ = strconv.Atoi(strings.TrimSpace(number))
-		}
+	if number := StatusField(text, "TracerPid"); len(number) == 1 {
+		t.PID, _ = strconv.Atoi(number[0])
 	}
 	if t.PID != 0 { // of one in a namespace that is not seen here it is 0
 		comm, _ := l.text(File{PID: t.PID, Name: "comm"}, strconv.Itoa(t.PID), "comm")
