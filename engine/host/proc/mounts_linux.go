@@ -110,10 +110,8 @@ func (l *Look) systemCall(s sighting) (call int, args []uint64) {
 }
 
 func mountOf(m *procfs.MountInfo) evidence.Mount {
-	return evidence.Mount{Point: unescape(m.MountPoint), Type: m.FSType, Source: unescape(m.Source), Device: m.MajorMinorVer}
+	return evidence.Mount{Point: blanks.Replace(m.MountPoint), Type: m.FSType, Source: blanks.Replace(m.Source), Device: m.MajorMinorVer}
 }
 
-// unescape undoes what the kernel does to blanks in the names of mounts.
-func unescape(name string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(name)
-}
+// blanks undoes what the kernel does to them in the names of mounts.
+var blanks = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)

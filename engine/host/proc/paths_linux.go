@@ -125,7 +125,7 @@ func MountAt(mounts []*procfs.MountInfo, name string) (m *procfs.MountInfo) {
 	name = path.Clean(name)
 	longest := -1
 	for _, one := range mounts { // of those at one point the last counts
-		point := unescape(one.MountPoint)
+		point := blanks.Replace(one.MountPoint)
 		if inside := name == point || strings.HasPrefix(name, strings.TrimSuffix(point, "/")+"/"); inside && len(point) >= longest {
 			m, longest = one, len(point)
 		}
