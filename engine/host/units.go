@@ -65,10 +65,9 @@ func units(root, endpoint string, picture bool, seen *daemonWatch) part {
 
 // A daemonWatch remembers the daemons that looks have seen. Safe for concurrent use.
 type daemonWatch struct {
-	mu    sync.Mutex
-	seen  map[string]seenDaemon // by the unit and the program
-	order []string              // of its keys
-	pids  []int                 // of all of them, the last pidsMost
+	mu   sync.Mutex
+	seen []seenDaemon // one of each unit and program, the first unitsMost
+	pids []int        // of all of them, the last pidsMost
 }
 
 // A seenDaemon is the last process of a daemon, and how often there was another one before.
@@ -86,22 +85,16 @@ func (w *daemonWatch) look(daemons []evidence.Process) {
 		if !slices.Contains(w.pids, d.PID) {
 			w.pids = append(w.pids[max(0, len(w.pids)+1-pidsMost):], d.PID)
 		}
-		key := d.Unit + " " + d.Command
-		was, known := w.seen[key]
+		i := slices.IndexFunc(w.seen, func(s seenDaemon) bool { return s.Unit == d.Unit && s.Command == d.Command })
 		switch {
-		case known && was.PID != d.PID && slices.ContainsFunc(daemons, func(o evidence.Process) bool { return o.PID == was.PID }):
-			continue
-		case known && was.PID != d.PID:
-			was.restarts++
-		case !known && len(w.order) == unitsMost:
-			continue
-		case !known:
-			w.order = append(w.order, key)
+		case i < 0 && len(w.seen) < unitsMost:
+			w.seen = append(w.seen, seenDaemon{Process: d})
+		case i < 0:
+		case w.seen[i].PID == d.PID:
+			w.seen[i].Process = d
+		case !slices.ContainsFunc(daemons, func(o evidence.Process) bool { return o.PID == w.seen[i].PID }):
+			w.seen[i] = seenDaemon{d, w.seen[i].restarts + 1}
 		}
-		if w.seen == nil {
-			w.seen = map[string]seenDaemon{}
-		}
-		w.seen[key] = seenDaemon{d, was.restarts}
 	}
 }
 
@@ -125,8 +118,7 @@ func (w *daemonWatch) services(endpoint string) (names []string) {
 			}
 		}
 	}
-	for _, key := range w.order {
-		d := w.seen[key]
+	for _, d := range w.seen {
 		if !strings.HasSuffix(d.Unit, ".service") {
 			continue // of another init system, or started by hand
 		}
@@ -150,10 +142,8 @@ func (w *daemonWatch) services(endpoint string) (names []string) {
 func (w *daemonWatch) units() (all []evidence.Unit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, key := range w.order {
-		d := w.seen[key]
-		name := cmp.Or(d.Unit, d.Command)
-		all = append(all, evidence.Unit{Name: name, Restarts: d.restarts, Up: d.Age})
+	for _, d := range w.seen {
+		all = append(all, evidence.Unit{Name: cmp.Or(d.Unit, d.Command), Restarts: d.restarts, Up: d.Age})
 	}
 	return all
 }
