@@ -20,17 +20,16 @@ import (
 	"github.com/plegtop/plegtop/engine/host/proc"
 )
 
-// statDisk returns the file system that holds path on the host. The error is a
-// [fs.PathError].
+// statDisk returns the file system that holds path on the host. The error does not name that.
 func statDisk(root, path string) (evidence.Disk, error) {
 	fd, err := openOnHost(root, path)
 	if err != nil {
-		return evidence.Disk{}, &fs.PathError{Op: "open", Path: path, Err: err}
+		return evidence.Disk{}, err
 	}
 	defer func() { _ = unix.Close(fd) }() // opened for its name alone: there is nothing to lose
 	var s unix.Statfs_t
 	if err := unix.Fstatfs(fd, &s); err != nil {
-		return evidence.Disk{}, &fs.PathError{Op: "statfs", Path: path, Err: err}
+		return evidence.Disk{}, err
 	}
 	block := uint64(cmp.Or(s.Frsize, s.Bsize))
 	d := evidence.Disk{
@@ -204,5 +203,5 @@ func missingDisk(path string, err error) evidence.Disk {
 	} {
 		broken = broken || errors.Is(err, answer)
 	}
-	return evidence.Disk{Path: path, Missing: reason(err), Broken: broken}
+	return evidence.Disk{Path: path, Missing: err.Error(), Broken: broken}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -45,7 +44,7 @@ func kernelWords(root string, picture bool, seen *daemonWatch) func(rest time.Du
 			log = bufio.NewReaderSize(file, recordMost)
 		}
 		if s.Bytes, s.Partial, err = lines.read(ctx, log); err != nil {
-			s.Partial = reason(err)
+			s.Partial = err.Error()
 		} else if s.Partial == "" && !picture {
 			lines.readTo = sinceBoot(root, picture)
 		}
@@ -80,7 +79,7 @@ func (fd kmsg) Read(into []byte) (int, error) {
 		case errors.Is(err, unix.EAGAIN), err == nil && n <= 0:
 			return 0, io.EOF
 		case err != nil:
-			return 0, &fs.PathError{Op: "read", Path: kmsgPath, Err: err}
+			return 0, err
 		default:
 			return n, nil
 		}
@@ -119,11 +118,11 @@ func (fd kmsg) replaced(root string) bool {
 func noKmsg(root string, err error) string {
 	switch {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return fmt.Sprintf("%s: it takes root, or CAP_SYSLOG, and in a container the device /dev/kmsg", reason(err))
+		return fmt.Sprintf("%v: it takes root, or CAP_SYSLOG, and in a container the device /dev/kmsg", err)
 	case errors.Is(err, unix.ENOENT) && root != "":
-		return fmt.Sprintf("%s: mount the host's /dev with its root", reason(err))
+		return fmt.Sprintf("%v: mount the host's /dev with its root", err)
 	}
-	return reason(err)
+	return err.Error()
 }
 
 // sinceBoot returns what the kernel's log counts in: the time since the node was booted

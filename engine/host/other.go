@@ -5,7 +5,6 @@ package host
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"net/url"
 	"time"
 
@@ -50,8 +49,8 @@ type socketWatch struct {
 func (*socketWatch) look() evidence.Socket { return evidence.Socket{Missing: errNotLinux.Error()} }
 
 // statDisk is for Linux alone.
-func statDisk(_, path string) (evidence.Disk, error) {
-	return evidence.Disk{}, &fs.PathError{Op: "statfs", Path: path, Err: errNotLinux}
+func statDisk(_, _ string) (evidence.Disk, error) {
+	return evidence.Disk{}, errNotLinux
 }
 
 // drawnDisk is for Linux alone.
@@ -60,7 +59,7 @@ func drawnDisk(string) part {
 }
 
 func missingDisk(path string, err error) evidence.Disk {
-	return evidence.Disk{Path: path, Missing: reason(err)}
+	return evidence.Disk{Path: path, Missing: err.Error()}
 }
 
 // An ownRoot finds nothing here.
