@@ -77,9 +77,9 @@ func (e *endpoint) ask(ctx context.Context, read func(io.Reader) error) evidence
 	return a
 }
 
-// only lets a connection be used only if the kubelet listens at its other end, as it did
-// before: who has taken one and then let go of the port is not asked.
-func (e *endpoint) only(p ports) {
+// only lets a connection be used only if a kubelet of the host with that root listens at its other
+// end, as it did before: who has taken one and then let go of the port is not asked.
+func (e *endpoint) only(root string) {
 	transport := e.client.Transport.(*http.Transport)
 	dial := transport.DialContext
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -90,7 +90,7 @@ func (e *endpoint) only(p ports) {
 		if err != nil {
 			return nil, err
 		}
-		if err := p.checkKubelet(conn.RemoteAddr(), before); err != nil {
+		if err := checkKubelet(root, conn.RemoteAddr(), before); err != nil {
 			_ = conn.Close() // nothing was sent
 			return nil, err
 		}

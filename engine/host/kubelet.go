@@ -58,7 +58,7 @@ func newKubelet(root string, k Kubelet) (*kubelet, error) {
 	}
 	if k.TokenFile != "" && (metrics.Scheme == "http" || secure.InsecureSkipVerify) {
 		for _, e := range []*endpoint{all.health, all.syncLoop, all.metrics} {
-			e.only(ports{root})
+			e.only(root)
 		}
 	}
 	return all, nil

@@ -22,15 +22,11 @@ import (
 // /proc/net/tcp spells it.
 const tcpListens = "0A"
 
-// A ports tells who listens at the ports of this machine. Its root is that of the
-// host: the processes are looked for in its /proc.
-type ports struct{ root string }
-
-// checkKubelet returns an error unless whoever listens at the address is a kubelet
-// of root's, going by its socket: any process may take the port while the kubelet
+// checkKubelet returns an error unless whoever listens at the address of this machine is a
+// kubelet of the user root's, going by its socket: any process may take the port while the kubelet
 // is away, as during its restart, and would be sent the token. The listeners must be those
 // of before the connection was made, which may else be with another one.
-func (p ports) checkKubelet(at net.Addr, before map[uint64]uint64) error {
+func checkKubelet(root string, at net.Addr, before map[uint64]uint64) error {
 	const hint = "; give --kubelet-ca, then it is sent to whoever has the kubelet's certificate"
 	address, ok := at.(*net.TCPAddr)
 	if !ok || !address.IP.IsLoopback() { // whatever localhost may stand for
@@ -43,7 +39,7 @@ func (p ports) checkKubelet(at net.Addr, before map[uint64]uint64) error {
 	if !maps.Equal(before, sockets) {
 		return fmt.Errorf("the token is not sent: port %d has just changed hands", address.Port)
 	}
-	open := p.ofKubelets()
+	open := openByKubelets(root)
 	for inode, user := range sockets {
 		if !slices.Contains(open, fmt.Sprintf("socket:[%d]", inode)) {
 			return fmt.Errorf("the token is not sent: port %d is held by user %d, and by no kubelet of root that can be seen%s", address.Port, user, hint)
@@ -88,10 +84,10 @@ func listenersAt(port int) (users map[uint64]uint64, err error) {
 	return users, nil
 }
 
-// ofKubelets returns what the kubelets that run as root have open, as far as
-// that may be seen.
-func (p ports) ofKubelets() (open []string) {
-	proc, err := procfs.NewFS(filepath.Join("/", p.root, "proc"))
+// openByKubelets returns what the kubelets of the host with that root have open that run as the
+// user root, as far as that may be seen.
+func openByKubelets(root string) (open []string) {
+	proc, err := procfs.NewFS(filepath.Join("/", root, "proc"))
 	if err != nil {
 		return nil
 	}

@@ -83,10 +83,10 @@ func TestTokenIsForTheKubelet(t *testing.T) {
 			t.Errorf("%s: %+v, want that the token is not sent, why, and what to do", program, a)
 		}
 	}
-	if err := (ports{}).checkKubelet(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, nil); err == nil || !strings.Contains(err.Error(), "it cannot be seen who listens") {
+	if err := checkKubelet("", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, nil); err == nil || !strings.Contains(err.Error(), "it cannot be seen who listens") {
 		t.Errorf("a port at which nobody listens: %v", err)
 	}
-	if err := (ports{}).checkKubelet(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 10250}, nil); err == nil || !strings.Contains(err.Error(), "no address of the loopback") {
+	if err := checkKubelet("", &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 10250}, nil); err == nil || !strings.Contains(err.Error(), "no address of the loopback") {
 		t.Errorf("another machine: %v", err)
 	}
 }
@@ -104,7 +104,7 @@ func TestTokenIsNotForWhoHadThePort(t *testing.T) {
 			return new(net.Dialer).DialContext(ctx, network, at) // a kubelet listens there by now
 		}
 		e := &endpoint{client: &http.Client{Transport: transport}}
-		e.only(ports{})
+		e.only("")
 		conn, err := transport.DialContext(t.Context(), "tcp", asked)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", asked, err, want)
