@@ -64,7 +64,7 @@ func (d *dump) waitedFor(frames []frame, lockers int) lock {
 		at = lockers
 	}
 	f := &d.functions[frames[at].function]
-	l := lock{of: short(f.name), owner: f.owner, guard: f.waits}
+	l := lock{of: path.Base(f.name), owner: f.owner, guard: f.waits}
 	on := frames[at].on
 	byItself := on.at == 0
 	switch {
@@ -96,9 +96,6 @@ func (d *dump) own(lockers []frame) address {
 	}
 	return own
 }
-
-// short is a function's name with the last part of its package's path only.
-func short(name string) string { return path.Base(name) }
 
 // address is l's, as evidence has it.
 func (l *lock) address() string {
