@@ -180,8 +180,8 @@ const handover = 200 * time.Millisecond
 // a runtime belongs there, and that the kubelet was told it.
 func (s Search) addRunning(tried []Candidate, running []string, kubelet bool) []Candidate {
 	for _, socket := range running {
-		c := s.candidate("a process of the node was started with it", socket)
-		c.named, c.belongs, c.kubelet = true, true, kubelet
+		c := s.named("a process of the node was started with it", socket)
+		c.kubelet = kubelet
 		i := slices.IndexFunc(tried, func(o Candidate) bool { return o.path != "" && resolveIn("/", o.path) == resolveIn("/", c.path) })
 		if i < 0 {
 			tried = append(tried, c)

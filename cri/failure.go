@@ -129,17 +129,10 @@ func kindOf(s *status.Status) call.Kind {
 		return call.ErrNotFound
 	case codes.Unimplemented:
 		return call.ErrUnimplemented
-	case codes.ResourceExhausted:
-		return exhausted(s.Message())
-	}
-	return call.ErrOther
-}
-
-// exhausted tells a message over the limit, of ours or of the server's, from a
-// runtime that ran out of something else. gRPC has one code for both.
-func exhausted(text string) call.Kind {
-	if strings.Contains(text, tooMuch) {
-		return call.ErrTooLarge
+	case codes.ResourceExhausted: // also of a runtime that ran out of something else
+		if strings.Contains(s.Message(), tooMuch) { // over the limit, of ours or of the server's
+			return call.ErrTooLarge
+		}
 	}
 	return call.ErrOther
 }
