@@ -3,7 +3,6 @@ package proc
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,17 +17,6 @@ import (
 const maxName = 15
 
 func (p Process) comm() string { return p.Name[:min(len(p.Name), maxName)] }
-
-// tids yields the ids of p's threads, its own first.
-func (p Process) tids() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for n := range p.Threads {
-			if !yield(p.PID + n) {
-				return
-			}
-		}
-	}
-}
 
 // ticks returns d in the kernel's unit, at least 0.
 func ticks(d time.Duration) int64 { return max(0, int64(d/(10*time.Millisecond))) }

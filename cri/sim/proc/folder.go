@@ -104,8 +104,6 @@ func (f *Folder) add(now time.Time, p Process) error {
 	return os.Rename(dir, f.proc(strconv.Itoa(p.PID)))
 }
 
-func threadFolder(tid int) string { return filepath.Join("task", strconv.Itoa(tid)) }
-
 // files returns the files of p that may change while it is there.
 func (f *Folder) files(now time.Time, p Process) map[string]string {
 	up := now.Sub(f.boot)
@@ -116,9 +114,9 @@ func (f *Folder) files(now time.Time, p Process) map[string]string {
 	files := p.threadFiles(p.PID, up, age)
 	files["status"] = p.status()
 	maps.Copy(files, p.ownFiles())
-	for tid := range p.tids() {
+	for tid := p.PID; tid < p.PID+p.Threads; tid++ { // its own first
 		for name, text := range p.threadFiles(tid, up, age) {
-			files[filepath.Join(threadFolder(tid), name)] = text
+			files[filepath.Join("task", strconv.Itoa(tid), name)] = text
 		}
 	}
 	return files
