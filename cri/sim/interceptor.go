@@ -187,7 +187,7 @@ func (m Match) matches(c Call) bool {
 
 // describe says what a request asks for.
 func (w *world) describe(method string, request any) Call {
-	call := Call{Method: method, At: w.clock}
+	call := Call{Method: method}
 	if v, ok := request.(interface{ GetVerbose() bool }); ok {
 		call.Verbose = v.GetVerbose()
 	}
