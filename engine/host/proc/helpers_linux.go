@@ -67,7 +67,7 @@ func (l *Look) findHelpers() {
 		case c.identity.role == runc:
 			l.seeHelper(c)
 		case c.settled:
-			l.bystanders[c.proc.PID] = bystander{c.tracked, l.looks}
+			l.bystanders[c.proc.PID] = l.looks
 		}
 	}
 	if len(l.seen) > before {

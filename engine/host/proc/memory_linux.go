@@ -44,7 +44,7 @@ type memory struct {
 	timeout        time.Duration               // for one file
 	frozen         map[group]freeze            // as of the last look
 	known          map[int]*tracked            // by process number
-	bystanders     map[int]bystander           // likewise
+	bystanders     map[int]uint64              // likewise: the look that read it last
 	node           []string                    // the containers that the whole node is in
 	looks          uint64
 	budget         int // threads that are read in one look
@@ -59,25 +59,19 @@ func New(c Config) *Walker {
 	}}
 }
 
-// A bystander is a thread of the kernel's own, or a process that has settled, is plain, in
-// no container, and called by nobody of interest.
-type bystander struct {
-	*tracked        // nil for the kernel's
-	read     uint64 // the look that read it last
-}
-
-// skipBystanders leaves out those that need not be read in each look. A number that was
-// a bystander's in every look is read again now and then, should another process have
+// skipBystanders leaves out those that need not be read in each look: the threads of the kernel's
+// own, and what has settled, is plain, in no container, and called by nobody of interest. A number
+// that was a bystander's in every look is read again now and then, should another process have
 // got it between two of them, or the program be another.
 func (l *Look) skipBystanders(procs procfs.Procs) procfs.Procs {
 	was := l.bystanders
-	l.bystanders = make(map[int]bystander, len(was))
+	l.bystanders = make(map[int]uint64, len(was))
 	return slices.DeleteFunc(procs, func(p procfs.Proc) bool {
-		b, is := was[p.PID]
-		if !is || l.looks-b.read >= bystanderLooks {
+		read, is := was[p.PID]
+		if !is || l.looks-read >= bystanderLooks {
 			return false
 		}
-		l.bystanders[p.PID] = b
+		l.bystanders[p.PID] = read
 		return true
 	})
 }

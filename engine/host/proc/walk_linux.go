@@ -156,7 +156,7 @@ func (l *Look) visit(p procfs.Proc, a reads.Answer[statRead]) {
 	}
 	stat := a.Value.ProcStat
 	if stat.Flags&kernelThread != 0 {
-		l.bystanders[p.PID] = bystander{read: l.looks}
+		l.bystanders[p.PID] = l.looks
 		return
 	}
 	t, known := l.remember(p.PID, stat), true
@@ -179,7 +179,7 @@ func (l *Look) visit(p procfs.Proc, a reads.Answer[statRead]) {
 	case isRunc, known && stat.PPID > 1: // those of 1 have lost their parent
 		l.children = append(l.children, child{t, p, stat.PPID, l.age(stat)})
 	case t.settled:
-		l.bystanders[p.PID] = bystander{t, l.looks}
+		l.bystanders[p.PID] = l.looks
 	}
 }
 
