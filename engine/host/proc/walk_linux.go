@@ -94,36 +94,35 @@ func (l *Look) Processes() evidence.Processes {
 
 // list returns all processes in the order of their numbers.
 func (l *Look) list() (procfs.Procs, error) {
-	dir := filepath.Join(l.root, "proc")
-	l.dir = dir
-	proc, err := Fetch(l, File{Name: "the folder"}, func() (procfs.FS, error) { return procfs.NewFS(dir) })
+	l.dir = filepath.Join(l.root, "proc")
+	proc, err := Fetch(l, File{Name: "the folder"}, func() (procfs.FS, error) { return procfs.NewFS(l.dir) })
 	if err != nil {
-		return nil, l.unlisted(dir, err)
+		return nil, l.unlisted(err)
 	}
 	l.proc = proc
 	procs, err := Fetch(l, File{Name: "the list"}, proc.AllProcs)
 	if err != nil {
-		return nil, l.unlisted(dir, err)
+		return nil, l.unlisted(err)
 	}
 	if len(procs) == 0 {
-		return nil, fmt.Errorf("no process in %s%s", dir, l.mountHint())
+		return nil, fmt.Errorf("no process in %s%s", l.dir, l.mountHint())
 	}
 	slices.SortFunc(procs, func(a, b procfs.Proc) int { return cmp.Compare(a.PID, b.PID) })
 	l.gaps.hidden = l.root == "/" && os.Geteuid() != 0 && procs[0].PID != 1
 	return procs, nil
 }
 
-func (l *Look) unlisted(dir string, err error) error {
+func (l *Look) unlisted(err error) error {
 	if l.ctx.Err() != nil {
-		return fmt.Errorf("no time to read %s", dir)
+		return fmt.Errorf("no time to read %s", l.dir)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no %s%s", dir, l.mountHint())
+		return fmt.Errorf("there is no %s%s", l.dir, l.mountHint())
 	}
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		err = failed.Err // without the path, which is told
 	}
-	return fmt.Errorf("cannot read %s: %w", dir, err)
+	return fmt.Errorf("cannot read %s: %w", l.dir, err)
 }
 
 // mountHint says what to do about a /proc without processes.

@@ -59,14 +59,6 @@ func fetchAll[T any](l *Look, files []fileAt, read func(f fileAt, buffer []byte)
 	return answers
 }
 
-// mayRead says why a file must not be read now, if it must not.
-func (l *Look) mayRead(f File) error {
-	if err := l.ctx.Err(); err != nil {
-		return err
-	}
-	return l.admit(f)
-}
-
 // A statRead is a stat file, as it was at that time.
 type statRead struct {
 	procfs.ProcStat

@@ -235,19 +235,19 @@ var errRefused = errors.New("not read, since other reads do not come back")
 // are read one after the other. A read that does not come back is left behind,
 // and nothing of the kind is read of that process until it has.
 func Fetch[T any](l *Look, f File, read func() (T, error)) (value T, err error) {
-	if err := l.ctx.Err(); err != nil {
-		return value, err
-	}
-	if err := l.admit(f); err != nil {
+	if err := l.mayRead(f); err != nil {
 		return value, err
 	}
 	return reads.Start(&l.reads, f, read).Wait(l.ctx, l.timeout)
 }
 
-// admit says why a file must not be read now: at most mostStuck reads of risky
-// files are left behind, and one more that should not have been.
-func (m *memory) admit(f File) error {
-	stuck := m.reads.Keys()
+// mayRead says why a file must not be read now, if it must not: at most mostStuck reads of
+// risky files are left behind, and one more that should not have been.
+func (l *Look) mayRead(f File) error {
+	if err := l.ctx.Err(); err != nil {
+		return err
+	}
+	stuck := l.reads.Keys()
 	if slices.ContainsFunc(stuck, func(s File) bool { return s.PID == f.PID && s.Risky == f.Risky }) {
 		return reads.StuckError{}
 	}
