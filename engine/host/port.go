@@ -91,15 +91,7 @@ func openByKubelets(root string) (open []string) {
 	if err != nil {
 		return nil
 	}
-	all, err := proc.AllProcs()
-	if err != nil {
-		return nil
-	}
-	for _, process := range all {
-		comm, err := process.Comm()
-		if err != nil || !slices.Contains(flavour.Kubelets, comm) {
-			continue
-		}
+	for _, process := range named(proc, flavour.Kubelets) {
 		if status, err := process.NewStatus(); err != nil || status.UIDs != [4]uint64{} {
 			continue
 		}
@@ -109,4 +101,13 @@ func openByKubelets(root string) (open []string) {
 		}
 	}
 	return open
+}
+
+// named returns the processes that have one of these names; none if they cannot be read.
+func named(processes procfs.FS, names []string) procfs.Procs {
+	all, _ := processes.AllProcs()
+	return slices.DeleteFunc(all, func(p procfs.Proc) bool {
+		comm, err := p.Comm()
+		return err != nil || !slices.Contains(names, comm)
+	})
 }

@@ -78,14 +78,9 @@ var maySpeak = slices.Concat(flavour.Programs, []string{"systemd", "init"})
 // where what is there now does not lead to it: nobody, or a process that does not speak first
 // as a runtime does, or as who stands before one and passes on what it says.
 func (w *socketWatch) unlinked(processes procfs.FS, is fs.FileInfo, holder int) evidence.Process {
-	all, _ := processes.AllProcs() // nothing if it cannot be read
-	for _, p := range all {
-		comm, err := p.Comm()
-		if err != nil || p.PID == holder || !slices.Contains(flavour.Runtimes, comm) {
-			continue
-		}
+	for _, p := range named(processes, flavour.Runtimes) {
 		lost := func(socket string) bool { return w.isAt(socket) && !w.seesAnother(p.PID, socket, is) }
-		if slices.ContainsFunc(proc.Listening(w.root, p), lost) && (holder == 0 || !greets(w.path)) {
+		if p.PID != holder && slices.ContainsFunc(proc.Listening(w.root, p), lost) && (holder == 0 || !greets(w.path)) {
 			return processOf(processes, p.PID)
 		}
 	}
@@ -177,12 +172,7 @@ func locked(processes procfs.FS, dir string) (waits evidence.Process, file strin
 	if len(locks) == 0 {
 		return waits, "", by
 	}
-	all, _ := processes.AllProcs() // nothing if it cannot be read
-	for _, p := range all {
-		comm, err := p.Comm()
-		if err != nil || !slices.Contains(flavour.Runtimes, comm) {
-			continue
-		}
+	for _, p := range named(processes, flavour.Runtimes) {
 		for _, open := range openDatabases(filepath.Join(dir, strconv.Itoa(p.PID))) {
 			if i := slices.IndexFunc(locks, func(l lock) bool { return l.inode == open.inode && l.pid != p.PID }); i >= 0 {
 				return processOf(processes, p.PID), open.name, processOf(processes, locks[i].pid)
