@@ -27,8 +27,6 @@ const (
 	// bundlesAtOnce is how many are read at a time, and how many reads that do not come
 	// back are left behind before no other is begun.
 	bundlesAtOnce = 4
-	// bundlesTime leaves some of the limit for putting together what was read.
-	bundlesTime = limit - 250*time.Millisecond
 	// listTimeout is how long the processes are waited for, and then a list of all folders.
 	listTimeout = 750 * time.Millisecond
 )
@@ -70,7 +68,7 @@ func bundles(root, endpoint string, picture bool, w *walker) part {
 	b := &bundleReader{root: root, endpoint: endpoint, picture: picture, walker: w, known: map[string]evidence.Object{}}
 	at := func(r *evidence.Report) *evidence.Objects { return &r.Deep.Objects }
 	return partOf("bundles", at, func(ctx context.Context) evidence.Objects {
-		ctx, cancel := context.WithTimeout(ctx, bundlesTime)
+		ctx, cancel := context.WithTimeout(ctx, readTime)
 		defer cancel()
 		return b.read(ctx)
 	}, func(o *evidence.Objects, err error) { o.Missing = err.Error() })

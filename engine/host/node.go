@@ -36,6 +36,9 @@ const (
 	// node, and short enough to look every 5 s.
 	limit = 2 * time.Second
 
+	// readTime leaves some of the limit for putting together what was found.
+	readTime = limit - 250*time.Millisecond
+
 	// grace is for handing over what ended exactly at the limit.
 	grace = 100 * time.Millisecond
 
@@ -209,16 +212,13 @@ func (n *Node) start(ctx context.Context, p part) *reads.Read[fill] {
 	})
 }
 
-// walkTime leaves some of the limit for putting together what was found.
-const walkTime = limit - 250*time.Millisecond
-
 // processes is the part that tells what runs, and what the runtime and the
 // kubelet use.
 func processes(w *walker, daemons *daemonWatch) part {
 	return part{
 		name: "processes",
 		read: func(ctx context.Context) fill {
-			ctx, cancel := context.WithTimeout(ctx, walkTime)
+			ctx, cancel := context.WithTimeout(ctx, readTime)
 			defer cancel()
 			found := w.look(ctx, time.Now())
 			daemons.look(found.Processes.Daemons)
