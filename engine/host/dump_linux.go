@@ -35,19 +35,15 @@ const (
 // A dumper reads what the runtime's goroutines do: once when something hangs, and now
 // and then while it goes on. It must not be used from two goroutines at once.
 type dumper struct {
-	root, endpoint string
-	named          string // the socket that was named; empty if none was
-	picture        bool   // the node is one
-	parse          func(io.Reader) (evidence.Stacks, error)
+	of    Config
+	parse func(io.Reader) (evidence.Stacks, error)
 
 	slow[evidence.Stacks]
 	last    time.Time     // when the last one was begun
 	waiting time.Duration // from the next dump to the one after it
 }
 
-func newDumper(root string, c Config) *dumper {
-	return &dumper{root: root, endpoint: c.Endpoint, named: c.Runtime.DebugSocket, picture: c.Offline, parse: stacks.Read}
-}
+func newDumper(c Config) *dumper { return &dumper{of: c, parse: stacks.Read} }
 
 // look returns the dump of this hang. It begins to read one where it is time for that,
 // and waits a moment for it.
@@ -57,7 +53,7 @@ func (d *dumper) look(ctx context.Context, now time.Time) evidence.Stacks {
 	}
 	why := fmt.Sprintf("the last dump was of another hang, and from one to the next it is %v", dumpAgain)
 	if d.due(now) {
-		if why = tooLittleMemory(d.root); why == "" {
+		if why = tooLittleMemory(d.of.Root); why == "" {
 			d.out = reads.Start(&d.reads, "", func() (evidence.Stacks, error) { return d.read(), nil })
 			d.last, d.next, d.waiting = now, now.Add(d.waiting), min(2*d.waiting, dumpSeldom)
 		}

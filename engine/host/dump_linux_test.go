@@ -181,7 +181,7 @@ func ask(t *testing.T, r *rig, path string, within time.Duration, parse func(io.
 	t.Helper()
 	c := r.config()
 	c.Runtime.DebugSocket = path
-	d := newDumper(r.root, c)
+	d := newDumper(c)
 	if parse != nil {
 		d.parse = parse
 	}
@@ -327,7 +327,7 @@ func TestDumpAsksNobodyElse(t *testing.T) {
 // it goes on; meanwhile the last one is handed out.
 func TestDumpIsReadSeldom(t *testing.T) {
 	r := newRig(t, "crio")
-	d := newDumper(r.root, r.config())
+	d := newDumper(r.config())
 	began := time.Now()
 	look := func(at time.Duration) evidence.Stacks {
 		got := d.look(t.Context(), began.Add(at))
@@ -447,7 +447,7 @@ func TestStacksFile(t *testing.T) {
 			if tt.change != nil {
 				tt.change(t, root)
 			}
-			got := newDumper(root, Config{Root: root, Offline: true}).read()
+			got := newDumper(Config{Root: root, Offline: true}).read()
 			if found := got.Total == 1; found != (tt.want != "") || found && got.From != tt.want {
 				t.Errorf("from %q: %+v, want %q", got.From, got, tt.want)
 			}

@@ -30,8 +30,8 @@ var dumps = map[string]string{"containerd": "/debug/pprof/goroutine?debug=2", "c
 // read reads a dump from where there is one: a socket, or else a file that is fresh.
 func (d *dumper) read() evidence.Stacks {
 	began := time.Now()
-	from := serving(d.root, d.endpoint, d.picture)
-	file, noFile := openStacksFile(d.root, from, began)
+	from := serving(d.of.Root, d.of.Endpoint, d.of.Offline)
+	file, noFile := openStacksFile(d.of.Root, from, began)
 	within := slowTime
 	if noFile == nil {
 		defer func() { _ = file.Close() }() // it is only read
@@ -78,17 +78,17 @@ func (d *dumper) ask(from server, within time.Duration) evidence.Stacks {
 // connect connects to the socket that has a dump, and returns its path and what it may
 // be asked for.
 func (d *dumper) connect(ctx context.Context, from server) (path string, conn net.Conn, asks string, err error) {
-	root, holder, comm := "", from.process.pid, from.comm
-	if d.picture || d.named != "" {
+	root, holder, comm, named := "", from.process.pid, from.comm, d.of.Runtime.DebugSocket
+	if d.of.Offline || named != "" {
 		holder = 0 // of a picture it is plegtop itself that serves
 	}
 	switch {
-	case d.named != "":
-		path = strings.TrimPrefix(d.named, "unix://")
+	case named != "":
+		path = strings.TrimPrefix(named, "unix://")
 	case comm == "crio":
-		path = strings.TrimPrefix(d.endpoint, "unix://")
+		path = strings.TrimPrefix(d.of.Endpoint, "unix://")
 	case comm == "containerd":
-		root, path = d.root, from.setting(from.debug)
+		root, path = d.of.Root, from.setting(from.debug)
 	case comm == "":
 		return "", nil, "", errors.New("it cannot be seen which runtime listens: run plegtop as root, or name its debug socket with --debug-socket")
 	default:
@@ -96,7 +96,7 @@ func (d *dumper) connect(ctx context.Context, from server) (path string, conn ne
 	}
 	to, err := dialSocket(ctx, root, path, holder)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && d.named == "" && from.files.text(from.debug) == "":
+	case errors.Is(err, fs.ErrNotExist) && named == "" && from.files.text(from.debug) == "":
 		why := "containerd's configuration names no debug socket"
 		if from.err != nil {
 			why = "containerd's configuration cannot be read: " + from.err.Error()
@@ -108,7 +108,7 @@ func (d *dumper) connect(ctx context.Context, from server) (path string, conn ne
 	if err != nil {
 		return path, nil, "", err
 	}
-	name, _ := readOnHost(d.root, fmt.Sprintf("/proc/%d/comm", peer(to))) // of none that is there
+	name, _ := readOnHost(d.of.Root, fmt.Sprintf("/proc/%d/comm", peer(to))) // of none that is there
 	if at := strings.TrimSpace(string(name)); dumps[at] != "" {
 		comm = at
 	} else if dumps[comm] == "" && flavour.CRIO.MayBeAt(path) {

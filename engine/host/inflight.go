@@ -46,7 +46,6 @@ const (
 // A caller asks for the metrics again and again while something hangs. It must not be used
 // from two goroutines at once.
 type caller struct {
-	root  string
 	of    Config
 	named *endpoint // nil if none was
 
@@ -60,8 +59,8 @@ type callsRead struct {
 }
 
 // newCaller prepares for asking. The error says what is wrong with the URL that was named.
-func newCaller(root string, c Config) (*caller, error) {
-	all := &caller{root: root, of: c}
+func newCaller(c Config) (*caller, error) {
+	all := &caller{of: c}
 	if text := c.Runtime.Metrics; text != "" {
 		u, err := parseURL("--runtime-metrics", text, exampleMetrics)
 		if err != nil {
@@ -93,7 +92,7 @@ func (c *caller) look(ctx context.Context, now time.Time) evidence.RuntimeCalls 
 func (c *caller) ask(now time.Time) (said callsRead) {
 	at := c.named
 	if at == nil {
-		u, err := configuredMetrics(c.root, c.of)
+		u, err := configuredMetrics(c.of)
 		if err != nil {
 			said.Missing = err.Error()
 			return said

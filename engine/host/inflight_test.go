@@ -159,7 +159,7 @@ func TestRuntimeMetricsOverTLS(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	c, err := newCaller("", Config{Runtime: Runtime{Metrics: s.URL}})
+	c, err := newCaller(Config{Runtime: Runtime{Metrics: s.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestRuntimeMetricsOverTLS(t *testing.T) {
 func TestWhyRuntimeMetricsAreMissing(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
-	c, err := newCaller("", Config{Runtime: Runtime{Metrics: s.URL}})
+	c, err := newCaller(Config{Runtime: Runtime{Metrics: s.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}

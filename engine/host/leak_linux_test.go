@@ -35,7 +35,7 @@ func TestDeepLooksLeaveNothingBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDumper(r.root, r.config())
+	d := newDumper(r.config())
 	look := func() (isAll bool) {
 		look := n.Look(t.Context(), true)
 		got := look.Deep

@@ -69,6 +69,7 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Root = root
 	daemons, w := new(daemonWatch), newWalker(root, c.Endpoint, fileTimeout)
 	n := &Node{Sources: cgroup.New(root, c.Offline), parts: []part{
 		processes(w, daemons),
@@ -77,7 +78,7 @@ func New(c Config) (*Node, error) {
 		clock(realClocks()),
 	}}
 	w.deep = n.isDeep.Load
-	words, err := runtimeWords(root, c)
+	words, err := runtimeWords(c)
 	if err != nil {
 		return nil, err
 	}

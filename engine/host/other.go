@@ -81,10 +81,10 @@ func askSystemd(context.Context, string, []string) ([]evidence.Unit, int64, erro
 // A dumper reads nothing here.
 type dumper struct{}
 
-func newDumper(string, Config) *dumper { return &dumper{} }
+func newDumper(Config) *dumper { return &dumper{} }
 
 func (*dumper) look(context.Context, time.Time) evidence.Stacks {
 	return evidence.Stacks{Source: evidence.Source{Missing: errNotLinux.Error()}}
 }
 
-func configuredMetrics(string, Config) (*url.URL, error) { return nil, errNotLinux }
+func configuredMetrics(Config) (*url.URL, error) { return nil, errNotLinux }

@@ -98,8 +98,8 @@ func (p pidStart) since(root string, now time.Time) time.Time {
 }
 
 // configuredMetrics returns where the runtime has its metrics, by its configuration.
-func configuredMetrics(root string, c Config) (*url.URL, error) {
-	of := serving(root, c.Endpoint, c.Offline)
+func configuredMetrics(c Config) (*url.URL, error) {
+	of := serving(c.Root, c.Endpoint, c.Offline)
 	address := of.setting(of.metrics)
 	switch {
 	case of.comm == "crio":

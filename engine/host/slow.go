@@ -74,12 +74,12 @@ func (s *slow[T]) get(ctx context.Context) (kept T, missing string, pending bool
 // runtimeWords is the part that tells what CRI does not tell of the runtime: what its
 // goroutines do, and then which calls it has not ended. Asked for its metrics it asks all
 // its shims, which a dump would show as if they hung.
-func runtimeWords(root string, c Config) (part, error) {
+func runtimeWords(c Config) (part, error) {
 	if named := c.Runtime.DebugSocket; named != "" && !filepath.IsAbs(strings.TrimPrefix(named, "unix://")) {
 		return part{}, fmt.Errorf("--debug-socket %s: want its whole path, such as /run/containerd/debug.sock", named)
 	}
-	dumper := newDumper(root, c)
-	caller, err := newCaller(root, c)
+	dumper := newDumper(c)
+	caller, err := newCaller(c)
 	if err != nil {
 		return part{}, err
 	}
