@@ -158,10 +158,7 @@ func (a api) pods(ctx context.Context, namespace, node string) ([]pod, error) {
 		query.Set("fieldSelector", "spec.nodeName="+node)
 	}
 	found, err := all[pod](ctx, a, path, "application/json", query)
-	if err != nil {
-		return nil, explained("list pods", err)
-	}
-	return found, nil
+	return found, explained("list pods", err)
 }
 
 // nodes returns the names of all nodes; none if they may not be listed.
