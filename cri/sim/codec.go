@@ -38,12 +38,11 @@ func (c *codec) keep(answers ...any) {
 
 // Marshal encodes v.
 func (c *codec) Marshal(v any) (mem.BufferSlice, error) {
-	kept := c.kept.Load()
-	if kept == nil {
-		return c.CodecV2.Marshal(v)
+	var e *encoded
+	if kept := c.kept.Load(); kept != nil {
+		e = (*kept)[v]
 	}
-	e, ok := (*kept)[v]
-	if !ok {
+	if e == nil {
 		return c.CodecV2.Marshal(v)
 	}
 	e.once.Do(func() {
