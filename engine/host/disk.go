@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -18,7 +17,10 @@ func disk(root, path, endpoint string) part {
 	var looked atomic.Value // string: the folder of the last look, which may hang
 	looked.Store(path)
 	return partOf("disk", diskOf, func(context.Context) evidence.Disk {
-		at := cmp.Or(path, own.find())
+		at := path
+		if at == "" {
+			at = own.find()
+		}
 		looked.Store(at)
 		return readDisk(root, at, endpoint) // hangs on a file system that has gone away
 	}, func(d *evidence.Disk, err error) { *d = missingDisk(looked.Load().(string), err) })

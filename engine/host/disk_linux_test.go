@@ -2,12 +2,16 @@ package host
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // mkdirs makes a root with folders in it.
@@ -142,5 +146,25 @@ func TestOpenOnHostFollowsLinksOnTheHost(t *testing.T) {
 	}
 	if got.Ino != want.Ino {
 		t.Errorf("opened inode %d, want %d of the folder under the root", got.Ino, want.Ino)
+	}
+}
+
+// Where it is said where the runtime's data is, nobody is asked for it.
+func TestDiskThatIsNamedAsksNobody(t *testing.T) {
+	dir := t.TempDir()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "runtime.sock"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var r evidence.Report
+	disk("", dir, "unix://"+l.Addr().String()).read(t.Context())(&r)
+	if r.Disk.Path != dir || r.Disk.Missing != "" {
+		t.Errorf("the disk is %+v, want that of %s", r.Disk, dir)
+	}
+	_ = l.SetDeadline(time.Now().Add(50 * time.Millisecond))
+	if conn, err := l.Accept(); err == nil {
+		conn.Close()
+		t.Error("somebody has connected to the runtime's socket")
 	}
 }
