@@ -289,6 +289,10 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 			cancel()
 		}()
 		src.Tape = tape
+		if o.View != options.Screen { // the screen handles these signals itself
+			terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
+			tape.OnSignal(ctx, note)
+		}
 		err = v(ctx, eng, src)
 		cancel()
 		return status(errors.Join(err, <-ended, tape.Close()))
@@ -430,8 +434,6 @@ func untilSignal(status int, v view) view {
 // watching returns the view that ends with its engine, whose last words it writes.
 func watching(o options.Options) view {
 	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
-		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
-		src.Tape.OnSignal(ctx, note)
 		return lines.Watch(ctx, os.Stdout, src.Tape.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint)), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
 	}, func(any, []byte) {}) // there is no terminal to give back
 }
@@ -439,8 +441,6 @@ func watching(o options.Options) view {
 // recordingOnly returns the view that shows nothing, and writes all of it down.
 func recordingOnly(o options.Options) view {
 	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
-		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
-		src.Tape.OnSignal(ctx, note)
 		return src.Tape.Run(ctx, os.Stdout, src.Node, diagnose.NewLive(eng.Feed(), src.Endpoint))
 	}, func(any, []byte) {})
 }
@@ -448,8 +448,6 @@ func recordingOnly(o options.Options) view {
 // serving returns the view that tells all that ask, and nobody else.
 func serving(o options.Options, server *metrics.Server) view {
 	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
-		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
-		src.Tape.OnSignal(ctx, note)
 		note(server.Where())
 		o.JSON, o.DOT, o.NPD = true, "", false
 		return server.Run(ctx, src.Tape.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint)), style(o, src).Answer)
