@@ -213,7 +213,7 @@ func TestChain(t *testing.T) {
 				"goroutine [1] goroutine 1 waiting for another lock: same receiver address 0xa in the runtime's own dump\n" +
 				"lock [0xb] lock of adaptation.(*Adaptation) at 0xb: it waits for the lock at 0xb\n" +
 				"goroutine [2] goroutine 2 waiting for another lock: same receiver address 0xb in the runtime's own dump\n" +
-				"lock [0xa] lock of nri.(*local) at 0xa, which waits for the first: a deadlock: it waits for the lock at 0xa CUT pkill -USR1 -x containerd; sleep 2; systemctl restart containerd\n",
+				"lock [0xa] lock of nri.(*local) at 0xa, which waits for the first: a deadlock: it waits for the lock at 0xa CUT kill -USR1 1019; sleep 2; systemctl restart containerd\n",
 			"relist -> ListContainers -> lock of nri.(*local) at 0xa -> goroutine 1 waiting for another lock -> lock of adaptation.(*Adaptation) at 0xb -> goroutine 2 waiting for another lock -> lock of nri.(*local) at 0xa, which waits for the first: a deadlock",
 			"a deadlock"},
 	}
@@ -438,7 +438,7 @@ func TestChainOfASilentRuntime(t *testing.T) {
 	}{
 		"a lock": {silent().locks(evidence.Lock{Of: "store.(*Store).List", Address: "0xa", Waiters: 9, Calls: []string{"ListPodSandbox"}, Holder: evidence.Goroutine{Number: 5, Doing: "fsync"}}),
 			waits + "lock [0xa] lock of store.(*Store).List at 0xa: 9 goroutines waiting for it in the runtime's own dump, ListPodSandbox among them\n" +
-				"goroutine [5] goroutine 5 in fsync: same receiver address 0xa in the runtime's own dump CUT pkill -USR1 -x containerd; sleep 2; systemctl restart containerd\n"},
+				"goroutine [5] goroutine 5 in fsync: same receiver address 0xa in the runtime's own dump CUT kill -USR1 1019; sleep 2; systemctl restart containerd\n"},
 		"its process is stopped": {stopped,
 			strings.Replace(waits, "runtime-unresponsive", "process-stuck", 1) + "process [1019] pid 1019 (containerd): it is the runtime's own, and stopped (T) CUT kill -CONT 1019\nkernel [] stopped (T): its state\n"},
 	} {

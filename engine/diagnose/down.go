@@ -173,7 +173,7 @@ func (v *view) flakyFinding(f answers.Flakiness) Finding {
 		Next: []Step{
 			{Text: "does it restart again and again", Command: v.unitCommand("systemctl status", "--no-pager")},
 			v.logStep("its last words"),
-			endsAgain,
+			v.endsAgain(),
 		},
 	}
 	if said := v.awayWords(); said != "" {

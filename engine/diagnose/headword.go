@@ -79,9 +79,10 @@ type steady struct {
 	since time.Time
 	first string    // the first word of the trouble that is, or was last
 	from  time.Time // when that was shown
-	past  string    // the last word of it
-	until time.Time // when that was last shown
-	by    ID        // of the finding that it was last put down to; empty if it was to none
+	worst string    // the worst word of it
+	by    ID        // of the finding that this was last put down to; empty if it was to none
+	until time.Time // when the trouble was last shown
+	down  time.Time // when NotReady was first posted in it; zero for never
 }
 
 // headline returns what is to be shown where h is what holds now, with these findings, and relists
@@ -97,17 +98,29 @@ func (s *steady) headline(h Headline, held []Finding, at, failed time.Time) Head
 		s.since = at
 	}
 	if h.isTrouble() && !s.isTrouble() {
-		s.first, s.from, s.by = h.Word, at, ""
+		s.first, s.from, s.worst, s.by, s.down = h.Word, at, h.Word, "", time.Time{}
 	}
 	s.Headline = h
 	if h.isTrouble() {
-		s.past, s.until = h.Word, at
-		if s.by = cmp.Or(h.about, s.by); len(held) > 0 && held[0].Severity == Critical {
-			s.by = held[0].ID
-		}
+		s.note(h, held, at)
 		return h
 	}
 	return s.recovered(h, at, failed)
+}
+
+// note keeps of trouble what is said of it when it is over.
+func (s *steady) note(h Headline, held []Finding, at time.Time) {
+	s.until = at
+	if h.Node == NodeNotReady && s.down.IsZero() {
+		s.down = at
+	}
+	if rankOf(h.Word) < rankOf(s.worst) {
+		return
+	}
+	s.worst = h.Word
+	if s.by = cmp.Or(h.about, s.by); len(held) > 0 && held[0].Severity == Critical {
+		s.by = held[0].ID
+	}
 }
 
 // isTrouble reports whether a headline tells of trouble: one call that was late is no news.
@@ -136,14 +149,17 @@ func (s *steady) recovered(h Headline, at, failed time.Time) Headline {
 	return h
 }
 
-// trouble says how the last trouble began and ended: the word that it ended with need not be the
-// one that it began with.
+// trouble says how the last trouble began, how bad it became, and when it was: whoever comes later
+// asks whether NotReady was posted.
 func (s *steady) trouble(now time.Time) string {
-	words := s.past + " "
-	if s.first != s.past {
-		words = s.first + ", then " + s.past + ", "
+	words := s.worst + " "
+	if s.first != s.worst {
+		words = s.first + ", then " + s.worst + ", "
 	}
 	was := "was " + words + clock(s.from, now) + " to " + clock(s.until, now)
+	if !s.down.IsZero() && s.worst != notReadyWord {
+		was += ", NotReady from " + clock(s.down, now)
+	}
 	if s.by != "" {
 		was += " (" + string(s.by) + ")"
 	}

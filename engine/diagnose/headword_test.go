@@ -100,7 +100,7 @@ func TestWordIsSteady(t *testing.T) {
 	} {
 		at = at.Add(step.after)
 		got := s.headline(step.is, nil, at, time.Time{})
-		if got.Word == step.is.Word && s.past != "" { // which says so
+		if got.Word == step.is.Word && s.worst != "" { // which says so
 			got.Text = strings.TrimSuffix(strings.TrimSuffix(got.Text, s.trouble(at)), "; ")
 		}
 		if got.Word != step.want || got.Word == step.is.Word && got != step.is || got.Word != step.is.Word && !strings.HasPrefix(got.Text, "until a moment ago; now "+step.is.Word+": ") {
@@ -130,6 +130,8 @@ func TestReadySaysWhatWas(t *testing.T) {
 		"a relist and so": {[]string{healthyWord, healthyWord}, 20 * time.Second, true, warned, readyNow + "1 warning; relists failed until 09:26:53"},
 		"a stuck shim":    {[]string{degradedWord, degradedWord}, 20 * time.Second, false, well, "12 pods; was DEGRADED 09:26:43 to 09:26:53 (list-hung)"},
 		"then worse":      {[]string{"LISTS HANG", notReadyWord}, 20 * time.Second, false, well, "12 pods; was LISTS HANG, then NOT READY, 09:26:43 to 09:26:53 (list-hung)"},
+		"risk, then down": {[]string{"AT RISK", "RUNTIME DOWN"}, 20 * time.Second, false, well, "12 pods; was AT RISK, then RUNTIME DOWN, 09:26:43 to 09:26:53 (list-hung)"},
+		"calmer at last":  {[]string{"RUNTIME DOWN", "AT RISK"}, 20 * time.Second, false, well, "12 pods; was RUNTIME DOWN 09:26:43 to 09:26:53"},
 		"worse":           {[]string{"AT RISK", "AT RISK"}, 20 * time.Second, true, Headline{Word: "LISTS HANG", Severity: Critical, Text: "x"}, "x"},
 	} {
 		var s steady
@@ -144,6 +146,22 @@ func TestReadySaysWhatWas(t *testing.T) {
 		if want := strings.NewReplacer("09:26:43", clock(now.Add(-10*time.Second), now), "09:26:53", clock(now, now)).Replace(tt.want); got.Text != want {
 			t.Errorf("%s: %q, want %q", name, got.Text, want)
 		}
+	}
+}
+
+// TestWhatWasSaysWhetherNotReadyWasPosted holds that of trouble that is over a reader is told that, and
+// by which finding it was at its worst.
+func TestWhatWasSaysWhetherNotReadyWasPosted(t *testing.T) {
+	var s steady
+	say := func(after time.Duration, word string, severity Severity, node string, id ID) string {
+		return s.headline(Headline{Word: word, Severity: severity, Text: "x", Node: node}, []Finding{{ID: id, Severity: severity}}, now.Add(after), time.Time{}).Text
+	}
+	say(0, "RUNTIME DOWN", Critical, NodeNotReadyIn, RuntimeDown)
+	say(30*time.Second, "RUNTIME DOWN", Critical, NodeNotReady, RuntimeDown)
+	say(40*time.Second, "AT RISK", Critical, NodeReadyNow, ProcessStuck)
+	want := "x; was RUNTIME DOWN " + clock(now, now) + " to " + clock(now.Add(40*time.Second), now) + ", NotReady from " + clock(now.Add(30*time.Second), now) + " (runtime-down)"
+	if got := say(60*time.Second, healthyWord, Info, NodeReadyNow, ""); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

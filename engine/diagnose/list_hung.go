@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -164,23 +165,33 @@ func (v *view) listSteps(op call.Operation) []Step {
 	return steps
 }
 
-// dumping begins the command that has a runtime write its goroutines to a file, which every look
+// dumping is in the command that has a runtime write its goroutines to a file, which every look
 // reads: containerd and CRI-O do so.
-const dumping = "pkill -USR1 -x "
+const dumping = "kill -USR1 "
 
 // Dumps reports whether a step has the runtime write what each of its calls waits for, which
 // plegtop then reads. It is safe for concurrent use.
-func (s Step) Dumps() bool { return strings.HasPrefix(s.Command, dumping) && !s.Risky }
+func (s Step) Dumps() bool { return strings.Contains(s.Command, dumping) && !s.Risky }
+
+// dump returns that command. Only where the runtime's process is not known it goes by the name,
+// which another runtime of the node may have, too.
+func (v *view) dump() string {
+	if all := v.daemonsNow(); len(all) == 1 {
+		return dumping + strconv.Itoa(all[0].PID)
+	}
+	return "p" + dumping + "-x " + v.program()
+}
 
 // dumps reports whether the runtime is one that writes its goroutines to a file at a signal.
 func (v *view) dumps() bool { return v.program() == flavour.Containerd.Program || v.isCRIO() }
 
-// stackSteps returns what dumps the runtime's goroutines, unless they were read.
+// stackSteps returns what dumps the runtime's goroutines, unless they were read, or its process
+// does nothing.
 func (v *view) stackSteps() []Step {
-	if !v.dumps() || v.deep().Stacks.Total > 0 {
+	if _, stuck := v.stuckDaemon(); stuck || !v.dumps() || v.deep().Stacks.Total > 0 {
 		return nil
 	}
-	return []Step{{Text: "the runtime writes to a file what each of its calls waits for; plegtop reads it and names the cause within 30 s", Command: dumping + v.program()}}
+	return []Step{{Text: "the runtime writes to a file what each of its calls waits for; plegtop reads it and names the cause within 30 s", Command: v.dump()}}
 }
 
 // searching says how far the sweep has come that looks for what holds the lock.

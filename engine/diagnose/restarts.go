@@ -32,7 +32,7 @@ func runtimeRestarts(v *view) []Finding {
 	last, times := starts[len(starts)-1], v.timesAway()
 	unit, byInit := v.service(last.PID)
 	byInit = byInit && unit.Restarts >= answers.Outages
-	f := Finding{ID: RuntimeRestarts, Severity: Info, Next: []Step{v.logStep("its last words"), endsAgain}}
+	f := Finding{ID: RuntimeRestarts, Severity: Info, Next: []Step{v.logStep("its last words"), v.endsAgain()}}
 	age := v.At.Sub(last.At)
 	switch isNew := age <= evidence.FreshRuntime; {
 	case isNew && (times >= answers.Outages || byInit):
@@ -51,8 +51,14 @@ func runtimeRestarts(v *view) []Finding {
 	return []Finding{f}
 }
 
-// endsAgain is what to do about a runtime that ends again and again.
-var endsAgain = inWords("fix what its log names last, or undo the last change: a restart alone has not helped")
+// endsAgain returns what to do about a runtime that has ended, and may end again.
+func (v *view) endsAgain() Step {
+	text := "fix what its log names last, or undo the last change"
+	if v.timesAway() >= answers.Outages {
+		text += ": a restart alone has not helped"
+	}
+	return inWords(text)
+}
 
 // starts returns the starts of the runtime in the last ten minutes, oldest first.
 func (v *view) starts() []past.Start {

@@ -100,7 +100,7 @@ func (v *view) lastResort() Step {
 	case strings.HasSuffix(s.From, ".log"):
 		step.Text += "; what its calls wait for stays in " + s.From
 	default:
-		step.Command = dumping + v.program() + "; sleep 2; " + step.Command
+		step.Command = v.dump() + "; sleep 2; " + step.Command
 		step.Text += "; before that the runtime writes what its goroutines wait for to a file in /tmp or its TMPDIR"
 	}
 	return step
