@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,21 +98,14 @@ func validate(streams []Stream) error {
 }
 
 func (c Config) withDefaults() Config {
-	defaultTo(&c.Release, pleg.Newest)
-	defaultTo(&c.Period, time.Second)
-	defaultTo(&c.Threshold, 3*time.Minute)
-	defaultTo(&c.Timeout, 2*time.Minute)
-	defaultTo(&c.Capacity, 1000)
-	defaultTo(&c.Events, 10_000)
-	defaultTo(&c.Clock, Clock(realTime{}))
+	c.Release = cmp.Or(c.Release, pleg.Newest)
+	c.Period = cmp.Or(c.Period, time.Second)
+	c.Threshold = cmp.Or(c.Threshold, pleg.DefaultThreshold)
+	c.Timeout = cmp.Or(c.Timeout, 2*time.Minute)
+	c.Capacity = cmp.Or(c.Capacity, pleg.DefaultCapacity)
+	c.Events = cmp.Or(c.Events, 10_000)
+	c.Clock = cmp.Or[Clock](c.Clock, realTime{})
 	return c
-}
-
-func defaultTo[T comparable](value *T, zero T) {
-	var none T
-	if *value == none {
-		*value = zero
-	}
 }
 
 // A Clock is an engine's time. It may pass faster than the real one, on which timers

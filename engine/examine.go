@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -19,12 +20,11 @@ type Examination struct {
 
 // policy returns the policy of a machine that looks so.
 func (x Examination) policy() answers.Policy {
-	p := answers.Policy{Once: true, CallTimeout: x.Timeout, Width: x.Width, Deadline: x.Deadline}
-	defaultTo(&p.CallTimeout, answers.Hung)
-	defaultTo(&p.Width, sweepWidth)
-	defaultTo(&p.Deadline, answers.OnceFor)
-	p.ListTimeout = longer * p.CallTimeout
-	return p
+	timeout := cmp.Or(x.Timeout, answers.Hung)
+	return answers.Policy{
+		Once: true, CallTimeout: timeout, ListTimeout: longer * timeout,
+		Width: cmp.Or(x.Width, sweepWidth), Deadline: cmp.Or(x.Deadline, answers.OnceFor),
+	}
 }
 
 // Examine looks at a runtime once and returns what it saw as a snapshot with a
