@@ -27,10 +27,7 @@ func New(c Config) (*Engine, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	s, err := newShell(c, running(c))
-	if err != nil {
-		return nil, err
-	}
+	s := newShell(c, running(c))
 	s.show = s.buffer.publish
 	return &Engine{shell: s, ended: make(chan struct{}), raws: make(chan struct{}, 1)}, nil
 }

@@ -57,12 +57,9 @@ func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	c = c.withDefaults()
 	p := x.policy()
 	ends := c.Clock.Now().Add(p.Deadline)
-	s, err := newShell(c, p)
-	if err != nil {
-		return nil, err
-	}
+	s := newShell(c, p)
 	s.show = x.Progress
-	err = s.run(ctx)
+	err := s.run(ctx)
 	left := s.clock.Real(ends.Sub(s.clock.Now()))
 	if err := errors.Join(err, s.beside.wait(left)); err != nil {
 		return nil, err

@@ -139,10 +139,7 @@ func TestExamineRefusesWhatCannotWork(t *testing.T) {
 func TestCheckThatWakesLate(t *testing.T) {
 	for _, in := range []Input{Halt{}, Tick{}} {
 		began := time.Unix(1_000_000, 0)
-		m, err := newMachine(Config{Runtime: newFake(t)}.withDefaults(), Examination{}.policy(), began)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := newMachine(Config{Runtime: newFake(t)}.withDefaults(), Examination{}.policy(), began)
 		m.step(began, Tick{})
 		m.step(m.check.cut, Tick{})
 		m.step(m.check.cut.Add(time.Second), in)

@@ -17,10 +17,7 @@ func TestLookingChangesNothing(t *testing.T) {
 		w.recorded(t, 3000)
 		start := time.Unix(1_000_000, 0).UTC()
 		run := func(every int) *Snapshot {
-			m, err := newMachine(w.m.config, w.m.policy.Policy, start)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := newMachine(w.m.config, w.m.policy.Policy, start)
 			for i, l := range w.log {
 				m.step(l.at, l.in)
 				if i%every == 0 {

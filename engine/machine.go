@@ -143,11 +143,10 @@ type machine struct {
 	changed  bool         // something that people should see at once
 }
 
-func newMachine(c Config, p answers.Policy, now time.Time) (*machine, error) {
+// newMachine returns the machine of a configuration that is valid.
+func newMachine(c Config, p answers.Policy, now time.Time) *machine {
 	core, err := pleg.New(pleg.Config{Release: c.Release, Mode: c.Mode, Capacity: c.Capacity, Threshold: c.Threshold})
-	if err != nil {
-		return nil, err
-	}
+	must(err)
 	m := &machine{
 		config: c, policy: policy{p}, core: core, now: now, started: now, period: c.Period,
 		calls:   calls{sums: answers.NewSums(now), short: p.Silence()},
@@ -163,7 +162,7 @@ func newMachine(c Config, p answers.Policy, now time.Time) (*machine, error) {
 	m.calls.work = &m.work
 	m.check.begin(now, p)
 	m.assemble()
-	return m, nil
+	return m
 }
 
 // step takes in what has happened and returns what is to be done. Time never goes

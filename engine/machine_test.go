@@ -68,10 +68,7 @@ func newWorldAt(t testing.TB, start time.Time, seed uint64, c Config, p answers.
 	if !p.Once {
 		p = running(c)
 	}
-	m, err := newMachine(c, p, w.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newMachine(c, p, w.now)
 	w.m = m
 	for range 1 + w.IntN(5) {
 		w.addPod()

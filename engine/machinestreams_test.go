@@ -191,10 +191,7 @@ func TestSourcesChangeNoDecision(t *testing.T) {
 		}
 		c := w.m.config
 		c.Streams = nil
-		m, err := newMachine(c, w.m.policy.Policy, start)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := newMachine(c, w.m.policy.Policy, start)
 		sameError := cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })
 		for i, l := range w.log {
 			in := l.in

@@ -57,10 +57,7 @@ type replay struct {
 
 func replayed(t *testing.T, c Config, p answers.Policy, start time.Time, log []logged) (r replay) {
 	t.Helper()
-	m, err := newMachine(c, p, start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newMachine(c, p, start)
 	for i, l := range log {
 		r.works = append(r.works, m.step(l.at, l.in))
 		if i%50 == 0 {
@@ -140,10 +137,7 @@ func (w *world) recorded(t *testing.T, steps int) replay {
 // was read.
 func thawed(t *testing.T, c Config, p answers.Policy, start time.Time, log []logged) (r replay) {
 	t.Helper()
-	m, err := newMachine(c, p, start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newMachine(c, p, start)
 	for i, l := range log {
 		if i%37 == 36 {
 			again, rest, err := Thaw(m.Start(), frozen.NewReader(1<<30), m.Freeze(frozen.NewWriter(nil), nil))

@@ -46,20 +46,15 @@ type shell struct {
 	tap func(Work) // sees what every step asks for; nil outside of tests
 }
 
-func newShell(c Config, p answers.Policy) (*shell, error) {
-	m, err := newMachine(c, p, c.Clock.Now())
-	if err != nil {
-		return nil, err
-	}
-	s := &shell{
-		config: c, clock: c.Clock, machine: m, first: Tick{},
+func newShell(c Config, p answers.Policy) *shell {
+	return &shell{
+		config: c, clock: c.Clock, machine: newMachine(c, p, c.Clock.Now()), first: Tick{},
 		mailbox: newMailbox(), buffer: newBuffer(c.Events),
 		publisher: publisher{at: time.Now()}, meter: meter{began: time.Now()},
 		inputs:  make(chan Input),
 		cancels: make(map[CallID]context.CancelFunc),
 		streams: newStreams(),
 	}
-	return s, nil
 }
 
 // run steps the machine until ctx ends, or until that has nothing more to look at.

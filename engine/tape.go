@@ -100,7 +100,6 @@ func init() {
 // reads no clock. Not safe for concurrent use.
 type Replay struct {
 	machine *machine
-	config  Config
 	seq     uint64
 }
 
@@ -111,11 +110,7 @@ func NewReplay(s Start) (*Replay, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	m, err := newMachine(c, s.Policy, s.At)
-	if err != nil {
-		return nil, fmt.Errorf("replay: %w", err)
-	}
-	return &Replay{machine: m, config: c}, nil
+	return &Replay{machine: newMachine(c, s.Policy, s.At)}, nil
 }
 
 // Thaw returns the replay of an engine from where [Recorded.Freeze] was called, and what
@@ -125,7 +120,7 @@ func Thaw(s Start, r *frozen.Reader, b []byte) (*Replay, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m := new(machine)
+	made, m := replay.machine, new(machine)
 	rest, err := frozen.Read(r, b, m)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replay: read the engine's state: %w", err)
@@ -133,7 +128,7 @@ func Thaw(s Start, r *frozen.Reader, b []byte) (*Replay, []byte, error) {
 	if m.core == nil || m.workers.set == nil {
 		return nil, nil, errors.New("replay: the engine's state is not whole")
 	}
-	m.config = replay.config
+	m.config = made.config
 	m.calls.work = &m.work
 	m.assemble()
 	for uid := range m.pods.byUID {

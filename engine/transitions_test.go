@@ -32,10 +32,7 @@ func TestPodsRememberDeaths(t *testing.T) {
 // What happened while nobody looked has no time of its own, and what only a source saw
 // the relist will report.
 func TestWhichDeathsAreOfThePresent(t *testing.T) {
-	m, err := newMachine(Config{}.withDefaults(), answers.Policy{}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newMachine(Config{}.withDefaults(), answers.Policy{}, time.Now())
 	for _, tt := range []struct {
 		name     string
 		e        Event
