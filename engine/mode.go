@@ -63,19 +63,23 @@ func (m *machine) streamUp() {
 }
 
 // streamBroke says that the runtime's stream is over, though we did not end it. It
-// returns whether the mode gives it up for good, and why. Where the mode goes by the
-// stream a relist makes up for what was lost. (kubelet 1.36, EventedPLEG.watchEventsChannel)
-func (m *machine) streamBroke(in StreamEnded, notEnabled bool) (giveUp bool, reason string) {
+// returns why the mode gives it up for good; empty if it does not. Where the mode goes by
+// the stream a relist makes up for what was lost. (kubelet 1.36, EventedPLEG.watchEventsChannel)
+func (m *machine) streamBroke(in StreamEnded, notEnabled bool) (givenUp string) {
 	if m.core.Mode() == pleg.Generic {
-		return false, ""
+		return ""
 	}
 	m.relistForStream()
-	m.mode.attempts++
-	if m.mode.attempts < pleg.StreamAttempts && !notEnabled {
-		return false, ""
+	d := &m.mode
+	switch d.attempts++; {
+	case notEnabled:
+		d.reason = notEnabledReason(in)
+	case d.attempts < pleg.StreamAttempts:
+		return ""
+	default:
+		d.reason = fmt.Sprintf("the event stream broke %d times in a row: %s", d.attempts, in.Text)
 	}
-	m.mode.reason = gaveUp(in, notEnabled, m.mode.attempts)
-	return true, m.mode.reason
+	return d.reason
 }
 
 // streamLost says that events of the runtime's stream came too fast and were lost. Where
@@ -94,17 +98,6 @@ func (m *machine) relistForStream() {
 		m.wanted.relist = true
 	}
 }
-
-// gaveUp says in plain words why a stream is given up.
-func gaveUp(in StreamEnded, notEnabled bool, attempts int) string {
-	if notEnabled {
-		return notEnabledReason(in)
-	}
-	return fmt.Sprintf("the event stream broke %d times in a row: %s", attempts, in.Text)
-}
-
-// reopensAtOnce reports whether the mode has a stream opened again without a wait.
-func (m *machine) reopensAtOnce() bool { return m.core.Evented() }
 
 // relistPeriod returns the time from the end of one relist to the start of the next: the
 // kubelet's where it goes by the stream, whatever people asked for.
@@ -205,11 +198,8 @@ func (d *mode) due(m *machine) time.Time {
 }
 
 func (d *mode) fill(m *machine, snapshot *Snapshot) {
-	snapshot.Mode = d.state(m)
-}
-
-func (d *mode) state(m *machine) ModeState {
-	s := ModeState{
+	s := &snapshot.Mode
+	*s = ModeState{
 		Mode: m.core.Mode(), Asked: m.config.Mode, Attempts: d.attempts,
 		Applied: d.applied, Ignored: d.ignored, Asks: d.asked, AsksLost: d.asks.lost, Repeated: d.repeated,
 	}
@@ -220,17 +210,12 @@ func (d *mode) state(m *machine) ModeState {
 	default:
 		s.Reason = fmt.Sprintf("kubelet %v knows no event stream", m.config.Release)
 	}
-	return s
 }
 
 // verdict returns what the kubelet says of its PLEG by both of its health checks; nil if
 // that is healthy.
 func (m *machine) verdict(now time.Time) error {
-	err, evented := m.core.Healthy(now), m.core.HealthyEvented(now)
-	if err == nil {
-		err = evented
-	}
-	return err
+	return cmp.Or(m.core.Healthy(now), m.core.HealthyEvented(now))
 }
 
 // eventedErr returns what the kubelet says of its second PLEG, which has a health check of

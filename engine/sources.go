@@ -179,12 +179,11 @@ func (l *sources) ended(m *machine, in StreamEnded) {
 
 // broke lets the mode say what the end of the runtime's stream means to it.
 func (s *source) broke(m *machine, in StreamEnded, notEnabled bool) {
-	giveUp, reason := m.streamBroke(in, notEnabled)
-	switch {
-	case giveUp:
+	switch reason := m.streamBroke(in, notEnabled); {
+	case reason != "":
 		s.gaveUp, s.state.NextAt = true, time.Time{}
 		s.turn(m, StreamFellBack, reason)
-	case m.reopensAtOnce():
+	case m.core.Evented(): // which has it opened again without a wait
 		s.state.NextAt = m.now
 	}
 }

@@ -81,12 +81,9 @@ func (w *workers) follow(m *machine) {
 	m.pods.moved = nil
 }
 
-func (w *workers) fill(m *machine, s *Snapshot) { s.Workers = w.read(m) }
-
-// read returns how the workers stand: the kubelet's, where it tells.
-func (w *workers) read(m *machine) podworker.Workers {
-	if m.config.Workers != nil {
-		return w.told
+// fill shows how the workers stand: the kubelet's, where it tells.
+func (w *workers) fill(m *machine, s *Snapshot) {
+	if s.Workers = w.told; m.config.Workers == nil {
+		s.Workers = w.set.Read()
 	}
-	return w.set.Read()
 }
