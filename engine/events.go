@@ -65,10 +65,12 @@ func (m *machine) release() bool {
 			if st != known {
 				known, find = st, st.Lookup()
 			}
-			e.Reason = reason(d, find)
-			at = happened(d, st, find)
 			c := containerOf(d, find)
+			at = happened(d, st, c)
 			ran = ran || c != nil && !c.StartedAt.IsZero()
+			if c != nil && d.Kind == pleg.Died {
+				e.Reason = c.Reason
+			}
 		}
 		m.date(&e, at)
 		if e.Seen = m.transitions.released(m, e, at, ran); d.Again {
@@ -107,14 +109,7 @@ func (c *Channel) count(delivery pleg.Delivery) {
 	}
 }
 
-// reason returns why a container ended, where the runtime says so.
-func reason(e pleg.Event, find pleg.Lookup) string {
-	if c := containerOf(e, find); c != nil && e.Kind == pleg.Died {
-		return c.Reason
-	}
-	return ""
-}
-
+// containerOf returns the container that an event is about; nil if the runtime has none such.
 func containerOf(e pleg.Event, find pleg.Lookup) *pleg.ContainerStatus {
 	if e.Sandbox {
 		return nil
@@ -123,13 +118,11 @@ func containerOf(e pleg.Event, find pleg.Lookup) *pleg.ContainerStatus {
 }
 
 // happened returns when, by the runtime's clock, what e reports took place;
-// zero where nothing says so, as for the end of a sandbox.
-func happened(e pleg.Event, st *pleg.PodStatus, find pleg.Lookup) time.Time {
-	if e.Sandbox {
-		return sandboxReady(e, st)
-	}
-	c := containerOf(e, find)
+// zero where nothing says so, as for the end of a sandbox. c is the container of e.
+func happened(e pleg.Event, st *pleg.PodStatus, c *pleg.ContainerStatus) time.Time {
 	switch {
+	case e.Sandbox:
+		return sandboxReady(e, st)
 	case c == nil:
 		return time.Time{}
 	case e.Kind == pleg.Started:

@@ -118,7 +118,7 @@ func TestHappened(t *testing.T) {
 		{"sandbox died", pleg.Event{ObjectRef: pleg.ObjectRef{ID: "s", Sandbox: true}, Kind: pleg.Died, To: pleg.Exited}, time.Time{}},
 	}
 	for _, tt := range tests {
-		if got := happened(tt.event, st, st.Lookup()); !got.Equal(tt.want) {
+		if got := happened(tt.event, st, containerOf(tt.event, st.Lookup())); !got.Equal(tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
