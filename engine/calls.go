@@ -261,6 +261,14 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
+// latest returns the later of two moments.
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // flights returns the calls that are out, oldest first; nil if none is. The caller may
 // keep them.
 func (c *calls) flights() []call.Flight {

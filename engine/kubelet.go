@@ -107,10 +107,7 @@ func (k *kubelet) late(m *machine) (first time.Time, silent bool) {
 	if list.IsZero() || status.IsZero() {
 		return sooner(list, status), false
 	}
-	both := list
-	if status.After(both) {
-		both = status
-	}
+	both := latest(list, status)
 	return sooner(list, status), !m.calls.sums.Of(call.Version).LastOK.After(both.Add(answers.Late))
 }
 

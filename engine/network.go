@@ -148,10 +148,3 @@ func (c newcomer) release(m *machine, kind pleg.Kind, state pleg.State) {
 		Kind: kind, Delivery: pleg.Derived, ObjectRef: c.ObjectRef, From: state, To: state, At: latest(c.found, m.core.ListedAt()),
 	}})
 }
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}

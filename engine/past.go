@@ -81,8 +81,8 @@ func (r *remembered) outages(m *machine) {
 	for op := range call.PodSandboxStatus {
 		sum := m.calls.sums.Of(op)
 		failures, r.counted.All = failures+sum.Errors, r.counted.All+sum.Count
-		if sum.Op != call.Version && sum.LastOK.After(answered) {
-			answered = sum.LastOK
+		if sum.Op != call.Version {
+			answered = latest(answered, sum.LastOK)
 		}
 	}
 	if failures != r.errors {
@@ -149,9 +149,7 @@ type silence struct {
 // last returns when an operation, or one that stands after it, was last answered well.
 func (s *silence) last(first call.Operation) (last time.Time) {
 	for _, at := range s.heard[first:] {
-		if at.After(last) {
-			last = at
-		}
+		last = latest(last, at)
 	}
 	return last
 }

@@ -197,9 +197,5 @@ func (p *poster) next(m *machine, now, changes time.Time, silent bool) (n Postin
 	for at.Add(p.spread).Before(changes) {
 		at = at.Add(period)
 	}
-	n = Posting{Ready: !p.ready, Held: held, From: at.Add(-p.spread), To: at.Add(p.spread)}
-	if n.From.Before(changes) {
-		n.From = changes
-	}
-	return n
+	return Posting{Ready: !p.ready, Held: held, From: latest(at.Add(-p.spread), changes), To: at.Add(p.spread)}
 }

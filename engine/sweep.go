@@ -329,10 +329,7 @@ func (w *sweeper) due(m *machine) time.Time {
 	case w.recheck.asking.Out():
 		return time.Time{}
 	}
-	due := s.Heard.Add(answers.Late)
-	if at := w.recheck.at.Add(s.Timeout); at.After(due) {
-		due = at
-	}
+	due := latest(s.Heard.Add(answers.Late), w.recheck.at.Add(s.Timeout))
 	if s.Asking.Retrying() {
 		due = sooner(due, s.Nobody.Add(answers.RetryAfter))
 	}
