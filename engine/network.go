@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -115,12 +116,8 @@ func (c newcomer) judge(m *machine) (of *pleg.SandboxStatus, kind pleg.Kind, ove
 // network failed.
 func (c newcomer) held(m *machine) bool {
 	was, now, _ := m.core.Record(c.Pod.UID)
-	for _, pod := range []*pleg.Pod{now, was} {
-		if pod != nil {
-			return slices.ContainsFunc(pod.Containers, func(o pleg.Container) bool { return o.SandboxID == c.ID || o.SandboxID == "" })
-		}
-	}
-	return false
+	pod := cmp.Or(now, was)
+	return pod != nil && slices.ContainsFunc(pod.Containers, func(o pleg.Container) bool { return o.SandboxID == c.ID || o.SandboxID == "" })
 }
 
 // wasUp reports whether the sandbox may have been up before it was first seen: somebody
