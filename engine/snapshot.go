@@ -111,12 +111,7 @@ const (
 var stepNames = [...]string{"WAIT", "LIST", "INSPECT", "PAUSED"}
 
 // String returns the word that the phase meter shows.
-func (s Step) String() string {
-	if int(s) < len(stepNames) {
-		return stepNames[s]
-	}
-	return "?"
-}
+func (s Step) String() string { return pleg.Word(s, stepNames[:]) }
 
 // Phase says how far the present relist has come, or, between two of them, how
 // the last one went.

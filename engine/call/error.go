@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A Kind is what a failed call means to a caller that has to decide what comes next.
@@ -31,12 +33,7 @@ var kindTexts = [...]string{
 }
 
 // Error returns what k means, in plain words.
-func (k Kind) Error() string {
-	if int(k) < len(kindTexts) {
-		return kindTexts[k]
-	}
-	return "unknown"
-}
+func (k Kind) Error() string { return pleg.Word(k, kindTexts[:]) }
 
 // Is reports whether k is a special case of target.
 func (k Kind) Is(target error) bool { return k == ErrSilent && target == ErrUnavailable }
