@@ -87,7 +87,7 @@ func (r *Reader) value(t reflect.Type, p unsafe.Pointer) {
 	for range r.length(1) {
 		r.describe()
 	}
-	r.plan(r.typeNumber(), t)(r, p)
+	r.plan(r.number(), t)(r, p)
 }
 
 func (r *Reader) describe() {
@@ -113,14 +113,6 @@ func (r *Reader) describe() {
 		}
 	}
 	r.types = append(r.types, d)
-}
-
-func (r *Reader) typeNumber() uint64 {
-	n := r.number()
-	if n >= uint64(len(r.types)) {
-		fail("type %d is not described", n)
-	}
-	return n
 }
 
 // plan returns how values of a type of the stream are read into one of ours; nil for none.

@@ -258,9 +258,7 @@ func (w *Writer) recordOf(t reflect.Type) encode {
 	room := max((len(fields)+7)/8, 1)
 	return func(w *Writer, p unsafe.Pointer) {
 		at := len(w.out)
-		for range room {
-			w.out = append(w.out, 0)
-		}
+		w.out = append(w.out, make([]byte, room)...)
 		for i, f := range fields {
 			if q := unsafe.Add(p, f.at); !zero(q, f.size) {
 				w.out[at+i/8] |= 1 << (i % 8)
