@@ -5,6 +5,7 @@
 package ledger
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -70,12 +71,7 @@ type Watch struct {
 
 // watched reports whether any source looks, so that it matters who saw what.
 func (f *Facts) watched() bool {
-	for i := range f.Watches {
-		if f.Watches[i].Open {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Watches[:], func(w Watch) bool { return w.Open })
 }
 
 // wouldTell reports whether a source that works should tell of a transition: the kernel
