@@ -103,16 +103,11 @@ func (s *Set) Event(now time.Time, e pleg.Event) {
 	case e.Kind == pleg.Removed:
 		return
 	default:
-		w.queue, w.queued = keep(w.queue, e), w.queued+1
+		if w.queued++; len(w.queue) < queueRoom {
+			w.queue = append(w.queue, e)
+		}
 	}
 	s.goOn(now, w)
-}
-
-func keep(queue []pleg.Event, e pleg.Event) []pleg.Event {
-	if len(queue) < queueRoom {
-		queue = append(queue, e)
-	}
-	return queue
 }
 
 // Ask asks for a sync of a pod for another reason than an event, such as that it is new
