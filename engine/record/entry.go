@@ -144,13 +144,12 @@ func (l *lists) give(e entry) (engine.Input, bool) {
 	if !is {
 		return e.Ages.add(e.In), true
 	}
-	var ok [2]bool
-	ok[0], ok[1] = true, true
+	first, second := true, true
 	if e.Sandboxes.Same || e.Sandboxes.Places != nil {
-		r.Answer.Sandboxes, ok[0] = l.sandboxes.apply(e.Sandboxes)
+		r.Answer.Sandboxes, first = l.sandboxes.apply(e.Sandboxes)
 	}
 	if e.Containers.Same || e.Containers.Places != nil {
-		r.Answer.Containers, ok[1] = l.containers.apply(e.Containers)
+		r.Answer.Containers, second = l.containers.apply(e.Containers)
 	}
-	return r, ok[0] && ok[1]
+	return r, first && second
 }
