@@ -39,8 +39,8 @@ type Recording struct {
 	file     *os.File
 }
 
-// Open opens a recording. A file that is damaged can be played up to there, see
-// [Recording.Damage]. One that ends in the midst of a block, as whoever wrote it was ended, is
+// Open opens a recording. A file that is damaged can be played up to there, which a [Player]
+// then says. One that ends in the midst of a block, as whoever wrote it was ended, is
 // whole but for that block. It fails with [ErrNoRecording] and [ErrNewer], and
 // where the file cannot be read. The caller closes it.
 func Open(path string) (*Recording, error) {
@@ -77,10 +77,6 @@ func (r *Recording) Close() error {
 	}
 	return r.file.Close()
 }
-
-// Damage says why the recording can be played no further than to its last segment's end; nil
-// if it is whole.
-func (r *Recording) Damage() error { return r.damage }
 
 // Heads returns what the segments say of themselves, in their order.
 func (r *Recording) Heads() []Head {
