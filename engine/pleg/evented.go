@@ -122,26 +122,20 @@ func as(e Event, kind Kind, to State) Event {
 // sandbox, which hardly any runtime tells of. Where the cache has an error instead of a
 // status the kubelet panics (kubernetes issue 128654); here there was nothing then.
 func (g *Gauges) move(was, now *PodStatus) {
-	known := was != nil && len(was.Sandboxes) > 0
-	if known {
-		for i := range was.Containers {
-			g.Containers[min(was.Containers[i].State.listed(), Unknown)]--
-		}
+	if was != nil && len(was.Sandboxes) > 0 {
+		g.add(was, -1)
 	}
-	for i := range now.Containers {
-		g.Containers[min(now.Containers[i].State.listed(), Unknown)]++
-	}
-	if known && was.sandboxRuns() {
-		g.RunningPods--
-	}
-	if now.sandboxRuns() {
-		g.RunningPods++
-	}
+	g.add(now, 1)
 }
 
-func (s *PodStatus) sandboxRuns() bool {
-	c := s.Lookup().Container(s.Sandboxes[0].ID)
-	return c != nil && c.State == Running
+// add counts what a status, which has a sandbox, holds so many times.
+func (g *Gauges) add(s *PodStatus, times int) {
+	for i := range s.Containers {
+		g.Containers[min(s.Containers[i].State.listed(), Unknown)] += times
+	}
+	if c := s.Lookup().Container(s.Sandboxes[0].ID); c != nil && c.State == Running {
+		g.RunningPods += times
+	}
 }
 
 // HealthyEvented returns nil if the kubelet would call its EventedPLEG healthy at now, or
