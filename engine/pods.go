@@ -215,7 +215,7 @@ func (t *pods) leave(was, now *pleg.Pod) {
 		return
 	}
 	for _, s := range was.Sandboxes {
-		if now == nil || !slices.ContainsFunc(now.Sandboxes, func(b pleg.Sandbox) bool { return b.ID == s.ID }) {
+		if now == nil || !now.HasSandbox(s.ID) {
 			t.left = append(t.left, s.ID)
 		}
 	}

@@ -115,9 +115,7 @@ func (x *entry) learn(u pleg.Upstream) {
 	if u.Status == nil {
 		return
 	}
-	for i := range u.Status.Sandboxes {
-		x.Sandbox = x.Sandbox || u.Status.Sandboxes[i].ID == u.ID
-	}
+	x.Sandbox = x.Sandbox || u.Status.HasSandbox(u.ID)
 	if c := u.Status.Lookup().Container(u.ID); c != nil {
 		x.Container = strings.Clone(c.Name)
 	}

@@ -2,7 +2,6 @@ package pleg
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -67,9 +66,8 @@ func (c *Core) write(now time.Time, u Upstream) Outcome {
 	}
 	was, _ := c.cache.Get(uid)
 	c.gauges.move(was, &st) // also by what the cache refuses
-	gone := u.Signal == SignalDeleted && slices.ContainsFunc(st.Sandboxes, func(s SandboxStatus) bool { return s.ID == u.ID })
 	switch {
-	case gone:
+	case u.Signal == SignalDeleted && st.HasSandbox(u.ID):
 		c.cache.Delete(uid)
 		c.ahead.drop(uid)
 	case u.Signal == SignalDeleted:
@@ -90,8 +88,7 @@ func (c *Core) write(now time.Time, u Upstream) Outcome {
 // send makes the events of a signal: both of them for a DELETED, always, and none for a
 // CREATED.
 func (c *Core) send(now time.Time, u Upstream, st *PodStatus) {
-	e := Event{ObjectRef: ObjectRef{Pod: st.PodRef, ID: u.ID}, At: now, Streamed: true}
-	e.Sandbox = slices.ContainsFunc(st.Sandboxes, func(s SandboxStatus) bool { return s.ID == u.ID })
+	e := Event{ObjectRef: ObjectRef{Pod: st.PodRef, ID: u.ID, Sandbox: st.HasSandbox(u.ID)}, At: now, Streamed: true}
 	var ran time.Time
 	if s := c.exits.Container(u.ID); s != nil {
 		if e.Container = s.Name; s.State == Running {

@@ -233,6 +233,11 @@ type PodStatus struct {
 	Containers []ContainerStatus
 }
 
+// HasSandbox reports whether a status has a sandbox.
+func (s *PodStatus) HasSandbox(id string) bool {
+	return slices.ContainsFunc(s.Sandboxes, func(sb SandboxStatus) bool { return sb.ID == id })
+}
+
 // Weight returns how much memory s takes, in containers and sandboxes with the texts that
 // these usually have: up to 1 KiB for all together.
 func (s *PodStatus) Weight() int {
