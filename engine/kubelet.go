@@ -175,10 +175,7 @@ func (k *kubelet) plegErr(m *machine, now time.Time) string {
 	now = m.pause.judged(now)
 	err := m.core.Healthy(now)
 	if m.core.ListedAt().IsZero() && !k.starting {
-		err = nil
-		if age := now.Sub(m.started); age > m.core.Threshold() {
-			err = fmt.Errorf("pleg was last seen active %v ago; threshold is %v", age, m.core.Threshold())
-		}
+		err = m.core.Overdue(now.Sub(m.started))
 	}
 	if err == nil {
 		return ""

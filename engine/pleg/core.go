@@ -243,7 +243,13 @@ func (c *Core) Healthy(now time.Time) error {
 		return errNeverListed
 	}
 	c.lastSeen = time.Unix(c.listedAt.Unix(), 0)
-	if age := now.Sub(c.listedAt); age > c.Threshold() {
+	return c.Overdue(now.Sub(c.listedAt))
+}
+
+// Overdue returns what the kubelet says of a last good list of that age; nil up to the
+// threshold that holds now.
+func (c *Core) Overdue(age time.Duration) error {
+	if age > c.Threshold() {
 		return fmt.Errorf("pleg was last seen active %v ago; threshold is %v", age, c.Threshold())
 	}
 	return nil
