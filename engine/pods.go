@@ -98,8 +98,7 @@ func (t *pods) take(uid pleg.UID, r pleg.Record) bool {
 	return true
 }
 
-// keep returns the current end of a record in a form that may be kept: its
-// slices are parts of the whole list's, which would stay alive with them.
+// keep returns the current end of a record in a form that may be kept.
 func keep(r pleg.Record) *pleg.Pod {
 	switch {
 	case r.Current == nil:
@@ -107,10 +106,7 @@ func keep(r pleg.Record) *pleg.Pod {
 	case r.Same:
 		return r.Old
 	}
-	p := *r.Current
-	p.Sandboxes = slices.Clone(p.Sandboxes)
-	p.Containers = slices.Clone(p.Containers)
-	return &p
+	return r.Current.Clone()
 }
 
 // same compares all but the time of the list.

@@ -44,8 +44,8 @@ func (t *pods) streamed(core *pleg.Core, u pleg.Upstream) {
 // merge returns a pod as it was seen last, with what an event tells of it. The status of
 // an event is of one sandbox and its containers; the pod may have older ones.
 func merge(was *pleg.Pod, u pleg.Upstream) *pleg.Pod {
-	p := *was
-	p.PodRef, p.Sandboxes, p.Containers = u.Status.PodRef, slices.Clone(was.Sandboxes), slices.Clone(was.Containers)
+	p := was.Clone()
+	p.PodRef = u.Status.PodRef
 	for _, s := range u.Status.Sandboxes {
 		at := slices.IndexFunc(p.Sandboxes, func(b pleg.Sandbox) bool { return b.ID == s.ID })
 		if at < 0 {
@@ -54,12 +54,12 @@ func merge(was *pleg.Pod, u pleg.Upstream) *pleg.Pod {
 		}
 		p.Sandboxes[at] = pleg.Sandbox{ID: s.ID, State: s.State, Attempt: s.Attempt, CreatedAt: s.CreatedAt}
 	}
-	mergeContainers(&p, u.Status)
+	mergeContainers(p, u.Status)
 	if u.Signal == pleg.SignalDeleted {
 		p.Sandboxes = slices.DeleteFunc(p.Sandboxes, func(b pleg.Sandbox) bool { return b.ID == u.ID })
 		p.Containers = slices.DeleteFunc(p.Containers, func(c pleg.Container) bool { return c.ID == u.ID || c.SandboxID == u.ID })
 	}
-	return &p
+	return p
 }
 
 func mergeContainers(p *pleg.Pod, st *pleg.PodStatus) {

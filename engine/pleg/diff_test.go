@@ -147,7 +147,7 @@ func TestDiffAgrees(t *testing.T) {
 		size := []int{1, 3, 8, 50}[r.IntN(4)]
 		was, now := randomPod(r, size), randomPod(r, size)
 		if r.IntN(3) == 0 && was != nil {
-			now = was.clone()
+			now = was.Clone()
 			shuffle(r, []Pod{*now})
 		}
 		want := plainDiff(was, now)

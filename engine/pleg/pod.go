@@ -140,11 +140,11 @@ func (p *Pod) size() int {
 	return len(p.Containers) + len(p.Sandboxes)
 }
 
-// clone returns a copy that shares no list with p. All pods of one list lie in
-// a few common arrays; a record that kept a part of them for as long as its pod
+// Clone returns a copy that shares no list with p. All pods of one list lie in
+// a few common arrays; who kept a part of them for as long as its pod
 // stays quiet would keep the whole list. A pod with one sandbox, as nearly all
 // have, takes two allocations.
-func (p *Pod) clone() *Pod {
+func (p *Pod) Clone() *Pod {
 	q := &struct {
 		Pod
 		one [1]Sandbox

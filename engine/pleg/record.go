@@ -19,7 +19,7 @@ type Record struct {
 // A record is a pod record with what the relist needs to know beside it.
 type record struct {
 	PodRef
-	old     *Pod // a copy of its own, see clone
+	old     *Pod // a copy of its own, see Clone
 	current *Pod
 	stale   *Pod // what a retry phase inspects: the pod as listed when its inspection failed
 

@@ -78,7 +78,7 @@ func (r *record) retried() {
 	r.due, r.again, r.failed = r.again, false, r.again
 	r.stale = nil
 	if r.due {
-		r.stale = r.current.clone()
+		r.stale = r.current.Clone()
 	}
 }
 
@@ -90,7 +90,7 @@ func (c *Core) fail(r *record) {
 	case c.rules.retryPhase:
 		r.again = true
 		if !r.due { // else the second pass has the older pod to inspect first
-			r.stale = r.current.clone()
+			r.stale = r.current.Clone()
 		}
 	default:
 		r.due = true
@@ -128,7 +128,7 @@ func (c *Core) shift(r *record) {
 		c.records.drop(r)
 		return
 	}
-	r.old, r.current = r.current.clone(), nil
+	r.old, r.current = r.current.Clone(), nil
 	r.places = places{distinct: r.old.distinct()}
 	r.failed = false
 }
