@@ -118,7 +118,12 @@ func (k *kubelet) unhealthyAt(m *machine) time.Time {
 	if m.pause.on || !k.healthy {
 		return time.Time{}
 	}
-	return m.core.ListedAt().Add(m.core.Threshold() + 1 + m.pause.total - m.pause.listed)
+	return m.overdueAt(m.core.ListedAt())
+}
+
+// overdueAt returns when a list that began then is just older than the threshold.
+func (m *machine) overdueAt(began time.Time) time.Time {
+	return began.Add(m.core.Threshold() + 1 + m.pause.total - m.pause.listed)
 }
 
 // foretold is unhealthyAt as far as it can come, and is known: not where the relist under
@@ -140,10 +145,8 @@ func (k *kubelet) due(m *machine) time.Time {
 	if at := k.loop.downAt(); m.now.Before(at) {
 		due = sooner(due, at)
 	}
-	if m.core.ListedAt().IsZero() && !m.pause.on {
-		if at := m.started.Add(m.core.Threshold() + 1 + m.pause.total - m.pause.listed); m.now.Before(at) {
-			due = sooner(due, at)
-		}
+	if at := m.overdueAt(m.started); m.core.ListedAt().IsZero() && !m.pause.on && m.now.Before(at) {
+		due = sooner(due, at)
 	}
 	for _, p := range m.calls.out {
 		if at := p.Since.Add(answers.Late); m.now.Before(at) && (p.By == call.ByRelist && p.Op.IsList() || p.By == call.ByStatusLoop) {
