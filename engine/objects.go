@@ -65,6 +65,12 @@ func podIn(all []*Pod, ref pleg.PodRef) *Pod {
 // Pod returns a pod that is listed; nil if it is not.
 func (s *Snapshot) Pod(ref pleg.PodRef) *Pod { return podIn(s.Pods, ref) }
 
+// lists reports whether a pod that is shown lists an id.
+func (t *pods) lists(id string) bool {
+	ref, _, known := t.Object(id)
+	return known && t.byUID[ref.Pod.UID].lists(id)
+}
+
 func (p *Pod) lists(id string) bool {
 	_, known := p.Find(id)
 	return known

@@ -105,7 +105,7 @@ func (m *machine) death(e *Event) *ledger.Death {
 func (t *transitions) left(m *machine) {
 	slices.Sort(m.pods.left) // a map has had them
 	for _, id := range m.pods.left {
-		if ref, _, known := m.pods.Object(id); !known || !m.pods.byUID[ref.Pod.UID].lists(id) {
+		if !m.pods.lists(id) {
 			t.Leaves(id, m.now)
 		}
 	}

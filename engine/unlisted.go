@@ -16,7 +16,7 @@ func (m *machine) unlisted() []survey.Unlisted {
 	}
 	var all []survey.Unlisted
 	for _, o := range m.evidence.Objects() {
-		if ref, _, known := m.pods.Object(o.ID); !known || !m.pods.byUID[ref.Pod.UID].lists(o.ID) {
+		if !m.pods.lists(o.ID) {
 			all = append(all, survey.Unlisted{Flight: m.asks(o), SandboxID: o.SandboxID})
 		}
 	}
