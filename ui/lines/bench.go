@@ -132,10 +132,7 @@ func (o *BenchOptions) measure(ctx context.Context, period time.Duration, source
 func (r *Recorded) Bench(ctx context.Context, w io.Writer, o CheckOptions) (code int, err error) {
 	head := r.recording.Heads()[0]
 	o.Source, o.Node, o.Endpoint = "replay", head.Node, head.Endpoint
-	from := r.first
-	if !r.at.IsZero() {
-		from = r.at
-	}
+	from := cmp.Or(r.at, r.first)
 	var all []*stretch
 	player := r.recording.Play(r.at)
 	defer player.Close()

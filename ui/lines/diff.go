@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,10 +146,7 @@ func (s *side) open(name string) error {
 	if err != nil {
 		return err
 	}
-	s.path, s.recording, s.to = path, r.recording, r.at
-	if s.to.IsZero() {
-		s.to = r.last
-	}
+	s.path, s.recording, s.to = path, r.recording, cmp.Or(r.at, r.last)
 	return nil
 }
 

@@ -79,7 +79,7 @@ func progress(s *engine.Snapshot) string {
 
 // flight names a call that is out.
 func flight(f call.Flight) string {
-	if f.Op != call.PodSandboxStatus && f.Op != call.ContainerStatus {
+	if !f.Op.AboutObject() {
 		return f.Op.String()
 	}
 	return say.Words(f.Op.String(), f.Object().Path())

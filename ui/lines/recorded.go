@@ -52,11 +52,7 @@ func (r *Recorded) Check(ctx context.Context, w io.Writer, o CheckOptions, relea
 	if len(releases) > 0 {
 		return r.whatIf(ctx, w, o, releases)
 	}
-	at := r.at
-	if at.IsZero() {
-		at = r.last
-	}
-	u, shown, err := replay.Moment(ctx, r.recording, at)
+	u, shown, err := replay.Moment(ctx, r.recording, cmp.Or(r.at, r.last))
 	if err != nil && (u.Snapshot == nil || !r.at.IsZero()) {
 		return ExitCannotTell, readable(shown.At, err)
 	}
