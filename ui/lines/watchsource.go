@@ -102,24 +102,19 @@ func (v *watcher) source(b []byte, c engine.SourceChange) []byte {
 // drift appends how far each source agrees with the relist.
 func (v *watcher) drift(b []byte, s *engine.Snapshot) []byte {
 	for _, d := range s.Drift {
-		var of engine.SourceState
-		if k := s.Stream(d.Source); k != nil {
-			of = *k
+		l := &driftLine{header: newHeader(s.At, "drift"), Drift: d}
+		if of := s.Stream(d.Source); of != nil {
+			l.Received, l.Lost = of.Received, of.Lost
 		}
-		b = v.driftOf(b, s.At, d, of)
+		said := fmt.Sprintf("drift %v: %d of %d transitions seen by both, %d missed by the relist, %d missed by %[1]v", d.Source, d.Both, d.Transitions, d.MissedByRelist, d.MissedBySource)
+		said += fmt.Sprintf(", %d late, %d duplicates", d.Late, d.Duplicates)
+		if d.Both > 0 {
+			l.LeadP50, l.LeadP99 = &d.LeadP50, &d.LeadP99
+			said += fmt.Sprintf("; lead: median %s, worst 1%% %s", say.Lead(d.LeadP50), say.Lead(d.LeadP99))
+		}
+		b = v.line(b, s.At, l, fmt.Sprintf("%s; %d received, %d lost", said, l.Received, l.Lost))
 	}
 	return b
-}
-
-func (v *watcher) driftOf(b []byte, at time.Time, d ledger.Drift, of engine.SourceState) []byte {
-	l := &driftLine{header: newHeader(at, "drift"), Drift: d, Received: of.Received, Lost: of.Lost}
-	said := fmt.Sprintf("drift %v: %d of %d transitions seen by both, %d missed by the relist, %d missed by %[1]v", d.Source, d.Both, d.Transitions, d.MissedByRelist, d.MissedBySource)
-	said += fmt.Sprintf(", %d late, %d duplicates", d.Late, d.Duplicates)
-	if d.Both > 0 {
-		l.LeadP50, l.LeadP99 = &d.LeadP50, &d.LeadP99
-		said += fmt.Sprintf("; lead: median %s, worst 1%% %s", say.Lead(d.LeadP50), say.Lead(d.LeadP99))
-	}
-	return v.line(b, at, l, fmt.Sprintf("%s; %d received, %d lost", said, of.Received, of.Lost))
 }
 
 // end appends what is to be said last: which sources were open until now, and the drift.
