@@ -7,7 +7,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/model"
-	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // Known is what a shell completes that the command line does not know by itself.
@@ -69,25 +68,11 @@ func (f flag) values(o *Options, names Known) (all []string, files bool) {
 		for r := pleg.Oldest; r <= pleg.Newest; r++ {
 			all = append(all, r.String())
 		}
-	case "mode":
-		return []string{pleg.Generic.String(), pleg.Evented.String()}, false
 	case "events":
 		for _, s := range eventSources {
 			all = append(all, s.String())
 		}
 		all = append(all, "off")
-	case "record-on":
-		return []string{"always", "critical"}, false
-	case "scrub":
-		return []string{"secrets", "names"}, false
-	case "output":
-		return []string{"text", "json", "dot"}, false
-	case "exit-codes":
-		return []string{"plegtop", "npd"}, false
-	case "time-format":
-		return timeFormats, false
-	case "theme":
-		return theme.Names(), false
 	case "sort":
 		for _, c := range o.columns["pods"] {
 			all = append(all, c.Name)
@@ -95,7 +80,7 @@ func (f flag) values(o *Options, names Known) (all []string, files bool) {
 	case "namespace":
 		return names.Namespaces(), false
 	}
-	return all, slices.Contains([]string{"file", "folder", "socket"}, f.kind)
+	return append(all, f.choices...), slices.Contains([]string{"file", "folder", "socket"}, f.kind)
 }
 
 // prefixed returns those that begin with begin, each behind a prefix.

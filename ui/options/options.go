@@ -138,8 +138,9 @@ type flag struct {
 	name, short string
 	kind        string // of value
 	usage       string
-	preset      string // the value if none is given; empty for none
-	bare        string // the value where only the flag is given; empty: it needs one
+	preset      string   // the value if none is given; empty for none
+	bare        string   // the value where only the flag is given; empty: it needs one
+	choices     []string // that a shell offers for the value; none where any may stand, or they are worked out
 	set         func(string) error
 	many        bool // it may be given again, and takes a list in the file
 	list        bool // its value has commas, or is a list in the file
@@ -170,7 +171,7 @@ func (o *Options) groups() []group {
 			{name: "relist-period", kind: "duration", set: into(&o.Period, duration), preset: "1s", usage: "from the end of one relist to the start of the next"},
 			{name: "relist-threshold", kind: "duration", set: into(&o.Threshold, duration), preset: "3m", usage: "age of the last good list beyond which PLEG is unhealthy"},
 			{name: "kubelet-version", recorded: true, kind: "release", set: o.setRelease, usage: "whose relist, from 1.25 to " + pleg.Newest.String() + " (default the node's, or " + pleg.Newest.String() + "); of check with --replay what these would have made of it: 1.25,1.34"},
-			{name: "mode", kind: "mode", set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing) or evented (as that release with its gate on), which opens it"},
+			{name: "mode", kind: "mode", choices: []string{pleg.Generic.String(), pleg.Evented.String()}, set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing) or evented (as that release with its gate on), which opens it"},
 		}},
 		{title: "Event sources, which see what happens between two relists", flags: []flag{
 			{name: "events", kind: "source,...", set: o.setEvents, bare: ledger.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup, pidfd; off: none, which is the default"},
@@ -192,16 +193,16 @@ func (o *Options) groups() []group {
 			{name: "ring", kind: "duration", set: into(&o.Ring, durationOrNone), preset: "15m", usage: "keep so much of what happened in memory, 32 MiB at most; 0: nothing"},
 			{name: "record", kind: "file", set: into(&o.Record, word), usage: "write all that happens to this file, from which --replay shows it again; one that is a recording is continued (default of record: plegtop-NODE-DATE.plegrec)"},
 			{name: "record-max", kind: "size", set: into(&o.RecordMax, size), preset: "1GiB", usage: "of that file and the one before it, which has .1 behind its name, together"},
-			{name: "record-on", kind: "when", set: into(&o.RecordCritical, either("always", "critical")), preset: "always", usage: "critical: write only from 5 min before something critical begins to 5 min after it has ended"},
-			{name: "scrub", kind: "what", set: into(&o.Scrub, either("secrets", "names")), preset: "secrets", usage: "what recordings are without: secrets (arguments such as those of --token), or names as well, of pods, images and nodes, in whose place stand pseudonyms"},
+			{name: "record-on", kind: "when", choices: []string{"always", "critical"}, set: into(&o.RecordCritical, either("always", "critical")), preset: "always", usage: "critical: write only from 5 min before something critical begins to 5 min after it has ended"},
+			{name: "scrub", kind: "what", choices: []string{"secrets", "names"}, set: into(&o.Scrub, either("secrets", "names")), preset: "secrets", usage: "what recordings are without: secrets (arguments such as those of --token), or names as well, of pods, images and nodes, in whose place stand pseudonyms"},
 			{name: "replay", recorded: true, kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
 			{name: "at", recorded: true, kind: "time", short: "t", set: into(&o.At, word), typed: true, usage: "of a recording: check shows that moment, the others begin there: " + times},
 		}},
 		{title: "check and watch", flags: []flag{
-			{name: "output", recorded: true, kind: "format", short: "o", set: o.setOutput, preset: "text", typed: true, usage: "text or json; of check also dot: who waits for whom, for Graphviz, dot=ID of that finding alone"},
+			{name: "output", recorded: true, kind: "format", choices: []string{"text", "json", "dot"}, short: "o", set: o.setOutput, preset: "text", typed: true, usage: "text or json; of check also dot: who waits for whom, for Graphviz, dot=ID of that finding alone"},
 			{name: "check-timeout", kind: "duration", set: into(&o.CheckTimeout, duration), preset: "2s", usage: "of each status call of check at most; the lists, Status and Version have four times as much"},
 			{name: "deadline", kind: "duration", set: into(&o.Deadline, duration), preset: "20s", usage: "by which check has ended, whatever the runtime does"},
-			{name: "exit-codes", recorded: true, kind: "kind", set: into(&o.NPD, either("plegtop", "npd")), preset: "plegtop", typed: true, usage: "check's exit codes: plegtop, or npd for a node-problem-detector plugin"},
+			{name: "exit-codes", recorded: true, kind: "kind", choices: []string{"plegtop", "npd"}, set: into(&o.NPD, either("plegtop", "npd")), preset: "plegtop", typed: true, usage: "check's exit codes: plegtop, or npd for a node-problem-detector plugin"},
 		}},
 		{title: "serve", flags: []flag{
 			{name: "listen", kind: "address", set: into(&o.Listen, word), preset: "127.0.0.1:9469", usage: "where to listen: host:port, or :port for all addresses of this machine"},
@@ -220,9 +221,9 @@ func (o *Options) groups() []group {
 			{name: "problems", set: into(&o.Problems, truth), bare: "true", usage: "begin with pods with a problem only"},
 			{name: "sort", kind: "column", set: into(&o.Sort, column(o.columns["pods"])), usage: "sort the pods by this column, named by its head (default the worst first)"},
 			{name: "descending", set: into(&o.Descending, truth), bare: "true", usage: "sort in reverse order"},
-			{name: "time-format", kind: "format", set: into(&o.Time, oneOf(timeFormats)), preset: "clock", usage: "times of events: " + strings.Join(timeFormats, ", ")},
+			{name: "time-format", kind: "format", choices: timeFormats, set: into(&o.Time, oneOf(timeFormats)), preset: "clock", usage: "times of events: " + strings.Join(timeFormats, ", ")},
 			{name: "mouse", set: into(&o.Mouse, truth), bare: "true", usage: "take the mouse: wheel, rows, column heads"},
-			{name: "theme", kind: "name", set: into(&o.Theme, oneOf(theme.Names())), usage: "colours: " + strings.Join(theme.Names(), ", ")},
+			{name: "theme", kind: "name", choices: theme.Names(), set: into(&o.Theme, oneOf(theme.Names())), usage: "colours: " + strings.Join(theme.Names(), ", ")},
 			{name: "ascii", set: into(&o.ASCII, truth), bare: "true", usage: "draw with ASCII only (default where LC_ALL is C or POSIX)"},
 			{name: "config", kind: "file", set: into(&o.config, word), typed: true, usage: "settings (default plegtop/config.yaml in your configuration folder)"},
 		}},
