@@ -30,8 +30,7 @@ type Tape interface {
 type Recording struct {
 	File    string        // that is written to; empty for none
 	Waits   bool          // the file is written only while something is critical, which nothing is
-	Since   time.Time     // when writing to the file began; zero before
-	Written int64         // bytes, since then
+	Written int64         // bytes, of this run
 	Span    time.Duration // of what is kept in memory; 0 for nothing
 	Kept    int64         // bytes of that, after compression
 	Ended   string        // why nothing more is written to the file, or kept; empty while it goes on

@@ -81,7 +81,6 @@ type Recorder struct {
 
 	file     *file     // nil for none
 	writing  bool      // to the file
-	since    time.Time // when that began first
 	critical time.Time // when something was critical last
 }
 
@@ -168,9 +167,6 @@ func (r *Recorder) begin(at time.Time) error {
 		return err
 	}
 	r.roll, r.written, r.packed, r.lists = false, 0, 0, lists{}
-	if r.writing && r.since.IsZero() {
-		r.since = at
-	}
 	r.frozen = frozen.NewWriter(r.scrub.replacer())
 	r.ring = append(r.ring, s)
 	r.write(s, s.head, true)
@@ -261,7 +257,7 @@ func (r *Recorder) fail(err error) {
 func (r *Recorder) State() engine.Recording {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := engine.Recording{Waits: r.file != nil && !r.writing, Since: r.since}
+	s := engine.Recording{Waits: r.file != nil && !r.writing}
 	s.File, s.Written = r.file.state()
 	if r.options.Ring > 0 && len(r.ring) > 0 {
 		s.Span = r.at.Sub(r.ring[0].began)

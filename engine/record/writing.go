@@ -57,9 +57,6 @@ func (r *Recorder) Critical(at time.Time, is bool) {
 // catchUp writes the last minutes to the file, which gets what follows as well.
 func (r *Recorder) catchUp(at time.Time) {
 	r.writing = true
-	if r.since.IsZero() {
-		r.since = at
-	}
 	size, first := int64(0), len(r.ring)
 	for r.options.Ring > 0 && first > 0 && !r.ring[first-1].filed {
 		s := r.ring[first-1]
