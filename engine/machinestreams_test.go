@@ -56,7 +56,7 @@ func (w *world) talk() Input {
 		w.talkAt = time.Time{}
 	}
 	kinds := []call.Kind{call.ErrOther, call.ErrClosed, call.ErrUnimplemented, call.ErrUnavailable}
-	return StreamEnded{Source: t.source, At: w.now, Kind: kinds[w.IntN(len(kinds))], Text: "snapped"}
+	return StreamEnded{Source: t.source, Kind: kinds[w.IntN(len(kinds))], Text: "snapped"}
 }
 
 func (w *world) says(by ledger.Source) Streamed {

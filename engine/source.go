@@ -46,7 +46,6 @@ type Streamed struct {
 // StreamEnded says that a stream is over.
 type StreamEnded struct {
 	Source ledger.Source
-	At     time.Time
 	Kind   call.Kind // what the reason means
 	Text   string    // the reason in words, not cleaned
 }

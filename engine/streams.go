@@ -71,7 +71,7 @@ func (s *shell) open(source ledger.Source) {
 		defer cancel()
 		err := io.EOF
 		defer func() {
-			s.streams.over(t, StreamEnded{Source: source, At: s.clock.Now(), Kind: call.KindOf(err), Text: err.Error()})
+			s.streams.over(t, StreamEnded{Source: source, Kind: call.KindOf(err), Text: err.Error()})
 		}()
 		if why := run(ctx, func(u pleg.Upstream) { s.streams.put(t, u, s.clock) }); why != nil {
 			err = why
