@@ -110,7 +110,6 @@ func (l *relists) phase(m *machine, now time.Time) Phase {
 	r := l.now
 	if r == nil {
 		p := l.last
-		p.NextAt = l.due(m)
 		if m.pause.on {
 			p.Step = Stopped
 		}

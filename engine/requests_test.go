@@ -20,7 +20,7 @@ func TestPauseMakesNoCallAndTheListAges(t *testing.T) {
 		if made := b.fake.made(); len(made) != 0 {
 			t.Errorf("calls while paused: %q", made)
 		}
-		if !s.Paused || s.Phase.Step != Stopped || !s.Phase.NextAt.IsZero() {
+		if !s.Paused || s.Phase.Step != Stopped {
 			t.Errorf("paused %v, phase %+v", s.Paused, s.Phase)
 		}
 		if h := s.Health; !h.Healthy || !h.UnhealthyAt.IsZero() || !s.Node.Ready || h.ListAge(s.At) < 4*time.Minute-time.Second {

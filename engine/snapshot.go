@@ -118,7 +118,6 @@ func (s Step) String() string { return pleg.Word(s, stepNames[:]) }
 type Phase struct {
 	Step     Step
 	Began    time.Time     // of this relist; of the last one while Step is Waiting or Stopped
-	NextAt   time.Time     // when the next relist is due; zero while one runs or none will
 	EndsBy   time.Time     // when a relist that inspects ends, if what hangs does so until its deadline and the rest is answered; else zero
 	ListTook time.Duration // both lists of this relist, as far as they have come
 	Done     int           // pods inspected in this relist

@@ -32,7 +32,7 @@ func healthy(n int) *node {
 		Release: pleg.Newest, Period: time.Second, Threshold: 3 * time.Minute, Timeout: 2 * time.Minute,
 		Version: pleg.Version{RuntimeName: "containerd", RuntimeVersion: "v2.1.4", APIVersion: "v1"},
 		Health:  engine.Health{Healthy: true, ListedAt: ago(time.Second), SettledAt: ago(time.Second), Since: ago(10 * time.Minute)},
-		Phase:   engine.Phase{Step: engine.Waiting, Began: ago(time.Second), NextAt: now.Add(500 * time.Millisecond)},
+		Phase:   engine.Phase{Step: engine.Waiting, Began: ago(time.Second)},
 		Relists: engine.Relists{
 			Count: 600, Last: 9 * time.Millisecond, P50: 9 * time.Millisecond, P99: 30 * time.Millisecond, Max: 400 * time.Millisecond,
 			Interval: time.Second,

@@ -96,7 +96,7 @@ func Healthy() *engine.Snapshot {
 		Seq: 7, At: Noon, Started: Ago(time.Hour), Release: 36, Period: time.Second, Threshold: 3 * time.Minute, Timeout: 2 * time.Minute,
 		Version: pleg.Version{RuntimeName: "containerd", RuntimeVersion: "2.4.1", APIVersion: "v1"},
 		Health:  engine.Health{Healthy: true, ListedAt: Ago(700 * time.Millisecond), SettledAt: Ago(600 * time.Millisecond), Since: Ago(time.Hour)},
-		Phase:   engine.Phase{Step: engine.Waiting, Began: Ago(700 * time.Millisecond), NextAt: Noon.Add(300 * time.Millisecond)},
+		Phase:   engine.Phase{Step: engine.Waiting, Began: Ago(700 * time.Millisecond)},
 		Relists: engine.Relists{Count: 3412, Last: 14 * time.Millisecond, P50: 13 * time.Millisecond, P99: 88 * time.Millisecond, Max: 1200 * time.Millisecond, Interval: time.Second},
 		Pods:    pods,
 		Channel: engine.Channel{Capacity: 1000, Delivered: 214, Filtered: 31},
