@@ -122,11 +122,7 @@ func (o *diffObject) write(d *widget.Doc, t *theme.Theme) {
 		row("", "B", c.B)
 	}
 	table(d, t, rows, "took", "in", "count", "errors", "p50", "p99", "max")
-	var remarks widget.Section
-	for _, remark := range o.Remarks {
-		remarks.Add(widget.Fact("remark", widget.Plain, remark))
-	}
-	d.Sections(remarks)
+	d.Sections(remarks(o.Remarks))
 }
 
 func (o *diffObject) verdict() string {

@@ -163,11 +163,7 @@ func (o *whatIfObject) write(d *widget.Doc, t *theme.Theme) {
 	if len(spells.Rows) > 0 {
 		d.Line()
 	}
-	var remarks widget.Section
-	for _, remark := range o.Remarks {
-		remarks.Add(widget.Fact("remark", widget.Plain, remark))
-	}
-	d.Sections(spells, remarks)
+	d.Sections(spells, remarks(o.Remarks))
 }
 
 // accounts returns those that people see, and what they are called.
