@@ -145,7 +145,7 @@ func (v *view) hasHelper(verb string) bool {
 func (v *view) inFunction(name string) bool {
 	is := func(n *waits.Node) bool {
 		p := n.Process()
-		return p.State.Stuck() && slices.ContainsFunc(slices.Concat(p.Stack, []string{p.Wchan}), func(f string) bool { return strings.Contains(f, name) })
+		return p.State.Stuck() && p.WaitsIn(func(function string) bool { return strings.Contains(function, name) })
 	}
 	return v.inGraph(waits.Shim, is) || v.inGraph(waits.Helper, is) || v.inGraph(waits.Process, is)
 }

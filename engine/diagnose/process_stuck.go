@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -296,10 +295,7 @@ func (p stuckProcess) next(v *view) []Step {
 
 // onFuse reports whether it waits for a program that serves a file system.
 func (p stuckProcess) onFuse() bool {
-	isFuse := func(f string) bool {
-		return strings.HasPrefix(f, "fuse_") || strings.HasPrefix(f, "request_wait_answer")
-	}
-	return isFuse(p.Wchan) || slices.ContainsFunc(p.Stack, isFuse)
+	return p.WaitsIn(func(function string) bool { return evidence.MayWaitFor(evidence.Mount{Type: "fuse"}, function) })
 }
 
 // tracing returns the steps for a process of which it is not known who traces it.

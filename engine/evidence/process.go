@@ -131,6 +131,12 @@ type Process struct {
 	Unit string `line:"-"`
 }
 
+// WaitsIn reports whether a process sleeps in such a function of the kernel, or in one that
+// such a function has called.
+func (p *Process) WaitsIn(such func(function string) bool) bool {
+	return such(p.Wchan) || slices.ContainsFunc(p.Stack, such)
+}
+
 // A Tracer is a process that traces another one, such as a debugger.
 type Tracer struct {
 	PID     int

@@ -48,8 +48,7 @@ func InKernel(p *evidence.Process) bool {
 
 // ForMemory reports whether a process waits until its control group has memory again.
 func ForMemory(p *evidence.Process) bool {
-	is := func(function string) bool { return strings.HasPrefix(function, "mem_cgroup_") }
-	return is(p.Wchan) || slices.ContainsFunc(p.Stack, is)
+	return p.WaitsIn(func(function string) bool { return strings.HasPrefix(function, "mem_cgroup_") })
 }
 
 // OnFrozen reports whether a process waits until a file system is no longer frozen, as
@@ -61,7 +60,7 @@ func OnFrozen(p *evidence.Process) bool {
 	}
 	toWrite := func(function string) bool { return strings.Contains(function, "mnt_want_write") }
 	known := strings.HasPrefix(p.Mount.Source, "/") || p.Mount.Type == "overlay" || p.Mount.Type == "" && slices.ContainsFunc(p.Stack, toWrite)
-	return known && (freezes(p.Wchan) || slices.ContainsFunc(p.Stack, freezes))
+	return known && p.WaitsIn(freezes)
 }
 
 // Idle reports whether a shim, a helper or the runtime does nothing. That it is stopped is
@@ -134,7 +133,7 @@ func MonitorWord(p *evidence.Process) string {
 
 // ForServer reports whether a process waits in the kernel for a server or a program.
 func ForServer(p *evidence.Process) bool {
-	return p.Mount.Served() || evidence.ServerFunction(p.Wchan) || slices.ContainsFunc(p.Stack, evidence.ServerFunction)
+	return p.Mount.Served() || p.WaitsIn(evidence.ServerFunction)
 }
 
 // anyIdle reports whether any process does nothing, as on most nodes none does.
