@@ -104,7 +104,7 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 		f.Next = f.Next[1:]
 	case p.Mount.Served():
 		f.Next = append(f.Next, freeing(p.Process, p.Mount)...)
-	case waits.IsPlugin(&p.Process):
+	case p.IsPlugin():
 		f.Next = append(f.Next, Step{Text: "is the network's own agent of this node well", Command: v.crictl("ps", "--name", p.Command)})
 	}
 	f = f.withChain(v, keysOf(same)...)

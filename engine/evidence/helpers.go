@@ -60,11 +60,14 @@ func ProgramLimit(command string) time.Duration {
 	return programLimits[command]
 }
 
+// IsPlugin reports whether a helper is a network plugin.
+func (p *Process) IsPlugin() bool { return strings.HasPrefix(p.Verb, "CNI ") }
+
 // HelperLimit returns how old a helper gets at most where nothing is wrong; 0 for one
 // that lasts as long as what it runs, as exec, run and events do, and for one of which
 // that is not known. A node that is short of CPU takes a multiple.
 func (p Process) HelperLimit() time.Duration {
-	if strings.HasPrefix(p.Verb, "CNI ") {
+	if p.IsPlugin() {
 		return pluginLimit
 	}
 	return cmp.Or(verbLimits[p.Verb], ProgramLimit(p.Verb))

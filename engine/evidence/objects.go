@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -27,7 +26,7 @@ func (r *Report) Objects() []Object {
 	}
 	for _, p := range r.Processes.Helpers {
 		if p.Container != "" && p.Own {
-			ref := pleg.ObjectRef{ID: p.Container, Pod: p.Pod, Sandbox: strings.HasPrefix(p.Verb, "CNI ")} // a network is a sandbox's
+			ref := pleg.ObjectRef{ID: p.Container, Pod: p.Pod, Sandbox: p.IsPlugin()} // a network is a sandbox's
 			all = append(all, Object{ObjectRef: ref, From: fmt.Sprintf("%s %s, pid %d", p.Command, p.Verb, p.PID)})
 		}
 	}

@@ -300,7 +300,7 @@ func (b *builder) helperFor(o evidence.Object) *evidence.Process {
 func (b *builder) helperOwner(p *evidence.Process) evidence.Object {
 	o := b.whose(cmp.Or(p.Container, p.Sandbox))
 	if o.Pod == (pleg.PodRef{}) {
-		o.Sandbox = o.Sandbox || IsPlugin(p) || p.Container == ""
+		o.Sandbox = o.Sandbox || p.IsPlugin() || p.Container == ""
 	}
 	o.Pod = o.Pod.Or(p.Pod)
 	return o

@@ -109,13 +109,10 @@ func HelperLate(p *evidence.Process, busy bool) bool {
 	return limit > 0 && p.Age >= limit
 }
 
-// IsPlugin reports whether a helper is a network plugin.
-func IsPlugin(p *evidence.Process) bool { return strings.HasPrefix(p.Verb, "CNI") }
-
 // HelperName says what a helper is to do: runc delete, CNI ADD by calico, umount.
 func HelperName(p *evidence.Process) string {
 	switch {
-	case IsPlugin(p):
+	case p.IsPlugin():
 		return p.Verb + " by " + p.Command
 	case p.Verb == "" || p.Verb == p.Command:
 		return p.Command
