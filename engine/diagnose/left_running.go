@@ -147,7 +147,7 @@ func (v *view) unwatched(p *engine.Pod) (l left, is bool) {
 		if c.State != pleg.Running || v.hasConmon(c.ID) || len(v.conmons) == 0 {
 			continue
 		}
-		if process, found := v.worst(c.ID); found && process.State != evidence.Zombie && (process.Age > orphanGrown || v.runsOn(p, c.ID)) {
+		if process, found := v.worst(c.ID); found && process.Lives() && (process.Age > orphanGrown || v.runsOn(p, c.ID)) {
 			l.containers, is = append(l.containers, c), true
 		}
 	}

@@ -144,13 +144,13 @@ func worstFirst(a, b stuckProcess) int {
 // none is.
 func anyStuck(found *evidence.Processes) bool {
 	is := func(p evidence.Process) bool { return p.State.Stuck() }
-	dead := func(p evidence.Process) bool { return p.State == evidence.Zombie }
+	isShim := func(p evidence.Process) bool { return p.State.Stuck() || !p.Lives() }
 	for _, processes := range found.Containers {
 		if slices.ContainsFunc(processes, is) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Shims, dead) || slices.ContainsFunc(found.Helpers, is) || slices.ContainsFunc(found.Daemons, is)
+	return slices.ContainsFunc(found.Shims, isShim) || slices.ContainsFunc(found.Helpers, is) || slices.ContainsFunc(found.Daemons, is)
 }
 
 // word returns what the process is called: shim, conmon, runc update.

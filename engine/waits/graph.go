@@ -60,7 +60,7 @@ func (n *Node) Lock() *evidence.Lock { return n.lock }
 
 // Stuck reports whether a node is a process that does nothing.
 func (n *Node) Stuck() bool {
-	return n.process != nil && (n.stands || Idle(n.process) || n.Kind == Shim && n.process.State == evidence.Zombie)
+	return n.process != nil && (n.stands || Idle(n.process) || n.Kind == Shim && !n.process.Lives())
 }
 
 // An Edge says that one node waits for another.

@@ -17,7 +17,7 @@ import (
 func objectsToShims(b *builder) {
 	for i := range b.Report.Processes.Shims {
 		p := &b.Report.Processes.Shims[i]
-		if !Idle(p) && p.State != evidence.Zombie {
+		if !Idle(p) && p.Lives() {
 			continue
 		}
 		owner, known := b.Lookup(p.Sandbox)
@@ -41,7 +41,7 @@ func objectsToShims(b *builder) {
 // deadShim reports whether a shim has ended that its parent has not collected, while what
 // it looks after runs.
 func deadShim(p *evidence.Process, owner evidence.Object) bool {
-	return p.State == evidence.Zombie && owner.State == pleg.Running && p.For >= heldLasting
+	return !p.Lives() && owner.State == pleg.Running && p.For >= heldLasting
 }
 
 func (b *builder) objectToShim(i int, o evidence.Object) {
@@ -121,7 +121,7 @@ func idleOf(all []evidence.Process) *evidence.Process {
 	held, live := 0, 0
 	var first *evidence.Process
 	for i := range all {
-		if all[i].State == evidence.Zombie {
+		if !all[i].Lives() {
 			continue
 		}
 		live++

@@ -137,13 +137,13 @@ func ForServer(p *evidence.Process) bool {
 func (f *Facts) anyIdle() bool {
 	processes := &f.Report.Processes
 	idle := func(p evidence.Process) bool { return Idle(&p) }
+	idleShim := func(p evidence.Process) bool { return Idle(&p) || !p.Lives() }
 	for _, all := range processes.Containers {
 		if slices.ContainsFunc(all, idle) {
 			return true
 		}
 	}
-	dead := func(p evidence.Process) bool { return p.State == evidence.Zombie }
-	return slices.ContainsFunc(processes.Shims, idle) || slices.ContainsFunc(processes.Shims, dead) || slices.ContainsFunc(processes.Helpers, idle) ||
+	return slices.ContainsFunc(processes.Shims, idleShim) || slices.ContainsFunc(processes.Helpers, idle) ||
 		slices.ContainsFunc(f.Runtime, func(p evidence.Process) bool { return f.stands(&p) })
 }
 
@@ -162,7 +162,7 @@ func (f *Facts) endsRunning(p *evidence.Process) bool {
 		return false
 	}
 	o, known := f.Lookup(p.Container)
-	return known && o.State == pleg.Running && !slices.ContainsFunc(f.Report.Processes.Containers[o.ID], func(p evidence.Process) bool { return p.State != evidence.Zombie })
+	return known && o.State == pleg.Running && !f.Report.Processes.Live(o.ID)
 }
 
 // IsDelete reports whether a helper of our runtime deletes a container, and not for a
