@@ -38,7 +38,7 @@ func (v *view) waitFacts() waits.Facts {
 	hangs := v.allHanging()
 	f := waits.Facts{
 		Line:   func(i int) string { return v.hangLine(hangs[i]) },
-		Report: v.evidence, Deep: v.deep(), Runtime: v.daemonsNow(), Retried: v.retried(), Busy: v.busy(), Passed: v.passed(), Pressed: v.Policy.Bounds().OneMoment || v.List() != nil && v.List().Sure,
+		Report: v.evidence, Deep: v.deep(), Runtime: v.daemonsNow(), Retried: v.retried(), Busy: v.Busy, Passed: v.passed(), Pressed: v.Policy.Bounds().OneMoment || v.List() != nil && v.List().Sure,
 		Lookup: v.ours, Shown: v.shown,
 		Disk: func(m evidence.Mount) string {
 			lines := v.disk(m)
@@ -96,9 +96,7 @@ func (v *view) retried() (all []evidence.Process) {
 	return all
 }
 
-func (v *view) busy() bool { return v.UnlessBusy(0, 1) > 0 }
-
-func (v *view) helperLate(p evidence.Process) bool { return waits.HelperLate(&p, v.busy()) }
+func (v *view) helperLate(p evidence.Process) bool { return waits.HelperLate(&p, v.Busy) }
 
 // effects gives each finding that is about what surely waits for what another one is about
 // that one as its cause: the one at the root of it. A cause is as bad as the worst of its
