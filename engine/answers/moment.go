@@ -61,6 +61,9 @@ func (m *Moment) HungAfter(op call.Operation) time.Duration {
 	return max(m.UnlessBusy(Hung, HungLong), 3*m.usual(op))
 }
 
+// SlowFrom is what half of the calls take at least where the runtime is slow.
+func (m *Moment) SlowFrom() time.Duration { return m.UnlessBusy(Slow, SlowBusy) }
+
 // UnlessBusy returns usual, or on a busy node busy.
 func (m *Moment) UnlessBusy(usual, busy time.Duration) time.Duration {
 	if m.Busy {

@@ -51,7 +51,7 @@ func runtimeSlow(v *view) []Finding {
 	case v.objectsSlow():
 		return tell(call.ContainerStatus.String(), "half of all ContainerStatus calls take %s or more, whichever container they ask for", span(v.Sums(call.ContainerStatus).P50))
 	}
-	if half := v.HalfSlow(v.UnlessBusy(answers.Slow, answers.SlowBusy)); v.Policy.Bounds().OneMoment && half > 0 {
+	if half := v.HalfSlow(v.SlowFrom()); v.Policy.Bounds().OneMoment && half > 0 {
 		return tell("", "half of the status calls take %s or more", span(half))
 	}
 	return v.slowInSweep()
@@ -71,7 +71,7 @@ func (v *view) slowOperations() (slow []time.Duration, all bool) {
 	for _, op := range []call.Operation{call.Version, call.Status, call.ListPodSandbox, call.ListContainers, call.PodSandboxStatus, call.ContainerStatus} {
 		took, known := v.typical(op)
 		switch {
-		case known && took >= v.UnlessBusy(answers.Slow, answers.SlowBusy):
+		case known && took >= v.SlowFrom():
 			slow = append(slow, took)
 		case known && op != call.Version && op != call.Status:
 			all = false
@@ -130,7 +130,7 @@ func (v *view) typicalList(sums answers.Calls) (time.Duration, bool) {
 func (v *view) objectsSlow() bool {
 	for _, op := range answers.StatusCalls {
 		took, known := v.typical(op)
-		if sums := v.Sums(op); !known || took < v.UnlessBusy(answers.Slow, answers.SlowBusy) || sums.Count < answers.SlowSample || sums.P50 < answers.SlowObjects {
+		if sums := v.Sums(op); !known || took < v.SlowFrom() || sums.Count < answers.SlowSample || sums.P50 < answers.SlowObjects {
 			return false
 		}
 	}
