@@ -195,6 +195,20 @@ func (r *Reading) FreshSweep() *Sweep {
 // Hangs reports whether calls of an operation that is about no object hang.
 func (r *Reading) Hangs(op call.Operation) bool { return !r.General[op].Since.IsZero() }
 
+// EachHang yields all calls that hang, those that are about the whole runtime first.
+func (r *Reading) EachHang(yield func(*Hang) bool) {
+	for op := range r.General {
+		if r.Hangs(call.Operation(op)) && !yield(&r.General[op]) {
+			return
+		}
+	}
+	for i := range r.Statuses {
+		if !yield(&r.Statuses[i]) {
+			return
+		}
+	}
+}
+
 // List returns the list call that hangs; nil if none does.
 func (r *Reading) List() *Hang {
 	for _, op := range [...]call.Operation{call.ListPodSandbox, call.ListContainers} {

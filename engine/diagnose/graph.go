@@ -19,10 +19,17 @@ func (v *view) graph() *waits.Graph {
 		return v.waits
 	}
 	v.graphed = true
-	if len(v.Statuses) > 0 || slices.ContainsFunc(v.General[:], func(h answers.Hang) bool { return !h.Since.IsZero() }) || v.anyHeld() {
+	if v.anyHangs() || v.anyHeld() {
 		v.waits = waits.Build(v.waitFacts())
 	}
 	return v.waits
+}
+
+func (v *view) anyHangs() bool {
+	for range v.EachHang {
+		return true
+	}
+	return false
 }
 
 // anyHeld reports whether a process does nothing, or a helper should have ended.
@@ -35,7 +42,10 @@ func (v *view) anyHeld() bool {
 
 // waitFacts returns what a graph is built of.
 func (v *view) waitFacts() waits.Facts {
-	hangs := v.allHanging()
+	var hangs []*answers.Hang
+	if v.Scope != answers.AllSlow { // what hangs in a runtime that gets slower and slower is only slow as well
+		hangs = slices.Collect(v.EachHang)
+	}
 	f := waits.Facts{
 		Line:   func(i int) string { return v.hangLine(hangs[i]) },
 		Report: v.evidence, Deep: v.deep(), Runtime: v.daemonsNow(), Retried: v.retried(), Busy: v.Busy, Passed: v.passed(), Pressed: v.Policy.Bounds().OneMoment || v.List() != nil && v.List().Sure,
@@ -64,23 +74,6 @@ func (v *view) waitFacts() waits.Facts {
 		f.Alone = append(f.Alone, evidence.Object{ObjectRef: pleg.ObjectRef{Pod: pod, Sandbox: true}})
 	}
 	return f
-}
-
-// allHanging returns all calls that hang, those that are about the whole runtime first. What
-// hangs in a runtime that gets slower and slower is only slow as well.
-func (v *view) allHanging() (all []*answers.Hang) {
-	if v.Scope == answers.AllSlow {
-		return nil
-	}
-	for op := range v.General {
-		if h := &v.General[op]; !h.Since.IsZero() {
-			all = append(all, h)
-		}
-	}
-	for i := range v.Statuses {
-		all = append(all, &v.Statuses[i])
-	}
-	return all
 }
 
 // retried returns the helpers that are begun again and again for what is still listed as

@@ -77,15 +77,8 @@ func (v *view) kernel() []evidence.KernelLine {
 // calls of one bounded look are taken as made at the same time.
 func (v *view) allBegan(at time.Time) bool {
 	hangs := false
-	for i := range v.General {
-		if h := &v.General[i]; !h.Since.IsZero() {
-			if hangs = h.Since.After(at); !hangs {
-				return false
-			}
-		}
-	}
-	for i := range v.Statuses {
-		if hangs = v.Statuses[i].Since.After(at); !hangs {
+	for h := range v.EachHang {
+		if hangs = h.Since.After(at); !hangs {
 			return false
 		}
 	}
