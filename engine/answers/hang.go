@@ -30,8 +30,7 @@ type Reading struct {
 	Scope    Scope
 	Facts
 
-	places map[Target]int    // in Statuses, until these are sorted
-	swept  map[pleg.UID]bool // pods of which a sweep says what hangs, in one bounded look
+	places map[Target]int // in Statuses, until these are sorted
 }
 
 // Read reads a moment. Where nothing hangs it allocates nothing but for the first time.
@@ -65,14 +64,14 @@ func (r *Reading) read() {
 		r.noteProbe(r.Probes[i])
 	}
 	r.noteSweep()
-	if r.Policy.Bounds().Swept && len(r.Statuses) > 0 {
-		r.swept = make(map[pleg.UID]bool)
+	swept := make(map[pleg.UID]bool)
+	if r.Policy.Bounds().Swept { // what a sweep in one bounded look says of a pod is more exact
 		for i := range r.Statuses {
-			r.swept[r.Statuses[i].Pod.UID] = true
+			swept[r.Statuses[i].Pod.UID] = true
 		}
 	}
-	for _, f := range r.Failing { // what a sweep in one bounded look says of a pod is more exact
-		if f.Op.AboutObject() && !r.swept[f.Pod.UID] {
+	for _, f := range r.Failing {
+		if f.Op.AboutObject() && !swept[f.Pod.UID] {
 			r.noteFailure(f)
 		}
 	}
