@@ -94,7 +94,7 @@ func (r *Reading) isRefused() bool {
 		return false
 	}
 	long := slices.ContainsFunc(all, func(f *Failure) bool { return f.InRow >= DownForSure })
-	there := slices.ContainsFunc(all, func(f *Failure) bool { return !errors.Is(f.Err, call.ErrUnavailable) })
+	there := slices.ContainsFunc(all, func(f *Failure) bool { return !IsAway(f.Err) })
 	if (r.Flaky.Failed > 0 || there) && r.Policy.Bounds().Outages > 0 && !long {
 		return false // chance explains so few in a row, of a runtime that is there, or is now and then
 	}
@@ -126,7 +126,7 @@ func (r *Reading) saysNothing() bool {
 // for them, whatever was answered before.
 func (r *Reading) wentAway() []*Failure {
 	f := r.StatusErr
-	if !r.Policy.Bounds().OneMoment || f == nil || !errors.Is(f.Err, call.ErrUnavailable) {
+	if !r.Policy.Bounds().OneMoment || f == nil || !IsAway(f.Err) {
 		return nil
 	}
 	for i := range r.Calls {
@@ -135,7 +135,7 @@ func (r *Reading) wentAway() []*Failure {
 		}
 	}
 	last := []*Failure{f}
-	if e := r.VersionErr; e != nil && e.Since.After(r.Started) && errors.Is(e.Err, call.ErrUnavailable) {
+	if e := r.VersionErr; e != nil && e.Since.After(r.Started) && IsAway(e.Err) {
 		last = append(last, e)
 	}
 	return last
@@ -148,7 +148,7 @@ func (r *Reading) failedAlike() []*Failure {
 	for _, f := range r.Failures() {
 		switch {
 		case f == nil || !IsBad(f.Err) || IsUnreadable(f.Err):
-		case errors.Is(f.Err, call.ErrUnavailable):
+		case IsAway(f.Err):
 			away = append(away, f)
 		default:
 			other = append(other, f)

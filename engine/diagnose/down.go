@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -198,7 +197,7 @@ func (v *view) flakyFinding(f answers.Flakiness) Finding {
 		}
 		found.say("failed each time, and the status of one of them may be what ends the connection: " + join(names))
 	}
-	if f := v.Failure; f != nil && errors.Is(f.Err, call.ErrUnavailable) {
+	if f := v.Failure; f != nil && answers.IsAway(f.Err) {
 		found.say(v.refusal(*f))
 	}
 	return found

@@ -152,7 +152,7 @@ func (s *Sweep) stateOf(a answers.Outcome) state {
 // note notes what an answer says of the runtime as a whole.
 func (s *Sweep) note(a answers.Outcome) {
 	switch {
-	case errors.Is(a.Err, call.ErrUnavailable):
+	case answers.IsAway(a.Err):
 		s.Nobody = a.At
 	case !answers.TimedOut(a.Err, a.Took, s.Timeout):
 		s.Heard = a.At
@@ -212,7 +212,7 @@ func (s *Sweep) PutOff(now time.Time) { s.again = now.Add(answers.AgainPeriod) }
 // takeAgain takes in that an object was asked once more. One that answers has nothing the
 // matter any more.
 func (s *Sweep) takeAgain(place int, a answers.Outcome) {
-	if errors.Is(a.Err, call.ErrUnavailable) { // nobody was there to ask
+	if answers.IsAway(a.Err) { // nobody was there to ask
 		return
 	}
 	o := &s.objects[place]
