@@ -57,10 +57,6 @@ func Build(f Facts) *Graph {
 	if len(f.Hangs) == 0 && !f.anyIdle() && !f.anyLate() {
 		return nil
 	}
-	return build(f)
-}
-
-func build(f Facts) *Graph {
 	b := builder{Facts: f}
 	b.graph = &Graph{byKey: make(map[string]int)}
 	b.index()

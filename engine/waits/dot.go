@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 )
 
 // WriteDot writes the graph in the language of Graphviz, with culprits in bold and what is
@@ -29,7 +28,7 @@ func (g *Graph) WriteDot(to io.Writer, place int, clean func(string) string) err
 				if culprits[i] {
 					style = " style=bold"
 				}
-				fmt.Fprintf(w, "\tn%d [label=%s%s];\n", i, dotText(clean(string(n.Kind)+": "+n.Name)), style)
+				fmt.Fprintf(w, "\tn%d [label=%q%s];\n", i, clean(string(n.Kind)+": "+n.Name), style)
 			}
 		}
 		for _, e := range g.Edges {
@@ -38,7 +37,7 @@ func (g *Graph) WriteDot(to io.Writer, place int, clean func(string) string) err
 			case e.Proof == "":
 				fmt.Fprintf(w, "\tn%d -> n%d [label=\"likely\" style=dashed];\n", e.From, e.To)
 			default:
-				fmt.Fprintf(w, "\tn%d -> n%d [tooltip=%s];\n", e.From, e.To, dotText(clean(e.Proof)))
+				fmt.Fprintf(w, "\tn%d -> n%d [tooltip=%q];\n", e.From, e.To, clean(e.Proof))
 			}
 		}
 	}
@@ -49,10 +48,10 @@ func (g *Graph) WriteDot(to io.Writer, place int, clean func(string) string) err
 // around returns which nodes one waits for or is waited for by, likely ones too, and
 // itself; all for -1.
 func (g *Graph) around(place int) []bool {
-	shown := make([]bool, len(g.Nodes))
 	if place < 0 {
 		return slices.Repeat([]bool{true}, len(g.Nodes))
 	}
+	shown := make([]bool, len(g.Nodes))
 	for i := range g.search(false, place) {
 		shown[i] = true
 	}
@@ -66,6 +65,3 @@ func (g *Graph) around(place int) []bool {
 	}
 	return shown
 }
-
-// dotText quotes a text as a string of that language.
-func dotText(s string) string { return strconv.Quote(s) }
