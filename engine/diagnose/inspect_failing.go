@@ -158,7 +158,7 @@ func (v *view) podsFail(group []failingPod) Finding {
 	f.say(v.processes(p.Flight)...)
 	f.Next = []Step{
 		{Text: "the same question by crictl", Command: v.crictl(verbs[p.Op], operand(p.ID)...)},
-		{Text: "what the runtime says of it", Command: v.logs() + " | grep -F -e " + quote(cmp.Or(p.ID, p.Pod.Name))},
+		v.logStepOf(cmp.Or(p.ID, p.Pod.Name), "what the runtime says of it"),
 	}
 	if p.ID == "" {
 		f.Next = f.Next[1:]

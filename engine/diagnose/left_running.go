@@ -213,7 +213,7 @@ func (v *view) leftFinding(l left) Finding {
 			f.say(v.describe("its shim", shim))
 		}
 		f.say("the kubelet finds no sandbox of the pod, and makes a new one")
-		f.Next = append(f.Next, Step{Text: "what the runtime said when it could not load the sandbox, mostly as it was started", Command: v.logs() + " | grep -F -e " + quote(l.sandbox)},
+		f.Next = append(f.Next, v.logStepOf(l.sandbox, "what the runtime said when it could not load the sandbox, mostly as it was started"),
 			Step{Text: "ends the container that nobody looks after, and removes it", Command: v.crictl("rm", "-f", l.containers[0].ID), Risky: true})
 		return f
 	case l.sandbox != "":
@@ -224,7 +224,7 @@ func (v *view) leftFinding(l left) Finding {
 	f.Next = append(f.Next, Step{Text: "what the runtime says of it", Command: v.crictl("inspect", l.ID)})
 	if shim, found := v.shim(l.containers[0].SandboxID); found {
 		f.say(v.describe("its shim", shim))
-		f.Next = append(f.Next, Step{Text: "what the runtime said when it could not reach the shim", Command: v.logs() + " | grep -F -e " + quote(shim.Sandbox)})
+		f.Next = append(f.Next, v.logStepOf(shim.Sandbox, "what the runtime said when it could not reach the shim"))
 	}
 	if l.process.PID != 0 {
 		f.Next = append(f.Next, Step{Text: "kills it before two of the pod run side by side", Command: fmt.Sprintf("kill %d", l.process.PID), Risky: true})

@@ -130,7 +130,7 @@ func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.Conta
 		Evidence: []string{fmt.Sprintf("its shim is gone: none on the node is of sandbox %s, which is not ready", pleg.ShortID(sb.ID))},
 		Next: []Step{
 			{Text: "whether it was killed for want of memory", Command: "dmesg -T | grep -i -e oom -e 'killed process' | tail"},
-			{Text: "what the runtime says of it", Command: v.logs() + " | grep -F -e " + quote(sb.ID)},
+			v.logStepOf(sb.ID, "what the runtime says of it"),
 			madeAnew,
 		},
 	}
@@ -150,7 +150,7 @@ func (v *view) restartLost(p *engine.Pod, shim evidence.Process, lost []pleg.Con
 		ID: GhostRunning, Severity: Info,
 		Summary: fmt.Sprintf("%v was lost when the runtime was started %s ago: it found no task of it, as where its bundle is gone", pleg.ObjectRef{Pod: p.PodRef, Container: lost[0].Name, ID: lost[0].ID}, going(v.At.Sub(lost[0].FinishedAt))),
 		Subject: Subject{ObjectRef: pleg.ObjectRef{ID: lost[0].ID, Pod: p.PodRef, Container: lost[0].Name}},
-		Next:    []Step{{Text: "what the runtime said of it as it was started", Command: v.logs() + " | grep -F -e " + quote(lost[0].ID)}, madeAnew},
+		Next:    []Step{v.logStepOf(lost[0].ID, "what the runtime said of it as it was started"), madeAnew},
 	}
 	v.sayLost(&f, lost)
 	f.say(v.describe("the shim of its sandbox lives", shim))
@@ -166,7 +166,7 @@ func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
 		Subject: Subject{ObjectRef: evidence.ContainerOf(p.PodRef, &c).ObjectRef},
 		Next: []Step{
 			{Text: "what it says of it", Command: v.crictl("inspect", c.ID)},
-			{Text: "what it said when it could not load it, mostly as it was started", Command: v.logs() + " | grep -F -e " + quote(c.ID)},
+			v.logStepOf(c.ID, "what it said when it could not load it, mostly as it was started"),
 			{If: "if the kubelet does not in a minute", Text: "kills what is left of it, and removes it", Command: v.crictl("rm", "-f", c.ID), Risky: true},
 		},
 	}
@@ -197,7 +197,7 @@ func (v *view) shimUnreachable(p *engine.Pod, sb pleg.Sandbox, shim evidence.Pro
 		Summary: fmt.Sprintf("the runtime could not reach the shim of %v, pid %d, and has ended its %s", p.PodRef, shim.PID, count(len(lost), "container")),
 		Subject: Subject{ObjectRef: pleg.ObjectRef{ID: sb.ID, Pod: p.PodRef, Sandbox: true}},
 		Next: []Step{
-			{Text: "why it could not; mostly as it was started", Command: v.logs() + " | grep -F -e " + quote(sb.ID)},
+			v.logStepOf(sb.ID, "why it could not; mostly as it was started"),
 			{Text: "ends the shim, which serves nobody any more", Command: fmt.Sprintf("kill -9 %d", shim.PID), Risky: true},
 		},
 	}

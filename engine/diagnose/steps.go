@@ -64,6 +64,11 @@ func (v *view) logs() string {
 
 func (v *view) logStep(text string) Step { return Step{Text: text, Command: v.logs()} }
 
+// logStepOf shows the lines of it that name an object.
+func (v *view) logStepOf(id, text string) Step {
+	return Step{Text: text, Command: v.logs() + " | grep -F -e " + quote(id)}
+}
+
 // unitCommand returns a command that is harmless for a unit that is not there.
 func (v *view) unitCommand(verb, options string) string {
 	return verb + " " + strings.Join(v.units(), " ") + " " + options
