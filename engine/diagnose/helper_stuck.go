@@ -114,7 +114,7 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 		cut := v.endHelper(p.Process)
 		f.Next = append(append(f.Next, cut), v.afterHelper(cut)...)
 	case p.owner.Pod.Name != "": // between two tries
-		f.Next = append(f.Next, Step{Text: "ends only this pod; its owner creates it again", Command: deletePod(p.owner.Pod, "--force"), Risky: true})
+		f.Next = append(f.Next, endPod(p.owner.Pod))
 	default:
 		f.Next = v.runtimeSteps(f.Next...)
 	}

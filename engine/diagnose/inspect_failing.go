@@ -166,7 +166,7 @@ func (v *view) podsFail(group []failingPod) Finding {
 	if p.Pod.Name == "" { // which kubectl needs
 		f.Next = v.runtimeSteps(f.Next...)
 	} else {
-		f.Next = append(f.Next, Step{Text: "ends only this pod; its owner creates it again", Command: deletePod(p.Pod, "--force"), Risky: true})
+		f.Next = append(f.Next, endPod(p.Pod))
 	}
 	if len(group) > 1 {
 		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(group), excerpt(words(p.Err)))

@@ -88,17 +88,19 @@ func (v *view) networkSteps(first ...Step) []Step {
 	}
 	return append(first,
 		Step{Text: "how the pod does that sets up the network", Command: v.crictl("pods", "--namespace="+pod.Namespace, "--name=^"+pod.Name+"$")},
-		Step{If: "only if its log names a fault", Text: "restarts what sets up the network; pods that run keep theirs", Command: deletePod(pod.PodRef), Risky: true},
+		Step{If: "only if its log names a fault", Text: "restarts what sets up the network; pods that run keep theirs", Command: deletePod(pod.PodRef, ""), Risky: true},
 		v.restart("reads the configuration again; "+restartRisk).when("if its pod runs and it is not enough"),
 	)
 }
 
+// endPod returns the step that ends a pod whose containers may never end.
+func endPod(p pleg.PodRef) Step {
+	return Step{Text: "ends only this pod; its owner creates it again", Command: deletePod(p, "--force "), Risky: true}
+}
+
 // deletePod returns the command that has the owner of a pod make it anew.
-func deletePod(p pleg.PodRef, flags ...string) string {
-	command := "kubectl delete pod "
-	for _, f := range flags {
-		command += f + " "
-	}
+func deletePod(p pleg.PodRef, flags string) string {
+	command := "kubectl delete pod " + flags
 	if p.Namespace != "" {
 		command += "-n " + quote(p.Namespace) + " "
 	}
