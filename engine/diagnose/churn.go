@@ -171,21 +171,17 @@ func (c churn) bound() string {
 // churnOf names whose pods most of those are that changed lately; what it may be where that is
 // nobody's.
 func (v *view) churnOf() string {
-	by, all, most := make(map[string]int), 0, ""
+	var changed []pleg.PodRef
 	for _, p := range v.Pods {
-		if !changedLately(p, v.At) {
-			continue
-		}
-		who := p.Namespace + "/" + ownerName(p.Name)
-		all++
-		if by[who]++; by[who] > by[most] {
-			most = who
+		if changedLately(p, v.At) {
+			changed = append(changed, p.PodRef)
 		}
 	}
-	if 2*by[most] <= all {
+	who, n := mostOwned(slices.Values(changed))
+	if 2*n <= len(changed) {
 		return "the Job, CronJob or rollout"
 	}
-	return fmt.Sprintf("%s (%s of %s), the Job, CronJob or rollout", most, thousands(by[most]), count(all, "changed pod"))
+	return fmt.Sprintf("%s (%s of %s), the Job, CronJob or rollout", who, thousands(n), count(len(changed), "changed pod"))
 }
 
 func (v *view) churnFinding(c churn) Finding {

@@ -225,7 +225,7 @@ const (
 
 // mending says what ends the crashes, by how the last one ended.
 func (c *crash) mending() string {
-	of := " of " + strings.Trim(c.Pod.Namespace+"/"+ownerName(c.Pod.Name), "/")
+	of := " of " + strings.Trim(ownerOf(c.Pod), "/")
 	switch d := c.chain[0]; {
 	case !d.Known:
 	case d.Reason == reasonOOM:

@@ -57,14 +57,8 @@ func eventsDiscarded(v *view) []Finding {
 
 // mostLosers says in brackets whose most of several pods are; empty where they are nobody's.
 func mostLosers(pods map[pleg.PodRef]past.Loss) string {
-	of := map[string]int{}
-	for p := range pods {
-		of[p.Namespace+"/"+ownerName(p.Name)]++
-	}
-	for who, n := range of {
-		if n >= losersNamed && 2*n > len(pods) {
-			return " (most of " + who + ")"
-		}
+	if who, n := mostOwned(maps.Keys(pods)); n >= losersNamed && 2*n > len(pods) {
+		return " (most of " + who + ")"
 	}
 	return ""
 }

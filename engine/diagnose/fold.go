@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -26,6 +27,22 @@ func ownerName(pod string) string {
 	}
 	owner, _ = cutPart(owner, "0123456789", 1, 4) // the ordinal of a StatefulSet, or of an indexed Job
 	return owner
+}
+
+// ownerOf names the owner of a pod with its namespace: shop/api.
+func ownerOf(p pleg.PodRef) string { return p.Namespace + "/" + ownerName(p.Name) }
+
+// mostOwned returns who owns the most of some pods, and how many: of several that own as many,
+// who had them first.
+func mostOwned(pods iter.Seq[pleg.PodRef]) (owner string, most int) {
+	owned := make(map[string]int)
+	for p := range pods {
+		who := ownerOf(p)
+		if owned[who]++; owned[who] > most {
+			owner, most = who, owned[who]
+		}
+	}
+	return owner, most
 }
 
 // cutPart cuts the last part of a name if it consists of some letters alone and is
@@ -145,5 +162,5 @@ func podsOf[T problem](group []T) string {
 	if len(seen) > len(names) {
 		dots = " ..."
 	}
-	return fmt.Sprintf("%s of %s/%s (%s%s)", count(len(seen), "pod"), first.Namespace, ownerName(first.Name), join(names), dots)
+	return fmt.Sprintf("%s of %s (%s%s)", count(len(seen), "pod"), ownerOf(first), join(names), dots)
 }

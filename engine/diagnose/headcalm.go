@@ -154,7 +154,7 @@ func also(held []Finding, beside *Finding) string {
 // ofOwner is shorter than [inShort]: of a pod's name it has what its owner is called.
 func ofOwner(f *Finding) string {
 	if p := f.Subject.Pod; f.Count <= 1 && p.Name != "" {
-		return inBrief(f) + " of " + p.Namespace + "/" + ownerName(p.Name)
+		return inBrief(f) + " of " + ownerOf(p)
 	}
 	return inShort(f)
 }
@@ -167,8 +167,8 @@ func inBrief(f *Finding) string {
 // inShort says in a few words what a finding is, and of whom.
 func inShort(f *Finding) string {
 	what := inBrief(f)
-	if p := f.Subject.Pod; f.Count > 1 && !f.Subject.none() {
-		what += " in " + count(f.Count, "pod") + " of " + p.Namespace + "/" + ownerName(p.Name)
+	if f.Count > 1 && !f.Subject.none() {
+		what += " in " + count(f.Count, "pod") + " of " + ownerOf(f.Subject.Pod)
 	} else if who := f.Subject.ObjectRef.Path(); who != "" {
 		what += " of " + who
 	} else if f.Count > 1 {
