@@ -9,7 +9,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
@@ -221,8 +220,6 @@ func handlerOf(p *engine.Pod) (string, bool) {
 	return p.Status.Sandboxes[0].Handler, true
 }
 
-func (v *view) isCRIO() bool { return v.program() == flavour.CRIO.Program }
-
 // hasConmon reports whether a container has a monitor of its own, as each of CRI-O's has.
 func (v *view) hasConmon(id string) bool {
 	if v.conmons == nil {
@@ -262,7 +259,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 			{Text: "ends what the runtime takes for the container; the kubelet then starts it anew", Command: v.crictl("stop", g.ID), Risky: true},
 		},
 	}
-	if slices.Equal(v.units(), []string{flavour.Containerd.Program}) {
+	if v.isContainerd() {
 		f.Next = append(f.Next, Step{If: notEnough, Text: "kills what containerd takes for the container", Command: v.ctr("tasks kill -s SIGKILL", g.ID), Risky: true})
 	}
 	p, deleting := v.deleting(g.ID)

@@ -47,6 +47,14 @@ func (v *view) units() (units []string) {
 // program returns the name of the runtime's process.
 func (v *view) program() string { return v.flavours()[0].Program }
 
+func (v *view) isCRIO() bool { return v.program() == flavour.CRIO.Program }
+
+// isContainerd reports whether the runtime is surely containerd, and none that k3s or another
+// program has within.
+func (v *view) isContainerd() bool {
+	return slices.Equal(v.units(), []string{flavour.Containerd.Program})
+}
+
 // daemons returns the processes that may be the runtime's own.
 func (v *view) daemons() (all []evidence.Process) {
 	for _, p := range v.evidence.Processes.Daemons {

@@ -267,7 +267,7 @@ func (v *view) sizeSteps(op call.Operation, h holdings) []Step {
 		}
 	}
 	steps := []Step{{Text: "how many there are of each pod; with more than 16 MiB crictl fails, too", Command: v.crictl("ps -a --state Exited -o json") + " | grep io.kubernetes.pod.name | sort | uniq -c | sort -n | tail"}}
-	if slices.Equal(v.units(), []string{"containerd"}) { // first, as it works in any case
+	if v.isContainerd() { // first, as it works in any case
 		steps = slices.Insert(steps, 0, Step{Text: "counts them in containerd's own store, which that limit does not cut off", Command: v.ctr("containers list -q") + " | wc -l"})
 	}
 	return append(steps, v.removingExited(h))
