@@ -175,9 +175,7 @@ func (v *view) flakyFinding(f answers.Flakiness) Finding {
 			v.endsAgain(),
 		},
 	}
-	if said := v.awayWords(); said != "" {
-		found.say(said)
-	}
+	found.say(v.awayWords())
 	for _, c := range v.Calls {
 		var codes []string
 		for _, n := range c.ByCode {

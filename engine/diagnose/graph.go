@@ -182,9 +182,8 @@ func (v *view) cut(links []Link, path []waits.Link) {
 	if last < 0 || links[last].Kind != waits.Lock && !slices.ContainsFunc(links, func(l Link) bool { return l.Kind == waits.Goroutine }) {
 		return
 	}
-	if steps := v.runtimeSteps(); len(steps) > 0 {
-		links[last].Cut = &steps[len(steps)-1]
-	}
+	steps := v.runtimeSteps()
+	links[last].Cut = &steps[len(steps)-1]
 }
 
 // ending returns what ends a link of a path, or lets it go on.
