@@ -44,7 +44,7 @@ func limitsNear(v *view) (findings []Finding) {
 			findings = append(findings, f)
 		}
 	}
-	return v.orSaid(findings, LimitsNear, "the runtime has used up a limit", usedUp, func(v *view) []Step {
+	return v.orSaid(findings, LimitsNear, "the runtime has used up a limit", usedUp, func() []Step {
 		return []Step{
 			{Text: "the runtime's own limits", Command: fmt.Sprintf("cat /proc/$(pidof %s)/limits", v.program())},
 			{Text: "the node's", Command: "cat /proc/sys/fs/file-nr /proc/loadavg; sysctl kernel.pid_max kernel.threads-max fs.inotify"},

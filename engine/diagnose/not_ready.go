@@ -40,7 +40,7 @@ const (
 // runtimeNotReady tells that the runtime itself says it is not ready: the sync
 // loop of the kubelet then stands still.
 func runtimeNotReady(v *view) []Finding {
-	return notReady(v, RuntimeNotReady, runtimeReady, "the kubelet's sync loop skips every pod meanwhile", func(v *view) []Step {
+	return notReady(v, RuntimeNotReady, runtimeReady, "the kubelet's sync loop skips every pod meanwhile", func() []Step {
 		return v.runtimeSteps(v.logStep("what the runtime logged when it became so"), v.conditions())
 	})
 }
@@ -48,7 +48,7 @@ func runtimeNotReady(v *view) []Finding {
 // networkNotReady tells that the runtime says its network is not ready: the node
 // is not ready for it, though pods on the host's network go on.
 func networkNotReady(v *view) []Finding {
-	found := notReady(v, NetworkNotReady, networkReady, "pods get no new sandbox unless they are on the host's network", func(v *view) []Step {
+	found := notReady(v, NetworkNotReady, networkReady, "pods get no new sandbox unless they are on the host's network", func() []Step {
 		return v.networkSteps(append(v.networkLogs(), v.networkLook(), v.conditions())...)
 	})
 	for i := range found {
@@ -64,7 +64,7 @@ func (v *view) conditions() Step {
 
 // notReady looks for a condition that is false or, which the kubelet takes for
 // the same, not there.
-func notReady(v *view, id ID, condition, effect string, next func(*view) []Step) []Finding {
+func notReady(v *view, id ID, condition, effect string, next func() []Step) []Finding {
 	c, lacks := v.lacks(condition)
 	if !lacks {
 		return nil
@@ -73,7 +73,7 @@ func notReady(v *view, id ID, condition, effect string, next func(*view) []Step)
 		ID: id, Severity: Critical, Subject: Subject{Operation: call.Status.String()},
 		Summary:  fmt.Sprintf("the condition %s is false with reason %s", condition, excerpt(c.Reason)),
 		Evidence: []string{fmt.Sprintf("%s=%t reason:%s message:%s", c.Type, c.Status, c.Reason, c.Message)}, // as the kubelet spells it
-		Next:     next(v),
+		Next:     next(),
 	}
 	switch {
 	case c.Type == "":

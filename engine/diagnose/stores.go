@@ -108,7 +108,7 @@ func diskFull(v *view) (findings []Finding) {
 				fmt.Sprintf("%.0f %%", 100*inodesFreeShare), "--inodes", s.InodesUnused == 0)
 		}
 	}
-	return v.orSaid(findings, DiskFull, "the runtime has no room on a disk", noSpace, func(*view) []Step {
+	return v.orSaid(findings, DiskFull, "the runtime has no room on a disk", noSpace, func() []Step {
 		return append([]Step{{Text: "which disk is full", Command: "df -h; df -i"}}, v.prune())
 	})
 }
@@ -179,7 +179,7 @@ func storeFailing(v *view) (findings []Finding) {
 	case strings.Contains(strings.ToLower(said), disconnected):
 		return servedGone(said)
 	}
-	return v.orSaid(findings, StoreFailing, "the runtime's disk fails", broken, func(*view) []Step {
+	return v.orSaid(findings, StoreFailing, "the runtime's disk fails", broken, func() []Step {
 		return []Step{
 			{Text: "is a file system read-only", Command: "findmnt -O ro"},
 			{Text: "what the kernel says of the disks", Command: "dmesg -T | grep -i -e 'I/O error' -e remount | tail -n 30"},
@@ -263,12 +263,12 @@ var (
 const disconnected = "transport endpoint is not connected"
 
 // orSaid returns what the look at the node found, or else what a call says of it.
-func (v *view) orSaid(found []Finding, id ID, summary string, reasons []string, next func(*view) []Step) []Finding {
+func (v *view) orSaid(found []Finding, id ID, summary string, reasons []string, next func() []Step) []Finding {
 	said := v.refusedFor(reasons...)
 	if found != nil || said == "" {
 		return found
 	}
-	return []Finding{{ID: id, Severity: Warning, Summary: summary + ": " + excerpt(said), Evidence: []string{said}, Next: next(v)}}
+	return []Finding{{ID: id, Severity: Warning, Summary: summary + ": " + excerpt(said), Evidence: []string{said}, Next: next()}}
 }
 
 // refusedFor returns what a call failed with that speaks of any of these; empty if
