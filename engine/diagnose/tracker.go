@@ -109,11 +109,11 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 		}
 		switch {
 		case k.again && !k.begun: // it came back for a moment, of which nobody was told
-			t.past = keep(t.past, k.before, endedMost)
+			t.remember(k.before)
 			slices.SortStableFunc(t.past, func(a, b Ended) int { return a.End.Compare(b.End) })
 		case k.begun:
 			if !t.superseded(v, k) {
-				t.past = keep(t.past, k.ended(), endedMost)
+				t.remember(k.ended())
 			}
 			turns = append(turns, Turn{Kind: Over, Finding: k.finding, Lasted: k.seen.Sub(k.began), Again: k.again})
 		}
@@ -355,10 +355,8 @@ func (t *tracker) ended(v *view) []Ended {
 	return ended
 }
 
-// keep appends to what is remembered and drops the oldest beyond most.
-func keep[T any](all []T, one T, most int) []T {
-	if len(all) >= most {
-		all = append(all[:0], all[len(all)-most+1:]...)
-	}
-	return append(all, one)
+// remember keeps what has ended, and drops the oldest beyond endedMost.
+func (t *tracker) remember(e Ended) {
+	t.past = append(t.past, e)
+	t.past = slices.Delete(t.past, 0, max(0, len(t.past)-endedMost))
 }
