@@ -52,12 +52,9 @@ func (v *view) nextClock() Clock {
 // clock: it would come and go with each call that fails once.
 const firstTenth = 10
 
-// The kubelet reads the conditions of a good Status every so often, and posts what it makes of
-// them at its next update, of which there is one in so long.
-const (
-	statusEvery = 5 * time.Second
-	postPeriod  = 10 * time.Second
-)
+// postPeriod is the kubelet's: in so long there is one update of the node, with which it posts
+// what it makes of the last Status.
+const postPeriod = 10 * time.Second
 
 // postedInCheck returns when NotReady is posted at the latest, where one look finds the reason
 // for it in Status while Version, which comes before each posting, is answered. It may have
@@ -74,7 +71,7 @@ func (v *view) postedInCheck() time.Duration {
 	}
 	for _, condition := range []string{runtimeReady, networkReady} {
 		if _, lacks := v.lacks(condition); lacks {
-			return statusEvery + postPeriod
+			return answers.StatusPeriod + postPeriod
 		}
 	}
 	return 0
