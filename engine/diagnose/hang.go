@@ -2,17 +2,21 @@ package diagnose
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
 )
 
+// lasted returns for how long a call has had no answer, or had none when it was asked last.
+func (v *view) lasted(h *answers.Hang) time.Duration { return max(h.Took, v.At.Sub(h.Since)) }
+
 // unanswered says for how long a call has had no answer.
 func (v *view) unanswered(h *answers.Hang) string {
-	switch since := v.At.Sub(h.Since); {
+	switch {
 	case h.Out:
-		return "got no answer for " + going(max(h.Took, since))
+		return "got no answer for " + going(v.lasted(h))
 	case h.InRow > 1:
-		return "got no answer for " + going(since)
+		return "got no answer for " + going(v.At.Sub(h.Since))
 	}
 	return "got no answer within " + span(h.Took)
 }
@@ -23,7 +27,7 @@ func (v *view) unanswered(h *answers.Hang) string {
 // before one was answered: a running engine waits twice as long unless nothing else
 // is answered, either. One bounded look does not come back to see.
 func (v *view) severity(h *answers.Hang) Severity {
-	lasted, wait := max(h.Took, v.At.Sub(h.Since)), v.Policy.HungLong()
+	lasted, wait := v.lasted(h), v.Policy.HungLong()
 	if h.Swept && h.InRow < 2 {
 		lasted = h.Took // nobody has asked since
 	}
@@ -50,7 +54,7 @@ func (v *view) hangLine(h *answers.Hang) string {
 	}
 	switch {
 	case h.Out && h.InRow > 0:
-		return fmt.Sprintf("%s: no reply for %s, since %s; %s ended without one", what, going(max(h.Took, v.At.Sub(h.Since))), v.clock(h.Since), count(h.InRow, "call"))
+		return fmt.Sprintf("%s: no reply for %s, since %s; %s ended without one", what, going(v.lasted(h)), v.clock(h.Since), count(h.InRow, "call"))
 	case h.Out:
 		return fmt.Sprintf("%s: no reply for %s, since %s", what, going(h.Took), v.clock(h.Since))
 	case h.InRow > 1:

@@ -227,7 +227,7 @@ func (v *view) objectsHung(alike []hungObject) Finding {
 	f.say(o.also(), v.countdown(h), v.deadline(h), v.meanwhile(h), v.neighbours(), v.notListed(h.Flight))
 	f.say(v.processes(h.Flight)...)
 	if len(alike) > 1 {
-		f.Summary = fmt.Sprintf("%v of %s: no answer, of the first for %s", o.Op, podsOf(alike), going(max(h.Took, v.At.Sub(h.Since))))
+		f.Summary = fmt.Sprintf("%v of %s: no answer, of the first for %s", o.Op, podsOf(alike), going(v.lasted(h)))
 		f = about(f, alike, v.hungLine)
 	}
 	return f.withChain(v, nodesOf(alike)...)

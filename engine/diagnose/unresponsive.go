@@ -87,7 +87,7 @@ func (v *view) silentFinding() Finding {
 // silentFor says for how long nothing has come back; of a deadline shorter than a
 // second, exactly.
 func (v *view) silentFor(h *answers.Hang) string {
-	if lasted := max(v.At.Sub(h.Since), h.Took); lasted < time.Second {
+	if lasted := v.lasted(h); lasted < time.Second {
 		return span(lasted)
 	}
 	return going(v.At.Sub(h.Since))
