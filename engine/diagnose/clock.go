@@ -22,7 +22,7 @@ const soon = 30 * time.Second
 // in vain, PLEG's verdict or the next posting, whichever is nearer.
 func (v *view) nextClock() Clock {
 	clock := Clock{}
-	if left := v.untilUnhealthy(); left > 0 && left <= v.Threshold-v.Threshold/firstTenth && (v.Failure != nil || v.Scope >= answers.ListHangs || v.out() != "" || left < soon) {
+	if left := v.untilUnhealthy(); left > 0 && left <= v.Threshold-v.Threshold/firstTenth && (v.Failure != nil || v.Scope >= answers.ListHangs || v.late() != nil || left < soon) {
 		clock = Clock{What: "PLEG unhealthy", In: left}
 	} else if since := v.heldSince(); !since.IsZero() && v.At.Sub(since) < v.Threshold {
 		clock = Clock{What: "PLEG unhealthy", In: v.Threshold - v.At.Sub(since)}

@@ -234,7 +234,11 @@ func (v *view) listWord() (Headline, bool) {
 	case v.Health.ListedAt.IsZero() && v.Policy.Bounds().OneMoment:
 		return Headline{Word: "NO LIST", Severity: Warning, Text: "no list was answered in time"}, true
 	case v.Health.ListedAt.IsZero():
-		return Headline{Word: "STARTING", Severity: Info, Text: strings.TrimPrefix("waiting for the first list"+v.out(), "waiting for the first list: ")}, true
+		text := "waiting for the first list"
+		if f := v.late(); f != nil {
+			text = v.relistWaits(f)
+		}
+		return Headline{Word: "STARTING", Severity: Info, Text: text}, true
 	}
 	return Headline{}, false
 }
@@ -271,17 +275,14 @@ func (v *view) heldSince() time.Time {
 	return time.Time{}
 }
 
-// out names the call that a relist waits for and that is late, after a colon.
-func (v *view) out() string {
-	if f := v.late(); f != nil {
-		return ": the relist waits for " + v.callName(*f) + " since " + going(f.Elapsed(v.At))
-	}
-	return ""
+// relistWaits says which call a relist waits for.
+func (v *view) relistWaits(f *call.Flight) string {
+	return "the relist waits for " + v.callName(*f) + " since " + going(f.Elapsed(v.At))
 }
 
 // late returns the call that a relist waits for and that is late; nil if none is.
 func (v *view) late() *call.Flight {
-	i := slices.IndexFunc(v.InFlight, func(f call.Flight) bool { return f.By == call.ByRelist && Late(v.Snapshot, f) })
+	i := slices.IndexFunc(v.InFlight, func(f call.Flight) bool { return f.By == call.ByRelist && v.State(f) != answers.InTime })
 	if i < 0 {
 		return nil
 	}
@@ -345,14 +346,18 @@ func (v *view) relistWord() (Headline, bool) {
 	if i := slices.IndexFunc(v.Statuses, func(h answers.Hang) bool { return h.Sure && v.Unheard(&h) }); i >= 0 && !v.Policy.Bounds().OneMoment {
 		return Headline{Word: "AT RISK", Severity: v.severity(&v.Statuses[i]), Text: "no status call was answered for " + going(v.At.Sub(v.Statuses[i].Since))}, true
 	}
-	out := v.out()
+	f := v.late()
 	overdue := v.Health.ListAge(v.At) > v.Period+answers.Hung
-	if left := v.untilUnhealthy(); left > 0 && left < soon && (out != "" || overdue && left < v.Threshold/2) {
-		return Headline{Word: "AT RISK", Severity: Warning, Text: v.overdue() + out}, true
+	if left := v.untilUnhealthy(); left > 0 && left < soon && (f != nil || overdue && left < v.Threshold/2) {
+		text := v.overdue()
+		if f != nil {
+			text += ": " + v.relistWaits(f)
+		}
+		return Headline{Word: "AT RISK", Severity: Warning, Text: text}, true
 	}
 	// As with a mild finding, one call after the other may be late for a moment; but the first relist has yet to show anything.
-	if f := v.late(); f != nil && (v.told == nil || v.Relists.Count == 0 || f.Elapsed(v.At) >= v.LateAfter(f.Op)+holding) {
-		return Headline{Word: "SLOW?", Severity: Warning, Text: strings.TrimPrefix(out, ": ")}, true
+	if f != nil && (v.told == nil || v.Relists.Count == 0 || f.Elapsed(v.At) >= v.LateAfter(f.Op)+holding) {
+		return Headline{Word: "SLOW?", Severity: Warning, Text: v.relistWaits(f)}, true
 	}
 	return Headline{}, false
 }
