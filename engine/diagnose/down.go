@@ -44,14 +44,17 @@ func runtimeDown(v *view) []Finding {
 	if f := v.Failure; f != nil && answers.IsAway(f.Err) && v.failsOn(f, answers.DownForSure) && v.othersAnswered(f) {
 		return []Finding{v.partFinding(*f)}
 	}
-	if f := v.StatusErr; f != nil && answers.IsBad(f.Err) && !answers.IsUnreadable(f.Err) && v.failsOn(f, statusForSure) {
-		return []Finding{v.partFinding(*f)}
+	refuses := func(f *answers.Failure) bool {
+		return f != nil && answers.IsBad(f.Err) && !answers.IsUnreadable(f.Err) && v.failsOn(f, statusForSure)
+	}
+	if refuses(v.StatusErr) {
+		return []Finding{v.partFinding(*v.StatusErr)}
 	}
 	if v.Flaky.Failed > 0 && v.unsteadyList() == nil { // which says the same, with the runtime's words
 		return []Finding{v.flakyFinding(v.Flaky)}
 	}
-	if f := v.VersionErr; f != nil && answers.IsBad(f.Err) && !answers.IsUnreadable(f.Err) && v.failsOn(f, statusForSure) {
-		found := v.partFinding(*f)
+	if refuses(v.VersionErr) {
+		found := v.partFinding(*v.VersionErr)
 		found.Severity = Warning // the kubelet asks for it when it starts, and then hardly ever
 		return []Finding{found}
 	}

@@ -35,7 +35,7 @@ func (v *view) shut() (s shut, known bool) {
 	case at.Unlinked.PID != 0:
 		return shut{v.socketAway() + ", and " + theProcess(at.Unlinked) + onlyConnected, v.newSocket(v.socketStep())}, true
 	case at.Kind != "" && at.Kind != "socket":
-		return shut{"there is a " + at.Kind + " in the place of its socket", v.newSocket(Step{Text: "what it is, and whose", Command: "ls -ld " + path})}, true
+		return shut{v.socketAway(), v.newSocket(Step{Text: "what it is, and whose", Command: "ls -ld " + path})}, true
 	case v.heldByOther():
 		return shut{"its socket is held by " + theProcess(at.Holder) + ", no runtime that is known", v.newSocket(whose("what that program is", at.Holder))}, true
 	case at.Locked != "":
