@@ -63,8 +63,8 @@ func eventDrift(v *view) []Finding {
 	f := Finding{ID: EventDrift, Severity: Warning, Subject: Subject{Operation: "GetContainerEvents"}, Group: ledger.FromCRI.String()}
 	used := v.Mode.Asked != pleg.Generic // a kubelet of this mode goes by the stream
 	told := w.Both + w.MissedBySource
-	amiss := func(n uint64) bool {
-		return told >= driftLeast && n >= amissLeast && float64(n) >= amissShare*float64(told)
+	part := func(n uint64, share float64) bool { // whether n is such a share of all, and no chance
+		return told >= driftLeast && n >= amissLeast && float64(n) >= share*float64(told)
 	}
 	broken := v.brokenStreams()
 	switch {
@@ -72,28 +72,28 @@ func eventDrift(v *view) []Finding {
 		f.Summary = fmt.Sprintf("%v has fallen back to %v for good: %s", v.Mode.Asked, v.Mode.Mode, excerpt(v.Mode.Reason))
 	case w.Unknown+w.Lost >= floodLeast && w.Unknown+w.Lost > w.Transitions: // before what is lost of the others: a reader cannot keep up with both
 		f.Summary = fmt.Sprintf("the runtime floods its event stream: %s in %s", unusable(w), going(w.Lasted))
-		if amiss(w.MissedBySource) {
+		if part(w.MissedBySource, amissShare) {
 			f.Summary += fmt.Sprintf("; %s of %s were lost in it", thousands(w.MissedBySource), count(told, "change"))
 		}
-		f.Severity = v.mostLost(used, w.MissedBySource, told)
-	case amiss(w.MissedBySource):
+		f.Severity = v.lossSeverity(used && part(w.MissedBySource, mostShare))
+	case part(w.MissedBySource, amissShare):
 		f.Summary = fmt.Sprintf("the runtime's event stream missed %s of %s in %s", thousands(w.MissedBySource), count(told, "change"), going(w.Lasted))
 		if used {
 			f.Summary += ": each waited for a relist, one every " + span(v.Period)
 		} else {
 			f.Summary += ": a kubelet with evented PLEG would have lost them until its next relist"
 		}
-		f.Severity = v.mostLost(used, w.MissedBySource, told)
+		f.Severity = v.lossSeverity(used && part(w.MissedBySource, mostShare))
 	case len(broken) >= brokenLeast:
 		f.Summary = fmt.Sprintf("the runtime's event stream broke %d times in %s", len(broken), going(v.At.Sub(broken[0].At)))
 		if said := broken[len(broken)-1].Reason; said != "" {
 			f.Summary += ": " + excerpt(said)
 		}
-	case amiss(w.Duplicates) && w.Duplicates > 2*told: // those of the newest changes are counted before these are
+	case part(w.Duplicates, amissShare) && w.Duplicates > 2*told: // those of the newest changes are counted before these are
 		f.Summary = fmt.Sprintf("the runtime's event stream sent %s, and some of them again and again, %s times in %s", count(told, "change"), thousands(w.Duplicates), going(w.Lasted))
-	case amiss(w.Duplicates):
+	case part(w.Duplicates, amissShare):
 		f.Summary = fmt.Sprintf("the runtime's event stream sent %s of %s twice in %s", thousands(w.Duplicates), count(told, "change"), going(w.Lasted))
-	case told >= driftLeast && w.Late >= amissLeast && float64(w.Late) >= lateShare*float64(told):
+	case part(w.Late, lateShare):
 		f.Summary = fmt.Sprintf("the runtime's event stream sent %s of %s in %s only after the relist had seen them, one every %s", thousands(w.Late), count(told, "change"), going(w.Lasted), span(v.Period))
 		f.Severity = v.unlessUsed(used)
 	case k.BadClock != "":
@@ -119,10 +119,10 @@ func unusable(w ledger.Window) string {
 	return join(all)
 }
 
-// mostLost is the severity of what the stream did not tell: critical where the kubelet goes by
-// the stream, relists seldom, and half of all changes are not told.
-func (v *view) mostLost(used bool, missed, of uint64) Severity {
-	if used && v.Period >= slowRelist && of >= driftLeast && float64(missed) >= mostShare*float64(of) {
+// lossSeverity is the severity of what the stream did not tell: critical where the kubelet goes
+// by the stream, which does not tell half of all changes, and relists seldom.
+func (v *view) lossSeverity(most bool) Severity {
+	if most && v.Period >= slowRelist {
 		return Critical
 	}
 	return Warning
