@@ -101,9 +101,9 @@ func (v *view) kubeletSilent() string {
 		return ""
 	}
 	for _, q := range kubeletQuestions {
-		bad := refuses(*q.answer(&now.Kubelet))
-		if bad && (!v.Policy.Bounds().Past || refuses(*q.answer(&before.Kubelet)) && v.caughtUp()) {
-			return trouble(q.name, *q.answer(&now.Kubelet))
+		bad := refuses(q.answer(&now.Kubelet))
+		if bad && (!v.Policy.Bounds().Past || refuses(q.answer(&before.Kubelet)) && v.caughtUp()) {
+			return trouble(q.name, q.answer(&now.Kubelet))
 		}
 	}
 	return ""
@@ -186,11 +186,11 @@ func trouble(name string, a evidence.Answer) string {
 // kubeletQuestions are what the kubelet is asked of itself, what says most first.
 var kubeletQuestions = []struct {
 	name   string
-	answer func(*evidence.Kubelet) *evidence.Answer
+	answer func(*evidence.Kubelet) evidence.Answer
 }{
-	{"/healthz/syncloop", func(k *evidence.Kubelet) *evidence.Answer { return &k.SyncLoop }},
-	{"/healthz", func(k *evidence.Kubelet) *evidence.Answer { return &k.Health }},
-	{"the ping", func(k *evidence.Kubelet) *evidence.Answer { return &k.Ping }},
+	{"/healthz/syncloop", func(k *evidence.Kubelet) evidence.Answer { return k.SyncLoop }},
+	{"/healthz", func(k *evidence.Kubelet) evidence.Answer { return k.Health }},
+	{"the ping", func(k *evidence.Kubelet) evidence.Answer { return k.Ping }},
 }
 
 // sayOfKubelet adds what the kubelet said of itself, and what is known of its process.
@@ -208,7 +208,7 @@ func (f *Finding) sayOfKubelet(v *view) {
 		}
 	}
 	for _, q := range kubeletQuestions {
-		tell(q.name, *q.answer(k))
+		tell(q.name, q.answer(k))
 	}
 	tell("/metrics", k.Metrics)
 	if d := lastSeen(v); d > 0 {
