@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -77,15 +78,15 @@ type aheadObject struct {
 // and by start, which takes an inspection.
 func (v *view) objectsAhead() []aheadObject {
 	var ahead []aheadObject
-	s, limit := v.Snapshot, v.At.Add(aheadLeast)
+	limit := v.At.Add(aheadLeast)
 	for p := range v.podsWith(func(f *podFacts) bool { return f.newest >= limit.Unix() }) {
 		first := len(ahead)
 		look := func(at time.Time, of pleg.ObjectRef) {
-			if !at.After(limit) || at.Sub(s.At) >= aheadMost {
+			if !at.After(limit) || at.Sub(v.At) >= aheadMost {
 				return
 			}
 			if !slices.ContainsFunc(ahead[first:], func(o aheadObject) bool { return o.ID == of.ID }) {
-				ahead = append(ahead, aheadObject{of, at.Sub(s.At)})
+				ahead = append(ahead, aheadObject{of, at.Sub(v.At)})
 			}
 		}
 		for i := range seen(p).Sandboxes {
@@ -94,7 +95,7 @@ func (v *view) objectsAhead() []aheadObject {
 		}
 		for i := range seen(p).Containers {
 			c := &seen(p).Containers[i]
-			look(c.CreatedAt, pleg.ObjectRef{ID: c.ID, Pod: p.PodRef, Container: c.Name})
+			look(c.CreatedAt, evidence.ContainerOf(p.PodRef, c).ObjectRef)
 		}
 		if p.Status != nil {
 			for i := range p.Status.Containers {

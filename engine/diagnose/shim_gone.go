@@ -146,11 +146,12 @@ func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.Conta
 // restartLost is about containers that the runtime did not find when it was started, in
 // a sandbox that it did find.
 func (v *view) restartLost(p *engine.Pod, shim evidence.Process, lost []pleg.ContainerStatus) Finding {
+	last := pleg.ObjectRef{ID: lost[0].ID, Pod: p.PodRef, Container: lost[0].Name}
 	f := Finding{
 		ID: GhostRunning, Severity: Info,
-		Summary: fmt.Sprintf("%v was lost when the runtime was started %s ago: it found no task of it, as where its bundle is gone", pleg.ObjectRef{Pod: p.PodRef, Container: lost[0].Name, ID: lost[0].ID}, going(v.At.Sub(lost[0].FinishedAt))),
-		Subject: Subject{ObjectRef: pleg.ObjectRef{ID: lost[0].ID, Pod: p.PodRef, Container: lost[0].Name}},
-		Next:    []Step{v.logStepOf(lost[0].ID, "what the runtime said of it as it was started"), madeAnew},
+		Summary: fmt.Sprintf("%v was lost when the runtime was started %s ago: it found no task of it, as where its bundle is gone", last, going(v.At.Sub(lost[0].FinishedAt))),
+		Subject: Subject{ObjectRef: last},
+		Next:    []Step{v.logStepOf(last.ID, "what the runtime said of it as it was started"), madeAnew},
 	}
 	v.sayLost(&f, lost)
 	f.say(v.describe("the shim of its sandbox lives", shim))
@@ -160,10 +161,11 @@ func (v *view) restartLost(p *engine.Pod, shim evidence.Process, lost []pleg.Con
 // unknownFinding is about a container of which the runtime says nothing better than that
 // its state is unknown.
 func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
+	o := evidence.ContainerOf(p.PodRef, &c)
 	f := Finding{
 		ID: GhostRunning, Severity: Info,
-		Summary: "the runtime does not know the state of " + evidence.ContainerOf(p.PodRef, &c).String(),
-		Subject: Subject{ObjectRef: evidence.ContainerOf(p.PodRef, &c).ObjectRef},
+		Summary: "the runtime does not know the state of " + o.String(),
+		Subject: Subject{ObjectRef: o.ObjectRef},
 		Next: []Step{
 			{Text: "what it says of it", Command: v.crictl("inspect", c.ID)},
 			v.logStepOf(c.ID, "what it said when it could not load it, mostly as it was started"),

@@ -130,10 +130,7 @@ func (v *view) listCodes() (all []answers.CodeCount) {
 func (v *view) unsteadyFinding(last *answers.Failure) Finding {
 	f := Finding{
 		ID: PLEGUnhealthy, Severity: Warning, Summary: unsteadyWords,
-		Next: []Step{
-			{Text: "the same question by crictl", Command: v.crictl(verbs[last.Op])}, v.logStep("what the runtime says"),
-			inWords("fix what its error names; nothing is lost as long as every other list succeeds"),
-		},
+		Next: append(v.asking(last.Op), inWords("fix what its error names; nothing is lost as long as every other list succeeds")),
 	}
 	for _, one := range v.Memory.Outages.ListsFailed {
 		f.say(fmt.Sprintf("at %s %v failed: %s", v.clock(one.At), one.Op, words(one.Err)))
@@ -148,6 +145,11 @@ func (v *view) unsteadyFinding(last *answers.Failure) Finding {
 	return f
 }
 
+// asking returns the steps that show whether a list that fails does so for others, and why.
+func (v *view) asking(list call.Operation) []Step {
+	return []Step{{Text: "the same question by crictl", Command: v.crictl(verbs[list])}, v.logStep("what the runtime says")}
+}
+
 func (v *view) unhealthyFinding(failed bool) Finding {
 	f := Finding{
 		ID: PLEGUnhealthy, Severity: Critical, Since: v.Health.Since,
@@ -157,7 +159,7 @@ func (v *view) unhealthyFinding(failed bool) Finding {
 	if failed {
 		f.Summary = fmt.Sprintf("%v fails: %s", v.Failure.Op, excerpt(words(v.Failure.Err)))
 		f.Subject.Operation = v.Failure.Op.String()
-		f.Next = append([]Step{{Text: "the same question by crictl", Command: v.crictl(verbs[v.Failure.Op])}, v.logStep("what the runtime says")}, f.Next...)
+		f.Next = append(v.asking(v.Failure.Op), f.Next...)
 		if !v.unhealthy() {
 			f.Since, f.Severity = v.Failure.First, v.failingSeverity(v.Failure.First)
 		}
