@@ -85,7 +85,7 @@ const affectedMost = 3
 func RootCause(all []Finding) Finding {
 	of := Worst(all)
 	f := all[slices.IndexFunc(all, func(f Finding) bool { return f.Severity == of })]
-	if i := slices.IndexFunc(all, func(c Finding) bool { return c.ID == f.Cause }); i >= 0 {
+	if i := slices.IndexFunc(all, func(c Finding) bool { return c.Key() == f.CauseKey }); i >= 0 {
 		return all[i]
 	}
 	return f

@@ -154,3 +154,15 @@ func TestHangSaysThatItIsNotTheFirst(t *testing.T) {
 		}
 	}
 }
+
+// Of two findings of one kind it is the one at the root that counts, not the first of the kind:
+// a cause that has just been found may be milder yet than what it explains.
+func TestRootCauseIsOfTheVeryOne(t *testing.T) {
+	other := Finding{ID: ProcessStuck, Severity: Warning, Group: "a"}
+	cause := Finding{ID: ProcessStuck, Severity: Warning, Group: "b"}
+	effect := Finding{ID: InspectHung, Severity: Critical}
+	effect.because(&cause)
+	if f := RootCause([]Finding{other, cause, effect}); f.Group != "b" {
+		t.Errorf("root cause is %v of group %q", f.ID, f.Group)
+	}
+}
