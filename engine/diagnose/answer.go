@@ -75,7 +75,7 @@ func (u Update) Affected() string {
 	} else if len(pods) > 0 {
 		all = count(len(pods), "pod") + " at least"
 	}
-	return strings.Join(append([]string{all}, pods[:min(len(pods), affectedMost)]...), ", ")
+	return join(append([]string{all}, pods[:min(len(pods), affectedMost)]...))
 }
 
 // affectedMost is how many pods are named as affected.

@@ -1,8 +1,6 @@
 package diagnose
 
 import (
-	"strings"
-
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
@@ -19,5 +17,5 @@ func (v *view) meanwhile(h *answers.Hang) string {
 	if len(answers) == 0 {
 		return ""
 	}
-	return "meanwhile answered: " + strings.Join(answers, ", ")
+	return "meanwhile answered: " + join(answers)
 }

@@ -28,7 +28,7 @@ const (
 	// the inspection of a pod of three objects may fail every other time.
 	failsSteadily = 10
 	// unsteadyPods is how many inspections must fail and then succeed by
-	// themselves within flakyWindow for failures to be a matter of chance.
+	// themselves within [answers.FlakyFor] for failures to be a matter of chance.
 	unsteadyPods = 3
 	// flakyObjects is how many objects must fail once to speak of it.
 	flakyObjects = 3
@@ -212,8 +212,8 @@ func (v *view) byChance() bool {
 	return len(w.Failed)*w.Done <= w.Done+2*once*once
 }
 
-// recoveries returns how many inspections failed and then succeeded in the last
-// flakyWindow, with nothing done about it: where many do, no pod is to blame.
+// recoveries returns how many inspections failed and then succeeded within
+// [answers.FlakyFor], with nothing done about it: where many do, no pod is to blame.
 func (v *view) recoveries() (n int) {
 	for _, at := range v.Memory.Recoveries {
 		if v.At.Sub(at) <= answers.FlakyFor {

@@ -66,7 +66,7 @@ func kubeletGone(v *view) []Finding {
 		f.say("containers run with mounts from " + root + ", as only a kubelet makes them")
 	}
 	if !blind {
-		f.say("no process of the node's own is named " + strings.Join(flavour.Kubelets, ", "))
+		f.say("no process of the node's own is named " + join(flavour.Kubelets))
 	}
 	f.say("nobody listens at "+r.Kubelet.Ping.URL,
 		"its pods run on, but none is started, stopped, probed or restarted",

@@ -218,6 +218,9 @@ func (v *view) seenOf() string {
 	return fmt.Sprintf("the last good list had %s and %s", count(v.Counts.Sandboxes, "sandbox"), count(v.Counts.Containers, "container"))
 }
 
+// besideLists are the calls that a list is compared with.
+var besideLists = []call.Operation{call.Status, call.PodSandboxStatus, call.ContainerStatus}
+
 // slowList returns the list that takes seconds each time while other calls are
 // fast, and how long it took last.
 func (v *view) slowList() (op call.Operation, took time.Duration, slow bool) {
@@ -242,7 +245,7 @@ func (v *view) slowList() (op call.Operation, took time.Duration, slow bool) {
 	if took < slowListLeast {
 		return op, 0, false
 	}
-	for _, other := range []call.Operation{call.Status, call.PodSandboxStatus, call.ContainerStatus} {
+	for _, other := range besideLists {
 		if each, known := v.typical(other); known && each*slowListFactor > took {
 			return op, 0, false
 		}
@@ -253,7 +256,7 @@ func (v *view) slowList() (op call.Operation, took time.Duration, slow bool) {
 // fast says what other calls take, as far as that is known; empty if it is not.
 func (v *view) fast() string {
 	var each []string
-	for _, op := range []call.Operation{call.Status, call.PodSandboxStatus, call.ContainerStatus} {
+	for _, op := range besideLists {
 		if took, known := v.typical(op); known {
 			each = append(each, fmt.Sprintf("%v within %s", op, span(took)))
 		}

@@ -142,7 +142,7 @@ func among(mounts []evidence.Mount) string {
 	for _, m := range mounts[:min(len(mounts), amongTold)] {
 		names = append(names, fileSystem(m))
 	}
-	said := ", for a " + kind + " mount, one of: " + strings.Join(names, ", ")
+	said := ", for a " + kind + " mount, one of: " + join(names)
 	if left := len(mounts) - len(names); left > 0 {
 		said += fmt.Sprintf(" and %d more", left)
 	}
