@@ -36,6 +36,10 @@ func (h Headline) StaysReady() bool {
 	return ((h.Word == "AT RISK" || h.Word == degradedWord) && h.Clock == (Clock{}) || h.Word == "INSPECTION HANGS") && h.Severity == Critical && h.Node == NodeReadyNow
 }
 
+// NotReadySoon reports whether NotReady is posted within a minute if nothing changes: who reads of it
+// has no time left to see whether it passes by.
+func (h Headline) NotReadySoon() bool { return h.Node == NodeNotReadyIn && h.Clock.In <= time.Minute }
+
 // notReadyWord is the word of a node that is not ready, as posted.
 const notReadyWord = "NOT READY"
 

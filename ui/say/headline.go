@@ -12,10 +12,6 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// near is from when on a NotReady that comes is shown as if it were there: who reads of it has no
-// time left to see whether it passes by.
-const near = time.Minute
-
 // HeadlineLook returns how a headline is shown: as good only if the node is sound, and as bad only
 // if it may become NotReady, and in any case if that comes soon.
 func HeadlineLook(t *theme.Theme, h diagnose.Headline) (symbol string, st theme.Style) {
@@ -24,7 +20,7 @@ func HeadlineLook(t *theme.Theme, h diagnose.Headline) (symbol string, st theme.
 		return t.Symbols.Good, t.Good
 	case h.StaysReady():
 		return SeverityLook(t, diagnose.Warning)
-	case h.Node == diagnose.NodeNotReadyIn && h.Clock.In <= near:
+	case h.NotReadySoon():
 		return SeverityLook(t, diagnose.Critical)
 	case h.Severity > diagnose.Info:
 		return SeverityLook(t, h.Severity)
