@@ -16,7 +16,11 @@ func (m *Model) place(l *layout, may func(pane int) bool) {
 	case single:
 		l.boxes = []box{{m.focus, 0, y, w, h, true}}
 	case tall:
-		low := max(min(8, h/2), h*2/5, h-1-m.panes[0].Info().Wanted)
+		share := h * 2 / 5
+		if m.focus != 0 && !m.view.Led { // who has the keys is read
+			share = h * 3 / 5
+		}
+		low := max(min(8, h/2), share, h-1-m.panes[0].Info().Wanted)
 		below := m.stack(m.below(), box{y: y + h - low, w: w, h: low})
 		if len(below) == 0 { // there is room for one
 			l.boxes = []box{{m.focus, 0, y, w, h, true}}
@@ -82,6 +86,9 @@ func (m *Model) stack(panes []int, room box) []box {
 		rest = len(boxes) - 1
 	}
 	share := room.h / 2
+	if rest >= 0 && boxes[rest].pane == m.focus {
+		share = room.h / 3
+	}
 	for _, i := range m.turns(boxes) {
 		if b := &boxes[i]; i != rest {
 			more := min(spare, max(0, min(wanted(*b)+1-b.h, share)))

@@ -203,3 +203,28 @@ func TestAnswerTakesNoPaneAway(t *testing.T) {
 		t.Error("there is no answer")
 	}
 }
+
+// TestTheFocusedPaneHasTheRoom holds that the pane that has the keys is at least as high as the pods
+// above it, and that these have their room back when they have the keys again.
+func TestTheFocusedPaneHasTheRoom(t *testing.T) {
+	s := newStage(t, 120, 40)
+	heights := func() (pods, calls int) {
+		for _, b := range s.m.layout.boxes {
+			switch b.pane {
+			case 0:
+				pods = b.h
+			case 2:
+				calls = b.h
+			}
+		}
+		return pods, calls
+	}
+	before, _ := heights()
+	if pods, calls := func() (int, int) { s.press("3"); return heights() }(); calls < pods {
+		t.Errorf("calls have %d lines, the pods %d", calls, pods)
+	}
+	s.press("1")
+	if pods, _ := heights(); pods != before {
+		t.Errorf("the pods have %d lines, %d before", pods, before)
+	}
+}

@@ -94,12 +94,11 @@ func (v *view) worstPart(held []Finding) Headline {
 	return v.otherWord(held)
 }
 
-// standing says since when the node is not ready, where the word does not say that
-// it is: what stands comes before its cause.
+// standing says since when the node is not ready: what stands comes before its cause.
 func (v *view) standing(h Headline) string {
 	switch {
-	case h.Word == notReadyWord:
-		return ""
+	case h.Word == notReadyWord && v.standsNotReady(): // which says the rest
+		return "since " + v.clock(v.Node.Since) + ": "
 	case v.standsNotReady():
 		return "NotReady since " + v.clock(v.Node.Since) + ": "
 	case h.Word == "LISTS HANG":

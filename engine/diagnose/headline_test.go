@@ -99,7 +99,7 @@ func TestHeadline(t *testing.T) {
 			n := healthy(5).fail(call.Status, call.ErrOther, "locked", 9)
 			n.Node.RuntimeDown = "container runtime is down"
 			return n.notReady(10 * time.Second)
-		}(), critical("NOT READY", "no Status is answered well: container runtime is down", "")},
+		}(), critical("NOT READY", "since 09:26:43: no Status is answered well: container runtime is down", "")},
 		{"no Status for too long, and nothing posted", func() *node {
 			n := down(healthy(5).fail(call.Status, call.ErrOther, "locked", 9), 3*time.Second)
 			n.Node.RuntimeDown = "container runtime is down"
@@ -127,7 +127,7 @@ func TestHeadline(t *testing.T) {
 		}(), critical("INSPECTION HANGS", "ContainerStatus of ns-0/pod-00003/app: no reply for 47s; PLEG stays healthy, all events are late", "relist ends")},
 		{"Status hangs in check", starting(checked(5).hang(call.Status, 5*time.Second)), critical("STATUS HANGS", "Status got no answer for 5s", "NotReady")},
 		{"Status fails in check, as the kubelet's does", starting(checked(5).fail(call.Status, call.ErrOther, "locked", 1)), critical("STATUS FAILS", "Status fails: Unknown: locked", "NotReady")},
-		{"no network", healthy(5).condition("NetworkReady").notReady(10 * time.Second), critical("NOT READY", "the runtime says that its network is not ready: Broken", "")},
+		{"no network", healthy(5).condition("NetworkReady").notReady(10 * time.Second), critical("NOT READY", "since 09:26:43: the runtime says that its network is not ready: Broken", "")},
 		{"no network, in check", checked(5).condition("NetworkReady"), critical("AT RISK", "the runtime says that its network is not ready: Broken", "NotReady")},
 		{"not ready itself, in check", checked(5).condition("RuntimeReady"), critical("LOOP STOPPED", "the runtime says that it is not ready: Broken", "NotReady")},
 		{"no network in check, and Version fails", checked(5).condition("NetworkReady").fail(call.Version, call.ErrOther, "locked", 1), critical("AT RISK", "the runtime says that its network is not ready: Broken", "")},

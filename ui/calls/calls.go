@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -34,7 +36,8 @@ type calls struct {
 	about  []text.Span // of all calls
 	charts charts
 	below  [][]text.Span
-	lines  int // that the pane can make use of below the rows
+	lines  int  // that the pane can make use of below the rows
+	moved  bool // a person has moved the cursor
 }
 
 // New returns the pane. It is not safe for concurrent use.
@@ -78,6 +81,9 @@ func (c *calls) Observe(v *pane.View, w, h int) {
 	c.TablePane.Observe(v, w, min(h, 1+len(rows)))
 	c.Sort(rows)
 	c.Set(rows)
+	if i := slices.IndexFunc(rows, func(r *row) bool { return r.hangs }); !c.moved { // what a person looks for
+		c.Go(max(i, 0))
+	}
 	if c.below, c.charts.lines = nil, 0; h > 0 {
 		c.fill(v, rows, w, h-1-len(rows))
 	}
@@ -121,6 +127,20 @@ func newRow(v *pane.View, op call.Operation) *row {
 		}
 	}
 	return r
+}
+
+// Do moves the cursor, sorts, or lets columns be chosen.
+func (c *calls) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	was := c.Cursor()
+	cmd, done := c.TablePane.Do(a, h)
+	c.moved = c.moved || c.Cursor() != was
+	return cmd, done
+}
+
+// Click puts the cursor on a row, or sorts by the column whose head it is.
+func (c *calls) Click(x, y int, h pane.Host) {
+	c.TablePane.Click(x, y, h)
+	c.moved = c.moved || y > 0
 }
 
 // Legend explains the columns, and what stands below the rows where there is room.

@@ -282,3 +282,22 @@ func TestEverySize(t *testing.T) {
 	NewStage(New(pane.Settings{}), View(Healthy()), 1, 1).EverySize(t)
 	NewStage(New(pane.Settings{}), View(Hostile()), 1, 1).EverySize(t)
 }
+
+// TestCursorIsOnWhatHangs holds that the cursor begins on the operation that hangs, and stays where a
+// person puts it.
+func TestCursorIsOnWhatHangs(t *testing.T) {
+	s := NewStage(New(pane.Settings{}), View(Healthy()), 118, 9)
+	on := func(want string) {
+		t.Helper()
+		if got := s.Subject().Operation; got != want {
+			t.Errorf("the cursor is on %s, want %s", got, want)
+		}
+	}
+	on("Version")
+	s.V = View(Hung())
+	s.Refresh()
+	on("ContainerStatus")
+	s.Press("up")
+	s.Refresh()
+	on("PodSandboxStatus")
+}
