@@ -13,7 +13,7 @@ import (
 // Why a sweep is given up.
 const (
 	silentToo = "Status gives no answer, either"
-	wentAway  = "nobody listens any more"
+	wentAway  = "the runtime answers no more"
 )
 
 // A sweeper makes the machine's sweeps.

@@ -26,7 +26,7 @@ func Default() Map {
 		bind(PauseRelist, Global, Relist, "pause relist", "pause or resume the relist; the list age goes on growing", "p"),
 		bind(RelistNow, Global, Relist, "relist", "relist once now, also while paused", "ctrl+r"),
 		bind(ReinspectPod, Global, Relist, "reinspect", "inspect this pod again", "r"),
-		bind(Sweep, Global, Relist, "sweep", "ask for every sandbox and container, 4 at a time; again: cancel", "R"),
+		bind(Sweep, Global, Relist, "check all", "ask for every sandbox and container, 4 at a time; again: cancel", "R"),
 		bind(PeriodUp, Global, Relist, "longer period", "relist less often", "K"),
 		bind(PeriodDown, Global, Relist, "shorter period", "relist more often", "J"),
 		bind(EventSources, Global, Relist, "event sources", "switch the event sources on or off: those of --events, else cri", "e"),

@@ -204,7 +204,7 @@ func TestAnswerComesFirst(t *testing.T) {
 	if s := incident().press("c"); !strings.Contains(s.m.flash.text, "copied "+s.m.view.Answer.Check.Command) {
 		t.Errorf("c: %q", s.m.flash.text)
 	}
-	if s := incident().press("enter"); s.m.top() == nil || s.m.top().Subject().Finding == nil || s.rowOf(" check ") != "" {
+	if s := incident().press("enter"); s.m.top() == nil || s.m.top().Subject().Finding == nil || s.rowOf(" check   ") != "" {
 		t.Error("enter opens no finding, or the answer stands above its own sheet")
 	}
 	if s := incident().press("j", "enter"); s.m.top() == nil || s.m.top().Subject().Finding != nil {

@@ -254,7 +254,7 @@ func (m *Model) find() {
 func (m *Model) freeze() {
 	m.view.Frozen = !m.view.Frozen
 	if m.view.Frozen {
-		m.Say("screen frozen: the engine goes on, what is shown stands still")
+		m.Say("screen frozen: the engine goes on, the screen does not change")
 		return
 	}
 	m.catchUp("caught up")

@@ -115,7 +115,7 @@ func (m *Model) sweep() {
 
 func (m *Model) beginSweep() {
 	m.cfg.Controls.Sweep()
-	m.Say("sweep: asking for every sandbox and container, 4 at a time; " + m.Keys(keymap.Sweep) + " cancels")
+	m.Say("check all: asking for every sandbox and container, 4 at a time; " + m.Keys(keymap.Sweep) + " cancels")
 }
 
 // cancelSweep cancels the sweep under way, and reports whether there was one.
@@ -124,7 +124,7 @@ func (m *Model) cancelSweep() bool {
 		return false
 	}
 	m.cfg.Controls.CancelSweep()
-	m.Say("sweep cancelled")
+	m.Say("check all cancelled")
 	return true
 }
 

@@ -102,7 +102,7 @@ func probed(s *engine.Snapshot) string {
 	for i := range s.Probes {
 		switch p := &s.Probes[i]; {
 		case p.At.IsZero():
-			not = append(not, p.Op.String()+" out for "+say.OutFor(p.Elapsed(s.At)))
+			not = append(not, p.Op.String()+": no reply for "+say.OutFor(p.Elapsed(s.At)))
 		case p.Err != nil:
 			not = append(not, p.Op.String()+" fails: "+say.Reason(p.Err))
 		default:

@@ -84,7 +84,7 @@ func TestMatrix(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"while ContainerStatus hangs: Version 0.4ms, Status 1ms, ContainerStatus 2ms answer; PodSandboxStatus out for 1s",
+		"while ContainerStatus hangs: Version 0.4ms, Status 1ms, ContainerStatus 2ms answer; PodSandboxStatus: no reply for 1s",
 		"✖ CHECK ALL done 1s ago: 330 of 330 asked in 3.0s, 1 hung, 0 failed",
 	} {
 		if s.Row(want) == "" {

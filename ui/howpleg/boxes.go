@@ -112,7 +112,7 @@ func board(v *pane.View) ([]box, []way) {
 		{place: story.Cache, title: "cache", about: "The last status of each pod. Workers wait for a newer one.", figures: []figure{
 			{widget.Warn, when(failed > 0, "%d in error", failed)},
 			{widget.Plain, fmt.Sprintf("%d entries", entries)},
-			{widget.Plain, when(!v.Snapshot.Health.ListedAt.IsZero(), "as of %s", v.Snapshot.Health.ListedAt.Local().Format(time.TimeOnly))},
+			{widget.Plain, when(!v.Snapshot.Health.ListedAt.IsZero(), "listed at %s", v.Snapshot.Health.ListedAt.Local().Format(time.TimeOnly))},
 		}},
 		{place: story.Workers, title: "workers", about: "Each waits for a newer status, then syncs its pod.", figures: []figure{
 			{widget.Warn, when(blocked > 0, "%d blocked", blocked)},

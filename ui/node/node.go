@@ -82,7 +82,7 @@ func (n *node) until(t time.Time) string { return text.Age(t.Sub(n.At)) }
 func (n *node) chain() {
 	n.Section("Node readiness, as the kubelet computes it What it looks at, and what it would say")
 	if n.Paused {
-		n.Paragraph(n.Theme.Warn, "  not known while paused: nobody looks; the last list is "+text.Age(n.Health.ListAge(n.At))+" old")
+		n.Paragraph(n.Theme.Warn, "  not judged while paused; the last list is "+text.Age(n.Health.ListAge(n.At))+" old")
 		return
 	}
 	for _, link := range []struct {

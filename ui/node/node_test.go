@@ -192,7 +192,7 @@ func TestStacks(t *testing.T) {
 func TestPausedNode(t *testing.T) {
 	s := WithNode(Healthy())
 	s.Paused = true
-	if st := show(100, 30, s, nil); st.Row("not known while paused: nobody looks; the last list is 0s old") == "" || st.Row("sync loop") != "" {
+	if st := show(100, 30, s, nil); st.Row("not judged while paused; the last list is 0s old") == "" || st.Row("sync loop") != "" {
 		t.Errorf("lines\n%s", st.Text())
 	}
 }

@@ -115,7 +115,7 @@ func (s *sheet) summary(d *widget.Doc) {
 		d.Field("age", t.Text, text.AgeCoarse(v.At.Sub(f.Created)))
 	}
 	if as := v.Pods.AsOf; !as.IsZero() && !s.gone {
-		d.Field("as of", t.Warn, text.AgeCoarse(v.At.Sub(as))+" ago: no relist has come to its end since")
+		d.Field("stale", t.Warn, text.AgeCoarse(v.At.Sub(as))+": no relist has ended since")
 	}
 	s.inspections(d)
 	s.worker(d)

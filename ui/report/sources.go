@@ -16,7 +16,7 @@ import (
 // Sources returns what is read where something hangs, source by source, and the helpers that
 // are out; in text without what each source gave.
 func Sources(o Form, s *engine.Snapshot) []widget.Section {
-	r, helpers := s.Evidence, widget.Section{Title: "Who holds it up: what is read where something hangs", Word: "helpers"}
+	r, helpers := s.Evidence, widget.Section{Title: "What is read where something hangs", Word: "helpers"}
 	if r == nil {
 		helpers.Rows = []widget.Row{unseen}
 		return []widget.Section{helpers}

@@ -86,7 +86,7 @@ func WorkersTell(all *podworker.Workers) string {
 func WorkersSum(all *podworker.Workers) string {
 	says := text.Count(all.WakeUps) + " woken"
 	if all.Expecting {
-		says += ", " + text.Count(all.Saved) + " saved"
+		says += ", " + text.Count(all.Saved) + " skipped"
 	}
 	if all.Expired > 0 {
 		says += ", " + text.Count(all.Expired) + " expired"

@@ -84,7 +84,7 @@ func (p *workers) held() []text.Span {
 	if n == 0 {
 		return nil
 	}
-	return []text.Span{text.Say(v.Theme.Warn, v.Theme.Symbols.Warn+strconv.Itoa(n)+" held up")}
+	return []text.Span{text.Say(v.Theme.Warn, v.Theme.Symbols.Warn+strconv.Itoa(n)+" blocked")}
 }
 
 // refresh puts the workers that are shown into their order: those that wait for long first,

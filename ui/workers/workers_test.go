@@ -115,9 +115,9 @@ func TestTitle(t *testing.T) {
 		acting, expecting bool
 		want              string
 	}{
-		{true, true, "11 pods | ▲2 held up | " + sum(saved) + " | (expected events on)"},
-		{true, false, "11 pods | ▲2 held up | " + sum("") + " | (expected events off)"},
-		{false, false, "11 pods | ▲2 held up | " + sum("") + " | (they would be; plegtop acts on nothing)"},
+		{true, true, "11 pods | ▲2 blocked | " + sum(saved) + " | (expected events on)"},
+		{true, false, "11 pods | ▲2 blocked | " + sum("") + " | (expected events off)"},
+		{false, false, "11 pods | ▲2 blocked | " + sum("") + " | (they would be; plegtop acts on nothing)"},
 	} {
 		snap.Workers.Acting, snap.Workers.Expecting = tt.acting, tt.expecting
 		if got := about(stage(snap, 118, 20)); got != tt.want {
@@ -125,7 +125,7 @@ func TestTitle(t *testing.T) {
 		}
 	}
 	s := stage(snap, 118, 0)
-	if mark := s.Info().Mark; len(mark) != 1 || mark[0].Text != "▲2 held up" {
+	if mark := s.Info().Mark; len(mark) != 1 || mark[0].Text != "▲2 blocked" {
 		t.Errorf("unseen: mark %v", mark)
 	}
 }
