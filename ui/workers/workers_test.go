@@ -109,13 +109,13 @@ func TestHeldUp(t *testing.T) {
 // such that act.
 func TestTitle(t *testing.T) {
 	snap := Working(Healthy())
-	sum := func(saved string) string { return fmt.Sprintf("%d woken%s, 1 expired", snap.Workers.WakeUps, saved) }
-	saved := fmt.Sprintf(", %d saved", snap.Workers.Saved)
+	sum := func(skipped string) string { return fmt.Sprintf("%d woken%s, 1 expired", snap.Workers.WakeUps, skipped) }
+	skipped := fmt.Sprintf(", %d skipped", snap.Workers.Saved)
 	for _, tt := range []struct {
 		acting, expecting bool
 		want              string
 	}{
-		{true, true, "11 pods | ▲2 blocked | " + sum(saved) + " | (expected events on)"},
+		{true, true, "11 pods | ▲2 blocked | " + sum(skipped) + " | (expected events on)"},
 		{true, false, "11 pods | ▲2 blocked | " + sum("") + " | (expected events off)"},
 		{false, false, "11 pods | ▲2 blocked | " + sum("") + " | (they would be; plegtop acts on nothing)"},
 	} {
