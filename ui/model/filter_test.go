@@ -212,6 +212,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{"a lat>fast", 6, `column 7: want a duration, such as 500ms, not "fast"`},
 		{"lat>", 4, "column 5: want a duration, such as 500ms"},
+		{"age<2d1", 4, `column 5: want a duration, such as 5m or 2d, not "2d1"`},
 		{"age<5", 4, `column 5: want a duration, such as 5m or 2d, not "5"`},
 		{"exit!=x", 6, `column 7: want an exit code, such as 137, not "x"`},
 		{"state:alive", 6, `column 7: want one of absent, completed, created, dead, empty, error, exited, failing, ghost, hung, left, running, stuck, unknown, unlisted, not "alive"`},
@@ -337,7 +338,7 @@ func TestHasProblem(t *testing.T) {
 }
 
 func TestTimed(t *testing.T) {
-	for in, want := range map[string]bool{"": false, "a ns:b | exit!=0": false, "age<5m": true, "a | !age>1h b": true} {
+	for in, want := range map[string]bool{"": false, "a ns:b | exit!=0": false, "age<5m": true, "age>2d1h": true, "a | !age>1h b": true} {
 		if f, err := ParseFilter(in); err != nil || f.Timed() != want {
 			t.Errorf("%q: timed = %v (%v), want %v", in, f.Timed(), err, want)
 		}

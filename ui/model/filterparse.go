@@ -270,12 +270,17 @@ func wild(text, want string) bool {
 	return false
 }
 
-// duration reads what time.ParseDuration reads, and whole days: "2d".
+// duration reads what time.ParseDuration reads, and days before that: "2d", or "2d1h" as the screen
+// writes it.
 func duration(s string) (time.Duration, bool) {
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		n, err := strconv.ParseUint(days, 10, 16)
+	days, rest, ok := strings.Cut(s, "d")
+	if !ok {
+		days, rest = "0", s
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	if err != nil || ok && rest == "" {
 		return time.Duration(n) * 24 * time.Hour, err == nil
 	}
-	d, err := time.ParseDuration(s)
-	return d, err == nil
+	d, err := time.ParseDuration(rest)
+	return time.Duration(n)*24*time.Hour + d, err == nil
 }
