@@ -139,7 +139,10 @@ func (s *side) open(name string) error {
 	path, at := name, ""
 	if _, err := os.Stat(name); err != nil {
 		if i := strings.LastIndexByte(name, '@'); i > 0 {
-			path, at = name[:i], name[i+1:]
+			path, at = name[:i], strings.TrimSpace(name[i+1:])
+		}
+		if path != name && at == "" {
+			return fmt.Errorf("diff: %s names no moment: write %s@-10m, or %s alone for all of it", name, path, path)
 		}
 	}
 	r, err := OpenRecorded(path, at)

@@ -139,6 +139,15 @@ func TestDiffOfAFileWithAnAt(t *testing.T) {
 	}
 }
 
+// A moment that is empty is a mistake: mostly of a script whose variable nobody has set.
+func TestDiffOfNoMoment(t *testing.T) {
+	path, _ := recorded(t, replaytest.Night{Pods: 1, For: time.Minute, Segments: time.Minute})
+	_, err := Diff(t.Context(), new(bytes.Buffer), [2]string{path, path + "@"}, CheckOptions{})
+	if want := path + "@ names no moment: write " + path + "@-10m, or " + path + " alone for all of it"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestPodsThatAreOthers(t *testing.T) {
 	of := func(uid, sandbox, container string) []*engine.Pod {
 		ref := pleg.PodRef{UID: pleg.UID(uid), Namespace: "shop", Name: "web"}

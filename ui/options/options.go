@@ -196,7 +196,7 @@ func (o *Options) groups() []group {
 			{name: "record-on", kind: "when", choices: []string{"always", "critical"}, set: into(&o.RecordCritical, either("always", "critical")), preset: "always", usage: "critical: write only from 5 min before something critical begins to 5 min after it has ended"},
 			{name: "scrub", kind: "what", choices: []string{"secrets", "names"}, set: into(&o.Scrub, either("secrets", "names")), preset: "secrets", usage: "what recordings are without: secrets (arguments such as those of --token), or names as well, of pods, images and nodes, in whose place stand pseudonyms"},
 			{name: "replay", recorded: true, kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
-			{name: "at", recorded: true, kind: "time", short: "t", set: into(&o.At, word), typed: true, usage: "of a recording: check shows that moment, the others begin there: " + times},
+			{name: "at", recorded: true, kind: "time", short: "t", set: into(&o.At, moment), typed: true, usage: "of a recording: check shows that moment, the others begin there: " + times},
 		}},
 		{title: "check and watch", flags: []flag{
 			{name: "output", recorded: true, kind: "format", choices: []string{"text", "json", "dot"}, short: "o", set: o.setOutput, preset: "text", typed: true, usage: "text or json; of check also dot: who waits for whom, for Graphviz, dot=ID of that finding alone"},
@@ -216,7 +216,7 @@ func (o *Options) groups() []group {
 			{name: "yes", set: into(&o.Yes, truth), bare: "true", typed: true, usage: "do not ask before relists come more than once a second"},
 		}},
 		{title: "What is shown, and how", recorded: true, flags: []flag{
-			{name: "namespace", kind: "namespace", short: "n", set: func(s string) error { o.Namespaces = append(o.Namespaces, s); return nil }, many: true, usage: "show only this namespace; may be repeated"},
+			{name: "namespace", kind: "namespace,...", short: "n", set: o.setNamespaces, many: true, usage: "show only these namespaces; may be repeated"},
 			{name: "filter", kind: "filter", set: into(&o.Filter, o.filterText), usage: "begin with this, as / takes it"},
 			{name: "problems", set: into(&o.Problems, truth), bare: "true", usage: "begin with pods with a problem only"},
 			{name: "sort", kind: "column", set: into(&o.Sort, column(o.columns["pods"])), usage: "sort the pods by this column, named by its head (default the worst first)"},
@@ -253,6 +253,13 @@ func (o *Options) setEvents(s string) error {
 			o.Events = append(o.Events, source)
 		}
 	}
+	return err
+}
+
+// setNamespaces adds those of a list. One that cannot exist would have findings of all others left out.
+func (o *Options) setNamespaces(s string) error {
+	all, err := listOf(namespace)(s)
+	o.Namespaces = append(o.Namespaces, all...)
 	return err
 }
 

@@ -88,6 +88,7 @@ func TestParse(t *testing.T) {
 			o.For, o.Yes = time.Minute, true
 		}},
 		{"-n a -n b", func(o *Options) { o.Namespaces = []string{"a", "b"} }},
+		{"-n a,b --namespace=c-1", func(o *Options) { o.Namespaces = []string{"a", "b", "c-1"} }},
 		{"--sort age --descending --time-format full --mouse --ascii --problems", func(o *Options) {
 			o.Sort, o.Descending, o.Time, o.Mouse, o.ASCII, o.Problems = "age", true, "full", true, true, true
 		}},
@@ -202,6 +203,31 @@ func TestParseRefuses(t *testing.T) {
 		_, err := Parse(strings.Fields(tt.args), columns)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.args, err, tt.want)
+		}
+	}
+}
+
+// What cannot be meant is refused, so that a variable of a script which nobody has set does not ask
+// for less, or for something else, in silence.
+func TestBlankValuesAreRefused(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-n", ""}, `--namespace: want names of namespaces with commas between them, such as default,kube-system, not "": leave the flag out to see all`},
+		{[]string{"-n", " "}, "--namespace: want names"},
+		{[]string{"-n", "default,"}, "--namespace: want names"},
+		{[]string{"-n", "Default"}, `not "Default"`},
+		{[]string{"-n", "kube_system"}, `not "kube_system"`},
+		{[]string{"-n", strings.Repeat("a", 64)}, "--namespace: want names"},
+		{[]string{"--replay", "f", "--at", ""}, `--at: want -10m (before the end)`},
+		{[]string{"--replay", ""}, `--replay: want a value, not "": leave the flag out where there is none`},
+		{[]string{"-r", ""}, `--runtime-endpoint: want a value`},
+		{[]string{"--record="}, `--record: want a value`},
+	} {
+		_, err := Parse(append(tt.args, "check"), columns)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: %v, want %q", tt.args, err, tt.want)
 		}
 	}
 }

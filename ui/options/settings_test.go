@@ -157,6 +157,7 @@ func TestErrors(t *testing.T) {
 		{"relist-period: 1s\nrelist-period: 1s\n", "f:2: relist-period: is set on line 1 already"},
 		{"filter: 'lat>x'\n", `f:1: filter: column 5: want a duration, such as 500ms, not "x"`},
 		{"namespace: {a: b}\n", "f:1: namespace: want a list, such as [a, b]"},
+		{"namespace: [default, ' ']\n", `f:1: namespace: want names of namespaces with commas between them`},
 		{"theme: mono\ntheme: default\n", "f:2: theme: is set on line 1 already"},
 		{"- a\n", "f:1: want lines of the form key: value"},
 		{"ascii: true\n---\nmouse: true\n", "f:2: want one document, without --- between settings"},

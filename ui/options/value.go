@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,7 +63,31 @@ func benchSource(s string) (ledger.Source, error) {
 	return source, err
 }
 
-func word(s string) (string, error) { return s, nil }
+// word reads any text but a blank one: that is mostly a variable of a script that nobody has set.
+func word(s string) (string, error) {
+	if strings.TrimSpace(s) == "" {
+		return "", fmt.Errorf("want a value, not %q: leave the flag out where there is none", s)
+	}
+	return s, nil
+}
+
+// moment reads a time of a recording, which alone knows whether it has it.
+func moment(s string) (string, error) {
+	if strings.TrimSpace(s) == "" {
+		return "", fmt.Errorf("want %s, not %q", times, s)
+	}
+	return s, nil
+}
+
+// aNamespace is a name that a namespace can have: a label of DNS.
+var aNamespace = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+func namespace(s string) (string, error) {
+	if !aNamespace.MatchString(s) {
+		return "", fmt.Errorf("want names of namespaces with commas between them, such as default,kube-system, not %q: leave the flag out to see all", s)
+	}
+	return s, nil
+}
 
 func oneOf(known []string) func(string) (string, error) {
 	return func(s string) (string, error) {
