@@ -198,5 +198,5 @@ func continued(path string) (int64, error) {
 		return 0, err
 	}
 	defer f.Close()
-	return resume(f)
+	return resume(f, false)
 }

@@ -92,6 +92,40 @@ func TestOneRecorderAFile(t *testing.T) {
 	}
 }
 
+// A file has names throughout, or nowhere: one that was begun with names could not be sent to
+// anybody. The same holds for the file before it, and what is refused is left as it is.
+func TestARecordingIsNotMixed(t *testing.T) {
+	named, scrubbed := recorded(t, 3*time.Second), filepath.Join(t.TempDir(), "scrubbed")
+	synctest.Test(t, func(t *testing.T) {
+		recordWith(t, scrubbed, Options{Scrub: true, Segments: 10 * time.Second}, newNode(3, 2), 3*time.Second)
+	})
+	before := filepath.Join(t.TempDir(), "night")
+	if err := os.Link(named, before+".1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		path  string
+		scrub bool
+		want  string
+	}{
+		{named, true, "it holds a recording with names: record into another file"},
+		{scrubbed, false, "it holds a recording without names: record into another file, or with --scrub names"},
+		{before, true, "night.1 is the file before: it holds a recording with names"},
+	} {
+		was, _ := os.ReadFile(tt.path)
+		err := NewRecorder(Options{Scrub: tt.scrub}).WriteTo(tt.path, 1<<20)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v, want %q", err, tt.want)
+		}
+		if now, _ := os.ReadFile(tt.path); !bytes.Equal(now, was) {
+			t.Errorf("%s was written to", tt.path)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		recordWith(t, scrubbed, Options{Scrub: true, Segments: 10 * time.Second}, newNode(3, 2), 3*time.Second)
+	})
+}
+
 // A file is continued by another run, which does not know of the first.
 func TestARecordingIsContinued(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")

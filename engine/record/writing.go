@@ -20,10 +20,10 @@ const (
 
 // WriteTo has all that comes from now on written to a file, whose size with the file before it,
 // named path.1, is at most so many bytes, and a block; 0 for no limit. A file that is a recording
-// already is continued. It fails where the file cannot be written, is something else, or is a
-// link. With [Options].Critical the file waits for [Recorder.Critical].
+// already is continued. It fails where the file cannot be written, is something else, is a link, or
+// has names where [Options].Scrub has none. With [Options].Critical the file waits for [Recorder.Critical].
 func (r *Recorder) WriteTo(path string, most int64) error {
-	f, err := create(path, most)
+	f, err := create(path, most, r.options.Scrub)
 	if err != nil {
 		return err
 	}
