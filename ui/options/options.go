@@ -142,92 +142,112 @@ type flag struct {
 	bare        string   // the value where only the flag is given; empty: it needs one
 	choices     []string // that a shell offers for the value; none where any may stand, or they are worked out
 	set         func(string) error
-	many        bool // it may be given again, and takes a list in the file
-	list        bool // its value has commas, or is a list in the file
-	typed       bool // it is for the command line alone
-	recorded    bool // it can be given with a recording
+	many        bool            // it may be given again, and takes a list in the file
+	list        bool            // its value has commas, or is a list in the file
+	typed       bool            // it is for the command line alone
+	recorded    bool            // it can be given with a recording
+	of          func(View) bool // the views that use it; nil: those of its group
+	why         string          // said of the views that do not; may be empty
 }
 
 // A group is the flags that help shows under one title.
 type group struct {
 	title    string
 	recorded bool // all can be given with a recording
+	of       func(View) bool
 	flags    []flag
 }
+
+// only and but say which views use a flag: these, or all others. What only tells the version uses
+// none that is not named.
+func only(these ...View) func(View) bool {
+	return func(v View) bool { return slices.Contains(these, v) }
+}
+
+func but(these ...View) func(View) bool {
+	return func(v View) bool { return v != Version && !slices.Contains(these, v) }
+}
+
+func anywhere(View) bool { return true }
+
+var (
+	looking = but(Diff, Explain)               // at a runtime
+	running = but(Check, Bench, Diff, Explain) // beside an engine that goes on
+)
 
 // groups returns all flags. docs/flags.md has the same list.
 func (o *Options) groups() []group {
 	return []group{
-		{title: "What to look at", flags: []flag{
+		{title: "What to look at", of: looking, flags: []flag{
 			{name: "runtime-endpoint", kind: "socket", short: "r", set: into(&o.Endpoint, word), usage: "the runtime's socket, unix:///path or /path; found by itself if not given"},
 			{name: "host-root", kind: "folder", set: into(&o.HostRoot, word), usage: "where the host's root is mounted, with its /proc, in a container"},
 			{name: "demo", kind: "scenario", set: into(&o.Demo, scenario), bare: "tour", typed: true, usage: "use the embedded runtime and play a scenario; --demo=list shows all"},
 			{name: "demo-speed", kind: "times", set: into(&o.DemoSpeed, speed), preset: "1", typed: true, usage: "how many times as fast it plays, from 0.25 to 8"},
-			{name: "captions", set: into(&o.Captions, truth), bare: "true", usage: "say in the demo what happens and what to expect"},
+			{name: "captions", of: only(Screen), set: into(&o.Captions, truth), bare: "true", usage: "say in the demo what happens and what to expect"},
 			{name: "expected-events", set: o.setExpected, bare: "true", usage: "the demo's pod workers know the events of their own doing, which then wake nobody; =false: they know none"},
 		}},
-		{title: "The relist", flags: []flag{
+		{title: "The relist", of: looking, flags: []flag{
 			{name: "timeout", kind: "duration", set: into(&o.Timeout, duration), preset: "2m", usage: "of each call to the runtime at most, as the kubelet's"},
-			{name: "relist-period", kind: "duration", set: into(&o.Period, duration), preset: "1s", usage: "from the end of one relist to the start of the next"},
+			{name: "relist-period", of: but(Bench, Diff, Explain), why: "bench measures what --periods names", kind: "duration", set: into(&o.Period, duration), preset: "1s", usage: "from the end of one relist to the start of the next"},
 			{name: "relist-threshold", kind: "duration", set: into(&o.Threshold, duration), preset: "3m", usage: "age of the last good list beyond which PLEG is unhealthy"},
 			{name: "kubelet-version", recorded: true, kind: "release", set: o.setRelease, usage: "whose relist, from 1.25 to " + pleg.Newest.String() + " (default the node's, or " + pleg.Newest.String() + "); of check with --replay what these would have made of it: 1.25,1.34"},
-			{name: "mode", kind: "mode", choices: []string{pleg.Generic.String(), pleg.Evented.String()}, set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing) or evented (as that release with its gate on), which opens it"},
+			{name: "mode", of: but(Bench, Diff, Explain), why: "bench measures with generic relists", kind: "mode", choices: []string{pleg.Generic.String(), pleg.Evented.String()}, set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing) or evented (as that release with its gate on), which opens it"},
 		}},
-		{title: "Event sources, which see what happens between two relists", flags: []flag{
-			{name: "events", kind: "source,...", set: o.setEvents, bare: ledger.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup, pidfd; off: none, which is the default"},
-			{name: "force-events", set: into(&o.ForceEvents, truth), bare: "true", usage: "open cri also on a containerd before 2.0, where it takes events away from the kubelet"},
+		{title: "Event sources, which see what happens between two relists", of: running, flags: []flag{
+			{name: "events", why: "check looks once, and bench measures what --sources names", kind: "source,...", set: o.setEvents, bare: ledger.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup, pidfd; off: none, which is the default"},
+			{name: "force-events", of: but(Check, Diff, Explain), why: "check looks once, and opens no event source", set: into(&o.ForceEvents, truth), bare: "true", usage: "open cri also on a containerd before 2.0, where it takes events away from the kubelet"},
 		}},
-		{title: "The kubelet's own figures", flags: []flag{
+		{title: "The kubelet's own figures", of: looking, flags: []flag{
 			{name: "kubelet-metrics", kind: "URL", set: into(&o.Kubelet.Metrics, word), usage: "the kubelet's metrics, such as https://127.0.0.1:10250/metrics (default the read-only port)"},
 			{name: "kubelet-cert", kind: "file", set: into(&o.Kubelet.Cert, word), usage: "client certificate for it, in PEM"},
 			{name: "kubelet-key", kind: "file", set: into(&o.Kubelet.Key, word), usage: "the certificate's key, in PEM"},
 			{name: "kubelet-token-file", kind: "file", set: into(&o.Kubelet.TokenFile, word), usage: "a bearer token for it, read again each time"},
 			{name: "kubelet-ca", kind: "file", set: into(&o.Kubelet.CA, word), usage: "the authority that signed the kubelet's own certificate, in PEM; without it a token goes only to a port of this machine that a kubelet of root holds"},
 		}},
-		{title: "The runtime's own words, read where something hangs", flags: []flag{
+		{title: "The runtime's own words, read where something hangs", of: looking, flags: []flag{
 			{name: "debug-socket", kind: "socket", set: into(&o.Runtime.DebugSocket, word), usage: "where the runtime tells what its goroutines do (default containerd's debug socket, by its configuration, or CRI-O's own)"},
 			{name: "no-dump", set: into(&o.Runtime.NoDump, truth), bare: "true", usage: "do not read what its goroutines do"},
 			{name: "runtime-metrics", kind: "URL", set: into(&o.Runtime.Metrics, word), usage: "containerd's metrics, such as http://127.0.0.1:1338/v1/metrics (default by its configuration, on loopback)"},
 		}},
-		{title: "Recordings", flags: []flag{
+		{title: "Recordings", of: running, flags: []flag{
 			{name: "ring", kind: "duration", set: into(&o.Ring, durationOrNone), preset: "15m", usage: "keep so much of what happened in memory, 32 MiB at most; 0: nothing"},
 			{name: "record", kind: "file", set: into(&o.Record, word), usage: "write all that happens to this file, from which --replay shows it again; one that is a recording is continued (default of record: plegtop-NODE-DATE.plegrec)"},
 			{name: "record-max", kind: "size", set: into(&o.RecordMax, size), preset: "1GiB", usage: "of that file and the one before it, which has .1 behind its name, together"},
 			{name: "record-on", kind: "when", choices: []string{"always", "critical"}, set: into(&o.RecordCritical, either("always", "critical")), preset: "always", usage: "critical: write only from 5 min before something critical begins to 5 min after it has ended"},
 			{name: "scrub", kind: "what", choices: []string{"secrets", "names"}, set: into(&o.Scrub, either("secrets", "names")), preset: "secrets", usage: "what recordings are without: secrets (arguments such as those of --token), or names as well, of pods, images and nodes, in whose place stand pseudonyms"},
-			{name: "replay", recorded: true, kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
-			{name: "at", recorded: true, kind: "time", short: "t", set: into(&o.At, moment), typed: true, usage: "of a recording: check shows that moment, the others begin there: " + times},
+			{name: "replay", of: but(Diff, Explain), recorded: true, kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
+			{name: "at", of: but(Diff, Explain), recorded: true, kind: "time", short: "t", set: into(&o.At, moment), typed: true, usage: "of a recording: check shows that moment, the others begin there: " + times},
 		}},
-		{title: "check and watch", flags: []flag{
-			{name: "output", recorded: true, kind: "format", choices: []string{"text", "json", "dot"}, short: "o", set: o.setOutput, preset: "text", typed: true, usage: "text or json; of check also dot: who waits for whom, for Graphviz, dot=ID of that finding alone"},
+		{title: "check and watch", of: only(Check), flags: []flag{
+			{name: "output", of: only(Check, Watch, Bench, Diff, Version), recorded: true, kind: "format", choices: []string{"text", "json", "dot"}, short: "o", set: o.setOutput, preset: "text", typed: true, usage: "text or json; of check also dot: who waits for whom, for Graphviz, dot=ID of that finding alone"},
 			{name: "check-timeout", kind: "duration", set: into(&o.CheckTimeout, duration), preset: "2s", usage: "of each status call of check at most; the lists, Status and Version have four times as much"},
 			{name: "deadline", kind: "duration", set: into(&o.Deadline, duration), preset: "20s", usage: "by which check has ended, whatever the runtime does"},
 			{name: "exit-codes", recorded: true, kind: "kind", choices: []string{"plegtop", "npd"}, set: into(&o.NPD, either("plegtop", "npd")), preset: "plegtop", typed: true, usage: "check's exit codes: plegtop, or npd for a node-problem-detector plugin"},
 		}},
-		{title: "serve", flags: []flag{
+		{title: "serve", of: only(Serve), flags: []flag{
 			{name: "listen", kind: "address", set: into(&o.Listen, word), preset: "127.0.0.1:9469", usage: "where to listen: host:port, or :port for all addresses of this machine"},
 			{name: "web.config.file", kind: "file", set: into(&o.WebConfig, word), usage: "TLS and passwords, as of all exporters of Prometheus"},
 			{name: "metrics-pods", set: into(&o.MetricsPods, truth), bare: "true", usage: "metrics also name the pods that findings and late calls are about"},
 		}},
-		{title: "bench", flags: []flag{
+		{title: "bench", of: only(Bench), flags: []flag{
 			{name: "periods", kind: "duration,...", list: true, set: into(&o.Periods, listOf(period)), preset: "250ms,1s,5s,10s", usage: "between relists, to measure"},
 			{name: "sources", kind: "source,...", list: true, set: into(&o.Sources, listOf(benchSource)), preset: "none,cri,cgroup", usage: "to measure each period with: none, cri, cgroup, pidfd"},
 			{name: "for", kind: "duration", set: into(&o.For, duration), preset: "30s", usage: "how long to measure each period with each source"},
 			{name: "yes", set: into(&o.Yes, truth), bare: "true", typed: true, usage: "do not ask before relists come more than once a second"},
 		}},
-		{title: "What is shown, and how", recorded: true, flags: []flag{
-			{name: "namespace", kind: "namespace,...", short: "n", set: o.setNamespaces, many: true, usage: "show only these namespaces; may be repeated"},
+		{title: "What is shown, and how", recorded: true, of: only(Screen), flags: []flag{
+			{name: "namespace", of: but(Record, Bench, Explain), kind: "namespace,...", short: "n", set: o.setNamespaces, many: true, usage: "show only these namespaces; may be repeated"},
 			{name: "filter", kind: "filter", set: into(&o.Filter, o.filterText), usage: "begin with this, as / takes it"},
 			{name: "problems", set: into(&o.Problems, truth), bare: "true", usage: "begin with pods with a problem only"},
 			{name: "sort", kind: "column", set: into(&o.Sort, column(o.columns["pods"])), usage: "sort the pods by this column, named by its head (default the worst first)"},
 			{name: "descending", set: into(&o.Descending, truth), bare: "true", usage: "sort in reverse order"},
 			{name: "time-format", kind: "format", choices: timeFormats, set: into(&o.Time, oneOf(timeFormats)), preset: "clock", usage: "times of events: " + strings.Join(timeFormats, ", ")},
 			{name: "mouse", set: into(&o.Mouse, truth), bare: "true", usage: "take the mouse: wheel, rows, column heads"},
-			{name: "theme", kind: "name", choices: theme.Names(), set: into(&o.Theme, oneOf(theme.Names())), usage: "colours: " + strings.Join(theme.Names(), ", ")},
-			{name: "ascii", set: into(&o.ASCII, truth), bare: "true", usage: "draw with ASCII only (default where LC_ALL is C or POSIX)"},
-			{name: "config", kind: "file", set: into(&o.config, word), typed: true, usage: "settings (default plegtop/config.yaml in your configuration folder)"},
+			{name: "theme", of: but(Watch, Record, Serve), kind: "name", choices: theme.Names(), set: into(&o.Theme, oneOf(theme.Names())), usage: "colours: " + strings.Join(theme.Names(), ", ")},
+			{name: "ascii", of: but(Watch, Record, Serve), set: into(&o.ASCII, truth), bare: "true", usage: "draw with ASCII only (default where LC_ALL is C or POSIX)"},
+			{name: "config", of: anywhere, kind: "file", set: into(&o.config, word), typed: true, usage: "settings (default plegtop/config.yaml in your configuration folder)"},
 		}},
-		{title: "Help", recorded: true, flags: []flag{
+		{title: "Help", recorded: true, of: anywhere, flags: []flag{
 			{name: "help", short: "h", set: func(string) error { return ErrHelp }, bare: "true", typed: true, usage: "show this"},
 			{name: "version", set: into(&o.View, version), bare: "true", typed: true, usage: "show the version of plegtop"},
 		}},

@@ -137,7 +137,7 @@ func TestParseRefuses(t *testing.T) {
 		{"--output xml", `--output: want text or json, not "xml"`},
 		{"-o xml", `--output: want text or json, not "xml"`},
 		{"check --exit-codes nagios", `--exit-codes: want plegtop or npd, not "nagios"`},
-		{"watch --exit-codes npd", "only check has them"},
+		{"watch --exit-codes npd", "--exit-codes is only for check (see"},
 		{"check --exit-codes npd -o json", "one line of text"},
 		{"--timeout 0s", `--timeout: want a duration of more than 0, such as 1s or 500ms, not "0s"`},
 		{"--relist-period 0s", "--relist-period: want a duration"},
@@ -159,11 +159,11 @@ func TestParseRefuses(t *testing.T) {
 		{"--mode preview", `--mode: mode "preview": want generic or evented`},
 		{"--mode evented --events=off", "--mode evented goes by the runtime's event stream: add cri to --events, or leave --events out"},
 		{"--mode evented --events=cgroup", "--mode evented goes by"},
-		{"check --events", "--events: check looks once, and opens no event source"},
-		{"bench --events", "--events: bench measures what --periods and --sources name"},
-		{"bench --mode generic", "--mode: bench measures"},
-		{"--for 3s", "--for: only with bench"},
-		{"watch --yes", "--yes: only with bench"},
+		{"check --events", "--events is only for the screen, watch, record and serve: check looks once, and bench measures what --sources names"},
+		{"bench --events", "--events is only for"},
+		{"bench --mode generic", "--mode is only for the screen, check, watch, record and serve: bench measures with generic relists"},
+		{"--for 3s", "--for is only for bench"},
+		{"watch --yes", "--yes is only for bench"},
 		{"bench --periods 1s,0s", `--periods: want a duration of more than 0, such as 1s or 500ms, not "0s"`},
 		{"bench --periods 1s,50ms", `--periods: want periods from 100ms to 10m0s, not "50ms"`},
 		{"bench --sources relist", `--sources: want one or more of none, cri, cgroup, pidfd with commas between them, not "relist"`},
@@ -176,7 +176,7 @@ func TestParseRefuses(t *testing.T) {
 		{"record --record-on never", `--record-on: want always or critical, not "never"`},
 		{"--scrub all", `--scrub: want secrets or names, not "all"`},
 		{"watch --record-on critical", "name it with --record"},
-		{"check --record f", "--record: check records nothing: the screen, watch and record do"},
+		{"check --record f", "--record is only for the screen, watch, record and serve"},
 		{"--kubelet-version 1.25,1.37 check", "--kubelet-version: several only with --replay FILE check"},
 		{"check -t 2am", "--at: only with --replay"},
 		{"--replay f --demo", "--demo: a recording is shown as it was, and nothing of this machine is read: leave it out"},
@@ -193,7 +193,7 @@ func TestParseRefuses(t *testing.T) {
 		{"diff a b --replay f", "--replay: diff is given its recordings by name"},
 		{"diff a b -t 2am", "diff takes FILE@TIME"},
 		{"diff a b --demo", "--demo: a recording is shown"},
-		{"diff a b --exit-codes npd", "only check has them"},
+		{"diff a b --exit-codes npd", "--exit-codes is only for check"},
 		{"diff a b -o dot", "only check has it"},
 		{"--xyzzy", "unknown flag: --xyzzy (see"},
 		{"--namespaces a", `unknown flag: --namespaces; did you mean namespace? (see`},
@@ -204,6 +204,36 @@ func TestParseRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.args, err, tt.want)
 		}
+	}
+}
+
+// A flag that the view does not use is refused and not ignored; a settings file, which is for all
+// views, may have it.
+func TestFlagsOfOtherViewsAreRefused(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"watch --filter ns:x", "--filter is only for the screen (see"},
+		{"check --filter ns:x", "--filter is only for the screen"},
+		{"--replay f check --filter ns:x", "--filter is only for the screen"},
+		{"check --problems", "--problems is only for the screen"},
+		{"watch --sort age", "--sort is only for the screen"},
+		{"record --mouse", "--mouse is only for the screen"},
+		{"check --demo --captions", "--captions is only for the screen"},
+		{"watch --theme mono", "--theme is only for the screen, check, bench, diff and explain"},
+		{"explain relist-blocked -o json", "--output is only for check, watch, bench, diff and version"},
+		{"explain relist-blocked --demo", "--demo is only for the screen, check, watch, record, serve and bench"},
+		{"-o json", "--output is only for"},
+		{"record -n a", "--namespace is only for the screen, check, watch, serve and diff"},
+		{"watch --deadline 3s", "--deadline is only for check"},
+		{"check --listen :1", "--listen is only for serve"},
+	} {
+		_, err := Parse(strings.Fields(tt.args), columns)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.args, err, tt.want)
+		}
+	}
+	file := written(t, "filter: ns:x\nproblems: true\nmouse: true\nsort: age\nlisten: ':1'\ncaptions: true\nperiods: [1s]\n")
+	if _, err := Load([]string{"check", "--config", file}, columns); err != nil {
+		t.Error(err)
 	}
 }
 

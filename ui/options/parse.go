@@ -179,8 +179,6 @@ func (l line) sense() error {
 		return errors.New("--kubelet-version: several only with --replay FILE check")
 	case l.Replay == "" && typed("at"):
 		return errors.New("--at: only with --replay; diff takes FILE@TIME")
-	case l.NPD && l.View != Check:
-		return errors.New("--exit-codes npd: only check has them")
 	case l.NPD && l.JSON:
 		return errors.New("--exit-codes npd writes one line of text: leave --output json out")
 	case l.DOT != "" && (l.View != Check || l.NPD):
@@ -199,7 +197,9 @@ func (l line) sense() error {
 		return errors.New("--expected-events: only with --demo")
 	}
 	if l.Replay != "" || l.View == Diff {
-		return l.replays(typed)
+		if err := l.replays(typed); err != nil {
+			return err
+		}
 	}
 	return l.fits(typed)
 }
@@ -233,24 +233,38 @@ func (l line) replays(typed func(string) bool) error {
 	return nil
 }
 
-// fits says which flags are of another view than the one that was asked for.
+// fits says which flags the view does not use. Version, as help, is shown whatever else is asked for.
 func (l line) fits(typed func(string) bool) error {
-	for _, f := range []struct {
-		out   bool
-		names []string
-		why   string
-	}{
-		{l.View == Bench, []string{"events", "mode", "relist-period"}, "bench measures what --periods and --sources name, with generic relists"},
-		{l.View == Check, []string{"events", "force-events"}, "check looks once, and opens no event source"},
-		{l.View == Check || l.View == Bench, []string{"record", "record-max", "record-on", "ring", "scrub"}, string(l.View) + " records nothing: the screen, watch and record do"},
-		{l.View != Serve, []string{"listen", "web.config.file", "metrics-pods"}, "only with serve"},
-		{l.View != Bench, []string{"periods", "sources", "for", "yes"}, "only with bench"},
-	} {
-		if at := slices.IndexFunc(f.names, typed); f.out && at >= 0 {
-			return fmt.Errorf("--%s: %s", f.names[at], f.why)
+	if l.View == Version {
+		return nil
+	}
+	for _, g := range l.groups() {
+		for _, f := range g.flags {
+			of := g.of
+			if f.of != nil {
+				of = f.of
+			}
+			if typed(f.name) && !of(l.View) {
+				return errors.New(strings.TrimSuffix("--"+f.name+" is only for "+users(of)+": "+f.why, ": "))
+			}
 		}
 	}
 	return nil
+}
+
+// users names the views that use something.
+func users(of func(View) bool) string {
+	var all []string
+	if of(Screen) {
+		all = append(all, "the screen")
+	}
+	for _, v := range views {
+		if of(View(v)) {
+			all = append(all, v)
+		}
+	}
+	last := len(all) - 1
+	return strings.TrimPrefix(strings.Join(all[:last], ", ")+" and "+all[last], " and ")
 }
 
 // agree returns why what was said cannot all be.
