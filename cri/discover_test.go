@@ -153,6 +153,8 @@ func TestDiscoverFindsNothing(t *testing.T) {
 		{"denied", node{sockets: socketsAt{"/run/x.sock": fails(codes.PermissionDenied, "no")}}, "/run/x.sock", Denied, "it answers, and denies Version: no; the file mode of the socket allows it, so look for what stands in front of the runtime"},
 		{"v1alpha2", node{sockets: socketsAt{"/run/x.sock": alphaOnly}}, "/run/x.sock", Outdated, "only v1alpha2; upgrade to containerd 1.6, CRI-O 1.20 or newer"},
 		{"TCP", node{}, "tcp://10.0.0.1:1234", Unusable, "tcp://10.0.0.1:1234 (--runtime-endpoint): is a network address"},
+		{"a file", node{files: texts{"/etc/passwd": ""}}, "/etc/passwd", Unusable, "/etc/passwd (--runtime-endpoint): is no socket: name the runtime's socket, such as /run/containerd/containerd.sock"},
+		{"a folder", node{files: texts{"/var/lib/containerd/x": ""}}, "/var/lib/containerd", Unusable, "is no socket: name the runtime's socket"},
 		{"pipe", node{}, "npipe:////./pipe/x", Unusable, "is a Windows pipe"},
 	}
 	for _, tt := range tests {
@@ -194,8 +196,9 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 	}{
 		{name: "by a person", endpoint: "/run/x.sock", want: "/run/x.sock"},
 		{name: "below a file", node: node{files: texts{"/run/x": ""}}, endpoint: "/run/x/y.sock", want: "/run/x/y.sock"},
-		{name: "a file in its place", node: node{files: texts{"/run/x.sock": ""}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
-		{name: "a folder in its place", node: node{files: texts{"/run/x.sock/y": ""}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
+		{name: "a file in its place", node: node{files: texts{containerd: ""}}, endpoint: containerd, want: containerd},
+		{name: "a folder in its place", node: node{files: texts{containerd + "/y": ""}}, endpoint: containerd, want: containerd},
+		{name: "a file in the place of one that a file of the node names", node: node{files: texts{"/etc/crictl.yaml": "runtime-endpoint: unix:///run/y.sock", "/run/y.sock": ""}}, want: "/run/y.sock"},
 		{name: "gRPC, but no CRI", node: node{sockets: socketsAt{"/run/x.sock": noCRI}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
 		{name: "HTTP/1", node: node{sockets: socketsAt{"/run/x.sock": http1}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
 		{name: "HTTP/2", node: node{sockets: socketsAt{"/run/x.sock": http2}}, endpoint: "/run/x.sock", want: "/run/x.sock"},

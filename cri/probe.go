@@ -16,6 +16,7 @@ import (
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/flavour"
 )
 
 // alphaVersionMethod is the Version call of the last version of CRI before v1.
@@ -30,7 +31,10 @@ func (s Search) try(ctx context.Context, c *Candidate) {
 	if c.path == "" {
 		return
 	}
-	if c.Outcome, c.Reason = lookAt(c.path); c.Outcome != Answers {
+	if c.Outcome, c.Reason = lookAt(c.path); c.Outcome == Foreign && s.isMistaken(c) {
+		c.Outcome, c.Reason = Unusable, "is no socket: name the runtime's socket, such as "+flavour.Containerd.Socket
+	}
+	if c.Outcome != Answers {
 		return
 	}
 	client, err := Dial(c.Endpoint)
@@ -44,6 +48,14 @@ func (s Search) try(ctx context.Context, c *Candidate) {
 	if _, err := client.Version(ctx); err != nil {
 		c.Outcome, c.Reason = s.classify(ctx, client, err)
 	}
+}
+
+// isMistaken reports whether c, which is no socket, was named by mistake: a file or folder that the command
+// line names is likely one that somebody needs, and not what stands in the place of a socket, unless a
+// runtime is known to have its socket there.
+func (s Search) isMistaken(c *Candidate) bool {
+	info, err := os.Stat(c.path)
+	return s.Endpoint != "" && err == nil && (info.Mode().IsRegular() || info.IsDir()) && !slices.ContainsFunc(flavour.Known, func(f flavour.Flavour) bool { return s.onHost(f.Socket) == c.path })
 }
 
 // lookAt says what the file system knows: it returns Answers if there is a
