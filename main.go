@@ -12,6 +12,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -84,8 +85,8 @@ func run(args []string) int {
 	if fleet.Called(os.Args[0]) {
 		return ofNodes(args)
 	}
-	if len(args) > 0 && args[0] == "completion" {
-		return status(completing(args[1:]))
+	if len(args) > 0 && args[0] == options.Completes {
+		return completing(args[1:])
 	}
 	o, err := options.Parse(args, columns)
 	out := terminal.Writer(os.Stdout, os.Environ())
@@ -95,17 +96,19 @@ func run(args []string) int {
 	}
 	switch {
 	case errors.Is(err, options.ErrHelp):
-		fmt.Fprint(out, help().Help())
-		return exitOK
+		return written(out, "help", help().Help())
 	case err != nil:
 		return cannotTell(o, err)
 	case o.View == options.Explain:
-		return status(lines.Explain(out, guide, o.Finding, style(o, source.Source{})))
+		code, err := lines.Explain(out, guide, o.Finding, style(o, source.Source{}))
+		if err != nil {
+			return complain(err, code)
+		}
+		return code
 	case o.View == options.Version:
 		return status(lines.Version(out, version, o.JSON))
 	case o.Demo == options.DemoList:
-		fmt.Fprint(out, help().Scenarios())
-		return exitOK
+		return written(out, "scenarios", help().Scenarios())
 	}
 	show := func() int { return show(context.Background(), args) }
 	switch o.View {
@@ -136,8 +139,8 @@ func ofNodes(args []string) int {
 }
 
 // completing writes what makes a shell complete our words, or, as that asks, what may stand in the
-// place of the last of some words.
-func completing(args []string) error {
+// place of the last of some words. It returns the exit status.
+func completing(args []string) int {
 	if len(args) > 1 && args[0] == "words" {
 		all, files := options.Complete(args[2:], columns, options.Known{Findings: lines.Topics(guide), Namespaces: source.Namespaces})
 		if files {
@@ -146,13 +149,21 @@ func completing(args []string) error {
 		for _, one := range all {
 			fmt.Println(one)
 		}
-		return nil
+		return exitOK
 	}
 	script, err := options.Completion(strings.Join(args, " "))
-	if err == nil {
-		fmt.Print(script)
+	if err != nil {
+		return complain(err, exitCannotTell)
 	}
-	return err
+	return written(os.Stdout, "completion", script)
+}
+
+// written writes all that there is to say, and returns the exit status.
+func written(w io.Writer, what, text string) int {
+	if _, err := io.WriteString(w, text); err != nil {
+		return complain(fmt.Errorf("write the %s: %w", what, err), exitFailed)
+	}
+	return exitOK
 }
 
 // A view shows a source until ctx ends, the person has seen enough, or there is no more. It

@@ -246,6 +246,39 @@ func TestPlegtopRefusesArguments(t *testing.T) {
 	}
 }
 
+// TestPlegtopAnswersAtOnce holds the status of what only answers: 3 where the words make no sense, and 1
+// where nobody can have the answer.
+func TestPlegtopAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	for _, tt := range []struct {
+		args string
+		out  *os.File
+		code int
+		want string
+	}{
+		{"help", nil, 0, ""}, {"help check", nil, 0, ""}, {"explain runtime-down", nil, 0, ""},
+		{"explain nope", nil, 3, "no finding is called"}, {"completion", nil, 3, "want bash"}, {"completion tcsh", nil, 3, "want bash"},
+		{"--help", full, 1, "no space left"}, {"help", full, 1, "no space left"}, {"--demo=list", full, 1, "no space left"},
+		{"explain", full, 1, "no space left"}, {"completion bash", full, 1, "no space left"}, {"version", full, 1, "no space left"},
+	} {
+		cmd := exec.Command(plegtop(t), strings.Fields(tt.args)...)
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		if tt.out != nil { // a nil *os.File is a file
+			cmd.Stdout = tt.out
+		}
+		_ = cmd.Run() // the status says it
+		if code := cmd.ProcessState.ExitCode(); code != tt.code || !strings.Contains(said.String(), tt.want) {
+			t.Errorf("%s: status %d, %q; want %d, %q", tt.args, code, said.String(), tt.code, tt.want)
+		}
+	}
+}
+
 // The folder of the demo's socket goes with the program, also after a signal. On a machine that is
 // too busy to remove it within the second that a program has for its end, it stays for the next demo:
 // so one of several tries counts.

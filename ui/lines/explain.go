@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -22,16 +23,18 @@ type topic struct {
 type fact struct{ label, text string }
 
 // Explain writes what a guide, the text of docs/guide.md, says of the finding of an id; for no id
-// what each finding means. It fails where the guide does not have the id.
-func Explain(w io.Writer, guide, id string, o CheckOptions) error {
+// what each finding means. It returns [ExitOK], and with an error another exit code: [ExitCannotTell] where
+// the guide does not have the id.
+func Explain(w io.Writer, guide, id string, o CheckOptions) (code int, err error) {
 	topics := topicsOf(guide)
 	if id != "" {
 		topics = slices.DeleteFunc(topics, func(t topic) bool { return t.id != id })
 	}
 	if len(topics) == 0 {
-		return fmt.Errorf("explain: no finding is called %q%s", id, cmp.Or(keymap.Meant(keymap.Nearest(id, Topics(guide))), "; plegtop explain lists all"))
+		return ExitCannotTell, fmt.Errorf("explain: no finding is called %q%s", id, cmp.Or(keymap.Meant(keymap.Nearest(id, Topics(guide))), "; plegtop explain lists all"))
 	}
-	_, err := w.Write(o.write(nil, func(d *widget.Doc, look *theme.Theme) {
+	_, err = w.Write(o.write(nil, func(d *widget.Doc, look *theme.Theme) {
+		d.Labels = max(labels, longest(topics)+gap)
 		for i, t := range topics {
 			if i > 0 {
 				d.Line()
@@ -39,7 +42,21 @@ func Explain(w io.Writer, guide, id string, o CheckOptions) error {
 			t.write(d, look, id != "")
 		}
 	}))
-	return err
+	if err != nil {
+		return ExitWarning, fmt.Errorf("write what explain says: %w", err)
+	}
+	return ExitOK, nil
+}
+
+// gap is how many cells are between an id and what it means.
+const gap = 2
+
+// longest returns how wide the longest id is.
+func longest(topics []topic) (width int) {
+	for _, t := range topics {
+		width = max(width, text.Width(t.id))
+	}
+	return width
 }
 
 // Topics returns the ids that a guide has.
@@ -69,13 +86,13 @@ var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 // with what they are.
 func topicsOf(guide string) (all []topic) {
 	for _, s := range strings.Split(link.ReplaceAllString(guide, "$1"), "\n## ")[1:] {
-		id, text, _ := strings.Cut(s, "\n")
-		meaning, items, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
+		id, said, _ := strings.Cut(s, "\n")
+		meaning, items, _ := strings.Cut(strings.TrimSpace(said), "\n\n")
 		t := topic{id: id, meaning: meaning}
 		for item := range strings.SplitSeq(items, "\n") {
-			label, text, ok := strings.Cut(strings.TrimPrefix(item, "- "), ": ")
+			label, said, ok := strings.Cut(strings.TrimPrefix(item, "- "), ": ")
 			if ok {
-				t.facts = append(t.facts, fact{strings.ToLower(label), strings.ReplaceAll(text, "`", "")})
+				t.facts = append(t.facts, fact{strings.ToLower(label), strings.ReplaceAll(said, "`", "")})
 			}
 		}
 		all = append(all, t)

@@ -53,12 +53,32 @@ func TestExplain(t *testing.T) {
 		{"xyz", "", `no finding is called "xyz"; plegtop explain lists all`},
 	} {
 		var out bytes.Buffer
-		err := Explain(&out, text, tt.id, CheckOptions{})
+		code, err := Explain(&out, text, tt.id, CheckOptions{})
+		if (code == ExitCannotTell) != (tt.err != "") {
+			t.Errorf("%q: exit code %d", tt.id, code)
+		}
 		if tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) || tt.err == "" && err != nil {
 			t.Errorf("%q: error %v, want %q", tt.id, err, tt.err)
 		}
 		if diff := cmp.Diff(tt.want, out.String()); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tt.id, diff)
+		}
+	}
+}
+
+// What all findings mean stands below each other, whatever the length of an id.
+func TestExplainAligns(t *testing.T) {
+	var out bytes.Buffer
+	if _, err := Explain(&out, guide(t), "", CheckOptions{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	width := longest(topicsOf(guide(t))) + gap
+	for line := range strings.Lines(out.String()) {
+		if line == "\n" {
+			continue
+		}
+		if len(line) <= width || line[width-1] != ' ' || line[width] == ' ' {
+			t.Errorf("%q does not begin at %d", line, width)
 		}
 	}
 }

@@ -35,6 +35,13 @@ const (
 // views are the words that name one.
 var views = []string{string(Check), string(Watch), string(Record), string(Serve), string(Bench), string(Diff), string(Explain), string(Version)}
 
+// Completes is the word that stands first, and alone but for the name of a shell, where [Completion] is
+// asked for. helps is --help as a word.
+const (
+	Completes = "completion"
+	helps     = "help"
+)
+
 // Options are all that plegtop is asked to do.
 type Options struct {
 	View View

@@ -132,7 +132,8 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"chekc", `no view is called "chekc"; did you mean check? (see plegtop --help)`},
-		{"log", `no view is called "log": want check, watch, record, serve, bench, diff, explain, version or none (see plegtop --help)`},
+		{"log", `no view is called "log": want check, watch, record, serve, bench, diff, explain, version, completion or none (see plegtop --help)`},
+		{"--ascii completion bash", "completion stands alone: plegtop completion bash, zsh, fish or man"},
 		{"check watch", `"watch": one view at a time`},
 		{"--output xml", `--output: want text or json, not "xml"`},
 		{"-o xml", `--output: want text or json, not "xml"`},
@@ -269,7 +270,7 @@ func TestParseSaysHowAScenarioIsNamed(t *testing.T) {
 		{"churn", `"churn" is a scenario of the demo: write --demo=churn`},
 		{"--demo churn check", `"churn" is a scenario of the demo: write --demo=churn`},
 		{"check --demo churn", `"churn" is a scenario of the demo: write --demo=churn`},
-		{"--demo foo check", `no view and no scenario is called "foo": want check, watch, record, serve, bench, diff, explain, version or none, and a scenario as in --demo=churn; plegtop --demo=list shows all`},
+		{"--demo foo check", `no view and no scenario is called "foo": want check, watch, record, serve, bench, diff, explain, version, completion or none, and a scenario as in --demo=churn; plegtop --demo=list shows all`},
 		{"--demo chrun", `no view and no scenario is called "chrun"; did you mean --demo=churn?`},
 		{"--demo log", `no view and no scenario is called "log": want check`},
 		{"--demo chekc", `no view is called "chekc"; did you mean check?`},
@@ -296,7 +297,7 @@ func TestParseOfAPlugin(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"check", "--help"}, {"-h"}} {
+	for _, args := range [][]string{{"check", "--help"}, {"-h"}, {"help"}, {"help", "check"}, {"--demo", "help", "nonsense"}} {
 		if _, err := Parse(args, columns); !errors.Is(err, ErrHelp) {
 			t.Errorf("%v: %v, want ErrHelp", args, err)
 		}

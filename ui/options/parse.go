@@ -120,6 +120,8 @@ func (l line) names(which func(flag) bool) []string {
 func (l line) view(words []string) error {
 	if len(words) > 0 && l.View != Version {
 		switch View(words[0]) {
+		case helps:
+			return ErrHelp
 		case Diff:
 			if len(words) != 3 {
 				return errors.New("diff compares two recordings, or two moments: plegtop diff A B, where each is FILE or FILE@TIME, such as FILE@-10m")
@@ -151,11 +153,13 @@ func (l line) view(words []string) error {
 // stray says what to type in the place of a word that is no view: that a scenario
 // follows an equals sign is easily forgotten.
 func (l line) stray(w string) error {
-	view, names, want := keymap.Nearest(w, views), scenarios(), ": want "+strings.Join(views, ", ")+" or none"
+	view, names, want := keymap.Nearest(w, views), scenarios(), ": want "+strings.Join(append(slices.Clone(views), Completes), ", ")+" or none"
 	_, err := listOf(eventSource)(w)
 	switch {
 	case l.eventsGiven && err == nil:
 		return fmt.Errorf("%q is an event source: write --events=%s", w, w)
+	case w == Completes:
+		return errors.New("completion stands alone: plegtop completion bash, zsh, fish or man")
 	case slices.Contains(names, w):
 		return fmt.Errorf("%q is a scenario of the demo: write --demo=%s", w, w)
 	case l.Demo == "" || len(view) > 0:
