@@ -174,6 +174,15 @@ func (m Map) Elsewhere(k fmt.Stringer, in Scope) (Entry, bool) {
 	return m.entries[i], true
 }
 
+// Of returns the entry of a key in one group; false if it has none there.
+func (m Map) Of(k fmt.Stringer, g Group) (Entry, bool) {
+	i := slices.IndexFunc(m.entries, func(e Entry) bool { return e.Group == g && key.Matches(k, e.Binding) })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return m.entries[i], true
+}
+
 // Without returns m without the keys of a group: those that make no sense where the map
 // is used.
 func (m Map) Without(g Group) Map {

@@ -74,6 +74,8 @@ type Config struct {
 	SaveTape func() (said string, err error)
 
 	Notes <-chan string // what others have the footer say; nil for nothing
+
+	every keymap.Map // Keys with those that make no sense here
 }
 
 func (c Config) withDefaults() Config {
@@ -93,6 +95,7 @@ func (c Config) withDefaults() Config {
 	if c.EventsKept <= 0 {
 		c.EventsKept = 10_000
 	}
+	c.every = c.Keys
 	if c.Director == nil {
 		c.Keys = c.Keys.Without(keymap.Demo)
 	}

@@ -67,10 +67,14 @@ func (m *Model) run(a keymap.Action) {
 	}
 }
 
-// hint says of a key that does nothing here what it does elsewhere.
+// hint says of a key that does nothing here what it does elsewhere: in a recording, which is no demo, of its keys too.
 func (m *Model) hint(k tea.KeyPressMsg, in keymap.Scope) {
 	if e, ok := m.cfg.Keys.Elsewhere(k, in); ok {
 		m.Say(keymap.Label(k.String()) + " does nothing here; elsewhere" + e.Where() + ": " + e.Binding.Help().Desc)
+		return
+	}
+	if e, ok := m.cfg.every.Of(k, keymap.Demo); ok && m.cfg.replays() && m.cfg.Keys.Action(k, in) == keymap.None {
+		m.Say(keymap.Label(k.String()) + " does nothing in a recording; in a demo (plegtop --demo): " + e.Binding.Help().Desc)
 	}
 }
 

@@ -127,13 +127,36 @@ func (m *Model) gone(a keymap.Action) bool {
 	case !asks[a] || m.view.Past == "":
 		return false
 	case m.cfg.replays():
-		m.Say("this is a recording: nobody is there to be asked")
+		m.Say(m.instead(a))
 	case a == keymap.Freeze:
 		m.Say("this is the past, which stands still: " + m.Keys(keymap.Back) + " returns to live")
 	default:
 		m.Say("this is the past: " + m.Keys(keymap.Back) + " returns to live, where that can be asked for")
 	}
 	return true
+}
+
+// instead says why a recording cannot do what an action wants of an engine, and what can be done.
+func (m *Model) instead(a keymap.Action) string {
+	const is = "this is a recording: "
+	switch a {
+	case keymap.Freeze:
+		if m.past.play.on {
+			return is + m.Keys(keymap.Play) + " has it stand still"
+		}
+		return "this is a recording that stands still: " + m.Keys(keymap.Play) + " plays it"
+	case keymap.PauseRelist:
+		return is + "no relist can be paused; " + m.Keys(keymap.Play) + " has it stand still, or plays it"
+	case keymap.RelistNow:
+		return is + m.Keys(keymap.RelistAfter) + " goes to the next relist"
+	case keymap.PeriodUp, keymap.PeriodDown:
+		return is + "the period is what it was; " + m.Keys(keymap.PlaySlower) + " and " + m.Keys(keymap.PlayFaster) + " change how fast it plays"
+	case keymap.EventSources:
+		return is + "event sources are as they were; " + m.Keys(keymap.Node) + " shows them"
+	case keymap.Sweep:
+		return is + "nobody can be asked; " + m.Keys(keymap.ProblemAfter) + " goes to the next problem"
+	}
+	return is + "nobody can be asked; " + m.Keys(keymap.Detail) + " shows what was known"
 }
 
 // playing says how a recording is played.

@@ -198,7 +198,11 @@ func (m *Model) showRaw(s pane.Subject, data []byte, err error) {
 // saveTape saves what is kept of the last minutes as a recording.
 func (m *Model) saveTape() {
 	save := m.cfg.SaveTape
-	if save == nil {
+	switch {
+	case m.cfg.replays():
+		m.Say("this is a recording already: copy its file to keep it")
+		return
+	case save == nil:
 		m.Say("nothing is kept of the last minutes")
 		return
 	}

@@ -227,5 +227,9 @@ func (f *findings) nothing() text.Span {
 	case !v.Headline.Sound():
 		return text.Say(look.Text, "no findings yet")
 	}
-	return text.Say(look.Good, look.Symbols.Good+" No findings. "+v.Keys.Keys(keymap.Sweep)+" checks every container")
+	none := look.Symbols.Good + " No findings"
+	if v.Past == "" {
+		none += ". " + v.Keys.Keys(keymap.Sweep) + " checks every container"
+	}
+	return text.Say(look.Good, none)
 }

@@ -67,7 +67,11 @@ func (h *Header) unsaid(r Room) []diagnose.Finding {
 func (h *Header) sweep() []text.Span {
 	s := h.v.Snapshot
 	if say.Sweeping(s) {
-		return []text.Span{text.Say(h.pen.Info, say.SweepProgress(s.Sweep)+"; "+h.Keys(keymap.Sweep)+" cancels")}
+		how := say.SweepProgress(s.Sweep)
+		if h.v.Past == "" {
+			how += "; " + h.Keys(keymap.Sweep) + " cancels"
+		}
+		return []text.Span{text.Say(h.pen.Info, how)}
 	}
 	swept := say.Swept(h.v.Theme, s, h.v.Headline, sweptFor)
 	if swept.Text == "" {

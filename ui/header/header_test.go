@@ -356,6 +356,18 @@ func TestSweepOfWhatIsNotListedIsTold(t *testing.T) {
 	}
 }
 
+// A sweep that was under way in a recording cannot be cancelled.
+func TestSweepOfARecordingNamesNoKey(t *testing.T) {
+	v := view(panetest.WithSweep(panetest.SweepOf(120, true)))
+	for past, want := range map[string]bool{"": true, "REPLAY": false} {
+		v.Past = past
+		said := fmt.Sprint(observed(v, Room{Width: 200}).Alerts())
+		if !strings.Contains(said, "CHECK ALL 120/330") || strings.Contains(said, "R cancels") != want {
+			t.Errorf("past %q: %s", past, said)
+		}
+	}
+}
+
 // TestWarningSaysWhatEndsIt holds that a warning has, beside what checks it, what ends it and what that
 // risks where there is room, and at least what checks it.
 func TestWarningSaysWhatEndsIt(t *testing.T) {

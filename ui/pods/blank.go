@@ -55,14 +55,18 @@ func (p *pods) unlisted(d *widget.Doc) {
 
 // next says what a list that is not there waits for.
 func (p *pods) next() string {
-	s, keys := p.View.Snapshot, p.View.Keys
+	s, keys, past := p.View.Snapshot, p.View.Keys, p.View.Past != ""
 	switch f := diagnose.RelistCall(s); {
+	case s.Paused && past:
+		return "The relist is paused."
 	case s.Paused:
 		return "The relist is paused: " + keys.Keys(keymap.PauseRelist) + " resumes it, " + keys.Keys(keymap.RelistNow) + " relists once."
 	case f != nil:
 		return f.Op.String() + ": no reply for " + say.OutFor(f.Elapsed(s.At)) + "; it is given up after " + text.Took(s.Timeout) + "."
 	case s.Seq == 0:
 		return "Waiting for the first one."
+	case past:
+		return "Tried again every " + say.Period(s.Period) + "."
 	}
 	return "Tried again every " + say.Period(s.Period) + "; " + keys.Keys(keymap.RelistNow) + " tries now."
 }
