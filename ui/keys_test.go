@@ -507,8 +507,12 @@ func TestCommands(t *testing.T) {
 	if s := type_(newStage(t, 120, 40).show(panetest.Healthy()).press("4", ":"), "go to the events").press("enter"); s.m.focus != 1 {
 		t.Errorf("picked by what it does: pane %d", s.m.focus+1)
 	}
-	if s := type_(newStage(t, 120, 40).show(panetest.Healthy()).press("?", ":"), "xyzzy").press("enter"); s.rowOf("nothing matches") == "" {
-		t.Error("enter on nothing does something")
+	s = type_(newStage(t, 120, 40).show(panetest.Healthy()).press("?", ":"), "xyzzy").press("enter")
+	if s.rowOf("no command has xyzzy") == "" || !s.m.typing() {
+		t.Errorf("enter on nothing:\n%s", withoutStyles(s.m.frame()))
+	}
+	if s.press("esc"); len(s.m.layers) != 1 {
+		t.Errorf("esc leaves %d layers, want the help below", len(s.m.layers))
 	}
 }
 

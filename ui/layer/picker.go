@@ -1,6 +1,7 @@
 package layer
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -155,12 +156,19 @@ func (p *Picker) choose(h pane.Host) {
 }
 
 // Ask opens a line into which a person types a part of the choice that is wanted; enter there
-// chooses the one under the cursor.
+// chooses the one under the cursor, and where there is none says so.
 func (p *Picker) Ask(h pane.Host, label string) {
 	prompt := NewPrompt(label, "", nil)
 	prompt.Changed = func(_ pane.Host, s string) error { p.narrow(s); return nil }
 	prompt.Move = func(step int) { p.table.Do(map[bool]keymap.Action{true: keymap.Up, false: keymap.Down}[step < 0]) }
-	prompt.Accepted = func(h pane.Host, _ string) error { h.Close(prompt); p.choose(h); return nil }
+	prompt.Accepted = func(h pane.Host, s string) error {
+		if p.table.Len() == 0 { // a list of nothing leads nowhere
+			return errors.New("no " + label + " has " + s)
+		}
+		h.Close(prompt)
+		p.choose(h)
+		return nil
+	}
 	prompt.Canceled = func(h pane.Host) { h.Close(p) }
 	h.Open(prompt)
 }
