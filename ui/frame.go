@@ -110,7 +110,7 @@ func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func(
 //
 // All names stay, and how much the pane shows or that it is filtered: of what it tells
 // besides the rest is left out. Where there is no room for the names the other tabs have
-// their first letters.
+// their first letters; where there is none for these, those go that are the farthest from the pane's own.
 func (m *Model) tabs(l *text.Line, b box) {
 	if b.pane == previewed {
 		is := m.preview.sheet.Info()
@@ -140,6 +140,9 @@ func (m *Model) tabs(l *text.Line, b box) {
 	if len(m.view.Filtered()) == 0 {
 		least = 0
 	}
+	for room(least) > l.Left() && len(all) > 1 {
+		all, own = withoutFarthest(all, own)
+	}
 	for told := len(about); room(told) > l.Left() && told > least; {
 		told--
 	}
@@ -148,6 +151,14 @@ func (m *Model) tabs(l *text.Line, b box) {
 		l.Space(min(i, 1))
 		m.heading(l, theme.When(i != own, th.Dim, theme.When(b.pane == m.focus, th.Focus, th.Title)), t.name, t.told)
 	}
+}
+
+// withoutFarthest leaves out the tab that is the farthest from the pane's own.
+func withoutFarthest(all []tab, own int) (left []tab, at int) {
+	if last := len(all) - 1; own <= last-own {
+		return all[:last], own
+	}
+	return all[1:], own - 1
 }
 
 // A tab is the number and the name of a pane, and what is told of it.

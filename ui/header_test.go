@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -221,6 +222,37 @@ func TestAnswerComesFirst(t *testing.T) {
 		}
 		if s.press("x"); !s.m.view.Led || s.rowOf(" act ") == "" || s.m.focus != 0 {
 			t.Errorf("%q, then x: no answer", keys)
+		}
+	}
+}
+
+// TestASmallScreenSaysThatItIsFiltered holds that a filter is seen also where no pane is, with what
+// drops it.
+func TestASmallScreenSaysThatItIsFiltered(t *testing.T) {
+	for _, size := range [][2]int{{80, 12}, {40, 10}} {
+		s := newStage(t, size[0], size[1]).show(panetest.Healthy()).press("/", "n", "o", "s", "u", "c", "h", "enter")
+		if s.rowOf("filter nosuch (esc drops it)") == "" {
+			t.Errorf("%v: no filter is told:\n%s", size, withoutStyles(s.m.frame()))
+		}
+		if s.press("esc"); s.rowOf("(esc drops it)") != "" {
+			t.Errorf("%v: esc does not drop it", size)
+		}
+		s.m.SetNamespaces([]string{"shop", "web"})
+		if s.press("j"); s.rowOf("only ns:shop,web (0 shows all)") == "" {
+			t.Errorf("%v: no namespace is told:\n%s", size, withoutStyles(s.m.frame()))
+		}
+	}
+}
+
+// TestThePaneOfATitleIsNamed holds that the title of a pane names that one, however narrow the screen is.
+func TestThePaneOfATitleIsNamed(t *testing.T) {
+	for _, width := range []int{24, 30, 40, 60} {
+		s := newStage(t, width, 10).show(panetest.Healthy()).press("/", "p", "enter")
+		for i, p := range s.m.panes {
+			want := strconv.Itoa(i+1) + " " + p.Info().Name
+			if s.press(strconv.Itoa(i + 1)); s.rowOf(want) == "" {
+				t.Errorf("%d cells: no %q:\n%s", width, want, withoutStyles(s.m.frame()))
+			}
 		}
 	}
 }

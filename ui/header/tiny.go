@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -31,6 +32,7 @@ const gaugeLine = "\x00"
 func (h *Header) tiny(height int) []text.Span {
 	out := append([]text.Span{h.lead[0], h.lead[1]}, h.do()...)
 	out = append(out, text.Span{Text: gaugeLine})
+	out = append(out, h.filtered()...)
 	for _, line := range text.Wrap(text.Clip(h.said(0), 4*h.width), max(8, h.width-2)) {
 		out = append(out, text.Say(h.pen.Text, line))
 	}
@@ -38,6 +40,22 @@ func (h *Header) tiny(height int) []text.Span {
 	out = append(out, h.tinyFigures()...)
 	out = slices.DeleteFunc(out, func(f text.Span) bool { return f.Text == "" })
 	return out[:min(len(out), max(0, height))]
+}
+
+// filtered says what filter is in force, which no title of a pane says here, and what drops it.
+func (h *Header) filtered() (all []text.Span) {
+	say := func(what, by string, key keymap.Action, does string) {
+		end := " (" + h.Keys(key) + " " + does + ")"
+		room := max(8, h.width-2-text.Width(what)-text.Width(end))
+		all = append(all, text.Say(h.pen.Info, what+text.Few(by, room, 1, h.pen.Symbols.Ellipsis)[0]+end))
+	}
+	if by := h.v.Filter.Text; by != "" {
+		say("filter ", by, keymap.Back, "drops it")
+	}
+	if only := h.v.Filter.Namespaces; len(only) > 0 {
+		say("only ns:", strings.Join(only, ","), keymap.AllNamespaces, "shows all")
+	}
+	return all
 }
 
 // How many lines a command takes at most on a tiny screen, and what it risks.
