@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
 )
 
 // top returns the layer that has the body of the screen, or nil while the panes have it.
@@ -162,8 +163,8 @@ var actions = map[keymap.Action]func(*Model){
 	keymap.PlaySlower:    func(m *Model) { m.speed(0.5) },
 	keymap.PlayFaster:    func(m *Model) { m.speed(2) },
 	keymap.Freeze:        (*Model).freeze,
-	keymap.ZoomIn:        func(m *Model) { m.view.Axis.Zoom(-1) },
-	keymap.ZoomOut:       func(m *Model) { m.view.Axis.Zoom(1) },
+	keymap.ZoomIn:        func(m *Model) { m.zoom(-1, "in") },
+	keymap.ZoomOut:       func(m *Model) { m.zoom(1, "out") },
 	keymap.AllNamespaces: func(m *Model) { m.SetNamespaces(nil) },
 	keymap.Captions:      func(m *Model) { m.captions = !m.captions },
 	keymap.Save:          (*Model).save,
@@ -175,6 +176,13 @@ var actions = map[keymap.Action]func(*Model){
 	keymap.Sweep:        (*Model).sweep,
 	keymap.PeriodUp:     func(m *Model) { m.changePeriod(true) },
 	keymap.PeriodDown:   func(m *Model) { m.changePeriod(false) },
+}
+
+// zoom draws more time across, or less of it, as far as that goes.
+func (m *Model) zoom(steps int, way string) {
+	if axis := m.view.Axis; !axis.Zoom(steps) {
+		m.Say("time zooms no further " + way + ": " + text.Age(axis.Width) + " across")
+	}
 }
 
 // toggle opens a layer, or closes the one of its name that lies on top.

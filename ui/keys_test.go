@@ -529,4 +529,12 @@ func TestZoom(t *testing.T) {
 	if s.press("-"); s.rowOf(" across") != was {
 		t.Errorf("- does not go back: %q, want %q", s.rowOf(" across"), was)
 	}
+	for key, want := range map[string]string{"+": "time zooms no further in: 10s across", "-": "time zooms no further out: 30m across"} {
+		for range 20 {
+			s.press(key)
+		}
+		if s.m.flash.text != want {
+			t.Errorf("%s at its limit says %q, want %q", key, s.m.flash.text, want)
+		}
+	}
 }

@@ -266,7 +266,7 @@ func (s monologue) State() script.State {
 }
 func (monologue) Faults() []script.Fault { return nil }
 func (monologue) Freeze(bool)            {}
-func (monologue) Step() bool             { return true }
+func (monologue) Step() (string, bool)   { return "", true }
 func (monologue) SetSpeed(float64)       {}
 func (monologue) Restart()               {}
 func (monologue) Next(int)               {}

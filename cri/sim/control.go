@@ -110,10 +110,18 @@ func (s *Server) Freeze(frozen bool) {
 }
 
 // Step freezes the script and has happen now whatever in it is the next that calls or
-// the node would show. It reports whether there was any.
-func (s *Server) Step() (moved bool) {
-	s.direct(func() { moved = s.scene.step() })
-	return moved
+// the node would show. It says what that was, and reports whether there was any.
+func (s *Server) Step() (what string, moved bool) {
+	s.direct(func() {
+		sn := s.scene
+		was, _ := sn.act(sn.now)
+		moved = sn.step()
+		what = sn.last.String()
+		if on, _ := sn.act(sn.now); what == "" && on != was && on > 0 { // a fault, which is what the act is about
+			what = sn.scenario.acts()[on-1].caption.What
+		}
+	})
+	return what, moved
 }
 
 // SetSpeed has the script go so many times as fast as the server's clock, which

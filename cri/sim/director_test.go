@@ -358,6 +358,24 @@ func TestDirectorWhileClientsAreConnected(t *testing.T) {
 	}
 }
 
+// A step says what happened: which transition, or where that was a fault, what the act is about.
+func TestStepSaysWhatHappened(t *testing.T) {
+	for scenario, want := range map[string]string{"tour": "of shop/ledger-", "flapping": "", "quiet": ""} {
+		s, err := Start(t.Context(), Config{Scenario: scenario, Clock: 1.0 / 1024})
+		if err != nil {
+			t.Fatal(err)
+		}
+		what, moved := s.Step()
+		if scenario == "flapping" {
+			want = s.scene.scenario.acts()[1].caption.What
+		}
+		if !strings.Contains(what, want) || (what != "") != moved || moved == (scenario == "quiet") {
+			t.Errorf("%s: %q, %v, want %q", scenario, what, moved, want)
+		}
+		_ = s.Close()
+	}
+}
+
 // The next act comes in the time of people, at the speed at which the script would go.
 func TestProgress(t *testing.T) {
 	const slow = 1024 // times, for the first act not to be over before the step

@@ -68,6 +68,7 @@ const longestStep = 10 * time.Minute
 // whatever comes before that. It reports whether there was any.
 func (w *world) step() bool {
 	before, end := w.changes, w.now.Add(longestStep)
+	w.last = transition{}
 	for w.changes == before && len(w.queue) > 0 && !w.queue[0].at.After(end) {
 		w.first()
 	}

@@ -42,6 +42,7 @@ type world struct {
 
 	// onChange is told of every transition, if it is set.
 	onChange func(transition)
+	last     transition // the newest of this step; zero for none
 }
 
 // A transition is one change of one sandbox or, if container is set, of one
@@ -51,6 +52,26 @@ type transition struct {
 	kind      cri.ContainerEventType
 	sandbox   *sandbox
 	container *container
+}
+
+// String says what happened to what; nothing for no transition.
+func (t transition) String() string {
+	var subject string
+	switch {
+	case t.sandbox == nil:
+		return ""
+	case t.container == nil:
+		subject = "the sandbox of " + t.sandbox.pod.ref()
+	default:
+		subject = t.container.spec.name + " of " + t.sandbox.pod.ref()
+	}
+	return subject + " " + happens[t.kind]
+}
+
+// happens is what becomes of what a transition is about.
+var happens = map[cri.ContainerEventType]string{
+	cri.ContainerEventType_CONTAINER_CREATED_EVENT: "is created", cri.ContainerEventType_CONTAINER_STARTED_EVENT: "starts",
+	cri.ContainerEventType_CONTAINER_STOPPED_EVENT: "ends", cri.ContainerEventType_CONTAINER_DELETED_EVENT: "is removed",
 }
 
 func newWorld(seed uint64, now time.Time) *world {
@@ -116,11 +137,12 @@ func (w *world) address() string {
 func (w *world) changed(kind cri.ContainerEventType, s *sandbox, c *container) {
 	w.changes++
 	s.pod.shown = pleg.Pod{}
+	w.last = transition{at: w.wall(), kind: kind, sandbox: s, container: c}
 	if kind != cri.ContainerEventType_CONTAINER_CREATED_EVENT && w.kubelet.set.Known(s.pod.key()) {
 		w.wantRelist()
 	}
 	if w.onChange != nil {
-		w.onChange(transition{at: w.wall(), kind: kind, sandbox: s, container: c})
+		w.onChange(w.last)
 	}
 }
 

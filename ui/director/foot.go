@@ -3,6 +3,8 @@
 package director
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,6 +14,7 @@ import (
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -53,9 +56,7 @@ func (f *Foot) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	case keymap.World:
 		f.demo.Freeze(!f.now.Frozen)
 	case keymap.Step:
-		if !f.demo.Step() {
-			h.Say("nothing happens next in " + f.now.Scenario + ": switch a fault on")
-		}
+		f.step(h)
 	case keymap.Slower:
 		f.setSpeed(f.now.Speed/2, h)
 	case keymap.Faster:
@@ -74,6 +75,24 @@ func (f *Foot) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		return nil, false
 	}
 	return nil, true
+}
+
+// step has the next thing happen, and says what that was.
+func (f *Foot) step(h pane.Host) {
+	switch what, moved := f.demo.Step(); {
+	case !moved:
+		h.Say("nothing happens next in " + f.now.Scenario + ": switch a fault on")
+	default:
+		h.Say(cmp.Or(what, "one thing has happened"))
+	}
+}
+
+// hints are the keys with what each does now.
+func (f *Foot) hints() []keymap.Entry {
+	if i := slices.IndexFunc(f.keys, func(e keymap.Entry) bool { return e.Action == keymap.World }); i >= 0 {
+		f.keys[i].Short = theme.When(f.now.Frozen, "thaw world", "freeze world")
+	}
+	return f.keys
 }
 
 func (f *Foot) setSpeed(times float64, h pane.Host) {
@@ -114,7 +133,7 @@ func (f *Foot) Draw(l *text.Line, _ int, _ bool) {
 		l.Put(t.Bad, "  faults "+strconv.Itoa(s.Faults))
 	}
 	l.Space(2)
-	widget.Hints(l, f.view.Pen(), f.keys, true)
+	widget.Hints(l, f.view.Pen(), f.hints(), true)
 }
 
 // speed returns a speed as a figure of two or three characters: 8, 1, 1/4.
@@ -138,8 +157,9 @@ type Director interface {
 	Faults() []script.Fault
 	// Freeze has the script stand still, or go on. The clocks and the calls go on.
 	Freeze(frozen bool)
-	// Step freezes the script and has the next thing in it happen now. It reports whether there was any.
-	Step() bool
+	// Step freezes the script and has the next thing in it happen now. It says what that was, and reports
+	// whether there was any.
+	Step() (what string, moved bool)
 	// SetSpeed has the script go so many times as fast as the runtime's clock: from
 	// 1/4 to 8, to which it is cut.
 	SetSpeed(times float64)

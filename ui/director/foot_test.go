@@ -24,8 +24,12 @@ func (s *stand) Faults() []script.Fault {
 	return []script.Fault{{Name: "slow", Summary: "every call is slow", On: true}}
 }
 func (s *stand) Freeze(b bool) { s.now.Frozen = b }
-func (s *stand) Step() bool    { s.ask("step"); s.now.Frozen = true; return s.now.Scenario == "tour" }
 func (s *stand) Restart()      { s.ask("restart") }
+func (s *stand) Step() (string, bool) {
+	s.ask("step")
+	s.now.Frozen = true
+	return "app of shop/ledger starts", s.now.Scenario == "tour"
+}
 func (s *stand) SetSpeed(x float64) {
 	s.now.Speed = min(max(x, 0.25), 8)
 }
@@ -47,7 +51,7 @@ func TestKeys(t *testing.T) {
 		{"nothing", "", "tour  3/15 next 4s", "", ""},
 		{"freeze", "P", "tour  world frozen  3/15", "", ""},
 		{"go on", "P P", "tour  3/15 next 4s", "", ""},
-		{"step", "s s", "tour  world frozen", "step step", ""},
+		{"step", "s s", "tour  world frozen", "step step", "app of shop/ledger starts"},
 		{"step where nothing happens", "a s", "quiet  world frozen", "step", "nothing happens next in quiet: switch a fault on"},
 		{"slower", ", ,", "x1/4", "", ""},
 		{"no slower", ", , ,", "x1/4", "", "tour goes no slower"},
@@ -66,6 +70,17 @@ func TestKeys(t *testing.T) {
 		if got := strings.Join(s.asked, " "); got != tt.asked || st.Said != tt.said {
 			t.Errorf("%s: asked for %q and said %q, want %q and %q", tt.name, got, st.Said, tt.asked, tt.said)
 		}
+	}
+}
+
+// The key that freezes the world says that it thaws it, while it is frozen.
+func TestFrozenWorldIsThawed(t *testing.T) {
+	_, st := stage(120, func(s *script.State) { s.Frozen, s.Acts = true, 0 })
+	if got := st.Text(); !strings.Contains(got, " P thaw world ") || strings.Contains(got, "freeze world") {
+		t.Errorf("line %q", got)
+	}
+	if st.Press("P"); !strings.Contains(st.Text(), " P freeze world ") {
+		t.Errorf("line %q", st.Text())
 	}
 }
 
