@@ -109,7 +109,9 @@ func TestHeldUp(t *testing.T) {
 // such that act.
 func TestTitle(t *testing.T) {
 	snap := Working(Healthy())
-	sum := func(skipped string) string { return fmt.Sprintf("%d woken%s, 1 expired", snap.Workers.WakeUps, skipped) }
+	sum := func(skipped string) string {
+		return fmt.Sprintf("%d woken%s, 1 expired", snap.Workers.WakeUps, skipped)
+	}
 	skipped := fmt.Sprintf(", %d skipped", snap.Workers.Saved)
 	for _, tt := range []struct {
 		acting, expecting bool
