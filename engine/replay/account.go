@@ -30,7 +30,7 @@ type Account struct {
 	LagP50      time.Duration `line:"lagP50Seconds"`    // from then until the relist told it
 	LagP99      time.Duration `line:"lagP99Seconds"`
 	Calls       uint64        `line:"calls"`   // to the runtime
-	Unknown     uint64        `line:"unknown"` // of these, those whose answer the recording cannot tell: the object was not asked for at about that time
+	Unknown     uint64        `line:"unknown"` // of these, those whose answer the recording cannot tell: the object was not asked for at about that time, or hung at some time after it
 }
 
 // Total returns how long all spells were.

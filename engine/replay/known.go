@@ -16,6 +16,9 @@ const (
 	// soon is how long after a call would be made the next recorded one may begin and be taken
 	// for it, though another ended shortly before.
 	soon = 10 * time.Second
+	// ahead is how long before a recorded call that hung one may be made that hangs as well: so much
+	// a machine that is stepped again may be before the recorded one, whose relists are a second apart.
+	ahead = time.Second
 	// far is how long before or after a call the nearest recorded one is no answer: what the
 	// object did then is not known.
 	far = 2 * time.Minute
@@ -136,6 +139,10 @@ func (c *recorded) hung() bool {
 	return c.ended.IsZero() || c.with.Err != nil && (errors.Is(c.with.Err, call.ErrDeadline) || errors.Is(c.with.Err, call.ErrCanceled))
 }
 
+// stuck reports whether a call was out for so long that its object had stopped answering. When that
+// began is between the answer before and the moment at which it was made.
+func (c *recorded) stuck() bool { return c.hung() || c.ended.Sub(c.Since) > soon }
+
 // like returns the recorded calls that tell of a call, in their order.
 func (r *run) like(c engine.Call) []*recorded {
 	all := r.targets[target{c.Op, c.Flight.ID}]
@@ -147,8 +154,8 @@ func (r *run) like(c engine.Call) []*recorded {
 
 // answer returns what would have come of a call that is made now, and whether the recording
 // knows that. It is what came of the recorded call for the same that was out then; else of the
-// next one, as much earlier. A call that hangs does so until one of those after it was answered,
-// or until its deadline.
+// next one, as much earlier, or of the one before where the object answered then and hung in the
+// next. A call that hangs does so until one of those after it was answered, or until its deadline.
 func (r *run) answer(c engine.Call, now time.Time) (engine.Returned, bool) {
 	all := r.like(c)
 	if len(all) == 0 {
@@ -192,7 +199,14 @@ func nearest(all []*recorded, now time.Time) (place int, known bool) {
 	case next == len(all):
 		return next - 1, since <= far
 	}
-	if until := all[next].Since.Sub(now); until <= soon || until <= since {
+	until := all[next].Since.Sub(now)
+	switch {
+	case all[next].stuck() && !before.hung():
+		if until <= ahead && until < since {
+			return next, true
+		}
+		return next - 1, since <= min(until, far)
+	case until <= soon || until <= since:
 		return next, until <= far
 	}
 	return next - 1, since <= far

@@ -102,3 +102,58 @@ func TestEventsOfAnotherReleaseAreLessLate(t *testing.T) {
 		t.Errorf("recorded %+v\ncontrol %+v\n1.36 %+v", r, c, n)
 	}
 }
+
+// A hang begins when it did, whose relist it may be: an object that answered shortly before is not
+// taken to have hung already.
+func TestAHangIsNotMovedToBeforeItBegan(t *testing.T) {
+	for _, incident := range replaytest.Incidents(t, "testdata") {
+		if incident.Name != "hung-inspect" && incident.Name != "status-lock" {
+			continue
+		}
+		w, err := Ask(t.Context(), incident.Recording, []pleg.Release{25, 35, 36})
+		if err != nil || w.Damage != nil {
+			t.Fatal(err, w.Damage)
+		}
+		for _, a := range w.Others {
+			if a.Relists != w.Recorded.Relists || (a.Longest-w.Recorded.Longest).Abs() > 2*time.Second {
+				t.Errorf("%s: %v makes %d relists up to %v, and recorded are %d up to %v", incident.Name, a.Release, a.Relists, a.Longest, w.Recorded.Relists, w.Recorded.Longest)
+			}
+		}
+	}
+}
+
+// Between an answer and a call that hung it is not known when the hang began.
+func TestTheNearestCall(t *testing.T) {
+	began := time.Date(2026, 3, 1, 2, 0, 0, 0, time.UTC)
+	made := func(after, took time.Duration) *recorded {
+		c := &recorded{Flight: call.Flight{Since: began.Add(after)}}
+		if took > 0 {
+			c.ended = c.Since.Add(took)
+		}
+		return c
+	}
+	answered, hangs := made(0, time.Millisecond), made(20*time.Second, 0)
+	late, prompt := made(20*time.Second, time.Minute), made(20*time.Second, time.Millisecond)
+	gaveUp := made(0, time.Millisecond)
+	gaveUp.with.Err = call.Late(call.ContainerStatus, call.Expired, "context deadline exceeded")
+	for _, tt := range []struct {
+		what         string
+		before, next *recorded
+		now          time.Duration
+		place        int
+		known        bool
+	}{
+		{"soon after an answer", answered, hangs, time.Second, 0, true},
+		{"nearer to the hang", answered, hangs, 15 * time.Second, 0, false},
+		{"as soon as another machine may be", answered, hangs, 19500 * time.Millisecond, 1, true},
+		{"while it hangs", answered, hangs, 21 * time.Second, 1, true},
+		{"before one that is answered late", answered, late, 15 * time.Second, 0, false},
+		{"before one that is answered", answered, prompt, 15 * time.Second, 1, true},
+		{"between two that hang", gaveUp, hangs, 15 * time.Second, 1, true},
+	} {
+		place, known := nearest([]*recorded{tt.before, tt.next}, began.Add(tt.now))
+		if place != tt.place || known != tt.known {
+			t.Errorf("%s: call %d, known %v; want %d, %v", tt.what, place, known, tt.place, tt.known)
+		}
+	}
+}

@@ -62,7 +62,7 @@ func newWhatIf(w replay.WhatIf, node string) *whatIfObject {
 		}
 	}
 	if len(unknown) > 0 {
-		o.Remarks = append(o.Remarks, "the recording cannot say what came of calls for objects that were not asked for at about that time: "+
+		o.Remarks = append(o.Remarks, "the recording cannot say what came of calls for objects that were not asked for at about that time, or hung at some time after it: "+
 			strings.Join(unknown, ", ")+"; these are taken to be answered, by what the lists or the nearest call say")
 	}
 	return o
@@ -148,12 +148,9 @@ func (o *whatIfObject) write(d *widget.Doc, t *theme.Theme) {
 	var spells widget.Section
 	for i, a := range accounts {
 		relists = append(relists, text.Each(look(a), names[i], times(a.Unhealthy), times(a.NotReady), text.Count(a.Relists),
-			text.Took(a.P50), text.Took(a.P99), text.Took(a.Longest)))
-		lags := []string{"-", "-"}
-		if a.Lags > 0 {
-			lags = []string{text.Took(a.LagP50), text.Took(a.LagP99)}
-		}
-		seen = append(seen, text.Each(look(a), names[i], text.Count(a.Inspections), text.Count(a.Events), lags[0], lags[1], text.Count(a.Calls), text.Count(a.Unknown)))
+			quantileOf(a.Relists, a.P50), quantileOf(a.Relists, a.P99), text.Took(a.Longest)))
+		seen = append(seen, text.Each(look(a), names[i], text.Count(a.Inspections), text.Count(a.Events),
+			quantileOf(a.Lags, a.LagP50), quantileOf(a.Lags, a.LagP99), text.Count(a.Calls), text.Count(a.Unknown)))
 		spells.Add(widget.Fact(names[i], widget.Plain, said(a)))
 	}
 	d.Line()
@@ -164,6 +161,11 @@ func (o *whatIfObject) write(d *widget.Doc, t *theme.Theme) {
 		d.Line()
 	}
 	d.Sections(spells, remarks(o.Remarks))
+}
+
+// quantileOf says a quantile of so many durations: of none there is none.
+func quantileOf(n uint64, d time.Duration) string {
+	return took(theme.When(n > 0, &d, nil))
 }
 
 // accounts returns those that people see, and what they are called.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/replay"
+	"github.com/plegtop/plegtop/ui/jsonline"
 )
 
 var whatIfSchema = compiled("whatif.schema.json")
@@ -91,4 +92,18 @@ func TestWhatIfVerdict(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
 	}
+}
+
+// Relists of which none ended took no time that could be said.
+func TestQuantilesOfNoRelist(t *testing.T) {
+	recorded := replay.Account{Release: 37, Relists: 1, P50: time.Millisecond, P99: time.Millisecond}
+	other := replay.Account{Release: 25, Longest: time.Minute}
+	o := newWhatIf(replay.WhatIf{Recorded: recorded, Control: recorded, Others: []replay.Account{other}}, "")
+	text := strings.Join(strings.Fields(string(CheckOptions{Width: 80}.write(nil, o.write))), " ")
+	for _, want := range []string{"1.37 was - - 1 1ms 1ms", "1.25 - - 0 - - 1m"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	fits(t, whatIfSchema, jsonline.Append(nil, o))
 }
