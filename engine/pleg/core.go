@@ -79,7 +79,23 @@ func (c *Core) Follow(r Release) error {
 	}
 	c.followed, c.rules = r, rulesOf(r)
 	c.cache.evented = c.mode.Writes(r)
+	if c.rules.retryPhase {
+		c.takeOver()
+	}
 	return nil
+}
+
+// takeOver has a second pass inspect what a release without one has left due: the pods as they
+// were listed last.
+func (c *Core) takeOver() {
+	for _, r := range c.records.order {
+		if !r.due || r.stale != nil {
+			continue
+		}
+		if r.due = r.current != nil; r.due {
+			r.stale = r.current.clone()
+		}
+	}
 }
 
 // Cache returns the pod cache that the core writes. It is for reading: what
