@@ -160,6 +160,7 @@ type segment struct {
 	at   int64
 	size int64
 	cut  bool // the frame is unfinished
+	torn bool // what lies before it, behind the segment before, is damaged
 }
 
 // length returns how many bytes it takes, after compression.
@@ -183,58 +184,4 @@ func (s *segment) unfinished() bool {
 	}
 	_, whole, _ := passFrame(bufio.NewReader(s.open()))
 	return !whole
-}
-
-// scan returns the segments of a file, and up to where they are whole. The error says what comes
-// after them; nil if nothing does.
-func scan(file io.ReaderAt, size int64) (all []*segment, whole int64, err error) {
-	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16)
-	for whole < size && err == nil {
-		var s *segment
-		if s, err = readSegment(in); s != nil {
-			s.file, s.at = file, whole+int64(len(s.head))
-			all, whole = append(all, s), s.at+s.size
-		}
-	}
-	if errors.Is(err, errCut) && !isCut(file, whole, size) || errors.Is(err, ErrNoRecording) && len(all) > 0 {
-		err = errDamaged
-	}
-	if n := len(all) - 1; n >= 0 && all[n].cut && (err == nil || errors.Is(err, errCut)) {
-		last := all[n]
-		if !last.trim() {
-			return all[:n], last.at - int64(len(last.head)), errCut
-		}
-		whole = last.at + last.size
-	}
-	return all, whole, err
-}
-
-// readSegment reads the head of a segment, and passes over what is whole of the rest. It returns
-// the segment also with an error, which says what comes after it.
-func readSegment(in *bufio.Reader) (*segment, error) {
-	h, head, err := readHead(in)
-	if err != nil {
-		return nil, err
-	}
-	n, ended, err := passFrame(in)
-	if n == 0 {
-		return nil, err
-	}
-	return &segment{Head: h, head: head, size: n, cut: !ended}, err
-}
-
-var (
-	// errCut says that whoever wrote a file was ended: it ends with a part of a head or block.
-	errCut     = errors.New("whoever wrote it was ended there")
-	errDamaged = errors.New("the file is damaged: what follows is no part of a recording")
-)
-
-// isCut reports whether what follows the whole part of a file may be the beginning of a head or
-// of a block of zstd: no other segment is behind it, and not the end of one.
-func isCut(file io.ReaderAt, whole, size int64) bool {
-	rest := make([]byte, min(size-whole, mostCut+1))
-	if n, err := file.ReadAt(rest, whole); n < len(rest) && err != nil || n > mostCut {
-		return false
-	}
-	return bytes.LastIndex(rest, headBegins) <= 8 && !bytes.HasSuffix(rest, lastBlock)
 }

@@ -195,7 +195,7 @@ func play(r *Recording) (all []Shown, err error) {
 	for {
 		s, err := p.Next()
 		if errors.Is(err, io.EOF) {
-			return all, nil
+			return all, p.LeftOut()
 		}
 		if err != nil {
 			return all, err

@@ -37,14 +37,17 @@ type Player struct {
 	block  []byte // what is left of the one that is played
 	reader *frozen.Reader
 	lists  lists
-	damage error // that was come to; nil for none
+	at     time.Time // of the last entry, or the state before it; zero before the first
+	part   int       // how many parts there were up to this one
+	torn   *Hole     // that is open; nil for none
+	holes  []Hole    // before it
 }
 
 // A Shown is a moment of a recording: what there was to see, with the events since the one before.
 type Shown struct {
 	engine.Update
 	Head  Head // of the segment that has it
-	Fresh bool // nothing before it is known: the first one, and where another run begins
+	Fresh bool // nothing before it is known: the first one, and where another run begins, or something was left out
 }
 
 // Play returns a player that begins with the last segment which begins at or before a moment; at
@@ -56,8 +59,9 @@ func (r *Recording) Play(from time.Time) *Player {
 // Close frees what the player has. It is of no use after that.
 func (p *Player) Close() { p.blocks.close() }
 
-// Next plays up to the next snapshot that was made and returns it. At the end it returns io.EOF,
-// or what is wrong with what comes next.
+// Next plays up to the next snapshot that was made and returns it. A segment that is damaged is
+// left out from there on, see [Player.LeftOut]. At the end it returns io.EOF, or what is wrong with
+// what comes next, where that is nothing that could be played.
 func (p *Player) Next() (Shown, error) {
 	if s := p.again; s != nil {
 		p.again = nil
@@ -73,17 +77,19 @@ func (p *Player) Next() (Shown, error) {
 		}
 		in, ok := p.lists.give(e)
 		if !ok {
-			return Shown{}, p.broken(errors.New("a list refers to rows that are not there"))
+			p.broken(errors.New("a list refers to rows that are not there"))
+			continue
 		}
 		w, err := p.replay.Work(e.At, in)
 		if err != nil {
 			return Shown{}, err
 		}
 		if p.events = append(p.events, w.Events...); len(p.events) > mostEvents {
-			return Shown{}, p.broken(fmt.Errorf("%d events, and no snapshot", len(p.events)))
+			p.broken(fmt.Errorf("%d events, and no snapshot", len(p.events)))
+			continue
 		}
 		if p.tap != nil {
-			p.tap(Step{At: e.At, In: in, Work: w, Machine: p.replay, Segment: p.next - 1})
+			p.tap(Step{At: e.At, In: in, Work: w, Machine: p.replay, Segment: p.next - 1, Part: p.part})
 		}
 	}
 }
@@ -93,6 +99,7 @@ func (p *Player) show(e entry) (Shown, error) {
 	if err != nil {
 		return Shown{}, err
 	}
+	p.mend(e.At)
 	p.seq++
 	s.Seq = p.seq // for the whole recording: what one reader had it is not given again
 	shown := Shown{Update: engine.Update{Snapshot: s, Events: p.events}, Head: p.recording.segments[p.next-1].Head, Fresh: p.fresh}
@@ -100,59 +107,54 @@ func (p *Player) show(e entry) (Shown, error) {
 	return shown, nil
 }
 
-// entry returns the next entry of the recording.
+// entry returns the next entry of the recording that can be read.
 func (p *Player) entry() (e entry, err error) {
-	for p.damage == nil && len(p.block) == 0 {
-		if !p.begun {
-			if err := p.begin(); err != nil {
-				return e, err
-			}
-			continue
-		}
-		p.block, err = p.blocks.next()
+	for {
 		switch {
-		case errors.Is(err, io.EOF):
-			p.begun = false
-		case err != nil:
-			return e, p.broken(err)
+		case !p.begun && p.next == len(p.recording.segments):
+			return entry{}, p.end()
+		case !p.begun:
+			err = p.begin()
+		case len(p.block) == 0:
+			p.block, err = p.blocks.next()
+			if errors.Is(err, io.EOF) {
+				p.begun, err = false, nil
+			}
+		default:
+			e, p.reader.Budget = entry{}, budget
+			if p.block, err = frozen.Read(p.reader, p.block, &e); err == nil {
+				p.at = e.At
+				return e, nil
+			}
+		}
+		if err != nil {
+			p.broken(err)
 		}
 	}
-	if p.damage != nil {
-		return e, p.damage
-	}
-	p.reader.Budget = budget
-	p.block, err = frozen.Read(p.reader, p.block, &e)
-	if err != nil {
-		return e, p.broken(err)
-	}
-	return e, nil
 }
 
 // begin begins the next segment: takes the machine as it stood then.
 func (p *Player) begin() error {
-	if p.next == len(p.recording.segments) {
-		if p.recording.damage != nil {
-			return p.recording.damage
-		}
-		return io.EOF
-	}
 	s := p.recording.segments[p.next]
-	p.next++
+	if p.next++; s.torn && (p.next == 1 || p.part > 0) {
+		p.tear(p.at, errLost)
+	}
 	if err := p.open(s); errors.Is(err, io.EOF) {
-		return p.begin() // nothing of it is whole, and nothing follows but what is wrong
+		return nil // nothing of it is whole, and nothing follows but what is wrong
 	} else if err != nil {
-		return p.broken(err)
+		return err
 	}
 	var k key
 	block, err := frozen.Read(p.reader, p.block, &k)
 	if err != nil {
-		return p.broken(err)
+		return err
 	}
 	if p.replay, p.block, err = engine.Thaw(k.Start, p.reader, block); err != nil {
-		return p.broken(err)
+		return err
 	}
-	if p.run != s.Run {
+	if p.begun, p.at = true, s.At; p.run != s.Run {
 		p.run, p.fresh = s.Run, true
+		p.part++
 	}
 	return nil
 }
@@ -169,19 +171,11 @@ func (p *Player) open(s *segment) (err error) {
 	if err != nil {
 		return fmt.Errorf("its first block: %w", err)
 	}
-	p.begun = true
 	return nil
 }
 
-// broken says where the recording cannot be played, and why. Nothing after that is played.
-func (p *Player) broken(err error) error {
-	h := p.recording.segments[p.next-1].Head
-	p.damage = fmt.Errorf("replay: the segment of %s is damaged: %w", h.At.Format(time.RFC3339), err)
-	return p.damage
-}
-
-// A Feed delivers the updates of one run of an engine, as [engine.Feed] does while it runs. Not
-// safe for concurrent use.
+// A Feed delivers the updates of one run of an engine, as [engine.Feed] does while it runs; where a
+// part of it is damaged up to there, and [Feed.Rest] what comes after. Not safe for concurrent use.
 type Feed struct {
 	player *Player
 	begun  bool   // the first update was delivered

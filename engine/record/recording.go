@@ -39,8 +39,8 @@ type Recording struct {
 	file     *os.File
 }
 
-// Open opens a recording. A file that is damaged can be played up to there, which a [Player]
-// then says. One that ends in the midst of a block, as whoever wrote it was ended, is
+// Open opens a recording. Of a file that is damaged what can be read is played, see
+// [Player.LeftOut]. One that ends in the midst of a block, as whoever wrote it was ended, is
 // whole but for that block. It fails with [ErrNoRecording] and [ErrNewer], and
 // where the file cannot be read. The caller closes it.
 func Open(path string) (*Recording, error) {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -13,6 +14,7 @@ type Step struct {
 	Work    engine.Work    // what the machine asked for, as the calls that it made
 	Machine *engine.Replay // as it stands after the step: to be asked, and not stepped
 	Segment int            // of [Recording.Heads]
+	Part    int            // grows where another run begins, or something was left out
 }
 
 // Tap has Next hand each step that it plays to see.
@@ -23,8 +25,9 @@ func (p *Player) Tap(see func(Step)) { p.tap = see }
 func (r *Recording) Machine(i int) (*engine.Replay, error) {
 	p := r.Segment(i)
 	defer p.Close()
-	if err := p.begin(); err != nil {
-		return nil, err
+	if err := p.begin(); err != nil || !p.begun {
+		h := Hole{Err: cmp.Or(err, errLost), segment: r.segments[i].At}
+		return nil, h.damage()
 	}
 	return p.replay, nil
 }

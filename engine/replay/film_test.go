@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -245,6 +246,53 @@ func TestTwoRuns(t *testing.T) {
 	}
 	if s, err := f.Next(t.Context()); err != nil || !s.Reset || s.Place != first || len(s.Updates) != 1 || s.Updates[0].Events[0].Seq != 1 {
 		t.Errorf("the next run: %+v, %v", s.Place, err)
+	}
+}
+
+// What is damaged is a gap, as between two runs: nothing is shown of it, and what comes after goes on
+// from nothing that was before.
+func TestAFilmThatIsDamaged(t *testing.T) {
+	recorder, seen := replaytest.Record(t, bad)
+	var b bytes.Buffer
+	if _, err := recorder.Recording().WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	name, heads := filepath.Join(t.TempDir(), "bad.plegrec"), recorder.Recording().Heads()
+	if err := os.WriteFile(name, bytes.Replace(b.Bytes(), []byte(`"segment":2,`), []byte(`"segment":9,`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	recording, err := record.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer recording.Close()
+	f, err := New(recording, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ahead, err := f.Seek(t.Context(), heads[3].At.Add(time.Minute))
+	if at := ahead.Updates[len(ahead.Updates)-1].Snapshot.At; err != nil || heads[3].At.Add(time.Minute).Sub(at) > 2*time.Second {
+		t.Errorf("ahead of the scan: %v, %v", at, err)
+	}
+	out, is := errors.AsType[*record.LeftOut](f.Scan(t.Context()))
+	if !is || len(out.Holes) != 1 || out.Holes[0].From.Before(heads[2].At.Add(-2*time.Second)) || out.Holes[0].To.After(heads[3].At.Add(2*time.Second)) {
+		t.Fatalf("left out: %+v", out)
+	}
+	marks := marksOf(f)
+	first, last := f.Span()
+	if last.Sub(first) < bad.For-time.Second || !marks[len(marks)-1].At.Equal(seen[len(seen)-1].Snapshot.At.Round(0)) {
+		t.Errorf("the film ends at %v", last)
+	}
+	minutes := Stretches(marks, first, last, 20)
+	if hole := Part(first, last, heads[2].At.Add(time.Minute), 20); minutes[hole].Level != Unknown || minutes[hole-3].Level == Unknown || minutes[hole+3].Level == Unknown {
+		t.Errorf("levels %v, and the gap is at %d", minutes, hole)
+	}
+	within, err := f.Seek(t.Context(), heads[2].At.Add(time.Minute))
+	if at := within.Updates[len(within.Updates)-1].Snapshot.At; err != nil || at.After(heads[2].At) {
+		t.Errorf("within the gap: %v, %v", at, err)
+	}
+	if after, err := f.Next(t.Context()); err != nil || !after.Reset || len(after.Updates) != 1 || after.Updates[0].Snapshot.At.Before(heads[3].At) {
+		t.Errorf("after the gap: %+v, %v", after.Reset, err)
 	}
 }
 

@@ -24,7 +24,8 @@ const (
 	far = 2 * time.Minute
 )
 
-// A run is what is known of one run of the recorded engine: its calls, and what else happened.
+// A run is what is known of one run of the recorded engine, or of what is not damaged of it: its
+// calls, and what else happened.
 type run struct {
 	segment    int // of the recording, in which it begins
 	began, end time.Time
@@ -74,7 +75,7 @@ func (r *run) made(c engine.Call) {
 // A listener takes down the runs of a recording that is played.
 type listener struct {
 	recording *record.Recording
-	heads     []record.Head
+	part      int                                  // of the recording, which the last run is of
 	begun     func(at time.Time, m *engine.Replay) // a run begins, or is joined; nil if nobody wants to know
 	runs      []*run
 	err       error // why a run could not be begun
@@ -82,13 +83,13 @@ type listener struct {
 
 func (l *listener) step(s record.Step) {
 	last := len(l.runs) - 1
-	if last < 0 || l.heads[l.runs[last].segment].Run != l.heads[s.Segment].Run {
+	if last < 0 || l.part != s.Part {
 		m, err := l.recording.Machine(s.Segment)
 		if err != nil {
 			l.err = err
 			return
 		}
-		l.runs = append(l.runs, newRun(s.Segment, s.At, m))
+		l.runs, l.part = append(l.runs, newRun(s.Segment, s.At, m)), s.Part
 		if last++; l.begun != nil {
 			l.begun(s.At, m)
 		}

@@ -21,7 +21,7 @@ type Measured struct {
 	Findings []Held          // those that held in it, in the order in which they were seen first
 	Relists  Timing          // those that ended in it
 	Calls    []Timing        // those that returned in it, by operation
-	Damage   error           // why no more could be played; nil if that was not so
+	Damage   error           // why no more could be played, or what was left out; nil if neither was so
 }
 
 // A Held is a finding that held for some time.
@@ -63,16 +63,16 @@ func Measure(ctx context.Context, r *record.Recording, from, to time.Time, names
 	if !from.IsZero() {
 		player = r.Play(from.Add(-warm))
 	}
-	l := listener{recording: r, heads: r.Heads()}
+	l := listener{recording: r}
 	within := func(at time.Time) bool { return !at.Before(from) && !at.After(to) }
-	relists := map[string]uint64{} // by run
+	relists := map[int]uint64{} // by part of the recording
 	player.Tap(func(s record.Step) {
 		l.step(s)
-		now, run := s.Machine.Standing(s.At), l.heads[s.Segment].Run
-		if was, known := relists[run]; known && was != now.Relists && within(s.At) {
+		now := s.Machine.Standing(s.At)
+		if was, known := relists[s.Part]; known && was != now.Relists && within(s.At) {
 			p.Relists.add(now.Last.Took, now.Last.Failed)
 		}
-		relists[run] = now.Relists
+		relists[s.Part] = now.Relists
 	})
 	p.From = from
 	p.Show, p.Damage = play(ctx, player, func(u diagnose.Update, _ record.Shown) bool {
@@ -91,7 +91,7 @@ func Measure(ctx context.Context, r *record.Recording, from, to time.Time, names
 	}
 	p.At = p.Last.Snapshot.At.Round(0)
 	if p.From.IsZero() {
-		p.From = l.heads[0].At
+		p.From = r.Heads()[0].At
 	}
 	p.count(l.runs, within)
 	return p, nil

@@ -20,7 +20,7 @@ type WhatIf struct {
 	Recorded Account   `line:"recorded"` // as it was: nothing is guessed
 	Control  Account   `line:"control"`  // the recorded release, by the way of the others: how far they can be believed
 	Others   []Account `line:"releases"` // as they were asked for
-	Damage   error     `line:"-"`        // why the recording could be played no further; nil if it is whole
+	Damage   error     `line:"-"`        // why the recording could be played no further, or what was left out; nil if it is whole
 }
 
 // Ask plays a recording, and has the machine decide again what it asks for, by the relists of
@@ -52,7 +52,7 @@ func (w *WhatIf) listen(ctx context.Context, r *record.Recording) (runs []*run, 
 	p := r.Play(time.Time{})
 	defer p.Close()
 	var b book
-	l := listener{recording: r, heads: r.Heads(), begun: func(at time.Time, m *engine.Replay) { b.begin(at, m.Standing(at)) }}
+	l := listener{recording: r, begun: func(at time.Time, m *engine.Replay) { b.begin(at, m.Standing(at)) }}
 	p.Tap(func(s record.Step) {
 		l.step(s)
 		b.step(s.At, s.Work, s.Machine.Standing(s.At))
@@ -65,8 +65,8 @@ func (w *WhatIf) listen(ctx context.Context, r *record.Recording) (runs []*run, 
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
 	}
-	if !errors.Is(err, io.EOF) {
-		w.Damage = err
+	if w.Damage = err; errors.Is(err, io.EOF) {
+		w.Damage = p.LeftOut()
 	}
 	if len(l.runs) == 0 {
 		return nil, errors.Join(errors.New("what if: nothing is recorded"), w.Damage)

@@ -145,6 +145,7 @@ func (r *Recorded) Bench(ctx context.Context, w io.Writer, o CheckOptions) (code
 		last = s.last.At
 		result.rows = append(result.rows, s.finish(len(all) > 1)...)
 	}
+	err = cmp.Or(err, player.LeftOut())
 	if cause := context.Cause(ctx); cause != nil || len(result.rows) == 0 {
 		return ExitCannotTell, fmt.Errorf("bench: %w", cmp.Or(cause, err, errors.New("no list of all pods is recorded in that time")))
 	}

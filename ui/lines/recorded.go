@@ -53,7 +53,7 @@ func (r *Recorded) Check(ctx context.Context, w io.Writer, o CheckOptions, relea
 		return r.whatIf(ctx, w, o, releases)
 	}
 	u, shown, err := replay.Moment(ctx, r.recording, cmp.Or(r.at, r.last))
-	if err != nil && (u.Snapshot == nil || !r.at.IsZero()) {
+	if err != nil && (u.Snapshot == nil || !r.at.IsZero() && !isLeftOut(err)) {
 		return ExitCannotTell, readable(shown.At, err)
 	}
 	o.Source, o.Node, o.Endpoint = "replay", shown.Head.Node, shown.Head.Endpoint
@@ -61,22 +61,32 @@ func (r *Recorded) Check(ctx context.Context, w io.Writer, o CheckOptions, relea
 	return code, cmp.Or(failed, readable(shown.At, err))
 }
 
-// readable says up to when a recording can be read; nil where nothing is wrong with it.
+// readable says up to when a recording can be read, or what is left out of it; nil where nothing is
+// wrong with it.
 func readable(upTo time.Time, err error) error {
-	if err == nil || upTo.IsZero() {
+	if err == nil || upTo.IsZero() || isLeftOut(err) {
 		return err
 	}
 	return fmt.Errorf("the recording can be read up to %s: %w", upTo.Local().Format(time.DateTime), err)
 }
 
+// isLeftOut reports whether an error says that only a part of a recording cannot be read.
+func isLeftOut(err error) bool {
+	_, is := errors.AsType[*record.LeftOut](err)
+	return is
+}
+
 // Watch writes the recording to w from the moment on, as [Watch] does of what it sees. Where
-// the recording is damaged, what can be read was written, and the error says up to when.
+// the recording is damaged, what can be read was written, and the error says up to when, or what
+// was left out.
 func (r *Recorded) Watch(ctx context.Context, w io.Writer, o Options) error {
 	from := r.at
 	if !from.IsZero() {
 		from = from.Add(-2 * time.Minute) // what was so before is known then
 	}
-	for next := r.recording.Play(from).Feed(); next != nil; next = next.Rest() {
+	player := r.recording.Play(from)
+	defer player.Close()
+	for next := player.Feed(); next != nil; next = next.Rest() {
 		feed := &begun{Updates: diagnose.NewLive(next, r.recording.Heads()[0].Endpoint), from: r.at}
 		if err := Watch(ctx, w, feed, o); err != nil {
 			return err
@@ -85,7 +95,7 @@ func (r *Recorded) Watch(ctx context.Context, w io.Writer, o Options) error {
 			return readable(feed.last, feed.damage)
 		}
 	}
-	return nil
+	return player.LeftOut()
 }
 
 // A begun is a feed of a recording from a moment on, which ends where that is damaged.
