@@ -93,7 +93,7 @@ func (c *Core) takeOver() {
 			continue
 		}
 		if r.due = r.current != nil; r.due {
-			r.stale = r.current.clone()
+			r.stale = r.current.Clone()
 		}
 	}
 }
