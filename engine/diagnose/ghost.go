@@ -253,7 +253,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 		Subject:  g.subject(),
 		Evidence: []string{v.missing(g)},
 		Next: []Step{
-			{Text: "by the kernel: a line for each of its processes", Command: "grep -s " + quote(pleg.ShortID(g.ID)) + " /proc/[0-9]*/cgroup"},
+			{Text: "no line: it has no process", Command: "grep -s " + quote(pleg.ShortID(g.ID)) + " /proc/[0-9]*/cgroup"},
 			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.ID)},
 			{Text: "whether its shim or conmon is there", Command: "pgrep -af -- " + quote(monitored)},
 			{Text: "ends what the runtime takes for the container; the kubelet then starts it anew", Command: v.crictl("stop", g.ID), Risky: true},

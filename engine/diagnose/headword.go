@@ -160,7 +160,7 @@ func (s *steady) trouble(now time.Time) string {
 	if !s.down.IsZero() && s.worst != notReadyWord {
 		was += ", NotReady from " + clock(s.down, now)
 	}
-	if s.by != "" {
+	if s.by != "" && string(s.by) != strings.ReplaceAll(strings.ToLower(s.worst), " ", "-") {
 		was += " (" + string(s.by) + ")"
 	}
 	return was

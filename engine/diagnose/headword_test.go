@@ -157,9 +157,9 @@ func TestWhatWasSaysWhetherNotReadyWasPosted(t *testing.T) {
 		return s.headline(Headline{Word: word, Severity: severity, Text: "x", Node: node}, []Finding{{ID: id, Severity: severity}}, now.Add(after), time.Time{}).Text
 	}
 	say(0, "RUNTIME DOWN", Critical, NodeNotReadyIn, RuntimeDown)
-	say(30*time.Second, "RUNTIME DOWN", Critical, NodeNotReady, RuntimeDown)
+	say(30*time.Second, "RUNTIME DOWN", Critical, NodeNotReady, RuntimeDown) // which the word says
 	say(40*time.Second, "AT RISK", Critical, NodeReadyNow, ProcessStuck)
-	want := "x; was RUNTIME DOWN " + clock(now, now) + " to " + clock(now.Add(40*time.Second), now) + ", NotReady from " + clock(now.Add(30*time.Second), now) + " (runtime-down)"
+	want := "x; was RUNTIME DOWN " + clock(now, now) + " to " + clock(now.Add(40*time.Second), now) + ", NotReady from " + clock(now.Add(30*time.Second), now)
 	if got := say(60*time.Second, healthyWord, Info, NodeReadyNow, ""); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -121,7 +121,7 @@ const (
 
 var shownTroubles = [...]Trouble{
 	badExit:      {Text: "exited with an error"},
-	hoarding:     {Severity: Warning, Text: "exited containers pile up"},
+	hoarding:     {Severity: Warning, Text: "leaves exited containers"},
 	crashing:     {Severity: Warning, Text: "crash loop"},
 	notStarted:   {Severity: Warning, Text: "not started"},
 	unknownState: {Severity: Warning, Text: "state unknown"},

@@ -37,11 +37,11 @@ func TestTroubleThatAPodShows(t *testing.T) {
 			exit(p, 1)
 			p.Old.Containers = append(p.Old.Containers, pleg.Container{ID: "again", Name: "app", Attempt: 1, State: pleg.Running})
 		}, ""},
-		{"exited containers pile up", func(p *engine.Pod, _ *pleg.Container) {
+		{"exited containers", func(p *engine.Pod, _ *pleg.Container) {
 			for i := range manyExited {
 				p.Old.Containers = append(p.Old.Containers, pleg.Container{ID: fmt.Sprint("old", i), Name: "job", Attempt: uint32(i), State: pleg.Exited})
 			}
-		}, "exited containers pile up"},
+		}, "leaves exited containers"},
 		{"the worst counts", func(p *engine.Pod, _ *pleg.Container) {
 			exit(p, 1)
 			p.Old.Containers[1].State = pleg.Unknown

@@ -132,6 +132,17 @@ func (v *view) unsteadyFinding(last *answers.Failure) Finding {
 		ID: PLEGUnhealthy, Severity: Warning, Summary: unsteadyWords,
 		Next: append(v.asking(last.Op), inWords("fix what its error names; nothing is lost as long as every other list succeeds")),
 	}
+	slices.Reverse(f.Next[:2]) // the same question is answered most of the time
+	all, failed := 0, 0
+	for _, r := range v.Relists.History {
+		if v.At.Sub(r.At) <= answers.FlakyFor {
+			all++
+			if r.Failed {
+				failed++
+			}
+		}
+	}
+	f.say(fmt.Sprintf("%d of %s of the last %s failed", failed, count(all, "relist"), going(answers.FlakyFor)))
 	for _, one := range v.Memory.Outages.ListsFailed {
 		f.say(fmt.Sprintf("at %s %v failed: %s", v.clock(one.At), one.Op, words(one.Err)))
 	}

@@ -5,6 +5,8 @@
 package header
 
 import (
+	"strings"
+
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -81,7 +83,7 @@ func (h *Header) explain(r Room, room, most int) {
 		h.answer.Write(h.pen, r.Width-2, room, h.point)
 		return
 	default:
-		h.hint = h.Keys(keymap.Copy) + " copies  " + h.Keys(keymap.Detail) + " more"
+		h.hint = h.Keys(keymap.Copy) + " copies" + hintGap + h.Keys(keymap.Detail) + " more"
 	}
 	for ; much >= report.AnswerAct; much-- {
 		if much == report.AnswerAct && a.Severity < diagnose.Critical {
@@ -94,6 +96,9 @@ func (h *Header) explain(r Room, room, most int) {
 	}
 	h.answer = widget.Doc{} // half a command is none
 }
+
+// hintGap stands between the keys that are of use: the first stands alone where there is no room.
+const hintGap = "  "
 
 // evidenceMost is how many lines of evidence stand above the panes.
 const evidenceMost = 4
@@ -121,13 +126,16 @@ func (h *Header) compose(r Room) {
 // drawAnswer draws a line of the answer. Which keys are of use stands behind the last where
 // there is room.
 func (h *Header) drawAnswer(l *text.Line, i int) {
-	kept := 0
-	if i == h.answer.Len()-1 && h.hint != "" {
+	kept, hint := 0, h.hint
+	if i == h.answer.Len()-1 && hint != "" {
 		used := 0
 		for _, s := range h.answer.Made(i) {
 			used += max(s.Width, text.Width(s.Text))
 		}
-		if w := text.Width(h.hint); used+w+2 <= l.Left() {
+		if room := l.Left() - used - 2; text.Width(hint) > room {
+			hint, _, _ = strings.Cut(hint, hintGap)
+		}
+		if w := text.Width(hint); used+w+2 <= l.Left() {
 			kept = l.Keep(w)
 		}
 	}
@@ -135,7 +143,7 @@ func (h *Header) drawAnswer(l *text.Line, i int) {
 	if kept > 0 {
 		l.End()
 		l.Release(kept)
-		l.Put(h.pen.Dim, h.hint)
+		l.Put(h.pen.Dim, hint)
 	}
 }
 
