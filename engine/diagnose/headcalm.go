@@ -16,13 +16,14 @@ import (
 func (v *view) otherWord(held []Finding) Headline {
 	for i := range held { // the critical come first, but for effects
 		if f := &held[i]; f.Severity == Critical {
-			h := Headline{Word: kindOf(f.ID).critical, Severity: Critical, Text: f.Summary + chainEnd(f.Summary, f.Chain)}
-			if h.Word != "" {
-				return h
-			}
+			h := Headline{Word: "AT RISK", Severity: Critical, Text: f.Summary + chainEnd(f.Summary, f.Chain)}
 			ready := readyNow
-			if h.Word = "AT RISK"; kindOf(f.ID).podAlone && f.Subject.Pod != (pleg.PodRef{}) {
+			switch k := kindOf(f.ID); {
+			case k.critical == degradedWord, k.podAlone && f.Subject.Pod != (pleg.PodRef{}):
 				h.Word, ready = degradedWord, staysReady
+			case k.critical != "":
+				h.Word = k.critical
+				return h
 			}
 			if v.nodeWord(Clock{}) == NodeReadyNow { // one look does not know what is posted
 				h.Text = ready + h.Text

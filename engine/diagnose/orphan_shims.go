@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,8 +18,10 @@ const OrphanShims ID = "orphan-shims"
 var orphanShimsKind = &kind{
 	id: OrphanShims, find: orphanShims,
 	needs:    lists,
-	severity: "warning", scenario: "a real node",
-	when: "shims of this runtime without a sandbox, for a minute or more",
+	critical: degradedWord,
+	severity: "warning, critical", scenario: "a real node",
+	when: "shims of this runtime without a sandbox, for a minute or more; at once where the runtime has begun since and something lives below them: it has forgotten them; " +
+		"critical where they are two or more, and half of all shims, as after a start with another root or state folder",
 }
 
 const (
@@ -29,65 +32,183 @@ const (
 	orphanFresh = 30 * time.Second
 	// orphanTold is how many are told one by one.
 	orphanTold = 10
+	// lostLeast is how many sandboxes a runtime has lost together at least, and a half of all, where
+	// what it lost is its folders and not the sandboxes.
+	lostLeast = 2
 )
 
-// orphanShims finds shims of this runtime whose sandbox it does not list: what
-// they hold is lost to it. Those of which it lists containers are told with these. Shims of other runtimes, those that may have ended
+// An orphan is a shim whose sandbox is not listed.
+type orphan struct {
+	evidence.Process
+	below     []evidence.Process // lives, and came from it
+	mayLive   bool               // something lives below it, or not all processes were seen
+	forgotten bool               // the runtime has begun after it, while what is below it lives
+	made      bool               // by the runtime as it runs now, which forgets nothing that it has made
+}
+
+// orphanShims finds shims of this runtime whose sandbox it does not list. Those of which it lists
+// containers are told with these. Shims of other runtimes, those that may have ended
 // since the look, and lists from which something had to be left out accuse nobody.
 func orphanShims(v *view) []Finding {
 	if v.evidence.Processes.Missing != "" || !listsAreWhole(v.Snapshot) {
 		return nil
 	}
-	orphans := orphansAmong(v)
+	orphans, all := orphansAmong(v)
 	if len(orphans) == 0 {
 		return nil
 	}
-	f := Finding{ID: OrphanShims, Severity: Warning, Group: "shims", Summary: fmt.Sprintf("%d shims have no sandbox", len(orphans))}
+	f := Finding{ID: OrphanShims, Severity: Warning, Group: "shims"}
 	if len(orphans) == 1 {
-		f.Summary = fmt.Sprintf("1 shim has no sandbox: pid %d", orphans[0].PID)
 		f.Subject.ObjectRef = orphans[0].LooksAfter()
 	}
-	sayFirst(&f, orphans, orphanTold, "shim", func(p evidence.Process) string {
-		return fmt.Sprintf("%s (pid %d) of sandbox %s, %s old, %s", p.Command, p.PID, p.Sandbox, span(p.Age), p.State)
+	live := slices.DeleteFunc(slices.Clone(orphans), func(o orphan) bool { return !o.mayLive || o.made })
+	lost := len(live) >= lostLeast && 2*len(live) >= all
+	switch {
+	case lost || slices.ContainsFunc(orphans, func(o orphan) bool { return o.forgotten }):
+		v.forgot(&f, live, all, lost)
+	case len(orphans) == 1:
+		f.Summary = fmt.Sprintf("1 shim has no sandbox: pid %d", orphans[0].PID)
+		f.Next = v.endOrphan(orphans)
+	default:
+		f.Summary = fmt.Sprintf("%d shims have no sandbox", len(orphans))
+		f.Next = v.endOrphan(orphans)
+	}
+	sayFirst(&f, orphans, orphanTold, "shim", func(o orphan) string {
+		return fmt.Sprintf("%s (pid %d) of sandbox %s, %s old, %s; below it %s", o.Command, o.PID, o.Sandbox, span(o.Age), o.State, o.living())
 	})
 	f.say(fmt.Sprintf("sandboxes that the runtime lists: %s, with %s", thousands(v.Counts.Sandboxes), count(v.Counts.Containers, "container")))
-	var pids []string
-	for _, p := range orphans[:min(len(orphans), orphanTold)] {
-		pids = append(pids, strconv.Itoa(p.PID))
-	}
-	f.Next = []Step{
-		{Text: "what they are, and what runs below them", Command: "ps -o pid,ppid,state,etime,args -p " + strings.Join(pids, ",")},
-		{Text: "what the runtime says of it, if it knows it after all", Command: v.crictl("inspectp", orphans[0].Sandbox)},
-		{
-			Text:    "ends them, and what still runs below them",
-			Command: "pkill -9 -P " + strings.Join(pids, ",") + "; kill -9 " + strings.Join(pids, " "), Risky: true,
-		},
-	}
 	return []Finding{f}
+}
+
+// forgot is about sandboxes that live and that the runtime has forgotten: to end what they hold
+// would end the work of the node, and a start that can read them brings them back.
+func (v *view) forgot(f *Finding, live []orphan, all int, lost bool) {
+	lists := fmt.Sprintf("lists only %d", all-len(live))
+	if len(live) == all {
+		lists = "lists none"
+	}
+	since := ""
+	if slices.ContainsFunc(live, func(o orphan) bool { return o.forgotten }) {
+		since = v.sinceItBegan()
+	}
+	f.Summary = fmt.Sprintf("%s %s of the %s whose shims live%s", v.program(), lists, count(all, "sandbox"), since)
+	f.say("a kubelet takes these pods for gone and begins each once more, beside the first; the node stays Ready")
+	f.Next = v.rightFolders(live[0].Process)
+	right, again := "make readable what its log names, as room on its disk", "once it can read them"
+	if lost {
+		f.Severity = Critical
+		f.Summary += ": it may have another root or state folder"
+		right, again = "put root and state of its configuration right, or mount the disk that is not there", "once its folders are right"
+	}
+	f.Next = append(f.Next, inWords(right+", then restart the runtime; end no shim: the work of the pods goes on below them"),
+		v.restart("reads its sandboxes again; "+restartRisk).when(again))
+}
+
+// endOrphan returns what to do about shims that are left over. Only one that is known to hold
+// nothing, or what this runtime has begun and removed, is ended.
+func (v *view) endOrphan(orphans []orphan) []Step {
+	var pids []string
+	for _, o := range orphans[:min(len(orphans), orphanTold)] {
+		pids = append(pids, strconv.Itoa(o.PID))
+	}
+	steps := []Step{
+		{Text: "what they are, and what runs below them", Command: "ps -o pid,ppid,state,etime,args -p " + strings.Join(pids, ",") + " --ppid " + strings.Join(pids, ",")},
+		{Text: "what the runtime says of it, if it knows it after all", Command: v.crictl("inspectp", orphans[0].Sandbox)},
+	}
+	i := slices.IndexFunc(orphans, func(o orphan) bool { return !o.mayLive })
+	switch {
+	case i >= 0 && len(orphans) == 1:
+		return append(steps, Step{Text: "ends it; nothing lives below it", Command: "kill -9 " + strconv.Itoa(orphans[i].PID), Risky: true})
+	case i >= 0:
+		return append(steps, Step{Text: "ends one, below which nothing lives; look below each before it is ended", Command: "kill -9 " + strconv.Itoa(orphans[i].PID), Risky: true})
+	case len(orphans) == 1 && orphans[0].made && len(orphans[0].below) > 0:
+		return append(steps, Step{
+			Text:    "ends it, and with it " + orphans[0].living(),
+			Command: fmt.Sprintf("pkill -9 -P %d; kill -9 %d", orphans[0].PID, orphans[0].PID), Risky: true,
+		})
+	}
+	return append(steps, inWords("end by hand what lives below each, once it is sure that nobody needs it; its shim is then ended by kill"))
+}
+
+// living names what lives below an orphan.
+func (o orphan) living() string {
+	var names []string
+	for _, p := range o.below[:min(len(o.below), orphanTold)] {
+		names = append(names, fmt.Sprintf("%s (pid %d)", p.Command, p.PID))
+	}
+	if n := len(o.below) - len(names); n > 0 {
+		names = append(names, fmt.Sprintf("%d more", n))
+	}
+	switch {
+	case len(names) > 0:
+		return join(names)
+	case o.mayLive:
+		return "whatever could not be seen"
+	}
+	return "nothing lives"
 }
 
 // listsAreWhole reports whether what is not in the lists is not there.
 func listsAreWhole(s *engine.Snapshot) bool {
 	left := s.Anomalies.NoMetadata + s.Anomalies.NoID + s.Anomalies.NoPodUID
-	return s.Pods != nil && s.Failure == nil && s.Health.ListAge(s.At) <= orphanFresh && left == 0
+	both := s.Pods != nil && s.Failure == nil && s.Partial == "" && !s.Health.ListedAt.IsZero() // while the first list of containers hangs there are pods without any
+	return both && s.Health.ListAge(s.At) <= orphanFresh && left == 0
 }
 
-func orphansAmong(v *view) []evidence.Process {
+// orphansAmong returns the shims of this runtime whose sandbox is not listed, and how many it has.
+func orphansAmong(v *view) (orphans []orphan, all int) {
 	if len(v.Gone) >= ledger.MostGone {
-		return nil
+		return nil, 0
 	}
-	var orphans []evidence.Process
 	has := make(map[string]bool) // sandboxes of which containers are listed
 	for p := range v.podsWith(func(f *podFacts) bool { return f.orphaned }) {
 		for _, c := range seen(p).Orphans() {
 			has[c.SandboxID] = true
 		}
 	}
+	var live map[int][]evidence.Process
 	for _, p := range v.evidence.Processes.Shims {
-		_, listed := v.listed(p.Sandbox) // an old shim serves one container and has its id
-		if p.Own && p.Age > orphanGrown && p.Sandbox != "" && !listed && !has[p.Sandbox] && v.Gone.Since(p.Sandbox).IsZero() {
-			orphans = append(orphans, p)
+		if !p.Own || p.Sandbox == "" {
+			continue
+		}
+		all++
+		if _, listed := v.listed(p.Sandbox); listed || has[p.Sandbox] { // an old shim serves one container and has its id
+			continue
+		}
+		if live == nil {
+			live = v.childrenLive()
+		}
+		if o := v.orphan(p, live); v.isOrphan(o) {
+			orphans = append(orphans, o)
 		}
 	}
-	return orphans
+	return orphans, all
+}
+
+func (v *view) orphan(p evidence.Process, live map[int][]evidence.Process) orphan {
+	o := orphan{Process: p, below: live[p.PID]}
+	for _, one := range v.evidence.Processes.Containers[p.Sandbox] {
+		if one.Lives() && one.Parent != p.PID {
+			o.below = append(o.below, one)
+		}
+	}
+	o.mayLive = len(o.below) > 0 || !v.evidence.Processes.Whole()
+	_, known := v.youngRuntime()
+	o.made = known && !v.outlived(p)
+	o.forgotten = len(o.below) > 0 && v.outlived(p)
+	return o
+}
+
+// isOrphan reports whether a shim has been without a sandbox for long enough. What a runtime
+// removes does not live on: that it does after a start is enough. While its network is set up or
+// taken down it is not listed.
+func (v *view) isOrphan(o orphan) bool {
+	works := func(h evidence.Process) bool { return h.Own && (h.Sandbox == o.Sandbox || h.Container == o.Sandbox) }
+	if slices.ContainsFunc(v.evidence.Processes.Helpers, works) {
+		return false
+	}
+	if o.forgotten {
+		return v.stillThere(o.Sandbox)
+	}
+	return o.Age > orphanGrown && v.Gone.Since(o.Sandbox).IsZero()
 }

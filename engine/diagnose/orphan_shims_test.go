@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +32,37 @@ func TestOrphanShims(t *testing.T) {
 	runHostTests(t, orphanShims, checked, []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
 		{"one", func(_ *node, r *evidence.Report) { lose(r) }, "1 shim has no sandbox: pid ", Warning, Subject{ObjectRef: pleg.ObjectRef{ID: "lost", Sandbox: true}}},
-		{"all of them, empty list", func(n *node, _ *evidence.Report) { n.Pods = n.Pods[:0] }, "3 shims have no sandbox", Warning, Subject{}},
+		{"all of them, empty list", func(n *node, _ *evidence.Report) { n.Pods = n.Pods[:0] }, "containerd lists none of the 3 sandboxes whose shims live: it may have another root or state folder", Critical, Subject{}},
+		{"half of them", func(n *node, r *evidence.Report) {
+			n.Pods = n.Pods[:1]
+			r.Processes.Shims = append(r.Processes.Shims, evidence.Process{PID: 90, Own: true, Sandbox: "sandbox-0"})
+		}, "containerd lists only 2 of the 4 sandboxes whose shims live: it may have another root or state folder", Critical, Subject{}},
+		{"less than half", func(n *node, r *evidence.Report) {
+			n.Pods = n.Pods[:2]
+			for i := range 3 {
+				r.Processes.Shims = append(r.Processes.Shims, evidence.Process{PID: 90 + i, Own: true, Sandbox: "sandbox-0"})
+			}
+		}, "1 shim has no sandbox: pid ", Warning, Subject{}},
+		{"all of them, and nothing lives below", func(n *node, r *evidence.Report) {
+			n.Pods = n.Pods[:0]
+			clear(r.Processes.Containers)
+		}, "3 shims have no sandbox", Warning, Subject{}},
+		{"the runtime has forgotten one", func(n *node, r *evidence.Report) {
+			restarted(r, 14*time.Second)
+			n.Pods = n.Pods[:2]
+		}, "containerd lists only 2 of the 3 sandboxes whose shims live since it began 16s ago", Warning, Subject{}},
+		{"all of them, and the runtime has begun before", func(n *node, r *evidence.Report) {
+			restarted(r, 48*time.Hour)
+			n.Pods = n.Pods[:0]
+		}, "3 shims have no sandbox", Warning, Subject{}},
+		{"its network is being set up", func(n *node, r *evidence.Report) {
+			n.Pods = n.Pods[:2]
+			r.Processes.Helpers = []evidence.Process{{PID: 80, Own: true, Command: "calico", Verb: "CNI ADD", Container: "sandbox-2"}}
+		}, "", 0, Subject{}},
+		{"the runtime has begun before it", func(n *node, r *evidence.Report) {
+			restarted(r, 48*time.Hour)
+			n.Pods = n.Pods[:2]
+		}, "1 shim has no sandbox: pid ", Warning, Subject{}},
 		{"of another runtime", func(_ *node, r *evidence.Report) {
 			lose(r)
 			shimOfLost(r).Own = false
@@ -47,6 +78,75 @@ func TestOrphanShims(t *testing.T) {
 		}, "", 0, Subject{}},
 		{"never listed", func(n *node, r *evidence.Report) { lose(r); n.Pods = nil }, "", 0, Subject{}},
 	})
+}
+
+// restarted gives a node a runtime that is surely its own and has run for so long.
+func restarted(r *evidence.Report, age time.Duration) {
+	r.Processes.Daemons[0].Own, r.Processes.Daemons[0].Age = true, age
+}
+
+// A start with another root forgets all sandboxes: that they have left the lists lately hides it
+// only until a look has seen their work go on.
+func TestForgottenIsToldAtOnce(t *testing.T) {
+	for gone, want := range map[time.Duration]int{5 * time.Second: 1, time.Second: 0} {
+		n := healthy(3)
+		in := n.input()
+		in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+		restarted(in.Evidence, 12*time.Second)
+		for _, p := range n.Pods {
+			n.Gone = append(n.Gone, ledger.Left{ID: p.Seen().Sandboxes[0].ID, At: ago(gone)})
+		}
+		n.Pods = n.Pods[:0]
+		if got := orphanShims(newView(in)); len(got) != want || want == 1 && got[0].Severity != Critical {
+			t.Errorf("gone for %v: %+v, want %d", gone, got, want)
+		}
+	}
+}
+
+// Nothing ends what the pods do where the runtime has only forgotten them.
+func TestForgottenAreNotKilled(t *testing.T) {
+	for left, lost := range map[int]bool{0: true, 2: false} {
+		n := healthy(3)
+		in := n.input()
+		in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+		restarted(in.Evidence, 14*time.Second)
+		n.Pods = n.Pods[:left]
+		n.Evidence = in.Evidence
+		u := Once(in.Snapshot, in.Endpoint)
+		f := u.Findings[0]
+		said := fmt.Sprint(f.Next)
+		if f.ID != OrphanShims || strings.Contains(said, "kill") || !strings.Contains(said, "config dump | grep -E '^(root|state) '") || !strings.Contains(said, "readlink /proc/10") {
+			t.Errorf("%d left: %s", left, said)
+		}
+		if act := f.act(); act.Command != "" || !strings.Contains(act.Text, "end no shim") {
+			t.Errorf("act %q", act)
+		}
+		if h := u.Headline; h.Word != "DEGRADED" || lost != (h.Severity == Critical) || !strings.HasPrefix(h.Text, "node stays Ready, ") {
+			t.Errorf("headline %+v", h)
+		}
+	}
+}
+
+// What is left over is ended one by one, and what lives below it is named.
+func TestOneOrphanIsEnded(t *testing.T) {
+	n := checked(3)
+	in := n.input()
+	in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+	shim := shimOf(in.Evidence, 1)
+	shim.Sandbox = "lost"
+	in.Evidence.Processes.Containers["left"] = []evidence.Process{{PID: 7, Parent: shim.PID, Command: "nginx", State: evidence.Sleeping, Age: time.Hour}}
+	for age, want := range map[time.Duration]string{0: "end by hand what lives below each", 48 * time.Hour: "ends it, and with it nginx (pid 7)"} {
+		restarted(in.Evidence, age)
+		if act := orphanShims(newView(in))[0].act(); !strings.HasPrefix(act.Text, want) {
+			t.Errorf("%v: %q, want %q", age, act, want)
+		}
+	}
+	delete(in.Evidence.Processes.Containers, "left")
+	other := shimOf(in.Evidence, 2)
+	other.Sandbox = "lost-2"
+	if act, want := orphanShims(newView(in))[0].act(), fmt.Sprintf("kill -9 %d", shim.PID); act.Command != want {
+		t.Errorf("of two: %q, want %q", act, want)
+	}
 }
 
 func shimOfLost(r *evidence.Report) *evidence.Process {

@@ -125,6 +125,7 @@ func TestWhatEndsIt(t *testing.T) {
 				p.Namespace, p.Name = "batch", "import-"+hash(i)
 				p.Old.Sandboxes[0].CreatedAt = ago(time.Minute)
 			}
+			slices.SortFunc(more.Pods, func(a, b *engine.Pod) int { return a.PodRef.Compare(b.PodRef) })
 			n.Snapshot = more.relisted(engine.Relist{Took: 9 * time.Millisecond}, engine.Relist{Took: 40 * time.Second, List: 30 * time.Millisecond, Inspected: 280}).Snapshot
 			*r = *looked(n)
 		}, RelistSlowChurn, "crictl ps -a --last 50", "suspend or spread batch/import (300 of 300 changed pods)"},
@@ -134,7 +135,7 @@ func TestWhatEndsIt(t *testing.T) {
 			n.pod(4).Namespace, n.pod(4).Name = "kube-system", "kube-flannel-ds-x7k2p"
 		}, NoAddress, "crictl logs --tail=50 container-4-0", "kubectl delete pod -n kube-system -- kube-flannel-ds-x7k2p"},
 		{"a stopped runtime", func(_ *node, r *evidence.Report) { r.Processes.Daemons[0].State = evidence.Stopped }, ProcessStuck, "ps -o", "kill -CONT 1019"},
-		{"orphans", func(_ *node, r *evidence.Report) { shimOf(r, 1).Sandbox = "lost" }, OrphanShims, "ps -o", "pkill -9 -P 1007; kill -9 1007"},
+		{"orphans", func(_ *node, r *evidence.Report) { shimOf(r, 1).Sandbox = "lost" }, OrphanShims, "ps -o", "kill -9 1007"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n := checked(3)
