@@ -44,7 +44,7 @@ type left struct {
 	sandbox        string // that is not ready, or not listed; empty if that is not the matter
 	unlisted       bool   // the latter
 	containers     []pleg.Container
-	process        evidence.Process // of the first one
+	processes      []evidence.Process // that live of those; nil where their end is not known to be that of processes
 	how            string
 }
 
@@ -87,10 +87,10 @@ func (v *view) ended(p *engine.Pod) (l left, is bool) {
 		}
 		l.containers, is = append(l.containers, c), true
 	}
-	if is {
-		byName(l.containers)
-		found := v.evidence.Processes.Containers[l.containers[0].ID]
-		l.process = found[slices.IndexFunc(found, evidence.Process.Lives)]
+	byName(l.containers)
+	for _, c := range l.containers {
+		found := v.evidence.Processes.Containers[c.ID]
+		l.processes = append(l.processes, found[slices.IndexFunc(found, evidence.Process.Lives)])
 	}
 	l.how = "listed as exited, and runs on"
 	return l, is
@@ -197,6 +197,15 @@ func (l left) String() string {
 	}
 }
 
+// endsAll returns the step that ends processes.
+func endsAll(all []evidence.Process, text string) Step {
+	kill := "kill"
+	for _, p := range all {
+		kill += fmt.Sprintf(" %d", p.PID)
+	}
+	return Step{Text: text, Command: kill, Risky: true}
+}
+
 func (v *view) leftFinding(l left) Finding {
 	f := Finding{ID: LeftRunning, Severity: Warning, Summary: l.String(), Subject: l.subject()}
 	for _, c := range l.containers {
@@ -226,8 +235,12 @@ func (v *view) leftFinding(l left) Finding {
 		f.say(v.describe("its shim", shim))
 		f.Next = append(f.Next, v.logStepOf(shim.Sandbox, "what the runtime said when it could not reach the shim"))
 	}
-	if l.process.PID != 0 {
-		f.Next = append(f.Next, Step{Text: "kills it before two of the pod run side by side", Command: fmt.Sprintf("kill %d", l.process.PID), Risky: true})
+	if len(l.processes) > 0 {
+		text := "kills it before two of the pod run side by side"
+		if len(l.processes) > 1 {
+			text = "kills them before two of each run side by side"
+		}
+		f.Next = append(f.Next, endsAll(l.processes, text))
 	} else {
 		f.Next = append(f.Next, Step{Text: "ends the container; the kubelet starts it again, with what looks after it", Command: v.crictl("stop", l.ID), Risky: true})
 	}

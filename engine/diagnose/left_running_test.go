@@ -180,6 +180,22 @@ func TestLeftRunningKillsWhatLives(t *testing.T) {
 	}
 }
 
+// All of a pod that runs on is ended together.
+func TestLeftRunningKillsAllOfIt(t *testing.T) {
+	n := checked(3)
+	in := n.input()
+	in.Evidence = looked(n)
+	p := n.pod(1)
+	var pids string
+	for i := range p.Old.Containers {
+		p.Old.Containers[i].State, p.Status.Containers[i].State, p.Status.Containers[i].FinishedAt = pleg.Exited, pleg.Exited, ago(time.Minute)
+		pids += fmt.Sprintf(" %d", in.Evidence.Processes.Containers[p.Old.Containers[i].ID][0].PID)
+	}
+	if f := leftRunning(newView(in))[0]; f.act().Command != "kill"+pids {
+		t.Errorf("%s: %q, want kill%s", f.Summary, f.act(), pids)
+	}
+}
+
 // A container whose conmon and process are both gone is a ghost also where nothing else
 // of its pod is left to show that it ran here; but not one in a machine of its own.
 func TestGhostWithoutConmon(t *testing.T) {
