@@ -74,13 +74,16 @@ func withoutCrictl(findings []Finding) {
 	for i := range findings {
 		if f := &findings[i]; f.ID != RuntimeUnresponsive {
 			acts := f.act() != (Step{})
-			f.Next = slices.DeleteFunc(f.Next, func(s Step) bool { return strings.HasPrefix(s.Command, "crictl ") })
+			f.Next = slices.DeleteFunc(f.Next, throughCrictl)
 			if acts && f.act() == (Step{}) {
-				f.Next = append(f.Next, inWords("make room by hand, as in /var/log, or first have the runtime answer: what would end this goes through it"))
+				f.Next = append(f.Next, makeRoomByHand)
 			}
 		}
 	}
 }
+
+// throughCrictl reports whether a step takes a call of the runtime's.
+func throughCrictl(s Step) bool { return strings.HasPrefix(s.Command, "crictl ") }
 
 // explain drops what only repeats another finding, and gives each one that another
 // one explains its cause: the one at the root of it.

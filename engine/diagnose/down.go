@@ -109,7 +109,8 @@ func (v *view) downFinding(refused []*answers.Failure) Finding {
 	if sums := v.Sums(call.Version); v.Policy.Bounds().OneMoment && v.VersionErr == nil && !sums.LastOK.IsZero() {
 		f.say("Version is answered, in " + span(sums.P50))
 	}
-	f.say(v.sweptUntil(), v.downClock(), v.daemon())
+	_, before, _ := v.unfit()
+	f.say(v.sweptUntil(), v.downClock(), v.daemon(), notBefore(before))
 	return f
 }
 
@@ -128,7 +129,8 @@ func (v *view) downSteps() []Step {
 	case len(v.daemons()) > 0:
 		return v.runtimeSteps(v.logStep("what it says; it runs"))
 	case known:
-		return []Step{status, v.logStep("its last words"), killed, v.start()}
+		steps := append([]Step{status, v.logStep("its last words"), killed}, v.makingFit()...)
+		return append(steps, v.start())
 	}
 	return v.runtimeSteps(status, v.logStep("its last words"), killed)
 }

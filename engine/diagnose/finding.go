@@ -59,8 +59,11 @@ func (s Step) Same(other Step) bool {
 	return s.Command == other.Command && (s.Command != "" || s.Text == other.Text)
 }
 
-// when returns the step for who finds it to be so.
+// when returns the step for who finds it to be so, besides what it waits for already.
 func (s Step) when(so string) Step {
+	if s.If != "" {
+		so += ", " + s.If
+	}
 	s.If = so
 	return s
 }

@@ -21,7 +21,7 @@ var leftRunningKind = &kind{
 	pod: "left running", state: "left",
 	severity: "warning", scenario: "a real node",
 	when: "a container runs on though it, or its sandbox, is listed as ended, as after a pause process was killed or a shim could not be reached at the " +
-		"runtime's start; or though its sandbox is not listed, for 10 s; or without its conmon",
+		"runtime's start; or though its sandbox is not listed, for 10 s; or though it is not listed itself, as after a start of the runtime with a full disk; or without its conmon",
 }
 
 const (
@@ -68,10 +68,10 @@ func leftRunning(v *view) []Finding {
 			all = append(all, l)
 		}
 	}
-	return oneEach(all, ghostMost, v.leftFinding, func(rest []left) Finding {
+	return append(v.unlistedRun(), oneEach(all, ghostMost, v.leftFinding, func(rest []left) Finding {
 		step := Step{Text: "all that the runtime lists, to be held against ps", Command: v.crictl("ps -a")}
 		return restOf(LeftRunning, more(len(rest), "pod")+" with containers that run on", step, rest, left.String)
-	})
+	})...)
 }
 
 // ended returns the containers of a pod that are listed as exited, and of which the last

@@ -13,15 +13,26 @@ import (
 
 // listed returns the object of an id as it is listed.
 func (v *view) listed(id string) (evidence.Object, bool) {
+	if p := v.podListing(id); p != nil {
+		return p.Find(id)
+	}
+	return evidence.Object{}, false
+}
+
+// isListed reports whether an id is listed, at less cost.
+func (v *view) isListed(id string) bool { return v.podListing(id) != nil }
+
+// podListing returns the pod that is listed with an id; nil if none is.
+func (v *view) podListing(id string) *engine.Pod {
 	if v.index == nil {
 		if v.index = v.Objects; v.index == nil {
 			v.index = engine.ObjectsOf(v.Pods)
 		}
 	}
-	if p := v.index.PodOf(v.Pods, id); p != nil && id != "" {
-		return p.Find(id)
+	if id == "" {
+		return nil
 	}
-	return evidence.Object{}, false
+	return v.index.PodOf(v.Pods, id)
 }
 
 // ours returns the object of an id as it is listed, or, where a list is missing, as it is

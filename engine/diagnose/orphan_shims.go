@@ -99,6 +99,8 @@ func (v *view) forgot(f *Finding, live []orphan, all int, lost bool) {
 		f.Severity = Critical
 		f.Summary += ": it may have another root or state folder"
 		right, again = "put root and state of its configuration right, or mount the disk that is not there", "once its folders are right"
+	} else {
+		f.Next = append(f.Next, v.makingFit()...)
 	}
 	f.Next = append(f.Next, inWords(right+", then restart the runtime; end no shim: the work of the pods goes on below them"),
 		v.restart("reads its sandboxes again; "+restartRisk).when(again))

@@ -72,7 +72,7 @@ func (v *view) newSocket(first ...Step) []Step {
 		again.Text = "moves what is there away, and creates the socket again; " + restartRisk
 		again.Command = "mv -T " + path + " " + quote(socket(v.endpoint)+".old") + " && " + again.Command
 	}
-	return append(first, again)
+	return append(append(first, v.makingFit()...), again)
 }
 
 // socketStep shows what is in the place of the socket.

@@ -86,10 +86,13 @@ func (v *view) unitCommand(verb, options string) string {
 // does nothing, with what helps in that state, where no signal does.
 func (v *view) runtimeSteps(first ...Step) []Step {
 	if p, stuck := v.stuckDaemon(); stuck {
-		first = slices.DeleteFunc(first, func(s Step) bool { return s.Risky || strings.HasPrefix(s.Command, "crictl ") }) // which would hang likewise
+		first = slices.DeleteFunc(first, func(s Step) bool { return s.Risky || throughCrictl(s) }) // which would hang likewise
 		return append(first, stuckProcess{Process: p}.next(v)...)
 	}
 	last := v.lastResort()
+	if !slices.ContainsFunc(first, Step.acts) {
+		first = append(first, v.makingFit()...)
+	}
 	if slices.ContainsFunc(first, Step.acts) {
 		last = last.when(notEnough)
 	}
@@ -129,15 +132,16 @@ func (v *view) restart(text string) Step {
 	if len(v.units()) > 1 {
 		verb = "try-restart "
 	}
-	return Step{Text: text, Command: "systemctl " + verb + strings.Join(v.units(), " "), Risky: true}
+	return v.onceFit(Step{Text: text, Command: "systemctl " + verb + strings.Join(v.units(), " "), Risky: true})
 }
 
-// start returns the start of a runtime that does not run: nothing more can be lost by it.
+// start returns the start of a runtime that does not run: nothing more can be lost by it, but where
+// it cannot write.
 func (v *view) start() Step {
 	if units := v.units(); len(units) > 1 {
-		return inWords("start the unit of the runtime, one of " + join(units))
+		return v.onceFit(inWords("start the unit of the runtime, one of " + join(units)))
 	}
-	return Step{Text: "starts it; running containers live on", Command: "systemctl restart " + v.units()[0], Ends: true}
+	return v.onceFit(Step{Text: "starts it; running containers live on", Command: "systemctl restart " + v.units()[0], Ends: true})
 }
 
 // inWords returns a step that no command takes.

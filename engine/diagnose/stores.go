@@ -94,6 +94,9 @@ func diskFull(v *view) (findings []Finding) {
 			if full {
 				f.Severity = Critical
 			}
+			if s.full() {
+				f.say(notBefore("there is room"))
+			}
 			f.say(s.place(), "told from less than "+told+" on", v.refusedFor(noSpace...))
 			f.Next = append([]Step{{Text: "which folders take it", Command: "du " + what + " -x --max-depth=3 " + quote(s.Path) + " | sort -h | tail -n 20"}}, v.pruning(s)...)
 			findings = append(findings, f)
@@ -108,32 +111,14 @@ func diskFull(v *view) (findings []Finding) {
 				fmt.Sprintf("%.0f %%", 100*inodesFreeShare), "--inodes", s.InodesUnused == 0)
 		}
 	}
-	return v.orSaid(findings, DiskFull, "the runtime has no room on a disk", noSpace, func() []Step {
+	said := findings == nil
+	findings = v.orSaid(findings, DiskFull, "the runtime has no room on a disk", noSpace, func() []Step {
 		return append([]Step{{Text: "which disk is full", Command: "df -h; df -i"}}, v.prune())
 	})
-}
-
-// pruning returns what makes room in a store: for the runtime's data without images, for its
-// state with more of the memory that it mostly is in.
-func (v *view) pruning(s store) []Step {
-	if s.Path == v.evidence.Disk.Path {
-		return []Step{{Text: "what images and layers take", Command: v.crictl("imagefsinfo")}, v.prune()}
+	if said && findings != nil {
+		findings[0].say(notBefore("there is room"))
 	}
-	if s.Mount.Type != "tmpfs" || s.Total == 0 {
-		return []Step{inWords("remove what the look shows and the runtime does not use; the state of the runtime itself is needed")}
-	}
-	larger := fmt.Sprintf("size=%dk", 2*s.Total>>10)
-	if s.Inodes > 0 {
-		larger += fmt.Sprintf(",nr_inodes=%d", 2*s.Inodes)
-	}
-	return []Step{{
-		Text:    "doubles it until the next boot, out of the memory of the node",
-		Command: `mount -o remount,` + larger + ` "$(findmnt -n -o TARGET -T ` + quote(s.Path) + `)"`, Risky: true,
-	}}
-}
-
-func (v *view) prune() Step {
-	return Step{Text: "removes the images that no container uses; who needs one pulls it again", Command: v.crictl("rmi", "--prune"), Risky: true}
+	return findings
 }
 
 // storeFailing finds a store that cannot be written, that is gone or answers
@@ -159,6 +144,9 @@ func storeFailing(v *view) (findings []Finding) {
 			f.Summary = fmt.Sprintf("the file system of %s has errors: %s, the last %s ago", s.what, count(s.Errors, "error"), going(s.ErrorAge))
 		default:
 			continue
+		}
+		if s.Broken || s.ReadOnly != "" {
+			f.say(notBefore("its disk takes writes again"))
 		}
 		f.say(s.place(), v.refusedFor(broken...))
 		if s.Errors > 0 && s.ReadOnly != "" {

@@ -1,0 +1,106 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// forget has the runtime list no container of some pods, whose processes go on below their shims.
+func forget(n *node, r *evidence.Report, pods ...int) {
+	for _, i := range pods {
+		p := n.pod(i)
+		for _, c := range p.Old.Containers {
+			all(r, c.ID, func(q *evidence.Process) { q.Parent = shimOf(r, i).PID })
+		}
+		p.Old.Containers, p.Status.Containers = nil, nil
+	}
+}
+
+func TestUnlistedContainers(t *testing.T) {
+	pod := Subject{ObjectRef: pleg.ObjectRef{ID: "sandbox-1", Sandbox: true, Pod: healthyPod(1).PodRef}}
+	runHostTests(t, leftRunning, checked, []hostTest{
+		{"forgotten at its start", func(n *node, r *evidence.Report) {
+			restarted(r, 10*time.Second)
+			forget(n, r, 0, 1)
+		}, "4 containers of 2 pods live that containerd does not list: it forgot them when it began at 09:26:41", Warning, Subject{}},
+		{"of one pod", func(n *node, r *evidence.Report) {
+			restarted(r, 10*time.Second)
+			forget(n, r, 1)
+		}, "2 containers of 1 pod live that containerd does not list: it forgot them when it began at 09:26:41", Warning, pod},
+		{"not by a start", func(n *node, r *evidence.Report) {
+			restarted(r, 48*time.Hour)
+			forget(n, r, 1)
+		}, "2 containers of 1 pod live that containerd does not list", Warning, pod},
+		{"its start is not known, and they are young", func(n *node, r *evidence.Report) {
+			forget(n, r, 1)
+			for _, id := range []string{"container-1-0", "container-1-1"} {
+				all(r, id, func(p *evidence.Process) { p.Age = 50 * time.Second })
+			}
+		}, "", 0, Subject{}},
+		{"one is removed just now", func(n *node, r *evidence.Report) {
+			forget(n, r, 1)
+			delete(r.Processes.Containers, "container-1-1")
+			n.Gone = ledger.Gone{{ID: "container-1-0", At: ago(time.Second)}}
+		}, "", 0, Subject{}},
+		{"of another runtime", func(n *node, r *evidence.Report) {
+			forget(n, r, 1)
+			shimOf(r, 1).Own = false
+		}, "", 0, Subject{}},
+		{"the list is not whole", func(n *node, r *evidence.Report) {
+			forget(n, r, 1)
+			n.Anomalies.NoMetadata = 1
+		}, "", 0, Subject{}},
+		{"no list of containers was answered yet", func(n *node, r *evidence.Report) {
+			restarted(r, 10*time.Second)
+			forget(n, r, 0, 1)
+			n.Health.ListedAt = time.Time{}
+		}, "", 0, Subject{}},
+		{"only what is left of them", func(n *node, r *evidence.Report) {
+			forget(n, r, 1)
+			for _, id := range []string{"container-1-0", "container-1-1"} {
+				all(r, id, func(p *evidence.Process) { p.State = evidence.Zombie })
+			}
+		}, "", 0, Subject{}},
+	})
+}
+
+// What was forgotten comes back with the next start, and nobody kills it; what a start has not
+// forgotten does not.
+func TestForgottenContainersComeBack(t *testing.T) {
+	for age, want := range map[time.Duration]string{10 * time.Second: "systemctl restart containerd", 48 * time.Hour: "kill 1009 1011"} {
+		n := healthy(3)
+		in := n.input()
+		in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+		restarted(in.Evidence, age)
+		forget(n, in.Evidence, 1)
+		f := leftRunning(newView(in))[0]
+		if act := f.act(); act.Command != want {
+			t.Errorf("%v: act %q, want %q", age, act, want)
+		}
+		if check := f.check(); !strings.Contains(check.Command, "failed to load") {
+			t.Errorf("%v: check %q", age, check)
+		}
+	}
+}
+
+// Their images look unused, and are not.
+func TestImagesOfTheForgottenStay(t *testing.T) {
+	n := checked(3)
+	in := n.input()
+	in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+	fillDisk(in.Evidence)
+	restarted(in.Evidence, 10*time.Second)
+	for i, want := range []string{"crictl rmi --prune", ""} {
+		if i == 1 {
+			forget(n, in.Evidence, 1)
+		}
+		if act := diskFull(newView(in))[0].act(); act.Command != want {
+			t.Errorf("%d: act %q, want %q", i, act, want)
+		}
+	}
+}
