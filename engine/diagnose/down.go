@@ -19,7 +19,7 @@ var runtimeDownKind = &kind{
 	words:  []nodeWord{(*view).unseen, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk, killed: runtimeKilled,
 	severity: "critical", scenario: "`restart`, `flaky`",
 	when: "the socket is gone where anything shows that a runtime belongs there, is a file or another program's, refuses, or answers Unavailable, or Status " +
-		"fails; names the program that has the socket, the database lock it waits for, the plugin of containerd that did not start; also if it goes away while " +
+		"fails; names the program that has the socket, the database lock or the stopped shims it waits for, the plugin of containerd that did not start; also if it goes away while " +
 		"`check` looks, whatever was answered before; a warning for the first 10 s, if it does so only now and then, or if only Version fails",
 }
 
@@ -127,10 +127,10 @@ func (v *view) downSteps() []Step {
 	case len(s.steps) > 0: // which a restart alone would meet again
 		return slices.Insert(slices.Clone(s.steps), 1, v.logStep("what the runtime says of it"))
 	case len(v.daemons()) > 0:
-		return v.runtimeSteps(v.logStep("what it says; it runs"))
+		return v.runtimeSteps(append([]Step{v.logStep("what it says; it runs")}, v.shimsGoOn(v.idleShims())...)...) // its end, too, waits for them
 	case known:
 		steps := append([]Step{status, v.logStep("its last words"), killed}, v.makingFit()...)
-		return append(steps, v.start())
+		return append(append(steps, v.shimsGoOn(v.idleShims())...), v.start())
 	}
 	return v.runtimeSteps(status, v.logStep("its last words"), killed)
 }

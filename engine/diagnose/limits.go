@@ -48,7 +48,7 @@ func limitsNear(v *view) (findings []Finding) {
 		return []Step{
 			{Text: "the runtime's own limits", Command: fmt.Sprintf("cat /proc/$(pidof %s)/limits", v.program())},
 			{Text: "the node's", Command: "cat /proc/sys/fs/file-nr /proc/loadavg; sysctl kernel.pid_max kernel.threads-max fs.inotify"},
-			v.restart("frees what the runtime itself holds; " + restartRisk),
+			v.restart("frees what the runtime itself holds; " + v.restartRisk()),
 		}
 	})
 }

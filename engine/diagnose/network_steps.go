@@ -84,12 +84,12 @@ func (v *view) networkLogs() []Step {
 func (v *view) networkSteps(first ...Step) []Step {
 	pod := v.networkPod()
 	if pod == nil {
-		return append(first, v.restart("reads the network's configuration again; "+restartRisk))
+		return append(first, v.restart("reads the network's configuration again; "+v.restartRisk()))
 	}
 	return append(first,
 		Step{Text: "how the pod does that sets up the network", Command: v.crictl("pods", "--namespace="+pod.Namespace, "--name=^"+pod.Name+"$")},
 		Step{If: "only if its log names a fault", Text: "restarts what sets up the network; pods that run keep theirs", Command: deletePod(pod.PodRef, ""), Risky: true},
-		v.restart("reads the configuration again; "+restartRisk).when("if its pod runs and it is not enough"),
+		v.restart("reads the configuration again; "+v.restartRisk()).when("if its pod runs and it is not enough"),
 	)
 }
 

@@ -103,7 +103,7 @@ func (v *view) forgot(f *Finding, live []orphan, all int, lost bool) {
 		f.Next = append(f.Next, v.makingFit()...)
 	}
 	f.Next = append(f.Next, inWords(right+", then restart the runtime; end no shim: the work of the pods goes on below them"),
-		v.restart("reads its sandboxes again; "+restartRisk).when(again))
+		v.restart("reads its sandboxes again; "+v.restartRisk()).when(again))
 }
 
 // endOrphan returns what to do about shims that are left over. Only one that is known to hold

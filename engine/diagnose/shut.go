@@ -31,6 +31,7 @@ func (v *view) shut() (s shut, known bool) {
 		return s, false
 	}
 	at, path := &v.evidence.Socket, quote(socket(v.endpoint))
+	held, startHeld := v.heldStart()
 	switch {
 	case at.Unlinked.PID != 0:
 		return shut{v.socketAway() + ", and " + theProcess(at.Unlinked) + onlyConnected, v.newSocket(v.socketStep())}, true
@@ -40,6 +41,8 @@ func (v *view) shut() (s shut, known bool) {
 		return shut{"its socket is held by " + theProcess(at.Holder) + ", no runtime that is known", v.newSocket(whose("what that program is", at.Holder))}, true
 	case at.Locked != "":
 		return shut{fmt.Sprintf("%s waits for %s, which %s has locked", theProcess(at.Waits), at.Locked, theProcess(at.Locker)), v.unlocking(at.Locker)}, true
+	case at.Holder.PID == 0 && startHeld:
+		return held, true
 	case at.Holder.PID != 0, !v.evidence.Processes.Whole(), len(v.daemons()) > 0:
 		return s, false
 	case at.Kind == "":

@@ -62,14 +62,14 @@ func (v *view) newSocket(first ...Step) []Step {
 	if _, stuck := v.stuckDaemon(); stuck {
 		return v.runtimeSteps(first...)
 	}
-	again := v.restart("creates its socket again; " + restartRisk)
+	again := v.restart("creates its socket again; " + v.restartRisk())
 	path := quote(socket(v.endpoint))
 	switch s := &v.evidence.Socket; {
 	case s.Holder.PID != 0:
-		again.Text = "ends " + theProcess(s.Holder) + ", and creates the socket again; " + restartRisk
+		again.Text = "ends " + theProcess(s.Holder) + ", and creates the socket again; " + v.restartRisk()
 		again.Command = fmt.Sprintf("kill %d && %s", s.Holder.PID, again.Command)
 	case s.Kind != "" && s.Kind != "socket":
-		again.Text = "moves what is there away, and creates the socket again; " + restartRisk
+		again.Text = "moves what is there away, and creates the socket again; " + v.restartRisk()
 		again.Command = "mv -T " + path + " " + quote(socket(v.endpoint)+".old") + " && " + again.Command
 	}
 	return append(append(first, v.makingFit()...), again)

@@ -105,7 +105,7 @@ const notEnough = "if that is not enough"
 // lastResort returns the restart of the runtime. A restart destroys what a bug report needs: where
 // something hangs in the runtime, and no step before has what its calls wait for written, it does so.
 func (v *view) lastResort() Step {
-	step, s := v.restart(restartRisk), v.deep().Stacks
+	step, s := v.restart(v.restartRisk()), v.deep().Stacks
 	switch v.Scope {
 	case answers.ListHangs, answers.NoStatus, answers.Silent:
 	default:
@@ -122,9 +122,6 @@ func (v *view) lastResort() Step {
 	return step
 }
 
-// restartRisk is what a restart of the runtime costs.
-const restartRisk = "containers live on; no pod starts or stops while it restarts"
-
 // restart returns the restart of the runtime. Where it is not known in which of some units it
 // runs, only that which runs is restarted.
 func (v *view) restart(text string) Step {
@@ -136,12 +133,13 @@ func (v *view) restart(text string) Step {
 }
 
 // start returns the start of a runtime that does not run: nothing more can be lost by it, but where
-// it cannot write.
+// it cannot write, or not reach a shim.
 func (v *view) start() Step {
 	if units := v.units(); len(units) > 1 {
 		return v.onceFit(inWords("start the unit of the runtime, one of " + join(units)))
 	}
-	return v.onceFit(Step{Text: "starts it; running containers live on", Command: "systemctl restart " + v.units()[0], Ends: true})
+	reached := len(v.idleShims()) == 0
+	return v.onceFit(Step{Text: "starts it; " + v.livesOn("running containers live on"), Command: "systemctl restart " + v.units()[0], Ends: reached, Risky: !reached})
 }
 
 // inWords returns a step that no command takes.
@@ -153,7 +151,7 @@ func (v *view) afterHelper(cut Step) (all []Step) {
 		all = append(all, Step{If: "if it is still there 10 s later", Text: "it ends without tidying up", Command: "kill -9 " + pid, Risky: true})
 	}
 	if _, stuck := v.stuckDaemon(); !stuck {
-		all = append(all, v.restart(restartRisk).when(notEnough))
+		all = append(all, v.restart(v.restartRisk()).when(notEnough))
 	}
 	return all
 }

@@ -59,7 +59,7 @@ func (v *view) unlistedRun() []Finding {
 	}
 	if runtime, known := v.youngRuntime(); forgotten && known {
 		f.Summary += ": it forgot them when it began at " + v.clock(v.evidence.At.Add(-runtime.Age))
-		f.Next = append(append(f.Next, v.makingFit()...), v.restart("reads them again; "+restartRisk))
+		f.Next = append(append(f.Next, v.makingFit()...), v.restart("reads them again; "+v.restartRisk()))
 	} else {
 		f.Next = append(f.Next, endsAll(pods[0].containers, "ends what lives of "+pods[0].sandbox.Path()+"; nobody looks after it"))
 	}
