@@ -120,6 +120,9 @@ func (v *view) downSteps() []Step {
 	if p, stuck := v.stuckDaemon(); stuck {
 		return stuckProcess{Process: p}.next(v)
 	}
+	if v.servesNoCRI() {
+		return v.enableCRI()
+	}
 	status := Step{Text: "is it running, and why did it end", Command: v.unitCommand("systemctl status", "--no-pager")}
 	killed := Step{Text: "killed for want of memory, or a full disk", Command: "dmesg -T | tail -n 50; df -h"}
 	s, known := v.shut()
