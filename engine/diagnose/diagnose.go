@@ -75,8 +75,12 @@ func withoutCrictl(findings []Finding) {
 		if f := &findings[i]; f.ID != RuntimeUnresponsive {
 			acts := f.act() != (Step{})
 			f.Next = slices.DeleteFunc(f.Next, throughCrictl)
-			if acts && f.act() == (Step{}) {
+			switch {
+			case !acts || f.act() != (Step{}):
+			case f.ID == DiskFull:
 				f.Next = append(f.Next, makeRoomByHand)
+			default:
+				f.Next = append(f.Next, inWords("first have the runtime answer: what would end this goes through it"))
 			}
 		}
 	}

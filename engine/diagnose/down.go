@@ -109,7 +109,7 @@ func (v *view) downFinding(refused []*answers.Failure) Finding {
 	if sums := v.Sums(call.Version); v.Policy.Bounds().OneMoment && v.VersionErr == nil && !sums.LastOK.IsZero() {
 		f.say("Version is answered, in " + span(sums.P50))
 	}
-	_, before, _ := v.unfit()
+	_, before := v.unfit()
 	f.say(v.sweptUntil(), v.downClock(), v.daemon(), notBefore(before))
 	return f
 }

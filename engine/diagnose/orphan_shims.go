@@ -21,7 +21,7 @@ var orphanShimsKind = &kind{
 	critical: degradedWord,
 	severity: "warning, critical", scenario: "a real node",
 	when: "shims of this runtime without a sandbox, for a minute or more; at once where the runtime has begun since and something lives below them: it has forgotten them; " +
-		"critical where they are two or more, and half of all shims, as after a start with another root or state folder",
+		"critical where they are two or more, and half of the shims from before it began, as after a start with another root or state folder",
 }
 
 const (
@@ -40,11 +40,13 @@ const (
 // An orphan is a shim whose sandbox is not listed.
 type orphan struct {
 	evidence.Process
-	below     []evidence.Process // lives, and came from it
-	mayLive   bool               // something lives below it, or not all processes were seen
-	forgotten bool               // the runtime has begun after it, while what is below it lives
-	made      bool               // by the runtime as it runs now, which forgets nothing that it has made
+	below   []evidence.Process // lives, and came from it
+	mayLive bool               // something lives below it, or not all processes were seen
+	origin
 }
+
+// forgotten reports whether the runtime began after the shim, while what is below that lives.
+func (o orphan) forgotten() bool { return o.origin == ofEarlier && len(o.below) > 0 }
 
 // orphanShims finds shims of this runtime whose sandbox it does not list. Those of which it lists
 // containers are told with these. Shims of other runtimes, those that may have ended
@@ -53,7 +55,7 @@ func orphanShims(v *view) []Finding {
 	if v.evidence.Processes.Missing != "" || !listsAreWhole(v.Snapshot) {
 		return nil
 	}
-	orphans, all := orphansAmong(v)
+	orphans, before, listed := orphansAmong(v)
 	if len(orphans) == 0 {
 		return nil
 	}
@@ -61,11 +63,11 @@ func orphanShims(v *view) []Finding {
 	if len(orphans) == 1 {
 		f.Subject.ObjectRef = orphans[0].LooksAfter()
 	}
-	live := slices.DeleteFunc(slices.Clone(orphans), func(o orphan) bool { return !o.mayLive || o.made })
-	lost := len(live) >= lostLeast && 2*len(live) >= all
+	live := slices.DeleteFunc(slices.Clone(orphans), func(o orphan) bool { return len(o.below) == 0 || o.origin == ofPresent })
+	lost := len(live) >= lostLeast && 2*len(live) >= before
 	switch {
-	case lost || slices.ContainsFunc(orphans, func(o orphan) bool { return o.forgotten }):
-		v.forgot(&f, live, all, lost)
+	case lost || slices.ContainsFunc(live, orphan.forgotten):
+		v.forgot(&f, live, before, listed, lost)
 	case len(orphans) == 1:
 		f.Summary = fmt.Sprintf("1 shim has no sandbox: pid %d", orphans[0].PID)
 		f.Next = v.endOrphan(orphans)
@@ -81,17 +83,18 @@ func orphanShims(v *view) []Finding {
 }
 
 // forgot is about sandboxes that live and that the runtime has forgotten: to end what they hold
-// would end the work of the node, and a start that can read them brings them back.
-func (v *view) forgot(f *Finding, live []orphan, all int, lost bool) {
-	lists := fmt.Sprintf("lists only %d", all-len(live))
-	if len(live) == all {
-		lists = "lists none"
+// would end the work of the node, and a start that can read them brings them back. Of so many from
+// before it began some are listed.
+func (v *view) forgot(f *Finding, live []orphan, before, listed int, lost bool) {
+	lists := "lists none"
+	if listed > 0 {
+		lists = fmt.Sprintf("lists only %d", listed)
 	}
 	since := ""
-	if slices.ContainsFunc(live, func(o orphan) bool { return o.forgotten }) {
-		since = v.sinceItBegan()
+	if slices.ContainsFunc(live, orphan.forgotten) {
+		since = " since it began " + going(v.byNow(v.youngRuntime()).Age) + " ago"
 	}
-	f.Summary = fmt.Sprintf("%s %s of the %s whose shims live%s", v.program(), lists, count(all, "sandbox"), since)
+	f.Summary = fmt.Sprintf("%s %s of the %s whose shims live%s", v.program(), lists, count(before, "sandbox"), since)
 	f.say("a kubelet takes these pods for gone and begins each once more, beside the first; the node stays Ready")
 	f.Next = v.rightFolders(live[0].Process)
 	right, again := "make readable what its log names, as room on its disk", "once it can read them"
@@ -123,7 +126,7 @@ func (v *view) endOrphan(orphans []orphan) []Step {
 		return append(steps, Step{Text: "ends it; nothing lives below it", Command: "kill -9 " + strconv.Itoa(orphans[i].PID), Risky: true})
 	case i >= 0:
 		return append(steps, Step{Text: "ends one, below which nothing lives; look below each before it is ended", Command: "kill -9 " + strconv.Itoa(orphans[i].PID), Risky: true})
-	case len(orphans) == 1 && orphans[0].made && len(orphans[0].below) > 0:
+	case len(orphans) == 1 && orphans[0].origin == ofPresent && len(orphans[0].below) > 0:
 		return append(steps, Step{
 			Text:    "ends it, and with it " + orphans[0].living(),
 			Command: fmt.Sprintf("pkill -9 -P %d; kill -9 %d", orphans[0].PID, orphans[0].PID), Risky: true,
@@ -157,10 +160,12 @@ func listsAreWhole(s *engine.Snapshot) bool {
 	return both && s.Health.ListAge(s.At) <= orphanFresh && left == 0
 }
 
-// orphansAmong returns the shims of this runtime whose sandbox is not listed, and how many it has.
-func orphansAmong(v *view) (orphans []orphan, all int) {
+// orphansAmong returns the shims of this runtime whose sandbox is not listed. It counts those that
+// the runtime as it runs now has not begun, as far as is known, and of how many of them it lists
+// something.
+func orphansAmong(v *view) (orphans []orphan, before, listed int) {
 	if len(v.Gone) >= ledger.MostGone {
-		return nil, 0
+		return nil, 0, 0
 	}
 	has := make(map[string]bool) // sandboxes of which containers are listed
 	for p := range v.podsWith(func(f *podFacts) bool { return f.orphaned }) {
@@ -173,8 +178,14 @@ func orphansAmong(v *view) (orphans []orphan, all int) {
 		if !p.Own || p.Sandbox == "" {
 			continue
 		}
-		all++
-		if _, listed := v.listed(p.Sandbox); listed || has[p.Sandbox] { // an old shim serves one container and has its id
+		is := v.isListed(p.Sandbox) || has[p.Sandbox] // an old shim serves one container and has its id
+		if v.origin(p) != ofPresent {
+			before++
+			if is {
+				listed++
+			}
+		}
+		if is {
 			continue
 		}
 		if live == nil {
@@ -184,20 +195,17 @@ func orphansAmong(v *view) (orphans []orphan, all int) {
 			orphans = append(orphans, o)
 		}
 	}
-	return orphans, all
+	return orphans, before, listed
 }
 
 func (v *view) orphan(p evidence.Process, live map[int][]evidence.Process) orphan {
-	o := orphan{Process: p, below: live[p.PID]}
+	o := orphan{Process: p, below: live[p.PID], origin: v.origin(p)}
 	for _, one := range v.evidence.Processes.Containers[p.Sandbox] {
 		if one.Lives() && one.Parent != p.PID {
 			o.below = append(o.below, one)
 		}
 	}
 	o.mayLive = len(o.below) > 0 || !v.evidence.Processes.Whole()
-	_, known := v.youngRuntime()
-	o.made = known && !v.outlived(p)
-	o.forgotten = len(o.below) > 0 && v.outlived(p)
 	return o
 }
 
@@ -209,8 +217,8 @@ func (v *view) isOrphan(o orphan) bool {
 	if slices.ContainsFunc(v.evidence.Processes.Helpers, works) {
 		return false
 	}
-	if o.forgotten {
-		return v.stillThere(o.Sandbox)
+	if o.forgotten() {
+		return v.sandboxStays(o.Sandbox)
 	}
 	return o.Age > orphanGrown && v.Gone.Since(o.Sandbox).IsZero()
 }

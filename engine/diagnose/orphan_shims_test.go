@@ -115,7 +115,7 @@ func TestForgottenAreNotKilled(t *testing.T) {
 		u := Once(in.Snapshot, in.Endpoint)
 		f := u.Findings[0]
 		said := fmt.Sprint(f.Next)
-		if f.ID != OrphanShims || strings.Contains(said, "kill") || !strings.Contains(said, "config dump | grep -E '^(root|state) '") || !strings.Contains(said, "readlink /proc/10") {
+		if f.ID != OrphanShims || strings.Contains(said, "kill") || !strings.Contains(said, "config dump | grep -E '^ *(root|runroot|state) '") || !strings.Contains(said, "readlink /proc/10") {
 			t.Errorf("%d left: %s", left, said)
 		}
 		if act := f.act(); act.Command != "" || !strings.Contains(act.Text, "end no shim") {

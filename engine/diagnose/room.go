@@ -14,17 +14,26 @@ func (s store) full() bool {
 	return s.Total > 0 && left < diskLeftLeast && left < s.Total/2 || s.Inodes > 0 && s.InodesUnused == 0
 }
 
-// unfit returns the store that a runtime which begins now cannot write, and what has to be first.
-func (v *view) unfit() (s store, first string, is bool) {
+// unfit says what has to be before a runtime can write the store; empty if it can.
+func (s store) unfit() string {
+	switch {
+	case s.full():
+		return "there is room on its disk"
+	case s.Broken, s.ReadOnly != "":
+		return "its disk takes writes again"
+	}
+	return ""
+}
+
+// unfit returns the store that a runtime which begins now cannot write, and what has to be first:
+// nothing where there is none.
+func (v *view) unfit() (s store, first string) {
 	for _, s := range v.stores() {
-		switch {
-		case s.full():
-			return s, "there is room on its disk", true
-		case s.Broken, s.ReadOnly != "":
-			return s, "its disk takes writes again", true
+		if first := s.unfit(); first != "" {
+			return s, first
 		}
 	}
-	return s, "", false
+	return s, ""
 }
 
 // notBefore says that nobody should restart the runtime before something; empty for no reason.
@@ -37,22 +46,22 @@ func notBefore(first string) string {
 
 // onceFit returns a step that begins the runtime for when it can write.
 func (v *view) onceFit(s Step) Step {
-	_, first, is := v.unfit()
-	if !is {
+	_, first := v.unfit()
+	if first == "" {
 		return s
 	}
 	if s.Command != "" {
-		s.Risky, s.Ends = true, false
+		s.Risky, s.Ends, s.Text = true, false, "it forgets its containers if it begins before that"
 	}
-	return s.when("only once " + first + ", else it forgets its containers")
+	return s.when("once " + first)
 }
 
 // makingFit returns the steps that come before a restart of a runtime which cannot write: none
 // where it can. What goes through the runtime is of no use where that does not answer.
 func (v *view) makingFit() []Step {
-	s, _, is := v.unfit()
+	s, first := v.unfit()
 	switch {
-	case !is:
+	case first == "":
 		return nil
 	case !s.full():
 		return s.mending(false)
@@ -91,8 +100,14 @@ func (v *view) pruning(s store) []Step {
 }
 
 func (v *view) prune() Step {
-	if len(v.unlistedPods()) > 0 {
+	if v.hasForgotten() {
 		return inWords("make room by hand, as in /var/log, and remove no image: those of containers that the runtime has forgotten look unused")
 	}
 	return Step{Text: "removes the images that no container uses; who needs one pulls it again", Command: v.crictl("rmi", "--prune"), Risky: true}
+}
+
+// hasForgotten reports whether something lives that the runtime does not list, and may have begun.
+func (v *view) hasForgotten() bool {
+	orphans, _, _ := orphansAmong(v)
+	return len(v.unlistedPods()) > 0 || slices.ContainsFunc(orphans, func(o orphan) bool { return o.mayLive && o.origin != ofPresent })
 }

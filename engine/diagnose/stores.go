@@ -94,10 +94,7 @@ func diskFull(v *view) (findings []Finding) {
 			if full {
 				f.Severity = Critical
 			}
-			if s.full() {
-				f.say(notBefore("there is room"))
-			}
-			f.say(s.place(), "told from less than "+told+" on", v.refusedFor(noSpace...))
+			f.say(notBefore(s.unfit()), s.place(), "told from less than "+told+" on", v.refusedFor(noSpace...))
 			f.Next = append([]Step{{Text: "which folders take it", Command: "du " + what + " -x --max-depth=3 " + quote(s.Path) + " | sort -h | tail -n 20"}}, v.pruning(s)...)
 			findings = append(findings, f)
 		}
@@ -116,7 +113,7 @@ func diskFull(v *view) (findings []Finding) {
 		return append([]Step{{Text: "which disk is full", Command: "df -h; df -i"}}, v.prune())
 	})
 	if said && findings != nil {
-		findings[0].say(notBefore("there is room"))
+		findings[0].say(notBefore("there is room on its disk"))
 	}
 	return findings
 }
@@ -145,10 +142,7 @@ func storeFailing(v *view) (findings []Finding) {
 		default:
 			continue
 		}
-		if s.Broken || s.ReadOnly != "" {
-			f.say(notBefore("its disk takes writes again"))
-		}
-		f.say(s.place(), v.refusedFor(broken...))
+		f.say(notBefore(s.unfit()), s.place(), v.refusedFor(broken...))
 		if s.Errors > 0 && s.ReadOnly != "" {
 			f.say(fmt.Sprintf("ext4 has counted %s since it was checked, the last %s ago", count(s.Errors, "error"), going(s.ErrorAge)))
 		}

@@ -15,7 +15,7 @@ import (
 type unlisted struct {
 	sandbox    evidence.Object
 	containers []evidence.Process
-	forgotten  bool // the runtime has begun after one of them
+	origin     // the earliest of theirs
 }
 
 func (u unlisted) subject() Subject { return Subject{ObjectRef: u.sandbox.ObjectRef} }
@@ -37,10 +37,9 @@ func (v *view) unlistedRun() []Finding {
 	if len(pods) == 0 {
 		return nil
 	}
-	n, forgotten := 0, false
+	n := 0
 	for _, u := range pods {
 		n += len(u.containers)
-		forgotten = forgotten || u.forgotten
 	}
 	live := "live"
 	if n == 1 {
@@ -50,43 +49,76 @@ func (v *view) unlistedRun() []Finding {
 	if len(pods) == 1 {
 		f.Subject = pods[0].subject()
 	}
+	if slices.ContainsFunc(pods, unlisted.forgotten) {
+		f.Summary += ": it forgot them when it began at " + v.clock(v.evidence.At.Add(-v.youngRuntime().Age))
+	}
 	f.say("a kubelet finds none of them in their pods, and begins each once more beside the first")
-	data, _ := v.folders()
-	f.Next = []Step{
-		{Text: "what it could not load as it began", Command: v.logs() + " | grep -i -e 'failed to load' -e 'no space'"},
-		{Text: "whether its disk has room", Command: "df -h " + quote(data) + "; df -i " + quote(data)},
-		{Text: "all that lives, whatever the lists have", Command: v.ctr("tasks ls")},
-	}
-	if runtime, known := v.youngRuntime(); forgotten && known {
-		f.Summary += ": it forgot them when it began at " + v.clock(v.evidence.At.Add(-runtime.Age))
-		f.Next = append(append(f.Next, v.makingFit()...), v.restart("reads them again; "+v.restartRisk()))
-	} else {
-		f.Next = append(f.Next, endsAll(pods[0].containers, "ends what lives of "+pods[0].sandbox.Path()+"; nobody looks after it"))
-	}
+	f.Next = v.unlistedSteps(pods)
 	return []Finding{about(f, pods, unlisted.String)}
 }
 
+// forgotten reports whether the runtime began after what lives.
+func (u unlisted) forgotten() bool { return u.origin == ofEarlier }
+
+// unlistedSteps returns what to do about such containers: only what the runtime as it runs now has
+// begun is ended, as a start that can read the others brings them back.
+func (v *view) unlistedSteps(pods []unlisted) []Step {
+	data, _ := v.folders()
+	steps := []Step{
+		v.saidAsItBegan("what it could not load as it began", "grep -i -e 'failed to load' -e 'no space'"),
+		{Text: "whether its disk has room", Command: "df -h " + quote(data) + "; df -i " + quote(data)},
+	}
+	if v.isContainerd() {
+		steps = append(steps, Step{Text: "all that lives, whatever the lists have", Command: v.ctr("tasks ls")})
+	}
+	again := v.restart("reads them again; " + v.restartRisk())
+	switch {
+	case slices.ContainsFunc(pods, unlisted.forgotten):
+		return append(append(steps, v.makingFit()...), again)
+	case slices.ContainsFunc(pods, func(u unlisted) bool { return u.origin == ofUnknown }):
+		return append(append(steps, v.makingFit()...), again.when("if it began after them, by the times of ps -o lstart"))
+	}
+	return append(steps, endsAll(pods[0].containers, "ends what lives of "+pods[0].sandbox.Path()+"; nobody looks after it"))
+}
+
 // unlistedPods returns the pods with such containers, by name.
-func (v *view) unlistedPods() (pods []unlisted) {
+func (v *view) unlistedPods() []unlisted {
+	if v.dropped == nil {
+		all := v.findUnlisted()
+		v.dropped = &all
+	}
+	return *v.dropped
+}
+
+func (v *view) findUnlisted() (pods []unlisted) {
 	if v.evidence.Processes.Missing != "" || !listsAreWhole(v.Snapshot) || len(v.Gone) >= ledger.MostGone {
 		return nil
 	}
+	var shims map[int]string // sandboxes of ours, by the pid of the shim
 	of := make(map[string]int)
 	for id, processes := range v.evidence.Processes.Containers {
 		if v.isListed(id) {
 			continue
 		}
-		sandbox, p, is := v.belowReady(processes)
-		if !is || sandbox.ID == id || !v.isUnlisted(id, p) {
+		if shims == nil {
+			shims = v.sandboxesOfShims()
+		}
+		p, sandbox := first(processes, shims)
+		pod := v.podListing(sandbox)
+		if sandbox == id || pod == nil || p.Age <= orphanGrown && v.origin(p) != ofEarlier || !v.containerStays(pod, id) {
 			continue
 		}
-		i, known := of[sandbox.ID]
+		ready, is := pod.Find(sandbox)
+		if !is || !ready.Sandbox || ready.State != pleg.Running {
+			continue
+		}
+		i, known := of[sandbox]
 		if !known {
 			i = len(pods)
-			of[sandbox.ID], pods = i, append(pods, unlisted{sandbox: sandbox})
+			of[sandbox], pods = i, append(pods, unlisted{sandbox: ready, origin: ofPresent})
 		}
 		p.Container = id
-		pods[i].containers, pods[i].forgotten = append(pods[i].containers, p), pods[i].forgotten || v.outlived(p)
+		pods[i].containers, pods[i].origin = append(pods[i].containers, p), min(pods[i].origin, v.origin(p))
 	}
 	for _, u := range pods {
 		slices.SortFunc(u.containers, func(a, b evidence.Process) int { return cmp.Compare(a.PID, b.PID) })
@@ -95,25 +127,24 @@ func (v *view) unlistedPods() (pods []unlisted) {
 	return pods
 }
 
-// belowReady returns that of some processes which lives and which the shim of a sandbox has begun
-// that is listed as ready.
-func (v *view) belowReady(processes []evidence.Process) (sandbox evidence.Object, first evidence.Process, is bool) {
-	shims := v.evidence.Processes.Shims
-	for _, p := range processes {
-		i := slices.IndexFunc(shims, func(s evidence.Process) bool { return s.PID == p.Parent && s.Own && s.Sandbox != "" })
-		if i < 0 || !p.Lives() {
-			continue
+// sandboxesOfShims returns the sandboxes of this runtime's shims, by the numbers of their processes.
+func (v *view) sandboxesOfShims() map[int]string {
+	of := make(map[int]string, len(v.evidence.Processes.Shims))
+	for i := range v.evidence.Processes.Shims {
+		if p := &v.evidence.Processes.Shims[i]; p.Own && p.Sandbox != "" {
+			of[p.PID] = p.Sandbox
 		}
-		sandbox, is = v.listed(shims[i].Sandbox)
-		return sandbox, p, is && sandbox.Sandbox && sandbox.State == pleg.Running
 	}
-	return sandbox, first, false
+	return of
 }
 
-// isUnlisted reports whether a process has been of a container that is not listed for long enough.
-func (v *view) isUnlisted(id string, p evidence.Process) bool {
-	if v.outlived(p) {
-		return v.stillThere(id)
+// first returns the oldest of some processes which lives and which a shim has begun, and the
+// sandbox of that: a younger one may be a probe's.
+func first(processes []evidence.Process, shims map[int]string) (oldest evidence.Process, sandbox string) {
+	for _, p := range processes {
+		if of := shims[p.Parent]; of != "" && p.Lives() && (sandbox == "" || p.Age > oldest.Age) {
+			oldest, sandbox = p, of
+		}
 	}
-	return p.Age > orphanGrown && v.Gone.Since(id).IsZero()
+	return oldest, sandbox
 }

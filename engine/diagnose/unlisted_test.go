@@ -45,7 +45,7 @@ func TestUnlistedContainers(t *testing.T) {
 		{"one is removed just now", func(n *node, r *evidence.Report) {
 			forget(n, r, 1)
 			delete(r.Processes.Containers, "container-1-1")
-			n.Gone = ledger.Gone{{ID: "container-1-0", At: ago(time.Second)}}
+			n.pod(1).Deaths = []ledger.Death{{ID: "container-1-0", At: ago(time.Second)}} // after the look
 		}, "", 0, Subject{}},
 		{"of another runtime", func(n *node, r *evidence.Report) {
 			forget(n, r, 1)
@@ -72,11 +72,13 @@ func TestUnlistedContainers(t *testing.T) {
 // What was forgotten comes back with the next start, and nobody kills it; what a start has not
 // forgotten does not.
 func TestForgottenContainersComeBack(t *testing.T) {
-	for age, want := range map[time.Duration]string{10 * time.Second: "systemctl restart containerd", 48 * time.Hour: "kill 1009 1011"} {
+	for age, want := range map[time.Duration]string{10 * time.Second: "systemctl restart containerd", 48 * time.Hour: "kill 1009 1011", 0: "systemctl restart containerd"} {
 		n := healthy(3)
 		in := n.input()
 		in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
-		restarted(in.Evidence, age)
+		if age > 0 { // else nobody saw when it began
+			restarted(in.Evidence, age)
+		}
 		forget(n, in.Evidence, 1)
 		f := leftRunning(newView(in))[0]
 		if act := f.act(); act.Command != want {

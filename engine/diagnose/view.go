@@ -33,6 +33,8 @@ type view struct {
 	graphed      bool                       // it was built
 	index        *engine.Objects            // of what is listed; nil until it is asked
 	unlisted     map[string]evidence.Object // see [view.held]; nil until somebody asks
+	runtime      *evidence.Process          // see [view.youngRuntime]; nil until somebody asks
+	dropped      *[]unlisted                // see [view.unlistedPods]; nil until somebody asks
 }
 
 var views = sync.Pool{New: func() any { return new(view) }}

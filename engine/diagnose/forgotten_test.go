@@ -1,0 +1,99 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// forgetSandboxes has the runtime list none of the first pods.
+func forgetSandboxes(n *node, many int) {
+	n.Pods = slices.DeleteFunc(slices.Clone(n.Pods), func(p *engine.Pod) bool {
+		return slices.ContainsFunc(p.Seen().Sandboxes, func(s pleg.Sandbox) bool { return slices.Index(sandboxIDs[:many], s.ID) >= 0 })
+	})
+}
+
+var sandboxIDs = []string{"sandbox-0", "sandbox-1", "sandbox-2"}
+
+// What a runtime has lost is not judged by what it has begun since: a kubelet begins each pod anew,
+// and the new ones soon outnumber the old.
+func TestLostFoldersStayLost(t *testing.T) {
+	for _, more := range []int{0, 3, 9} {
+		n := healthy(3 + more)
+		in := n.input()
+		in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+		restarted(in.Evidence, 10*time.Minute)
+		for i := 3; i < 3+more; i++ {
+			shimOf(in.Evidence, i).Age = 5 * time.Minute
+		}
+		forgetSandboxes(n, 3)
+		if f := orphanShims(newView(in))[0]; f.Severity != Critical || !strings.HasPrefix(f.Summary, "containerd lists none of the 3 sandboxes whose shims live since it began 10m2s ago") {
+			t.Errorf("%d begun since: %v %s", more, f.Severity, f.Summary)
+		}
+	}
+}
+
+// A look that was cut off says nothing of what lives: it makes nobody lose anything.
+func TestAPartialLookLosesNothing(t *testing.T) {
+	n := healthy(3)
+	in := n.input()
+	in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+	in.Evidence.Processes.Containers = nil
+	in.Evidence.Processes.Partial = "cut off after 2s"
+	forgetSandboxes(n, 2)
+	f := orphanShims(newView(in))[0]
+	if f.Severity != Warning || f.Summary != "2 shims have no sandbox" || strings.Contains(fmt.Sprint(f.Next), "kill -9") {
+		t.Errorf("%v %s: %v", f.Severity, f.Summary, f.Next)
+	}
+}
+
+// Of some that live, one whose shim alone is left, and one that is listed each is counted as it is.
+func TestLostFoldersAreCounted(t *testing.T) {
+	n := healthy(4)
+	in := n.input()
+	in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+	restarted(in.Evidence, 10*time.Minute)
+	forgetSandboxes(n, 3)
+	for id, of := range in.Evidence.Processes.Containers {
+		if strings.HasSuffix(id, "-2") || strings.Contains(id, "-2-") {
+			for i := range of {
+				of[i].State = evidence.Zombie
+			}
+		}
+	}
+	if f := orphanShims(newView(in))[0]; !strings.HasPrefix(f.Summary, "containerd lists only 1 of the 4 sandboxes") {
+		t.Errorf("%s", f.Summary)
+	}
+}
+
+// While sandboxes are forgotten their images look unused.
+func TestImagesOfForgottenSandboxesStay(t *testing.T) {
+	n := healthy(3)
+	in := n.input()
+	in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+	restarted(in.Evidence, 14*time.Second)
+	fillDisk(in.Evidence)
+	forgetSandboxes(n, 1)
+	for _, f := range Diagnose(in) {
+		if strings.Contains(fmt.Sprint(f.Next), "rmi --prune") {
+			t.Errorf("%s: %v", f.ID, f.Next)
+		}
+	}
+}
+
+// CRI-O has no configuration of containerd's.
+func TestFoldersOfCRIO(t *testing.T) {
+	n := healthy(3)
+	in := n.input()
+	in.Evidence, in.Endpoint = looked(n), "unix:///var/run/crio/crio.sock"
+	steps := fmt.Sprint(newView(in).rightFolders(evidence.Process{PID: 7}))
+	if !strings.Contains(steps, "crio config") || strings.Contains(steps, "containerd config") {
+		t.Error(steps)
+	}
+}
