@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // place puts those panes into the body that may be seen.
@@ -16,11 +17,7 @@ func (m *Model) place(l *layout, may func(pane int) bool) {
 	case single:
 		l.boxes = []box{{m.focus, 0, y, w, h, true}}
 	case tall:
-		share := h * 2 / 5
-		if m.focus != 0 && !m.view.Led { // who has the keys is read
-			share = h * 3 / 5
-		}
-		low := max(min(8, h/2), share, h-1-m.panes[0].Info().Wanted)
+		low := max(min(8, h/2), h*2/5, min(h*3/5, m.wantedBelow()), h-1-m.panes[0].Info().Wanted)
 		below := m.stack(m.below(), box{y: y + h - low, w: w, h: low})
 		if len(below) == 0 { // there is room for one
 			l.boxes = []box{{m.focus, 0, y, w, h, true}}
@@ -48,6 +45,19 @@ func (m *Model) place(l *layout, may func(pane int) bool) {
 		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, m.stack(below, box{y: top, w: left, h: low})...)
 		l.boxes = append(l.boxes, m.stack(beside, box{x: m.width - right, y: top, w: right, h: low})...)
 	}
+}
+
+// wantedBelow is how many lines the panes below the first want so that the one that has the keys can
+// be read; 0 where that is the first, or the answer is read.
+func (m *Model) wantedBelow() (lines int) {
+	if m.focus == 0 || m.view.Led {
+		return 0
+	}
+	for _, i := range m.below() {
+		info := m.panes[i].Info()
+		lines += 1 + theme.When(i == m.focus, info.Wanted, info.Least)
+	}
+	return lines
 }
 
 // below returns the panes below the first on a tall screen: the findings while the answer comes
@@ -86,7 +96,7 @@ func (m *Model) stack(panes []int, room box) []box {
 		rest = len(boxes) - 1
 	}
 	share := room.h / 2
-	if rest >= 0 && boxes[rest].pane == m.focus {
+	if rest >= 0 && boxes[rest].pane == m.focus && wanted(boxes[rest]) >= room.h {
 		share = room.h / 3
 	}
 	for _, i := range m.turns(boxes) {

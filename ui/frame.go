@@ -108,9 +108,10 @@ func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func(
 // tabs draws the tabs: the pane's own with how much it shows of what. What goes on in
 // panes that are not seen their tabs tell.
 //
-// All names stay, and how much the pane shows or that it is filtered: of what it tells
-// besides the rest is left out. Where there is no room for the names the other tabs have
-// their first letters; where there is none for these, those go that are the farthest from the pane's own.
+// How much the pane shows or that it is filtered stays: of what it tells besides the rest is left
+// out. Where there is no room for the names the other tabs have their first letters; where there is
+// none for these, what they tell goes, and then they do, those first that are the farthest from the
+// pane's own.
 func (m *Model) tabs(l *text.Line, b box) {
 	if b.pane == previewed {
 		is := m.preview.sheet.Info()
@@ -139,6 +140,16 @@ func (m *Model) tabs(l *text.Line, b box) {
 	}
 	if len(m.view.Filtered()) == 0 {
 		least = 0
+	}
+	for first, last := 0, len(all)-1; room(least) > l.Left() && first < last; {
+		far := &all[first]
+		if own-first < last-own {
+			far = &all[last]
+			last--
+		} else {
+			first++
+		}
+		far.told = nil
 	}
 	for room(least) > l.Left() && len(all) > 1 {
 		all, own = withoutFarthest(all, own)

@@ -75,7 +75,7 @@ func (m *Model) hint(k tea.KeyPressMsg, in keymap.Scope) {
 		return
 	}
 	if e, ok := m.cfg.every.Of(k, keymap.Demo); ok && m.cfg.replays() && m.cfg.Keys.Action(k, in) == keymap.None {
-		m.Say(keymap.Label(k.String()) + " does nothing in a recording; in a demo (plegtop --demo): " + e.Binding.Help().Desc)
+		m.Say(keymap.Label(k.String()) + " is for a demo (plegtop --demo): " + e.Binding.Help().Desc)
 	}
 }
 

@@ -372,16 +372,16 @@ func TestReplaySaysWhatToPressInstead(t *testing.T) {
 	s := badNight(t).replayed(t, 120, 40)
 	for _, tt := range []struct{ keys, want string }{
 		{"Z", "this is a recording: space has it stand still"},
-		{"p", "this is a recording: no relist can be paused; space has it stand still, or plays it"},
+		{"p", "a recording has no relist to pause; space: stand still, or play"},
 		{"ctrl+r", "this is a recording: ) goes to the next relist"},
-		{"K", "this is a recording: the period is what it was; , and . change how fast it plays"},
+		{"K", "the period of a recording stays; , .: how fast it plays"},
 		{"e", "this is a recording: event sources are as they were; v shows them"},
 		{"R", "this is a recording: nobody can be asked; } goes to the next problem"},
 		{"y", "this is a recording: nobody can be asked; enter shows what was known"},
 		{"S", "this is a recording already: copy its file to keep it"},
-		{"D", "D does nothing in a recording; in a demo (plegtop --demo): direct the demo, in a line at the foot"},
-		{"P", "P does nothing in a recording; in a demo (plegtop --demo): freeze the world of the demo, or let it go on"},
-		{"C", "C does nothing in a recording; in a demo (plegtop --demo): say what happens, what to watch and what to press, or not"},
+		{"D", "D is for a demo (plegtop --demo): direct the demo, in a line at the foot"},
+		{"P", "P is for a demo (plegtop --demo): freeze the world of the demo, or let it go on"},
+		{"C", "C is for a demo (plegtop --demo): say what happens, what to watch and what to press, or not"},
 		{"space Z", "this is a recording that stands still: space plays it"},
 	} {
 		if s.step(strings.Fields(tt.keys)...); s.m.flash.text != tt.want {

@@ -146,11 +146,11 @@ func (m *Model) instead(a keymap.Action) string {
 		}
 		return "this is a recording that stands still: " + m.Keys(keymap.Play) + " plays it"
 	case keymap.PauseRelist:
-		return is + "no relist can be paused; " + m.Keys(keymap.Play) + " has it stand still, or plays it"
+		return "a recording has no relist to pause; " + m.Keys(keymap.Play) + ": stand still, or play"
 	case keymap.RelistNow:
 		return is + m.Keys(keymap.RelistAfter) + " goes to the next relist"
 	case keymap.PeriodUp, keymap.PeriodDown:
-		return is + "the period is what it was; " + m.Keys(keymap.PlaySlower) + " and " + m.Keys(keymap.PlayFaster) + " change how fast it plays"
+		return "the period of a recording stays; " + m.Keys(keymap.PlaySlower) + " " + m.Keys(keymap.PlayFaster) + ": how fast it plays"
 	case keymap.EventSources:
 		return is + "event sources are as they were; " + m.Keys(keymap.Node) + " shows them"
 	case keymap.Sweep:

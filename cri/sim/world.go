@@ -61,17 +61,17 @@ func (t transition) String() string {
 	case t.sandbox == nil:
 		return ""
 	case t.container == nil:
-		subject = "the sandbox of " + t.sandbox.pod.ref()
+		subject = "sandbox of " + t.sandbox.pod.ref()
 	default:
-		subject = t.container.spec.name + " of " + t.sandbox.pod.ref()
+		subject = t.sandbox.pod.ref() + "/" + t.container.spec.name
 	}
-	return subject + " " + happens[t.kind]
+	return happens[t.kind] + ": " + subject
 }
 
 // happens is what becomes of what a transition is about.
 var happens = map[cri.ContainerEventType]string{
-	cri.ContainerEventType_CONTAINER_CREATED_EVENT: "is created", cri.ContainerEventType_CONTAINER_STARTED_EVENT: "starts",
-	cri.ContainerEventType_CONTAINER_STOPPED_EVENT: "ends", cri.ContainerEventType_CONTAINER_DELETED_EVENT: "is removed",
+	cri.ContainerEventType_CONTAINER_CREATED_EVENT: "created", cri.ContainerEventType_CONTAINER_STARTED_EVENT: "started",
+	cri.ContainerEventType_CONTAINER_STOPPED_EVENT: "ended", cri.ContainerEventType_CONTAINER_DELETED_EVENT: "removed",
 }
 
 func newWorld(seed uint64, now time.Time) *world {

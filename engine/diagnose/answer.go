@@ -29,6 +29,8 @@ func (u Update) Answer() Answer {
 			return Answer{Finding: by, Check: by.check(), Act: inWords("nothing: it is over. What the check shows says why it happened")}
 		} else if by.ID != "" {
 			f = by
+		} else if u.Headline.ofPart && kindOf(f.ID).app { // what the headline speaks of is no finding yet
+			return Answer{}
 		}
 	}
 	a := Answer{Finding: f, Chain: f.Chain, Check: f.check(), Act: f.act()}

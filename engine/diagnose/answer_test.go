@@ -166,3 +166,19 @@ func TestRootCauseIsOfTheVeryOne(t *testing.T) {
 		t.Errorf("root cause is %v of group %q", f.ID, f.Group)
 	}
 }
+
+// TestAnApplicationAnswersNoWordOfTheRuntime holds that while what the headline speaks of is no finding
+// yet, that of an application does not stand below it as if it were the cause.
+func TestAnApplicationAnswersNoWordOfTheRuntime(t *testing.T) {
+	n := healthy(3).fail(call.ListPodSandbox, call.ErrOther, "locked", 1)
+	v := n.view()
+	loop := Finding{ID: CrashLoop, Severity: Warning, Next: []Step{{Command: "logs"}}}
+	u := Update{Update: engine.Update{Snapshot: v.Snapshot}, Findings: []Finding{loop}, Headline: v.headline([]Finding{loop})}
+	if a := u.Answer(); u.Headline.Word != "AT RISK" || a.ID != "" {
+		t.Errorf("%s is answered by %s", u.Headline.Word, a.ID)
+	}
+	u.Headline = healthy(3).view().headline([]Finding{loop})
+	if a := u.Answer(); u.Headline.Word != degradedWord || a.ID != CrashLoop {
+		t.Errorf("%s is answered by %s", u.Headline.Word, a.ID)
+	}
+}

@@ -21,7 +21,8 @@ type Headline struct {
 	Clock    Clock    `line:"clock,omitzero"`
 	Node     string   `line:"node,omitempty"` // what that makes of the node: [NodeReadyNow], [NodeNotReadyIn] or [NodeNotReady]; empty while that is not known
 
-	about ID // of the finding that says more of it, which may have ended; empty where the worst does
+	about  ID   // of the finding that says more of it, which may have ended; empty where the worst does
+	ofPart bool // it is about the runtime, the lists, PLEG or Status, and not about the findings
 }
 
 // Sound reports whether the headline is that of a node on which nothing is wrong.
@@ -76,7 +77,7 @@ func (v *view) worstPart(held []Finding) Headline {
 			if before := v.standing(h); before != "" { // after which the word is not said again
 				h.Text = before + strings.TrimPrefix(h.Text, strings.ToLower(h.Word)+", ")
 			}
-			h.Clock = v.nextClock()
+			h.Clock, h.ofPart = v.nextClock(), true
 			return h
 		}
 	}

@@ -160,7 +160,7 @@ func TestHeadline(t *testing.T) {
 			if c.To != 0 && c.To <= c.In {
 				t.Errorf("clock %+v", c)
 			}
-			got.Clock.In, got.Clock.To, got.Node, got.about, tt.want.Node = 0, 0, "", "", ""
+			got.Clock.In, got.Clock.To, got.Node, got.about, got.ofPart, tt.want.Node = 0, 0, "", "", false, ""
 			if got != tt.want || !isHeadWord(got.Word) || got.Sound() != (got.Word == "HEALTHY") {
 				t.Errorf("headline %+v\nwant     %+v", got, tt.want)
 			}

@@ -133,11 +133,15 @@ const mostCut = mostHead + 1<<18
 // unmixed returns an error if what is to follow those segments has names and they have none, or the
 // other way round.
 func unmixed(all []*segment, scrubbed bool) error {
-	if !slices.ContainsFunc(all, func(s *segment) bool { return s.Scrubbed != scrubbed }) {
-		return nil
-	}
-	if scrubbed {
+	with := slices.ContainsFunc(all, func(s *segment) bool { return !s.Scrubbed })
+	without := slices.ContainsFunc(all, func(s *segment) bool { return s.Scrubbed })
+	switch {
+	case with && without:
+		return errors.New("it holds parts with names and parts without: record into another file")
+	case scrubbed && with:
 		return errors.New("it holds a recording with names: record into another file")
+	case scrubbed || !without:
+		return nil
 	}
 	return errors.New("it holds a recording without names: record into another file, or with --scrub names")
 }

@@ -113,7 +113,7 @@ func (h *Header) sound(said string, w int) string {
 			return one
 		}
 	}
-	return ready + said
+	return all[len(all)-1]
 }
 
 // changed says how long PLEG has been healthy where it was not before.

@@ -165,8 +165,8 @@ type group struct {
 	flags    []flag
 }
 
-// only and but say which views use a flag: these, or all others. What only tells the version uses
-// none that is not named.
+// only and but say which views use a flag: these, or all others but
+// Version.
 func only(these ...View) func(View) bool {
 	return func(v View) bool { return slices.Contains(these, v) }
 }
@@ -222,8 +222,8 @@ func (o *Options) groups() []group {
 			{name: "record-max", kind: "size", set: into(&o.RecordMax, size), preset: "1GiB", usage: "of that file and the one before it, which has .1 behind its name, together"},
 			{name: "record-on", kind: "when", choices: []string{"always", "critical"}, set: into(&o.RecordCritical, either("always", "critical")), preset: "always", usage: "critical: write only from 5 min before something critical begins to 5 min after it has ended"},
 			{name: "scrub", kind: "what", choices: []string{"secrets", "names"}, set: into(&o.Scrub, either("secrets", "names")), preset: "secrets", usage: "what recordings are without: secrets (arguments such as those of --token), or names as well, of pods, images and nodes, in whose place stand pseudonyms"},
-			{name: "replay", of: but(Diff, Explain), recorded: true, kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
-			{name: "at", of: but(Diff, Explain), recorded: true, kind: "time", short: "t", set: into(&o.At, moment), typed: true, usage: "of a recording: check shows that moment, the others begin there: " + times},
+			{name: "replay", of: only(Screen, Check, Watch, Bench), recorded: true, kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
+			{name: "at", of: only(Screen, Check, Watch, Bench), recorded: true, kind: "time", short: "t", set: into(&o.At, moment), typed: true, usage: "of a recording: check shows that moment, the others begin there: " + times},
 		}},
 		{title: "check and watch", of: only(Check), flags: []flag{
 			{name: "output", of: only(Check, Watch, Bench, Diff, Version), recorded: true, kind: "format", choices: []string{"text", "json", "dot"}, short: "o", set: o.setOutput, preset: "text", typed: true, usage: "text or json; of check also dot: who waits for whom, for Graphviz, dot=ID of that finding alone"},

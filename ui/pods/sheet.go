@@ -250,7 +250,7 @@ func (s *sheet) status(d *widget.Doc) {
 	for _, ip := range st.IPs {
 		d.Field("ip", t.Text, ip)
 	}
-	d.Field("as of", t.Text, text.AgeCoarse(at.Sub(p.StatusAt))+" ago")
+	d.Field("inspected", t.Text, text.AgeCoarse(at.Sub(p.StatusAt))+" ago")
 	for _, sb := range st.Sandboxes {
 		_, died := s.of.Dead[sb.ID]
 		symbol, word, st := say.Listed(t, sb.State, died)
