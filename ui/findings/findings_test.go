@@ -367,6 +367,18 @@ func TestTextsAreWrittenAnew(t *testing.T) {
 	}
 }
 
+// TestTheAnswerIsNotSaidTwice holds that while the answer stands above all panes its finding does not
+// say once more what ends it: there is room for what follows from it.
+func TestTheAnswerIsNotSaidTwice(t *testing.T) {
+	v := With(View(Hung()), Chained()...)
+	for led, want := range map[bool]bool{false: true, true: false} {
+		v.Led = led
+		if s := NewStage(New(pane.Settings{}), v, 118, 20); (s.Row("RISK") != "") != want {
+			t.Errorf("the answer comes first: %v\n%s", led, s.Text())
+		}
+	}
+}
+
 func TestOrderIsThatOfCauses(t *testing.T) {
 	for _, a := range []keymap.Action{keymap.SortNext, keymap.SortPrev, keymap.SortInvert} {
 		if s := show(80, 20, Findings()...).Act(a); !strings.Contains(s.Said, "order of their causes") {

@@ -25,6 +25,8 @@ type row struct {
 	last  bool              // the last of those that are shown, and more are not
 	open  bool              // what it folds is shown
 
+	answered bool // the answer above all panes says what ends it
+
 	first string        // the first line of its text
 	whole []text.Span   // the first line, of a chain
 	below [][]text.Span // the lines after the first
@@ -79,7 +81,7 @@ func (r *row) alike(o *row) bool {
 	if r.Finding == nil || o.Finding == nil {
 		return r.Finding == o.Finding
 	}
-	return r.place() == o.place() && r.chain == o.chain && r.Severity == o.Severity && r.Effect == o.Effect && r.open == o.open &&
+	return r.place() == o.place() && r.chain == o.chain && r.Severity == o.Severity && r.Effect == o.Effect && r.open == o.open && r.answered == o.answered &&
 		len(r.Members) == len(o.Members) && len(r.Chain) == len(o.Chain)
 }
 
@@ -87,7 +89,7 @@ func (r *row) alike(o *row) bool {
 func (f *findings) list(v *pane.View) []*row {
 	var rows []*row
 	for _, r := range say.FindingTree(v.Findings) {
-		rows = f.add(rows, &row{FindingRow: r})
+		rows = f.add(rows, &row{FindingRow: r, answered: v.Led && r.Key() == v.Answer.Key()})
 	}
 	if len(v.Ended) > 0 {
 		rows = append(rows, new(row))
@@ -174,9 +176,9 @@ func (f *findings) writeRow(d *widget.Doc, r *row, indent int) {
 }
 
 // writeCuts writes what holds a finding up, and what it is cut with; what explains a finding says so
-// for it.
+// for it, and so does the answer above all panes.
 func (f *findings) writeCuts(d *widget.Doc, r *row, before text.Span) {
-	if r.Effect {
+	if r.Effect || r.answered {
 		return
 	}
 	t := f.View.Theme
