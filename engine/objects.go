@@ -53,6 +53,13 @@ func (o *Objects) PodOf(all []*Pod, id string) *Pod {
 	return p
 }
 
+// Has reports whether the snapshots that have this index list a container or sandbox. It looks at no
+// pod, unlike [Objects.PodOf].
+func (o *Objects) Has(id string) bool {
+	_, known := o.shards[shardOf(id)][id]
+	return known
+}
+
 // podIn returns a pod of those of a snapshot; nil if it is not among them.
 func podIn(all []*Pod, ref pleg.PodRef) *Pod {
 	i, found := slices.BinarySearchFunc(all, ref, func(p *Pod, ref pleg.PodRef) int { return p.PodRef.Compare(ref) })

@@ -24,15 +24,20 @@ func (v *view) isListed(id string) bool { return v.podListing(id) != nil }
 
 // podListing returns the pod that is listed with an id; nil if none is.
 func (v *view) podListing(id string) *engine.Pod {
+	if id == "" {
+		return nil
+	}
+	return v.objects().PodOf(v.Pods, id)
+}
+
+// objects returns the index of what is listed.
+func (v *view) objects() *engine.Objects {
 	if v.index == nil {
 		if v.index = v.Objects; v.index == nil {
 			v.index = engine.ObjectsOf(v.Pods)
 		}
 	}
-	if id == "" {
-		return nil
-	}
-	return v.index.PodOf(v.Pods, id)
+	return v.index
 }
 
 // ours returns the object of an id as it is listed, or, where a list is missing, as it is

@@ -95,9 +95,9 @@ func (v *view) findUnlisted() (pods []unlisted) {
 		return nil
 	}
 	var shims map[int]string // sandboxes of ours, by the pid of the shim
-	of := make(map[string]int)
+	listed, of := v.objects(), make(map[string]int)
 	for id, processes := range v.evidence.Processes.Containers {
-		if v.isListed(id) {
+		if listed.Has(id) {
 			continue
 		}
 		if shims == nil {
