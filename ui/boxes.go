@@ -96,9 +96,6 @@ func (m *Model) stack(panes []int, room box) []box {
 		rest = len(boxes) - 1
 	}
 	share := room.h / 2
-	if rest >= 0 && boxes[rest].pane == m.focus && wanted(boxes[rest]) >= room.h {
-		share = room.h / 3
-	}
 	for _, i := range m.turns(boxes) {
 		if b := &boxes[i]; i != rest {
 			more := min(spare, max(0, min(wanted(*b)+1-b.h, share)))

@@ -273,3 +273,36 @@ func TestASmallScreenSaysWhatToType(t *testing.T) {
 		}
 	}
 }
+
+// TestANarrowTitleKeepsItsTabs holds that where there is room for the names of all panes none goes
+// for what another one tells.
+func TestANarrowTitleKeepsItsTabs(t *testing.T) {
+	s := newStage(t, 60, 20).show(panetest.Working(panetest.Healthy())).find(panetest.Chained()...).show(panetest.Working(panetest.Hung()))
+	for i := range s.m.panes {
+		title := s.press(strconv.Itoa(i + 1)).rowOf("─ 1 Pods")
+		for j := range s.m.panes {
+			if !strings.Contains(title, " "+strconv.Itoa(j+1)+" ") {
+				t.Errorf("pane %d: no tab %d in %q", i+1, j+1, title)
+			}
+		}
+	}
+}
+
+// TestRiskStandsBesideALongCommand holds that at 80x24 what a command risks is not left out where the
+// command, or when to take it, is long: of a warning, and of what is critical.
+func TestRiskStandsBesideALongCommand(t *testing.T) {
+	const long = "ls -ld /run/a-folder-with-a-long-name/containerd.sock; ss -xlp | grep -F -e /run/a-folder-with-a-long-name/containerd.sock"
+	for severity, act := range map[diagnose.Severity]diagnose.Step{
+		diagnose.Warning:  {Command: "systemctl restart containerd", If: "before the kubelet is restarted", Text: "the socket is made anew, and no pod starts or stops while containerd restarts", Risky: true},
+		diagnose.Critical: {Command: strings.Repeat(long+"; ", 3), Text: "removes what it lists", Risky: true},
+	} {
+		f := diagnose.Finding{ID: diagnose.SocketLost, Severity: severity, Summary: "containerd (pid 812) answers no new connection: its socket is gone", Next: []diagnose.Step{{Text: "what is there", Command: long}, act}}
+		u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: severity, Text: "node Ready until the kubelet reconnects: " + f.Summary + "; also crash loop of shop/ledger"}, Findings: []diagnose.Finding{f}}
+		s := newStage(t, 80, 24).send(updateMsg{u, u.Standings()})
+		for _, want := range []string{"act       ", "RISK      ", " NAMESPACE "} {
+			if s.rowOf(want) == "" {
+				t.Errorf("%v: %q is not on the screen:\n%s", severity, want, withoutStyles(s.m.frame()))
+			}
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plegtop/plegtop/cri/sim/script"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/header"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/text"
@@ -204,27 +205,34 @@ func TestAnswerTakesNoPaneAway(t *testing.T) {
 	}
 }
 
-// TestTheFocusedPaneHasTheRoom holds that the pane that has the keys is at least as high as the pods
-// above it, and that these have their room back when they have the keys again.
+// TestTheFocusedPaneHasTheRoom holds that the pane that has the keys takes room of the pods above it if
+// it can use that, and most of what is below them, that these have it back when they have the keys again, and that
+// a pane that wants little takes nothing from the others.
 func TestTheFocusedPaneHasTheRoom(t *testing.T) {
-	s := newStage(t, 120, 40)
-	heights := func() (pods, calls int) {
+	s := newStage(t, 120, 40).show(panetest.Big(60, 2))
+	heights := func(key string) (all [6]int) {
+		s.press(key)
 		for _, b := range s.m.layout.boxes {
-			switch b.pane {
-			case 0:
-				pods = b.h
-			case 2:
-				calls = b.h
-			}
+			all[b.pane] = b.h
 		}
-		return pods, calls
+		return all
 	}
-	before, _ := heights()
-	if pods, calls := func() (int, int) { s.press("3"); return heights() }(); calls < pods {
-		t.Errorf("calls have %d lines, the pods %d", calls, pods)
+	before := heights("1")
+	if now := heights("3"); now[0] >= before[0] || now[2] < 2*now[4] {
+		t.Errorf("with the keys the calls have %d lines, time %d, the pods %d of %d", now[2], now[4], now[0], before[0])
 	}
-	s.press("1")
-	if pods, _ := heights(); pods != before {
-		t.Errorf("the pods have %d lines, %d before", pods, before)
+	if now := heights("4"); now[0] < before[0] {
+		t.Errorf("beside a pane of a line the pods have %d lines, %d before", now[0], before[0])
+	}
+	if now := heights("1"); now[0] != before[0] {
+		t.Errorf("the pods have %d lines, %d before", now[0], before[0])
+	}
+}
+
+// TestALayerLeavesRoomForTheHeadline holds that below a layer a headline of two lines is whole.
+func TestALayerLeavesRoomForTheHeadline(t *testing.T) {
+	s := newStage(t, 80, 24).show(panetest.Healthy()).find(panetest.Chained()...).show(panetest.Hung()).press("?")
+	if s.m.layout.header != header.Least+1 {
+		t.Errorf("the header has %d lines:\n%s", s.m.layout.header, withoutStyles(s.m.frame()))
 	}
 }

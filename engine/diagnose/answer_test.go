@@ -68,6 +68,11 @@ func TestHeadlineKnowsItsFinding(t *testing.T) {
 			t.Errorf("%s: %+v, want it to be about %q", name, h, tt.want)
 		}
 	}
+	turns.Relists.History = []engine.Relist{{At: ago(30 * time.Second), Failed: true}, {At: ago(20 * time.Second)}, {At: ago(2 * answers.FlakyFor), Failed: true}}
+	f := findingOf(t, turns.anew().diagnose(), PLEGUnhealthy)
+	if !strings.HasPrefix(f.check().Command, "journalctl") || !slices.Contains(f.Evidence, "1 of 2 relists of the last 1m0s failed") {
+		t.Errorf("check %q, evidence %q", f.check().Command, f.Evidence)
+	}
 	var s steady
 	s.headline(Headline{Word: "AT RISK", Severity: Warning, about: PLEGUnhealthy}, nil, now, time.Time{})
 	if h := s.headline(Headline{Word: degradedWord, Severity: Warning}, nil, now.Add(time.Second), time.Time{}); h.about != PLEGUnhealthy {

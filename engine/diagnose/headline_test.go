@@ -56,6 +56,7 @@ func TestHeadline(t *testing.T) {
 			return n
 		}(), Headline{Word: "STARTING", Text: "waiting for the first list"}},
 		{"a list is too big", healthy(5).fail(call.ListContainers, call.ErrTooLarge, overTheTop, 40), critical("LISTS FAIL", "ListContainers answers with 19.2 MiB, and the kubelet takes at most 16.0 MiB", "")},
+		{"a list and Status failed, whose limit comes first", healthy(5).fail(call.ListPodSandbox, call.ErrOther, "locked", 1).fail(call.Status, call.ErrOther, "busy", 1), warning("AT RISK", "Status failed once: Unknown: busy", "")},
 		{"a list failed once", healthy(5).fail(call.ListPodSandbox, call.ErrOther, "locked", 1), warning("AT RISK", "ListPodSandbox failed once: Unknown: locked", "")},
 		{"a list fails", healthy(5).fail(call.ListPodSandbox, call.ErrOther, "locked", 10), critical("LISTS FAIL", "ListPodSandbox fails: Unknown: locked", "")},
 		{"a list that fails is late", healthy(5).fail(call.ListPodSandbox, call.ErrOther, "locked", 10).hang(call.ListContainers, 1500*time.Millisecond).probesAnswered(),

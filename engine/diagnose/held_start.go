@@ -3,7 +3,6 @@ package diagnose
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -69,24 +68,20 @@ func stateWord(idle []evidence.Process) string {
 
 // shimsGoOn returns the steps that let shims go on which are held from outside.
 func (v *view) shimsGoOn(idle []evidence.Process) (steps []Step) {
-	resume := Step{Text: "resumes them, so that the runtime reaches them as it begins, and their containers live on", Command: "kill -CONT", Ends: true}
-	stopped := 0
+	var stopped []evidence.Process
 	for _, p := range idle {
 		switch step, held := v.letGoOn(p, ""); {
 		case p.State == evidence.Stopped:
-			stopped++
-			resume.Command += " " + strconv.Itoa(p.PID)
+			stopped = append(stopped, p)
 		case held && (p.State != evidence.Frozen || p.Freezer != ""):
 			steps = append(steps, step)
 		}
 	}
-	if stopped == 1 {
-		resume.Text = "resumes it, so that the runtime reaches it as it begins, and its containers live on"
+	if len(stopped) == 0 {
+		return steps
 	}
-	if stopped > 0 {
-		steps = slices.Insert(steps, 0, resume)
-	}
-	return steps
+	resume := Step{Text: "the runtime reaches a shim that goes on as it begins, and the containers live on", Command: "kill -CONT " + pidsOf(stopped, " "), Ends: true}
+	return slices.Insert(steps, 0, resume)
 }
 
 // heldStart returns what keeps the socket shut of a runtime that began a moment ago, beside shims
@@ -101,11 +96,8 @@ func (v *view) heldStart() (s shut, held bool) {
 		return s, false
 	}
 	s.why = fmt.Sprintf("%s began %s ago and is still starting, likely held up by %s", runtime.Command, going(runtime.Age), count(len(idle), stateWord(idle)+" shim"))
-	pids := ""
-	for _, p := range idle[:min(len(idle), orphanTold)] {
-		pids += "," + strconv.Itoa(p.PID)
-	}
-	s.steps = append([]Step{{Text: "the shims that it waits for, " + going(shimWaited) + " each", Command: "ps -o pid,state,wchan:32,etime,args -p " + pids[1:]}}, v.shimsGoOn(idle)...)
+	pids := pidsOf(idle[:min(len(idle), orphanTold)], ",")
+	s.steps = append([]Step{{Text: "the shims that it waits for, " + going(shimWaited) + " each", Command: "ps -o pid,state,wchan:32,etime,args -p " + pids}}, v.shimsGoOn(idle)...)
 	if !slices.ContainsFunc(s.steps, Step.acts) {
 		s.steps = append(s.steps, inWords("wait until it has begun: another restart waits for them once more"))
 	}

@@ -91,3 +91,16 @@ func TestShimsGoOnBeforeAStart(t *testing.T) {
 		t.Errorf("act %q of %q", act, f.Next)
 	}
 }
+
+// A process that is stopped writes nothing: no signal asks it to.
+func TestNoDumpIsAskedOfAStoppedRuntime(t *testing.T) {
+	n := healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered()
+	in := n.input()
+	in.Evidence = looked(n)
+	for stopped, want := range map[bool]int{false: 1, true: 0} {
+		in.Evidence.Processes.Daemons[0].State = map[bool]evidence.State{false: evidence.Sleeping, true: evidence.Stopped}[stopped]
+		if got := newView(in).stackSteps(); len(got) != want {
+			t.Errorf("stopped: %v: %v", stopped, got)
+		}
+	}
+}

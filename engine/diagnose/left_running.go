@@ -199,11 +199,7 @@ func (l left) String() string {
 
 // endsAll returns the step that ends processes.
 func endsAll(all []evidence.Process, text string) Step {
-	kill := "kill"
-	for _, p := range all {
-		kill += fmt.Sprintf(" %d", p.PID)
-	}
-	return Step{Text: text, Command: kill, Risky: true}
+	return Step{Text: text, Command: "kill " + pidsOf(all, " "), Risky: true}
 }
 
 func (v *view) leftFinding(l left) Finding {

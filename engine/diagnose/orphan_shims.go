@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -112,12 +111,13 @@ func (v *view) forgot(f *Finding, live []orphan, before, listed int, lost bool) 
 // endOrphan returns what to do about shims that are left over. Only one that is known to hold
 // nothing, or what this runtime has begun and removed, is ended.
 func (v *view) endOrphan(orphans []orphan) []Step {
-	var pids []string
+	var shims []evidence.Process
 	for _, o := range orphans[:min(len(orphans), orphanTold)] {
-		pids = append(pids, strconv.Itoa(o.PID))
+		shims = append(shims, o.Process)
 	}
+	pids := pidsOf(shims, ",")
 	steps := []Step{
-		{Text: "what they are, and what runs below them", Command: "ps -o pid,ppid,state,etime,args -p " + strings.Join(pids, ",") + " --ppid " + strings.Join(pids, ",")},
+		{Text: "what they are, and what runs below them", Command: "ps -o pid,ppid,state,etime,args -p " + pids + " --ppid " + pids},
 		{Text: "what the runtime says of it, if it knows it after all", Command: v.crictl("inspectp", orphans[0].Sandbox)},
 	}
 	i := slices.IndexFunc(orphans, func(o orphan) bool { return !o.mayLive })

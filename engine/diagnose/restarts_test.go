@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/past"
 )
@@ -73,6 +74,9 @@ func TestRuntimeRestarts(t *testing.T) {
 			}
 			if warns := tt.severe == Warning; warns != (h.Word == "AT RISK" && h.Text == readyNow+tt.want) || h.Severity != tt.severe {
 				t.Errorf("headline %+v", h)
+			}
+			if again := strings.Contains(found[0].act().Text, "a restart alone has not helped"); again != (v.timesAway() >= answers.Outages) {
+				t.Errorf("away %d times: %s", v.timesAway(), found[0].act().Text)
 			}
 			if said := strings.Join(found[0].Evidence, "\n"); tt.unit.Restarts > 0 != strings.Contains(said, "restarted 7 times by systemd") {
 				t.Errorf("evidence %q", said)

@@ -128,11 +128,11 @@ func (v *view) listCodes() (all []answers.CodeCount) {
 }
 
 func (v *view) unsteadyFinding(last *answers.Failure) Finding {
+	ask := v.asking(last.Op)
 	f := Finding{
 		ID: PLEGUnhealthy, Severity: Warning, Summary: unsteadyWords,
-		Next: append(v.asking(last.Op), inWords("fix what its error names; nothing is lost as long as every other list succeeds")),
+		Next: []Step{ask[1], ask[0], inWords("fix what its error names; nothing is lost as long as every other list succeeds")}, // the same question is mostly answered
 	}
-	slices.Reverse(f.Next[:2]) // the same question is answered most of the time
 	all, failed := 0, 0
 	for _, r := range v.Relists.History {
 		if v.At.Sub(r.At) <= answers.FlakyFor {

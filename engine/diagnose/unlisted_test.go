@@ -106,3 +106,34 @@ func TestImagesOfTheForgottenStay(t *testing.T) {
 		}
 	}
 }
+
+// What lives of one pod is as old as its oldest container, whose first process is the oldest: a probe
+// is young, and so is what was begun after a start that forgot the others.
+func TestTheOldestIsOfTheContainer(t *testing.T) {
+	n := healthy(3)
+	in := n.input()
+	in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+	restarted(in.Evidence, time.Hour)
+	forget(n, in.Evidence, 1)
+	first := in.Evidence.Processes.Containers["container-1-0"]
+	probe := first[0]
+	probe.PID, probe.Age = 7, 2*time.Minute
+	in.Evidence.Processes.Containers["container-1-0"] = append([]evidence.Process{probe}, first...)
+	all(in.Evidence, "container-1-1", func(p *evidence.Process) { p.Age = 2 * time.Minute })
+	for range 20 { // whichever comes first
+		pods := newView(in).unlistedPods()
+		if len(pods) != 1 || !pods[0].forgotten() || pods[0].containers[0].PID == 7 {
+			t.Fatalf("%+v", pods)
+		}
+	}
+}
+
+// What goes through a runtime that does not answer waits for that, and has nothing to do with room.
+func TestNoRoomIsMadeForWhatRunsOn(t *testing.T) {
+	n := healthy(3).dead(40)
+	v := n.view()
+	all := []Finding{{ID: LeftRunning, Next: []Step{{Command: "crictl rm x", Risky: true}}}, {ID: DiskFull, Next: []Step{{Command: "crictl rmi --prune", Risky: true}}}}
+	if withoutCrictl(all); !v.Scope.Whole() || !strings.HasPrefix(all[0].act().Text, "first have the runtime answer") || !strings.HasPrefix(all[1].act().Text, "make room by hand") {
+		t.Errorf("%q, %q", all[0].act(), all[1].act())
+	}
+}

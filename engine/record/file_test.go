@@ -99,6 +99,14 @@ func TestARecordingIsNotMixed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recordWith(t, scrubbed, Options{Scrub: true, Segments: 10 * time.Second}, newNode(3, 2), 3*time.Second)
 	})
+	mixed := filepath.Join(t.TempDir(), "mixed") // by a release that did so
+	for _, part := range []string{named, scrubbed} {
+		text, _ := os.ReadFile(part)
+		was, _ := os.ReadFile(mixed)
+		if err := os.WriteFile(mixed, append(was, text...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	before := filepath.Join(t.TempDir(), "night")
 	if err := os.Link(named, before+".1"); err != nil {
 		t.Fatal(err)
@@ -110,6 +118,8 @@ func TestARecordingIsNotMixed(t *testing.T) {
 	}{
 		{named, true, "it holds a recording with names: record into another file"},
 		{scrubbed, false, "it holds a recording without names: record into another file, or with --scrub names"},
+		{mixed, false, "it holds parts with names and parts without"},
+		{mixed, true, "it holds parts with names and parts without"},
 		{before, true, "night.1 is the file before: it holds a recording with names"},
 	} {
 		was, _ := os.ReadFile(tt.path)

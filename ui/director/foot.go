@@ -44,14 +44,17 @@ func (f *Foot) Info() pane.Info {
 }
 
 // Observe sees how far the script is.
-func (f *Foot) Observe(v *pane.View, _, _ int) { f.view, f.now = v, f.demo.State() }
+func (f *Foot) Observe(v *pane.View, _, _ int) {
+	f.view = v
+	f.see()
+}
 
 // Subject returns nothing.
 func (f *Foot) Subject() pane.Subject { return pane.Subject{} }
 
 // Do directs the script, and shows at once what became of it.
 func (f *Foot) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
-	f.now = f.demo.State()
+	f.see()
 	switch a {
 	case keymap.World:
 		f.demo.Freeze(!f.now.Frozen)
@@ -79,20 +82,19 @@ func (f *Foot) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 
 // step has the next thing happen, and says what that was.
 func (f *Foot) step(h pane.Host) {
-	switch what, moved := f.demo.Step(); {
-	case !moved:
-		h.Say("nothing happens next in " + f.now.Scenario + ": switch a fault on")
-	default:
-		h.Say(cmp.Or(what, "one thing has happened"))
+	what, moved := f.demo.Step()
+	if !moved {
+		what = "nothing happens next in " + f.now.Scenario + ": switch a fault on"
 	}
+	h.Say(cmp.Or(what, "one thing has happened"))
 }
 
-// hints are the keys with what each does now.
-func (f *Foot) hints() []keymap.Entry {
+// see reads how far the script is, and what each key does then.
+func (f *Foot) see() {
+	f.now = f.demo.State()
 	if i := slices.IndexFunc(f.keys, func(e keymap.Entry) bool { return e.Action == keymap.World }); i >= 0 {
 		f.keys[i].Short = theme.When(f.now.Frozen, "thaw world", "freeze world")
 	}
-	return f.keys
 }
 
 func (f *Foot) setSpeed(times float64, h pane.Host) {
@@ -133,7 +135,7 @@ func (f *Foot) Draw(l *text.Line, _ int, _ bool) {
 		l.Put(t.Bad, "  faults "+strconv.Itoa(s.Faults))
 	}
 	l.Space(2)
-	widget.Hints(l, f.view.Pen(), f.hints(), true)
+	widget.Hints(l, f.view.Pen(), f.keys, true)
 }
 
 // speed returns a speed as a figure of two or three characters: 8, 1, 1/4.

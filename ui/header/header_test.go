@@ -521,3 +521,25 @@ func TestBadgeOfARecording(t *testing.T) {
 		t.Errorf("a file that waits: %q", got)
 	}
 }
+
+// TestKeysOfTheAnswerStandWhereThereIsRoom holds that behind the last line of an answer stand the keys
+// that are of use, and where there is room for one alone that which copies.
+func TestKeysOfTheAnswerStandWhereThereIsRoom(t *testing.T) {
+	v := view(panetest.Hung(), panetest.Chained()...)
+	for risk, want := range map[string]string{strings.Repeat("r", 20): "c copies  enter more", strings.Repeat("r", 50): "c copies", strings.Repeat("r", 60): ""} {
+		v.Answer.Act = diagnose.Step{Command: "x", Text: risk, Risky: true}
+		h := Header{Keys: func(a keymap.Action) string {
+			return map[keymap.Action]string{keymap.Copy: "c", keymap.Detail: "enter"}[a]
+		}}
+		h.Observe(v, Room{Width: 80, Lines: 8, Led: true})
+		line := ""
+		for y := range h.Height() {
+			if said := row(&h, y, 80); strings.HasPrefix(said, "RISK ") {
+				line = said
+			}
+		}
+		if got := strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(line, "RISK"), " r")); got != want {
+			t.Errorf("behind a risk of %d cells: %q of %q, want %q", len(risk), got, line, want)
+		}
+	}
+}

@@ -100,13 +100,11 @@ func (h *Header) sound(said string, w int) string {
 		ready = "node Ready" + dot
 	}
 	inShort := strings.Replace(said, ", every call is answered", "", 1)
-	all := []string{ready + inShort}
+	is := " healthy" + changed(h.v.Snapshot) + dot
+	long, pleg := "Pod Lifecycle Event Generator (PLEG)"+is, "PLEG"+is
+	all := []string{ready + long + said, ready + long + inShort, ready + pleg + said, ready + pleg + inShort, ready + inShort}
 	if _, was, wrong := strings.Cut(inShort, "; "); wrong { // a moment ago, which is news
 		all = append(all, ready+was)
-	}
-	for _, pleg := range []string{"PLEG", "Pod Lifecycle Event Generator (PLEG)"} {
-		is := pleg + " healthy" + changed(h.v.Snapshot) + dot
-		all = append([]string{ready + is + said, ready + is + inShort}, all...)
 	}
 	for _, one := range all {
 		if text.Width(one) <= w {

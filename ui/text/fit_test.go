@@ -49,6 +49,8 @@ func TestWrap(t *testing.T) {
 		{"one two three", 7, []string{"one two", "three"}},
 		{"abcdefghij", 4, []string{"abcd", "efgh", "ij"}},
 		{"日本語 x", 4, []string{"日本", "語 x"}},
+		{"to /var/lib/kubelet now", 12, []string{"to", "/var/lib/", "kubelet now"}},
+		{"a/bcdefghijkl", 8, []string{"a/bcdefg", "hijkl"}}, // a line is not left nearly empty
 		{"refused\n", 7, []string{"refused"}},
 	}
 	for _, tt := range tests {
