@@ -6,6 +6,7 @@ import (
 
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -221,7 +222,8 @@ func (m *Model) heading(l *text.Line, st theme.Style, name string, told []text.S
 }
 
 // footer draws the last line: a layer that has its place there, the answer to the last
-// key, or the keys that are of most use here. An answer does not cover what is being typed,
+// key, or the keys that are of most use here. Before the keys stands that the recording has ended,
+// for as long as that is so. An answer does not cover what is being typed,
 // and of a layer no more than what there is no room for.
 func (m *Model) footer(l *text.Line) {
 	l.Space(1)
@@ -239,6 +241,10 @@ func (m *Model) footer(l *text.Line) {
 	case m.flash.text != "":
 		l.Put(m.view.Theme.Flash, m.flash.text)
 	default:
+		if m.view.Recording.Ended != "" {
+			l.Put(m.view.Theme.Warn, m.view.Theme.Symbols.Warn+" "+say.RecordingEnded(m.view.Recording))
+			l.Space(2)
+		}
 		widget.Hints(l, m.view.Pen(), m.useful(), false)
 	}
 	l.End()

@@ -69,3 +69,12 @@ func Recording(r engine.Recording) string {
 	}
 	return said
 }
+
+// RecordingEnded says when and why a recording ended, and last which one: that is long, and may be cut.
+func RecordingEnded(r engine.Recording) string {
+	which := "in memory"
+	if r.File != "" {
+		which = r.File
+	}
+	return "recording ended at " + r.EndedAt.Local().Format(time.TimeOnly) + ": " + r.Ended + " (" + which + ")"
+}
