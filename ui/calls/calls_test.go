@@ -146,7 +146,7 @@ func TestWords(t *testing.T) {
 // while it is under way.
 func TestSweepIsKept(t *testing.T) {
 	old := SweepOf(330, true)
-	old.Began, old.Ended = Ago(2*sweptKept), Ago(sweptKept)
+	old.Began, old.Ended = Ago(20*time.Minute), Ago(10*time.Minute)
 	for name, tt := range map[string]struct {
 		sweep *answers.Sweep
 		want  bool

@@ -2,6 +2,7 @@ package events
 
 import (
 	"testing"
+	"time"
 
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -14,7 +15,7 @@ func BenchmarkEvents(b *testing.B) {
 	seq := uint64(10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		later(s, calm, deaths(seq+1, seq+3)...)
+		later(s, 2*time.Second, deaths(seq+1, seq+3)...)
 		seq += 3
 		l.Buf = l.Buf[:0]
 		for y := range s.H {

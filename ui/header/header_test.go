@@ -88,7 +88,7 @@ func TestSinceEndsTheHeadline(t *testing.T) {
 	} {
 		h := observed(v, Room{Width: w, Lines: 5})
 		var got []string
-		for i := range 1 + len(h.rest) {
+		for i := range len(want) {
 			got = append(got, row(h, 1+i, w))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
