@@ -401,7 +401,7 @@ func screen(o options.Options, guard *terminal.Guard) live {
 		notes := make(chan string, 1)
 		src.Tape.OnSignal(ctx, func(said string) { notes <- said })
 		config := settings(ctx, o, src.Source)
-		config.Feed, config.Controls, config.Director, config.Captions = src.Tape.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint)), eng, src.Director, o.Captions
+		config.Feed, config.Controls, config.Director, config.Captions = diagnose.NewLive(eng.Feed(), src.Endpoint), eng, src.Director, o.Captions
 		config.SaveTape, config.Notes = src.Tape.Save, notes
 		if o.Ring > 0 {
 			config.Past = past{src.Tape.Recorder, src.Endpoint}
@@ -445,7 +445,7 @@ func untilSignal(status int, v view) view {
 // watching returns the view that ends with its engine, whose last words it writes.
 func watching(o options.Options) view {
 	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
-		return lines.Watch(ctx, os.Stdout, src.Tape.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint)), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
+		return lines.Watch(ctx, os.Stdout, recording.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint), note), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
 	}, func(any, []byte) {}) // there is no terminal to give back
 }
 
@@ -461,7 +461,7 @@ func serving(o options.Options, server *metrics.Server) view {
 	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		note(server.Where())
 		o.JSON, o.DOT, o.NPD = true, "", false
-		return server.Run(ctx, src.Tape.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint)), style(o, src).Answer)
+		return server.Run(ctx, recording.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint), note), style(o, src).Answer)
 	}, func(any, []byte) {})
 }
 

@@ -29,7 +29,6 @@ type Tape interface {
 // makes, as in what is replayed.
 type Recording struct {
 	File    string        // that is written to; empty for none
-	Waits   bool          // the file is written only while something is critical, which nothing is
 	Written int64         // bytes, of this run
 	Span    time.Duration // of what is kept in memory; 0 for nothing
 	Kept    int64         // bytes of that, after compression
@@ -38,7 +37,7 @@ type Recording struct {
 }
 
 // Writes reports whether what happens is written to a file.
-func (r Recording) Writes() bool { return r.File != "" && !r.Waits && r.Ended == "" }
+func (r Recording) Writes() bool { return r.File != "" && r.Ended == "" }
 
 // Recorded is the machine whose inputs a [Tape] takes down. Its methods may be called while
 // one of the tape's is, and say how the machine stands before the step, or after the snapshot,

@@ -209,5 +209,5 @@ func continued(path string) (int64, error) {
 		return 0, err
 	}
 	defer f.Close()
-	return resume(f, false)
+	return resume(f)
 }

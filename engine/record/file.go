@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -58,9 +57,8 @@ type part struct {
 }
 
 // create opens a file for a recording: a new one, or one that is a recording already, which is
-// continued. Others cannot read it, since it says what ran where, and no link is followed. All of it
-// is scrubbed, or none is: who sends it to somebody has to know.
-func create(path string, most int64, scrubbed bool) (*file, error) {
+// continued. Others cannot read it, since it says what ran where, and no link is followed.
+func create(path string, most int64) (*file, error) {
 	out, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|osfile.NoFollow|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, fmt.Errorf("record to %s: it is a link: name the file itself", path)
@@ -68,9 +66,9 @@ func create(path string, most int64, scrubbed bool) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	size, err := resume(out, scrubbed)
+	size, err := resume(out)
 	if err == nil && most > 0 {
-		err = replaceable(path+before1, scrubbed)
+		err = replaceable(path + before1)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("record to %s: %w", path, err), out.Close())
@@ -90,7 +88,7 @@ const before1 = ".1"
 
 // resume goes to where a recording is to be continued: behind its last whole block, after which
 // the frame is ended. Nobody else can do that meanwhile.
-func resume(out *os.File, scrubbed bool) (size int64, err error) {
+func resume(out *os.File) (size int64, err error) {
 	info, err := out.Stat()
 	switch {
 	case err != nil:
@@ -111,9 +109,6 @@ func resume(out *os.File, scrubbed bool) (size int64, err error) {
 	case info.Size()-whole > mostCut && !errors.Is(err, errCut):
 		return 0, fmt.Errorf("it is damaged at byte %d, and %d bytes after that would be lost: name another file", whole, info.Size()-whole)
 	}
-	if err := unmixed(all, scrubbed); err != nil {
-		return 0, err
-	}
 	if err := out.Truncate(whole); err != nil {
 		return 0, err
 	}
@@ -130,34 +125,14 @@ func resume(out *os.File, scrubbed bool) (size int64, err error) {
 // mostCut is what a crash leaves behind the last whole block: part of a head, or of another one.
 const mostCut = mostHead + 1<<18
 
-// unmixed returns an error if what is to follow those segments has names and they have none, or the
-// other way round.
-func unmixed(all []*segment, scrubbed bool) error {
-	with := slices.ContainsFunc(all, func(s *segment) bool { return !s.Scrubbed })
-	without := slices.ContainsFunc(all, func(s *segment) bool { return s.Scrubbed })
-	switch {
-	case with && without:
-		return errors.New("it holds parts with names and parts without: record into another file")
-	case scrubbed && with:
-		return errors.New("it holds a recording with names: record into another file")
-	case scrubbed || !without:
-		return nil
-	}
-	return errors.New("it holds a recording without names: record into another file, or with --scrub names")
-}
-
-// replaceable returns an error if there is a file of a name that is no recording, or one that does
-// not go with what is recorded now.
-func replaceable(path string, scrubbed bool) error {
+// replaceable returns an error if there is a file of a name that is no recording.
+func replaceable(path string) error {
 	r, err := Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("%w: it would be replaced by what was recorded before: name another file, or remove it", err)
-	}
-	if err := unmixed(r.segments, scrubbed); err != nil {
-		return errors.Join(fmt.Errorf("%s is the file before: %w", path, err), r.Close())
 	}
 	return r.Close()
 }

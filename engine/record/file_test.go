@@ -92,50 +92,6 @@ func TestOneRecorderAFile(t *testing.T) {
 	}
 }
 
-// A file has names throughout, or nowhere: one that was begun with names could not be sent to
-// anybody. The same holds for the file before it, and what is refused is left as it is.
-func TestARecordingIsNotMixed(t *testing.T) {
-	named, scrubbed := recorded(t, 3*time.Second), filepath.Join(t.TempDir(), "scrubbed")
-	synctest.Test(t, func(t *testing.T) {
-		recordWith(t, scrubbed, Options{Scrub: true, Segments: 10 * time.Second}, newNode(3, 2), 3*time.Second)
-	})
-	mixed := filepath.Join(t.TempDir(), "mixed") // by a release that did so
-	for _, part := range []string{named, scrubbed} {
-		text, _ := os.ReadFile(part)
-		was, _ := os.ReadFile(mixed)
-		if err := os.WriteFile(mixed, append(was, text...), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	before := filepath.Join(t.TempDir(), "night")
-	if err := os.Link(named, before+".1"); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct {
-		path  string
-		scrub bool
-		want  string
-	}{
-		{named, true, "it holds a recording with names: record into another file"},
-		{scrubbed, false, "it holds a recording without names: record into another file, or with --scrub names"},
-		{mixed, false, "it holds parts with names and parts without"},
-		{mixed, true, "it holds parts with names and parts without"},
-		{before, true, "night.1 is the file before: it holds a recording with names"},
-	} {
-		was, _ := os.ReadFile(tt.path)
-		err := NewRecorder(Options{Scrub: tt.scrub}).WriteTo(tt.path, 1<<20)
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%v, want %q", err, tt.want)
-		}
-		if now, _ := os.ReadFile(tt.path); !bytes.Equal(now, was) {
-			t.Errorf("%s was written to", tt.path)
-		}
-	}
-	synctest.Test(t, func(t *testing.T) {
-		recordWith(t, scrubbed, Options{Scrub: true, Segments: 10 * time.Second}, newNode(3, 2), 3*time.Second)
-	})
-}
-
 // A file is continued by another run, which does not know of the first.
 func TestARecordingIsContinued(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
@@ -257,7 +213,7 @@ func (disk) Close() error                  { return nil }
 func onDisk(t *testing.T, write func([]byte) (int, error), d time.Duration) *Recorder {
 	t.Helper()
 	r := NewRecorder(Options{})
-	r.file, r.writing, r.roll = begun("/var/lib/night.plegrec", 0, disk{write}, 0), true, true
+	r.file = begun("/var/lib/night.plegrec", 0, disk{write}, 0)
 	run{node: newNode(20, 2), tape: r, changes: 5}.lasts(t, d)
 	return r
 }

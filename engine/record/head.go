@@ -33,7 +33,6 @@ type Head struct {
 	Scenario string `json:"scenario,omitempty"` // of a demo
 	Runtime  string `json:"runtime,omitempty"`  // its name and version; empty until it has told
 	Kubelet  string `json:"kubelet,omitempty"`  // whose relist was made
-	Scrubbed bool   `json:"scrubbed,omitempty"` // names are pseudonyms
 }
 
 // headBegins is what the JSON of each head begins with.
@@ -154,7 +153,6 @@ type segment struct {
 	began time.Time // as Head.At, with a monotonic reading; zero in a file
 	head  []byte
 	data  []byte // in memory; of the last one the last frame may be unfinished
-	filed bool   // it is in the file, or goes there
 
 	file io.ReaderAt // else
 	at   int64

@@ -173,12 +173,7 @@ func recorded(t *testing.T, d time.Duration) string {
 // recordTo adds to a file what happens on a node. It must be called in a bubble.
 func recordTo(t *testing.T, path string, n *node, d time.Duration) {
 	t.Helper()
-	recordWith(t, path, Options{Head: Head{Node: "n1"}, Segments: 10 * time.Second}, n, d)
-}
-
-func recordWith(t *testing.T, path string, o Options, n *node, d time.Duration) {
-	t.Helper()
-	r := NewRecorder(o)
+	r := NewRecorder(Options{Head: Head{Node: "n1"}, Segments: 10 * time.Second})
 	if err := r.WriteTo(path, 0); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -48,10 +47,7 @@ type Options struct {
 	Head     Head          // Node, Source, Endpoint, Scenario and Plegtop; the rest is worked out
 	Ring     time.Duration // what is kept in memory; default [RingFor], less than 0 for none
 	Bytes    int64         // what of that at most; default [RingBytes]
-	Scrub    bool          // names of pods, namespaces, images and nodes are replaced by pseudonyms
-	Salt     string        // the same makes the same pseudonyms; empty for one by chance
 	Segments time.Duration // how long a segment is at least; default 4 min
-	Critical bool          // a file gets only what is around something critical, see [Recorder.Critical]
 }
 
 // A Recorder is the [engine.Tape] of one engine. It keeps a ring of the last minutes, and writes
@@ -65,7 +61,6 @@ type Recorder struct {
 	ring    []*segment // the last one is being written
 	frozen  *frozen.Writer
 	lists   lists
-	scrub   *scrubber // nil for none
 	zstd    *zstd.Encoder
 	pending []byte    // of the next block
 	one     entry     // that is being written, which would be made anew for each
@@ -79,9 +74,7 @@ type Recorder struct {
 	err     error     // why the recording has ended; nil while it goes on
 	endedAt time.Time // when that, or the end of the file, was seen
 
-	file     *file     // nil for none
-	writing  bool      // to the file
-	critical time.Time // when something was critical last
+	file *file // nil for none
 }
 
 // NewRecorder returns a recorder that has not begun.
@@ -92,13 +85,7 @@ func NewRecorder(o Options) *Recorder {
 	run := make([]byte, 8)
 	_, _ = rand.Read(run) // never fails
 	o.Head.Format, o.Head.Run = Format, hex.EncodeToString(run)
-	r := &Recorder{options: o}
-	if o.Scrub {
-		r.scrub = newScrubber(o.Salt)
-		o.Head.Node = r.scrub.pseudonym("node", o.Head.Node)
-		r.options = o
-	}
-	return r
+	return &Recorder{options: o}
 }
 
 // Begin takes the machine whose inputs come next.
@@ -140,7 +127,7 @@ func (r *Recorder) ready(at time.Time) bool {
 	if r.err != nil {
 		return false
 	}
-	if r.roll || r.long(at) || r.written > mostSegment || r.writing && r.file.full() {
+	if r.roll || r.long(at) || r.written > mostSegment || r.file.full() {
 		r.fail(r.begin(at))
 	}
 	return r.err == nil
@@ -159,7 +146,7 @@ func (r *Recorder) begin(at time.Time) error {
 	}
 	start := r.machine.Start()
 	head := r.options.Head
-	head.At, head.Runtime, head.Kubelet, head.Scrubbed = at, r.runtime, start.Release.String(), r.scrub != nil
+	head.At, head.Runtime, head.Kubelet = at, r.runtime, start.Release.String()
 	r.options.Head.Number++
 	s := &segment{Head: head, began: at}
 	var err error
@@ -167,9 +154,9 @@ func (r *Recorder) begin(at time.Time) error {
 		return err
 	}
 	r.roll, r.written, r.packed, r.lists = false, 0, 0, lists{}
-	r.frozen = frozen.NewWriter(r.scrub.replacer())
+	r.frozen = frozen.NewWriter(withoutSecrets)
 	r.ring = append(r.ring, s)
-	r.write(s, s.head, true)
+	r.file.write(s.head, true)
 	r.zstd.Reset(&sink{r, s})
 	r.pending = frozen.Append(r.frozen, r.pending[:0], &key{start})
 	r.pending = r.machine.Freeze(r.frozen, r.pending)
@@ -211,9 +198,6 @@ func (r *Recorder) trim(at time.Time) {
 
 // entry writes one entry, and the block once that is old.
 func (r *Recorder) entry(e entry) {
-	if r.scrub != nil {
-		r.scrub.learn(reflect.ValueOf(e))
-	}
 	r.at, r.one = e.At, e
 	r.pending = frozen.Append(r.frozen, r.pending, &r.one)
 	r.one = entry{}
@@ -257,7 +241,7 @@ func (r *Recorder) fail(err error) {
 func (r *Recorder) State() engine.Recording {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := engine.Recording{Waits: r.file != nil && !r.writing}
+	var s engine.Recording
 	s.File, s.Written = r.file.state()
 	if r.options.Ring > 0 && len(r.ring) > 0 {
 		s.Span = r.at.Sub(r.ring[0].began)
@@ -286,7 +270,7 @@ type sink struct {
 
 func (s *sink) Write(b []byte) (int, error) {
 	s.recorder.packed += int64(len(b))
-	s.recorder.write(s.segment, b, false)
+	s.recorder.file.write(b, false)
 	if s.recorder.options.Ring > 0 {
 		s.segment.data = append(s.segment.data, b...)
 	}

@@ -515,11 +515,6 @@ func TestBadgeOfARecording(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", is, got, want)
 		}
 	}
-	s := panetest.Healthy()
-	s.Recording = engine.Recording{File: "f", Waits: true}
-	if got := row(observed(view(s), Room{Width: 160}), 0, 160); strings.Contains(got, "REC") {
-		t.Errorf("a file that waits: %q", got)
-	}
 }
 
 // TestKeysOfTheAnswerStandWhereThereIsRoom holds that behind the last line of an answer stand the keys

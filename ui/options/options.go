@@ -64,13 +64,11 @@ type Options struct {
 	ForceEvents bool            // open the runtime's stream also where that does harm
 	Mode        pleg.Mode       // if it is not generic, the engine opens the runtime's stream by itself
 
-	Record         string        // the file that all that happens is written to; empty for none
-	RecordMax      int64         // bytes of it and of the file before it
-	RecordCritical bool          // it gets only what is around something critical
-	Scrub          bool          // recordings have no names
-	Ring           time.Duration // what is kept in memory; 0 for nothing
-	Replay         string        // the recording to show; empty for none
-	At             string        // the moment of it, as package replay reads it; empty: the screen and watch begin at its beginning, check shows its end
+	Record    string        // the file that all that happens is written to; empty for none
+	RecordMax int64         // bytes of it and of the file before it
+	Ring      time.Duration // what is kept in memory; 0 for nothing
+	Replay    string        // the recording to show; empty for none
+	At        string        // the moment of it, as package replay reads it; empty: the screen and watch begin at its beginning, check shows its end
 
 	Releases []pleg.Release // that check is to compare on a recording; empty for none
 	Compare  [2]string      // what diff compares: a file, or FILE@TIME
@@ -220,8 +218,6 @@ func (o *Options) groups() []group {
 			{name: "ring", kind: "duration", set: into(&o.Ring, durationOrNone), preset: "15m", usage: "keep so much of what happened in memory, 32 MiB at most; 0: nothing"},
 			{name: "record", kind: "file", set: into(&o.Record, word), usage: "write all that happens to this file, from which --replay shows it again; one that is a recording is continued (default of record: plegtop-NODE-DATE.plegrec)"},
 			{name: "record-max", kind: "size", set: into(&o.RecordMax, size), preset: "1GiB", usage: "of that file and the one before it, which has .1 behind its name, together"},
-			{name: "record-on", kind: "when", choices: []string{"always", "critical"}, set: into(&o.RecordCritical, either("always", "critical")), preset: "always", usage: "critical: write only from 5 min before something critical begins to 5 min after it has ended"},
-			{name: "scrub", kind: "what", choices: []string{"secrets", "names"}, set: into(&o.Scrub, either("secrets", "names")), preset: "secrets", usage: "what recordings are without: secrets (arguments such as those of --token), or names as well, of pods, images and nodes, in whose place stand pseudonyms"},
 			{name: "replay", of: only(Screen, Check, Watch, Bench), recorded: true, kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
 			{name: "at", of: only(Screen, Check, Watch, Bench), recorded: true, kind: "time", short: "t", set: into(&o.At, moment), typed: true, usage: "of a recording: check shows that moment, the others begin there: " + times},
 		}},

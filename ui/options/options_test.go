@@ -58,8 +58,8 @@ func TestParse(t *testing.T) {
 		{"", func(*Options) {}},
 		{"--demo", func(o *Options) { o.Demo = "tour" }},
 		{"--demo=list", func(o *Options) { o.Demo = DemoList }},
-		{"record --record-max 64MiB --record-on critical --scrub names", func(o *Options) {
-			o.View, o.RecordMax, o.RecordCritical, o.Scrub = Record, 64<<20, true, true
+		{"record --record-max 64MiB", func(o *Options) {
+			o.View, o.RecordMax = Record, 64<<20
 		}},
 		{"--record f --ring 0", func(o *Options) { o.Record, o.Ring = "f", 0 }},
 		{"--demo=quiet watch -o json", func(o *Options) { o.Demo, o.View, o.JSON = "quiet", Watch, true }},
@@ -149,6 +149,7 @@ func TestParseRefuses(t *testing.T) {
 		{"--demo -r /run/x.sock", "brings its own runtime"},
 		{"--demo --demo-speed 9", `--demo-speed: want a figure from 0.25 to 8, not "9"`},
 		{"--demo --demo-speed NaN", "--demo-speed: want a figure"},
+		{"watch --record-max 64MiB", "name it with --record"},
 		{"--demo-speed 2", "--demo-speed: only with --demo"},
 		{"--captions", "--captions: only with --demo"},
 		{"--no-dump --debug-socket /run/d.sock", "--no-dump asks no socket: leave --debug-socket out"},
@@ -174,9 +175,6 @@ func TestParseRefuses(t *testing.T) {
 		{"--filter lat>x", `--filter: column 5: want a duration, such as 500ms, not "x"`},
 		{"record --record-max 1KiB", `--record-max: want a size of 1MiB at least, such as 64MiB or 1GiB, not "1KiB"`},
 		{"record --record-max 99999999TiB", "--record-max: want a size"},
-		{"record --record-on never", `--record-on: want always or critical, not "never"`},
-		{"--scrub all", `--scrub: want secrets or names, not "all"`},
-		{"watch --record-on critical", "name it with --record"},
 		{"check --record f", "--record is only for the screen, watch, record and serve"},
 		{"--kubelet-version 1.25,1.37 check", "--kubelet-version: several only with --replay FILE check"},
 		{"check -t 2am", "--at: only with --replay"},

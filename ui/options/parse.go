@@ -195,8 +195,8 @@ func (l line) sense() error {
 		return errors.New("--no-dump asks no socket: leave --debug-socket out")
 	case l.Demo == "" && typed("captions"):
 		return errors.New("--captions: only with --demo")
-	case l.Record == "" && l.View != Record && (typed("record-max") || typed("record-on")):
-		return errors.New("--record-max and --record-on are about a file: name it with --record")
+	case l.Record == "" && l.View != Record && typed("record-max"):
+		return errors.New("--record-max is about a file: name it with --record")
 	case l.Demo == "" && typed("expected-events"):
 		return errors.New("--expected-events: only with --demo")
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/osfile"
 	"github.com/plegtop/plegtop/engine/record"
-	"github.com/plegtop/plegtop/engine/smallfile"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -42,9 +42,6 @@ type Tape struct {
 func Open(o options.Options, src pane.Source, version string) (*Tape, error) {
 	ignoreFull()
 	t := &Tape{folder: ".", node: src.Node}
-	if o.Scrub {
-		t.node = "node"
-	}
 	if o.View == options.Record && o.Record == "" {
 		o.Record = filepath.Join(t.folder, text.FileBase(t.node, time.Now().UTC().Format("20060102"))) + ending
 	}
@@ -52,20 +49,13 @@ func Open(o options.Options, src pane.Source, version string) (*Tape, error) {
 		return t, nil
 	}
 	t.Recorder = record.NewRecorder(record.Options{
-		Ring: cmp.Or(o.Ring, -1), Scrub: o.Scrub, Salt: machine(o.HostRoot), Critical: o.RecordCritical,
+		Ring: cmp.Or(o.Ring, -1),
 		Head: record.Head{Plegtop: version, Node: src.Node, Source: src.Kind, Endpoint: src.Endpoint, Scenario: src.Scenario},
 	})
 	if o.Record == "" {
 		return t, nil
 	}
 	return t, t.Recorder.WriteTo(o.Record, o.RecordMax)
-}
-
-// machine returns what is the node's own and nobody else knows, so that all of its recordings have
-// the same pseudonyms; empty where it has none.
-func machine(root string) string {
-	id, _ := smallfile.Read(filepath.Join("/", root, "etc/machine-id"))
-	return string(id)
 }
 
 // For has the tape take down what an engine of that configuration goes by.
@@ -127,39 +117,35 @@ func (t *Tape) OnSignal(ctx context.Context, say func(string)) {
 	}()
 }
 
-// Watched returns a feed of the same updates from which the tape learns whether something is
-// critical.
-func (t *Tape) Watched(f diagnose.Updates) diagnose.Updates {
-	if t.Recorder == nil {
-		return f
-	}
-	return watched{f, t.Recorder}
+// Watched returns a feed of the same updates, and has say told once that the recording has ended: for
+// views without a footer, which says so on the screen.
+func Watched(f diagnose.Updates, say func(string)) diagnose.Updates {
+	return &watched{Updates: f, say: say}
 }
 
 type watched struct {
 	diagnose.Updates
-	recorder *record.Recorder
+	say   func(string)
+	ended bool // and that was said
 }
 
-func (w watched) Next(ctx context.Context) (diagnose.Update, error) {
+func (w *watched) Next(ctx context.Context) (diagnose.Update, error) {
 	u, err := w.Updates.Next(ctx)
-	if err == nil {
-		w.recorder.Critical(u.Snapshot.At, diagnose.Worst(u.Findings) == diagnose.Critical)
+	if err == nil && u.Snapshot.Recording.Ended != "" && !w.ended {
+		w.ended = true
+		w.say(say.RecordingEnded(u.Snapshot.Recording))
 	}
 	return u, err
 }
 
 // Run is the view that only records: it says where to, on w, and reads what happens until the
-// feed ends. It fails where the recording ends before: nobody would see the finding.
+// feed ends. It fails where the recording ends before.
 func (t *Tape) Run(ctx context.Context, w io.Writer, node string, f diagnose.Updates) error {
-	file, when := t.Recorder.State().File, ""
-	if t.Recorder.State().Waits {
-		when = " once something is critical"
-	}
-	if _, err := fmt.Fprintln(w, text.Clean("plegtop: recording "+node+" to "+file+when+"; "+howToEnd)); err != nil {
+	file := t.Recorder.State().File
+	if _, err := fmt.Fprintln(w, text.Clean("plegtop: recording "+node+" to "+file+"; "+howToEnd)); err != nil {
 		return fmt.Errorf("record: say where: %w", err)
 	}
-	for f = t.Watched(f); ; {
+	for {
 		u, err := f.Next(ctx)
 		switch {
 		case errors.Is(err, context.Canceled), errors.Is(err, engine.ErrStopped):

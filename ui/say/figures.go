@@ -56,8 +56,6 @@ func Recording(r engine.Recording) string {
 		said = "to " + r.File + " ended: " + r.Ended
 	case r.Ended != "":
 		return "ended: " + r.Ended
-	case r.Waits:
-		said = "to " + r.File + " once something is critical"
 	case r.File != "":
 		said = "to " + r.File + ", " + text.Bytes(uint64(r.Written)) + " so far"
 	}

@@ -12,7 +12,6 @@ func TestRecording(t *testing.T) {
 		"":                                {},
 		"the last 15m in memory, 1.0M":    {Span: 15 * time.Minute, Kept: 1 << 20},
 		"to f, 2.0K so far":               {File: "f", Written: 2048},
-		"to f once something is critical": {File: "f", Waits: true},
 		"to f ended: no room":             {File: "f", Ended: "no room"},
 		"ended: no room":                  {Ended: "no room"},
 		"to f ended: no room; the last 10s in memory, 512B": {File: "f", Ended: "no room", Span: 10 * time.Second, Kept: 512},
