@@ -10,7 +10,6 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
 // checked is when the fixtures' checks ended. JSON has it in UTC, text not at
@@ -148,16 +147,6 @@ func hungCheck() diagnose.Update {
 			Evidence: []string{"list age 12s of 3m0s"},
 		},
 	}
-	return r
-}
-
-func chainCheck() diagnose.Update {
-	r := hungCheck()
-	node, deep := nodeReport(), panetest.LookedDeep()
-	node.Deep, node.Kernel, node.Processes.Helpers = deep.Deep, deep.Kernel, deep.Processes.Helpers
-	r.Snapshot.Evidence = node
-	r.Findings = panetest.Chained()
-	r.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang, blocked by runc update (10m)", Clock: r.Headline.Clock}
 	return r
 }
 

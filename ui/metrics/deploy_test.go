@@ -23,7 +23,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/replay/replaytest"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
 const deploy = "../../docs/deploy"
@@ -197,7 +196,7 @@ func TestAlertsOfRecordings(t *testing.T) {
 		}
 	}
 	const path = "testdata/recorded.yaml"
-	if *panetest.Update {
+	if *update {
 		if err := os.WriteFile(path, b, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,8 +23,9 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/replay"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
+
+var update = flag.Bool("update", false, "write the goldens again")
 
 // recorded returns what a recording shows some time after its beginning.
 func recorded(t *testing.T, name string, after time.Duration) *diagnose.Update {
@@ -62,7 +64,7 @@ func exposed(t *testing.T, u *diagnose.Update, pods bool) []byte {
 func TestMetrics(t *testing.T) {
 	for name, after := range map[string]time.Duration{"healthy": 4 * time.Second, "hung": 40 * time.Second} {
 		got, path := exposed(t, recorded(t, "hung-inspect", after), false), filepath.Join("testdata", name+".golden")
-		if *panetest.Update {
+		if *update {
 			if err := os.WriteFile(path, got, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -179,7 +181,7 @@ func TestMetricsInDocs(t *testing.T) {
 		}
 		want += fmt.Sprintf("| `%s`%s | %s | %s%s |\n", m.name, mark, strings.Join(m.labels, ", "), kind, m.help)
 	}
-	if *panetest.Update {
+	if *update {
 		if err := os.WriteFile(path, []byte(head+from+want+to+tail), 0o644); err != nil {
 			t.Fatal(err)
 		}

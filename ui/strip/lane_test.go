@@ -11,7 +11,6 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -276,7 +275,7 @@ func TestLaneLooks(t *testing.T) {
 // TestHeld holds that the lane of what hangs, and no other, has another look than those
 // that wait.
 func TestHeld(t *testing.T) {
-	v := panetest.View(panetest.Healthy())
+	v := viewAt(at(0.1), theme.Default())
 	pod := pleg.PodRef{UID: "p"}
 	v.Findings = []diagnose.Finding{
 		{ID: diagnose.ListHung, Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "q"}}}},
