@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -36,10 +37,10 @@ func (m *Model) typing() bool {
 }
 
 // press does what a key asks for: what lies on top sees it first. Only a control
-// key that quits, such as ^c, does so from anywhere, also while one types.
+// key that quits, such as ^c, does so from anywhere but a prompt, which it cancels as in a shell.
 func (m *Model) press(k tea.KeyPressMsg) {
 	m.flash.text = ""
-	if k.Mod.Contains(tea.ModCtrl) && m.cfg.Keys.Action(k, keymap.Global) == keymap.Quit {
+	if _, prompts := m.foot().(*layer.Prompt); !prompts && k.Mod.Contains(tea.ModCtrl) && m.cfg.Keys.Action(k, keymap.Global) == keymap.Quit {
 		m.later(tea.Quit)
 		return
 	}

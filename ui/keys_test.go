@@ -196,11 +196,10 @@ func TestQuitAndTerminalCommands(t *testing.T) {
 }
 
 // TestControlKeyQuitsFromAnywhere holds that ^c ends the program whatever is
-// open, and that a letter that quits closes that, or is typed.
+// open, and that a letter that quits closes that.
 func TestControlKeyQuitsFromAnywhere(t *testing.T) {
 	for name, keys := range map[string]string{
-		"panes": "", "detail": "enter", "help": "?", "filter": "/ a", "namespaces": "o", "namespaces, searched": "o / x",
-		"confirm": "R", "viewer": "y run", "search": "y run / a", "help over viewer": "y run ?", "node": "v",
+		"panes": "", "detail": "enter", "help": "?", "namespaces": "o", "confirm": "R", "viewer": "y run", "help over viewer": "y run ?", "node": "v",
 	} {
 		s := newStage(t, 80, 24).show(panetest.Big(many+1, 1))
 		for k := range strings.FieldsSeq(keys) {
@@ -216,6 +215,28 @@ func TestControlKeyQuitsFromAnywhere(t *testing.T) {
 		}
 		if s.press("q"); open > 0 && s.cmd != nil && s.cmd() == tea.Msg(tea.QuitMsg{}) {
 			t.Errorf("%s: q quits", name)
+		}
+	}
+}
+
+// TestControlKeyCancelsAPrompt holds that ^c takes back what is typed, as esc does, and that the
+// program goes on.
+func TestControlKeyCancelsAPrompt(t *testing.T) {
+	for name, keys := range map[string]string{"filter": "/ a", "namespaces, searched": "o / x", "search": "y run / a", "time": "b"} {
+		s := newStage(t, 80, 24).show(panetest.Big(many+1, 1))
+		for k := range strings.FieldsSeq(keys) {
+			if k == "run" {
+				s.run()
+			} else {
+				s.press(k)
+			}
+		}
+		open := len(s.m.layers)
+		if s.press("ctrl+c"); s.cmd != nil && s.cmd() == tea.Msg(tea.QuitMsg{}) {
+			t.Errorf("%s: ^c quits", name)
+		}
+		if got := len(s.m.layers); got != open-1 || s.m.view.Filter.Text != "" {
+			t.Errorf("%s: %d layers are open after ^c, want %d; the filter is %q", name, got, open-1, s.m.view.Filter.Text)
 		}
 	}
 }
