@@ -151,6 +151,35 @@ func TestOldestFirst(t *testing.T) {
 	}
 }
 
+// A few old pods may have gathered most containers, or thousands of pods have a few each: the first
+// pods that are listed show either.
+func TestPodsWorthListing(t *testing.T) {
+	var sandboxes []pleg.ListedSandbox
+	for i := range 6777 {
+		name := fmt.Sprintf("job-%d", i)
+		if i < 110 {
+			name = fmt.Sprintf("old-%d", i)
+		}
+		sandboxes = append(sandboxes, pleg.ListedSandbox{Pod: ref(name), Sandbox: pleg.Sandbox{ID: name, CreatedAt: time.Unix(int64(i), 0)}})
+	}
+	pods := worthListing(sandboxes)
+	jobs := 0
+	for i, p := range pods[:30] {
+		if strings.HasPrefix(p.Name, "job-") {
+			jobs++
+		} else if i < 10 && i%2 == 0 && p != ref(fmt.Sprintf("old-%d", i/2)) {
+			t.Errorf("%v is number %d", p, i)
+		}
+	}
+	if jobs < 12 || !slices.Contains(pods[:30], ref("old-0")) {
+		t.Errorf("%d jobs among %v", jobs, pods[:30])
+	}
+	slices.SortFunc(pods, pleg.PodRef.Compare)
+	if each := slices.Compact(pods); len(each) != len(sandboxes) {
+		t.Errorf("%d of %d pods", len(each), len(sandboxes))
+	}
+}
+
 // Lists that take long are slow, and no hang while there is time for what comes after.
 func TestExamineWaitsForSlowLists(t *testing.T) {
 	slow := func(r *fakeRuntime) {

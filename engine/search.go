@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -100,11 +101,10 @@ func (s *search) restart(m *machine, lists listing, began time.Time) {
 
 func (s *search) drop(m *machine) { m.dropSurvey(s.asking) }
 
-// listByPod lists the containers of one pod after the other from now on, the oldest pods
-// first, since they have gathered the most.
+// listByPod lists the containers of one pod after the other from now on.
 func (s *search) listByPod(m *machine) {
 	s.byPod = true
-	s.listPods(oldestFirst(s.lists.sandboxes), survey.Policy{Busy: survey.Wait, Until: m.now.Add(answers.ByPodFor)})
+	s.listPods(worthListing(s.lists.sandboxes), survey.Policy{Busy: survey.Wait, Until: m.now.Add(answers.ByPodFor)})
 }
 
 func (s *search) listPods(pods []pleg.PodRef, p survey.Policy) {
@@ -309,6 +309,32 @@ func (s *search) due(m *machine) time.Time {
 	}
 	return time.Time{}
 }
+
+// worthListing returns the pods of the sandboxes, each once, in the order in which they are
+// listed while there is time. Two reasons make a list long. A few old pods have gathered many
+// containers, so that the oldest pods take every second turn. Or there are thousands of pods:
+// then only a sample of all says whose they are, which takes the other turns.
+func worthListing(sandboxes []pleg.ListedSandbox) []pleg.PodRef {
+	oldest := oldestFirst(sandboxes)
+	listed := make([]bool, len(oldest))
+	pods := make([]pleg.PodRef, 0, len(oldest))
+	take := func(i int) {
+		if !listed[i] {
+			listed[i] = true
+			pods = append(pods, oldest[i])
+		}
+	}
+	for i := range oldest {
+		take(i)
+		_, part := math.Modf(float64(i+1) * sampleStep)
+		take(int(part * float64(len(oldest))))
+	}
+	return pods
+}
+
+// sampleStep is the part of all pods between one pod of the sample and the next, counted on from the
+// oldest after the youngest: by the golden ratio any number of steps lie evenly.
+const sampleStep = math.Phi - 1
 
 // oldestFirst returns the pods of the sandboxes, each once.
 func oldestFirst(sandboxes []pleg.ListedSandbox) []pleg.PodRef {

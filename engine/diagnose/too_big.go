@@ -124,6 +124,7 @@ type holdings struct {
 	total  int    // of what is counted; 0 where nothing is known
 	owner  owner  // who owns the most of them, by what its pods are called; zero where nothing is known
 	pods   owners
+	part   string // of how many pods it is known, where that is a sample; else empty
 	lines  []string
 }
 
@@ -134,13 +135,13 @@ func (h *holdings) most() string {
 	case n == 0:
 		return ""
 	case n == h.total:
-		return fmt.Sprintf(": %s %s of %s", thousands(n), h.what, h.owner.name())
+		return fmt.Sprintf(": %s %s of %s", thousands(n), h.what, h.owner.name()) + h.part
 	case n*2 > h.total:
-		return fmt.Sprintf(": %s of %s %s are of %s", thousands(n), thousands(h.total), h.what, h.owner.name())
+		return fmt.Sprintf(": %s of %s %s are of %s", thousands(n), thousands(h.total), h.what, h.owner.name()) + h.part
 	case !h.exited: // it is nobody's alone
 		return ""
 	}
-	return fmt.Sprintf(": %s %s, most of %s (%s)", thousands(h.total), h.what, h.owner.name(), thousands(n))
+	return fmt.Sprintf(": %s %s, most of %s (%s)", thousands(h.total), h.what, h.owner.name(), thousands(n)) + h.part
 }
 
 // holdings returns who owns the exited containers, or of a list of sandboxes those that are not
@@ -155,8 +156,9 @@ func (v *view) holdings(op call.Operation) holdings {
 	if len(all) == 0 {
 		return holdings{exited: true, lines: []string{"who owns the containers is not known: no list has succeeded"}}
 	}
-	listed, sandboxes, ended, dead := 0, 0, 0, 0
+	listed, sandboxes, ended, dead, asked := 0, 0, 0, 0, 0
 	for i, p := range all { // figures of one moment, which the counts of the last whole list may not be
+		asked += min(len(seen(p).Containers), 1)
 		listed, sandboxes = listed+len(seen(p).Containers), sandboxes+len(seen(p).Sandboxes)
 		ended, dead = ended+facts[i].exited, dead+facts[i].dead
 	}
@@ -168,6 +170,9 @@ func (v *view) holdings(op call.Operation) holdings {
 		h.what, of = "sandboxes", func(i int) int { return len(seen(all[i]).Sandboxes) }
 	case ended*exitedShare >= listed:
 		h.what, h.exited, of = "exited containers", true, func(i int) int { return facts[i].exited }
+	}
+	if asked*2 < len(all) && op == call.ListContainers {
+		h.part = fmt.Sprintf(" in %s of %s", thousands(asked), count(len(all), "pod"))
 	}
 	var namespaces owners
 	byOwner := make(map[pleg.PodRef]int) // their pods need not be neighbours
@@ -277,21 +282,33 @@ func (v *view) sizeSteps(op call.Operation, h holdings) []Step {
 // where it is not known who does: pod by pod, as one list of them all may be too long as well.
 func (v *view) removingExited(h holdings) Step {
 	var names []string
+	held := 0
 	for _, p := range h.pods.most {
 		worth := p.containers*fewOf >= h.pods.most[0].containers
 		if worth && p.Namespace == h.owner.Namespace && ownerName(p.Name) == h.owner.Name {
 			names = append(names, quote(p.Name))
+			held += p.containers
 		}
 	}
-	if len(names) == 0 {
-		return Step{
-			Text:    "removes all exited containers, with their logs; then fix what leaves them",
-			Command: "for p in $(" + v.crictl("pods -q") + "); do " + v.crictl("ps -a -q --state Exited --pod") + " $p | xargs -r " + v.crictl("rm") + "; done", Risky: true,
-		}
+	pods, whose, then := v.crictl("pods -q"), "", "what leaves them"
+	switch {
+	case len(names) == 0:
+	case h.part == "" && held*2 >= h.owner.containers:
+		return v.removingExitedOf(names, h.owner)
+	default: // thousands of pods have a few each
+		pods, whose, then = v.crictl("pods -q --state NotReady --label", "io.kubernetes.pod.namespace="+h.owner.Namespace), " of the ended pods of "+h.owner.Namespace, h.owner.name()+" (CronJob history)"
 	}
+	return Step{
+		Text:    "removes all exited containers" + whose + ", with their logs; then fix " + then,
+		Command: "for p in $(" + pods + "); do " + v.crictl("ps -a -q --state Exited --pod") + " $p | xargs -r " + v.crictl("rm") + "; done", Risky: true,
+	}
+}
+
+// removingExitedOf removes the exited containers of pods with those names.
+func (v *view) removingExitedOf(names []string, of owner) Step {
 	remove := v.crictl("ps -a -q --state Exited --label") + " io.kubernetes.pod.name=$p | xargs -r " + v.crictl("rm")
 	return Step{
-		Text:    "removes their exited containers and logs; then fix " + h.owner.name() + " (CronJob history, crash loop)",
+		Text:    "removes their exited containers and logs; then fix " + of.name() + " (CronJob history, crash loop)",
 		Command: "for p in " + strings.Join(names, " ") + "; do " + remove + "; done", Risky: true,
 	}
 }

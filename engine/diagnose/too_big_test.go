@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -50,6 +51,33 @@ func TestListTooBigNamesTheGate(t *testing.T) {
 		if said := strings.Join(n.diagnose()[0].Evidence, "\n"); strings.Contains(said, "CRIListStreaming") != want {
 			t.Errorf("%v: %s", release, said)
 		}
+	}
+}
+
+// Of a list that fails plegtop lists only some pods by themselves: the summary says whose the containers
+// of those are, and of how many pods that is known. The step is for all pods that have ended there, as
+// five of thousands are no help.
+func TestListTooBigNamesTheCauseByASample(t *testing.T) {
+	n := checked(60).fail(call.ListContainers, call.ErrTooLarge, overTheTop, 1)
+	for i, p := range n.Pods {
+		switch p.Old.Containers = nil; {
+		case i < 10:
+			p.Old.Containers = []pleg.Container{{ID: "c", Name: "app", State: pleg.Running, SandboxID: p.Old.Sandboxes[0].ID}}
+		case i < 20:
+			p.Old.Containers = []pleg.Container{{ID: "c", Name: "job", State: pleg.Exited, SandboxID: p.Old.Sandboxes[0].ID}}
+			fallthrough
+		default:
+			p.Namespace, p.Name = "batch", fmt.Sprintf("import-293800%d-bl9zr", i)
+			p.Old.PodRef = p.PodRef
+		}
+	}
+	n.Partial = "20 of 60 pods"
+	f := n.diagnose()[0]
+	if want := ": 10 exited containers of batch/import in 20 of 60 pods"; f.ID != ListTooBig || !strings.HasSuffix(f.Summary, want) {
+		t.Errorf("%q, want %q", f.Summary, want)
+	}
+	if act, want := f.act(), "for p in $(crictl pods -q --state NotReady --label io.kubernetes.pod.namespace=batch); do crictl ps -a -q --state Exited --pod $p"; !strings.HasPrefix(act.Command, want) {
+		t.Errorf("%q, want %q", act.Command, want)
 	}
 }
 
