@@ -127,6 +127,25 @@ func TestWholeOperationHangs(t *testing.T) {
 	firstSays(t, found, "ContainerStatus has no answer for any of the 20 objects that it was asked for")
 }
 
+// The headline is as severe as the finding behind it, since check's exit code goes by both. Each object was
+// asked for once, with 2 s: that none was answered for longer is what makes it critical.
+func TestWholeOperationHangsHeadlineIsAsSevere(t *testing.T) {
+	for lasted, want := range map[time.Duration]Severity{3 * time.Second: Warning, 18 * time.Second: Critical} {
+		n := checked(40)
+		n.Policy.Deadline, n.Started, n.Sweep.Began = 20*time.Second, ago(lasted), ago(lasted)
+		for i := range 20 {
+			n.sweepHung(i, "app")
+			o := &n.Sweep.Hung[len(n.Sweep.Hung)-1]
+			o.Since, o.At, o.Took, o.InRow = ago(lasted), ago(lasted-2*time.Second), 2*time.Second, 1
+		}
+		*n.calls(call.ContainerStatus) = answers.Calls{Op: call.ContainerStatus, Count: 20, Errors: 20}
+		u := Once(&n.Snapshot, "")
+		if h := u.Headline; h.Word != "NOT ANSWERING" || h.Severity != want || Worst(u.Findings) != want {
+			t.Errorf("after %v: %s (%v), findings %s, want %v", lasted, h.Word, h.Severity, gist(u.Findings), want)
+		}
+	}
+}
+
 func TestBothOperationsHang(t *testing.T) {
 	n := checked(12)
 	for i := range 12 {

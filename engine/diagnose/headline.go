@@ -186,7 +186,7 @@ func (v *view) runtimeWord() (Headline, bool) {
 		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.Silence), Text: v.heldUp("no list and no status is answered"+v.behind(node), node)}, true
 	case answers.NoStatus:
 		node := waits.CallKey(v.Every[0].Op, v.Every[0].ID)
-		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: v.heldUp("no status call is answered, whichever pod it is for"+v.behind(node), node)}, true
+		return Headline{Word: "NOT ANSWERING", Severity: v.everySeverity(), Text: v.heldUp("no status call is answered, whichever pod it is for"+v.behind(node), node)}, true
 	}
 	return Headline{}, false
 }

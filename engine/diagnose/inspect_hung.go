@@ -52,15 +52,12 @@ func inspectHung(v *view) []Finding {
 func (v *view) everyStatusFinding() Finding {
 	first := v.Every[0]
 	f := Finding{
-		ID: InspectHung, Since: slices.MinFunc(v.Every, answers.BySince).Since,
+		ID: InspectHung, Severity: v.everySeverity(), Since: slices.MinFunc(v.Every, answers.BySince).Since,
 		Summary: fmt.Sprintf("no status call is answered, for none of the %s that were asked for", count(len(v.Every), "object")),
 		Next:    v.runtimeSteps(v.logStep("what the runtime does; thousands of blocked goroutines mean a lock")),
 	}
 	if first.Out {
 		f.Summary = fmt.Sprintf("no status call is answered, whichever pod it is for: none has come back for %s", going(v.At.Sub(f.Since)))
-	}
-	for _, h := range v.Every {
-		f.Severity = max(f.Severity, v.severity(h))
 	}
 	if other := slices.ContainsFunc(v.Every, func(h *answers.Hang) bool { return h.Op != first.Op }); !other && !first.Out {
 		f.Subject.Operation = first.Op.String()
@@ -73,6 +70,15 @@ func (v *view) everyStatusFinding() Finding {
 	f.say(v.pressure(), v.daemon())
 	f.say(v.lockLines(waits.CallKey(first.Op, first.ID))...)
 	return f.withChain(v, waits.CallKey(first.Op, first.ID))
+}
+
+// everySeverity is that of status calls of which none is answered. Each may have been asked for only
+// once: it is the whole that goes on, and that is critical after the time after which one object is.
+func (v *view) everySeverity() Severity {
+	if v.At.Sub(slices.MinFunc(v.Every, answers.BySince).Since) >= v.Policy.HungLong() {
+		return Critical
+	}
+	return Warning
 }
 
 // A hungObject is a status call that hangs, and with a sandbox those of its
