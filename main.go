@@ -333,7 +333,11 @@ func replaying(o options.Options) view {
 		}
 		defer r.Close()
 		if o.View == options.Watch {
-			return status(r.Watch(ctx, os.Stdout, lines.Options{JSON: o.JSON, Namespaces: o.Namespaces}))
+			err := r.Watch(ctx, os.Stdout, lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
+			if errors.Is(err, record.ErrCut) {
+				return complain(err, exitOK)
+			}
+			return status(err)
 		}
 		out, said := terminal.Writer(os.Stdout, os.Environ()), style(o, src)
 		var code int

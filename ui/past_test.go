@@ -1,7 +1,10 @@
 package ui
 
 import (
+	"bytes"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -364,6 +367,31 @@ func TestReplay(t *testing.T) {
 	}
 	if s.press("esc"); s.m.view.Snapshot.Seq == 0 {
 		t.Error("esc leaves the recording")
+	}
+}
+
+// A recording that ends in the middle says so where it ends.
+func TestReplayOfWhatEndsInTheMiddle(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cut.plegrec")
+	var b bytes.Buffer
+	if _, err := badNight(t).recording.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes()[:b.Len()-64], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := record.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	film, err := replay.New(r, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "the recording ends here: the file ends in the middle: its writer was killed, or it still writes"
+	if s := screened(t, 120, 40, film).step("b", "-", "0", "s", "enter", "space"); s.m.flash.text != want {
+		t.Errorf("at the end it says %q", s.m.flash.text)
 	}
 }
 

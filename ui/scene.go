@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // granted shows what a wish has come to, or when that is due.
@@ -23,7 +24,7 @@ func (m *Model) granted(w *wish, scene *made, err error) {
 		m.Say("no problem began " + map[bool]string{true: "before", false: "after"}[w.problems < 0])
 	case err != nil:
 		p.play.on = false
-		m.Say(err.Error())
+		m.Say(theme.When(next, "the recording ends here: ", "") + err.Error())
 		if m.view.Seq == 0 {
 			m.found.Headline.Text = err.Error()
 			m.find()

@@ -104,9 +104,9 @@ func resume(out *os.File) (size int64, err error) {
 	}
 	all, whole, err := scan(out, info.Size())
 	switch {
-	case errors.Is(err, ErrNewer), len(all) == 0 && !errors.Is(err, errCut):
+	case errors.Is(err, ErrNewer), len(all) == 0 && !errors.Is(err, ErrCut):
 		return 0, fmt.Errorf("%w: name another file, or remove it", err)
-	case info.Size()-whole > mostCut && !errors.Is(err, errCut):
+	case errors.Is(err, errDamaged) && !isCut(out, whole, info.Size()):
 		return 0, fmt.Errorf("it is damaged at byte %d, and %d bytes after that would be lost: name another file", whole, info.Size()-whole)
 	}
 	if err := out.Truncate(whole); err != nil {

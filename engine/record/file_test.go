@@ -130,37 +130,6 @@ func TestARecordingIsContinued(t *testing.T) {
 	}
 }
 
-// A byte that is not what it was is said, and what is before it is played. Nothing is cut off a
-// file that is damaged far from its end.
-func TestADamagedFile(t *testing.T) {
-	path := recorded(t, 45*time.Second)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := playFile(t, path)
-	bad := filepath.Join(t.TempDir(), "bad")
-	for at := len(whole) / 2; at < len(whole)/2+400; at += 5 {
-		b := bytes.Clone(whole)
-		b[at] ^= 0x40
-		if err := os.WriteFile(bad, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r, err := Open(bad)
-		if err != nil {
-			t.Fatalf("byte %d: %v", at, err)
-		}
-		got, err := play(r)
-		switch {
-		case len(got) < len(all)/4:
-			t.Errorf("byte %d: %d moments of %d", at, len(got), len(all))
-		case len(got) < len(all)-1 && err == nil:
-			t.Errorf("byte %d: %d moments of %d, and nothing is said", at, len(got), len(all))
-		}
-		_ = r.Close()
-	}
-}
-
 // A file and the one before it are no larger than they may be, and both can be played.
 func TestRotation(t *testing.T) {
 	const most = 256 << 10

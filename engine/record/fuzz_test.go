@@ -28,7 +28,7 @@ func FuzzPlay(f *testing.F) {
 	file := bytesOf(f, briefly(f))
 	content := unpacked(f, file)
 	f.Add(file, false)
-	f.Add(append(bytes.Clone(file), file...), false) // what is damaged of one leads to the next
+	f.Add(append(bytes.Clone(file), file...), false)
 	f.Add(content, true)
 	f.Add(content[:len(content)*3/4], true)
 	f.Fuzz(func(t *testing.T, b []byte, mend bool) {

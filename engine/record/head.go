@@ -66,7 +66,7 @@ var (
 func readHead(in *bufio.Reader) (h Head, frame []byte, err error) {
 	start, err := in.Peek(8)
 	if err != nil && len(start) >= 4 && binary.LittleEndian.Uint32(start) == skippable {
-		return h, nil, errCut
+		return h, nil, ErrCut
 	}
 	if err != nil || binary.LittleEndian.Uint32(start) != skippable {
 		return h, nil, ErrNoRecording
@@ -80,7 +80,7 @@ func readHead(in *bufio.Reader) (h Head, frame []byte, err error) {
 		if !bytes.HasPrefix(frame[8:max(got, 8)], headBegins[:min(max(got-8, 0), len(headBegins))]) {
 			return h, nil, ErrNoRecording
 		}
-		return h, nil, errCut
+		return h, nil, ErrCut
 	}
 	text, sum := frame[8:8+n-ofSum], frame[8+n-ofSum:]
 	switch sound := crc32.Checksum(text, castagnoli) == binary.LittleEndian.Uint32(sum); {
@@ -101,17 +101,17 @@ func passFrame(in *bufio.Reader) (size int64, whole bool, err error) {
 	start, _ := in.Peek(zstd.HeaderMaxSize)
 	var h zstd.Header
 	if err := h.Decode(start); err != nil || h.Skippable {
-		return 0, false, errCut
+		return 0, false, ErrCut
 	}
 	if err := pass(in, int64(h.HeaderSize)); err != nil {
-		return 0, false, errCut
+		return 0, false, ErrCut
 	}
 	for size = int64(h.HeaderSize); ; {
 		b, err := in.Peek(3)
 		if len(b) == 0 {
 			return size, false, nil
 		} else if err != nil {
-			return size, false, errCut
+			return size, false, ErrCut
 		}
 		block := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
 		length := 3 + int64(block>>3)
@@ -122,7 +122,7 @@ func passFrame(in *bufio.Reader) (size int64, whole bool, err error) {
 			length = 4
 		}
 		if pass(in, length) != nil {
-			return size, false, errCut
+			return size, false, ErrCut
 		}
 		size += length
 		if block&1 == 1 {
@@ -158,7 +158,6 @@ type segment struct {
 	at   int64
 	size int64
 	cut  bool // the frame is unfinished
-	torn bool // what lies before it, behind the segment before, is damaged
 }
 
 // length returns how many bytes it takes, after compression.

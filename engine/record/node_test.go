@@ -190,7 +190,7 @@ func play(r *Recording) (all []Shown, err error) {
 	for {
 		s, err := p.Next()
 		if errors.Is(err, io.EOF) {
-			return all, p.LeftOut()
+			return all, nil
 		}
 		if err != nil {
 			return all, err

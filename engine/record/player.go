@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,17 +38,15 @@ type Player struct {
 	block  []byte // what is left of the one that is played
 	reader *frozen.Reader
 	lists  lists
-	at     time.Time // of the last entry, or the state before it; zero before the first
-	part   int       // how many parts there were up to this one
-	torn   *Hole     // that is open; nil for none
-	holes  []Hole    // before it
+	part   int   // how many runs there were up to this one
+	err    error // why nothing more can be played; nil while it can
 }
 
 // A Shown is a moment of a recording: what there was to see, with the events since the one before.
 type Shown struct {
 	engine.Update
 	Head  Head // of the segment that has it
-	Fresh bool // nothing before it is known: the first one, and where another run begins, or something was left out
+	Fresh bool // nothing before it is known: the first one, and where another run begins
 }
 
 // Play returns a player that begins with the last segment which begins at or before a moment; at
@@ -59,47 +58,52 @@ func (r *Recording) Play(from time.Time) *Player {
 // Close frees what the player has. It is of no use after that.
 func (p *Player) Close() { p.blocks.close() }
 
-// Next plays up to the next snapshot that was made and returns it. A segment that is damaged is
-// left out from there on, see [Player.LeftOut]. At the end it returns io.EOF, or what is wrong with
-// what comes next, where that is nothing that could be played.
+// Next plays up to the next snapshot that was made and returns it. At the end it returns io.EOF, and
+// where the recording is damaged, or ends in the middle ([ErrCut]), what is wrong with the rest.
 func (p *Player) Next() (Shown, error) {
 	if s := p.again; s != nil {
 		p.again = nil
 		return *s, nil
 	}
-	for {
+	for p.err == nil {
 		e, err := p.entry()
-		if err != nil {
-			return Shown{}, err
-		}
-		if e.In == nil {
+		switch {
+		case err != nil:
+			p.err = err
+		case e.In == nil:
 			return p.show(e)
-		}
-		in, ok := p.lists.give(e)
-		if !ok {
-			p.broken(errors.New("a list refers to rows that are not there"))
-			continue
-		}
-		w, err := p.replay.Work(e.At, in)
-		if err != nil {
-			return Shown{}, err
-		}
-		if p.events = append(p.events, w.Events...); len(p.events) > mostEvents {
-			p.broken(fmt.Errorf("%d events, and no snapshot", len(p.events)))
-			continue
-		}
-		if p.tap != nil {
-			p.tap(Step{At: e.At, In: in, Work: w, Machine: p.replay, Segment: p.next - 1, Part: p.part})
+		default:
+			p.err = p.step(e)
 		}
 	}
+	return Shown{}, p.err
+}
+
+// step steps the machine.
+func (p *Player) step(e entry) error {
+	in, ok := p.lists.give(e)
+	if !ok {
+		return p.damaged(errors.New("a list refers to rows that are not there"))
+	}
+	w, err := p.replay.Work(e.At, in)
+	if err != nil {
+		return err
+	}
+	if p.events = append(p.events, w.Events...); len(p.events) > mostEvents {
+		return p.damaged(fmt.Errorf("%d events, and no snapshot", len(p.events)))
+	}
+	if p.tap != nil {
+		p.tap(Step{At: e.At, In: in, Work: w, Machine: p.replay, Segment: p.next - 1, Part: p.part})
+	}
+	return nil
 }
 
 func (p *Player) show(e entry) (Shown, error) {
 	s, err := p.replay.Snapshot(e.At, e.Costs)
 	if err != nil {
+		p.err = err
 		return Shown{}, err
 	}
-	p.mend(e.At)
 	p.seq++
 	s.Seq = p.seq // for the whole recording: what one reader had it is not given again
 	shown := Shown{Update: engine.Update{Snapshot: s, Events: p.events}, Head: p.recording.segments[p.next-1].Head, Fresh: p.fresh}
@@ -107,12 +111,12 @@ func (p *Player) show(e entry) (Shown, error) {
 	return shown, nil
 }
 
-// entry returns the next entry of the recording that can be read.
+// entry returns the next entry of the recording.
 func (p *Player) entry() (e entry, err error) {
-	for {
+	for err == nil {
 		switch {
 		case !p.begun && p.next == len(p.recording.segments):
-			return entry{}, p.end()
+			return entry{}, cmp.Or(p.recording.damage, io.EOF)
 		case !p.begun:
 			err = p.begin()
 		case len(p.block) == 0:
@@ -123,25 +127,23 @@ func (p *Player) entry() (e entry, err error) {
 		default:
 			e, p.reader.Budget = entry{}, budget
 			if p.block, err = frozen.Read(p.reader, p.block, &e); err == nil {
-				p.at = e.At
 				return e, nil
 			}
 		}
-		if err != nil {
-			p.broken(err)
-		}
 	}
+	return entry{}, p.damaged(err)
+}
+
+// damaged says which segment cannot be played on, and why.
+func (p *Player) damaged(err error) error {
+	return fmt.Errorf("the segment of %s is damaged: %w", p.recording.segments[p.next-1].At.Format(time.RFC3339), err)
 }
 
 // begin begins the next segment: takes the machine as it stood then.
 func (p *Player) begin() error {
 	s := p.recording.segments[p.next]
-	if p.next++; s.torn && (p.next == 1 || p.part > 0) {
-		p.tear(p.at, errLost)
-	}
-	if err := p.open(s); errors.Is(err, io.EOF) {
-		return nil // nothing of it is whole, and nothing follows but what is wrong
-	} else if err != nil {
+	p.next++
+	if err := p.open(s); err != nil {
 		return err
 	}
 	var k key
@@ -152,7 +154,7 @@ func (p *Player) begin() error {
 	if p.replay, p.block, err = engine.Thaw(k.Start, p.reader, block); err != nil {
 		return err
 	}
-	if p.begun, p.at = true, s.At; p.run != s.Run {
+	if p.begun = true; p.run != s.Run {
 		p.run, p.fresh = s.Run, true
 		p.part++
 	}
@@ -165,7 +167,7 @@ func (p *Player) open(s *segment) (err error) {
 	if err = p.blocks.begin(s); err == nil {
 		p.block, err = p.blocks.next()
 	}
-	if errors.Is(err, io.EOF) && !s.unfinished() {
+	if errors.Is(err, io.EOF) {
 		err = errors.New("there is none")
 	}
 	if err != nil {
@@ -174,8 +176,8 @@ func (p *Player) open(s *segment) (err error) {
 	return nil
 }
 
-// A Feed delivers the updates of one run of an engine, as [engine.Feed] does while it runs; where a
-// part of it is damaged up to there, and [Feed.Rest] what comes after. Not safe for concurrent use.
+// A Feed delivers the updates of one run of an engine, as [engine.Feed] does while it runs. Not safe
+// for concurrent use.
 type Feed struct {
 	player *Player
 	begun  bool   // the first update was delivered

@@ -35,14 +35,12 @@ import (
 // use. The zero value is empty.
 type Recording struct {
 	segments []*segment
-	damage   error // what comes after them; nil for nothing
+	damage   error // what is wrong with what comes after them; nil for nothing
 	file     *os.File
 }
 
-// Open opens a recording. Of a file that is damaged what can be read is played, see
-// [Player.LeftOut]. One that ends in the midst of a block, as whoever wrote it was ended, is
-// whole but for that block. It fails with [ErrNoRecording] and [ErrNewer], and
-// where the file cannot be read. The caller closes it.
+// Open opens a recording. One that is damaged, or ends in the middle, is played up to there. It fails
+// with [ErrNoRecording] and [ErrNewer], and where the file cannot be read. The caller closes it.
 func Open(path string) (*Recording, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would have us wait for who writes to it
 	if err != nil {
@@ -56,16 +54,12 @@ func Open(path string) (*Recording, error) {
 		return nil, errors.Join(fmt.Errorf("replay %s: %w", path, err), f.Close())
 	}
 	r := &Recording{file: f}
-	r.segments, _, err = scan(f, info.Size())
-	cut := err == nil || errors.Is(err, errCut)
-	if len(r.segments) == 0 {
-		if cut {
+	r.segments, _, r.damage = scan(f, info.Size())
+	if err = r.damage; len(r.segments) == 0 {
+		if err == nil || errors.Is(err, ErrCut) {
 			err = fmt.Errorf("%w: it is empty, or ends before anything in it is whole", ErrNoRecording)
 		}
 		return nil, errors.Join(fmt.Errorf("replay %s: %w", path, err), f.Close())
-	}
-	if !cut {
-		r.damage = err
 	}
 	return r, nil
 }

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -14,7 +13,7 @@ type Step struct {
 	Work    engine.Work    // what the machine asked for, as the calls that it made
 	Machine *engine.Replay // as it stands after the step: to be asked, and not stepped
 	Segment int            // of [Recording.Heads]
-	Part    int            // grows where another run begins, or something was left out
+	Part    int            // grows where another run begins
 }
 
 // Tap has Next hand each step that it plays to see.
@@ -25,9 +24,8 @@ func (p *Player) Tap(see func(Step)) { p.tap = see }
 func (r *Recording) Machine(i int) (*engine.Replay, error) {
 	p := r.Segment(i)
 	defer p.Close()
-	if err := p.begin(); err != nil || !p.begun {
-		h := Hole{Err: cmp.Or(err, errLost), segment: r.segments[i].At}
-		return nil, h.damage()
+	if err := p.begin(); err != nil {
+		return nil, p.damaged(err)
 	}
 	return p.replay, nil
 }

@@ -48,7 +48,7 @@ type Film struct {
 	events  []engine.Event
 	told    int   // how many events there were, those that are no longer in events among them
 	scanned bool  // to the end
-	damage  error // why the scan could go no further, or what it left out
+	damage  error // why the scan could go no further
 
 	at *reel // where Seek and Next are; nil before the first seek
 }
@@ -58,7 +58,7 @@ type start struct {
 	segment int            // of the recording's
 	place   int            // of its first mark
 	live    *diagnose.Live // as it was before that
-	fresh   bool           // a run begins, or goes on after what was left out
+	fresh   bool           // a run begins
 	told    int            // events before the run
 }
 
@@ -89,8 +89,8 @@ func (f *Film) Head() record.Head { return f.heads[len(f.heads)-1] }
 func (f *Film) Span() (first, last time.Time) { return f.heads[0].At.Local(), f.end.Local() }
 
 // Scan plays the recording once from its beginning, and takes down what was wrong when. It
-// returns when it has come to the end, with what was left out, or why it could not: ctx has ended,
-// or the rest of the recording is damaged. [Film.Scanned] says the same. It is called once.
+// returns when it has come to the end, or why it could not: ctx has ended, or the rest of the
+// recording is damaged. [Film.Scanned] says the same. It is called once.
 func (f *Film) Scan(ctx context.Context) error {
 	r := f.reel(0, diagnose.NewLive(nil, f.endpoint))
 	defer r.player.Close()
@@ -98,7 +98,7 @@ func (f *Film) Scan(ctx context.Context) error {
 		s, err := r.read(ctx)
 		if err != nil {
 			if errors.Is(err, io.EOF) {
-				err = r.player.LeftOut()
+				err = nil
 			}
 			return f.ended(err)
 		}

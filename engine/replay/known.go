@@ -24,8 +24,7 @@ const (
 	far = 2 * time.Minute
 )
 
-// A run is what is known of one run of the recorded engine, or of what is not damaged of it: its
-// calls, and what else happened.
+// A run is what is known of one run of the recorded engine: its calls, and what else happened.
 type run struct {
 	segment    int // of the recording, in which it begins
 	began, end time.Time

@@ -58,7 +58,7 @@ func levelOf(h diagnose.Headline) Level {
 }
 
 // Scanned returns the marks that there are now, in their order, and whether the scan has ended;
-// with why it could go no further, or what it left out, nil if nothing is wrong. The marks are not to be changed.
+// with why it could go no further, nil if it came to the end. The marks are not to be changed.
 func (f *Film) Scanned() (marks []Mark, all bool, damage error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

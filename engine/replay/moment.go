@@ -20,8 +20,7 @@ type Show struct {
 
 // play shows a recording, run by run, to see, until that returns false or the recording is over.
 // Commands of the next steps name the runtime's endpoint. It fails where ctx ends, and where the
-// recording is damaged; Show says up to where it was shown. So does it with a [*record.LeftOut]
-// where only a part of that is damaged.
+// recording is damaged, or ends in the middle; Show says up to where it was shown.
 func play(ctx context.Context, p *record.Player, see func(diagnose.Update, record.Shown) bool) (s Show, err error) {
 	defer p.Close()
 	var feed one
@@ -29,7 +28,7 @@ func play(ctx context.Context, p *record.Player, see func(diagnose.Update, recor
 	for {
 		shown, err := p.Next()
 		if errors.Is(err, io.EOF) {
-			return s, p.LeftOut()
+			return s, nil
 		}
 		if err == nil {
 			err = context.Cause(ctx)
@@ -47,7 +46,7 @@ func play(ctx context.Context, p *record.Player, see func(diagnose.Update, recor
 		}
 		s = Show{Head: shown.Head, At: shown.Snapshot.At.Round(0)}
 		if !see(u, shown) {
-			return s, p.LeftOut()
+			return s, nil
 		}
 	}
 }
@@ -59,8 +58,7 @@ func (f *one) Next(context.Context) (engine.Update, error) { return f.update, ni
 
 // Moment returns what was shown last up to a moment, with what was wrong then, as far as that and
 // the two minutes before tell. It fails where ctx ends, and where nothing of that time can be
-// played: then nothing is returned. Damage says why that is not the moment itself, or what of the
-// time before was left out.
+// played: then nothing is returned. Damage says why nothing was played after what is returned.
 func Moment(ctx context.Context, r *record.Recording, at time.Time) (u diagnose.Update, s Show, damage error) {
 	var last diagnose.Update
 	s, err := play(ctx, r.Play(at.Add(-warm)), func(next diagnose.Update, _ record.Shown) bool {
@@ -70,9 +68,6 @@ func Moment(ctx context.Context, r *record.Recording, at time.Time) (u diagnose.
 		last = next
 		return true
 	})
-	if out, is := errors.AsType[*record.LeftOut](err); is && out.Covers(at) {
-		return diagnose.Update{}, s, err
-	}
 	if last.Snapshot == nil && err == nil {
 		err = fmt.Errorf("replay: nothing was shown before %s", at.Format(time.DateTime))
 	}

@@ -80,7 +80,7 @@ func (r *reel) diagnose(ctx context.Context, s record.Shown) (diagnose.Update, e
 
 // Seek returns the scene of a moment: the last that was shown up to it. Where the scan has not
 // come so far, what was wrong is worked out from the time shortly before it alone. It fails
-// where ctx ends, and where the recording is damaged.
+// where ctx ends, and where nothing of that time can be played.
 func (f *Film) Seek(ctx context.Context, at time.Time) (Scene, error) {
 	if marks, all, _ := f.Scanned(); len(marks) > 0 && (all || covers(marks, at)) {
 		return f.show(ctx, placeOf(marks, at))
@@ -199,8 +199,8 @@ func (f *Film) ahead(ctx context.Context, at time.Time) (Scene, error) {
 	return f.play(ctx, Scene{Reset: true}, math.MaxInt, at.Round(0))
 }
 
-// Next returns the scene of the next moment that was shown; io.EOF after the last. Before it
-// another one must have been returned.
+// Next returns the scene of the next moment that was shown. After the last it returns io.EOF, or what
+// is wrong with the rest. Before it another scene must have been returned.
 func (f *Film) Next(ctx context.Context) (Scene, error) {
 	if f.at == nil {
 		return Scene{}, io.EOF
@@ -217,12 +217,15 @@ func (f *Film) play(ctx context.Context, s Scene, to int, at time.Time) (Scene, 
 	r := f.at
 	for r.place != to {
 		next, err := r.read(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
 			f.leave()
 			return Scene{}, err
+		case err != nil && !errors.Is(err, io.EOF) && len(s.Updates) == 0: // damaged: nothing comes before that
+			return Scene{}, err
+		}
+		if err != nil {
+			break
 		}
 		if !at.IsZero() && len(s.Updates) > 0 && next.Snapshot.At.After(at) {
 			r.again = &next

@@ -20,7 +20,7 @@ type WhatIf struct {
 	Recorded Account   `line:"recorded"` // as it was: nothing is guessed
 	Control  Account   `line:"control"`  // the recorded release, by the way of the others: how far they can be believed
 	Others   []Account `line:"releases"` // as they were asked for
-	Damage   error     `line:"-"`        // why the recording could be played no further, or what was left out; nil if it is whole
+	Damage   error     `line:"-"`        // why the recording could be played no further; nil if it is whole
 }
 
 // Ask plays a recording, and has the machine decide again what it asks for, by the relists of
@@ -65,8 +65,8 @@ func (w *WhatIf) listen(ctx context.Context, r *record.Recording) (runs []*run, 
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
 	}
-	if w.Damage = err; errors.Is(err, io.EOF) {
-		w.Damage = p.LeftOut()
+	if !errors.Is(err, io.EOF) {
+		w.Damage = err
 	}
 	if len(l.runs) == 0 {
 		return nil, errors.Join(errors.New("what if: nothing is recorded"), w.Damage)

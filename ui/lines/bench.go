@@ -127,8 +127,8 @@ func (o *BenchOptions) measure(ctx context.Context, period time.Duration, source
 
 // Bench writes to w what bench tells of a node, as far as the recording does from its moment on: a
 // row for the relists, and one for each source that was open, anew where plegtop was started again
-// or the period changed. It returns [ExitOK], [ExitWarning] with an error where the recording is
-// damaged, and [ExitCannotTell] with one.
+// or the period changed. It returns [ExitOK], also with an error where the recording ends in the
+// middle, [ExitWarning] with one where it is damaged, and [ExitCannotTell] with one.
 func (r *Recorded) Bench(ctx context.Context, w io.Writer, o CheckOptions) (code int, err error) {
 	head := r.recording.Heads()[0]
 	o.Source, o.Node, o.Endpoint = "replay", head.Node, head.Endpoint
@@ -140,12 +140,12 @@ func (r *Recorded) Bench(ctx context.Context, w io.Writer, o CheckOptions) (code
 		all, err = r.stretches(ctx, all, next)
 	}
 	last := r.first
-	result := benchResult{o: BenchOptions{CheckOptions: o}, at: from, cut: err != nil}
+	damaged := err != nil && !errors.Is(err, record.ErrCut)
+	result := benchResult{o: BenchOptions{CheckOptions: o}, at: from, cut: damaged}
 	for _, s := range all {
 		last = s.last.At
 		result.rows = append(result.rows, s.finish(len(all) > 1)...)
 	}
-	err = cmp.Or(err, player.LeftOut())
 	if cause := context.Cause(ctx); cause != nil || len(result.rows) == 0 {
 		return ExitCannotTell, fmt.Errorf("bench: %w", cmp.Or(cause, err, errors.New("no list of all pods is recorded in that time")))
 	}
@@ -154,10 +154,10 @@ func (r *Recorded) Bench(ctx context.Context, w io.Writer, o CheckOptions) (code
 	if err := writeLast(ctx, w, result.written()); err != nil {
 		return ExitCannotTell, fmt.Errorf("write the bench: %w", err)
 	}
-	if err != nil {
+	if damaged {
 		return ExitWarning, readable(last, err)
 	}
-	return ExitOK, nil
+	return ExitOK, readable(last, err)
 }
 
 // stretches reads a run of the recording, and returns the stretches before it and those of it.

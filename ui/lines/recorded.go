@@ -53,7 +53,7 @@ func (r *Recorded) Check(ctx context.Context, w io.Writer, o CheckOptions, relea
 		return r.whatIf(ctx, w, o, releases)
 	}
 	u, shown, err := replay.Moment(ctx, r.recording, cmp.Or(r.at, r.last))
-	if err != nil && (u.Snapshot == nil || !r.at.IsZero() && !isLeftOut(err)) {
+	if err != nil && (u.Snapshot == nil || !r.at.IsZero() && !errors.Is(err, record.ErrCut)) {
 		return ExitCannotTell, readable(shown.At, err)
 	}
 	o.Source, o.Node, o.Endpoint = "replay", shown.Head.Node, shown.Head.Endpoint
@@ -61,24 +61,17 @@ func (r *Recorded) Check(ctx context.Context, w io.Writer, o CheckOptions, relea
 	return code, cmp.Or(failed, readable(shown.At, err))
 }
 
-// readable says up to when a recording can be read, or what is left out of it; nil where nothing is
-// wrong with it.
+// readable says up to when a recording can be read; nil where nothing is wrong with it.
 func readable(upTo time.Time, err error) error {
-	if err == nil || upTo.IsZero() || isLeftOut(err) {
+	if err == nil || upTo.IsZero() {
 		return err
 	}
 	return fmt.Errorf("the recording can be read up to %s: %w", upTo.Local().Format(time.DateTime), err)
 }
 
-// isLeftOut reports whether an error says that only a part of a recording cannot be read.
-func isLeftOut(err error) bool {
-	_, is := errors.AsType[*record.LeftOut](err)
-	return is
-}
-
 // Watch writes the recording to w from the moment on, as [Watch] does of what it sees. Where
-// the recording is damaged, what can be read was written, and the error says up to when, or what
-// was left out.
+// the recording is damaged, or ends in the middle, what can be read was written, and the error says up
+// to when.
 func (r *Recorded) Watch(ctx context.Context, w io.Writer, o Options) error {
 	from := r.at
 	if !from.IsZero() {
@@ -95,7 +88,7 @@ func (r *Recorded) Watch(ctx context.Context, w io.Writer, o Options) error {
 			return readable(feed.last, feed.damage)
 		}
 	}
-	return player.LeftOut()
+	return nil
 }
 
 // A begun is a feed of a recording from a moment on, which ends where that is damaged.
