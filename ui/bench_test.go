@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/ui/pane/panetest"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
@@ -31,11 +29,11 @@ func (m *judged) see(u engine.Update, found ...diagnose.Finding) {
 func bigModel(b *testing.B, pods int) (*judged, *engine.Snapshot) {
 	b.Helper()
 	m := &judged{Model: New(testConfig(&controls{}))}
-	snap := panetest.Big(pods, 3)
+	snap := Big(pods, 3)
 	m.Update(sizeOf(200, 50))
 	var events []engine.Event
 	for i := range 200 {
-		events = append(events, panetest.Happened(uint64(i+1), i%60, pleg.Started, snap.Pods[i%len(snap.Pods)], "container-0", pleg.Absent, pleg.Running))
+		events = append(events, Happened(uint64(i+1), i%60, pleg.Started, snap.Pods[i%len(snap.Pods)], "container-0", pleg.Absent, pleg.Running))
 	}
 	m.see(engine.Update{Snapshot: snap, Events: events})
 	return m, snap
@@ -67,7 +65,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	}{{"unchanged", false}, {"changed", true}} {
 		b.Run("1000x3/"+bb.name, func(b *testing.B) {
 			m, snap := bigModel(b, 1000)
-			other := panetest.Big(1000, 3)
+			other := Big(1000, 3)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				next := *snap
@@ -148,7 +146,7 @@ func BenchmarkEventsAtTheLimit(b *testing.B) {
 	m, snap := bigModel(b, 1000)
 	var events []engine.Event
 	for i := range 100 {
-		events = append(events, panetest.Happened(uint64(i+1), i%60, pleg.Died, snap.Pods[i], "container-1", pleg.Running, pleg.Exited))
+		events = append(events, Happened(uint64(i+1), i%60, pleg.Died, snap.Pods[i], "container-1", pleg.Running, pleg.Exited))
 	}
 	seq := uint64(1000)
 	update := func() {
@@ -177,12 +175,12 @@ func BenchmarkHostileFindings(b *testing.B) {
 		b.Run(bb.name, func(b *testing.B) {
 			m := &judged{Model: New(testConfig(&controls{}))}
 			m.Update(sizeOf(200, 50))
-			snap := panetest.Hung()
+			snap := Hung()
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				next := *snap
 				next.At = snap.At.Add(time.Duration(i) * bb.step)
-				found := panetest.Findings()
+				found := Findings()
 				for j := range found {
 					found[j].Summary = strconv.Itoa(i) + strings.Repeat("é\u0301\x1b日", 256)
 				}

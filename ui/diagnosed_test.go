@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/ui/pane/panetest"
-
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/past"
 )
@@ -14,7 +12,7 @@ import (
 // TestHungCallIsFound holds that the call that hangs is named by a finding and by
 // the headline once a diagnosis is made.
 func TestHungCallIsFound(t *testing.T) {
-	s := newStage(t, 200, 50).diagnosed().show(panetest.Hung())
+	s := newStage(t, 200, 50).diagnosed().show(Hung())
 	if got := s.lineTwo(); !strings.HasPrefix(got, "✖ ") || !strings.Contains(got, "nfs-client") {
 		t.Errorf("headline %q", got)
 	}
@@ -29,7 +27,7 @@ func TestHungCallIsFound(t *testing.T) {
 func TestHealthyNodeHasNoFinding(t *testing.T) {
 	s := newStage(t, 200, 50).diagnosed()
 	for i := range 5 {
-		snap := panetest.WithNode(panetest.Healthy())
+		snap := WithNode(Healthy())
 		snap.At = snap.At.Add(time.Duration(i) * time.Second)
 		s.show(snap)
 	}
@@ -43,10 +41,10 @@ func TestHealthyNodeHasNoFinding(t *testing.T) {
 // TestDiagnosisGoesOnWhileFrozen holds that what happens while the screen is frozen
 // is told once it is thawed: here the verdict's changes.
 func TestDiagnosisGoesOnWhileFrozen(t *testing.T) {
-	s := newStage(t, 200, 50).diagnosed().show(panetest.Healthy()).press("Z")
+	s := newStage(t, 200, 50).diagnosed().show(Healthy()).press("Z")
 	var memory past.Keeper
 	for i := range 40 {
-		snap := panetest.Healthy()
+		snap := Healthy()
 		snap.At = snap.At.Add(time.Duration(i+1) * 20 * time.Second)
 		snap.Health.Flips, snap.Health.Since, snap.Health.ListedAt = i+1, snap.At, snap.At
 		if snap.Health.Healthy = i%2 == 1; !snap.Health.Healthy {

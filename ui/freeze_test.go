@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -17,8 +16,8 @@ import (
 
 func TestFreezeHoldsAndCatchesUp(t *testing.T) {
 	s := newStage(t, 120, 40)
-	snap := panetest.Healthy()
-	all := panetest.Events(snap)
+	snap := Healthy()
+	all := Events(snap)
 	s.show(snap, all[:3]...).press("Z")
 	later := *snap
 	later.At, later.Pods = snap.At.Add(time.Minute), snap.Pods[:4]
@@ -38,9 +37,9 @@ func TestFreezeHoldsAndCatchesUp(t *testing.T) {
 // TestThawedScreenHasNoHole holds that a pause that began and ended while the screen was frozen
 // is known once it is thawed.
 func TestThawedScreenHasNoHole(t *testing.T) {
-	s := newStage(t, 120, 40).show(panetest.Healthy()).press("Z")
+	s := newStage(t, 120, 40).show(Healthy()).press("Z")
 	for i, paused := range []bool{false, true, false} {
-		snap := panetest.Healthy()
+		snap := Healthy()
 		snap.At, snap.Paused = snap.At.Add(time.Duration(i)*time.Minute), paused
 		if s.show(snap); len(s.m.view.Journal.Pauses()) != 0 {
 			t.Error("the frozen screen shows a pause")
@@ -55,10 +54,10 @@ func TestThawedScreenHasNoHole(t *testing.T) {
 // once the screen is thawed.
 func TestFrozenScreenKeepsBoundedEvents(t *testing.T) {
 	s := newStage(t, 80, 24, func(c *Config) { c.EventsKept = 80 })
-	snap := panetest.Healthy()
+	snap := Healthy()
 	s.show(snap).press("Z")
 	for seq := uint64(1); seq <= 800; seq += 8 {
-		events := panetest.Events(snap)
+		events := Events(snap)
 		for i := range events {
 			events[i].Seq = seq + uint64(i)
 		}
@@ -79,7 +78,7 @@ func TestOneWaitIsOutstanding(t *testing.T) {
 	if s.m.Init() == nil {
 		t.Error("Init does not wait")
 	}
-	if s.show(panetest.Healthy()); s.cmd == nil {
+	if s.show(Healthy()); s.cmd == nil {
 		t.Error("an update is not followed by the next wait")
 	}
 	for _, key := range []string{"j", "?", "esc", "Z"} {
@@ -96,7 +95,7 @@ func TestOneWaitIsOutstanding(t *testing.T) {
 // TestAnswersStayForAWhile holds that the answer to a key goes after a time of the
 // clock on the wall, however fast the engine's own goes.
 func TestAnswersStayForAWhile(t *testing.T) {
-	s := newStage(t, 80, 24).show(panetest.Healthy()).press("t")
+	s := newStage(t, 80, 24).show(Healthy()).press("t")
 	later := *s.m.view.Snapshot
 	later.At = later.At.Add(time.Hour)
 	if s.show(&later); s.rowOf("event times: age") == "" {
@@ -114,7 +113,7 @@ func TestAnswersStayForAWhile(t *testing.T) {
 }
 
 func TestPaste(t *testing.T) {
-	s := newStage(t, 80, 24).show(panetest.Healthy()).press("/")
+	s := newStage(t, 80, 24).show(Healthy()).press("/")
 	s.send(tea.PasteMsg{Content: "ns:shop"}).press("enter")
 	if s.m.view.Filter.Text != "ns:shop" {
 		t.Errorf("filter = %q", s.m.view.Filter.Text)
@@ -125,7 +124,7 @@ func TestStartSettings(t *testing.T) {
 	s := newStage(t, 120, 40, func(c *Config) {
 		c.Namespaces = []string{"shop"}
 		c.Panes = pane.Settings{Sort: "rst", Descending: true, Time: "full"}
-	}).show(panetest.Healthy())
+	}).show(Healthy())
 	if got, want := s.pods(), "payments-6c8f9d7b5-t8wfx cart-7d9c5b7d4-2m4ns checkout-5f7b8c6d9-kq7vz"; got != want {
 		t.Errorf("pods %q, want %q", got, want)
 	}
@@ -138,11 +137,11 @@ func TestStartSettings(t *testing.T) {
 // TestCallsHaveNoPod holds that a key that is meant for the pod under the
 // cursor does nothing where no such cursor is seen.
 func TestCallsHaveNoPod(t *testing.T) {
-	if s := newStage(t, 80, 24).show(panetest.Healthy()).press("3", "G", "enter"); s.focused() != "ContainerStatus" || len(s.m.layers) != 1 {
+	if s := newStage(t, 80, 24).show(Healthy()).press("3", "G", "enter"); s.focused() != "ContainerStatus" || len(s.m.layers) != 1 {
 		t.Errorf("enter on an operation opens %q", s.focused())
 	}
 	for _, key := range []string{"r", "c", "y"} {
-		s := newStage(t, 80, 24).show(panetest.Healthy()).press("3", key)
+		s := newStage(t, 80, 24).show(Healthy()).press("3", key)
 		if len(s.controls.got) > 0 || len(s.m.layers) > 0 {
 			t.Errorf("%s in the calls pane: asked %q, open %q", key, s.controls.got, s.focused())
 		}
@@ -152,8 +151,8 @@ func TestCallsHaveNoPod(t *testing.T) {
 // TestFrozenScreenKeepsItsVerdict holds that the headline and the findings stand
 // still with the rest, and are those of the newest update once it is thawed.
 func TestFrozenScreenKeepsItsVerdict(t *testing.T) {
-	s := newStage(t, 80, 24).show(panetest.Healthy()).press("Z")
-	s.find(panetest.Findings()...).show(panetest.Hung()).end(panetest.Findings()[1]).show(panetest.Hung())
+	s := newStage(t, 80, 24).show(Healthy()).press("Z")
+	s.find(Findings()...).show(Hung()).end(Findings()[1]).show(Hung())
 	if got := s.lineTwo(); !strings.HasPrefix(got, "✔ HEALTHY") || len(s.m.view.Findings) > 0 {
 		t.Errorf("frozen, line two is %q, with %d findings", got, len(s.m.view.Findings))
 	}
@@ -165,15 +164,15 @@ func TestFrozenScreenKeepsItsVerdict(t *testing.T) {
 // A filter by age holds for events too as time passes.
 func TestEventsFollowAFilterByAge(t *testing.T) {
 	s := newStage(t, 120, 40)
-	snap := panetest.Healthy()
-	s.m.observe(updateMsg{Update: diagnose.Update{Update: engine.Update{Snapshot: snap, Events: panetest.Events(snap)}}, pods: panetest.Standings(snap, nil)})
+	snap := Healthy()
+	s.m.observe(updateMsg{Update: diagnose.Update{Update: engine.Update{Snapshot: snap, Events: Events(snap)}}, pods: Standings(snap, nil)})
 	if err := s.m.SetFilter("age<1h"); err != nil {
 		t.Fatal(err)
 	}
 	before := len(s.m.view.Journal.Shown())
 	later := *snap
 	later.At = snap.At.Add(2 * time.Hour)
-	s.m.observe(updateMsg{Update: diagnose.Update{Update: engine.Update{Snapshot: &later}}, pods: panetest.Standings(&later, nil)})
+	s.m.observe(updateMsg{Update: diagnose.Update{Update: engine.Update{Snapshot: &later}}, pods: Standings(&later, nil)})
 	if after := len(s.m.view.Journal.Shown()); before == 0 || after != 0 {
 		t.Errorf("%d events, two hours later %d, want none", before, after)
 	}

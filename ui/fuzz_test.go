@@ -7,16 +7,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
 // Whatever is pressed, clicked, resized and shown, there is a frame that fits.
 func FuzzScreen(f *testing.F) {
 	sizes := [][2]int{{120, 40}, {80, 24}, {40, 10}, {200, 50}, {100, 30}, {20, 5}, {1, 1}, {160, 3}}
 	nodes := []func() *engine.Snapshot{
-		panetest.Healthy, panetest.Hung, panetest.Unhealthy, panetest.Failing, panetest.Hostile, panetest.Ill,
-		func() *engine.Snapshot { return panetest.Big(40, 2) },
-		func() *engine.Snapshot { return &engine.Snapshot{At: panetest.Noon} },
+		Healthy, Hung, Unhealthy, Failing, Hostile, Ill,
+		func() *engine.Snapshot { return Big(40, 2) },
+		func() *engine.Snapshot { return &engine.Snapshot{At: Noon} },
 	}
 	for seed := range uint64(12) {
 		f.Add(seed)
@@ -34,12 +33,12 @@ func FuzzScreen(f *testing.F) {
 				w, h = sizes[n%len(sizes)][0], sizes[n%len(sizes)][1]
 				s.send(sizeOf(w, h))
 			case b < 0xa0:
-				events := panetest.Events(panetest.Healthy())
+				events := Events(Healthy())
 				for i := range events {
 					seq++
 					events[i].Seq = seq
 				}
-				s.find(panetest.Findings()[:n%3]...).end(panetest.Findings()[:n%2]...).show(nodes[n%len(nodes)](), events...)
+				s.find(Findings()[:n%3]...).end(Findings()[:n%2]...).show(nodes[n%len(nodes)](), events...)
 			case b < 0xc0:
 				s.send(tea.KeyPressMsg{Code: rune('a' + b - 0xa0), Mod: tea.ModCtrl})
 			case b < 0xe0:

@@ -22,7 +22,6 @@ import (
 	"github.com/plegtop/plegtop/ui/events"
 	"github.com/plegtop/plegtop/ui/findings"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/pods"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/timeline"
@@ -50,124 +49,124 @@ var scenes = []struct {
 	play   func(*stage)
 }{
 	{"healthy", everySize, nil, func(s *stage) {
-		snap := panetest.Healthy()
-		events := panetest.Events(snap)
+		snap := Healthy()
+		events := Events(snap)
 		s.show(snap, events...).press("j", "j", "j", "j", "j", "j", "j", "j", "j", "j", "space")
 	}},
-	{"hung-inspect", everySize, nil, func(s *stage) { s.find(panetest.Findings()[:1]...).show(panetest.Hung()) }},
+	{"hung-inspect", everySize, nil, func(s *stage) { s.find(Findings()[:1]...).show(Hung()) }},
 	{"hung-first-second", nil, nil, func(s *stage) {
-		snap := panetest.Hung()
-		snap.InFlight[0].Since, snap.Phase.Began = panetest.Ago(700*time.Millisecond), panetest.Ago(720*time.Millisecond)
+		snap := Hung()
+		snap.InFlight[0].Since, snap.Phase.Began = Ago(700*time.Millisecond), Ago(720*time.Millisecond)
 		s.show(snap)
 	}},
-	{"unhealthy", atMiddle, nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Ill()) }},
-	{"list-failing", atUsual, nil, func(s *stage) { s.show(panetest.Failing()) }},
+	{"unhealthy", atMiddle, nil, func(s *stage) { s.find(Findings()...).show(Ill()) }},
+	{"list-failing", atUsual, nil, func(s *stage) { s.show(Failing()) }},
 	{"paused", atUsual, demo, func(s *stage) {
-		snap := panetest.Healthy()
-		snap.Paused, snap.Phase.Step, snap.Health.ListedAt = true, engine.Stopped, panetest.Ago(42*time.Second)
-		s.show(snap, panetest.Events(snap)...)
+		snap := Healthy()
+		snap.Paused, snap.Phase.Step, snap.Health.ListedAt = true, engine.Stopped, Ago(42*time.Second)
+		s.show(snap, Events(snap)...)
 	}},
 	{"frozen", atUsual, demo, func(s *stage) {
-		snap := panetest.Healthy()
-		s.show(snap, panetest.Events(snap)...).press("Z")
+		snap := Healthy()
+		s.show(snap, Events(snap)...).press("Z")
 	}},
 	{"starting", atUsual, nil, func(*stage) {}},
 	{"refused", atUsual, nil, func(s *stage) {
-		snap := panetest.Failing()
+		snap := Failing()
 		snap.Pods, snap.Health, snap.Version = nil, engine.Health{Verdict: "pleg has yet to be successful"}, pleg.Version{}
 		snap.Relists, snap.Counts, snap.Calls[4] = engine.Relists{Count: 0}, engine.Counts{}, answers.Calls{}
 		s.show(snap)
 	}},
 	{"empty", nil, nil, func(s *stage) {
-		snap := panetest.Healthy()
+		snap := Healthy()
 		snap.Pods = []*engine.Pod{}
-		panetest.Count(snap)
+		Count(snap)
 		s.show(snap)
 	}},
-	{"no-match", nil, func(c *Config) { c.Filter = "nothing ns:shop" }, func(s *stage) { s.show(panetest.Healthy()) }},
+	{"no-match", nil, func(c *Config) { c.Filter = "nothing ns:shop" }, func(s *stage) { s.show(Healthy()) }},
 	{"mono", atMiddle, func(c *Config) { c.NoColor = true }, func(s *stage) {
-		snap := panetest.Healthy()
-		s.show(snap, panetest.Events(snap)...)
+		snap := Healthy()
+		s.show(snap, Events(snap)...)
 	}},
 	{"ascii", atMiddle, func(c *Config) { c.ASCII = true }, func(s *stage) {
-		snap := panetest.Hung()
-		s.show(snap, panetest.Events(snap)...)
+		snap := Hung()
+		s.show(snap, Events(snap)...)
 	}},
 	{"events", nil, nil, func(s *stage) {
-		snap := panetest.Healthy()
-		s.show(snap, panetest.Events(snap)...).press("2", "k", "m", "k", "k")
+		snap := Healthy()
+		s.show(snap, Events(snap)...).press("2", "k", "m", "k", "k")
 		s.update(engine.Update{Snapshot: snap, Lost: 17})
 	}},
 	{"events-wrapped", nil, nil, func(s *stage) {
-		snap := panetest.Healthy()
-		s.show(snap, panetest.Events(snap)...).press("2", "w", "t", "t")
+		snap := Healthy()
+		s.show(snap, Events(snap)...).press("2", "w", "t", "t")
 	}},
 	{"calls", nil, nil, func(s *stage) {
-		w := panetest.SweepOf(330, true)
-		w.Began, w.Ended = panetest.Ago(3*time.Minute), panetest.Ago(177*time.Second)
-		snap := panetest.Probed(w)
+		w := SweepOf(330, true)
+		w.Began, w.Ended = Ago(3*time.Minute), Ago(177*time.Second)
+		snap := Probed(w)
 		snap.Calls[0], snap.Calls[3] = answers.Calls{}, answers.Calls{Op: call.ListContainers, InFlight: 1}
-		s.find(panetest.Findings()...).show(snap).press("3", "G")
+		s.find(Findings()...).show(snap).press("3", "G")
 	}},
-	{"streams-calls", nil, nil, func(s *stage) { s.show(panetest.Streamed()).press("3") }},
+	{"streams-calls", nil, nil, func(s *stage) { s.show(Streamed()).press("3") }},
 	{"streams-events", nil, nil, func(s *stage) {
-		snap := panetest.Streamed()
-		s.show(snap, panetest.StreamEvents(snap)...).press("2", "k")
+		snap := Streamed()
+		s.show(snap, StreamEvents(snap)...).press("2", "k")
 	}},
 	{"streams-timeline", nil, nil, func(s *stage) {
-		snap := panetest.Streamed()
-		s.show(snap, panetest.StreamEvents(snap)...).press("5", "}", "}")
+		snap := Streamed()
+		s.show(snap, StreamEvents(snap)...).press("5", "}", "}")
 	}},
 	{"streams-node", nil, demo, func(s *stage) {
-		s.show(panetest.WithNode(panetest.FellBack())).report(panetest.Looked()).press("v", "ctrl+f")
+		s.show(WithNode(FellBack())).report(Looked()).press("v", "ctrl+f")
 	}},
-	{"findings", nil, nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "j") }},
-	{"findings-empty", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("4") }},
+	{"findings", nil, nil, func(s *stage) { s.find(Findings()...).show(Unhealthy()).press("4", "j") }},
+	{"findings-empty", nil, nil, func(s *stage) { s.show(Healthy()).press("4") }},
 	{"findings-ended", nil, nil, func(s *stage) {
-		s.find(panetest.Findings()[1]).end(panetest.Findings()[0], panetest.Findings()[2]).show(panetest.Healthy()).press("4", "j")
+		s.find(Findings()[1]).end(Findings()[0], Findings()[2]).show(Healthy()).press("4", "j")
 	}},
-	{"findings-over", nil, nil, func(s *stage) { s.end(panetest.Findings()[:1]...).show(panetest.Healthy()).press("4") }},
-	{"findings-ascii", nil, func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4") }},
-	{"findings-mono", nil, func(c *Config) { c.NoColor = true }, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4") }},
-	{"findings-hostile", nil, nil, func(s *stage) { s.find(panetest.HostileFindings()...).show(panetest.Hostile()).press("4") }},
-	{"finding", nil, nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "enter") }},
-	{"finding-hostile", nil, nil, func(s *stage) { s.find(panetest.HostileFindings()...).show(panetest.Hostile()).press("4", "enter") }},
-	{"finding-chain", nil, nil, func(s *stage) { s.find(panetest.Chained()...).show(panetest.Unhealthy()).press("4", "enter") }},
-	{"finding-chain-ascii", nil, func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(panetest.Chained()...).show(panetest.Unhealthy()).press("4", "enter") }},
-	{"findings-chain", nil, nil, func(s *stage) { s.find(panetest.Chained()...).show(panetest.Unhealthy()).press("4", "space") }},
+	{"findings-over", nil, nil, func(s *stage) { s.end(Findings()[:1]...).show(Healthy()).press("4") }},
+	{"findings-ascii", nil, func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(Findings()...).show(Unhealthy()).press("4") }},
+	{"findings-mono", nil, func(c *Config) { c.NoColor = true }, func(s *stage) { s.find(Findings()...).show(Unhealthy()).press("4") }},
+	{"findings-hostile", nil, nil, func(s *stage) { s.find(HostileFindings()...).show(Hostile()).press("4") }},
+	{"finding", nil, nil, func(s *stage) { s.find(Findings()...).show(Unhealthy()).press("4", "enter") }},
+	{"finding-hostile", nil, nil, func(s *stage) { s.find(HostileFindings()...).show(Hostile()).press("4", "enter") }},
+	{"finding-chain", nil, nil, func(s *stage) { s.find(Chained()...).show(Unhealthy()).press("4", "enter") }},
+	{"finding-chain-ascii", nil, func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(Chained()...).show(Unhealthy()).press("4", "enter") }},
+	{"findings-chain", nil, nil, func(s *stage) { s.find(Chained()...).show(Unhealthy()).press("4", "space") }},
 	{"finding-over", nil, nil, func(s *stage) {
-		s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "j", "enter").find().end(panetest.Findings()[2]).show(panetest.Healthy())
+		s.find(Findings()...).show(Unhealthy()).press("4", "j", "enter").find().end(Findings()[2]).show(Healthy())
 	}},
-	{"sweep", atUsual, nil, func(s *stage) { s.find(panetest.Findings()[:1]...).show(panetest.Probed(panetest.SweepOf(120, true))) }},
-	{"sweep-done", nil, nil, func(s *stage) { s.show(panetest.WithSweep(panetest.SweepOf(330, false))) }},
+	{"sweep", atUsual, nil, func(s *stage) { s.find(Findings()[:1]...).show(Probed(SweepOf(120, true))) }},
+	{"sweep-done", nil, nil, func(s *stage) { s.show(WithSweep(SweepOf(330, false))) }},
 	{"sweep-refused", nil, nil, func(s *stage) {
-		s.show(panetest.WithSweep(&answers.Sweep{Began: panetest.Ago(time.Second), Ended: panetest.Ago(time.Second), Refused: "Version: no reply for 3s: the runtime is too slow for it"}))
+		s.show(WithSweep(&answers.Sweep{Began: Ago(time.Second), Ended: Ago(time.Second), Refused: "Version: no reply for 3s: the runtime is too slow for it"}))
 	}},
-	{"node", nil, nil, func(s *stage) { s.show(panetest.WithNode(panetest.Healthy())).report(panetest.Looked()).press("v") }},
-	{"node-ill", nil, nil, func(s *stage) { s.show(panetest.Ill()).report(panetest.LookedInVain()).press("v") }},
+	{"node", nil, nil, func(s *stage) { s.show(WithNode(Healthy())).report(Looked()).press("v") }},
+	{"node-ill", nil, nil, func(s *stage) { s.show(Ill()).report(LookedInVain()).press("v") }},
 	{"node-hangs", nil, nil, func(s *stage) {
-		s.show(panetest.Ill()).report(panetest.LookedDeep()).press("v", "/", "W", "h", "o", " ", "h", "o", "enter")
+		s.show(Ill()).report(LookedDeep()).press("v", "/", "W", "h", "o", " ", "h", "o", "enter")
 	}},
 	{"node-unknown", nil, demo, func(s *stage) { s.press("v") }},
 	{"detail", atMiddle, nil, func(s *stage) {
-		snap := panetest.Healthy()
-		s.show(snap, panetest.Events(snap)...).press("G", "k", "enter")
+		snap := Healthy()
+		s.show(snap, Events(snap)...).press("G", "k", "enter")
 	}},
-	{"help", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("?") }},
+	{"help", nil, nil, func(s *stage) { s.show(Healthy()).press("?") }},
 	{"filter-prompt", atUsual, nil, func(s *stage) {
-		s.show(panetest.Healthy()).press("/", "s", "h", "o", "p", " ", "a", "g", "e", "<", "x")
+		s.show(Healthy()).press("/", "s", "h", "o", "p", " ", "a", "g", "e", "<", "x")
 	}},
-	{"namespaces", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("o", "down", "space") }},
-	{"raw", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("y").run() }},
-	{"confirm", atUsual, nil, func(s *stage) { s.show(panetest.Big(30, 1)).press("R") }},
+	{"namespaces", nil, nil, func(s *stage) { s.show(Healthy()).press("o", "down", "space") }},
+	{"raw", nil, nil, func(s *stage) { s.show(Healthy()).press("y").run() }},
+	{"confirm", atUsual, nil, func(s *stage) { s.show(Big(30, 1)).press("R") }},
 	{"wide-names", atUsual, nil, func(s *stage) {
-		wide := panetest.Healthy()
+		wide := Healthy()
 		for _, p := range wide.Pods {
 			p.Name = "日本語のポッド-" + p.Name
 		}
 		s.show(wide)
 	}},
-	{"hostile", atMiddle, nil, func(s *stage) { s.show(panetest.Hostile()).press("space") }},
+	{"hostile", atMiddle, nil, func(s *stage) { s.show(Hostile()).press("space") }},
 }
 
 func demo(c *Config) {
@@ -196,7 +195,7 @@ func TestGoldenFrames(t *testing.T) {
 func compareGolden(t *testing.T, name, frame string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")
-	if *panetest.Update {
+	if *Update {
 		if err := os.WriteFile(path, []byte(frame+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}

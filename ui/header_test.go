@@ -13,7 +13,6 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
 // lineTwo returns the second line of the screen.
@@ -25,7 +24,7 @@ func (s *stage) lineTwo() string {
 func TestHeadlineIsLineTwo(t *testing.T) {
 	for _, keys := range []string{"", "v", "?", "4 enter", "/ x", "o", "enter", "2 f", "5", "Z"} {
 		for _, size := range sizes[1:] {
-			s := newStage(t, size.w, size.h).find(panetest.Findings()...).show(panetest.Hung()).press(strings.Fields(keys)...)
+			s := newStage(t, size.w, size.h).find(Findings()...).show(Hung()).press(strings.Fields(keys)...)
 			if got := s.lineTwo(); !strings.HasPrefix(got, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus") {
 				t.Errorf("after %q at %v: %q", keys, size, got)
 			}
@@ -37,7 +36,7 @@ func TestHeadlineIsLineTwo(t *testing.T) {
 }
 
 func TestWindowTitleHasTheWord(t *testing.T) {
-	s := newStage(t, 80, 24).find(panetest.Findings()...).show(panetest.Hung())
+	s := newStage(t, 80, 24).find(Findings()...).show(Hung())
 	if got := s.m.View().WindowTitle; got != "plegtop worker-17 INSPECTION HANGS" {
 		t.Errorf("title %q", got)
 	}
@@ -46,14 +45,14 @@ func TestWindowTitleHasTheWord(t *testing.T) {
 // TestOpenFindingIsToldOnce holds that the finding that is open is not told above
 // itself, nor those that are read below or are of one pod.
 func TestOpenFindingIsToldOnce(t *testing.T) {
-	found := panetest.Findings()
-	if s := newStage(t, 80, 24).find(found...).show(panetest.Hung()); s.rowOf("▲ crash-loop: ") != "" {
+	found := Findings()
+	if s := newStage(t, 80, 24).find(found...).show(Hung()); s.rowOf("▲ crash-loop: ") != "" {
 		t.Error("what the row of its pod says is told above that")
 	}
 	for i := range found {
 		found[i].Subject.Pod = pleg.PodRef{}
 	}
-	s := newStage(t, 80, 24).find(found...).show(panetest.Hung()).press("4", "G", "enter")
+	s := newStage(t, 80, 24).find(found...).show(Hung()).press("4", "G", "enter")
 	if s.rowOf("▲ crash-loop: ") != "" {
 		t.Errorf("alerts above the open finding: %v", s.m.header.Alerts())
 	}
@@ -69,7 +68,7 @@ func TestOpenFindingIsToldOnce(t *testing.T) {
 func TestHeadlineNamesNoWarningElsewhere(t *testing.T) {
 	const said = "node Ready, 1 warning: crash loop of shop/api/app"
 	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}}
-	u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "DEGRADED", Severity: diagnose.Warning, Text: said}, Findings: []diagnose.Finding{f}}
+	u := diagnose.Update{Update: engine.Update{Snapshot: Healthy()}, Headline: diagnose.Headline{Word: "DEGRADED", Severity: diagnose.Warning, Text: said}, Findings: []diagnose.Finding{f}}
 	for namespace, want := range map[string]string{"": said, "shop": said, "other": ""} {
 		s := newStage(t, 80, 24, func(c *Config) {
 			if namespace != "" {
@@ -87,7 +86,7 @@ func TestHeadlineNamesNoWarningElsewhere(t *testing.T) {
 // that does not parse.
 func TestNamespacesHoldForEverything(t *testing.T) {
 	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}}
-	s := newStage(t, 80, 24, func(c *Config) { c.Namespaces, c.Filter = []string{"default"}, "age<x" }).find(f).show(panetest.Healthy())
+	s := newStage(t, 80, 24, func(c *Config) { c.Namespaces, c.Filter = []string{"default"}, "age<x" }).find(f).show(Healthy())
 	check := func(pods, findings int) {
 		t.Helper()
 		if got := [...]int{len(s.m.view.Pods.Shown), len(s.m.view.Findings)}; got != [...]int{pods, findings} {
@@ -107,7 +106,7 @@ func TestLayersLeaveRoomForTwoAlerts(t *testing.T) {
 	for i := range 6 {
 		found = append(found, diagnose.Finding{ID: diagnose.ID(string(rune('a' + i))), Severity: diagnose.Critical, Summary: "ill " + string(rune('a'+i))})
 	}
-	s := newStage(t, 100, 45).press("1").find(found...).show(panetest.Healthy())
+	s := newStage(t, 100, 45).press("1").find(found...).show(Healthy())
 	if got := s.m.layout.alerts; got != 5 {
 		t.Errorf("%d alerts above the panes, want 5", got)
 	}
@@ -124,7 +123,7 @@ func TestCriticalFindingOfAPodIsTold(t *testing.T) {
 		return []diagnose.Finding{{ID: "a", Severity: diagnose.Critical, Summary: "first"}, {ID: "b", Severity: severity, Summary: "second", Subject: pod}}
 	}
 	for severity, want := range map[diagnose.Severity]bool{diagnose.Critical: true, diagnose.Warning: false} {
-		s := newStage(t, 100, 45).press("1").find(of(severity)...).show(panetest.Healthy())
+		s := newStage(t, 100, 45).press("1").find(of(severity)...).show(Healthy())
 		if told := s.rowOf("b: ") != ""; told != want {
 			t.Errorf("severity %v: told %v", severity, told)
 		}
@@ -134,7 +133,7 @@ func TestCriticalFindingOfAPodIsTold(t *testing.T) {
 // TestNamespacePicker holds that each namespace says how many pods it has, and whether it is
 // among those that are shown.
 func TestNamespacePicker(t *testing.T) {
-	s := newStage(t, 80, 24).show(panetest.Healthy()).press("o", "down", "space", "enter", "o")
+	s := newStage(t, 80, 24).show(Healthy()).press("o", "down", "space", "enter", "o")
 	for _, want := range []string{"[ ] batch        2 pods", "[x] default      1 pod", "[ ] shop         3 pods"} {
 		if s.rowOf(want) == "" {
 			t.Errorf("no row says %q:\n%s", want, withoutStyles(s.m.frame()))
@@ -145,7 +144,7 @@ func TestNamespacePicker(t *testing.T) {
 // TestHelpExplainsThePanes holds that what the words of the headline, the columns and the signs of
 // each pane mean is in the help.
 func TestHelpExplainsThePanes(t *testing.T) {
-	s := newStage(t, 200, 400).show(panetest.Healthy()).press("?")
+	s := newStage(t, 200, 400).show(Healthy()).press("?")
 	for _, p := range s.m.panes {
 		e, ok := p.(pane.Explainer)
 		if !ok {
@@ -167,12 +166,12 @@ func TestHelpExplainsThePanes(t *testing.T) {
 // TestNamespacesOnTheScreen holds that the screen shows of some namespaces what check and
 // watch do: a headline does not speak of the pod of another one.
 func TestNamespacesOnTheScreen(t *testing.T) {
-	s := newStage(t, 160, 40).find(panetest.Findings()[:2]...).show(panetest.Hung())
+	s := newStage(t, 160, 40).find(Findings()[:2]...).show(Hung())
 	if s.rowOf("default/nfs-client") == "" {
 		t.Fatal("nothing hangs")
 	}
 	s.m.SetNamespaces([]string{"shop"})
-	s.show(panetest.Hung())
+	s.show(Hung())
 	if got := s.lineTwo(); !strings.HasPrefix(got, "▲ INSPECTION HANGS") || !strings.Contains(got, "for a pod of another namespace") {
 		t.Errorf("headline %q", got)
 	}
@@ -187,7 +186,7 @@ func TestNamespacesOnTheScreen(t *testing.T) {
 // cursor is moved; and that the choice of a person stands until they go back.
 func TestAnswerComesFirst(t *testing.T) {
 	incident := func() *stage {
-		return newStage(t, 120, 40).show(panetest.Healthy()).find(panetest.Chained()...).show(panetest.Hung())
+		return newStage(t, 120, 40).show(Healthy()).find(Chained()...).show(Hung())
 	}
 	s := incident()
 	for _, want := range []string{" act ", " check ", "with a problem; W shows all", "4 Findings"} {
@@ -230,7 +229,7 @@ func TestAnswerComesFirst(t *testing.T) {
 // drops it.
 func TestASmallScreenSaysThatItIsFiltered(t *testing.T) {
 	for _, size := range [][2]int{{80, 12}, {40, 10}} {
-		s := newStage(t, size[0], size[1]).show(panetest.Healthy()).press("/", "n", "o", "s", "u", "c", "h", "enter")
+		s := newStage(t, size[0], size[1]).show(Healthy()).press("/", "n", "o", "s", "u", "c", "h", "enter")
 		if s.rowOf("filter nosuch (esc drops it)") == "" {
 			t.Errorf("%v: no filter is told:\n%s", size, withoutStyles(s.m.frame()))
 		}
@@ -247,7 +246,7 @@ func TestASmallScreenSaysThatItIsFiltered(t *testing.T) {
 // TestThePaneOfATitleIsNamed holds that the title of a pane names that one, however narrow the screen is.
 func TestThePaneOfATitleIsNamed(t *testing.T) {
 	for _, width := range []int{24, 30, 40, 60} {
-		s := newStage(t, width, 10).show(panetest.Healthy()).press("/", "p", "enter")
+		s := newStage(t, width, 10).show(Healthy()).press("/", "p", "enter")
 		for i, p := range s.m.panes {
 			want := strconv.Itoa(i+1) + " " + p.Info().Name
 			if s.press(strconv.Itoa(i + 1)); s.rowOf(want) == "" {
@@ -265,7 +264,7 @@ func TestASmallScreenSaysWhatToType(t *testing.T) {
 		ID: diagnose.SocketLost, Severity: diagnose.Warning, Summary: "containerd (pid 812) answers no new connection: its socket is gone",
 		Next: []diagnose.Step{{Text: "what is there", Command: "ls -ld " + socket + "; ss -xlp | grep -F -e " + socket}, {Text: "creates its socket again; containers live on; no pod starts or stops while it restarts", Command: "systemctl restart containerd", Risky: true}},
 	}
-	u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: diagnose.Warning, Text: "node Ready, " + f.Summary}, Findings: []diagnose.Finding{f}}
+	u := diagnose.Update{Update: engine.Update{Snapshot: Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: diagnose.Warning, Text: "node Ready, " + f.Summary}, Findings: []diagnose.Finding{f}}
 	s := newStage(t, 80, 24).send(updateMsg{u, u.Standings()})
 	for _, want := range []string{"check     ls -ld ", "act       systemctl restart", "RISK      creates its socket again", "list age"} {
 		if s.rowOf(want) == "" {
@@ -277,7 +276,7 @@ func TestASmallScreenSaysWhatToType(t *testing.T) {
 // TestANarrowTitleKeepsItsTabs holds that where there is room for the names of all panes none goes
 // for what another one tells.
 func TestANarrowTitleKeepsItsTabs(t *testing.T) {
-	s := newStage(t, 60, 20).show(panetest.Working(panetest.Healthy())).find(panetest.Chained()...).show(panetest.Working(panetest.Hung()))
+	s := newStage(t, 60, 20).show(Working(Healthy())).find(Chained()...).show(Working(Hung()))
 	for i := range s.m.panes {
 		title := s.press(strconv.Itoa(i + 1)).rowOf("─ 1 Pods")
 		for j := range s.m.panes {
@@ -297,7 +296,7 @@ func TestRiskStandsBesideALongCommand(t *testing.T) {
 		diagnose.Critical: {Command: strings.Repeat(long+"; ", 3), Text: "removes what it lists", Risky: true},
 	} {
 		f := diagnose.Finding{ID: diagnose.SocketLost, Severity: severity, Summary: "containerd (pid 812) answers no new connection: its socket is gone", Next: []diagnose.Step{{Text: "what is there", Command: long}, act}}
-		u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: severity, Text: "node Ready until the kubelet reconnects: " + f.Summary + "; also crash loop of shop/ledger"}, Findings: []diagnose.Finding{f}}
+		u := diagnose.Update{Update: engine.Update{Snapshot: Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: severity, Text: "node Ready until the kubelet reconnects: " + f.Summary + "; also crash loop of shop/ledger"}, Findings: []diagnose.Finding{f}}
 		s := newStage(t, 80, 24).send(updateMsg{u, u.Standings()})
 		for _, want := range []string{"act       ", "RISK      ", " NAMESPACE "} {
 			if s.rowOf(want) == "" {

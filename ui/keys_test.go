@@ -13,7 +13,6 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/model"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
 func TestKeys(t *testing.T) {
@@ -32,7 +31,7 @@ func TestKeys(t *testing.T) {
 		{"the worst is first", "", (*stage).on, payments},
 		{"down", "j", (*stage).on, importer},
 		{"up at the top", "k", (*stage).on, payments},
-		{"unfold and go in", "space j", (*stage).on, panetest.ID("sb", "shop", payments)},
+		{"unfold and go in", "space j", (*stage).on, ID("sb", "shop", payments)},
 		{"fold from within goes to the pod", "space j j space", (*stage).on, payments},
 		{"problems only", "W", shown, "1"},
 		{"problems only, and back", "W W", shown, "11"},
@@ -81,8 +80,8 @@ func TestKeys(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStage(t, 120, 40)
-			snap := panetest.Healthy()
-			s.show(snap, panetest.Events(snap)...).press(strings.Fields(tt.keys)...)
+			snap := Healthy()
+			s.show(snap, Events(snap)...).press(strings.Fields(tt.keys)...)
 			if got := tt.want(s); got != tt.is {
 				t.Errorf("after %q: %q, want %q", tt.keys, got, tt.is)
 			}
@@ -95,9 +94,9 @@ func TestKeys(t *testing.T) {
 // on an older one stays with that.
 func TestHowPLEGFollowsTheNewest(t *testing.T) {
 	for keys, want := range map[string]uint64{"H": 9, "2 H": 9, "2 k H": 7} {
-		snap := panetest.Healthy()
-		s := newStage(t, 120, 40).show(snap, panetest.Events(snap)...).press(strings.Fields(keys)...)
-		s.show(snap, panetest.Happened(9, 58, pleg.Started, snap.Pods[0], "app", pleg.Created, pleg.Running))
+		snap := Healthy()
+		s := newStage(t, 120, 40).show(snap, Events(snap)...).press(strings.Fields(keys)...)
+		s.show(snap, Happened(9, 58, pleg.Started, snap.Pods[0], "app", pleg.Created, pleg.Running))
 		if got := s.m.active().Subject().Event; got != want {
 			t.Errorf("%s shows event %d, want %d", keys, got, want)
 		}
@@ -119,7 +118,7 @@ func TestPeriodOutsideItsBounds(t *testing.T) {
 		{time.Second, "J y", "period 500ms"},
 		{pleg.EventedPeriod, "J K", ""}, // which is the evented mode's
 	} {
-		snap := panetest.Healthy()
+		snap := Healthy()
 		if snap.Period = tt.period; tt.period == pleg.EventedPeriod {
 			snap.Mode, snap.Release = engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}, 36
 		}
@@ -134,7 +133,7 @@ func TestPeriodOutsideItsBounds(t *testing.T) {
 			t.Errorf("%s at a period of %v: that it stays is said: %v", tt.keys, tt.period, said)
 		}
 	}
-	snap := panetest.Healthy()
+	snap := Healthy()
 	if got := newStage(t, 120, 40, demo).show(snap).press("J").asked(); got != "period 500ms" {
 		t.Errorf("on the demo J asks for %q: nobody has to be asked there", got)
 	}
@@ -143,7 +142,7 @@ func TestPeriodOutsideItsBounds(t *testing.T) {
 		2 * time.Second:        "relist period 1s: the kubelet's rate",
 		8 * time.Second:        "relist period 4s: one for every 4 of the kubelet's",
 	} {
-		snap := panetest.Healthy()
+		snap := Healthy()
 		snap.Period = period
 		if got := newStage(t, 120, 40, demo).show(snap).press("J").m.flash.text; got != want {
 			t.Errorf("half of %v: said %q, want %q", period, got, want)
@@ -152,7 +151,7 @@ func TestPeriodOutsideItsBounds(t *testing.T) {
 }
 
 func TestResume(t *testing.T) {
-	snap := panetest.Healthy()
+	snap := Healthy()
 	snap.Paused = true
 	if got := newStage(t, 120, 40).show(snap).press("p").asked(); got != "resume" {
 		t.Errorf("p while paused asked for %q", got)
@@ -162,7 +161,7 @@ func TestResume(t *testing.T) {
 // TestLateAnswerTakesNoKeys holds that an answer that comes while a person types waits, with
 // what it says, until that is over.
 func TestLateAnswerTakesNoKeys(t *testing.T) {
-	s := newStage(t, 80, 24).show(panetest.Healthy()).press("y")
+	s := newStage(t, 80, 24).show(Healthy()).press("y")
 	answer := s.cmd()
 	s.press("/", "n", "f").send(answer)
 	if s.press("p", "R"); len(s.controls.got) != 1 || s.m.view.Filter.Text != "nfpR" {
@@ -174,7 +173,7 @@ func TestLateAnswerTakesNoKeys(t *testing.T) {
 }
 
 func TestSweepAsksWhenThereAreMany(t *testing.T) {
-	s := newStage(t, 120, 40).show(panetest.Big(many+1, 1))
+	s := newStage(t, 120, 40).show(Big(many+1, 1))
 	if s.press("R", "n"); len(s.controls.got) != 0 {
 		t.Errorf("asked for %v after no", s.controls.got)
 	}
@@ -201,7 +200,7 @@ func TestControlKeyQuitsFromAnywhere(t *testing.T) {
 	for name, keys := range map[string]string{
 		"panes": "", "detail": "enter", "help": "?", "namespaces": "o", "confirm": "R", "viewer": "y run", "help over viewer": "y run ?", "node": "v",
 	} {
-		s := newStage(t, 80, 24).show(panetest.Big(many+1, 1))
+		s := newStage(t, 80, 24).show(Big(many+1, 1))
 		for k := range strings.FieldsSeq(keys) {
 			if k == "run" {
 				s.run()
@@ -223,7 +222,7 @@ func TestControlKeyQuitsFromAnywhere(t *testing.T) {
 // program goes on.
 func TestControlKeyCancelsAPrompt(t *testing.T) {
 	for name, keys := range map[string]string{"filter": "/ a", "namespaces, searched": "o / x", "search": "y run / a", "time": "b"} {
-		s := newStage(t, 80, 24).show(panetest.Big(many+1, 1))
+		s := newStage(t, 80, 24).show(Big(many+1, 1))
 		for k := range strings.FieldsSeq(keys) {
 			if k == "run" {
 				s.run()
@@ -244,10 +243,10 @@ func TestControlKeyCancelsAPrompt(t *testing.T) {
 func TestCopy(t *testing.T) {
 	for keys, want := range map[string]string{
 		"":        "payments-6c8f9d7b5-t8wfx",
-		"space j": panetest.ID("sb", "shop", "payments-6c8f9d7b5-t8wfx"),
+		"space j": ID("sb", "shop", "payments-6c8f9d7b5-t8wfx"),
 	} {
-		snap := panetest.Healthy()
-		s := newStage(t, 120, 40).show(snap, panetest.Events(snap)...).press(strings.Fields(keys)...).press("c")
+		snap := Healthy()
+		s := newStage(t, 120, 40).show(snap, Events(snap)...).press(strings.Fields(keys)...).press("c")
 		if got := fmt.Sprint(s.cmd()); got != want {
 			t.Errorf("%s copies %q, want %q", keys, got, want)
 		}
@@ -255,7 +254,7 @@ func TestCopy(t *testing.T) {
 }
 
 func TestRawAnswer(t *testing.T) {
-	s := newStage(t, 80, 24).show(panetest.Healthy())
+	s := newStage(t, 80, 24).show(Healthy())
 	s.press("y").run()
 	if len(s.m.layers) == 0 || s.asked() != "raw uid-shop-payments-6c8f9d7b5-t8wfx" || s.rowOf("3f2a") == "" {
 		t.Fatalf("no viewer; asked for %q", s.asked())
@@ -287,8 +286,8 @@ func TestRawAnswer(t *testing.T) {
 // TestSheetOfAPodThatHasGone holds that the event of a pod that is no longer listed
 // leads to what is known of both.
 func TestSheetOfAPodThatHasGone(t *testing.T) {
-	snap := panetest.Healthy()
-	events := panetest.Events(snap)
+	snap := Healthy()
+	events := Events(snap)
 	s := newStage(t, 120, 40).show(snap, events...)
 	later := *snap
 	later.At = snap.At.Add(time.Second)
@@ -307,8 +306,8 @@ func TestSheetOfAPodThatHasGone(t *testing.T) {
 // TestSheetsDoNotPileUp holds that going from a pod to its event and back, again and
 // again, has one step to take back.
 func TestSheetsDoNotPileUp(t *testing.T) {
-	snap := panetest.Healthy()
-	s := newStage(t, 120, 40).show(snap, panetest.Events(snap)...).press("enter")
+	snap := Healthy()
+	s := newStage(t, 120, 40).show(snap, Events(snap)...).press("enter")
 	for range 4 {
 		if s.press("enter", "enter"); len(s.m.layers) != 1 {
 			t.Fatalf("%d layers, %q on top", len(s.m.layers), s.focused())
@@ -326,7 +325,7 @@ func TestSheetsDoNotPileUp(t *testing.T) {
 // TestFilterOfTheSettingsMayBeLong holds that a key typed into a long filter does not
 // end the program.
 func TestFilterOfTheSettingsMayBeLong(t *testing.T) {
-	s := newStage(t, 80, 24, func(c *Config) { c.Filter = strings.Repeat("x", 5000) }).show(panetest.Healthy())
+	s := newStage(t, 80, 24, func(c *Config) { c.Filter = strings.Repeat("x", 5000) }).show(Healthy())
 	s.press("/", "a", "backspace", "left", "b")
 	checkFrame(t, s.m.frame(), 80, 24)
 }
@@ -334,8 +333,8 @@ func TestFilterOfTheSettingsMayBeLong(t *testing.T) {
 // TestMouse holds that the wheel moves the cursor of the pane below it, and that a click
 // gives the keys to a pane and selects.
 func TestMouse(t *testing.T) {
-	snap := panetest.Healthy()
-	s := newStage(t, 120, 40, func(c *Config) { c.Mouse = true }).show(snap, panetest.Events(snap)...)
+	snap := Healthy()
+	s := newStage(t, 120, 40, func(c *Config) { c.Mouse = true }).show(snap, Events(snap)...)
 	if s.m.View().MouseMode == tea.MouseModeNone {
 		t.Error("no mouse is asked for")
 	}
@@ -366,7 +365,7 @@ func TestMouse(t *testing.T) {
 // TestClickBesideALayer holds that the footer below a layer is none of its lines, of
 // which there are more than are seen.
 func TestClickBesideALayer(t *testing.T) {
-	s := newStage(t, 80, 24).show(panetest.Healthy()).press("o")
+	s := newStage(t, 80, 24).show(Healthy()).press("o")
 	s.send(sizeOf(80, 14))
 	for y := range 14 {
 		p, _, py := s.m.at(10, y)
@@ -380,7 +379,7 @@ func TestClickBesideALayer(t *testing.T) {
 // for.
 func TestCaption(t *testing.T) {
 	const want = "old pod gets SIGTERM"
-	s := newStage(t, 120, 40, demo, func(c *Config) { c.Director = monologue{want} }).show(panetest.Healthy())
+	s := newStage(t, 120, 40, demo, func(c *Config) { c.Director = monologue{want} }).show(Healthy())
 	if s.rowOf(want) != "" {
 		t.Error("a caption that nobody asked for")
 	}
@@ -395,8 +394,8 @@ func TestCaption(t *testing.T) {
 func TestDirectorBesideThePicture(t *testing.T) {
 	for _, keys := range []string{"D H", "H D"} {
 		s := newStage(t, 120, 40, demo, func(c *Config) { c.Director = monologue{} })
-		snap := panetest.Healthy()
-		s.show(snap, panetest.Events(snap)...).press(strings.Fields(keys)...)
+		snap := Healthy()
+		s.show(snap, Events(snap)...).press(strings.Fields(keys)...)
 		directed := func() bool { n := len(s.m.layers); return n > 0 && s.m.layers[n-1].Info().Name == "Director" }
 		step := func() string { return s.m.active().Info().About[0].Text }
 		s.press("P", "s", "right", "right")
@@ -423,7 +422,7 @@ func TestKeyThatDoesNothingHere(t *testing.T) {
 		{"m j", ""},
 		{"P", ""}, // there is no demo
 	} {
-		if got := newStage(t, 120, 40).show(panetest.Healthy()).press(strings.Fields(tt.keys)...).m.flash.text; got != tt.want {
+		if got := newStage(t, 120, 40).show(Healthy()).press(strings.Fields(tt.keys)...).m.flash.text; got != tt.want {
 			t.Errorf("%s: said %q, want %q", tt.keys, got, tt.want)
 		}
 	}
@@ -434,7 +433,7 @@ func TestKeyThatDoesNothingHere(t *testing.T) {
 
 // TestThreeWaysToStop holds that each says what stops, also the world while nobody directs it.
 func TestThreeWaysToStop(t *testing.T) {
-	snap := panetest.Healthy()
+	snap := Healthy()
 	snap.Paused = true
 	d := &talker{}
 	s := newStage(t, 160, 40, demo, func(c *Config) { c.Director = d }).show(snap).press("Z")
@@ -447,7 +446,7 @@ func TestThreeWaysToStop(t *testing.T) {
 	}
 	for _, keys := range []string{"D", "D esc", "H", "H esc"} {
 		for _, w := range []int{40, 59, 80, 120} {
-			s := newStage(t, w, 24, demo, func(c *Config) { c.Director = d }).show(panetest.Healthy()).press(strings.Fields(keys)...)
+			s := newStage(t, w, 24, demo, func(c *Config) { c.Director = d }).show(Healthy()).press(strings.Fields(keys)...)
 			if s.rowOf("WORLD FROZEN") == "" {
 				t.Errorf("%s, %d cells: line one is %q", keys, w, s.rowOf("DEMO"))
 			}
@@ -458,7 +457,7 @@ func TestThreeWaysToStop(t *testing.T) {
 // The answer to a key of the director stands beside how the script goes.
 func TestAnswerLeavesTheStateOfTheScript(t *testing.T) {
 	for _, w := range []int{80, 120} {
-		s := newStage(t, w, 24, demo, func(c *Config) { c.Director = monologue{"anything"} }).show(panetest.Healthy())
+		s := newStage(t, w, 24, demo, func(c *Config) { c.Director = monologue{"anything"} }).show(Healthy())
 		s.press("D", ".")
 		for _, want := range []string{"tour goes no faster", " P "} {
 			if row := s.rowOf(want); !strings.HasPrefix(strings.TrimSpace(row), "tour ") {
@@ -478,16 +477,16 @@ func TestSave(t *testing.T) {
 		got = rows
 		return "./" + node + ".ndjson", fail
 	}
-	s := newStage(t, 120, 40).show(panetest.Healthy()).press("ctrl+s")
+	s := newStage(t, 120, 40).show(Healthy()).press("ctrl+s")
 	if s.rowOf("cannot be saved here") == "" {
 		t.Errorf("without a place to save to it says %q", s.m.flash.text)
 	}
-	s = newStage(t, 120, 40, func(c *Config) { c.Save = save }).show(panetest.Healthy()).press("ctrl+s")
+	s = newStage(t, 120, 40, func(c *Config) { c.Save = save }).show(Healthy()).press("ctrl+s")
 	if s.rowOf("no events to save") == "" || got != nil {
 		t.Errorf("without events it says %q", s.m.flash.text)
 	}
-	snap := panetest.Healthy()
-	events := panetest.Events(snap)
+	snap := Healthy()
+	events := Events(snap)
 	s.show(snap, events...).press("ctrl+s").run()
 	if len(got) != len(events) || s.rowOf("lines to ./worker-17.ndjson") == "" {
 		t.Errorf("%d of %d events are saved, and it says %q", len(got), len(events), s.m.flash.text)
@@ -500,7 +499,7 @@ func TestSave(t *testing.T) {
 
 // TestFiltersAreRememberedOnce holds that neither none nor the same again is kept.
 func TestFiltersAreRememberedOnce(t *testing.T) {
-	s := newStage(t, 80, 24).show(panetest.Healthy()).press("/", "a", "enter", "/", "enter", "/", "backspace", "enter", "/", "b", "enter")
+	s := newStage(t, 80, 24).show(Healthy()).press("/", "a", "enter", "/", "enter", "/", "backspace", "enter", "/", "b", "enter")
 	if got := strings.Join(s.m.cfg.History, " "); got != "a b" {
 		t.Errorf("remembers %q", got)
 	}
@@ -515,20 +514,20 @@ func TestCommands(t *testing.T) {
 		}
 		return s
 	}
-	s := type_(newStage(t, 120, 40).show(panetest.Healthy()).press(":"), "pause-r")
+	s := type_(newStage(t, 120, 40).show(Healthy()).press(":"), "pause-r")
 	if s.rowOf("pause-relist") == "" || s.rowOf("quit") != "" || s.paused() {
 		t.Fatalf("typed:\n%s", withoutStyles(s.m.frame()))
 	}
 	if s.press("enter"); !s.paused() || len(s.m.layers) != 0 {
 		t.Errorf("enter: paused %v, %d layers", s.paused(), len(s.m.layers))
 	}
-	if s := type_(newStage(t, 120, 40).show(panetest.Healthy()).press(":"), "sort").press("down", "down", "esc"); len(s.m.layers) != 0 {
+	if s := type_(newStage(t, 120, 40).show(Healthy()).press(":"), "sort").press("down", "down", "esc"); len(s.m.layers) != 0 {
 		t.Errorf("esc leaves %d layers", len(s.m.layers))
 	}
-	if s := type_(newStage(t, 120, 40).show(panetest.Healthy()).press("4", ":"), "go to the events").press("enter"); s.m.focus != 1 {
+	if s := type_(newStage(t, 120, 40).show(Healthy()).press("4", ":"), "go to the events").press("enter"); s.m.focus != 1 {
 		t.Errorf("picked by what it does: pane %d", s.m.focus+1)
 	}
-	s = type_(newStage(t, 120, 40).show(panetest.Healthy()).press("?", ":"), "xyzzy").press("enter")
+	s = type_(newStage(t, 120, 40).show(Healthy()).press("?", ":"), "xyzzy").press("enter")
 	if s.rowOf("no command has xyzzy") == "" || !s.m.typing() {
 		t.Errorf("enter on nothing:\n%s", withoutStyles(s.m.frame()))
 	}
@@ -542,7 +541,7 @@ func (s *stage) paused() bool { return slices.Contains(s.controls.got, "pause") 
 
 // TestZoom holds that + and - zoom what is drawn over time.
 func TestZoom(t *testing.T) {
-	s := newStage(t, 120, 40).show(panetest.Healthy()).press("5")
+	s := newStage(t, 120, 40).show(Healthy()).press("5")
 	was := s.rowOf(" across")
 	if s.press("+"); s.rowOf(" across") == was {
 		t.Errorf("+ does not zoom: %q", was)

@@ -13,7 +13,6 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/header"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -57,7 +56,7 @@ func TestPanesAreGivenTheirPlaces(t *testing.T) {
 		g := &given{Pane: p}
 		s.m.panes[i], all = g, append(all, g)
 	}
-	snap := panetest.Hung()
+	snap := Hung()
 	check := func(what string, most int) {
 		t.Helper()
 		for i, g := range all {
@@ -77,7 +76,7 @@ func TestPanesAreGivenTheirPlaces(t *testing.T) {
 			g.times = 0
 		}
 	}
-	s.find(panetest.Findings()...).show(snap, panetest.Events(snap)...)
+	s.find(Findings()...).show(snap, Events(snap)...)
 	check("the first snapshot", 2)
 	s.show(snap)
 	check("the same again", 1)
@@ -96,7 +95,7 @@ func TestPanesAreGivenTheirPlaces(t *testing.T) {
 func TestMoreWidthNeverMeansFewerColumns(t *testing.T) {
 	before := 0
 	for w := leastWidth; w <= 300; w += 2 {
-		n := len(strings.Fields(newStage(t, w, 50).show(panetest.Healthy()).rowOf(" RUN ")))
+		n := len(strings.Fields(newStage(t, w, 50).show(Healthy()).rowOf(" RUN ")))
 		if n < before && w != previewFrom {
 			t.Fatalf("%d columns at a width of %d, and %d with less", n, w, before)
 		}
@@ -111,14 +110,14 @@ func TestMoreWidthNeverMeansFewerColumns(t *testing.T) {
 // the script goes on between a message and its frame.
 func TestCaptionIsOfOneMoment(t *testing.T) {
 	d := &talker{caption: script.Caption{What: "What happens.", Press: "2: events"}}
-	s := newStage(t, 80, 24, demo, func(c *Config) { c.Director, c.Captions = d, true }).show(panetest.Healthy())
+	s := newStage(t, 80, 24, demo, func(c *Config) { c.Director, c.Captions = d, true }).show(Healthy())
 	for _, d.caption.What = range []string{"", "Something else."} {
 		if s.rowOf(" What happens; press 2 ") == "" {
 			t.Errorf("now %q:\n%s", d.caption, withoutStyles(s.m.frame()))
 		}
 	}
 	d.caption = script.Caption{}
-	if s.show(panetest.Healthy()); s.m.layout.said != 0 {
+	if s.show(Healthy()); s.m.layout.said != 0 {
 		t.Errorf("%d lines without a caption", s.m.layout.said)
 	}
 }
@@ -140,7 +139,7 @@ func TestCaptionAtTheTop(t *testing.T) {
 			{80, 13, nil},
 		} {
 			th, _ := theme.Named(name)
-			s := newStage(t, tt.w, tt.h, demo, func(c *Config) { c.Director, c.Captions, c.Theme = d, true, th }).show(panetest.Healthy())
+			s := newStage(t, tt.w, tt.h, demo, func(c *Config) { c.Director, c.Captions, c.Theme = d, true, th }).show(Healthy())
 			checkFrame(t, s.m.frame(), tt.w, tt.h)
 			lines := strings.Split(s.m.frame(), "\n")[s.m.layout.header:][:s.m.layout.said]
 			var got []string
@@ -178,7 +177,7 @@ func TestFindingsAreToldOnce(t *testing.T) {
 		for _, name := range []string{"first", "second", "third", "fourth"} {
 			found = append(found, diagnose.Finding{ID: diagnose.ID(name), Severity: diagnose.Critical, Summary: name + " is ill"})
 		}
-		s := newStage(t, 200, h).find(found...).show(panetest.Healthy())
+		s := newStage(t, 200, h).find(found...).show(Healthy())
 		told := slices.ContainsFunc(s.m.header.Alerts(), func(a text.Span) bool { return strings.Contains(a.Text, "second is ill") })
 		pane := s.m.layout.find(3) != nil
 		if seen[pane]++; told == pane {
@@ -194,7 +193,7 @@ func TestFindingsAreToldOnce(t *testing.T) {
 // above them: room that the answer could have taken, and does not need, is theirs.
 func TestAnswerTakesNoPaneAway(t *testing.T) {
 	s := newStage(t, 200, 50)
-	s.find(panetest.Findings()[:1]...).show(panetest.Hung())
+	s.find(Findings()[:1]...).show(Hung())
 	for i, p := range s.m.panes {
 		if s.m.layout.find(i) == nil {
 			t.Errorf("%s is not on the screen", p.Info().Name)
@@ -209,7 +208,7 @@ func TestAnswerTakesNoPaneAway(t *testing.T) {
 // it can use that, and most of what is below them, that these have it back when they have the keys again, and that
 // a pane that wants little takes nothing from the others.
 func TestTheFocusedPaneHasTheRoom(t *testing.T) {
-	s := newStage(t, 120, 40).show(panetest.Big(60, 2))
+	s := newStage(t, 120, 40).show(Big(60, 2))
 	heights := func(key string) (all [6]int) {
 		s.press(key)
 		for _, b := range s.m.layout.boxes {
@@ -231,7 +230,7 @@ func TestTheFocusedPaneHasTheRoom(t *testing.T) {
 
 // TestALayerLeavesRoomForTheHeadline holds that below a layer a headline of two lines is whole.
 func TestALayerLeavesRoomForTheHeadline(t *testing.T) {
-	s := newStage(t, 80, 24).show(panetest.Healthy()).find(panetest.Chained()...).show(panetest.Hung()).press("?")
+	s := newStage(t, 80, 24).show(Healthy()).find(Chained()...).show(Hung()).press("?")
 	if s.m.layout.header != header.Least+1 {
 		t.Errorf("the header has %d lines:\n%s", s.m.layout.header, withoutStyles(s.m.frame()))
 	}

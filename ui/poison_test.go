@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/ui/pane/panetest"
-
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/ui/text"
@@ -19,7 +17,7 @@ import (
 func poison(v reflect.Value, missing bool) {
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(panetest.Nasty)
+		v.SetString(Nasty)
 	case reflect.Pointer:
 		if v.IsNil() {
 			v.Set(reflect.New(v.Type().Elem()))
@@ -45,19 +43,19 @@ func poison(v reflect.Value, missing bool) {
 // Whatever the node says of itself, no view lets it act on the terminal.
 func TestHostileNodes(t *testing.T) {
 	for _, missing := range []bool{false, true} {
-		for name, report := range map[string]func() evidence.Report{"looked": panetest.Looked, "in vain": panetest.LookedInVain, "empty": func() evidence.Report { return evidence.Report{} }} {
+		for name, report := range map[string]func() evidence.Report{"looked": Looked, "in vain": LookedInVain, "empty": func() evidence.Report { return evidence.Report{} }} {
 			t.Run(fmt.Sprint(name, missing), func(t *testing.T) {
 				r := report()
 				poison(reflect.ValueOf(&r).Elem(), missing)
-				snap := panetest.Hostile()
+				snap := Hostile()
 				snap.Evidence = &r
 				s := newStage(t, 120, 40)
-				s.find(diagnose.Diagnose(diagnose.Input{Snapshot: snap, Evidence: &r, Endpoint: panetest.Nasty})...).show(snap).report(r)
+				s.find(diagnose.Diagnose(diagnose.Input{Snapshot: snap, Evidence: &r, Endpoint: Nasty})...).show(snap).report(r)
 				seen := false
 				for _, key := range []string{"1", "2", "3", "4", "enter", "esc", "v", "down", "esc", "1", "enter", "esc", "?"} {
 					s.press(key)
 					checkFrame(t, s.m.frame(), 120, 40)
-					seen = seen || key == "v" && strings.Contains(s.m.frame(), text.Clean(panetest.Nasty)[:6])
+					seen = seen || key == "v" && strings.Contains(s.m.frame(), text.Clean(Nasty)[:6])
 				}
 				if !seen {
 					t.Error("the node sheet shows nothing of it")

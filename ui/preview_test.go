@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
 // TestPreview holds that a screen of 160 cells and more shows the sheet of what the cursor is on
@@ -20,13 +18,13 @@ func TestPreview(t *testing.T) {
 		return s.m.preview.sheet.Info().Name
 	}
 	for _, size := range [][2]int{{159, 45}, {40, 10}, {160, 13}} {
-		if s := newStage(t, size[0], size[1]).show(panetest.Healthy()); beside(s) != "" {
+		if s := newStage(t, size[0], size[1]).show(Healthy()); beside(s) != "" {
 			t.Errorf("%v: there is a preview of %s", size, beside(s))
 		}
 	}
 	for _, size := range [][2]int{{160, 24}, {160, 45}, {189, 60}, {190, 24}, {200, 50}, {250, 60}} {
-		snap := panetest.Hung()
-		s := newStage(t, size[0], size[1]).find(panetest.Findings()...).show(snap, panetest.Events(snap)...)
+		snap := Hung()
+		s := newStage(t, size[0], size[1]).find(Findings()...).show(snap, Events(snap)...)
 		for _, keys := range []string{"j", "2", "4", "5", "1"} {
 			s.press(keys)
 			is := s.m.panes[s.m.focus].Subject()
@@ -50,7 +48,7 @@ func TestPreview(t *testing.T) {
 // TestPreviewHasTheWheel holds that the wheel scrolls a preview, and that a click on it leaves the
 // keys with the pane.
 func TestPreviewHasTheWheel(t *testing.T) {
-	s := newStage(t, 200, 50).show(panetest.Healthy())
+	s := newStage(t, 200, 50).show(Healthy())
 	b, focus := s.m.layout.find(previewed), s.m.focus
 	on := func(msg func(x, y int) tea.Msg) { s.send(msg(b.x+3, b.y+3)) }
 	before := s.m.preview.sheet.Info().About[0].Text

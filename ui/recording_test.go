@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
 // TestFooterOfARecordingThatEnded holds that the footer says when and why the recording ended, as long
@@ -18,12 +17,12 @@ func TestFooterOfARecordingThatEnded(t *testing.T) {
 		lines := strings.Split(withoutStyles(s.m.frame()), "\n")
 		return lines[len(lines)-1]
 	}
-	node := panetest.Healthy()
+	node := Healthy()
 	node.Recording = engine.Recording{File: "/var/f.plegrec"}
 	if s.show(node); strings.Contains(footer(), "recording") {
 		t.Errorf("it goes on: %q", footer())
 	}
-	node = panetest.Healthy()
+	node = Healthy()
 	node.Recording.File = "/var/f.plegrec"
 	node.Recording.Ended, node.Recording.EndedAt = "no space left on device", at
 	const ended = " ▲ recording ended at 03:04:05: no space left on device (/var/f.plegrec)  "

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/ui/pane/panetest"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/cri/sim/script"
@@ -100,7 +98,7 @@ func stageOf(t *testing.T, w, h int, panes []func(pane.Settings) pane.Pane, chan
 	}
 	s := &stage{t: t, m: newModel(cfg, panes), controls: c}
 	s.m.tick = func(_ time.Duration, f func(time.Time) tea.Msg) tea.Cmd {
-		s.timers = append(s.timers, f(panetest.Noon))
+		s.timers = append(s.timers, f(Noon))
 		return nil
 	}
 	s.send(tea.WindowSizeMsg{Width: w, Height: h})
@@ -132,7 +130,7 @@ func (s *stage) find(found ...diagnose.Finding) *stage {
 func (s *stage) end(found ...diagnose.Finding) *stage {
 	s.ended = nil
 	for i, f := range found {
-		end := panetest.Ago(time.Duration(i+1) * time.Minute)
+		end := Ago(time.Duration(i+1) * time.Minute)
 		s.ended = append(s.ended, diagnose.Ended{Finding: f, Began: end.Add(-47 * time.Second), End: end, Worst: diagnose.Critical})
 	}
 	return s
@@ -151,7 +149,7 @@ func (s *stage) show(snap *engine.Snapshot, events ...engine.Event) *stage {
 
 func (s *stage) update(u engine.Update) *stage {
 	s.t.Helper()
-	d := diagnose.Update{Update: u, Headline: panetest.HeadlineOf(u.Snapshot, s.found), Findings: s.found, Ended: s.ended}
+	d := diagnose.Update{Update: u, Headline: HeadlineOf(u.Snapshot, s.found), Findings: s.found, Ended: s.ended}
 	if s.live != nil {
 		s.seen = u
 		d, _ = s.live.Next(s.t.Context())

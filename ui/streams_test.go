@@ -8,12 +8,11 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
 // with returns the healthy node with event sources in these states.
 func with(states ...engine.SourceState) *engine.Snapshot {
-	s := panetest.Healthy()
+	s := Healthy()
 	s.Sources = states
 	return s
 }
@@ -87,7 +86,7 @@ func TestTabsAreWhole(t *testing.T) {
 	for _, width := range []int{60, 70, 80, 89} {
 		for number := range 6 {
 			s := newStage(t, width, 24)
-			s.show(panetest.Streamed()).press(strconv.Itoa(number + 1))
+			s.show(Streamed()).press(strconv.Itoa(number + 1))
 			title := strings.Split(withoutStyles(s.m.frame()), "\n")[s.m.layout.body]
 			for i, p := range s.m.panes {
 				name := p.Info().Name

@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -25,7 +24,7 @@ func TestLightThemeFollowsTheTerminal(t *testing.T) {
 		"nobody asked":    {func(*Config) {}, color.White, theme.Default().Name},
 		"without colours": {func(c *Config) { c.Follow, c.NoColor = true, true }, color.White, "mono"},
 	} {
-		s := newStage(t, 80, 24, tt.change).show(panetest.Healthy())
+		s := newStage(t, 80, 24, tt.change).show(Healthy())
 		s.send(tea.BackgroundColorMsg{Color: tt.colour})
 		if got := s.m.view.Theme.Name; got != tt.want {
 			t.Errorf("%s: theme %q, want %q", name, got, tt.want)
@@ -34,7 +33,7 @@ func TestLightThemeFollowsTheTerminal(t *testing.T) {
 			t.Errorf("%s: the frame is light: %v", name, on)
 		}
 	}
-	s := newStage(t, 80, 24, func(c *Config) { c.Follow, c.ASCII = true, true }).show(panetest.Healthy())
+	s := newStage(t, 80, 24, func(c *Config) { c.Follow, c.ASCII = true, true }).show(Healthy())
 	if s.send(tea.BackgroundColorMsg{Color: color.White}); !s.m.view.Theme.Symbols.ASCII {
 		t.Error("the light theme draws more than ASCII")
 	}

@@ -1,4 +1,4 @@
-package pods
+package ui
 
 import (
 	"fmt"
@@ -12,37 +12,37 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/pods"
 )
 
 // opened is the sheet of a pod in a view that has seen some events.
-func opened(t *testing.T, snap *engine.Snapshot, name string, w, h int) *panetest.Stage {
+func opened(t *testing.T, snap *engine.Snapshot, name string, w, h int) *Stage {
 	t.Helper()
-	events := panetest.Events(snap)
-	v := view(snap, panetest.Findings()[:2]...)
+	events := Events(snap)
+	v := podsView(snap, Findings()[:2]...)
 	v.Journal.Observe(engine.Update{Snapshot: snap, Events: events})
-	p := Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: panetest.Find(snap, name).PodRef}})
+	p := pods.Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: Find(snap, name).PodRef}})
 	if p == nil {
 		t.Fatalf("%s has no sheet", name)
 	}
-	return panetest.NewStage(p, v, w, h)
+	return NewStage(p, v, w, h)
 }
 
-func TestSheet(t *testing.T) {
+func TestPodsSheet(t *testing.T) {
 	const pay = "payments-6c8f9d7b5-t8wfx"
-	panetest.Goldens(t, "sheet", func(w, h int) *panetest.Stage { return opened(t, panetest.Healthy(), pay, w, h) })
-	panetest.Goldens(t, "sheet-hung", func(w, h int) *panetest.Stage { return opened(t, panetest.Unhealthy(), "nfs-client", w, h) })
-	snap := panetest.Hostile()
-	v := view(snap, panetest.HostileFindings()...)
-	panetest.NewStage(Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: snap.Pods[1].PodRef}}), v, 78, 60).Check(t)
+	Goldens(t, "sheet", func(w, h int) *Stage { return opened(t, Healthy(), pay, w, h) })
+	Goldens(t, "sheet-hung", func(w, h int) *Stage { return opened(t, Unhealthy(), "nfs-client", w, h) })
+	snap := Hostile()
+	v := podsView(snap, HostileFindings()...)
+	NewStage(pods.Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: snap.Pods[1].PodRef}}), v, 78, 60).Check(t)
 }
 
 // TestSheetNamesWhatHoldsItUp holds that who opens the pod that hangs reads there what
 // holds it up, what cuts that, and that it changes the node. The cursor is for events alone.
 func TestSheetNamesWhatHoldsItUp(t *testing.T) {
-	snap := panetest.Healthy()
-	v := view(snap, panetest.Chained()...)
-	s := panetest.NewStage(Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: panetest.Find(snap, "payments-6c8f9d7b5-t8wfx").PodRef}}), v, 78, 19)
+	snap := Healthy()
+	v := podsView(snap, Chained()...)
+	s := NewStage(pods.Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: Find(snap, "payments-6c8f9d7b5-t8wfx").PodRef}}), v, 78, 19)
 	for label, want := range map[string]string{"✖ list-hung": "ListContainers hangs behind", "cause": "runc update for 10m", "act": "kill 4800", "RISK": "ends the update"} {
 		if got := s.Row(label); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q:\n%s", label, got, want, s.Text())
@@ -56,13 +56,13 @@ func TestSheetNamesWhatHoldsItUp(t *testing.T) {
 // TestDeadUnseen holds that a container that has died, as only an event source saw, is
 // nowhere said to run but where the record and the kubelet are meant.
 func TestDeadUnseen(t *testing.T) {
-	snap := panetest.Healthy()
-	p := panetest.Find(snap, "nfs-client")
+	snap := Healthy()
+	p := Find(snap, "nfs-client")
 	c := p.Seen().Containers[0]
-	v := view(snap)
-	snap.Dead = ledger.NewDead([]ledger.UnseenDeath{{ObjectRef: pleg.ObjectRef{ID: c.ID}, At: panetest.Ago(7 * time.Second), By: ledger.FromPidfd}}, 0)
-	v.Pods.Observe(snap, panetest.Standings(snap, nil))
-	s := panetest.NewStage(Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: p.PodRef}}), v, 118, 60)
+	v := podsView(snap)
+	snap.Dead = ledger.NewDead([]ledger.UnseenDeath{{ObjectRef: pleg.ObjectRef{ID: c.ID}, At: Ago(7 * time.Second), By: ledger.FromPidfd}}, 0)
+	v.Pods.Observe(snap, Standings(snap, nil))
+	s := NewStage(pods.Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: p.PodRef}}), v, 118, 60)
 	says := strings.Join(strings.Fields(s.Text()), " ")
 	for _, want := range []string{
 		"state ◇ dead, 1 of 2 running", "◇ dead " + c.Name + " died 7s ago, as pidfd saw; the kubelet takes it to be running",
@@ -72,40 +72,40 @@ func TestDeadUnseen(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, s.Text())
 		}
 	}
-	list := stage(v, 118, 20)
+	list := podsStage(v, 118, 20)
 	if got := list.Row(p.Name); !strings.Contains(got, "◇ dead") || !strings.Contains(got, "died unseen") {
 		t.Errorf("the pod's row is %q", got)
 	}
 }
 
 func TestSheetIsOfPodsOnly(t *testing.T) {
-	v := view(panetest.Healthy())
+	v := podsView(Healthy())
 	ref := v.Snapshot.Pods[0].PodRef
 	for _, of := range []pane.Subject{
 		{}, {ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "nobody", Name: "x"}}}, {ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Name: "x"}}}, {ObjectRef: pleg.ObjectRef{Pod: ref}, Event: 3}, {ObjectRef: pleg.ObjectRef{Pod: ref}, Finding: &diagnose.Finding{}},
 	} {
-		if Sheet(v, of) != nil {
+		if pods.Sheet(v, of) != nil {
 			t.Errorf("%+v has a sheet", of)
 		}
 	}
-	if Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{ID: "y", Pod: ref, Container: "x"}}) == nil {
+	if pods.Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{ID: "y", Pod: ref, Container: "x"}}) == nil {
 		t.Error("a container leads to no sheet of its pod")
 	}
 }
 
 // The sheet of a pod stays when that goes, and can be opened after it went.
-func TestSheetOfAPodThatHasGone(t *testing.T) {
-	snap := panetest.Healthy()
+func TestPodsSheetOfAPodThatHasGone(t *testing.T) {
+	snap := Healthy()
 	s := opened(t, snap, "report-29384710-7xkzq", 118, 40)
 	ref := s.Subject().Pod
 	gone := *snap
 	gone.Pods = append(gone.Pods[:1:1], gone.Pods[2:]...)
 	v := *s.V
 	v.Snapshot = &gone
-	v.Pods.Observe(&gone, panetest.Standings(&gone, nil))
+	v.Pods.Observe(&gone, Standings(&gone, nil))
 	v.Journal.Observe(engine.Update{Snapshot: &gone})
-	for when, of := range map[string]*panetest.Stage{
-		"open": s.Show(&v), "opened later": panetest.NewStage(Sheet(&v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: ref}}), &v, 118, 40),
+	for when, of := range map[string]*Stage{
+		"open": s.Show(&v), "opened later": NewStage(pods.Sheet(&v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: ref}}), &v, 118, 40),
 	} {
 		for _, want := range []string{"report-29384710-7xkzq", "lists it no more", "ContainerDied", "exit 0", "registry.local/report:v3"} {
 			if !strings.Contains(of.Text(), want) {
@@ -117,7 +117,7 @@ func TestSheetOfAPodThatHasGone(t *testing.T) {
 
 // Events are in it, the newest first, and lead to sheets of their own.
 func TestSheetLeadsToEvents(t *testing.T) {
-	s := opened(t, panetest.Healthy(), "payments-6c8f9d7b5-t8wfx", 118, 40).Press("enter", "j", "enter")
+	s := opened(t, Healthy(), "payments-6c8f9d7b5-t8wfx", 118, 40).Press("enter", "j", "enter")
 	if len(s.Sheets) != 2 || s.Sheets[0].Event != 4 || s.Sheets[1].Event != 3 {
 		t.Errorf("enter leads to %+v", s.Sheets)
 	}
@@ -125,7 +125,7 @@ func TestSheetLeadsToEvents(t *testing.T) {
 
 // dead is a node whose first pod holds n dead containers.
 func dead(n int) *engine.Snapshot {
-	snap := panetest.Big(10, 1)
+	snap := Big(10, 1)
 	p, one := *snap.Pods[0], snap.Pods[0].Seen().Containers[0]
 	all, status := *p.Seen(), pleg.PodStatus{PodRef: p.PodRef}
 	all.Containers = nil
@@ -142,10 +142,10 @@ func dead(n int) *engine.Snapshot {
 // With 12,000 dead containers a snapshot, and a key, cost little in pane and sheet.
 func BenchmarkDead(b *testing.B) {
 	snap := dead(12_000)
-	v := view(snap)
-	table := stage(v, 118, 35).Press("g", "space")
-	sheet := panetest.NewStage(Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: snap.Pods[0].PodRef}}), v, 118, 35)
-	for name, s := range map[string]*panetest.Stage{"unfolded": table, "sheet": sheet} {
+	v := podsView(snap)
+	table := podsStage(v, 118, 35).Press("g", "space")
+	sheet := NewStage(pods.Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: snap.Pods[0].PodRef}}), v, 118, 35)
+	for name, s := range map[string]*Stage{"unfolded": table, "sheet": sheet} {
 		b.Run(name+"/key", func(b *testing.B) {
 			for b.Loop() {
 				s.Press("j")
@@ -158,7 +158,7 @@ func BenchmarkDead(b *testing.B) {
 			now := *snap
 			p := *snap.Pods[0]
 			now.Pods = append([]*engine.Pod{&p}, snap.Pods[1:]...)
-			v.Pods.Observe(&now, panetest.Standings(&now, nil))
+			v.Pods.Observe(&now, Standings(&now, nil))
 			table.Refresh()
 		}
 	})
@@ -167,7 +167,7 @@ func BenchmarkDead(b *testing.B) {
 // TestTimesThatTheRuntimeDoesNotSay holds that a runtime which gives no time for anything, as
 // one that has lost its record of a container, brings about no age of decades.
 func TestTimesThatTheRuntimeDoesNotSay(t *testing.T) {
-	snap := panetest.Healthy()
+	snap := Healthy()
 	for _, p := range snap.Pods {
 		for i := range p.Seen().Sandboxes {
 			p.Seen().Sandboxes[i].CreatedAt = time.Time{}
@@ -186,10 +186,10 @@ func TestTimesThatTheRuntimeDoesNotSay(t *testing.T) {
 			c.CreatedAt, c.StartedAt, c.FinishedAt = time.Time{}, time.Time{}, time.Time{}
 		}
 	}
-	v := view(snap)
-	shown := panetest.NewStage(New(pane.Settings{}), v, 198, 45).Text()
+	v := podsView(snap)
+	shown := NewStage(pods.New(pane.Settings{}), v, 198, 45).Text()
 	for _, p := range snap.Pods {
-		shown += panetest.NewStage(Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: p.PodRef}}), v, 118, 60).Text()
+		shown += NewStage(pods.Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: p.PodRef}}), v, 118, 60).Text()
 	}
 	for _, life := range v.Journal.Life(snap.Pods[0].UID, snap.Pods[0]) {
 		if life.At.IsZero() {

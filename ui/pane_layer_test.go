@@ -1,4 +1,4 @@
-package layer_test
+package ui
 
 import (
 	"errors"
@@ -14,18 +14,17 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
 const (
-	up, down, left, home, end = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[H", "\x1b[F"
-	escape, enter, rub        = "\x1b", "\r", "\x7f"
+	layerUp, down, left, home, end = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[H", "\x1b[F"
+	escape, enter, rub             = "\x1b", "\r", "\x7f"
 )
 
-// hostile is what a runtime may call a namespace.
-const hostile = "a\x1b[31m\u009b1mb\n\u202Ec日本語"
+// layerHostile is what a runtime may call a namespace.
+const layerHostile = "a\x1b[31m\u009b1mb\n\u202Ec日本語"
 
 // presses returns the key presses that a terminal's bytes stand for.
 func presses(bytes string) []tea.KeyPressMsg {
@@ -45,19 +44,19 @@ func presses(bytes string) []tea.KeyPressMsg {
 	return all
 }
 
-var view = panetest.View(panetest.Healthy())
+var layerView = View(Healthy())
 
-// stage opens a layer on a screen of w cells and h lines.
-func stage(p pane.Pane, w, h int) *panetest.Stage {
-	v := *view
-	s := panetest.NewStage(p, &v, w, h)
+// layerStage opens a layer on a screen of w cells and h lines.
+func layerStage(p pane.Pane, w, h int) *Stage {
+	v := *layerView
+	s := NewStage(p, &v, w, h)
 	s.Open(p)
 	return s
 }
 
 // press gives keys to the layer on top, as the screen does: first as they are typed, then
 // by what they mean.
-func press(s *panetest.Stage, bytes string) {
+func press(s *Stage, bytes string) {
 	for _, k := range presses(bytes) {
 		if len(s.Layers) == 0 {
 			return
@@ -74,7 +73,7 @@ func press(s *panetest.Stage, bytes string) {
 	s.Refresh()
 }
 
-func open(s *panetest.Stage, p pane.Pane) bool { return slices.Contains(s.Layers, p) }
+func layerOpen(s *Stage, p pane.Pane) bool { return slices.Contains(s.Layers, p) }
 
 func TestPrompt(t *testing.T) {
 	history := []string{"one", "two"}
@@ -87,14 +86,14 @@ func TestPrompt(t *testing.T) {
 		{"abc" + left + left + "\x0b", "a"},
 		{"abc" + rub, "ab"},
 		{"日本" + left + "語", "日語本"},
-		{"draft" + up, "two"},
-		{"draft" + up + up + up, "one"},
-		{"draft" + up + down, "draft"},
-		{"draft" + up + "x" + down, "draft"},
+		{"draft" + layerUp, "two"},
+		{"draft" + layerUp + layerUp + layerUp, "one"},
+		{"draft" + layerUp + down, "draft"},
+		{"draft" + layerUp + "x" + down, "draft"},
 		{"a\x16b", "ab"}, // ^v would run a program
 	} {
 		p := layer.NewPrompt("filter", "", history)
-		press(stage(p, 40, 1), tt.keys)
+		press(layerStage(p, 40, 1), tt.keys)
 		if p.Value() != tt.want {
 			t.Errorf("%q makes %q, want %q", tt.keys, p.Value(), tt.want)
 		}
@@ -116,16 +115,16 @@ func TestPromptCallsBack(t *testing.T) {
 		return p.Changed(nil, s)
 	}
 	p.Canceled = func(pane.Host) { got = append(got, "canceled") }
-	s := stage(p, 60, 1)
+	s := layerStage(p, 60, 1)
 	press(s, "!"+left+enter)
-	if !open(s, p) {
+	if !layerOpen(s, p) {
 		t.Error("a text with a mistake in it was accepted")
 	}
 	if row := s.Row("filter"); row != "filter: x!  column 2: want a word^[[31m" {
 		t.Errorf("the mistake is told as %q", row)
 	}
 	press(s, "\x1b[3~"+enter) // delete
-	if open(s, p) {
+	if layerOpen(s, p) {
 		t.Error("enter does not close the prompt")
 	}
 	want := []string{"changed x!", "accepted x!", "changed x!", "changed x", "accepted x", "changed x"}
@@ -134,21 +133,21 @@ func TestPromptCallsBack(t *testing.T) {
 	}
 	for _, keys := range []string{escape, rub + rub, "\x03"} {
 		got = nil
-		s = stage(p, 60, 1)
-		if press(s, keys); open(s, p) || got[len(got)-1] != "canceled" {
-			t.Errorf("%q: open %v, calls %q", keys, open(s, p), got)
+		s = layerStage(p, 60, 1)
+		if press(s, keys); layerOpen(s, p) || got[len(got)-1] != "canceled" {
+			t.Errorf("%q: open %v, calls %q", keys, layerOpen(s, p), got)
 		}
 		p = layer.NewPrompt("filter", "x", nil)
 		p.Changed, p.Canceled = func(pane.Host, string) error { return nil }, func(pane.Host) { got = append(got, "canceled") }
 	}
-	press(stage(layer.NewPrompt("plain", "", []string{"a"}), 40, 1), "x"+up+enter) // none of them need be set
+	press(layerStage(layer.NewPrompt("plain", "", []string{"a"}), 40, 1), "x"+layerUp+enter) // none of them need be set
 }
 
 // A filter of the settings may be longer than anything that can be typed.
 func TestPromptOfALongText(t *testing.T) {
 	long := strings.Repeat("word ", 400)
 	p := layer.NewPrompt("filter", long, []string{long + long})
-	s := stage(p, 40, 1)
+	s := layerStage(p, 40, 1)
 	press(s, "x")
 	if p.Value() != long {
 		t.Errorf("a key made %d characters of %d", len(p.Value()), len(long))
@@ -158,7 +157,7 @@ func TestPromptOfALongText(t *testing.T) {
 	}
 	p.Paste(strings.Repeat("p", 10_000), s)
 	s.Check(t)
-	if press(s, up); p.Value() != long+long {
+	if press(s, layerUp); p.Value() != long+long {
 		t.Error("the history was cut")
 	}
 	if press(s, down+home); !strings.HasPrefix(s.Text(), "filter: word word") {
@@ -172,10 +171,10 @@ func TestPromptOfALongText(t *testing.T) {
 }
 
 func TestHostilePaste(t *testing.T) {
-	p := layer.NewPrompt("filter", hostile, nil)
-	s := stage(p, 60, 1)
-	p.Paste(hostile+"\x00\x1b]0;x\x07", s)
-	p.Key(tea.KeyPressMsg{Code: tea.KeyExtended, Text: hostile}, s)
+	p := layer.NewPrompt("filter", layerHostile, nil)
+	s := layerStage(p, 60, 1)
+	p.Paste(layerHostile+"\x00\x1b]0;x\x07", s)
+	p.Key(tea.KeyPressMsg{Code: tea.KeyExtended, Text: layerHostile}, s)
 	s.Check(t)
 	if strings.ContainsFunc(p.Value(), func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x202e }) {
 		t.Errorf("the text holds controls: %q", p.Value())
@@ -183,7 +182,7 @@ func TestHostilePaste(t *testing.T) {
 }
 
 func FuzzPrompt(f *testing.F) {
-	f.Add("abc"+left+rub+up, hostile, 20)
+	f.Add("abc"+left+rub+layerUp, layerHostile, 20)
 	f.Add(strings.Repeat("日", 30)+home+"\x0b\x17", "x", 3)
 	f.Add("e\u0301"+left+left+"\x1b[3~", "\u202e\x1b", 8)
 	f.Fuzz(func(t *testing.T, keys, pasted string, w int) {
@@ -194,7 +193,7 @@ func FuzzPrompt(f *testing.F) {
 			}
 			return nil
 		}
-		s := stage(p, w&127, 1)
+		s := layerStage(p, w&127, 1)
 		for i, k := range presses(keys[:min(len(keys), 200)]) {
 			p.Key(k, s)
 			if i%3 == 0 {
@@ -212,23 +211,23 @@ func TestConfirm(t *testing.T) {
 	for keys, want := range map[string]bool{"y": true, "Y": true, "n": false, enter: false, escape: false, "q": false, "x": false, " ": false} {
 		yes := false
 		c := layer.NewConfirm("A period under 1s on a real runtime?", func(pane.Host) { yes = true })
-		s := stage(c, 60, 1)
+		s := layerStage(c, 60, 1)
 		if row := s.Row("?"); row != "A period under 1s on a real runtime? y/N" {
 			t.Errorf("asked is %q", row)
 		}
 		c.Paste("y", s)
-		if press(s, keys); yes != want || open(s, c) {
-			t.Errorf("%q: yes %v, open %v", keys, yes, open(s, c))
+		if press(s, keys); yes != want || layerOpen(s, c) {
+			t.Errorf("%q: yes %v, open %v", keys, yes, layerOpen(s, c))
 		}
 	}
-	s := stage(layer.NewConfirm("Inspect all 1203 pods again?", nil), 20, 1)
+	s := layerStage(layer.NewConfirm("Inspect all 1203 pods again?", nil), 20, 1)
 	if row := s.Row("Inspect"); row != "Inspect all 120… y/N" {
 		t.Errorf("with few cells asked is %q", row)
 	}
 }
 
 func choices() []widget.Choice {
-	return []widget.Choice{{Name: "default", Note: "12 pods"}, {Name: "kube-system", Note: "9 pods", On: true}, {Name: hostile, Note: "1 pod"}, {Name: "kube-public", Note: "no pod"}}
+	return []widget.Choice{{Name: "default", Note: "12 pods"}, {Name: "kube-system", Note: "9 pods", On: true}, {Name: layerHostile, Note: "1 pod"}, {Name: "kube-public", Note: "no pod"}}
 }
 
 func TestPicker(t *testing.T) {
@@ -243,14 +242,14 @@ func TestPicker(t *testing.T) {
 		{"jjj" + enter + "x", "kube-system"},
 		{"q", "closed"},
 		{escape, "closed"},
-		{"/pub" + enter + escape + "j " + enter, "kube-system " + hostile},
+		{"/pub" + enter + escape + "j " + enter, "kube-system " + layerHostile},
 	} {
 		p := layer.NewPicker("Namespaces", choices())
 		got := "closed"
 		p.Accepted = func(_ pane.Host, names []string) { got = strings.Join(names, " ") }
-		s := stage(p, 60, 6)
-		if press(s, tt.keys); got != tt.want || open(s, p) {
-			t.Errorf("%q: %q, open %v, want %q", tt.keys, got, open(s, p), tt.want)
+		s := layerStage(p, 60, 6)
+		if press(s, tt.keys); got != tt.want || layerOpen(s, p) {
+			t.Errorf("%q: %q, open %v, want %q", tt.keys, got, layerOpen(s, p), tt.want)
 		}
 	}
 }
@@ -258,7 +257,7 @@ func TestPicker(t *testing.T) {
 func TestPickerSearch(t *testing.T) {
 	p := layer.NewPicker("Namespaces", choices())
 	p.Accepted = func(pane.Host, []string) {}
-	s := stage(p, 60, 6)
+	s := layerStage(p, 60, 6)
 	press(s, "kube")                               // typing does not search
 	if n := strings.Count(s.Text(), "["); n != 6 { // two of them in a name
 		t.Errorf("%d of 6 brackets are shown", n)
@@ -280,9 +279,9 @@ func TestPickerSwitchesAtOnce(t *testing.T) {
 	var got []string
 	p := layer.NewPicker("Columns", choices())
 	p.Switched = func(_ pane.Host, c widget.Choice) { got = append(got, fmt.Sprint(c.Name, " ", c.On)) }
-	s := stage(p, 60, 6)
+	s := layerStage(p, 60, 6)
 	press(s, " "+enter+"k"+enter+escape)
-	if want := []string{"kube-system false", "kube-system true", "default true"}; !slices.Equal(got, want) || open(s, p) {
+	if want := []string{"kube-system false", "kube-system true", "default true"}; !slices.Equal(got, want) || layerOpen(s, p) {
 		t.Errorf("switched %q, want %q", got, want)
 	}
 }
@@ -291,7 +290,7 @@ func TestPickerIsClicked(t *testing.T) {
 	var got []string
 	p := layer.NewPicker("Namespaces", choices())
 	p.Accepted = func(_ pane.Host, names []string) { got = names }
-	s := stage(p, 60, 6)
+	s := layerStage(p, 60, 6)
 	for _, y := range []int{0, 0, 1, 5, 9} {
 		p.Click(3, y, s)
 	}
@@ -301,9 +300,9 @@ func TestPickerIsClicked(t *testing.T) {
 }
 
 // The columns of any table are chosen in the same way, by the picker and by name.
-func TestColumns(t *testing.T) {
+func TestLayerColumns(t *testing.T) {
 	tab := &layer.TablePane[int, int]{Table: widget.Table[int, int]{Key: func(i int) int { return i }, Columns: []widget.Column[int]{{Name: "a", Least: 1}, {Name: "b", Least: 1, Rank: 1}, {Name: "c", Least: 1, Rank: 2}}}}
-	s := stage(layer.NewViewer("below", ""), 40, 5)
+	s := layerStage(layer.NewViewer("below", ""), 40, 5)
 	tab.Resize(s.V.Pen(), 40, 5)
 	tab.Hide([]string{"c"})
 	tab.Do(keymap.Columns, s)
@@ -313,11 +312,11 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-const raw = "{\n  \"id\": \"" + "0123456789012345678901234567890123456789012345678901234567890123456789" + "\",\n  \"name\": \"" + hostile + "\"\n}\n"
+const raw = "{\n  \"id\": \"" + "0123456789012345678901234567890123456789012345678901234567890123456789" + "\",\n  \"name\": \"" + layerHostile + "\"\n}\n"
 
 func TestViewer(t *testing.T) {
 	v := layer.NewViewer("default/web", raw)
-	s := stage(v, 40, 3)
+	s := layerStage(v, 40, 3)
 	if got := s.Text(); !strings.Contains(got, "6789…\n") {
 		t.Errorf("a long line is not cut:\n%s", got)
 	}
@@ -341,10 +340,10 @@ func TestViewer(t *testing.T) {
 	if strings.ContainsAny(s.Clip, "\x1b\u202e") || !strings.Contains(s.Clip, "\n  \"name\"") {
 		t.Errorf("copied is %q", s.Clip)
 	}
-	if press(s, "q"); open(s, v) {
+	if press(s, "q"); layerOpen(s, v) {
 		t.Error("q does not close it")
 	}
-	if got := stage(layer.NewViewer("empty", ""), 20, 2).Text(); strings.TrimSpace(got) != "" {
+	if got := layerStage(layer.NewViewer("empty", ""), 20, 2).Text(); strings.TrimSpace(got) != "" {
 		t.Errorf("an empty text is %q", got)
 	}
 }
@@ -355,15 +354,15 @@ func TestSizes(t *testing.T) {
 	for w := range 30 {
 		for h := range 4 {
 			for _, p := range []pane.Pane{
-				layer.NewPicker(hostile, choices()), layer.NewViewer(hostile, raw), layer.NewPrompt(hostile, hostile, nil), layer.NewConfirm(hostile+"?", nil),
+				layer.NewPicker(layerHostile, choices()), layer.NewViewer(layerHostile, raw), layer.NewPrompt(layerHostile, layerHostile, nil), layer.NewConfirm(layerHostile+"?", nil),
 			} {
-				stage(p, w, h).Check(t)
+				layerStage(p, w, h).Check(t)
 			}
 		}
 	}
 }
 
-func TestGolden(t *testing.T) {
+func TestLayerGolden(t *testing.T) {
 	for name, of := range map[string]func() (pane.Pane, string){
 		"picker":  func() (pane.Pane, string) { return layer.NewPicker("Namespaces", choices()), "j" },
 		"viewer":  func() (pane.Pane, string) { return layer.NewViewer("default/web", raw), "/0123" + enter },
@@ -371,7 +370,7 @@ func TestGolden(t *testing.T) {
 	} {
 		for _, size := range [][2]int{{38, 7}, {78, 9}} {
 			p, keys := of()
-			s := stage(p, size[0], size[1])
+			s := layerStage(p, size[0], size[1])
 			if size[0] < 40 {
 				look := theme.Default().Plain()
 				s.V.Theme = &look
@@ -386,10 +385,10 @@ func TestGolden(t *testing.T) {
 func TestLongTexts(t *testing.T) {
 	const n = 20 * 5_000
 	v := layer.NewViewer("raw", strings.Repeat("日", n))
-	if s := stage(v, 40, 5).Press("w"); v.Len() != n/20 {
+	if s := layerStage(v, 40, 5).Press("w"); v.Len() != n/20 {
 		t.Errorf("%d lines of 20 signs each, want %d: %q", v.Len(), n/20, s.Row("日"))
 	}
-	s := stage(layer.NewPrompt("filter", strings.Repeat("é", n)+"z", nil), 40, 1)
+	s := layerStage(layer.NewPrompt("filter", strings.Repeat("é", n)+"z", nil), 40, 1)
 	if got, want := s.Row("filter"), "filter: "+strings.Repeat("é", 29)+"z"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -1,4 +1,4 @@
-package findings
+package ui
 
 import (
 	"strings"
@@ -8,46 +8,46 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/findings"
 	"github.com/plegtop/plegtop/ui/pane"
-	. "github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// open returns a stage with the sheet of one of some findings.
-func open(w, h, which int, found ...diagnose.Finding) *Stage {
+// findingsOpen returns a stage with the sheet of one of some findings.
+func findingsOpen(w, h, which int, found ...diagnose.Finding) *Stage {
 	v := With(View(Unhealthy()), found...)
-	return NewStage(Sheet(v, pane.Subject{Finding: &v.Findings[which]}), v, w, h)
+	return NewStage(findings.Sheet(v, pane.Subject{Finding: &v.Findings[which]}), v, w, h)
 }
 
 func TestSheetGoldens(t *testing.T) {
-	Goldens(t, "sheet", func(w, h int) *Stage { return open(w, h, 0, Findings()...) })
+	Goldens(t, "sheet", func(w, h int) *Stage { return findingsOpen(w, h, 0, Findings()...) })
 	Goldens(t, "sheet-over", func(w, h int) *Stage {
-		s := open(w, h, 2, Findings()...)
+		s := findingsOpen(w, h, 2, Findings()...)
 		return s.Show(Ended(View(Healthy()), Findings()[2]))
 	})
-	Goldens(t, "sheet-chain", func(w, h int) *Stage { return open(w, h, 0, Chained()...) })
-	ascii := open(78, 19, 0, Chained()...)
+	Goldens(t, "sheet-chain", func(w, h int) *Stage { return findingsOpen(w, h, 0, Chained()...) })
+	ascii := findingsOpen(78, 19, 0, Chained()...)
 	plain := theme.Default().Plain()
 	ascii.V.Theme = &plain
 	ascii.Show(ascii.V).Golden(t, "sheet-ascii")
-	open(78, 19, 0, HostileFindings()...).Golden(t, "sheet-hostile")
-	open(78, 19, 0, folded()).Golden(t, "sheet-folded")
+	findingsOpen(78, 19, 0, HostileFindings()...).Golden(t, "sheet-hostile")
+	findingsOpen(78, 19, 0, folded()).Golden(t, "sheet-folded")
 }
 
 func TestSheetOfASingleMember(t *testing.T) {
 	one := folded()
 	one.Members, one.Count = one.Members[:1], 1
-	if s := open(78, 40, 0, one); s.Row("Subject") != "Subject" {
+	if s := findingsOpen(78, 40, 0, one); s.Row("Subject") != "Subject" {
 		t.Errorf("it is about %q", s.Row("Subject"))
 	}
 }
 
 func TestSheetIsOfAFinding(t *testing.T) {
 	v := With(View(Healthy()), Findings()...)
-	if p := Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: v.Snapshot.Pods[0].PodRef}}); p != nil {
+	if p := findings.Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: v.Snapshot.Pods[0].PodRef}}); p != nil {
 		t.Errorf("a sheet of a pod: %v", p)
 	}
-	s := open(80, 20, 0, Findings()...)
+	s := findingsOpen(80, 20, 0, Findings()...)
 	if got := s.Info(); got.Name != "Finding: critical inspect-hung" || s.Subject().Finding.ID != diagnose.InspectHung {
 		t.Errorf("the sheet is called %q and is about %v", got.Name, s.Subject().Finding.ID)
 	}
@@ -55,7 +55,7 @@ func TestSheetIsOfAFinding(t *testing.T) {
 
 func TestSheetFollows(t *testing.T) {
 	all := Findings()
-	s := open(120, 40, 0, all...)
+	s := findingsOpen(120, 40, 0, all...)
 	all[0].Evidence = []string{"the newest of it"}
 	if s.Show(With(s.V, all...)); s.Row("the newest of it") == "" {
 		t.Error("the evidence is that of before")
@@ -79,7 +79,7 @@ func TestSheetFollows(t *testing.T) {
 // until it is found again.
 func TestSheetOfOneThatComesBack(t *testing.T) {
 	all := Findings()
-	s := open(120, 40, 0, all...)
+	s := findingsOpen(120, 40, 0, all...)
 	if s.Show(Ended(With(View(Healthy())), all[0])); s.Row("✔ over for 1m") == "" {
 		t.Errorf("it is not over:\n%s", s.Text())
 	}
@@ -98,23 +98,23 @@ func TestSheetOfOneThatComesBack(t *testing.T) {
 // like of it holds.
 func TestSheetOfOneThatEnded(t *testing.T) {
 	v := Ended(With(View(Hung()), Findings()[0]), Findings()[0])
-	if s := NewStage(Sheet(v, pane.Subject{Finding: &v.Ended[0].Finding}), v, 120, 40); s.Row("✔ over for 1m") == "" {
+	if s := NewStage(findings.Sheet(v, pane.Subject{Finding: &v.Ended[0].Finding}), v, 120, 40); s.Row("✔ over for 1m") == "" {
 		t.Errorf("lines\n%s", s.Text())
 	}
-	if s := NewStage(Sheet(v, pane.Subject{Finding: &v.Findings[0]}), v, 120, 40); s.Row("over for") != "" {
+	if s := NewStage(findings.Sheet(v, pane.Subject{Finding: &v.Findings[0]}), v, 120, 40); s.Row("over for") != "" {
 		t.Errorf("lines\n%s", s.Text())
 	}
 }
 
 func TestSheetLeadsToItsPod(t *testing.T) {
-	s := open(80, 20, 0, Findings()...).Press("enter")
+	s := findingsOpen(80, 20, 0, Findings()...).Press("enter")
 	if got := s.Sheets; len(got) != 1 || got[0].Finding != nil || got[0].Pod.Name != "nfs-client" || got[0].Container != "app" {
 		t.Errorf("enter opens %+v", got)
 	}
 	if s.NoSheet = true; s.Press("enter").Said != "default/nfs-client has gone" {
 		t.Errorf("of a pod that has gone it says %q", s.Said)
 	}
-	if s := open(80, 20, 2, Findings()...).Press("enter"); s.Sheets != nil || s.Said != "this finding is about no pod" {
+	if s := findingsOpen(80, 20, 2, Findings()...).Press("enter"); s.Sheets != nil || s.Said != "this finding is about no pod" {
 		t.Errorf("a finding about no pod opens %+v and says %q", s.Sheets, s.Said)
 	}
 }
@@ -125,7 +125,7 @@ func TestSheetCopies(t *testing.T) {
 	all := Findings()
 	steps := all[0].Next
 	for _, h := range []int{4, 10, 40} {
-		s := open(120, h, 0, all...)
+		s := findingsOpen(120, h, 0, all...)
 		if s.Press("c"); s.Clip != steps[0].Command {
 			t.Errorf("in %d lines c copies %q at first", h, s.Clip)
 		}
@@ -146,13 +146,13 @@ func TestSheetCopies(t *testing.T) {
 		}
 	}
 	// Steps may change while one is under the cursor.
-	s := open(120, 40, 0, all...).Press("j")
+	s := findingsOpen(120, 40, 0, all...).Press("j")
 	all[0].Next = append([]diagnose.Step{{Text: "something new", Command: "true"}}, steps...)
 	if s.Show(With(s.V, all...)).Press("c"); s.Clip != steps[1].Command {
 		t.Errorf("with a step more c copies %q", s.Clip)
 	}
 	risky := diagnose.Finding{ID: "x", Next: []diagnose.Step{{Text: "think"}, {Text: "kill it", Command: "kill -9 1", Risky: true}}}
-	s = open(120, 40, 0, risky)
+	s = findingsOpen(120, 40, 0, risky)
 	if s.Press("c"); s.Clip != "" || !strings.Contains(s.Said, "not copied, for it changes the node") {
 		t.Errorf("without being asked for, a risky step is copied: %q, %q", s.Clip, s.Said)
 	}
@@ -162,19 +162,19 @@ func TestSheetCopies(t *testing.T) {
 	if s.Press("c"); s.Clip != "kill -9 1" {
 		t.Errorf("where a person asks again, a risky step is not copied: %q", s.Said)
 	}
-	s = open(120, 40, 0, risky)
+	s = findingsOpen(120, 40, 0, risky)
 	if s.Press("j", "c"); s.Clip != "kill -9 1" {
 		t.Errorf("where a person went to it, a risky step is not copied: %q", s.Said)
 	}
-	s = open(120, 40, 0, risky)
+	s = findingsOpen(120, 40, 0, risky)
 	s.Pane.(pane.Clicker).Click(5, 5, s)
 	if s.Press("c"); s.Clip != "kill -9 1" {
 		t.Errorf("where a person clicked on it, a risky step is not copied: %q\n%s", s.Said, s.Text())
 	}
-	if s := open(120, 40, 0, diagnose.Finding{ID: "x", Next: risky.Next[:1]}).Press("c"); s.Clip != "" || s.Said != "no safe command to copy here" {
+	if s := findingsOpen(120, 40, 0, diagnose.Finding{ID: "x", Next: risky.Next[:1]}).Press("c"); s.Clip != "" || s.Said != "no safe command to copy here" {
 		t.Errorf("without a command: %q, %q", s.Clip, s.Said)
 	}
-	if s := open(120, 40, 0, HostileFindings()...).Press("c"); s.Clip != "" || !strings.Contains(s.Said, "cannot be seen") {
+	if s := findingsOpen(120, 40, 0, HostileFindings()...).Press("c"); s.Clip != "" || !strings.Contains(s.Said, "cannot be seen") {
 		t.Errorf("of a hostile command: %q, %q", s.Clip, s.Said)
 	}
 }
@@ -185,8 +185,8 @@ func TestSheetCutsTheChain(t *testing.T) {
 	all := Chained()
 	cut := all[0].Next[1].Command
 	for _, h := range []int{4, 16, 60} {
-		s := open(78, h, 0, all...)
-		if n := strings.Count(open(78, 80, 0, all...).Text(), cut); n != 1 {
+		s := findingsOpen(78, h, 0, all...)
+		if n := strings.Count(findingsOpen(78, 80, 0, all...).Text(), cut); n != 1 {
 			t.Errorf("the command that cuts is there %d times, want at the head only", n)
 		}
 		if s.Press("c"); s.Clip == cut {
@@ -206,10 +206,10 @@ func TestSheetCutsTheChain(t *testing.T) {
 		}
 	}
 	all[0].Next, all[0].Chain[5].Proof = all[0].Next[:1], ""
-	if got := open(78, 60, 0, all...).Row("probable cause"); !strings.HasSuffix(got, "runc update for 10m") {
+	if got := findingsOpen(78, 60, 0, all...).Row("probable cause"); !strings.HasSuffix(got, "runc update for 10m") {
 		t.Errorf("of what is not proven it says %q", got)
 	}
-	if s := open(78, 60, 0, all...).Press("k", "c"); s.Clip != cut {
+	if s := findingsOpen(78, 60, 0, all...).Press("k", "c"); s.Clip != cut {
 		t.Errorf("where no step says so too, it copies %q and says %q", s.Clip, s.Said)
 	}
 }

@@ -1,4 +1,4 @@
-package calls
+package ui
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/ui/calls"
 	"github.com/plegtop/plegtop/ui/pane"
-	. "github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -44,21 +44,23 @@ func busy(s *engine.Snapshot) *engine.Snapshot {
 	return s
 }
 
-func TestGoldens(t *testing.T) {
-	Goldens(t, "healthy", func(w, h int) *Stage { return NewStage(New(pane.Settings{}), View(busy(Healthy())), w, h).Press("G") })
+func TestCallsGoldens(t *testing.T) {
+	Goldens(t, "healthy", func(w, h int) *Stage {
+		return NewStage(calls.New(pane.Settings{}), View(busy(Healthy())), w, h).Press("G")
+	})
 	Goldens(t, "hung", func(w, h int) *Stage {
 		sweep := SweepOf(330, true)
 		sweep.Began, sweep.Ended = Ago(3*time.Minute), Ago(177*time.Second)
 		s := busy(Probed(sweep))
 		s.Policy = answers.Policy{ListTimeout: 2 * time.Minute, CallTimeout: 2 * time.Second}
 		s.Calls[0], s.Calls[3] = answers.Calls{}, answers.Calls{Op: call.ListContainers, InFlight: 1}
-		return NewStage(New(pane.Settings{}), With(View(s), Findings()...), w, h).Press("G")
+		return NewStage(calls.New(pane.Settings{}), With(View(s), Findings()...), w, h).Press("G")
 	})
 	Goldens(t, "failing", func(w, h int) *Stage {
-		return NewStage(New(pane.Settings{}), View(busy(Failing())), w, h).Press(">", ">", "j")
+		return NewStage(calls.New(pane.Settings{}), View(busy(Failing())), w, h).Press(">", ">", "j")
 	})
-	Goldens(t, "streams", func(w, h int) *Stage { return NewStage(New(pane.Settings{}), View(Streamed()), w, h) })
-	NewStage(New(pane.Settings{}), View(Hostile()), 78, 19).Golden(t, "hostile")
+	Goldens(t, "streams", func(w, h int) *Stage { return NewStage(calls.New(pane.Settings{}), View(Streamed()), w, h) })
+	NewStage(calls.New(pane.Settings{}), View(Hostile()), 78, 19).Golden(t, "hostile")
 }
 
 // TestMatrix holds that all operations are listed whether they were made or not, and
@@ -69,7 +71,7 @@ func TestMatrix(t *testing.T) {
 		{Op: call.Version, Count: 3, Gone: 4, P50: time.Millisecond, P90: 2 * time.Millisecond, P99: 2 * time.Millisecond, Max: 3 * time.Millisecond, LastOK: Ago(time.Minute)},
 		{Op: call.ContainerStatus, InFlight: 1},
 	}
-	s := NewStage(New(pane.Settings{}), View(snap), 150, 20)
+	s := NewStage(calls.New(pane.Settings{}), View(snap), 150, 20)
 	for op, want := range map[string]string{
 		"Version":            "1m 1ms 2ms 2ms 3ms 0 3 0B 4 0",
 		"Status":             "- - - - - - - - - -",
@@ -102,7 +104,7 @@ func TestBelow(t *testing.T) {
 		ByCode:  []answers.CodeCount{{Code: "Unknown", Count: 2}, {Code: "DeadlineExceeded", Count: 1}},
 		LastErr: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Unknown", Text: "ttrpc: closed"}, LastErrAt: Ago(5 * time.Second),
 	}
-	s := NewStage(New(pane.Settings{}), View(snap), 76, 20).Press("G")
+	s := NewStage(calls.New(pane.Settings{}), View(snap), 76, 20).Press("G")
 	for _, want := range []string{
 		"ContainerStatus errors: Unknown 2 DeadlineExceeded 1; 5s ago Unknown: ttrpc:",
 		"closed",
@@ -120,7 +122,7 @@ func TestWords(t *testing.T) {
 	snap := Healthy()
 	snap.Calls[0] = answers.Calls{Op: call.Version, Count: 1, Max: 2 * time.Second, P50: 2 * time.Second, LastOK: Ago(9 * time.Second)}
 	snap.Probes = []answers.Outcome{{Flight: call.Flight{Op: call.Status}, At: Noon, Err: context.DeadlineExceeded}}
-	s := NewStage(New(pane.Settings{}), View(snap), 118, 20)
+	s := NewStage(calls.New(pane.Settings{}), View(snap), 118, 20)
 	for _, want := range []string{"Version: 1 call, the longest 2.0s", "Status fails: "} {
 		if s.Row(want) == "" {
 			t.Errorf("no line says %q:\n%s", want, s.Text())
@@ -132,7 +134,7 @@ func TestWords(t *testing.T) {
 	if line := s.Lines()[1]; !strings.Contains(line, s.V.Theme.Selected.With(s.V.Theme.Warn).On) {
 		t.Errorf("what took 2 s is not loud in %q", line)
 	}
-	l, s := text.Line{}, NewStage(New(pane.Settings{}), View(snap), 118, 9)
+	l, s := text.Line{}, NewStage(calls.New(pane.Settings{}), View(snap), 118, 9)
 	for y := range 9 {
 		l.Begin(118)
 		s.Draw(&l, y, false)
@@ -155,7 +157,7 @@ func TestSweepIsKept(t *testing.T) {
 		"✔ CHECK ALL done 1s ago":             {SweepOf(330, false), true},
 		"CHECK ALL":                           {old, false},
 	} {
-		if s := NewStage(New(pane.Settings{}), View(WithSweep(tt.sweep)), 100, 20); s.Row(name) != "" != tt.want {
+		if s := NewStage(calls.New(pane.Settings{}), View(WithSweep(tt.sweep)), 100, 20); s.Row(name) != "" != tt.want {
 			t.Errorf("%s: want %v:\n%s", name, tt.want, s.Text())
 		}
 	}
@@ -167,22 +169,22 @@ func TestTry(t *testing.T) {
 	snap := Healthy()
 	snap.InFlight = []call.Flight{{Op: call.ListContainers, Since: Ago(77 * time.Second)}}
 	snap.Calls[3].InFlight = 1
-	if got := fields(NewStage(New(pane.Settings{}), View(snap), 150, 20), "ListContainers"); !strings.Contains(got, " 1 1m17s ") {
+	if got := fields(NewStage(calls.New(pane.Settings{}), View(snap), 150, 20), "ListContainers"); !strings.Contains(got, " 1 1m17s ") {
 		t.Errorf("the first: %q", got)
 	}
 	snap.Failure = &answers.Failure{Flight: call.Flight{Op: call.ListContainers}, Err: context.DeadlineExceeded, InRow: 1}
 	snap.InFlight[0].Since = Ago(400 * time.Millisecond)
-	if got := fields(NewStage(New(pane.Settings{}), View(snap), 150, 20), "ListContainers"); !strings.Contains(got, " 1 3248 ") {
+	if got := fields(NewStage(calls.New(pane.Settings{}), View(snap), 150, 20), "ListContainers"); !strings.Contains(got, " 1 3248 ") {
 		t.Errorf("one that is just out: %q", got)
 	}
 	snap.InFlight[0].Since = Ago(77 * time.Second)
 	for w, want := range map[int]string{40: "1 1m17s ", 78: " 1 1m17s ", 118: " 1 1m17s 2nd try ", 150: " 1 1m17s 2nd try "} {
-		if got := fields(NewStage(New(pane.Settings{}), View(snap), w, 20), "ListContainers"); !strings.Contains(got, want) {
+		if got := fields(NewStage(calls.New(pane.Settings{}), View(snap), w, 20), "ListContainers"); !strings.Contains(got, want) {
 			t.Errorf("the second, in %d cells: %q, want %q", w, got, want)
 		}
 	}
 	snap.Probes = []answers.Outcome{{Flight: call.Flight{Op: call.Version}, At: Noon, Took: time.Millisecond}}
-	if s := NewStage(New(pane.Settings{}), View(snap), 78, 20); s.Row("while ListContainers (2nd try) hangs: Version 1ms answers") == "" {
+	if s := NewStage(calls.New(pane.Settings{}), View(snap), 78, 20); s.Row("while ListContainers (2nd try) hangs: Version 1ms answers") == "" {
 		t.Errorf("no line says which try it is:\n%s", s.Text())
 	}
 }
@@ -190,7 +192,7 @@ func TestTry(t *testing.T) {
 // TestSort holds that the largest comes first, and that the order is said.
 func TestSort(t *testing.T) {
 	snap := Healthy()
-	s := NewStage(New(pane.Settings{}), View(snap), 118, 20)
+	s := NewStage(calls.New(pane.Settings{}), View(snap), 118, 20)
 	first := func() string { return strings.Fields(strings.Split(s.Text(), "\n")[1])[0] }
 	for _, tt := range []struct{ key, first, said string }{
 		{">", "Version", "calls sorted by last-ok"}, {">", "ContainerStatus", "calls sorted by p50"}, {"I", "Version", "calls sorted by p50, reversed"},
@@ -202,9 +204,9 @@ func TestSort(t *testing.T) {
 	}
 }
 
-// TestClick holds that a click on a head sorts, and one on a row goes there.
-func TestClick(t *testing.T) {
-	s := NewStage(New(pane.Settings{}), View(Healthy()), 118, 20)
+// TestCallsClick holds that a click on a head sorts, and one on a row goes there.
+func TestCallsClick(t *testing.T) {
+	s := NewStage(calls.New(pane.Settings{}), View(Healthy()), 118, 20)
 	clicked := s.Pane.(pane.Clicker)
 	clicked.Click(25, 0, s)
 	if s.Said != "calls sorted by last-ok" {
@@ -214,18 +216,18 @@ func TestClick(t *testing.T) {
 	if s.Refresh(); !strings.HasPrefix(s.Row("calls, the longest"), "ListPodSandbox: ") {
 		t.Errorf("a click on the third row goes to %q", s.Row("calls, the longest"))
 	}
-	hidden := NewStage(New(pane.Settings{Hidden: map[string][]string{"calls": {"bytes"}}}), View(Healthy()), 118, 20)
+	hidden := NewStage(calls.New(pane.Settings{Hidden: map[string][]string{"calls": {"bytes"}}}), View(Healthy()), 118, 20)
 	if s.Row("BYTES") == "" || hidden.Row("BYTES") != "" {
 		t.Errorf("what is hidden is there:\n%s", hidden.Text())
 	}
 }
 
-// TestMoreWidthNeverMeansLess holds that a column that is there is there on wider
+// TestCallsMoreWidthNeverMeansLess holds that a column that is there is there on wider
 // screens, too.
-func TestMoreWidthNeverMeansLess(t *testing.T) {
+func TestCallsMoreWidthNeverMeansLess(t *testing.T) {
 	for w := 25; w < 200; w++ {
-		heads := strings.Fields(NewStage(New(pane.Settings{}), View(Healthy()), w, 1).Text())
-		wider := NewStage(New(pane.Settings{}), View(Healthy()), w+1, 1).Text()
+		heads := strings.Fields(NewStage(calls.New(pane.Settings{}), View(Healthy()), w, 1).Text())
+		wider := NewStage(calls.New(pane.Settings{}), View(Healthy()), w+1, 1).Text()
 		for _, head := range heads {
 			if !strings.Contains(wider, head) {
 				t.Errorf("%s is there at %d and not at %d", head, w, w+1)
@@ -245,12 +247,12 @@ func TestLatencyIsDrawn(t *testing.T) {
 		}
 	}
 	snap.InFlight = []call.Flight{{Op: call.Status, Since: Ago(30 * time.Second)}}
-	s := NewStage(New(pane.Settings{}), View(snap), 78, 8)
+	s := NewStage(calls.New(pane.Settings{}), View(snap), 78, 8)
 	s.Golden(t, "latency")
 	if head, list := s.Row("LATENCY"), s.Row("ListPodSandbox"); head == "" || !strings.Contains(list, s.V.Theme.Symbols.SparkFailed) {
 		t.Errorf("lines\n%s", s.Text())
 	}
-	if s := NewStage(New(pane.Settings{}), View(snap), 77, 8); s.Row("LATENCY") != "" {
+	if s := NewStage(calls.New(pane.Settings{}), View(snap), 77, 8); s.Row("LATENCY") != "" {
 		t.Errorf("in 77 cells\n%s", s.Text())
 	}
 }
@@ -258,7 +260,7 @@ func TestLatencyIsDrawn(t *testing.T) {
 // TestStreams holds that how the event sources stand is told below the calls, and that a
 // stream that is open is no call that hangs.
 func TestStreams(t *testing.T) {
-	s := NewStage(New(pane.Settings{}), View(Streamed()), 78, 24)
+	s := NewStage(calls.New(pane.Settings{}), View(Streamed()), 78, 24)
 	for _, want := range []string{"EVENT SOURCE  STATE", "cgroup        ▲ lost            now       407      9    30s", "DRIFT    SEEN", "cri: broke last with: Unavailable"} {
 		if s.Row(want) == "" {
 			t.Errorf("no line says %q:\n%s", want, s.Text())
@@ -272,21 +274,21 @@ func TestStreams(t *testing.T) {
 	}
 	off := Healthy()
 	off.Sources = []engine.SourceState{{Source: ledger.FromCRI}}
-	if got := NewStage(New(pane.Settings{}), View(off), 78, 24).Text(); got != NewStage(New(pane.Settings{}), View(Healthy()), 78, 24).Text() {
+	if got := NewStage(calls.New(pane.Settings{}), View(off), 78, 24).Text(); got != NewStage(calls.New(pane.Settings{}), View(Healthy()), 78, 24).Text() {
 		t.Errorf("where they are off:\n%s", got)
 	}
 }
 
-func TestEverySize(t *testing.T) {
-	NewStage(New(pane.Settings{}), View(Streamed()), 1, 1).EverySize(t)
-	NewStage(New(pane.Settings{}), View(Healthy()), 1, 1).EverySize(t)
-	NewStage(New(pane.Settings{}), View(Hostile()), 1, 1).EverySize(t)
+func TestCallsEverySize(t *testing.T) {
+	NewStage(calls.New(pane.Settings{}), View(Streamed()), 1, 1).EverySize(t)
+	NewStage(calls.New(pane.Settings{}), View(Healthy()), 1, 1).EverySize(t)
+	NewStage(calls.New(pane.Settings{}), View(Hostile()), 1, 1).EverySize(t)
 }
 
 // TestCursorIsOnWhatHangs holds that the cursor begins on the operation that hangs, and stays where a
 // person puts it.
 func TestCursorIsOnWhatHangs(t *testing.T) {
-	s := NewStage(New(pane.Settings{}), View(Healthy()), 118, 9)
+	s := NewStage(calls.New(pane.Settings{}), View(Healthy()), 118, 9)
 	on := func(want string) {
 		t.Helper()
 		if got := s.Subject().Operation; got != want {

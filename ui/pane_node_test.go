@@ -1,4 +1,4 @@
-package node
+package ui
 
 import (
 	"strings"
@@ -9,24 +9,24 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/node"
 	"github.com/plegtop/plegtop/ui/pane"
-	. "github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
-// show returns a stage with the sheet of a node of which there is a report.
-func show(w, h int, s *engine.Snapshot, r *evidence.Report) *Stage {
+// nodeShow returns a stage with the sheet of a node of which there is a report.
+func nodeShow(w, h int, s *engine.Snapshot, r *evidence.Report) *Stage {
 	s.Evidence = r
-	return NewStage(New(), View(s), w, h)
+	return NewStage(node.New(), View(s), w, h)
 }
 
-func TestGoldens(t *testing.T) {
+func TestNodeGoldens(t *testing.T) {
 	r, vain := Looked(), LookedInVain()
-	Goldens(t, "node", func(w, h int) *Stage { return show(w, h, WithNode(Healthy()), &r) })
-	Goldens(t, "ill", func(w, h int) *Stage { return show(w, h, Ill(), &vain) })
-	show(78, 19, &engine.Snapshot{}, nil).Golden(t, "unknown")
+	Goldens(t, "node", func(w, h int) *Stage { return nodeShow(w, h, WithNode(Healthy()), &r) })
+	Goldens(t, "ill", func(w, h int) *Stage { return nodeShow(w, h, Ill(), &vain) })
+	nodeShow(78, 19, &engine.Snapshot{}, nil).Golden(t, "unknown")
 	deep := LookedDeep()
 	Goldens(t, "hangs", func(w, h int) *Stage {
-		s := show(w, h, WithNode(Hung()), &deep)
+		s := nodeShow(w, h, WithNode(Hung()), &deep)
 		for range 200 {
 			if first, _, _ := strings.Cut(s.Text(), "\n"); strings.Contains(first, "Who holds it up") {
 				break
@@ -35,7 +35,7 @@ func TestGoldens(t *testing.T) {
 		}
 		return s
 	})
-	show(78, 80, WithNode(FellBack()), &r).Golden(t, "streams")
+	nodeShow(78, 80, WithNode(FellBack()), &r).Golden(t, "streams")
 	hostile := LookedDeep()
 	hostile.Deep.Units = evidence.Units{Source: evidence.Source{Missing: Nasty}}
 	hostile.Deep.Stacks.Program, hostile.Deep.Stacks.Partial, hostile.Deep.Stacks.Locks[0].Of = Nasty, Long, Nasty
@@ -46,12 +46,12 @@ func TestGoldens(t *testing.T) {
 	hostile.Usage[0].Name, hostile.Processes.Partial, hostile.Kubelet.Operations[0].Name = Nasty, Long, Nasty
 	s := Hostile()
 	s.Node = engine.Node{Known: true, Reason: Nasty, Message: Long, RuntimeErr: Nasty, NetworkErr: Nasty}
-	show(78, 120, s, &hostile).Golden(t, "hostile")
+	nodeShow(78, 120, s, &hostile).Golden(t, "hostile")
 }
 
 func TestNodeIsReadToItsEnd(t *testing.T) {
 	r := Looked()
-	s := show(80, 10, WithNode(Healthy()), &r)
+	s := nodeShow(80, 10, WithNode(Healthy()), &r)
 	if got := s.Info(); got.Name != "Node worker-17" || got.About[0].Text != "1-10/53" {
 		t.Errorf("title %q, %q", got.Name, got.About[0].Text)
 	}
@@ -70,7 +70,7 @@ func TestNodeIsReadToItsEnd(t *testing.T) {
 
 // lineOf returns what the sheet says beside a name.
 func lineOf(snap *engine.Snapshot, r *evidence.Report, name string) string {
-	for line := range strings.SplitSeq(show(500, 80, snap, r).Text(), "\n") {
+	for line := range strings.SplitSeq(nodeShow(500, 80, snap, r).Text(), "\n") {
 		if said, ok := strings.CutPrefix(line, "  "+name+" "); ok {
 			return strings.Join(strings.Fields(said), " ")
 		}
@@ -167,12 +167,12 @@ func TestNodeTells(t *testing.T) {
 func TestStacks(t *testing.T) {
 	r, deep := Looked(), LookedDeep()
 	for _, report := range []*evidence.Report{nil, &r} {
-		if s := show(80, 20, WithNode(Healthy()), report).Press("y"); s.Said != "no goroutines were read" || s.Layers != nil {
+		if s := nodeShow(80, 20, WithNode(Healthy()), report).Press("y"); s.Said != "no goroutines were read" || s.Layers != nil {
 			t.Errorf("it says %q and opens %v", s.Said, s.Layers)
 		}
 	}
 	deep.Deep.Stacks.Groups[1].Frames[0] = Nasty
-	s := show(80, 20, WithNode(Healthy()), &deep).Press("y")
+	s := nodeShow(80, 20, WithNode(Healthy()), &deep).Press("y")
 	if len(s.Layers) != 1 {
 		t.Fatalf("opens %v, says %q", s.Layers, s.Said)
 	}
@@ -192,18 +192,18 @@ func TestStacks(t *testing.T) {
 func TestPausedNode(t *testing.T) {
 	s := WithNode(Healthy())
 	s.Paused = true
-	if st := show(100, 30, s, nil); st.Row("not judged while paused; the last list is 0s old") == "" || st.Row("sync loop") != "" {
+	if st := nodeShow(100, 30, s, nil); st.Row("not judged while paused; the last list is 0s old") == "" || st.Row("sync loop") != "" {
 		t.Errorf("lines\n%s", st.Text())
 	}
 }
 
-func TestEverySize(t *testing.T) {
+func TestNodeEverySize(t *testing.T) {
 	r := Looked()
-	show(1, 1, WithNode(Healthy()), &r).EverySize(t)
-	show(1, 1, Hostile(), nil).EverySize(t)
+	nodeShow(1, 1, WithNode(Healthy()), &r).EverySize(t)
+	nodeShow(1, 1, Hostile(), nil).EverySize(t)
 	deep := LookedDeep()
-	show(1, 1, WithNode(Hung()), &deep).EverySize(t)
-	show(1, 1, FellBack(), &r).EverySize(t)
+	nodeShow(1, 1, WithNode(Hung()), &deep).EverySize(t)
+	nodeShow(1, 1, FellBack(), &r).EverySize(t)
 	hostile := Streamed()
 	for i := range hostile.Sources {
 		k := &hostile.Sources[i]
@@ -211,7 +211,7 @@ func TestEverySize(t *testing.T) {
 		hostile.SourceChanges[i].Reason = Long
 	}
 	hostile.Mode.Reason = Nasty
-	show(1, 1, hostile, nil).EverySize(t)
+	nodeShow(1, 1, hostile, nil).EverySize(t)
 }
 
 // TestNodeTellsOfStreams holds what the sheet says of event sources and the mode.
@@ -234,7 +234,7 @@ func TestNodeTellsOfStreams(t *testing.T) {
 		{"evented", evented, []string{"mode evented; a relist every 5m, unhealthy after 10m 31 of 35 events of the stream were acted on; 2 relists of one pod asked for; 12 would be sent again by a relist; 3 of 5 attempts failed"}},
 		{"fell back", FellBack(), []string{"mode generic, fallen back for good from evented: the stream failed five times", "cri ✖ fell back", "cri: five attempts failed"}},
 	} {
-		got := strings.Join(strings.Fields(show(160, 120, tt.s, nil).Text()), " ")
+		got := strings.Join(strings.Fields(nodeShow(160, 120, tt.s, nil).Text()), " ")
 		for _, want := range tt.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", tt.name, want, got)
@@ -242,10 +242,10 @@ func TestNodeTellsOfStreams(t *testing.T) {
 		}
 	}
 	evented.Health.ListedAt = Ago(4 * time.Minute)
-	if got := show(160, 120, evented, nil).Row("list 4m"); !strings.Contains(got, "✔") {
+	if got := nodeShow(160, 120, evented, nil).Row("list 4m"); !strings.Contains(got, "✔") {
 		t.Errorf("a list that is not due again: %q", got)
 	}
-	if got := show(160, 120, Healthy(), nil).Text(); strings.Contains(got, "Event sources") {
+	if got := nodeShow(160, 120, Healthy(), nil).Text(); strings.Contains(got, "Event sources") {
 		t.Error("told of where there are none")
 	}
 }
@@ -259,7 +259,7 @@ func TestDemoHasNoNoise(t *testing.T) {
 		if v.Source.Kind = "cri"; demo {
 			v.Source.Kind = "demo"
 		}
-		s := NewStage(New(), v, 78, 80)
+		s := NewStage(node.New(), v, 78, 80)
 		if said := strings.Contains(s.Text(), "not asked"); said == demo {
 			t.Errorf("demo %v, not asked %v:\n%s", demo, said, s.Text())
 		}

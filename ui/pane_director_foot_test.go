@@ -1,4 +1,4 @@
-package director
+package ui
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/plegtop/plegtop/cri/sim/script"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/layer"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
 // A stand is a Director that remembers what it was asked.
@@ -40,13 +40,13 @@ func (s *stand) SetFault(name string, on bool) {
 	s.ask(name + map[bool]string{true: " on", false: " off"}[on])
 }
 
-func stage(w int, change func(*script.State)) (*stand, *panetest.Stage) {
+func directorStage(w int, change func(*script.State)) (*stand, *Stage) {
 	s := &stand{now: script.State{Scenario: "tour", Speed: 1, Act: 3, Acts: 15, Next: 4 * time.Second, Caption: script.Caption{What: "something"}}}
 	change(&s.now)
-	return s, panetest.NewStage(New(s, keymap.Default()), panetest.View(panetest.Healthy()), w, 1)
+	return s, NewStage(director.New(s, keymap.Default()), View(Healthy()), w, 1)
 }
 
-func TestKeys(t *testing.T) {
+func TestDirectorKeys(t *testing.T) {
 	for _, tt := range []struct{ name, keys, want, asked, said string }{
 		{"nothing", "", "tour  3/15 next 4s", "", ""},
 		{"freeze", "P", "tour  world frozen  3/15", "", ""},
@@ -61,7 +61,7 @@ func TestKeys(t *testing.T) {
 		{"next scenario", "a", "quiet", "", ""},
 		{"the one before", "A", "clock-step", "", ""},
 	} {
-		s, st := stage(120, func(*script.State) {})
+		s, st := directorStage(120, func(*script.State) {})
 		st.Press(strings.Fields(tt.keys)...)
 		st.Check(t)
 		if got := st.Text(); !strings.HasPrefix(strings.TrimSpace(got), tt.want) && !strings.Contains(got, " "+tt.want+" ") {
@@ -75,7 +75,7 @@ func TestKeys(t *testing.T) {
 
 // The key that freezes the world says that it thaws it, while it is frozen.
 func TestFrozenWorldIsThawed(t *testing.T) {
-	_, st := stage(120, func(s *script.State) { s.Frozen, s.Acts = true, 0 })
+	_, st := directorStage(120, func(s *script.State) { s.Frozen, s.Acts = true, 0 })
 	if got := st.Text(); !strings.Contains(got, " P thaw world ") || strings.Contains(got, "freeze world") {
 		t.Errorf("line %q", got)
 	}
@@ -85,14 +85,14 @@ func TestFrozenWorldIsThawed(t *testing.T) {
 }
 
 func TestLongActIsToldInFull(t *testing.T) {
-	_, st := stage(120, func(s *script.State) { s.Next = 220 * time.Second })
+	_, st := directorStage(120, func(s *script.State) { s.Next = 220 * time.Second })
 	if got := st.Text(); !strings.Contains(got, " next 3m40s  P ") {
 		t.Errorf("line %q", got)
 	}
 }
 
 func TestFaultsAreSwitchedAtOnce(t *testing.T) {
-	s, st := stage(120, func(s *script.State) { s.Faults = 1 })
+	s, st := directorStage(120, func(s *script.State) { s.Faults = 1 })
 	if !strings.Contains(st.Text(), "faults 1") {
 		t.Errorf("line %q does not count the faults", st.Text())
 	}
@@ -110,7 +110,7 @@ func TestFaultsAreSwitchedAtOnce(t *testing.T) {
 
 // Keys that move in the panes above, or pause the relist, are not the foot's.
 func TestKeysOfThePanesGoOn(t *testing.T) {
-	_, st := stage(80, func(*script.State) {})
+	_, st := directorStage(80, func(*script.State) {})
 	for _, a := range []keymap.Action{keymap.Up, keymap.Down, keymap.NextPane, keymap.PauseRelist, keymap.RelistNow, keymap.Detail, keymap.Filter, keymap.Pane(2)} {
 		if _, ok := st.Do(a, st); ok {
 			t.Errorf("%s is taken", a)
@@ -140,21 +140,21 @@ func TestAllKeysAreNamed(t *testing.T) {
 		{78, func(*script.State) {}, "  P freeze world  s step  , . speed  B  a A  i  C  esc"},
 		{78, long, "  P  s  , .  B  a A  i  C  esc"},
 	} {
-		_, st := stage(tt.w, tt.change)
+		_, st := directorStage(tt.w, tt.change)
 		if got := strings.TrimRight(st.Text(), " \n"); !strings.HasSuffix(got, tt.want) {
 			t.Errorf("%d columns: %q, want %q at its end", tt.w, got, tt.want)
 		}
 	}
 }
 
-func TestGolden(t *testing.T) {
-	panetest.Goldens(t, "frozen", func(w, _ int) *panetest.Stage {
-		_, st := stage(w, func(s *script.State) { s.Frozen, s.Speed, s.Faults = true, 0.25, 2 })
+func TestDirectorGolden(t *testing.T) {
+	Goldens(t, "frozen", func(w, _ int) *Stage {
+		_, st := directorStage(w, func(s *script.State) { s.Frozen, s.Speed, s.Faults = true, 0.25, 2 })
 		return st
 	})
 }
 
-func TestEverySize(t *testing.T) {
-	_, st := stage(1, func(s *script.State) { s.Scenario, s.Frozen, s.Speed, s.Faults = "runtime-slow", true, 0.25, 2 })
+func TestDirectorEverySize(t *testing.T) {
+	_, st := directorStage(1, func(s *script.State) { s.Scenario, s.Frozen, s.Speed, s.Faults = "runtime-slow", true, 0.25, 2 })
 	st.EverySize(t)
 }

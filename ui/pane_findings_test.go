@@ -1,4 +1,4 @@
-package findings
+package ui
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/findings"
 	"github.com/plegtop/plegtop/ui/pane"
-	. "github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -35,13 +35,13 @@ func folded() diagnose.Finding {
 	return f
 }
 
-// show returns a stage with the pane of some findings.
-func show(w, h int, found ...diagnose.Finding) *Stage {
-	return NewStage(New(pane.Settings{}), With(View(Unhealthy()), found...), w, h)
+// findingsShow returns a stage with the pane of some findings.
+func findingsShow(w, h int, found ...diagnose.Finding) *Stage {
+	return NewStage(findings.New(pane.Settings{}), With(View(Unhealthy()), found...), w, h)
 }
 
-// under names what the cursor is on: the id of a finding, or a pod.
-func under(s *Stage) string {
+// findingsUnder names what the cursor is on: the id of a finding, or a pod.
+func findingsUnder(s *Stage) string {
 	switch on := s.Subject(); {
 	case on.Finding != nil:
 		return string(on.Finding.ID)
@@ -50,32 +50,32 @@ func under(s *Stage) string {
 	}
 }
 
-func TestGoldens(t *testing.T) {
-	Goldens(t, "findings", func(w, h int) *Stage { return show(w, h, Findings()...).Press("j") })
+func TestFindingsGoldens(t *testing.T) {
+	Goldens(t, "findings", func(w, h int) *Stage { return findingsShow(w, h, Findings()...).Press("j") })
 	Goldens(t, "unfolded", func(w, h int) *Stage {
-		return show(w, h, append(Findings()[:1], folded())...).Press("G", "space", "j")
+		return findingsShow(w, h, append(Findings()[:1], folded())...).Press("G", "space", "j")
 	})
 	Goldens(t, "ended", func(w, h int) *Stage {
-		return NewStage(New(pane.Settings{}), Ended(With(View(Healthy()), Findings()[1]), Findings()[0], Findings()[2]), w, h).Press("j")
+		return NewStage(findings.New(pane.Settings{}), Ended(With(View(Healthy()), Findings()[1]), Findings()[0], Findings()[2]), w, h).Press("j")
 	})
 	Goldens(t, "over", func(w, h int) *Stage {
-		return NewStage(New(pane.Settings{}), Ended(With(View(Healthy())), Findings()[:1]...), w, h)
+		return NewStage(findings.New(pane.Settings{}), Ended(With(View(Healthy())), Findings()[:1]...), w, h)
 	})
-	Goldens(t, "chain", func(w, h int) *Stage { return show(w, h, Chained()...).Press("space") })
-	show(78, 19).Golden(t, "none")
-	show(78, 19, HostileFindings()...).Golden(t, "hostile")
-	mono := show(78, 19, Findings()...)
+	Goldens(t, "chain", func(w, h int) *Stage { return findingsShow(w, h, Chained()...).Press("space") })
+	findingsShow(78, 19).Golden(t, "none")
+	findingsShow(78, 19, HostileFindings()...).Golden(t, "hostile")
+	mono := findingsShow(78, 19, Findings()...)
 	colourless, _ := theme.Named("mono")
 	mono.V.Theme = &colourless
 	mono.Show(mono.V).Golden(t, "mono")
-	ascii := show(78, 19, append(Findings(), folded())...)
+	ascii := findingsShow(78, 19, append(Findings(), folded())...)
 	plain := theme.Default().Plain()
 	ascii.V.Theme = &plain
 	ascii.Show(ascii.V).Press("G", "l").Golden(t, "ascii")
 }
 
 func TestInfo(t *testing.T) {
-	info := show(80, 20, Findings()...).Info()
+	info := findingsShow(80, 20, Findings()...).Info()
 	var about, mark []string
 	for _, s := range info.About {
 		about = append(about, s.Text)
@@ -86,7 +86,7 @@ func TestInfo(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"✖2 critical", "▲2 warning"}, {"✖2"}}, [][]string{about, mark}); diff != "" {
 		t.Errorf("about, mark (-want +got):\n%s", diff)
 	}
-	if none := show(80, 20).Info(); none.Mark != nil || len(none.About) != 1 || none.Wanted != 1 {
+	if none := findingsShow(80, 20).Info(); none.Mark != nil || len(none.About) != 1 || none.Wanted != 1 {
 		t.Errorf("without a finding: %+v", none)
 	}
 }
@@ -95,15 +95,15 @@ func TestInfo(t *testing.T) {
 // that until then it is on the worst.
 func TestCursorStaysOnItsFinding(t *testing.T) {
 	all := Findings()
-	s := show(80, 20, all[1:2]...)
-	if got := under(s.Show(With(s.V, all...))); got != "inspect-hung" {
+	s := findingsShow(80, 20, all[1:2]...)
+	if got := findingsUnder(s.Show(With(s.V, all...))); got != "inspect-hung" {
 		t.Errorf("a cursor that nobody has moved is on %q, want the worst", got)
 	}
-	s = show(80, 20, all[1:2]...).Press("j")
-	if got := under(s.Show(With(s.V, all...))); got != "crash-loop" {
+	s = findingsShow(80, 20, all[1:2]...).Press("j")
+	if got := findingsUnder(s.Show(With(s.V, all...))); got != "crash-loop" {
 		t.Errorf("the cursor went from crash-loop to %q", got)
 	}
-	if got := under(s.Show(With(s.V, all[0], all[2]))); got != "pleg-unhealthy" {
+	if got := findingsUnder(s.Show(With(s.V, all[0], all[2]))); got != "pleg-unhealthy" {
 		t.Errorf("once its finding has gone, the cursor is on %q", got)
 	}
 	if s.Show(With(s.V)); s.Subject() != (pane.Subject{}) {
@@ -123,15 +123,15 @@ func TestCursorOutOfSight(t *testing.T) {
 		{all, append(all[:2:2], all[3:]...), "crash-loop"},
 		{all[1:], all, "inspect-hung"},
 	} {
-		s := show(80, 20, tt.before...)
-		for under(s) != "crash-loop" {
+		s := findingsShow(80, 20, tt.before...)
+		for findingsUnder(s) != "crash-loop" {
 			s.Press("j")
 		}
 		s.H = 0
 		s.Show(s.V)
 		s.Show(With(s.V, tt.after...))
 		s.H = 20
-		if got := under(s.Show(s.V)); got != tt.want {
+		if got := findingsUnder(s.Show(s.V)); got != tt.want {
 			t.Errorf("after a look at something else the cursor is on %q, want %q", got, tt.want)
 		}
 	}
@@ -141,8 +141,8 @@ func TestCursorOutOfSight(t *testing.T) {
 // the worst.
 func TestOtherKeysMoveNoCursor(t *testing.T) {
 	all := Findings()
-	s := show(80, 20, all[1:2]...).Act(keymap.PauseRelist, keymap.NextProblem)
-	if got := under(s.Show(With(s.V, all...))); got != "inspect-hung" {
+	s := findingsShow(80, 20, all[1:2]...).Act(keymap.PauseRelist, keymap.NextProblem)
+	if got := findingsUnder(s.Show(With(s.V, all...))); got != "inspect-hung" {
 		t.Errorf("the cursor is on %q, want the worst", got)
 	}
 }
@@ -152,12 +152,12 @@ func TestOtherKeysMoveNoCursor(t *testing.T) {
 func TestRowUnderTheCursorIsSeen(t *testing.T) {
 	for _, w := range []int{40, 80} {
 		for _, h := range []int{2, 3, 6, 20} {
-			s := show(w, h, Findings()...)
+			s := findingsShow(w, h, Findings()...)
 			for _, step := range []struct{ key, want string }{
 				{"k", "inspect-hung"}, {"j", "pleg-unhealthy"}, {"j", "events-discarded"}, {"j", "crash-loop"}, {"j", "crash-loop"},
 				{"k", "events-discarded"}, {"g", "inspect-hung"}, {"G", "crash-loop"}, {"ctrl+b", ""}, {"ctrl+f", ""},
 			} {
-				got := under(s.Press(step.key))
+				got := findingsUnder(s.Press(step.key))
 				if step.want != "" && got != step.want {
 					t.Fatalf("in %dx%d %s leads to %q, want %q", w, h, step.key, got, step.want)
 				}
@@ -171,17 +171,17 @@ func TestRowUnderTheCursorIsSeen(t *testing.T) {
 	for i := range many {
 		many[i] = diagnose.Finding{ID: diagnose.ID(fmt.Sprint("x", i)), Summary: strings.Repeat("long ", 30)}
 	}
-	if s := show(80, 16, many...).Press("ctrl+f"); under(s) != "x4" || s.Row("x8 ") == "" {
-		t.Errorf("a page down leads to %q:\n%s", under(s), s.Text())
+	if s := findingsShow(80, 16, many...).Press("ctrl+f"); findingsUnder(s) != "x4" || s.Row("x8 ") == "" {
+		t.Errorf("a page down leads to %q:\n%s", findingsUnder(s), s.Text())
 	}
-	if got := under(show(80, 20, Findings()...).Press("ctrl+f")); got != "crash-loop" {
+	if got := findingsUnder(findingsShow(80, 20, Findings()...).Press("ctrl+f")); got != "crash-loop" {
 		t.Errorf("a page down leads to %q where all is seen", got)
 	}
 }
 
 // TestUnfolds holds that a finding about several leads to each of them.
 func TestUnfolds(t *testing.T) {
-	s := show(110, 20, append(Findings()[:1], folded())...).Press("G")
+	s := findingsShow(110, 20, append(Findings()[:1], folded())...).Press("G")
 	if s.Row("cart-1/cart died 8 times") != "" || s.Row("crash-loop ▸") == "" {
 		t.Fatalf("it is not folded:\n%s", s.Text())
 	}
@@ -192,22 +192,22 @@ func TestUnfolds(t *testing.T) {
 				t.Errorf("after %s no row says %q:\n%s", key, want, s.Text())
 			}
 		}
-		if under(s) != "crash-loop" {
-			t.Errorf("%s moves the cursor to %q", key, under(s))
+		if findingsUnder(s) != "crash-loop" {
+			t.Errorf("%s moves the cursor to %q", key, findingsUnder(s))
 		}
-		if s.Press("j", "j", "l"); under(s) != "cart-1" {
-			t.Errorf("right on one of them leads to %q", under(s))
+		if s.Press("j", "j", "l"); findingsUnder(s) != "cart-1" {
+			t.Errorf("right on one of them leads to %q", findingsUnder(s))
 		}
 		s.Press("enter")
 		want := pane.Subject{ObjectRef: pleg.ObjectRef{ID: "c1", Pod: folded().Members[1].Pod, Container: "cart"}}
-		if got := s.Sheets[len(s.Sheets)-1]; got != want || under(s) != "cart-1" {
+		if got := s.Sheets[len(s.Sheets)-1]; got != want || findingsUnder(s) != "cart-1" {
 			t.Errorf("enter opens %+v, want %+v", got, want)
 		}
 		if s.Press("c"); s.Clip != "cart-1" {
 			t.Errorf("c copies %q", s.Clip)
 		}
-		if s.Press("left"); under(s) != "crash-loop" || s.Row("cart-1") != "" {
-			t.Errorf("left leaves the cursor on %q:\n%s", under(s), s.Text())
+		if s.Press("left"); findingsUnder(s) != "crash-loop" || s.Row("cart-1") != "" {
+			t.Errorf("left leaves the cursor on %q:\n%s", findingsUnder(s), s.Text())
 		}
 	}
 	s.Press("space", "space")
@@ -228,16 +228,16 @@ func TestUnfolds(t *testing.T) {
 }
 
 func TestOpens(t *testing.T) {
-	s := show(80, 20, Findings()...).Press("enter")
+	s := findingsShow(80, 20, Findings()...).Press("enter")
 	if got := s.Sheets; len(got) != 1 || got[0].Finding.ID != diagnose.InspectHung || got[0].Pod.Name != "nfs-client" || got[0].Container != "app" {
 		t.Errorf("enter opens %+v", got)
 	}
-	if s := show(80, 20).Press("enter"); s.Sheets != nil || s.Said != "no finding is under the cursor" {
+	if s := findingsShow(80, 20).Press("enter"); s.Sheets != nil || s.Said != "no finding is under the cursor" {
 		t.Errorf("where there is no finding enter opens %+v and says %q", s.Sheets, s.Said)
 	}
 }
 
-func TestCopy(t *testing.T) {
+func TestFindingsCopy(t *testing.T) {
 	for name, tt := range map[string]struct {
 		next       []diagnose.Step
 		clip, said string
@@ -247,13 +247,13 @@ func TestCopy(t *testing.T) {
 		"none":                    {nil, "", "no safe command to copy here"},
 		"what is seen is not all": {[]diagnose.Step{{Command: "crictl ps '\x1b[201~\nreboot\n'"}}, "", "not copied: a name in the command holds characters that cannot be seen"},
 	} {
-		if s := show(120, 20, diagnose.Finding{ID: "x", Next: tt.next}).Press("c"); s.Clip != tt.clip || s.Said != tt.said {
+		if s := findingsShow(120, 20, diagnose.Finding{ID: "x", Next: tt.next}).Press("c"); s.Clip != tt.clip || s.Said != tt.said {
 			t.Errorf("%s: copied %q, want %q; said %q, want %q", name, s.Clip, tt.clip, s.Said, tt.said)
 		}
 	}
 	one := folded()
 	one.Members[0].Pod.Name = Nasty
-	if s := show(120, 20, one).Press("space", "j", "c"); s.Clip == "" || strings.ContainsAny(s.Clip, "\x1b\x07\u009b\n\u202E") {
+	if s := findingsShow(120, 20, one).Press("space", "j", "c"); s.Clip == "" || strings.ContainsAny(s.Clip, "\x1b\x07\u009b\n\u202E") {
 		t.Errorf("of a hostile name %q is copied", s.Clip)
 	}
 }
@@ -264,7 +264,7 @@ func TestEndedComeBelow(t *testing.T) {
 	all := Findings()
 	v := Ended(With(View(Hung()), all[0]), all[0], all[2])
 	v.Ended[1].Severity = diagnose.Warning // at its end
-	s := NewStage(New(pane.Settings{}), v, 120, 20)
+	s := NewStage(findings.New(pane.Settings{}), v, 120, 20)
 	lines := s.Text()
 	holds, line, over := strings.Index(lines, "✖ critical inspect-hung"), strings.Index(lines, "── recently resolved ─"), strings.Index(lines, "✖ ended    inspect-hung")
 	if holds < 0 || line < holds || over < line {
@@ -294,27 +294,27 @@ func TestNothingFound(t *testing.T) {
 		"paused: not judged":                                      paused,
 		"no findings so far; CHECK ALL 120/330, 0 hung, 0 failed": WithSweep(SweepOf(120, false)),
 	} {
-		if s := NewStage(New(pane.Settings{}), With(View(snap)), 80, 20); s.Row(want) != want {
+		if s := NewStage(findings.New(pane.Settings{}), With(View(snap)), 80, 20); s.Row(want) != want {
 			t.Errorf("%q is not shown:\n%s", want, s.Text())
 		}
 	}
 }
 
-func TestClick(t *testing.T) {
-	s := show(80, 20, Findings()...)
+func TestFindingsClick(t *testing.T) {
+	s := findingsShow(80, 20, Findings()...)
 	for y, want := range map[int]string{0: "inspect-hung", 3: "inspect-hung", 5: "pleg-unhealthy", 19: "pleg-unhealthy"} {
 		s.Press("g")
 		if y == 19 {
 			s.Press("j")
 		}
 		s.Pane.(pane.Clicker).Click(5, y, s)
-		if s.Show(s.V); under(s) != want {
-			t.Errorf("a click on line %d leads to %q, want %q", y, under(s), want)
+		if s.Show(s.V); findingsUnder(s) != want {
+			t.Errorf("a click on line %d leads to %q, want %q", y, findingsUnder(s), want)
 		}
 	}
-	s = show(80, 20, Findings()[1:2]...)
+	s = findingsShow(80, 20, Findings()[1:2]...)
 	s.Pane.(pane.Clicker).Click(5, 1, s)
-	if got := under(s.Show(With(s.V, Findings()...))); got != "crash-loop" {
+	if got := findingsUnder(s.Show(With(s.V, Findings()...))); got != "crash-loop" {
 		t.Errorf("after a click on crash-loop the cursor goes to %q", got)
 	}
 }
@@ -326,13 +326,13 @@ func TestClickWhereItIsScrolled(t *testing.T) {
 	for i := range long {
 		long[i].Summary = strings.Repeat("long ", 25)
 	}
-	s := show(80, 6, long...).Press("G")
+	s := findingsShow(80, 6, long...).Press("G")
 	if first := strings.Split(s.Text(), "\n")[1]; strings.TrimSpace(strings.ReplaceAll(first, "long", "")) != "" {
 		t.Fatalf("no row is seen in part:\n%s", s.Text())
 	}
 	for y, want := range []string{"crash-loop", "events-discarded"} {
 		s.Pane.(pane.Clicker).Click(5, y, s)
-		if got := under(s.Show(s.V)); got != want {
+		if got := findingsUnder(s.Show(s.V)); got != want {
 			t.Errorf("a click on line %d leads to %q, want %q:\n%s", y, got, want, s.Text())
 		}
 	}
@@ -358,10 +358,10 @@ func TestTextsAreWrittenAnew(t *testing.T) {
 		"theme":    {before, func(s *Stage) { s.V.Theme = &mono }},
 		"earlier":  {before, func(s *Stage) { s.V.Snapshot.At, before[0].Summary = s.V.At.Add(-time.Hour), "other words" }},
 	} {
-		s := show(80, 20, slices.Clone(before)...)
+		s := findingsShow(80, 20, slices.Clone(before)...)
 		tt.show(s)
 		s.Show(With(s.V, tt.found...))
-		if diff := cmp.Diff(NewStage(New(pane.Settings{}), s.V, s.W, s.H).Lines(), s.Lines()); diff != "" {
+		if diff := cmp.Diff(NewStage(findings.New(pane.Settings{}), s.V, s.W, s.H).Lines(), s.Lines()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -373,7 +373,7 @@ func TestTheAnswerIsNotSaidTwice(t *testing.T) {
 	v := With(View(Hung()), Chained()...)
 	for led, want := range map[bool]bool{false: true, true: false} {
 		v.Led = led
-		if s := NewStage(New(pane.Settings{}), v, 118, 20); (s.Row("RISK") != "") != want {
+		if s := NewStage(findings.New(pane.Settings{}), v, 118, 20); (s.Row("RISK") != "") != want {
 			t.Errorf("the answer comes first: %v\n%s", led, s.Text())
 		}
 	}
@@ -381,7 +381,7 @@ func TestTheAnswerIsNotSaidTwice(t *testing.T) {
 
 func TestOrderIsThatOfCauses(t *testing.T) {
 	for _, a := range []keymap.Action{keymap.SortNext, keymap.SortPrev, keymap.SortInvert} {
-		if s := show(80, 20, Findings()...).Act(a); !strings.Contains(s.Said, "order of their causes") {
+		if s := findingsShow(80, 20, Findings()...).Act(a); !strings.Contains(s.Said, "order of their causes") {
 			t.Errorf("%s says %q", a, s.Said)
 		}
 	}
@@ -392,7 +392,7 @@ func TestOrderIsThatOfCauses(t *testing.T) {
 func TestTextsStand(t *testing.T) {
 	worse := func() []diagnose.Finding { return append(Findings()[:1], Findings()[2]) }
 	head := "no reply for 47s"
-	s := show(160, 20)
+	s := findingsShow(160, 20)
 	for _, tt := range []struct {
 		after time.Duration
 		found []diagnose.Finding
@@ -427,21 +427,21 @@ func TestHostileFindingsStayCheap(t *testing.T) {
 	for i := range all {
 		all[i] = diagnose.Finding{ID: "x", Summary: strings.Repeat("日 ", 1<<16), Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Name: fmt.Sprint(i)}}}}
 	}
-	if n := show(80, 20, all...).Info().Wanted; n > 1+50*5 {
+	if n := findingsShow(80, 20, all...).Info().Wanted; n > 1+50*5 {
 		t.Errorf("%d lines for 50 findings", n)
 	}
 }
 
-func TestEverySize(t *testing.T) {
-	show(1, 1, append(Findings(), folded())...).Press("G", "space").EverySize(t)
-	show(1, 1, HostileFindings()...).EverySize(t)
-	open(1, 1, 0, Findings()...).EverySize(t)
-	open(1, 1, 0, HostileFindings()...).EverySize(t)
+func TestFindingsEverySize(t *testing.T) {
+	findingsShow(1, 1, append(Findings(), folded())...).Press("G", "space").EverySize(t)
+	findingsShow(1, 1, HostileFindings()...).EverySize(t)
+	findingsOpen(1, 1, 0, Findings()...).EverySize(t)
+	findingsOpen(1, 1, 0, HostileFindings()...).EverySize(t)
 }
 
 // TestChainUnfolds holds that a finding unfolds its chain, and folds it again.
 func TestChainUnfolds(t *testing.T) {
-	s := show(78, 40, Chained()...)
+	s := findingsShow(78, 40, Chained()...)
 	link := "runc update for 10m, pid 4800"
 	if s.Row("list-hung ▸") == "" || s.Row(link) != "" {
 		t.Fatalf("at first:\n%s", s.Text())
@@ -459,7 +459,7 @@ func TestChainUnfolds(t *testing.T) {
 // any table, and that of a summary that is left out no line stays.
 func TestNoLineOfASummaryThatIsLeftOut(t *testing.T) {
 	for _, hidden := range [][]string{nil, {"summary"}} {
-		f := New(pane.Settings{Hidden: map[string][]string{"findings": hidden}})
+		f := findings.New(pane.Settings{Hidden: map[string][]string{"findings": hidden}})
 		s := NewStage(f, With(View(Hung()), Findings()...), 78, 19)
 		if said := strings.Contains(s.Text(), "unhealthy in") && strings.Contains(s.Text(), "SUMMARY"); said != (hidden == nil) || !strings.Contains(s.Text(), "FINDING") {
 			t.Errorf("without %q:\n%s", hidden, s.Text())

@@ -1,4 +1,4 @@
-package layer_test
+package ui
 
 import (
 	"testing"
@@ -45,7 +45,7 @@ func TestTablePaneSorts(t *testing.T) {
 			"click": func(p *numbers, h pane.Host) bool { p.Click(1, 0, h); return sorts },
 		} {
 			p := newNumbers(sorts)
-			s := stage(p, 20, 4)
+			s := layerStage(p, 20, 4)
 			first, said := 1, ""
 			if sorts {
 				first, said = 3, "numbers sorted by value"
@@ -61,7 +61,7 @@ func TestTablePaneSorts(t *testing.T) {
 // TestTablePaneIsClicked holds that a click goes to the row, and one on a head to none.
 func TestTablePaneIsClicked(t *testing.T) {
 	p := newNumbers(true)
-	s := stage(p, 20, 4)
+	s := layerStage(p, 20, 4)
 	if p.Click(1, 2, s); p.Cursor() != 1 {
 		t.Errorf("after a click on the second row: on row %d", p.Cursor())
 	}

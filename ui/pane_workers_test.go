@@ -1,4 +1,4 @@
-package workers
+package ui
 
 import (
 	"fmt"
@@ -15,16 +15,18 @@ import (
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	. "github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/workers"
 )
 
-func stage(s *engine.Snapshot, w, h int) *Stage { return NewStage(New(pane.Settings{}), View(s), w, h) }
+func workersStage(s *engine.Snapshot, w, h int) *Stage {
+	return NewStage(workers.New(pane.Settings{}), View(s), w, h)
+}
 
-func TestGoldens(t *testing.T) {
-	Goldens(t, "workers", func(w, h int) *Stage { return stage(Working(Healthy()), w, h) })
-	Goldens(t, "sorted", func(w, h int) *Stage { return stage(Working(Healthy()), w, h).Press(">", ">", ">", "j", "j") })
-	Goldens(t, "none", func(w, h int) *Stage { return stage(Healthy(), w, h) })
-	stage(Working(Hostile()), 78, 19).Golden(t, "hostile")
+func TestWorkersGoldens(t *testing.T) {
+	Goldens(t, "workers", func(w, h int) *Stage { return workersStage(Working(Healthy()), w, h) })
+	Goldens(t, "sorted", func(w, h int) *Stage { return workersStage(Working(Healthy()), w, h).Press(">", ">", ">", "j", "j") })
+	Goldens(t, "none", func(w, h int) *Stage { return workersStage(Healthy(), w, h) })
+	workersStage(Working(Hostile()), 78, 19).Golden(t, "hostile")
 }
 
 func rows(s *Stage) []*podworker.Worker {
@@ -39,7 +41,7 @@ func order(s *Stage) (names []string) {
 	return names
 }
 
-func about(s *Stage) string {
+func workersAbout(s *Stage) string {
 	var all []string
 	for _, a := range s.Info().About {
 		all = append(all, a.Text)
@@ -59,7 +61,7 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	snap.Workers.All[4].Since = Ago(time.Minute) // longer than the one that waits for a status
-	got := order(stage(snap, 118, 20))
+	got := order(workersStage(snap, 118, 20))
 	if diff := cmp.Diff(want, got[:2]); diff != "" {
 		t.Errorf("first (-want +got):\n%s", diff)
 	}
@@ -71,7 +73,7 @@ func TestOrder(t *testing.T) {
 			t.Errorf("%s stands after %s", got[i], got[i-1])
 		}
 	}
-	if s := stage(snap, 118, 20).Press(">", ">", ">"); s.Said != "workers sorted by woken" {
+	if s := workersStage(snap, 118, 20).Press(">", ">", ">"); s.Said != "workers sorted by woken" {
 		t.Errorf("said %q", s.Said)
 	}
 }
@@ -109,9 +111,9 @@ func TestHeldUp(t *testing.T) {
 	}
 }
 
-// TestTitle holds what the title sums up, and that a real node's workers are not taken for
+// TestWorkersTitle holds what the title sums up, and that a real node's workers are not taken for
 // such that act.
-func TestTitle(t *testing.T) {
+func TestWorkersTitle(t *testing.T) {
 	snap := Working(Healthy())
 	sum := func(skipped string) string {
 		return fmt.Sprintf("%d woken%s, 1 expired", snap.Workers.WakeUps, skipped)
@@ -126,11 +128,11 @@ func TestTitle(t *testing.T) {
 		{false, false, "11 pods | ▲2 blocked | " + sum("") + " | (they would be; plegtop acts on nothing)"},
 	} {
 		snap.Workers.Acting, snap.Workers.Expecting = tt.acting, tt.expecting
-		if got := about(stage(snap, 118, 20)); got != tt.want {
+		if got := workersAbout(workersStage(snap, 118, 20)); got != tt.want {
 			t.Errorf("about %q, want %q", got, tt.want)
 		}
 	}
-	s := stage(snap, 118, 0)
+	s := workersStage(snap, 118, 0)
 	if mark := s.Info().Mark; len(mark) != 1 || mark[0].Text != "▲2 blocked" {
 		t.Errorf("unseen: mark %v", mark)
 	}
@@ -148,7 +150,7 @@ func TestFilter(t *testing.T) {
 	v.Journal.Observe(engine.Update{Snapshot: &later})
 	v.Snapshot = &later
 	v.Pods.Observe(&later, Standings(&later, nil))
-	s := NewStage(New(pane.Settings{}), v, 118, 20)
+	s := NewStage(workers.New(pane.Settings{}), v, 118, 20)
 	for _, tt := range []struct {
 		filter     string
 		namespaces []string
@@ -179,10 +181,10 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestSheet holds that enter opens the sheet of the worker's pod, and that what the columns
+// TestWorkersSheet holds that enter opens the sheet of the worker's pod, and that what the columns
 // have no room for is said below.
-func TestSheet(t *testing.T) {
-	s := stage(Working(Healthy()), 118, 20)
+func TestWorkersSheet(t *testing.T) {
+	s := workersStage(Working(Healthy()), 118, 20)
 	row := rows(s)[0]
 	if got := s.Subject(); got.Pod != row.Pod {
 		t.Errorf("subject %v, want %v", got, row.Pod)
@@ -195,10 +197,10 @@ func TestSheet(t *testing.T) {
 	}
 }
 
-// TestMoreWidthNeverMeansLess holds that a column that is there is there on wider screens, too.
-func TestMoreWidthNeverMeansLess(t *testing.T) {
+// TestWorkersMoreWidthNeverMeansLess holds that a column that is there is there on wider screens, too.
+func TestWorkersMoreWidthNeverMeansLess(t *testing.T) {
 	heads := func(w int) []string {
-		return strings.Fields(strings.Split(stage(Working(Healthy()), w, 20).Text(), "\n")[0])
+		return strings.Fields(strings.Split(workersStage(Working(Healthy()), w, 20).Text(), "\n")[0])
 	}
 	for w := 25; w < 200; w++ {
 		for _, head := range heads(w) {
@@ -209,7 +211,7 @@ func TestMoreWidthNeverMeansLess(t *testing.T) {
 	}
 }
 
-func TestEverySize(t *testing.T) {
-	stage(Working(Healthy()), 1, 1).EverySize(t)
-	stage(Working(Hostile()), 1, 1).EverySize(t)
+func TestWorkersEverySize(t *testing.T) {
+	workersStage(Working(Healthy()), 1, 1).EverySize(t)
+	workersStage(Working(Hostile()), 1, 1).EverySize(t)
 }

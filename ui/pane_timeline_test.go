@@ -1,4 +1,4 @@
-package timeline
+package ui
 
 import (
 	"fmt"
@@ -15,62 +15,62 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/timeline"
 )
 
-// show returns a view of s after its events, with relists for three minutes of which the
+// timelineShow returns a view of s after its events, with relists for three minutes of which the
 // last may hang.
-func show(s *engine.Snapshot, events ...engine.Event) *pane.View {
+func timelineShow(s *engine.Snapshot, events ...engine.Event) *pane.View {
 	s.Relists.History, s.Relists.Count = nil, 0
-	for at := panetest.Ago(3 * time.Minute); at.Before(s.Health.ListedAt); at = at.Add(time.Second) {
+	for at := Ago(3 * time.Minute); at.Before(s.Health.ListedAt); at = at.Add(time.Second) {
 		s.Relists.Count++
 		s.Relists.History = append(s.Relists.History, engine.Relist{At: at, Took: 12 * time.Millisecond, List: 9 * time.Millisecond})
 	}
-	s.Started = panetest.Ago(3 * time.Minute)
-	v := panetest.View(s)
+	s.Started = Ago(3 * time.Minute)
+	v := View(s)
 	v.Journal.Observe(engine.Update{Snapshot: s, Events: events})
 	return v
 }
 
 // some is a node on which this and that has happened.
 func some() *pane.View {
-	s := panetest.Healthy()
-	return show(s, panetest.Events(s)...)
+	s := Healthy()
+	return timelineShow(s, Events(s)...)
 }
 
-func TestGoldens(t *testing.T) {
-	panetest.Goldens(t, "timeline", func(w, h int) *panetest.Stage { return panetest.NewStage(New(pane.Settings{}), some(), w, h) })
-	panetest.Goldens(t, "hung", func(w, h int) *panetest.Stage {
-		return panetest.NewStage(New(pane.Settings{}), show(panetest.Hung()), w, h)
+func TestTimelineGoldens(t *testing.T) {
+	Goldens(t, "timeline", func(w, h int) *Stage { return NewStage(timeline.New(pane.Settings{}), some(), w, h) })
+	Goldens(t, "hung", func(w, h int) *Stage {
+		return NewStage(timeline.New(pane.Settings{}), timelineShow(Hung()), w, h)
 	})
-	panetest.Goldens(t, "cursor", func(w, h int) *panetest.Stage {
-		return panetest.NewStage(New(pane.Settings{}), some(), w, h).Act(keymap.Bottom, keymap.MatchPrev)
+	Goldens(t, "cursor", func(w, h int) *Stage {
+		return NewStage(timeline.New(pane.Settings{}), some(), w, h).Act(keymap.Bottom, keymap.MatchPrev)
 	})
-	panetest.Goldens(t, "streams", func(w, h int) *panetest.Stage {
-		s := panetest.Streamed()
-		v := show(s, panetest.StreamEvents(s)...)
+	Goldens(t, "streams", func(w, h int) *Stage {
+		s := Streamed()
+		v := timelineShow(s, StreamEvents(s)...)
 		v.Axis.Zoom(-2)
-		return panetest.NewStage(New(pane.Settings{}), v, w, h)
+		return NewStage(timeline.New(pane.Settings{}), v, w, h)
 	})
-	panetest.Goldens(t, "ascii", func(w, h int) *panetest.Stage {
+	Goldens(t, "ascii", func(w, h int) *Stage {
 		v := some()
 		plain, _ := theme.Named("mono")
 		plain = plain.Plain()
 		v.Theme = &plain
-		return panetest.NewStage(New(pane.Settings{}), v, w, h)
+		return NewStage(timeline.New(pane.Settings{}), v, w, h)
 	})
 }
 
 func TestHostile(t *testing.T) {
-	for _, size := range panetest.Sizes {
-		panetest.NewStage(New(pane.Settings{}), show(panetest.Hostile()), size[0], size[1]).Check(t)
+	for _, size := range Sizes {
+		NewStage(timeline.New(pane.Settings{}), timelineShow(Hostile()), size[0], size[1]).Check(t)
 	}
 }
 
 func TestEveryLineFits(t *testing.T) {
-	s := panetest.NewStage(New(pane.Settings{}), some(), 0, 0)
+	s := NewStage(timeline.New(pane.Settings{}), some(), 0, 0)
 	for w := range 60 {
 		for h := range 9 {
 			s.W, s.H = w, h
@@ -86,12 +86,12 @@ func TestEveryLineFits(t *testing.T) {
 
 // Enter opens the event under the cursor, or the pod where there is none.
 func TestEnterOpensTheEventThere(t *testing.T) {
-	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 35)
+	s := NewStage(timeline.New(pane.Settings{}), some(), 118, 35)
 	for !strings.Contains(s.Row("now "), " payments") {
 		s.Act(keymap.Down)
 	}
 	s.Act(keymap.Detail, keymap.MatchPrev, keymap.Detail, keymap.MatchPrev, keymap.Detail)
-	pay := panetest.Find(s.V.Snapshot, "payments-6c8f9d7b5-t8wfx")
+	pay := Find(s.V.Snapshot, "payments-6c8f9d7b5-t8wfx")
 	c := pay.Current.Containers[0]
 	want := []pane.Subject{
 		{ObjectRef: pleg.ObjectRef{ID: c.ID, Pod: pay.PodRef, Container: c.Name}}, {ObjectRef: pleg.ObjectRef{ID: c.ID, Pod: pay.PodRef, Container: c.Name}, Event: 4}, {ObjectRef: pleg.ObjectRef{ID: c.ID, Pod: pay.PodRef, Container: c.Name}, Event: 3},
@@ -106,12 +106,12 @@ func TestEnterOpensTheEventThere(t *testing.T) {
 
 // The cursor goes to where an event source saw an event, too, and opens that there.
 func TestEventWhereAStreamSawIt(t *testing.T) {
-	snap := panetest.Healthy()
-	all := panetest.Events(snap)
+	snap := Healthy()
+	all := Events(snap)
 	died := &all[3]
 	died.Seen = &ledger.Sightings{}
 	died.Seen.At[ledger.FromRelist], died.Seen.At[ledger.FromCRI] = died.SeenAt, died.SeenAt.Add(20*time.Second) // the stream was late
-	s := panetest.NewStage(New(pane.Settings{}), show(snap, all...), 118, 35)
+	s := NewStage(timeline.New(pane.Settings{}), timelineShow(snap, all...), 118, 35)
 	for !strings.Contains(s.Row("now "), " payments") {
 		s.Act(keymap.Down)
 	}
@@ -130,7 +130,7 @@ func TestEventWhereAStreamSawIt(t *testing.T) {
 
 // The cursor stays on a moment while time goes on, and at the right edge goes along.
 func TestCursorStaysOnItsMoment(t *testing.T) {
-	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 35).Act(keymap.Bottom)
+	s := NewStage(timeline.New(pane.Settings{}), some(), 118, 35).Act(keymap.Bottom)
 	if got := s.Subject().Event; got != 0 {
 		t.Fatalf("event %d is at the right edge", got)
 	}
@@ -162,7 +162,7 @@ func TestCursorStaysOnItsMoment(t *testing.T) {
 func TestLanesOfWhatHasGone(t *testing.T) {
 	v := some()
 	was := v.Snapshot
-	gone := panetest.Find(was, "nfs-client")
+	gone := Find(was, "nfs-client")
 	next := *was
 	next.Pods = nil
 	for _, p := range was.Pods {
@@ -171,9 +171,9 @@ func TestLanesOfWhatHasGone(t *testing.T) {
 		}
 	}
 	v.Snapshot = &next
-	v.Pods.Observe(&next, panetest.Standings(&next, nil))
+	v.Pods.Observe(&next, Standings(&next, nil))
 	v.Journal.Observe(engine.Update{Snapshot: &next})
-	s := panetest.NewStage(New(pane.Settings{}), v, 118, 35)
+	s := NewStage(timeline.New(pane.Settings{}), v, 118, 35)
 	lines := strings.Split(s.Text(), "\n")
 	if n := s.Info().Wanted - 3; !strings.HasPrefix(lines[n-1], "nfs-client ") || !strings.HasPrefix(lines[n], "            ") {
 		t.Errorf("the last two of %d lanes are not those of the pod that has gone:\n%s", n, s.Text())
@@ -195,8 +195,8 @@ func TestLanesOfWhatHasGone(t *testing.T) {
 // time that is shown, and no longer, though nothing else happens.
 func TestLanesOfContainersThatHaveGone(t *testing.T) {
 	v := some()
-	e := panetest.Happened(1000, 10, pleg.Removed, panetest.Find(v.Snapshot, "nfs-client"), "once", pleg.Exited, pleg.Absent)
-	s := panetest.NewStage(New(pane.Settings{}), v, 118, 35)
+	e := Happened(1000, 10, pleg.Removed, Find(v.Snapshot, "nfs-client"), "once", pleg.Exited, pleg.Absent)
+	s := NewStage(timeline.New(pane.Settings{}), v, 118, 35)
 	for _, tt := range []struct {
 		age  time.Duration
 		want bool
@@ -213,7 +213,7 @@ func TestLanesOfContainersThatHaveGone(t *testing.T) {
 }
 
 func TestCursorStaysWhileItIsNotSeen(t *testing.T) {
-	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 35).Act(keymap.Bottom)
+	s := NewStage(timeline.New(pane.Settings{}), some(), 118, 35).Act(keymap.Bottom)
 	on := s.Subject()
 	s.H = 0
 	s.Show(s.V)
@@ -223,8 +223,8 @@ func TestCursorStaysWhileItIsNotSeen(t *testing.T) {
 	}
 }
 
-func TestTitle(t *testing.T) {
-	about := func(s *panetest.Stage) string {
+func TestTimelineTitle(t *testing.T) {
+	about := func(s *Stage) string {
 		var all []string
 		for _, span := range s.Info().About {
 			all = append(all, span.Text)
@@ -236,25 +236,25 @@ func TestTitle(t *testing.T) {
 		h    int
 		want string
 	}{{35, "19 lanes 2m across"}, {10, "1-7 of 19 lanes 2m across"}} {
-		if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, tt.h)); got != tt.want {
+		if got := about(NewStage(timeline.New(pane.Settings{}), v, 118, tt.h)); got != tt.want {
 			t.Errorf("%d lines: title says %q, want %q", tt.h, got, tt.want)
 		}
 	}
 	v.Axis.Zoom(1)
-	if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, 35)); got != "19 lanes 5m across" {
+	if got := about(NewStage(timeline.New(pane.Settings{}), v, 118, 35)); got != "19 lanes 5m across" {
 		t.Errorf("title says %q after zooming out", got)
 	}
 	v.Filter.Text = "x"
 	v.Pods.Arrange(model.Order{Problems: true})
-	if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, 35)); !strings.HasSuffix(got, "5m across problems only /x") {
+	if got := about(NewStage(timeline.New(pane.Settings{}), v, 118, 35)); !strings.HasSuffix(got, "5m across problems only /x") {
 		t.Errorf("title says %q of some", got)
 	}
 }
 
 // A second in which nothing happens changes no cell of the lanes.
 func TestQuietSecondsChangeNothing(t *testing.T) {
-	v := show(panetest.Big(100, 3))
-	s := panetest.NewStage(New(pane.Settings{}), v, 118, 35)
+	v := timelineShow(Big(100, 3))
+	s := NewStage(timeline.New(pane.Settings{}), v, 118, 35)
 	before := s.Lines()
 	for range 10 {
 		later := *v.Snapshot
@@ -276,7 +276,7 @@ func TestQuietSecondsChangeNothing(t *testing.T) {
 // What is drawn after a key is that of the lanes that are seen then.
 func TestLanesMoveWithTheCursor(t *testing.T) {
 	v := some()
-	s := panetest.NewStage(New(pane.Settings{}), v, 118, 9)
+	s := NewStage(timeline.New(pane.Settings{}), v, 118, 9)
 	s.Do(keymap.Bottom, s) // before the next update
 	got := s.Text()
 	if want := s.Show(v).Text(); got != want {
@@ -285,8 +285,8 @@ func TestLanesMoveWithTheCursor(t *testing.T) {
 }
 
 // A click means the lane and the cell that it is on, and nothing on the scale and the foot.
-func TestClick(t *testing.T) {
-	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 9).Act(keymap.Left)
+func TestTimelineClick(t *testing.T) {
+	s := NewStage(timeline.New(pane.Settings{}), some(), 118, 9).Act(keymap.Left)
 	mark := func() int { return strings.Index(strings.Split(s.Text(), "\n")[0], "▼") }
 	for _, c := range []struct{ x, y, mark, row int }{{60, 2, 60, 1}, {70, 0, 60, 1}, {70, 7, 60, 1}, {5, 4, 60, 3}} {
 		s.Pane.(pane.Clicker).Click(c.x, c.y, s)
@@ -299,7 +299,7 @@ func TestClick(t *testing.T) {
 
 // A step to the right edge goes on with the time from there.
 func TestRightEdge(t *testing.T) {
-	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 35).Act(keymap.Left)
+	s := NewStage(timeline.New(pane.Settings{}), some(), 118, 35).Act(keymap.Left)
 	if s.Row("now  ") != "" {
 		t.Errorf("a step to the left is at now:\n%s", s.Text())
 	}
@@ -312,14 +312,14 @@ func TestRightEdge(t *testing.T) {
 func TestPodThatGoesAgain(t *testing.T) {
 	v := some()
 	was := *v.Snapshot
-	pod := *panetest.Find(&was, "nfs-client")
+	pod := *Find(&was, "nfs-client")
 	rest := slices.DeleteFunc(slices.Clone(was.Pods), func(p *engine.Pod) bool { return p.UID == pod.UID })
-	s := panetest.NewStage(New(pane.Settings{}), v, 118, 35)
+	s := NewStage(timeline.New(pane.Settings{}), v, 118, 35)
 	show := func(pods []*engine.Pod) {
 		next := *v.Snapshot
 		next.Pods = pods
 		v.Snapshot = &next
-		v.Pods.Observe(&next, panetest.Standings(&next, nil))
+		v.Pods.Observe(&next, Standings(&next, nil))
 		v.Journal.Observe(engine.Update{Snapshot: &next})
 	}
 	show(rest)
@@ -337,7 +337,7 @@ func TestPodThatGoesAgain(t *testing.T) {
 }
 
 func TestNoKeyWhileItIsNotSeen(t *testing.T) {
-	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 35)
+	s := NewStage(timeline.New(pane.Settings{}), some(), 118, 35)
 	s.W, s.H = 198, 0
 	s.Show(s.V)
 	for _, a := range []keymap.Action{keymap.Down, keymap.Left, keymap.MatchPrev, keymap.Detail} {
@@ -349,19 +349,19 @@ func TestNoKeyWhileItIsNotSeen(t *testing.T) {
 }
 
 func bigView() *pane.View {
-	s := panetest.Big(1000, 3)
+	s := Big(1000, 3)
 	var events []engine.Event
 	for i := range 4000 {
 		p := s.Pods[i%len(s.Pods)]
-		e := panetest.Happened(uint64(i+1), i%60, pleg.Started, p, fmt.Sprintf("container-%d", i%3), pleg.Absent, pleg.Running)
-		e.SeenAt = panetest.Ago(time.Duration(4000-i) * 30 * time.Millisecond)
+		e := Happened(uint64(i+1), i%60, pleg.Started, p, fmt.Sprintf("container-%d", i%3), pleg.Absent, pleg.Running)
+		e.SeenAt = Ago(time.Duration(4000-i) * 30 * time.Millisecond)
 		events = append(events, e)
 	}
-	return show(s, events...)
+	return timelineShow(s, events...)
 }
 
-func BenchmarkFrame200x50(b *testing.B) {
-	t := New(pane.Settings{})
+func BenchmarkTimelineFrame200x50(b *testing.B) {
+	t := timeline.New(pane.Settings{})
 	t.Observe(bigView(), 198, 48)
 	var l text.Line
 	b.ReportAllocs()
@@ -375,9 +375,9 @@ func BenchmarkFrame200x50(b *testing.B) {
 	}
 }
 
-func BenchmarkObserve(b *testing.B) {
+func BenchmarkTimelineObserve(b *testing.B) {
 	v := bigView()
-	t := New(pane.Settings{})
+	t := timeline.New(pane.Settings{})
 	b.ReportAllocs()
 	for b.Loop() {
 		t.Observe(v, 198, 48)
@@ -386,7 +386,7 @@ func BenchmarkObserve(b *testing.B) {
 
 // A frame takes no more memory the more pods there are.
 func TestFrameTakesNoMemory(t *testing.T) {
-	p := New(pane.Settings{})
+	p := timeline.New(pane.Settings{})
 	p.Observe(bigView(), 198, 48)
 	var l text.Line
 	if n := testing.AllocsPerRun(20, func() {
@@ -405,7 +405,7 @@ func TestFrameTakesNoMemory(t *testing.T) {
 // there is room.
 func TestSignsAreOnTheScreen(t *testing.T) {
 	for want, w := range map[string]int{"━ running ┈ exited ░ seen late ╱ blind": 118, "◌ created ● started ○ done ✖ failed − removed": 118, "━ running ┈ exited": 78} {
-		s := panetest.NewStage(New(pane.Settings{}), panetest.View(panetest.Healthy()), w, 20)
+		s := NewStage(timeline.New(pane.Settings{}), View(Healthy()), w, 20)
 		if !strings.Contains(s.Text(), want) {
 			t.Errorf("in %d cells %q is not said:\n%s", w, want, s.Text())
 		}
@@ -414,10 +414,10 @@ func TestSignsAreOnTheScreen(t *testing.T) {
 
 // TestFewLanesLeaveRoomForTheLegend holds that lines that few lanes leave are not blank.
 func TestFewLanesLeaveRoomForTheLegend(t *testing.T) {
-	few := panetest.Healthy()
+	few := Healthy()
 	few.Pods = few.Pods[:1]
 	for h := 4; h < 7; h++ {
-		s := panetest.NewStage(New(pane.Settings{}), show(few), 118, h)
+		s := NewStage(timeline.New(pane.Settings{}), timelineShow(few), 118, h)
 		const lanes = 2
 		legend, blank := strings.Contains(s.Text(), "━ running ┈ exited"), strings.Contains(s.Text()+"\n", "\n\n")
 		if legend != (h > 1+lanes) || blank && h <= 1+lanes+2 {
@@ -430,7 +430,7 @@ func TestFewLanesLeaveRoomForTheLegend(t *testing.T) {
 // cells to those of pods, and that lanes begin where the foot says.
 func TestNamesGiveTheirRoomAway(t *testing.T) {
 	for _, hidden := range [][]string{nil, {"container"}} {
-		s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"time": hidden}}), some(), 110, 12)
+		s := NewStage(timeline.New(pane.Settings{Hidden: map[string][]string{"time": hidden}}), some(), 110, 12)
 		if strings.Contains(s.Text(), "CONTAINER") != (hidden == nil) || strings.Contains(s.Text(), "coredns-6f6b679f8f-x7f2k") == (hidden == nil) {
 			t.Errorf("hidden %q:\n%s", hidden, s.Text())
 		}

@@ -1,4 +1,4 @@
-package events
+package ui
 
 import (
 	"fmt"
@@ -10,14 +10,14 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/events"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
 // happen returns one event of each sort, over some relists.
 func happen(s *engine.Snapshot) []engine.Event {
-	cart, pay := panetest.Find(s, "cart-7d9c5b7d4-2m4ns"), panetest.Find(s, "payments-6c8f9d7b5-t8wfx")
+	cart, pay := Find(s, "cart-7d9c5b7d4-2m4ns"), Find(s, "payments-6c8f9d7b5-t8wfx")
 	gone := pleg.PodRef{UID: "gone", Namespace: "shop", Name: "cart-7d9c5b7d4-old1a"}
 	at := func(relist int, e pleg.Event) engine.Event {
 		e.At = s.Relists.History[relist].At
@@ -43,9 +43,9 @@ func happen(s *engine.Snapshot) []engine.Event {
 	return all
 }
 
-// view returns a view of a healthy node on which something happened.
-func view(events ...engine.Event) *pane.View {
-	v := panetest.View(panetest.Healthy())
+// eventsView returns a view of a healthy node on which something happened.
+func eventsView(events ...engine.Event) *pane.View {
+	v := View(Healthy())
 	if events == nil {
 		events = happen(v.Snapshot)
 	}
@@ -53,15 +53,15 @@ func view(events ...engine.Event) *pane.View {
 	return v
 }
 
-func stage(v *pane.View, w, h int) *panetest.Stage {
-	return panetest.NewStage(New(pane.Settings{}), v, w, h)
+func eventsStage(v *pane.View, w, h int) *Stage {
+	return NewStage(events.New(pane.Settings{}), v, w, h)
 }
 
 // deaths returns events of one container, one a second, each by a relist of its own.
 func deaths(from, to uint64) []engine.Event {
 	var all []engine.Event
 	for seq := from; seq <= to; seq++ {
-		at := panetest.Noon.Add(time.Duration(seq) * time.Second)
+		at := Noon.Add(time.Duration(seq) * time.Second)
 		all = append(all, engine.Event{Seq: seq, SeenAt: at, Event: pleg.Event{
 			At: at, Kind: pleg.Died, ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "u", Namespace: "ns", Name: "p"}, ID: "c", Container: "x"},
 			From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: int32(seq%5) % 2,
@@ -71,7 +71,7 @@ func deaths(from, to uint64) []engine.Event {
 }
 
 // later shows more events, some time later.
-func later(s *panetest.Stage, after time.Duration, events ...engine.Event) {
+func later(s *Stage, after time.Duration, events ...engine.Event) {
 	snap := *s.V.Snapshot
 	snap.At = snap.At.Add(after)
 	s.V.Snapshot = &snap
@@ -80,24 +80,24 @@ func later(s *panetest.Stage, after time.Duration, events ...engine.Event) {
 }
 
 func TestEvents(t *testing.T) {
-	panetest.Goldens(t, "events", func(w, h int) *panetest.Stage { return stage(view(), w, h) })
-	panetest.Goldens(t, "wrapped", func(w, h int) *panetest.Stage { return stage(view(), w, h).Press("w", "g", "m") })
-	panetest.Goldens(t, "marked", func(w, h int) *panetest.Stage {
-		s := stage(view(), w, h).Press("k", "m", "k", "k")
+	Goldens(t, "events", func(w, h int) *Stage { return eventsStage(eventsView(), w, h) })
+	Goldens(t, "wrapped", func(w, h int) *Stage { return eventsStage(eventsView(), w, h).Press("w", "g", "m") })
+	Goldens(t, "marked", func(w, h int) *Stage {
+		s := eventsStage(eventsView(), w, h).Press("k", "m", "k", "k")
 		s.V.Journal.Observe(engine.Update{Snapshot: s.V.Snapshot, Events: deaths(25, 26), Lost: 17})
 		return s.Show(s.V)
 	})
-	panetest.Goldens(t, "sheet", func(w, h int) *panetest.Stage {
-		v := view()
-		return panetest.NewStage(Sheet(v, pane.Subject{Event: 4}), v, w, h)
+	Goldens(t, "sheet", func(w, h int) *Stage {
+		v := eventsView()
+		return NewStage(events.Sheet(v, pane.Subject{Event: 4}), v, w, h)
 	})
 }
 
 func TestASCII(t *testing.T) {
-	v := view()
+	v := eventsView()
 	plain := v.Theme.Plain()
 	v.Theme = &plain
-	for _, s := range []*panetest.Stage{stage(v, 118, 30).Press("w", "m"), panetest.NewStage(Sheet(v, pane.Subject{Event: 4}), v, 118, 45)} {
+	for _, s := range []*Stage{eventsStage(v, 118, 30).Press("w", "m"), NewStage(events.Sheet(v, pane.Subject{Event: 4}), v, 118, 45)} {
 		if at := strings.IndexFunc(s.Text(), func(r rune) bool { return r > '~' }); at >= 0 {
 			t.Errorf("not ASCII: %q", s.Text()[at:at+10])
 		}
@@ -110,7 +110,7 @@ func TestColumnsByWidth(t *testing.T) {
 		from int
 	}{{"TIME", 20}, {"EVENT", 20}, {"POD", 40}, {"CONTAINER", 60}, {"EXIT", 60}, {"FROM > TO", 72}, {"LAG", 78}, {"SENT", 88}}
 	for w := 20; w <= 240; w++ {
-		heads := stage(view(), w, 10).Row("TIME")
+		heads := eventsStage(eventsView(), w, 10).Row("TIME")
 		for _, c := range want {
 			if w >= c.from && !strings.Contains(heads, c.head) {
 				t.Errorf("%d cells: %q has no %s", w, heads, c.head)
@@ -120,7 +120,7 @@ func TestColumnsByWidth(t *testing.T) {
 }
 
 func TestFilledFromTheBottom(t *testing.T) {
-	s := stage(view(deaths(1, 5)...), 80, 20).Press("L")
+	s := eventsStage(eventsView(deaths(1, 5)...), 80, 20).Press("L")
 	lines := strings.Split(s.Text(), "\n")
 	if !strings.HasPrefix(lines[19], "12:00:05") || strings.TrimSpace(lines[14]) != "" || !strings.HasPrefix(lines[15], "12:00:01") {
 		t.Errorf("the newest event is not in the last line:\n%s", s.Text())
@@ -135,7 +135,7 @@ func TestFilledFromTheBottom(t *testing.T) {
 
 // Rows that move with each event cost the terminal all their lines each time.
 func TestRowsMoveNowAndThen(t *testing.T) {
-	s := stage(view(deaths(1, 50)...), 80, 20)
+	s := eventsStage(eventsView(deaths(1, 50)...), 80, 20)
 	moves, was := 0, s.Text()
 	for i := range uint64(100) {
 		later(s, 100*time.Millisecond, deaths(51+i, 51+i)...)
@@ -157,7 +157,7 @@ func TestRowsMoveNowAndThen(t *testing.T) {
 }
 
 func TestRelistsAreSeparators(t *testing.T) {
-	s := stage(view(), 118, 20).Press("g", "enter", "G")
+	s := eventsStage(eventsView(), 118, 20).Press("g", "enter", "G")
 	rules := func() (n int) {
 		for line := range strings.SplitSeq(s.Text(), "\n") {
 			if strings.Contains(line, "── ") {
@@ -182,16 +182,16 @@ func TestRelistsAreSeparators(t *testing.T) {
 	}
 	same := deaths(1, 4)
 	for i := range same {
-		same[i].At = panetest.Noon
+		same[i].At = Noon
 	}
-	s = stage(view(same[0], same[1], same[3]), 118, 20) // one is lost
+	s = eventsStage(eventsView(same[0], same[1], same[3]), 118, 20) // one is lost
 	if rules() != 2 {
 		t.Errorf("%d rules before and after a gap in one relist, want 2:\n%s", rules(), s.Text())
 	}
 }
 
 func TestAtStartIsSaidAndDim(t *testing.T) {
-	s := stage(view(), 118, 20).Press("g", "enter", "G", "k")
+	s := eventsStage(eventsView(), 118, 20).Press("g", "enter", "G", "k")
 	for _, line := range s.Lines() {
 		if strings.Contains(line, "at start") && !strings.HasPrefix(line, s.V.Theme.Dim.On) {
 			t.Errorf("not dim: %q", line)
@@ -205,7 +205,7 @@ func TestAtStartIsSaidAndDim(t *testing.T) {
 // TestAtStartIsOneLine holds that what was there at the start takes one line, that enter shows
 // it and left folds it again, and that no event's sheet opens for the line.
 func TestAtStartIsOneLine(t *testing.T) {
-	s := stage(view(), 118, 20)
+	s := eventsStage(eventsView(), 118, 20)
 	if s.Row("── 2 at start ──") == "" {
 		t.Fatalf("not one line:\n%s", s.Text())
 	}
@@ -221,12 +221,12 @@ func TestAtStartIsOneLine(t *testing.T) {
 }
 
 func TestFollowing(t *testing.T) {
-	s := stage(view(deaths(1, 50)...), 80, 20).Press("k", "k")
-	if later(s, time.Minute, deaths(51, 60)...); s.Subject().Event != 48 || !strings.Contains(about(s), "not following") {
-		t.Errorf("on %d, %s after moving up, want to stay on 48", s.Subject().Event, about(s))
+	s := eventsStage(eventsView(deaths(1, 50)...), 80, 20).Press("k", "k")
+	if later(s, time.Minute, deaths(51, 60)...); s.Subject().Event != 48 || !strings.Contains(eventsAbout(s), "not following") {
+		t.Errorf("on %d, %s after moving up, want to stay on 48", s.Subject().Event, eventsAbout(s))
 	}
-	if s.Press("F"); s.Subject().Event != 60 || strings.Contains(about(s), "not") {
-		t.Errorf("on %d, %s after F, want 60", s.Subject().Event, about(s))
+	if s.Press("F"); s.Subject().Event != 60 || strings.Contains(eventsAbout(s), "not") {
+		t.Errorf("on %d, %s after F, want 60", s.Subject().Event, eventsAbout(s))
 	}
 	s.Press("F", "g", "G")
 	if later(s, time.Minute, deaths(61, 62)...); s.Subject().Event != 62 {
@@ -234,7 +234,7 @@ func TestFollowing(t *testing.T) {
 	}
 }
 
-func about(s *panetest.Stage) string {
+func eventsAbout(s *Stage) string {
 	var all []string
 	for _, a := range s.Info().About {
 		all = append(all, a.Text)
@@ -243,7 +243,7 @@ func about(s *panetest.Stage) string {
 }
 
 func TestMarksAndTrouble(t *testing.T) {
-	s := stage(view(deaths(1, 20)...), 80, 20)
+	s := eventsStage(eventsView(deaths(1, 20)...), 80, 20)
 	on := func(want uint64, keys ...string) {
 		t.Helper()
 		if s.Press(keys...); s.Subject().Event != want {
@@ -263,20 +263,20 @@ func TestMarksAndTrouble(t *testing.T) {
 }
 
 func TestFilterIsNamedAndKeepsTheEvent(t *testing.T) {
-	s := stage(view(deaths(1, 20)...), 80, 20).Press("g", "j", "j")
+	s := eventsStage(eventsView(deaths(1, 20)...), 80, 20).Press("g", "j", "j")
 	by, err := model.ParseFilter("exit=1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.V.Filter = pane.Filter{Text: "exit=1", By: by, Namespaces: []string{"ns", "b"}}
 	s.V.Journal.Filter(by.Event, false)
-	if s.Refresh(); s.Subject().Event != 3 || about(s) != "8 events  not following  /exit=1  ns:ns,b" {
-		t.Errorf("on %d, %q", s.Subject().Event, about(s))
+	if s.Refresh(); s.Subject().Event != 3 || eventsAbout(s) != "8 events  not following  /exit=1  ns:ns,b" {
+		t.Errorf("on %d, %q", s.Subject().Event, eventsAbout(s))
 	}
 	s.V.Filter = pane.Filter{}
 	s.V.Journal.Filter(nil, false)
-	if s.Refresh(); s.Subject().Event != 3 || about(s) != "1-9 of 20 events  not following" {
-		t.Errorf("on %d, %q", s.Subject().Event, about(s))
+	if s.Refresh(); s.Subject().Event != 3 || eventsAbout(s) != "1-9 of 20 events  not following" {
+		t.Errorf("on %d, %q", s.Subject().Event, eventsAbout(s))
 	}
 	s.V.Journal.Filter(func(engine.Event, time.Time) bool { return false }, false)
 	if s.Refresh(); s.Subject() != (pane.Subject{}) || !strings.Contains(s.Text(), "no event matches the filter") {
@@ -285,8 +285,8 @@ func TestFilterIsNamedAndKeepsTheEvent(t *testing.T) {
 }
 
 func TestOldEventsMakeRoom(t *testing.T) {
-	v := view(deaths(1, 1000)...) // as many as are kept
-	s := stage(v, 80, 20).Press("g", "j", "m", "j")
+	v := eventsView(deaths(1, 1000)...) // as many as are kept
+	s := eventsStage(v, 80, 20).Press("g", "j", "m", "j")
 	later(s, time.Second, deaths(1001, 2000)...)
 	if first := v.Journal.Shown()[0].Seq; s.Subject().Event != first {
 		t.Errorf("on %d after its event went, want the oldest, %d", s.Subject().Event, first)
@@ -299,7 +299,7 @@ func TestOldEventsMakeRoom(t *testing.T) {
 }
 
 func TestTimes(t *testing.T) {
-	s := stage(view(), 118, 20)
+	s := eventsStage(eventsView(), 118, 20)
 	for _, want := range []string{"11:59:51", "8s", "2026-11-20T11:59:51.", "11:59:51"} {
 		if row := s.Row("PodSync"); !strings.HasPrefix(strings.TrimSpace(row), want) {
 			t.Errorf("%q, want %q", row, want)
@@ -307,34 +307,34 @@ func TestTimes(t *testing.T) {
 		s.Check(t)
 		s.Press("t")
 	}
-	if row := panetest.NewStage(New(pane.Settings{Time: "age"}), view(), 118, 20).Row("PodSync"); !strings.HasPrefix(strings.TrimSpace(row), "8s") {
+	if row := NewStage(events.New(pane.Settings{Time: "age"}), eventsView(), 118, 20).Row("PodSync"); !strings.HasPrefix(strings.TrimSpace(row), "8s") {
 		t.Errorf("set to age, it is %q", row)
 	}
 }
 
 func TestKeysOfAnEvent(t *testing.T) {
-	s := stage(view(), 118, 20).Press("c")
-	want := pane.Subject{ObjectRef: pleg.ObjectRef{Pod: panetest.Find(s.V.Snapshot, "cart-7d9c5b7d4-2m4ns").PodRef}, Event: 7}
+	s := eventsStage(eventsView(), 118, 20).Press("c")
+	want := pane.Subject{ObjectRef: pleg.ObjectRef{Pod: Find(s.V.Snapshot, "cart-7d9c5b7d4-2m4ns").PodRef}, Event: 7}
 	if diff := cmp.Diff(want, s.Subject()); diff != "" || s.Clip != want.Pod.Name {
 		t.Errorf("copied %q; on (-want +got):\n%s", s.Clip, diff)
 	}
-	s = stage(view(append(deaths(1, 2), deaths(9, 9)...)...), 118, 20).Press("k")
+	s = eventsStage(eventsView(append(deaths(1, 2), deaths(9, 9)...)...), 118, 20).Press("k")
 	if !strings.Contains(s.Text(), "gap: 6 events came too fast to be shown") || s.Subject() != (pane.Subject{}) {
 		t.Errorf("on %v:\n%s", s.Subject(), s.Text())
 	}
 }
 
-func TestClick(t *testing.T) {
-	s := stage(view(deaths(1, 5)...), 80, 20).Press("L")
+func TestEventsClick(t *testing.T) {
+	s := eventsStage(eventsView(deaths(1, 5)...), 80, 20).Press("L")
 	s.Pane.(pane.Clicker).Click(3, 17, s)
-	if s.Subject().Event != 3 || !strings.Contains(about(s), "not following") {
-		t.Errorf("on %d, %s", s.Subject().Event, about(s))
+	if s.Subject().Event != 3 || !strings.Contains(eventsAbout(s), "not following") {
+		t.Errorf("on %d, %s", s.Subject().Event, eventsAbout(s))
 	}
 }
 
 // The sheet of each event says of what pod and container it is, and how that ended.
-func TestSheet(t *testing.T) {
-	v := view()
+func TestEventsSheet(t *testing.T) {
+	v := eventsView()
 	for seq, want := range map[uint64][]string{
 		1: {"before plegtop started", "none: this is the pod's sandbox", "shop/cart-7d9c5b7d4-2m4ns"},
 		3: {"filtered", "ContainerChanged is not sent", "absent › created"},
@@ -343,8 +343,8 @@ func TestSheet(t *testing.T) {
 		6: {"pod", "shop/cart-7d9c5b7d4-old1a, which has gone since", "container", "exit code", "143", "a removal asks for no sync"},
 		7: {"PodSync", "No state in its record differs", "PodSync is sent"},
 	} {
-		sheet := Sheet(v, pane.Subject{Event: seq})
-		s := panetest.NewStage(sheet, v, 118, 45)
+		sheet := events.Sheet(v, pane.Subject{Event: seq})
+		s := NewStage(sheet, v, 118, 45)
 		s.Check(t)
 		flat := strings.Join(strings.Fields(s.Text()), " ")
 		for _, w := range want {
@@ -357,16 +357,16 @@ func TestSheet(t *testing.T) {
 		}
 	}
 	for _, seq := range []uint64{0, 8} {
-		if p := Sheet(v, pane.Subject{Event: seq}); p != nil {
+		if p := events.Sheet(v, pane.Subject{Event: seq}); p != nil {
 			t.Errorf("a sheet of event %d", seq)
 		}
 	}
 }
 
 func TestSheetShowsTheLastPicture(t *testing.T) {
-	v := panetest.View(panetest.Healthy())
+	v := View(Healthy())
 	left := *v.Snapshot
-	pay := panetest.Find(v.Snapshot, "payments-6c8f9d7b5-t8wfx")
+	pay := Find(v.Snapshot, "payments-6c8f9d7b5-t8wfx")
 	left.Pods = nil
 	for _, p := range v.Snapshot.Pods {
 		if p != pay {
@@ -375,9 +375,9 @@ func TestSheetShowsTheLastPicture(t *testing.T) {
 	}
 	e := engine.Event{Seq: 1, SeenAt: left.At, Event: pleg.Event{At: left.Relists.History[119].At, Kind: pleg.Removed, ObjectRef: pleg.ObjectRef{Pod: pay.PodRef, ID: "s", Sandbox: true}, From: pleg.Exited}}
 	v.Snapshot = &left
-	v.Pods.Observe(&left, panetest.Standings(&left, nil))
+	v.Pods.Observe(&left, Standings(&left, nil))
 	v.Journal.Observe(engine.Update{Snapshot: &left, Events: []engine.Event{e}})
-	s := panetest.NewStage(Sheet(v, pane.Subject{Event: 1}), v, 118, 45)
+	s := NewStage(events.Sheet(v, pane.Subject{Event: 1}), v, 118, 45)
 	for _, want := range []string{"Last picture", "container payments", "exit code 137 (SIGKILL), OOMKilled", "container istio-proxy"} {
 		if !strings.Contains(s.Text(), want) {
 			t.Errorf("no %q in\n%s", want, s.Text())
@@ -390,18 +390,18 @@ func TestSheetShowsTheLastPicture(t *testing.T) {
 }
 
 func TestHostileEvents(t *testing.T) {
-	snap := panetest.Hostile()
-	v := panetest.View(snap)
-	all := happen(panetest.Healthy())
+	snap := Hostile()
+	v := View(snap)
+	all := happen(Healthy())
 	for i := range all {
 		e := &all[i]
-		e.Pod, e.Reason = pleg.PodRef{UID: panetest.Nasty, Namespace: panetest.Nasty, Name: panetest.Long}, panetest.Long
-		e.ID, e.Container = panetest.Nasty, fmt.Sprint(i, panetest.Long)
+		e.Pod, e.Reason = pleg.PodRef{UID: Nasty, Namespace: Nasty, Name: Long}, Long
+		e.ID, e.Container = Nasty, fmt.Sprint(i, Long)
 	}
 	v.Journal.Observe(engine.Update{Snapshot: snap, Events: all})
-	v.Filter.Text = panetest.Nasty
+	v.Filter.Text = Nasty
 	for w := 1; w < 200; w += 13 {
-		stage(v, w, 20).Press("w").Check(t)
-		panetest.NewStage(Sheet(v, pane.Subject{Event: 4}), v, w, 60).Check(t)
+		eventsStage(v, w, 20).Press("w").Check(t)
+		NewStage(events.Sheet(v, pane.Subject{Event: 4}), v, w, 60).Check(t)
 	}
 }

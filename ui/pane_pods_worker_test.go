@@ -1,11 +1,11 @@
-package pods
+package ui
 
 import (
 	"testing"
 
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
-	. "github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/pods"
 )
 
 // TestWorkerOfAPod holds that the sheet of a pod tells what its worker does, if it has one.
@@ -14,7 +14,7 @@ func TestWorkerOfAPod(t *testing.T) {
 	pod := pane.Subject{ObjectRef: pleg.ObjectRef{Pod: Find(snap, "nfs-client").PodRef}}
 	row := func() string {
 		v := View(snap)
-		return NewStage(Sheet(v, pod), v, 118, 40).Row("  worker ")
+		return NewStage(pods.Sheet(v, pod), v, 118, 40).Row("  worker ")
 	}
 	if got := row(); got != "" {
 		t.Errorf("without one: %q", got)

@@ -1,4 +1,4 @@
-package help_test
+package ui
 
 import (
 	"slices"
@@ -10,23 +10,22 @@ import (
 	"github.com/plegtop/plegtop/ui/help"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/model"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-func stage(w, h int) *panetest.Stage {
+func helpStage(w, h int) *Stage {
 	keys := keymap.Default().WithPanes([]string{"Pods", "Events"})
 	p := help.New(keys, []help.Section{{Name: "Columns of Pods", Rows: [][2]string{{"READY", "containers that run, of those that should"}}}}, "")
-	return panetest.NewStage(p, panetest.View(panetest.Healthy()), w, h)
+	return NewStage(p, View(Healthy()), w, h)
 }
 
 // The goldens are of small screens only: they hold the look, not all keys.
-func TestGolden(t *testing.T) {
-	s := stage(78, 19)
+func TestHelpGolden(t *testing.T) {
+	s := helpStage(78, 19)
 	s.Golden(t, "help")
-	s = stage(38, 7)
+	s = helpStage(38, 7)
 	look := theme.Default().Plain()
 	s.V.Theme = &look
 	s.Show(s.V)
@@ -37,7 +36,7 @@ func TestGolden(t *testing.T) {
 // the next column.
 func TestSectionsStayWhole(t *testing.T) {
 	for _, w := range []int{40, 80, 98, 140, 200, 300} {
-		s := stage(w, 300)
+		s := helpStage(w, 300)
 		lines := strings.Split(s.Text(), "\n")
 		for _, g := range keymap.Default().WithPanes([]string{"Pods", "Events"}).Groups() {
 			top := slices.IndexFunc(lines, func(l string) bool { return at(l, g[0].Group.String(), w) >= 0 })
@@ -75,7 +74,7 @@ func at(line, heading string, w int) int {
 }
 
 func TestHelpIsSearched(t *testing.T) {
-	s := stage(80, 10)
+	s := helpStage(80, 10)
 	s.Act(keymap.Filter)
 	prompt, ok := s.Layers[0].(*layer.Prompt)
 	if !ok {
@@ -125,7 +124,7 @@ func TestFilterSyntax(t *testing.T) {
 func TestOwnSectionComesFirst(t *testing.T) {
 	of := help.Section{Name: "Calls", Rows: [][2]string{{"OUT", "calls that are out"}}}
 	p := help.New(keymap.Default(), []help.Section{{Name: "Pods", Rows: of.Rows}, of}, "Calls")
-	s := panetest.NewStage(p, panetest.View(panetest.Healthy()), 98, 60)
+	s := NewStage(p, View(Healthy()), 98, 60)
 	if first := strings.TrimSpace(s.Text()); !strings.HasPrefix(first, "Calls ") {
 		t.Errorf("it begins with %.40q, want the section of the pane beside another one", first)
 	}

@@ -1,4 +1,4 @@
-package panetest
+package ui
 
 import (
 	"flag"
@@ -143,10 +143,12 @@ func (s *Stage) Lines() []string {
 	return lines
 }
 
-var styles = regexp.MustCompile("\x1b\\[[0-9;:]*m")
+var colours = regexp.MustCompile("\x1b\\[[0-9;:]*m")
 
 // Text returns the lines without their looks.
-func (s *Stage) Text() string { return styles.ReplaceAllString(strings.Join(s.Lines(), "\n"), "") }
+func (s *Stage) Text() string {
+	return colours.ReplaceAllString(strings.Join(s.Lines(), "\n"), "")
+}
 
 // Row returns the first line that holds something, without looks and trailing blanks;
 // empty if none does.
@@ -168,7 +170,7 @@ func (s *Stage) Check(t *testing.T) {
 			t.Errorf("line %d has %d cells (%d by runes), want %d: %q", y, got, wc, s.W, line)
 		}
 		bad := func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Cf) }
-		if plain := styles.ReplaceAllString(line, ""); !utf8.ValidString(line) || strings.ContainsFunc(plain, bad) {
+		if plain := colours.ReplaceAllString(line, ""); !utf8.ValidString(line) || strings.ContainsFunc(plain, bad) {
 			t.Errorf("line %d is not clean: %q", y, line)
 		}
 	}
@@ -177,14 +179,15 @@ func (s *Stage) Check(t *testing.T) {
 // Update says that goldens are written anew: by the flag -update.
 var Update = flag.Bool("update", false, "write the goldens again")
 
-// Golden compares what is drawn with a file in testdata.
+// Golden compares what is drawn with a file in testdata, in a folder for each pane.
 func (s *Stage) Golden(t *testing.T, name string) {
 	t.Helper()
 	s.Check(t)
-	path := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.golden", name, s.W, s.H))
+	kind, _, _ := strings.Cut(strings.TrimPrefix(fmt.Sprintf("%T", s.Pane), "*"), ".") // its package
+	path := filepath.Join("testdata", kind, fmt.Sprintf("%s-%dx%d.golden", name, s.W, s.H))
 	got := strings.Join(s.Lines(), "\n") + "\n"
 	if *Update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {

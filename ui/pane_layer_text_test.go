@@ -1,4 +1,4 @@
-package layer_test
+package ui
 
 import (
 	"testing"
@@ -6,7 +6,6 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -30,7 +29,7 @@ func TestText(t *testing.T) {
 	if got := l.Info(); got.Name != "List" || got.About != nil {
 		t.Errorf("before it was observed: %+v", got)
 	}
-	s := panetest.NewStage(l, panetest.View(panetest.Healthy()), 20, 2)
+	s := NewStage(l, View(Healthy()), 20, 2)
 	if got := s.Info(); got.Wanted != 4 || got.About[0].Text != "1-2/4" {
 		t.Errorf("wants %d lines, %v", got.Wanted, got.About)
 	}

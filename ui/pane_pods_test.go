@@ -1,4 +1,4 @@
-package pods
+package ui
 
 import (
 	"strings"
@@ -13,38 +13,38 @@ import (
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/pods"
 
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// view is a view of s with what a diagnosis says of its pods.
-func view(s *engine.Snapshot, found ...diagnose.Finding) *pane.View {
-	v := panetest.With(panetest.View(s), found...)
+// podsView is a view of s with what a diagnosis says of its pods.
+func podsView(s *engine.Snapshot, found ...diagnose.Finding) *pane.View {
+	v := With(View(s), found...)
 	v.Pods.Observe(s, diagnose.Update{Update: engine.Update{Snapshot: s}, Findings: found}.Standings())
 	return v
 }
 
-func stage(v *pane.View, w, h int) *panetest.Stage {
-	return panetest.NewStage(New(pane.Settings{}), v, w, h)
+func podsStage(v *pane.View, w, h int) *Stage {
+	return NewStage(pods.New(pane.Settings{}), v, w, h)
 }
 
 // next has the pane show another snapshot in the same view.
-func next(s *panetest.Stage, snap *engine.Snapshot) {
+func next(s *Stage, snap *engine.Snapshot) {
 	v := *s.V
 	v.Snapshot = snap
 	v.Pods.Observe(snap, diagnose.Update{Update: engine.Update{Snapshot: snap}}.Standings())
 	s.Show(&v)
 }
 
-// under is what the cursor is on.
-func under(s *panetest.Stage) string {
+// podsUnder is what the cursor is on.
+func podsUnder(s *Stage) string {
 	of := s.Subject()
 	return strings.TrimSuffix(of.Pod.Name+"/"+of.Container, "/")
 }
 
-func title(s *panetest.Stage) string {
+func title(s *Stage) string {
 	var all []string
 	for _, a := range s.Info().About {
 		all = append(all, a.Text)
@@ -52,8 +52,8 @@ func title(s *panetest.Stage) string {
 	return strings.Join(all, "  ")
 }
 
-// names are those of the pods that are seen, in the order that the pane asked for.
-func names(s *panetest.Stage) string {
+// podsNames are those of the pods that are seen, in the order that the pane asked for.
+func podsNames(s *Stage) string {
 	var all []string
 	for _, p := range s.V.Pods.Shown {
 		all = append(all, p.Pod.Name)
@@ -61,7 +61,7 @@ func names(s *panetest.Stage) string {
 	return strings.Join(all, " ")
 }
 
-func TestGoldens(t *testing.T) {
+func TestPodsGoldens(t *testing.T) {
 	filtered := func(v *pane.View) {
 		v.Filter.Text, v.Filter.Namespaces = "pod:zzz", []string{"shop"}
 		v.Filter.By, _ = model.ParseFilter("pod:zzz")
@@ -73,75 +73,75 @@ func TestGoldens(t *testing.T) {
 		keys []string
 	}{
 		{"healthy", func() *pane.View {
-			s := panetest.Healthy()
-			panetest.Events(s)
-			return view(s, panetest.Findings()[1])
+			s := Healthy()
+			Events(s)
+			return podsView(s, Findings()[1])
 		}, []string{"space"}},
-		{"hung", func() *pane.View { return view(panetest.Hung(), panetest.Findings()[:2]...) }, []string{"space", "j", "j"}},
-		{"unhealthy", func() *pane.View { return view(panetest.Unhealthy(), panetest.Findings()...) }, []string{"G"}},
+		{"hung", func() *pane.View { return podsView(Hung(), Findings()[:2]...) }, []string{"space", "j", "j"}},
+		{"unhealthy", func() *pane.View { return podsView(Unhealthy(), Findings()...) }, []string{"G"}},
 		{"ascii", func() *pane.View {
-			v := view(panetest.Hung(), panetest.Findings()...)
+			v := podsView(Hung(), Findings()...)
 			th := v.Theme.Plain()
 			v.Theme = &th
 			return v
 		}, []string{"space"}},
-		{"hostile", func() *pane.View { return view(panetest.Hostile(), panetest.HostileFindings()...) }, []string{"space"}},
+		{"hostile", func() *pane.View { return podsView(Hostile(), HostileFindings()...) }, []string{"space"}},
 		{"unlisted", func() *pane.View {
-			s := panetest.Failing()
+			s := Failing()
 			s.Pods, s.Health.ListedAt = nil, time.Time{}
-			return view(s, panetest.Findings()[:1]...)
+			return podsView(s, Findings()[:1]...)
 		}, nil},
-		{"starting", func() *pane.View { return view(&engine.Snapshot{At: panetest.Noon}) }, nil},
+		{"starting", func() *pane.View { return podsView(&engine.Snapshot{At: Noon}) }, nil},
 		{"empty", func() *pane.View {
-			s := panetest.Healthy()
+			s := Healthy()
 			s.Pods = []*engine.Pod{}
-			return view(s)
+			return podsView(s)
 		}, nil},
 		{"no-match", func() *pane.View {
-			v := view(panetest.Healthy())
+			v := podsView(Healthy())
 			filtered(v)
 			return v
 		}, nil},
 	} {
-		panetest.Goldens(t, tt.name, func(w, h int) *panetest.Stage { return stage(tt.view(), w, h).Press(tt.keys...) })
+		Goldens(t, tt.name, func(w, h int) *Stage { return podsStage(tt.view(), w, h).Press(tt.keys...) })
 	}
 }
 
 // Pods with a problem stand first without a key, at every size.
 func TestProblemsStandFirst(t *testing.T) {
-	for _, size := range panetest.Sizes {
-		s := stage(view(panetest.Hung(), panetest.Findings()...), size[0], size[1])
+	for _, size := range Sizes {
+		s := podsStage(podsView(Hung(), Findings()...), size[0], size[1])
 		lines := strings.Split(s.Text(), "\n")
 		if !strings.Contains(lines[1], "nfs-client") || !strings.Contains(lines[2], "payments") {
 			t.Errorf("%v: the first lines are\n%s", size, strings.Join(lines[:4], "\n"))
 		}
-		if under(s) != "nfs-client" {
-			t.Errorf("%v: the cursor is on %s", size, under(s))
+		if podsUnder(s) != "nfs-client" {
+			t.Errorf("%v: the cursor is on %s", size, podsUnder(s))
 		}
 	}
 	// So they do when they come later, as long as nobody has moved the cursor.
-	s := stage(view(panetest.Big(40, 1)), 78, 10)
-	snap := panetest.Big(40, 1)
+	s := podsStage(podsView(Big(40, 1)), 78, 10)
+	snap := Big(40, 1)
 	for _, p := range snap.Pods[20:] {
 		p.Status.Containers[0].State, p.Status.Containers[0].ExitCode = pleg.Exited, 1
 		p.Current.Containers[0].State = pleg.Exited
 	}
 	next(s, snap)
-	if row := strings.Split(s.Text(), "\n")[1]; !strings.Contains(row, "error") || under(s) != "deployment-0020-7d9c5b7d4-2m4ns" {
-		t.Errorf("the first line is %q, the cursor on %s", row, under(s))
+	if row := strings.Split(s.Text(), "\n")[1]; !strings.Contains(row, "error") || podsUnder(s) != "deployment-0020-7d9c5b7d4-2m4ns" {
+		t.Errorf("the first line is %q, the cursor on %s", row, podsUnder(s))
 	}
 }
 
 func TestSorting(t *testing.T) {
-	s := panetest.Healthy()
-	a, b, c := panetest.Find(s, "nfs-client"), panetest.Find(s, "payments-6c8f9d7b5-t8wfx"), panetest.Find(s, "prometheus-0")
+	s := Healthy()
+	a, b, c := Find(s, "nfs-client"), Find(s, "payments-6c8f9d7b5-t8wfx"), Find(s, "prometheus-0")
 	for i, p := range []*engine.Pod{a, b, c} {
 		p.PodRef = pleg.PodRef{UID: pleg.UID("abc"[i : i+1]), Namespace: "ns", Name: "abc"[i : i+1]}
 	}
 	s.Pods = []*engine.Pod{a, b, c}
 	a.InspectLast, b.InspectLast, c.InspectLast = 3*time.Millisecond, time.Millisecond, 2*time.Millisecond
 	a.InspectWorst, b.InspectWorst, c.InspectWorst = 1, 3, 2
-	a.LastEvent, c.LastEvent = engine.Event{Seq: 1, SeenAt: panetest.Ago(time.Minute)}, engine.Event{Seq: 2, SeenAt: panetest.Ago(time.Second)}
+	a.LastEvent, c.LastEvent = engine.Event{Seq: 1, SeenAt: Ago(time.Minute)}, engine.Event{Seq: 2, SeenAt: Ago(time.Second)}
 	for _, tt := range []struct{ by, order, back string }{
 		{"", "b a c", "c a b"},
 		{"namespace", "a b c", "a b c"},
@@ -157,15 +157,15 @@ func TestSorting(t *testing.T) {
 		{"worst", "b c a", "a c b"},
 		{"remark", "b a c", "b a c"},
 	} {
-		st := panetest.NewStage(New(pane.Settings{Sort: tt.by}), view(s), 198, 10)
-		if got := names(st); got != tt.order {
+		st := NewStage(pods.New(pane.Settings{Sort: tt.by}), podsView(s), 198, 10)
+		if got := podsNames(st); got != tt.order {
 			t.Errorf("by %q: %s, want %s", tt.by, got, tt.order)
 		}
-		if got := names(st.Press("I")); got != tt.back {
+		if got := podsNames(st.Press("I")); got != tt.back {
 			t.Errorf("by %q, inverted: %s, want %s", tt.by, got, tt.back)
 		}
 	}
-	st := stage(view(s), 198, 10)
+	st := podsStage(podsView(s), 198, 10)
 	for range 40 {
 		if st.Said != "pods sorted by remark" {
 			st.Press(">")
@@ -174,25 +174,25 @@ func TestSorting(t *testing.T) {
 	if st.Said != "pods sorted by remark" {
 		t.Errorf("after 40 times >: %s", st.Said)
 	}
-	if st.Press(">"); st.Said != "pods sorted by trouble" || names(st) != "b a c" {
-		t.Errorf("once more: %s, %s", st.Said, names(st))
+	if st.Press(">"); st.Said != "pods sorted by trouble" || podsNames(st) != "b a c" {
+		t.Errorf("once more: %s, %s", st.Said, podsNames(st))
 	}
 	if st.Press("I"); st.Said != "pods sorted by trouble, reversed" {
 		t.Errorf("inverted: %s", st.Said)
 	}
 	st.Pane.(pane.Clicker).Click(13, 0, st)
-	if st.Refresh(); st.Said != "pods sorted by pod" || names(st) != "a b c" {
-		t.Errorf("after a click on a head: %s, %s", st.Said, names(st))
+	if st.Refresh(); st.Said != "pods sorted by pod" || podsNames(st) != "a b c" {
+		t.Errorf("after a click on a head: %s, %s", st.Said, podsNames(st))
 	}
-	if st.Pane.(pane.Clicker).Click(3, 3, st); under(st) != "c" {
-		t.Errorf("after a click on the third row: on %s", under(st))
+	if st.Pane.(pane.Clicker).Click(3, 3, st); podsUnder(st) != "c" {
+		t.Errorf("after a click on the third row: on %s", podsUnder(st))
 	}
 }
 
 // A filter asks for what a column has by the column's name or head, in any case.
-func TestColumnsInFilters(t *testing.T) {
-	v := view(panetest.Healthy())
-	fields := New(pane.Settings{}).(interface{ Fields() []model.FilterColumn }).Fields()
+func TestPodsColumnsInFilters(t *testing.T) {
+	v := podsView(Healthy())
+	fields := pods.New(pane.Settings{}).(interface{ Fields() []model.FilterColumn }).Fields()
 	a, b := v.Pods.Shown[0], v.Pods.Shown[1]
 	a.Restarts, a.Remark, a.Running = 7, "OOMKilled", 0
 	b.Restarts, b.Remark, b.Running = 0, "", 2
@@ -233,12 +233,12 @@ func TestColumnsInFilters(t *testing.T) {
 // with more room there are never fewer.
 func TestColumnsFollowTheWidthAlone(t *testing.T) {
 	heads := func(v *pane.View, w int) []string {
-		all := strings.ReplaceAll(strings.Split(stage(v, w, 5).Text(), "\n")[0], "LAST EVENT", "LAST_EVENT")
+		all := strings.ReplaceAll(strings.Split(podsStage(v, w, 5).Text(), "\n")[0], "LAST EVENT", "LAST_EVENT")
 		return strings.Fields(all)
 	}
 	before := 0
 	for w := 20; w <= 300; w++ {
-		quiet, ill := heads(view(panetest.Healthy()), w), heads(view(panetest.Unhealthy(), panetest.Findings()...), w)
+		quiet, ill := heads(podsView(Healthy()), w), heads(podsView(Unhealthy(), Findings()...), w)
 		if a, b := strings.Join(quiet, " "), strings.Join(ill, " "); a != b {
 			t.Errorf("%d cells: %s on a quiet node, %s on one with troubles", w, a, b)
 		}
@@ -251,13 +251,13 @@ func TestColumnsFollowTheWidthAlone(t *testing.T) {
 
 // Long names leave a remark what it needs to say why.
 func TestRemarksKeepTheirPlace(t *testing.T) {
-	snap := panetest.Big(3, 1)
+	snap := Big(3, 1)
 	p := snap.Pods[1]
 	p.Name += "-with-a-name-that-takes-all-there-is"
 	p.Current.Containers[0].State = pleg.Exited
 	p.Status.Containers[0].State, p.Status.Containers[0].ExitCode, p.Status.Containers[0].Reason = pleg.Exited, 137, "OOMKilled"
 	for _, w := range []int{78, 118} {
-		if row := stage(view(snap), w, 5).Row("error"); !strings.HasSuffix(row, "OOMKilled") {
+		if row := podsStage(podsView(snap), w, 5).Row("error"); !strings.HasSuffix(row, "OOMKilled") {
 			t.Errorf("%d cells: %q", w, row)
 		}
 	}
@@ -265,15 +265,15 @@ func TestRemarksKeepTheirPlace(t *testing.T) {
 
 // All names in the column of names are cut alike: they keep their ends.
 func TestNamesAreCutInOneWay(t *testing.T) {
-	snap := panetest.Healthy()
-	p := panetest.Find(snap, "cart-7d9c5b7d4-2m4ns")
+	snap := Healthy()
+	p := Find(snap, "cart-7d9c5b7d4-2m4ns")
 	p.Name = "checkout-with-a-long-name-7d9c5b7d4-2m4ns"
 	for i := range p.Current.Containers {
 		p.Current.Containers[i].Name = "a-container-with-a-long-name-and-an-end"
 	}
-	s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"pods": {"remark", "rst", "run"}}}), view(snap), 38, 20)
+	s := NewStage(pods.New(pane.Settings{Hidden: map[string][]string{"pods": {"remark", "rst", "run"}}}), podsView(snap), 38, 20)
 	for i := range s.V.Pods.Shown {
-		if s.Pane.(interface{ Go(int) }).Go(i); under(s) == p.Name {
+		if s.Pane.(interface{ Go(int) }).Go(i); podsUnder(s) == p.Name {
 			break
 		}
 	}
@@ -285,14 +285,14 @@ func TestNamesAreCutInOneWay(t *testing.T) {
 	}
 }
 
-func TestTitle(t *testing.T) {
-	snap := panetest.Big(40, 1)
+func TestPodsTitle(t *testing.T) {
+	snap := Big(40, 1)
 	for _, i := range []int{3, 10, 29, 39} {
 		p := snap.Pods[i]
 		p.Current.Containers[0].State, p.Status.Containers[0].State, p.Status.Containers[0].ExitCode = pleg.Exited, pleg.Exited, 1
 	}
-	v := view(snap)
-	s := panetest.NewStage(New(pane.Settings{Sort: "pod"}), v, 78, 11)
+	v := podsView(snap)
+	s := NewStage(pods.New(pane.Settings{Sort: "pod"}), v, 78, 11)
 	check := func(when, want string) {
 		t.Helper()
 		if got := title(s); got != want {
@@ -316,7 +316,7 @@ func TestTitle(t *testing.T) {
 		t.Errorf("out of sight: %v", mark)
 	}
 	uid := snap.Pods[3].UID
-	v.Pods.Observe(snap, panetest.Standings(snap, map[pleg.UID]diagnose.Trouble{uid: {By: diagnose.InspectHung, Severity: diagnose.Critical, Text: "hung status"}}))
+	v.Pods.Observe(snap, Standings(snap, map[pleg.UID]diagnose.Trouble{uid: {By: diagnose.InspectHung, Severity: diagnose.Critical, Text: "hung status"}}))
 	if s.Refresh(); len(v.Pods.Shown) != 2 || s.Info().Mark[0].Text != "✖1" {
 		t.Errorf("with a critical one that is hidden: %v", s.Info().Mark)
 	}
@@ -330,8 +330,8 @@ func TestStaleRowsAreDim(t *testing.T) {
 	for _, tt := range []struct {
 		snap *engine.Snapshot
 		want bool
-	}{{panetest.Healthy(), false}, {panetest.Hung(), true}, {panetest.Failing(), true}} {
-		s := stage(view(tt.snap), 118, 20)
+	}{{Healthy(), false}, {Hung(), true}, {Failing(), true}} {
+		s := podsStage(podsView(tt.snap), 118, 20)
 		for _, line := range s.Lines() {
 			if strings.Contains(line, "prometheus-0") && strings.HasPrefix(line, dim+"monitoring  ▸ prometheus-0") != tt.want {
 				t.Errorf("dim is not %v: %q", tt.want, line)
@@ -347,69 +347,69 @@ func TestStaleRowsAreDim(t *testing.T) {
 }
 
 func TestCursorStaysOnItsObject(t *testing.T) {
-	s := stage(view(panetest.Healthy()), 118, 35).Press("g", "]", "space", "j", "j")
-	if under(s) != "payments-6c8f9d7b5-t8wfx/istio-proxy" {
-		t.Fatalf("on %s", under(s))
+	s := podsStage(podsView(Healthy()), 118, 35).Press("g", "]", "space", "j", "j")
+	if podsUnder(s) != "payments-6c8f9d7b5-t8wfx/istio-proxy" {
+		t.Fatalf("on %s", podsUnder(s))
 	}
-	first := *panetest.Find(panetest.Healthy(), "nfs-client")
+	first := *Find(Healthy(), "nfs-client")
 	first.PodRef = pleg.PodRef{UID: "new", Namespace: "a-first", Name: "newcomer"}
-	more := panetest.Healthy()
+	more := Healthy()
 	more.Pods = append([]*engine.Pod{&first}, more.Pods...)
-	if next(s, more); under(s) != "payments-6c8f9d7b5-t8wfx/istio-proxy" {
-		t.Errorf("after a pod came: on %s", under(s))
+	if next(s, more); podsUnder(s) != "payments-6c8f9d7b5-t8wfx/istio-proxy" {
+		t.Errorf("after a pod came: on %s", podsUnder(s))
 	}
-	gone := panetest.Healthy()
-	p := panetest.Find(gone, "payments-6c8f9d7b5-t8wfx")
+	gone := Healthy()
+	p := Find(gone, "payments-6c8f9d7b5-t8wfx")
 	c := *p.Current
 	c.Containers = c.Containers[:1] // istio-proxy is the second
 	p.Current = &c
-	if next(s, gone); under(s) != "payments-6c8f9d7b5-t8wfx" {
-		t.Errorf("after its container went: on %s", under(s))
+	if next(s, gone); podsUnder(s) != "payments-6c8f9d7b5-t8wfx" {
+		t.Errorf("after its container went: on %s", podsUnder(s))
 	}
-	gone = panetest.Healthy()
+	gone = Healthy()
 	gone.Pods = gone.Pods[:len(gone.Pods)-1]
-	if next(s, gone); under(s) == "" {
+	if next(s, gone); podsUnder(s) == "" {
 		t.Error("after its pod went: on none")
 	}
 }
 
 func TestProblemJumps(t *testing.T) {
-	snap := panetest.Hung()
+	snap := Hung()
 	ill := []string{"nfs-client", "payments-6c8f9d7b5-t8wfx", "prometheus-0"}
-	v := view(snap, panetest.Findings()...)
-	v.Pods.Observe(snap, panetest.Standings(snap, map[pleg.UID]diagnose.Trouble{
-		panetest.Find(snap, ill[1]).UID: {Severity: diagnose.Warning, Text: "crash loop"}, panetest.Find(snap, ill[2]).UID: {Text: "exited with an error"},
+	v := podsView(snap, Findings()...)
+	v.Pods.Observe(snap, Standings(snap, map[pleg.UID]diagnose.Trouble{
+		Find(snap, ill[1]).UID: {Severity: diagnose.Warning, Text: "crash loop"}, Find(snap, ill[2]).UID: {Text: "exited with an error"},
 	}))
-	s := stage(v, 118, 20)
+	s := podsStage(v, 118, 20)
 	for i, want := range []string{ill[1], ill[2], ill[0], ill[1]} {
-		if s.Press("]"); under(s) != want {
-			t.Errorf("%d: on %s, want %s", i, under(s), want)
+		if s.Press("]"); podsUnder(s) != want {
+			t.Errorf("%d: on %s, want %s", i, podsUnder(s), want)
 		}
 	}
-	if s.Press("["); under(s) != ill[0] {
-		t.Errorf("back: on %s, want %s", under(s), ill[0])
+	if s.Press("["); podsUnder(s) != ill[0] {
+		t.Errorf("back: on %s, want %s", podsUnder(s), ill[0])
 	}
 	for _, key := range []string{"]", "["} {
-		if s.Press("g", "j", "j", "j", key); under(s) != ill[0] {
-			t.Errorf("%s from one without a problem: on %s, want the pod that hangs", key, under(s))
+		if s.Press("g", "j", "j", "j", key); podsUnder(s) != ill[0] {
+			t.Errorf("%s from one without a problem: on %s, want the pod that hangs", key, podsUnder(s))
 		}
 	}
 	v.Pods.Filter(func(p *model.Pod, _ time.Time) bool { return p.Out == nil }, false)
 	s.Refresh()
-	if s.Press("g", "j", "j", "j", "]"); under(s) != ill[1] {
-		t.Errorf("with that hidden: on %s, want the next", under(s))
+	if s.Press("g", "j", "j", "j", "]"); podsUnder(s) != ill[1] {
+		t.Errorf("with that hidden: on %s, want the next", podsUnder(s))
 	}
-	if s = stage(view(panetest.Big(3, 1)), 118, 20).Press("["); s.Said != "no pod has a problem" || len(s.Asked) != 1 {
+	if s = podsStage(podsView(Big(3, 1)), 118, 20).Press("["); s.Said != "no pod has a problem" || len(s.Asked) != 1 {
 		t.Errorf("%q, asked %q", s.Said, s.Asked)
 	}
 }
 
 // What was there at the start is no event.
 func TestLastEvent(t *testing.T) {
-	snap := panetest.Healthy()
-	panetest.Events(snap)
-	panetest.Find(snap, "report-29384710-7xkzq").LastEvent.AtStart = true
-	s := stage(view(snap), 198, 20)
+	snap := Healthy()
+	Events(snap)
+	Find(snap, "report-29384710-7xkzq").LastEvent.AtStart = true
+	s := podsStage(podsView(snap), 198, 20)
 	if row := s.Row("report-"); strings.Contains(row, "Died") {
 		t.Errorf("%q shows an event of the start", row)
 	}
@@ -420,10 +420,10 @@ func TestLastEvent(t *testing.T) {
 
 // Right unfolds the pod, left folds it and goes to it, whatever line of it the cursor is on.
 func TestFold(t *testing.T) {
-	s := stage(view(panetest.Healthy()), 118, 35)
+	s := podsStage(podsView(Healthy()), 118, 35)
 	lines := func() int { return len(strings.Fields(s.Text())) }
 	all := lines()
-	on := under(s)
+	on := podsUnder(s)
 	for _, tt := range []struct {
 		keys string
 		open bool
@@ -432,14 +432,14 @@ func TestFold(t *testing.T) {
 		if open := lines() > all; open != tt.open {
 			t.Errorf("after %s unfolded is %v", tt.keys, open)
 		}
-		if !tt.open && under(s) != on {
-			t.Errorf("after %s on %s, want %s", tt.keys, under(s), on)
+		if !tt.open && podsUnder(s) != on {
+			t.Errorf("after %s on %s, want %s", tt.keys, podsUnder(s), on)
 		}
 	}
 }
 
 func TestProblemsOnlyAtTheStart(t *testing.T) {
-	s := panetest.NewStage(New(pane.Settings{Problems: true}), view(panetest.Healthy()), 78, 19)
+	s := NewStage(pods.New(pane.Settings{Problems: true}), podsView(Healthy()), 78, 19)
 	if got := title(s); !strings.HasSuffix(got, "problems only") {
 		t.Errorf("the title is %q", got)
 	}
@@ -449,7 +449,7 @@ func TestProblemsOnlyAtTheStart(t *testing.T) {
 }
 
 func TestColumnChooser(t *testing.T) {
-	s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"pods": {"worst"}}}), view(panetest.Healthy()), 198, 10)
+	s := NewStage(pods.New(pane.Settings{Hidden: map[string][]string{"pods": {"worst"}}}), podsView(Healthy()), 198, 10)
 	if head := s.Row("NAMESPACE"); strings.Contains(head, "WORST") {
 		t.Errorf("WORST is hidden, but: %s", head)
 	}
@@ -470,23 +470,23 @@ func TestColumnChooser(t *testing.T) {
 func TestAdviceNamesACommandOnce(t *testing.T) {
 	look := []diagnose.Step{{Text: "what it waits for", Command: "cat /proc/812/stack"}}
 	found := []diagnose.Finding{{ID: "process-stuck", Next: look}, {ID: "runtime-unresponsive", Next: look}}
-	s := stage(view(&engine.Snapshot{At: panetest.Noon, Seq: 1}, found...), 78, 20)
+	s := podsStage(podsView(&engine.Snapshot{At: Noon, Seq: 1}, found...), 78, 20)
 	if got := strings.Count(s.Text(), look[0].Command); got != 1 {
 		t.Errorf("the command stands there %d times:\n%s", got, s.Text())
 	}
 }
 
 func BenchmarkFrame(b *testing.B) {
-	s := stage(view(panetest.Big(1000, 3)), 198, 45)
+	s := podsStage(podsView(Big(1000, 3)), 198, 45)
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Lines()
 	}
 }
 
-func BenchmarkObserve(b *testing.B) {
-	v := view(panetest.Big(1000, 3))
-	s := stage(v, 198, 45)
+func BenchmarkPodsObserve(b *testing.B) {
+	v := podsView(Big(1000, 3))
+	s := podsStage(v, 198, 45)
 	b.ReportAllocs()
 	for b.Loop() {
 		v.Pods.Filter(nil, false) // all rows anew
@@ -498,10 +498,10 @@ func BenchmarkObserve(b *testing.B) {
 // not seen, and their rows are older than what is shown.
 func TestKeysWhileNotSeen(t *testing.T) {
 	for _, a := range []keymap.Action{keymap.ProblemsOnly, keymap.SortNext, keymap.SortInvert, keymap.NextProblem, keymap.Fold} {
-		s := stage(view(panetest.Healthy()), 78, 19).Press("G")
+		s := podsStage(podsView(Healthy()), 78, 19).Press("G")
 		s.H = 0
 		s.Refresh()
-		next(s, panetest.Hung())
+		next(s, Hung())
 		s.Act(a, a)
 		s.H = 19
 		s.Refresh()
@@ -511,13 +511,13 @@ func TestKeysWhileNotSeen(t *testing.T) {
 
 // TestFilterOfEventsLeavesThePods holds that the title says so.
 func TestFilterOfEventsLeavesThePods(t *testing.T) {
-	v := view(panetest.Healthy())
+	v := podsView(Healthy())
 	by, err := model.ParseFilter("kind:died")
 	if err != nil {
 		t.Fatal(err)
 	}
 	v.Filter.By, v.Filter.Text = by, "kind:died"
-	if got := title(stage(v, 118, 20)); !strings.Contains(got, "all: the filter is about events") {
+	if got := title(podsStage(v, 118, 20)); !strings.Contains(got, "all: the filter is about events") {
 		t.Errorf("title %q", got)
 	}
 }
@@ -525,22 +525,22 @@ func TestFilterOfEventsLeavesThePods(t *testing.T) {
 // TestCursorStaysOnItsPodInAnotherOrder holds that a cursor that was moved goes with its pod, and
 // what enter opens with it, however the rows are sorted and whatever comes before them.
 func TestCursorStaysOnItsPodInAnotherOrder(t *testing.T) {
-	s := stage(view(panetest.Healthy()), 118, 12).Press("j", "j", "j")
-	at := under(s)
+	s := podsStage(podsView(Healthy()), 118, 12).Press("j", "j", "j")
+	at := podsUnder(s)
 	for range 12 {
-		if s.Press(">"); under(s) != at {
-			t.Fatalf("the cursor is on %s, was on %s", under(s), at)
+		if s.Press(">"); podsUnder(s) != at {
+			t.Fatalf("the cursor is on %s, was on %s", podsUnder(s), at)
 		}
-		if s.Press("I"); under(s) != at {
-			t.Fatalf("reversed, the cursor is on %s, was on %s", under(s), at)
+		if s.Press("I"); podsUnder(s) != at {
+			t.Fatalf("reversed, the cursor is on %s, was on %s", podsUnder(s), at)
 		}
 		if !strings.Contains(s.Text(), at) {
 			t.Fatalf("%s is out of sight:\n%s", at, s.Text())
 		}
 	}
-	snap := panetest.Healthy()
+	snap := Healthy()
 	snap.Pods = snap.Pods[2:]
-	if next(s, snap); under(s) != at {
-		t.Errorf("with others gone the cursor is on %s, was on %s", under(s), at)
+	if next(s, snap); podsUnder(s) != at {
+		t.Errorf("with others gone the cursor is on %s, was on %s", podsUnder(s), at)
 	}
 }

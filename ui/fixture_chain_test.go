@@ -1,4 +1,4 @@
-package panetest
+package ui
 
 import (
 	"fmt"

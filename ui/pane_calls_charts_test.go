@@ -1,4 +1,4 @@
-package calls
+package ui
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/calls"
 	"github.com/plegtop/plegtop/ui/pane"
-	. "github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -23,7 +23,7 @@ func TestRoom(t *testing.T) {
 		{78, 13, false, false, false}, {78, 14, true, true, false}, {61, 14, true, false, false}, {38, 40, true, false, false},
 		{118, 25, true, true, false}, {118, 26, true, true, true}, {75, 60, true, true, true}, {198, 45, true, true, true},
 	} {
-		s := NewStage(New(pane.Settings{}), View(busy(Healthy())), tt.w, tt.h)
+		s := NewStage(calls.New(pane.Settings{}), View(busy(Healthy())), tt.w, tt.h)
 		has := func(what string) bool { return s.Row(what) != "" }
 		if has("slowest call") != tt.large || has("p50 p90") != tt.histogram || has("ListContainers  p99 12ms") != tt.small {
 			t.Errorf("in %dx%d, want a chart: %v, a histogram: %v, all: %v\n%s", tt.w, tt.h, tt.large, tt.histogram, tt.small, s.Text())
@@ -32,7 +32,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("in %dx%d nothing says that no call is out:\n%s", tt.w, tt.h, s.Text())
 		}
 	}
-	s, was := NewStage(New(pane.Settings{}), View(busy(Failing())), 118, 1), false
+	s, was := NewStage(calls.New(pane.Settings{}), View(busy(Failing())), 118, 1), false
 	for s.H = range 60 {
 		s.Refresh()
 		is := s.Row("slowest call") != ""
@@ -46,7 +46,7 @@ func TestRoom(t *testing.T) {
 // TestChartFollowsTheCursor holds that the large chart is of the operation under the cursor,
 // and draws what its calls took.
 func TestChartFollowsTheCursor(t *testing.T) {
-	s := NewStage(New(pane.Settings{}), View(busy(Healthy())), 118, 20)
+	s := NewStage(calls.New(pane.Settings{}), View(busy(Healthy())), 118, 20)
 	if s.Row("Version: 812 calls") == "" || s.Row(" 10s│") != "" {
 		t.Errorf("at first:\n%s", s.Text())
 	}
@@ -68,7 +68,7 @@ func TestInFlight(t *testing.T) {
 		snap.InFlight = append(snap.InFlight, call.Flight{Op: op, Since: Ago(90 * time.Second)})
 	}
 	snap.InFlight[2].Pod = web.PodRef
-	s := NewStage(New(pane.Settings{}), View(snap), 118, 20)
+	s := NewStage(calls.New(pane.Settings{}), View(snap), 118, 20)
 	if head := s.Row("IN FLIGHT"); !strings.HasSuffix(head, "and 1 more") {
 		t.Errorf("the heads are %q:\n%s", head, s.Text())
 	}
@@ -83,11 +83,11 @@ func TestWithoutColour(t *testing.T) {
 	v := View(busy(Probed(nil)))
 	ascii := theme.Default().Plain()
 	v.Theme = &ascii
-	NewStage(New(pane.Settings{}), v, 118, 35).Press("G").Golden(t, "ascii")
+	NewStage(calls.New(pane.Settings{}), v, 118, 35).Press("G").Golden(t, "ascii")
 	v = View(busy(Probed(nil)))
 	mono, _ := theme.Named("mono")
 	v.Theme = &mono
-	NewStage(New(pane.Settings{}), v, 118, 35).Press("G").Golden(t, "mono")
+	NewStage(calls.New(pane.Settings{}), v, 118, 35).Press("G").Golden(t, "mono")
 }
 
 // slow is the hung node with three objects that were slow, one of which failed.
@@ -110,22 +110,22 @@ func slow() *pane.View {
 	return View(s)
 }
 
-func sheetOf(v *pane.View, op string, w, h int) *Stage {
-	return NewStage(Sheet(v, pane.Subject{Operation: op}), v, w, h)
+func callsSheetOf(v *pane.View, op string, w, h int) *Stage {
+	return NewStage(calls.Sheet(v, pane.Subject{Operation: op}), v, w, h)
 }
 
-func TestSheet(t *testing.T) {
-	sheetOf(slow(), "ContainerStatus", 118, 40).Golden(t, "sheet")
-	sheetOf(slow(), "ContainerStatus", 78, 19).Golden(t, "sheet")
-	sheetOf(View(Healthy()), "Version", 1, 1).EverySize(t)
-	sheetOf(View(Hostile()), "ContainerStatus", 1, 1).EverySize(t)
+func TestCallsSheet(t *testing.T) {
+	callsSheetOf(slow(), "ContainerStatus", 118, 40).Golden(t, "sheet")
+	callsSheetOf(slow(), "ContainerStatus", 78, 19).Golden(t, "sheet")
+	callsSheetOf(View(Healthy()), "Version", 1, 1).EverySize(t)
+	callsSheetOf(View(Hostile()), "ContainerStatus", 1, 1).EverySize(t)
 	never := Healthy()
 	never.Calls[0] = answers.Calls{Op: call.Version}
-	if s := sheetOf(View(never), "Version", 78, 19); s.Row("none yet") == "" || s.Row("p50") != "" || s.Row("Slowest") != "" {
+	if s := callsSheetOf(View(never), "Version", 78, 19); s.Row("none yet") == "" || s.Row("p50") != "" || s.Row("Slowest") != "" {
 		t.Errorf("of an operation that was never asked for:\n%s", s.Text())
 	}
 	for _, of := range []pane.Subject{{}, {Operation: "StopContainer"}, {Event: 1}, {ObjectRef: pleg.ObjectRef{ID: "a"}}} {
-		if Sheet(View(Healthy()), of) != nil {
+		if calls.Sheet(View(Healthy()), of) != nil {
 			t.Errorf("%+v has a sheet here", of)
 		}
 	}
@@ -134,10 +134,10 @@ func TestSheet(t *testing.T) {
 // TestSheetKeys holds that a row of the pane is about its operation, and a row of its sheet
 // about an object: enter goes on to the pod, and the id can be copied.
 func TestSheetKeys(t *testing.T) {
-	if on := NewStage(New(pane.Settings{}), View(Healthy()), 118, 20).Press("G").Subject(); on != (pane.Subject{Operation: "ContainerStatus"}) {
+	if on := NewStage(calls.New(pane.Settings{}), View(Healthy()), 118, 20).Press("G").Subject(); on != (pane.Subject{Operation: "ContainerStatus"}) {
 		t.Errorf("the last row is about %+v", on)
 	}
-	s := sheetOf(slow(), "ContainerStatus", 118, 40)
+	s := callsSheetOf(slow(), "ContainerStatus", 118, 40)
 	for i, pod := range []string{"nfs-client", "prometheus-0"} {
 		s.Press("enter", "c")
 		if got := s.Sheets[i]; got.Pod.Name != pod || got.ID == "" || got.Operation != "" || s.Clip != got.ID {
@@ -149,7 +149,7 @@ func TestSheetKeys(t *testing.T) {
 	if s.Press("enter"); s.Said != "no pod under the cursor" {
 		t.Errorf("of a pod that has gone it says %q", s.Said)
 	}
-	s = sheetOf(View(Healthy()), "Status", 118, 40)
+	s = callsSheetOf(View(Healthy()), "Status", 118, 40)
 	if s.Press("enter", "c"); len(s.Sheets) > 0 || s.Clip != "Status" || s.Subject().Operation != "Status" {
 		t.Errorf("without objects it opens %v, copies %q", s.Sheets, s.Clip)
 	}

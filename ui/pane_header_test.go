@@ -1,4 +1,4 @@
-package header
+package ui
 
 import (
 	"fmt"
@@ -17,51 +17,51 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/header"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-var styles = regexp.MustCompile("\x1b\\[[0-9;:]*m")
+var headerStyles = regexp.MustCompile("\x1b\\[[0-9;:]*m")
 
 // observed returns the header of a view.
-func observed(v *pane.View, r Room) *Header {
-	h := &Header{Keys: keymap.Default().Keys}
-	r.Lines = max(r.Lines, Least)
+func observed(v *pane.View, r header.Room) *header.Header {
+	h := &header.Header{Keys: keymap.Default().Keys}
+	r.Lines = max(r.Lines, header.Least)
 	h.Observe(v, r)
 	return h
 }
 
 // row returns line y of a header, without its look.
-func row(h *Header, y, w int) string {
+func row(h *header.Header, y, w int) string {
 	var l text.Line
 	l.Begin(w)
 	h.Draw(&l, y)
-	return strings.TrimSpace(styles.ReplaceAllString(string(l.Buf), ""))
+	return strings.TrimSpace(headerStyles.ReplaceAllString(string(l.Buf), ""))
 }
 
-func view(s *engine.Snapshot, found ...diagnose.Finding) *pane.View {
-	return panetest.With(panetest.View(s), found...)
+func headerView(s *engine.Snapshot, found ...diagnose.Finding) *pane.View {
+	return With(View(s), found...)
 }
 
 func TestHeadline(t *testing.T) {
-	paused := panetest.Healthy()
-	paused.Paused, paused.Health.Healthy, paused.Health.ListedAt = true, false, panetest.Ago(4*time.Minute)
+	paused := Healthy()
+	paused.Paused, paused.Health.Healthy, paused.Health.ListedAt = true, false, Ago(4*time.Minute)
 	paused.Health.Verdict = "pleg was last seen active 4m0s ago; threshold is 3m0s"
-	soon := panetest.Hung()
-	soon.InFlight[0].Since, soon.Phase.Began = panetest.Ago(700*time.Millisecond), panetest.Ago(720*time.Millisecond)
+	soon := Hung()
+	soon.InFlight[0].Since, soon.Phase.Began = Ago(700*time.Millisecond), Ago(720*time.Millisecond)
 	for _, tt := range []struct {
 		name string
 		v    *pane.View
-		r    Room
+		r    header.Room
 		want string
 	}{
-		{"the first second of a call", view(soon), Room{Width: 80}, "▲ AT RISK  node NotReady in 2m13s"},
-		{"sound", view(panetest.Healthy()), Room{Width: 80}, "✔ HEALTHY"},
-		{"a cause that is long", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80, Lines: 5}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus"},
-		{"in full", view(panetest.Hung(), panetest.Findings()...), Room{Width: 200, Lines: 5}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of default/nfs-client/app: no reply for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s"},
-		{"cut", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of default/nfs-cl…"},
-		{"paused", view(paused), Room{Width: 120}, "? PAUSED  the last look was 4m ago"},
+		{"the first second of a call", headerView(soon), header.Room{Width: 80}, "▲ AT RISK  node NotReady in 2m13s"},
+		{"sound", headerView(Healthy()), header.Room{Width: 80}, "✔ HEALTHY"},
+		{"a cause that is long", headerView(Hung(), Findings()...), header.Room{Width: 80, Lines: 5}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus"},
+		{"in full", headerView(Hung(), Findings()...), header.Room{Width: 200, Lines: 5}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of default/nfs-client/app: no reply for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s"},
+		{"cut", headerView(Hung(), Findings()...), header.Room{Width: 80}, "✖ INSPECTION HANGS  node NotReady in 2m13s  ContainerStatus of default/nfs-cl…"},
+		{"paused", headerView(paused), header.Room{Width: 120}, "? PAUSED  the last look was 4m ago"},
 	} {
 		h := observed(tt.v, tt.r)
 		if got := row(h, 1, tt.r.Width); got != tt.want {
@@ -76,9 +76,9 @@ func TestHeadline(t *testing.T) {
 // TestSinceEndsTheHeadline holds that since when it is so stands at the end of the headline, in one
 // line or in several, unless it would be a line of its own, and takes nothing from what is said.
 func TestSinceEndsTheHeadline(t *testing.T) {
-	v := view(panetest.Hung(), panetest.Findings()...)
+	v := headerView(Hung(), Findings()...)
 	v.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "likely blocked by default/nfs-client-99ln52z7ng-bj4ld/client (pid 4479, D in nfs4_proc_getattr)"}
-	v.Answer.Severity, v.Answer.Since = diagnose.Critical, panetest.Ago(time.Minute)
+	v.Answer.Severity, v.Answer.Since = diagnose.Critical, Ago(time.Minute)
 	ends := " since " + v.Answer.Since.Local().Format(time.TimeOnly)
 	for w, want := range map[int][]string{
 		140: {"✖ LISTS HANG  " + v.Headline.Text + strings.Repeat(" ", 14) + ends},
@@ -86,7 +86,7 @@ func TestSinceEndsTheHeadline(t *testing.T) {
 		100: {"✖ LISTS HANG  likely blocked by default/nfs-client-99ln52z7ng-bj4ld/client (pid 4479, D", "in nfs4_proc_getattr)" + strings.Repeat(" ", 60) + ends},
 		90:  {"✖ LISTS HANG  likely blocked by default/nfs-client-99ln52z7ng-bj4ld/client (pid 4479, D", "in nfs4_proc_getattr)"},
 	} {
-		h := observed(v, Room{Width: w, Lines: 5})
+		h := observed(v, header.Room{Width: w, Lines: 5})
 		var got []string
 		for i := range len(want) {
 			got = append(got, row(h, 1+i, w))
@@ -99,7 +99,7 @@ func TestSinceEndsTheHeadline(t *testing.T) {
 
 // TestASoundNodeIsReady holds what a healthy node says of itself, by the room that there is.
 func TestASoundNodeIsReady(t *testing.T) {
-	v := view(panetest.Healthy())
+	v := headerView(Healthy())
 	v.Headline.Text, v.Headline.Node = "26 pods, 38 containers, every call is answered", diagnose.NodeReadyNow
 	for w, want := range map[int]string{
 		160: "node Ready · Pod Lifecycle Event Generator (PLEG) healthy · 26 pods, 38 containers, every call is answered",
@@ -108,7 +108,7 @@ func TestASoundNodeIsReady(t *testing.T) {
 		80:  "node Ready · PLEG healthy · 26 pods, 38 containers",
 		58:  "node Ready · 26 pods, 38 containers",
 	} {
-		if got := row(observed(v, Room{Width: w}), 1, w); got != "✔ HEALTHY  "+want {
+		if got := row(observed(v, header.Room{Width: w}), 1, w); got != "✔ HEALTHY  "+want {
 			t.Errorf("%d cells: %q, want %q", w, got, want)
 		}
 	}
@@ -118,7 +118,7 @@ func TestASoundNodeIsReady(t *testing.T) {
 		90:  "node Ready · 26 pods, 38 containers; was SLOW 12:00:04 to 12:00:30",
 		60:  "node Ready · was SLOW 12:00:04 to 12:00:30",
 	} {
-		if got := row(observed(v, Room{Width: w}), 1, w); got != "✔ HEALTHY  "+want {
+		if got := row(observed(v, header.Room{Width: w}), 1, w); got != "✔ HEALTHY  "+want {
 			t.Errorf("%d cells: %q, want %q", w, got, want)
 		}
 	}
@@ -127,7 +127,7 @@ func TestASoundNodeIsReady(t *testing.T) {
 // TestHeadlineEndsWithWhatHoldsItUp holds that a line that is short cuts what stands before
 // that, unless it would be all that is left.
 func TestHeadlineEndsWithWhatHoldsItUp(t *testing.T) {
-	v := view(panetest.Hung(), panetest.Findings()...)
+	v := headerView(Hung(), Findings()...)
 	v.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang behind ContainerStatus of shop/payments-6c8f9d7b5-t8wfx/app -> runc update (4m)"}
 	for w, want := range map[int]string{
 		100: "✖ LISTS HANG  behind ContainerStatus of shop/payments-6c8f9d7b5-t8wfx/app -> runc update (4m)",
@@ -135,7 +135,7 @@ func TestHeadlineEndsWithWhatHoldsItUp(t *testing.T) {
 		60:  "✖ LISTS HANG  behind ContainerStatus of shop/payments-6c8…",
 		40:  "✖ LISTS HANG  behind ContainerStatus …",
 	} {
-		if got := row(observed(v, Room{Width: w}), 1, w); got != want {
+		if got := row(observed(v, header.Room{Width: w}), 1, w); got != want {
 			t.Errorf("%d cells:\n%q, want\n%q", w, got, want)
 		}
 	}
@@ -145,17 +145,17 @@ func TestHeadlineEndsWithWhatHoldsItUp(t *testing.T) {
 // after 30 s, and a call that is given up in a second are not hidden behind the three
 // minutes of PLEG.
 func TestGaugesShowAllThatRunsOut(t *testing.T) {
-	status := panetest.Hung()
-	status.Node.DownAt = panetest.Noon.Add(18 * time.Second)
-	over := panetest.Hung()
-	over.Health.ListedAt = panetest.Ago(4 * time.Minute)
-	unlisted := panetest.Healthy()
+	status := Hung()
+	status.Node.DownAt = Noon.Add(18 * time.Second)
+	over := Hung()
+	over.Health.ListedAt = Ago(4 * time.Minute)
+	unlisted := Healthy()
 	unlisted.Health.ListedAt = time.Time{}
-	paused := panetest.Healthy()
+	paused := Healthy()
 	paused.Paused = true
 	for want, s := range map[string]*engine.Snapshot{
-		`^list age █·+ <2s of 3m   relist 12ms, 2 pods inspected$`:                                                                 panetest.Healthy(),
-		`^list age █+·+ 47s of 3m   ContainerStatus █+·+ 47s of 2m   relist: inspecting pod 4 of 17$`:                              panetest.Hung(),
+		`^list age █·+ <2s of 3m   relist 12ms, 2 pods inspected$`:                                                                 Healthy(),
+		`^list age █+·+ 47s of 3m   ContainerStatus █+·+ 47s of 2m   relist: inspecting pod 4 of 17$`:                              Hung(),
 		`^list age █+·+ 47s of 3m   last good Status █+·+ 12s of 30s   ContainerStatus █+·+ 47s of 2m   relist: inspecting pod 4 `: status,
 		`^list age █+ 4m, limit 3m   Con`:          over,
 		`^waiting for the first list  relist 12ms`: unlisted,
@@ -169,14 +169,14 @@ func TestGaugesShowAllThatRunsOut(t *testing.T) {
 
 // gauges returns the last line of the header of a node.
 func gauges(s *engine.Snapshot, w int) string {
-	h := observed(view(s, panetest.Findings()...), Room{Width: w, Lines: 9})
+	h := observed(headerView(s, Findings()...), header.Room{Width: w, Lines: 9})
 	return row(h, h.Height()-1, w)
 }
 
 // TestGaugeHasTheLookOfTheHeadline holds that no bar is green over trouble.
 func TestGaugeHasTheLookOfTheHeadline(t *testing.T) {
-	for name, v := range map[string]*pane.View{"trouble": view(panetest.Hung(), panetest.Findings()...), "sound": view(panetest.Healthy())} {
-		h := observed(v, Room{Width: 120})
+	for name, v := range map[string]*pane.View{"trouble": headerView(Hung(), Findings()...), "sound": headerView(Healthy())} {
+		h := observed(v, header.Room{Width: 120})
 		var l text.Line
 		l.Begin(120)
 		h.Draw(&l, 2)
@@ -194,17 +194,17 @@ func TestGaugeHasTheLookOfTheHeadline(t *testing.T) {
 // to have been out for less time than it was not answered; and that a Status that hangs beside
 // a list, and has been out for longer, is not taken for what the relist waits for.
 func TestRelistNamesWhichTryItIs(t *testing.T) {
-	soon := panetest.Hung()
-	soon.InFlight[0].Since, soon.Phase.Began = panetest.Ago(700*time.Millisecond), panetest.Ago(720*time.Millisecond)
-	again := panetest.Healthy()
-	again.Phase = engine.Phase{Step: engine.Listing, Began: panetest.Ago(77 * time.Second)}
-	again.InFlight = []call.Flight{{Op: call.ListContainers, Since: panetest.Ago(77 * time.Second)}}
+	soon := Hung()
+	soon.InFlight[0].Since, soon.Phase.Began = Ago(700*time.Millisecond), Ago(720*time.Millisecond)
+	again := Healthy()
+	again.Phase = engine.Phase{Step: engine.Listing, Began: Ago(77 * time.Second)}
+	again.InFlight = []call.Flight{{Op: call.ListContainers, Since: Ago(77 * time.Second)}}
 	again.Failure = &answers.Failure{Flight: call.Flight{Op: call.ListContainers}, InRow: 1, Err: &call.Error{Op: call.ListContainers}}
-	beside := panetest.Healthy()
-	beside.Phase = engine.Phase{Step: engine.Listing, Began: panetest.Ago(9 * time.Second)}
+	beside := Healthy()
+	beside.Phase = engine.Phase{Step: engine.Listing, Began: Ago(9 * time.Second)}
 	beside.InFlight = []call.Flight{
-		{Op: call.Status, Since: panetest.Ago(9 * time.Second)},
-		{Op: call.ListPodSandbox, Since: panetest.Ago(8 * time.Second)},
+		{Op: call.Status, Since: Ago(9 * time.Second)},
+		{Op: call.ListPodSandbox, Since: Ago(8 * time.Second)},
 	}
 	for want, s := range map[string]*engine.Snapshot{
 		"relist: inspecting pod 4 of 17, default/nfs-client ContainerStatus app 1s": soon,
@@ -220,14 +220,14 @@ func TestRelistNamesWhichTryItIs(t *testing.T) {
 // TestAlertOfOnePodNamesIt holds that a relist of one pod that a key asked for
 // does not fail in silence.
 func TestAlertOfOnePodNamesIt(t *testing.T) {
-	s := panetest.Healthy()
+	s := Healthy()
 	s.PodFailure = &answers.Failure{
 		Flight: call.Flight{Op: call.ListContainers, Pod: pleg.PodRef{UID: "u", Namespace: "shop", Name: "cart-0"}},
 		Err:    &call.Error{Op: call.ListContainers, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "connection refused"},
 		InRow:  1,
 	}
 	want := "ListContainers of shop/cart-0 failed: Unavailable: connection refused"
-	if got := observed(view(s), Room{Width: 200}).Alerts(); len(got) != 1 || !strings.Contains(got[0].Text, want) {
+	if got := observed(headerView(s), header.Room{Width: 200}).Alerts(); len(got) != 1 || !strings.Contains(got[0].Text, want) {
 		t.Errorf("alerts = %v, want one that says %q", got, want)
 	}
 }
@@ -235,23 +235,23 @@ func TestAlertOfOnePodNamesIt(t *testing.T) {
 // TestAlertsDoNotRepeatTheHeadline holds that below the header stands only what
 // neither the headline nor the panes say.
 func TestAlertsDoNotRepeatTheHeadline(t *testing.T) {
-	all := panetest.Findings()
-	over := view(panetest.Healthy())
+	all := Findings()
+	over := headerView(Healthy())
 	over.Findings = []diagnose.Finding{{ID: diagnose.RuntimeDown, Severity: diagnose.Warning, Summary: "no call reaches the runtime"}}
 	over.Headline = diagnose.Headline{Word: "HEALTHY"}
 	for name, tt := range map[string]struct {
 		v    *pane.View
-		r    Room
+		r    header.Room
 		want []string
 	}{
-		"the worst is the headline":                 {view(panetest.Hung(), all...), Room{Width: 200}, []string{"▲ crash-loop"}},
-		"the rest of its text":                      {view(panetest.Hung(), all[:2]...), Room{Width: 80, Lines: 5}, []string{"▲ crash-loop"}},
-		"the kubelet's words where they do not fit": {view(panetest.Unhealthy(), all...), Room{Width: 120, Lines: 4}, []string{"▲ crash-loop", "▲ odd answers"}},
-		"those told below":                          {view(panetest.Hung(), all...), Room{Width: 200, Lines: 5, Told: true}, nil},
-		"the one that is open":                      {view(panetest.Hung(), all...), Room{Width: 200, Opened: all[1].Summary}, nil},
-		"a warning under a sound word":              {view(panetest.Healthy(), all[1]), Room{Width: 80}, []string{"▲ crash-loop"}},
-		"information is none":                       {view(panetest.Healthy(), diagnose.Finding{ID: "x", Summary: "by the way"}), Room{Width: 80}, nil},
-		"what is over":                              {over, Room{Width: 80}, nil},
+		"the worst is the headline":                 {headerView(Hung(), all...), header.Room{Width: 200}, []string{"▲ crash-loop"}},
+		"the rest of its text":                      {headerView(Hung(), all[:2]...), header.Room{Width: 80, Lines: 5}, []string{"▲ crash-loop"}},
+		"the kubelet's words where they do not fit": {headerView(Unhealthy(), all...), header.Room{Width: 120, Lines: 4}, []string{"▲ crash-loop", "▲ odd answers"}},
+		"those told below":                          {headerView(Hung(), all...), header.Room{Width: 200, Lines: 5, Told: true}, nil},
+		"the one that is open":                      {headerView(Hung(), all...), header.Room{Width: 200, Opened: all[1].Summary}, nil},
+		"a warning under a sound word":              {headerView(Healthy(), all[1]), header.Room{Width: 80}, []string{"▲ crash-loop"}},
+		"information is none":                       {headerView(Healthy(), diagnose.Finding{ID: "x", Summary: "by the way"}), header.Room{Width: 80}, nil},
+		"what is over":                              {over, header.Room{Width: 80}, nil},
 	} {
 		got := observed(tt.v, tt.r).Alerts()
 		ok := len(got) == len(tt.want)
@@ -266,9 +266,9 @@ func TestAlertsDoNotRepeatTheHeadline(t *testing.T) {
 
 // TestBadgeNamesTheScenario holds that an audience sees what is played.
 func TestBadgeNamesTheScenario(t *testing.T) {
-	v := view(panetest.Healthy())
+	v := headerView(Healthy())
 	v.Source = pane.Source{Kind: "demo", Node: "demo-node", Scenario: "hung-inspect"}
-	if got := row(observed(v, Room{Width: 120}), 0, 120); !strings.HasSuffix(got, "DEMO hung-inspect") {
+	if got := row(observed(v, header.Room{Width: 120}), 0, 120); !strings.HasSuffix(got, "DEMO hung-inspect") {
 		t.Errorf("line one %q", got)
 	}
 }
@@ -290,14 +290,14 @@ func TestBadgesOfEventSources(t *testing.T) {
 		{[]engine.StreamState{engine.StreamConnected}, engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}, "endpoint  EVENTS cri   EVENTED"},
 		{[]engine.StreamState{engine.StreamFellBack}, engine.ModeState{Asked: pleg.Evented}, "endpoint  ▲ EVENTS cri   ▲ FELL BACK"},
 	} {
-		s := panetest.Healthy()
+		s := Healthy()
 		s.Mode = tt.mode
 		for i, state := range tt.states {
 			s.Sources = append(s.Sources, engine.SourceState{Source: ledger.Source(i + 1), State: state})
 		}
-		v := view(s)
+		v := headerView(s)
 		v.Source.Endpoint = "endpoint"
-		got := row(observed(v, Room{Width: 160}), 0, 160)
+		got := row(observed(v, header.Room{Width: 160}), 0, 160)
 		if got = strings.Join(strings.Fields(got[strings.Index(got, "endpoint"):]), " "); got != strings.Join(strings.Fields(tt.want), " ") {
 			t.Errorf("%v %v: %q, want %q", tt.states, tt.mode, got, tt.want)
 		}
@@ -312,10 +312,10 @@ func TestEventSourceThatIsNotReadSaysWhy(t *testing.T) {
 		engine.StreamRefused:   "▲ event source cri refused: containerd 1.7",
 		engine.StreamLost:      "▲ event source cri lost: containerd 1.7",
 	} {
-		s := panetest.Healthy()
+		s := Healthy()
 		s.Sources = []engine.SourceState{{Source: ledger.FromCRI, State: state, Reason: "containerd 1.7"}}
 		var got string
-		for _, a := range observed(view(s), Room{Width: 160}).Alerts() {
+		for _, a := range observed(headerView(s), header.Room{Width: 160}).Alerts() {
 			got += a.Text
 		}
 		if got != want {
@@ -327,13 +327,13 @@ func TestEventSourceThatIsNotReadSaysWhy(t *testing.T) {
 // TestTinyScreenHasAGauge holds that on the smallest screen the headline and the clock
 // come first.
 func TestTinyScreenHasAGauge(t *testing.T) {
-	h := observed(view(panetest.Hung(), panetest.Findings()...), Room{Width: 40})
+	h := observed(headerView(Hung(), Findings()...), header.Room{Width: 40})
 	var got []string
 	for y := range 9 {
 		var l text.Line
 		l.Begin(40)
 		h.Tiny(&l, y, 9)
-		got = append(got, strings.TrimSpace(styles.ReplaceAllString(string(l.Buf), "")))
+		got = append(got, strings.TrimSpace(headerStyles.ReplaceAllString(string(l.Buf), "")))
 	}
 	for i, want := range []string{"✖ INSPECTION HANGS", "node NotReady in 2m13s", "act    kill -9 41100", "RISK   kill the shim of this one pod;", "its containers die and are", "list age █··· 47s of 3m", "ContainerStatus of"} {
 		if !strings.HasPrefix(got[i], want) {
@@ -345,23 +345,23 @@ func TestTinyScreenHasAGauge(t *testing.T) {
 // TestSweepOfWhatIsNotListedIsTold holds that a sweep tells what it found though that is of
 // a pod without a name, which no headline names.
 func TestSweepOfWhatIsNotListedIsTold(t *testing.T) {
-	s := panetest.WithSweep(panetest.SweepOf(330, true))
-	v := view(s, panetest.Findings()...)
-	if said := fmt.Sprint(observed(v, Room{Width: 200}).Alerts()); strings.Contains(said, "CHECK ALL done") {
+	s := WithSweep(SweepOf(330, true))
+	v := headerView(s, Findings()...)
+	if said := fmt.Sprint(observed(v, header.Room{Width: 200}).Alerts()); strings.Contains(said, "CHECK ALL done") {
 		t.Errorf("what the headline says is duplicates: %s", said)
 	}
 	s.Sweep.Hung[0].Pod = pleg.PodRef{}
-	if said := fmt.Sprint(observed(v, Room{Width: 200}).Alerts()); !strings.Contains(said, "CHECK ALL done") {
+	if said := fmt.Sprint(observed(v, header.Room{Width: 200}).Alerts()); !strings.Contains(said, "CHECK ALL done") {
 		t.Errorf("not told: %s", said)
 	}
 }
 
 // A sweep that was under way in a recording cannot be cancelled.
 func TestSweepOfARecordingNamesNoKey(t *testing.T) {
-	v := view(panetest.WithSweep(panetest.SweepOf(120, true)))
+	v := headerView(WithSweep(SweepOf(120, true)))
 	for past, want := range map[string]bool{"": true, "REPLAY": false} {
 		v.Past = past
-		said := fmt.Sprint(observed(v, Room{Width: 200}).Alerts())
+		said := fmt.Sprint(observed(v, header.Room{Width: 200}).Alerts())
 		if !strings.Contains(said, "CHECK ALL 120/330") || strings.Contains(said, "R cancels") != want {
 			t.Errorf("past %q: %s", past, said)
 		}
@@ -371,7 +371,7 @@ func TestSweepOfARecordingNamesNoKey(t *testing.T) {
 // TestWarningSaysWhatEndsIt holds that a warning has, beside what checks it, what ends it and what that
 // risks where there is room, and at least what checks it.
 func TestWarningSaysWhatEndsIt(t *testing.T) {
-	v := view(panetest.Healthy())
+	v := headerView(Healthy())
 	v.Headline = diagnose.Headline{Word: "DEGRADED", Severity: diagnose.Warning, Text: "node Ready, 1 warning"}
 	v.Answer = diagnose.Answer{Finding: diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning}, Check: diagnose.Step{Command: "look"}}
 	for _, tt := range []struct {
@@ -386,7 +386,7 @@ func TestWarningSaysWhatEndsIt(t *testing.T) {
 		{diagnose.Step{Text: "replace the disk", Ends: true}, 7, "check look act replace the disk"},
 	} {
 		v.Answer.Act = tt.act
-		h, got := observed(v, Room{Width: 100, Lines: tt.lines}), ""
+		h, got := observed(v, header.Room{Width: 100, Lines: tt.lines}), ""
 		for y := range h.Height() {
 			for _, label := range []string{"check", "act", "when", "RISK"} {
 				if said, is := strings.CutPrefix(strings.TrimSpace(row(h, y, 100)), label+" "); is {
@@ -404,7 +404,7 @@ func TestWarningSaysWhatEndsIt(t *testing.T) {
 // evidence goes first, then who waits for whom, and last the command that ends it: never what
 // that risks before who waits.
 func TestAnswerHasRoomForWhatMattersMost(t *testing.T) {
-	v := view(panetest.Hung(), panetest.Chained()...)
+	v := headerView(Hung(), Chained()...)
 	for lines, want := range map[int][]string{
 		20: {"chain", "check", "act", "RISK", "evidence"},
 		11: {"chain", "check", "act", "RISK"},
@@ -412,7 +412,7 @@ func TestAnswerHasRoomForWhatMattersMost(t *testing.T) {
 		6:  {"check", "act"},
 		5:  {"act"},
 	} {
-		h, got := observed(v, Room{Width: 100, Lines: lines, Led: true}), []string{}
+		h, got := observed(v, header.Room{Width: 100, Lines: lines, Led: true}), []string{}
 		for y := range h.Height() {
 			for _, label := range []string{"chain", "check", "act", "RISK", "evidence"} {
 				if strings.HasPrefix(row(h, y, 100), label+" ") {
@@ -429,9 +429,9 @@ func TestAnswerHasRoomForWhatMattersMost(t *testing.T) {
 // TestNoCommandStandsWithoutItsRisk holds that an answer takes more lines than it may otherwise where
 // what a command risks would be left out.
 func TestNoCommandStandsWithoutItsRisk(t *testing.T) {
-	v := view(panetest.Hung(), panetest.Chained()...)
+	v := headerView(Hung(), Chained()...)
 	for most, want := range map[int]bool{0: false, 6: false, 7: true} {
-		h, risk := observed(v, Room{Width: 100, Lines: 6, Most: most, Led: true}), false
+		h, risk := observed(v, header.Room{Width: 100, Lines: 6, Most: most, Led: true}), false
 		for y := range h.Height() {
 			risk = risk || strings.HasPrefix(row(h, y, 100), "RISK ")
 		}
@@ -445,15 +445,15 @@ func TestNoCommandStandsWithoutItsRisk(t *testing.T) {
 // answer is shown; that the answer does not stand above its own sheet; and that there is none
 // where nothing critical is wrong.
 func TestAnswerIsPointedAt(t *testing.T) {
-	all := panetest.Chained()
+	all := Chained()
 	for name, tt := range map[string]struct {
 		v    *pane.View
-		r    Room
+		r    header.Room
 		want bool
 	}{
-		"a pane was chosen": {view(panetest.Hung(), all...), Room{Lines: 5}, true},
-		"a sheet is open":   {view(panetest.Hung(), all...), Room{Lines: 5, Opened: all[0].Summary}, false},
-		"a warning":         {view(panetest.Healthy(), panetest.Findings()[1]), Room{Lines: 5}, false},
+		"a pane was chosen": {headerView(Hung(), all...), header.Room{Lines: 5}, true},
+		"a sheet is open":   {headerView(Hung(), all...), header.Room{Lines: 5, Opened: all[0].Summary}, false},
+		"a warning":         {headerView(Healthy(), Findings()[1]), header.Room{Lines: 5}, false},
 	} {
 		tt.r.Width = 200
 		h := observed(tt.v, tt.r)
@@ -466,19 +466,19 @@ func TestAnswerIsPointedAt(t *testing.T) {
 // TestStripHasALegend holds that the signs of relists that failed, and of those in which PLEG was
 // unhealthy, are explained beside them, where there are such and room for that.
 func TestStripHasALegend(t *testing.T) {
-	unhealthy, was := panetest.Healthy(), panetest.Healthy()
+	unhealthy, was := Healthy(), Healthy()
 	unhealthy.Health.Healthy = false
-	was.Health.Flips, was.Health.Since = 2, panetest.Ago(20*time.Second)
+	was.Health.Flips, was.Health.Since = 2, Ago(20*time.Second)
 	for _, tt := range []struct {
 		of    *engine.Snapshot
 		width int
 		want  string
 	}{
-		{panetest.Failing(), 160, "✕ failed "}, {panetest.Failing(), 80, ""}, {panetest.Healthy(), 160, ""},
+		{Failing(), 160, "✕ failed "}, {Failing(), 80, ""}, {Healthy(), 160, ""},
 		{unhealthy, 160, "▲ unhealthy "}, {was, 160, "▲ unhealthy "},
 	} {
-		h := Header{Keys: func(keymap.Action) string { return "" }, Strip: func(l *text.Line, _ *pane.View, w int) { l.Space(w) }}
-		h.Observe(view(tt.of), Room{Width: tt.width, Lines: 6})
+		h := header.Header{Keys: func(keymap.Action) string { return "" }, Strip: func(l *text.Line, _ *pane.View, w int) { l.Space(w) }}
+		h.Observe(headerView(tt.of), header.Room{Width: tt.width, Lines: 6})
 		if got := row(&h, h.Height()-1, tt.width); !strings.Contains(got, "relists "+tt.want) || tt.want == "" && strings.ContainsAny(got, "✕▲") {
 			t.Errorf("%d cells: %q", tt.width, got)
 		}
@@ -488,12 +488,12 @@ func TestStripHasALegend(t *testing.T) {
 // TestALongRelistIsNotHiddenByThoseBefore holds that beside the relists stands the one under way
 // where it takes longer than nearly all others: that those were quick says nothing then.
 func TestALongRelistIsNotHiddenByThoseBefore(t *testing.T) {
-	slow, resting := panetest.Hung(), panetest.Healthy()
+	slow, resting := Hung(), Healthy()
 	slow.Relists.P99 = time.Minute
-	resting.Phase.Began = panetest.Ago(time.Minute) // the period
-	for want, s := range map[string]*engine.Snapshot{"now 47s": panetest.Hung(), "p99 1m": slow, "p99 88ms": resting} {
-		h := Header{Keys: func(keymap.Action) string { return "" }, Strip: func(l *text.Line, _ *pane.View, w int) { l.Space(w) }}
-		h.Observe(view(s), Room{Width: 160, Lines: 6})
+	resting.Phase.Began = Ago(time.Minute) // the period
+	for want, s := range map[string]*engine.Snapshot{"now 47s": Hung(), "p99 1m": slow, "p99 88ms": resting} {
+		h := header.Header{Keys: func(keymap.Action) string { return "" }, Strip: func(l *text.Line, _ *pane.View, w int) { l.Space(w) }}
+		h.Observe(headerView(s), header.Room{Width: 160, Lines: 6})
 		if got := row(&h, h.Height()-1, 160); !strings.HasSuffix(got, " "+want) {
 			t.Errorf("%q, want %s at its end", got, want)
 		}
@@ -507,11 +507,11 @@ func TestBadgeOfARecording(t *testing.T) {
 		"   REC":         {File: "f"},
 		"   ▲ REC ENDED": {File: "f", Ended: "no space left on device"},
 	} {
-		s := panetest.Healthy()
+		s := Healthy()
 		s.Recording = is
-		v := view(s)
+		v := headerView(s)
 		v.Source.Endpoint = "endpoint"
-		if got := row(observed(v, Room{Width: 160}), 0, 160); !strings.HasSuffix(got, want) {
+		if got := row(observed(v, header.Room{Width: 160}), 0, 160); !strings.HasSuffix(got, want) {
 			t.Errorf("%+v: %q, want %q", is, got, want)
 		}
 	}
@@ -520,13 +520,13 @@ func TestBadgeOfARecording(t *testing.T) {
 // TestKeysOfTheAnswerStandWhereThereIsRoom holds that behind the last line of an answer stand the keys
 // that are of use, and where there is room for one alone that which copies.
 func TestKeysOfTheAnswerStandWhereThereIsRoom(t *testing.T) {
-	v := view(panetest.Hung(), panetest.Chained()...)
+	v := headerView(Hung(), Chained()...)
 	for risk, want := range map[string]string{strings.Repeat("r", 20): "c copies  enter more", strings.Repeat("r", 50): "c copies", strings.Repeat("r", 60): ""} {
 		v.Answer.Act = diagnose.Step{Command: "x", Text: risk, Risky: true}
-		h := Header{Keys: func(a keymap.Action) string {
+		h := header.Header{Keys: func(a keymap.Action) string {
 			return map[keymap.Action]string{keymap.Copy: "c", keymap.Detail: "enter"}[a]
 		}}
-		h.Observe(v, Room{Width: 80, Lines: 8, Led: true})
+		h.Observe(v, header.Room{Width: 80, Lines: 8, Led: true})
 		line := ""
 		for y := range h.Height() {
 			if said := row(&h, y, 80); strings.HasPrefix(said, "RISK ") {

@@ -1,4 +1,4 @@
-package events
+package ui
 
 import (
 	"testing"
@@ -9,8 +9,8 @@ import (
 
 // A frame of 200x45 with as many events as are kept, of which some are new.
 func BenchmarkEvents(b *testing.B) {
-	v := view(deaths(1, 10_000)...)
-	s := stage(v, 198, 45)
+	v := eventsView(deaths(1, 10_000)...)
+	s := eventsStage(v, 198, 45)
 	var l text.Line
 	seq := uint64(10_000)
 	b.ReportAllocs()

@@ -1,6 +1,4 @@
-// Package panetest has what tests of panes need: nodes in many states, a screen around
-// one pane, and goldens of what it draws. Only tests import it.
-package panetest
+package ui
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package howpleg
+package ui
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/howpleg"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	. "github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/story"
 )
 
@@ -33,8 +33,8 @@ func seen(snap *engine.Snapshot, change ...func(all []engine.Event)) *pane.View 
 	return v
 }
 
-// hostile is a view of a node whose names are meant to do harm.
-func hostile() *pane.View {
+// howplegHostile is a view of a node whose names are meant to do harm.
+func howplegHostile() *pane.View {
 	snap := Working(Hostile())
 	e := Happened(1, 30, pleg.Died, snap.Pods[0], snap.Pods[0].Seen().Containers[0].Name, pleg.Running, pleg.Exited)
 	e.Exited, e.Reason = true, snap.Pods[0].Name
@@ -45,7 +45,7 @@ func hostile() *pane.View {
 
 // follow is the way of an event, at one step.
 func follow(v *pane.View, event uint64, step, w, h int) *Stage {
-	s := NewStage(New(event), v, w, h)
+	s := NewStage(howpleg.New(event), v, w, h)
 	for range step {
 		s.Press("space")
 	}
@@ -63,26 +63,26 @@ func streaming(mode pleg.Mode, release pleg.Release) *engine.Snapshot {
 	return s
 }
 
-// streamed makes the fourth event one that the runtime's stream wrote.
-func streamed(all []engine.Event) {
+// howplegStreamed makes the fourth event one that the runtime's stream wrote.
+func howplegStreamed(all []engine.Event) {
 	all[3].Mode, all[3].Streamed, all[3].Seen = pleg.Evented, true, &ledger.Sightings{}
 	all[3].Seen.At[ledger.FromCRI] = all[3].SeenAt
 }
 
-func TestGoldens(t *testing.T) {
+func TestHowplegGoldens(t *testing.T) {
 	Goldens(t, "whole", func(w, h int) *Stage { return follow(seen(working(Healthy())), 0, 0, w, h) })
 	Goldens(t, "inspection", func(w, h int) *Stage { return follow(seen(working(Healthy())), 4, 3, w, h) })
 	Goldens(t, "worker", func(w, h int) *Stage { return follow(seen(working(Healthy())), 4, 6, w, h) })
 	Goldens(t, "hung", func(w, h int) *Stage { return follow(seen(working(Unhealthy())), 4, 2, w, h) })
-	Goldens(t, "evented", func(w, h int) *Stage { return follow(seen(streaming(pleg.Evented, 36), streamed), 4, 2, w, h) })
+	Goldens(t, "evented", func(w, h int) *Stage { return follow(seen(streaming(pleg.Evented, 36), howplegStreamed), 4, 2, w, h) })
 	Goldens(t, "ascii", func(w, h int) *Stage {
 		v := seen(working(Healthy()))
 		plain := v.Theme.Plain()
 		v.Theme = &plain
 		return follow(v, 4, 4, w, h)
 	})
-	follow(hostile(), 1, 1, 78, 19).Golden(t, "hostile")
-	NewStage(New(0), View(Healthy()), 78, 19).Golden(t, "nothing-happened")
+	follow(howplegHostile(), 1, 1, 78, 19).Golden(t, "hostile")
+	NewStage(howpleg.New(0), View(Healthy()), 78, 19).Golden(t, "nothing-happened")
 }
 
 // TestChannel holds that a channel stands out before it is full: what finds it full is lost.
@@ -90,7 +90,7 @@ func TestChannel(t *testing.T) {
 	for waiting, want := range map[int]string{0: "│ 0 of 1000 ", 799: "│ 799 of 1000 ", 800: "│ ▲ 800 of 1000 ", 999: "│ ▲ 999 of 1000 ", 1000: "│ ✖ full: 1000 "} {
 		s := working(Healthy())
 		s.Channel.Len = waiting
-		if got := NewStage(New(0), seen(s), 160, 40).Text(); !strings.Contains(got, want) {
+		if got := NewStage(howpleg.New(0), seen(s), 160, 40).Text(); !strings.Contains(got, want) {
 			t.Errorf("%d waiting: %q is not in\n%s", waiting, want, got)
 		}
 	}
@@ -135,7 +135,7 @@ func TestWays(t *testing.T) {
 		change func(all []engine.Event)
 		want   []string // of each step
 	}{
-		{"stream", streaming(pleg.Evented, 36), streamed, []string{
+		{"stream", streaming(pleg.Evented, 36), howplegStreamed, []string{
 			"The runtime's event stream says so", "The relist of every 5m is only the safety net", "makes no call", "takes the status with the event's own time", "is sent.", "wakes the pod's worker",
 		}},
 		{"asked for", streaming(pleg.Evented, 37), func(all []engine.Event) {
@@ -183,7 +183,7 @@ func TestItFits(t *testing.T) {
 	for name, snap := range map[string]*engine.Snapshot{
 		"healthy": working(Healthy()), "hung": working(Unhealthy()), "evented": streaming(pleg.Evented, 36), "1.37": streaming(pleg.Evented, 37),
 	} {
-		v := seen(snap, streamed)
+		v := seen(snap, howplegStreamed)
 		for _, event := range []uint64{1, 4, 6, 7, 8} {
 			for step := range story.Stages + 1 {
 				for _, h := range []int{17, 18} {
@@ -210,7 +210,7 @@ func TestStays(t *testing.T) {
 		v.Journal.Observe(engine.Update{Snapshot: snap, Events: all})
 	}
 	happen(1, 20)
-	s := NewStage(New(19), v, 118, 35)
+	s := NewStage(howpleg.New(19), v, 118, 35)
 	happen(21, 22) // in the places of those that go
 	s.Refresh()
 	if got := s.Subject().Event; got != 19 || v.Journal.Row(19) != nil {
@@ -238,7 +238,7 @@ func TestBeginsWith(t *testing.T) {
 			all[7].Delivery = pleg.Derived
 		}, 7},
 	} {
-		if got := NewStage(New(0), seen(working(Healthy()), tt.change), 118, 35).Subject().Event; got != tt.want {
+		if got := NewStage(howpleg.New(0), seen(working(Healthy()), tt.change), 118, 35).Subject().Event; got != tt.want {
 			t.Errorf("%s: it begins with event %d, want %d", tt.name, got, tt.want)
 		}
 	}
@@ -246,7 +246,7 @@ func TestBeginsWith(t *testing.T) {
 
 // TestCross holds where a blocked way ends: at the box that waits, and at no other one.
 func TestCross(t *testing.T) {
-	s := NewStage(New(0), seen(working(Hung())), 118, 35)
+	s := NewStage(howpleg.New(0), seen(working(Hung())), 118, 35)
 	for box, want := range map[string]bool{"─ lists": false, "─ inspect": true} {
 		line := s.Row(box)
 		if got := strings.Contains(line, "✖"); got != want {
@@ -258,11 +258,11 @@ func TestCross(t *testing.T) {
 	}
 }
 
-// TestKeys holds how one goes on, back, and to other events, and that the event stays once it
+// TestHowplegKeys holds how one goes on, back, and to other events, and that the event stays once it
 // is followed.
-func TestKeys(t *testing.T) {
+func TestHowplegKeys(t *testing.T) {
 	v := seen(working(Healthy()))
-	s := NewStage(New(0), v, 118, 35)
+	s := NewStage(howpleg.New(0), v, 118, 35)
 	is := func(after string, event uint64, step int) {
 		t.Helper()
 		seen := strings.Contains(s.Text(), fmt.Sprintf("\n◆ %d ", step)) || step == 0 && !strings.Contains(s.Text(), "\n◆ ")
@@ -298,10 +298,10 @@ func TestKeys(t *testing.T) {
 	if s.Press("H"); len(s.Layers) != 0 {
 		t.Error("H does not close it")
 	}
-	if s := NewStage(New(0), View(Healthy()), 78, 19).Press("space", "down"); s.Said != "no newer event" {
+	if s := NewStage(howpleg.New(0), View(Healthy()), 78, 19).Press("space", "down"); s.Said != "no newer event" {
 		t.Errorf("without events: %q", s.Said)
 	}
-	s = NewStage(New(4), v, 78, 19)
+	s = NewStage(howpleg.New(4), v, 78, 19)
 	is("opened on an event", 4, 0)
 	s.Press("space", "left")
 	s.Refresh()
@@ -321,7 +321,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestEverySize(t *testing.T) {
-	NewStage(New(4), seen(working(Healthy())), 1, 1).EverySize(t)
-	follow(hostile(), 1, 3, 1, 1).EverySize(t)
+func TestHowplegEverySize(t *testing.T) {
+	NewStage(howpleg.New(4), seen(working(Healthy())), 1, 1).EverySize(t)
+	follow(howplegHostile(), 1, 3, 1, 1).EverySize(t)
 }

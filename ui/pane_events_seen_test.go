@@ -1,4 +1,4 @@
-package events
+package ui
 
 import (
 	"strings"
@@ -8,37 +8,37 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/events"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
-// streamed returns a view of a node with event sources.
-func streamed() *pane.View {
-	s := panetest.Streamed()
-	v := panetest.View(s)
-	v.Journal.Observe(engine.Update{Snapshot: s, Events: panetest.StreamEvents(s)})
+// eventsStreamed returns a view of a node with event sources.
+func eventsStreamed() *pane.View {
+	s := Streamed()
+	v := View(s)
+	v.Journal.Observe(engine.Update{Snapshot: s, Events: StreamEvents(s)})
 	return v
 }
 
-// sheetOf returns the text of the sheet of an event, as wide as any screen.
-func sheetOf(v *pane.View, seq uint64) string {
-	return strings.Join(strings.Fields(panetest.NewStage(Sheet(v, pane.Subject{Event: seq}), v, 300, 60).Text()), " ")
+// eventsSheetOf returns the text of the sheet of an event, as wide as any screen.
+func eventsSheetOf(v *pane.View, seq uint64) string {
+	return strings.Join(strings.Fields(NewStage(events.Sheet(v, pane.Subject{Event: seq}), v, 300, 60).Text()), " ")
 }
 
 func TestStreamed(t *testing.T) {
-	v := streamed()
-	panetest.Goldens(t, "streams", func(w, h int) *panetest.Stage { return stage(streamed(), w, h).Press("k") })
-	panetest.NewStage(Sheet(v, pane.Subject{Event: 4}), v, 118, 35).Golden(t, "seen")
-	panetest.NewStage(Sheet(v, pane.Subject{Event: 9}), v, 118, 35).Golden(t, "unseen")
-	stage(v, 1, 1).EverySize(t)
+	v := eventsStreamed()
+	Goldens(t, "streams", func(w, h int) *Stage { return eventsStage(eventsStreamed(), w, h).Press("k") })
+	NewStage(events.Sheet(v, pane.Subject{Event: 4}), v, 118, 35).Golden(t, "seen")
+	NewStage(events.Sheet(v, pane.Subject{Event: 9}), v, 118, 35).Golden(t, "unseen")
+	eventsStage(v, 1, 1).EverySize(t)
 }
 
 // A filter asks for what a column of events has by its name, and leaves the pods alone.
-func TestColumnsInFilters(t *testing.T) {
-	v := streamed()
+func TestEventsColumnsInFilters(t *testing.T) {
+	v := eventsStreamed()
 	for text, want := range map[string]uint64{"lead>600ms": 1, "sent:unseen": 2, "lead>10s": 0} {
-		by, err := model.ParseFilter(text, New(pane.Settings{}).(interface{ Fields() []model.FilterColumn }).Fields()...)
+		by, err := model.ParseFilter(text, events.New(pane.Settings{}).(interface{ Fields() []model.FilterColumn }).Fields()...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestColumnsInFilters(t *testing.T) {
 // TestSightings holds who saw an event first and by how much, that the columns are there
 // only where there are event sources, and what stands where no relist saw it.
 func TestSightings(t *testing.T) {
-	s := stage(streamed(), 78, 30)
+	s := eventsStage(eventsStreamed(), 78, 30)
 	for _, tt := range []struct{ row, want string }{
 		{"TIME", "EXIT SEEN     LEAD"},
 		{"11:59:20  ", "  cri    +470ms"},
@@ -78,13 +78,13 @@ func TestSightings(t *testing.T) {
 	if s.Row("relist 11:59:54") != "" || s.Row("relist 11:59:55") != "" {
 		t.Errorf("a relist is told before what none has seen:\n%s", s.Text())
 	}
-	if s.Show(view()); s.Row("LEAD") != "" {
+	if s.Show(eventsView()); s.Row("LEAD") != "" {
 		t.Errorf("without event sources: %q", s.Row("TIME"))
 	}
-	if s.Show(streamed()); s.Row("LEAD") == "" {
+	if s.Show(eventsStreamed()); s.Row("LEAD") == "" {
 		t.Error("they do not come back")
 	}
-	if s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"events": {"lead"}}}), streamed(), 118, 30); s.Row("LEAD") != "" || s.Row("SEEN") == "" {
+	if s := NewStage(events.New(pane.Settings{Hidden: map[string][]string{"events": {"lead"}}}), eventsStreamed(), 118, 30); s.Row("LEAD") != "" || s.Row("SEEN") == "" {
 		t.Errorf("hidden is shown, or not only that: %q", s.Row("TIME"))
 	}
 }
@@ -113,12 +113,12 @@ func TestSeenSheet(t *testing.T) {
 		{"derived", 11, pleg.Generic, nil, []string{"type · NetworkSetUp", "channel derived", "No kubelet sends", "Nobody is told."}, "sync loop takes"},
 		{"no event sources", 1, pleg.Generic, func(v *pane.View) { v.Journal.Row(1).Seen = nil }, []string{"found 11:59:12.986"}, "before the relist"},
 	} {
-		v := streamed()
+		v := eventsStreamed()
 		v.Journal.Row(tt.event).Mode = tt.mode
 		if tt.change != nil {
 			tt.change(v)
 		}
-		got := sheetOf(v, tt.event)
+		got := eventsSheetOf(v, tt.event)
 		for _, want := range tt.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", tt.name, want, got)
