@@ -13,6 +13,9 @@ const (
 	// that is ours: four thousand times what a status call takes, and several times what
 	// it takes on a busy node.
 	Hung = 2 * time.Second
+	// HungList is the same for a list of all pods, whose answers are large: one of two seconds comes
+	// back. Where they usually take long, three times that is what hangs.
+	HungList = 3 * time.Second
 	// Foretold is how long a call is out when what it may lead to is foretold: what takes
 	// a second or two on a busy machine leads to nothing.
 	Foretold = 3 * time.Second

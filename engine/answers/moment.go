@@ -58,7 +58,11 @@ func (m *Moment) LateAfter(op call.Operation) time.Duration {
 
 // HungAfter is how long it is out before it hangs.
 func (m *Moment) HungAfter(op call.Operation) time.Duration {
-	return max(m.UnlessBusy(Hung, HungLong), 3*m.usual(op))
+	least := Hung
+	if op.IsList() {
+		least = HungList
+	}
+	return max(m.UnlessBusy(least, HungLong), 3*m.usual(op))
 }
 
 // SlowFrom is what half of the calls take at least where the runtime is slow.

@@ -23,10 +23,12 @@ func TestState(t *testing.T) {
 		op         call.Operation
 		late, hung time.Duration
 	}{
-		{"healthy", Moment{Table: &Table{Calls: healthy}}, call.ListContainers, time.Second, 2 * time.Second},
+		{"healthy", Moment{Table: &Table{Calls: healthy}}, call.ListContainers, time.Second, 3 * time.Second},
+		{"another call", Moment{Table: &Table{Calls: healthy}}, call.ContainerStatus, time.Second, 2 * time.Second},
 		{"never answered", Moment{Table: new(Table)}, call.Status, time.Second, 2 * time.Second},
 		{"slow in all it does", Moment{Table: &Table{Calls: slow}}, call.Version, 1800 * time.Millisecond, 2700 * time.Millisecond},
 		{"lists that take long", Moment{Table: &Table{Calls: healthy, UsualList: 4 * time.Second}}, call.ListContainers, 8 * time.Second, 12 * time.Second},
+		{"lists of two seconds", Moment{Table: &Table{Calls: healthy, UsualList: 2100 * time.Millisecond}}, call.ListContainers, 4200 * time.Millisecond, 6300 * time.Millisecond},
 		{"other calls there", Moment{Table: &Table{Calls: healthy, UsualList: 4 * time.Second}}, call.Version, time.Second, 2 * time.Second},
 		{"lists that take for ever", Moment{Table: &Table{Calls: healthy, UsualList: time.Minute}}, call.ListContainers, 20 * time.Second, 30 * time.Second},
 		{"no CPU", Moment{Table: &Table{Calls: healthy}, Busy: true}, call.ListContainers, 5 * time.Second, 5 * time.Second},

@@ -70,7 +70,7 @@ func (r *Reading) decide() Scope {
 	early := r.blame()
 	h := r.List()
 	switch {
-	case h != nil && !r.Early(h):
+	case h != nil && h.Sure && !r.Early(h):
 		return ListHangs
 	case r.Flaky.Failed > 0:
 		return Flaky

@@ -216,7 +216,7 @@ func (v *view) listWord() (Headline, bool) {
 	h := v.List()
 	f := v.Failure
 	switch {
-	case h != nil && h.Took >= answers.Hung && (v.Scope == answers.ListHangs && f == nil || h.Sure): // a list that failed is not said to hang before that is sure
+	case h != nil && h.Sure:
 		text := "lists hang" + v.behind(waits.CallKey(h.Op, h.ID))
 		if text == "lists hang" {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
@@ -359,8 +359,9 @@ func (v *view) relistWord() (Headline, bool) {
 		}
 		return Headline{Word: "AT RISK", Severity: Warning, Text: text}, true
 	}
-	// As with a mild finding, one call after the other may be late for a moment; but the first relist has yet to show anything.
-	if f != nil && (v.told == nil || v.Relists.Count == 0 || f.Elapsed(v.At) >= v.LateAfter(f.Op)+holding) {
+	// As with a mild finding, one call after the other may be late for a moment; but the first relist has yet to show anything,
+	// and a list that has been out for so long may hang a moment later.
+	if f != nil && (v.told == nil || v.Relists.Count == 0 || f.Op.IsList() && f.Elapsed(v.At) >= answers.Hung || f.Elapsed(v.At) >= v.LateAfter(f.Op)+holding) {
 		return Headline{Word: "SLOW?", Severity: Warning, Text: v.relistWaits(f)}, true
 	}
 	return Headline{}, false

@@ -330,7 +330,7 @@ func TestSlowIsNotHung(t *testing.T) {
 	}{
 		{"lists of 5 s", func(out time.Duration) *node {
 			return healthy(5).relisted(repeat(9, engine.Relist{Took: 5 * second, List: 5 * second})...).slowBy(5*second, call.ListPodSandbox).hang(call.ListPodSandbox, out)
-		}, 5 * second, "2.25s began warning list-hung\n"},
+		}, 5 * second, "2s began warning runtime-slow\n"},
 		{"every call takes 1.2 s", func(out time.Duration) *node {
 			return healthy(5).relisted(repeat(9, engine.Relist{Took: 2400 * time.Millisecond, List: 2400 * time.Millisecond})...).slowBy(1200*time.Millisecond, answeringOps...).hangOn(1, "app", out)
 		}, 1200 * time.Millisecond, "2s began warning runtime-slow\n"},
@@ -601,5 +601,48 @@ func TestAgesOfOneHangAgree(t *testing.T) {
 	h := &answers.Hang{Flight: call.Flight{Op: call.Status, Since: ago(47 * time.Second)}, Out: true, Took: 2 * time.Second, InRow: 10}
 	if line := v.hangLine(h); !strings.Contains(line, "; 10 calls ended without one") || !strings.Contains(v.unanswered(h), "for 47s") {
 		t.Errorf("%s; %s", line, v.unanswered(h))
+	}
+}
+
+// A list of two seconds that comes back was late, and never hung: neither the headline nor a finding says
+// so before 3 s, or three times what lists usually take here.
+func TestLateListDoesNotHang(t *testing.T) {
+	for name, tt := range map[string]struct {
+		usual, lasts, hangs time.Duration // hangs: from when on; 0 for never
+		most                string        // the worst word of a headline
+	}{
+		"quick lists, and one of 2.1 s":    {10 * time.Millisecond, 2100 * time.Millisecond, 0, "SLOW?"},
+		"lists of 2.1 s":                   {2100 * time.Millisecond, 2100 * time.Millisecond, 0, "SLOW"},
+		"lists of 8 s":                     {8 * second, 8 * second, 0, "SLOW"},
+		"quick lists, and one that hangs":  {10 * time.Millisecond, 6 * second, 3 * second, "LISTS HANG"},
+		"lists of 8 s, and one that hangs": {8 * second, 26 * second, 24 * second, "LISTS HANG"},
+	} {
+		var all []engine.Update
+		at := time.Duration(0)
+		for range 3 {
+			for out := second / 10; out <= tt.lasts; out += second / 10 {
+				n := healthy(5).relisted(repeat(9, engine.Relist{Took: tt.usual, List: tt.usual})...).slowBy(tt.usual, call.ListPodSandbox)
+				n.hang(call.ListPodSandbox, out)
+				n.Table.UsualList = tt.usual
+				if out > 2*second {
+					n.probesAnswered()
+				}
+				all = append(all, n.after(at))
+				at += second / 10
+			}
+		}
+		worst := healthyWord
+		for _, u := range play(t, all...) {
+			out := u.Snapshot.At.Sub(u.Snapshot.InFlight[0].Since)
+			if rankOf(u.Headline.Word) > rankOf(worst) {
+				worst = u.Headline.Word
+			}
+			if hangs := u.Headline.Word == "LISTS HANG" || len(u.Turns) > 0 && u.Turns[0].Kind == Began && u.Turns[0].Finding.ID == ListHung; hangs && (tt.hangs == 0 || out < tt.hangs) {
+				t.Errorf("%s: a list that is out for %v hangs: %+v", name, out, u.Headline)
+			}
+		}
+		if worst != tt.most {
+			t.Errorf("%s: the worst headline was %s, want %s", name, worst, tt.most)
+		}
 	}
 }

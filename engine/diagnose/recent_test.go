@@ -61,11 +61,11 @@ func TestOneLateStatusIsNotSlow(t *testing.T) {
 // Other calls are not fast because they once were.
 func TestSlowListAmongSlowCalls(t *testing.T) {
 	n := healthy(5).became(2400 * time.Millisecond)
-	if found := listHung(n.view()); found != nil {
-		t.Errorf("found %q", found[0].Summary)
+	if op, _, slow := n.view().slowList(); slow {
+		t.Errorf("%v is called slow", op)
 	}
 	n.Memory.Status = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
-	found := listHung(n.view())
+	found := runtimeSlow(n.view())
 	if len(found) != 1 || !strings.Contains(found[0].Summary, "takes 2.4s, while other calls are fast") {
 		t.Errorf("found %+v", found)
 	}

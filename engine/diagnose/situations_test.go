@@ -88,7 +88,7 @@ func TestSituations(t *testing.T) {
 			"critical inspect-hung PodSandboxStatus ns-1/pod-00001\ncritical inspect-hung PodSandboxStatus ns-2/pod-00002\n"},
 		{"removed between list and status, live", healthy(5).podFails(1, "app", call.ErrNotFound, "not found", 9), ""},
 
-		{"lists take 2.5 s, in check", checked(5).slowBy(2500*time.Millisecond, call.ListPodSandbox, call.ListContainers), "warning list-hung ListPodSandbox\n"},
+		{"lists take 2.5 s, in check", checked(5).slowBy(2500*time.Millisecond, call.ListPodSandbox, call.ListContainers), "warning runtime-slow ListPodSandbox\n"},
 		{"lists take 1.5 s on a busy node", checked(250).slowBy(1500*time.Millisecond, call.ListPodSandbox, call.ListContainers), ""},
 		{"Status takes 1.5 s, the rest is fast", func() *node {
 			n := checked(5).slowBy(1500*time.Millisecond, call.Status)
@@ -161,7 +161,7 @@ func TestSituations(t *testing.T) {
 		}(), "critical inspect-hung ContainerStatus ns/lost\ncritical list-hung ListContainers < inspect-hung\n"},
 		{"999 exited containers", exited(999), ""},
 		{"1,000 exited containers", exited(1000), "info list-too-big ListContainers\n"},
-		{"1,000 exited containers, and a slow list", exited(1000).slowBy(3*time.Second, call.ListContainers), "warning list-hung ListContainers\ninfo list-too-big ListContainers\n"},
+		{"1,000 exited containers, and a slow list", exited(1000).slowBy(3*time.Second, call.ListContainers), "warning runtime-slow ListContainers\ninfo list-too-big ListContainers\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

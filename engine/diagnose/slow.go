@@ -10,7 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// RuntimeSlow is a runtime whose every call takes long.
+// RuntimeSlow is a runtime whose every call takes long, or whose lists do, or one object's status.
 const RuntimeSlow ID = "runtime-slow"
 
 var runtimeSlowKind = &kind{
@@ -19,8 +19,8 @@ var runtimeSlowKind = &kind{
 	warned: Headline{Word: "SLOW"},
 	words:  []nodeWord{(*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk, killed: runtimeKilled,
 	severity: "warning", scenario: "`slow`, `runtime-slow`",
-	when: "half of all calls take 150 ms or more, 500 ms where tasks wait for the CPU half of the time, by those of the last minute while the screen runs; or one object " +
-		"that alone was answered after more than a second",
+	when: "half of all calls take 150 ms or more, 500 ms where tasks wait for the CPU half of the time, by those of the last minute while the screen runs; a list takes two " +
+		"seconds or more each time, and other calls a twentieth of it; or one object that alone was answered after more than a second",
 }
 
 // slowRelists is how many relists of late are looked at.
@@ -50,6 +50,9 @@ func runtimeSlow(v *view) []Finding {
 		return tell(late.Op.String(), "%v takes %s, while the lists are fast", late.Op, span(late.P50))
 	case v.objectsSlow():
 		return tell(call.ContainerStatus.String(), "half of all ContainerStatus calls take %s or more, whichever container they ask for", span(v.Sums(call.ContainerStatus).P50))
+	}
+	if op, took, slow := v.slowList(); slow {
+		return []Finding{v.slowListFinding(op, took)}
 	}
 	if half := v.HalfSlow(v.SlowFrom()); v.Policy.Bounds().OneMoment && half > 0 {
 		return tell("", "half of the status calls take %s or more", span(half))

@@ -126,7 +126,7 @@ func TestCallsThatComeBackTogether(t *testing.T) {
 	}{
 		"a moment":  {3 * second, 0, "2s began warning runtime-unresponsive\n7s ended warning runtime-unresponsive\n"},
 		"long":      {20 * second, second / 2, "2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n23.5s ended critical runtime-unresponsive\n"},
-		"one stays": {8 * second, 6 * second, "2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n10.5s began critical list-hung\n11.5s ended critical runtime-unresponsive\n18s ended critical list-hung\n"},
+		"one stays": {8 * second, 6 * second, "2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n11.5s began critical list-hung\n11.5s ended critical runtime-unresponsive\n18s ended critical list-hung\n"},
 	} {
 		if got := turns(play(t, thaw(tt.silent, tt.stays)...)); got != tt.want {
 			t.Errorf("%s: turns:\n%s", name, got)
