@@ -100,7 +100,7 @@ func resume(out *os.File) (size int64, err error) {
 		return 0, err
 	}
 	if info.Size() == 0 {
-		return 0, out.Chmod(0o600) // somebody else has made it
+		return 0, ownersAlone(out, info)
 	}
 	all, whole, err := scan(out, info.Size())
 	switch {
@@ -108,6 +108,9 @@ func resume(out *os.File) (size int64, err error) {
 		return 0, fmt.Errorf("%w: name another file, or remove it", err)
 	case errors.Is(err, errDamaged) && !isCut(out, whole, info.Size()):
 		return 0, fmt.Errorf("it is damaged at byte %d, and %d bytes after that would be lost: name another file", whole, info.Size()-whole)
+	}
+	if err := ownersAlone(out, info); err != nil {
+		return 0, err
 	}
 	if err := out.Truncate(whole); err != nil {
 		return 0, err
@@ -120,6 +123,17 @@ func resume(out *os.File) (size int64, err error) {
 		return whole + int64(n), err
 	}
 	return whole, nil
+}
+
+// ownersAlone has nobody but the owner read a file: somebody else may have made it, or copied it.
+func ownersAlone(out *os.File, info os.FileInfo) error {
+	if info.Mode().Perm() == 0o600 {
+		return nil
+	}
+	if err := out.Chmod(0o600); err != nil {
+		return fmt.Errorf("its mode is %#o and cannot be set to 0600, so that others could read it: %w: run chmod 600 on it as its owner, or name another file", info.Mode().Perm(), err)
+	}
+	return nil
 }
 
 // mostCut is what a crash leaves behind the last whole block: part of a head, or of another one.

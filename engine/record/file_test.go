@@ -22,16 +22,30 @@ func TestAFileIsItsOwnersAlone(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	empty := filepath.Join(t.TempDir(), "touched")
-	if err := os.WriteFile(empty, nil, 0o644); err != nil {
+	if err := errors.Join(os.WriteFile(empty, nil, 0o644), os.Chmod(path, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	r := NewRecorder(Options{})
-	if err := r.WriteTo(empty, 0); err != nil {
+	for _, was := range []string{empty, path} {
+		r := NewRecorder(Options{})
+		if err := r.WriteTo(was, 0); err != nil {
+			t.Fatal(err)
+		}
+		if info, err = os.Stat(was); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s, that others could read, is continued with mode %v, %v", filepath.Base(was), info.Mode(), err)
+		}
+		if err := r.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := filepath.Join(t.TempDir(), "text") // is no recording, and stays as it is
+	if err := os.WriteFile(other, []byte("not ours"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close(t.Context())
-	if info, err = os.Stat(empty); err != nil || info.Mode() != 0o600 {
-		t.Errorf("a file that was there, and empty: %v, %v", info.Mode(), err)
+	if err := NewRecorder(Options{}).WriteTo(other, 0); err == nil {
+		t.Error("what is no recording is continued")
+	}
+	if info, err = os.Stat(other); err != nil || info.Mode() != 0o644 {
+		t.Errorf("what is no recording has mode %v, %v", info.Mode(), err)
 	}
 }
 
