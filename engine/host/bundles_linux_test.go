@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 	"github.com/plegtop/plegtop/engine/host/reads"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -29,7 +28,7 @@ func fixtureBundle(t testing.TB, dir string, annotations ...string) {
 	for i := 0; i < len(annotations); i += 2 {
 		all = append(all, fmt.Sprintf("%q: %q", annotations[i], annotations[i+1]))
 	}
-	proctest.WriteFile(t, filepath.Join(dir, "config.json"), `{"ociVersion": "1.2.0", "process": {"args": ["x"]}, "annotations": {`+strings.Join(all, ", ")+`}}`)
+	writeFile(t, filepath.Join(dir, "config.json"), `{"ociVersion": "1.2.0", "process": {"args": ["x"]}, "annotations": {`+strings.Join(all, ", ")+`}}`)
 }
 
 // Where the processes do not tell it, a runtime's folders are where it was told to keep
@@ -58,10 +57,10 @@ func TestBundleFolders(t *testing.T) {
 	} {
 		_ = os.RemoveAll(filepath.Join(root, "proc"))
 		args := strings.Fields(tt.args)
-		proctest.WriteFile(t, filepath.Join(root, "proc/uptime"), "1 1\n")
+		writeFile(t, filepath.Join(root, "proc/uptime"), "1 1\n")
 		if len(args) > 0 {
-			proctest.Write(t, root, proctest.Process{PID: os.Getpid(), Comm: args[0], Args: args})
-			proctest.WriteFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), args[0]+"\n")
+			writeProcess(t, root, fakeProcess{PID: os.Getpid(), Comm: args[0], Args: args})
+			writeFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), args[0]+"\n")
 		}
 		var got []string
 		for _, f := range bundleFolders(root, tt.endpoint, tt.picture) {
@@ -86,13 +85,13 @@ func readBundles(ctx context.Context, root, endpoint string, told *bundleFolder)
 }
 
 func TestBundles(t *testing.T) {
-	sandbox, container, plain, broken := proctest.ID("1"), proctest.ID("2"), proctest.ID("3"), proctest.ID("4")
+	sandbox, container, plain, broken := longID("1"), longID("2"), longID("3"), longID("4")
 	containerd := func(root, dir string) {
 		const cri = "io.kubernetes.cri."
 		fixtureBundle(t, filepath.Join(root, dir, sandbox), cri+"container-type", "sandbox", cri+"sandbox-id", sandbox, cri+"sandbox-name", "api-0", cri+"sandbox-namespace", "pay", cri+"sandbox-uid", "u1")
 		fixtureBundle(t, filepath.Join(root, dir, container), cri+"container-type", "container", cri+"sandbox-id", sandbox, cri+"sandbox-name", "api-0", cri+"sandbox-namespace", "pay", cri+"sandbox-uid", "u1", cri+"container-name", "app")
 		fixtureBundle(t, filepath.Join(root, dir, plain))
-		proctest.WriteFile(t, filepath.Join(root, dir, broken, "config.json"), "{")
+		writeFile(t, filepath.Join(root, dir, broken, "config.json"), "{")
 		fixtureBundle(t, filepath.Join(root, dir, "not-an-id"))
 	}
 	want := func(dir string) []evidence.Object {
@@ -115,7 +114,7 @@ func TestBundles(t *testing.T) {
 		make           func(root string)
 		want           evidence.Objects
 	}{
-		{"beside the socket", "unix://" + proctest.Socket, nil, func(root string) { containerd(root, fixtureTasks) }, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Partial: partial}, All: want(fixtureTasks)}},
+		{"beside the socket", "unix://" + testSocket, nil, func(root string) { containerd(root, fixtureTasks) }, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Partial: partial}, All: want(fixtureTasks)}},
 		{
 			"k0s", "unix:///run/k0s/containerd.sock", nil, func(root string) { containerd(root, "/run/k0s/containerd/io.containerd.runtime.v2.task/k8s.io") },
 			evidence.Objects{Source: evidence.Source{From: "/run/k0s/containerd/io.containerd.runtime.v2.task/k8s.io", Partial: partial}, All: want("/run/k0s/containerd/io.containerd.runtime.v2.task/k8s.io")},
@@ -123,7 +122,7 @@ func TestBundles(t *testing.T) {
 		{"where a shim works", "unix:///x.sock", &bundleFolder{dir: "/other/k8s.io"}, func(root string) { containerd(root, "/other/k8s.io") }, evidence.Objects{Source: evidence.Source{From: "/other/k8s.io", Partial: partial}, All: want("/other/k8s.io")}},
 		{"behind a link of the host", "unix:///x.sock", &bundleFolder{dir: "/var/link/k8s.io"}, func(root string) {
 			containerd(root, "/data/k8s.io")
-			proctest.WriteFile(t, filepath.Join(root, "var/x"), "")
+			writeFile(t, filepath.Join(root, "var/x"), "")
 			if err := os.Symlink("/data", filepath.Join(root, "var/link")); err != nil {
 				t.Fatal(err)
 			}
@@ -133,8 +132,8 @@ func TestBundles(t *testing.T) {
 			fixtureBundle(t, filepath.Join(root, crio, sandbox, "userdata"), cri+"ContainerType", "sandbox", cri+"SandboxID", sandbox, kube+"pod.name", "api-0", kube+"pod.namespace", "pay", kube+"pod.uid", "u1", kube+"container.name", "POD")
 			fixtureBundle(t, filepath.Join(root, crio, container, "userdata"), cri+"ContainerType", "container", cri+"SandboxID", sandbox, kube+"pod.name", "api-0", kube+"pod.namespace", "pay", kube+"pod.uid", "u1", kube+"container.name", "app")
 		}, evidence.Objects{Source: evidence.Source{From: crio}, All: want(crio)[:2]}},
-		{"nowhere", "unix://" + proctest.Socket, nil, func(string) {}, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "no shim tells where it is, and there is no " + fixtureTasks + hint}}},
-		{"no folder", "unix://" + proctest.Socket, nil, func(root string) { proctest.WriteFile(t, filepath.Join(root, fixtureTasks), "") }, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "not a directory"}}},
+		{"nowhere", "unix://" + testSocket, nil, func(string) {}, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "no shim tells where it is, and there is no " + fixtureTasks + hint}}},
+		{"no folder", "unix://" + testSocket, nil, func(root string) { writeFile(t, filepath.Join(root, fixtureTasks), "") }, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "not a directory"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -156,15 +155,15 @@ func TestBundles(t *testing.T) {
 func TestBundlesThatHang(t *testing.T) {
 	root := t.TempDir()
 	for i := range 20 {
-		fixtureBundle(t, filepath.Join(root, fixtureTasks, proctest.ID(fmt.Sprint(100+i))), "io.kubernetes.cri.sandbox-name", "api")
+		fixtureBundle(t, filepath.Join(root, fixtureTasks, longID(fmt.Sprint(100+i))), "io.kubernetes.cri.sandbox-name", "api")
 	}
-	w := newWalker(root, "unix://"+proctest.Socket, time.Hour)
+	w := newWalker(root, "unix://"+testSocket, time.Hour)
 	close(w.walked)
-	b := &bundleReader{root: root, endpoint: "unix://" + proctest.Socket, walker: w, known: map[string]evidence.Object{}}
+	b := &bundleReader{root: root, endpoint: "unix://" + testSocket, walker: w, known: map[string]evidence.Object{}}
 	forever := make(chan struct{})
 	defer close(forever)
 	for i := range bundlesAtOnce {
-		reads.Start(&b.files, filepath.Join(fixtureTasks, proctest.ID(fmt.Sprint(100+i))), func() (bundle, error) { <-forever; return bundle{}, nil })
+		reads.Start(&b.files, filepath.Join(fixtureTasks, longID(fmt.Sprint(100+i))), func() (bundle, error) { <-forever; return bundle{}, nil })
 	}
 	got := b.read(t.Context())
 	if len(got.All) != 20 || !strings.HasPrefix(got.Partial, "no names of 20,") || len(b.files.Keys()) != bundlesAtOnce {
@@ -176,13 +175,13 @@ func TestBundlesThatHang(t *testing.T) {
 func TestBundleThatPanics(t *testing.T) {
 	root := t.TempDir()
 	for _, digit := range []string{"1", "2"} {
-		fixtureBundle(t, filepath.Join(root, fixtureTasks, proctest.ID(digit)), "io.kubernetes.cri.sandbox-name", "api")
+		fixtureBundle(t, filepath.Join(root, fixtureTasks, longID(digit)), "io.kubernetes.cri.sandbox-name", "api")
 	}
 	synctest.Test(t, func(t *testing.T) {
-		w := newWalker(root, "unix://"+proctest.Socket, time.Hour)
+		w := newWalker(root, "unix://"+testSocket, time.Hour)
 		close(w.walked)
-		b := &bundleReader{root: root, endpoint: "unix://" + proctest.Socket, walker: w, known: map[string]evidence.Object{}}
-		reads.Start(&b.files, filepath.Join(fixtureTasks, proctest.ID("1")), func() (bundle, error) {
+		b := &bundleReader{root: root, endpoint: "unix://" + testSocket, walker: w, known: map[string]evidence.Object{}}
+		reads.Start(&b.files, filepath.Join(fixtureTasks, longID("1")), func() (bundle, error) {
 			time.Sleep(fileTimeout / 2)
 			panic("out of range")
 		})
@@ -196,9 +195,9 @@ func TestBundleThatPanics(t *testing.T) {
 // A list that does not come back is not asked for again.
 func TestBundlesWhoseListHangs(t *testing.T) {
 	root := t.TempDir()
-	w := newWalker(root, "unix://"+proctest.Socket, time.Hour)
+	w := newWalker(root, "unix://"+testSocket, time.Hour)
 	close(w.walked)
-	b := &bundleReader{root: root, endpoint: "unix://" + proctest.Socket, walker: w, known: map[string]evidence.Object{}}
+	b := &bundleReader{root: root, endpoint: "unix://" + testSocket, walker: w, known: map[string]evidence.Object{}}
 	forever := make(chan struct{})
 	defer close(forever)
 	reads.Start(&b.files, fixtureTasks, func() ([]string, error) { <-forever; return nil, nil })
@@ -212,11 +211,11 @@ func TestBundlesWhoseListHangs(t *testing.T) {
 func TestBundlesAreBounded(t *testing.T) {
 	root := t.TempDir()
 	for i := range bundlesMost + 1 {
-		if err := os.MkdirAll(filepath.Join(root, fixtureTasks, proctest.ID(fmt.Sprint(10_000+i))), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(root, fixtureTasks, longID(fmt.Sprint(10_000+i))), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, got := readBundles(t.Context(), root, "unix://"+proctest.Socket, nil)
+	_, got := readBundles(t.Context(), root, "unix://"+testSocket, nil)
 	if len(got.All) != bundlesMost || !strings.HasPrefix(got.Partial, fmt.Sprintf("the first %d of %d; ", bundlesMost, bundlesMost+1)) {
 		t.Errorf("%d objects, partial %q", len(got.All), got.Partial)
 	}
@@ -225,25 +224,25 @@ func TestBundlesAreBounded(t *testing.T) {
 // The processes tell where the folders are: shims by where they work, conmons by what they
 // were told.
 func TestLookNotesBundles(t *testing.T) {
-	id := proctest.ID("1")
+	id := longID("1")
 	for _, tt := range []struct {
 		name, endpoint, cwd string
-		shim                proctest.Process
+		shim                fakeProcess
 		want                *bundleFolder
 	}{
-		{"containerd", proctest.Socket, "/x/io.containerd.runtime.v2.task/k8s.io/" + id, proctest.Shim(100, id, proctest.Socket), &bundleFolder{dir: "/x/io.containerd.runtime.v2.task/k8s.io"}},
-		{"another containerd", proctest.Socket, "/x/io.containerd.runtime.v2.task/k8s.io/" + id, proctest.Shim(100, id, "/run/other.sock"), nil},
-		{"no bundle", proctest.Socket, "/", proctest.Shim(100, id, proctest.Socket), nil},
-		{"CRI-O", "/run/crio/crio.sock", "/", proctest.Process{PID: 100, Comm: "conmon", Args: []string{"conmon", "-b", "/r/overlay-containers/" + id + "/userdata", "-c", id}}, &bundleFolder{"/r/overlay-containers", "userdata"}},
+		{"containerd", testSocket, "/x/io.containerd.runtime.v2.task/k8s.io/" + id, fakeShim(100, id, testSocket), &bundleFolder{dir: "/x/io.containerd.runtime.v2.task/k8s.io"}},
+		{"another containerd", testSocket, "/x/io.containerd.runtime.v2.task/k8s.io/" + id, fakeShim(100, id, "/run/other.sock"), nil},
+		{"no bundle", testSocket, "/", fakeShim(100, id, testSocket), nil},
+		{"CRI-O", "/run/crio/crio.sock", "/", fakeProcess{PID: 100, Comm: "conmon", Args: []string{"conmon", "-b", "/r/overlay-containers/" + id + "/userdata", "-c", id}}, &bundleFolder{"/r/overlay-containers", "userdata"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			proctest.Write(t, root, tt.shim)
+			writeProcess(t, root, tt.shim)
 			if err := os.Symlink(tt.cwd, filepath.Join(root, "proc/100/cwd")); err != nil {
 				t.Fatal(err)
 			}
 			w := newWalker(root, "unix://"+tt.endpoint, time.Hour)
-			w.look(t.Context(), proctest.Look)
+			w.look(t.Context(), firstLook)
 			if diff := cmp.Diff(tt.want, w.bundles.Load(), cmp.AllowUnexported(bundleFolder{})); diff != "" {
 				t.Errorf("folder (-want +got):\n%s", diff)
 			}

@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 func TestNewRefuses(t *testing.T) {
@@ -70,7 +68,7 @@ func TestNewRefuses(t *testing.T) {
 
 func TestRelativeRoot(t *testing.T) {
 	root := t.TempDir()
-	proctest.WriteFile(t, filepath.Join(root, "host/proc/uptime"), "1 0\n")
+	writeFile(t, filepath.Join(root, "host/proc/uptime"), "1 0\n")
 	t.Chdir(root)
 	n, err := New(Config{Root: "host", Offline: true})
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 const nfsRecord = "4,1,99990000000,-;nfs: server nas not responding, still trying\n SUBSYSTEM=net\n"
@@ -54,7 +53,7 @@ func TestKernelLogThatIsDrawnAnew(t *testing.T) {
 	n, root := picture(t, map[string]string{"proc/uptime": "100000.00 1.00\n", "dev/kmsg": nfsRecord})
 	n.Look(t.Context(), true)
 	const other = "3,1,99995000000,-;Buffer I/O error on dev sda, logical block 1, lost async page write\n"
-	proctest.WriteFile(t, filepath.Join(root, "dev/next"), other)
+	writeFile(t, filepath.Join(root, "dev/next"), other)
 	for i, change := range []func() error{
 		func() error { return os.Rename(filepath.Join(root, "dev/next"), filepath.Join(root, kmsgPath)) },
 		func() error { return nil },
@@ -99,9 +98,9 @@ func TestKernelLogIsReadOnceAMinute(t *testing.T) {
 // Who was seen as a daemon is known when the kernel has killed it.
 func TestTheKernelHasKilledADaemon(t *testing.T) {
 	n, root := picture(t, map[string]string{"proc/uptime": "100000.00 1.00\n", "dev/kmsg": nfsRecord})
-	proctest.Write(t, root, proctest.Process{PID: 77, Parent: 1, Comm: "containerd"})
+	writeProcess(t, root, fakeProcess{PID: 77, Parent: 1, Comm: "containerd"})
 	n.Look(t.Context(), false)
-	proctest.WriteFile(t, filepath.Join(root, kmsgPath), nfsRecord+
+	writeFile(t, filepath.Join(root, kmsgPath), nfsRecord+
 		"3,3,99996000000,-;Out of memory: Killed process 77 (containerd) total-vm:1kB\n3,4,99995000000,-;Out of memory: Killed process 78 (containerd) total-vm:1kB\n")
 	if got := n.Look(t.Context(), true).Kernel.Lines; len(got) != 3 || !got[0].Own || got[1].Own {
 		t.Errorf("lines %+v", got)

@@ -19,7 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 const oneGoroutine = "goroutine 7 [select, 3 minutes]:\nmain.wait(0x1)\n\t/src/main.go:7 +0x1d\ncreated by main.main in goroutine 1\n\t/src/main.go:3 +0x2\n\n"
@@ -76,8 +75,8 @@ func newRig(t *testing.T, comm string) *rig {
 	root := t.TempDir()
 	r := &rig{root, "unix://" + filepath.Join(root, "run/cri.sock"), new(recorder)}
 	listenUnix(t, filepath.Join(root, "run/cri.sock"), r.wrap("cri", says(oneGoroutine)))
-	proctest.Write(t, root, proctest.Process{PID: os.Getpid(), Comm: comm, Args: []string{comm}, Started: proctest.Uptime - time.Hour})
-	proctest.WriteFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), comm+"\n")
+	writeProcess(t, root, fakeProcess{PID: os.Getpid(), Comm: comm, Args: []string{comm}, Started: testUptime - time.Hour})
+	writeFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), comm+"\n")
 	return r
 }
 
@@ -155,9 +154,9 @@ func TestDumpRequests(t *testing.T) {
 			listenUnix(t, filepath.Join(r.root, "run/debug.sock"), r.wrap("debug", says(oneGoroutine)))
 			listenUnix(t, filepath.Join(r.root, "run/containerd/debug.sock"), r.wrap("default", says(oneGoroutine)))
 			listenUnix(t, filepath.Join(r.root, "run/crio/crio.sock"), r.wrap("crio", says(oneGoroutine)))
-			proctest.WriteFile(t, filepath.Join(r.root, "proc/pressure/cpu"), someLine)
-			proctest.WriteFile(t, filepath.Join(r.root, "proc/pressure/io"), someLine+fullLine)
-			proctest.WriteFile(t, filepath.Join(r.root, tt.file), tt.text)
+			writeFile(t, filepath.Join(r.root, "proc/pressure/cpu"), someLine)
+			writeFile(t, filepath.Join(r.root, "proc/pressure/io"), someLine+fullLine)
+			writeFile(t, filepath.Join(r.root, tt.file), tt.text)
 			c := r.config()
 			if tt.change != nil {
 				tt.change(&c, r.root)
@@ -275,7 +274,7 @@ func TestDumpIsBounded(t *testing.T) {
 func TestDumpOfNoSocket(t *testing.T) {
 	r := newRig(t, "containerd")
 	at := func(name string) string { return filepath.Join(r.root, name) }
-	proctest.WriteFile(t, at("file"), oneGoroutine)
+	writeFile(t, at("file"), oneGoroutine)
 	if l, err := net.Listen("unix", at("left.sock")); err != nil {
 		t.Fatal(err)
 	} else {
@@ -295,7 +294,7 @@ func TestDumpOfNoSocket(t *testing.T) {
 			t.Errorf("%s: missing %q, want %q", path, got.Missing, want)
 		}
 	}
-	proctest.WriteFile(t, at("etc/containerd/config.toml"), "broken")
+	writeFile(t, at("etc/containerd/config.toml"), "broken")
 	if got := ask(t, r, "", time.Second, nil).Missing; !strings.HasPrefix(got, "containerd's configuration cannot be read: /etc/containerd/config.toml: toml: ") {
 		t.Errorf("a broken configuration: %q", got)
 	}
@@ -317,7 +316,7 @@ func TestDumpAsksNobodyElse(t *testing.T) {
 	if conn.Close(); len(r.requests()) > 0 {
 		t.Errorf("requests %q", r.requests())
 	}
-	proctest.WriteLink(t, r.root, "run/containerd/debug.sock", path)
+	writeLink(t, r.root, "run/containerd/debug.sock", path)
 	if got := ask(t, r, "", time.Second, nil); got.Total > 0 {
 		t.Errorf("a link has led out of the root: %+v", got)
 	}
@@ -415,7 +414,7 @@ func TestStacksFile(t *testing.T) {
 		{"of the future", "containerd", map[string]time.Duration{of: -time.Minute}, nil, ""},
 		{"of another process", "containerd", map[string]time.Duration{fmt.Sprintf("tmp/containerd.%d.stacks.log", pid+1): time.Minute}, nil, ""},
 		{"of the process before", "containerd", map[string]time.Duration{of: 2 * time.Minute}, func(t *testing.T, root string) {
-			proctest.Write(t, root, proctest.Process{PID: pid, Comm: "containerd", Args: []string{"containerd"}, Started: proctest.Uptime - time.Minute})
+			writeProcess(t, root, fakeProcess{PID: pid, Comm: "containerd", Args: []string{"containerd"}, Started: testUptime - time.Minute})
 		}, ""},
 		{"of another user", "containerd", map[string]time.Duration{of: time.Minute}, func(t *testing.T, root string) {
 			if os.Getuid() != 0 {
@@ -426,7 +425,7 @@ func TestStacksFile(t *testing.T) {
 			}
 		}, ""},
 		{"in its own folder", "containerd", map[string]time.Duration{"data/" + filepath.Base(of): time.Minute}, func(t *testing.T, root string) {
-			proctest.WriteFile(t, filepath.Join(root, "etc/containerd/config.toml"), "temp = '/data'")
+			writeFile(t, filepath.Join(root, "etc/containerd/config.toml"), "temp = '/data'")
 		}, "/data/" + filepath.Base(of)},
 		{"CRI-O's youngest", "crio", map[string]time.Duration{
 			"tmp/crio-goroutine-stacks-1.log": 3 * time.Minute, "tmp/crio-goroutine-stacks-2.log": time.Minute, "tmp/crio-goroutine-stacks-3.log": 2 * time.Minute, "tmp/crio-other.log": 0,
@@ -435,10 +434,10 @@ func TestStacksFile(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			proctest.Write(t, root, proctest.Process{PID: pid, Comm: tt.comm, Args: []string{tt.comm}, Started: proctest.Uptime - time.Hour})
-			proctest.WriteFile(t, filepath.Join(root, "proc", strconv.Itoa(pid), "comm"), tt.comm+"\n")
+			writeProcess(t, root, fakeProcess{PID: pid, Comm: tt.comm, Args: []string{tt.comm}, Started: testUptime - time.Hour})
+			writeFile(t, filepath.Join(root, "proc", strconv.Itoa(pid), "comm"), tt.comm+"\n")
 			for name, age := range tt.files {
-				proctest.WriteFile(t, filepath.Join(root, name), oneGoroutine)
+				writeFile(t, filepath.Join(root, name), oneGoroutine)
 				at := time.Now().Add(-age)
 				if err := os.Chtimes(filepath.Join(root, name), at, at); err != nil {
 					t.Fatal(err)
@@ -459,7 +458,7 @@ func TestStacksFile(t *testing.T) {
 func TestStacksFileInstead(t *testing.T) {
 	r := newRig(t, "containerd")
 	name := fmt.Sprintf("/tmp/containerd.%d.stacks.log", os.Getpid())
-	proctest.WriteFile(t, filepath.Join(r.root, name), oneGoroutine)
+	writeFile(t, filepath.Join(r.root, name), oneGoroutine)
 	if got := r.look(t, r.config()).Stacks; got.From != name || got.Total != 1 || got.At.IsZero() || len(r.requests()) > 0 {
 		t.Errorf("got %+v by %q", got, r.requests())
 	}
@@ -472,7 +471,7 @@ func TestRuntimeWords(t *testing.T) {
 	metrics := httptest.NewServer(r.wrap("metrics", says(callMetrics(map[string][2]int{"UpdateContainerResources": {4, 3}}))))
 	defer metrics.Close()
 	address := strings.TrimPrefix(metrics.URL, "http://")
-	proctest.WriteFile(t, filepath.Join(r.root, "etc/containerd/config.toml"), "[debug]\naddress = '/run/debug.sock'\n[metrics]\naddress = '"+address+"'\n")
+	writeFile(t, filepath.Join(r.root, "etc/containerd/config.toml"), "[debug]\naddress = '/run/debug.sock'\n[metrics]\naddress = '"+address+"'\n")
 	got := r.look(t, r.config()).Calls
 	if got.From != metrics.URL+"/v1/metrics" || got.Missing != "" || got.Bytes == 0 || len(got.InFlight) != 1 {
 		t.Fatalf("got %+v", got)
@@ -495,7 +494,7 @@ func TestNoRuntimeMetrics(t *testing.T) {
 		{"cri-dockerd", "", "it is not known where the runtime has metrics; name them with --runtime-metrics http://127.0.0.1:1338/v1/metrics"},
 	} {
 		r := newRig(t, tt.comm)
-		proctest.WriteFile(t, filepath.Join(r.root, "etc/containerd/config.toml"), tt.config)
+		writeFile(t, filepath.Join(r.root, "etc/containerd/config.toml"), tt.config)
 		c := r.config()
 		c.Runtime.NoDump = true
 		if got := r.look(t, c).Calls; got.Missing != tt.want || got.From != "" || got.InFlight != nil || len(r.requests()) > 0 {

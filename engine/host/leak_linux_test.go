@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // However often somebody looks deep, no more files are open and no more goroutines are
@@ -21,15 +19,15 @@ func TestDeepLooksLeaveNothingBehind(t *testing.T) {
 	listenUnix(t, filepath.Join(r.root, "run/debug.sock"), r.wrap("debug", says(oneGoroutine)))
 	metrics := httptest.NewServer(r.wrap("metrics", says(callMetrics(map[string][2]int{"Version": {4, 3}}))))
 	defer metrics.Close()
-	proctest.WriteFile(t, filepath.Join(r.root, "etc/containerd/config.toml"), "imports = ['conf.d/*']\n[debug]\naddress = '/run/debug.sock'\n[metrics]\naddress = '"+strings.TrimPrefix(metrics.URL, "http://")+"'\n")
-	proctest.WriteFile(t, filepath.Join(r.root, "dev/kmsg"), nfsRecord)
-	proctest.WriteFile(t, filepath.Join(r.root, fmt.Sprintf("tmp/containerd.%d.stacks.log", os.Getpid())), oneGoroutine)
-	proctest.WriteFile(t, filepath.Join(r.root, "etc/containerd/conf.d/x.toml"), "")
+	writeFile(t, filepath.Join(r.root, "etc/containerd/config.toml"), "imports = ['conf.d/*']\n[debug]\naddress = '/run/debug.sock'\n[metrics]\naddress = '"+strings.TrimPrefix(metrics.URL, "http://")+"'\n")
+	writeFile(t, filepath.Join(r.root, "dev/kmsg"), nfsRecord)
+	writeFile(t, filepath.Join(r.root, fmt.Sprintf("tmp/containerd.%d.stacks.log", os.Getpid())), oneGoroutine)
+	writeFile(t, filepath.Join(r.root, "etc/containerd/conf.d/x.toml"), "")
 	for i := range 5 {
-		fixtureBundle(t, filepath.Join(r.root, fixtureTasks, proctest.ID(fmt.Sprint(i))), "a", "b")
+		fixtureBundle(t, filepath.Join(r.root, fixtureTasks, longID(fmt.Sprint(i))), "a", "b")
 	}
-	proctest.Write(t, r.root, proctest.Shim(100, proctest.ID("1"), r.root+"/run/cri.sock"))
-	proctest.WriteFile(t, filepath.Join(r.root, "run/dbus/x"), "")
+	writeProcess(t, r.root, fakeShim(100, longID("1"), r.root+"/run/cri.sock"))
+	writeFile(t, filepath.Join(r.root, "run/dbus/x"), "")
 	(&fakeBus{units: map[string]map[string]any{"kubelet.service": {"ActiveState": "active"}}}).serve(t, r.root)
 	n, err := New(r.config())
 	if err != nil {
@@ -51,13 +49,13 @@ func TestDeepLooksLeaveNothingBehind(t *testing.T) {
 		}
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which closes files that nobody has closed
-	files, goroutines := proctest.OpenFiles(t), runtime.NumGoroutine()
+	files, goroutines := openFileCount(t), runtime.NumGoroutine()
 	for range 100 {
 		look()
 	}
 	const spare = 4 // of other tests' ends and of the servers here
 	for until := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
-		nowFiles, now := proctest.OpenFiles(t), runtime.NumGoroutine()
+		nowFiles, now := openFileCount(t), runtime.NumGoroutine()
 		if nowFiles <= files+spare && now <= goroutines+spare {
 			return
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // What was killed before the first look is not told, and what was killed since is, though
@@ -23,8 +22,8 @@ func TestKilledForWantOfMemory(t *testing.T) {
 		w := newFixtureWalker(root)
 		folder := filepath.Join("/sys/fs/cgroup", tt.folder)
 		killed := func(at time.Duration, events string) uint64 {
-			proctest.WriteFile(t, filepath.Join(root, folder, tt.file), events)
-			limits := w.look(t.Context(), proctest.Look.Add(at)).Limits
+			writeFile(t, filepath.Join(root, folder, tt.file), events)
+			limits := w.look(t.Context(), firstLook.Add(at)).Limits
 			i := slices.IndexFunc(limits, func(l evidence.Limit) bool { return l.What == evidence.OOMKills })
 			if i < 0 {
 				return 0
@@ -34,9 +33,9 @@ func TestKilledForWantOfMemory(t *testing.T) {
 			}
 			return limits[i].Used
 		}
-		proctest.Write(t, root, proctest.Process{PID: 10, Comm: "containerd", Cgroup: tt.lines})
+		writeProcess(t, root, fakeProcess{PID: 10, Comm: "containerd", Cgroup: tt.lines})
 		first, none := killed(0, "oom 9\noom_kill 3\n"), killed(time.Second, "oom 9\noom_kill 3\n")
-		proctest.Write(t, root, proctest.Process{PID: 10, Comm: "containerd", Cgroup: tt.lines, Started: 2 * time.Hour})
+		writeProcess(t, root, fakeProcess{PID: 10, Comm: "containerd", Cgroup: tt.lines, Started: 2 * time.Hour})
 		if two := killed(2*time.Second, "oom 12\noom_kill 5\n"); first != 0 || none != 0 || two != 2 {
 			t.Errorf("%s: %d, %d, %d killed, want 0, 0, 2", tt.name, first, none, two)
 		}
@@ -85,11 +84,11 @@ func TestLimitsOfTheNodeAndTheRuntime(t *testing.T) {
 		{"nonsense", map[string]string{"/proc/loadavg": "0 0 0 x/y 1", "/proc/sys/kernel/pid_max": "many\n", "/proc/sys/fs/file-nr": "1 2\n"}, nil},
 	} {
 		root := t.TempDir()
-		proctest.Write(t, root, proctest.Process{PID: 10, Comm: "containerd", Cgroup: "/system.slice/containerd.service"})
+		writeProcess(t, root, fakeProcess{PID: 10, Comm: "containerd", Cgroup: "/system.slice/containerd.service"})
 		for path, text := range tt.files {
-			proctest.WriteFile(t, filepath.Join(root, path), text)
+			writeFile(t, filepath.Join(root, path), text)
 		}
-		if diff := cmp.Diff(tt.want, newFixtureWalker(root).look(t.Context(), proctest.Look).Limits); diff != "" {
+		if diff := cmp.Diff(tt.want, newFixtureWalker(root).look(t.Context(), firstLook).Limits); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
@@ -99,12 +98,12 @@ func TestLimitsOfTheNodeAndTheRuntime(t *testing.T) {
 func TestMemoryThatIsWaitedFor(t *testing.T) {
 	root := t.TempDir()
 	const unit = "/sys/fs/cgroup/memory/system.slice/containerd.service"
-	proctest.Write(t, root, proctest.Process{PID: 10, Comm: "containerd", Cgroup: "5:memory:/system.slice/containerd.service\n"})
+	writeProcess(t, root, fakeProcess{PID: 10, Comm: "containerd", Cgroup: "5:memory:/system.slice/containerd.service\n"})
 	for file, text := range map[string]string{"memory.oom_control": "oom_kill_disable 1\nunder_oom 1\noom_kill 0\n", "memory.limit_in_bytes": "1000\n", "memory.usage_in_bytes": "1000\n", "memory.stat": "total_rss 20\ntotal_inactive_file 400\n"} {
-		proctest.WriteFile(t, filepath.Join(root, unit, file), text)
+		writeFile(t, filepath.Join(root, unit, file), text)
 	}
 	want := []evidence.Limit{{Of: "containerd", PID: 10, What: evidence.Memory, Used: 1000, Most: 1000, Path: unit + "/memory.limit_in_bytes"}}
-	if diff := cmp.Diff(want, newFixtureWalker(root).look(t.Context(), proctest.Look).Limits); diff != "" {
+	if diff := cmp.Diff(want, newFixtureWalker(root).look(t.Context(), firstLook).Limits); diff != "" {
 		t.Errorf("limits (-want +got):\n%s", diff)
 	}
 }

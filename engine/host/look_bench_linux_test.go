@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // BenchmarkWholeLook is one look at this machine, beside a server that plays the
@@ -19,11 +17,11 @@ func BenchmarkWholeLook(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			before := proctest.ProcessorTime(b)
+			before := processorTime(b)
 			for b.Loop() {
 				n.Look(b.Context(), deep)
 			}
-			b.ReportMetric(float64((proctest.ProcessorTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+			b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
 		})
 	}
 }

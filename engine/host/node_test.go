@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
@@ -35,7 +34,7 @@ func TestLookAtPicture(t *testing.T) {
 		"proc/pressure/cpu": someLine, "proc/pressure/io": someLine + fullLine, "proc/pressure/memory": someLine + fullLine,
 		"var/lib/containerd/x": "",
 	})
-	proctest.Write(t, root, proctest.Process{PID: 77, Parent: 1, Comm: "containerd"})
+	writeProcess(t, root, fakeProcess{PID: 77, Parent: 1, Comm: "containerd"})
 	r := n.Look(t.Context(), false)
 	if r.Took <= 0 || r.At.IsZero() {
 		t.Errorf("it took %v and ended at %v", r.Took, r.At)
@@ -72,8 +71,8 @@ func TestDiskAndSocketOfAPicture(t *testing.T) {
 	root := tree(t, map[string]string{
 		"proc/77/comm": "containerd\n", "proc/1/mountinfo": "22 1 253:1 / / rw - ext4 /dev/vda1 rw\n95 22 253:17 / /var/lib/containerd rw - ext4 /dev/vdb1 rw\n",
 	})
-	proctest.Write(t, root, proctest.Process{PID: 77, Parent: 1, Comm: "containerd"})
-	proctest.Write(t, root, proctest.Process{PID: os.Getpid(), Parent: 1, Comm: "etcd"})
+	writeProcess(t, root, fakeProcess{PID: 77, Parent: 1, Comm: "containerd"})
+	writeProcess(t, root, fakeProcess{PID: os.Getpid(), Parent: 1, Comm: "etcd"})
 	n, err := New(Config{Root: root, Endpoint: "unix://" + path, Offline: true})
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // The folder is that of the process that listens at the socket, not one that
@@ -21,9 +19,9 @@ func TestOwnRootIsTheListeners(t *testing.T) {
 	}
 	defer l.Close()
 	args := []string{"containerd", "-c", "/etc/own.toml"}
-	proctest.Write(t, root, proctest.Process{PID: os.Getpid(), Comm: "containerd", Args: args})
+	writeProcess(t, root, fakeProcess{PID: os.Getpid(), Comm: "containerd", Args: args})
 	o := ownRoot{root: root, endpoint: "unix://" + socket}
-	proctest.WriteFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), "containerd\n")
+	writeFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), "containerd\n")
 
 	if got := o.find(); got != "/var/lib/containerd" {
 		t.Errorf("without a configuration: %q, want the default", got)
@@ -37,7 +35,7 @@ func TestOwnRootIsTheListeners(t *testing.T) {
 		t.Errorf("neither a configuration nor the usual folder: %q", got)
 	}
 	o.path = ""
-	proctest.WriteFile(t, filepath.Join(root, "etc/own.toml"), "root = \"/data/own\"\n")
+	writeFile(t, filepath.Join(root, "etc/own.toml"), "root = \"/data/own\"\n")
 	if got := o.find(); got != "/data/own" {
 		t.Errorf("by its configuration: %q", got)
 	}
@@ -72,15 +70,15 @@ func TestOwnRootOfADistribution(t *testing.T) {
 		root := mkdirs(t, "/var/lib/containerd", want)
 		socket := filepath.Join(root, endpoint)
 		listenUnix(t, socket, says(""))
-		proctest.Write(t, root, proctest.Process{PID: os.Getpid(), Comm: "containerd", Args: []string{"containerd"}})
-		proctest.WriteFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), "containerd\n")
+		writeProcess(t, root, fakeProcess{PID: os.Getpid(), Comm: "containerd", Args: []string{"containerd"}})
+		writeFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), "containerd\n")
 		o := ownRoot{root: root, endpoint: "unix://" + socket}
 		if got := o.find(); got != want {
 			t.Errorf("at %s: %q, want %q", endpoint, got, want)
 		}
 		o.path = ""
-		proctest.WriteFile(t, filepath.Join(root, serving(root, o.endpoint, false).Config), "imports = ['/etc/drop.d/*.toml']\n")
-		proctest.WriteFile(t, filepath.Join(root, "etc/drop.d/data.toml"), "root = '/data/own'\n")
+		writeFile(t, filepath.Join(root, serving(root, o.endpoint, false).Config), "imports = ['/etc/drop.d/*.toml']\n")
+		writeFile(t, filepath.Join(root, "etc/drop.d/data.toml"), "root = '/data/own'\n")
 		if got := o.find(); got != "/data/own" {
 			t.Errorf("at %s, by an import: %q", endpoint, got)
 		}

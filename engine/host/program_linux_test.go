@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/host/proc"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // settingsOf returns what tells what a program was told on a host with these files.
@@ -120,7 +119,7 @@ func TestNamesIn(t *testing.T) {
 			name = fmt.Sprintf("wanted-%d", 9-i/300)
 			want = append(want, "/tmp/"+name)
 		}
-		proctest.WriteFile(t, filepath.Join(root, "tmp", name), "")
+		writeFile(t, filepath.Join(root, "tmp", name), "")
 	}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, matching(root, "/tmp/wanted-*")); diff != "" {

@@ -13,13 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 func TestSocketKinds(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	proctest.WriteFile(t, at("file"), "")
+	writeFile(t, at("file"), "")
 	if err := os.Mkdir(at("folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -77,15 +76,15 @@ func TestUnlinkedSocket(t *testing.T) {
 	}
 	const listens = "00010000"
 	table := func(flags string) {
-		proctest.WriteFile(t, filepath.Join(root, "proc/10/net/unix"), "Num       RefCount Protocol Flags    Type St Inode Path\n"+
+		writeFile(t, filepath.Join(root, "proc/10/net/unix"), "Num       RefCount Protocol Flags    Type St Inode Path\n"+
 			"0000000000000000: 00000002 00000000 "+flags+" 0001 01 4711 /var/run/containerd/containerd.sock\n")
 	}
-	proctest.Write(t, root, proctest.Process{PID: 10, Comm: "containerd"})
+	writeProcess(t, root, fakeProcess{PID: 10, Comm: "containerd"})
 	if err := errors.Join(os.MkdirAll(filepath.Join(root, "proc/10/fd"), 0o700), os.Symlink("socket:[4711]", filepath.Join(root, "proc/10/fd/7"))); err != nil {
 		t.Fatal(err)
 	}
-	proctest.WriteFile(t, filepath.Join(root, "proc/10/comm"), "containerd\n")
-	proctest.Write(t, root, proctest.Process{PID: os.Getpid(), Comm: "proxy"}) // who listens in this test
+	writeFile(t, filepath.Join(root, "proc/10/comm"), "containerd\n")
+	writeProcess(t, root, fakeProcess{PID: os.Getpid(), Comm: "proxy"}) // who listens in this test
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +97,7 @@ func TestUnlinkedSocket(t *testing.T) {
 	}{
 		{"gone", func() { table(listens) }, 10},
 		{"gone, and nobody listens", func() { table("00000000") }, 0},
-		{"a file", func() { table(listens); proctest.WriteFile(t, path, "") }, 10},
+		{"a file", func() { table(listens); writeFile(t, path, "") }, 10},
 		{"a folder", func() { _ = os.Remove(path); _ = os.Mkdir(path, 0o700) }, 10},
 		{"a proxy", func() { listen(path, grpc) }, 0},
 		{"the same", func() {}, 0},
@@ -127,8 +126,8 @@ func TestUnlinkedSocket(t *testing.T) {
 func TestLocked(t *testing.T) {
 	root := t.TempDir()
 	db, other := filepath.Join(root, "meta.db"), filepath.Join(root, "other.db")
-	proctest.WriteFile(t, db, "")
-	proctest.WriteFile(t, other, "")
+	writeFile(t, db, "")
+	writeFile(t, other, "")
 	inode := func(path string) string {
 		var s syscall.Stat_t
 		if err := syscall.Stat(path, &s); err != nil {
@@ -137,9 +136,9 @@ func TestLocked(t *testing.T) {
 		return strconv.FormatUint(s.Ino, 10)
 	}
 	process := func(pid, comm, open string) {
-		proctest.WriteFile(t, filepath.Join(root, "proc", pid, "comm"), comm+"\n")
-		proctest.WriteFile(t, filepath.Join(root, "proc", pid, "stat"), pid+" ("+comm+") S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 100 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n")
-		proctest.WriteLink(t, root, filepath.Join("proc", pid, "fd", "7"), open)
+		writeFile(t, filepath.Join(root, "proc", pid, "comm"), comm+"\n")
+		writeFile(t, filepath.Join(root, "proc", pid, "stat"), pid+" ("+comm+") S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 100 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n")
+		writeLink(t, root, filepath.Join("proc", pid, "fd", "7"), open)
 	}
 	process("10", "containerd", db)
 	process("11", "bbolt", db)
@@ -151,7 +150,7 @@ func TestLocked(t *testing.T) {
 		{"a part of a file", "1: POSIX  ADVISORY  WRITE 11 fe:01:" + inode(db) + " 0 5\n", "0 0 "},
 		{"nothing", "", "0 0 "},
 	} {
-		proctest.WriteFile(t, filepath.Join(root, "proc", "locks"), tt.locks)
+		writeFile(t, filepath.Join(root, "proc", "locks"), tt.locks)
 		s := (&socketWatch{root: root, path: filepath.Join(root, "gone.sock")}).look()
 		got := strconv.Itoa(s.Waits.PID) + " " + strconv.Itoa(s.Locker.PID) + " " + s.Locked
 		if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -164,7 +163,7 @@ func TestLocked(t *testing.T) {
 func TestRootWithLinks(t *testing.T) {
 	for _, name := range []string{"proc", "sys"} {
 		root := t.TempDir()
-		proctest.WriteLink(t, root, name, "/"+name)
+		writeLink(t, root, name, "/"+name)
 		if _, err := CheckRoot(root); err == nil {
 			t.Errorf("a link for /%s is followed", name)
 		}

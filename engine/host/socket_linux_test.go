@@ -9,17 +9,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 func TestIsOurs(t *testing.T) {
 	root := mkdirs(t, "/run/containerd", "/run/k3s/containerd", "/run/other", "/data")
-	proctest.WriteFile(t, filepath.Join(root, "run/containerd/containerd.sock"), "")
-	proctest.WriteFile(t, filepath.Join(root, "run/k3s/containerd/containerd.sock"), "")
-	proctest.WriteLink(t, root, "var/run", "/run")
-	proctest.WriteLink(t, root, "var/lib/containerd", "/run/containerd")
-	proctest.WriteLink(t, root, "run/other/cri.sock", "/run/containerd/containerd.sock")
+	writeFile(t, filepath.Join(root, "run/containerd/containerd.sock"), "")
+	writeFile(t, filepath.Join(root, "run/k3s/containerd/containerd.sock"), "")
+	writeLink(t, root, "var/run", "/run")
+	writeLink(t, root, "var/lib/containerd", "/run/containerd")
+	writeLink(t, root, "run/other/cri.sock", "/run/containerd/containerd.sock")
 	if err := os.Link(filepath.Join(root, "run/containerd/containerd.sock"), filepath.Join(root, "data/mounted.sock")); err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +46,8 @@ func TestIsOurs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			proctest.Write(t, root, proctest.Shim(100, proctest.ID("1"), tt.socket))
-			shims := newWalker(root, tt.endpoint, time.Hour).look(t.Context(), proctest.Look).Processes.Shims
+			writeProcess(t, root, fakeShim(100, longID("1"), tt.socket))
+			shims := newWalker(root, tt.endpoint, time.Hour).look(t.Context(), firstLook).Processes.Shims
 			if got := len(shims) == 1 && shims[0].Own; got != tt.want {
 				t.Errorf("a shim at %q is of %q = %v, want %v", tt.socket, tt.endpoint, got, tt.want)
 			}
@@ -61,9 +59,9 @@ func TestIsOurs(t *testing.T) {
 func TestSocketsOfTheKubeletComeFirst(t *testing.T) {
 	root := t.TempDir()
 	for pid := range 3 {
-		proctest.Write(t, root, proctest.Shim(100+pid, proctest.ID(strconv.Itoa(pid)), "/run/containerd/containerd.sock"))
+		writeProcess(t, root, fakeShim(100+pid, longID(strconv.Itoa(pid)), "/run/containerd/containerd.sock"))
 	}
-	proctest.Write(t, root, proctest.Process{PID: 10, Comm: "kubelet", Args: []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}})
+	writeProcess(t, root, fakeProcess{PID: 10, Comm: "kubelet", Args: []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}})
 	kubelets, shims := Sockets(t.Context(), root)
 	want := [][]string{{"unix:///run/crio/crio.sock"}, {"/run/containerd/containerd.sock"}}
 	if diff := cmp.Diff(want, [][]string{kubelets, shims}); diff != "" {
@@ -75,13 +73,13 @@ func TestSocketsOfTheKubeletComeFirst(t *testing.T) {
 // of a kubelet that was there before, has the node's.
 func TestSocketsOfAKubeletWithARuntimeWithin(t *testing.T) {
 	const within = "/run/k3s/containerd/containerd.sock"
-	server := proctest.Process{PID: 10, Comm: "k3s-server", Args: []string{"/usr/local/bin/k3s server"}}
+	server := fakeProcess{PID: 10, Comm: "k3s-server", Args: []string{"/usr/local/bin/k3s server"}}
 	root := t.TempDir()
-	proctest.Write(t, root, server)
+	writeProcess(t, root, server)
 	if kubelets, _ := Sockets(t.Context(), root); kubelets != nil {
 		t.Errorf("with another runtime: sockets %q, want none", kubelets)
 	}
-	proctest.WriteFile(t, filepath.Join(root, within), "")
+	writeFile(t, filepath.Join(root, within), "")
 	if kubelets, _ := Sockets(t.Context(), root); !slices.Equal(kubelets, []string{within}) {
 		t.Errorf("sockets %q, want %q", kubelets, within)
 	}

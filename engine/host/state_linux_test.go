@@ -11,38 +11,37 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 func TestStateFolder(t *testing.T) {
-	id := proctest.ID("1")
-	conmon := func(args ...string) proctest.Process {
-		return proctest.Process{PID: 20, Parent: 1, Comm: "conmon", Args: append([]string{"/usr/bin/conmon", "-c", id, "--exit-dir", "/var/run/crio/exits"}, args...)}
+	id := longID("1")
+	conmon := func(args ...string) fakeProcess {
+		return fakeProcess{PID: 20, Parent: 1, Comm: "conmon", Args: append([]string{"/usr/bin/conmon", "-c", id, "--exit-dir", "/var/run/crio/exits"}, args...)}
 	}
 	const runroot = "/run/containers/storage"
 	for _, tt := range []struct {
 		name    string
-		shim    proctest.Process
+		shim    fakeProcess
 		cwd     string
 		there   []string
 		path    string
 		missing string
 		broken  bool
 	}{
-		{"containerd's", proctest.Shim(20, id, proctest.Socket), "/run/containerd/io.containerd.runtime.v2.task/k8s.io/" + id, []string{"/run/containerd"}, "/run/containerd", "", false},
-		{"it is gone", proctest.Shim(20, id, proctest.Socket), "/run/containerd/io.containerd.runtime.v2.task/k8s.io/" + id, nil, "/run/containerd", "no such file or directory", true},
-		{"a shim that works elsewhere", proctest.Shim(20, id, proctest.Socket), "/", nil, "", "no shim tells where it is", false},
+		{"containerd's", fakeShim(20, id, testSocket), "/run/containerd/io.containerd.runtime.v2.task/k8s.io/" + id, []string{"/run/containerd"}, "/run/containerd", "", false},
+		{"it is gone", fakeShim(20, id, testSocket), "/run/containerd/io.containerd.runtime.v2.task/k8s.io/" + id, nil, "/run/containerd", "no such file or directory", true},
+		{"a shim that works elsewhere", fakeShim(20, id, testSocket), "/", nil, "", "no shim tells where it is", false},
 		{"CRI-O's", conmon("-b", runroot+"/overlay-containers/"+id+"/userdata"), "/", []string{runroot}, runroot, "", false},
 		{"CRI-O's that does not tell", conmon(), "/", []string{runroot}, "", "no shim tells where it is", false},
-		{"no shim", proctest.Process{PID: 20, Comm: "sleep"}, "/", []string{"/run/containerd"}, "", "no shim tells where it is", false},
+		{"no shim", fakeProcess{PID: 20, Comm: "sleep"}, "/", []string{"/run/containerd"}, "", "no shim tells where it is", false},
 	} {
 		root := mkdirs(t, tt.there...)
-		proctest.Write(t, root, tt.shim)
+		writeProcess(t, root, tt.shim)
 		if err := os.Symlink(tt.cwd, filepath.Join(root, "proc", strconv.Itoa(tt.shim.PID), "cwd")); err != nil {
 			t.Fatal(err)
 		}
 		w := newWalker(root, "", time.Hour)
-		d := w.look(t.Context(), proctest.Look).State
+		d := w.look(t.Context(), firstLook).State
 		if d.Path != tt.path || d.Missing != tt.missing || d.Broken != tt.broken || (d.Total > 0) != (tt.missing == "") {
 			t.Errorf("%s: %+v, want %s, missing %q", tt.name, d, tt.path, tt.missing)
 		}

@@ -8,21 +8,20 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // newFixtureWalker looks at a tree in which nothing hangs, however slow the
 // machine is that runs the test.
 func newFixtureWalker(root string) *walker {
-	return newWalker(root, "unix://"+proctest.Socket, time.Hour)
+	return newWalker(root, "unix://"+testSocket, time.Hour)
 }
 
 // Whose a daemon is, by what it was told alone.
 func TestToldAnotherEndpoint(t *testing.T) {
 	root := t.TempDir()
-	proctest.WriteFile(t, filepath.Join(root, "etc/docker.toml"), "[grpc]\n  address = \"/run/docker/containerd/containerd.sock\"\n")
-	proctest.WriteFile(t, filepath.Join(root, "etc/ours.toml"), "version = 3\n[grpc]\n  address = '/var/run/containerd/containerd.sock'\n")
-	proctest.WriteFile(t, filepath.Join(root, "etc/kubelet.yaml"), "kind: KubeletConfiguration\ncontainerRuntimeEndpoint: unix:///run/crio/crio.sock\n")
+	writeFile(t, filepath.Join(root, "etc/docker.toml"), "[grpc]\n  address = \"/run/docker/containerd/containerd.sock\"\n")
+	writeFile(t, filepath.Join(root, "etc/ours.toml"), "version = 3\n[grpc]\n  address = '/var/run/containerd/containerd.sock'\n")
+	writeFile(t, filepath.Join(root, "etc/kubelet.yaml"), "kind: KubeletConfiguration\ncontainerRuntimeEndpoint: unix:///run/crio/crio.sock\n")
 	for _, tt := range []struct {
 		name, comm  string
 		args        []string
@@ -41,22 +40,22 @@ func TestToldAnotherEndpoint(t *testing.T) {
 		{"another's", "kubelet", []string{"--container-runtime-endpoint=unix:///run/crio/crio.sock"}, false, true},
 		{"another's by its configuration", "kubelet", []string{"--config=/etc/kubelet.yaml"}, false, true},
 	} {
-		proctest.Write(t, root, proctest.Process{PID: 10, Comm: tt.comm, Args: append([]string{tt.comm}, tt.args...)})
+		writeProcess(t, root, fakeProcess{PID: 10, Comm: tt.comm, Args: append([]string{tt.comm}, tt.args...)})
 		w := newFixtureWalker(root)
 		for range 2 { // the second time it is remembered
-			found := w.look(t.Context(), proctest.Look).Processes
+			found := w.look(t.Context(), firstLook).Processes
 			if got := len(found.Daemons) == 1; got != tt.want || (found.OtherKubelet.PID != 0) != tt.other {
 				t.Errorf("%s, told %s: daemons %v, another's %v", tt.comm, tt.name, found.Daemons, found.OtherKubelet)
 			}
 		}
 	}
 	args := []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}
-	proctest.Write(t, root, proctest.Process{PID: 10, Comm: "kubelet", Args: args, Cgroup: "/kubepods/" + strings.Repeat("5f1a", 16)})
-	if found := newFixtureWalker(root).look(t.Context(), proctest.Look).Processes; found.OtherKubelet.PID != 10 || len(found.Containers) != 1 {
+	writeProcess(t, root, fakeProcess{PID: 10, Comm: "kubelet", Args: args, Cgroup: "/kubepods/" + strings.Repeat("5f1a", 16)})
+	if found := newFixtureWalker(root).look(t.Context(), firstLook).Processes; found.OtherKubelet.PID != 10 || len(found.Containers) != 1 {
 		t.Errorf("another's in a container: %+v", found)
 	}
-	proctest.Write(t, root, proctest.Process{PID: 11, Comm: "kubelet"})
-	if found := newFixtureWalker(root).look(t.Context(), proctest.Look).Processes; found.OtherKubelet.PID != 0 || len(found.Daemons) != 1 {
+	writeProcess(t, root, fakeProcess{PID: 11, Comm: "kubelet"})
+	if found := newFixtureWalker(root).look(t.Context(), firstLook).Processes; found.OtherKubelet.PID != 0 || len(found.Daemons) != 1 {
 		t.Errorf("beside one that may be ours: %+v", found)
 	}
 }
@@ -64,7 +63,7 @@ func TestToldAnotherEndpoint(t *testing.T) {
 // What another runtime's kubelet says is not ours.
 func TestOtherKubeletIsNotAsked(t *testing.T) {
 	root := t.TempDir()
-	proctest.Write(t, root, proctest.Process{PID: 10, Comm: "kubelet", Args: []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}})
+	writeProcess(t, root, fakeProcess{PID: 10, Comm: "kubelet", Args: []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}})
 	n := &Node{parts: []part{processes(newFixtureWalker(root), new(daemonWatch)), {name: "kubelet", read: func(context.Context) fill {
 		return func(r *evidence.Report) { r.Kubelet.Ping = evidence.Answer{Asked: true, OK: true} }
 	}}}}

@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // A fakeBus is a system bus with a systemd at it, as far as that is asked here. It
@@ -116,7 +115,7 @@ func (f *fakeBus) reply(method, path string, call *dbus.Message) (body any, fail
 }
 
 // deepUnits looks deep at a node with these processes.
-func deepUnits(t *testing.T, f *fakeBus, endpoint string, looks ...[]proctest.Process) evidence.Units {
+func deepUnits(t *testing.T, f *fakeBus, endpoint string, looks ...[]fakeProcess) evidence.Units {
 	t.Helper()
 	root := tree(t, map[string]string{"run/dbus/x": "", "proc/uptime": "1 1\n"})
 	if f != nil {
@@ -126,9 +125,9 @@ func deepUnits(t *testing.T, f *fakeBus, endpoint string, looks ...[]proctest.Pr
 	w := newFixtureWalker(root)
 	for i, processes := range looks {
 		for _, p := range processes {
-			proctest.Write(t, root, p)
+			writeProcess(t, root, p)
 		}
-		found := w.look(t.Context(), proctest.Look.Add(time.Duration(i)*time.Second)).Processes
+		found := w.look(t.Context(), firstLook.Add(time.Duration(i)*time.Second)).Processes
 		daemons.look(found.Daemons)
 	}
 	n := &Node{deep: []part{units(root, endpoint, false, daemons)}}
@@ -143,7 +142,7 @@ func TestUnitsBySystemd(t *testing.T) {
 		"kubelet.service":    {"ActiveState": "active", "SubState": "running", "ExecMainStartTimestampMonotonic": uint64((sinceBoot("", false) - time.Minute).Microseconds())},
 		"other.service":      {"ActiveState": "failed"},
 	}}
-	got := deepUnits(t, f, "", []proctest.Process{{PID: 10, Comm: "containerd", Cgroup: "/system.slice/containerd.service"}})
+	got := deepUnits(t, f, "", []fakeProcess{{PID: 10, Comm: "containerd", Cgroup: "/system.slice/containerd.service"}})
 	if len(got.All) != 2 || got.Missing != "" || got.Partial != "" || got.Bytes < 200 || !strings.HasPrefix(got.From, "systemd at /") {
 		t.Fatalf("units %+v", got)
 	}
@@ -169,27 +168,27 @@ func TestUnitsBySystemd(t *testing.T) {
 
 // Where systemd says nothing, what looks have seen stands for it.
 func TestUnitsByTheirProcesses(t *testing.T) {
-	first := proctest.Process{PID: 10, Comm: "containerd", Cgroup: "/system.slice/containerd.service"}
+	first := fakeProcess{PID: 10, Comm: "containerd", Cgroup: "/system.slice/containerd.service"}
 	second := first
 	second.PID, second.Started = 11, 2*time.Hour
-	gone := proctest.Process{PID: 10, Comm: "sleep"}
+	gone := fakeProcess{PID: 10, Comm: "sleep"}
 	seen := func(restarts int, up time.Duration) []evidence.Unit {
 		return []evidence.Unit{{Name: "containerd.service", Restarts: restarts, Up: up}}
 	}
-	up := proctest.Uptime - time.Hour
+	up := testUptime - time.Hour
 	for _, tt := range []struct {
 		name  string
 		bus   *fakeBus
-		looks [][]proctest.Process
+		looks [][]fakeProcess
 		want  []evidence.Unit
 		says  string
 	}{
-		{"no bus", nil, [][]proctest.Process{{first}}, seen(0, up), "no such file or directory"},
-		{"no systemd at the bus", &fakeBus{refuse: dbus.Error{Name: "org.freedesktop.DBus.Error.NameHasNoOwner"}}, [][]proctest.Process{{first}}, seen(0, up), "NameHasNoOwner"},
-		{"restarted", nil, [][]proctest.Process{{first}, {gone, second}}, seen(1, up-time.Hour), "no such file"},
-		{"two at once", nil, [][]proctest.Process{{first}, {first, second}}, seen(0, up), "no such file"},
+		{"no bus", nil, [][]fakeProcess{{first}}, seen(0, up), "no such file or directory"},
+		{"no systemd at the bus", &fakeBus{refuse: dbus.Error{Name: "org.freedesktop.DBus.Error.NameHasNoOwner"}}, [][]fakeProcess{{first}}, seen(0, up), "NameHasNoOwner"},
+		{"restarted", nil, [][]fakeProcess{{first}, {gone, second}}, seen(1, up-time.Hour), "no such file"},
+		{"two at once", nil, [][]fakeProcess{{first}, {first, second}}, seen(0, up), "no such file"},
 		{"nothing at all", nil, nil, nil, "no such file"},
-		{"a unit that systemd does not know", &fakeBus{units: map[string]map[string]any{}}, [][]proctest.Process{{first}}, seen(0, up), ""},
+		{"a unit that systemd does not know", &fakeBus{units: map[string]map[string]any{}}, [][]fakeProcess{{first}}, seen(0, up), ""},
 	} {
 		got := deepUnits(t, tt.bus, "", tt.looks...)
 		if diff := cmp.Diff(tt.want, got.All); diff != "" {
@@ -269,7 +268,7 @@ func TestServicesOfANewRuntime(t *testing.T) {
 		if err := os.Remove(filepath.Join(root, "proc/10/fd/x")); err != nil {
 			t.Fatal(err)
 		}
-		proctest.Write(t, root, proctest.Process{PID: 10, Comm: "containerd", Cgroup: "/system.slice/containerd.service", Started: proctest.Uptime - age})
+		writeProcess(t, root, fakeProcess{PID: 10, Comm: "containerd", Cgroup: "/system.slice/containerd.service", Started: testUptime - age})
 		daemons := new(daemonWatch)
 		n := &Node{
 			parts: []part{processes(newWalker(root, endpoint, time.Hour), daemons)},

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // Only mounts of FUSE below the kubelet's and the runtime's folders are asked, and one that
@@ -27,7 +25,7 @@ func TestUnserved(t *testing.T) {
 		kind, at, _ := strings.Cut(m, " ")
 		lines += fmt.Sprintf("%d 1 0:%d / %s rw - %s x rw\n", 30+i, 30+i, at, kind)
 	}
-	proctest.WriteFile(t, filepath.Join(root, "proc/1/mountinfo"), lines)
+	writeFile(t, filepath.Join(root, "proc/1/mountinfo"), lines)
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
 		release := make(chan error)

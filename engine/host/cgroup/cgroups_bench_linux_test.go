@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/host/proc"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // BenchmarkKernelSources is what both sources cost on a quiet node of 110 pods with two
@@ -17,7 +16,7 @@ import (
 func BenchmarkKernelSources(b *testing.B) {
 	const pods, each = 110, 3
 	for n := range pods * each {
-		newKernelGroup(b, proctest.ID(fmt.Sprint(n))).start("sleep", "600")
+		newKernelGroup(b, longID(fmt.Sprint(n))).start("sleep", "600")
 	}
 	n := New("", false)
 	_ = n.outerContainers(b.Context())
@@ -25,14 +24,14 @@ func BenchmarkKernelSources(b *testing.B) {
 	for _, run := range []source{n.Cgroups, n.Pidfds} {
 		h, stop := listen(b, run)
 		defer stop()
-		newKernelGroup(b, proctest.ID(probe)).probe(h)
+		newKernelGroup(b, longID(probe)).probe(h)
 	}
-	used := proctest.ProcessorTime(b)
+	used := processorTime(b)
 	began := time.Now()
 	for b.Loop() {
 		time.Sleep(time.Second)
 	}
-	b.ReportMetric(float64((proctest.ProcessorTime(b)-used).Microseconds())/time.Since(began).Seconds(), "cpu-µs/s")
+	b.ReportMetric(float64((processorTime(b)-used).Microseconds())/time.Since(began).Seconds(), "cpu-µs/s")
 	b.ReportMetric(float64(heap()-before)/1024, "heap-KiB")
 	b.ReportMetric(float64(resident(b)-rss), "rss-KiB")
 }

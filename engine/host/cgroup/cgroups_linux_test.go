@@ -20,7 +20,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -35,9 +34,9 @@ type groupTree struct {
 // newGroupTree makes a tree below root; of v1 if it is that of a controller.
 func newGroupTree(t testing.TB, root, hierarchy string) groupTree {
 	tree := groupTree{t, root, filepath.Join(root, "sys/fs/cgroup", hierarchy)}
-	proctest.WriteFile(t, filepath.Join(tree.dir, "cgroup.procs"), "1\n")
+	writeFile(t, filepath.Join(tree.dir, "cgroup.procs"), "1\n")
 	if hierarchy != "" && hierarchy != "unified" {
-		proctest.WriteFile(t, filepath.Join(tree.dir, "release_agent"), "")
+		writeFile(t, filepath.Join(tree.dir, "release_agent"), "")
 	}
 	return tree
 }
@@ -48,8 +47,8 @@ func eventsText(populated int) string { return fmt.Sprintf("populated %d\nfrozen
 func (tree groupTree) make(path string, populated int) {
 	tree.t.Helper()
 	coming, path := filepath.Join(tree.root, "coming"), filepath.Join(tree.dir, path)
-	proctest.WriteFile(tree.t, filepath.Join(coming, "cgroup.events"), eventsText(populated))
-	proctest.WriteFile(tree.t, filepath.Join(coming, "cgroup.procs"), "")
+	writeFile(tree.t, filepath.Join(coming, "cgroup.events"), eventsText(populated))
+	writeFile(tree.t, filepath.Join(coming, "cgroup.procs"), "")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Rename(coming, path)); err != nil {
 		tree.t.Fatal(err)
 	}
@@ -148,7 +147,7 @@ func (h *heard) begun(tree groupTree) {
 	h.t.Helper()
 	defer tree.remove("probes")
 	for n := range 2000 {
-		tree.make("probes/"+proctest.ID(fmt.Sprintf("%s%d", probe, n)), 1)
+		tree.make("probes/"+longID(fmt.Sprintf("%s%d", probe, n)), 1)
 		select {
 		case <-h.waiter:
 			return
@@ -165,21 +164,21 @@ func (h *heard) begun(tree groupTree) {
 const probe = "b"
 
 func TestCgroupsOfAllDrivers(t *testing.T) {
-	id := proctest.ID("1")
+	id := longID("1")
 	for name, path := range map[string]string{
-		"systemd, containerd":              proctest.Cgroup(id),
+		"systemd, containerd":              "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod5f1a.slice/cri-containerd-" + id + ".scope",
 		"systemd, CRI-O":                   "/kubepods.slice/kubepods-pod5f1a.slice/crio-" + id + ".scope",
 		"systemd, Docker":                  "/kubepods.slice/kubepods-pod5f1a.slice/docker-" + id + ".scope",
 		"systemd's name given to cgroupfs": "/system.slice/containerd.service/kubepods-burstable-pod5f1a.slice:cri-containerd:" + id,
 		"cgroupfs":                         "/kubepods/burstable/pod5f1a2e1c-1111-4222-8333-abcdefabcdef/" + id,
 		"cgroupfs, no kubelet":             "/k8s.io/" + id,
-		"a node in a container":            "/system.slice/docker-" + proctest.ID("0") + ".scope/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod1.slice/cri-containerd-" + id + ".scope",
+		"a node in a container":            "/system.slice/docker-" + longID("0") + ".scope/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod1.slice/cri-containerd-" + id + ".scope",
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			tree := newGroupTree(t, root, "")
-			proctest.Write(t, root, proctest.Process{PID: 1, Comm: "systemd", Cgroup: "/system.slice/docker-" + proctest.ID("0") + ".scope/init.scope"})
-			there := strings.Replace(path, id, proctest.ID("2"), 1)
+			writeFile(t, filepath.Join(root, "proc/1/cgroup"), "0::"+"/system.slice/docker-"+longID("0")+".scope/init.scope"+"\n")
+			there := strings.Replace(path, id, longID("2"), 1)
 			tree.make(there, 1)
 			h, _ := listen(t, New(root, true).Cgroups)
 			h.begun(tree)
@@ -187,7 +186,7 @@ func TestCgroupsOfAllDrivers(t *testing.T) {
 			tree.set(path, 1)
 			h.want("started 1")
 			tree.make(filepath.Join(path, "init.scope"), 1)
-			tree.make(filepath.Join(path, proctest.ID("3")), 1) // a container's own affair
+			tree.make(filepath.Join(path, longID("3")), 1) // a container's own affair
 			tree.set(there, 0)
 			h.want("stopped 2")
 			tree.set(path, 0)
@@ -195,9 +194,9 @@ func TestCgroupsOfAllDrivers(t *testing.T) {
 			tree.remove(path)
 			tree.remove(there)
 			for _, another := range []string{"/docker/", "/system.slice/docker-", "/machine.slice/libpod-"} {
-				tree.make(another+proctest.ID("5"), 1)
+				tree.make(another+longID("5"), 1)
 			}
-			tree.make("/kubepods/pod5f1b/"+proctest.ID("4"), 1)
+			tree.make("/kubepods/pod5f1b/"+longID("4"), 1)
 			h.want("started 4")
 			tree.remove("/kubepods/pod5f1b") // as if it had been populated to the end
 			h.want("stopped 4")
@@ -209,13 +208,13 @@ func TestCgroupsOfV1(t *testing.T) {
 	root := t.TempDir()
 	tree := newGroupTree(t, root, "pids")
 	memory := newGroupTree(t, root, "memory") // of two the first will do
-	tree.make("kubepods/pod1/"+proctest.ID("1"), 0)
+	tree.make("kubepods/pod1/"+longID("1"), 0)
 	h, _ := listen(t, New(root, true).Cgroups)
 	h.begun(tree)
-	memory.make("kubepods/pod1/"+proctest.ID("5"), 0)
-	tree.make("kubepods/pod1/"+proctest.ID("2"), 0)
+	memory.make("kubepods/pod1/"+longID("5"), 0)
+	tree.make("kubepods/pod1/"+longID("2"), 0)
 	h.want("started 2")
-	tree.remove("kubepods/pod1/" + proctest.ID("1"))
+	tree.remove("kubepods/pod1/" + longID("1"))
 	h.want("stopped 1")
 	tree.remove("kubepods/pod1")
 	h.want("stopped 2")
@@ -226,7 +225,7 @@ func TestCgroupsOfV1(t *testing.T) {
 func TestCgroupsOfBothVersions(t *testing.T) {
 	root := t.TempDir()
 	v1, v2 := newGroupTree(t, root, "memory"), newGroupTree(t, root, "unified")
-	at := func(n int) string { return fmt.Sprintf("kubepods/pod1/%s", proctest.ID(fmt.Sprint(n))) }
+	at := func(n int) string { return fmt.Sprintf("kubepods/pod1/%s", longID(fmt.Sprint(n))) }
 	v1.make(at(1), 0) // has ended already
 	v2.make(at(1), 0)
 	h, _ := listen(t, New(root, true).Cgroups)
@@ -254,7 +253,7 @@ func TestCgroupsOfBothVersions(t *testing.T) {
 func TestCgroupsRefuse(t *testing.T) {
 	part := func(t *testing.T) string {
 		tree := newGroupTree(t, t.TempDir(), "")
-		proctest.WriteFile(t, filepath.Join(tree.dir, "cgroup.events"), eventsText(1))
+		writeFile(t, filepath.Join(tree.dir, "cgroup.events"), eventsText(1))
 		return tree.root
 	}
 	link := func(t *testing.T) string {
@@ -284,7 +283,7 @@ func TestCgroupsRefuse(t *testing.T) {
 // When the tree itself goes, no container has ended.
 func TestCgroupsEndWithTheirTree(t *testing.T) {
 	tree := newGroupTree(t, t.TempDir(), "")
-	tree.make("kubepods/pod1/"+proctest.ID("1"), 1)
+	tree.make("kubepods/pod1/"+longID("1"), 1)
 	h, _ := listen(t, New(tree.root, true).Cgroups)
 	h.begun(tree)
 	gone := tree.root + ".gone"
@@ -307,14 +306,14 @@ func TestCgroupsEndWithTheirTree(t *testing.T) {
 func TestCgroupsThatCameTooFastAreFound(t *testing.T) {
 	tree := newGroupTree(t, t.TempDir(), "")
 	const all, rounds = 1000, 24 // more events than the queue of 16,384 takes
-	at := func(n int) string { return fmt.Sprintf("kubepods/pod%d/%s", n%40, proctest.ID(fmt.Sprint(n))) }
+	at := func(n int) string { return fmt.Sprintf("kubepods/pod%d/%s", n%40, longID(fmt.Sprint(n))) }
 	for n := range all {
 		tree.make(at(n), 1)
 	}
 	h, _ := listen(t, New(tree.root, true).Cgroups)
 	h.begun(tree)
 	h.mu.Lock() // whoever delivers is held up
-	tree.make("kubepods/pod0/"+proctest.ID("c"), 1)
+	tree.make("kubepods/pod0/"+longID("c"), 1)
 	for round := range rounds {
 		for n := range all {
 			tree.set(at(n), (n/2*round)%2)
@@ -329,7 +328,7 @@ func TestCgroupsThatCameTooFastAreFound(t *testing.T) {
 		case n/2*(rounds-1)%2 == 0:
 			want = append(want, fmt.Sprintf("stopped %d", n))
 		default:
-			tree.make(fmt.Sprintf("kubepods/new%d/%s", n, proctest.ID(fmt.Sprintf("c%d", n))), 1)
+			tree.make(fmt.Sprintf("kubepods/new%d/%s", n, longID(fmt.Sprintf("c%d", n))), 1)
 			want = append(want, fmt.Sprintf("started c%d", n))
 		}
 	}
@@ -434,7 +433,7 @@ func (h *heard) leaves(files, goroutines int) {
 	}
 	h.done <- nil
 	for late := time.Now().Add(10 * time.Second); ; runtime.Gosched() { // those of the test itself end soon
-		nowFiles, now := proctest.OpenFiles(h.t), runtime.NumGoroutine()
+		nowFiles, now := openFileCount(h.t), runtime.NumGoroutine()
 		if nowFiles <= files && now <= goroutines {
 			return
 		}
@@ -447,12 +446,12 @@ func (h *heard) leaves(files, goroutines int) {
 // With the kernel's own groups: the end of a process is told at once, and when the source
 // ends nothing is left of it.
 func TestCgroupsOfTheKernel(t *testing.T) {
-	probing, group := newKernelGroup(t, proctest.ID(probe)), newKernelGroup(t, proctest.ID("1"))
+	probing, group := newKernelGroup(t, longID(probe)), newKernelGroup(t, longID("1"))
 	n := New("", true)
-	files, goroutines := proctest.OpenFiles(t), runtime.NumGoroutine()
+	files, goroutines := openFileCount(t), runtime.NumGoroutine()
 	h, stop := listen(t, func(ctx context.Context, deliver func(pleg.Upstream)) error {
 		return n.Cgroups(ctx, func(u pleg.Upstream) {
-			if strings.HasPrefix(u.ID, proctest.ID("")[:63]) { // not those of others
+			if strings.HasPrefix(u.ID, longID("")[:63]) { // not those of others
 				deliver(u)
 			}
 		})
@@ -470,7 +469,7 @@ func TestCgroupsOfTheKernel(t *testing.T) {
 
 // A watch goes with its group: the kernel would keep it, and has only so many.
 func TestWatchesGoWithTheirGroups(t *testing.T) {
-	probing, group := newKernelGroup(t, proctest.ID(probe)), newKernelGroup(t, proctest.ID("1"))
+	probing, group := newKernelGroup(t, longID(probe)), newKernelGroup(t, longID("1"))
 	h, _ := listen(t, New("", true).Cgroups)
 	probing.probe(h)
 	info, err := os.Stat(filepath.Join(group.dir, "cgroup.events"))
@@ -502,7 +501,7 @@ func TestWatchesGoWithTheirGroups(t *testing.T) {
 func TestCgroupsHaveTheirLimits(t *testing.T) {
 	tree := newGroupTree(t, t.TempDir(), "")
 	deep := func(folders int, digit string) string {
-		return strings.Repeat("x/", folders) + proctest.ID(digit)
+		return strings.Repeat("x/", folders) + longID(digit)
 	}
 	h, _ := listen(t, New(tree.root, true).Cgroups)
 	h.begun(tree)
@@ -541,14 +540,14 @@ func TestWatchThatPanicsIsAnError(t *testing.T) {
 	n := New(tree.root, true)
 	h, stop := listen(t, func(ctx context.Context, deliver func(pleg.Upstream)) error {
 		return n.Cgroups(ctx, func(u pleg.Upstream) {
-			if deliver(u); u.ID == proctest.ID("1") {
+			if deliver(u); u.ID == longID("1") {
 				panic("out of range")
 			}
 		})
 	})
 	defer stop()
 	h.begun(tree)
-	tree.make("kubepods/pod1/"+proctest.ID("1"), 1)
+	tree.make("kubepods/pod1/"+longID("1"), 1)
 	err := <-h.done
 	h.done <- err
 	if err == nil || !strings.Contains(err.Error(), "panic: out of range (cgroups_linux_test.go:") {
@@ -563,7 +562,7 @@ func TestWatchThatPanicsIsAnError(t *testing.T) {
 func TestSourcesShareAWatch(t *testing.T) {
 	tree := newGroupTree(t, t.TempDir(), "")
 	n := New(tree.root, true)
-	at := func(digit string) string { return "kubepods/pod1/" + proctest.ID(digit) }
+	at := func(digit string) string { return "kubepods/pod1/" + longID(digit) }
 	watchers := func() (count int) {
 		all, _ := filepath.Glob("/proc/self/fd/*")
 		for _, path := range all {

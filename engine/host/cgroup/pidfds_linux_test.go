@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -33,10 +32,10 @@ func listenToPidfds(t *testing.T, n *Sources) (*heard, context.CancelFunc) {
 // The end of a container's process is told at once, and when the source ends nothing is
 // left of it.
 func TestPidfdsOfTheKernel(t *testing.T) {
-	probing, there, group := newKernelGroup(t, proctest.ID(probe)), newKernelGroup(t, proctest.ID("1")), newKernelGroup(t, proctest.ID("2"))
+	probing, there, group := newKernelGroup(t, longID(probe)), newKernelGroup(t, longID("1")), newKernelGroup(t, longID("2"))
 	n := New("", false)
 	old := there.start("sleep", "60")
-	files, goroutines := proctest.OpenFiles(t), runtime.NumGoroutine()
+	files, goroutines := openFileCount(t), runtime.NumGoroutine()
 	h, stop := listenToPidfds(t, n)
 	probing.probe(h)
 	old.kill()
@@ -54,7 +53,7 @@ func TestPidfdsOfTheKernel(t *testing.T) {
 // What only makes a container does not count, and neither does what outlives its first
 // process; where it has an init, that counts.
 func TestPidfdsOfTheRightProcess(t *testing.T) {
-	probing, group, inited := newKernelGroup(t, proctest.ID(probe)), newKernelGroup(t, proctest.ID("1")), newKernelGroup(t, proctest.ID("2"))
+	probing, group, inited := newKernelGroup(t, longID(probe)), newKernelGroup(t, longID("1")), newKernelGroup(t, longID("2"))
 	n := New("", false)
 	h, _ := listenToPidfds(t, n)
 	probing.probe(h)
@@ -86,7 +85,7 @@ func TestPidfdsOfWhatOutlivesTheFirstProcess(t *testing.T) {
 		maker := &exec.Cmd{Path: filepath.Join(dir, program), Args: []string{"sleep", "60"}}
 		first, other := startCommand(t, maker), startCommand(t, exec.Command("sleep", "61"))
 		held := pidfdsOf(other.pid) // by whoever started it
-		proctest.WriteFile(t, filepath.Join(dir, "cgroup.procs"), fmt.Sprintf("%d\n%d\n", first.pid, other.pid))
+		writeFile(t, filepath.Join(dir, "cgroup.procs"), fmt.Sprintf("%d\n%d\n", first.pid, other.pid))
 		ends, err := newProcessEnds()
 		if err != nil {
 			t.Fatal(err)
@@ -132,16 +131,16 @@ func TestPidfdsOfV1(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		proctest.WriteFile(t, filepath.Join(root, "proc", strconv.Itoa(p.pid), "stat"), string(text))
+		writeFile(t, filepath.Join(root, "proc", strconv.Itoa(p.pid), "stat"), string(text))
 	}
-	proctest.WriteFile(t, filepath.Join(root, "proc/self/status"), fmt.Sprintf("Name:\tx\nNSpid:\t%d\n", os.Getpid()))
+	writeFile(t, filepath.Join(root, "proc/self/status"), fmt.Sprintf("Name:\tx\nNSpid:\t%d\n", os.Getpid()))
 	n := New(root, false)
 	one, other := startCommand(t, exec.Command("sleep", "60")), startCommand(t, exec.Command("sleep", "61"))
 	shown(one)
 	shown(other)
-	at := func(digit string) string { return "kubepods/pod1/" + proctest.ID(digit) }
+	at := func(digit string) string { return "kubepods/pod1/" + longID(digit) }
 	join := func(at string, p running) {
-		proctest.WriteFile(t, filepath.Join(tree.dir, at, "cgroup.procs"), fmt.Sprintf("%d\n", p.pid))
+		writeFile(t, filepath.Join(tree.dir, at, "cgroup.procs"), fmt.Sprintf("%d\n", p.pid))
 	}
 	tree.make(at("1"), 0)
 	join(at("1")+"/init.scope", one) // systemd runs in it
@@ -167,7 +166,7 @@ func TestPidfdsRefuse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := New(root, tt.status == "picture")
 			if tt.status != "" {
-				proctest.WriteFile(t, filepath.Join(root, "proc/self/status"), tt.status)
+				writeFile(t, filepath.Join(root, "proc/self/status"), tt.status)
 				defer os.RemoveAll(filepath.Join(root, "proc"))
 			}
 			err := n.Pidfds(t.Context(), func(pleg.Upstream) { t.Error("an event") })
@@ -182,8 +181,8 @@ func TestPidfdsRefuse(t *testing.T) {
 // that the kernel writes for those of other namespaces.
 func TestPidfdsHaveTheirLimits(t *testing.T) {
 	dir := t.TempDir()
-	proctest.WriteFile(t, filepath.Join(dir, "foreign/cgroup.procs"), "0\n0\n")
-	proctest.WriteFile(t, filepath.Join(dir, "own/cgroup.procs"), fmt.Sprintln(os.Getpid()))
+	writeFile(t, filepath.Join(dir, "foreign/cgroup.procs"), "0\n0\n")
+	writeFile(t, filepath.Join(dir, "own/cgroup.procs"), fmt.Sprintln(os.Getpid()))
 	ends, err := newProcessEnds()
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // writeSockets writes the table of sockets that a process sees and the one that
@@ -17,22 +15,22 @@ import (
 func writeSockets(t *testing.T, root string, pid, open int) {
 	t.Helper()
 	dir := fmt.Sprintf("proc/%d", pid)
-	proctest.WriteFile(t, filepath.Join(root, dir, "net/unix"), `Num       RefCount Protocol Flags    Type St Inode Path
+	writeFile(t, filepath.Join(root, dir, "net/unix"), `Num       RefCount Protocol Flags    Type St Inode Path
 0000000000000001: 00000002 00000000 00010000 0001 01 100 /var/run/containerd/containerd.sock
 0000000000000002: 00000003 00000000 00000000 0001 03 200 /run/containerd/containerd.sock
 0000000000000003: 00000002 00000000 00010000 0001 01 300 /run/docker/containerd/containerd.sock
 `)
-	proctest.WriteLink(t, root, dir+"/fd/0", "/dev/null")
-	proctest.WriteLink(t, root, dir+"/fd/9", fmt.Sprintf("socket:[%d]", open))
+	writeLink(t, root, dir+"/fd/0", "/dev/null")
+	writeLink(t, root, dir+"/fd/9", fmt.Sprintf("socket:[%d]", open))
 }
 
 func TestDaemonsAtTheEndpoint(t *testing.T) {
 	root := t.TempDir()
 	for pid, comm := range map[int]string{10: "containerd", 20: "containerd", 30: "containerd", 40: "kubelet", 50: "dockerd"} {
-		proctest.Write(t, root, proctest.Process{PID: pid, Comm: comm})
+		writeProcess(t, root, fakeProcess{PID: pid, Comm: comm})
 	}
 	daemons := func() (pids []int) {
-		for _, d := range newFixtureWalker(root).lookAt(t.Context(), proctest.Look).Daemons {
+		for _, d := range newFixtureWalker(root).lookAt(t.Context(), firstLook).Daemons {
 			pids = append(pids, d.PID)
 		}
 		return pids
@@ -51,16 +49,16 @@ func TestDaemonsAtTheEndpoint(t *testing.T) {
 func TestConfinedToAContainer(t *testing.T) {
 	for namespace, want := range map[string]bool{firstNamespace: false, "pid:[4026532741]": true, "": false} {
 		root := t.TempDir()
-		proctest.Write(t, root, proctest.Process{PID: 1, Comm: "plegtop"})
+		writeProcess(t, root, fakeProcess{PID: 1, Comm: "plegtop"})
 		if namespace != "" {
-			proctest.WriteLink(t, root, "proc/1/ns/pid", namespace)
+			writeLink(t, root, "proc/1/ns/pid", namespace)
 		}
 		w := newFixtureWalker(root)
-		if found := w.lookAt(t.Context(), proctest.Look); strings.Contains(found.Partial, "hostPID: true") != want {
+		if found := w.lookAt(t.Context(), firstLook); strings.Contains(found.Partial, "hostPID: true") != want {
 			t.Errorf("%q: %q", namespace, found.Partial)
 		}
-		proctest.Write(t, root, proctest.Process{PID: 60, Comm: "containerd"}) // a node in a container
-		if found := w.lookAt(t.Context(), proctest.Look); found.Partial != "" {
+		writeProcess(t, root, fakeProcess{PID: 60, Comm: "containerd"}) // a node in a container
+		if found := w.lookAt(t.Context(), firstLook); found.Partial != "" {
 			t.Errorf("%q with a runtime: %q", namespace, found.Partial)
 		}
 	}
@@ -69,7 +67,7 @@ func TestConfinedToAContainer(t *testing.T) {
 func TestRootWithoutProc(t *testing.T) {
 	root := t.TempDir()
 	for range 2 { // it is not there, and it is empty
-		found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+		found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
 		if !strings.Contains(found.Missing, root+"/proc") || !strings.Contains(found.Missing, "--host-root") {
 			t.Errorf("missing = %q", found.Missing)
 		}
@@ -116,36 +114,36 @@ func TestOnHost(t *testing.T) {
 // it was told the same path; one in a container that is just its own is.
 func TestKubeletOfANodeWithin(t *testing.T) {
 	const within = "pid:[4026532741]"
-	outer := proctest.ID("7")
-	args := []string{"/usr/bin/kubelet", "--container-runtime-endpoint=unix://" + proctest.Socket}
+	outer := longID("7")
+	args := []string{"/usr/bin/kubelet", "--container-runtime-endpoint=unix://" + testSocket}
 	for _, tt := range []struct {
 		name, runtime, kubelet, cgroup string
 		want                           bool
 	}{
 		{"of the node", firstNamespace, firstNamespace, "/system.slice/kubelet.service", true},
-		{"in a container of the node's", firstNamespace, firstNamespace, proctest.Cgroup(outer), true},
-		{"of a node within", firstNamespace, within, proctest.Cgroup(outer), false},
+		{"in a container of the node's", firstNamespace, firstNamespace, cgroupOf(outer), true},
+		{"of a node within", firstNamespace, within, cgroupOf(outer), false},
 		{"of a node within, by its namespace alone", firstNamespace, within, "/", false},
-		{"of a node within that is looked at", within, within, proctest.Cgroup(outer), true},
-		{"not permitted", firstNamespace, "", proctest.Cgroup(outer), true},
-		{"no runtime is known", "", within, proctest.Cgroup(outer), true},
+		{"of a node within that is looked at", within, within, cgroupOf(outer), true},
+		{"not permitted", firstNamespace, "", cgroupOf(outer), true},
+		{"no runtime is known", "", within, cgroupOf(outer), true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			proctest.WriteLink(t, root, "proc/1/ns/pid", firstNamespace)
-			proctest.Write(t, root, proctest.Process{PID: 1, Comm: "systemd"})
-			proctest.Write(t, root, proctest.Process{PID: 10, Comm: "kubelet", Args: args, Cgroup: tt.cgroup})
+			writeLink(t, root, "proc/1/ns/pid", firstNamespace)
+			writeProcess(t, root, fakeProcess{PID: 1, Comm: "systemd"})
+			writeProcess(t, root, fakeProcess{PID: 10, Comm: "kubelet", Args: args, Cgroup: tt.cgroup})
 			if tt.kubelet != "" {
-				proctest.WriteLink(t, root, "proc/10/ns/pid", tt.kubelet)
+				writeLink(t, root, "proc/10/ns/pid", tt.kubelet)
 			}
 			if tt.runtime != "" {
-				proctest.Write(t, root, proctest.Process{PID: 20, Comm: "containerd"})
+				writeProcess(t, root, fakeProcess{PID: 20, Comm: "containerd"})
 				writeSockets(t, root, 20, 100)
-				proctest.WriteLink(t, root, "proc/20/ns/pid", tt.runtime)
+				writeLink(t, root, "proc/20/ns/pid", tt.runtime)
 			}
 			w := newFixtureWalker(root)
 			for look := range 2 {
-				found := w.lookAt(t.Context(), proctest.Look.Add(time.Duration(look)*time.Minute))
+				found := w.lookAt(t.Context(), firstLook.Add(time.Duration(look)*time.Minute))
 				if _, runs := found.Kubelet(); runs != tt.want || found.OtherKubelet.PID != 0 {
 					t.Errorf("look %d: a kubelet runs %t, want %t: %+v", look, runs, tt.want, found)
 				}

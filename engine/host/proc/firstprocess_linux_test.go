@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // The process that becomes the container's own is one of the runtime's until then, too.
@@ -21,11 +19,11 @@ func TestMakersOfContainers(t *testing.T) {
 // Of a container's group so much is looked through for its first process.
 func TestMembersAreOfSoManyGroups(t *testing.T) {
 	dir := t.TempDir()
-	proctest.WriteFile(t, filepath.Join(dir, "cgroup.procs"), "")
-	proctest.WriteFile(t, filepath.Join(dir, "a/cgroup.procs"), "2\n1\n")
-	proctest.WriteFile(t, filepath.Join(dir, "a/c/cgroup.procs"), "3\n")
-	proctest.WriteFile(t, filepath.Join(dir, "b/cgroup.procs"), "")
-	proctest.WriteFile(t, filepath.Join(dir, "b/c/cgroup.procs"), "4\n")
+	writeFile(t, filepath.Join(dir, "cgroup.procs"), "")
+	writeFile(t, filepath.Join(dir, "a/cgroup.procs"), "2\n1\n")
+	writeFile(t, filepath.Join(dir, "a/c/cgroup.procs"), "3\n")
+	writeFile(t, filepath.Join(dir, "b/cgroup.procs"), "")
+	writeFile(t, filepath.Join(dir, "b/c/cgroup.procs"), "4\n")
 	if got, want := appendMembers(nil, dir, 1), []int{2, 1}; !slices.Equal(got, want) {
 		t.Errorf("down to the first below: %v, want %v", got, want)
 	}
@@ -36,7 +34,7 @@ func TestMembersAreOfSoManyGroups(t *testing.T) {
 
 // A number that was given to another process meanwhile is not held.
 func TestHeldIsTheSameProcess(t *testing.T) {
-	files := proctest.OpenFiles(t)
+	files := openFileCount(t)
 	start, _, err := readStart("/proc", os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +50,7 @@ func TestHeldIsTheSameProcess(t *testing.T) {
 			tt.Close()
 		}
 	}
-	if now := proctest.OpenFiles(t); now > files {
+	if now := openFileCount(t); now > files {
 		t.Errorf("%d files are open, before it were %d", now, files)
 	}
 }

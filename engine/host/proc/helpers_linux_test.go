@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // What the runtime and its shims call is found by its name, its arguments or its
@@ -21,7 +20,7 @@ func TestLookFindsHelpers(t *testing.T) {
 		containerd, kubelet, crio = 300, 301, 302
 		shim, other               = 310, 311
 	)
-	sandbox, container := proctest.ID("1"), proctest.ID("2")
+	sandbox, container := longID("1"), longID("2")
 	plugin := "CNI_COMMAND=ADD\x00CNI_CONTAINERID=" + sandbox + "\x00CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=pay;K8S_POD_NAME=api-0\x00CNI_PATH=/opt/cni/bin\x00"
 	runcArgs := func(program, verb string) []string {
 		return []string{program, "--root", "/run/containerd/runc/k8s.io", "--log-format", "json", verb, container}
@@ -37,56 +36,56 @@ func TestLookFindsHelpers(t *testing.T) {
 	lost.Own = false
 	tests := []struct {
 		name    string
-		procs   []proctest.Process
+		procs   []fakeProcess
 		environ string // of 400
 		want    []evidence.Process
 	}{
-		{"runc", []proctest.Process{{PID: 400, Parent: shim, Comm: "runc", Args: runcArgs("runc", "update")}}, "", []evidence.Process{helper(400, shim, "runc", "update", container, sandbox)}},
-		{"runc of any name", []proctest.Process{{PID: 400, Parent: shim, Comm: "wrapped", Args: runcArgs("/usr/local/bin/wrapped", "kill")}}, "", []evidence.Process{helper(400, shim, "wrapped", "kill", container, sandbox)}},
-		{"a script around runc", []proctest.Process{{PID: 400, Parent: shim, Comm: "runc-slow", Args: append([]string{"/bin/bash"}, runcArgs("/x/runc-slow", "create")...)}}, "", []evidence.Process{helper(400, shim, "runc-slow", "create", container, sandbox)}},
-		{"the id is in the bundle's path alone", []proctest.Process{{PID: 400, Parent: shim, Comm: "r", Args: []string{"/x/r", "create", "--bundle", "/run/x/k8s.io/" + container, "short"}}}, "", []evidence.Process{helper(400, shim, "r", "create", container, sandbox)}},
-		{"a script and what it waits for", []proctest.Process{
+		{"runc", []fakeProcess{{PID: 400, Parent: shim, Comm: "runc", Args: runcArgs("runc", "update")}}, "", []evidence.Process{helper(400, shim, "runc", "update", container, sandbox)}},
+		{"runc of any name", []fakeProcess{{PID: 400, Parent: shim, Comm: "wrapped", Args: runcArgs("/usr/local/bin/wrapped", "kill")}}, "", []evidence.Process{helper(400, shim, "wrapped", "kill", container, sandbox)}},
+		{"a script around runc", []fakeProcess{{PID: 400, Parent: shim, Comm: "runc-slow", Args: append([]string{"/bin/bash"}, runcArgs("/x/runc-slow", "create")...)}}, "", []evidence.Process{helper(400, shim, "runc-slow", "create", container, sandbox)}},
+		{"the id is in the bundle's path alone", []fakeProcess{{PID: 400, Parent: shim, Comm: "r", Args: []string{"/x/r", "create", "--bundle", "/run/x/k8s.io/" + container, "short"}}}, "", []evidence.Process{helper(400, shim, "r", "create", container, sandbox)}},
+		{"a script and what it waits for", []fakeProcess{
 			{PID: 400, Parent: shim, Comm: "runc", Args: append([]string{"/bin/bash"}, runcArgs("/x/runc", "delete")...)},
 			{PID: 399, Parent: 400, Comm: "sleep", Args: []string{"sleep", "1"}}, // numbers begin anew after the last
 			{PID: 402, Parent: 399, Comm: "umount.nfs4", Args: []string{"umount.nfs4", "/data"}},
 		}, "", []evidence.Process{helper(399, 400, "sleep", "sleep", container, sandbox), helper(400, shim, "runc", "delete", container, sandbox), helper(402, 399, "umount.nfs4", "umount.nfs4", container, sandbox)}},
-		{"runsc, called by CRI-O", []proctest.Process{{PID: 400, Parent: crio, Comm: "runsc", Args: []string{"runsc", "wait", container}}}, "", []evidence.Process{helper(400, crio, "runsc", "wait", container, "")}},
-		{"a network plugin", []proctest.Process{{PID: 400, Parent: containerd, Comm: "calico", Args: []string{"/opt/cni/bin/calico"}}}, plugin, []evidence.Process{cni}},
-		{"a network plugin's own", []proctest.Process{{PID: 400, Parent: containerd, Comm: "calico"}, {PID: 401, Parent: 400, Comm: "iptables", Args: []string{"iptables", "-w", "-L"}}}, plugin, []evidence.Process{cni, iptables}},
-		{"what unpacks an image", []proctest.Process{{PID: 400, Parent: containerd, Comm: "unpigz", Args: []string{"unpigz", "-d", "-c"}}}, "", []evidence.Process{helper(400, containerd, "unpigz", "unpigz", "", "")}},
-		{"what bears another name", []proctest.Process{{PID: 400, Parent: crio, Comm: "exe", Args: []string{"storage-applyLayer", "/x"}}}, "", []evidence.Process{helper(400, crio, "exe", "storage-applyLa", "", "")}},
-		{"umount", []proctest.Process{{PID: 400, Parent: shim, Comm: "umount", Args: []string{"umount", "/x"}}}, "", []evidence.Process{helper(400, shim, "umount", "umount", "", sandbox)}},
-		{"what stays beside the runtime", []proctest.Process{{PID: 400, Parent: containerd, Comm: "nri-plugin", Args: []string{"10-plugin", "exec"}}, {PID: 401, Parent: 400, Comm: "umount"}}, "PATH=/bin\x00", nil},
-		{"what stays beside a container", []proctest.Process{{PID: 400, Parent: shim, Comm: "virtiofsd", Args: []string{"virtiofsd", "--socket", "/run/" + sandbox}}}, "", nil},
-		{"a container's own", []proctest.Process{{PID: 400, Parent: shim, Comm: "runc", Args: runcArgs("runc", "update"), Cgroup: proctest.Cgroup(container)}, {PID: 401, Parent: 400, Comm: "mount"}}, "", nil},
-		{"a person's", []proctest.Process{{PID: 400, Parent: kubelet, Comm: "mount"}, {PID: 401, Parent: 9, Comm: "iptables"}}, "", nil},
-		{"another runtime's shim's", []proctest.Process{{PID: 400, Parent: other, Comm: "umount"}}, "", nil},
-		{"another runtime's shim's runc", []proctest.Process{{PID: 400, Parent: other, Comm: "runc", Args: runcArgs("runc", "kill")}}, "", nil},
-		{"a runc whose caller has ended", []proctest.Process{{PID: 400, Parent: 1, Comm: "runc", Args: runcArgs("runc", "kill")}}, "", []evidence.Process{lost}},
-		{"just begun", []proctest.Process{{PID: 400, Parent: containerd, Comm: "calico", Started: proctest.Uptime - 900*time.Millisecond}, {PID: 401, Parent: shim, Comm: "umount", Started: proctest.Uptime - 900*time.Millisecond}}, plugin, nil},
-		{"ended", []proctest.Process{{PID: 400, Parent: shim, Comm: "umount", State: evidence.Zombie}}, "", nil},
+		{"runsc, called by CRI-O", []fakeProcess{{PID: 400, Parent: crio, Comm: "runsc", Args: []string{"runsc", "wait", container}}}, "", []evidence.Process{helper(400, crio, "runsc", "wait", container, "")}},
+		{"a network plugin", []fakeProcess{{PID: 400, Parent: containerd, Comm: "calico", Args: []string{"/opt/cni/bin/calico"}}}, plugin, []evidence.Process{cni}},
+		{"a network plugin's own", []fakeProcess{{PID: 400, Parent: containerd, Comm: "calico"}, {PID: 401, Parent: 400, Comm: "iptables", Args: []string{"iptables", "-w", "-L"}}}, plugin, []evidence.Process{cni, iptables}},
+		{"what unpacks an image", []fakeProcess{{PID: 400, Parent: containerd, Comm: "unpigz", Args: []string{"unpigz", "-d", "-c"}}}, "", []evidence.Process{helper(400, containerd, "unpigz", "unpigz", "", "")}},
+		{"what bears another name", []fakeProcess{{PID: 400, Parent: crio, Comm: "exe", Args: []string{"storage-applyLayer", "/x"}}}, "", []evidence.Process{helper(400, crio, "exe", "storage-applyLa", "", "")}},
+		{"umount", []fakeProcess{{PID: 400, Parent: shim, Comm: "umount", Args: []string{"umount", "/x"}}}, "", []evidence.Process{helper(400, shim, "umount", "umount", "", sandbox)}},
+		{"what stays beside the runtime", []fakeProcess{{PID: 400, Parent: containerd, Comm: "nri-plugin", Args: []string{"10-plugin", "exec"}}, {PID: 401, Parent: 400, Comm: "umount"}}, "PATH=/bin\x00", nil},
+		{"what stays beside a container", []fakeProcess{{PID: 400, Parent: shim, Comm: "virtiofsd", Args: []string{"virtiofsd", "--socket", "/run/" + sandbox}}}, "", nil},
+		{"a container's own", []fakeProcess{{PID: 400, Parent: shim, Comm: "runc", Args: runcArgs("runc", "update"), Cgroup: cgroupOf(container)}, {PID: 401, Parent: 400, Comm: "mount"}}, "", nil},
+		{"a person's", []fakeProcess{{PID: 400, Parent: kubelet, Comm: "mount"}, {PID: 401, Parent: 9, Comm: "iptables"}}, "", nil},
+		{"another runtime's shim's", []fakeProcess{{PID: 400, Parent: other, Comm: "umount"}}, "", nil},
+		{"another runtime's shim's runc", []fakeProcess{{PID: 400, Parent: other, Comm: "runc", Args: runcArgs("runc", "kill")}}, "", nil},
+		{"a runc whose caller has ended", []fakeProcess{{PID: 400, Parent: 1, Comm: "runc", Args: runcArgs("runc", "kill")}}, "", []evidence.Process{lost}},
+		{"just begun", []fakeProcess{{PID: 400, Parent: containerd, Comm: "calico", Started: testUptime - 900*time.Millisecond}, {PID: 401, Parent: shim, Comm: "umount", Started: testUptime - 900*time.Millisecond}}, plugin, nil},
+		{"ended", []fakeProcess{{PID: 400, Parent: shim, Comm: "umount", State: evidence.Zombie}}, "", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			proctest.Write(t, root, proctest.Process{PID: containerd, Comm: "containerd"})
-			proctest.Write(t, root, proctest.Process{PID: kubelet, Comm: "kubelet"})
-			proctest.Write(t, root, proctest.Process{PID: crio, Comm: "crio"})
-			proctest.Write(t, root, proctest.Shim(shim, sandbox, proctest.Socket))
-			proctest.Write(t, root, proctest.Shim(other, proctest.ID("9"), "/run/k3s/containerd/containerd.sock"))
+			writeProcess(t, root, fakeProcess{PID: containerd, Comm: "containerd"})
+			writeProcess(t, root, fakeProcess{PID: kubelet, Comm: "kubelet"})
+			writeProcess(t, root, fakeProcess{PID: crio, Comm: "crio"})
+			writeProcess(t, root, fakeShim(shim, sandbox, testSocket))
+			writeProcess(t, root, fakeShim(other, longID("9"), "/run/k3s/containerd/containerd.sock"))
 			for _, p := range tt.procs {
 				if p.Started == 0 {
-					p.Started = proctest.Uptime - time.Minute
+					p.Started = testUptime - time.Minute
 				}
-				proctest.Write(t, root, p)
-				proctest.WriteFile(t, filepath.Join(root, "proc", strconv.Itoa(p.PID), "environ"), "PATH=/bin\x00")
+				writeProcess(t, root, p)
+				writeFile(t, filepath.Join(root, "proc", strconv.Itoa(p.PID), "environ"), "PATH=/bin\x00")
 			}
 			if tt.environ != "" {
-				proctest.WriteFile(t, filepath.Join(root, "proc/400/environ"), tt.environ)
+				writeFile(t, filepath.Join(root, "proc/400/environ"), tt.environ)
 			}
 			w := newFixtureWalker(root)
 			for look := range 2 {
-				if diff := cmp.Diff(tt.want, w.lookAt(t.Context(), proctest.Look).Helpers); diff != "" {
+				if diff := cmp.Diff(tt.want, w.lookAt(t.Context(), firstLook).Helpers); diff != "" {
 					t.Errorf("helpers of look %d (-want +got):\n%s", look+1, diff)
 				}
 			}
@@ -97,19 +96,19 @@ func TestLookFindsHelpers(t *testing.T) {
 // Whoever is old is asked once; whoever is none is left alone.
 func TestLookRemembersHelpers(t *testing.T) {
 	root := t.TempDir()
-	proctest.Write(t, root, proctest.Process{PID: 300, Comm: "containerd"})
-	proctest.Write(t, root, proctest.Process{PID: 400, Parent: 300, Comm: "wrapped", Args: []string{"wrapped", "kill", proctest.ID("1")}})
-	proctest.Write(t, root, proctest.Process{PID: 401, Parent: 300, Comm: "nri"})
-	proctest.WriteFile(t, filepath.Join(root, "proc/401/environ"), "PATH=/bin\x00")
+	writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd"})
+	writeProcess(t, root, fakeProcess{PID: 400, Parent: 300, Comm: "wrapped", Args: []string{"wrapped", "kill", longID("1")}})
+	writeProcess(t, root, fakeProcess{PID: 401, Parent: 300, Comm: "nri"})
+	writeFile(t, filepath.Join(root, "proc/401/environ"), "PATH=/bin\x00")
 	w := newFixtureWalker(root)
-	first := w.lookAt(t.Context(), proctest.Look)
+	first := w.lookAt(t.Context(), firstLook)
 	for _, file := range []string{"400/cmdline", "401/cmdline", "401/environ"} {
 		if err := os.Remove(filepath.Join(root, "proc", file)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	proctest.WriteFile(t, filepath.Join(root, "proc/401/cmdline"), "wrapped\x00kill\x00"+proctest.ID("1")+"\x00")
-	second := w.lookAt(t.Context(), proctest.Look)
+	writeFile(t, filepath.Join(root, "proc/401/cmdline"), "wrapped\x00kill\x00"+longID("1")+"\x00")
+	second := w.lookAt(t.Context(), firstLook)
 	if diff := cmp.Diff(first.Helpers, second.Helpers); diff != "" || len(first.Helpers) != 1 {
 		t.Errorf("helpers of the second look (-first +second):\n%s", diff)
 	}
@@ -118,23 +117,23 @@ func TestLookRemembersHelpers(t *testing.T) {
 // What a helper waits for is told once it has lasted, unless it may; of its threads the
 // first that waits for something else than another.
 func TestLookSaysWhatHelpersWaitFor(t *testing.T) {
-	root, id := t.TempDir(), proctest.ID("1")
-	proctest.Write(t, root, proctest.Shim(300, id, proctest.Socket))
-	for pid, p := range map[int]proctest.Process{
+	root, id := t.TempDir(), longID("1")
+	writeProcess(t, root, fakeShim(300, id, testSocket))
+	for pid, p := range map[int]fakeProcess{
 		400: {Wchan: "do_wait", Stack: "[<0>] do_wait+0x1/0x2\n"},
-		401: {Wchan: "futex_wait_queue", Threads: []proctest.Process{{PID: 450, Wchan: "ep_poll"}, {PID: 451, Wchan: "unix_stream_read_generic"}}},
-		402: {Wchan: "futex_wait_queue", Threads: []proctest.Process{{PID: 452, Wchan: "futex_wait_queue"}}},
-		403: {Wchan: "do_wait", Started: proctest.Uptime - helperWaits + time.Second},
+		401: {Wchan: "futex_wait_queue", Threads: []fakeProcess{{PID: 450, Wchan: "ep_poll"}, {PID: 451, Wchan: "unix_stream_read_generic"}}},
+		402: {Wchan: "futex_wait_queue", Threads: []fakeProcess{{PID: 452, Wchan: "futex_wait_queue"}}},
+		403: {Wchan: "do_wait", Started: testUptime - helperWaits + time.Second},
 		404: {Wchan: "do_wait", Args: []string{"runc", "exec", id}},
 	} {
 		p.PID, p.Parent, p.Comm = pid, 300, "runc"
 		if p.Args == nil {
 			p.Args = []string{"runc", "update", id}
 		}
-		proctest.Write(t, root, p)
+		writeProcess(t, root, p)
 	}
 	got := map[int]string{}
-	for _, p := range newFixtureWalker(root).lookAt(t.Context(), proctest.Look).Helpers {
+	for _, p := range newFixtureWalker(root).lookAt(t.Context(), firstLook).Helpers {
 		got[p.PID] = fmt.Sprint(p.Thread, p.Wchan, p.Stack)
 	}
 	want := map[int]string{400: "0do_wait[do_wait]", 401: "451unix_stream_read_generic[]", 402: "0futex_wait_queue[]", 403: "0[]", 404: "0[]"}

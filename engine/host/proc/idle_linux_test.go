@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // Each processor's clock is its own: one look tells since when a thread sleeps, by
@@ -17,24 +16,24 @@ func TestLookTellsAtOnceForHowLong(t *testing.T) {
 	thread.CPU, thread.Ran = 1, 7*3_600_000-63_000
 	for _, tt := range []struct {
 		name string
-		proc proctest.Process
+		proc fakeProcess
 		want time.Duration
 	}{
-		{"D", proctest.Process{State: evidence.Uninterrupted, Ran: 10_000}, time.Minute},
-		{"traced", proctest.Process{State: evidence.Traced, Ran: 10_000}, time.Minute},
-		{"a thread", proctest.Process{Threads: []proctest.Process{thread}}, 63 * time.Second},
-		{"a processor that is not ours", proctest.Process{State: evidence.Uninterrupted, Ran: 10_000, CPU: 2}, 0},
-		{"not told", proctest.Process{State: evidence.Uninterrupted}, 0},
-		{"asleep", proctest.Process{Ran: 10_000}, 0},
+		{"D", fakeProcess{State: evidence.Uninterrupted, Ran: 10_000}, time.Minute},
+		{"traced", fakeProcess{State: evidence.Traced, Ran: 10_000}, time.Minute},
+		{"a thread", fakeProcess{Threads: []fakeProcess{thread}}, 63 * time.Second},
+		{"a processor that is not ours", fakeProcess{State: evidence.Uninterrupted, Ran: 10_000, CPU: 2}, 0},
+		{"not told", fakeProcess{State: evidence.Uninterrupted}, 0},
+		{"asleep", fakeProcess{Ran: 10_000}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			root, id := t.TempDir(), proctest.ID("1")
+			root, id := t.TempDir(), longID("1")
 			p := tt.proc
-			p.PID, p.Comm, p.Cgroup = 200, "java", proctest.Cgroup(id)
-			proctest.Write(t, root, p)
+			p.PID, p.Comm, p.Cgroup = 200, "java", cgroupOf(id)
+			writeProcess(t, root, p)
 			w := newFixtureWalker(root)
 			w.clock = func(cpu int) time.Duration { return clocks[cpu] }
-			found := w.lookAt(t.Context(), proctest.Look).Containers[id]
+			found := w.lookAt(t.Context(), firstLook).Containers[id]
 			if len(found) != 1 || found[0].For != tt.want || found[0].AtLeast {
 				t.Errorf("found %+v, want it so for %v", found, tt.want)
 			}
@@ -44,12 +43,12 @@ func TestLookTellsAtOnceForHowLong(t *testing.T) {
 
 // What was frozen may have slept for hours before that.
 func TestLookDoesNotTellForHowLongItIsFrozen(t *testing.T) {
-	root, id := t.TempDir(), proctest.ID("1")
-	proctest.Write(t, root, proctest.Process{PID: 200, Comm: "java", Cgroup: "/kubepods/" + id, State: evidence.Sleeping, Ran: 10_000})
-	proctest.WriteFile(t, root+"/sys/fs/cgroup/kubepods/"+id+"/cgroup.events", "frozen 1\n")
+	root, id := t.TempDir(), longID("1")
+	writeProcess(t, root, fakeProcess{PID: 200, Comm: "java", Cgroup: "/kubepods/" + id, State: evidence.Sleeping, Ran: 10_000})
+	writeFile(t, root+"/sys/fs/cgroup/kubepods/"+id+"/cgroup.events", "frozen 1\n")
 	w := newFixtureWalker(root)
 	w.clock = func(int) time.Duration { return time.Minute }
-	if found := w.lookAt(t.Context(), proctest.Look).Containers[id]; len(found) != 1 || found[0].State != evidence.Frozen || found[0].For != 0 {
+	if found := w.lookAt(t.Context(), firstLook).Containers[id]; len(found) != 1 || found[0].State != evidence.Frozen || found[0].For != 0 {
 		t.Errorf("found %+v, want it frozen for 0s", found)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // Where no kubelet runs, the mounts of its containers tell that there was one.
@@ -28,13 +27,13 @@ func TestKubeletRoot(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
-			proctest.Write(t, root, proctest.Process{PID: 60, Parent: 1, Comm: tt.daemon})
+			writePod(t, root, 100, longID("1"), longID("2"))
+			writeProcess(t, root, fakeProcess{PID: 60, Parent: 1, Comm: tt.daemon})
 			if tt.mounts != "" {
-				proctest.WriteFile(t, filepath.Join(root, "proc/102/mountinfo"), tt.mounts)
+				writeFile(t, filepath.Join(root, "proc/102/mountinfo"), tt.mounts)
 			}
-			found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
-			if got := found.KubeletRoots[proctest.ID("2")]; got != tt.want || len(found.KubeletRoots) > 1 {
+			found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
+			if got := found.KubeletRoots[longID("2")]; got != tt.want || len(found.KubeletRoots) > 1 {
 				t.Errorf("roots = %q, want %q of the container", found.KubeletRoots, tt.want)
 			}
 		})
@@ -45,12 +44,12 @@ func TestKubeletRoot(t *testing.T) {
 // of the machine's own kubelet.
 func TestKubeletRootWithinAContainer(t *testing.T) {
 	root := t.TempDir()
-	in := "/system.slice/docker-" + proctest.ID("8") + ".scope" + proctest.Cgroup(proctest.ID("2"))
-	proctest.Write(t, root, proctest.Process{PID: 1, Comm: "systemd"})
-	proctest.Write(t, root, proctest.Process{PID: 102, Parent: 101, Comm: "app", Cgroup: in})
-	proctest.WriteFile(t, filepath.Join(root, "proc/102/mountinfo"), "31 20 8:1 /var/lib/kubelet/pods/0b1c/etc-hosts /etc/hosts rw - ext4 /dev/sda1 rw\n")
-	found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
-	if len(found.Containers[proctest.ID("2")]) == 0 || found.KubeletRoots != nil {
+	in := "/system.slice/docker-" + longID("8") + ".scope" + cgroupOf(longID("2"))
+	writeProcess(t, root, fakeProcess{PID: 1, Comm: "systemd"})
+	writeProcess(t, root, fakeProcess{PID: 102, Parent: 101, Comm: "app", Cgroup: in})
+	writeFile(t, filepath.Join(root, "proc/102/mountinfo"), "31 20 8:1 /var/lib/kubelet/pods/0b1c/etc-hosts /etc/hosts rw - ext4 /dev/sda1 rw\n")
+	found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
+	if len(found.Containers[longID("2")]) == 0 || found.KubeletRoots != nil {
 		t.Errorf("roots = %q of containers %v", found.KubeletRoots, found.Containers)
 	}
 }
@@ -59,10 +58,10 @@ func TestKubeletRootWithinAContainer(t *testing.T) {
 // mounts to be read; those of the others are.
 func TestKubeletRootBesideADeadDaemon(t *testing.T) {
 	root := t.TempDir()
-	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("3"))
-	proctest.Write(t, root, proctest.Process{PID: 90, Parent: 100, Comm: "containerd", State: evidence.Zombie, Cgroup: proctest.Cgroup(proctest.ID("2"))})
-	proctest.WriteFile(t, filepath.Join(root, "proc/102/mountinfo"), "31 20 8:1 /var/lib/kubelet/pods/0b1c/etc-hosts /etc/hosts rw - ext4 /dev/sda1 rw\n")
-	found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+	writePod(t, root, 100, longID("1"), longID("3"))
+	writeProcess(t, root, fakeProcess{PID: 90, Parent: 100, Comm: "containerd", State: evidence.Zombie, Cgroup: cgroupOf(longID("2"))})
+	writeFile(t, filepath.Join(root, "proc/102/mountinfo"), "31 20 8:1 /var/lib/kubelet/pods/0b1c/etc-hosts /etc/hosts rw - ext4 /dev/sda1 rw\n")
+	found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
 	if len(found.Objects) != 3 || len(found.KubeletRoots) != 1 {
 		t.Errorf("roots = %q of %v, want that of one container", found.KubeletRoots, found.Objects)
 	}

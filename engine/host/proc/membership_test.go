@@ -6,17 +6,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/procfs"
-
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 func TestContainerIDs(t *testing.T) {
-	a, b := proctest.ID("1"), proctest.ID("2")
+	a, b := longID("1"), longID("2")
 	tests := []struct {
 		name, path string
 		want       []string
 	}{
-		{"systemd, containerd", proctest.Cgroup(a), []string{a}},
+		{"systemd, containerd", cgroupOf(a), []string{a}},
 		{"systemd, CRI-O", "/kubepods.slice/kubepods-pod5f1a.slice/crio-" + a + ".scope", []string{a}},
 		{"systemd, CRI-O, its own child", "/kubepods.slice/kubepods-pod5f1a.slice/crio-" + a + ".scope/container", []string{a}},
 		{"systemd, Docker", "/kubepods.slice/kubepods-besteffort-pod5f1a.slice/docker-" + a + ".scope", []string{a}},
@@ -25,7 +23,7 @@ func TestContainerIDs(t *testing.T) {
 		{"cgroupfs, no kubelet", "/k8s.io/" + a, []string{a}},
 		{"cgroupfs, a parent of one's own", "/plegtop-e2e/pod18e9f208-5f43-4000-8000-c0bc00000001/" + a, []string{a}},
 		{"seen from another container", "/../../../kubepods.slice/kubepods-pod5f1a.slice/cri-containerd-" + a + ".scope", []string{a}},
-		{"systemd within the container", proctest.Cgroup(a) + "/init.scope", []string{a}},
+		{"systemd within the container", cgroupOf(a) + "/init.scope", []string{a}},
 		{"a unit within the container", "/kubepods/pod5f1a/" + a + "/system.slice/cron.service", []string{a}},
 		{"a node in a container", "/system.slice/docker-" + a + ".scope/kubelet.slice/kubelet-kubepods.slice/cri-containerd-" + b + ".scope", []string{a, b}},
 		{"the same id twice", "/kubepods/" + a + "/" + a, []string{a}},
@@ -55,7 +53,7 @@ func TestPodIn(t *testing.T) {
 		"pod5f1a2e1c-1111-4222-8333-abcdefabcdef":                          "5f1a2e1c-1111-4222-8333-abcdefabcdef",
 		"kubepods-burstable-pod5f1a2e1c_1111_4222_8333_abcdefabcdef.slice": "5f1a2e1c-1111-4222-8333-abcdefabcdef",
 		"kubelet-kubepods-podd5c6a1b2c3d4e5f60718293a4b5c6d7e.slice":       "d5c6a1b2c3d4e5f60718293a4b5c6d7e", // from a file
-		"kubepods-pod5f1a.slice:cri-containerd:" + proctest.ID("1"):        "5f1a",
+		"kubepods-pod5f1a.slice:cri-containerd:" + longID("1"):             "5f1a",
 		"kubepods.slice": "", "kubepods": "", "pod": "", "tripod5f1a": "", "podman": "", "": "",
 	} {
 		if got := podIn(part); got != want {
@@ -65,7 +63,7 @@ func TestPodIn(t *testing.T) {
 }
 
 func TestMemberOf(t *testing.T) {
-	id := proctest.ID("1")
+	id := longID("1")
 	own := "/kubepods/pod5f1a/" + id
 	uids := []string{"5f1a"}
 	tests := []struct {
@@ -133,9 +131,9 @@ func TestUnitOf(t *testing.T) {
 		{"microk8s", v2("/system.slice/snap.microk8s.daemon-containerd.service"), "snap.microk8s.daemon-containerd.service"},
 		{"seen from another container", v2("/../../system.slice/containerd.service"), "containerd.service"},
 		{"in a slice of its own", v2("/podruntime.slice/kubelet.service"), "kubelet.service"},
-		{"a node in a container", v2("/system.slice/docker-" + proctest.ID("1") + ".scope/kubelet.slice/kubelet.service"), "kubelet.service"},
-		{"a node in a container, without systemd", v2("/system.slice/docker-" + proctest.ID("1") + ".scope/init"), ""},
-		{"a node in a container of cgroupfs", v2("/system.slice/docker.service/" + proctest.ID("1")), ""},
+		{"a node in a container", v2("/system.slice/docker-" + longID("1") + ".scope/kubelet.slice/kubelet.service"), "kubelet.service"},
+		{"a node in a container, without systemd", v2("/system.slice/docker-" + longID("1") + ".scope/init"), ""},
+		{"a node in a container of cgroupfs", v2("/system.slice/docker.service/" + longID("1")), ""},
 		{"by hand", v2("/user.slice/user-0.slice/session-3.scope"), ""},
 		{"by hand, in v1", v1("/user.slice"), ""},
 		{"rootless", v2("/user.slice/user-1000.slice/user@1000.service/app.slice/k3s.service"), ""},
@@ -164,10 +162,10 @@ func TestWithout(t *testing.T) {
 }
 
 func FuzzContainerIDs(f *testing.F) {
-	f.Add(proctest.Cgroup(proctest.ID("1")))
-	f.Add("/../../" + proctest.ID("2") + "/init.scope")
-	f.Add("/k8s.io/" + proctest.ID("3") + ".scope.scope")
-	f.Add("-:_" + proctest.ID("4"))
+	f.Add(cgroupOf(longID("1")))
+	f.Add("/../../" + longID("2") + "/init.scope")
+	f.Add("/k8s.io/" + longID("3") + ".scope.scope")
+	f.Add("-:_" + longID("4"))
 	f.Fuzz(func(t *testing.T, path string) {
 		for _, id := range first(ContainersIn(path)) {
 			if !IsID(id) || !strings.Contains(path, id) {

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 
 	"github.com/prometheus/procfs"
 )
@@ -41,15 +40,15 @@ func TestLookTellsWhatIsWaitedFor(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			proctest.Write(t, root, proctest.Process{PID: 300, Comm: "containerd", Threads: []proctest.Process{{PID: 301, State: evidence.Uninterrupted, Ran: 1000}}})
+			writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", Threads: []fakeProcess{{PID: 301, State: evidence.Uninterrupted, Ran: 1000}}})
 			dir := filepath.Join(root, "proc/300")
-			proctest.WriteFile(t, filepath.Join(dir, "task/301/syscall"), tt.syscall)
-			proctest.WriteFile(t, filepath.Join(dir, "mountinfo"), fixtureMounts)
-			proctest.WriteFile(t, filepath.Join(dir, "fdinfo/9"), "pos:\t0\nflags:\t02\nmnt_id:\t98\nino:\t12\n")
-			proctest.WriteFile(t, filepath.Join(dir, "fdinfo/10"), "pos:\t0\nflags:\t02\nmnt_id:\t99\nino:\t12\n")
+			writeFile(t, filepath.Join(dir, "task/301/syscall"), tt.syscall)
+			writeFile(t, filepath.Join(dir, "mountinfo"), fixtureMounts)
+			writeFile(t, filepath.Join(dir, "fdinfo/9"), "pos:\t0\nflags:\t02\nmnt_id:\t98\nino:\t12\n")
+			writeFile(t, filepath.Join(dir, "fdinfo/10"), "pos:\t0\nflags:\t02\nmnt_id:\t99\nino:\t12\n")
 			w := newFixtureWalker(root)
 			w.clock = func(int) time.Duration { return time.Second + tt.idle }
-			found := w.lookAt(t.Context(), proctest.Look).Daemons
+			found := w.lookAt(t.Context(), firstLook).Daemons
 			if len(found) != 1 || found[0].Mount != tt.want || found[0].Thread != 301 {
 				t.Errorf("found %+v, want thread 301 of it to wait for %+v", found, tt.want)
 			}
@@ -62,17 +61,17 @@ func TestLookTellsWhatIsWaitedFor(t *testing.T) {
 func TestLookFindsOutAFewAtATime(t *testing.T) {
 	root := t.TempDir()
 	for i := range waitsPerLook + 10 {
-		proctest.Write(t, root, proctest.Process{PID: 300 + i, Comm: "containerd", State: evidence.Uninterrupted, Ran: 1000})
+		writeProcess(t, root, fakeProcess{PID: 300 + i, Comm: "containerd", State: evidence.Uninterrupted, Ran: 1000})
 		dir := filepath.Join(root, "proc", fmt.Sprint(300+i))
-		proctest.WriteFile(t, filepath.Join(dir, "syscall"), fmt.Sprintf("%d 0x9\n", unix.SYS_FSYNC))
-		proctest.WriteFile(t, filepath.Join(dir, "mountinfo"), fixtureMounts)
-		proctest.WriteFile(t, filepath.Join(dir, "fdinfo/9"), "mnt_id:\t98\n")
+		writeFile(t, filepath.Join(dir, "syscall"), fmt.Sprintf("%d 0x9\n", unix.SYS_FSYNC))
+		writeFile(t, filepath.Join(dir, "mountinfo"), fixtureMounts)
+		writeFile(t, filepath.Join(dir, "fdinfo/9"), "mnt_id:\t98\n")
 	}
 	w := newFixtureWalker(root)
 	w.clock = func(int) time.Duration { return time.Minute }
 	for look, want := range []int{waitsPerLook, waitsPerLook + 10} {
 		known := 0
-		for _, p := range w.lookAt(t.Context(), proctest.Look.Add(time.Duration(look)*time.Second)).Daemons {
+		for _, p := range w.lookAt(t.Context(), firstLook.Add(time.Duration(look)*time.Second)).Daemons {
 			if p.Mount.Device == "8:17" {
 				known++
 			}
@@ -118,18 +117,18 @@ func TestLookTellsWhichServerIsWaitedFor(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			proctest.Write(t, root, proctest.Process{PID: 300, Comm: "containerd", State: evidence.Uninterrupted, Ran: 1000, Wchan: tt.wchan})
+			writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", State: evidence.Uninterrupted, Ran: 1000, Wchan: tt.wchan})
 			dir := filepath.Join(root, "proc/300")
-			proctest.WriteFile(t, filepath.Join(dir, "syscall"), tt.syscall)
-			proctest.WriteFile(t, filepath.Join(dir, "mountinfo"), mounts)
-			proctest.WriteFile(t, filepath.Join(dir, "mem"), strings.Repeat("\xff", 0x40)+tt.path+"\x00")
-			proctest.WriteFile(t, filepath.Join(dir, "maps"), "55d0-55d1 r-xp 00000000 00:3d 12 /mnt/b/bin/x\n7f00-7f01 r-xp 00000000 fd:00 9 /lib/x\n")
-			proctest.WriteLink(t, root, "proc/300/cwd", "/mnt/a/home")
-			proctest.WriteLink(t, root, "proc/300/fd/7", "/mnt/b/d")
+			writeFile(t, filepath.Join(dir, "syscall"), tt.syscall)
+			writeFile(t, filepath.Join(dir, "mountinfo"), mounts)
+			writeFile(t, filepath.Join(dir, "mem"), strings.Repeat("\xff", 0x40)+tt.path+"\x00")
+			writeFile(t, filepath.Join(dir, "maps"), "55d0-55d1 r-xp 00000000 00:3d 12 /mnt/b/bin/x\n7f00-7f01 r-xp 00000000 fd:00 9 /lib/x\n")
+			writeLink(t, root, "proc/300/cwd", "/mnt/a/home")
+			writeLink(t, root, "proc/300/fd/7", "/mnt/b/d")
 			w := newFixtureWalker(root)
 			w.clock = func(int) time.Duration { return time.Second + time.Minute }
 			w.deep = func() bool { return !tt.quick }
-			found := w.lookAt(t.Context(), proctest.Look).Daemons
+			found := w.lookAt(t.Context(), firstLook).Daemons
 			if len(found) != 1 || found[0].Mount != tt.want || !slices.Equal(found[0].Among, tt.among) {
 				t.Errorf("found %+v, want it to wait for %+v or among %+v", found, tt.want, tt.among)
 			}
@@ -140,16 +139,16 @@ func TestLookTellsWhichServerIsWaitedFor(t *testing.T) {
 // A path that could not be read before anything hung is read once the looks are deep.
 func TestLookTellsMoreInADeepLook(t *testing.T) {
 	root := t.TempDir()
-	proctest.Write(t, root, proctest.Process{PID: 300, Comm: "containerd", State: evidence.Uninterrupted, Ran: 1000, Wchan: "fuse_lookup"})
+	writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", State: evidence.Uninterrupted, Ran: 1000, Wchan: "fuse_lookup"})
 	dir := filepath.Join(root, "proc/300")
-	proctest.WriteFile(t, filepath.Join(dir, "syscall"), fmt.Sprintf("%d 0x0\n", unix.SYS_STATFS))
-	proctest.WriteFile(t, filepath.Join(dir, "mountinfo"), "100 21 0:60 / /mnt/a rw - fuse.sshfs host:/a rw\n")
-	proctest.WriteFile(t, filepath.Join(dir, "mem"), "/mnt/a/x\x00")
+	writeFile(t, filepath.Join(dir, "syscall"), fmt.Sprintf("%d 0x0\n", unix.SYS_STATFS))
+	writeFile(t, filepath.Join(dir, "mountinfo"), "100 21 0:60 / /mnt/a rw - fuse.sshfs host:/a rw\n")
+	writeFile(t, filepath.Join(dir, "mem"), "/mnt/a/x\x00")
 	w := newFixtureWalker(root)
 	w.clock = func(int) time.Duration { return time.Minute }
 	for look, want := range []string{"", "/mnt/a"} {
 		w.deep = func() bool { return look > 0 }
-		if got := w.lookAt(t.Context(), proctest.Look.Add(time.Duration(look)*time.Second)).Daemons[0]; got.Mount.Point != want {
+		if got := w.lookAt(t.Context(), firstLook.Add(time.Duration(look)*time.Second)).Daemons[0]; got.Mount.Point != want {
 			t.Errorf("look %d: %+v, want %q", look, got, want)
 		}
 	}
@@ -158,15 +157,15 @@ func TestLookTellsMoreInADeepLook(t *testing.T) {
 // A helper that sleeps until a file system in a program answers is not in D.
 func TestLookTellsForWhichServerAHelperSleeps(t *testing.T) {
 	root := t.TempDir()
-	proctest.Write(t, root, proctest.Shim(310, proctest.ID("1"), proctest.Socket))
-	proctest.Write(t, root, proctest.Process{PID: 400, Parent: 310, Comm: "umount", Args: []string{"umount", "/mnt/a"}, Started: proctest.Uptime - time.Minute, Wchan: "request_wait_answer"})
+	writeProcess(t, root, fakeShim(310, longID("1"), testSocket))
+	writeProcess(t, root, fakeProcess{PID: 400, Parent: 310, Comm: "umount", Args: []string{"umount", "/mnt/a"}, Started: testUptime - time.Minute, Wchan: "request_wait_answer"})
 	dir := filepath.Join(root, "proc/400")
-	proctest.WriteFile(t, filepath.Join(dir, "syscall"), fmt.Sprintf("%d 0x0\n", unix.SYS_UMOUNT2))
-	proctest.WriteFile(t, filepath.Join(dir, "mountinfo"), "100 21 0:60 / /mnt/a rw - fuse.sshfs host:/a rw\n")
-	proctest.WriteFile(t, filepath.Join(dir, "mem"), "/mnt/a\x00")
+	writeFile(t, filepath.Join(dir, "syscall"), fmt.Sprintf("%d 0x0\n", unix.SYS_UMOUNT2))
+	writeFile(t, filepath.Join(dir, "mountinfo"), "100 21 0:60 / /mnt/a rw - fuse.sshfs host:/a rw\n")
+	writeFile(t, filepath.Join(dir, "mem"), "/mnt/a\x00")
 	w := newFixtureWalker(root)
 	w.deep = func() bool { return true }
-	if got := w.lookAt(t.Context(), proctest.Look).Helpers; len(got) != 1 || got[0].Mount.Point != "/mnt/a" {
+	if got := w.lookAt(t.Context(), firstLook).Helpers; len(got) != 1 || got[0].Mount.Point != "/mnt/a" {
 		t.Errorf("found %+v", got)
 	}
 }
@@ -174,10 +173,10 @@ func TestLookTellsForWhichServerAHelperSleeps(t *testing.T) {
 // Who traces a process is told with it.
 func TestLookTellsWhoTraces(t *testing.T) {
 	root := t.TempDir()
-	proctest.Write(t, root, proctest.Process{PID: 300, Comm: "containerd", Threads: []proctest.Process{{PID: 301, State: evidence.Traced}}})
-	proctest.WriteFile(t, filepath.Join(root, "proc/300/task/301/status"), "Name:\tcontainerd\nPPid:\t1\nTracerPid:\t77\n")
-	proctest.WriteFile(t, filepath.Join(root, "proc/77/comm"), "gdb\n")
-	if got := newFixtureWalker(root).lookAt(t.Context(), proctest.Look).Daemons; len(got) != 1 || got[0].Tracer != (evidence.Tracer{PID: 77, Command: "gdb"}) {
+	writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", Threads: []fakeProcess{{PID: 301, State: evidence.Traced}}})
+	writeFile(t, filepath.Join(root, "proc/300/task/301/status"), "Name:\tcontainerd\nPPid:\t1\nTracerPid:\t77\n")
+	writeFile(t, filepath.Join(root, "proc/77/comm"), "gdb\n")
+	if got := newFixtureWalker(root).lookAt(t.Context(), firstLook).Daemons; len(got) != 1 || got[0].Tracer != (evidence.Tracer{PID: 77, Command: "gdb"}) {
 		t.Errorf("found %+v", got)
 	}
 }

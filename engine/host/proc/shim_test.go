@@ -3,12 +3,10 @@ package proc
 import (
 	"strings"
 	"testing"
-
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 func TestIdentityOf(t *testing.T) {
-	id := proctest.ID("1")
+	id := longID("1")
 	const socket = "/run/containerd/containerd.sock"
 	tests := []struct {
 		name, comm, args string
@@ -43,7 +41,7 @@ func TestIdentityOf(t *testing.T) {
 		{"Podman's conmon", "conmon", "/usr/bin/conmon -c " + id + " --exit-dir /run/libpod/exits", identity{}},
 		{"conmonrs", "conmonrs", "/usr/bin/conmonrs --runtime-dir /run/containers/" + id + "/userdata", identity{role: shim, sandbox: id}},
 		{
-			"runc", "runc", "runc --root /run/containerd/runc/k8s.io --log /run/x/log.json create --bundle /run/b/" + proctest.ID("9") + " --pid-file /run/p " + id,
+			"runc", "runc", "runc --root /run/containerd/runc/k8s.io --log /run/x/log.json create --bundle /run/b/" + longID("9") + " --pid-file /run/p " + id,
 			identity{role: runc, container: id, verb: "create"},
 		},
 		{"runc kill", "runc", "runc --root /run/containerd/runc/k8s.io kill --all " + id + " 9", identity{role: runc, container: id, verb: "kill"}},
@@ -68,7 +66,7 @@ func TestIdentityOf(t *testing.T) {
 func FuzzIdentityOf(f *testing.F) {
 	f.Add("containerd-shim", "/x\x00-namespace\x00k8s.io\x00-id")
 	f.Add("conmon", "/x\x00-c")
-	f.Add("conmonrs", "/x\x00="+proctest.ID("1"))
+	f.Add("conmonrs", "/x\x00="+longID("1"))
 	f.Add("runc:[2:INIT]", "")
 	f.Fuzz(func(t *testing.T, comm, line string) {
 		var args []string

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"testing"
 	"time"
-
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // BenchmarkLook looks at nodes that do not change: a made one with 1,000
@@ -30,32 +28,32 @@ func BenchmarkLook(b *testing.B) {
 
 func benchLook(b *testing.B, walker func() *Walker) {
 	b.ReportAllocs()
-	before := proctest.ProcessorTime(b)
+	before := processorTime(b)
 	for b.Loop() {
 		if found := walker().lookAt(b.Context(), time.Now()); found.Missing+found.Partial != "" {
 			b.Fatalf("%s%s", found.Missing, found.Partial)
 		}
 	}
-	b.ReportMetric(float64((proctest.ProcessorTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
 // writeNode writes the made node.
 func writeNode(b *testing.B, root string) {
 	b.Helper()
 	for pod := range 110 {
-		sandbox := proctest.ID(strconv.Itoa(1000 + pod))
-		shim := proctest.Shim(2000+10*pod, sandbox, proctest.Socket)
+		sandbox := longID(strconv.Itoa(1000 + pod))
+		shim := fakeShim(2000+10*pod, sandbox, testSocket)
 		for thread := range 9 {
-			shim.Threads = append(shim.Threads, proctest.Process{PID: shim.PID + 5000 + thread})
+			shim.Threads = append(shim.Threads, fakeProcess{PID: shim.PID + 5000 + thread})
 		}
-		proctest.Write(b, root, shim)
-		proctest.Write(b, root, proctest.Process{PID: shim.PID + 1, Comm: "pause", Cgroup: proctest.Cgroup(sandbox)})
+		writeProcess(b, root, shim)
+		writeProcess(b, root, fakeProcess{PID: shim.PID + 1, Comm: "pause", Cgroup: cgroupOf(sandbox)})
 		for c := range 2 {
-			proctest.Write(b, root, proctest.Process{PID: shim.PID + 2 + c, Comm: "app", Cgroup: proctest.Cgroup(proctest.ID(strconv.Itoa(10_000 + 2*pod + c)))})
+			writeProcess(b, root, fakeProcess{PID: shim.PID + 2 + c, Comm: "app", Cgroup: cgroupOf(longID(strconv.Itoa(10_000 + 2*pod + c)))})
 		}
 	}
 	for other := range 560 {
-		proctest.Write(b, root, proctest.Process{PID: 10_000 + other, Parent: 1 + other%2*10_000, Comm: "sh", Cgroup: "/user.slice/session.scope"})
+		writeProcess(b, root, fakeProcess{PID: 10_000 + other, Parent: 1 + other%2*10_000, Comm: "sh", Cgroup: "/user.slice/session.scope"})
 	}
 	entries, err := os.ReadDir(filepath.Join(root, "proc"))
 	if err != nil || len(entries) != 1001 {

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // A held is a file whose reader waits until it is let go, as one of /proc can.
@@ -43,7 +42,7 @@ func (h *held) replace(t *testing.T, text string) {
 	if err := os.Rename(h.path, h.path+".held"); err != nil {
 		t.Fatal(err)
 	}
-	proctest.WriteFile(t, h.path, text)
+	writeFile(t, h.path, text)
 	h.path += ".held"
 }
 
@@ -84,8 +83,8 @@ func TestLookLeavesAHangingReadBehind(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
-			sandbox, container := proctest.ID("1"), proctest.ID("2")
-			proctest.WritePod(t, root, 100, sandbox, container)
+			sandbox, container := longID("1"), longID("2")
+			writePod(t, root, 100, sandbox, container)
 			text, err := os.ReadFile(filepath.Join(root, "proc/100", file))
 			if err != nil {
 				t.Fatal(err)
@@ -94,18 +93,18 @@ func TestLookLeavesAHangingReadBehind(t *testing.T) {
 			w := newHangingWalker(root)
 			want := "reading " + file + " of process 100 hangs"
 
-			found := w.lookAt(t.Context(), proctest.Look)
+			found := w.lookAt(t.Context(), firstLook)
 			if found.Partial != want || len(found.Containers) != 2 || len(found.Shims) != 0 {
 				t.Errorf("first look = %+v, want both containers and %q", found, want)
 			}
 			h.replace(t, string(text)) // would be read at once, but must not be yet
-			found = w.lookAt(t.Context(), proctest.Look)
+			found = w.lookAt(t.Context(), firstLook)
 			if found.Partial != want || len(found.Containers) != 2 || len(found.Shims) != 0 {
 				t.Errorf("second look = %+v, want the same", found)
 			}
 			h.release(t)
 			waitForReads(t, w)
-			found = w.lookAt(t.Context(), proctest.Look)
+			found = w.lookAt(t.Context(), firstLook)
 			if found.Partial != "" || len(found.Containers) != 2 || len(found.Shims) != 1 {
 				t.Errorf("third look = %+v, want the shim too", found)
 			}
@@ -116,16 +115,16 @@ func TestLookLeavesAHangingReadBehind(t *testing.T) {
 func TestLookLeavesFewReadsBehind(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	writePod(t, root, 100, longID("1"), longID("2"))
 	w := newHangingWalker(root)
-	w.lookAt(t.Context(), proctest.Look)
+	w.lookAt(t.Context(), firstLook)
 
 	for pid := range 5 {
-		proctest.Write(t, root, proctest.Process{PID: 10 + pid, Comm: "cat", Cgroup: proctest.Cgroup(proctest.ID("3"))})
+		writeProcess(t, root, fakeProcess{PID: 10 + pid, Comm: "cat", Cgroup: cgroupOf(longID("3"))})
 		hold(t, root, 10+pid, "cgroup")
 	}
 	for look := range 2 {
-		found := w.lookAt(t.Context(), proctest.Look)
+		found := w.lookAt(t.Context(), firstLook)
 		if n := len(w.hanging()); n != mostStuck {
 			t.Errorf("look %d left %d reads behind, want %d", look+1, n, mostStuck)
 		}
@@ -140,15 +139,15 @@ func TestLookGivesUpWhenAllHangs(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	for pid := range 6 {
-		proctest.WritePod(t, root, 100+10*pid, proctest.ID("1"), proctest.ID("2"))
+		writePod(t, root, 100+10*pid, longID("1"), longID("2"))
 		hold(t, root, 100+10*pid, "stat")
 	}
 	w := newHangingWalker(root)
-	w.lookAt(t.Context(), proctest.Look)
+	w.lookAt(t.Context(), firstLook)
 	if n := len(w.hanging()); n != mostStuck+1 {
 		t.Errorf("%d reads were left behind, want %d", n, mostStuck+1)
 	}
-	if found := w.lookAt(t.Context(), proctest.Look); found.Missing == "" {
+	if found := w.lookAt(t.Context(), firstLook); found.Missing == "" {
 		t.Errorf("the next look = %+v, want it to say that nothing can be read", found)
 	}
 }
@@ -156,13 +155,13 @@ func TestLookGivesUpWhenAllHangs(t *testing.T) {
 func TestLookEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	writePod(t, root, 100, longID("1"), longID("2"))
 	w := newFixtureWalker(root) // would wait for an hour
-	w.lookAt(t.Context(), proctest.Look)
+	w.lookAt(t.Context(), firstLook)
 	hold(t, root, 101, "stat")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	found := w.lookAt(ctx, proctest.Look)
+	found := w.lookAt(ctx, firstLook)
 	if len(found.Shims) != 1 || !strings.HasPrefix(found.Partial, "cut off after 1") {
 		t.Errorf("look = %+v, want what was read in the time", found)
 	}
@@ -175,18 +174,18 @@ func TestLookEndsWithItsContext(t *testing.T) {
 func TestLookForgetsWhatIsGoneThoughCutOff(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
-	proctest.WritePod(t, root, 110, proctest.ID("3"), proctest.ID("4"))
+	writePod(t, root, 100, longID("1"), longID("2"))
+	writePod(t, root, 110, longID("3"), longID("4"))
 	w := newFixtureWalker(root) // would wait for an hour
-	w.lookAt(t.Context(), proctest.Look)
+	w.lookAt(t.Context(), firstLook)
 	for _, pid := range []string{"110", "111", "112"} {
 		if err := os.RemoveAll(filepath.Join(root, "proc", pid)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	again := proctest.Shim(100, proctest.ID("1"), proctest.Socket)
+	again := fakeShim(100, longID("1"), testSocket)
 	again.Started = 2 * time.Hour
-	proctest.Write(t, root, again)
+	writeProcess(t, root, again)
 	h := hold(t, root, 101, "stat")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -196,7 +195,7 @@ func TestLookForgetsWhatIsGoneThoughCutOff(t *testing.T) {
 		cancel()
 		reader <- errors.Join(err, pipe.Close())
 	}()
-	found := w.lookAt(ctx, proctest.Look)
+	found := w.lookAt(ctx, firstLook)
 	if err := <-reader; err != nil || !strings.HasPrefix(found.Partial, "cut off after ") {
 		t.Fatalf("look = %+v, %v, want one that is cut off", found, err)
 	}
@@ -209,13 +208,13 @@ func TestLookForgetsWhatIsGoneThoughCutOff(t *testing.T) {
 func TestLookKeepsAProcessWhoseStackHangs(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
-	proctest.Write(t, root, proctest.Process{
-		PID: 102, Comm: "nginx", Cgroup: proctest.Cgroup(proctest.ID("2")), State: evidence.Uninterrupted, Wchan: "rpc_wait_bit_killable",
+	writePod(t, root, 100, longID("1"), longID("2"))
+	writeProcess(t, root, fakeProcess{
+		PID: 102, Comm: "nginx", Cgroup: cgroupOf(longID("2")), State: evidence.Uninterrupted, Wchan: "rpc_wait_bit_killable",
 	})
 	hold(t, root, 102, "stack")
-	found := newHangingWalker(root).lookAt(t.Context(), proctest.Look)
-	p := found.Containers[proctest.ID("2")]
+	found := newHangingWalker(root).lookAt(t.Context(), firstLook)
+	p := found.Containers[longID("2")]
 	if len(p) != 1 || p[0].State != evidence.Uninterrupted || p[0].Wchan != "rpc_wait_bit_killable" {
 		t.Errorf("look = %+v, want the process with its state and wchan", found)
 	}

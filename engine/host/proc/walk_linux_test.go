@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -30,7 +29,7 @@ func newWalker(root, endpoint string) *Walker {
 // newFixtureWalker looks at a tree in which nothing hangs, however slow the
 // machine is that runs the test.
 func newFixtureWalker(root string) *Walker {
-	w := newWalker(root, "unix://"+proctest.Socket)
+	w := newWalker(root, "unix://"+testSocket)
 	w.timeout = time.Hour
 	return w
 }
@@ -64,24 +63,24 @@ func values(m map[string][]evidence.Process) (all [][]evidence.Process) {
 
 func TestLook(t *testing.T) {
 	root := t.TempDir()
-	sandbox, container := proctest.ID("1"), proctest.ID("2")
-	proctest.Write(t, root, proctest.Process{PID: 1, Comm: "systemd", Cgroup: "/init.scope"})
-	proctest.Write(t, root, proctest.Process{PID: 2, Comm: "kthreadd", Flags: kernelThread})
-	proctest.Write(t, root, proctest.Process{PID: 3, Parent: 2, Comm: "kubelet", Flags: kernelThread})
-	proctest.Write(t, root, proctest.Process{PID: 50, Parent: 1, Comm: "sshd", Cgroup: "/system.slice/sshd.service"})
-	proctest.Write(t, root, proctest.Process{PID: 60, Parent: 1, Comm: "containerd", Cgroup: "/system.slice/containerd.service"})
-	proctest.Write(t, root, proctest.Process{PID: 61, Parent: 1, Comm: "containerd", State: evidence.Zombie})
-	proctest.WritePod(t, root, 100, sandbox, container)
-	proctest.Write(t, root, proctest.Shim(110, proctest.ID("9"), "/run/k3s/containerd/containerd.sock"))
-	proctest.Write(t, root, proctest.Process{PID: 120, Parent: 60, Comm: "runc", Args: []string{"runc", "create", container}})
-	proctest.Write(t, root, proctest.Process{PID: 121, Parent: 120, Comm: "runc:[1:CHILD]", Args: []string{"runc", "init"}})
+	sandbox, container := longID("1"), longID("2")
+	writeProcess(t, root, fakeProcess{PID: 1, Comm: "systemd", Cgroup: "/init.scope"})
+	writeProcess(t, root, fakeProcess{PID: 2, Comm: "kthreadd", Flags: kernelThread})
+	writeProcess(t, root, fakeProcess{PID: 3, Parent: 2, Comm: "kubelet", Flags: kernelThread})
+	writeProcess(t, root, fakeProcess{PID: 50, Parent: 1, Comm: "sshd", Cgroup: "/system.slice/sshd.service"})
+	writeProcess(t, root, fakeProcess{PID: 60, Parent: 1, Comm: "containerd", Cgroup: "/system.slice/containerd.service"})
+	writeProcess(t, root, fakeProcess{PID: 61, Parent: 1, Comm: "containerd", State: evidence.Zombie})
+	writePod(t, root, 100, sandbox, container)
+	writeProcess(t, root, fakeShim(110, longID("9"), "/run/k3s/containerd/containerd.sock"))
+	writeProcess(t, root, fakeProcess{PID: 120, Parent: 60, Comm: "runc", Args: []string{"runc", "create", container}})
+	writeProcess(t, root, fakeProcess{PID: 121, Parent: 120, Comm: "runc:[1:CHILD]", Args: []string{"runc", "init"}})
 
-	const age = proctest.Uptime - time.Hour
+	const age = testUptime - time.Hour
 	process := func(pid, parent int, comm string) evidence.Process {
 		return evidence.Process{PID: pid, Parent: parent, Command: comm, State: evidence.Sleeping, Age: age}
 	}
 	shim := process(100, 1, "containerd-shim")
-	shim.Sandbox, shim.Socket, shim.Own = sandbox, proctest.Socket, true
+	shim.Sandbox, shim.Socket, shim.Own = sandbox, testSocket, true
 	pause, nginx := process(101, 100, "pause"), process(102, 100, "nginx")
 	pause.Container, nginx.Container = sandbox, container
 	create, child := process(120, 60, "runc"), process(121, 120, "runc:[1:CHILD]")
@@ -101,7 +100,7 @@ func TestLook(t *testing.T) {
 	}
 	w := newFixtureWalker(root)
 	for look := range 2 {
-		if diff := cmp.Diff(want, w.lookAt(t.Context(), proctest.Look)); diff != "" {
+		if diff := cmp.Diff(want, w.lookAt(t.Context(), firstLook)); diff != "" {
 			t.Errorf("look %d (-want +got):\n%s", look+1, diff)
 		}
 		if out := w.hanging(); len(out) > 0 {
@@ -116,7 +115,7 @@ func TestLookWithoutProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, root := range []string{t.TempDir(), empty} {
-		if found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look); found.Missing == "" {
+		if found := newFixtureWalker(root).lookAt(t.Context(), firstLook); found.Missing == "" {
 			t.Errorf("look = %+v, want it to say why there is nothing", found)
 		}
 	}
@@ -125,16 +124,16 @@ func TestLookWithoutProcesses(t *testing.T) {
 // A process that has not changed is not asked again who it is.
 func TestLookRemembersWhoIsWho(t *testing.T) {
 	root := t.TempDir()
-	sandbox, container := proctest.ID("1"), proctest.ID("2")
-	proctest.WritePod(t, root, 100, sandbox, container)
+	sandbox, container := longID("1"), longID("2")
+	writePod(t, root, 100, sandbox, container)
 	w := newFixtureWalker(root)
-	first := w.lookAt(t.Context(), proctest.Look)
+	first := w.lookAt(t.Context(), firstLook)
 	for _, file := range []string{"100/cgroup", "100/cmdline", "101/cgroup", "102/cgroup"} {
 		if err := os.Remove(filepath.Join(root, "proc", file)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	second := w.lookAt(t.Context(), proctest.Look)
+	second := w.lookAt(t.Context(), firstLook)
 	if diff := cmp.Diff(first, second); diff != "" || len(second.Shims) != 1 || len(second.Containers) != 2 {
 		t.Errorf("the second look differs (-first +second):\n%s", diff)
 	}
@@ -144,25 +143,25 @@ func TestLookRemembersWhoIsWho(t *testing.T) {
 func TestLookLearnsAnew(t *testing.T) {
 	tests := []struct {
 		name          string
-		before, after proctest.Process
+		before, after fakeProcess
 	}{
-		{"the number is used again", proctest.Process{Started: time.Hour}, proctest.Process{Started: 2 * time.Hour}},
-		{"another program", proctest.Process{Comm: "runc:[2:INIT]"}, proctest.Process{Comm: "nginx"}},
-		{"just begun", proctest.Process{Started: proctest.Uptime - time.Second}, proctest.Process{Started: proctest.Uptime - time.Second}},
+		{"the number is used again", fakeProcess{Started: time.Hour}, fakeProcess{Started: 2 * time.Hour}},
+		{"another program", fakeProcess{Comm: "runc:[2:INIT]"}, fakeProcess{Comm: "nginx"}},
+		{"just begun", fakeProcess{Started: testUptime - time.Second}, fakeProcess{Started: testUptime - time.Second}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			was, is := proctest.ID("1"), proctest.ID("2")
+			was, is := longID("1"), longID("2")
 			tt.before.PID, tt.after.PID = 100, 100
-			tt.before.Cgroup, tt.after.Cgroup = proctest.Cgroup(was), proctest.Cgroup(is)
+			tt.before.Cgroup, tt.after.Cgroup = cgroupOf(was), cgroupOf(is)
 			w := newFixtureWalker(root)
-			proctest.Write(t, root, tt.before)
-			if found := w.lookAt(t.Context(), proctest.Look); len(found.Containers[was]) != 1 {
+			writeProcess(t, root, tt.before)
+			if found := w.lookAt(t.Context(), firstLook); len(found.Containers[was]) != 1 {
 				t.Errorf("first look = %+v, want one process in %s", found, was)
 			}
-			proctest.Write(t, root, tt.after)
-			if found := w.lookAt(t.Context(), proctest.Look.Add(time.Second)); len(found.Containers[is]) != 1 || len(found.Containers) != 1 {
+			writeProcess(t, root, tt.after)
+			if found := w.lookAt(t.Context(), firstLook.Add(time.Second)); len(found.Containers[is]) != 1 || len(found.Containers) != 1 {
 				t.Errorf("second look = %+v, want one process in %s", found, is)
 			}
 		})
@@ -171,15 +170,15 @@ func TestLookLearnsAnew(t *testing.T) {
 
 func TestLookForgetsWhatIsGone(t *testing.T) {
 	root := t.TempDir()
-	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	writePod(t, root, 100, longID("1"), longID("2"))
 	w := newFixtureWalker(root)
-	w.lookAt(t.Context(), proctest.Look)
+	w.lookAt(t.Context(), firstLook)
 	for _, pid := range []string{"100", "101"} {
 		if err := os.RemoveAll(filepath.Join(root, "proc", pid)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	found := w.lookAt(t.Context(), proctest.Look)
+	found := w.lookAt(t.Context(), firstLook)
 	if got := states(found); len(got) != 1 || len(w.known) != 1 || found.Partial != "" {
 		t.Errorf("found %v and remembers %d, want one each and nothing missing: %q", got, len(w.known), found.Partial)
 	}
@@ -189,7 +188,7 @@ func TestLookForgetsWhatIsGone(t *testing.T) {
 // without a file in it.
 func TestLookTakesVanishingAsNormal(t *testing.T) {
 	root := t.TempDir()
-	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	writePod(t, root, 100, longID("1"), longID("2"))
 	for _, pid := range []int{7, 101, 9000} {
 		dir := filepath.Join(root, "proc", strconv.Itoa(pid))
 		if err := os.RemoveAll(dir); err != nil {
@@ -199,7 +198,7 @@ func TestLookTakesVanishingAsNormal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+	found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
 	if got := states(found); len(got) != 2 || found.Partial != "" {
 		t.Errorf("found %v, want two and nothing missing: %q", got, found.Partial)
 	}
@@ -207,10 +206,10 @@ func TestLookTakesVanishingAsNormal(t *testing.T) {
 
 func TestLookCountsWhatItCannotRead(t *testing.T) {
 	root := t.TempDir()
-	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	writePod(t, root, 100, longID("1"), longID("2"))
 	for _, text := range []string{"", "101", "101 (pause)", "101 )pause(", "101 (pause) S 1"} {
-		proctest.WriteFile(t, filepath.Join(root, "proc/101/stat"), text)
-		found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+		writeFile(t, filepath.Join(root, "proc/101/stat"), text)
+		found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
 		if want := "could not read 1 process"; found.Partial != want || len(found.Shims) != 1 {
 			t.Errorf("stat %q: Partial = %q, want %q, and the shim: %v", text, found.Partial, want, found.Shims)
 		}
@@ -220,13 +219,13 @@ func TestLookCountsWhatItCannotRead(t *testing.T) {
 // A node in a container gives that container's id to every process.
 func TestLookAtANodeInAContainer(t *testing.T) {
 	root := t.TempDir()
-	outer, sandbox, container := proctest.ID("0"), proctest.ID("1"), proctest.ID("2")
-	proctest.WritePod(t, root, 100, sandbox, container)
+	outer, sandbox, container := longID("0"), longID("1"), longID("2")
+	writePod(t, root, 100, sandbox, container)
 	within := "/docker/" + outer
-	proctest.Write(t, root, proctest.Process{PID: 1, Comm: "systemd", Cgroup: within + "/init.scope"})
-	proctest.Write(t, root, proctest.Process{PID: 60, Comm: "kubelet", Cgroup: within + "/kubelet"})
-	proctest.Write(t, root, proctest.Process{PID: 102, Comm: "nginx", Cgroup: within + "/kubelet/kubepods/pod5f1a/" + container})
-	found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+	writeProcess(t, root, fakeProcess{PID: 1, Comm: "systemd", Cgroup: within + "/init.scope"})
+	writeProcess(t, root, fakeProcess{PID: 60, Comm: "kubelet", Cgroup: within + "/kubelet"})
+	writeProcess(t, root, fakeProcess{PID: 102, Comm: "nginx", Cgroup: within + "/kubelet/kubepods/pod5f1a/" + container})
+	found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
 	if len(found.Daemons) != 1 || len(found.Containers[container]) != 1 || len(found.Containers[outer]) != 0 {
 		t.Errorf("look = %+v, want the kubelet, and the containers without %s", found, outer)
 	}
@@ -234,17 +233,17 @@ func TestLookAtANodeInAContainer(t *testing.T) {
 
 func TestLookEndedBefore(t *testing.T) {
 	root := t.TempDir()
-	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	writePod(t, root, 100, longID("1"), longID("2"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, want := newFixtureWalker(root).lookAt(ctx, proctest.Look).Missing, "no time to read "+root+"/proc"; got != want {
+	if got, want := newFixtureWalker(root).lookAt(ctx, firstLook).Missing, "no time to read "+root+"/proc"; got != want {
 		t.Errorf("Missing = %q, want %q", got, want)
 	}
 }
 
 func TestAdd(t *testing.T) {
 	const socket = "/run/containerd/containerd.sock"
-	outer, own, sandbox := proctest.ID("0"), proctest.ID("1"), proctest.ID("2")
+	outer, own, sandbox := longID("0"), longID("1"), longID("2")
 	ours := identity{role: shim, sandbox: sandbox, socket: socket}
 	seen := evidence.Process{PID: 7}
 	as := func(change func(*evidence.Process)) []evidence.Process {
@@ -285,9 +284,9 @@ func TestAdd(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWalker(t.TempDir(), "unix://"+socket)
 			w.node = tt.node
-			l := &Look{memory: &w.memory, ctx: t.Context(), at: proctest.Look, ours: map[string]bool{}, untold: map[*tracked]bool{}}
+			l := &Look{memory: &w.memory, ctx: t.Context(), at: firstLook, ours: map[string]bool{}, untold: map[*tracked]bool{}}
 			s := sighting{tracked: &tracked{member: membership{ids: tt.ids, unit: "x.service"}, identity: tt.identity}, proc: procfs.Proc{PID: 7}}
-			s.now.since = proctest.Look
+			s.now.since = firstLook
 			got := evidence.Processes{Containers: map[string][]evidence.Process{}}
 			l.add(&got, s)
 			if diff := cmp.Diff(tt.want, got); diff != "" {

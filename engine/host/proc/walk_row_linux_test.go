@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // What is read of a stat file is what package procfs reads.
@@ -24,11 +23,11 @@ func TestParseStat(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{
-		proctest.Process{PID: 7, Comm: "java", State: evidence.Uninterrupted, Parent: 3, Flags: kernelThread, CPU: 5}.Stat(9),
-		proctest.Process{PID: 7, Comm: "a) S 5 (b\n \xff", State: evidence.Stopped}.Stat(1),
+		fakeProcess{PID: 7, Comm: "java", State: evidence.Uninterrupted, Parent: 3, Flags: kernelThread, CPU: 5}.Stat(9),
+		fakeProcess{PID: 7, Comm: "a) S 5 (b\n \xff", State: evidence.Stopped}.Stat(1),
 		"7 (tail) S 1 7 7 0 -1 4194304 103 104 105 106 11 12 13 14 20 0 3 0 31415 5677056 256 18446744073709551615 1 2 3 0 0 0 0 0 0 0 0 0 17 6 0 0 7 8 9 0 0 0 0 0 0 0 0\n",
 	} {
-		proctest.WriteFile(t, filepath.Join(root, "7/stat"), text)
+		writeFile(t, filepath.Join(root, "7/stat"), text)
 		p, err := fs.Proc(7)
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +45,7 @@ func TestParseStat(t *testing.T) {
 			t.Errorf("parseStat(%q): %v (-want +got):\n%s", text, err, diff)
 		}
 	}
-	for _, text := range []string{"", "\n", "7", "7 (java)", "7 (java) ", "7 )java( S 1", "7 (java) S x" + proctest.Process{}.Stat(1)[4:], "x" + proctest.Process{PID: 7}.Stat(1)} {
+	for _, text := range []string{"", "\n", "7", "7 (java)", "7 (java) ", "7 )java( S 1", "7 (java) S x" + fakeProcess{}.Stat(1)[4:], "x" + fakeProcess{PID: 7}.Stat(1)} {
 		if got, err := parseStat([]byte(text)); err == nil {
 			t.Errorf("parseStat(%q) = %+v, want an error", text, got)
 		}
@@ -61,7 +60,7 @@ func TestReadNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	proctest.WriteFile(t, filepath.Join(dir, "self"), "")
+	writeFile(t, filepath.Join(dir, "self"), "")
 	got, err := readNumbers(fileAt{path: dir}, make([]byte, smallBuffer))
 	sum := 0
 	for _, n := range got {
@@ -79,13 +78,13 @@ func TestReadNumbers(t *testing.T) {
 func TestLookReadsThreadsBesideOneThatHangs(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
-	stuck := proctest.Process{PID: 125, State: evidence.Uninterrupted}
-	proctest.Write(t, root, proctest.Process{PID: 120, Comm: "nginx", Cgroup: proctest.Cgroup(proctest.ID("2")), Threads: []proctest.Process{{PID: 121}, stuck}})
-	proctest.Write(t, root, proctest.Process{PID: 110, Comm: "nginx", Cgroup: proctest.Cgroup(proctest.ID("2")), Threads: []proctest.Process{{PID: 111}, {PID: 112, State: evidence.Uninterrupted}}})
+	writePod(t, root, 100, longID("1"), longID("2"))
+	stuck := fakeProcess{PID: 125, State: evidence.Uninterrupted}
+	writeProcess(t, root, fakeProcess{PID: 120, Comm: "nginx", Cgroup: cgroupOf(longID("2")), Threads: []fakeProcess{{PID: 121}, stuck}})
+	writeProcess(t, root, fakeProcess{PID: 110, Comm: "nginx", Cgroup: cgroupOf(longID("2")), Threads: []fakeProcess{{PID: 111}, {PID: 112, State: evidence.Uninterrupted}}})
 	w := newHangingWalker(root)
 	h := hold(t, root, 110, "task/111/stat")
-	found := w.lookAt(t.Context(), proctest.Look)
+	found := w.lookAt(t.Context(), firstLook)
 	if got := states(found); got[120] != evidence.Uninterrupted || found.Partial != "reading stat of process 110 hangs" {
 		t.Errorf("look = %v, %q, want the stuck thread of 120, and to say what hangs", got, found.Partial)
 	}
@@ -94,8 +93,8 @@ func TestLookReadsThreadsBesideOneThatHangs(t *testing.T) {
 	}
 	h.release(t)
 	waitForReads(t, w)
-	h.replace(t, proctest.Process{PID: 111}.Stat(3))
-	found = w.lookAt(t.Context(), proctest.Look.Add(5*time.Second))
+	h.replace(t, fakeProcess{PID: 111}.Stat(3))
+	found = w.lookAt(t.Context(), firstLook.Add(5*time.Second))
 	if got := states(found); got[110] != evidence.Uninterrupted || found.Partial != "" {
 		t.Errorf("once it goes on: look = %v, %q, want the stuck thread of 110", got, found.Partial)
 	}
@@ -104,7 +103,7 @@ func TestLookReadsThreadsBesideOneThatHangs(t *testing.T) {
 // Bystanders are not read in each look, but a process that gets the number of one is seen.
 func TestLookSkipsBystanders(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]proctest.Process{
+	for name, p := range map[string]fakeProcess{
 		"the kernel's": {Comm: "kworker", Flags: kernelThread},
 		"a daemon's":   {Comm: "cron", Parent: 1},
 		"a child's":    {Comm: "sleep", Parent: 20},
@@ -112,16 +111,16 @@ func TestLookSkipsBystanders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
-			proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+			writePod(t, root, 100, longID("1"), longID("2"))
 			ended, p := p, p
 			p.PID, ended.PID = 50, 51
-			proctest.Write(t, root, p)
-			proctest.Write(t, root, ended)
+			writeProcess(t, root, p)
+			writeProcess(t, root, ended)
 			w := newFixtureWalker(root)
-			look := func() map[int]evidence.State { return states(w.lookAt(t.Context(), proctest.Look)) }
+			look := func() map[int]evidence.State { return states(w.lookAt(t.Context(), firstLook)) }
 			look()
-			nginx := proctest.Process{PID: 50, Comm: "nginx", Cgroup: proctest.Cgroup(proctest.ID("2"))}
-			proctest.Write(t, root, nginx)
+			nginx := fakeProcess{PID: 50, Comm: "nginx", Cgroup: cgroupOf(longID("2"))}
+			writeProcess(t, root, nginx)
 			if err := os.RemoveAll(filepath.Join(root, "proc/51")); err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +128,7 @@ func TestLookSkipsBystanders(t *testing.T) {
 				t.Errorf("the next look read it again: %v", got)
 			}
 			nginx.PID = 51
-			proctest.Write(t, root, nginx)
+			writeProcess(t, root, nginx)
 			if got := look(); got[51] == 0 {
 				t.Errorf("a process has the number of one that had ended: %v, want it", got)
 			}

@@ -9,12 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // stuckThread is a thread as one that waits for a file server is.
-func stuckThread(pid int, runs uint64) proctest.Process {
-	return proctest.Process{
+func stuckThread(pid int, runs uint64) fakeProcess {
+	return fakeProcess{
 		PID: pid, State: evidence.Uninterrupted, Runs: runs,
 		Wchan: "rpc_wait_bit_killable", Stack: "[<0>] rpc_wait_bit_killable+0x1e/0xa0\n[<0>] nfs4_do_close+0x1/0x2\n",
 	}
@@ -25,31 +24,31 @@ func TestLookTellsTheStateOfTheWorstThread(t *testing.T) {
 	tests := []struct {
 		name    string
 		leader  evidence.State
-		threads []proctest.Process
+		threads []fakeProcess
 		want    evidence.Process
 	}{
-		{"all sleep", evidence.Sleeping, []proctest.Process{{PID: 201}}, evidence.Process{State: evidence.Sleeping}},
-		{"one runs", evidence.Sleeping, []proctest.Process{{PID: 201, State: evidence.Running}}, evidence.Process{State: evidence.Sleeping}},
+		{"all sleep", evidence.Sleeping, []fakeProcess{{PID: 201}}, evidence.Process{State: evidence.Sleeping}},
+		{"one runs", evidence.Sleeping, []fakeProcess{{PID: 201, State: evidence.Running}}, evidence.Process{State: evidence.Sleeping}},
 		{
-			"one is stuck", evidence.Sleeping, []proctest.Process{{PID: 201, State: evidence.Traced}, stuckThread(202, 5)},
+			"one is stuck", evidence.Sleeping, []fakeProcess{{PID: 201, State: evidence.Traced}, stuckThread(202, 5)},
 			evidence.Process{State: evidence.Uninterrupted, Thread: 202, Wchan: "rpc_wait_bit_killable", Stack: stack},
 		},
 		{
-			"one is stuck beside a busy one", evidence.Running, []proctest.Process{stuckThread(201, 5)},
+			"one is stuck beside a busy one", evidence.Running, []fakeProcess{stuckThread(201, 5)},
 			evidence.Process{State: evidence.Uninterrupted, Thread: 201, Wchan: "rpc_wait_bit_killable", Stack: stack},
 		},
-		{"the first is stopped", evidence.Stopped, []proctest.Process{{PID: 201}}, evidence.Process{State: evidence.Stopped, Wchan: "do_signal_stop"}},
-		{"the first has ended", evidence.Zombie, []proctest.Process{{PID: 201}, {PID: 202, State: evidence.Running}}, evidence.Process{State: evidence.Running, Thread: 202}},
+		{"the first is stopped", evidence.Stopped, []fakeProcess{{PID: 201}}, evidence.Process{State: evidence.Stopped, Wchan: "do_signal_stop"}},
+		{"the first has ended", evidence.Zombie, []fakeProcess{{PID: 201}, {PID: 202, State: evidence.Running}}, evidence.Process{State: evidence.Running, Thread: 202}},
 		{"it has ended", evidence.Zombie, nil, evidence.Process{State: evidence.Zombie}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			root, id := t.TempDir(), proctest.ID("1")
-			proctest.Write(t, root, proctest.Process{
-				PID: 200, Comm: "java", Cgroup: proctest.Cgroup(id), State: tt.leader, Wchan: "do_signal_stop", Threads: tt.threads,
+			root, id := t.TempDir(), longID("1")
+			writeProcess(t, root, fakeProcess{
+				PID: 200, Comm: "java", Cgroup: cgroupOf(id), State: tt.leader, Wchan: "do_signal_stop", Threads: tt.threads,
 			})
-			found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
-			tt.want.PID, tt.want.Command, tt.want.Container, tt.want.Age = 200, "java", id, proctest.Uptime-time.Hour
+			found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
+			tt.want.PID, tt.want.Command, tt.want.Container, tt.want.Age = 200, "java", id, testUptime-time.Hour
 			if diff := cmp.Diff([]evidence.Process{tt.want}, found.Containers[id]); diff != "" {
 				t.Errorf("process (-want +got):\n%s", diff)
 			}
@@ -58,13 +57,13 @@ func TestLookTellsTheStateOfTheWorstThread(t *testing.T) {
 }
 
 func TestLookTellsSinceWhen(t *testing.T) {
-	root, id := t.TempDir(), proctest.ID("1")
+	root, id := t.TempDir(), longID("1")
 	w := newFixtureWalker(root)
 	steps := []struct {
 		name   string
 		after  time.Duration // since the first look
 		leader evidence.State
-		thread proctest.Process
+		thread fakeProcess
 		want   time.Duration
 	}{
 		{"stuck", 0, evidence.Sleeping, stuckThread(201, 5), 0},
@@ -72,12 +71,12 @@ func TestLookTellsSinceWhen(t *testing.T) {
 		{"still, though the first now runs", 10 * time.Second, evidence.Running, stuckThread(201, 5), 10 * time.Second},
 		{"stuck again, after it ran", 15 * time.Second, evidence.Sleeping, stuckThread(201, 6), 0},
 		{"still stuck again", 20 * time.Second, evidence.Sleeping, stuckThread(201, 6), 5 * time.Second},
-		{"free", 25 * time.Second, evidence.Sleeping, proctest.Process{PID: 201}, 0},
-		{"still free", 30 * time.Second, evidence.Sleeping, proctest.Process{PID: 201}, 5 * time.Second},
+		{"free", 25 * time.Second, evidence.Sleeping, fakeProcess{PID: 201}, 0},
+		{"still free", 30 * time.Second, evidence.Sleeping, fakeProcess{PID: 201}, 5 * time.Second},
 	}
 	for _, step := range steps {
-		proctest.Write(t, root, proctest.Process{PID: 200, Comm: "java", Cgroup: proctest.Cgroup(id), State: step.leader, Threads: []proctest.Process{step.thread}})
-		found := w.lookAt(t.Context(), proctest.Look.Add(step.after))
+		writeProcess(t, root, fakeProcess{PID: 200, Comm: "java", Cgroup: cgroupOf(id), State: step.leader, Threads: []fakeProcess{step.thread}})
+		found := w.lookAt(t.Context(), firstLook.Add(step.after))
 		if p := found.Containers[id]; len(p) != 1 || p[0].For != step.want || p[0].AtLeast != (step.want > 0) {
 			t.Errorf("%s: %+v, want it for at least %v", step.name, p, step.want)
 		}
@@ -87,15 +86,15 @@ func TestLookTellsSinceWhen(t *testing.T) {
 // Of threads that are stuck alike it is always the same that counts.
 func TestLookStaysWithAThread(t *testing.T) {
 	for i, pid := range []int{201, 202, 203} {
-		root, id := t.TempDir(), proctest.ID("1")
+		root, id := t.TempDir(), longID("1")
 		w := newFixtureWalker(root)
-		java := proctest.Process{PID: 200, Comm: "java", Cgroup: proctest.Cgroup(id), Threads: []proctest.Process{{PID: 201}, {PID: 202}, {PID: 203}}}
+		java := fakeProcess{PID: 200, Comm: "java", Cgroup: cgroupOf(id), Threads: []fakeProcess{{PID: 201}, {PID: 202}, {PID: 203}}}
 		java.Threads[i] = stuckThread(pid, 5)
-		proctest.Write(t, root, java)
-		w.lookAt(t.Context(), proctest.Look)
-		java.Threads = []proctest.Process{stuckThread(201, 5), stuckThread(202, 5), stuckThread(203, 5)}
-		proctest.Write(t, root, java)
-		found := w.lookAt(t.Context(), proctest.Look.Add(5*time.Second))
+		writeProcess(t, root, java)
+		w.lookAt(t.Context(), firstLook)
+		java.Threads = []fakeProcess{stuckThread(201, 5), stuckThread(202, 5), stuckThread(203, 5)}
+		writeProcess(t, root, java)
+		found := w.lookAt(t.Context(), firstLook.Add(5*time.Second))
 		if p := found.Containers[id]; len(p) != 1 || p[0].For != 5*time.Second {
 			t.Errorf("%+v, want it for 5s: thread %d was stuck first", p, pid)
 		}
@@ -106,17 +105,17 @@ func TestLookStaysWithAThread(t *testing.T) {
 // known to be stuck is looked at every time, and the first look reads all.
 func TestLookTakesTurns(t *testing.T) {
 	root := t.TempDir()
-	java := func(i int, thread proctest.Process) {
+	java := func(i int, thread fakeProcess) {
 		thread.PID = 201 + 10*i
-		proctest.Write(t, root, proctest.Process{PID: 200 + 10*i, Comm: "java", Cgroup: proctest.Cgroup(proctest.ID("1")), Threads: []proctest.Process{thread}})
+		writeProcess(t, root, fakeProcess{PID: 200 + 10*i, Comm: "java", Cgroup: cgroupOf(longID("1")), Threads: []fakeProcess{thread}})
 	}
 	for i := range 4 {
-		java(i, proctest.Process{})
+		java(i, fakeProcess{})
 	}
 	w := newFixtureWalker(root)
 	w.budget = 1 // less than any process has
 	stuck := func() (pids []int) {
-		for pid, state := range states(w.lookAt(t.Context(), proctest.Look)) {
+		for pid, state := range states(w.lookAt(t.Context(), firstLook)) {
 			if state.Stuck() {
 				pids = append(pids, pid)
 			}
@@ -140,7 +139,7 @@ func TestLookTakesTurns(t *testing.T) {
 }
 
 func TestLookSeesFrozenContainers(t *testing.T) {
-	id := proctest.ID("1")
+	id := longID("1")
 	own := "/kubepods/pod5f1a/" + id
 	v1 := "6:freezer:" + own + "\n1:name=systemd:" + own + "\n"
 	const events, state = "cgroup.events", "freezer.state"
@@ -161,9 +160,9 @@ func TestLookSeesFrozenContainers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			proctest.Write(t, root, proctest.Process{PID: 200, Comm: "sleep", Cgroup: tt.cgroup, State: tt.state, Wchan: "do_freezer_trap"})
-			proctest.WriteFile(t, filepath.Join(root, "sys/fs/cgroup", tt.file), tt.text)
-			found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+			writeProcess(t, root, fakeProcess{PID: 200, Comm: "sleep", Cgroup: tt.cgroup, State: tt.state, Wchan: "do_freezer_trap"})
+			writeFile(t, filepath.Join(root, "sys/fs/cgroup", tt.file), tt.text)
+			found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
 			if p := found.Containers[id]; len(p) != 1 || p[0].State != tt.want || (p[0].Wchan != "") != tt.want.Stuck() {
 				t.Errorf("%+v, want it %v", p, tt.want)
 			}
@@ -173,18 +172,18 @@ func TestLookSeesFrozenContainers(t *testing.T) {
 
 // The runtime and its shims can be frozen as well, and by a group above theirs.
 func TestLookSeesWhoFroze(t *testing.T) {
-	root, id := t.TempDir(), proctest.ID("1")
-	shim := proctest.Shim(200, id, proctest.Socket)
+	root, id := t.TempDir(), longID("1")
+	shim := fakeShim(200, id, testSocket)
 	shim.Cgroup = "0::/system.slice/shims/one\n"
-	proctest.Write(t, root, shim)
-	proctest.Write(t, root, proctest.Process{PID: 300, Comm: "containerd", Cgroup: "6:freezer:/ctd\n", State: evidence.Uninterrupted})
+	writeProcess(t, root, shim)
+	writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", Cgroup: "6:freezer:/ctd\n", State: evidence.Uninterrupted})
 	for path, text := range map[string]string{
 		"system.slice/shims/one/cgroup.events": "frozen 1\n", "system.slice/shims/one/cgroup.freeze": "0\n", "system.slice/shims/cgroup.freeze": "1\n",
 		"freezer/ctd/freezer.state": "FROZEN\n", "freezer/ctd/freezer.self_freezing": "1\n",
 	} {
-		proctest.WriteFile(t, filepath.Join(root, "sys/fs/cgroup", path), text)
+		writeFile(t, filepath.Join(root, "sys/fs/cgroup", path), text)
 	}
-	found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+	found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
 	for _, p := range append(found.Shims, found.Daemons...) {
 		want := map[int]string{200: "/sys/fs/cgroup/system.slice/shims/cgroup.freeze", 300: "/sys/fs/cgroup/freezer/ctd/freezer.state"}[p.PID]
 		if p.State != evidence.Frozen || p.Freezer != want {
@@ -198,16 +197,16 @@ func TestLookSeesWhoFroze(t *testing.T) {
 
 // With v1 a process is moved into the group that freezes it.
 func TestLookSeesWhatWasMovedIntoAFreezer(t *testing.T) {
-	root, id := t.TempDir(), proctest.ID("1")
-	shim := proctest.Shim(200, id, proctest.Socket)
+	root, id := t.TempDir(), longID("1")
+	shim := fakeShim(200, id, testSocket)
 	shim.Cgroup = "6:freezer:/\n"
-	proctest.Write(t, root, shim)
+	writeProcess(t, root, shim)
 	w := newFixtureWalker(root)
-	w.lookAt(t.Context(), proctest.Look)
+	w.lookAt(t.Context(), firstLook)
 	shim.Cgroup, shim.State, shim.Ran = "6:freezer:/held\n", evidence.Uninterrupted, 1000
-	proctest.Write(t, root, shim)
-	proctest.WriteFile(t, filepath.Join(root, "sys/fs/cgroup/freezer/held/freezer.state"), "FROZEN\n")
-	found := w.lookAt(t.Context(), proctest.Look.Add(time.Minute)).Shims
+	writeProcess(t, root, shim)
+	writeFile(t, filepath.Join(root, "sys/fs/cgroup/freezer/held/freezer.state"), "FROZEN\n")
+	found := w.lookAt(t.Context(), firstLook.Add(time.Minute)).Shims
 	if len(found) != 1 || found[0].State != evidence.Frozen {
 		t.Errorf("found %+v, want it frozen", found)
 	}
@@ -218,23 +217,23 @@ func TestLookSeesWhatWasMovedIntoAFreezer(t *testing.T) {
 func TestLookAtAFreezerThatHangs(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{true, false} {
-		root, id := t.TempDir(), proctest.ID("1")
-		shim := proctest.Shim(200, id, proctest.Socket)
+		root, id := t.TempDir(), longID("1")
+		shim := fakeShim(200, id, testSocket)
 		shim.Cgroup, shim.State, shim.Ran = "6:freezer:/rk\n", evidence.Uninterrupted, 1000
-		proctest.Write(t, root, shim)
+		writeProcess(t, root, shim)
 		file := filepath.Join(root, "sys/fs/cgroup/freezer/rk/freezer.state")
-		proctest.WriteFile(t, file, "FROZEN\n")
+		writeFile(t, file, "FROZEN\n")
 		w := newHangingWalker(root)
 		w.clock = func(int) time.Duration { return time.Hour }
 		if known {
-			w.lookAt(t.Context(), proctest.Look)
+			w.lookAt(t.Context(), firstLook)
 		}
 		hold(t, root, 200, "../../sys/fs/cgroup/freezer/rk/freezer.state")
 		want := evidence.Uninterrupted
 		if known {
 			want = evidence.Frozen
 		}
-		found := w.lookAt(t.Context(), proctest.Look.Add(time.Second)).Shims
+		found := w.lookAt(t.Context(), firstLook.Add(time.Second)).Shims
 		if len(found) != 1 || found[0].State != want || found[0].For > time.Second {
 			t.Errorf("known before: %t: found %+v, want it %v, for 1s at most", known, found, want)
 		}
@@ -242,9 +241,9 @@ func TestLookAtAFreezerThatHangs(t *testing.T) {
 }
 
 func TestLookReadsNoWchanOfNought(t *testing.T) {
-	root, id := t.TempDir(), proctest.ID("1")
-	proctest.Write(t, root, proctest.Process{PID: 200, Comm: "sleep", Cgroup: proctest.Cgroup(id), State: evidence.Stopped, Wchan: "0"})
-	found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+	root, id := t.TempDir(), longID("1")
+	writeProcess(t, root, fakeProcess{PID: 200, Comm: "sleep", Cgroup: cgroupOf(id), State: evidence.Stopped, Wchan: "0"})
+	found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
 	if p := found.Containers[id]; len(p) != 1 || p[0].Wchan != "" || p[0].Stack != nil {
 		t.Errorf("%+v, want neither wchan nor stack: who may not read it is told 0", p)
 	}

@@ -1,4 +1,4 @@
-package proctest
+package proc
 
 import (
 	"syscall"
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ProcessorTime returns what this process has used, its children apart.
-func ProcessorTime(b *testing.B) time.Duration {
+// processorTime returns what this process has used, its children apart.
+func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

@@ -1,5 +1,4 @@
-// Package proctest writes processes as /proc shows them, for tests of what reads these.
-package proctest
+package proc
 
 import (
 	"fmt"
@@ -15,20 +14,20 @@ import (
 )
 
 const (
-	// Uptime is how long the nodes that tests make have been up.
-	Uptime = 100_000 * time.Second
+	// testUptime is how long the nodes that tests make have been up.
+	testUptime = 100_000 * time.Second
 
-	// Socket is that of their runtime.
-	Socket = "/run/containerd/containerd.sock"
+	// testSocket is that of their runtime.
+	testSocket = "/run/containerd/containerd.sock"
 )
 
-// Look is the time of the first look in tests.
-var Look = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+// firstLook is the time of the first look in tests.
+var firstLook = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A Process is a process of a node that a test makes. What is left out is as
+// A fakeProcess is a process of a node that a test makes. What is left out is as
 // harmless as can be: it sleeps, was started an hour after the node, and is in
 // no container.
-type Process struct {
+type fakeProcess struct {
 	PID, Parent int
 	Comm        string
 	State       evidence.State
@@ -40,38 +39,38 @@ type Process struct {
 	Stack       string // the file
 	Runs        uint64
 	CPU         int
-	Ran         float64   // the last time, in ms of the clock of its cpu; 0 for a kernel that does not tell
-	Threads     []Process // the others; of these PID, State, Wchan, Stack and Runs count
+	Ran         float64       // the last time, in ms of the clock of its cpu; 0 for a kernel that does not tell
+	Threads     []fakeProcess // the others; of these PID, State, Wchan, Stack and Runs count
 }
 
-// Write writes one process below root, or overwrites what is there of it,
+// writeProcess writes one process below root, or overwrites what is there of it,
 // with the node's uptime.
-func Write(t testing.TB, root string, p Process) {
+func writeProcess(t testing.TB, root string, p fakeProcess) {
 	t.Helper()
 	dir := filepath.Join(root, "proc", strconv.Itoa(p.PID))
 	writeThread(t, dir, p, len(p.Threads)+1)
-	WriteFile(t, filepath.Join(dir, "cgroup"), cgroupLines(p.Cgroup))
-	WriteFile(t, filepath.Join(dir, "cmdline"), commandLine(p.Args))
+	writeFile(t, filepath.Join(dir, "cgroup"), cgroupLines(p.Cgroup))
+	writeFile(t, filepath.Join(dir, "cmdline"), commandLine(p.Args))
 	for _, thread := range append(slices.Clone(p.Threads), p) {
 		task := filepath.Join(dir, "task", strconv.Itoa(thread.PID))
 		writeThread(t, task, thread, len(p.Threads)+1)
 	}
-	WriteFile(t, filepath.Join(root, "proc/uptime"), fmt.Sprintf("%.2f 0.00\n", Uptime.Seconds()))
+	writeFile(t, filepath.Join(root, "proc/uptime"), fmt.Sprintf("%.2f 0.00\n", testUptime.Seconds()))
 }
 
-func writeThread(t testing.TB, dir string, p Process, threads int) {
+func writeThread(t testing.TB, dir string, p fakeProcess, threads int) {
 	t.Helper()
-	WriteFile(t, filepath.Join(dir, "stat"), p.Stat(threads))
-	WriteFile(t, filepath.Join(dir, "schedstat"), fmt.Sprintf("1000 2000 %d\n", p.Runs))
+	writeFile(t, filepath.Join(dir, "stat"), p.Stat(threads))
+	writeFile(t, filepath.Join(dir, "schedstat"), fmt.Sprintf("1000 2000 %d\n", p.Runs))
 	if p.Ran > 0 {
-		WriteFile(t, filepath.Join(dir, "sched"), fmt.Sprintf("%s (%d, #threads: 1)\n---\nse.exec_start      :   %f\nnr_switches  : 7\n", p.Comm, p.PID, p.Ran))
+		writeFile(t, filepath.Join(dir, "sched"), fmt.Sprintf("%s (%d, #threads: 1)\n---\nse.exec_start      :   %f\nnr_switches  : 7\n", p.Comm, p.PID, p.Ran))
 	}
-	WriteFile(t, filepath.Join(dir, "wchan"), p.Wchan)
-	WriteFile(t, filepath.Join(dir, "stack"), p.Stack)
+	writeFile(t, filepath.Join(dir, "wchan"), p.Wchan)
+	writeFile(t, filepath.Join(dir, "stack"), p.Stack)
 }
 
 // Stat returns all 52 fields of /proc/PID/stat.
-func (p Process) Stat(threads int) string {
+func (p fakeProcess) Stat(threads int) string {
 	if p.State == 0 {
 		p.State = evidence.Sleeping
 	}
@@ -105,8 +104,8 @@ func commandLine(args []string) string {
 	return strings.Join(args, "\x00") + "\x00"
 }
 
-// WriteFile writes a file and the folders that lead to it.
-func WriteFile(t testing.TB, path, text string) {
+// writeFile writes a file and the folders that lead to it.
+func writeFile(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -116,26 +115,26 @@ func WriteFile(t testing.TB, path, text string) {
 	}
 }
 
-// ID returns an id that ends in the given digits.
-func ID(digits string) string {
+// longID returns an id that ends in the given digits.
+func longID(digits string) string {
 	return strings.Repeat("a", 64-len(digits)) + digits
 }
 
-// Cgroup returns where the systemd driver puts a container of containerd.
-func Cgroup(id string) string {
+// cgroupOf returns where the systemd driver puts a container of containerd.
+func cgroupOf(id string) string {
 	return "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod5f1a.slice/cri-containerd-" + id + ".scope"
 }
 
-// Shim returns the shim of a sandbox.
-func Shim(pid int, sandbox, socket string) Process {
-	return Process{
+// fakeShim returns the shim of a sandbox.
+func fakeShim(pid int, sandbox, socket string) fakeProcess {
+	return fakeProcess{
 		PID: pid, Parent: 1, Comm: "containerd-shim", Cgroup: "/system.slice/containerd.service",
 		Args: []string{"/usr/bin/containerd-shim-runc-v2", "-namespace", "k8s.io", "-id", sandbox, "-address", socket},
 	}
 }
 
-// WriteLink makes a symbolic link below root, as those in /proc that lead nowhere.
-func WriteLink(t testing.TB, root, path, target string) {
+// writeLink makes a symbolic link below root, as those in /proc that lead nowhere.
+func writeLink(t testing.TB, root, path, target string) {
 	t.Helper()
 	path = filepath.Join(root, path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -146,17 +145,17 @@ func WriteLink(t testing.TB, root, path, target string) {
 	}
 }
 
-// WritePod writes a pod with one container, both with their processes, and its
+// writePod writes a pod with one container, both with their processes, and its
 // shim. The numbers of the processes are pid to pid+2.
-func WritePod(t testing.TB, root string, pid int, sandbox, container string) {
+func writePod(t testing.TB, root string, pid int, sandbox, container string) {
 	t.Helper()
-	Write(t, root, Shim(pid, sandbox, Socket))
-	Write(t, root, Process{PID: pid + 1, Parent: pid, Comm: "pause", Cgroup: Cgroup(sandbox)})
-	Write(t, root, Process{PID: pid + 2, Parent: pid, Comm: "nginx", Cgroup: Cgroup(container)})
+	writeProcess(t, root, fakeShim(pid, sandbox, testSocket))
+	writeProcess(t, root, fakeProcess{PID: pid + 1, Parent: pid, Comm: "pause", Cgroup: cgroupOf(sandbox)})
+	writeProcess(t, root, fakeProcess{PID: pid + 2, Parent: pid, Comm: "nginx", Cgroup: cgroupOf(container)})
 }
 
-// OpenFiles returns how many files this process has open.
-func OpenFiles(t testing.TB) int {
+// openFileCount returns how many files this process has open.
+func openFileCount(t testing.TB) int {
 	t.Helper()
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

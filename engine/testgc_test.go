@@ -1,3 +1,0 @@
-package engine
-
-import _ "github.com/plegtop/plegtop/engine/testgc" // less garbage collection

@@ -1,3 +1,0 @@
-package ui
-
-import _ "github.com/plegtop/plegtop/engine/testgc" // less garbage collection
