@@ -264,7 +264,7 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 
 func relist(o options.Options, src source.Source) engine.Config {
 	return engine.Config{
-		Runtime: src.Client, Clock: src.Clock, Look: src.Look(), Workers: src.Workers, Release: o.Release, Follow: !o.ReleaseGiven, Found: src.Found,
+		Runtime: src.Client, Clock: src.Clock, Look: src.Look(), Workers: src.Workers, Release: o.Release, Follow: !o.ReleaseGiven, Other: src.Other,
 		Period: o.Period, Threshold: o.Threshold, Timeout: o.Timeout,
 	}
 }

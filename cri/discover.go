@@ -32,7 +32,6 @@ type Candidate struct {
 	Outcome  Outcome
 	Reason   string // for people, fit for a terminal; empty if it answered
 	Other    string // of one that is down: the endpoint of another that answers; empty for none
-	Down     string // of one that answers and that nobody names: the endpoint of another that has left traces and is down; empty for none
 
 	path    string
 	named   bool // by a person, a file or a process of the node, not only known as a usual place
@@ -127,9 +126,6 @@ func choose(tried []Candidate) (Candidate, error) {
 		}
 	case meant == nil && answers != nil:
 		taken = answers
-		if down := first(Candidate.isDown); down != nil {
-			taken.Down = down.Endpoint
-		}
 	default:
 		taken = first(func(c Candidate) bool { return c.Outcome == Silent })
 		if taken == nil && mayBeDown {

@@ -40,20 +40,13 @@ type Config struct {
 	// machine models workers that would be woken. It is called from one goroutine, and must return at once.
 	Workers func() podworker.Workers
 
-	Found Found // how the runtime was found
+	Other string // the endpoint of another runtime that answered while this one, which the node names, was down; empty for none
 
 	Tape Tape // takes down what the engine goes by; nil for none
 
 	// Clock is that of a simulated runtime, whose time need not be the real one; nil
 	// means real time.
 	Clock Clock
-}
-
-// Found says what else there is on the node where nobody named the runtime on the command
-// line. Both are empty on a node that has one runtime.
-type Found struct {
-	Other string // the endpoint of another that answered while this one, which the node names, was down
-	Down  string // the endpoint of another that has left traces and was down, while nobody names this one, which answered
 }
 
 // Validate returns an error that names the first setting that cannot work.

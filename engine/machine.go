@@ -232,7 +232,7 @@ func (m *machine) table(at time.Time) *answers.Table {
 func (m *machine) snapshot(now time.Time) *Snapshot {
 	s := &Snapshot{
 		At: now, Started: m.started, Policy: m.policy.Policy, Table: *m.table(now),
-		Found: m.config.Found, Release: m.config.Release, Period: m.relistPeriod(), Threshold: m.core.Threshold(), Timeout: m.config.Timeout,
+		Other: m.config.Other, Release: m.config.Release, Period: m.relistPeriod(), Threshold: m.core.Threshold(), Timeout: m.config.Timeout,
 		Paused: m.pause.on, Resumed: m.pause.ended, Channel: m.events.channel,
 	}
 	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()

@@ -31,7 +31,7 @@ type Snapshot struct {
 	Timeout   time.Duration // of each call
 	Version   pleg.Version  // zero until the runtime has answered
 	Holders   []pleg.PodRef // whose containers alone gave no list, where the list of all gives none and those of other pods were listed
-	Found     Found         // as it was when the runtime was looked for
+	Other     string        // as in [Config]
 	Partial   string        // what Pods lacks because a list failed, in plain words; empty if both lists succeeded. Only [Examine] goes by half of what was listed
 
 	Paused     bool

@@ -62,7 +62,7 @@ type Start struct {
 	Events    int
 	Mode      pleg.Mode
 	Streams   []Stream // without what opens them
-	Found     Found
+	Other     string
 	Looks     bool // somebody looks at the node
 }
 
@@ -72,7 +72,7 @@ func (m *machine) Start() Start {
 	return Start{
 		At: m.started, Policy: m.policy.Policy,
 		Release: c.Release, Follow: c.Follow, Period: c.Period, Threshold: c.Threshold, Timeout: c.Timeout,
-		Capacity: c.Capacity, Events: c.Events, Mode: c.Mode, Streams: c.Streams, Found: c.Found, Looks: c.Look != nil,
+		Capacity: c.Capacity, Events: c.Events, Mode: c.Mode, Streams: c.Streams, Other: c.Other, Looks: c.Look != nil,
 	}
 }
 
@@ -147,7 +147,7 @@ var errReplayed = errors.New("a replay asks nobody")
 func (s Start) config() Config {
 	c := Config{
 		Runtime: struct{ Runtime }{}, Release: s.Release, Follow: s.Follow, Period: s.Period, Threshold: s.Threshold, Timeout: s.Timeout,
-		Capacity: s.Capacity, Events: s.Events, Mode: s.Mode, Found: s.Found,
+		Capacity: s.Capacity, Events: s.Events, Mode: s.Mode, Other: s.Other,
 	}
 	if s.Looks {
 		c.Look = notLooked

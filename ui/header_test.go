@@ -261,7 +261,7 @@ func TestThePaneOfATitleIsNamed(t *testing.T) {
 func TestASmallScreenSaysWhatToType(t *testing.T) {
 	socket := "/run/a-folder-with-a-long-name/containerd.sock"
 	f := diagnose.Finding{
-		ID: diagnose.SocketLost, Severity: diagnose.Warning, Summary: "containerd (pid 812) answers no new connection: its socket is gone",
+		ID: diagnose.RuntimeDown, Severity: diagnose.Warning, Summary: "containerd (pid 812) answers no new connection: its socket is gone",
 		Next: []diagnose.Step{{Text: "what is there", Command: "ls -ld " + socket + "; ss -xlp | grep -F -e " + socket}, {Text: "creates its socket again; containers live on; no pod starts or stops while it restarts", Command: "systemctl restart containerd", Risky: true}},
 	}
 	u := diagnose.Update{Update: engine.Update{Snapshot: Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: diagnose.Warning, Text: "node Ready, " + f.Summary}, Findings: []diagnose.Finding{f}}
@@ -295,7 +295,7 @@ func TestRiskStandsBesideALongCommand(t *testing.T) {
 		diagnose.Warning:  {Command: "systemctl restart containerd", If: "before the kubelet is restarted", Text: "the socket is made anew, and no pod starts or stops while containerd restarts", Risky: true},
 		diagnose.Critical: {Command: strings.Repeat(long+"; ", 3), Text: "removes what it lists", Risky: true},
 	} {
-		f := diagnose.Finding{ID: diagnose.SocketLost, Severity: severity, Summary: "containerd (pid 812) answers no new connection: its socket is gone", Next: []diagnose.Step{{Text: "what is there", Command: long}, act}}
+		f := diagnose.Finding{ID: diagnose.RuntimeDown, Severity: severity, Summary: "containerd (pid 812) answers no new connection: its socket is gone", Next: []diagnose.Step{{Text: "what is there", Command: long}, act}}
 		u := diagnose.Update{Update: engine.Update{Snapshot: Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: severity, Text: "node Ready until the kubelet reconnects: " + f.Summary + "; also crash loop of shop/ledger"}, Findings: []diagnose.Finding{f}}
 		s := newStage(t, 80, 24).send(updateMsg{u, u.Standings()})
 		for _, want := range []string{"act       ", "RISK      ", " NAMESPACE "} {

@@ -147,13 +147,14 @@ func toRoots(findings []Finding) {
 // explains. Nothing milder is, nor what is about another pod, nor what is about one pod
 // of what the whole runtime does, nor a disk or a file system that the runtime may not use. That Status or Version alone fails explains nothing
 // about lists, and a list that fails with words of its own needs no explanation by
-// another call.
+// another call. Where only the socket is lost, calls are answered; and a ghost is of its pod alone.
 func accountsFor(c, f *Finding, of *kind) bool {
 	pods := c.Subject.Pod != f.Subject.Pod && !c.Subject.none() && !f.Subject.none()
 	status := (c.Subject.Operation == "Status" || c.Subject.Operation == "Version") && of.because&delays != 0
 	own := of.is&unhealthy != 0 && f.Subject.Operation != "" && c.Subject.Operation != ""
 	one := of.whole && !c.Subject.none() || strings.HasSuffix(c.Group, ofDiskBelow) || c.Group == ofUnserved
-	return c.Severity >= f.Severity && c.Severity > Info && !pods && !status && !own && !one
+	lost := c.Group == ofSocket || f.Group == ofSocket || c.ID == GhostRunning && f.Subject.none()
+	return c.Severity >= f.Severity && c.Severity > Info && !pods && !status && !own && !one && !lost
 }
 
 func has(findings []Finding, id ID) bool {

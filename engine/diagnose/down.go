@@ -17,10 +17,12 @@ var runtimeDownKind = &kind{
 	needs: unpaused, is: silences, because: starves,
 	warned: Headline{Word: "AT RISK", Text: "runtime intermittently unreachable"},
 	words:  []nodeWord{(*view).unseen, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk, killed: runtimeKilled,
-	severity: "critical", scenario: "`restart`, `flaky`",
+	severity: "critical", scenario: "`restart`, `flaky`, `socket-lost`",
 	when: "the socket is gone where anything shows that a runtime belongs there, is a file or another program's, refuses, or answers Unavailable, or Status " +
 		"fails; names the program that has the socket, the database lock or the stopped shims it waits for, the plugin of containerd that did not start; also if it goes away while " +
-		"`check` looks, whatever was answered before; a warning for the first 10 s, if it does so only now and then, or if only Version fails",
+		"`check` looks, whatever was answered before; a warning for the first 10 s, if it does so only now and then, or if only Version fails, " +
+		"and while calls on connections of before are answered, though the socket that the runtime's process listens at is gone from its path, or a file, a folder, " +
+		"a socket of nobody or of a program that does not speak as a runtime is there: the kubelet is cut off when it next connects",
 }
 
 // statusForSure is how often in a row Status must fail, which is asked for every 5 s.
@@ -28,8 +30,11 @@ const statusForSure = 2
 
 // runtimeDown finds a runtime that is not there, or that refuses every call; one
 // that refuses only lists or only Status; and as a warning one that is there only
-// now and then.
-func runtimeDown(v *view) []Finding {
+// now and then, or whose socket is lost.
+func runtimeDown(v *view) []Finding { return append(v.refuses(), v.socketLost()...) }
+
+// refuses finds a runtime that refuses calls.
+func (v *view) refuses() []Finding {
 	switch {
 	case v.Scope == answers.Refused:
 		return []Finding{v.downFinding(v.Refusals)}
@@ -103,8 +108,8 @@ func (v *view) downFinding(refused []*answers.Failure) Finding {
 	if v.endpoint != "" {
 		f.say("endpoint: " + v.endpoint)
 	}
-	if v.Found.Other != "" {
-		f.say("another runtime answered at " + v.Found.Other + ", which is not the one that the node names")
+	if v.Other != "" {
+		f.say("another runtime answered at " + v.Other + ", which is not the one that the node names")
 	}
 	if sums := v.Sums(call.Version); v.Policy.Bounds().OneMoment && v.VersionErr == nil && !sums.LastOK.IsZero() {
 		f.say("Version is answered, in " + span(sums.P50))

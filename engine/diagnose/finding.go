@@ -106,6 +106,7 @@ type Finding struct {
 	Count   int       `line:"count,omitempty"`   // of all whom it is about; 0 for what has no Members
 	Members []Subject `line:"members,omitempty"` // whom it is about if it is about several, at most 50; the last lines of Evidence are theirs, in the same order
 	Since   time.Time `line:"since,omitzero"`    // when the trouble began, as far as the calls tell; zero if they do not
+	Brief   string    `line:"-"`                 // what it is in a few words, where its kind has other ones; else empty
 	Group   string    `line:"-"`                 // what the trouble is known by where the subject may change: the owner of pods that fail alike and how, or a resource; else empty
 }
 

@@ -2,21 +2,11 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/past"
 )
-
-// PLEGFlapping is a PLEG that becomes unhealthy again and again.
-const PLEGFlapping ID = "pleg-flapping"
-
-var plegFlappingKind = &kind{
-	id: PLEGFlapping, find: plegFlapping,
-	needs: unpaused, because: silences | garbles | delays | unhealthy,
-	words: []nodeWord{(*view).kernelSaid, (*view).runtimeUnits}, kernel: ofDisk, killed: runtimeKilled,
-	severity: "warning", scenario: "`flapping`",
-	when: "unhealthy twice or more within twenty thresholds; critical while it is",
-}
 
 const (
 	// flapsLeast is how many unhealthy periods make a flap: one is an incident.
@@ -27,38 +17,44 @@ const (
 	flapWindow = 20
 )
 
-// plegFlapping tells that PLEG is unhealthy and healthy in turn. It is critical
-// while PLEG is unhealthy, and a warning between the periods.
-func plegFlapping(v *view) []Finding {
-	spells := v.Memory.SpellsWithin(flapWindow*v.Threshold, v.At)
-	if len(spells) < flapsLeast {
-		return nil
+// flaps returns the periods in which PLEG was unhealthy; nil unless there were several of late.
+func (v *view) flaps() []past.Spell {
+	if spells := v.Memory.SpellsWithin(flapWindow*v.Threshold, v.At); len(spells) >= flapsLeast {
+		return spells
 	}
+	return nil
+}
+
+// flappingFinding is about a PLEG that was unhealthy several times, and is not now.
+func (v *view) flappingFinding(spells []past.Spell) Finding {
+	return Finding{
+		ID: PLEGUnhealthy, Severity: Warning, Since: spells[0].Began, Summary: v.flapped(spells), Brief: "pleg flapping",
+		Next: []Step{inWords("wait for the next time: what hangs then is a finding of its own, with what ends it")},
+	}
+}
+
+// flapped says how often PLEG was unhealthy, in how long, and what it is now.
+func (v *view) flapped(spells []past.Spell) string {
 	word := "unhealthy"
 	if v.Health.Healthy {
 		word = "healthy"
 	}
+	return fmt.Sprintf("unhealthy %s in %s, at present %s", count(len(spells), "time"), going(v.At.Sub(spells[0].Began)), word)
+}
+
+// sayFlaps adds to a finding when PLEG was unhealthy, and what shows why.
+func (v *view) sayFlaps(f *Finding, spells []past.Spell) {
 	var lengths []string
 	for _, s := range spells {
 		lengths = append(lengths, spellText(s, v.At))
 	}
-	f := Finding{
-		ID: PLEGFlapping, Severity: Warning, Since: spells[0].Began,
-		Summary: fmt.Sprintf("unhealthy %s in %s, at present %s", count(len(spells), "time"), going(v.At.Sub(spells[0].Began)), word),
-		Evidence: []string{
-			fmt.Sprintf("threshold %s, list age %s; %s since %s", span(v.Threshold), going(v.Health.ListAge(v.At)), word, v.clock(v.Health.Since)),
-			"unhealthy from " + join(lengths),
-		},
-		Next: []Step{
-			v.logStep("what the runtime said in these times"),
-			inWords("wait for the next time: what hangs then is a finding of its own, with what ends it"),
-		},
+	if said := v.flapped(spells); said != f.Summary {
+		f.say(said)
 	}
-	if !v.Health.Healthy {
-		f.Severity = Critical
-		f.say(Rounded(v.Health.Verdict))
+	f.say(fmt.Sprintf("threshold %s, list age %s", span(v.Threshold), going(v.Health.ListAge(v.At))), "unhealthy from "+join(lengths))
+	if logs := v.logStep("what the runtime said in these times"); !slices.ContainsFunc(f.Next, logs.Same) {
+		f.Next = slices.Insert(f.Next, 0, logs)
 	}
-	return []Finding{f}
 }
 
 // spellText says when a spell began and how long it lasted, so far as of at.

@@ -34,11 +34,11 @@ func (v *view) otherWord(held []Finding) Headline {
 	}
 	for i := range held {
 		f := &held[i]
-		if h := kindOf(f.ID).warned; h.Word != "" && f.Severity > Info {
-			text := readyNow
-			if until := kindOf(f.ID).readyUntil; until != "" {
-				text = "node Ready until " + until + ": "
-			}
+		h, text := kindOf(f.ID).warned, readyNow
+		if f.Group == ofSocket {
+			h, text = Headline{Word: socketLostWord}, "node Ready until the kubelet reconnects: "
+		}
+		if h.Word != "" && f.Severity > Info {
 			text += cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() }) + also(held, f)
 			return Headline{Word: h.Word, Severity: Warning, Text: text}
 		}
@@ -162,7 +162,7 @@ func ofOwner(f *Finding) string {
 
 // inBrief says in a few words what a finding is.
 func inBrief(f *Finding) string {
-	return cmp.Or(kindOf(f.ID).pod, strings.ReplaceAll(string(f.ID), "-", " "))
+	return cmp.Or(f.Brief, kindOf(f.ID).pod, strings.ReplaceAll(string(f.ID), "-", " "))
 }
 
 // inShort says in a few words what a finding is, and of whom.

@@ -28,7 +28,7 @@ var headWords = []HeadWord{
 	{"SLOW?", "one call is late"},
 	{"SLOW", "all calls, or those of the relist, are slow"},
 	{"AT RISK", "the node is Ready, and will not be if this goes on"},
-	{"SOCKET LOST", "the runtime's socket is gone: only connections that are open already work"},
+	{socketLostWord, "the runtime's socket is gone: only connections that are open already work"},
 	{"INSPECTION HANGS", "the status call of one pod hangs: no relist ends before its deadline, and events are late"},
 	{"LISTS HANG", "a list call hangs: PLEG becomes unhealthy"},
 	{"LISTS FAIL", "a list call fails each time: PLEG becomes unhealthy"},

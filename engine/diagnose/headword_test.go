@@ -232,10 +232,10 @@ func TestFlakyRuntimeIsNotDown(t *testing.T) {
 // TestHeadlineSaysWhatElseIs holds that what has a word of its own names one other finding, and
 // counts more; effects are none.
 func TestHeadlineSaysWhatElseIs(t *testing.T) {
-	lost := Finding{ID: SocketLost, Severity: Warning, Summary: "lost"}
+	lost := Finding{ID: RuntimeDown, Group: ofSocket, Severity: Warning, Summary: "lost"}
 	crash := Finding{ID: CrashLoop, Severity: Warning}
 	crash.Subject.Pod = pleg.PodRef{Namespace: "pay", Name: "api-cllcr4tczg-4j7wp"}
-	address, effect := Finding{ID: NoAddress, Severity: Warning, Count: 4}, Finding{ID: RuntimeSlow, Severity: Warning, Cause: SocketLost}
+	address, effect := Finding{ID: NoAddress, Severity: Warning, Count: 4}, Finding{ID: RuntimeSlow, Severity: Warning, Cause: RuntimeDown}
 	for want, held := range map[string][]Finding{
 		"lost":                             {lost, effect, {ID: ClockStep}},
 		"lost; also crash loop of pay/api": {lost, crash, effect},

@@ -26,7 +26,6 @@ type kind struct {
 	pod, state string   // what it says of a pod in a few words; the pod's state in one, where only it knows that
 	critical   string   // the word of a headline that is critical for nothing else; empty for AT RISK
 	podAlone   bool     // where it is about a pod, it makes no node NotReady, however long it lasts
-	readyUntil string   // until when the node stays Ready, where that is known
 	warned     Headline // of a node whose runtime, lists and PLEG are fine; its Text may be the finding's
 
 	words  []nodeWord                                      // what the node itself has to say of it, in this order
@@ -46,7 +45,6 @@ var kinds = []*kind{
 	diskFullKind,
 	limitsNearKind,
 	runtimeDownKind,
-	socketLostKind,
 	processStuckKind,
 	runtimeUnresponsiveKind,
 	unreadableAnswerKind,
@@ -62,19 +60,15 @@ var kinds = []*kind{
 	helperStuckKind,
 	relistSlowChurnKind,
 	plegUnhealthyKind,
-	plegFlappingKind,
 	kubeletGoneKind,
 	kubeletStuckKind,
 	ghostRunningKind,
-	leftRunningKind,
+	orphanShimsKind,
 	crashLoopKind,
 	eventsDiscardedKind,
 	eventDriftKind,
-	orphanShimsKind,
 	clockStepKind,
-	otherRuntimeKind,
 	hostPressureKind,
-	recordingEndedKind,
 }
 
 // A role is what a kind of trouble does to others, which name it as their reason.

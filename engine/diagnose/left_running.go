@@ -12,18 +12,6 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// LeftRunning is a container that runs on though it is listed as ended.
-const LeftRunning ID = "left-running"
-
-var leftRunningKind = &kind{
-	id: LeftRunning, find: leftRunning,
-	needs: lists, because: haunts,
-	pod: "left running", state: "left",
-	severity: "warning", scenario: "a real node",
-	when: "a container runs on though it, or its sandbox, is listed as ended, as after a pause process was killed or a shim could not be reached at the " +
-		"runtime's start; or though its sandbox is not listed, for 10 s; or though it is not listed itself, as after a start of the runtime with a full disk; or without its conmon",
-}
-
 const (
 	// orphanedLasting is how long containers may run in a sandbox that is not ready:
 	// a pod that is taken down looks so for a moment.
@@ -70,7 +58,7 @@ func leftRunning(v *view) []Finding {
 	}
 	return append(v.unlistedRun(), oneEach(all, ghostMost, v.leftFinding, func(rest []left) Finding {
 		step := Step{Text: "all that the runtime lists, to be held against ps", Command: v.crictl("ps -a")}
-		return restOf(LeftRunning, more(len(rest), "pod")+" with containers that run on", step, rest, left.String)
+		return restOf(OrphanShims, more(len(rest), "pod")+" with containers that run on", step, rest, left.String)
 	})...)
 }
 
@@ -203,7 +191,7 @@ func endsAll(all []evidence.Process, text string) Step {
 }
 
 func (v *view) leftFinding(l left) Finding {
-	f := Finding{ID: LeftRunning, Severity: Warning, Summary: l.String(), Subject: l.subject()}
+	f := Finding{ID: OrphanShims, Severity: Warning, Summary: l.String(), Subject: l.subject()}
 	for _, c := range l.containers {
 		name := fmt.Sprintf("%s (%s)", cmp.Or(c.Name, "a container"), pleg.ShortID(c.ID))
 		if l.sandbox != "" {

@@ -36,11 +36,11 @@ const (
 )
 
 // addNodeWords adds what the node itself says to the findings that it explains. What another
-// finding is the cause of has that one's.
+// finding is the cause of has that one's, and a lost socket explains itself.
 func (v *view) addNodeWords(findings []Finding) {
 	for i := range findings {
 		f := &findings[i]
-		if f.Cause != "" {
+		if f.Cause != "" || f.Group == ofSocket {
 			continue
 		}
 		for _, word := range kindOf(f.ID).words {

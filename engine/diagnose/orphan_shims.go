@@ -11,16 +11,19 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 )
 
-// OrphanShims is shims of which the runtime lists no sandbox.
+// OrphanShims is what goes on without the runtime: shims of which it lists no sandbox, and
+// containers that run though they are listed as ended, or not listed.
 const OrphanShims ID = "orphan-shims"
 
 var orphanShimsKind = &kind{
 	id: OrphanShims, find: orphanShims,
-	needs:    lists,
+	needs: lists, because: haunts, pod: "left running", state: "left",
 	critical: degradedWord,
 	severity: "warning, critical", scenario: "a real node",
 	when: "shims of this runtime without a sandbox, for a minute or more; at once where the runtime has begun since and something lives below them: it has forgotten them; " +
-		"critical where they are two or more, and half of the shims from before it began, as after a start with another root or state folder",
+		"critical where they are two or more, and half of the shims from before it began, as after a start with another root or state folder. " +
+		"A warning also for a container that runs on though it, or its sandbox, is listed as ended, as after a pause process was killed or a shim could not be reached at the " +
+		"runtime's start; or though its sandbox is not listed, for 10 s; or though it is not listed itself, as after a start of the runtime with a full disk; or without its conmon",
 }
 
 const (
@@ -47,10 +50,13 @@ type orphan struct {
 // forgotten reports whether the runtime began after the shim, while what is below that lives.
 func (o orphan) forgotten() bool { return o.origin == ofEarlier && len(o.below) > 0 }
 
-// orphanShims finds shims of this runtime whose sandbox it does not list. Those of which it lists
+// orphanShims finds what goes on without the runtime.
+func orphanShims(v *view) []Finding { return append(lostShims(v), leftRunning(v)...) }
+
+// lostShims finds shims of this runtime whose sandbox it does not list. Those of which it lists
 // containers are told with these. Shims of other runtimes, those that may have ended
 // since the look, and lists from which something had to be left out accuse nobody.
-func orphanShims(v *view) []Finding {
+func lostShims(v *view) []Finding {
 	if v.evidence.Processes.Missing != "" || !listsAreWhole(v.Snapshot) {
 		return nil
 	}
@@ -58,7 +64,7 @@ func orphanShims(v *view) []Finding {
 	if len(orphans) == 0 {
 		return nil
 	}
-	f := Finding{ID: OrphanShims, Severity: Warning, Group: "shims"}
+	f := Finding{ID: OrphanShims, Severity: Warning, Group: "shims", Brief: "orphan shims"}
 	if len(orphans) == 1 {
 		f.Subject.ObjectRef = orphans[0].LooksAfter()
 	}

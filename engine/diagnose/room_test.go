@@ -37,7 +37,7 @@ func TestRoomComesBeforeARestart(t *testing.T) {
 		{"has forgotten containers", func(n *node, r *evidence.Report) {
 			restarted(r, 10*time.Second)
 			forget(n, r, 1)
-		}, fillDisk, LeftRunning, "there is room on its disk"},
+		}, fillDisk, OrphanShims, "there is room on its disk"},
 		{"disk full", func(*node, *evidence.Report) {}, fillDisk, DiskFull, "there is room on its disk"},
 		{"disk read-only", func(*node, *evidence.Report) {}, readOnly, StoreFailing, "its disk takes writes again"},
 	} {
@@ -48,7 +48,7 @@ func TestRoomComesBeforeARestart(t *testing.T) {
 			tt.change(n, in.Evidence)
 			tt.disk(in.Evidence)
 			f := findingOf(t, Diagnose(in), tt.id)
-			if said := fmt.Sprint(f.Evidence); tt.id != LeftRunning && !strings.Contains(said, "do not restart the runtime before "+tt.before+": it forgets its containers") {
+			if said := fmt.Sprint(f.Evidence); tt.id != OrphanShims && !strings.Contains(said, "do not restart the runtime before "+tt.before+": it forgets its containers") {
 				t.Errorf("says %s", said)
 			}
 			restarts := 0

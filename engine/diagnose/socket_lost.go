@@ -7,17 +7,12 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 )
 
-// SocketLost is a runtime that answers, and that nobody can connect to any more.
-const SocketLost ID = "socket-lost"
+// ofSocket is the group of a runtime that answers, and that nobody can connect to any more. Calls that
+// fail have another reason, and so has it.
+const ofSocket = "socket"
 
-var socketLostKind = &kind{
-	id: SocketLost, find: socketLost,
-	needs:  unpaused,
-	warned: Headline{Word: "SOCKET LOST"}, readyUntil: "the kubelet reconnects",
-	severity: "warning", scenario: "`socket-lost`",
-	when: "calls are answered, and the socket that the runtime's process listens at is no longer at its path: nothing is there, a file, a folder, a socket of nobody, " +
-		"or of a program that does not speak as a runtime. The kubelet is cut off when it next connects. Where no call is answered it is `runtime-down`",
-}
+// socketLostWord is the headline's word for it.
+const socketLostWord = "SOCKET LOST"
 
 // onlyConnected is what holds of a process whose socket cannot be connected to.
 const onlyConnected = " answers no new connection"
@@ -25,14 +20,14 @@ const onlyConnected = " answers no new connection"
 // socketLost tells that the runtime's socket is lost, while it answers on connections that
 // were made before. It takes an answer of after the look began: what went away with its
 // socket answers no more.
-func socketLost(v *view) []Finding {
+func (v *view) socketLost() []Finding {
 	s := &v.evidence.Socket
 	at, known := v.looked()
 	if s.Unlinked.PID == 0 || !known || !slices.ContainsFunc(v.Calls, func(c answers.Calls) bool { return c.LastOK.After(at) }) {
 		return nil
 	}
 	f := Finding{
-		ID: SocketLost, Severity: Warning,
+		ID: RuntimeDown, Severity: Warning, Group: ofSocket, Brief: "socket lost",
 		Summary: theProcess(s.Unlinked) + onlyConnected + ": " + v.socketAway(),
 		Next:    v.newSocket(v.socketStep()),
 	}

@@ -17,26 +17,34 @@ const PLEGUnhealthy ID = "pleg-unhealthy"
 var plegUnhealthyKind = &kind{
 	id: PLEGUnhealthy, find: plegUnhealthy,
 	needs: unpaused, is: unhealthy, because: silences | garbles | delays,
-	words:    []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).runtimeUnits},
-	severity: "critical", scenario: "`unhealthy`",
+	words: []nodeWord{(*view).unseen, (*view).kernelSaid, (*view).callsInFlight, (*view).runtimeUnits}, kernel: ofDisk, killed: runtimeKilled,
+	severity: "critical", scenario: "`unhealthy`, `flapping`",
 	when: "the verdict itself, since when; mostly an effect; a list that fails with an error of its own, at first as a warning, and as one where it does " +
-		"so three times in a minute with successes between",
+		"so three times in a minute with successes between; a warning also where it was unhealthy twice or more within twenty thresholds, and is not now",
 }
 
-// plegUnhealthy reports the kubelet's verdict on its PLEG, and a list that fails
-// with an error of the runtime's own, which leads to that verdict.
+// plegUnhealthy reports the kubelet's verdict on its PLEG, a list that fails
+// with an error of the runtime's own, which leads to that verdict, and a verdict that
+// was given again and again.
 func plegUnhealthy(v *view) []Finding {
-	failed := v.listFails()
-	switch unsteady := v.unsteadyList(); {
-	case failed, v.unhealthy():
+	var f Finding
+	// A kubelet that starts waits for its first list.
+	starts := v.Policy.Bounds().Starting && !v.Health.Healthy && (v.Failure != nil || v.List() != nil)
+	failed, unsteady, spells := v.listFails(), v.unsteadyList(), v.flaps()
+	switch {
+	case failed, v.unhealthy(), starts && unsteady == nil:
+		f = v.unhealthyFinding(failed)
 	case unsteady != nil:
-		return []Finding{v.unsteadyFinding(unsteady)}
-	case v.Policy.Bounds().Starting && !v.Health.Healthy && (v.Failure != nil || v.List() != nil):
-		// a kubelet that starts waits for its first list
+		f = v.unsteadyFinding(unsteady)
+	case spells != nil:
+		f = v.flappingFinding(spells)
 	default:
 		return nil
 	}
-	return []Finding{v.unhealthyFinding(failed)}
+	if spells != nil {
+		v.sayFlaps(&f, spells)
+	}
+	return []Finding{f}
 }
 
 // unhealthy reports whether a kubelet on this node would say so now. One that has

@@ -45,7 +45,7 @@ func (v *view) unlistedRun() []Finding {
 	if n == 1 {
 		live = "lives"
 	}
-	f := Finding{ID: LeftRunning, Severity: Warning, Group: "unlisted", Summary: fmt.Sprintf("%s of %s %s that %s does not list", count(n, "container"), count(len(pods), "pod"), live, v.program())}
+	f := Finding{ID: OrphanShims, Severity: Warning, Group: "unlisted", Summary: fmt.Sprintf("%s of %s %s that %s does not list", count(n, "container"), count(len(pods), "pod"), live, v.program())}
 	if len(pods) == 1 {
 		f.Subject = pods[0].subject()
 	}

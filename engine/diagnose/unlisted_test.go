@@ -23,7 +23,7 @@ func forget(n *node, r *evidence.Report, pods ...int) {
 
 func TestUnlistedContainers(t *testing.T) {
 	pod := Subject{ObjectRef: pleg.ObjectRef{ID: "sandbox-1", Sandbox: true, Pod: healthyPod(1).PodRef}}
-	runHostTests(t, leftRunning, checked, []hostTest{
+	runHostTests(t, orphanShims, checked, []hostTest{
 		{"forgotten at its start", func(n *node, r *evidence.Report) {
 			restarted(r, 10*time.Second)
 			forget(n, r, 0, 1)
@@ -80,7 +80,7 @@ func TestForgottenContainersComeBack(t *testing.T) {
 			restarted(in.Evidence, age)
 		}
 		forget(n, in.Evidence, 1)
-		f := leftRunning(newView(in))[0]
+		f := orphanShims(newView(in))[0]
 		if act := f.act(); act.Command != want {
 			t.Errorf("%v: act %q, want %q", age, act, want)
 		}
@@ -132,7 +132,7 @@ func TestTheOldestIsOfTheContainer(t *testing.T) {
 func TestNoRoomIsMadeForWhatRunsOn(t *testing.T) {
 	n := healthy(3).dead(40)
 	v := n.view()
-	all := []Finding{{ID: LeftRunning, Next: []Step{{Command: "crictl rm x", Risky: true}}}, {ID: DiskFull, Next: []Step{{Command: "crictl rmi --prune", Risky: true}}}}
+	all := []Finding{{ID: OrphanShims, Next: []Step{{Command: "crictl rm x", Risky: true}}}, {ID: DiskFull, Next: []Step{{Command: "crictl rmi --prune", Risky: true}}}}
 	if withoutCrictl(all); !v.Scope.Whole() || !strings.HasPrefix(all[0].act().Text, "first have the runtime answer") || !strings.HasPrefix(all[1].act().Text, "make room by hand") {
 		t.Errorf("%q, %q", all[0].act(), all[1].act())
 	}

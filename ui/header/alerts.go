@@ -52,7 +52,7 @@ func (h *Header) unsaid(r Room) []diagnose.Finding {
 	var out []diagnose.Finding
 	for i, f := range h.v.Findings {
 		switch {
-		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && of.Severity >= f.Severity, f.Cause != "":
+		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy && f.Severity == diagnose.Critical, i == 0 && of.Severity >= f.Severity, f.Cause != "":
 		case strings.Contains(of.Text, say.Summary(&f)), f.Summary == r.Opened:
 		case r.Rows && f.Severity < diagnose.Critical && f.Subject.Pod != (pleg.PodRef{}):
 		default:

@@ -38,7 +38,7 @@ type Source struct {
 	Director director.Director        // of a demo; nil else
 	Clock    engine.Clock             // of a demo; nil else
 	Workers  func() podworker.Workers // of a demo's kubelet; nil else
-	Found    engine.Found             // what else there was
+	Other    string                   // as in [engine.Config]
 	Tape     *recording.Tape          // takes down what the engine goes by; nil for views that have none
 	Note     string                   // on how the runtime was found and what cannot be read, for a person; empty where there is nothing to say
 
@@ -136,7 +136,7 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 		note = strings.TrimSpace(other + "\n" + note)
 	}
 	return dial(Source{
-		Found:  engine.Found{Other: found.Other, Down: found.Down},
+		Other:  found.Other,
 		Note:   note,
 		Source: pane.Source{Kind: "cri", Node: NodeName(o.HostRoot), Endpoint: found.Endpoint},
 		node:   node, close: func() {},
