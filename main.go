@@ -28,7 +28,6 @@ import (
 	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/crash"
-	"github.com/plegtop/plegtop/ui/fleet"
 	"github.com/plegtop/plegtop/ui/history"
 	"github.com/plegtop/plegtop/ui/lines"
 	"github.com/plegtop/plegtop/ui/metrics"
@@ -82,9 +81,6 @@ func modest() {
 
 // run returns the exit status.
 func run(args []string) int {
-	if fleet.Called(os.Args[0]) {
-		return ofNodes(args)
-	}
 	if len(args) > 0 && args[0] == options.Completes {
 		return completing(args[1:])
 	}
@@ -126,16 +122,6 @@ func run(args []string) int {
 		return status
 	}
 	return show()
-}
-
-// ofNodes shows all nodes of a cluster, as a plug-in of kubectl: of the settings file keys and look
-// hold.
-func ofNodes(args []string) int {
-	o, err := options.Load(nil, columns)
-	if err != nil {
-		return complain(err, exitCannotTell)
-	}
-	return fleet.Run(args, fleet.Look{Keys: o.Keys, Theme: o.Look(os.Getenv("COLORFGBG")), Follow: o.Theme == ""}, complain)
 }
 
 // completing writes what makes a shell complete our words, or, as that asks, what may stand in the
