@@ -165,9 +165,6 @@ func show(ctx context.Context, args []string) int {
 	if o.Note != "" {
 		complain(errors.New(o.Note), exitOK)
 	}
-	if o.View == options.Diff {
-		return untilSignal(exitCannotTell, comparing(o))(ctx, source.Source{})
-	}
 	if o.Replay != "" {
 		return untilSignal(exitOK, replaying(o))(ctx, source.Source{})
 	}
@@ -296,28 +293,26 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 	}
 }
 
-// comparing returns the view that tells two recordings apart.
-func comparing(o options.Options) view {
-	return func(ctx context.Context, src source.Source) int {
-		code, err := lines.Diff(ctx, terminal.Writer(os.Stdout, os.Environ()), o.Compare, style(o, src))
-		if err != nil {
-			return complain(err, code)
-		}
-		return code
-	}
-}
-
 // replaying returns the view that shows a recording: nothing of this machine is read.
 func replaying(o options.Options) view {
 	return func(ctx context.Context, src source.Source) int {
 		if o.View == options.Screen {
-			return replayScreen(ctx, o)
+			if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
+				return cannotTell(o, err)
+			}
 		}
-		r, err := lines.OpenRecorded(o.Replay, o.At)
+		recording, err := openRecording(ctx, o)
 		if err != nil {
 			return cannotTell(o, err)
 		}
-		defer r.Close()
+		defer recording.Close()
+		if o.View == options.Screen {
+			return replayScreen(ctx, o, recording)
+		}
+		r, err := lines.NewRecorded(recording, o.At)
+		if err != nil {
+			return cannotTell(o, err)
+		}
 		if o.View == options.Watch {
 			err := r.Watch(ctx, os.Stdout, lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
 			if errors.Is(err, record.ErrCut) {
@@ -325,13 +320,11 @@ func replaying(o options.Options) view {
 			}
 			return status(err)
 		}
-		out, said := terminal.Writer(os.Stdout, os.Environ()), style(o, src)
-		var code int
+		show := r.Check
 		if o.View == options.Bench {
-			code, err = r.Bench(ctx, out, said)
-		} else {
-			code, err = r.Check(ctx, out, said, o.Releases...)
+			show = r.Bench
 		}
+		code, err := show(ctx, terminal.Writer(os.Stdout, os.Environ()), style(o, src))
 		switch {
 		case err == nil:
 			return code
@@ -342,16 +335,22 @@ func replaying(o options.Options) view {
 	}
 }
 
-// replayScreen shows a recording on the screen.
-func replayScreen(ctx context.Context, o options.Options) int {
-	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
-		return cannotTell(o, err)
-	}
+// openRecording opens the recording, and plays it through another release if one was named.
+func openRecording(ctx context.Context, o options.Options) (*record.Recording, error) {
 	recording, err := record.Open(o.Replay)
-	if err != nil {
-		return cannotTell(o, err)
+	if err != nil || o.Through == 0 {
+		return recording, err
 	}
 	defer recording.Close()
+	made, missing, err := recording.Through(ctx, o.Through)
+	if err == nil && missing > 0 {
+		note(fmt.Sprintf("a kubelet %v would have made %d calls that are missing in the recording: they get the last answer, or an error where there is none", o.Through, missing))
+	}
+	return made, err
+}
+
+// replayScreen shows a recording on the screen.
+func replayScreen(ctx context.Context, o options.Options, recording *record.Recording) int {
 	film, err := replay.New(recording, recording.Heads()[0].Endpoint)
 	if err != nil {
 		return cannotTell(o, err)
@@ -450,7 +449,7 @@ func recordingOnly(o options.Options) view {
 func serving(o options.Options, server *metrics.Server) view {
 	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		note(server.Where())
-		o.JSON, o.DOT, o.NPD = true, "", false
+		o.JSON, o.NPD = true, false
 		return server.Run(ctx, recording.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint), note), style(o, src).Answer)
 	}, func(any, []byte) {})
 }
@@ -506,7 +505,7 @@ func checking(o options.Options) view {
 // style says how check and bench write.
 func style(o options.Options, src source.Source) lines.CheckOptions {
 	style := lines.CheckOptions{
-		JSON: o.JSON, DOT: o.DOT, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: o.Look(os.Getenv("COLORFGBG")),
+		JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: o.Look(os.Getenv("COLORFGBG")),
 		Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint, Namespaces: o.Namespaces,
 	}
 	style.Colour = style.Width > 0

@@ -166,6 +166,32 @@ func (r *Replay) Step(at time.Time, in Input) ([]Event, error) {
 	return w.Events, err
 }
 
+// Work is [Replay.Step], and returns all that the machine asks for, as the calls that it would
+// make. It fails as Step does.
+func (r *Replay) Work(at time.Time, in Input) (w Work, err error) {
+	defer caught(func(p *PanicError) { err = unknown(p) })
+	return r.machine.step(at, in), nil
+}
+
+// Due returns when the machine is to be stepped though nothing happens; zero for never.
+func (r *Replay) Due() time.Time { return r.machine.due() }
+
+// Out returns the calls that are out, the oldest first.
+func (r *Replay) Out() (all []Call) {
+	for _, p := range r.machine.calls.out {
+		all = append(all, Call{ID: p.id, Flight: p.Flight, Timeout: p.timeout, Raw: p.raw})
+	}
+	return all
+}
+
+// Emulate makes the relist of a release from the next relist on, whatever the node's kubelet is.
+func (r *Replay) Emulate(release pleg.Release) {
+	r.machine.config.Follow, r.machine.followed = false, release
+}
+
+// Recorded returns the machine for a [Tape], which then takes down what it is stepped with.
+func (r *Replay) Recorded() Recorded { return r.machine }
+
 // unknown is the error of a machine that does not know what it was given.
 func unknown(p *PanicError) error {
 	return fmt.Errorf("replay: this version cannot go on from what was recorded: %v", p.Value)

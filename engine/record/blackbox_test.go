@@ -49,19 +49,15 @@ func TestWhatHangsIsLookedIntoWhileRecorded(t *testing.T) {
 		want.Processes.Helpers = nil
 		var deep time.Time
 		p := r.Recording().Play(time.Time{})
-		p.Tap(func(s Step) {
-			in, is := s.In.(engine.Looked)
-			if !is || in.Report == nil || in.Report.Deep == nil || s.At.Before(hung) || !deep.IsZero() {
-				return
+		for s, _, err := p.advance(); err == nil; s, _, err = p.advance() {
+			in, is := s.in.(engine.Looked)
+			if !is || in.Report == nil || in.Report.Deep == nil || s.at.Before(hung) || !deep.IsZero() {
+				continue
 			}
-			deep = s.At
+			deep = s.at
 			if diff := cmp.Diff(&want, in.Report); diff != "" {
 				t.Errorf("lists take %v: of what was seen (-) there is recorded (+)\n%s", usual, diff)
 			}
-		})
-		var err error
-		for err == nil {
-			_, err = p.Next()
 		}
 		p.Close()
 		if after := deep.Sub(hung); deep.IsZero() || after > 10*time.Second+time.Millisecond {

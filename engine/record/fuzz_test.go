@@ -131,10 +131,8 @@ func readThrough(t *testing.T, file []byte) {
 		now := allocated()
 		last, most = now, max(most, now-last)
 	}
-	p.Tap(func(Step) { step() })
-	for err := error(nil); err == nil; {
-		_, err = p.Next()
-		step()
+	for err := error(nil); err == nil; step() {
+		_, _, err = p.advance()
 	}
 	if most > mostTaken {
 		t.Errorf("%d bytes take %d MiB", len(file), most>>20)

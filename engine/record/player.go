@@ -28,7 +28,6 @@ type Player struct {
 	seq       uint64
 	events    []engine.Event // since the last snapshot
 
-	tap    func(Step)
 	replay *engine.Replay // nil before the first segment
 	run    string
 	again  *Shown // is to be returned once more; nil for none
@@ -65,48 +64,64 @@ func (p *Player) Next() (Shown, error) {
 		p.again = nil
 		return *s, nil
 	}
-	for p.err == nil {
-		e, err := p.entry()
-		switch {
+	for {
+		switch _, s, err := p.advance(); {
 		case err != nil:
-			p.err = err
-		case e.In == nil:
-			return p.show(e)
-		default:
-			p.err = p.step(e)
+			return Shown{}, err
+		case s != nil:
+			return *s, nil
 		}
 	}
-	return Shown{}, p.err
+}
+
+// A step is one input of the recorded machine, with what came of it.
+type step struct {
+	at   time.Time
+	in   engine.Input
+	work engine.Work
+}
+
+// advance plays the next entry: a snapshot, or a step.
+func (p *Player) advance() (s step, shown *Shown, err error) {
+	if p.err != nil {
+		return s, nil, p.err
+	}
+	e, err := p.entry()
+	switch {
+	case err != nil:
+	case e.In == nil:
+		shown, err = p.show(e)
+	default:
+		s, err = p.step(e)
+	}
+	p.err = err
+	return s, shown, err
 }
 
 // step steps the machine.
-func (p *Player) step(e entry) error {
+func (p *Player) step(e entry) (step, error) {
 	in, ok := p.lists.give(e)
 	if !ok {
-		return p.damaged(errors.New("a list refers to rows that are not there"))
+		return step{}, p.damaged(errors.New("a list refers to rows that are not there"))
 	}
 	w, err := p.replay.Work(e.At, in)
 	if err != nil {
-		return err
+		return step{}, err
 	}
 	if p.events = append(p.events, w.Events...); len(p.events) > mostEvents {
-		return p.damaged(fmt.Errorf("%d events, and no snapshot", len(p.events)))
+		return step{}, p.damaged(fmt.Errorf("%d events, and no snapshot", len(p.events)))
 	}
-	if p.tap != nil {
-		p.tap(Step{At: e.At, In: in, Work: w, Machine: p.replay, Segment: p.next - 1, Part: p.part})
-	}
-	return nil
+	return step{e.At, in, w}, nil
 }
 
-func (p *Player) show(e entry) (Shown, error) {
+func (p *Player) show(e entry) (*Shown, error) {
 	s, err := p.replay.Snapshot(e.At, e.Costs)
 	if err != nil {
-		p.err = err
-		return Shown{}, err
+		return nil, err
 	}
 	p.seq++
 	s.Seq = p.seq // for the whole recording: what one reader had it is not given again
-	shown := Shown{Update: engine.Update{Snapshot: s, Events: p.events}, Head: p.recording.segments[p.next-1].Head, Fresh: p.fresh}
+	shown := &Shown{Update: engine.Update{Snapshot: s, Events: p.events}, Head: p.recording.segments[p.next-1].Head, Fresh: p.fresh}
 	p.events, p.fresh = nil, false
 	return shown, nil
 }

@@ -3,7 +3,6 @@ package waits
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -183,34 +182,6 @@ func TestCulprits(t *testing.T) {
 		if diff := cmp.Diff(tt.want, key(Build(tt.facts))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
-	}
-}
-
-// The page about this package shows the graphs that it makes.
-func TestDocsShowTheDeadlock(t *testing.T) {
-	page, err := os.ReadFile("../../docs/waits.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	if err := Build(deadlocked()).WriteDot(&b, -1, func(s string) string { return s }); err != nil {
-		t.Fatal(err)
-	}
-	indented := "    " + strings.ReplaceAll(strings.TrimSpace(strings.ReplaceAll(b.String(), "\t", "  ")), "\n", "\n    ")
-	if !strings.Contains(string(page), indented) {
-		t.Errorf("docs/waits.md lacks:\n%s", indented)
-	}
-}
-
-// Of one node only what it waits for and what waits for it is written.
-func TestDotOfOneNode(t *testing.T) {
-	g := Build(facts(4).status(1).helper(9, 1, "update").status(2).helper(10, 2, "kill"))
-	var b strings.Builder
-	if err := g.WriteDot(&b, g.Find("container c2"), strings.ToUpper); err != nil {
-		t.Fatal(err)
-	}
-	if s := b.String(); !strings.Contains(s, "RUNC KILL") || !strings.Contains(s, "CONTAINERSTATUS OF PAY/API-2") || strings.Contains(s, "API-1") {
-		t.Errorf("%s", s)
 	}
 }
 

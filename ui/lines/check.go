@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,9 +18,8 @@ import (
 // CheckOptions say how [Check] writes, and what it cannot know from the
 // result. Without JSON and NPD it is text for people.
 type CheckOptions struct {
-	JSON bool   // one object in one line
-	NPD  bool   // one line for node-problem-detector; wins over JSON
-	DOT  string // who waits for whom, in the language of Graphviz: "all", or the id of the finding to whose part it is narrowed; empty for another form
+	JSON bool // one object in one line
+	NPD  bool // one line for node-problem-detector; wins over JSON
 
 	Colour bool        // for text: only where it goes to a terminal
 	Width  int         // for text: the terminal's, at which lines are wrapped; 0 for a pipe, where none is
@@ -48,22 +46,11 @@ func (o CheckOptions) kubelet(s *engine.Snapshot) string {
 // that o leaves open is the node's own, where that is known. When ctx ends, a write
 // that is stuck is left behind after a second.
 func Check(ctx context.Context, w io.Writer, look func(context.Context) (*engine.Snapshot, error), o CheckOptions) (code int, err error) {
-	if err := o.known(); err != nil {
-		return ExitCannotTell, err
-	}
 	s, err := look(ctx)
 	if err != nil {
 		return ExitCannotTell, err
 	}
 	return o.verdict(ctx, w, diagnose.Once(s, o.Endpoint))
-}
-
-// known returns an error if DOT names what is not known.
-func (o *CheckOptions) known() error {
-	if o.DOT != "" && o.DOT != allWaits && !slices.Contains(diagnose.IDs(), diagnose.ID(o.DOT)) {
-		return fmt.Errorf("output dot=%s: no finding has that id; docs/findings.md has them all", o.DOT)
-	}
-	return nil
 }
 
 // verdict writes what is wrong to w in a single write, and returns the exit code of it.
@@ -88,8 +75,6 @@ func (o CheckOptions) Answer(u diagnose.Update) (answer []byte, code int) {
 	case o.NPD:
 		line, code := npd(u)
 		return npdLine(nil, line), code
-	case o.DOT != "":
-		return appendDOT(nil, u, o.DOT), code
 	case o.JSON:
 		return jsonline.Append(nil, newCheckObject(u, o)), code
 	}

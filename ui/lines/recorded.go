@@ -10,9 +10,10 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/replay"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // A Recorded is a recording that check and watch show. Not safe for concurrent use.
@@ -22,36 +23,22 @@ type Recorded struct {
 	at          time.Time // that is to be shown; zero if none was named
 }
 
-// OpenRecorded opens a recording for its moment at, as [replay.ParseTime] reads it; empty for the
-// usual one: of check the end, of watch the beginning. The caller closes it.
-func OpenRecorded(path, at string) (*Recorded, error) {
-	r, err := record.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	shown := &Recorded{recording: r, first: r.Heads()[0].At.Local(), last: r.End().Round(0).Local()}
+// NewRecorded returns a recording, which must stay open, for its moment at, as [replay.ParseTime]
+// reads it; empty for the usual one: of check the end, of watch the beginning.
+func NewRecorded(r *record.Recording, at string) (shown *Recorded, err error) {
+	shown = &Recorded{recording: r, first: r.Heads()[0].At.Local(), last: r.End().Round(0).Local()}
 	if at != "" {
-		shown.at, err = replay.ParseTime(at, shown.first, shown.last)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("replay %s: %w", path, err), r.Close())
+		if shown.at, err = replay.ParseTime(at, shown.first, shown.last); err != nil {
+			return nil, fmt.Errorf("--at: %w", err)
+		}
 	}
 	return shown, nil
 }
 
-// Close closes the file.
-func (r *Recorded) Close() error { return r.recording.Close() }
-
-// Check writes what was wrong at the moment to w, as [Check] does, and returns its exit code; with
-// releases what they would have made of the recording up to the moment. It asks nobody. An error
-// with another code than [ExitCannotTell] says why what was written may not be all.
-func (r *Recorded) Check(ctx context.Context, w io.Writer, o CheckOptions, releases ...pleg.Release) (code int, err error) {
-	if err := o.known(); err != nil {
-		return ExitCannotTell, err
-	}
-	if len(releases) > 0 {
-		return r.whatIf(ctx, w, o, releases)
-	}
+// Check writes what was wrong at the moment to w, as [Check] does, and returns its exit code. It
+// asks nobody. An error with another code than [ExitCannotTell] says why what was written may not
+// be all.
+func (r *Recorded) Check(ctx context.Context, w io.Writer, o CheckOptions) (code int, err error) {
 	u, shown, err := replay.Moment(ctx, r.recording, cmp.Or(r.at, r.last))
 	if err != nil && (u.Snapshot == nil || !r.at.IsZero() && !errors.Is(err, record.ErrCut)) {
 		return ExitCannotTell, readable(shown.At, err)
@@ -127,4 +114,10 @@ func began(all []diagnose.Finding) (turns []diagnose.Turn) {
 		turns = append(turns, diagnose.Turn{Kind: diagnose.Began, Finding: f})
 	}
 	return turns
+}
+
+// recordedFor says when and where something was recorded.
+func recordedFor(from, to time.Time, node string) string {
+	said := fmt.Sprintf("%s to %s (%s)", from.Local().Format(time.DateTime), to.Local().Format(time.TimeOnly), text.Age(to.Sub(from)))
+	return theme.When(node == "", said, said+" on "+node)
 }

@@ -51,11 +51,15 @@ func recorded(t *testing.T, n replaytest.Night) (path string, seen []engine.Upda
 
 func opened(t *testing.T, path, at string) *Recorded {
 	t.Helper()
-	r, err := OpenRecorded(path, at)
+	recording, err := record.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { r.Close() })
+	t.Cleanup(func() { recording.Close() })
+	r, err := NewRecorded(recording, at)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 
@@ -211,7 +215,7 @@ func TestCheckOfARecording(t *testing.T) {
 			t.Errorf("at %q: %v", tt.at, err)
 		}
 	}
-	if _, err := OpenRecorded(path, "noon"); err == nil || !strings.Contains(err.Error(), `want -10m, 2am`) {
+	if _, err := NewRecorded(opened(t, path, "").recording, "noon"); err == nil || !strings.Contains(err.Error(), `want -10m, 2am`) {
 		t.Errorf("a moment that is none: %v", err)
 	}
 }

@@ -45,15 +45,11 @@ func Complete(words []string, columns model.FilterColumns, names Known) (all []s
 	if strings.HasPrefix(last, "-") {
 		return prefixed("", all, last), false
 	}
-	switch View(before) {
-	case Diff:
-		return nil, true
-	case Explain:
+	if View(before) == Explain {
 		return prefixed("", names.Findings, last), false
 	}
-	given := slices.ContainsFunc(words[:max(len(words)-1, 0)], func(w string) bool { return slices.Contains(views, w) })
-	if given {
-		return nil, slices.Contains(words, string(Diff))
+	if slices.ContainsFunc(words[:max(len(words)-1, 0)], func(w string) bool { return slices.Contains(views, w) }) {
+		return nil, false
 	}
 	return prefixed("", views, last), false
 }

@@ -29,8 +29,6 @@ func TestComplete(t *testing.T) {
 		{"--events=c", []string{"--events=cri", "--events=cgroup"}, false},
 		{"--replay ", nil, true},
 		{"--replay=x", nil, true},
-		{"diff ", nil, true},
-		{"diff a ", nil, true},
 		{"check ", nil, false},
 		{"--kubelet-version 1.2", []string{"1.25", "1.26", "1.27", "1.28", "1.29"}, false},
 		{"--demo ch", []string{"check"}, false}, // its value needs an equals sign

@@ -32,7 +32,6 @@ var uses = [][2]string{
 	{" record", "no screen: all that happens is written to a file, which --replay shows"},
 	{" serve", "no screen: metrics for Prometheus, and what check says, over HTTP"},
 	{" bench", "what each relist period and event source sees and costs, measured"},
-	{" diff A B", "two recordings, or two moments of one, compared: FILE, or FILE@TIME"},
 	{" explain ID", "what a finding means, where it comes from, what checks it and what ends it"},
 	{" completion", "bash, zsh, fish: what makes that shell complete all of this; man: the manual page"},
 	{" version", "the version of plegtop; -o json: what it was built from"},

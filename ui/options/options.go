@@ -4,7 +4,6 @@
 package options
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -27,13 +26,12 @@ const (
 	Record  View = "record"
 	Serve   View = "serve"
 	Bench   View = "bench"
-	Diff    View = "diff"
 	Explain View = "explain"
 	Version View = "version"
 )
 
 // views are the words that name one.
-var views = []string{string(Check), string(Watch), string(Record), string(Serve), string(Bench), string(Diff), string(Explain), string(Version)}
+var views = []string{string(Check), string(Watch), string(Record), string(Serve), string(Bench), string(Explain), string(Version)}
 
 // Completes is the word that stands first, and alone but for the name of a shell, where [Completion] is
 // asked for. helps is --help as a word.
@@ -70,12 +68,11 @@ type Options struct {
 	Replay    string        // the recording to show; empty for none
 	At        string        // the moment of it, as package replay reads it; empty: the screen and watch begin at its beginning, check shows its end
 
-	Releases []pleg.Release // that check is to compare on a recording; empty for none
-	Compare  [2]string      // what diff compares: a file, or FILE@TIME
-	Finding  string         // that explain is about, by its id; empty for all
+	Through pleg.Release // whose relist is made of the recording; 0: the one that was recorded
+
+	Finding string // that explain is about, by its id; empty for all
 
 	JSON                   bool
-	DOT                    string // of check: "all" for the whole graph of who waits for whom, or a finding's id; empty for none
 	CheckTimeout, Deadline time.Duration
 	NPD                    bool // exit codes and output of a node-problem-detector plugin
 
@@ -104,7 +101,6 @@ type Options struct {
 	columns model.FilterColumns // that can be sorted by, hidden, or asked for by a filter
 
 	eventsGiven bool
-	releases    []pleg.Release // that --kubelet-version names
 }
 
 // times says which --at takes.
@@ -176,8 +172,8 @@ func but(these ...View) func(View) bool {
 func anywhere(View) bool { return true }
 
 var (
-	looking = but(Diff, Explain)               // at a runtime
-	running = but(Check, Bench, Diff, Explain) // beside an engine that goes on
+	looking = but(Explain)               // at a runtime
+	running = but(Check, Bench, Explain) // beside an engine that goes on
 )
 
 // groups returns all flags. docs/flags.md has the same list.
@@ -193,14 +189,14 @@ func (o *Options) groups() []group {
 		}},
 		{title: "The relist", of: looking, flags: []flag{
 			{name: "timeout", kind: "duration", set: into(&o.Timeout, duration), preset: "2m", usage: "of each call to the runtime at most, as the kubelet's"},
-			{name: "relist-period", of: but(Bench, Diff, Explain), why: "bench measures what --periods names", kind: "duration", set: into(&o.Period, duration), preset: "1s", usage: "from the end of one relist to the start of the next"},
+			{name: "relist-period", of: but(Bench, Explain), why: "bench measures what --periods names", kind: "duration", set: into(&o.Period, duration), preset: "1s", usage: "from the end of one relist to the start of the next"},
 			{name: "relist-threshold", kind: "duration", set: into(&o.Threshold, duration), preset: "3m", usage: "age of the last good list beyond which PLEG is unhealthy"},
-			{name: "kubelet-version", recorded: true, kind: "release", set: o.setRelease, usage: "whose relist, from 1.25 to " + pleg.Newest.String() + " (default the node's, or " + pleg.Newest.String() + "); of check with --replay what these would have made of it: 1.25,1.34"},
-			{name: "mode", of: but(Bench, Diff, Explain), why: "bench measures with generic relists", kind: "mode", choices: []string{pleg.Generic.String(), pleg.Evented.String()}, set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing) or evented (as that release with its gate on), which opens it"},
+			{name: "kubelet-version", recorded: true, kind: "release", set: o.setRelease, usage: "whose relist, from 1.25 to " + pleg.Newest.String() + " (default the node's, or " + pleg.Newest.String() + "); with --replay: of the recorded answers"},
+			{name: "mode", of: but(Bench, Explain), why: "bench measures with generic relists", kind: "mode", choices: []string{pleg.Generic.String(), pleg.Evented.String()}, set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing) or evented (as that release with its gate on), which opens it"},
 		}},
 		{title: "Event sources, which see what happens between two relists", of: running, flags: []flag{
 			{name: "events", why: "check looks once, and bench measures what --sources names", kind: "source,...", set: o.setEvents, bare: ledger.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup, pidfd; off: none, which is the default"},
-			{name: "force-events", of: but(Check, Diff, Explain), why: "check looks once, and opens no event source", set: into(&o.ForceEvents, truth), bare: "true", usage: "open cri also on a containerd before 2.0, where it takes events away from the kubelet"},
+			{name: "force-events", of: but(Check, Explain), why: "check looks once, and opens no event source", set: into(&o.ForceEvents, truth), bare: "true", usage: "open cri also on a containerd before 2.0, where it takes events away from the kubelet"},
 		}},
 		{title: "The kubelet's own figures", of: looking, flags: []flag{
 			{name: "kubelet-metrics", kind: "URL", set: into(&o.Kubelet.Metrics, word), usage: "the kubelet's metrics, such as https://127.0.0.1:10250/metrics (default the read-only port)"},
@@ -222,7 +218,7 @@ func (o *Options) groups() []group {
 			{name: "at", of: only(Screen, Check, Watch, Bench), recorded: true, kind: "time", short: "t", set: into(&o.At, moment), typed: true, usage: "of a recording: check shows that moment, the others begin there: " + times},
 		}},
 		{title: "check and watch", of: only(Check), flags: []flag{
-			{name: "output", of: only(Check, Watch, Bench, Diff, Version), recorded: true, kind: "format", choices: []string{"text", "json", "dot"}, short: "o", set: o.setOutput, preset: "text", typed: true, usage: "text or json; of check also dot: who waits for whom, for Graphviz, dot=ID of that finding alone"},
+			{name: "output", of: only(Check, Watch, Bench, Version), recorded: true, kind: "format", choices: []string{"text", "json"}, short: "o", set: into(&o.JSON, either("text", "json")), preset: "text", typed: true, usage: "text or json"},
 			{name: "check-timeout", kind: "duration", set: into(&o.CheckTimeout, duration), preset: "2s", usage: "of each status call of check at most; the lists, Status and Version have four times as much"},
 			{name: "deadline", kind: "duration", set: into(&o.Deadline, duration), preset: "20s", usage: "by which check has ended, whatever the runtime does"},
 			{name: "exit-codes", recorded: true, kind: "kind", choices: []string{"plegtop", "npd"}, set: into(&o.NPD, either("plegtop", "npd")), preset: "plegtop", typed: true, usage: "check's exit codes: plegtop, or npd for a node-problem-detector plugin"},
@@ -286,21 +282,7 @@ func (o *Options) setNamespaces(s string) error {
 	return err
 }
 
-// setOutput takes the form of what check and watch write.
-func (o *Options) setOutput(s string) error {
-	if id, dot := strings.CutPrefix(s, "dot"); dot && (id == "" || len(id) > 1 && id[0] == '=') {
-		o.JSON, o.DOT = false, cmp.Or(strings.TrimPrefix(id, "="), "all")
-		return nil
-	}
-	o.DOT = ""
-	return into(&o.JSON, either("text", "json"))(s)
-}
-
 func (o *Options) setRelease(s string) error {
 	o.ReleaseGiven = true
-	err := into(&o.releases, listOf(pleg.ParseRelease))(s)
-	if err == nil {
-		o.Release = o.releases[0]
-	}
-	return err
+	return into(&o.Release, pleg.ParseRelease)(s)
 }

@@ -116,18 +116,12 @@ func (l line) names(which func(flag) bool) []string {
 	return all
 }
 
-// view takes the view from the arguments that are no flags, and what diff and explain are about.
+// view takes the view from the arguments that are no flags, and what explain is about.
 func (l line) view(words []string) error {
 	if len(words) > 0 && l.View != Version {
 		switch View(words[0]) {
 		case helps:
 			return ErrHelp
-		case Diff:
-			if len(words) != 3 {
-				return errors.New("diff compares two recordings, or two moments: plegtop diff A B, where each is FILE or FILE@TIME, such as FILE@-10m")
-			}
-			l.View, l.Compare = Diff, [2]string(words[1:])
-			return nil
 		case Explain:
 			if len(words) > 2 {
 				return errors.New("explain is about one finding: plegtop explain ID")
@@ -179,14 +173,10 @@ const listing = "plegtop --demo=list shows all"
 func (l line) sense() error {
 	typed := l.given.Changed
 	switch {
-	case l.Replay == "" && len(l.releases) > 1:
-		return errors.New("--kubelet-version: several only with --replay FILE check")
 	case l.Replay == "" && typed("at"):
-		return errors.New("--at: only with --replay; diff takes FILE@TIME")
+		return errors.New("--at: only with --replay")
 	case l.NPD && l.JSON:
 		return errors.New("--exit-codes npd writes one line of text: leave --output json out")
-	case l.DOT != "" && (l.View != Check || l.NPD):
-		return errors.New("--output dot: only check has it, and not with --exit-codes npd")
 	case l.Demo != "" && typed("runtime-endpoint"):
 		return errors.New("--demo brings its own runtime: leave --runtime-endpoint out")
 	case l.Demo == "" && typed("demo-speed"):
@@ -200,7 +190,7 @@ func (l line) sense() error {
 	case l.Demo == "" && typed("expected-events"):
 		return errors.New("--expected-events: only with --demo")
 	}
-	if l.Replay != "" || l.View == Diff {
+	if l.Replay != "" {
 		if err := l.replays(typed); err != nil {
 			return err
 		}
@@ -211,28 +201,18 @@ func (l line) sense() error {
 // replays says which flags make no sense with a recording, of which nothing is asked but what
 // it knows.
 func (l line) replays(typed func(string) bool) error {
-	why := map[string]string{}
-	switch {
-	case l.View == Diff && l.Replay != "":
-		return errors.New("--replay: diff is given its recordings by name: plegtop diff A B")
-	case l.View == Serve, l.View == Record:
+	if l.View == Serve || l.View == Record {
 		return fmt.Errorf("--replay: %s is of a node as it is now: the screen, check, watch and bench show a recording", l.View)
-	case l.View != Check:
-		why["kubelet-version"] = "of a recording only check says what other releases would have made of it"
 	}
 	for _, g := range l.groups() {
 		for _, f := range g.flags {
-			of := why[f.name]
-			if of == "" && !g.recorded && !f.recorded {
-				of = "a recording is shown as it was, and nothing of this machine is read: leave it out"
-			}
-			if of != "" && typed(f.name) {
-				return fmt.Errorf("--%s: %s", f.name, of)
+			if !g.recorded && !f.recorded && typed(f.name) {
+				return fmt.Errorf("--%s: a recording is shown as it was, and nothing of this machine is read: leave it out", f.name)
 			}
 		}
 	}
-	if typed("kubelet-version") {
-		l.Releases = l.releases
+	if typed("kubelet-version") { // the settings file is about the node
+		l.Through = l.Release
 	}
 	return nil
 }
