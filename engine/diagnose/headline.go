@@ -316,8 +316,11 @@ func (v *view) statusWord() (Headline, bool) {
 // the node is ready, though without a ready runtime its sync loop stands. One look does not
 // know what was posted: it says what is so now, and the clock when it is posted.
 func (v *view) conditionWord() (Headline, bool) {
-	for _, c := range []struct{ name, text, before string }{
-		{runtimeReady, "the runtime says that it is not ready", "LOOP STOPPED"}, {networkReady, "the runtime says that its network is not ready", "AT RISK"},
+	for _, c := range []struct {
+		id                 ID
+		name, text, before string
+	}{
+		{RuntimeNotReady, runtimeReady, "the runtime says that it is not ready", "LOOP STOPPED"}, {NetworkNotReady, networkReady, "the runtime says that its network is not ready", "AT RISK"},
 	} {
 		said, lacks := v.lacks(c.name)
 		if !lacks {
@@ -330,7 +333,7 @@ func (v *view) conditionWord() (Headline, bool) {
 		if v.standsNotReady() {
 			word = notReadyWord
 		}
-		return Headline{Word: word, Severity: Critical, Text: c.text}, true
+		return Headline{Word: word, Severity: Critical, Text: c.text, about: c.id}, true
 	}
 	return Headline{}, false
 }

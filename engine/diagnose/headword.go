@@ -89,7 +89,13 @@ type steady struct {
 // failed until a time, if any did. What gets worse, and what is critical, is shown at once, and so
 // is the end of what was more or less than a risk. A word that is kept says that it is over.
 func (s *steady) headline(h Headline, held []Finding, at, failed time.Time) Headline {
-	calmer := h.Severity == Warning && rankOf(h.Word) < rankOf(s.Word) || h.Sound() && s.Word == "AT RISK"
+	calmer := rankOf(h.Word) < rankOf(s.Word) || h.Word == s.Word && h.about != s.about
+	if kindOf(s.about).turns && calmer && slices.ContainsFunc(held, func(f Finding) bool { return f.ID == s.about }) {
+		h.Word, h.Severity, h.Text, h.about, h.ofPart = s.Word, s.Severity, s.Text, s.about, s.ofPart // it may be good by turns
+		s.until = at
+		return h
+	}
+	calmer = h.Severity == Warning && rankOf(h.Word) < rankOf(s.Word) || h.Sound() && s.Word == "AT RISK"
 	if s.Severity == Warning && calmer && at.Sub(s.since) < steadyFor {
 		h.Word, h.Severity, h.Text, h.about = s.Word, Warning, "until a moment ago; now "+h.Word+": "+h.Text, s.about
 		return h

@@ -18,6 +18,7 @@ type kind struct {
 	because role // of kinds before it that it may be an effect of, unless it is worse
 	whole   bool // it is about the whole runtime: nothing that is about one pod explains it
 	app     bool // an application is at fault, mostly, and not the node
+	turns   bool // only Status tells of it, and it may come and go from one answer to the next: two good ones end it
 	hangs   bool // something waits for what does not come, for which a known bug may be the reason
 
 	replaces  ID                        // what would only say it again

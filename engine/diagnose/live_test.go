@@ -215,13 +215,13 @@ func TestDeadSocket(t *testing.T) {
 
 // What calls have refuted is told no more, while its end is told when it has lasted:
 // the headline and the findings agree. Status is asked so rarely that its first good
-// answer is enough, and what comes back soon is the same finding.
+// answer is enough, and what comes back soon is the same finding. A condition is another matter: see
+// [TestConditionByTurnsIsOneFinding].
 func TestAnswersRefute(t *testing.T) {
-	broken := healthy(5).condition("RuntimeReady")
 	for name, n := range map[string]*node{
 		"down": healthy(5).dead(12), "down for a moment": healthy(5).dead(4), "silent": healthy(5).hang(call.ListPodSandbox, 6*second).hang(call.Version, 3*second).hang(call.Status, 3*second),
 		"list": healthy(5).hang(call.ListContainers, 5*second).probesAnswered(), "list fails": healthy(5).fail(call.ListPodSandbox, call.ErrOther, "locked", 10),
-		"no status": healthy(9).hangOn(1, "", 12*second).inVain(4), "unhealthy": healthy(5).unhealthy(), "not ready": broken, "Status": healthy(5).hang(call.Status, 20*second),
+		"no status": healthy(9).hangOn(1, "", 12*second).inVain(4), "unhealthy": healthy(5).unhealthy(), "Status": healthy(5).hang(call.Status, 20*second),
 		"inspection": healthy(5).hangOn(3, "app", 47*second).probesAnswered(),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -525,8 +525,8 @@ func TestTroubledInnocent(t *testing.T) {
 func TestComesBackWithinAMinute(t *testing.T) {
 	for back, again := range map[time.Duration]bool{30 * second: true, 64 * second: true, 75 * second: false} {
 		bad := healthy(5).condition("NetworkReady")
-		got := play(t, bad.after(0), bad.after(5*second), healthy(5).answers(0, call.Status).after(10*second), bad.after(back), bad.after(back+second))
-		last, first := got[4], got[3].Turns
+		got := play(t, bad.after(0), bad.after(5*second), healthy(5).answers(0, call.Status).after(10*second), healthy(5).answers(0, call.Status).after(16*second), bad.after(back), bad.after(back+second))
+		last, first := got[5], got[4].Turns
 		if len(first) != 1 || first[0].Kind != Began || first[0].Again != again || again && (first[0].Lasted != back || len(last.Ended) > 0) || !again && len(last.Ended) != 1 {
 			t.Errorf("back after %v: %+v, ended %+v", back, first, last.Ended)
 		}

@@ -13,7 +13,7 @@ const RuntimeNotReady ID = "runtime-not-ready"
 
 var runtimeNotReadyKind = &kind{
 	id: RuntimeNotReady, find: runtimeNotReady,
-	needs: unpaused, is: unready, because: starves | silences | garbles,
+	needs: unpaused, is: unready, because: starves | silences | garbles, turns: true,
 	words:    []nodeWord{(*view).runtimeUnits, (*view).deprecated},
 	severity: "critical", scenario: "`not-ready`",
 	when: "RuntimeReady is false or missing",
@@ -24,7 +24,7 @@ const NetworkNotReady ID = "network-not-ready"
 
 var networkNotReadyKind = &kind{
 	id: NetworkNotReady, find: networkNotReady,
-	needs: unpaused, because: starves | silences | garbles,
+	needs: unpaused, because: starves | silences | garbles, turns: true,
 	words: []nodeWord{(*view).kernelSaid, (*view).deprecated}, kernel: ofDevice, killed: runtimeKilled,
 	severity: "critical", scenario: "`network-not-ready`",
 	when: "NetworkReady is false or missing",

@@ -295,7 +295,7 @@ func (f *fault) moved(one Finding) bool { return f.next != "" && one.Subject.Pod
 
 // quiet holds that what is said some time after a fault is not about it.
 func (f *fault) quiet(t *testing.T, lasted time.Duration, s telling) {
-	screen := 2 * time.Second
+	screen, told := 2*time.Second, 5*time.Second+second/4
 	if f.rare {
 		screen = 5*time.Second + second/4
 	}
@@ -305,7 +305,10 @@ func (f *fault) quiet(t *testing.T, lasted time.Duration, s telling) {
 		}
 	}
 	for _, turn := range s.Turns {
-		if !f.moved(turn.Finding) && (s.at > 5*time.Second+second/4 || turn.Kind == Began) {
+		if kindOf(turn.Finding.ID).turns { // the second good Status ends it
+			told = screen + settlingStatus
+		}
+		if !f.moved(turn.Finding) && (s.at > told || turn.Kind == Began) {
 			t.Errorf("%s for %v: %v later: %v %s", f.name, lasted, s.at, turn.Kind, turn.Finding.Summary)
 		}
 	}

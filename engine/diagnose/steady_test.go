@@ -12,6 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // What is there every third second goes away from the screen once, and then stays until its
@@ -329,5 +330,42 @@ func TestPartOfASilenceHasNotEnded(t *testing.T) {
 		if !slices.Equal(ended, want) || last.Headline.Word != "NOT ANSWERING" {
 			t.Errorf("answered %v: ended %v, %s\n%s", answered, ended, last.Headline.Word, turns(got))
 		}
+	}
+}
+
+// A condition that is good by turns is one trouble: Status is asked every 5 s, at any moment of its turn. Only
+// the first time its end is on the screen at once, as nobody knows yet that it comes back.
+func TestConditionByTurnsIsOneFinding(t *testing.T) {
+	var all []engine.Update
+	posted, asked := false, false
+	for at := time.Duration(0); at < 120*second; at += second {
+		if at%(5*second) == 0 {
+			asked = at > 20*second && at < 80*second && at%(8*second) < 4*second
+		}
+		if at%(10*second) == 0 {
+			posted = asked
+		}
+		n := healthy(5)
+		n.calls(call.Status).LastOK = ago(at % (5 * second))
+		if asked {
+			n.Conditions = []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Reason: "NetworkPluginNotReady"}}
+		}
+		if posted {
+			n.notReady(5 * second)
+		}
+		all = append(all, n.after(at))
+	}
+	got := play(t, all...)
+	if said := turns(got); said != "25s began critical network-not-ready\n1m35s ended critical network-not-ready\n" {
+		t.Errorf("turns:\n%s", said)
+	}
+	var words []string
+	for _, u := range got {
+		if n := len(words); n == 0 || words[n-1] != u.Headline.Word {
+			words = append(words, u.Headline.Word)
+		}
+	}
+	if want := []string{healthyWord, "AT RISK", healthyWord, "AT RISK", notReadyWord, healthyWord}; !slices.Equal(words, want) {
+		t.Errorf("headlines %q, want %q", words, want)
 	}
 }

@@ -19,6 +19,11 @@ const (
 	settling = 3 * time.Second
 	// settlingAgain is the same for one that has come back before, and for one that is milder.
 	settlingAgain = 4 * time.Second
+	// settlingStatus is the same for a condition that Status says is met again: the second good answer
+	// comes [answers.StatusPeriod] after the first. Of one that has come back before a good answer may be
+	// chance, and what is good by turns is asked for at any moment of its turn: three answers end it.
+	settlingStatus      = answers.StatusPeriod + time.Second
+	settlingStatusAgain = 3 * answers.StatusPeriod
 	// unseenFor is how long a look may fail to see what a finding stands on before that is
 	// over: it was not seen to be otherwise, and two looks may come too late.
 	unseenFor = 12 * time.Second
@@ -190,6 +195,10 @@ func (v *view) blind(k *tracked) bool {
 func (v *view) settles(k *tracked) time.Duration {
 	status := v.Sums(call.Status).LastOK
 	switch {
+	case kindOf(k.key.ID).turns && k.flips:
+		return settlingStatusAgain
+	case kindOf(k.key.ID).turns:
+		return settlingStatus
 	case v.blind(k):
 		return unseenFor
 	case k.again:
@@ -306,7 +315,7 @@ func (v *view) holdsNoMore(k *tracked) bool {
 func (v *view) refutes(k *tracked) bool {
 	f, of := &k.finding, kindOf(k.finding.ID)
 	switch {
-	case k.seen.Equal(v.At):
+	case k.seen.Equal(v.At), of.turns && k.flips:
 		return false
 	case of.needs != unpaused:
 		return k.seen.Before(v.Memory.Back.At)
