@@ -28,10 +28,8 @@ import (
 	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/crash"
-	"github.com/plegtop/plegtop/ui/history"
 	"github.com/plegtop/plegtop/ui/lines"
 	"github.com/plegtop/plegtop/ui/metrics"
-	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/recording"
@@ -43,8 +41,6 @@ import (
 var (
 	version = "devel" // set by the release build
 	started = time.Now()
-
-	columns = ui.Columns() // that can be sorted by, hidden, or asked for by a filter
 )
 
 // guide is what explain prints.
@@ -84,7 +80,7 @@ func run(args []string) int {
 	if len(args) > 0 && args[0] == options.Completes {
 		return completing(args[1:])
 	}
-	o, err := options.Parse(args, columns)
+	o, err := options.Parse(args)
 	out := terminal.Writer(os.Stdout, os.Environ())
 	help := func() options.Page { // only where it is asked for: to compile looks takes longer than all else at the start
 		look := o.Look(os.Getenv("COLORFGBG"))
@@ -128,7 +124,7 @@ func run(args []string) int {
 // place of the last of some words. It returns the exit status.
 func completing(args []string) int {
 	if len(args) > 1 && args[0] == "words" {
-		all, files := options.Complete(args[2:], columns, options.Known{Findings: lines.Topics(guide), Namespaces: source.Namespaces})
+		all, files := options.Complete(args[2:], options.Known{Findings: lines.Topics(guide), Namespaces: source.Namespaces})
 		if files {
 			all = append([]string{":files"}, all...)
 		}
@@ -158,7 +154,7 @@ type view func(ctx context.Context, src source.Source) int
 
 // show reads the settings, starts the source and the view, and ends them in the opposite order.
 func show(ctx context.Context, args []string) int {
-	o, err := options.Load(args, columns)
+	o, err := options.Load(args)
 	if err != nil {
 		return cannotTell(o, err)
 	}
@@ -401,15 +397,11 @@ func screen(o options.Options, guard *terminal.Guard) live {
 
 // settings are what every screen has from the command line.
 func settings(ctx context.Context, o options.Options, src pane.Source) ui.Config {
-	filters := history.Open()
 	return ui.Config{
 		Context: ctx, Source: src,
 		Keys: o.Keys, Theme: o.Look(os.Getenv("COLORFGBG")), Follow: o.Theme == "", ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()), Mouse: o.Mouse,
-		Namespaces: o.Namespaces, Filter: o.Filter, History: filters.Lines(), Remember: filters.Remember,
-		Panes: pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time, Hidden: o.Hidden},
-		Save: func(node string, at time.Time, rows []model.Row) (string, error) {
-			return lines.Save(".", node, at, rows)
-		},
+		Namespaces: o.Namespaces, Filter: o.Filter,
+		Panes: pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time},
 	}
 }
 

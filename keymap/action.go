@@ -52,7 +52,6 @@ const (
 	SortPrev      Action = "sort-prev"
 	SortNext      Action = "sort-next"
 	SortInvert    Action = "sort-invert"
-	Columns       Action = "columns"
 	ZoomIn        Action = "zoom-in"
 	ZoomOut       Action = "zoom-out"
 	Detail        Action = "detail"
@@ -66,14 +65,11 @@ const (
 
 	// Events.
 	Follow     Action = "follow"
-	Mark       Action = "mark"
 	MatchNext  Action = "match-next"
 	MatchPrev  Action = "match-prev"
 	TimeFormat Action = "time-format"
 	Wrap       Action = "wrap"
-	Save       Action = "save"
 	SaveTape   Action = "save-recording"
-	Relists    Action = "relists"
 
 	// The past: what was recorded.
 	RelistBefore  Action = "relist-before"

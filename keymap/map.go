@@ -19,7 +19,7 @@ const (
 	Global    Scope = 1 << iota // everywhere, unless the place itself uses the key
 	Over                        // it lies over something else, and is closed: what a plain key that quits does then
 	Folding                     // rows fold and unfold
-	Following                   // events come, are followed and marked
+	Following                   // events come, and are followed
 	Matching                    // a text, or a stretch of time: one goes from match to match
 	Wrapping                    // a text whose lines may be longer than the screen is wide
 	Picking                     // rows are switched on and off

@@ -118,8 +118,6 @@ func TestAction(t *testing.T) {
 		{"space", Over | Matching, PageDown},
 		{"space", Over | Directing, PageDown},
 		{"e", Following, EventSources},
-		{"L", Following, Relists},
-		{"L", Folding, None},
 		{"F", Following, Follow},
 		{"R", Over | Directing, Sweep},
 		{"r", Over | Directing, ReinspectPod},
@@ -160,8 +158,8 @@ func TestElsewhere(t *testing.T) {
 		in   Scope
 		want string
 	}{
-		{"m", Folding, "mark (events)"},
-		{"m", Following, ""},
+		{"F", Folding, "follow (events)"},
+		{"F", Following, ""},
 		{"P", Matching, "world (director)"},
 		{"p", Folding, ""},
 		{"X", Folding, ""},
@@ -251,11 +249,11 @@ func TestRebindErrors(t *testing.T) {
 		{"pause", "x", `action "pause": no such action; did you mean pause-relist?`},
 		{"xyzzyxyzzy", "x", `action "xyzzyxyzzy": no such action; docs/keys.md lists them all`},
 		{"freeze", "p", `action "freeze": key "p" is taken by "pause-relist"; give that another one as well`},
-		{"mark", "F", `action "mark": key "F" is taken by "follow"; give that another one as well`},
-		{"mark", "Ctrl-P", `action "mark": key "Ctrl-P": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
-		{"mark", "ctrl+P", `action "mark": key "ctrl+P": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
-		{"mark", " ", `action "mark": key " ": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
-		{"mark", "", `action "mark": key "": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
+		{"copy", "p", `action "copy": key "p" is taken by "pause-relist"; give that another one as well`},
+		{"copy", "Ctrl-P", `action "copy": key "Ctrl-P": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
+		{"copy", "ctrl+P", `action "copy": key "ctrl+P": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
+		{"copy", " ", `action "copy": key " ": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
+		{"copy", "", `action "copy": key "": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
 	} {
 		m, err := Default().Rebind(map[string][]string{tt.name: {tt.key}})
 		if err == nil || err.Error() != tt.want {
@@ -269,11 +267,11 @@ func TestRebindErrors(t *testing.T) {
 		t.Error("quit could be left without a key")
 	}
 	// What a pane binds for itself may hide what is bound everywhere.
-	if _, err := Default().Rebind(map[string][]string{"mark": {"z"}}); err != nil {
+	if _, err := Default().Rebind(map[string][]string{"follow": {"p"}}); err != nil {
 		t.Error(err)
 	}
-	if _, err := Default().Rebind(map[string][]string{"mark": {"n"}}); err == nil {
-		t.Error("two actions of the events pane share a key")
+	if _, err := Default().Rebind(map[string][]string{"wrap": {"n"}}); err == nil {
+		t.Error("two actions of a text share a key")
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/director"
-	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -61,13 +60,6 @@ type Config struct {
 	Filter     string   // in force at the start; one that does not parse is shown with its error
 	Panes      pane.Settings
 	EventsKept int // how many events the screen keeps; 10,000 if 0
-
-	History  []string           // filters of earlier runs, the newest last
-	Remember func(string) error // keeps one for later runs; runs in a command. Nil: not kept
-
-	// Save writes events and gaps of a node to a file named by it and the time, and returns
-	// where they went. It runs in a command. Nil: events cannot be saved.
-	Save func(node string, at time.Time, rows []model.Row) (path string, err error)
 
 	// SaveTape saves what is kept of the last minutes, and says where they went. It runs in a
 	// command. Nil: nothing is kept.

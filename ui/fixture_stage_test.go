@@ -234,9 +234,6 @@ func (s *Stage) OpenSheet(of pane.Subject) bool {
 	return !s.NoSheet
 }
 
-// Mark marks an event, or takes its mark away.
-func (s *Stage) Mark(event uint64) { s.V.Journal.Mark(event) }
-
 // Refresh shows the view anew, in the order that the pane asks for.
 func (s *Stage) Refresh() {
 	if o, ok := s.Pane.(pane.Orderer); ok {

@@ -94,12 +94,8 @@ var scenes = []struct {
 	}},
 	{"events", nil, nil, func(s *stage) {
 		snap := Healthy()
-		s.show(snap, Events(snap)...).press("2", "k", "m", "k", "k")
+		s.show(snap, Events(snap)...).press("2", "k", "k", "k")
 		s.update(engine.Update{Snapshot: snap, Lost: 17})
-	}},
-	{"events-wrapped", nil, nil, func(s *stage) {
-		snap := Healthy()
-		s.show(snap, Events(snap)...).press("2", "w", "t", "t")
 	}},
 	{"calls", nil, nil, func(s *stage) {
 		w := SweepOf(330, true)

@@ -88,9 +88,6 @@ func (m *Model) Focus(p pane.Pane) {
 	m.full, m.chosen = m.full || m.small(), true
 }
 
-// Mark marks an event, or takes its mark away.
-func (m *Model) Mark(event uint64) { m.view.Journal.Mark(event) }
-
 // lead has the answer to what is wrong come first, unless a person has chosen a pane.
 func (m *Model) lead() {
 	v := &m.view
@@ -139,7 +136,7 @@ func (m *Model) sheetOf(s pane.Subject) pane.Pane {
 // SetFilter puts a filter in force. One that does not parse changes nothing,
 // and its error is returned.
 func (m *Model) SetFilter(text string) error {
-	by, err := model.ParseFilter(text, Columns().All()...)
+	by, err := model.ParseFilter(text)
 	if err != nil {
 		return err
 	}

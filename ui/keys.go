@@ -168,7 +168,6 @@ var actions = map[keymap.Action]func(*Model){
 	keymap.ZoomOut:       func(m *Model) { m.zoom(1, "out") },
 	keymap.AllNamespaces: func(m *Model) { m.SetNamespaces(nil) },
 	keymap.Captions:      func(m *Model) { m.captions = !m.captions },
-	keymap.Save:          (*Model).save,
 	keymap.SaveTape:      (*Model).saveTape,
 
 	keymap.PauseRelist:  (*Model).pause,

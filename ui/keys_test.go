@@ -12,7 +12,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/model"
 )
 
 func TestKeys(t *testing.T) {
@@ -415,11 +414,11 @@ func TestDirectorBesideThePicture(t *testing.T) {
 // nothing of a key that means something here or nowhere.
 func TestKeyThatDoesNothingHere(t *testing.T) {
 	for _, tt := range []struct{ keys, want string }{
-		{"m", "m does nothing here; elsewhere (events): mark or unmark this event"},
+		{"w", "w does nothing here; elsewhere (raw answers): wrap long lines, or cut them"},
 		{"2 m", ""},
-		{"? m", "m does nothing here; elsewhere (events): mark or unmark this event"},
+		{"? w", "w does nothing here; elsewhere (raw answers): wrap long lines, or cut them"},
 		{"X", ""},
-		{"m j", ""},
+		{"w j", ""},
 		{"P", ""}, // there is no demo
 	} {
 		if got := newStage(t, 120, 40).show(Healthy()).press(strings.Fields(tt.keys)...).m.flash.text; got != tt.want {
@@ -465,43 +464,6 @@ func TestAnswerLeavesTheStateOfTheScript(t *testing.T) {
 			}
 		}
 		checkFrame(t, s.m.frame(), w, 24)
-	}
-}
-
-// TestSave holds that the events that are shown are handed over as they are, and that the
-// answer says where they went, or why they did not.
-func TestSave(t *testing.T) {
-	var got []model.Row
-	var fail error
-	save := func(node string, at time.Time, rows []model.Row) (string, error) {
-		got = rows
-		return "./" + node + ".ndjson", fail
-	}
-	s := newStage(t, 120, 40).show(Healthy()).press("ctrl+s")
-	if s.rowOf("cannot be saved here") == "" {
-		t.Errorf("without a place to save to it says %q", s.m.flash.text)
-	}
-	s = newStage(t, 120, 40, func(c *Config) { c.Save = save }).show(Healthy()).press("ctrl+s")
-	if s.rowOf("no events to save") == "" || got != nil {
-		t.Errorf("without events it says %q", s.m.flash.text)
-	}
-	snap := Healthy()
-	events := Events(snap)
-	s.show(snap, events...).press("ctrl+s").run()
-	if len(got) != len(events) || s.rowOf("lines to ./worker-17.ndjson") == "" {
-		t.Errorf("%d of %d events are saved, and it says %q", len(got), len(events), s.m.flash.text)
-	}
-	fail = errors.New("no space left")
-	if s.press("ctrl+s").run(); s.rowOf("not saved: no space left") == "" {
-		t.Errorf("after an error it says %q", s.m.flash.text)
-	}
-}
-
-// TestFiltersAreRememberedOnce holds that neither none nor the same again is kept.
-func TestFiltersAreRememberedOnce(t *testing.T) {
-	s := newStage(t, 80, 24).show(Healthy()).press("/", "a", "enter", "/", "enter", "/", "backspace", "enter", "/", "b", "enter")
-	if got := strings.Join(s.m.cfg.History, " "); got != "a b" {
-		t.Errorf("remembers %q", got)
 	}
 }
 

@@ -17,24 +17,6 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-func ExampleColumns() {
-	all := Columns()
-	for _, name := range []string{"pods", "events", "calls", "workers", "findings", "time"} {
-		fmt.Print(name, ":")
-		for _, c := range all[name] {
-			fmt.Print(" ", c.Name)
-		}
-		fmt.Println()
-	}
-	// Output:
-	// pods: namespace pod state run ctrs exit rst age lastevent inspect worst remark
-	// events: time event from pod container exit lag seen lead sent
-	// calls: operation last-ok p50 p90 p99 max out count bytes gone err latency
-	// workers: pod state woken syncs skipped expects expired queued last
-	// findings: severity finding summary
-	// time: pod container lane
-}
-
 // given is a pane that notes what it was given since it was last looked at.
 type given struct {
 	pane.Pane

@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"strings"
-
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/calls"
@@ -11,7 +9,6 @@ import (
 	"github.com/plegtop/plegtop/ui/findings"
 	"github.com/plegtop/plegtop/ui/help"
 	"github.com/plegtop/plegtop/ui/howpleg"
-	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/node"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pods"
@@ -22,25 +19,6 @@ import (
 // panes is the one list of them. The first is always on the screen where there is room
 // for two; the number keys follow the order.
 var panes = []func(pane.Settings) pane.Pane{pods.New, events.New, calls.New, findings.New, timeline.New, workers.New}
-
-// Columns returns the columns that can be sorted by, hidden, or asked for by a filter, by the
-// name of the pane in lower case. It is safe for concurrent use.
-func Columns() model.FilterColumns {
-	all := model.FilterColumns{}
-	for _, open := range panes {
-		p := open(pane.Settings{})
-		name := strings.ToLower(p.Info().Name)
-		switch t := p.(type) {
-		case interface{ Fields() []model.FilterColumn }:
-			all[name] = t.Fields()
-		case interface{ Heads() [][2]string }:
-			for _, c := range t.Heads() {
-				all[name] = append(all[name], model.FilterColumn{Name: c[0], Head: c[1]})
-			}
-		}
-	}
-	return all
-}
 
 // sheets open what a cursor is on: the first that knows the subject does. Each returns
 // nil for a subject that it is not about.

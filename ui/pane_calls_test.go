@@ -216,10 +216,6 @@ func TestCallsClick(t *testing.T) {
 	if s.Refresh(); !strings.HasPrefix(s.Row("calls, the longest"), "ListPodSandbox: ") {
 		t.Errorf("a click on the third row goes to %q", s.Row("calls, the longest"))
 	}
-	hidden := NewStage(calls.New(pane.Settings{Hidden: map[string][]string{"calls": {"bytes"}}}), View(Healthy()), 118, 20)
-	if s.Row("BYTES") == "" || hidden.Row("BYTES") != "" {
-		t.Errorf("what is hidden is there:\n%s", hidden.Text())
-	}
 }
 
 // TestCallsMoreWidthNeverMeansLess holds that a column that is there is there on wider

@@ -81,12 +81,9 @@ func later(s *Stage, after time.Duration, events ...engine.Event) {
 
 func TestEvents(t *testing.T) {
 	Goldens(t, "events", func(w, h int) *Stage { return eventsStage(eventsView(), w, h) })
-	Goldens(t, "wrapped", func(w, h int) *Stage { return eventsStage(eventsView(), w, h).Press("w", "g", "m") })
-	Goldens(t, "marked", func(w, h int) *Stage {
-		s := eventsStage(eventsView(), w, h).Press("k", "m", "k", "k")
-		s.V.Journal.Observe(engine.Update{Snapshot: s.V.Snapshot, Events: deaths(25, 26), Lost: 17})
-		return s.Show(s.V)
-	})
+	gap := eventsStage(eventsView(), 78, 19).Press("k", "k", "k")
+	gap.V.Journal.Observe(engine.Update{Snapshot: gap.V.Snapshot, Events: deaths(25, 26), Lost: 17})
+	gap.Show(gap.V).Golden(t, "gap")
 	Goldens(t, "sheet", func(w, h int) *Stage {
 		v := eventsView()
 		return NewStage(events.Sheet(v, pane.Subject{Event: 4}), v, w, h)
@@ -97,7 +94,7 @@ func TestASCII(t *testing.T) {
 	v := eventsView()
 	plain := v.Theme.Plain()
 	v.Theme = &plain
-	for _, s := range []*Stage{eventsStage(v, 118, 30).Press("w", "m"), NewStage(events.Sheet(v, pane.Subject{Event: 4}), v, 118, 45)} {
+	for _, s := range []*Stage{eventsStage(v, 118, 30), NewStage(events.Sheet(v, pane.Subject{Event: 4}), v, 118, 45)} {
 		if at := strings.IndexFunc(s.Text(), func(r rune) bool { return r > '~' }); at >= 0 {
 			t.Errorf("not ASCII: %q", s.Text()[at:at+10])
 		}
@@ -120,7 +117,7 @@ func TestColumnsByWidth(t *testing.T) {
 }
 
 func TestFilledFromTheBottom(t *testing.T) {
-	s := eventsStage(eventsView(deaths(1, 5)...), 80, 20).Press("L")
+	s := eventsStage(eventsView(deaths(1, 5)...), 80, 20)
 	lines := strings.Split(s.Text(), "\n")
 	if !strings.HasPrefix(lines[19], "12:00:05") || strings.TrimSpace(lines[14]) != "" || !strings.HasPrefix(lines[15], "12:00:01") {
 		t.Errorf("the newest event is not in the last line:\n%s", s.Text())
@@ -153,40 +150,6 @@ func TestRowsMoveNowAndThen(t *testing.T) {
 	later(s, time.Millisecond, deaths(151, 151)...)
 	if s.Press("k"); s.Subject().Event != 150 {
 		t.Errorf("a key sees %d below what is new, want 150", s.Subject().Event)
-	}
-}
-
-func TestRelistsAreSeparators(t *testing.T) {
-	s := eventsStage(eventsView(), 118, 20).Press("g", "enter", "G")
-	rules := func() (n int) {
-		for line := range strings.SplitSeq(s.Text(), "\n") {
-			if strings.Contains(line, "── ") {
-				n++
-			}
-		}
-		return n
-	}
-	if rules() != 4 || !strings.Contains(s.Row("relist 3404"), "12:00:") && !strings.Contains(s.Row("relist 3404"), "11:59:51") {
-		t.Errorf("%d rules; of the last: %q\n%s", rules(), s.Row("relist 3404"), s.Text())
-	}
-	for range 6 {
-		if s.Press("k"); s.Subject().Event == 0 {
-			t.Error("the cursor is on a rule")
-		}
-	}
-	if s.Subject().Event != 1 {
-		t.Errorf("after 6 steps up from 7 on %d, want 1", s.Subject().Event)
-	}
-	if s.Press("L"); rules() != 0 || s.Subject().Event != 1 {
-		t.Errorf("switched off: %d rules, cursor on %d", rules(), s.Subject().Event)
-	}
-	same := deaths(1, 4)
-	for i := range same {
-		same[i].At = Noon
-	}
-	s = eventsStage(eventsView(same[0], same[1], same[3]), 118, 20) // one is lost
-	if rules() != 2 {
-		t.Errorf("%d rules before and after a gap in one relist, want 2:\n%s", rules(), s.Text())
 	}
 }
 
@@ -242,40 +205,20 @@ func eventsAbout(s *Stage) string {
 	return strings.Join(all, "  ")
 }
 
-func TestMarksAndTrouble(t *testing.T) {
-	s := eventsStage(eventsView(deaths(1, 20)...), 80, 20)
-	on := func(want uint64, keys ...string) {
-		t.Helper()
-		if s.Press(keys...); s.Subject().Event != want {
-			t.Errorf("%v goes to %d, want %d", keys, s.Subject().Event, want)
-		}
-	}
-	// Without marks n and N go to what tells of trouble: 1, 3, 6, 8, 11, 13, 16, 18.
-	on(18, "N")
-	on(18, "N", "n")
-	if on(18, "n"); !strings.Contains(s.Said, "below") {
-		t.Errorf("n at the last match says %q", s.Said)
-	}
-	on(20, "g", "j", "m", "G", "m")
-	on(2, "N")
-	on(20, "n")
-	on(3, "m", "g", "j", "m", "g", "n")
-}
-
 func TestFilterIsNamedAndKeepsTheEvent(t *testing.T) {
 	s := eventsStage(eventsView(deaths(1, 20)...), 80, 20).Press("g", "j", "j")
-	by, err := model.ParseFilter("exit=1")
+	by, err := model.ParseFilter("has:problem")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.V.Filter = pane.Filter{Text: "exit=1", By: by, Namespaces: []string{"ns", "b"}}
+	s.V.Filter = pane.Filter{Text: "has:problem", By: by, Namespaces: []string{"ns", "b"}}
 	s.V.Journal.Filter(by.Event, false)
-	if s.Refresh(); s.Subject().Event != 3 || eventsAbout(s) != "8 events  not following  /exit=1  ns:ns,b" {
+	if s.Refresh(); s.Subject().Event != 3 || eventsAbout(s) != "8 events  not following  /has:problem  ns:ns,b" {
 		t.Errorf("on %d, %q", s.Subject().Event, eventsAbout(s))
 	}
 	s.V.Filter = pane.Filter{}
 	s.V.Journal.Filter(nil, false)
-	if s.Refresh(); s.Subject().Event != 3 || eventsAbout(s) != "1-9 of 20 events  not following" {
+	if s.Refresh(); s.Subject().Event != 3 || eventsAbout(s) != "1-19 of 20 events  not following" {
 		t.Errorf("on %d, %q", s.Subject().Event, eventsAbout(s))
 	}
 	s.V.Journal.Filter(func(engine.Event, time.Time) bool { return false }, false)
@@ -286,7 +229,7 @@ func TestFilterIsNamedAndKeepsTheEvent(t *testing.T) {
 
 func TestOldEventsMakeRoom(t *testing.T) {
 	v := eventsView(deaths(1, 1000)...) // as many as are kept
-	s := eventsStage(v, 80, 20).Press("g", "j", "m", "j")
+	s := eventsStage(v, 80, 20).Press("g", "j", "j")
 	later(s, time.Second, deaths(1001, 2000)...)
 	if first := v.Journal.Shown()[0].Seq; s.Subject().Event != first {
 		t.Errorf("on %d after its event went, want the oldest, %d", s.Subject().Event, first)
@@ -325,7 +268,7 @@ func TestKeysOfAnEvent(t *testing.T) {
 }
 
 func TestEventsClick(t *testing.T) {
-	s := eventsStage(eventsView(deaths(1, 5)...), 80, 20).Press("L")
+	s := eventsStage(eventsView(deaths(1, 5)...), 80, 20)
 	s.Pane.(pane.Clicker).Click(3, 17, s)
 	if s.Subject().Event != 3 || !strings.Contains(eventsAbout(s), "not following") {
 		t.Errorf("on %d, %s", s.Subject().Event, eventsAbout(s))
@@ -401,7 +344,7 @@ func TestHostileEvents(t *testing.T) {
 	v.Journal.Observe(engine.Update{Snapshot: snap, Events: all})
 	v.Filter.Text = Nasty
 	for w := 1; w < 200; w += 13 {
-		eventsStage(v, w, 20).Press("w").Check(t)
+		eventsStage(v, w, 20).Check(t)
 		NewStage(events.Sheet(v, pane.Subject{Event: 4}), v, w, 60).Check(t)
 	}
 }

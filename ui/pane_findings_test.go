@@ -454,15 +454,3 @@ func TestChainUnfolds(t *testing.T) {
 	}
 	s.Press("l").EverySize(t)
 }
-
-// TestNoLineOfASummaryThatIsLeftOut holds that the columns of findings can be left out as those of
-// any table, and that of a summary that is left out no line stays.
-func TestNoLineOfASummaryThatIsLeftOut(t *testing.T) {
-	for _, hidden := range [][]string{nil, {"summary"}} {
-		f := findings.New(pane.Settings{Hidden: map[string][]string{"findings": hidden}})
-		s := NewStage(f, With(View(Hung()), Findings()...), 78, 19)
-		if said := strings.Contains(s.Text(), "unhealthy in") && strings.Contains(s.Text(), "SUMMARY"); said != (hidden == nil) || !strings.Contains(s.Text(), "FINDING") {
-			t.Errorf("without %q:\n%s", hidden, s.Text())
-		}
-	}
-}

@@ -76,7 +76,6 @@ func press(s *Stage, bytes string) {
 func layerOpen(s *Stage, p pane.Pane) bool { return slices.Contains(s.Layers, p) }
 
 func TestPrompt(t *testing.T) {
-	history := []string{"one", "two"}
 	for _, tt := range []struct{ keys, want string }{
 		{"abc", "abc"},
 		{"ab" + left + "X", "aXb"},
@@ -86,13 +85,10 @@ func TestPrompt(t *testing.T) {
 		{"abc" + left + left + "\x0b", "a"},
 		{"abc" + rub, "ab"},
 		{"日本" + left + "語", "日語本"},
-		{"draft" + layerUp, "two"},
-		{"draft" + layerUp + layerUp + layerUp, "one"},
-		{"draft" + layerUp + down, "draft"},
-		{"draft" + layerUp + "x" + down, "draft"},
+		{"draft" + layerUp + "x" + down, "draftx"},
 		{"a\x16b", "ab"}, // ^v would run a program
 	} {
-		p := layer.NewPrompt("filter", "", history)
+		p := layer.NewPrompt("filter", "")
 		press(layerStage(p, 40, 1), tt.keys)
 		if p.Value() != tt.want {
 			t.Errorf("%q makes %q, want %q", tt.keys, p.Value(), tt.want)
@@ -102,7 +98,7 @@ func TestPrompt(t *testing.T) {
 
 func TestPromptCallsBack(t *testing.T) {
 	var got []string
-	p := layer.NewPrompt("filter", "x", nil)
+	p := layer.NewPrompt("filter", "x")
 	p.Changed = func(_ pane.Host, s string) error {
 		got = append(got, "changed "+s)
 		if strings.Contains(s, "!") {
@@ -137,16 +133,16 @@ func TestPromptCallsBack(t *testing.T) {
 		if press(s, keys); layerOpen(s, p) || got[len(got)-1] != "canceled" {
 			t.Errorf("%q: open %v, calls %q", keys, layerOpen(s, p), got)
 		}
-		p = layer.NewPrompt("filter", "x", nil)
+		p = layer.NewPrompt("filter", "x")
 		p.Changed, p.Canceled = func(pane.Host, string) error { return nil }, func(pane.Host) { got = append(got, "canceled") }
 	}
-	press(layerStage(layer.NewPrompt("plain", "", []string{"a"}), 40, 1), "x"+layerUp+enter) // none of them need be set
+	press(layerStage(layer.NewPrompt("plain", ""), 40, 1), "x"+layerUp+enter) // none of them need be set
 }
 
 // A filter of the settings may be longer than anything that can be typed.
 func TestPromptOfALongText(t *testing.T) {
 	long := strings.Repeat("word ", 400)
-	p := layer.NewPrompt("filter", long, []string{long + long})
+	p := layer.NewPrompt("filter", long)
 	s := layerStage(p, 40, 1)
 	press(s, "x")
 	if p.Value() != long {
@@ -157,13 +153,10 @@ func TestPromptOfALongText(t *testing.T) {
 	}
 	p.Paste(strings.Repeat("p", 10_000), s)
 	s.Check(t)
-	if press(s, layerUp); p.Value() != long+long {
-		t.Error("the history was cut")
-	}
-	if press(s, down+home); !strings.HasPrefix(s.Text(), "filter: word word") {
+	if press(s, home); !strings.HasPrefix(s.Text(), "filter: word word") {
 		t.Errorf("at the start there is %q", s.Text())
 	}
-	short := layer.NewPrompt("filter", "", nil)
+	short := layer.NewPrompt("filter", "")
 	short.Paste(strings.Repeat("日", 5000), s)
 	if n := len([]rune(short.Value())); n != 1000 {
 		t.Errorf("%d characters were pasted, want 1000", n)
@@ -171,7 +164,7 @@ func TestPromptOfALongText(t *testing.T) {
 }
 
 func TestHostilePaste(t *testing.T) {
-	p := layer.NewPrompt("filter", layerHostile, nil)
+	p := layer.NewPrompt("filter", layerHostile)
 	s := layerStage(p, 60, 1)
 	p.Paste(layerHostile+"\x00\x1b]0;x\x07", s)
 	p.Key(tea.KeyPressMsg{Code: tea.KeyExtended, Text: layerHostile}, s)
@@ -186,7 +179,7 @@ func FuzzPrompt(f *testing.F) {
 	f.Add(strings.Repeat("日", 30)+home+"\x0b\x17", "x", 3)
 	f.Add("e\u0301"+left+left+"\x1b[3~", "\u202e\x1b", 8)
 	f.Fuzz(func(t *testing.T, keys, pasted string, w int) {
-		p := layer.NewPrompt("filter", pasted, []string{pasted, keys})
+		p := layer.NewPrompt("filter", pasted)
 		p.Changed = func(_ pane.Host, s string) error {
 			if len(s)%2 == 1 {
 				return errors.New(s)
@@ -299,19 +292,6 @@ func TestPickerIsClicked(t *testing.T) {
 	}
 }
 
-// The columns of any table are chosen in the same way, by the picker and by name.
-func TestLayerColumns(t *testing.T) {
-	tab := &layer.TablePane[int, int]{Table: widget.Table[int, int]{Key: func(i int) int { return i }, Columns: []widget.Column[int]{{Name: "a", Least: 1}, {Name: "b", Least: 1, Rank: 1}, {Name: "c", Least: 1, Rank: 2}}}}
-	s := layerStage(layer.NewViewer("below", ""), 40, 5)
-	tab.Resize(s.V.Pen(), 40, 5)
-	tab.Hide([]string{"c"})
-	tab.Do(keymap.Columns, s)
-	press(s, "j jj ")
-	if got := tab.Hidden(); !slices.Equal(got, []string{"b"}) {
-		t.Errorf("hidden are %q, want b", got)
-	}
-}
-
 const raw = "{\n  \"id\": \"" + "0123456789012345678901234567890123456789012345678901234567890123456789" + "\",\n  \"name\": \"" + layerHostile + "\"\n}\n"
 
 func TestViewer(t *testing.T) {
@@ -354,7 +334,7 @@ func TestSizes(t *testing.T) {
 	for w := range 30 {
 		for h := range 4 {
 			for _, p := range []pane.Pane{
-				layer.NewPicker(layerHostile, choices()), layer.NewViewer(layerHostile, raw), layer.NewPrompt(layerHostile, layerHostile, nil), layer.NewConfirm(layerHostile+"?", nil),
+				layer.NewPicker(layerHostile, choices()), layer.NewViewer(layerHostile, raw), layer.NewPrompt(layerHostile, layerHostile), layer.NewConfirm(layerHostile+"?", nil),
 			} {
 				layerStage(p, w, h).Check(t)
 			}
@@ -388,7 +368,7 @@ func TestLongTexts(t *testing.T) {
 	if s := layerStage(v, 40, 5).Press("w"); v.Len() != n/20 {
 		t.Errorf("%d lines of 20 signs each, want %d: %q", v.Len(), n/20, s.Row("日"))
 	}
-	s := layerStage(layer.NewPrompt("filter", strings.Repeat("é", n)+"z", nil), 40, 1)
+	s := layerStage(layer.NewPrompt("filter", strings.Repeat("é", n)+"z"), 40, 1)
 	if got, want := s.Row("filter"), "filter: "+strings.Repeat("é", 29)+"z"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

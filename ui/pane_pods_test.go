@@ -6,17 +6,14 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pods"
 
 	"github.com/plegtop/plegtop/ui/theme"
-	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // podsView is a view of s with what a diagnosis says of its pods.
@@ -63,8 +60,8 @@ func podsNames(s *Stage) string {
 
 func TestPodsGoldens(t *testing.T) {
 	filtered := func(v *pane.View) {
-		v.Filter.Text, v.Filter.Namespaces = "pod:zzz", []string{"shop"}
-		v.Filter.By, _ = model.ParseFilter("pod:zzz")
+		v.Filter.Text, v.Filter.Namespaces = "zzz", []string{"shop"}
+		v.Filter.By, _ = model.ParseFilter("zzz")
 		v.Pods.Filter(func(p *model.Pod, at time.Time) bool { return v.Filter.By.Pod(p, at) }, false)
 	}
 	for _, tt := range []struct {
@@ -189,46 +186,6 @@ func TestSorting(t *testing.T) {
 	}
 }
 
-// A filter asks for what a column has by the column's name or head, in any case.
-func TestPodsColumnsInFilters(t *testing.T) {
-	v := podsView(Healthy())
-	fields := pods.New(pane.Settings{}).(interface{ Fields() []model.FilterColumn }).Fields()
-	a, b := v.Pods.Shown[0], v.Pods.Shown[1]
-	a.Restarts, a.Remark, a.Running = 7, "OOMKilled", 0
-	b.Restarts, b.Remark, b.Running = 0, "", 2
-	a.Pod.InspectWorst, b.Pod.InspectWorst = 3*time.Second, time.Millisecond
-	a.Pod.Inspected, b.Pod.Inspected = 1, 1
-	a.Out = &call.Flight{Since: v.At.Add(-90 * time.Second)}
-	b.Pod.InspectLast = time.Second
-	a.Pod.LastEvent = engine.Event{Seq: 1, Event: pleg.Event{Kind: pleg.Died}, SeenAt: v.At.Add(-time.Hour)}
-	b.Pod.LastEvent = engine.Event{Seq: 2, Event: pleg.Event{Kind: pleg.Started}, SeenAt: v.At}
-	for text, want := range map[string][2]bool{
-		"inspect>1m": {true, false}, "inspect<2s": {false, true}, "inspect:1m30s": {true, false},
-		"lastevent:died": {true, false}, "lastevent!=died": {false, true}, "lastevent>10m": {true, false}, "worst!=much": {false, false},
-		"rst>3": {true, false}, "RST=7": {true, false}, "!rst>3": {false, true},
-		"remark:oom": {true, false}, "remark!=oom": {false, true}, "Remark:nothing": {false, false},
-		"worst>1s": {true, false}, "worst<=1ms": {false, true}, "worst>5": {false, false},
-		"run<1": {true, false}, "run:2": {false, true},
-	} {
-		by, err := model.ParseFilter(text, fields...)
-		if err != nil {
-			t.Errorf("%s: %v", text, err)
-			continue
-		}
-		if got := [2]bool{by.Pod(a, v.At), by.Pod(b, v.At)}; got != want {
-			t.Errorf("%s: %v, want %v", text, got, want)
-		}
-		if by.String() != strings.ToLower(text) {
-			t.Errorf("%q is %q", text, by.String())
-		}
-	}
-	for _, text := range []string{"worst>much", "nothing:x", "re>1"} {
-		if by, err := model.ParseFilter(text, fields...); err == nil {
-			t.Errorf("%s is taken for %v", text, by)
-		}
-	}
-}
-
 // Which columns there are follows from the width alone: data does not move them, and
 // with more room there are never fewer.
 func TestColumnsFollowTheWidthAlone(t *testing.T) {
@@ -271,7 +228,7 @@ func TestNamesAreCutInOneWay(t *testing.T) {
 	for i := range p.Current.Containers {
 		p.Current.Containers[i].Name = "a-container-with-a-long-name-and-an-end"
 	}
-	s := NewStage(pods.New(pane.Settings{Hidden: map[string][]string{"pods": {"remark", "rst", "run"}}}), podsView(snap), 38, 20)
+	s := NewStage(pods.New(pane.Settings{}), podsView(snap), 38, 20)
 	for i := range s.V.Pods.Shown {
 		if s.Pane.(interface{ Go(int) }).Go(i); podsUnder(s) == p.Name {
 			break
@@ -445,23 +402,6 @@ func TestProblemsOnlyAtTheStart(t *testing.T) {
 	}
 	if s.Press("W"); strings.Contains(title(s), "only") {
 		t.Errorf("after W it is %q", title(s))
-	}
-}
-
-func TestColumnChooser(t *testing.T) {
-	s := NewStage(pods.New(pane.Settings{Hidden: map[string][]string{"pods": {"worst"}}}), podsView(Healthy()), 198, 10)
-	if head := s.Row("NAMESPACE"); strings.Contains(head, "WORST") {
-		t.Errorf("WORST is hidden, but: %s", head)
-	}
-	s.Press("O")
-	if len(s.Layers) != 1 {
-		t.Fatal("no chooser")
-	}
-	picker := s.Layers[0].(*layer.Picker)
-	picker.Switched(s, widget.Choice{Name: "worst", On: true})
-	picker.Switched(s, widget.Choice{Name: "remark"})
-	if head := s.Row("NAMESPACE"); !strings.Contains(head, "WORST") || strings.Contains(head, "REMARK") {
-		t.Errorf("after the choice: %s", head)
 	}
 }
 

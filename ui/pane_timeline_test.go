@@ -425,14 +425,3 @@ func TestFewLanesLeaveRoomForTheLegend(t *testing.T) {
 		}
 	}
 }
-
-// TestNamesGiveTheirRoomAway holds that the names of containers, where they are hidden, leave their
-// cells to those of pods, and that lanes begin where the foot says.
-func TestNamesGiveTheirRoomAway(t *testing.T) {
-	for _, hidden := range [][]string{nil, {"container"}} {
-		s := NewStage(timeline.New(pane.Settings{Hidden: map[string][]string{"time": hidden}}), some(), 110, 12)
-		if strings.Contains(s.Text(), "CONTAINER") != (hidden == nil) || strings.Contains(s.Text(), "coredns-6f6b679f8f-x7f2k") == (hidden == nil) {
-			t.Errorf("hidden %q:\n%s", hidden, s.Text())
-		}
-	}
-}

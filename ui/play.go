@@ -93,7 +93,7 @@ func (m *Model) timePrompt() {
 	if m.noPast() {
 		return
 	}
-	p := layer.NewPrompt("go to time", "", nil)
+	p := layer.NewPrompt("go to time", "")
 	p.Hint = "such as " + replay.Times
 	p.Accepted = func(_ pane.Host, s string) error {
 		first, last := m.span()

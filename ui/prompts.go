@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -18,7 +16,7 @@ import (
 // ago is of no use. A wrong one cannot be accepted.
 func (m *Model) filterPrompt() pane.Pane {
 	before := m.view.Filter.Text
-	p := layer.NewPrompt("filter", before, m.cfg.History)
+	p := layer.NewPrompt("filter", before)
 	p.Changed = func(_ pane.Host, s string) error {
 		err := m.SetFilter(s)
 		if err != nil {
@@ -26,33 +24,9 @@ func (m *Model) filterPrompt() pane.Pane {
 		}
 		return err
 	}
-	p.Accepted = func(h pane.Host, s string) error {
-		if err := p.Changed(h, s); err != nil {
-			return err
-		}
-		m.remember(m.view.Filter.Text)
-		return nil
-	}
+	p.Accepted = p.Changed
 	p.Canceled = func(pane.Host) { _ = m.SetFilter(before) }
 	return p
-}
-
-// remember keeps an accepted filter, for the next time too.
-func (m *Model) remember(filter string) {
-	if n := len(m.cfg.History); filter == "" || n > 0 && m.cfg.History[n-1] == filter {
-		return
-	}
-	m.cfg.History = append(slices.Clip(m.cfg.History), filter)
-	if keep := m.cfg.Remember; keep != nil {
-		m.later(func() tea.Msg {
-			err := keep(filter)
-			return pane.Reply(func(h pane.Host) {
-				if err != nil {
-					h.Say(err.Error())
-				}
-			})
-		})
-	}
 }
 
 // commands lists what can be done here by name, with its key. What is chosen is done as by that.

@@ -11,10 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
-	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/say"
-	"github.com/plegtop/plegtop/ui/text"
 )
 
 const (
@@ -226,31 +224,4 @@ func (m *Model) note() tea.Msg {
 	case <-m.cfg.Context.Done():
 		return nil
 	}
-}
-
-// save writes the events that are shown, gaps included.
-func (m *Model) save() {
-	var rows []model.Row
-	for _, r := range m.view.Journal.Shown() {
-		rows = append(rows, *r)
-	}
-	save, node, at := m.cfg.Save, m.cfg.Source.Node, m.view.Latest.At
-	switch {
-	case save == nil:
-		m.Say("events cannot be saved here")
-		return
-	case len(rows) == 0:
-		m.Say("no events to save")
-		return
-	}
-	m.later(func() tea.Msg {
-		path, err := save(node, at, rows)
-		return pane.Reply(func(h pane.Host) {
-			if err != nil {
-				h.Say("not saved: " + err.Error())
-				return
-			}
-			h.Say("saved " + text.Count(uint64(len(rows))) + " lines to " + path)
-		})
-	})
 }

@@ -41,11 +41,10 @@ type calls struct {
 }
 
 // New returns the pane. It is not safe for concurrent use.
-func New(set pane.Settings) pane.Pane {
+func New(pane.Settings) pane.Pane {
 	c := new(calls)
 	c.Name, c.Own, c.Sorts = "calls", "operation", true
 	c.Table = widget.Table[*row, call.Operation]{Columns: columns, Key: func(r *row) call.Operation { return r.Op }}
-	c.Hide(set.Hidden["calls"])
 	return c
 }
 

@@ -1,10 +1,8 @@
 package events
 
 import (
-	"strconv"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -38,7 +36,7 @@ const (
 func (e *events) columns() []widget.Column[line] {
 	return []widget.Column[line]{
 		{
-			Name: "time", Head: "TIME", Help: "when it was seen first; a mark after it is yours", Least: clocks[e.clock].width + 1, Rank: 0,
+			Name: "time", Head: "TIME", Help: "when it was seen first", Least: clocks[e.clock].width, Rank: 0,
 			Value: func(b widget.Pen, r line) widget.Cell { return widget.Since(b.Dim, r.SeenAt) }, Draw: e.when,
 		},
 		{
@@ -98,17 +96,6 @@ func (e *events) columns() []widget.Column[line] {
 	}
 }
 
-// Fields returns the columns, for a filter to ask what they have of an event.
-func (e *events) Fields() (all []model.FilterColumn) {
-	th := theme.Theme{Symbols: theme.Unicode} // a filter asks for words alone, and to compile looks takes a while
-	for _, c := range e.columns() {
-		all = append(all, model.FilterColumn{Name: c.Name, Head: c.Head, Event: func(of *engine.Event, at time.Time) widget.Cell {
-			return c.Value(widget.Pen{Theme: &th, At: at}, line{Row: &model.Row{Event: *of}})
-		}})
-	}
-	return all
-}
-
 // streaming reports whether there are event sources, or were.
 func (e *events) streaming() bool { return e.streams }
 
@@ -129,26 +116,21 @@ func lead(b widget.Pen, r line) (best widget.Cell) {
 
 // faint reports whether a line stands back: nothing happened, or the kubelet is not told.
 func (e *events) faint(n line) bool {
-	return n.kind == event && (n.AtStart || n.Delivery == pleg.Filtered || n.Delivery == pleg.Derived)
+	return !n.start && (n.AtStart || n.Delivery == pleg.Filtered || n.Delivery == pleg.Derived)
 }
 
-// when draws when an event was seen, in the way that was chosen, and a mark after it.
+// when draws when an event was seen, in the way that was chosen.
 func (e *events) when(l *text.Line, b widget.Pen, r line, w int) {
 	switch format := clocks[e.clock].format; {
 	case format == "" && r.AtStart:
-		l.Right(b.Dim, "start", w-1)
+		l.Right(b.Dim, "start", w)
 	case format == "":
-		widget.Since(b.Dim, r.SeenAt).Draw(l, b, w-1, true)
+		widget.Since(b.Dim, r.SeenAt).Draw(l, b, w, true)
 	case r.AtStart:
-		l.Cell(b.Dim, "at start", w-1)
+		l.Cell(b.Dim, "at start", w)
 	default:
 		var room [len(time.DateTime)]byte // the text need not leave the stack
-		l.Cell(b.Dim, string(r.SeenAt.Local().AppendFormat(room[:0], format)), w-1)
-	}
-	if r.Marked {
-		l.Sign(b.Info, b.Symbols.Mark)
-	} else {
-		l.Space(1)
+		l.Cell(b.Dim, string(r.SeenAt.Local().AppendFormat(room[:0], format)), w)
 	}
 }
 
@@ -178,66 +160,18 @@ func steps(t *theme.Theme, r *model.Row) string {
 	return r.From.String() + " " + t.Symbols.Step + " " + r.To.String()
 }
 
-// untold returns what there is about an event that its columns have no room for.
-func (e *events) untold(r *model.Row) []string {
-	if r.Gap > 0 {
-		return nil
-	}
-	var all []string
-	for _, c := range []struct {
-		said string
-		room int
-	}{
-		{steps(e.View.Theme, r), e.Room(stepHead)}, {r.Reason, 0},
-		{story.Name(r), e.Room(containerHead)}, {r.Pod.String(), e.Room(podHead)},
-	} {
-		if text.Width(c.said) > c.room {
-			all = append(all, c.said)
-		}
-	}
-	return all
-}
-
 // whole draws a line that has no columns.
 func (e *events) whole(l *text.Line, b widget.Pen, n line) bool {
 	switch {
-	case n.kind == start:
+	case n.start:
 		l.Repeat(b.Border, b.Symbols.Horizontal, 2)
 		l.Put(b.Dim, " "+text.Count(e.lines.folded)+" at start ")
 		l.Repeat(b.Border, b.Symbols.Horizontal, 2)
 		l.Put(b.Dim, " "+e.View.Keys.Keys(keymap.Detail)+" shows them")
-	case n.kind == rule:
-		e.rule(l, b, n.Row)
-	case n.kind == more:
-		l.Space(10)
-		for _, s := range e.untold(n.Row) {
-			l.Put(b.Dim, s)
-			l.Space(2)
-		}
 	case n.Gap > 0:
 		l.Put(b.Warn, b.Symbols.Warn+" gap: "+text.Count(n.Gap)+" events came too fast to be shown")
 	default:
 		return false
 	}
 	return true
-}
-
-// rule draws the line before the events of a relist: which it was, when it began and
-// how long it took. It is no longer than its text: across the pane it would cost the
-// terminal more than the events do.
-func (e *events) rule(l *text.Line, b widget.Pen, r *model.Row) {
-	found, known := e.View.Journal.Relist(r.At)
-	l.Repeat(b.Border, b.Symbols.Horizontal, 2)
-	l.Put(b.Dim, " relist ")
-	if known {
-		l.Put(b.Dim, strconv.FormatUint(found.Number, 10))
-		l.Put(b.Dim, " ")
-	}
-	l.Put(b.Dim, r.At.Local().Format(time.TimeOnly))
-	l.Put(b.Dim, " ")
-	if known && !found.On {
-		l.Put(b.Dim, text.Took(found.Took))
-		l.Put(b.Dim, " ")
-	}
-	l.Repeat(b.Border, b.Symbols.Horizontal, 2)
 }

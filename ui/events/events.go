@@ -24,7 +24,7 @@ import (
 const calm = 2 * time.Second
 
 // events is the pane: the rows of the journal that the filter shows, the newest at the
-// bottom, with a line between those of two relists.
+// bottom.
 type events struct {
 	layer.TablePane[line, place]
 	lines lines
@@ -33,13 +33,12 @@ type events struct {
 	follow  bool
 	streams bool      // there are event sources, or were
 	moved   time.Time // when the last rows came in
-	w, h    int
 	about   []text.Span
 }
 
 // New returns the pane. It is not safe for concurrent use.
 func New(s pane.Settings) pane.Pane {
-	e := &events{follow: true, lines: lines{relists: true}}
+	e := &events{follow: true}
 	e.clock = max(0, slices.IndexFunc(clocks, func(c clock) bool { return c.name == s.Time }))
 	e.Name = "events"
 	e.Table = widget.Table[line, place]{
@@ -48,9 +47,7 @@ func New(s pane.Settings) pane.Pane {
 		Parent: e.lines.after,
 		Faint:  e.faint,
 		Whole:  e.whole,
-		Skips:  func(n line) bool { return n.kind != event && n.kind != start },
 	}
-	e.Hide(s.Hidden["events"])
 	return e
 }
 
@@ -60,8 +57,7 @@ const always = 1 << 10
 
 // footer is what the footer names, the most useful first.
 var footer = []keymap.Action{
-	keymap.Help, keymap.Filter, keymap.Detail, keymap.Follow, keymap.Mark, keymap.MatchNext, keymap.TimeFormat, keymap.Relists, keymap.EventSources,
-	keymap.Save, keymap.PauseRelist, keymap.NextPane, keymap.Freeze, keymap.Quit,
+	keymap.Help, keymap.Filter, keymap.Detail, keymap.Follow, keymap.TimeFormat, keymap.EventSources, keymap.PauseRelist, keymap.NextPane, keymap.Freeze, keymap.Quit,
 }
 
 // Info says how many events there are, and what is shown of them.
@@ -72,13 +68,9 @@ func (e *events) Info() pane.Info {
 // Observe takes over what has happened.
 func (e *events) Observe(v *pane.View, w, h int) {
 	e.TablePane.Observe(v, w, h)
-	if h > 0 && (w != e.w || h != e.h) {
-		e.w, e.h = w, h
-		e.lines.stale = true // another width has room for more or less
-	}
 	if on := say.Streaming(v.Snapshot); on != e.streams {
 		e.streams = on
-		e.Hide(e.Hidden())
+		e.Refit()
 	}
 	still := v.At.Sub(e.moved)
 	if e.lines.stale || !e.follow || e.lines.version != v.Journal.Version || e.Len() == 0 || still < 0 || still >= calm {
@@ -89,7 +81,7 @@ func (e *events) Observe(v *pane.View, w, h int) {
 // refresh shows the rows as they are now.
 func (e *events) refresh() {
 	j := e.View.Journal
-	if e.lines.update(j, e.untold) {
+	if e.lines.update(j) {
 		e.moved = e.View.At
 	}
 	e.Set(e.lines.all)
@@ -102,7 +94,7 @@ func (e *events) refresh() {
 // Subject returns the event under the cursor.
 func (e *events) Subject() pane.Subject {
 	n, ok := e.Current()
-	if !ok || n.Gap > 0 || n.kind == start {
+	if !ok || n.Gap > 0 || n.start {
 		return pane.Subject{}
 	}
 	return subjectOf(n.Row)
@@ -116,11 +108,11 @@ func subjectOf(r *model.Row) pane.Subject {
 	return pane.Subject{ObjectRef: r.ObjectRef, Event: r.Seq}
 }
 
-// Do moves, marks, follows, or changes what is shown of each event.
+// Do moves, follows, or changes what is shown of each event.
 func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	e.refresh()
 	switch n, ok := e.Current(); {
-	case ok && n.kind == start && (a == keymap.Detail || a == keymap.Right):
+	case ok && n.start && (a == keymap.Detail || a == keymap.Right):
 		e.lines.starts, e.lines.stale = true, true
 		e.refresh()
 		return nil, true
@@ -136,29 +128,17 @@ func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		} else {
 			h.Say("follow off (" + h.Keys(a) + " to resume)")
 		}
-	case keymap.Mark:
-		if n, ok := e.Current(); ok {
-			h.Mark(n.Seq)
-		}
-	case keymap.MatchNext:
-		e.jump(1, h)
-	case keymap.MatchPrev:
-		e.jump(-1, h)
 	case keymap.TimeFormat:
 		e.clock = (e.clock + 1) % len(clocks)
-		e.Columns[0].Least = clocks[e.clock].width + 1
-		e.Hide(e.Hidden())
+		e.Columns[0].Least = clocks[e.clock].width
+		e.Refit()
 		h.Say("event times: " + clocks[e.clock].name)
-	case keymap.Wrap:
-		e.lines.wrap, e.lines.stale = !e.lines.wrap, true
-	case keymap.Relists:
-		e.lines.relists, e.lines.stale = !e.lines.relists, true
 	case keymap.Copy:
 		ref := e.Subject().Pod
 		return pane.Copy(h, cmp.Or(ref.Name, string(ref.UID))), true
 	default:
 		cmd, ok := e.TablePane.Do(a, h)
-		if ok && a != keymap.Columns {
+		if ok {
 			e.placed()
 		}
 		return cmd, ok
@@ -186,32 +166,6 @@ func (e *events) Click(_, y int, _ pane.Host) {
 	if e.Table.Click(y) {
 		e.placed()
 	}
-}
-
-// jump goes to the next row in the direction of step that is marked or, when none of
-// those shown is, that tells of trouble.
-func (e *events) jump(step int, h pane.Host) {
-	what, wanted := "mark", func(r *model.Row) bool { return r.Marked }
-	if !slices.ContainsFunc(e.Rows(), func(n line) bool { return n.is(wanted) }) {
-		what, wanted = "event that tells of trouble", trouble
-	}
-	for i := e.Cursor() + step; i >= 0 && i < e.Len(); i += step {
-		if e.Rows()[i].is(wanted) {
-			e.Go(i)
-			e.follow = false
-			return
-		}
-	}
-	where := " below"
-	if step < 0 {
-		where = " above"
-	}
-	h.Say("no " + what + where)
-}
-
-// trouble reports whether a person who looks for the cause of something would stop here.
-func trouble(r *model.Row) bool {
-	return r.Gap > 0 || !r.AtStart && model.EventProblem(r.Event) != ""
 }
 
 // title says how much is seen, whether the newest is followed, and which filter is in
@@ -245,9 +199,6 @@ func (e *events) seen(shown []*model.Row) string {
 	}
 	all := e.Rows()
 	from, to := model.Place(shown, all[first-1].Seq), model.Place(shown, all[last-1].Seq+1)
-	if all[last-1].kind == rule {
-		to--
-	}
 	return widget.Seen(from+1, to, len(shown), "event")
 }
 

@@ -31,7 +31,7 @@ type findings struct {
 }
 
 // New returns the pane. It is not safe for concurrent use.
-func New(set pane.Settings) pane.Pane {
+func New(pane.Settings) pane.Pane {
 	f := &findings{open: map[diagnose.Key]bool{}}
 	f.Name = "findings"
 	f.Table = widget.Table[*row, place]{
@@ -42,7 +42,6 @@ func New(set pane.Settings) pane.Pane {
 		Whole:   f.whole,
 		Below:   func(r *row) [][]text.Span { return r.below },
 	}
-	f.Hide(set.Hidden[f.Name])
 	return f
 }
 

@@ -2,7 +2,6 @@ package findings
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -160,9 +159,6 @@ func (f *findings) writeRow(d *widget.Doc, r *row, indent int) {
 	lines := text.Few(f.say(r), max(f.width-indent, 8), mostLines, p.Symbols.Ellipsis)
 	if f.wide() || r.one != nil {
 		r.first, lines = lines[0], lines[1:]
-	}
-	if slices.Contains(f.Hidden(), summary) {
-		lines = nil
 	}
 	for _, line := range lines {
 		d.Line(before, text.Say(r.look(p), line))

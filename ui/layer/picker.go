@@ -158,7 +158,7 @@ func (p *Picker) choose(h pane.Host) {
 // Ask opens a line into which a person types a part of the choice that is wanted; enter there
 // chooses the one under the cursor, and where there is none says so.
 func (p *Picker) Ask(h pane.Host, label string) {
-	prompt := NewPrompt(label, "", nil)
+	prompt := NewPrompt(label, "")
 	prompt.Changed = func(_ pane.Host, s string) error { p.narrow(s); return nil }
 	prompt.Move = func(step int) { p.table.Do(map[bool]keymap.Action{true: keymap.Up, false: keymap.Down}[step < 0]) }
 	prompt.Accepted = func(h pane.Host, s string) error {
@@ -174,7 +174,7 @@ func (p *Picker) Ask(h pane.Host, label string) {
 }
 
 func (p *Picker) search(h pane.Host) {
-	prompt := NewPrompt("search", p.wanted, nil)
+	prompt := NewPrompt("search", p.wanted)
 	prompt.Changed = func(_ pane.Host, s string) error { p.narrow(s); return nil }
 	prompt.Canceled = func(pane.Host) { p.narrow("") }
 	h.Open(prompt)

@@ -28,27 +28,23 @@ type Prompt struct {
 	Changed func(h pane.Host, text string) error
 	// Accepted is called for enter. With an error, which is shown, the prompt stays.
 	Accepted func(h pane.Host, text string) error
-	// Move is called for up and down in the place of going through the history: -1 or 1.
+	// Move is called for up and down: -1 or 1.
 	Move func(step int)
 	// Canceled is called for esc, and for rubbing out in an empty text.
 	Canceled func(h pane.Host)
 
-	label   string
-	input   textinput.Model
-	err     error
-	history []string
-	place   int    // in history; its length for the text that is being typed
-	draft   string // that text, while an older one is shown
+	label string
+	input textinput.Model
+	err   error
 }
 
 // limit is how many characters can be typed: more than any filter needs, and few enough
 // for a text that is pasted by mistake.
 const limit = 1000
 
-// NewPrompt returns a prompt that begins with value, whatever its length. Up and down go
-// through history, whose last entry is the newest.
-func NewPrompt(label, value string, history []string) *Prompt {
-	p := &Prompt{label: label, input: textinput.New(), history: history, place: len(history)}
+// NewPrompt returns a prompt that begins with value, whatever its length.
+func NewPrompt(label, value string) *Prompt {
+	p := &Prompt{label: label, input: textinput.New()}
 	p.input.SetVirtualCursor(false)
 	p.input.Focus() // without a virtual cursor its command does nothing
 	p.set(value)
@@ -85,9 +81,9 @@ func (p *Prompt) Key(k tea.KeyPressMsg, h pane.Host) (tea.Cmd, bool) {
 			p.Canceled(h)
 		}
 	case s == "up" || s == "ctrl+p":
-		p.recall(p.place-1, h)
+		p.move(-1)
 	case s == "down" || s == "ctrl+n":
-		p.recall(p.place+1, h)
+		p.move(1)
 	default:
 		k.Text = text.CleanLong(k.Text)
 		p.update(k, h)
@@ -111,23 +107,10 @@ func (p *Prompt) call(what func(h pane.Host, text string) error, h pane.Host) bo
 	return p.err == nil
 }
 
-func (p *Prompt) recall(to int, h pane.Host) {
+func (p *Prompt) move(step int) {
 	if p.Move != nil {
-		p.Move(to - p.place)
-		return
+		p.Move(step)
 	}
-	if to < 0 || to > len(p.history) || to == p.place {
-		return
-	}
-	if p.place == len(p.history) {
-		p.draft = p.Value()
-	}
-	if p.place = to; to == len(p.history) {
-		p.set(p.draft)
-	} else {
-		p.set(p.history[to])
-	}
-	p.call(p.Changed, h)
 }
 
 // Draw draws the prompt. The cursor is always visible; what does not fit before it is
@@ -215,7 +198,7 @@ func (f *foot) Do(keymap.Action, pane.Host) (cmd tea.Cmd, ok bool) { return nil,
 func (f *foot) Subject() pane.Subject                              { return pane.Subject{} }
 
 func search(d *widget.Doc, h pane.Host) {
-	p := NewPrompt("search", "", nil)
+	p := NewPrompt("search", "")
 	p.Changed = func(_ pane.Host, s string) error { d.Search(s); return nil }
 	p.Canceled = func(pane.Host) { d.Search("") }
 	p.Accepted = func(h pane.Host, s string) error {

@@ -10,12 +10,12 @@ import (
 )
 
 // A TablePane is what all panes with a table have in common: the cursor moves, rows are sorted,
-// columns are chosen, and clicks do the same.
+// and clicks do the same.
 type TablePane[R any, K comparable] struct {
 	widget.Table[R, K]
 	View *pane.View // that was observed last; nil at first
 
-	Name  string // what the rows are, in lower case, such as "pods": so the settings and the footer name them
+	Name  string // what the rows are, in lower case, such as "pods": so the footer names them
 	Own   string // what the order is called in which the rows are by themselves
 	Sorts bool   // they can have another order, in which the next Observe sets them
 }
@@ -26,19 +26,13 @@ func (t *TablePane[R, K]) Observe(v *pane.View, w, h int) {
 	t.Resize(v.Pen(), w, h)
 }
 
-// Do moves the cursor, sorts, or lets columns be chosen.
+// Do moves the cursor, or sorts.
 func (t *TablePane[R, K]) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
-	switch {
-	case a == keymap.Columns:
-		p := NewPicker("Columns of the "+t.Name, t.Choices())
-		p.Switched = func(_ pane.Host, c widget.Choice) { t.Switch(c.Name, c.On) }
-		h.Open(p)
-	case t.Sorts && t.Order(a):
+	if t.Sorts && t.Order(a) {
 		h.Say(t.Name + " " + t.SortedBy(t.Own))
-	default:
-		return nil, t.Table.Do(a)
+		return nil, true
 	}
-	return nil, true
+	return nil, t.Table.Do(a)
 }
 
 // Click puts the cursor on a row, or sorts by the column whose head it is.

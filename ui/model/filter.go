@@ -11,22 +11,36 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Filter says which pods and events to show. The zero Filter shows all. A person writes it as:
+// A Filter says which pods and events to show: those for which all its terms hold. The zero
+// Filter shows all. A person writes it as:
 //
 //	api            a word: part of the namespace, pod, container or namespace/pod
-//	"a b"          the same with a space, a bar or a quote in it (\" and \\)
+//	"a b"          the same with a space or a quote in it (\" and \\)
 //	ns:kube-*      a field: see the table in filterfield.go for all of them
-//	worst>1s       a column by its name: part of its text, or a comparison with its figure
-//	exit!=0        a field and a comparison: = != < <= > >=
+//	age<5m         a field that is a duration: < or >
 //	!word, !ns:x   everything but
-//	a b | c        space is and, | is or; and binds tighter
+//	a b            both
 //
 // Case never matters, except in re: where the expression says so itself.
 //
 // It is immutable and may be used from several goroutines at once. It reads no clock: the
 // caller says what time it is, by the time of a snapshot.
 type Filter struct {
-	any [][]term // one of these, all terms of which hold; empty: everything
+	terms []term
+}
+
+// A term is one condition.
+type term struct {
+	written string // as [ParseFilter] reads it
+	not     bool
+	timed   bool // what it finds can change with the time alone
+	match
+}
+
+// A match says for which pods and events a condition holds.
+type match struct {
+	pod   func(p *Pod, at time.Time) bool // nil: it is about events, and leaves the pods alone
+	event func(e engine.Event, at time.Time) bool
 }
 
 // A FilterError says where a text is no filter, and what should stand there.
@@ -47,100 +61,42 @@ func (e *FilterError) Error() string {
 
 // String returns f as [ParseFilter] reads it, with single spaces.
 func (f Filter) String() string {
-	var s strings.Builder
-	for i, all := range f.any {
-		if i > 0 {
-			s.WriteString(" | ")
-		}
-		for j, t := range all {
-			if j > 0 {
-				s.WriteByte(' ')
-			}
-			s.WriteString(t.String())
-		}
+	all := make([]string, len(f.terms))
+	for i, t := range f.terms {
+		all[i] = t.written
 	}
-	return s.String()
+	return strings.Join(all, " ")
 }
 
 // Pod reports whether f shows p. Ages are measured as of at.
 func (f Filter) Pod(p *Pod, at time.Time) bool {
-	return f.holds(func(t term) bool { return t.field.ofPod(p, at, t) })
+	for _, t := range f.terms {
+		if t.pod != nil && t.pod(p, at) == t.not {
+			return false
+		}
+	}
+	return true
 }
 
 // OfEvents reports whether f asks only for what events have: it leaves the pods alone.
 func (f Filter) OfEvents() bool {
-	return len(f.any) > 0 && !slices.ContainsFunc(f.any, func(all []term) bool {
-		return slices.ContainsFunc(all, func(t term) bool { return t.field.pod != nil })
-	})
+	return len(f.terms) > 0 && !slices.ContainsFunc(f.terms, func(t term) bool { return t.pod != nil })
 }
 
 // Event reports whether f shows e. Ages are measured as of at. A field that
-// events do not have, such as restarts, shows none.
+// events do not have, such as inspect, shows none.
 func (f Filter) Event(e engine.Event, at time.Time) bool {
-	return f.holds(func(t term) bool { return t.field.event(e, at, t) })
+	for _, t := range f.terms {
+		if t.event(e, at) == t.not {
+			return false
+		}
+	}
+	return true
 }
 
 // Timed reports whether what f shows can change though nothing but the time does.
 func (f Filter) Timed() bool {
-	return slices.ContainsFunc(f.any, func(all []term) bool {
-		return slices.ContainsFunc(all, func(t term) bool { return t.field.timed || t.isDuration })
-	})
-}
-
-func (f Filter) holds(match func(term) bool) bool {
-	fails := func(t term) bool { return match(t) == t.not }
-	return len(f.any) == 0 || slices.ContainsFunc(f.any, func(all []term) bool { return !slices.ContainsFunc(all, fails) })
-}
-
-// anyName reports whether match holds for one of the names by which a word
-// finds a pod.
-func anyName(p *engine.Pod, match func(string) bool) bool {
-	if match(p.Name) || match(p.Namespace) || match(p.PodRef.String()) {
-		return true
-	}
-	return slices.ContainsFunc(p.Seen().Containers, func(c pleg.Container) bool { return match(c.Name) })
-}
-
-func eventNames(e engine.Event) []string {
-	return []string{e.Pod.Name, e.Container, e.Pod.Namespace, e.Pod.String()}
-}
-
-func containerNames(p *engine.Pod) []string {
-	var all []string
-	for _, c := range p.Seen().Containers {
-		all = append(all, c.Name)
-	}
-	return all
-}
-
-func ids(p *engine.Pod) []string {
-	all := []string{string(p.UID)}
-	for _, s := range p.Seen().Sandboxes {
-		all = append(all, s.ID)
-	}
-	for _, c := range p.Seen().Containers {
-		all = append(all, c.ID)
-	}
-	return all
-}
-
-func reasons(p *engine.Pod) []string {
-	var all []string
-	for _, c := range statuses(p) {
-		if c.Reason != "" {
-			all = append(all, c.Reason)
-		}
-	}
-	return all
-}
-
-// statuses returns what the last inspection found of each container; none if
-// it failed.
-func statuses(p *engine.Pod) []pleg.ContainerStatus {
-	if p.Status == nil {
-		return nil
-	}
-	return p.Status.Containers
+	return slices.ContainsFunc(f.terms, func(t term) bool { return t.timed })
 }
 
 // states are the words of states that mean something: those that pods are shown with,
@@ -184,16 +140,14 @@ func EventProblem(e engine.Event) string {
 func FilterSyntax() [][2]string {
 	all := [][2]string{
 		{"api", "a word: part of the namespace, of the pod's or a container's name"},
-		{`"a b"`, "the same with spaces or bars in it"},
+		{`"a b"`, "the same with a space in it"},
 		{"a b", "both"},
-		{"a | b", "either; a space binds tighter"},
 		{"!a", "everything but"},
-		{"worst>1s", "a column by its name: part of its text, or a comparison with its figure"},
 	}
 	for _, f := range fields {
-		form := strings.Join(f.names, ": ") + ":"
-		if f.ordered {
-			form = strings.Join(f.names, " ") + " = != < >"
+		form := f.name + ":"
+		if f.compare != nil {
+			form = f.name + " < >"
 		}
 		all = append(all, [2]string{form, f.want})
 	}

@@ -1,7 +1,7 @@
 package model
 
 import (
-	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,259 +9,140 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // A field is one thing that can be asked of a pod or an event.
 type field struct {
-	names   []string // the first is the one that String writes
-	ordered bool     // takes < and > as well
-	timed   bool     // what it finds can change with the time alone
-	want    string   // what its value must be
-	set     func(*term) bool
-	pod     func(*Pod, time.Time, term) bool // nil: it is about events, and leaves the pods alone
-	event   func(engine.Event, time.Time, term) bool
+	name string
+	want string // what its value must be
+
+	// compile returns what the field asks for with a value; false if that is none.
+	compile func(value string) (match, bool)
+	// compare likewise, for a duration that is less or more than the value. Nil: the field
+	// takes a colon.
+	compare func(holds func(time.Duration) bool) match
 }
 
-func (f *field) ofPod(p *Pod, at time.Time, t term) bool {
-	if f.pod == nil {
-		return !t.not
+// takes returns what may stand between the field's name and its value.
+func (f *field) takes() string {
+	if f.compare != nil {
+		return `"<" or ">"`
 	}
-	return f.pod(p, at, t)
-}
-
-// takes reports whether op may follow the field's name.
-func (f *field) takes(op comparison) bool {
-	return f.ordered || op == is || op == equal || op == different
-}
-
-// word is what stands without a field's name.
-var word = &field{
-	want: "a word or a field", set: anyText,
-	pod: func(p *Pod, _ time.Time, t term) bool {
-		return anyName(p.Pod, func(s string) bool { return contains(s, t.lower) })
-	},
-	event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(contains, eventNames(e)...) },
+	return `":"`
 }
 
 var fields = []*field{
-	{ // ns:default, ns:kube-*
-		names: []string{"ns", "namespace"}, want: "a namespace, such as default or kube-*", set: anyText,
-		pod:   func(p *Pod, _ time.Time, t term) bool { return t.matches(wild, p.Pod.Namespace) },
-		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(wild, e.Pod.Namespace) },
-	},
-	{ // pod:api
-		names: []string{"pod"}, want: "part of a pod's name", set: anyText,
-		pod:   func(p *Pod, _ time.Time, t term) bool { return t.matches(contains, p.Pod.Name) },
-		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(contains, e.Pod.Name) },
-	},
-	{ // container:istio
-		names: []string{"container"}, want: "part of a container's name", set: anyText,
-		pod:   func(p *Pod, _ time.Time, t term) bool { return t.matches(contains, containerNames(p.Pod)...) },
-		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(contains, e.Container) },
-	},
-	{ // id:3f2a1, of a container, a sandbox or a pod (its UID)
-		names: []string{"id", "uid"}, want: "the start of an id", set: anyText,
-		pod:   func(p *Pod, _ time.Time, t term) bool { return t.matches(hasPrefix, ids(p.Pod)...) },
-		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(hasPrefix, e.ID, string(e.Pod.UID)) },
-	},
-	{ // re:^api-, against each of the names that a word looks at
-		names: []string{"re"}, want: "a regular expression", set: setPattern,
-		pod: func(p *Pod, _ time.Time, t term) bool {
-			return anyName(p.Pod, t.pattern.MatchString) != (t.op == different)
-		},
-		event: func(e engine.Event, _ time.Time, t term) bool {
-			return slices.ContainsFunc(eventNames(e), t.pattern.MatchString) != (t.op == different)
-		},
-	},
-	{ // state:error: the pod's state is, or that of one of its containers; the event leads there
-		names: []string{"state"}, want: "one of " + strings.Join(states, ", "), set: func(t *term) bool { return slices.Contains(states, t.lower) },
-		pod:   func(p *Pod, _ time.Time, t term) bool { return inState(p, t.lower) != (t.op == different) },
-		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.To.String(), t.op, t.lower) },
-	},
-	{ // kind:died, kind:netfail: the event is
-		names: []string{"kind", "type"}, want: "started, died, removed, changed, podsync, netup or netfail",
-		set:   func(t *term) (ok bool) { t.kind, ok = named(t.lower, pleg.Started, pleg.NetworkFailed); return ok },
-		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Kind, t.op, t.kind) },
-	},
-	{ // delivery:discarded: the event was
-		names: []string{"delivery"}, want: "delivered, filtered, discarded, unseen or derived",
-		set:   func(t *term) (ok bool) { t.delivery, ok = named(t.lower, pleg.Delivered, pleg.Derived); return ok },
-		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Delivery, t.op, t.delivery) },
-	},
-	{ // seen:cri: who saw the event first
-		names: []string{"seen"}, want: "relist, cri, cgroup or pidfd",
-		set: func(t *term) (ok bool) { t.source, ok = named(t.lower, ledger.FromRelist, ledger.FromPidfd); return ok },
-		event: func(e engine.Event, _ time.Time, t term) bool {
-			first, _ := e.Seen.First()
-			return compared(first, t.op, t.source)
-		},
-	},
-	{ // reason:oom
-		names: []string{"reason"}, want: "part of the reason for which a container ended", set: anyText,
-		pod:   func(p *Pod, _ time.Time, t term) bool { return t.matches(contains, reasons(p.Pod)...) },
-		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(contains, e.Reason) },
-	},
-	{ // has:problem, has:error
-		names: []string{"has"}, want: "problem or error", set: func(t *term) bool { return t.lower == "problem" || t.lower == "error" },
-		pod: func(p *Pod, _ time.Time, t term) bool {
-			return (p.Pod.StatusErr != nil || t.lower == "problem" && p.Problem != "") != (t.op == different)
-		},
-		event: func(e engine.Event, _ time.Time, t term) bool {
-			return (t.lower == "problem" && EventProblem(e) != "") != (t.op == different)
-		},
-	},
-	{ // exit!=0: one of the pod's containers ended so; the event says so
-		names: []string{"exit"}, ordered: true, want: "an exit code, such as 137", set: setNumber,
-		pod: func(p *Pod, _ time.Time, t term) bool {
-			return slices.ContainsFunc(statuses(p.Pod), func(c pleg.ContainerStatus) bool {
-				return c.State == pleg.Exited && compared(int64(c.ExitCode), t.op, t.number)
-			})
-		},
-		event: func(e engine.Event, _ time.Time, t term) bool {
-			return e.Exited && compared(int64(e.ExitCode), t.op, t.number)
-		},
-	},
-	{ // restarts>3: of the container that was restarted most
-		names: []string{"restarts"}, ordered: true, want: "a number", set: setNumber,
-		pod:   func(p *Pod, _ time.Time, t term) bool { return compared(int64(p.Restarts), t.op, t.number) },
-		event: func(engine.Event, time.Time, term) bool { return false },
-	},
-	{ // lat>500ms: the pod's last inspection; the event's detection lag
-		names: []string{"lat", "lag"}, ordered: true, want: "a duration, such as 500ms", set: setDuration,
-		pod: func(p *Pod, _ time.Time, t term) bool {
-			return p.Pod.Inspected > 0 && compared(p.Pod.InspectLast, t.op, t.duration)
-		},
-		event: func(e engine.Event, _ time.Time, t term) bool { return e.HasLag && compared(e.Lag, t.op, t.duration) },
-	},
-	age,
+	{name: "ns", want: "a namespace, such as default or kube-*", compile: inNamespace},
+	{name: "state", want: "one of " + strings.Join(states, ", "), compile: withState},
+	{name: "kind", want: "started, died, removed, changed, podsync, netup or netfail", compile: ofKind},
+	{name: "has", want: "problem", compile: withProblem},
+	{name: "re", want: "a regular expression", compile: expression},
+	{name: "age", want: "a duration, such as 5m or 2d", compare: aged},
+	{name: "inspect", want: "a duration, such as 500ms", compare: inspected},
 }
 
-var age = &field{ // age<5m: since the pod was made, as far as the runtime says; since the event was seen
-	names: []string{"age"}, ordered: true, timed: true, want: "a duration, such as 5m or 2d", set: setDuration,
-	pod: func(p *Pod, at time.Time, t term) bool {
-		return !p.Created.IsZero() && compared(at.Sub(p.Created), t.op, t.duration)
-	},
-	event: func(e engine.Event, at time.Time, t term) bool { return compared(at.Sub(e.SeenAt), t.op, t.duration) },
-}
-
-func fieldOf(name string) *field {
-	name = strings.ToLower(name)
-	i := slices.IndexFunc(fields, func(f *field) bool { return slices.Contains(f.names, name) })
-	if i < 0 {
-		return nil
+// named returns what asks for one of the names by which a word finds a pod or an event.
+func named(is func(name string) bool) match {
+	return match{
+		func(p *Pod, _ time.Time) bool {
+			return is(p.Pod.Name) || is(p.Pod.Namespace) || is(p.Pod.PodRef.String()) ||
+				slices.ContainsFunc(p.Seen.Containers, func(c pleg.Container) bool { return is(c.Name) })
+		},
+		func(e engine.Event, _ time.Time) bool {
+			return is(e.Pod.Name) || is(e.Container) || is(e.Pod.Namespace) || is(e.Pod.String())
+		},
 	}
-	return fields[i]
 }
 
-// fieldNames lists what may stand before a colon.
-func fieldNames() string {
-	all := make([]string, len(fields))
-	for i, f := range fields {
-		all[i] = f.names[0]
+func word(value string) match {
+	value = strings.ToLower(value)
+	return named(func(name string) bool { return strings.Contains(strings.ToLower(name), value) })
+}
+
+func expression(value string) (match, bool) {
+	e, err := regexp.Compile(value)
+	if err != nil {
+		return match{}, false
 	}
-	return "one of " + strings.Join(all, ", ")
+	return named(e.MatchString), true
 }
 
-func anyText(*term) bool { return true }
-
-func setPattern(t *term) (ok bool) {
-	var err error
-	t.pattern, err = regexp.Compile(t.text)
-	return err == nil
-}
-
-func setDuration(t *term) (ok bool) { t.duration, ok = duration(t.lower); return ok }
-
-func setNumber(t *term) bool {
-	var err error
-	t.number, err = strconv.ParseInt(t.text, 10, 32)
-	return err == nil
-}
-
-// onScreen are the words of the screen for kinds whose names it shortens.
-var onScreen = map[string]string{"networksetup": "netup", "networkfailed": "netfail"}
-
-// named returns which of first to last has that name, in lower case and perhaps
-// without what the kubelet puts before the kinds of events.
-func named[T interface {
-	~uint8
-	String() string
-}](name string, first, last T) (T, bool) {
-	for v := first; v <= last; v++ {
-		if known := strings.ToLower(v.String()); name == known || name == strings.TrimPrefix(known, "container") || name == onScreen[known] {
-			return v, true
-		}
+// inNamespace takes a star for anything.
+func inNamespace(value string) (match, bool) {
+	value = strings.ToLower(value)
+	in := func(namespace string) bool {
+		ok, _ := path.Match(value, strings.ToLower(namespace))
+		return ok
 	}
-	return first, false
+	_, err := path.Match(value, "")
+	return match{
+		func(p *Pod, _ time.Time) bool { return in(p.Pod.Namespace) },
+		func(e engine.Event, _ time.Time) bool { return in(e.Pod.Namespace) },
+	}, err == nil
 }
 
-// A FilterColumn is a column of a table, as a person names it. A filter asks by its name for what it
-// has of a pod or an event, unless a field of the language is called so.
-type FilterColumn struct {
-	Name, Head string
-	Pod        func(p *Pod, at time.Time) widget.Cell          // nil if its rows are no pods
-	Event      func(e *engine.Event, at time.Time) widget.Cell // nil if they are no events
+// withState asks for the pod's state or that of one of its containers; of an event for the
+// one that it leads to.
+func withState(value string) (match, bool) {
+	value = strings.ToLower(value)
+	return match{
+		func(p *Pod, _ time.Time) bool { return inState(p, value) },
+		func(e engine.Event, _ time.Time) bool { return e.To.String() == value },
+	}, slices.Contains(states, value)
 }
 
-// FilterColumns are those of all tables, by what their rows are in lower case.
-type FilterColumns map[string][]FilterColumn
+// onScreen are the words of the screen for kinds of events.
+var onScreen = map[string]pleg.Kind{
+	"started": pleg.Started, "died": pleg.Died, "removed": pleg.Removed, "changed": pleg.Changed,
+	"podsync": pleg.PodSync, "netup": pleg.NetworkSetUp, "netfail": pleg.NetworkFailed,
+}
 
-// All returns the columns in the order of the tables' names.
-func (c FilterColumns) All() (all []FilterColumn) {
-	for _, name := range slices.Sorted(maps.Keys(c)) {
-		all = append(all, c[name]...)
+func ofKind(value string) (match, bool) {
+	kind, ok := onScreen[strings.ToLower(value)]
+	return match{event: func(e engine.Event, _ time.Time) bool { return e.Kind == kind }}, ok
+}
+
+func withProblem(value string) (match, bool) {
+	return match{
+		func(p *Pod, _ time.Time) bool { return p.Pod.StatusErr != nil || p.Problem != "" },
+		func(e engine.Event, _ time.Time) bool { return EventProblem(e) != "" },
+	}, strings.EqualFold(value, "problem")
+}
+
+// aged asks for how long ago the pod was made, as far as the runtime says; of an event, when it
+// was seen.
+func aged(holds func(time.Duration) bool) match {
+	return match{
+		func(p *Pod, at time.Time) bool { return !p.Created.IsZero() && holds(at.Sub(p.Created)) },
+		func(e engine.Event, at time.Time) bool { return holds(at.Sub(e.SeenAt)) },
 	}
-	return all
 }
 
-// ColumnCalled returns the column that a person may mean by a name: its own or its head, in any case;
-// false if there is none.
-func ColumnCalled(columns []FilterColumn, name string) (FilterColumn, bool) {
-	i := slices.IndexFunc(columns, func(c FilterColumn) bool { return widget.Called(c.Name, c.Head, name) })
-	if i < 0 {
-		return FilterColumn{}, false
+// inspected asks for how long the last inspection of the pod took, or hangs.
+func inspected(holds func(time.Duration) bool) match {
+	return match{
+		func(p *Pod, at time.Time) bool {
+			if p.Out != nil {
+				return holds(p.Out.Elapsed(at))
+			}
+			return p.Pod.Inspected > 0 && holds(p.Pod.InspectLast)
+		},
+		func(engine.Event, time.Time) bool { return false },
 	}
-	return columns[i], true
 }
 
-// columnOf returns the field of the column that is called so; nil if no filter can ask for it.
-func columnOf(columns []FilterColumn, name string) *field {
-	columns = slices.DeleteFunc(slices.Clone(columns), func(c FilterColumn) bool { return c.Pod == nil && c.Event == nil })
-	c, ok := ColumnCalled(columns, name)
+// duration reads what time.ParseDuration reads, and days before that: "2d", or "2d1h" as the screen
+// writes it.
+func duration(s string) (time.Duration, bool) {
+	days, rest, ok := strings.Cut(s, "d")
 	if !ok {
-		return nil
+		days, rest = "0", s
 	}
-	f := &field{names: []string{c.Name}, ordered: true, want: "a text, or a number or duration to compare with", set: setFigure}
-	f.event = func(e engine.Event, at time.Time, t term) bool {
-		return c.Event != nil && t.holds(c.Event(&e, at), at)
+	n, err := strconv.ParseUint(days, 10, 16)
+	if err != nil || ok && rest == "" {
+		return time.Duration(n) * 24 * time.Hour, err == nil
 	}
-	if c.Pod != nil {
-		f.pod = func(p *Pod, at time.Time, t term) bool { return t.holds(c.Pod(p, at), at) }
-	}
-	return f
-}
-
-// setFigure reads what may be a number or a duration. What is to be less or more has to be one.
-func setFigure(t *term) bool {
-	t.isNumber, t.isDuration = setNumber(t), setDuration(t)
-	return t.isNumber || t.isDuration || t.op == is || t.op == equal || t.op == different
-}
-
-// holds reports whether a cell is what the term asks for: a figure is compared with one of its
-// kind; of a text, also of one before a figure, a part is enough.
-func (t term) holds(c widget.Cell, at time.Time) bool {
-	d, isDuration := c.Duration(at)
-	n, isNumber := c.Number()
-	switch {
-	case isDuration && t.isDuration:
-		return compared(d, t.op, t.duration)
-	case isNumber && t.isNumber:
-		return compared(n, t.op, t.number)
-	case (isDuration || isNumber) && c.Text == "":
-		return false
-	}
-	return (t.op == is || t.op == equal || t.op == different) && t.matches(contains, c.Text)
+	d, err := time.ParseDuration(rest)
+	return time.Duration(n)*24*time.Hour + d, err == nil
 }

@@ -1,42 +1,31 @@
 package model
 
 import (
-	"cmp"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/plegtop/plegtop/engine/ledger"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// ParseFilter reads a filter, which may name these columns. A text of spaces only is the zero
-// Filter. Any error is a [*FilterError].
-func ParseFilter(text string, columns ...FilterColumn) (Filter, error) {
-	p := parser{text: text, columns: columns}
-	if p.space(); p.done() {
-		return Filter{}, nil
-	}
+// ParseFilter reads a filter. A text of spaces only is the zero Filter. Any error is a
+// [*FilterError].
+func ParseFilter(text string) (Filter, error) {
 	var f Filter
-	for {
-		all, err := p.all()
+	for p := (parser{text: text}); ; {
+		if p.space(); p.done() {
+			return f, nil
+		}
+		t, err := p.term()
 		if err != nil {
 			return Filter{}, err
 		}
-		f.any = append(f.any, all)
-		if p.done() {
-			return f, nil
-		}
-		p.pos++ // the bar that ended all
+		f.terms = append(f.terms, t)
 	}
 }
 
 // A parser is at a byte of a text.
 type parser struct {
-	text    string
-	pos     int
-	columns []FilterColumn
+	text string
+	pos  int
 }
 
 func (p *parser) done() bool   { return p.pos == len(p.text) }
@@ -46,78 +35,59 @@ func (p *parser) space() {
 	p.pos = len(p.text) - len(strings.TrimLeft(p.rest(), " \t"))
 }
 
-// all reads the terms up to a bar or the end: at least one.
-func (p *parser) all() ([]term, error) {
-	var all []term
-	for {
-		p.space()
-		if p.done() || p.rest()[0] == '|' {
-			break
-		}
-		t, err := p.term()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, t)
-	}
-	if len(all) == 0 {
-		return nil, p.want("a word or a field", p.pos)
-	}
-	return all, nil
-}
-
 func (p *parser) term() (term, error) {
 	var t term
 	if p.rest()[0] == '!' {
 		t.not = true
+		t.written = "!"
 		p.pos++
 	}
-	at := p.pos
 	name, op := splitField(p.rest())
 	if op == "" {
-		t.field = word
-	} else if t.field = cmp.Or(fieldOf(name), columnOf(p.columns, name)); t.field == nil {
-		return t, &FilterError{at, fieldNames() + `, or quotes around a text`, name}
-	} else if !t.field.takes(op) {
-		return t, &FilterError{at + len(name), `":" after ` + name, string(op)}
+		value, err := p.value("a word or a field")
+		t.written += quoted(value, true)
+		t.match = word(value)
+		return t, err
 	}
-	t.op = op
+	f := fieldOf(name)
+	switch {
+	case f == nil:
+		return t, &FilterError{p.pos, fieldNames() + ", or quotes around a text", name}
+	case (op == ":") != (f.compare == nil):
+		return t, &FilterError{p.pos + len(name), f.takes() + " after " + f.name, op}
+	}
 	p.pos += len(name) + len(op)
-	return t, p.value(&t)
-}
-
-// value reads what the term's field is compared with.
-func (p *parser) value(t *term) error {
 	at := p.pos
-	text, err := p.quoted()
+	value, err := p.value(f.want)
 	if err != nil {
-		return err
+		return t, err
 	}
-	if text == "" {
-		return p.want(t.field.want, at)
+	var ok bool
+	if t.match, ok = f.asks(op, value); !ok {
+		return t, &FilterError{at, f.want, value}
 	}
-	t.text, t.lower = text, strings.ToLower(text)
-	if !t.field.set(t) {
-		return &FilterError{at, t.field.want, text}
-	}
-	return nil
+	t.written += f.name + op + quoted(value, false)
+	t.timed = f.compare != nil
+	return t, nil
 }
 
-// quoted reads up to a space, a bar or the end, or between quotes. A backslash
-// between quotes stands for itself unless a quote or another one follows.
-func (p *parser) quoted() (string, error) {
+// value reads up to a space or the end, or between quotes. A backslash between quotes stands
+// for itself unless a quote or another one follows.
+func (p *parser) value(want string) (string, error) {
 	rest := p.rest()
 	if !strings.HasPrefix(rest, `"`) {
-		end := strings.IndexAny(rest, " \t|")
-		if end < 0 {
-			end = len(rest)
+		word, _, _ := strings.Cut(strings.ReplaceAll(rest, "\t", " "), " ")
+		if word == "" {
+			return "", p.want(want)
 		}
-		p.pos += end
-		return rest[:end], nil
+		p.pos += len(word)
+		return word, nil
 	}
 	var s strings.Builder
 	for i := 1; i < len(rest); i++ {
 		switch c := rest[i]; {
+		case c == '"' && s.Len() == 0:
+			return "", p.want(want)
 		case c == '"':
 			p.pos += i + 1
 			return s.String(), nil
@@ -131,156 +101,56 @@ func (p *parser) quoted() (string, error) {
 	return "", &FilterError{Offset: len(p.text), Want: `a closing quote (")`}
 }
 
-// want returns an error at a byte of the text, with what stands there.
-func (p *parser) want(what string, at int) error {
-	found := p.text[at:]
+// want returns an error here, with what stands there.
+func (p *parser) want(what string) error {
+	found := p.rest()
 	if i := strings.IndexAny(found, " \t"); i >= 0 {
 		found = found[:i]
 	}
-	return &FilterError{Offset: at, Want: what, Found: found}
+	return &FilterError{Offset: p.pos, Want: what, Found: found}
 }
 
-// splitField returns the name and the comparison that s begins with, or two
-// empty texts if it begins with a word.
-func splitField(s string) (string, comparison) {
-	n := strings.IndexFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
-	if n <= 0 {
-		return "", ""
-	}
-	for _, op := range comparisons {
-		if strings.HasPrefix(s[n:], string(op)) {
-			return s[:n], op
-		}
-	}
-	return "", ""
-}
-
-// A comparison stands between a field and its value.
-type comparison string
-
-const (
-	is           comparison = ":"
-	equal        comparison = "="
-	different    comparison = "!="
-	less         comparison = "<"
-	lessEqual    comparison = "<="
-	greater      comparison = ">"
-	greaterEqual comparison = ">="
-)
-
-// comparisons in the order in which they are looked for: long ones first.
-var comparisons = []comparison{lessEqual, greaterEqual, different, less, greater, equal, is}
-
-// A term is one condition. Which of the values is set depends on the field.
-type term struct {
-	not   bool
-	field *field
-	op    comparison // empty for a word
-	text  string     // the value as it was given
-
-	lower    string // text, for comparing without case
-	pattern  *regexp.Regexp
-	duration time.Duration
-	number   int64
-	kind     pleg.Kind
-	delivery pleg.Delivery
-	source   ledger.Source
-
-	isNumber, isDuration bool // of a column: which of them the value is
-}
-
-// String returns the term as Parse reads it.
-func (t term) String() string {
-	s := t.text
-	if needsQuotes(s, t.op == "") {
-		s = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
-	}
-	if t.op != "" {
-		s = t.field.names[0] + string(t.op) + s
-	}
-	if t.not {
-		s = "!" + s
+// quoted returns a value as the parser reads it.
+func quoted(s string, word bool) string {
+	_, op := splitField(s)
+	if strings.ContainsAny(s, " \t") || strings.HasPrefix(s, `"`) || word && (op != "" || strings.HasPrefix(s, "!")) {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 	}
 	return s
 }
 
-// needsQuotes reports whether Parse would take s apart.
-func needsQuotes(s string, word bool) bool {
-	if strings.ContainsAny(s, " \t|") || strings.HasPrefix(s, `"`) {
-		return true
+// splitField returns the name that s begins with, and what stands behind it before the value:
+// two empty texts if s begins with a word.
+func splitField(s string) (name, op string) {
+	n := strings.IndexFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
+	if n <= 0 || !strings.ContainsRune(":<>", rune(s[n])) {
+		return "", ""
 	}
-	if !word {
-		return false
-	}
-	_, op := splitField(s)
-	return op != "" || strings.HasPrefix(s, "!")
+	return s[:n], s[n : n+1]
 }
 
-// compared reports whether got stands to want as the term's comparison says.
-func compared[T cmp.Ordered](got T, op comparison, want T) bool {
-	switch op {
-	case different:
-		return got != want
-	case less:
-		return got < want
-	case lessEqual:
-		return got <= want
-	case greater:
-		return got > want
-	case greaterEqual:
-		return got >= want
-	default:
-		return got == want
+func fieldOf(name string) *field {
+	i := slices.IndexFunc(fields, func(f *field) bool { return strings.EqualFold(f.name, name) })
+	if i < 0 {
+		return nil
 	}
+	return fields[i]
 }
 
-// matches reports whether one of texts is what a text field asks for.
-// Different turns round the whole answer: none of them is.
-func (t term) matches(match func(text, want string) bool, texts ...string) bool {
-	for _, s := range texts {
-		if match(s, t.lower) {
-			return t.op != different
-		}
+// fieldNames lists what may stand before a colon.
+func fieldNames() string {
+	all := make([]string, len(fields))
+	for i, f := range fields {
+		all[i] = f.name
 	}
-	return t.op == different
+	return "one of " + strings.Join(all, ", ")
 }
 
-// contains reports whether want, in lower case, is a part of text.
-func contains(text, want string) bool { return strings.Contains(strings.ToLower(text), want) }
-
-// hasPrefix reports whether text begins with want, which is in lower case.
-func hasPrefix(text, want string) bool { return strings.HasPrefix(strings.ToLower(text), want) }
-
-// wild reports whether text is want, in which a star stands for anything.
-func wild(text, want string) bool {
-	text = strings.ToLower(text)
-	head, rest, star := strings.Cut(want, "*")
-	if !star {
-		return text == want
+// asks returns what the field asks for with a value; false if that is none.
+func (f *field) asks(op, value string) (match, bool) {
+	if f.compare == nil {
+		return f.compile(value)
 	}
-	text, ok := strings.CutPrefix(text, head)
-	for ok && star {
-		want = rest
-		head, rest, star = strings.Cut(want, "*")
-		if !star {
-			return strings.HasSuffix(text, head)
-		}
-		_, text, ok = strings.Cut(text, head)
-	}
-	return false
-}
-
-// duration reads what time.ParseDuration reads, and days before that: "2d", or "2d1h" as the screen
-// writes it.
-func duration(s string) (time.Duration, bool) {
-	days, rest, ok := strings.Cut(s, "d")
-	if !ok {
-		days, rest = "0", s
-	}
-	n, err := strconv.ParseUint(days, 10, 16)
-	if err != nil || ok && rest == "" {
-		return time.Duration(n) * 24 * time.Hour, err == nil
-	}
-	d, err := time.ParseDuration(rest)
-	return time.Duration(n)*24*time.Hour + d, err == nil
+	limit, ok := duration(strings.ToLower(value))
+	return f.compare(func(d time.Duration) bool { return op == "<" && d < limit || op == ">" && d > limit }), ok
 }

@@ -17,8 +17,7 @@ const Reach = 30 * time.Minute
 // name: that of the event, or of the last one in the gap.
 type Row struct {
 	engine.Event
-	Gap    uint64 // how many were lost; 0 for an event
-	Marked bool   // by a person
+	Gap uint64 // how many were lost; 0 for an event
 }
 
 // ByRelist reports whether a relist found the event: what the runtime's stream tells the
@@ -184,11 +183,4 @@ func (j *Journal) Row(seq uint64) *Row {
 		return nil
 	}
 	return j.rows[i]
-}
-
-// Mark marks a row, or takes its mark away. A row that is no longer kept is none.
-func (j *Journal) Mark(seq uint64) {
-	if r := j.Row(seq); r != nil {
-		r.Marked = !r.Marked
-	}
 }

@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -48,9 +47,6 @@ func about(j *Journal) string {
 		if r.Gap > 0 {
 			word = fmt.Sprintf("%d(gap of %d)", r.Seq, r.Gap)
 		}
-		if r.Marked {
-			word += "*"
-		}
 		all = append(all, word)
 	}
 	return strings.Join(all, " ")
@@ -93,13 +89,10 @@ func TestRows(t *testing.T) {
 			j.Filter(nil, false)
 			j.Observe(engine.Update{Snapshot: at(0), Events: events(5, 5)})
 		}, "1 2 3 4 5"},
-		{"marks keep their rows", func(j *Journal) {
+		{"the oldest go", func(j *Journal) {
 			j.Observe(engine.Update{Snapshot: at(0), Events: events(1, 6)})
-			for _, seq := range []uint64{2, 5, 6, 6, 99} {
-				j.Mark(seq)
-			}
 			j.Observe(engine.Update{Snapshot: at(0), Events: events(7, 12)})
-		}, "3 4 5* 6 7 8 9 10 11 12"},
+		}, "3 4 5 6 7 8 9 10 11 12"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -179,11 +172,10 @@ func TestContainersOfAPod(t *testing.T) {
 
 // The journal is held against a list that keeps everything.
 func FuzzRows(f *testing.F) {
-	f.Add(uint64(1), []byte{1, 2, 3, 40, 41, 42, 80, 81, 120, 200, 250})
-	f.Add(uint64(2), []byte{39, 39, 39, 200, 39, 39, 80, 81, 255})
-	f.Fuzz(func(t *testing.T, seed uint64, acts []byte) {
-		j, rnd := NewJournal(20), rand.New(rand.NewPCG(seed, 1))
-		marked := map[uint64]bool{}
+	f.Add([]byte{1, 2, 3, 40, 41, 42, 80, 81, 120, 200, 250})
+	f.Add([]byte{39, 39, 39, 200, 39, 39, 80, 81, 255})
+	f.Fuzz(func(t *testing.T, acts []byte) {
+		j := NewJournal(20)
 		var all []uint64 // every event that came
 		var show func(engine.Event, time.Time) bool
 		next, version := uint64(1), 0
@@ -200,18 +192,12 @@ func FuzzRows(f *testing.F) {
 			case act < 80: // lost ones
 				next += uint64(act)
 				j.Observe(engine.Update{Snapshot: s, Lost: uint64(act)})
-			case act < 160: // a filter
+			default: // a filter
 				version++
 				if show = nil; act%2 == 0 {
 					show = failed
 				}
 				j.Filter(show, false)
-			default: // a mark
-				seq := rnd.Uint64N(next)
-				if r := j.Row(seq); r != nil && r.Gap == 0 {
-					j.Mark(seq)
-					marked[seq] = !marked[seq]
-				}
 			}
 			if n := j.Len(); n > 20+20/8 {
 				t.Fatalf("%d rows are kept, want about 20", n)
@@ -229,9 +215,6 @@ func FuzzRows(f *testing.F) {
 				}
 				if last = r.Seq; r.Gap == 0 {
 					got = append(got, r.Seq)
-					if r.Marked != marked[r.Seq] {
-						t.Fatalf("mark of %d is %v", r.Seq, r.Marked)
-					}
 				}
 			}
 			if diff := cmp.Diff(want, got); diff != "" || j.Version != version {

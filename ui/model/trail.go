@@ -122,7 +122,12 @@ func (g *gone) trim() {
 }
 
 // contents is how many containers there are in the answer of a pod's last inspection.
-func contents(p *engine.Pod) int { return len(statuses(p)) }
+func contents(p *engine.Pod) int {
+	if p.Status == nil {
+		return 0
+	}
+	return len(p.Status.Containers)
+}
 
 // Gone returns the last picture of a pod that is no longer listed, or nil.
 func (j *Journal) Gone(uid pleg.UID) *engine.Pod {

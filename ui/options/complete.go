@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/model"
+	"github.com/plegtop/plegtop/ui/pods"
 )
 
 // Known is what a shell completes that the command line does not know by itself.
@@ -18,8 +18,8 @@ type Known struct {
 // Complete returns what may stand in the place of the last of some words, which may be empty:
 // views and what these are about, flags, and values of flags, as --name=value where that is how the
 // word begins. Files reports whether the path of a file may stand there as well.
-func Complete(words []string, columns model.FilterColumns, names Known) (all []string, files bool) {
-	o := &Options{columns: columns}
+func Complete(words []string, names Known) (all []string, files bool) {
+	o := &Options{}
 	last, before := "", ""
 	if n := len(words); n > 0 {
 		last = words[n-1]
@@ -33,10 +33,10 @@ func Complete(words []string, columns model.FilterColumns, names Known) (all []s
 			long := "--" + f.name
 			switch {
 			case begun && name == long:
-				all, files = f.values(o, names)
+				all, files = f.values(names)
 				return prefixed(long+"=", all, value), files
 			case f.bare == "" && (before == long || f.short != "" && before == "-"+f.short):
-				all, files = f.values(o, names)
+				all, files = f.values(names)
 				return prefixed("", all, last), files
 			}
 			all = append(all, long)
@@ -56,7 +56,7 @@ func Complete(words []string, columns model.FilterColumns, names Known) (all []s
 
 // values returns what may stand for the value of a flag, as far as that is known; files reports
 // whether it is a path.
-func (f flag) values(o *Options, names Known) (all []string, files bool) {
+func (f flag) values(names Known) (all []string, files bool) {
 	switch f.name {
 	case "demo":
 		return append(scenarios(), DemoList), false
@@ -70,9 +70,7 @@ func (f flag) values(o *Options, names Known) (all []string, files bool) {
 		}
 		all = append(all, "off")
 	case "sort":
-		for _, c := range o.columns["pods"] {
-			all = append(all, c.Name)
-		}
+		_, all = pods.Column("")
 	case "namespace":
 		return names.Namespaces(), false
 	}

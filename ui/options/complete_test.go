@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/plegtop/plegtop/ui/model"
 )
 
 var testNames = Known{Findings: []string{"list-hung", "list-too-big"}, Namespaces: func() []string { return []string{"kube-system", "shop"} }}
@@ -33,23 +31,22 @@ func TestComplete(t *testing.T) {
 		{"--kubelet-version 1.2", []string{"1.25", "1.26", "1.27", "1.28", "1.29"}, false},
 		{"--demo ch", []string{"check"}, false}, // its value needs an equals sign
 	} {
-		got, files := Complete(strings.Split(tt.words, " "), nil, testNames)
+		got, files := Complete(strings.Split(tt.words, " "), testNames)
 		if diff := cmp.Diff(tt.want, got); diff != "" || files != tt.files {
 			t.Errorf("%q: files %v (-want +got):\n%s", tt.words, files, diff)
 		}
 	}
-	if all, _ := Complete(nil, nil, testNames); !slices.Equal(all, views) {
+	if all, _ := Complete(nil, testNames); !slices.Equal(all, views) {
 		t.Errorf("nothing: %q", all)
 	}
 }
 
 // What a shell offers as a value is one.
 func TestCompletedValuesAreTaken(t *testing.T) {
-	columns := model.FilterColumns{"pods": {{Name: "state"}}}
 	offered := 0
-	for _, g := range (&Options{columns: columns}).groups() {
+	for _, g := range (&Options{}).groups() {
 		for _, f := range g.flags {
-			values, _ := f.values(&Options{columns: columns}, testNames)
+			values, _ := f.values(testNames)
 			for _, v := range values {
 				offered++
 				if err := f.set(v); err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -90,15 +89,13 @@ type Options struct {
 	Problems   bool     // show only pods with a problem
 	Sort       string   // a column of the pods; empty for the worst first
 	Descending bool
-	Time       string              // one of timeFormats
-	Hidden     map[string][]string // columns that are not shown, by the pane
+	Time       string // one of timeFormats
 	Mouse      bool
 	ASCII      bool
 	Theme      string // a name of package theme; empty: nobody has chosen one
 	Keys       keymap.Map
 
-	config  string              // the file that was named
-	columns model.FilterColumns // that can be sorted by, hidden, or asked for by a filter
+	config string // the file that was named
 
 	eventsGiven bool
 }
@@ -236,9 +233,9 @@ func (o *Options) groups() []group {
 		}},
 		{title: "What is shown, and how", recorded: true, of: only(Screen), flags: []flag{
 			{name: "namespace", of: but(Record, Bench, Explain), kind: "namespace,...", short: "n", set: o.setNamespaces, many: true, usage: "show only these namespaces; may be repeated"},
-			{name: "filter", kind: "filter", set: into(&o.Filter, o.filterText), usage: "begin with this, as / takes it"},
+			{name: "filter", kind: "filter", set: into(&o.Filter, filterText), usage: "begin with this, as / takes it"},
 			{name: "problems", set: into(&o.Problems, truth), bare: "true", usage: "begin with pods with a problem only"},
-			{name: "sort", kind: "column", set: into(&o.Sort, column(o.columns["pods"])), usage: "sort the pods by this column, named by its head (default the worst first)"},
+			{name: "sort", kind: "column", set: into(&o.Sort, column), usage: "sort the pods by this column, named by its head (default the worst first)"},
 			{name: "descending", set: into(&o.Descending, truth), bare: "true", usage: "sort in reverse order"},
 			{name: "time-format", kind: "format", choices: timeFormats, set: into(&o.Time, oneOf(timeFormats)), preset: "clock", usage: "times of events: " + strings.Join(timeFormats, ", ")},
 			{name: "mouse", set: into(&o.Mouse, truth), bare: "true", usage: "take the mouse: wheel, rows, column heads"},

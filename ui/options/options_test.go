@@ -13,9 +13,6 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/model"
-
-	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // TestMain keeps the settings of whoever runs the tests out of them.
@@ -39,13 +36,6 @@ func defaults(change func(*Options)) Options {
 	change(&o)
 	return o
 }
-
-var columns = model.FilterColumns{
-	"pods":  {{Name: "pod"}, {Name: "state"}, {Name: "run"}, {Name: "age", Head: "AGE"}, {Name: "rst"}, {Name: "worst", Head: "WORST", Pod: blank}, {Name: "lastevent", Head: "LAST EVENT"}},
-	"calls": {{Name: "p50"}},
-}
-
-func blank(*model.Pod, time.Time) widget.Cell { return widget.Cell{} }
 
 // besides compares options but for the keys.
 var besides = cmp.Options{cmpopts.IgnoreFields(Options{}, "Keys"), cmpopts.IgnoreUnexported(Options{})}
@@ -94,8 +84,7 @@ func TestParse(t *testing.T) {
 		}},
 		{"--sort AGE", func(o *Options) { o.Sort = "age" }},
 		{"--sort RST", func(o *Options) { o.Sort = "rst" }},
-		{"--filter worst>1s", func(o *Options) { o.Filter = "worst>1s" }},
-		{"--filter state:exited|has:problem --theme mono", func(o *Options) { o.Filter, o.Theme = "state:exited|has:problem", "mono" }},
+		{"--filter age<5m --theme mono", func(o *Options) { o.Filter, o.Theme = "age<5m", "mono" }},
 		{"--ascii=false", func(*Options) {}},
 		{"--no-dump", func(o *Options) { o.Runtime.NoDump = true }},
 		{"--replay f check -t -10m -o json", func(o *Options) { o.Replay, o.View, o.At, o.JSON = "f", Check, "-10m", true }},
@@ -114,7 +103,7 @@ func TestParse(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
-			got, err := Parse(strings.Fields(tt.args), columns)
+			got, err := Parse(strings.Fields(tt.args))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,8 +159,8 @@ func TestParseRefuses(t *testing.T) {
 		{"bench --sources relist", `--sources: want one or more of none, cri, cgroup, pidfd with commas between them, not "relist"`},
 		{"--expected-events=false", "--expected-events: only with --demo"},
 		{"--ascii=maybe", `--ascii: want true or false, not "maybe"`},
-		{"--sort mood", `--sort: want one of pod, state, run, age, rst, worst, lastevent, not "mood"`},
-		{"--filter lat>x", `--filter: column 5: want a duration, such as 500ms, not "x"`},
+		{"--sort mood", `--sort: want one of namespace, pod, state, run, ctrs, exit, rst, age, lastevent, inspect, worst, remark, not "mood"`},
+		{"--filter inspect>x", `--filter: column 9: want a duration, such as 500ms, not "x"`},
 		{"record --record-max 1KiB", `--record-max: want a size of 1MiB at least, such as 64MiB or 1GiB, not "1KiB"`},
 		{"record --record-max 99999999TiB", "--record-max: want a size"},
 		{"check --record f", "--record is only for the screen, watch, record and serve"},
@@ -190,7 +179,7 @@ func TestParseRefuses(t *testing.T) {
 		{"-x", "unknown shorthand flag"},
 		{"--theme", "flag needs an argument: --theme"},
 	} {
-		_, err := Parse(strings.Fields(tt.args), columns)
+		_, err := Parse(strings.Fields(tt.args))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.args, err, tt.want)
 		}
@@ -216,13 +205,13 @@ func TestFlagsOfOtherViewsAreRefused(t *testing.T) {
 		{"watch --deadline 3s", "--deadline is only for check"},
 		{"check --listen :1", "--listen is only for serve"},
 	} {
-		_, err := Parse(strings.Fields(tt.args), columns)
+		_, err := Parse(strings.Fields(tt.args))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.args, err, tt.want)
 		}
 	}
 	file := written(t, "filter: ns:x\nproblems: true\nmouse: true\nsort: age\nlisten: ':1'\ncaptions: true\nperiods: [1s]\n")
-	if _, err := Load([]string{"check", "--config", file}, columns); err != nil {
+	if _, err := Load([]string{"check", "--config", file}); err != nil {
 		t.Error(err)
 	}
 }
@@ -245,7 +234,7 @@ func TestBlankValuesAreRefused(t *testing.T) {
 		{[]string{"-r", ""}, `--runtime-endpoint: want a value`},
 		{[]string{"--record="}, `--record: want a value`},
 	} {
-		_, err := Parse(append(tt.args, "check"), columns)
+		_, err := Parse(append(tt.args, "check"))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want %q", tt.args, err, tt.want)
 		}
@@ -266,7 +255,7 @@ func TestParseSaysHowAScenarioIsNamed(t *testing.T) {
 		{"--demo=nope", `--demo: no scenario is called "nope": plegtop --demo=list shows all`},
 		{"--demo=hung-inspct", `--demo: no scenario is called "hung-inspct"; did you mean hung-inspect?`},
 	} {
-		_, err := Parse(strings.Fields(tt.args), columns)
+		_, err := Parse(strings.Fields(tt.args))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v\nwant %s", tt.args, err, tt.want)
 		}
@@ -279,7 +268,7 @@ func TestParseOfAPlugin(t *testing.T) {
 		"check --nope": false, "check --exit-codes": false,
 		"check --exit-codes npd --config /nowhere": true,
 	} {
-		if o, err := Load(strings.Fields(args), columns); err == nil || o.NPD != npd {
+		if o, err := Load(strings.Fields(args)); err == nil || o.NPD != npd {
 			t.Errorf("%s: NPD = %v, %v, want %v and an error", args, o.NPD, err, npd)
 		}
 	}
@@ -287,7 +276,7 @@ func TestParseOfAPlugin(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"check", "--help"}, {"-h"}, {"help"}, {"help", "check"}, {"--demo", "help", "nonsense"}} {
-		if _, err := Parse(args, columns); !errors.Is(err, ErrHelp) {
+		if _, err := Parse(args); !errors.Is(err, ErrHelp) {
 			t.Errorf("%v: %v, want ErrHelp", args, err)
 		}
 	}
@@ -304,7 +293,7 @@ func TestLocaleWithoutOtherCharacters(t *testing.T) {
 		{"C", []string{"--ascii=false"}, false}, {"", []string{"--ascii"}, true},
 	} {
 		t.Setenv("LC_ALL", tt.locale)
-		if o, err := Parse(tt.args, nil); err != nil || o.ASCII != tt.want {
+		if o, err := Parse(tt.args); err != nil || o.ASCII != tt.want {
 			t.Errorf("LC_ALL=%s %v: ASCII %v, %v, want %v", tt.locale, tt.args, o.ASCII, err, tt.want)
 		}
 	}

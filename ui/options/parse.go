@@ -14,25 +14,23 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/model"
 )
 
 // ErrHelp is returned by [Parse] when help was asked for.
 var ErrHelp = pflag.ErrHelp
 
-// Parse reads the arguments, without the program's name; they may name these columns.
-// The error says what is wrong with them and where to look; it is [ErrHelp] for --help
+// Parse reads the arguments, without the program's name. The error says what is wrong with them and where to look; it is [ErrHelp] for --help
 // and -h. With an error the options hold what of View, JSON and NPD says how to tell of it,
 // and else what holds where nothing is given.
-func Parse(args []string, columns model.FilterColumns) (Options, error) {
-	o, _, err := parse(args, columns)
+func Parse(args []string) (Options, error) {
+	o, _, err := parse(args)
 	return *o, cmp.Or(err, o.agree())
 }
 
-// Load is [Parse] with the settings file, which may name columns as well. A scenario of the demo
+// Load is [Parse] with the settings file. A scenario of the demo
 // that is about the runtime's event stream opens it, where nothing is said of event sources.
-func Load(args []string, columns model.FilterColumns) (Options, error) {
-	o, l, err := parse(args, columns)
+func Load(args []string) (Options, error) {
+	o, l, err := parse(args)
 	if err == nil {
 		err = cmp.Or(l.load(), o.agree())
 	}
@@ -43,12 +41,12 @@ func Load(args []string, columns model.FilterColumns) (Options, error) {
 	return *o, err
 }
 
-func parse(args []string, columns model.FilterColumns) (*Options, line, error) {
-	o := &Options{columns: columns}
+func parse(args []string) (*Options, line, error) {
+	o := &Options{}
 	l := newLine(o)
 	err := l.parse(args)
 	if err != nil && !errors.Is(err, ErrHelp) {
-		o, err = &Options{columns: columns}, fmt.Errorf("%w (see plegtop --help)", err)
+		o, err = &Options{}, fmt.Errorf("%w (see plegtop --help)", err)
 		newLine(o)
 		o.NPD, o.JSON = asks(args, "npd", "--exit-codes"), asks(args, "json", "--output", "-o")
 		if slices.Contains(args, string(Check)) {

@@ -74,7 +74,7 @@ func (l line) settings(file string, data []byte) error {
 // setting sets what one line of a file says. What the command line says otherwise holds,
 // but the line is checked all the same.
 func (l line) setting(name string, at, value *yaml.Node) error {
-	nested := map[string]func(*yaml.Node) error{"keys": l.rebind, "hidden": l.hide}
+	nested := map[string]func(*yaml.Node) error{"keys": l.rebind}
 	if read, ok := nested[name]; ok {
 		return read(value)
 	}
@@ -88,7 +88,7 @@ func (l line) setting(name string, at, value *yaml.Node) error {
 		return l.fail(at, at.Value, errors.New("no such setting"+cmp.Or(keymap.Meant(keymap.Nearest(at.Value, known)), "; there are "+strings.Join(known, ", "))))
 	}
 	if l.given.Changed(name) {
-		f = newLine(&Options{columns: l.columns}).flags[name]
+		f = newLine(&Options{}).flags[name]
 	}
 	all, err := texts(value, f.many || f.list)
 	if f.list && err == nil {
@@ -117,24 +117,6 @@ func (l line) rebind(n *yaml.Node) error {
 	}
 	l.Keys = bound
 	return nil
-}
-
-// hide reads which columns are left out.
-func (l line) hide(n *yaml.Node) error {
-	l.Hidden = map[string][]string{}
-	return l.mapping(n, "hidden", func(pane string, at, value *yaml.Node) error {
-		if _, err := oneOf(slices.Sorted(maps.Keys(l.columns)))(pane); err != nil {
-			return l.fail(at, "hidden", err)
-		}
-		all, err := texts(value, true)
-		for i, name := range all {
-			var unknown error
-			all[i], unknown = column(l.columns[pane])(name)
-			err = cmp.Or(err, unknown)
-		}
-		l.Hidden[pane] = all
-		return l.fail(value, "hidden."+pane, err)
-	})
 }
 
 // fail says that a line is wrong, and which setting in it; nil if err is.

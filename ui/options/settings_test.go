@@ -39,7 +39,7 @@ func example(t testing.TB) string {
 
 // read parses the text of a file named f.
 func read(text string) (Options, error) {
-	o := Options{columns: columns}
+	o := Options{}
 	err := newLine(&o).settings("f", []byte(text))
 	return o, err
 }
@@ -55,13 +55,13 @@ func written(t *testing.T, text string) string {
 }
 
 func TestExampleParses(t *testing.T) {
-	o, err := Load([]string{"--config", written(t, example(t))}, columns)
+	o, err := Load([]string{"--config", written(t, example(t))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := defaults(func(o *Options) {
 		o.Theme, o.Sort, o.Filter, o.Namespaces = "default", "state", "!ns:kube-*", []string{"default", "shop"}
-		o.Hidden, o.Endpoint = map[string][]string{"pods": {"rst"}}, "/run/containerd/containerd.sock"
+		o.Endpoint = "/run/containerd/containerd.sock"
 	})
 	if diff := cmp.Diff(want, o, besides); diff != "" {
 		t.Errorf("the example (-want +got):\n%s", diff)
@@ -103,7 +103,7 @@ func TestLook(t *testing.T) {
 
 // Every flag that is not for the command line alone can be set by a line of its name.
 func TestEveryFlagIsASetting(t *testing.T) {
-	l := newLine(&Options{columns: columns})
+	l := newLine(&Options{})
 	values := map[string]string{
 		"time-format": "age", "theme": "mono", "sort": "pod", "kubelet-version": "1.30", "filter": "'!a'",
 		"periods": "[1s, 2s]", "sources": "[none, cri]",
@@ -148,14 +148,11 @@ func TestErrors(t *testing.T) {
 		{"theme: dim\n", `f:1: theme: want one of default, dark, light, contrast, mono, not "dim"`},
 		{"theme: [a]\n", `f:1: theme: want one value`},
 		{"theme:\n", `f:1: theme: want one value`},
-		{"sort: mood\n", `f:1: sort: want one of pod, state, run, age, rst, worst, lastevent, not "mood"`},
-		{"hidden: {pods: [pod, mood]}\n", `f:1: hidden.pods: want one of pod, state, run, age, rst, worst, lastevent, not "mood"`},
-		{"hidden: {pod: [age]}\n", `f:1: hidden: want one of calls, pods, not "pod"`},
-		{"hidden: [age]\n", "f:1: hidden: want lines of the form key: value"},
+		{"sort: mood\n", `f:1: sort: want one of namespace, pod, state, run, ctrs, exit, rst, age, lastevent, inspect, worst, remark, not "mood"`},
 		{"relist-period: 0s\n", `f:1: relist-period: want a duration of more than 0, such as 1s or 500ms, not "0s"`},
 		{"relist-period: 1\n", `f:1: relist-period: want a duration of more than 0, such as 1s or 500ms, not "1"`},
 		{"relist-period: 1s\nrelist-period: 1s\n", "f:2: relist-period: is set on line 1 already"},
-		{"filter: 'lat>x'\n", `f:1: filter: column 5: want a duration, such as 500ms, not "x"`},
+		{"filter: 'inspect>x'\n", `f:1: filter: column 9: want a duration, such as 500ms, not "x"`},
 		{"namespace: {a: b}\n", "f:1: namespace: want a list, such as [a, b]"},
 		{"namespace: [default, ' ']\n", `f:1: namespace: want names of namespaces with commas between them`},
 		{"theme: mono\ntheme: default\n", "f:2: theme: is set on line 1 already"},
@@ -163,10 +160,10 @@ func TestErrors(t *testing.T) {
 		{"ascii: true\n---\nmouse: true\n", "f:2: want one document, without --- between settings"},
 		{"keys: 3\n", "f:1: keys: want lines of the form key: value"},
 		{"keys:\n  quit: [q]\n  pause-relst: [p]\n", `f:3: keys.pause-relst: no such action; did you mean pause-relist?`},
-		{"keys:\n  quit: [q]\n  mark: [F]\n", `f:3: keys.mark: key "F" is taken by "follow"; give that another one as well`},
-		{"keys:\n  quit: [q]\n  mark:\n  - [x]\n", "f:4: keys.mark: want a list of plain values, such as [a, b]; quote what has another meaning in YAML"},
-		{"keys:\n  mark:\n", "f:2: keys.mark: want a list, such as [a, b]"},
-		{"theme: mono\nkeys: &k\n  mark: [x]\nascii: *k\n", `f:4: ascii: want one value`},
+		{"keys:\n  quit: [q]\n  copy: [p]\n", `f:3: keys.copy: key "p" is taken by "pause-relist"; give that another one as well`},
+		{"keys:\n  quit: [q]\n  copy:\n  - [x]\n", "f:4: keys.copy: want a list of plain values, such as [a, b]; quote what has another meaning in YAML"},
+		{"keys:\n  copy:\n", "f:2: keys.copy: want a list, such as [a, b]"},
+		{"theme: mono\nkeys: &k\n  follow: [X]\nascii: *k\n", `f:4: ascii: want one value`},
 		{"theme: mono\nrelist-period: 'x\n", "f:2: found unexpected end of stream"},
 		{"theme: mono\n\tascii: true\n", "f:2: found a tab character that violates indentation"},
 		{"theme: \x00", "f: control characters are not allowed"},
@@ -179,7 +176,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestKeysChangePlaces(t *testing.T) {
-	o, err := Load([]string{"--config", written(t, "keys:\n  freeze: p\n  pause-relist: [Z, 9]\n")}, columns)
+	o, err := Load([]string{"--config", written(t, "keys:\n  freeze: p\n  pause-relist: [Z, 9]\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +201,7 @@ func TestFlagsWinOverTheFile(t *testing.T) {
 			o.Theme, o.ASCII, o.Namespaces, o.Endpoint = "mono", true, []string{"c"}, "/run/y.sock"
 		}},
 	} {
-		o, err := Load(append(strings.Fields(tt.args), "--config", file), columns)
+		o, err := Load(append(strings.Fields(tt.args), "--config", file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +241,7 @@ func TestEventsOfTheFile(t *testing.T) {
 		{"events: [off, cgrup]\n", "", nil, `:1: events: want off, or one or more of`},
 		{"periods: [1s, x]\n", "", nil, `:1: periods: want a duration of more than 0, such as 1s or 500ms, not "x"`},
 	} {
-		o, err := Load(append(strings.Fields(tt.args), "--config", written(t, tt.file)), columns)
+		o, err := Load(append(strings.Fields(tt.args), "--config", written(t, tt.file)))
 		if tt.wrong == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.wrong) {
 			t.Errorf("%q %s: %v, want %q", tt.file, tt.args, err, tt.wrong)
 			continue
@@ -260,14 +257,14 @@ func TestEventsOfTheFile(t *testing.T) {
 
 // A line is checked though the command line says otherwise.
 func TestAFlagHidesNoMistake(t *testing.T) {
-	if _, err := Load([]string{"--theme", "mono", "--config", written(t, "theme: nope\n")}, columns); err == nil {
+	if _, err := Load([]string{"--theme", "mono", "--config", written(t, "theme: nope\n")}); err == nil {
 		t.Error("no error")
 	}
 }
 
 // A demo brings its own runtime, whatever the file says of the node's.
 func TestDemoWithAnEndpointInTheFile(t *testing.T) {
-	if _, err := Load([]string{"--demo", "--config", written(t, "runtime-endpoint: /run/x.sock\ncaptions: true\n")}, columns); err != nil {
+	if _, err := Load([]string{"--demo", "--config", written(t, "runtime-endpoint: /run/x.sock\ncaptions: true\n")}); err != nil {
 		t.Error(err)
 	}
 }
@@ -275,13 +272,13 @@ func TestDemoWithAnEndpointInTheFile(t *testing.T) {
 func TestDefaultFile(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
-	if o, err := Load(nil, columns); o.Note != "" || err != nil {
+	if o, err := Load(nil); o.Note != "" || err != nil {
 		t.Errorf("no default file: %q, %v", o.Note, err)
 	}
-	if _, err := Load([]string{"--config", filepath.Join(home, "gone.yaml")}, columns); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load([]string{"--config", filepath.Join(home, "gone.yaml")}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a named file that is not there: %v, want an error", err)
 	}
-	if _, err := Load([]string{"--config", "/dev/zero"}, columns); err == nil {
+	if _, err := Load([]string{"--config", "/dev/zero"}); err == nil {
 		t.Error("a device is read")
 	}
 	if err := os.MkdirAll(filepath.Dir(defaultPath()), 0o700); err != nil {
@@ -290,7 +287,7 @@ func TestDefaultFile(t *testing.T) {
 	if err := os.WriteFile(defaultPath(), []byte("theme: mono\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := Load(nil, columns)
+	o, err := Load(nil)
 	if err != nil || o.Theme != "mono" {
 		t.Errorf("Parse = %q, %v, want the theme of the default file", o.Theme, err)
 	}
@@ -304,7 +301,7 @@ func TestDefaultFileThatCannotBeRead(t *testing.T) {
 	}
 	for _, tt := range []struct{ home, note string }{{file, ""}, {home, "not a regular file"}} {
 		t.Setenv("XDG_CONFIG_HOME", tt.home)
-		o, err := Load(nil, columns)
+		o, err := Load(nil)
 		if err != nil || !strings.Contains(o.Note, tt.note) || (o.Note == "") != (tt.note == "") {
 			t.Errorf("%s: note %q, error %v, want %q", tt.home, o.Note, err, tt.note)
 		}
@@ -314,8 +311,8 @@ func TestDefaultFileThatCannotBeRead(t *testing.T) {
 // No text makes it panic, and every error names the file.
 func FuzzSettings(f *testing.F) {
 	f.Add(example(f))
-	f.Add("keys: {quit: [x, y], mark: z}\nrelist-period: 1h")
-	f.Add("colors: {mono: {bad: red}}\nhidden: {pods: [pod]}")
+	f.Add("keys: {quit: [x, y], copy: z}\nrelist-period: 1h")
+	f.Add("colors: {mono: {bad: red}}\nkeys: {help: [x]}")
 	f.Add("a: &a [*a]")
 	f.Fuzz(func(t *testing.T, text string) {
 		_, err := read(text)

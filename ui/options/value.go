@@ -15,6 +15,7 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/model"
+	"github.com/plegtop/plegtop/ui/pods"
 )
 
 // into returns what sets a field to what parse makes of a text.
@@ -98,18 +99,13 @@ func oneOf(known []string) func(string) (string, error) {
 	}
 }
 
-// column returns what reads the name of a column, or its head, in any case.
-func column(known []model.FilterColumn) func(string) (string, error) {
-	return func(s string) (string, error) {
-		if c, ok := model.ColumnCalled(known, s); ok {
-			return c.Name, nil
-		}
-		var names []string
-		for _, c := range known {
-			names = append(names, c.Name)
-		}
-		return oneOf(names)(s)
+// column reads the name of a column of the pods, or its head, in any case.
+func column(s string) (string, error) {
+	name, known := pods.Column(s)
+	if name == "" {
+		return oneOf(known)(s)
 	}
+	return name, nil
 }
 
 // either returns what tells which of two words it reads.
@@ -175,8 +171,8 @@ func speed(s string) (float64, error) {
 	return v, nil
 }
 
-func (o *Options) filterText(s string) (string, error) {
-	_, err := model.ParseFilter(s, o.columns.All()...)
+func filterText(s string) (string, error) {
+	_, err := model.ParseFilter(s)
 	return s, err
 }
 

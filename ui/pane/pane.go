@@ -95,8 +95,6 @@ type Host interface {
 	Close(p Pane)
 	// Focus gives the keys to one of the panes, and closes what lies over it.
 	Focus(p Pane)
-	// Mark marks an event by its Seq, or takes its mark away.
-	Mark(event uint64)
 	// OpenSheet opens the sheet that is about a subject, and reports whether there is one.
 	OpenSheet(s Subject) bool
 }

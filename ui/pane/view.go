@@ -82,11 +82,10 @@ func (s Source) Demo() bool { return s.Kind == "demo" }
 
 // Settings say how panes are shown at the start. The zero value is a good choice.
 type Settings struct {
-	Problems   bool                // pods with a problem only
-	Sort       string              // a column's head in lower case, such as "age"; empty for the worst first
-	Descending bool                // the other way round
-	Time       string              // format of event times: "clock" (if empty), "age" or "full"
-	Hidden     map[string][]string // columns that are not shown, by the pane's name in lower case
+	Problems   bool   // pods with a problem only
+	Sort       string // a column's head in lower case, such as "age"; empty for the worst first
+	Descending bool   // the other way round
+	Time       string // format of event times: "clock" (if empty), "age" or "full"
 }
 
 // An Orderer is a pane that says in which order all panes have the pods: the screen asks for it

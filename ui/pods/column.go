@@ -126,15 +126,17 @@ var columns = []widget.Column[row]{
 	},
 }
 
-// Fields returns the columns, for a filter to ask what they have of a pod.
-func (p *pods) Fields() (all []model.FilterColumn) {
-	th := theme.Theme{Symbols: theme.Unicode} // a filter asks for words alone, and to compile looks takes a while
+// Column returns the name of the column that a person means by it or by its head, in any case; where
+// there is none, the names of all.
+func Column(name string) (string, []string) {
+	var all []string
 	for _, c := range columns {
-		all = append(all, model.FilterColumn{Name: c.Name, Head: c.Head, Pod: func(of *model.Pod, at time.Time) widget.Cell {
-			return c.Value(widget.Pen{Theme: &th, At: at}, row{of: of})
-		}})
+		if c.Is(name) {
+			return c.Name, nil
+		}
+		all = append(all, c.Name)
 	}
-	return all
+	return "", all
 }
 
 // hanging is longer than any inspection has taken.

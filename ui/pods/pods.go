@@ -48,7 +48,6 @@ func New(set pane.Settings) pane.Pane {
 		Faint:  func(r row) bool { return !p.View.Pods.AsOf.IsZero() && r.of.Problem == "" },
 		Idle:   true,
 	}
-	p.Hide(set.Hidden["pods"])
 	p.SortBy(set.Sort)
 	if set.Descending {
 		p.Invert()
@@ -59,7 +58,7 @@ func New(set pane.Settings) pane.Pane {
 // footer is what the footer names, the most useful first.
 var footer = []keymap.Action{
 	keymap.Help, keymap.Filter, keymap.Detail, keymap.NextProblem, keymap.ProblemsOnly, keymap.PauseRelist, keymap.RelistNow, keymap.Namespaces,
-	keymap.SortNext, keymap.NextPane, keymap.Fold, keymap.Columns, keymap.Freeze, keymap.Quit,
+	keymap.SortNext, keymap.NextPane, keymap.Fold, keymap.Freeze, keymap.Quit,
 }
 
 // Info says how much of the pods is shown, and how many have a problem.

@@ -17,7 +17,7 @@ type Symbols struct {
 	Bullet           string // between facts on one line
 	Step             string // from one step to the next
 	Up, Down         string // the order of the column that sorts
-	Mark             string // on a marked event
+	Mark             string // before the step that one is on
 	Bar              string // before the row under the cursor
 	Horizontal       string // a rule
 	Vertical         string

@@ -63,11 +63,10 @@ type timeline struct {
 }
 
 // New returns the pane. It is not safe for concurrent use.
-func New(set pane.Settings) pane.Pane {
+func New(pane.Settings) pane.Pane {
 	t := new(timeline)
 	t.Name = "lanes"
 	t.Table = widget.Table[row, key]{Columns: t.columns(), Key: func(r row) key { return key{r.pod.Pod.UID, r.name} }}
-	t.Hide(set.Hidden["time"])
 	return t
 }
 
@@ -131,9 +130,6 @@ func (t *timeline) Observe(v *pane.View, w, h int) {
 func (t *timeline) share(w int) {
 	t.label = min(max(w*35/100, min(20, w/2)), 52)
 	pods := t.label * 3 / 5
-	if slices.Contains(t.Hidden(), "container") {
-		pods = t.label
-	}
 	t.room = max(w-t.label-1, 0)
 	anew := false
 	for i, cells := range []int{pods, t.label - pods - 1, t.room} {
@@ -141,7 +137,7 @@ func (t *timeline) share(w int) {
 		t.Columns[i].Least = cells
 	}
 	if anew {
-		t.Hide(t.Hidden())
+		t.Refit()
 	}
 }
 

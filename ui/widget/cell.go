@@ -14,7 +14,7 @@ import (
 // A Column is a column of a table of rows R. How it is drawn, how wide it has to be, and how
 // rows are sorted by it, follow from the value of each row.
 type Column[R any] struct {
-	Name string // one word, in the settings and where columns are chosen
+	Name string // one word, by which rows are sorted; empty where none are
 	Head string
 	Help string // one line for the legend
 
@@ -23,7 +23,7 @@ type Column[R any] struct {
 	Fair  int // cells that it could have before a column of a higher rank is shown; Least if 0
 	Rank  int // the lowest gets its cells first; columns of the highest are left out first
 	// When reports whether there is anything to be shown; nil for always. Where its answer
-	// changes the owner hides anew what is hidden.
+	// changes the owner calls Refit.
 	When  func() bool
 	Right bool // its head and its values are at the right
 	Gives bool // it gives its cells away as long as no row has a value
@@ -41,10 +41,9 @@ type Column[R any] struct {
 	Unsorted bool
 }
 
-// Called reports whether a person may mean a column of that name and head by a word: either of
-// them, in any case.
-func Called(name, head, word string) bool {
-	return strings.EqualFold(name, word) || strings.EqualFold(head, word)
+// Is reports whether a person may mean the column by a word: its name or its head, in any case.
+func (c *Column[R]) Is(word string) bool {
+	return strings.EqualFold(c.Name, word) || strings.EqualFold(c.Head, word)
 }
 
 func (c *Column[R]) sorts() bool { return c.Value != nil && !c.Unsorted }
@@ -138,23 +137,6 @@ func (c Cell) Signed(symbol string) Cell {
 func (c Cell) Sorted(order int64) Cell {
 	c.order = order
 	return c
-}
-
-// Number returns the number that c is, and false if it is none.
-func (c Cell) Number() (int64, bool) {
-	return c.n, c.kind == number || c.kind == count || c.kind == size
-}
-
-// Duration returns the duration that c is, or how long before a moment its own one is, and
-// false if it is none.
-func (c Cell) Duration(at time.Time) (time.Duration, bool) {
-	switch {
-	case c.kind >= since:
-		return time.Duration(at.UnixNano() - c.n), true
-	case c.kind >= took:
-		return time.Duration(c.n), true
-	}
-	return 0, false
 }
 
 // A rank says where a row stands among others.

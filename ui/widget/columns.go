@@ -53,7 +53,7 @@ const rowsMany = 8
 func (t *Table[R, K]) fit() []shownColumn {
 	var ranked, shown []shownColumn
 	for i, c := range t.Columns {
-		if !slices.Contains(t.hidden, c.Name) && (c.When == nil || c.When()) && (!c.Gives || t.needs[i] > 0) {
+		if (c.When == nil || c.When()) && (!c.Gives || t.needs[i] > 0) {
 			ranked = append(ranked, shownColumn{i, c.Least})
 		}
 	}
@@ -152,43 +152,10 @@ func (t *Table[R, K]) Room(head string) int {
 	return 0
 }
 
-// Hide leaves out the columns of these names, and no others. The first column by rank
-// stays.
-func (t *Table[R, K]) Hide(names []string) {
-	first := slices.MinFunc(t.Columns, func(a, b Column[R]) int { return cmp.Compare(a.Rank, b.Rank) })
-	t.hidden = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == first.Name })
+// Refit chooses the columns anew: the least of one has changed, or when it is shown.
+func (t *Table[R, K]) Refit() {
 	t.shown = nil
 	t.arrange()
-}
-
-// Hidden returns the names of the columns that are left out.
-func (t *Table[R, K]) Hidden() []string { return slices.Clone(t.hidden) }
-
-// Switch shows the column of a name, or leaves it out.
-func (t *Table[R, K]) Switch(name string, on bool) {
-	hidden := slices.DeleteFunc(t.Hidden(), func(h string) bool { return h == name })
-	if !on {
-		hidden = append(hidden, name)
-	}
-	t.Hide(hidden)
-}
-
-// Choices returns the columns by name, to be switched on and off.
-func (t *Table[R, K]) Choices() []Choice {
-	all := make([]Choice, len(t.Columns))
-	for i, c := range t.Columns {
-		all[i] = Choice{c.Name, c.Help, !slices.Contains(t.hidden, c.Name)}
-	}
-	return all
-}
-
-// Heads returns name and head of each column.
-func (t *Table[R, K]) Heads() [][2]string {
-	all := make([][2]string, len(t.Columns))
-	for i, c := range t.Columns {
-		all[i] = [2]string{c.Name, c.Head}
-	}
-	return all
 }
 
 // Legend returns head and help of each column.
@@ -221,7 +188,7 @@ func (t *Table[R, K]) Value(p Pen, r R) Cell {
 // SortBy chooses the column that sorts by its name or head, in any case; an empty name
 // for the rows' own order. It reports whether there is such a column.
 func (t *Table[R, K]) SortBy(name string) bool {
-	i := slices.IndexFunc(t.Columns, func(c Column[R]) bool { return c.sorts() && Called(c.Name, c.Head, name) })
+	i := slices.IndexFunc(t.Columns, func(c Column[R]) bool { return c.sorts() && c.Is(name) })
 	if i < 0 && name != "" {
 		return false
 	}

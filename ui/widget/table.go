@@ -44,7 +44,6 @@ type Table[R any, K comparable] struct {
 	needs  []int // by column: the most since the widths were chosen; 0 for one that gives its cells away
 	most   int   // the most rows since then
 	width  int
-	hidden []string
 	sort   int // index in Columns, and one; 0 for the order of the rows as they were given
 	invert bool
 }

@@ -227,10 +227,6 @@ func TestSort(t *testing.T) {
 		t.Error("columns by name")
 	}
 	check("by name", "cba n true", "N↑")
-	tab.Hide([]string{"n"})
-	tab.Order(keymap.SortNext)
-	check("next to one that is not shown", "cba name true", "NAME↓")
-	tab.Hide(nil)
 	tab.SortBy("")
 	if twice := tab.ClickHead(2); !twice || !tab.ClickHead(2) {
 		t.Error("no click on a head")
@@ -245,20 +241,8 @@ func TestSort(t *testing.T) {
 	check("another head", "abc name false", "NAME↑")
 }
 
-func TestHide(t *testing.T) {
+func TestLegend(t *testing.T) {
 	tab := newTable(60, 5, abc()...)
-	tab.Hide([]string{"state", "n", "unknown"})
-	if got := heads(t, tab, 60); !slices.Equal(got, []string{"NAME", "NOTE"}) {
-		t.Errorf("shown are %v", got)
-	}
-	want := []widget.Choice{{"n", "a number", false}, {"name", "a name", true}, {"state", "a word", false}, {"note", "the rest", true}}
-	if diff := gocmp.Diff(want, tab.Choices()); diff != "" {
-		t.Errorf("choices (-want +got):\n%s", diff)
-	}
-	tab.Hide([]string{"state", "n", "name", "note"})
-	if got := heads(t, tab, 60); !slices.Equal(got, []string{"NAME"}) {
-		t.Errorf("all hidden, shown are %v", got)
-	}
 	if diff := gocmp.Diff([2]string{"NAME", "a name"}, tab.Legend()[1]); diff != "" {
 		t.Errorf("legend: %s", diff)
 	}
@@ -464,7 +448,7 @@ func TestEmptyColumnsGiveTheirRoom(t *testing.T) {
 		t.Errorf("with a value: %q", got)
 	}
 	tab.Set([]row{{name: "a-long-name-12345"}})
-	tab.Hide(nil)
+	tab.Refit()
 	if got := lines(t, tab.Draw, 20, 1)[0]; !strings.Contains(got, "EXIT") {
 		t.Errorf("it went with its last value, and all moved: %q", got)
 	}

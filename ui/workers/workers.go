@@ -30,11 +30,10 @@ type workers struct {
 }
 
 // New returns the pane. It is not safe for concurrent use.
-func New(set pane.Settings) pane.Pane {
+func New(pane.Settings) pane.Pane {
 	p := &workers{}
 	p.Name, p.Own, p.Sorts = "workers", "wait and wake-ups", true
 	p.Table = widget.Table[worker, pleg.UID]{Columns: p.columns(), Key: func(w worker) pleg.UID { return w.Pod.UID }}
-	p.Hide(set.Hidden["workers"])
 	return p
 }
 
@@ -43,7 +42,7 @@ const roomy = 8
 
 // footer is what the footer names, the most useful first.
 var footer = []keymap.Action{
-	keymap.Help, keymap.Filter, keymap.Detail, keymap.SortNext, keymap.Columns, keymap.Namespaces, keymap.PauseRelist, keymap.NextPane, keymap.FullScreen,
+	keymap.Help, keymap.Filter, keymap.Detail, keymap.SortNext, keymap.Namespaces, keymap.PauseRelist, keymap.NextPane, keymap.FullScreen,
 	keymap.Freeze, keymap.Quit,
 }
 
