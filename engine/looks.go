@@ -194,8 +194,7 @@ func (l *looks) due(m *machine) time.Time {
 // tellsIn returns how long after a look a second one tells what the first could not, if
 // that is so: whether a process is stuck or just at work, for each is in uninterruptible
 // sleep for a moment now and then, and runc freezes a container to change its limits;
-// whether a helper ends that soon should have. A quota is measured between two looks,
-// too, and a kubelet may be busy for once. Some time after the first look only a helper
+// whether a helper ends that soon should have. A kubelet may be busy for once. Some time after the first look only a helper
 // is waited for; 0 if there is nothing to wait for.
 func tellsIn(r *evidence.Report, since time.Duration) time.Duration {
 	var wait time.Duration
@@ -213,7 +212,7 @@ func tellsIn(r *evidence.Report, since time.Duration) time.Duration {
 	p := r.Processes
 	all := slices.AppendSeq([][]evidence.Process{p.Shims, p.Helpers, p.Daemons}, maps.Values(p.Containers))
 	if slices.ContainsFunc(all, func(of []evidence.Process) bool { return slices.ContainsFunc(of, busy) }) ||
-		r.Kubelet.Ping.TimedOut || slices.ContainsFunc(r.Limits, func(l evidence.Limit) bool { return l.What == evidence.CPUPeriods }) {
+		r.Kubelet.Ping.TimedOut {
 		wait = max(wait, secondLook)
 	}
 	return wait

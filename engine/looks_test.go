@@ -99,7 +99,6 @@ func TestDoubtIsLookedAtTwice(t *testing.T) {
 		{"busy kubelet", evidence.Report{Kubelet: evidence.Kubelet{Ping: evidence.Answer{TimedOut: true}}}, []time.Duration{0, secondLook}},
 		{"young helper", helper(time.Second), []time.Duration{0}},
 		{"helper that is nearly late", helper(3 * time.Second), []time.Duration{0, 2 * time.Second}},
-		{"quota", evidence.Report{Limits: []evidence.Limit{{What: evidence.CPUPeriods}}}, []time.Duration{0, secondLook}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := &looker{report: func(int) *evidence.Report { return new(tt.found) }}

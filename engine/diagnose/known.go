@@ -39,7 +39,6 @@ type signature struct {
 
 // absent is what must not be there.
 type absent struct {
-	Stacks  []string
 	Helpers []string
 	Kernel  []string
 }
@@ -109,7 +108,6 @@ func (v *view) matches(s signature) bool {
 	return (s.Calls == nil || slices.ContainsFunc(s.Calls, v.callHangs)) &&
 		(s.Helpers == nil || slices.ContainsFunc(s.Helpers, v.hasHelper)) &&
 		(s.Kernel == nil || slices.ContainsFunc(s.Kernel, v.inFunction)) &&
-		!slices.ContainsFunc(s.Without.Stacks, func(word string) bool { return v.hasStack([]string{word}) }) &&
 		!slices.ContainsFunc(s.Without.Helpers, v.hasHelper) && !slices.ContainsFunc(s.Without.Kernel, v.inFunction)
 }
 

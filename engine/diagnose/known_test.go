@@ -138,16 +138,6 @@ func TestKnownBugs(t *testing.T) {
 			stack("select", criServer+"waitContainerStop", criServer+"stopContainer", criServer+"StopContainer"),
 		"go-cni#126": held().runtime("containerd", "v2.0.2").
 			stack(rlock, goCNI+"createResult", goCNI+"Setup", criServer+"setupPodNetwork"),
-		"containerd#4666": func() sick {
-			s := allAnswers().helper("CNI DEL", "sandbox-1", byRuntime("calico", "api-0"))
-			s.node.fail(call.Status, call.ErrDeadline, tooLate, 1)
-			return s
-		}(),
-		"containerd#8167": allAnswers().and(func(s sick) { s.sweepHung(1, "") }).stack("select", ttrpcCall, criServer+"PodSandboxStatus"),
-		"containerd#9103": func() sick {
-			s := held().runtime("containerd", "v1.7.7").stack("select", ttrpcCall, "github.com/containerd/containerd/runtime/v2.(*shimTask).Create", criServer+"StartContainer")
-			return s
-		}(),
 		"cri-o#9406": stopping("1.29.13").stack(mutex, crioOCI+"(*runtimeOCI).UpdateContainerStatus", "github.com/cri-o/cri-o/internal/lib.(*ContainerServer).ContainerStateToDisk", crio+"(*Server).stopContainer"),
 		"cri-o#9256": stopping("1.33.2").stack("chan send", crioOCI+"(*Container).WaitOnStopTimeout", crioOCI+"(*runtimeOCI).StopContainer"),
 		"cri-o#8030": stopping("1.29.1").
@@ -155,7 +145,6 @@ func TestKnownBugs(t *testing.T) {
 			stack(rlock, crioOCI+"(*Container).State", crioOCI+"(*Container).ShouldBeStopped", crioOCI+"(*runtimeOCI).StopContainer"),
 		"cri-o#9188":  stopping("1.31.9").stack(rlock, crioOCI+"(*Container).State", "github.com/cri-o/cri-o/internal/lib/sandbox.(*Sandbox).Ready", crio+"(*Server).ListPodSandbox"),
 		"cri-o#10352": stopping("1.36.3").stack(rlock, crioOCI+"(*Container).State", crio+"(*criContainer).GetStatus", "github.com/cri-o/cri-o/internal/nri.(*local).StopContainer", crio+"(*Server).stopContainer"),
-		"runc#2753":   held().helper("update", "container-1-0", frozen).runtime("cri-o", "1.20.0"),
 		"runc#4481":   allAnswers().helper("create", "new", frozen).runtime("containerd", "1.7.20"),
 	}
 	for _, b := range knownBugs() {
@@ -219,7 +208,7 @@ func TestKnownBugBeforeMembers(t *testing.T) {
 		s.sweepHung(i, "")
 		s.Sweep.Hung[i].Pod.Namespace, s.Sweep.Hung[i].Pod.Name = "shop", "api-7d9f8b6c5d-"+[]string{"bcx4z", "cdx4z", "dfx4z"}[i]
 	}
-	s.stack("select", ttrpcCall, criServer+"PodSandboxStatus")
+	s = s.runtime("containerd", "2.2.1").stack(rlock, nriPlugin+"BlockPluginSync").stack("select", criServer+"waitContainerStop", criServer+"StopContainer")
 	found, _ := s.diagnose()
 	f := found[0]
 	if len(f.Members) != 3 || looks(found) == nil {

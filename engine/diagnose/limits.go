@@ -20,7 +20,7 @@ var limitsNearKind = &kind{
 	words: []nodeWord{(*view).kernelSaid}, killed: memoryKilled,
 	severity: "warning", scenario: "a real node",
 	when: "nine tenths of a limit on open files, threads or memory are used by the runtime, its control group or the node, critical from 99 % of files or " +
-		"threads on, and at a limit where lists or all calls hang, whose cause it then is; a quota of CPU stops the runtime in half of its periods; the kernel kills in its control group for want of memory; a call's error says so",
+		"threads on, and at a limit where lists or all calls hang, whose cause it then is; the kernel kills in its control group for want of memory; a call's error says so",
 }
 
 const (
@@ -29,12 +29,6 @@ const (
 	limitNear = 0.9
 	// limitReached is the part from which on something fails now and then.
 	limitReached = 0.99
-	// quotaSpent is the part of its periods in which a quota must stop the runtime to be the
-	// reason why something hangs.
-	quotaSpent = 0.9
-	// throttledShare is the part of its periods in which a quota must stop the runtime,
-	// and throttledLeast how many at least, for that to be what makes it slow.
-	throttledShare, throttledLeast = 0.5, 5
 )
 
 // limitsNear finds what the runtime or the node has used up, or a call that says so.
@@ -77,18 +71,14 @@ func raised(l evidence.Limit) Step {
 func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 	share := float64(l.Used) / float64(max(l.Most, 1))
 	near := limitNear
-	switch l.What {
-	case evidence.CPUPeriods:
-		near = throttledShare
-	case evidence.OOMKills:
+	if l.What == evidence.OOMKills {
 		near = 1
 	}
-	if share < near || l.What == evidence.CPUPeriods && l.Most < throttledLeast {
+	if share < near {
 		return Finding{}, false // as nearly all are, at each update
 	}
 	f := Finding{ID: LimitsNear, Severity: Warning, Group: l.Of + " " + l.What + " " + l.Path}
-	reached := share >= limitReached || l.What == evidence.CPUPeriods && share >= quotaSpent
-	if reached && (l.What == evidence.OpenFiles || l.What == evidence.Threads || v.worksNot()) {
+	if share >= limitReached && (l.What == evidence.OpenFiles || l.What == evidence.Threads || v.worksNot()) {
 		f.Severity = Critical
 	}
 	if i := slices.IndexFunc(v.daemonsNow(), func(p evidence.Process) bool { return p.PID == l.PID && waits.ForMemory(&p) }); i >= 0 && l.What == evidence.Memory {
@@ -129,10 +119,6 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 	case evidence.OOMKills:
 		f.Summary = fmt.Sprintf("the kernel has killed %s of the control group of %s for want of memory", count(int(l.Used), "process"), who)
 		f.Next = []Step{{Text: "what was killed, and what took the memory", Command: "dmesg -T | grep -iE 'oom|killed process' | tail -n 20"}, property("MemoryMax=infinity")}
-	case evidence.CPUPeriods:
-		f.Summary = fmt.Sprintf("%s is throttled: its quota of CPU stopped it in %s of %s periods", who, thousands(l.Used), thousands(l.Most))
-		f.Next = []Step{{Text: "the quota", Command: "cat " + quote(l.Path)}, property("CPUQuota=")}
-		f.Next[1].Text = "lifts it for now: the runtime may then take the CPU from the pods"
 	}
 	f.say("the limit is in "+l.Path, fmt.Sprintf("told from %.0f %% of it on", 100*near), v.refusedFor(usedUp...))
 	return f, true

@@ -173,9 +173,6 @@ func TestLimitsNear(t *testing.T) {
 		{"threads of the node", limit("", evidence.Threads, 32_000, 32_768), "the node has 32,000 of 32,768 threads", Warning, Subject{}},
 		{"memory", limit("crio", evidence.Memory, 99<<20, 100<<20), "the control group of crio (pid 812) has 99.0 MiB of 100.0 MiB of memory", Warning, Subject{}},
 		{"killed for want of memory", limit("containerd", evidence.OOMKills, 2, 1), "the kernel has killed 2 processes of the control group of containerd (pid 812) for want of memory", Warning, Subject{}},
-		{"throttled", limit("containerd", evidence.CPUPeriods, 45, 50), "containerd (pid 812) is throttled: its quota of CPU stopped it in 45 of 50 periods", Warning, Subject{}},
-		{"throttled now and then", limit("containerd", evidence.CPUPeriods, 10, 50), "", 0, Subject{}},
-		{"throttled for a moment", limit("containerd", evidence.CPUPeriods, 2, 3), "", 0, Subject{}},
 		{"a call says so", func(n *node, _ *evidence.Report) {
 			n.podFails(1, "app", call.ErrOther, "dial: "+strings.Repeat("x", 100)+": too many open files", 4)
 		}, "the runtime has used up a limit: ", Warning, Subject{}},
@@ -260,7 +257,6 @@ func TestWhatTheRuntimeLacksIsTheCause(t *testing.T) {
 		{"memory", listHangs().and(limit(evidence.Memory, 100<<20, 100<<20)), lists, "has 100.0 MiB of 100.0 MiB of memory"},
 		{"threads", listHangs().and(limit(evidence.Threads, 100, 100)), lists, "has 100 of 100 threads"},
 		{"files", listHangs().and(limit(evidence.OpenFiles, 1024, 1024)), lists, "has 1,024 of 1,024 files open"},
-		{"a quota of CPU", listHangs().and(limit(evidence.CPUPeriods, 48, 50)), lists, "its quota of CPU stopped it in 48 of 50 periods"},
 		{"a limit that is near", listHangs().and(limit(evidence.Memory, 92<<20, 100<<20)), "critical list-hung ListContainers\nwarning limits-near\ncritical pleg-unhealthy < list-hung\n", ""},
 		{"in the kernel, for memory", listHangs().and(limit(evidence.Memory, 100<<20, 100<<20)).and(func(s sick) {
 			p := &s.r.Processes.Daemons[0]
@@ -268,8 +264,8 @@ func TestWhatTheRuntimeLacksIsTheCause(t *testing.T) {
 		}), "critical limits-near\ncritical process-stuck < limits-near\ncritical list-hung ListContainers < limits-near\ncritical pleg-unhealthy < limits-near\n", "has 100.0 MiB of 100.0 MiB of memory"},
 		{"an object beside", listHangs().and(limit(evidence.Memory, 100<<20, 100<<20)).and(func(s sick) { s.sweepHung(1, "app") }),
 			"critical limits-near\ncritical inspect-hung ContainerStatus ns-1/pod-00001/app\ncritical list-hung ListContainers < inspect-hung\ncritical pleg-unhealthy < inspect-hung\n", ""},
-		{"slow", sick{checked(5).slowBy(300*time.Millisecond, answeringOps...), looked(healthy(5))}.and(limit(evidence.CPUPeriods, 30, 50)),
-			"warning limits-near\nwarning runtime-slow < limits-near\n", "its quota of CPU stopped it in 30 of 50 periods"},
+		{"slow", sick{checked(5).slowBy(300*time.Millisecond, answeringOps...), looked(healthy(5))}.and(limit(evidence.Memory, 100<<20, 100<<20)),
+			"warning limits-near\nwarning runtime-slow < limits-near\n", "has 100.0 MiB of 100.0 MiB of memory"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found, h := tt.s.diagnose()

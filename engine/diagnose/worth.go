@@ -37,9 +37,8 @@ func DiskLow(d evidence.Disk) bool {
 	return d.Free*100 < d.Total*lowDisk || d.InodesUnused*100 < d.Inodes*lowDisk
 }
 
-// LimitNear reports whether half of what a limit allows is used. Periods of a quota of CPU
-// are no stock that is used up.
-func LimitNear(l evidence.Limit) bool { return l.Used*2 >= l.Most && l.What != evidence.CPUPeriods }
+// LimitNear reports whether half of what a limit allows is used.
+func LimitNear(l evidence.Limit) bool { return l.Used*2 >= l.Most }
 
 // DumpOld returns the age of a dump of goroutines at the time of a look if the age is worth
 // showing; else 0.

@@ -112,11 +112,10 @@ type Device struct {
 
 // What a [Limit] is of.
 const (
-	OpenFiles  = "open files"
-	Threads    = "threads"
-	Memory     = "memory"      // bytes that cannot be dropped, unlike those of files
-	CPUPeriods = "cpu periods" // those since the look before in which a quota stopped the daemon, and all
-	OOMKills   = "oom kills"   // of processes of its group for want of memory, since the look before; there is none but where some were
+	OpenFiles = "open files"
+	Threads   = "threads"
+	Memory    = "memory"    // bytes that cannot be dropped, unlike those of files
+	OOMKills  = "oom kills" // of processes of its group for want of memory, since the look before; there is none but where some were
 )
 
 // A Limit is how much of what runs out has been used.

@@ -14,28 +14,22 @@ import (
 	"github.com/plegtop/plegtop/engine/host/proc"
 )
 
-// A quota is how many of its periods a control group has had, and in how many of
-// them it was stopped.
-type quota struct{ periods, throttled uint64 }
-
 // limits returns what the runtime's own processes and the node have used of what
 // runs out.
 func (w *walker) limits(l *proc.Look, daemons []evidence.Process) []evidence.Limit {
 	all := nodeLimits(l)
-	quotas := map[int]quota{}
 	for _, d := range daemons {
 		if !slices.Contains(flavour.Runtimes, d.Command) {
 			continue
 		}
 		p, _, _ := l.Seen(d.PID)
-		for _, limit := range append(w.groupLimits(l, p, quotas), openFiles(l, p)) {
+		for _, limit := range append(w.groupLimits(l, p), openFiles(l, p)) {
 			if limit.Most > 0 {
 				limit.Of, limit.PID = d.Command, d.PID
 				all = append(all, limit)
 			}
 		}
 	}
-	w.quotas = quotas
 	return all
 }
 
@@ -54,8 +48,8 @@ func openFiles(l *proc.Look, p procfs.Proc) evidence.Limit {
 }
 
 // groupLimits returns the limits of the control group that a daemon is in; what is
-// not limited has none. It notes in quotas what the scheduler has counted.
-func (w *walker) groupLimits(l *proc.Look, p procfs.Proc, quotas map[int]quota) []evidence.Limit {
+// not limited has none.
+func (w *walker) groupLimits(l *proc.Look, p procfs.Proc) []evidence.Limit {
 	lines, err := proc.Fetch(l, proc.File{PID: p.PID, Name: "cgroup", Risky: true}, p.Cgroups)
 	if err != nil {
 		return nil
@@ -74,7 +68,7 @@ func (w *walker) groupLimits(l *proc.Look, p procfs.Proc, quotas map[int]quota) 
 	limit := func(c controller, what string, used uint64, most string) evidence.Limit {
 		return evidence.Limit{What: what, Used: used, Most: number(c, most), Path: filepath.Join(c.folder, most)}
 	}
-	pids, memory, cpu := controllerOf(lines, "pids"), controllerOf(lines, "memory"), controllerOf(lines, "cpu")
+	pids, memory := controllerOf(lines, "pids"), controllerOf(lines, "memory")
 	all := []evidence.Limit{
 		limit(pids, evidence.Threads, number(pids, "pids.current"), "pids.max"),
 		limit(memory, evidence.Memory, 0, memory.pick("memory.limit_in_bytes", "memory.max")),
@@ -90,17 +84,6 @@ func (w *walker) groupLimits(l *proc.Look, p procfs.Proc, quotas map[int]quota) 
 			all = append(all, evidence.Limit{What: evidence.OOMKills, Used: kills - was, Most: 1, Path: path})
 		}
 		w.kills[memory.folder] = kills
-	}
-	stat = read(cpu, "cpu.stat")
-	now := quota{cgroup.Stat(stat, "nr_periods"), cgroup.Stat(stat, "nr_throttled")}
-	quotas[p.PID] = now
-	if was, known := w.quotas[p.PID]; known && now.periods > was.periods {
-		all = append(all, evidence.Limit{
-			What: evidence.CPUPeriods, Used: now.throttled - was.throttled, Most: now.periods - was.periods,
-			Path: filepath.Join(cpu.folder, cpu.pick("cpu.cfs_quota_us", "cpu.max")),
-		})
-	} else if !known && now.throttled > 0 {
-		all = append(all, evidence.Limit{What: evidence.CPUPeriods, Most: 1}) // to be measured from now on
 	}
 	return all
 }

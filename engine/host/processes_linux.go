@@ -17,7 +17,6 @@ type walker struct {
 	processes *proc.Walker
 	deep      func() bool       // whether a look that begins now is; nil if none is
 	usage     usageMeter        // of the daemons
-	quotas    map[int]quota     // of the daemons, by process number
 	kills     map[string]uint64 // for want of memory in their control groups, by the folder: a daemon that was killed comes back
 
 	first   sync.Once                    // look
