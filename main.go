@@ -7,7 +7,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -22,12 +21,12 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/ui"
-	"github.com/plegtop/plegtop/ui/crash"
 	"github.com/plegtop/plegtop/ui/lines"
 	"github.com/plegtop/plegtop/ui/metrics"
 	"github.com/plegtop/plegtop/ui/options"
@@ -53,12 +52,13 @@ const (
 	exitOK         = lines.ExitOK
 	exitFailed     = 1
 	exitCannotTell = lines.ExitCannotTell
-	exitCrashed    = 2 // Go's own for a panic
 )
 
 func main() {
+	defer guard.Catch()
+	guard.Dumps()
 	modest()
-	os.Exit(crash.Status(run(os.Args[1:])))
+	os.Exit(run(os.Args[1:]))
 }
 
 // cores is how many processor cores work for plegtop at once: more bring it nothing, and a node has
@@ -102,22 +102,7 @@ func run(args []string) int {
 	case o.Demo == options.DemoList:
 		return written(out, "scenarios", help().Scenarios())
 	}
-	show := func() int { return show(context.Background(), args) }
-	switch o.View {
-	case options.Check:
-		status, err := crash.Contain(show, crash.Terminal{})
-		if err != nil {
-			return cannotTell(o, err)
-		}
-		return status
-	case options.Screen:
-		status, err := crash.Contain(show, crash.Terminal{Restore: terminal.Restorer(os.Stdin, os.Stdout), Stop: terminal.StopGroup})
-		if err != nil {
-			return complain(err, cmp.Or(status, exitCrashed))
-		}
-		return status
-	}
-	return show()
+	return show(context.Background(), args)
 }
 
 // completing writes what makes a shell complete our words, or, as that asks, what may stand in the
@@ -167,16 +152,11 @@ func show(ctx context.Context, args []string) int {
 	if o.Demo == "" {
 		o.HostRoot = host.FindRoot(o.HostRoot)
 	}
-	guard := terminal.NewGuard()
-	v, err := chooseView(o, guard)
+	v, err := chooseView(o)
 	if err != nil {
 		return cannotTell(o, err)
 	}
-	var panicked func(value any, stack []byte)
-	if o.View == options.Screen { // nobody else has a terminal to give back
-		panicked = guard.Panicked
-	}
-	src, err := source.Open(ctx, o, started, panicked)
+	src, err := source.Open(ctx, o, started)
 	if err != nil {
 		return cannotTell(o, err)
 	}
@@ -218,7 +198,7 @@ func complain(err error, status int) int {
 
 // chooseView returns the view that was asked for, or why it cannot be shown here:
 // before anything is started for it.
-func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
+func chooseView(o options.Options) (view, error) {
 	if err := terminal.Written(os.Stdout, os.Stderr); err != nil {
 		return nil, err
 	}
@@ -238,7 +218,7 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
 		return nil, err
 	}
-	return running(o, screen(o, guard), guard.Panicked), nil
+	return running(o, screen(o)), nil
 }
 
 func relist(o options.Options, src source.Source) engine.Config {
@@ -252,8 +232,8 @@ func relist(o options.Options, src source.Source) engine.Config {
 type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 
 // running returns the view that runs an engine beside v; the end of either ends
-// the other. A panic of the engine is handed to panicked first.
-func running(o options.Options, v live, panicked func(value any, stack []byte)) view {
+// the other.
+func running(o options.Options, v live) view {
 	return func(ctx context.Context, src source.Source) int {
 		config := relist(o, src)
 		config.Mode, config.Streams = o.Mode, src.Streams(o.Events, o.ForceEvents)
@@ -269,15 +249,11 @@ func running(o options.Options, v live, panicked func(value any, stack []byte)) 
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		ended := make(chan error, 1)
-		go func() {
+		guard.Go(func() {
 			eng.Follow(src.Release(ctx, o)) // beside the view, which does not wait for the kubelet
-			err := eng.Run(ctx)
-			if p, ok := errors.AsType[*engine.PanicError](err); ok {
-				panicked(p.Value, p.Stack)
-			}
-			ended <- err
+			ended <- eng.Run(ctx)
 			cancel()
-		}()
+		})
 		src.Tape = tape
 		if o.View != options.Screen { // the screen handles these signals itself
 			terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
@@ -363,25 +339,19 @@ func replayScreen(ctx context.Context, o options.Options, recording *record.Reco
 	head := film.Head()
 	config := settings(ctx, o, pane.Source{Kind: "replay", Node: head.Node, Endpoint: head.Endpoint, Scenario: head.Scenario})
 	config.Film, config.At = film, at
-	return status(terminal.Run(ctx, ui.New(config), terminal.Options{Guard: terminal.NewGuard(), Background: config.Follow}))
+	return status(terminal.Run(ctx, ui.New(config), terminal.Options{Background: config.Follow}))
 }
 
 // status prints err, unless that is done or says nothing new, and returns the
 // exit status that tells it.
 func status(err error) int {
-	_, signaled := errors.AsType[*terminal.SignalError](err)
-	_, printed := errors.AsType[*terminal.PanicError](err)
-	_, crashed := errors.AsType[*engine.PanicError](err)
-	switch {
-	case err == nil, signaled, printed:
+	if _, signaled := errors.AsType[*terminal.SignalError](err); err == nil || signaled {
 		return terminal.ExitCode(err)
-	case crashed:
-		return complain(err, exitCrashed)
 	}
 	return complain(err, exitFailed)
 }
 
-func screen(o options.Options, guard *terminal.Guard) live {
+func screen(o options.Options) live {
 	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		notes := make(chan string, 1)
 		src.Tape.OnSignal(ctx, func(said string) { notes <- said })
@@ -391,7 +361,7 @@ func screen(o options.Options, guard *terminal.Guard) live {
 		if o.Ring > 0 {
 			config.Past = past{src.Tape.Recorder, src.Endpoint}
 		}
-		return terminal.Run(ctx, ui.New(config), terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Follow})
+		return terminal.Run(ctx, ui.New(config), terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Background: config.Follow})
 	}
 }
 
@@ -417,7 +387,7 @@ func (p past) Film() (*replay.Film, error) { return replay.New(p.recorder.Record
 // untilSignal returns v, which a signal ends as well: with that status if it has to.
 func untilSignal(status int, v view) view {
 	return func(ctx context.Context, src source.Source) int {
-		ctx, cancel := crash.UntilSignal(ctx, status)
+		ctx, cancel := terminal.UntilSignal(ctx, status)
 		defer cancel()
 		return v(ctx, src)
 	}
@@ -427,14 +397,14 @@ func untilSignal(status int, v view) view {
 func watching(o options.Options) view {
 	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		return lines.Watch(ctx, os.Stdout, recording.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint), note), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
-	}, func(any, []byte) {}) // there is no terminal to give back
+	})
 }
 
 // recordingOnly returns the view that shows nothing, and writes all of it down.
 func recordingOnly(o options.Options) view {
 	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		return src.Tape.Run(ctx, os.Stdout, src.Node, diagnose.NewLive(eng.Feed(), src.Endpoint))
-	}, func(any, []byte) {})
+	})
 }
 
 // serving returns the view that tells all that ask, and nobody else.
@@ -443,7 +413,7 @@ func serving(o options.Options, server *metrics.Server) view {
 		note(server.Where())
 		o.JSON, o.NPD = true, false
 		return server.Run(ctx, recording.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint), note), style(o, src).Answer)
-	}, func(any, []byte) {})
+	})
 }
 
 // note says something beside what a view writes.
@@ -482,10 +452,15 @@ func benching(o options.Options) view {
 	}
 }
 
+// errPanicked is why check has no verdict after a panic.
+var errPanicked = errors.New("plegtop panicked, and this says nothing of the node: please report what it printed")
+
 // checking returns the view that looks once.
 func checking(o options.Options) view {
 	return func(ctx context.Context, src source.Source) int {
 		o.Deadline = max(o.Deadline-time.Since(started), 100*time.Millisecond) // a search that finds a silent runtime has taken a second
+		defer guard.Before(func() { cannotTell(o, errPanicked) })()
+		defer guard.Catch() // here, while what says so is there
 		code, err := lines.Check(ctx, terminal.Writer(os.Stdout, os.Environ()), examining(o, src), style(o, src))
 		if err != nil {
 			return cannotTell(o, err)

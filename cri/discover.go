@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -146,10 +147,10 @@ func (s Search) tryAll(ctx context.Context, all []Candidate) (int, error) {
 	tried := make([]chan Candidate, len(all))
 	for i, c := range all {
 		tried[i] = make(chan Candidate, 1)
-		go func() {
+		guard.Go(func() {
 			s.try(bounded, &c)
 			tried[i] <- c
-		}()
+		})
 	}
 	for i := range all {
 		select {

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/mem"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -100,7 +101,7 @@ func (c *Client) drain(ctx context.Context, deliver func(pleg.Upstream)) error {
 		return c.explain(ctx, getEvents, err)
 	}
 	f := frames{queue: make(chan mem.BufferSlice, framesRoom)}
-	go f.receive(ctx, func(m any) error { return c.explain(ctx, getEvents, s.RecvMsg(m)) })
+	guard.Go(func() { f.receive(ctx, func(m any) error { return c.explain(ctx, getEvents, s.RecvMsg(m)) }) })
 	f.hand(ctx, deliver)
 	return f.err
 }

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/guard"
 )
 
 // resting is how many goroutines wait for more work at most: a relist makes one call after
@@ -16,17 +18,16 @@ const resting = 2
 // stack would have to grow for each call anew.
 type beside struct {
 	ctx   context.Context // ends those that rest
-	crash chan *PanicError
 	tasks sync.WaitGroup
 	idle  chan func() // to one that rests
 	rests atomic.Int32
 }
 
 func newBeside(ctx context.Context) *beside {
-	return &beside{ctx: ctx, crash: make(chan *PanicError, 1), idle: make(chan func())}
+	return &beside{ctx: ctx, idle: make(chan func())}
 }
 
-// do has work done at once. A panic in it is sent to crash.
+// do has work done at once.
 func (b *beside) do(work func()) {
 	select {
 	case b.idle <- work:
@@ -36,12 +37,7 @@ func (b *beside) do(work func()) {
 }
 
 func (b *beside) begin(work func()) {
-	defer caught(func(p *PanicError) {
-		select {
-		case b.crash <- p:
-		default: // one is enough to end it all
-		}
-	})
+	defer guard.Catch()
 	for work != nil {
 		work()
 		work = b.rest()
@@ -62,24 +58,17 @@ func (b *beside) rest() func() {
 	}
 }
 
-// wait waits for all work, after the end of the context and not for long. It returns the
-// panic in it, if there was one.
-func (b *beside) wait(limit time.Duration) error {
+// wait waits for all work, after the end of the context and not for long.
+func (b *beside) wait(limit time.Duration) {
 	done := make(chan struct{})
-	go func() {
+	guard.Go(func() {
 		b.tasks.Wait()
 		close(done)
-	}()
+	})
 	timer := time.NewTimer(max(min(limit, atEnd), 0))
 	defer timer.Stop()
 	select {
 	case <-done:
 	case <-timer.C:
-	}
-	select {
-	case p := <-b.crash:
-		return p
-	default:
-		return nil
 	}
 }

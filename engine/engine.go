@@ -34,8 +34,7 @@ func New(c Config) (*Engine, error) {
 
 // Run relists until ctx ends and then returns nil. It cancels the calls that
 // are out and waits for them, but not for ever: a runtime that ignores
-// its context keeps its goroutine, not this one. A panic in any goroutine of
-// the engine ends Run with a [PanicError]. It must be called only once.
+// its context keeps its goroutine, not this one. It must be called only once.
 func (e *Engine) Run(ctx context.Context) error {
 	if e.ran.Swap(true) {
 		return errRunsOnce
@@ -45,11 +44,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.shell.buffer.stop()
 		close(e.ended)
 	}()
-	err := e.shell.run(ctx)
-	if crash := e.shell.beside.wait(atEnd); err == nil {
-		err = crash
-	}
-	return err
+	e.shell.run(ctx)
+	e.shell.beside.wait(atEnd)
+	return nil
 }
 
 // Follow sets whose release's relist is made, from the first one on. It must be called

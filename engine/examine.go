@@ -46,7 +46,7 @@ func (x Examination) policy() answers.Policy {
 // the sync loop does is not followed.
 //
 // When ctx ends it returns what there is by then. The error is that of
-// [Config.Validate], or a [PanicError].
+// [Config.Validate].
 func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	if x.Timeout < 0 || x.Width < 0 || x.Deadline < 0 {
 		return nil, errors.New("examine: timeout, width and deadline: want more than 0")
@@ -59,10 +59,7 @@ func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	ends := c.Clock.Now().Add(p.Deadline)
 	s := newShell(c, p)
 	s.show = x.Progress
-	err := s.run(ctx)
-	left := s.clock.Real(ends.Sub(s.clock.Now()))
-	if err := errors.Join(err, s.beside.wait(left)); err != nil {
-		return nil, err
-	}
+	s.run(ctx)
+	s.beside.wait(s.clock.Real(ends.Sub(s.clock.Now())))
 	return s.snapshot(s.clock.Now()), nil
 }

@@ -64,45 +64,6 @@ func TestExamineEndsWithItsContextInEveryPhase(t *testing.T) {
 	}
 }
 
-func TestExamineHandsOnAPanic(t *testing.T) {
-	for _, key := range []string{"Version", "ListContainers", "ContainerStatus"} {
-		synctest.Test(t, func(t *testing.T) {
-			fake := newFake(t)
-			pairs(1)(fake)
-			fake.script(key, behaviour{panics: "boom"})
-			_, err := Examine(t.Context(), Config{Runtime: fake}, Examination{})
-			if p, ok := errors.AsType[*PanicError](err); !ok || p.Value != "boom" {
-				t.Errorf("%s: error %v", key, err)
-			}
-		})
-	}
-}
-
-func TestExamineHandsOnAPanicOfProgress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fake := newFake(t)
-		fake.script("Status", behaviour{delay: 500 * time.Millisecond})
-		s, err := Examine(t.Context(), Config{Runtime: fake}, Examination{Progress: func(*Snapshot) { panic("boom") }})
-		if p, ok := errors.AsType[*PanicError](err); !ok || p.Value != "boom" || s != nil {
-			t.Errorf("%v, error %v", s, err)
-		}
-	})
-}
-
-// A call that panics only when it is cut off is none the less a panic.
-func TestExamineHandsOnALatePanic(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fake := newFake(t)
-		fake.script("ListPodSandbox", behaviour{hang: true, panics: "boom"})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		s, err := Examine(ctx, Config{Runtime: fake}, Examination{})
-		if p, ok := errors.AsType[*PanicError](err); !ok || p.Value != "boom" || s != nil {
-			t.Errorf("%v, error %v", s, err)
-		}
-	})
-}
-
 func TestExamineIsCutOffByItsDeadline(t *testing.T) {
 	all := func(r *fakeRuntime) {
 		pairs(30)(r)

@@ -37,7 +37,7 @@ var bans = []ban{
 	{below: "ui", never: grpc},
 	{below: "ui", never: []string{"cri"}, except: []string{"ui/source", "ui/options", "ui/director"}},
 	{below: "ui", never: []string{"os", "net"}, except: []string{
-		"ui/crash", "ui/lines", "ui/metrics", "ui/options", "ui/recording", "ui/source", "ui/terminal", "ui/theme/early", "ui/e2e",
+		"ui/lines", "ui/metrics", "ui/options", "ui/recording", "ui/source", "ui/terminal",
 	}},
 }
 

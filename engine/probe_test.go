@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
@@ -147,24 +145,4 @@ func TestProbesOfTwoCallsThatHang(t *testing.T) {
 			t.Errorf("probes = %+v", s.Probes)
 		}
 	})
-}
-
-func TestPanicBesideTheRelistEndsRun(t *testing.T) {
-	tests := map[string]func(b *bench){
-		"in a probe": func(b *bench) { b.fake.script("ListContainers", behaviour{hang: true}) },
-		"in a sweep": func(b *bench) { b.ask(b.Sweep) },
-	}
-	for name, begin := range tests {
-		synctest.Test(t, func(t *testing.T) {
-			fake := newFake(t)
-			pairs(2)(fake)
-			b := startBench(t, Config{}, fake)
-			fake.script("PodSandboxStatus", behaviour{panics: "boom"})
-			begin(b)
-			b.after(5 * time.Second)
-			if p, ok := errors.AsType[*PanicError](b.stop()); !ok || p.Value != "boom" {
-				t.Errorf("%s: Run returned %v", name, b.err)
-			}
-		})
-	}
 }

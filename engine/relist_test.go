@@ -318,52 +318,6 @@ func TestCancelInEveryPhase(t *testing.T) {
 	}
 }
 
-func TestPanicEndsRun(t *testing.T) {
-	for _, key := range []string{"Status", "ListPodSandbox", "ContainerStatus"} {
-		t.Run(key, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				fake := newFake(t)
-				fake.pod("web", "app")
-				fake.script(key, behaviour{panics: errors.New("boom")})
-				b := startBench(t, Config{}, fake)
-				<-b.done
-				p, ok := errors.AsType[*PanicError](b.err)
-				if !ok || p.Unwrap().Error() != "boom" || len(p.Stack) < 100 {
-					t.Errorf("Run returned %v, want the panic with its stack", b.err)
-				}
-				if _, err := drain(t, b.Feed()); !errors.Is(err, ErrStopped) {
-					t.Errorf("a reader got %v, want ErrStopped", err)
-				}
-			})
-		})
-	}
-}
-
-func TestPanicAtTheEndIsReported(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fake := newFake(t)
-		fake.script("ListPodSandbox", behaviour{hang: true, panics: "boom"})
-		b := startBench(t, Config{}, fake)
-		if _, ok := errors.AsType[*PanicError](b.stop()); !ok {
-			t.Errorf("Run returned %v, want a panic", b.err)
-		}
-	})
-}
-
-func TestPanicOfTheDriverEndsRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := startBench(t, Config{}, newFake(t))
-		b.shell.buffer.mu.Lock()
-		b.shell.buffer.ring.size = 0 // the next event divides by it
-		b.shell.buffer.mu.Unlock()
-		b.fake.pod("web", "app")
-		<-b.done
-		if _, ok := errors.AsType[*PanicError](b.err); !ok {
-			t.Errorf("Run returned %v, want a panic", b.err)
-		}
-	})
-}
-
 func TestRunTwice(t *testing.T) {
 	bubble(t, Config{}, nil, func(b *bench) {
 		if err := b.Run(b.t.Context()); err == nil {

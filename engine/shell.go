@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
@@ -58,8 +57,7 @@ func newShell(c Config, p answers.Policy) *shell {
 }
 
 // run steps the machine until ctx ends, or until that has nothing more to look at.
-func (s *shell) run(ctx context.Context) (err error) {
-	defer caught(func(p *PanicError) { err = p })
+func (s *shell) run(ctx context.Context) {
 	calls, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.ctx, s.beside = calls, newBeside(calls)
@@ -76,9 +74,7 @@ func (s *shell) run(ctx context.Context) (err error) {
 			s.step(Halt{})
 			s.drainAll()
 			s.publishLast()
-			return nil
-		case p := <-s.beside.crash:
-			return p
+			return
 		case in := <-s.inputs:
 			s.step(in)
 		case <-s.mailbox.wake:
@@ -90,7 +86,6 @@ func (s *shell) run(ctx context.Context) (err error) {
 		}
 		s.publish()
 	}
-	return nil
 }
 
 // step steps the machine and does what that asks for.
@@ -227,30 +222,6 @@ func (s *shell) snapshot(now time.Time) *Snapshot {
 		s.config.Tape.Shown(now, snapshot.Cost)
 	}
 	return snapshot
-}
-
-// A PanicError is a panic in one of the engine's goroutines. The engine hands
-// it on, so that its owner can put the terminal in order before dying of it.
-type PanicError struct {
-	Value any
-	Stack []byte // of the goroutine that panicked
-}
-
-// Error returns the panic's value and the stack.
-func (p *PanicError) Error() string { return fmt.Sprintf("engine: panic: %v\n\n%s", p.Value, p.Stack) }
-
-// Unwrap returns the value if that was an error.
-func (p *PanicError) Unwrap() error {
-	err, _ := p.Value.(error)
-	return err
-}
-
-// caught calls report with the panic that is under way, if there is one.
-// Only a deferred call can do that.
-func caught(report func(*PanicError)) {
-	if value := recover(); value != nil {
-		report(&PanicError{Value: value, Stack: debug.Stack()})
-	}
 }
 
 // must panics on an error of the core, which would be a mistake of the machine.

@@ -284,18 +284,6 @@ func TestDeafStreamHoldsUpNobody(t *testing.T) {
 	})
 }
 
-func TestPanicInAStreamEndsTheEngine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		run := func(context.Context, func(pleg.Upstream)) error { panic("hostile") }
-		b := startBench(t, Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: run}}}, newFake(t))
-		<-b.done
-		var crash *PanicError
-		if !errors.As(b.err, &crash) || crash.Value != "hostile" {
-			t.Errorf("Run returned %v", b.err)
-		}
-	})
-}
-
 // What a source says while the loop stands still is kept up to a bound, and what it says
 // beyond that is counted.
 func TestStreamThatIsFasterThanTheLoop(t *testing.T) {

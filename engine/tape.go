@@ -169,7 +169,7 @@ func (r *Replay) Step(at time.Time, in Input) ([]Event, error) {
 // Work is [Replay.Step], and returns all that the machine asks for, as the calls that it would
 // make. It fails as Step does.
 func (r *Replay) Work(at time.Time, in Input) (w Work, err error) {
-	defer caught(func(p *PanicError) { err = unknown(p) })
+	defer caught(func(value any) { err = unknown(value) })
 	return r.machine.step(at, in), nil
 }
 
@@ -192,16 +192,24 @@ func (r *Replay) Emulate(release pleg.Release) {
 // Recorded returns the machine for a [Tape], which then takes down what it is stepped with.
 func (r *Replay) Recorded() Recorded { return r.machine }
 
+// caught calls report with the value of the panic that is under way, if there is one.
+// Only a deferred call can do that.
+func caught(report func(value any)) {
+	if value := recover(); value != nil {
+		report(value)
+	}
+}
+
 // unknown is the error of a machine that does not know what it was given.
-func unknown(p *PanicError) error {
-	return fmt.Errorf("replay: this version cannot go on from what was recorded: %v", p.Value)
+func unknown(panicked any) error {
+	return fmt.Errorf("replay: this version cannot go on from what was recorded: %v", panicked)
 }
 
 // Snapshot returns what there was to see. It must be called where the recorded engine made a
 // snapshot, and may be called at other moments, too.
 func (r *Replay) Snapshot(at time.Time, costs Cost) (s *Snapshot, err error) {
-	defer caught(func(p *PanicError) {
-		err = fmt.Errorf("replay: this version cannot show what was recorded: %v", p.Value)
+	defer caught(func(value any) {
+		err = fmt.Errorf("replay: this version cannot show what was recorded: %v", value)
 	})
 	s = r.machine.snapshot(at)
 	r.seq++

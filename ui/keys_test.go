@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -220,7 +221,7 @@ func TestControlKeyQuitsFromAnywhere(t *testing.T) {
 // TestControlKeyCancelsAPrompt holds that ^c takes back what is typed, as esc does, and that the
 // program goes on.
 func TestControlKeyCancelsAPrompt(t *testing.T) {
-	for name, keys := range map[string]string{"filter": "/ a", "namespaces, searched": "o / x", "search": "y run / a", "time": "b"} {
+	for name, keys := range map[string]string{"filter": "/ a", "namespaces, searched": "o / x", "search": "y run / a"} {
 		s := newStage(t, 80, 24).show(Big(many+1, 1))
 		for k := range strings.FieldsSeq(keys) {
 			if k == "run" {
@@ -518,5 +519,18 @@ func TestZoom(t *testing.T) {
 		if s.m.flash.text != want {
 			t.Errorf("%s at its limit says %q, want %q", key, s.m.flash.text, want)
 		}
+	}
+}
+
+// A command runs in a goroutine of Bubble Tea's: a panic in it is caught where it begins.
+func TestPanicOfACommandIsCaught(t *testing.T) {
+	var caught any
+	panicked := guard.Panicked
+	defer func() { guard.Panicked = panicked }()
+	guard.Panicked = func(value any, _ []byte) { caught = value }
+	s := newStage(t, 80, 24)
+	s.m.later(func() tea.Msg { panic("boom") })
+	if s.m.pending()(); caught != "boom" {
+		t.Errorf("caught %v", caught)
 	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/header"
 	"github.com/plegtop/plegtop/ui/model"
@@ -167,10 +168,14 @@ func (m *Model) View() tea.View {
 // Err returns why there will be no more updates; nil while the feed goes on.
 func (m *Model) Err() error { return m.err }
 
-// later has a command run after the message under way; nil is none.
+// later has a command run after the message under way; nil is none. Bubble Tea runs it in a
+// goroutine of its own.
 func (m *Model) later(cmd tea.Cmd) {
 	if cmd != nil {
-		m.cmds = append(m.cmds, cmd)
+		m.cmds = append(m.cmds, func() tea.Msg {
+			defer guard.Catch()
+			return cmd()
+		})
 	}
 }
 

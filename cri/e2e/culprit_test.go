@@ -153,17 +153,16 @@ func (h hang) shown(t *testing.T, socket, word string) {
 	if h.id != "" {
 		who = fmt.Sprintf("(%s|%.12s)", h.pod, h.id)
 	}
+	began := time.Now()
 	s := plegtop(t, socket, 120, 40)
 	if word == h.helper() {
 		s.press("4")
 	}
-	took, err := s.Wait("it is named", onScreen, matches(fmt.Sprintf("(?i)%s.*%s|%s.*%s", word, who, who, word)))
-	if err != nil {
-		t.Errorf("%s of %s on the screen: %v", h.helper(), h.pod, err)
-	}
-	t.Logf("%s of %s on the screen after %v", h.helper(), h.pod, took)
+	named := regexp.MustCompile(fmt.Sprintf("(?i)%s.*%s|%s.*%s", word, who, who, word))
+	s.until(fmt.Sprintf("%s of %s", h.helper(), h.pod), onScreen, named.MatchString)
+	t.Logf("%s of %s on the screen after %v", h.helper(), h.pod, time.Since(began))
 	s.press("q")
-	s.ended(0)
+	s.endsWith(0)
 }
 
 // hostRoot returns a folder where the node's root is mounted, to be read only, with its /proc.

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-
-	tty "github.com/plegtop/plegtop/ui/e2e"
 )
 
 // buildOnce builds the program from this tree into the folder of the private
@@ -24,12 +22,6 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 	return program, cmd.Run()
 })
 
-// A screen is the built program at work in a terminal of its own.
-type screen struct {
-	*tty.Terminal
-	t *testing.T
-}
-
 // plegtop starts the program against the runtime at socket, in a terminal of
 // the given size. The end of the test ends it.
 func plegtop(t *testing.T, socket string, columns, rows int) *screen {
@@ -40,49 +32,22 @@ func plegtop(t *testing.T, socket string, columns, rows int) *screen {
 	}
 	cmd := exec.Command(program, "--runtime-endpoint", "unix://"+socket)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "NO_COLOR=", "HOME="+t.TempDir(), "XDG_CONFIG_HOME=")
-	terminal, err := tty.Start(cmd, columns, rows)
-	must(t, err)
-	t.Cleanup(func() { terminal.Close() })
-	return &screen{terminal, t}
-}
-
-func (s *screen) press(keys string) {
-	s.t.Helper()
-	must(s.t, s.Type(keys))
+	return inTerminal(t, cmd, columns, rows)
 }
 
 // shows waits until lines of the screen match each of the patterns.
 func (s *screen) shows(patterns ...string) {
 	s.t.Helper()
 	for _, pattern := range patterns {
-		_, err := s.Wait(pattern, patience, matches(pattern))
-		must(s.t, err)
+		s.until(pattern, patience, regexp.MustCompile(pattern).MatchString)
 	}
 }
 
 // showsNo waits until no line of the screen matches pattern.
 func (s *screen) showsNo(pattern string) {
 	s.t.Helper()
-	found := matches(pattern)
-	_, err := s.Wait("no more "+pattern, patience, func(lines []string) bool { return !found(lines) })
-	must(s.t, err)
-}
-
-func matches(pattern string) func(lines []string) bool {
-	re := regexp.MustCompile(pattern)
-	return func(lines []string) bool { return re.MatchString(strings.Join(lines, "\n")) }
-}
-
-// ended waits for the program to end with a status, and for the terminal, which
-// may have some of its output still to read, to be as it was.
-func (s *screen) ended(want int) {
-	s.t.Helper()
-	status, err := s.Ended(patience)
-	must(s.t, err)
-	if status != want {
-		s.t.Errorf("exit status %d, want %d", status, want)
-	}
-	eventually(s.t, "the terminal is as it was", func() bool { return s.Restored() == nil })
+	found := regexp.MustCompile(pattern)
+	s.until("no more "+pattern, patience, func(shown string) bool { return !found.MatchString(shown) })
 }
 
 // What a person sees while pods come, fail and go.
@@ -109,7 +74,7 @@ func TestScreenShowsTheNode(t *testing.T) {
 			must(t, node.RemovePod(t.Context(), pod))
 			s.shows("(?i)no pods")
 			s.press("q")
-			s.ended(0)
+			s.endsWith(0)
 		})
 	}
 }
@@ -138,8 +103,8 @@ func TestScreenOutlivesContainerd(t *testing.T) {
 	for _, s := range []*screen{before, meanwhile} {
 		s.shows(`survivor .*running.* 1/1`, "HEALTHY")
 		s.showsNo(`[✖▲] RUNTIME DOWN`) // it says for a minute that it was
-		must(t, s.Signal(syscall.SIGTERM))
-		s.ended(128 + int(syscall.SIGTERM))
+		must(t, s.cmd.Process.Signal(syscall.SIGTERM))
+		s.endsWith(128 + int(syscall.SIGTERM))
 	}
 }
 
@@ -161,7 +126,7 @@ func TestScreenOnlyReads(t *testing.T) {
 	s.press("q") // closes the sheet
 	s.showsNo("Cached status")
 	s.press("q")
-	s.ended(0)
+	s.endsWith(0)
 	must(t, node.StopPod(t.Context(), pod))
 	checkReadOnly(t, between.requests())
 	if n := len(between.requests()); n < 4 {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/guard"
 )
 
 // Where containerd is configured, and where its debug socket is by that.
@@ -35,7 +37,7 @@ func (s *Server) newDebugger() *debugger {
 	mux.HandleFunc("GET /debug/pprof/goroutine", s.serveDump)
 	mux.HandleFunc("GET /v1/metrics", s.serveMetrics)
 	d.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer s.recover()
+		defer guard.Catch()
 		if s.admitHTTP(w, r) {
 			mux.ServeHTTP(w, r)
 		}
@@ -58,7 +60,7 @@ func (d *debugger) listen(section, network, address, name string) {
 		name = l.Addr().String()
 	}
 	d.config += fmt.Sprintf("[%s]\n  address = %q\n", section, name)
-	go func() { _ = d.http.Serve(l) }() // ends with close
+	guard.Go(func() { _ = d.http.Serve(l) }) // ends with close
 }
 
 // close ends it. Its socket goes with the folder.

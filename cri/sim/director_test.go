@@ -16,6 +16,7 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/cri/sim/script"
+	"github.com/plegtop/plegtop/engine/guard"
 )
 
 // The words of a log, without its times.
@@ -456,14 +457,16 @@ func TestRestartLetsGoOfHeldCalls(t *testing.T) {
 	}
 }
 
-func TestPanicIsHandedOver(t *testing.T) {
-	got := make(chan string, 1)
-	s, err := Start(t.Context(), Config{Scenario: "empty", Dir: t.TempDir(), Panicked: func(v any, stack []byte) {
+func TestPanicIsCaught(t *testing.T) {
+	got, panicked := make(chan string, 1), guard.Panicked
+	defer func() { guard.Panicked = panicked }()
+	guard.Panicked = func(v any, stack []byte) {
 		select {
-		case got <- fmt.Sprint(v, " ", strings.Contains(string(stack), "TestPanicIsHandedOver")):
+		case got <- fmt.Sprint(v, " ", strings.Contains(string(stack), "TestPanicIsCaught")):
 		default:
 		}
-	}})
+	}
+	s, err := Start(t.Context(), Config{Scenario: "empty", Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -473,7 +476,7 @@ func TestPanicIsHandedOver(t *testing.T) {
 	<-calm
 	s.direct(func() { s.scene.after(time.Millisecond, func() { panic("boom") }) })
 	if text := <-got; text != "boom true" {
-		t.Errorf("handed over: %s", text)
+		t.Errorf("caught: %s", text)
 	}
 }
 

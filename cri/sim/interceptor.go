@@ -10,11 +10,13 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/guard"
 )
 
 // unary lets a call pass the rules before it is answered.
 func (s *Server) unary(ctx context.Context, request any, i *grpc.UnaryServerInfo, answer grpc.UnaryHandler) (any, error) {
-	defer s.recover()
+	defer guard.Catch()
 	call, err := s.admit(ctx, path.Base(i.FullMethod), request)
 	if err != nil {
 		return nil, err
@@ -28,7 +30,7 @@ func (s *Server) unary(ctx context.Context, request any, i *grpc.UnaryServerInfo
 
 // stream does the same for a streaming call.
 func (s *Server) stream(srv any, ss grpc.ServerStream, i *grpc.StreamServerInfo, answer grpc.StreamHandler) error {
-	defer s.recover()
+	defer guard.Catch()
 	return answer(srv, &interceptedStream{ServerStream: ss, s: s, method: path.Base(i.FullMethod)})
 }
 

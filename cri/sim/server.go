@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +16,7 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/cri/sim/proc"
+	"github.com/plegtop/plegtop/engine/guard"
 )
 
 // Config says which world to show. The zero value is ready to use.
@@ -29,11 +29,6 @@ type Config struct {
 	NoExpect bool          // the kubelet's workers do not expect the events of what they do themselves
 	Ahead    time.Duration // how long the scenario has gone on when the clock begins
 	Dir      string        // where to put the private folder of the socket and the node's files; empty: TMPDIR, or in memory
-
-	// Panicked is called with the value and the stack of a panic in a goroutine of
-	// the server, which then ends; nil: the process ends. It must be safe for
-	// concurrent use.
-	Panicked func(value any, stack []byte)
 }
 
 // speed returns how fast the server's clock goes in a scenario.
@@ -95,12 +90,15 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	}
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.ticking.Go(func() {
-		defer s.recover()
+		defer guard.Catch()
 		s.tick(ctx)
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.unhook = context.AfterFunc(ctx, func() { _ = s.Close() })
+	s.unhook = context.AfterFunc(ctx, func() {
+		defer guard.Catch()
+		_ = s.Close()
+	})
 	return s, nil
 }
 
@@ -243,15 +241,5 @@ func (s *Server) look() {
 	select {
 	case s.wake <- struct{}{}:
 	default: // it is being woken already
-	}
-}
-
-// recover hands a panic over, if somebody takes it. It must be deferred itself.
-func (s *Server) recover() {
-	if s.config.Panicked == nil {
-		return
-	}
-	if v := recover(); v != nil {
-		s.config.Panicked(v, debug.Stack())
 	}
 }

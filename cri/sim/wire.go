@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"google.golang.org/grpc"
+
+	"github.com/plegtop/plegtop/engine/guard"
 )
 
 // A wire is the socket and who serves it. It can be taken away and brought
@@ -70,7 +72,10 @@ func (x *wire) serve() error {
 	x.lost = false
 	x.server = x.make()
 	server := x.server
-	x.served.Go(func() { _ = server.Serve(l) }) // ends with the server, never before
+	x.served.Go(func() {
+		defer guard.Catch()
+		_ = server.Serve(l) // ends with the server, never before
+	})
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/osfile"
 )
 
@@ -79,7 +80,7 @@ func create(path string, most int64) (*file, error) {
 // begun returns a file of that size whose writer runs.
 func begun(path string, most int64, out output, size int64) *file {
 	f := &file{path: path, most: most, out: out, length: size, wake: make(chan struct{}, 1), done: make(chan struct{})}
-	go f.run()
+	guard.Go(f.run)
 	return f
 }
 

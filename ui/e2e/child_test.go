@@ -18,6 +18,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
 
+	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/ui/terminal"
 )
 
@@ -25,8 +26,7 @@ import (
 // ui/terminal that can fail in every way.
 const childArg = "run-the-child"
 
-// lastFile is the environment's word for a file that the child removes when it has to
-// end at once.
+// lastFile is the variable of a file that the child removes when it has to end at once.
 const lastFile = "CHILD_LAST_FILE"
 
 // atOnce is how many tests run side by side: nearly all of them only wait.
@@ -53,8 +53,9 @@ func TestMain(m *testing.M) {
 }
 
 func child(how string) {
-	m := model{flood: how == "flood", prompts: how == "prompts", mouse: how == "mouse", resizes: how == "resizes", guard: terminal.NewGuard(), held: new(atomic.Int32)}
-	err := terminal.Run(context.Background(), m, terminal.Options{Background: how == "asks", Guard: m.guard, Hold: func(ctx context.Context) {
+	guard.Dumps()
+	m := model{flood: how == "flood", mouse: how == "mouse", resizes: how == "resizes", held: new(atomic.Int32)}
+	err := terminal.Run(context.Background(), m, terminal.Options{Background: how == "asks", Hold: func(ctx context.Context) {
 		m.held.Add(1)
 		if how == "hold" { // it does not come to its end
 			<-ctx.Done()
@@ -81,16 +82,12 @@ type model struct {
 	count  int
 	w, h   int
 	fail   bool // in View
-	slow   bool // in View
-	c1     bool // shows a C1 control
 	still  bool // counts no more
 	resume int
 
-	prompts bool // ^c closes a prompt, which takes a while
 	mouse   bool // wants to hear of the mouse
 	resizes bool // is given another size as soon as the terminal's first was read
 	heard   string
-	guard   *terminal.Guard
 	held    *atomic.Int32 // 1 for each Hold, 10 for each Release
 }
 
@@ -106,7 +103,10 @@ func tick() tea.Cmd {
 	return tea.Tick(20*time.Millisecond, func(time.Time) tea.Msg { return tickMsg{} })
 }
 
-func boom() tea.Msg { panic("boom \x1b[31m in a command") }
+func boom() tea.Msg {
+	defer guard.Catch()
+	panic("boom \x1b[31m in a command")
+}
 
 func (m model) Init() tea.Cmd {
 	if m.resizes {
@@ -138,10 +138,6 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 func (m model) key(k string) (tea.Model, tea.Cmd) {
-	if m.prompts && k == "ctrl+c" {
-		time.Sleep(150 * time.Millisecond)
-		return m, nil
-	}
 	switch k {
 	case "q", "ctrl+c":
 		return m, tea.Quit
@@ -153,26 +149,16 @@ func (m model) key(k string) (tea.Model, tea.Cmd) {
 		m.fail = true
 	case "c":
 		return m, boom
-	case "b":
-		return m, tea.Batch(tick(), boom)
 	case "g":
-		go m.guard.Panicked("boom elsewhere", []byte("a stack"))
-	case "s":
-		return m, tea.Sequence(func() tea.Msg { return nil }, boom)
+		guard.Go(func() { panic("boom elsewhere") })
 	case "h":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
 		select {}
-	case "w":
-		select {}
 	case "p":
-		go m.guard.Panicked("boom elsewhere", []byte("a stack"))
+		guard.Go(func() { panic("boom elsewhere") })
 		select {}
-	case "d":
-		m.slow = true
 	case "x":
 		m.still = true
-	case "1":
-		m.c1 = true
 	}
 	return m, nil
 }
@@ -181,15 +167,9 @@ func (m model) View() tea.View {
 	if m.fail {
 		panic("boom in View")
 	}
-	if m.slow {
-		time.Sleep(3 * time.Second)
-	}
 	s := fmt.Sprintf("count %d size %dx%d resumed %d%s", m.count, m.w, m.h, m.resume, m.heard)
 	if n := m.held.Load(); n > 0 {
 		s += fmt.Sprintf(" held %d", n)
-	}
-	if m.c1 {
-		s += " [a\u009b31mb\u0085c]"
 	}
 	if m.still {
 		s = fmt.Sprintf("stopped at %d", m.count)

@@ -131,7 +131,7 @@ func measure(b *testing.B, columns, rows int, keys string, args ...string) *Term
 	must(b, err)
 	must(b, t.Type(keys))
 	time.Sleep(*settleFor)
-	process, err := procfs.NewProc(childOf(b, t.Process())) // which has the screen
+	process, err := procfs.NewProc(t.Process())
 	must(b, err)
 	began, written := time.Now(), t.Written()
 	before, err := process.Stat()

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -11,19 +12,24 @@ import (
 	"testing"
 )
 
-// boomPart is a part of the engine's machine that panics once two relists are over: in a
-// goroutine that nobody guards if it is told so, as one of a library may.
+// boomPart is a part of the engine's machine that panics once two relists are over: in the loop, or in
+// a goroutine of the engine's.
 const boomPart = `package engine
 
-import "os"
+import (
+	"bytes"
+	"os"
+
+	"github.com/plegtop/plegtop/engine/guard"
+)
 
 type boom struct{ passive }
 
 func (boom) advance(m *machine) {
 	switch {
-	case m.relists.count < 2:
+	case m.relists.count < 1:
 	case os.Getenv("BOOM") != "":
-		go panic("boom in a goroutine")
+		guard.Go(func() { panic("boom in a goroutine") })
 	default:
 		panic("boom in the engine")
 	}
@@ -65,24 +71,29 @@ func withBoom(t *testing.T) string {
 	return program
 }
 
-// A panic of the engine ends the program as any other does: the terminal is given back, then
-// its words and its stack are printed, and the status is that of a crash.
+// A panic of the engine ends every view alike: the terminal is given back, then the panic's value and
+// its stack are printed, and the status is 3, which is no verdict.
 func TestPanicOfTheEngine(t *testing.T) {
 	t.Parallel()
 	program := withBoom(t)
-	r := start(t, 80, 24, nil, program, "--demo")
-	r.over(t, 2)
-	if said := r.stderr.String(); !strings.HasPrefix(said, "plegtop: panic: boom in the engine\n\n") || !strings.Contains(said, "boom.go") {
-		t.Errorf("standard error: %q", said)
-	}
-	r = start(t, 80, 24, []string{"BOOM=1"}, program, "--demo")
-	r.over(t, 2)
-	if said := r.stderr.String(); !strings.HasPrefix(said, "panic: boom in a goroutine\n\n") || !strings.Contains(said, "\nplegtop: plegtop crashed") {
-		t.Errorf("standard error: %q", said)
-	}
-	watch := exec.Command(program, "--demo", "watch")
-	said, _ := watch.CombinedOutput() // the status tells
-	if got := watch.ProcessState.ExitCode(); got != 2 || !strings.Contains(string(said), "boom in the engine") {
-		t.Errorf("watch ends with %d and says %q", got, said)
+	for environ, want := range map[string]string{"BOOM=": "plegtop: panic: boom in the engine\n\n", "BOOM=1": "plegtop: panic: boom in a goroutine\n\n"} {
+		r := start(t, 80, 24, []string{environ}, program, "--demo")
+		r.over(t, 3)
+		if said := r.stderr.String(); !strings.HasPrefix(said, want) || !strings.Contains(said, "boom.go") {
+			t.Errorf("the screen: standard error %q, want %q and the stack", said, want)
+		}
+		for _, view := range []string{"watch", "check"} {
+			cmd := exec.Command(program, "--demo", view)
+			cmd.Env = append(os.Environ(), environ)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			out, _ := cmd.Output() // the status tells
+			if got := cmd.ProcessState.ExitCode(); got != 3 || !strings.Contains(stderr.String(), want) {
+				t.Errorf("%s ends with %d and says %q, want 3 and %q", view, got, stderr.String(), want)
+			}
+			if view == "check" && !strings.Contains(string(out), "CANNOT TELL") {
+				t.Errorf("check says %q", out)
+			}
+		}
 	}
 }

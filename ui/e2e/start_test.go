@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// Before main begins, twice for the screen, little is made: no looks are compiled for what
-// only asks for words.
+// Before main begins little is made: no looks are compiled for what only asks for words.
 func TestLittleIsMadeBeforeMain(t *testing.T) {
 	t.Parallel()
 	const most = 256 << 10 // bytes; the looks of one theme take more than a million

@@ -14,6 +14,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/ui/text"
@@ -114,10 +115,10 @@ func (o *BenchOptions) measure(ctx context.Context, period time.Duration, source
 		}, eng.ReleaseStreams)
 	}
 	ended := make(chan error, 1)
-	go func() {
+	guard.Go(func() {
 		ended <- eng.Run(running)
 		stop()
-	}()
+	})
 	err = m.follow(running, eng, func() {
 		o.Progress.Line(fmt.Sprintf("bench %d of %d: %v with %s, %s", done+1, len(o.Periods)*len(o.Sources), period, sourceName(source), m.progress()))
 	})

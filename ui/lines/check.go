@@ -9,6 +9,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/ui/jsonline"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
@@ -132,10 +133,10 @@ func outlasting(ctx context.Context, by time.Duration) (context.Context, context
 // is that of ctx, at its end.
 func writeUntil(ctx context.Context, w io.Writer, b []byte) error {
 	written := make(chan error, 1)
-	go func() {
+	guard.Go(func() {
 		_, err := w.Write(b)
 		written <- err
-	}()
+	})
 	select {
 	case err := <-written:
 		return err

@@ -22,6 +22,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/guard"
 )
 
 // ExitCode is the header of /check that has what check would end with.
@@ -93,12 +94,12 @@ func (s *Server) Run(ctx context.Context, feed diagnose.Updates, check Checker) 
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() {
+	guard.Go(func() {
 		flags := &web.FlagConfig{WebConfigFile: &s.config.Web}
 		err := web.Serve(s.listener, server, flags, slog.New(slog.DiscardHandler))
 		cancel()
 		ended <- err
-	}()
+	})
 	err := s.follow(ctx, feed)
 	last, over := context.WithTimeout(context.WithoutCancel(ctx), lastAnswer)
 	defer over()

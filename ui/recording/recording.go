@@ -15,6 +15,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/osfile"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/ui/options"
@@ -101,7 +102,7 @@ func (t *Tape) Save() (said string, err error) {
 func (t *Tape) OnSignal(ctx context.Context, say func(string)) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, saveSignal)
-	go func() {
+	guard.Go(func() {
 		for { // once it is caught it stays so: the end of plegtop takes a while, and is to be its own
 			select {
 			case <-ctx.Done():
@@ -114,7 +115,7 @@ func (t *Tape) OnSignal(ctx context.Context, say func(string)) {
 			}
 			say(said)
 		}
-	}()
+	})
 }
 
 // Watched returns a feed of the same updates, and has say told once that the recording has ended: for

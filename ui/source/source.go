@@ -105,11 +105,10 @@ func (s Source) Release(ctx context.Context, o options.Options) pleg.Release {
 const versionTimeout = 300 * time.Millisecond
 
 // Open starts what the command line names. A check has no more time for that than its
-// deadline, counted from started. A panic in a goroutine of the demo's runtime is
-// handed over to panicked; if that is nil it ends the process.
-func Open(ctx context.Context, o options.Options, started time.Time, panicked func(value any, stack []byte)) (Source, error) {
+// deadline, counted from started.
+func Open(ctx context.Context, o options.Options, started time.Time) (Source, error) {
 	if o.Demo != "" {
-		return openDemo(ctx, o, panicked)
+		return openDemo(ctx, o)
 	}
 	if err := onLinux(runtime.GOOS, o.Endpoint); err != nil {
 		return Source{}, err
@@ -185,8 +184,8 @@ func discover(ctx context.Context, o options.Options, started time.Time) (cri.Ca
 // for people to see them come, and crash loops have to have crashed.
 const incident = time.Minute
 
-func openDemo(ctx context.Context, o options.Options, panicked func(value any, stack []byte)) (Source, error) {
-	config := sim.Config{Scenario: o.Demo, Seed: 1, Speed: o.DemoSpeed, NoExpect: o.NoExpect, Panicked: panicked}
+func openDemo(ctx context.Context, o options.Options) (Source, error) {
+	config := sim.Config{Scenario: o.Demo, Seed: 1, Speed: o.DemoSpeed, NoExpect: o.NoExpect}
 	if o.View == options.Check {
 		config.Ahead = incident
 	}

@@ -16,7 +16,7 @@ import (
 // A demo that is directed from one scenario to another shows a whole node or none:
 // half of one would tell of containers without a process.
 func TestDemoIsDirected(t *testing.T) {
-	src, err := Open(t.Context(), options.Options{Demo: "tour", DemoSpeed: 2}, time.Now(), nil)
+	src, err := Open(t.Context(), options.Options{Demo: "tour", DemoSpeed: 2}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestDemoIsDirected(t *testing.T) {
 
 // A demo has all event sources but that of processes, and opens those that are named.
 func TestStreamsOfADemo(t *testing.T) {
-	src, err := Open(t.Context(), options.Options{Demo: "tour", DemoSpeed: 1}, time.Now(), nil)
+	src, err := Open(t.Context(), options.Options{Demo: "tour", DemoSpeed: 1}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestStreamsOfADemo(t *testing.T) {
 }
 
 func TestDemoThatExpectsNothing(t *testing.T) {
-	src, err := Open(t.Context(), options.Options{Demo: "tour", DemoSpeed: 1, NoExpect: true}, time.Now(), nil)
+	src, err := Open(t.Context(), options.Options{Demo: "tour", DemoSpeed: 1, NoExpect: true}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
 )
 
 // ErrNoTerminal says that there is nothing to draw a screen on.
@@ -47,6 +46,20 @@ func Written(out, diagnostics *os.File) error {
 	return errors.New("standard output is closed, so nothing could be written: write >/dev/null if only the status matters")
 }
 
+// stoodIn reports whether f is what the runtime opens in the place of a closed one.
+func stoodIn(f *os.File) bool {
+	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_ACCMODE != unix.O_RDWR {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	if err != nil {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && os.SameFile(null, info)
+}
+
 // Width returns the width of the terminal that f is, in cells: 80 if it does not
 // know it, 0 if f is no terminal.
 func Width(f *os.File) int {
@@ -78,17 +91,12 @@ func profile(environ []string) colorprofile.Profile {
 // escape sequence if f is no terminal or a dumb one, or if environ asks for no colour.
 // A write makes one write to f.
 func Writer(f *os.File, environ []string) io.Writer {
-	lipgloss.EnableLegacyWindowsANSI(f) // a console of Windows shows the sequences else
 	w := &colorprofile.Writer{Forward: f, Profile: profile(environ)}
 	if Width(f) == 0 || NoColor(environ) || tea.EnvMsg(environ).Getenv("TERM") == "dumb" {
 		w.Profile = colorprofile.NoTTY
 	}
 	return w
 }
-
-// answerTime is how long a terminal may take to say what its background is: what came
-// later would change the colours while somebody reads.
-const answerTime = 2 * time.Second
 
 // canTell reports whether a terminal may be asked for its background, and whether the
 // answer matters. Consoles, and terminals of old by whose names serial lines go, may show

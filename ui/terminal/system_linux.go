@@ -1,41 +1,21 @@
 package terminal
 
 import (
-	"fmt"
 	"os"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// reopen opens a terminal once more, so that writes to it do not block; nil where it cannot.
-func reopen(out *os.File) *os.File {
-	own, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", out.Fd()), os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil
-	}
-	if own.SetWriteDeadline(time.Time{}) != nil {
-		own.Close()
-		return nil
-	}
-	return own
-}
-
-// rescue drops all output to a terminal that has not been read, and writes restore. Where output
-// cannot be dropped, it stays.
-func rescue(own *os.File) {
-	conn, err := own.SyscallConn()
-	if err != nil {
-		return
-	}
-	_ = conn.Control(func(fd uintptr) { _ = unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCOFLUSH) })
-	_ = own.SetWriteDeadline(time.Time{}) // one would have passed, on a busy machine, before the write was tried
-	_ = conn.Write(func(fd uintptr) bool {
-		_, _ = syscall.Write(int(fd), []byte(restore))
-		return true // there is room for it; nobody waits for more
-	})
+// dropOutput drops what was written to a terminal and not read, and wakes who waits for room to
+// write: the kernel does that only when output goes on after a stop. Where output cannot be dropped,
+// it stays.
+func dropOutput(out *os.File) {
+	fd := int(out.Fd())
+	_ = unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH)
+	_ = unix.IoctlSetInt(fd, unix.TCXONC, unix.TCOOFF)
+	_ = unix.IoctlSetInt(fd, unix.TCXONC, unix.TCOON)
 }
 
 // canStop says that a process which has caught SIGTSTP can be stopped by it yet.

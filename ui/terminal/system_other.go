@@ -7,11 +7,7 @@ import (
 	"syscall"
 )
 
-// reopen opens nothing: only Linux has a second file for a terminal that does not block.
-func reopen(*os.File) *os.File { return nil }
-
-// rescue does nothing: there is no such file.
-func rescue(*os.File) {}
+func dropOutput(*os.File) {}
 
 // canStop is false where SIGTSTP, once caught, does nothing any more.
 const canStop = false

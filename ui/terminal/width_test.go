@@ -5,10 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/creack/pty"
 )
 
@@ -76,54 +73,3 @@ func TestWriter(t *testing.T) {
 		}
 	}
 }
-
-// A message about the size has the size of now, and one that Bubble Tea has told is not told again,
-// which would draw the whole screen twice.
-func TestSizeIsToldOnce(t *testing.T) {
-	_, slave, _ := newTerminal(t)
-	s := &session{Options: Options{Out: slave}}
-	for _, tt := range []struct {
-		columns uint16
-		msg     tea.Msg
-		want    tea.Msg
-	}{
-		{60, resizedMsg{}, nil}, // before the first
-		{60, tea.WindowSizeMsg{Width: 100, Height: 10}, tea.WindowSizeMsg{Width: 60, Height: 10}},
-		{60, resizedMsg{}, nil},
-		{60, tea.WindowSizeMsg{Width: 60, Height: 10}, tea.WindowSizeMsg{Width: 60, Height: 10}}, // back again: the terminal may have moved what it shows
-		{70, resizedMsg{}, tea.WindowSizeMsg{Width: 70, Height: 10}},
-		{70, resizedMsg{}, nil},
-	} {
-		if err := pty.Setsize(slave, &pty.Winsize{Rows: 10, Cols: tt.columns}); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.filter(nil, tt.msg); got != tt.want {
-			t.Errorf("%d columns, %+v: the model gets %+v, want %+v", tt.columns, tt.msg, got, tt.want)
-		}
-	}
-}
-
-// A terminal that has had another size is looked at once Bubble Tea had its time to tell of it, which
-// it does not do in the first moments.
-func TestResizeIsLookedAt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sent, done := make(sentTo, 1), make(chan struct{})
-		s := &session{Options: Options{Guard: NewGuard()}, program: sent, signals: signals{size: make(chan os.Signal, 1)}}
-		go s.watch(done)
-		s.signals.size <- sizeSignal
-		began := time.Now()
-		if got := <-sent; got != (resizedMsg{}) || time.Since(began) != sizeTime {
-			t.Errorf("%T after %v, want resizedMsg after %v", got, time.Since(began), sizeTime)
-		}
-		close(done)
-	})
-}
-
-// A sentTo is a program that only takes messages.
-type sentTo chan tea.Msg
-
-func (c sentTo) Send(msg tea.Msg)      { c <- msg }
-func (sentTo) Run() (tea.Model, error) { return nil, nil }
-func (sentTo) Kill()                   {}
-func (sentTo) ReleaseTerminal() error  { return nil }
-func (sentTo) RestoreTerminal() error  { return nil }

@@ -15,11 +15,7 @@ import (
 	"sync"
 
 	"charm.land/lipgloss/v2"
-
-	"github.com/plegtop/plegtop/ui/theme/early"
 )
-
-func init() { early.Over() }
 
 // A Theme holds the look of everything. It is a value; a copy may be changed freely, but
 // for what Lip points to.
