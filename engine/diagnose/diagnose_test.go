@@ -377,6 +377,9 @@ func TestDiagnose(t *testing.T) {
 					t.Logf("%v\n%s\n%v", f.Summary, strings.Join(f.Evidence, "\n"), f.Next)
 				}
 			}
+			for _, f := range found {
+				answered(t, f)
+			}
 			if v := tt.node.view(); (v.Silence != nil) != (v.Scope == answers.Silent) {
 				t.Errorf("scope %v with the silence %+v", v.Scope, v.Silence)
 			}

@@ -210,7 +210,7 @@ func FuzzLive(f *testing.F) {
 				there[f.Key()] = true
 			}
 			switch h, s := u.Headline, u.Snapshot; {
-			case h.Word == "" || len(h.Word) > 20 || h.Clock.In < 0:
+			case !isHeadWord(h.Word) || h.Clock.In < 0:
 				t.Fatalf("headline %+v", h)
 			case s.Paused != (h.Word == "PAUSED"), h.Word == "HEALTHY" && (s.Failure != nil || s.Health.ListedAt.IsZero() || !s.Health.Healthy || h.Severity != Info):
 				t.Fatalf("headline %+v of %+v, failure %v", h, s.Health, s.Failure)

@@ -173,6 +173,9 @@ func TestSituations(t *testing.T) {
 				}
 			}
 			whole(t, found)
+			for _, f := range found {
+				answered(t, f)
+			}
 		})
 	}
 }
