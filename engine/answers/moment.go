@@ -59,7 +59,7 @@ func (m *Moment) LateAfter(op call.Operation) time.Duration {
 // HungAfter is how long it is out before it hangs.
 func (m *Moment) HungAfter(op call.Operation) time.Duration {
 	least := Hung
-	if op.IsList() {
+	if f := m.Failure; op.IsList() && (f == nil || f.Op != op || !m.RanOut(f.Err, m.Lasted(f))) { // one that follows a hang hangs again, mostly
 		least = HungList
 	}
 	return max(m.UnlessBusy(least, HungLong), 3*m.usual(op))

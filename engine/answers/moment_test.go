@@ -24,6 +24,7 @@ func TestState(t *testing.T) {
 		late, hung time.Duration
 	}{
 		{"healthy", Moment{Table: &Table{Calls: healthy}}, call.ListContainers, time.Second, 3 * time.Second},
+		{"lists, the last of which hung", Moment{Table: &Table{Calls: healthy, Failure: &Failure{Flight: call.Flight{Op: call.ListContainers, Since: now.Add(-3 * time.Minute)}, Err: call.ErrDeadline, At: now.Add(-time.Minute)}}}, call.ListContainers, time.Second, 2 * time.Second},
 		{"another call", Moment{Table: &Table{Calls: healthy}}, call.ContainerStatus, time.Second, 2 * time.Second},
 		{"never answered", Moment{Table: new(Table)}, call.Status, time.Second, 2 * time.Second},
 		{"slow in all it does", Moment{Table: &Table{Calls: slow}}, call.Version, 1800 * time.Millisecond, 2700 * time.Millisecond},
