@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -249,6 +250,22 @@ func TestCopy(t *testing.T) {
 		s := newStage(t, 120, 40).show(snap, Events(snap)...).press(strings.Fields(keys)...).press("c")
 		if got := fmt.Sprint(s.cmd()); got != want {
 			t.Errorf("%s copies %q, want %q", keys, got, want)
+		}
+	}
+}
+
+// TestNoCommandOfTheAnswerIsCopiedAltered holds that a command with a character that cannot be seen is
+// not copied at all: without that it would do something else.
+func TestNoCommandOfTheAnswerIsCopiedAltered(t *testing.T) {
+	for command, want := range map[string]string{"crictl ps": "crictl ps", "cat /a\u202Eb": "", "cat /a\x1b[201~\nreboot": ""} {
+		f := diagnose.Finding{ID: diagnose.ListHung, Severity: diagnose.Critical, Summary: "it hangs", Next: []diagnose.Step{{Command: command}}}
+		s := newStage(t, 120, 40).find(f).show(Unhealthy())
+		if !s.m.view.Led {
+			t.Fatal("the answer does not lead")
+		}
+		s.press("c")
+		if refused := strings.Contains(s.m.flash.text, "not copied"); refused == (want != "") || want != "" && s.m.flash.text != "copied "+want {
+			t.Errorf("%q: it says %q", command, s.m.flash.text)
 		}
 	}
 }

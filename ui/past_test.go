@@ -308,12 +308,16 @@ func TestBarWhileTheScanGoesOn(t *testing.T) {
 	}
 }
 
-// What was frozen is caught up with, too.
+// TestRewindFromAFrozenScreen holds that the screen is as frozen after the rewind as before, and that
+// to thaw it still catches up.
 func TestRewindFromAFrozenScreen(t *testing.T) {
 	n := badNight(t)
 	s := n.live(t, 80, 24).press("Z")
-	later := n.later(time.Second)
-	if s.show(later).step("(").press("esc"); s.m.view.Frozen || s.m.view.Snapshot != later {
+	frozen, later := s.m.view.Snapshot, n.later(time.Second)
+	if s.show(later).step("(").press("esc"); !s.m.view.Frozen || s.m.view.Snapshot != frozen || s.m.past.film != nil {
+		t.Error("esc thaws the screen, or leaves it in the past")
+	}
+	if s.press("Z"); s.m.view.Frozen || s.m.view.Snapshot != later {
 		t.Error("it is not live again")
 	}
 }

@@ -135,7 +135,7 @@ func (m *Model) actSubject(a keymap.Action) bool {
 	}
 	switch {
 	case a == keymap.Copy && led:
-		m.later(pane.Copy(m, m.view.Answer.Check.Command))
+		m.later(pane.CopyCommand(m, m.view.Answer.Check.Command))
 	case a == keymap.Detail:
 		if !m.OpenSheet(s) {
 			m.Say("nothing is known of what is under the cursor")

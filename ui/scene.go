@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/replay"
+	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -53,7 +54,7 @@ func (m *Model) showScene(scene *made) {
 	}
 	p.ahead, p.place = nil, scene.Place
 	if p.live == nil && !m.cfg.replays() {
-		p.live = &live{v.Pods, v.Journal, m.found, v.Snapshot} // what comes is held from now on, as if the screen were frozen
+		p.live = &live{v.Pods, v.Journal, m.found, v.Snapshot, v.Frozen} // what comes is held from now on, as if the screen were frozen
 		v.Frozen = false
 	}
 	if scene.journal != nil {
@@ -91,6 +92,7 @@ type live struct {
 	journal  *model.Journal
 	found    diagnose.Update
 	snapshot *engine.Snapshot
+	frozen   bool
 }
 
 // leavePast returns to live, if that is not shown, and reports whether it was not.
@@ -109,6 +111,10 @@ func (m *Model) leavePast() bool {
 	m.found, m.view.Snapshot = kept.found, kept.snapshot
 	m.view.Axis.Follow(m.view.At)
 	m.find()
+	if m.view.Frozen = kept.frozen; kept.frozen {
+		m.Say("back at the frozen screen; " + m.Keys(keymap.Freeze) + " thaws it")
+		return true
+	}
 	m.catchUp("live again")
 	return true
 }

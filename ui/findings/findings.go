@@ -186,21 +186,11 @@ func (f *findings) copy(r *row, h pane.Host) tea.Cmd {
 func copySafe(h pane.Host, of *diagnose.Finding) tea.Cmd {
 	for _, s := range of.Next {
 		if s.Looks() {
-			return copyStep(h, s.Command)
+			return pane.CopyCommand(h, s.Command)
 		}
 	}
 	h.Say("no safe command to copy here")
 	return nil
-}
-
-// copyStep copies a command. What the runtime may have put into it must not do more than
-// a person can read there, and without it the command would do something else.
-func copyStep(h pane.Host, command string) tea.Cmd {
-	if text.CleanLong(command) != command {
-		h.Say("not copied: a name in the command holds characters that cannot be seen")
-		return nil
-	}
-	return pane.Copy(h, command)
 }
 
 // Draw draws the heads, or what is there in the place of findings, and the rows.

@@ -115,5 +115,5 @@ func (d *sheet) copy(h pane.Host) tea.Cmd {
 		h.Say("not copied, for it changes the node; " + h.Keys(keymap.Copy) + " again copies it all the same")
 		return nil
 	}
-	return copyStep(h, all[i].Command)
+	return pane.CopyCommand(h, all[i].Command)
 }

@@ -80,7 +80,7 @@ func (n *node) until(t time.Time) string { return text.Age(t.Sub(n.At)) }
 // chain adds the kubelet's health chain, link by link, and where it ends: the node's
 // Ready condition.
 func (n *node) chain() {
-	n.Section("Node readiness, as the kubelet computes it What it looks at, and what it would say")
+	n.Section("Node readiness, as the kubelet computes it")
 	if n.Paused {
 		n.Paragraph(n.Theme.Warn, "  not judged while paused; the last list is "+text.Age(n.Health.ListAge(n.At))+" old")
 		return

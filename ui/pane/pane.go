@@ -115,6 +115,16 @@ func Copy(h Host, what string) tea.Cmd {
 	return tea.SetClipboard(clean)
 }
 
+// CopyCommand is [Copy] for a command. What the runtime may have put into it must not do more than
+// a person can read there, and without it the command would do something else.
+func CopyCommand(h Host, command string) tea.Cmd {
+	if text.CleanLong(command) != command {
+		h.Say("not copied: a name in the command holds characters that cannot be seen")
+		return nil
+	}
+	return Copy(h, command)
+}
+
 // CopyText is [Copy] for a text of many lines, which stay lines.
 func CopyText(h Host, what string) tea.Cmd {
 	lines := strings.Split(what, "\n")
