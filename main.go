@@ -24,6 +24,7 @@ import (
 	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/ui"
@@ -228,6 +229,14 @@ func relist(o options.Options, src source.Source) engine.Config {
 	}
 }
 
+// modeHolds returns an error if the kubelet whose relist is made has no such mode.
+func modeHolds(ctx context.Context, o options.Options, src source.Source) error {
+	if o.Mode == pleg.Generic {
+		return nil
+	}
+	return o.Mode.Check(src.Release(ctx, o))
+}
+
 // A live view shows what an engine sees, which the tape takes down.
 type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 
@@ -235,6 +244,9 @@ type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 // the other.
 func running(o options.Options, v live) view {
 	return func(ctx context.Context, src source.Source) int {
+		if err := modeHolds(ctx, o, src); err != nil {
+			return complain(err, exitCannotTell)
+		}
 		config := relist(o, src)
 		config.Mode, config.Streams = o.Mode, src.Streams(o.Events, o.ForceEvents)
 		tape, err := recording.Open(o, src.Source, version)
@@ -458,6 +470,9 @@ var errPanicked = errors.New("plegtop panicked, and this says nothing of the nod
 // checking returns the view that looks once.
 func checking(o options.Options) view {
 	return func(ctx context.Context, src source.Source) int {
+		if err := modeHolds(ctx, o, src); err != nil {
+			return cannotTell(o, err)
+		}
 		o.Deadline = max(o.Deadline-time.Since(started), 100*time.Millisecond) // a search that finds a silent runtime has taken a second
 		defer guard.Before(func() { cannotTell(o, errPanicked) })()
 		defer guard.Catch() // here, while what says so is there

@@ -44,9 +44,8 @@ type events struct {
 	channel Channel // but for its length
 }
 
-// release gives the events that the core has decided their numbers and times. What the
-// kubelet sends twice is none the second time, but seen by one more. It reports whether
-// the core has decided any.
+// release gives the events that the core has decided their numbers and times. It reports
+// whether the core has decided any.
 func (m *machine) release() bool {
 	decided := m.core.Released()
 	m.work.Events = slices.Grow(m.work.Events, len(decided))
@@ -57,7 +56,7 @@ func (m *machine) release() bool {
 		if d.Delivery == pleg.Discarded && m.relists.count > 0 { // what the first relist finds was there before
 			m.memory.Lost(d, m.now)
 		}
-		m.workers.send(m, d) // one that comes again wakes its worker again
+		m.workers.send(m, d)
 		e := Event{Event: d, SeenAt: m.now, AtStart: d.At.Equal(m.relists.first)}
 		var at time.Time
 		ran := d.From == pleg.Running
@@ -73,10 +72,7 @@ func (m *machine) release() bool {
 			}
 		}
 		m.date(&e, at)
-		if e.Seen = m.transitions.released(m, e, at, ran); d.Again {
-			m.mode.repeated++
-			continue
-		}
+		e.Seen = m.transitions.released(m, e, at, ran)
 		if _, first := e.Seen.First(); !first.IsZero() {
 			e.SeenAt = first
 			m.date(&e, at)
@@ -89,7 +85,7 @@ func (m *machine) release() bool {
 // tell adds an event to those that people see.
 func (m *machine) tell(e Event) {
 	m.events.last++
-	e.Seq, e.Mode = m.events.last, m.core.Mode()
+	e.Seq, e.Mode = m.events.last, m.modeNow()
 	m.work.Events = append(m.work.Events, e)
 	m.pods.event(e, m.death(&e))
 	m.networks.follow(m, e)

@@ -63,7 +63,7 @@ func newKubelet(now time.Time, starting bool) kubelet {
 // Before the first good list there is nothing to read.
 func (k *kubelet) advance(m *machine) {
 	now := m.pause.judged(m.now)
-	if healthy := m.verdict(now) == nil; healthy != k.healthy {
+	if healthy := m.core.Healthy(now) == nil; healthy != k.healthy {
 		if k.everJudged {
 			k.flips++
 		}
@@ -71,7 +71,7 @@ func (k *kubelet) advance(m *machine) {
 		m.changed = true
 	}
 	k.loop.returns(m)
-	m.core.Attend(k.starting || k.loop.reads(m.now, k.plegErrs(m, m.now) == "") && k.everJudged)
+	m.core.Attend(k.starting || k.loop.reads(m.now, k.plegErr(m, m.now) == "") && k.everJudged)
 	k.loop.keepsHouse(m)
 	k.follow(m)
 }
@@ -127,13 +127,10 @@ func (m *machine) overdueAt(began time.Time) time.Time {
 }
 
 // foretold is unhealthyAt as far as it can come, and is known: not where the relist under
-// way inspects, and ends before, nor where the kubelet's list may be older than ours.
+// way inspects, and ends before.
 func (k *kubelet) foretold(m *machine) time.Time {
 	at := k.unhealthyAt(m)
-	if m.mode.outOfPhase(m) {
-		return time.Time{}
-	}
-	if ends := m.relists.endsBy(m); !ends.IsZero() && ends.Add(m.relistPeriod()+answers.Late).Before(at) {
+	if ends := m.relists.endsBy(m); !ends.IsZero() && ends.Add(m.period+answers.Late).Before(at) {
 		return time.Time{}
 	}
 	return at
@@ -166,7 +163,7 @@ func (k *kubelet) health(m *machine, now time.Time) Health {
 		Healthy: k.healthy, ListedAt: m.core.ListedAt(), SettledAt: m.relists.settledAt,
 		UnhealthyAt: k.foretold(m), Since: k.since, Flips: k.flips,
 	}
-	if err := m.verdict(m.pause.judged(now)); err != nil {
+	if err := m.core.Healthy(m.pause.judged(now)); err != nil {
 		h.Verdict = err.Error()
 	}
 	return h
@@ -186,16 +183,11 @@ func (k *kubelet) plegErr(m *machine, now time.Time) string {
 	return fmt.Sprintf("%s: %v", plegNotHealthy, err)
 }
 
-// plegErrs returns what the kubelet says of its PLEG by both of its health checks.
-func (k *kubelet) plegErrs(m *machine, now time.Time) string {
-	return aggregate(k.plegErr(m, now), m.eventedErr(now))
-}
-
 // errs returns what the Ready condition would say if it were computed now; empty if the
 // node is ready. That it has other reasons as well, such as its disks, is nothing
 // that can be seen over CRI.
 func (k *kubelet) errs(m *machine, now time.Time) string {
-	return aggregate(k.loop.down(now), k.plegErr(m, now), m.eventedErr(now), k.loop.runtimeErr, k.loop.networkErr)
+	return aggregate(k.loop.down(now), k.plegErr(m, now), k.loop.runtimeErr, k.loop.networkErr)
 }
 
 // node returns what the kubelet says of its node, and what it has posted.
@@ -206,7 +198,7 @@ func (k *kubelet) node(m *machine, now time.Time) Node {
 		Known:       k.knows(m),
 		Since:       p.since,
 		RuntimeDown: s.down(now),
-		PLEG:        k.plegErrs(m, now),
+		PLEG:        k.plegErr(m, now),
 		RuntimeErr:  s.runtimeErr,
 		NetworkErr:  s.networkErr,
 		SyncedAt:    s.syncedAt,

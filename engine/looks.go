@@ -117,7 +117,6 @@ func (l *looks) took(m *machine, in Looked) {
 	if in.Report == nil {
 		return
 	}
-	m.mode.follow(m, &in.Report.Kubelet)
 	m.evidence, m.changed = in.Report, true
 	m.nameSwept()
 	m.sweep.prefer(m)

@@ -145,7 +145,7 @@ type machine struct {
 
 // newMachine returns the machine of a configuration that is valid.
 func newMachine(c Config, p answers.Policy, now time.Time) *machine {
-	core, err := pleg.New(pleg.Config{Release: c.Release, Mode: c.Mode, Capacity: c.Capacity, Threshold: c.Threshold})
+	core, err := pleg.New(pleg.Config{Release: c.Release, Capacity: c.Capacity, Threshold: c.Threshold})
 	must(err)
 	m := &machine{
 		config: c, policy: policy{p}, core: core, now: now, started: now, period: c.Period,
@@ -154,7 +154,7 @@ func newMachine(c Config, p answers.Policy, now time.Time) *machine {
 		status:  statusLoop{nextAt: now},
 		kubelet: newKubelet(now, p.Once),
 		pods:    pods{byUID: make(map[pleg.UID]*Pod)},
-		sources: newSources(c, p, core.Mode(), now),
+		sources: newSources(c, p, now),
 		workers: newWorkers(core),
 		looks:   newLooks(c.Look != nil, now, p.Once),
 		changed: true,
@@ -232,7 +232,7 @@ func (m *machine) table(at time.Time) *answers.Table {
 func (m *machine) snapshot(now time.Time) *Snapshot {
 	s := &Snapshot{
 		At: now, Started: m.started, Policy: m.policy.Policy, Table: *m.table(now),
-		Other: m.config.Other, Release: m.config.Release, Period: m.relistPeriod(), Threshold: m.core.Threshold(), Timeout: m.config.Timeout,
+		Other: m.config.Other, Release: m.config.Release, Period: m.period, Threshold: m.core.Threshold(), Timeout: m.config.Timeout,
 		Paused: m.pause.on, Resumed: m.pause.ended, Channel: m.events.channel,
 	}
 	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()

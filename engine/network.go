@@ -141,7 +141,7 @@ func (c newcomer) wasUp(m *machine, s *pleg.SandboxStatus) bool {
 func (c newcomer) release(m *machine, kind pleg.Kind, state pleg.State) {
 	m.events.last++
 	m.changed = true
-	m.work.Events = append(m.work.Events, Event{Seq: m.events.last, Mode: m.core.Mode(), SeenAt: m.now, Event: pleg.Event{
+	m.work.Events = append(m.work.Events, Event{Seq: m.events.last, Mode: m.modeNow(), SeenAt: m.now, Event: pleg.Event{
 		Kind: kind, Delivery: pleg.Derived, ObjectRef: c.ObjectRef, From: state, To: state, At: latest(c.found, m.core.ListedAt()),
 	}})
 }

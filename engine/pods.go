@@ -17,7 +17,6 @@ type pods struct {
 	gone   []*Pod            // of the last snapshot, and dropped since
 	moved  []pleg.UID        // that came or went since the workers were told
 	listed bool              // there was a good list
-	added  int               // containers and sandboxes that the stream has told of since the last one
 	index  index             `frozen:"-"`
 	left   []string          // sandboxes that are listed no more, since the ledger was told
 
@@ -29,7 +28,7 @@ type pods struct {
 // showAll brings the table up to the core's records. A record with two empty
 // ends, which the kubelet leaks, is not shown.
 func (t *pods) showAll(core *pleg.Core) {
-	t.listed, t.added = true, 0
+	t.listed = true
 	shown := 0
 	for uid, r := range core.Records() {
 		if t.take(uid, r) {
@@ -40,7 +39,7 @@ func (t *pods) showAll(core *pleg.Core) {
 		return
 	}
 	for uid := range t.byUID {
-		if was, now, _ := core.Record(uid); was == nil && now == nil && !core.Ahead(uid) {
+		if was, now, _ := core.Record(uid); was == nil && now == nil {
 			t.drop(uid)
 		}
 	}

@@ -91,7 +91,6 @@ func (l *relists) due(m *machine) time.Time {
 func (l *relists) beginNext(m *machine) bool {
 	if r := m.followed; r != 0 && r != m.config.Release {
 		m.follow(r)
-		l.schedule(m.relistPeriod())
 	}
 	if due := l.due(m); m.wanted.relist || !due.IsZero() && !m.now.Before(due) {
 		l.beginAll(m)
@@ -102,8 +101,7 @@ func (l *relists) beginNext(m *machine) bool {
 		if !ok {
 			return l.beginAsked(m)
 		}
-		was, now, _ := m.core.Record(uid) // of a pod that the event stream alone has told of there is none
-		if pod, known := m.pods.byUID[uid]; known && (m.core.OnDemand() || was != nil || now != nil) {
+		if pod, known := m.pods.byUID[uid]; known {
 			l.beginOne(m, pod.PodRef)
 			return true
 		}
@@ -297,8 +295,7 @@ func (l *relists) end(m *machine) {
 func (l *relists) endAll(m *machine, failed bool) {
 	r := l.now
 	l.sumUp(m, r, m.now.Sub(r.began)-r.held, failed)
-	m.mode.fallBack(m)
-	l.schedule(m.relistPeriod())
+	l.schedule(m.period)
 	if failed || r.done > 0 || r.asked || l.count == 1 {
 		m.changed = true
 	}

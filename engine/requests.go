@@ -136,7 +136,7 @@ func (m *machine) request(r Requests) {
 	}
 	if r.Period != 0 && r.Period != m.period {
 		m.period = r.Period
-		m.relists.schedule(m.relistPeriod())
+		m.relists.schedule(m.period)
 		m.changed = true
 	}
 	if m.sources.held = r.Held; r.SetStreams {

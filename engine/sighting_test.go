@@ -335,32 +335,6 @@ func TestRelistHasItsTime(t *testing.T) {
 	})
 }
 
-// Where the kubelet goes by the stream, it tells; the relist is who sees it as well.
-func TestSightingsWhereTheStreamDecides(t *testing.T) {
-	watch(t, Config{Mode: pleg.Evented, Release: 36}, ledger.FromCRI, func(w *watching) {
-		w.fake.exit("web/app", 1, "Error")
-		st := &pleg.PodStatus{
-			PodRef:     ref("web"),
-			Sandboxes:  []pleg.SandboxStatus{{ID: "web", Pod: ref("web"), State: pleg.Running}},
-			Containers: []pleg.ContainerStatus{{ID: "web/app", Name: "app", State: pleg.Exited, ExitCode: 1}, {ID: "web/log", Name: "log", State: pleg.Running}},
-		}
-		w.f.says(pleg.Upstream{Signal: pleg.SignalStopped, ID: "web/app", At: time.Now(), Pod: ref("web"), Status: st})
-		w.after(10 * time.Second)
-		w.wants("what the stream tells", "delivered ContainerDied web/app app cri")
-		w.drifts(ledger.Drift{})
-		w.ask(w.RelistNow)
-		w.after(time.Second)
-		w.wants("what the relist would send again")
-		d := w.drifts(ledger.Drift{Transitions: 1, Both: 1})
-		if d.LeadP50 < 10*time.Second {
-			t.Errorf("lead %v", d.LeadP50)
-		}
-		if s := w.fresh(); s.Mode.Repeated != 1 || s.Mode.Applied != 1 {
-			t.Errorf("mode %+v", s.Mode)
-		}
-	})
-}
-
 // The lists show a death, and the inspection hangs: the kubelet does not see it yet. Whose
 // it is is known, though the pod came after the first event.
 func TestDeathWhileAnInspectionHangs(t *testing.T) {

@@ -65,7 +65,7 @@ const (
 	StreamRefused                       // would do harm, or cannot be
 	StreamNotEnabled                    // the runtime has none, or has it switched off
 	StreamEnding                        // we have ended it
-	StreamFellBack                      // given up for good, as a kubelet up to 1.36 does
+	StreamFellBack                      // given up for good, as the kubelet does
 )
 
 var streamStateNames = [...]string{"off", "waiting", "opening", "connected", "lost", "refused", "not-enabled", "ended", "fell-back"}
@@ -115,12 +115,10 @@ type ModeState struct {
 	Mode     pleg.Mode // that holds now
 	Asked    pleg.Mode // that was asked for
 	Reason   string    // why they differ: it fell back for good; else empty. Not cleaned
-	Attempts int       // of the five that a kubelet up to 1.36 makes
-	Applied  uint64    // events of the stream that led to something
-	Ignored  uint64    // that led to nothing
-	Asks     uint64    // relists of one pod that the stream asked for
+	Attempts int       // of the five to have a stream that have ended
+	Ignored  uint64    // events of the stream that led to nothing
+	Asks     uint64    // that asked for a relist of one pod
 	AsksLost uint64    // of them came when 200 were waiting, and are not made
-	Repeated uint64    // events that a relist would send again, though the stream had: counted, and not among the events
 }
 
 // Stream returns how an event source stands; nil if there is none of it.

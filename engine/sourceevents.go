@@ -23,9 +23,6 @@ func (l *sources) heard(m *machine, in Streamed) {
 	}
 	s.state.Lost += in.Lost
 	m.transitions.Lost(in.Source, in.Lost)
-	if in.Source == ledger.FromCRI && in.Lost > 0 {
-		m.streamLost()
-	}
 	f := m.facts()
 	for _, e := range in.Events {
 		s.state.Received++

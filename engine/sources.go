@@ -50,10 +50,10 @@ type source struct {
 	watching time.Time // since when all that happens should be told; zero if it need not
 }
 
-func newSources(c Config, p answers.Policy, mode pleg.Mode, now time.Time) sources {
+func newSources(c Config, p answers.Policy, now time.Time) sources {
 	s := sources{chance: rand.New(rand.NewPCG(uint64(now.UnixNano()), 1))}
 	for _, stream := range c.Streams {
-		modes := mode != pleg.Generic && stream.Source == ledger.FromCRI
+		modes := c.Mode != pleg.Generic && stream.Source == ledger.FromCRI
 		s.all = append(s.all, source{
 			stream: stream, asked: stream.On, wanted: (stream.On || modes) && !p.Once,
 			state: SourceState{Source: stream.Source, Since: now},
@@ -108,19 +108,18 @@ func (s *source) advance(m *machine) {
 	refused, waits := s.judge(m)
 	switch {
 	case s.ending:
-	case s.running && (!wanted || refused != ""):
+	case s.running && (!wanted || s.gaveUp || refused != ""):
 		s.ending = true
 		m.work.Close = append(m.work.Close, s.stream.Source)
-		s.turn(m, StreamEnding, refused)
+		if !s.gaveUp {
+			s.turn(m, StreamEnding, refused)
+		}
 	case s.running && s.state.State == StreamOpening && !m.now.Before(s.openedAt.Add(lasting)):
 		s.state.Tries, s.worked = 0, true
 		if s.watching.IsZero() {
 			s.watching = m.now
 		}
 		s.turn(m, StreamConnected, "")
-		if s.stream.Source == ledger.FromCRI {
-			m.streamUp()
-		}
 	case s.running:
 	case !wanted:
 		s.rest(m, StreamOff, "")
@@ -142,9 +141,6 @@ func (s *source) rest(m *machine, state StreamState, reason string) {
 }
 
 func (s *source) open(m *machine) {
-	if s.stream.Source == ledger.FromCRI && (s.opened || m.now.Sub(m.started) > lasting) {
-		m.mode.gap = true
-	}
 	s.running, s.opened, s.openedAt, s.state.NextAt = true, true, m.now, time.Time{}
 	s.lastSaid = time.Time{}
 	m.work.Open = append(m.work.Open, s.stream.Source)
@@ -172,18 +168,7 @@ func (l *sources) ended(m *machine, in StreamEnded) {
 		s.state.LastErr = in.Text
 		s.turn(m, StreamLost, s.state.LastErr)
 	}
-	if in.Source == ledger.FromCRI {
-		s.broke(m, in, notEnabled)
-	}
-}
-
-// broke lets the mode say what the end of the runtime's stream means to it.
-func (s *source) broke(m *machine, in StreamEnded, notEnabled bool) {
-	switch reason := m.streamBroke(in, notEnabled); {
-	case reason != "":
-		s.gaveUp, s.state.NextAt = true, time.Time{}
-		s.turn(m, StreamFellBack, reason)
-	case m.core.Evented(): // which has it opened again without a wait
+	if in.Source == ledger.FromCRI && m.streamBroke(in, notEnabled) {
 		s.state.NextAt = m.now
 	}
 }

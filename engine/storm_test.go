@@ -51,24 +51,18 @@ func BenchmarkSecond(b *testing.B) {
 	const steps = int(time.Second / batchPace)
 	for _, bb := range []struct {
 		name string
-		mode pleg.Mode
 		n    int // events in a step, as many as it takes at most in a storm
 		says func(s *stepper, i int) pleg.Upstream
 	}{
 		{name: "none"},
-		{"quiet", pleg.Generic, 0, nil},
-		{"strangers", pleg.Generic, batch, func(_ *stepper, i int) pleg.Upstream { return stopped(fmt.Sprint("foreign-", i)) }},
-		{"known", pleg.Generic, batch, func(s *stepper, i int) pleg.Upstream {
+		{"quiet", 0, nil},
+		{"strangers", batch, func(_ *stepper, i int) pleg.Upstream { return stopped(fmt.Sprint("foreign-", i)) }},
+		{"known", batch, func(s *stepper, i int) pleg.Upstream {
 			return pleg.Upstream{Signal: pleg.Signal(i % 4), ID: s.containers[i%len(s.containers)].ID}
-		}},
-		{"evented", pleg.Evented, batch, func(s *stepper, i int) pleg.Upstream {
-			c := s.containers[i%len(s.containers)]
-			st := &pleg.PodStatus{PodRef: c.Pod, Sandboxes: []pleg.SandboxStatus{{ID: "x", Pod: c.Pod, State: pleg.Running}}}
-			return pleg.Upstream{Signal: pleg.Signal(i % 4), ID: c.ID, At: s.now, Pod: c.Pod, Status: st}
 		}},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			c := Config{Release: 36, Mode: bb.mode}
+			c := Config{Release: 36}
 			if bb.name != "none" {
 				c.Streams = worldStreams()
 			}
@@ -81,9 +75,8 @@ func BenchmarkSecond(b *testing.B) {
 						s.machine.step(s.now, s.batch(bb.n, &i, bb.says))
 					}
 				}
-				if s.machine.relists.nextAt = s.now; bb.mode == pleg.Generic {
-					s.relist()
-				}
+				s.machine.relists.nextAt = s.now
+				s.relist()
 				s.snapshot(s.now)
 			}
 		})

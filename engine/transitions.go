@@ -24,7 +24,7 @@ func (m *machine) facts() ledger.Facts {
 	f := ledger.Facts{
 		Now: m.now, Records: &m.pods,
 		Listed: m.core.ListedAt(), ListedBefore: m.listedBefore(), Settled: m.relists.settledAt,
-		Period: m.period, Lists: m.known.UsualList, Evented: m.core.Evented(),
+		Period: m.period, Lists: m.known.UsualList,
 		Paused: m.pause.on, Resumed: m.pause.ended,
 	}
 	for i := range m.sources.all {
@@ -91,7 +91,7 @@ func (t *transitions) told(e *Event) {
 // first seen may have been so for days, and what died since the last list long ago at any
 // time since.
 func (m *machine) death(e *Event) *ledger.Death {
-	if e.Kind != pleg.Died || e.Sandbox || e.Delivery == pleg.Unseen || !e.HasLag && (e.From == pleg.Absent || m.relists.interval > deathBetween+m.relistPeriod()) {
+	if e.Kind != pleg.Died || e.Sandbox || e.Delivery == pleg.Unseen || !e.HasLag && (e.From == pleg.Absent || m.relists.interval > deathBetween+m.period) {
 		return nil
 	}
 	d := ledger.Death{Container: e.Container, ID: e.ID, At: e.SeenAt, Known: e.Exited, ExitCode: e.ExitCode, Reason: e.Reason}

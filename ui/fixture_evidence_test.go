@@ -210,7 +210,7 @@ func Streamed() *engine.Snapshot {
 // not last.
 func FellBack() *engine.Snapshot {
 	s := Streamed()
-	s.Mode = engine.ModeState{Mode: pleg.Generic, Asked: pleg.Evented, Reason: "the stream failed five times: Unavailable: connection refused", Attempts: 5, Applied: 31, Ignored: 4, Repeated: 12}
+	s.Mode = engine.ModeState{Mode: pleg.Generic, Asked: pleg.Evented, Reason: "the stream failed five times: Unavailable: connection refused", Attempts: 5, Asks: 31, Ignored: 4}
 	s.Sources[0].State, s.Sources[0].Reason = engine.StreamFellBack, "five attempts failed"
 	return s
 }

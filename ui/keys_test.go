@@ -10,7 +10,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -117,18 +116,12 @@ func TestPeriodOutsideItsBounds(t *testing.T) {
 		{100 * time.Millisecond, "K", "period 200ms"},
 		{time.Second, "J n", ""},
 		{time.Second, "J y", "period 500ms"},
-		{pleg.EventedPeriod, "J K", ""}, // which is the evented mode's
 	} {
 		snap := Healthy()
-		if snap.Period = tt.period; tt.period == pleg.EventedPeriod {
-			snap.Mode, snap.Release = engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}, 36
-		}
+		snap.Period = tt.period
 		s := newStage(t, 120, 40).show(snap).press(strings.Fields(tt.keys)...)
 		if got := s.asked(); got != tt.want {
 			t.Errorf("%s at a period of %v asks for %q, want %q", tt.keys, tt.period, got, tt.want)
-		}
-		if says := s.rowOf("the evented mode relists every 5m, as its kubelet does") != ""; says != (tt.period == pleg.EventedPeriod) {
-			t.Errorf("%s at a period of %v: that it is the mode's is said: %v", tt.keys, tt.period, says)
 		}
 		if said := s.rowOf("the relist period stays") != ""; said != (tt.want == "" && len(tt.keys) == 1) {
 			t.Errorf("%s at a period of %v: that it stays is said: %v", tt.keys, tt.period, said)

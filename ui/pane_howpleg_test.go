@@ -55,18 +55,15 @@ func follow(v *pane.View, event uint64, step, w, h int) *Stage {
 // streaming gives a node's snapshot a mode and an event stream.
 func streaming(mode pleg.Mode, release pleg.Release) *engine.Snapshot {
 	s := working(Healthy())
-	s.Release, s.Mode = release, engine.ModeState{Mode: mode, Asked: mode, Repeated: 31}
+	s.Release, s.Mode = release, engine.ModeState{Mode: mode, Asked: mode}
 	s.Sources = []engine.SourceState{{Source: ledger.FromCRI, State: engine.StreamConnected, Since: Ago(time.Hour), Received: 214}, {Source: ledger.FromCgroup, State: engine.StreamLost, Reason: "gone"}}
-	if mode.Use(release) == pleg.StreamWrites {
-		s.Period, s.Threshold = 5*time.Minute, 10*time.Minute
-	}
 	return s
 }
 
-// howplegStreamed makes the fourth event one that the runtime's stream wrote.
-func howplegStreamed(all []engine.Event) {
-	all[3].Mode, all[3].Streamed, all[3].Seen = pleg.Evented, true, &ledger.Sightings{}
-	all[3].Seen.At[ledger.FromCRI] = all[3].SeenAt
+// howplegAsked makes the fourth event one of a relist that the runtime's stream asked for.
+func howplegAsked(all []engine.Event) {
+	all[3].Seen, all[3].Mode = &ledger.Sightings{}, pleg.Evented
+	all[3].Seen.At[ledger.FromCRI], all[3].Seen.At[ledger.FromRelist] = all[3].SeenAt, all[3].SeenAt.Add(40*time.Millisecond)
 }
 
 func TestHowplegGoldens(t *testing.T) {
@@ -74,7 +71,7 @@ func TestHowplegGoldens(t *testing.T) {
 	Goldens(t, "inspection", func(w, h int) *Stage { return follow(seen(working(Healthy())), 4, 3, w, h) })
 	Goldens(t, "worker", func(w, h int) *Stage { return follow(seen(working(Healthy())), 4, 6, w, h) })
 	Goldens(t, "hung", func(w, h int) *Stage { return follow(seen(working(Unhealthy())), 4, 2, w, h) })
-	Goldens(t, "evented", func(w, h int) *Stage { return follow(seen(streaming(pleg.Evented, 36), howplegStreamed), 4, 2, w, h) })
+	Goldens(t, "evented", func(w, h int) *Stage { return follow(seen(streaming(pleg.Evented, 37), howplegAsked), 4, 2, w, h) })
 	Goldens(t, "ascii", func(w, h int) *Stage {
 		v := seen(working(Healthy()))
 		plain := v.Theme.Plain()
@@ -126,8 +123,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestWays holds how the way differs of an event that the runtime's stream wrote, of one that no
-// relist saw, of one that nobody sends, of one that was expected and of one that a stream asked for.
+// TestWays holds how the way differs of an event that a stream asked for, of one that no relist
+// saw and of one that nobody sends.
 func TestWays(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -135,13 +132,7 @@ func TestWays(t *testing.T) {
 		change func(all []engine.Event)
 		want   []string // of each step
 	}{
-		{"stream", streaming(pleg.Evented, 36), howplegStreamed, []string{
-			"The runtime's event stream says so", "The relist of every 5m is only the safety net", "makes no call", "takes the status with the event's own time", "is sent.", "wakes the pod's worker",
-		}},
-		{"asked for", streaming(pleg.Evented, 37), func(all []engine.Event) {
-			all[3].Seen, all[3].Mode = &ledger.Sightings{}, pleg.Evented
-			all[3].Seen.At[ledger.FromCRI], all[3].Seen.At[ledger.FromRelist] = all[3].SeenAt, all[3].SeenAt.Add(40*time.Millisecond)
-		}, []string{"The source cri saw it at 11:59:30.000, 40ms before the relist", "asked for a relist of this pod alone", "The relist had taken 54ms"}},
+		{"asked for", streaming(pleg.Evented, 37), howplegAsked, []string{"The source cri saw it at 11:59:30.000, 40ms before the relist", "asked for a relist of this pod alone", "The relist had taken 54ms"}},
 		{"unseen", streaming(pleg.Generic, 36), func(all []engine.Event) {
 			all[3].Delivery, all[3].Seen = pleg.Unseen, &ledger.Sightings{}
 			all[3].Seen.At[ledger.FromCgroup] = all[3].SeenAt
@@ -181,9 +172,9 @@ func TestWays(t *testing.T) {
 // picture and all that is said is seen without scrolling.
 func TestItFits(t *testing.T) {
 	for name, snap := range map[string]*engine.Snapshot{
-		"healthy": working(Healthy()), "hung": working(Unhealthy()), "evented": streaming(pleg.Evented, 36), "1.37": streaming(pleg.Evented, 37),
+		"healthy": working(Healthy()), "hung": working(Unhealthy()), "evented": streaming(pleg.Evented, 37),
 	} {
-		v := seen(snap, howplegStreamed)
+		v := seen(snap, howplegAsked)
 		for _, event := range []uint64{1, 4, 6, 7, 8} {
 			for step := range story.Stages + 1 {
 				for _, h := range []int{17, 18} {

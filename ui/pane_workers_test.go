@@ -92,7 +92,6 @@ func TestHeldUp(t *testing.T) {
 		{"a shorter one", false, pleg.Generic, 36, 250 * time.Millisecond, 3 * time.Second},
 		{"a longer one", false, pleg.Generic, 36, 10 * time.Second, 12 * time.Second},
 		{"a longer one of ours alone", true, pleg.Generic, 36, 10 * time.Second, 3 * time.Second},
-		{"the stream moves the cache on", false, pleg.Evented, 36, pleg.EventedPeriod, 7 * time.Second},
 		{"the stream only asks for relists", false, pleg.Evented, 37, 10 * time.Second, 12 * time.Second},
 	} {
 		for _, state := range []podworker.State{podworker.WaitsForStatus, podworker.WaitsForExpected, podworker.Idle} {

@@ -31,14 +31,11 @@ func (m *Model) relistNow() {
 	m.Say("relisting now")
 }
 
-// changePeriod doubles or halves the period, but not where it is the mode's.
+// changePeriod doubles or halves the period.
 func (m *Model) changePeriod(longer bool) {
-	switch s := m.view.Latest; {
-	case s.Mode.Mode.Writes(s.Release):
-		m.Say("the " + s.Mode.Mode.String() + " mode relists every " + say.Period(s.Period) + ", as its kubelet does")
-	case longer:
+	if s := m.view.Latest; longer {
 		m.setPeriod(max(s.Period, min(s.Period*2, longestPeriod)))
-	default:
+	} else {
 		m.shorter()
 	}
 }

@@ -67,8 +67,8 @@ func TestEventsAreSeenAtOnce(t *testing.T) {
 // nothing is lost, and there are never two streams.
 func TestEventsOfBrokenStreams(t *testing.T) {
 	for name, args := range map[string][]string{
-		"generic": {"--events=cri"}, "evented": {"--mode", "evented", "--kubelet-version", "1.36"},
-		"evented and observing": {"--mode", "evented", "--kubelet-version", "1.36", "--events=cri"},
+		"generic": {"--events=cri"}, "evented": {"--mode", "evented", "--kubelet-version", "1.37"},
+		"evented and observing": {"--mode", "evented", "--kubelet-version", "1.37", "--events=cri"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			node := newestContainerd(t)

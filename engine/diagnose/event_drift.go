@@ -17,8 +17,7 @@ var eventDriftKind = &kind{
 	needs:    lists,
 	severity: "warning", scenario: "`event-drift`, `events-storm`",
 	when: "with `--events=cri`, of 5 minutes and 20 changes at least: the runtime's event stream missed 5 of them and 2 %, or sent so many twice; it broke " +
-		"3 times in 10 minutes, or sent 10,000 events of unknown containers; the evented mode fell back. Critical where a kubelet in evented mode was not told of half of " +
-		"all changes; info where the kubelet does not go by the stream and a fifth came after the relist, or its clock makes no sense. A kubelet with " +
+		"3 times in 10 minutes, or sent 10,000 events of unknown containers; the evented mode fell back. Info where the kubelet does not go by the stream and a fifth came after the relist, or its clock makes no sense. A kubelet with " +
 		"`EventedPLEG` on this node could not trust it",
 }
 
@@ -35,9 +34,6 @@ const (
 	// lateShare is the part that must come after the relist. With a relist every second
 	// and a stream that takes 20 ms it is a fiftieth, with one every 250 ms a tenth.
 	lateShare = 0.2
-	// mostShare is the part from which on what is lost is most: the node then lives by the
-	// relist alone.
-	mostShare = 0.5
 	// brokenWindow and brokenLeast say how often the stream must break to be told: the
 	// restart of a runtime breaks it once, or twice.
 	brokenWindow = 10 * time.Minute
@@ -45,9 +41,6 @@ const (
 	// floodLeast is how many events of nothing must have come in 5 min: 33 a
 	// second, more than any node has of its own.
 	floodLeast = 10_000
-	// slowRelist is the period from which on what the stream does not tell is late for
-	// whoever waits for it.
-	slowRelist = time.Minute
 )
 
 // eventDrift finds a stream of events of the runtime that a kubelet could not trust: one
@@ -75,7 +68,6 @@ func eventDrift(v *view) []Finding {
 		if part(w.MissedBySource, amissShare) {
 			f.Summary += fmt.Sprintf("; %s of %s were lost in it", thousands(w.MissedBySource), count(told, "change"))
 		}
-		f.Severity = v.lossSeverity(used && part(w.MissedBySource, mostShare))
 	case part(w.MissedBySource, amissShare):
 		f.Summary = fmt.Sprintf("the runtime's event stream missed %s of %s in %s", thousands(w.MissedBySource), count(told, "change"), going(w.Lasted))
 		if used {
@@ -83,7 +75,6 @@ func eventDrift(v *view) []Finding {
 		} else {
 			f.Summary += ": a kubelet with evented PLEG would have lost them until its next relist"
 		}
-		f.Severity = v.lossSeverity(used && part(w.MissedBySource, mostShare))
 	case len(broken) >= brokenLeast:
 		f.Summary = fmt.Sprintf("the runtime's event stream broke %d times in %s", len(broken), going(v.At.Sub(broken[0].At)))
 		if said := broken[len(broken)-1].Reason; said != "" {
@@ -117,15 +108,6 @@ func unusable(w ledger.Window) string {
 		all = append(all, count(w.Unknown, "event")+" of unknown containers")
 	}
 	return join(all)
-}
-
-// lossSeverity is the severity of what the stream did not tell: critical where the kubelet goes
-// by the stream, which does not tell half of all changes, and relists seldom.
-func (v *view) lossSeverity(most bool) Severity {
-	if most && v.Period >= slowRelist {
-		return Critical
-	}
-	return Warning
 }
 
 // unlessUsed is the severity of what leads to nothing on a node whose kubelet does not go

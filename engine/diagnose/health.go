@@ -192,6 +192,6 @@ func NodeReady(s *engine.Snapshot) (n engine.Node, basis string) {
 // Its threshold is that of every kubelet, whatever ours is; but for one that goes by the
 // runtime's events, and relists so rarely that this would not do.
 func KubeletPLEG(k evidence.Kubelet) (healthy, known bool) {
-	known = k.Metrics.OK && !k.LastSeen.IsZero() && !k.Evented() && k.Interval.Mean < pleg.DefaultThreshold
+	known = k.Metrics.OK && !k.LastSeen.IsZero() && !k.Alpha() && k.Interval.Mean < pleg.DefaultThreshold
 	return known && k.ReadAt.Sub(k.LastSeen) <= pleg.DefaultThreshold, known
 }

@@ -116,8 +116,8 @@ func (v *view) kubeletBehind() (Severity, string) {
 	late := max(v.Threshold/kubeletLate, kubeletLateLeast)
 	switch seen := lastSeen(v); {
 	case v.Policy.Bounds().Past && !v.caughtUp():
-	case k.Evented():
-		return eventedBehind(k)
+	case k.Alpha():
+		return alphaBehind(k)
 	case seen > late:
 		severity := Warning
 		if seen > kubeletThreshold {
@@ -130,10 +130,10 @@ func (v *view) kubeletBehind() (Severity, string) {
 	return 0, ""
 }
 
-// eventedBehind says how far the relists of a kubelet are behind that goes by the runtime's
+// alphaBehind says how far the relists of a kubelet are behind that goes by the runtime's
 // events, or did: by their count alone, which looks must have seen stand still.
-func eventedBehind(k *evidence.Kubelet) (Severity, string) {
-	late, threshold, how := pleg.EventedPeriod+kubeletThreshold/kubeletLate, pleg.EventedThreshold, "which goes by the runtime's events and relists every "+span(pleg.EventedPeriod)
+func alphaBehind(k *evidence.Kubelet) (Severity, string) {
+	late, threshold, how := evidence.AlphaPeriod+kubeletThreshold/kubeletLate, evidence.AlphaThreshold, "which goes by the runtime's events and relists every "+span(evidence.AlphaPeriod)
 	if k.FellBack() {
 		late, threshold, how = kubeletThreshold/kubeletLate, kubeletThreshold, "which has given the runtime's events up"
 	}
@@ -164,7 +164,7 @@ func ours(v *view) time.Duration { return max(v.Health.ListAge(v.At), 0) }
 // did not say, as one that goes by events does not.
 func lastSeen(v *view) time.Duration {
 	k := v.evidence.Kubelet
-	if !k.Metrics.OK || k.LastSeen.IsZero() || k.Evented() {
+	if !k.Metrics.OK || k.LastSeen.IsZero() || k.Alpha() {
 		return 0
 	}
 	return max(v.evidence.At.Sub(k.LastSeen), 0)

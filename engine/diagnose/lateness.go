@@ -7,7 +7,6 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 )
 
@@ -119,16 +118,11 @@ func InspectionsLag(s *engine.Snapshot) bool {
 func ChannelFills(c *engine.Channel) bool { return c.Capacity > 0 && c.Len*10 >= c.Capacity*8 }
 
 // WorkerHeld reports whether a pod worker has been waiting for long. Those of a kubelet that acts
-// have its own PLEG; the others wait for our relist, or where the stream writes the cache,
-// for the next time that this is moved on.
+// have its own PLEG; the others wait for our relist.
 func WorkerHeld(s *engine.Snapshot, w *podworker.Worker) bool {
-	period := s.Period
-	if s.Mode.Mode.Writes(s.Release) {
-		period = pleg.TouchEvery
-	}
 	late := workerLate
 	if !s.Workers.Acting {
-		late += max(period-time.Second, 0)
+		late += max(s.Period-time.Second, 0)
 	}
 	waits := w.State == podworker.WaitsForStatus || w.State == podworker.WaitsForExpected
 	return waits && s.At.Sub(w.Since) >= late

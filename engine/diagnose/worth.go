@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // What of the node is worth a look where nothing need be wrong with it.
@@ -23,8 +22,8 @@ const (
 // KubeletStill reports whether the kubelet's count of relists has stood still for longer than
 // that of one that is well.
 func KubeletStill(k *evidence.Kubelet) bool {
-	if rare := k.Evented() && !k.FellBack(); rare {
-		return k.StillFor > pleg.EventedPeriod+stillLong
+	if rare := k.Alpha() && !k.FellBack(); rare {
+		return k.StillFor > evidence.AlphaPeriod+stillLong
 	}
 	return k.StillFor > stillLong
 }

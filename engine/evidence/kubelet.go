@@ -41,15 +41,22 @@ type Kubelet struct {
 	StillFor time.Duration `line:"-"`
 }
 
-// Evented reports whether its gate EventedPLEG is on, so that events of the runtime write
-// its cache. Its LastSeen tells nothing of its relists then, also after it has fallen back:
-// the health check of the events sets it to now. (kubelet 1.26 to 1.36, EventedPLEG.Healthy)
-func (k *Kubelet) Evented() bool {
+// The relists of a kubelet that is [Kubelet.Alpha].
+const (
+	AlphaPeriod    = 300 * time.Second // from the end of one to the start of the next
+	AlphaThreshold = 10 * time.Minute  // age above which PLEG is unhealthy
+)
+
+// Alpha reports whether it is one of 1.26 to 1.36 whose gate EventedPLEG is on, so that
+// events of the runtime write its cache. Its LastSeen tells nothing of its relists then,
+// also after it has fallen back: the health check of the events sets it to now.
+// (kubelet 1.26 to 1.36, EventedPLEG.Healthy)
+func (k *Kubelet) Alpha() bool {
 	r, err := pleg.ParseRelease(k.Version)
-	return err == nil && pleg.Evented.Writes(r) && k.Streams+k.StreamErrors > 0
+	return err == nil && 26 <= r && r <= 36 && k.Streams+k.StreamErrors > 0
 }
 
-// FellBack reports whether a kubelet that is [Kubelet.Evented] has given the stream up:
+// FellBack reports whether a kubelet that is [Kubelet.Alpha] has given the stream up:
 // it relists as any other then, until it starts again.
 func (k *Kubelet) FellBack() bool { return k.StreamErrors >= pleg.StreamAttempts }
 

@@ -268,7 +268,7 @@ func TestReadMetricsOfAnEventedKubelet(t *testing.T) {
 			text := fmt.Sprintf("kubernetes_build_info{git_version=%q} 1\nkubelet_evented_pleg_connection_success_count %d\n"+
 				"kubelet_evented_pleg_connection_error_count %d\n", version, got, broken)
 			k, _, err := readMetrics(strings.NewReader(text), recordedAt)
-			if err != nil || k.Streams != got || k.StreamErrors != broken || k.Evented() != (want && got+broken > 0) || k.FellBack() != (broken >= 5) {
+			if err != nil || k.Streams != got || k.StreamErrors != broken || k.Alpha() != (want && got+broken > 0) || k.FellBack() != (broken >= 5) {
 				t.Errorf("%s, %s: %+v, error %v", version, counts, k, err)
 			}
 		}

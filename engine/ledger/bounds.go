@@ -15,8 +15,8 @@ const (
 
 // What the ledger keeps at most, and for how long.
 const (
-	// Lasts is how long it is remembered who saw what: longer than a kubelet that goes by
-	// the event stream waits for its next relist.
+	// Lasts is how long it is remembered who saw what: longer than lists hang before
+	// somebody does something about it.
 	Lasts = 10 * time.Minute
 	// MostKnown is how many ids are remembered that somebody knows, MostStrangers how many
 	// others: a source may tell of more containers than any node has.
@@ -49,9 +49,8 @@ const (
 	// that a list has left out once is no new one.
 	mostCome = 1000
 
-	// driftWindow is how far back it is looked whether stream and relist agree: for so
-	// long waits what a kubelet up to 1.36 was not told by the stream. Samples are
-	// driftStep apart, so that the window is exact to a thirtieth.
+	// driftWindow is how far back it is looked whether stream and relist agree. Samples
+	// are driftStep apart, so that the window is exact to a thirtieth.
 	driftWindow = 5 * time.Minute
 	driftStep   = driftWindow / 30
 )

@@ -47,7 +47,6 @@ type Facts struct {
 	Settled      time.Time // end of the last relist of all pods that went well
 	Period       time.Duration
 	Lists        time.Duration // what both lists usually take
-	Evented      bool          // the kubelet goes by the stream, and relists only to be safe
 	Paused       bool
 	Resumed      time.Time // when the last pause ended
 }

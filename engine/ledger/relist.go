@@ -20,7 +20,7 @@ type Release struct {
 // looks.
 func (l *Ledger) Release(f *Facts, e *Release) *Sightings {
 	x := l.byID[e.ID]
-	if e.Kind >= steps || e.Again && e.Streamed || x == nil && (e.AtStart || !f.watched()) {
+	if e.Kind >= steps || x == nil && (e.AtStart || !f.watched()) {
 		return nil
 	}
 	if x == nil {
@@ -33,18 +33,12 @@ func (l *Ledger) Release(f *Facts, e *Release) *Sightings {
 		x.steps = [steps]*transition{}
 	}
 	t := x.step(e.Kind)
-	if e.Streamed {
-		if t.seen.At[FromCRI].IsZero() { // of the two events that a DELETED makes
-			l.sight(t, FromCRI, f.Now, false)
-		}
-	} else {
-		if !t.seen.At[FromRelist].IsZero() { // once more
-			t = &transition{of: x, kind: e.Kind}
-			x.steps[e.Kind] = t
-		}
-		l.overtake(f, x, e)
-		l.relisted(f, t, e)
+	if !t.seen.At[FromRelist].IsZero() { // once more
+		t = &transition{of: x, kind: e.Kind}
+		x.steps[e.Kind] = t
 	}
+	l.overtake(f, x, e)
+	l.relisted(f, t, e)
 	t.told = true
 	if e.AtStart {
 		return nil

@@ -35,9 +35,7 @@ func (l *Ledger) Advance(f *Facts) {
 		if !t.waits() {
 			continue
 		}
-		if l.tell(f, t); !f.Evented {
-			l.miss(f, t)
-		}
+		l.miss(f, t)
 	}
 	for len(l.owed) > 0 && !f.Now.Before(l.owed[0].due()) {
 		l.missing(f, l.owed[0])
@@ -63,17 +61,13 @@ func (l *Ledger) Due(f *Facts) time.Time {
 
 // tellAt returns when the oldest transition is reported that sources alone have seen. A
 // relist has its time to come and to list, be it that people have asked for a long period,
-// or paused; not where the kubelet goes by the stream, and relists only to be safe.
+// or paused.
 func (l *Ledger) tellAt(f *Facts) time.Time {
 	since := l.untold[0].first
 	if since.Before(f.Resumed) {
 		since = f.Resumed
 	}
-	wait := Patience
-	if !f.Evented {
-		wait += max(f.Period-time.Second, 0) + 2*min(f.Lists, mostLists)
-	}
-	return since.Add(wait)
+	return since.Add(Patience + max(f.Period-time.Second, 0) + 2*min(f.Lists, mostLists))
 }
 
 // had reports whether a relist has ever had an id, as far as is remembered.

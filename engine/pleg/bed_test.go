@@ -129,9 +129,6 @@ func texts(events []Event) []string {
 		if e.Delivery != Delivered {
 			text += " " + e.Delivery.String()
 		}
-		if e.Again {
-			text += " again"
-		}
 		all = append(all, text)
 	}
 	return all

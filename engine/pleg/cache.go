@@ -29,9 +29,9 @@ type Cache struct {
 	served     []Answer
 }
 
-// NewCache returns an empty cache. evented is the kubelet's EventedPLEG gate:
-// with it the cache refuses what is older than what it has, and serves whoever
-// asks for a pod that it does not hold at once.
+// NewCache returns an empty cache. evented is the gate EventedPLEG of the kubelets up to
+// 1.36, whose cache the golden traces hold: with it the cache refuses what is older than
+// what it has, and serves whoever asks for a pod that it does not hold at once.
 func NewCache(evented bool) *Cache {
 	return &Cache{entries: map[UID]Entry{}, evented: evented, waiting: map[UID][]waiter{}}
 }

@@ -15,14 +15,9 @@ const (
 	DefaultThreshold = 3 * time.Minute // list age above which PLEG is unhealthy
 )
 
-// The same of a kubelet from 1.26 to 1.36 whose gate EventedPLEG is on, while it has not
-// given the event stream up.
-const (
-	EventedPeriod    = 300 * time.Second // from the end of one relist to the start of the next
-	EventedThreshold = 10 * time.Minute
-	TouchEvery       = 5 * time.Second // the cache's global time moves
-	StreamAttempts   = 5               // to open the stream before it is given up; 1.37 makes as many
-)
+// StreamAttempts is how often a kubelet 1.37 opens the runtime's event stream before it
+// gives the stream up.
+const StreamAttempts = 5
 
 // NoCapacity as [Config.Capacity] makes a channel that takes no event at all.
 const NoCapacity = -1
@@ -31,19 +26,15 @@ const NoCapacity = -1
 // its own figures.
 type Config struct {
 	Release   Release       // whose relist; 0 means Newest
-	Mode      Mode          // what becomes of the runtime's event stream
 	Capacity  int           // of the event channel; 0 means DefaultCapacity, negative means none
 	Threshold time.Duration // of Healthy; 0 means DefaultThreshold
 }
 
-// Validate reports a release whose relist is not known, a mode that is none, or a
-// threshold that no relist could keep.
+// Validate reports a release whose relist is not known, or a threshold that no relist
+// could keep.
 func (c Config) Validate() error {
 	if c.Release != 0 && (c.Release < Oldest || c.Release > Newest) {
 		return fmt.Errorf("kubelet release %v: want %v to %v", c.Release, Oldest, Newest)
-	}
-	if c.Mode > Evented {
-		return fmt.Errorf("mode %d is not known", c.Mode)
 	}
 	if c.Threshold < 0 {
 		return fmt.Errorf("relist threshold %v: want more than 0", c.Threshold)

@@ -22,18 +22,13 @@ var (
 // inspected, which events there are. The package comment says how a relist
 // goes. A Core must not be used from two goroutines at once.
 type Core struct {
-	mode      Mode
-	followed  Release
 	rules     rules
 	threshold time.Duration
-	fellBack  bool // from the stream, for good
 
 	records records
 	asked   map[UID]struct{} // reinspections of pods that have no record
 	cache   *Cache
 	gauges  Gauges
-	told    told
-	ahead   ahead
 
 	listedAt time.Time
 	lastSeen time.Time // the kubelet's metric pleg_last_seen_seconds: listedAt in whole seconds, as of the last call of Healthy; zero for one that was never set
@@ -56,19 +51,17 @@ func New(cfg Config) (*Core, error) {
 	}
 	cfg = cfg.withDefaults()
 	return &Core{
-		mode:      cfg.Mode,
-		followed:  cfg.Release,
 		rules:     rulesOf(cfg.Release),
 		threshold: cfg.Threshold,
 		records:   records{byUID: map[UID]*record{}},
 		asked:     map[UID]struct{}{},
-		cache:     NewCache(cfg.Mode.Writes(cfg.Release)),
+		cache:     NewCache(false),
 		capacity:  cfg.Capacity,
 	}, nil
 }
 
 // Follow goes on as a kubelet of another release does that has taken this one's
-// place; what was seen stays, and so does a stream that was given up. It returns the error of [Config.Validate], or
+// place; what was seen stays. It returns the error of [Config.Validate], or
 // [ErrBusy] if a relist has not ended.
 func (c *Core) Follow(r Release) error {
 	if err := (Config{Release: r}).Validate(); err != nil {
@@ -77,8 +70,7 @@ func (c *Core) Follow(r Release) error {
 	if c.relist.scope != idle {
 		return fmt.Errorf("follow kubelet %v: %w", r, ErrBusy)
 	}
-	c.followed, c.rules = r, rulesOf(r)
-	c.cache.evented = c.mode.Writes(r)
+	c.rules = rulesOf(r)
 	if c.rules.retryPhase {
 		c.takeOver()
 	}
@@ -202,7 +194,6 @@ func (c *Core) End() error {
 		c.cache.Observe(c.relist.one[0].UID, c.relist.observed)
 	}
 	c.records.sweep()
-	c.forgetTold()
 	c.relist.end()
 	if len(c.released) == 0 {
 		c.released = nil // the room that Begin made is taken, or was not needed
@@ -263,13 +254,19 @@ func (c *Core) Healthy(now time.Time) error {
 }
 
 // Overdue returns what the kubelet says of a last good list of that age; nil up to the
-// threshold that holds now.
+// threshold.
 func (c *Core) Overdue(age time.Duration) error {
-	if age > c.Threshold() {
-		return fmt.Errorf("pleg was last seen active %v ago; threshold is %v", age, c.Threshold())
+	if age > c.threshold {
+		return fmt.Errorf("pleg was last seen active %v ago; threshold is %v", age, c.threshold)
 	}
 	return nil
 }
+
+// Threshold returns the age of the last good list above which PLEG is unhealthy.
+func (c *Core) Threshold() time.Duration { return c.threshold }
+
+// OnDemand reports whether one pod can be relisted alone (see [Core.BeginPod]).
+func (c *Core) OnDemand() bool { return c.rules.onDemand }
 
 // ListedAt returns the start of the last relist of all pods whose lists
 // succeeded, and zero before the first.

@@ -57,9 +57,7 @@ type Event struct {
 	Delivery  Delivery
 	ObjectRef // without an id for events of the pod
 	From, To  State
-	At        time.Time // when this relist began; of what the stream told, when that was taken in
-	Streamed  bool      // the runtime's stream told it, no relist
-	Again     bool      // was told before, by the stream or a relist: the kubelet sends it twice, though it happened once
+	At        time.Time // when this relist began
 	Exited    bool      // Died, and the fresh status has the container as exited: ExitCode holds
 	ExitCode  int32
 }

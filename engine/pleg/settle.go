@@ -23,13 +23,11 @@ func (c *Core) Settle(uid UID, at time.Time, st *PodStatus, err error) error {
 	if st == nil && err == nil {
 		st = &PodStatus{PodRef: pod.PodRef}
 	}
-	stored := c.store(pod, at, st, err)
+	c.store(pod, at, st, err)
 	switch {
 	case l.scope == inspection:
 	case err != nil:
 		c.fail(r)
-	case !stored && !l.retrying:
-		r.refused()
 	case l.retrying:
 		r.retried()
 	default:
@@ -38,15 +36,15 @@ func (c *Core) Settle(uid UID, at time.Time, st *PodStatus, err error) error {
 	return nil
 }
 
-// store reports whether the cache takes what an inspection found.
-func (c *Core) store(pod *Pod, at time.Time, st *PodStatus, err error) bool {
+// store puts what an inspection found into the cache.
+func (c *Core) store(pod *Pod, at time.Time, st *PodStatus, err error) {
 	if err == nil && len(st.IPs) == 0 {
 		st.IPs = c.keptIPs(pod.UID, st)
 	}
 	if c.rules.listTime && c.relist.scope != inspection {
 		at = pod.ListedAt
 	}
-	return c.cache.Set(pod.UID, st, err, at)
+	c.cache.Set(pod.UID, st, err, at)
 }
 
 // keptIPs returns the addresses that a pod keeps after its end: those in the
@@ -63,13 +61,6 @@ func (c *Core) keptIPs(uid UID, st *PodStatus) []string {
 		return nil
 	}
 	return e.Status.IPs
-}
-
-// refused notes a good inspection that the cache did not take, for the stream has told
-// something newer meanwhile: the record stays, and nothing is sent, until the next relist.
-func (r *record) refused() {
-	r.due, r.failed = r.due && r.again, false
-	r.stale = nil
 }
 
 // retried notes a good inspection in the second pass. A pod that has failed in
@@ -104,12 +95,9 @@ func (c *Core) advance(r *record, st *PodStatus) {
 	base := Event{ObjectRef: ObjectRef{Pod: r.PodRef}, At: l.at}
 	c.exits = st.Lookup()
 	for i := range l.changes[r.first:r.end] {
-		x, ran := &l.changes[r.first+i], time.Time{}
-		if x.to == Running {
-			ran = l.at
-		}
+		x := &l.changes[r.first+i]
 		for _, kind := range transition(x.from, x.to) {
-			c.tell(x.event(kind, base), x.from, ran)
+			c.release(x.event(kind, base))
 		}
 	}
 	if !r.changed() && c.rules.onDemand {
@@ -134,8 +122,8 @@ func (c *Core) shift(r *record) {
 }
 
 // release offers an event to the channel and releases it, whether the channel
-// takes it or not. It returns what became of it.
-func (c *Core) release(e Event) Delivery {
+// takes it or not.
+func (c *Core) release(e Event) {
 	if e.Kind == Died {
 		e.ExitCode, e.Exited = c.exits.exit(e.ID)
 	}
@@ -148,5 +136,4 @@ func (c *Core) release(e Event) Delivery {
 		c.unread++ // and Delivered, the zero value
 	}
 	c.released = append(c.released, e)
-	return e.Delivery
 }

@@ -33,7 +33,7 @@ func TestWatchSaysTheEnd(t *testing.T) {
 			`"source":"cgroup","state":"ended"`, `"kind":"drift","source":"cri"`,
 		}, ""},
 		{"off", nil, `"seenBy":"relist"`, nil, `"kind":"source"`},
-		{"mode", []string{"--mode=evented", "--kubelet-version=1.36"}, `"source":"cri","state":"connected"`, []string{`"mode":"evented"`, `"source":"cri","state":"ended"`}, `"mode":"generic"`},
+		{"mode", []string{"--mode=evented", "--kubelet-version=1.37"}, `"source":"cri","state":"connected"`, []string{`"mode":"evented"`, `"source":"cri","state":"ended"`}, `"mode":"generic"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

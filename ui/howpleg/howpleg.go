@@ -198,9 +198,8 @@ func said(t *theme.Theme, of *story.Stage, step int) (says []text.Span, field te
 
 // whole is what is said of the whole picture, by what the kubelet makes of the runtime's events.
 var whole = [...]string{
-	pleg.StreamUnused: "The Pod Lifecycle Event Generator (PLEG) lists all containers every %s, and inspects the pods that changed. Workers sync those pods.",
-	pleg.StreamWrites: "The runtime's stream writes cache and channel itself. The relist of every %s finds what the stream has lost.",
-	pleg.StreamAsks:   "PLEG lists all containers every %s, and inspects the pods that changed. When a container fails, the runtime's stream asks for a relist of its pod.",
+	pleg.Generic: "The Pod Lifecycle Event Generator (PLEG) lists all containers every %s, and inspects the pods that changed. Workers sync those pods.",
+	pleg.Evented: "PLEG lists all containers every %s, and inspects the pods that changed. When a container ends, the runtime's stream asks for a relist of its pod.",
 }
 
 // overview tells of the whole picture, and which keys follow an event.
@@ -209,7 +208,7 @@ func overview(v *pane.View, r *model.Row) story.Stage {
 		first, _, _ := strings.Cut(v.Keys.Keys(a), " ")
 		return first
 	}
-	says, next := fmt.Sprintf(whole[v.Mode.Mode.Use(v.Release)], say.Period(v.Period)), key(keymap.NextStep)
+	says, next := fmt.Sprintf(whole[v.Mode.Mode], say.Period(v.Period)), key(keymap.NextStep)
 	if r == nil {
 		return story.Stage{Says: says, Field: "Nothing has happened yet. " + next + " will follow the first event step by step."}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/report"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
@@ -204,10 +203,8 @@ func kubelet(r *evidence.Report) string {
 	case !k.Metrics.OK:
 		_, how := report.Probed(k.Metrics)
 		said = append(said, "metrics "+how)
-	case k.Evented() && k.FellBack():
-		said = append(said, "EventedPLEG is on, and has given the runtime's event stream up")
-	case k.Evented():
-		said = append(said, "it goes by the runtime's event stream (EventedPLEG), and relists every "+text.Age(pleg.EventedPeriod))
+	case k.Alpha():
+		said = append(said, report.Alpha(&k))
 	case !k.LastSeen.IsZero():
 		said = append(said, "its last relist began "+text.Age(k.ReadAt.Sub(k.LastSeen))+" ago")
 	}

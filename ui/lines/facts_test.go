@@ -34,9 +34,9 @@ func TestWhatTheKubeletSees(t *testing.T) {
 			k.LastSeen, k.Interval.Mean = k.ReadAt.Add(-4*time.Minute), 5*time.Minute
 		}, "model", "a kubelet 1.36.2 started now would say Ready", "its last relist began 4m ago; one every 5m since it started"},
 		{"its events' health check says when it was seen", func(_ *engine.Snapshot, k *evidence.Kubelet) { k.Version, k.Streams = "v1.36.2", 1 },
-			"model", "a kubelet 1.36.2 started now would say Ready", "it goes by the runtime's event stream (EventedPLEG), and relists every 5m"},
+			"model", "a kubelet 1.36.2 started now would say Ready", "EventedPLEG is on, in its alpha form: the runtime's events write its cache, and it relists every 5m"},
 		{"it has given its events up", func(_ *engine.Snapshot, k *evidence.Kubelet) { k.Version, k.StreamErrors = "v1.36.2", 5 },
-			"model", "a kubelet 1.36.2 started now would say Ready", "EventedPLEG is on, and has given the runtime's event stream up"},
+			"model", "a kubelet 1.36.2 started now would say Ready", "EventedPLEG is on, in its alpha form, and has given the runtime's event stream up"},
 		{"its sync loop stands", func(_ *engine.Snapshot, k *evidence.Kubelet) {
 			k.SyncLoop = evidence.Answer{Asked: true, Text: "sync Loop took longer than expected", Err: "not available: it answers 500"}
 		}, "model", "started now", "sync loop fails: sync Loop took longer than expected"},

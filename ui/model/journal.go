@@ -20,10 +20,10 @@ type Row struct {
 	Gap uint64 // how many were lost; 0 for an event
 }
 
-// ByRelist reports whether a relist found the event: what the runtime's stream tells the
-// kubelet, or an event source alone saw, came without one.
+// ByRelist reports whether a relist found the event: what an event source alone saw came
+// without one.
 func (r *Row) ByRelist() bool {
-	return r.Delivery != pleg.Unseen && !r.Streamed && (r.Seen == nil || !r.Seen.At[ledger.FromRelist].IsZero())
+	return r.Delivery != pleg.Unseen && (r.Seen == nil || !r.Seen.At[ledger.FromRelist].IsZero())
 }
 
 // A Journal has the rows in the order of their Seq, which only grows. A row stays where it is,

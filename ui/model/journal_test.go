@@ -294,8 +294,6 @@ func TestByRelist(t *testing.T) {
 	}{
 		{"without event sources", engine.Event{}, true},
 		{"seen by the relist", engine.Event{Seen: seen(ledger.FromRelist)}, true},
-		{"told by the stream", engine.Event{Event: pleg.Event{Streamed: true}}, false},
-		{"told by the stream, and then listed", engine.Event{Event: pleg.Event{Streamed: true}, Seen: seen(ledger.FromRelist)}, false},
 		{"seen by a source alone", engine.Event{Seen: seen(ledger.FromCgroup)}, false},
 		{"unseen", engine.Event{Event: pleg.Event{Delivery: pleg.Unseen}}, false},
 		{"derived", engine.Event{Event: pleg.Event{Delivery: pleg.Derived}}, true},

@@ -145,6 +145,7 @@ func TestParseRefuses(t *testing.T) {
 		{"--events=", "--events: want off, or one or more of"},
 		{"--events cri", `"cri" is an event source: write --events=cri`},
 		{"--events cri,pidfd watch", `"cri,pidfd" is an event source: write --events=cri,pidfd`},
+		{"--mode evented --kubelet-version 1.36", "mode evented is that of kubelet 1.37, not of 1.36"},
 		{"--mode fast", `--mode: mode "fast": want generic or evented`},
 		{"--mode preview", `--mode: mode "preview": want generic or evented`},
 		{"--mode evented --events=off", "--mode evented goes by the runtime's event stream: add cri to --events, or leave --events out"},

@@ -251,7 +251,12 @@ func users(of func(View) bool) string {
 
 // agree returns why what was said cannot all be.
 func (o *Options) agree() error {
-	if o.View == Bench || o.Mode == pleg.Generic || !o.eventsGiven || slices.Contains(o.Events, ledger.FromCRI) {
+	switch {
+	case o.View == Bench || o.Mode == pleg.Generic:
+		return nil
+	case o.Mode.Check(o.Release) != nil:
+		return o.Mode.Check(o.Release)
+	case !o.eventsGiven || slices.Contains(o.Events, ledger.FromCRI):
 		return nil
 	}
 	return fmt.Errorf("--mode %v goes by the runtime's event stream: add cri to --events, or leave --events out", o.Mode)

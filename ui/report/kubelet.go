@@ -45,6 +45,9 @@ func (n node) versus() widget.Section {
 		}
 	}
 	s.Add(n.answer("kubelet metrics", k.Metrics))
+	if alpha := Alpha(&k); alpha != "" {
+		s.Add(widget.Fact("its events", widget.Plain, alpha))
+	}
 	if diagnose.KubeletStill(&k) {
 		s.Add(widget.Fact("its relists", widget.Bad, "no more than before for "+text.Age(k.StillFor)))
 	}
@@ -64,9 +67,21 @@ func (n node) compared(k *evidence.Kubelet) [][3]string {
 		{"duration p50", steady(r.P50, r.Count > 0), say.Steady(k.Relist.P50)},
 		{"duration p99", steady(r.P99, r.Count > 0), bounded(k.Relist)},
 		{"interval", steady(r.Interval, r.Interval > 0), mean + "p99 " + bounded(k.Interval)},
-		{"last good one", ago(n.Health.ListedAt), theme.When(k.Evented(), "not told", ago(k.LastSeen))},
+		{"last good one", ago(n.Health.ListedAt), theme.When(k.Alpha(), "not told", ago(k.LastSeen))},
 		{"events discarded", text.Count(n.Channel.Discarded), text.Count(k.Discarded)},
 	}
+}
+
+// Alpha says what a kubelet up to 1.36 makes of the runtime's event stream where its gate
+// EventedPLEG is on; empty where it is off.
+func Alpha(k *evidence.Kubelet) string {
+	switch {
+	case !k.Alpha():
+		return ""
+	case k.FellBack():
+		return "EventedPLEG is on, in its alpha form, and has given the runtime's event stream up"
+	}
+	return "EventedPLEG is on, in its alpha form: the runtime's events write its cache, and it relists every " + text.Age(evidence.AlphaPeriod)
 }
 
 // bounded returns the 99th percentile, and whether that is only its lower bound.

@@ -88,13 +88,7 @@ func (n node) mode(s *widget.Section) {
 	if m.Asked == pleg.Generic {
 		return
 	}
-	says = text.Count(m.Applied) + " of " + text.Count(m.Applied+m.Ignored) + " events of the stream were acted on"
-	if m.Asks > 0 {
-		says += "; " + text.Count(m.Asks) + " relists of one pod asked for"
-	}
-	if m.Repeated > 0 {
-		says += "; " + text.Count(m.Repeated) + " would be sent again by a relist"
-	}
+	says = text.Count(m.Asks) + " of " + text.Count(m.Asks+m.Ignored) + " events of the stream asked for a relist of their pod"
 	if m.Attempts > 0 {
 		says += "; " + strconv.Itoa(m.Attempts) + " of 5 attempts failed"
 	}

@@ -83,8 +83,6 @@ func Of(s *engine.Snapshot, j *model.Journal, r *model.Row) []Stage {
 		switch {
 		case t.unseen() || t.derived():
 			st.Field = of.field // the event never gets there
-		case (i == Found || i == Inspected) && t.streamed():
-			st.Places = []Place{Runtime, Cache}
 		case i >= Sent && t.row.Delivery == pleg.Discarded:
 			st.Level = widget.Bad
 		}
@@ -143,10 +141,10 @@ func (t *teller) words() *strings.Replacer {
 		"{exit}", said(r.Exited, fmt.Sprintf(", exit code %d", r.ExitCode)+said(r.Reason != "", ", "+r.Reason)),
 		"{lists}", cmp.Or(
 			said(t.relisted, fmt.Sprintf("The relist took %s, its lists %s. ", text.Took(t.relist.Took), text.Took(t.relist.List))),
-			said(t.byCRI() && r.Mode.Use(t.Release) == pleg.StreamAsks, "The runtime's stream asked for a relist of this pod alone. ")),
+			said(t.byCRI() && r.Mode == pleg.Evented, "The runtime's stream asked for a relist of this pod alone. ")),
 		"{took}", text.Took(found.Sub(r.At)), "{asof}", cmp.Or(said(t.Release < 36, "inspection"), "lists, "+r.At.Local().Format(Clock)), "{entry}", t.entry(), "{address}", cmp.Or(said(r.Kind == pleg.NetworkFailed, "no address"), "an address"),
 		"{otherwise}", said(!t.byCRI(), " A kubelet has no other source."),
-		"{worker}", t.works(), "{period}", say.Period(t.Period), "{threshold}", text.Took(t.Threshold), "{timeout}", text.Took(t.Timeout), "{repeated}", text.Count(t.Mode.Repeated),
+		"{worker}", t.works(), "{threshold}", text.Took(t.Threshold), "{timeout}", text.Took(t.Timeout),
 		"{capacity}", fmt.Sprint(t.Channel.Capacity), "{waiting}", fmt.Sprint(t.Channel.Len), "{discarded}", text.Count(t.Channel.Discarded),
 	)
 }
@@ -172,7 +170,6 @@ func (t *teller) told() string {
 	first, when := t.row.Seen.First()
 	lead, ahead := t.row.Seen.Lead(first)
 	return cmp.Or(
-		said(t.streamed(), "The runtime's event stream says so."),
 		said(first == ledger.FromRelist, "The runtime does not tell the kubelet."),
 		fmt.Sprintf("The source %s saw it at %s", first, when.Local().Format(Clock))+said(ahead, ", "+text.Took(lead)+" before the relist")+".",
 	)

@@ -75,7 +75,7 @@ func TestEveryStory(t *testing.T) {
 	told := make([]bool, len(tales))
 	for kind := pleg.Started; kind <= pleg.NetworkFailed; kind++ {
 		for delivery := pleg.Delivered; delivery <= pleg.Derived; delivery++ {
-			for bits := range 1 << 6 {
+			for bits := range 1 << 5 {
 				is := func(bit int) bool { return bits>>bit&1 == 1 }
 				s, j, r := died(func(s *engine.Snapshot, e *engine.Event) {
 					e.Kind, e.Delivery, e.AtStart = kind, delivery, is(0)
@@ -83,10 +83,10 @@ func TestEveryStory(t *testing.T) {
 						e.Seen = &ledger.Sightings{}
 						e.Seen.At[ledger.FromCRI] = e.SeenAt
 					}
-					if e.Streamed = is(2); is(3) {
+					if is(2) {
 						s.Pods = nil
 					}
-					if e.HasLag, e.Sandbox = is(4), is(4); is(5) {
+					if e.HasLag, e.Sandbox = is(3), is(3); is(4) {
 						e.Mode, s.Workers.All[0].Spared, s.Workers.All[0].Last = pleg.Evented, true, e.Event
 					}
 				})
@@ -133,7 +133,6 @@ func TestWhoSawIt(t *testing.T) {
 // TestPlaces holds where the stages are of an event that somebody told, and that it is bad where it
 // was lost.
 func TestPlaces(t *testing.T) {
-	beside := []Place{Runtime, Cache}
 	for _, tt := range []struct {
 		name   string
 		change func(*engine.Event)
@@ -142,9 +141,6 @@ func TestPlaces(t *testing.T) {
 		level  widget.Level
 	}{
 		{"found by a relist", func(*engine.Event) {}, Found, []Place{Lists, Compare}, widget.Plain},
-		{"told by the stream", func(e *engine.Event) { e.Streamed = true }, Seen, []Place{Runtime}, widget.Plain},
-		{"taken in from it", func(e *engine.Event) { e.Streamed = true }, Found, beside, widget.Plain},
-		{"cached from it", func(e *engine.Event) { e.Streamed = true }, Cached, []Place{Cache}, widget.Plain},
 		{"seen by a source alone", func(e *engine.Event) { e.Delivery = pleg.Unseen }, Seen, []Place{Runtime}, widget.Plain},
 		{"not found", func(e *engine.Event) { e.Delivery = pleg.Unseen }, Found, []Place{Lists, Compare}, widget.Plain},
 		{"thrown away", func(e *engine.Event) { e.Delivery = pleg.Discarded }, Sent, []Place{Channel}, widget.Bad},

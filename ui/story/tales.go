@@ -43,17 +43,14 @@ var tales = []tale{
 	{later, (*teller).unseen, "", "No relist sees it, so the kubelet does nothing. The next good list reports what is still different then.", nil, ""},
 
 	{Found, (*teller).derived, "this record differed", "The sandbox was new in the lists. Records do not hold the network.", nil, ""},
-	{Found, (*teller).streamed, "no record is compared", "The relist of every {period} is only the safety net. It has sent {repeated} events again, which plegtop lists once.", (*teller).released, "In the field: what a broken stream loses is found by the next relist, minutes later."},
 	{Found, of(pleg.PodSync), "this record is the same", "{lists}No state in its record differs. It is inspected all the same.", (*teller).listed, ""},
 	{Found, nil, "this record differs", "{lists}In the lists before, {name} was {from}. Now it is {to}: the record differs.", (*teller).listed, ""},
 
 	{Inspected, (*teller).derived, "this inspection", "The status of the sandbox has {address}: plegtop derives the event from that.", (*teller).released, ""},
-	{Inspected, (*teller).streamed, "", "The event brings the status of its whole pod, so the kubelet makes no call.", nil, "In the field: the kubelet drops an event without the state of its sandbox."},
 	{Inspected, (*teller).left, "", "The pod is no longer listed, so nothing can be asked. The kubelet drops its record and its cache entry.", nil, ""},
 	{Inspected, nil, "this inspection", "The kubelet makes one status call per sandbox and container of the pod, one after the other. The relist had taken {took} when they had succeeded.", (*teller).released, ""},
 
 	{Cached, (*teller).derived, "this cache entry", "The address is part of the status in the cache. The kubelet reads it there.", nil, ""},
-	{Cached, (*teller).streamed, "this cache entry", "The cache takes the status with the event's own time. If the cache has a newer one, the kubelet drops the event.", nil, "In the field: the runtime's clock decides which status is newer."},
 	{Cached, nil, "this cache entry", "Now the record moves on: no relist reports this again. The cache has the pod's status as of the start of the {asof}.{entry}", nil, ""},
 
 	{Sent, (*teller).derived, "", "No kubelet sends {event}: it takes no room in the channel.", nil, ""},
@@ -79,7 +76,6 @@ func ends(d pleg.Delivery) func(*teller) bool {
 
 func (t *teller) unseen() bool      { return t.row.Delivery == pleg.Unseen }
 func (t *teller) derived() bool     { return t.row.Delivery == pleg.Derived }
-func (t *teller) streamed() bool    { return !t.row.ByRelist() }
 func (t *teller) left() bool        { return t.row.Kind == pleg.Removed && t.gone }
 func (t *teller) sandboxDied() bool { return t.row.Kind == pleg.Died && t.row.Sandbox }
 
