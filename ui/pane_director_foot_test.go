@@ -34,7 +34,7 @@ func (s *stand) SetSpeed(x float64) {
 	s.now.Speed = min(max(x, 0.25), 8)
 }
 func (s *stand) Next(n int) {
-	s.now.Scenario = map[int]string{1: "quiet", -1: "clock-step"}[n]
+	s.now.Scenario = map[int]string{1: "quiet", -1: "ghost"}[n]
 }
 func (s *stand) SetFault(name string, on bool) {
 	s.ask(name + map[bool]string{true: " on", false: " off"}[on])
@@ -59,7 +59,7 @@ func TestDirectorKeys(t *testing.T) {
 		{"no faster", ". . . .", "x8", "", "tour goes no faster"},
 		{"restart", "B", "tour", "restart", ""},
 		{"next scenario", "a", "quiet", "", ""},
-		{"the one before", "A", "clock-step", "", ""},
+		{"the one before", "A", "ghost", "", ""},
 	} {
 		s, st := directorStage(120, func(*script.State) {})
 		st.Press(strings.Fields(tt.keys)...)
@@ -130,7 +130,7 @@ func TestKeysOfThePanesGoOn(t *testing.T) {
 // On a screen of 80 columns every key is named, however much there is to say; with words
 // as far as there is room.
 func TestAllKeysAreNamed(t *testing.T) {
-	long := func(s *script.State) { s.Scenario, s.Speed, s.Acts, s.Faults = "runtime-slow", 0.25, 5, 2 }
+	long := func(s *script.State) { s.Scenario, s.Speed, s.Acts, s.Faults = "status-lock", 0.25, 5, 2 }
 	for _, tt := range []struct {
 		w      int
 		change func(*script.State)
@@ -155,6 +155,6 @@ func TestDirectorGolden(t *testing.T) {
 }
 
 func TestDirectorEverySize(t *testing.T) {
-	_, st := directorStage(1, func(s *script.State) { s.Scenario, s.Frozen, s.Speed, s.Faults = "runtime-slow", true, 0.25, 2 })
+	_, st := directorStage(1, func(s *script.State) { s.Scenario, s.Frozen, s.Speed, s.Faults = "status-lock", true, 0.25, 2 })
 	st.EverySize(t)
 }

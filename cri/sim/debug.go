@@ -74,22 +74,19 @@ func (d *debugger) close() {
 const longestURI = 200
 
 // admitHTTP notes a request and reports whether there is a runtime to answer it. Where
-// that is gone it cuts the connection, and where it is stopped it waits for the client.
+// that is gone it cuts the connection.
 func (s *Server) admitHTTP(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	address, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	s.requests = remember(s.requests, fmt.Sprintf("%.10s %s %.*s", r.Method, address.Network(), longestURI, r.RequestURI))
-	away, stopped := s.scene.away, s.scene.stopped
+	away := s.scene.away
 	s.mu.Unlock()
-	switch {
-	case away:
+	if away {
 		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 			_ = conn.Close()
 		}
-	case stopped:
-		<-r.Context().Done()
 	}
-	return !away && !stopped
+	return !away
 }
 
 // Requests returns the last 10,000 that were asked for beside the CRI, oldest first, each as

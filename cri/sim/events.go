@@ -1,13 +1,11 @@
 package sim
 
 import (
-	"fmt"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
@@ -83,16 +81,10 @@ func (t transition) event() *cri.ContainerEventResponse {
 	return e
 }
 
-// GetContainerEvents sends what happens until the client has enough, or what is wrong with
-// the stream ends it.
+// GetContainerEvents sends what happens until the client has enough, or is too slow.
 func (r runtimeService) GetContainerEvents(_ *cri.GetEventsRequest, to grpc.ServerStreamingServer[cri.ContainerEventResponse]) error {
-	reader, cuts := r.s.join()
+	reader := r.s.join()
 	defer r.s.leave(reader)
-	if over, err := r.s.trouble(to, cuts); over {
-		return err
-	}
-	look := time.NewTicker(streamLook)
-	defer look.Stop()
 	for {
 		select {
 		case event, open := <-reader:
@@ -102,20 +94,16 @@ func (r runtimeService) GetContainerEvents(_ *cri.GetEventsRequest, to grpc.Serv
 			if err := to.Send(event); err != nil {
 				return err
 			}
-		case <-look.C:
-			if over, err := r.s.trouble(to, cuts); over {
-				return err
-			}
 		case <-to.Context().Done():
 			return status.FromContextError(to.Context().Err()).Err()
 		}
 	}
 }
 
-func (s *Server) join() (reader chan *cri.ContainerEventResponse, cuts int) {
+func (s *Server) join() (reader chan *cri.ContainerEventResponse) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.events.join(), s.scene.stream.cuts
+	return s.events.join()
 }
 
 func (s *Server) leave(reader chan *cri.ContainerEventResponse) {
@@ -126,105 +114,23 @@ func (s *Server) leave(reader chan *cri.ContainerEventResponse) {
 
 // streamFaults is what is wrong with the stream of events.
 type streamFaults struct {
-	off     bool // it ends at once, as CRI-O's does where it is not enabled
-	lossy   bool // one event in three is not sent
-	doubled bool // each is sent twice
-	late    bool
-	ahead   bool // by the runtime's clock it is an hour later
-	storm   bool // besides, there are events of nothing, without end
-	cuts    int  // how often it was broken
+	lossy bool // one event in three is not sent
+	late  bool
 }
 
-const (
-	eventsLate  = 2 * time.Second
-	eventsAhead = time.Hour
-	streamLook  = 100 * time.Millisecond // how soon a stream notices what is wrong with it
-	stormSize   = 3000                   // events for each look
-)
+const eventsLate = 2 * time.Second
 
-var (
-	errStreamClosed = status.Error(codes.Unavailable, "container events subscription closed by server")
-	readEvents      = Match{Method: "GetContainerEvents"}
-)
+var errStreamClosed = status.Error(codes.Unavailable, "container events subscription closed by server")
 
 // tell hands a transition to the readers of the stream, or what the faults make of it.
 func (sn *scene) tell(t transition, to *events) {
-	f, event, times := sn.stream, t.event(), 1
-	if f.lossy && sn.chance.IntN(3) == 0 {
+	if sn.stream.lossy && sn.chance.IntN(3) == 0 {
 		return
 	}
-	if f.ahead {
-		event.CreatedAt += int64(eventsAhead)
-	}
-	if f.doubled {
-		times = 2
-	}
-	send := func() {
-		for range times {
-			to.send(event)
-		}
-	}
-	if f.late {
-		sn.after(eventsLate, send)
+	event := t.event()
+	if sn.stream.late {
+		sn.after(eventsLate, func() { to.send(event) })
 		return
 	}
-	send()
-}
-
-// cut breaks all streams.
-func (sn *scene) cut() { sn.stream.cuts++ }
-
-// cutEvents breaks the stream now and then.
-func cutEvents(sn *scene) func() {
-	sn.cut()
-	return sn.every(7*time.Second, sn.cut)
-}
-
-// noEvents has the runtime know no stream of events, as containerd 1.6.
-func noEvents(sn *scene) func() {
-	sn.cut()
-	return sn.addRule(failing(readEvents, codes.Unimplemented, "unknown method GetContainerEvents for service runtime.v1.RuntimeService"))
-}
-
-// saysVersion has the runtime say that it is of another version.
-func saysVersion(v string) fault {
-	return calls(Rule{Match: Match{Method: "Version"}, Change: func(m proto.Message) { m.(*cri.VersionResponse).RuntimeVersion = v }})
-}
-
-// trouble does to a stream what is wrong now, and reports whether it is over, and how. It was
-// begun when streams had been broken so often.
-func (s *Server) trouble(to grpc.ServerStreamingServer[cri.ContainerEventResponse], cuts int) (over bool, err error) {
-	s.mu.Lock()
-	f, event := s.scene.stream, (*cri.ContainerEventResponse)(nil)
-	if f.storm && len(s.scene.sandboxes) > 0 {
-		event = transition{at: s.scene.wall(), sandbox: s.scene.sandboxes[0]}.event()
-	}
-	s.mu.Unlock()
-	switch {
-	case f.off:
-		return true, nil
-	case f.cuts != cuts:
-		return true, errStreamClosed
-	case event != nil:
-		err := storm(to, event)
-		return err != nil, err
-	}
-	return false, nil
-}
-
-// storm sends a burst of events like that one: some tell again what is known, the others
-// are of containers that nobody knows, each older than the one before.
-func storm(to grpc.ServerStreamingServer[cri.ContainerEventResponse], event *cri.ContainerEventResponse) error {
-	known := event.ContainerId
-	for i := range stormSize {
-		event.ContainerEventType = cri.ContainerEventType(i % len(cri.ContainerEventType_name))
-		event.CreatedAt -= int64(time.Millisecond)
-		if event.ContainerId = known; i%3 > 0 {
-			event.ContainerId = fmt.Sprintf("%064x", event.CreatedAt)
-		}
-		if err := to.Send(event); err != nil {
-			return err
-		}
-	}
-	return nil
+	to.send(event)
 }

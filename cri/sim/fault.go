@@ -118,9 +118,6 @@ func stepClock(sn *scene) func() {
 	return func() { sn.skew -= step }
 }
 
-// churnPods starts two pods a second. They end by themselves.
-func churnPods(sn *scene) func() { return comeAndGo(sn, 143) }
-
 // comeAndGo starts two pods a second, which live for 6 s and end with an exit code.
 func comeAndGo(sn *scene, code int32) func() {
 	return sn.every(500*time.Millisecond, func() {

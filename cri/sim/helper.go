@@ -13,9 +13,7 @@ type helper struct {
 	pid     uint32
 	program string // its path
 	args    []string
-	env     []string
-	stuck   bool       // in the kernel, waiting for a file server that is dead
-	of      *container // that it is about, in whose sandbox's shim it was begun; nil: the runtime began it
+	of      *container // that it is about, in whose sandbox's shim it was begun
 	call    string     // of the CRI, that waits for it
 	locks   bool       // that call holds the lock of the container's status meanwhile
 	born    time.Time  // by the world's clock
@@ -62,35 +60,6 @@ func hangUpdate(sn *scene, c *container) func() {
 	return together(hang(statusCall(c)), hang(Match{Method: "ListContainers"}), sends(e))(sn)
 }
 
-// hangKill has "runc kill" of a container hang: its end is waited for, and no lock held.
-func hangKill(sn *scene, c *container) func() {
-	return sn.send(ofRunc(c, "StopContainer", "kill", "9"))
-}
-
-// hangCreate has "runc create" of a container that is started again hang on a mount from
-// a file server that is dead.
-func hangCreate(sn *scene, c *container) func() {
-	e := ofRunc(c, "StartContainer", "create", "--bundle", stateFolder+"/"+c.status.Id)
-	e.stuck = true
-	return sn.send(e)
-}
-
-// hangNetwork has the network plugin hang for a pod that is to be started and so is not
-// listed yet.
-func hangNetwork(sn *scene) func() {
-	return sn.send(helper{program: "/opt/cni/bin/cilium-cni", call: "RunPodSandbox", env: []string{
-		"CNI_COMMAND=ADD", "CNI_CONTAINERID=" + sn.id(), "CNI_IFNAME=eth0", "CNI_PATH=/opt/cni/bin",
-		"CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=payments;K8S_POD_NAME=api-" + sn.letters(5),
-	}})
-}
-
-// hangListOfAll has the list of all containers hang, and that of the container's own pod,
-// while the other pods' are answered.
-func hangListOfAll(sn *scene, c *container) func() {
-	others := func(call Call) bool { return call.Pod != "" && call.Pod != c.pod.ref() }
-	return together(hang(statusCall(c)), calls(Rule{Match: Match{Method: "ListContainers"}, Hangs: true, Spares: others}))(sn)
-}
-
 // statusCall matches the status calls of a container, whichever of its name it is by then.
 func statusCall(c *container) Match {
 	return Match{Method: "ContainerStatus", Pod: c.pod.ref(), Container: c.spec.name}
@@ -99,22 +68,15 @@ func statusCall(c *container) Match {
 // there reports whether the helper is still to be seen: not without the shim that it is a
 // child of.
 func (e *helper) there() bool {
-	return e.of == nil || e.of.runs()
+	return e.of.runs()
 }
 
 func (e *helper) process() proc.Process {
-	p := proc.Process{
-		PID: int(e.pid), Parent: containerdPID, Name: e.program[strings.LastIndexByte(e.program, '/')+1:],
-		Args: terminated(append([]string{e.program}, e.args...)), Env: terminated(e.env), Cgroup: "/system.slice/containerd.service",
+	return proc.Process{
+		PID: int(e.pid), Parent: int(e.of.sandbox.shim), Name: e.program[strings.LastIndexByte(e.program, '/')+1:],
+		Args: terminated(append([]string{e.program}, e.args...)), Cgroup: "/system.slice/containerd.service",
 		State: 'S', Sleep: proc.InFutex, Born: e.born, Pages: 3100, Threads: 1,
 	}
-	if e.of != nil {
-		p.Parent = int(e.of.sandbox.shim)
-	}
-	if e.stuck {
-		p.State, p.Sleep = 'D', proc.InNFS
-	}
-	return p
 }
 
 // terminated returns texts as the kernel shows them, a NUL byte after each.
@@ -137,11 +99,7 @@ func (sn *scene) others() []Call {
 		if !e.there() {
 			continue
 		}
-		c := Call{Method: e.call, At: e.born}
-		if e.of != nil {
-			c.ID, c.Pod, c.Container = e.of.status.Id, e.of.pod.ref(), e.of.spec.name
-		}
-		all = append(all, c)
+		all = append(all, Call{Method: e.call, At: e.born, ID: e.of.status.Id, Pod: e.of.pod.ref(), Container: e.of.spec.name})
 		for at := e.born.Add(time.Second); e.locks && at.Before(sn.clock); at = at.Add(listDeadline) {
 			all = append(all, Call{Method: "ListContainers", At: at})
 		}

@@ -79,14 +79,10 @@ func (sn *scene) daemons(socket string) []proc.Process {
 	if sn.away {
 		return all
 	}
-	runtime := proc.Process{
+	return append(all, proc.Process{
 		PID: containerdPID, Parent: initPID, Name: "containerd", Args: "/usr/bin/containerd\x00",
 		Cgroup: "/system.slice/containerd.service", State: 'S', Sleep: proc.InFutex, Pages: 17000, Threads: 4, Percent: 2, Listens: socket,
-	}
-	if sn.stopped {
-		runtime.State, runtime.Sleep, runtime.Percent = 'T', proc.InStop, 0
-	}
-	return append(all, runtime)
+	})
 }
 
 // shimProcess returns the shim that is the parent of all processes of s.

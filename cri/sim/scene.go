@@ -18,11 +18,9 @@ type scene struct {
 	rules      []*Rule    // in force; with none every call passes
 	chance     *rand.Rand // for calls, so that they do not disturb the world's
 	away       bool       // nothing listens on the socket
-	lost       bool       // the socket is not at its path
 	log        []said     // the kernel's
 	networkBad bool       // Status says so
 	runtimeBad bool       // Status says so
-	stopped    bool       // the runtime's process, by a signal
 	stream     streamFaults
 	undo       map[string]func() // of the faults that are on
 	actors     actors            // if the tour is on
@@ -163,7 +161,6 @@ type Rule struct {
 	Delay  time.Duration   // by the server's clock
 	Spread time.Duration   // Delay is drawn from so much less to so much more
 	Errs   []error         // not empty: calls fail with one of them, of gRPC's
-	Odds   float64         // of failing then; 0: always
 	Left   int             // how many calls fail then; 0: any number
 
 	// Change has every answer before it is sent, for answers that no healthy runtime would
@@ -236,7 +233,7 @@ func (sn *scene) decide(call Call) effect {
 
 // fail returns the error that r has for a call, or nil.
 func (sn *scene) fail(r *Rule) error {
-	if len(r.Errs) == 0 || r.Odds > 0 && sn.chance.Float64() >= r.Odds {
+	if len(r.Errs) == 0 {
 		return nil
 	}
 	if r.Left > 0 {

@@ -128,7 +128,7 @@ func (s *Server) open(sc scenario) error {
 			return fmt.Errorf("make the demo's node: %w", err)
 		}
 	}
-	if err := s.wire.set(!s.scene.away, s.scene.lost); err != nil {
+	if err := s.wire.set(!s.scene.away); err != nil {
 		return fmt.Errorf("listen on the demo's socket: %w", err)
 	}
 	return nil
@@ -210,15 +210,15 @@ func (s *Server) tick(ctx context.Context) {
 func (s *Server) step(do func()) (next time.Time, ok bool) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	var away, lost bool
+	var away bool
 	var now picture
 	s.change(func() {
 		do()
 		next, ok = s.scene.next()
-		away, lost, now = s.scene.away, s.scene.lost, s.picture()
+		away, now = s.scene.away, s.picture()
 	})
-	_ = s.draw(now)             // a node that cannot be shown is not there at all
-	_ = s.wire.set(!away, lost) // a socket that can't come back looks to its clients like what it is: gone
+	_ = s.draw(now)       // a node that cannot be shown is not there at all
+	_ = s.wire.set(!away) // a socket that can't come back looks to its clients like what it is: gone
 	return next, ok
 }
 

@@ -22,36 +22,25 @@ type wire struct {
 
 	mu     sync.Mutex // held while the wire changes, and guards the rest
 	server *grpc.Server
-	lost   bool // the socket's file is elsewhere
 	closed bool
 	served sync.WaitGroup
 }
 
 // set brings the wire up or takes it away; away, all connections are cut and
-// their calls have ended when it returns. Where its socket is lost, connections stay and
-// no new ones can be made. A wire that is as asked for, or closed, stays as it is.
-func (x *wire) set(up, lost bool) error {
+// their calls have ended when it returns. A wire that is as asked for, or closed,
+// stays as it is.
+func (x *wire) set(up bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch {
 	case x.closed:
 		return nil
 	case up && x.server == nil:
-		if err := x.serve(); err != nil {
-			return err
-		}
+		return x.serve()
 	case !up && x.server != nil:
 		x.stop()
 	}
-	if lost == x.lost || x.server == nil {
-		return nil
-	}
-	x.lost = lost
-	from, to := x.path, x.path+".lost"
-	if !lost {
-		from, to = to, from
-	}
-	return os.Rename(from, to)
+	return nil
 }
 
 // longestPath is what fits into the address of a unix socket on Linux.
@@ -69,7 +58,6 @@ func (x *wire) serve() error {
 		return err
 	}
 	l.SetUnlinkOnClose(false)
-	x.lost = false
 	x.server = x.make()
 	server := x.server
 	x.served.Go(func() {

@@ -15,7 +15,7 @@ const ClockStep ID = "clock-step"
 
 var clockStepKind = &kind{
 	id: ClockStep, find: clockStep,
-	severity: "warning", scenario: "`clock-step`",
+	severity: "warning", scenario: "`tour` with the fault of that name",
 	when: "wall and monotonic time part by 2 s or more, or several objects of the runtime come from the future",
 }
 

@@ -19,7 +19,7 @@ var crashLoopKind = &kind{
 	id: CrashLoop, find: crashLoop,
 	needs: lists, app: true,
 	pod:      "crash loop",
-	severity: "warning", scenario: "`crashloop`",
+	severity: "warning", scenario: "`tour`",
 	when: "a container died 3 times or more, by its attempts too, the last time within 6 minutes, and has not run for long since",
 }
 

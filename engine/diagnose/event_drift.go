@@ -15,7 +15,7 @@ const EventDrift ID = "event-drift"
 var eventDriftKind = &kind{
 	id: EventDrift, find: eventDrift,
 	needs:    lists,
-	severity: "warning", scenario: "`event-drift`, `events-storm`",
+	severity: "warning", scenario: "`event-drift`",
 	when: "with `--events=cri`, of 5 minutes and 20 changes at least: the runtime's event stream missed 5 of them and 2 %, or sent so many twice; it broke " +
 		"3 times in 10 minutes, or sent 10,000 events of unknown containers; the evented mode fell back. Info where the kubelet does not go by the stream and a fifth came after the relist, or its clock makes no sense. A kubelet with " +
 		"`EventedPLEG` on this node could not trust it",

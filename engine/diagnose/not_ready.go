@@ -15,7 +15,7 @@ var runtimeNotReadyKind = &kind{
 	id: RuntimeNotReady, find: runtimeNotReady,
 	needs: unpaused, is: unready, because: starves | silences | garbles, turns: true,
 	words:    []nodeWord{(*view).runtimeUnits, (*view).deprecated},
-	severity: "critical", scenario: "`not-ready`",
+	severity: "critical", scenario: "`overflow`",
 	when: "RuntimeReady is false or missing",
 }
 

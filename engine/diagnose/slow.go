@@ -18,7 +18,7 @@ var runtimeSlowKind = &kind{
 	needs: unpaused, because: limits | stands, whole: true, replaces: RelistSlowChurn,
 	warned: Headline{Word: "SLOW"},
 	words:  []nodeWord{(*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk, killed: runtimeKilled,
-	severity: "warning", scenario: "`slow`, `runtime-slow`",
+	severity: "warning", scenario: "`slow`",
 	when: "half of all calls take 150 ms or more, 500 ms where tasks wait for the CPU half of the time, by those of the last minute while the screen runs; a list takes two " +
 		"seconds or more each time, and other calls a twentieth of it; or one object that alone was answered after more than a second",
 }

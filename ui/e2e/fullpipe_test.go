@@ -20,7 +20,7 @@ import (
 // all the same when it is asked to, and leaves nothing behind.
 func TestEndsBeforeAFullPipe(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"--demo=churn", "watch"}, {"--demo=churn", "watch", "-o", "json"}, {"--demo=quiet", "check"}} {
+	for _, args := range [][]string{{"--demo=event-drift", "watch"}, {"--demo=event-drift", "watch", "-o", "json"}, {"--demo=quiet", "check"}} {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 			t.Run(fmt.Sprint(args, " ", sig), func(t *testing.T) {
 				t.Parallel()

@@ -77,7 +77,7 @@ func TestPlegtopEnds(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s, unread %v", e.name, unread), func(t *testing.T) {
 				t.Parallel()
-				r := demo(t, 120, 40, nil, "--demo=churn")
+				r := demo(t, 120, 40, nil, "--demo=tour")
 				r.see(t, "HEALTHY")
 				resume := func() {}
 				if unread {
@@ -204,8 +204,8 @@ func TestPlegtopRefusesArguments(t *testing.T) {
 		want string
 	}{
 		{[]string{"log"}, "watch"},
-		{[]string{"churn"}, "--demo=churn"},
-		{[]string{"foo", "check"}, "--demo=churn"},
+		{[]string{"quiet"}, "--demo=quiet"},
+		{[]string{"foo", "check"}, "--demo=quiet"},
 		{[]string{"--demo=nope"}, `no scenario is called "nope"`}, // and not that there is no terminal
 		{[]string{"--demo=hung-inspct"}, "did you mean hung-inspect?"},
 		{[]string{"watch", "watch"}, "one view"},

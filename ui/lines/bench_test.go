@@ -216,7 +216,7 @@ func validBench(t *testing.T, line []byte) {
 
 // TestBenchOfTheDemo runs it, and ends it before its time.
 func TestBenchOfTheDemo(t *testing.T) {
-	server, client := demo(t, sim.Config{Scenario: "churn"})
+	server, client := demo(t, sim.Config{Scenario: "event-drift"})
 	var progress, out bytes.Buffer
 	running := 0
 	o := BenchOptions{

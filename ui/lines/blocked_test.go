@@ -22,7 +22,7 @@ import (
 // relist waits for a reader that reads nothing: both go on. When it goes on, too, it gets
 // the whole story: what was lost is counted in it.
 func TestAStoppedReaderBlocksNobody(t *testing.T) {
-	server, client := demo(t, sim.Config{Scenario: "churn"})
+	server, client := demo(t, sim.Config{Scenario: "tour"})
 	var said atomic.Uint64
 	flood := func(ctx context.Context, deliver func(pleg.Upstream)) error {
 		for ctx.Err() == nil {

@@ -245,12 +245,12 @@ func TestBlankValuesAreRefused(t *testing.T) {
 // The scenario of --demo follows an equals sign, which is easily forgotten.
 func TestParseSaysHowAScenarioIsNamed(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
-		{"--demo churn", `"churn" is a scenario of the demo: write --demo=churn (see plegtop --help)`},
-		{"churn", `"churn" is a scenario of the demo: write --demo=churn`},
-		{"--demo churn check", `"churn" is a scenario of the demo: write --demo=churn`},
-		{"check --demo churn", `"churn" is a scenario of the demo: write --demo=churn`},
-		{"--demo foo check", `no view and no scenario is called "foo": want check, watch, record, serve, bench, explain, version, completion or none, and a scenario as in --demo=churn; plegtop --demo=list shows all`},
-		{"--demo chrun", `no view and no scenario is called "chrun"; did you mean --demo=churn?`},
+		{"--demo quiet", `"quiet" is a scenario of the demo: write --demo=quiet (see plegtop --help)`},
+		{"quiet", `"quiet" is a scenario of the demo: write --demo=quiet`},
+		{"--demo quiet check", `"quiet" is a scenario of the demo: write --demo=quiet`},
+		{"check --demo quiet", `"quiet" is a scenario of the demo: write --demo=quiet`},
+		{"--demo foo check", `no view and no scenario is called "foo": want check, watch, record, serve, bench, explain, version, completion or none, and a scenario as in --demo=quiet; plegtop --demo=list shows all`},
+		{"--demo qiet", `no view and no scenario is called "qiet"; did you mean --demo=quiet?`},
 		{"--demo log", `no view and no scenario is called "log": want check`},
 		{"--demo chekc", `no view is called "chekc"; did you mean check?`},
 		{"--demo=nope", `--demo: no scenario is called "nope": plegtop --demo=list shows all`},

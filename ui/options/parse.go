@@ -161,7 +161,7 @@ func (l line) stray(w string) error {
 	for i := range near {
 		near[i] = "--demo=" + near[i]
 	}
-	return fmt.Errorf("no view and no scenario is called %q%s", w, cmp.Or(keymap.Meant(near), want+", and a scenario as in --demo=churn; "+listing))
+	return fmt.Errorf("no view and no scenario is called %q%s", w, cmp.Or(keymap.Meant(near), want+", and a scenario as in --demo=quiet; "+listing))
 }
 
 // listing says where the scenarios are.

@@ -232,11 +232,11 @@ func TestEventsOfTheFile(t *testing.T) {
 		{"mode: evented\n", "--events=off", nil, "add cri to --events"},
 		{"mode: evented\nevents: [cgroup]\n", "--mode generic", []ledger.Source{cgroup}, ""},
 		{"mode: evented\nevents: off\nperiods: [1s, 2s]\nsources: cgroup\n", "bench", nil, ""},
-		{"", "--demo=old-runtime", []ledger.Source{cri}, ""}, // is about the stream
-		{"", "--demo=old-runtime watch", []ledger.Source{cri}, ""},
-		{"", "--demo=old-runtime --events=off", nil, ""},
-		{"events: off\n", "--demo=old-runtime", nil, ""},
-		{"", "--demo=old-runtime check", nil, ""},
+		{"", "--demo=event-drift", []ledger.Source{cri}, ""}, // is about the stream
+		{"", "--demo=event-drift watch", []ledger.Source{cri}, ""},
+		{"", "--demo=event-drift --events=off", nil, ""},
+		{"events: off\n", "--demo=event-drift", nil, ""},
+		{"", "--demo=event-drift check", nil, ""},
 		{"", "--demo", nil, ""},
 		{"events: [off, cgrup]\n", "", nil, `:1: events: want off, or one or more of`},
 		{"periods: [1s, x]\n", "", nil, `:1: periods: want a duration of more than 0, such as 1s or 500ms, not "x"`},

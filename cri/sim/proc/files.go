@@ -126,7 +126,6 @@ type Process struct {
 	PID, Parent int
 	Name        string
 	Args        string    // the program and its arguments, a NUL byte after each
-	Env         string    // its environment, in the same way; may be empty
 	Cgroup      string    // its path in the unified hierarchy
 	State       byte      // as the kernel writes it
 	Sleep       *Sleep    // where it sleeps; nil: it runs
@@ -157,7 +156,7 @@ func (s *Sleep) on(mount string) *Sleep {
 }
 
 // Where the node's processes wait: for a signal, for work, for the lock of a Go
-// program, for an answer of an NFS server, for the signal to go on.
+// program, for an answer of an NFS server.
 var (
 	InPause = sleeping("__x64_sys_pause+0x1c/0x30", "do_syscall_64+0x7d/0x160", "entry_SYSCALL_64_after_hwframe+0x76/0x7e")
 	InPoll  = sleeping("ep_poll+0x31a/0x3b0", "do_epoll_wait+0xab/0xd0", "__x64_sys_epoll_wait+0x6b/0x110",
@@ -170,8 +169,6 @@ var (
 		"nfs_getattr+0x2d9/0x4a0 [nfs]", "vfs_fstat+0x4b/0x90", "__do_sys_newfstat+0x29/0x60",
 		"do_syscall_64+0x7d/0x160", "entry_SYSCALL_64_after_hwframe+0x76/0x7e").
 		on("812 730 0:57 / /data rw,relatime shared:311 - nfs4 10.0.0.9:/vol rw,vers=4.2,hard,proto=tcp,addr=10.0.0.9\n")
-	InStop = sleeping("do_signal_stop+0x1c4/0x2a0", "get_signal+0x6b8/0x7a0", "arch_do_signal_or_restart+0x2e/0x270",
-		"syscall_exit_to_user_mode+0x1b5/0x210", "do_syscall_64+0x89/0x160", "entry_SYSCALL_64_after_hwframe+0x76/0x7e")
 )
 
 // groupsFolder is where the unified hierarchy of control groups is mounted.

@@ -79,7 +79,7 @@ func (f *Folder) show(now time.Time, p Process) error {
 	switch {
 	case there && was == p:
 		return nil
-	case there && was.Args == p.Args && was.Env == p.Env && was.Cgroup == p.Cgroup && was.Born.Equal(p.Born):
+	case there && was.Args == p.Args && was.Cgroup == p.Cgroup && was.Born.Equal(p.Born):
 		f.shown[p.PID] = p
 		return f.replace(f.proc(strconv.Itoa(p.PID)), f.files(now, p))
 	case there: // another one of the same id
@@ -93,7 +93,7 @@ func (f *Folder) show(now time.Time, p Process) error {
 func (f *Folder) add(now time.Time, p Process) error {
 	dir := f.coming()
 	files := f.files(now, p)
-	files["comm"], files["cmdline"], files["environ"], files["cgroup"] = p.comm()+"\n", p.Args, p.Env, "0::"+p.Cgroup+"\n"
+	files["comm"], files["cmdline"], files["cgroup"] = p.comm()+"\n", p.Args, "0::"+p.Cgroup+"\n"
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := within(path, func() error { return f.write(path, text) }); err != nil {
