@@ -47,9 +47,9 @@ const (
 	// than 2 s.
 	killTime  = 30 * time.Millisecond
 	dropTries = 10
-	lastTime  = 500 * time.Millisecond
+	lastTime  = 400 * time.Millisecond
 	// writeTime is how long a terminal may take to accept the sequences that restore it.
-	writeTime = 50 * time.Millisecond
+	writeTime = 200 * time.Millisecond
 	// holdTime is what Hold may take: a person waits for the shell meanwhile.
 	holdTime = time.Second
 	// sizeTime is when Bubble Tea listens for other sizes of the terminal for sure. It reads the
