@@ -161,6 +161,11 @@ func TestSituations(t *testing.T) {
 		}(), "critical inspect-hung ContainerStatus ns/lost\ncritical list-hung ListContainers < inspect-hung\n"},
 		{"999 exited containers", exited(999), ""},
 		{"1,000 exited containers", exited(1000), "info list-too-big ListContainers\n"},
+		{"a list near its limit, and slow for that", func() *node {
+			n := checked(5).slowBy(3*time.Second, call.ListContainers)
+			n.calls(call.ListContainers).LastResponseBytes = 15 << 20
+			return n
+		}(), "warning list-too-big ListContainers\n"},
 		{"1,000 exited containers, and a slow list", exited(1000).slowBy(3*time.Second, call.ListContainers), "warning runtime-slow ListContainers\ninfo list-too-big ListContainers\n"},
 	}
 	for _, tt := range tests {

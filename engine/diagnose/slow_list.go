@@ -23,7 +23,8 @@ const slowListFactor = 20
 var besideLists = []call.Operation{call.Status, call.PodSandboxStatus, call.ContainerStatus}
 
 // slowList returns the list that takes seconds each time while other calls are
-// fast, and how long it took last.
+// fast, and how long it took last. One that is near the limit of its size takes long for
+// that, and [ListTooBig] says so.
 func (v *view) slowList() (op call.Operation, took time.Duration, slow bool) {
 	for _, list := range []call.Operation{call.ListPodSandbox, call.ListContainers} {
 		sums := v.Sums(list)
@@ -31,7 +32,7 @@ func (v *view) slowList() (op call.Operation, took time.Duration, slow bool) {
 		if v.Policy.Bounds().Past {
 			each = cmp.Or(sums.Last, sums.P90)
 		}
-		if each > took && !sums.LastOK.IsZero() {
+		if each > took && !sums.LastOK.IsZero() && float64(sums.LastResponseBytes) <= nearLimit*listLimit {
 			op, took = list, each
 		}
 	}

@@ -14,6 +14,33 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 )
 
+// TestWatchNamesWhatHangsNow holds that a headline which is so no more is written over within 3 s, also where
+// what comes after it changes all the time: another container hangs, first late, then hung, then for long.
+func TestWatchNamesWhatHangsNow(t *testing.T) {
+	at := func(n int, word, text string, s diagnose.Severity) diagnose.Update {
+		u := second(n)
+		u.Headline = diagnose.Headline{Word: word, Severity: s, Text: text}
+		return u
+	}
+	updates := []diagnose.Update{
+		at(0, "INSPECTION HANGS", "shop/cart-1: no reply for 17s", diagnose.Critical),
+		at(3, "INSPECTION HANGS", "shop/cart-1: no reply for 20s", diagnose.Critical),
+		at(4, "HEALTHY", "12 pods", diagnose.Info),
+		at(5, "SLOW?", "the relist waits for shop/cart-2", diagnose.Warning),
+		at(6, "INSPECTION HANGS", "shop/cart-2: no reply for 2s", diagnose.Warning),
+		at(7, "INSPECTION HANGS", "shop/cart-2: no reply for 3s", diagnose.Warning),
+		at(9, "INSPECTION HANGS", "shop/cart-2: no reply for 5s", diagnose.Critical),
+	}
+	want := `12:00:00.000 headline: INSPECTION HANGS: shop/cart-1: no reply for 17s
+12:00:00.000 PLEG is healthy
+12:00:07.000 headline: INSPECTION HANGS: shop/cart-2: no reply for 3s
+12:00:09.000 headline: INSPECTION HANGS: shop/cart-2: no reply for 5s
+`
+	if diff := cmp.Diff(want, watch(t, Options{}, updates...)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestWatchTellsTheHeadline holds that it is written first, and again when it is
 // another one: not for its figures, at once when it is worse, else when it has stayed.
 func TestWatchTellsTheHeadline(t *testing.T) {

@@ -67,6 +67,7 @@ func Watch(ctx context.Context, w io.Writer, feed diagnose.Updates, o Options) e
 type watcher struct {
 	o        Options
 	headline diagnose.Headline // that was written last, without its figures
+	gone     time.Time         // since when that is not so; zero while it is
 	next     diagnose.Headline // that is not written yet
 	since    time.Time         // for how long it has been so
 	begun    bool              // the health was written once
@@ -119,6 +120,13 @@ func (v *watcher) turned(u diagnose.Update) bool {
 	if h != v.next {
 		v.next, v.since = h, at
 	}
+	if h == v.headline {
+		v.gone = time.Time{}
+		return false
+	}
+	if v.gone.IsZero() {
+		v.gone = at
+	}
 	hold := time.Duration(0)
 	switch bad := v.headline.Severity; {
 	case bad == diagnose.Info, v.headline.YetToPost(): // all has been well for a while
@@ -127,10 +135,10 @@ func (v *watcher) turned(u diagnose.Update) bool {
 	case h.Severity == bad:
 		hold = steady / 3
 	}
-	if h == v.headline || at.Sub(v.since) < hold {
+	if at.Sub(v.since) < hold && at.Sub(v.gone) < steady { // what is so no more does not wait for the next to stay the same
 		return false
 	}
-	v.headline = h
+	v.headline, v.gone = h, time.Time{}
 	return true
 }
 
