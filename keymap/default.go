@@ -1,7 +1,6 @@
 package keymap
 
 import (
-	"runtime"
 	"strconv"
 
 	"charm.land/bubbles/v2/key"
@@ -20,7 +19,7 @@ func Default() Map {
 		bind(Answer, Global, General, "answer", "go back to the answer to what is wrong: who waits for whom, what to do, which pods are affected", "x"),
 		bind(HowPLEG, Global, General, "how PLEG works", "how PLEG works, as a picture with the figures of now: the way of an event, step by step", "H"),
 		bind(FullScreen, Global, General, "full screen", "give the whole screen to this pane, or take it back", "f"),
-		bind(Suspend, Global, General, "suspend", "suspend to the shell; fg comes back", suspends(runtime.GOOS)...),
+		bind(Suspend, Global, General, "suspend", "suspend to the shell; fg comes back", "ctrl+z"),
 		bind(Redraw, Global, General, "redraw", "draw the whole screen again", "ctrl+l"),
 
 		bind(PauseRelist, Global, Relist, "pause relist", "pause or resume the relist; the list age goes on growing", "p"),
@@ -95,14 +94,6 @@ func Default() Map {
 		m.entries = append(m.entries, bind(Pane(n), Global, General, "pane "+digit, "go to pane "+digit, digit))
 	}
 	return m
-}
-
-// suspends returns the keys that suspend: none where no shell could have us go on.
-func suspends(system string) []string {
-	if system == "windows" {
-		return nil
-	}
-	return []string{"ctrl+z"}
 }
 
 func bind(a Action, in Scope, g Group, short, long string, keys ...string) Entry {

@@ -297,12 +297,3 @@ func TestKeysInDocs(t *testing.T) {
 		t.Errorf("the key table of %s is stale; go test ./keymap -update writes it again (-want +got):\n%s", file, cmp.Diff(want, table))
 	}
 }
-
-// Where nothing can be suspended, no key says that it does.
-func TestSuspendsWhereAShellDoes(t *testing.T) {
-	for system, want := range map[string]int{"linux": 1, "darwin": 1, "windows": 0} {
-		if got := len(suspends(system)); got != want {
-			t.Errorf("%s: %d keys, want %d", system, got, want)
-		}
-	}
-}

@@ -43,8 +43,7 @@ func newFolder(base string) (dir string, lock *os.File, err error) {
 	return dir, lock, nil
 }
 
-// removeFolder removes what [newFolder] has made. The lock, if there is one, goes first: Windows
-// removes no file that somebody has open.
+// removeFolder removes what [newFolder] has made.
 func removeFolder(dir string, lock *os.File) error {
 	_ = lock.Close()
 	return os.RemoveAll(dir)

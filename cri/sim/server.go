@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -122,7 +121,7 @@ func newServer(sc scenario, c Config, dir string) *Server {
 
 // open makes what the outside sees of s.
 func (s *Server) open(sc scenario) error {
-	if !sc.bare && runtime.GOOS != "windows" { // where a file cannot be replaced while somebody reads it
+	if !sc.bare {
 		s.root = filepath.Join(s.dir, "node")
 		if err := s.draw(s.picture()); err != nil {
 			return fmt.Errorf("make the demo's node: %w", err)
@@ -150,7 +149,7 @@ func (s *Server) Endpoint() string { return "unix://" + s.wire.path }
 // system: its /proc shows the processes of the containers, their shims and the
 // daemons, where containerd listens, the mounts, and that the node is otherwise calm. Beside
 // that there are the kernel's log, containerd's configuration, its folders of what runs, and
-// its debug socket where the path is short enough for one. It is "" on Windows, and if the server began with a
+// its debug socket where the path is short enough for one. It is "" if the server began with a
 // scenario in which processes do not matter; the folder is not there while one
 // of those plays later. It follows the world within moments.
 func (s *Server) HostRoot() string { return s.root }

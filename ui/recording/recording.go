@@ -98,7 +98,7 @@ func (t *Tape) Save() (said string, err error) {
 }
 
 // OnSignal saves what is in memory whenever SIGUSR2 comes, until ctx ends, and says what came of
-// it. On Windows it never comes. May be called of the tape of nothing.
+// it. May be called of the tape of nothing.
 func (t *Tape) OnSignal(ctx context.Context, say func(string)) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, saveSignal)

@@ -120,7 +120,7 @@ func TestOnLinux(t *testing.T) {
 	for _, tt := range []struct {
 		system, endpoint string
 		want             bool
-	}{{"linux", "", true}, {"windows", "", false}, {"darwin", "", false}, {"darwin", "unix:///tmp/forwarded.sock", true}} {
+	}{{"linux", "", true}, {"darwin", "", false}, {"darwin", "unix:///tmp/forwarded.sock", true}} {
 		err := onLinux(tt.system, tt.endpoint)
 		if (err == nil) != tt.want || err != nil && !strings.Contains(err.Error(), "--replay") {
 			t.Errorf("%s, %q: %v", tt.system, tt.endpoint, err)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -30,7 +31,7 @@ func (p Process) threadFiles(tid int, up, age time.Duration) map[string]string {
 	}
 	files := map[string]string{"stat": p.stat(tid, up, age), "wchan": wchan, "stack": stack}
 	if p.Sleep != nil && p.Sleep.mount != "" {
-		files["syscall"] = fmt.Sprintf("%d %#x 0x7ffd1c2b6a10 0x0 0x0 0x0 0x0 0x7ffd1c2b69f8 0x7f3f5d21a7f4\n", fstat, openFile)
+		files["syscall"] = fmt.Sprintf("%d %#x 0x7ffd1c2b6a10 0x0 0x0 0x0 0x0 0x7ffd1c2b69f8 0x7f3f5d21a7f4\n", syscall.SYS_FSTAT, openFile)
 	}
 	return files
 }
