@@ -146,14 +146,6 @@ func table(d *widget.Doc, t *theme.Theme, rows [][]text.Span, heads ...string) {
 	}
 }
 
-// remarks says what keeps the figures above from saying more.
-func remarks(all []string) (s widget.Section) {
-	for _, remark := range all {
-		s.Add(widget.Fact("remark", widget.Plain, remark))
-	}
-	return s
-}
-
 // out says how many calls are out, and since when.
 func out(s *engine.Snapshot, c answers.Calls) string {
 	if c.InFlight == 0 {

@@ -119,12 +119,6 @@ func appendEvent(b []byte, e engine.Event) []byte {
 	return jsonline.Append(b, l)
 }
 
-// appendGap appends one line of NDJSON that says how many events are missing
-// here, since the reader was too slow for them.
-func appendGap(b []byte, at time.Time, lost uint64) []byte {
-	return jsonline.Append(b, &gapLine{newHeader(at, "gap"), lost})
-}
-
 // node appends what has changed of what a kubelet would do and post: its sync loop,
 // and its Ready condition. In a pause, and before the runtime has answered, nothing is
 // known of them.
