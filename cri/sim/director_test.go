@@ -3,9 +3,6 @@ package sim
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -197,65 +194,6 @@ func processes(sn *scene) map[uint32]bool {
 	return all
 }
 
-// A scenario that follows another one has its fault, although its pods were not there.
-func TestFaultFindsItsVictimInAScenarioThatFollows(t *testing.T) {
-	quiet, _ := watch(t, "quiet", 1)
-	sc, err := scenarioNamed("ghost")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sn := newScene(sc, 1, epoch, quiet)
-	if on, _ := sn.act(sn.now); on != 0 {
-		t.Error("an act is on before the pods run")
-	}
-	sn.advance(epoch.Add(startTime))
-	if c := sn.victim(); c == nil || c.fate != gone || !strings.HasPrefix(c.pod.spec.name, "nfs-client") {
-		t.Error("the victim of the fault is not nfs-client")
-	}
-}
-
-func TestEveryScenarioSaysWhatToPressAndWhatToExpect(t *testing.T) {
-	for _, sc := range playable() {
-		if sc.keys == "" {
-			continue
-		}
-		if strings.Contains(sc.keys, "\n") {
-			t.Errorf("%s: keys %q", sc.name, sc.keys)
-		}
-		acts := sc.acts()
-		if len(acts) == 0 {
-			t.Errorf("%s has no caption", sc.name)
-		}
-		if !slices.IsSortedFunc(sc.steps, func(a, b step) int { return int(a.at - b.at) }) {
-			t.Errorf("%s: the steps are not in order", sc.name)
-		}
-		for _, a := range acts {
-			for _, text := range []string{a.caption.What, a.caption.Watch, a.caption.Press} {
-				if text == "" || len(text) > 70 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
-					t.Errorf("%s: caption %q of %d bytes: want 1 to 70 of ASCII", sc.name, text, len(text))
-				}
-			}
-			if !strings.HasSuffix(a.caption.What, ".") || !strings.HasSuffix(a.caption.Watch, ".") {
-				t.Errorf("%s: no sentences: %+v", sc.name, a.caption)
-			}
-			if line := a.caption.Line(); len(line) > 76 || !strings.Contains(line, "; press ") {
-				t.Errorf("%s: %q of %d bytes: want 76 at most, with what to press", sc.name, line, len(line))
-			}
-		}
-	}
-}
-
-// tourCast says whose events a caption of the tour is about.
-var tourCast = map[time.Duration]string{
-	300 * time.Millisecond: "shop/ledger-", 1500 * time.Millisecond: "shop/checkout-", 5500 * time.Millisecond: "shop/checkout-",
-	8 * time.Second: "batch/report-", 12 * time.Second: "batch/backup-", 17 * time.Second: "batch/thumbnailer-", 20 * time.Second: "shop/search-0",
-	27 * time.Second: "", 31 * time.Second: "shop/frontend-", 34 * time.Second: "shop/frontend-", 41 * time.Second: "shop/search-0",
-	45 * time.Second: "shop/search-0", 47 * time.Second: "shop/ledger-", 52 * time.Second: "batch/thumbnailer-", 55 * time.Second: "batch/report-",
-}
-
-// expected are the events that captions name.
-var expected = regexp.MustCompile(`Started|Died( \d+)?( OOMKilled)?|Removed|Changed`)
-
 // happened reports whether what the words of a caption say happened to one pod, in
 // their order.
 func happened(log []seen, pod string, words []string) bool {
@@ -277,45 +215,13 @@ func happened(log []seen, pod string, words []string) bool {
 	return false
 }
 
-func TestCaptionsOfTheTourComeTrue(t *testing.T) {
-	sn, log := watch(t, "tour", 4)
-	sn.advance(epoch.Add(4 * tourCycle))
-	for n := range 3 {
-		for _, a := range sn.scenario.acts() {
-			at := time.Duration(n)*tourCycle + a.at
-			words := expected.FindAllString(a.caption.Watch, -1)
-			pod, known := tourCast[a.at]
-			if !known || len(words) == 0 {
-				t.Fatalf("caption %q: nobody knows what to expect of it", a.caption)
-			}
-			if on, _ := sn.act(epoch.Add(at)); sn.scenario.acts()[on-1].caption != a.caption {
-				t.Errorf("at %v act %d is on, not %q", at, on, a.caption)
-			}
-			if !happened(between(*log, at, at+12*time.Second), pod, words) {
-				t.Errorf("cycle %d: %q: it did not", n+1, a.caption)
-			}
-		}
-	}
-}
-
-func TestActs(t *testing.T) {
-	sn, _ := watch(t, "restart", 1) // of 0, 8 and 14 s, again after 20
-	for _, tt := range []struct{ at, next time.Duration }{
-		{0, 8 * time.Second}, {7 * time.Second, time.Second}, {8 * time.Second, 6 * time.Second}, {19 * time.Second, time.Second}, {20 * time.Second, 8 * time.Second},
-	} {
-		if _, next := sn.act(epoch.Add(tt.at)); next != tt.next {
-			t.Errorf("at %v the next act comes in %v, want %v", tt.at, next, tt.next)
-		}
-	}
-}
-
 func TestDirectorWhileClientsAreConnected(t *testing.T) {
 	s, err := Start(t.Context(), Config{Scenario: "tour", Seed: 1, Speed: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if p := s.State(); p.Speed != 4 || p.Frozen || p.Scenario != "tour" || p.Acts != len(tourCast) {
+	if p := s.State(); p.Speed != 4 || p.Frozen || p.Scenario != "tour" || p.Acts != 15 {
 		t.Errorf("at the start: %+v", p)
 	}
 	c := dial(t, s)
@@ -349,21 +255,6 @@ func TestDirectorWhileClientsAreConnected(t *testing.T) {
 	s.Freeze(false)
 	if _, err := c.Version(t.Context(), &cri.VersionRequest{}); err != nil {
 		t.Errorf("a client that was there from the start: %v", err)
-	}
-}
-
-// A step says which transition happened.
-func TestStepSaysWhatHappened(t *testing.T) {
-	for scenario, want := range map[string]string{"tour": "of shop/ledger-", "quiet": ""} {
-		s, err := Start(t.Context(), Config{Scenario: scenario, Clock: 1.0 / 1024})
-		if err != nil {
-			t.Fatal(err)
-		}
-		what, moved := s.Step()
-		if !strings.Contains(what, want) || (what != "") != moved || moved == (scenario == "quiet") {
-			t.Errorf("%s: %q, %v, want %q", scenario, what, moved, want)
-		}
-		_ = s.Close()
 	}
 }
 
@@ -415,40 +306,6 @@ func TestClockChangesItsPaceWithTheScenario(t *testing.T) {
 	}
 }
 
-func TestClockTellsTheRealTime(t *testing.T) {
-	c := clock{shows: epoch, at: epoch.Add(time.Hour), speed: 10}
-	for _, tt := range []struct{ shows, real time.Duration }{
-		{0, time.Hour}, {-time.Minute, time.Hour - time.Minute}, {10 * time.Second, time.Hour + time.Second},
-	} {
-		if got := c.when(epoch.Add(tt.shows)).Sub(epoch); got != tt.real {
-			t.Errorf("%v is shown at %v, want %v", tt.shows, got, tt.real)
-		}
-	}
-	if got := c.then(epoch.Add(time.Hour + time.Second)).Sub(epoch); got != 10*time.Second {
-		t.Errorf("shows %v after a second, want 10s", got)
-	}
-	if got := c.real(1); got != 1 {
-		t.Errorf("a nanosecond takes %v, want it rounded up", got)
-	}
-}
-
-func TestRestartLetsGoOfHeldCalls(t *testing.T) {
-	s, c := start(t, "tour")
-	s.Hang(Match{Method: "Status"})
-	done := make(chan error, 1)
-	go func() {
-		_, err := c.Status(t.Context(), &cri.StatusRequest{})
-		done <- err
-	}()
-	if err := s.AwaitHeld(t.Context(), Match{}, 1); err != nil {
-		t.Fatal(err)
-	}
-	s.Restart()
-	if err := <-done; err != nil {
-		t.Errorf("held call: %v", err)
-	}
-}
-
 func TestPanicIsCaught(t *testing.T) {
 	got, panicked := make(chan string, 1), guard.Panicked
 	defer func() { guard.Panicked = panicked }()
@@ -469,23 +326,6 @@ func TestPanicIsCaught(t *testing.T) {
 	s.direct(func() { s.scene.after(time.Millisecond, func() { panic("boom") }) })
 	if text := <-got; text != "boom true" {
 		t.Errorf("caught: %s", text)
-	}
-}
-
-// A node whose processes are not shown has no files: half of them would tell of
-// containers that have lost their processes.
-func TestNodeIsShownOnlyInScenariosThatHaveOne(t *testing.T) {
-	s, _ := start(t, "tour")
-	shown := func() bool {
-		s.step(func() {}) // the files follow at the end of a step
-		_, err := os.Stat(filepath.Join(s.HostRoot(), "proc", "1", "stat"))
-		return err == nil
-	}
-	for _, want := range []bool{true, false, true} { // tour, quiet, slow
-		if got := shown(); got != want {
-			t.Errorf("%s: shown is %v", s.State().Scenario, got)
-		}
-		s.Next(1)
 	}
 }
 

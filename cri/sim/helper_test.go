@@ -247,34 +247,3 @@ func TestMetricsCountWhatIsInFlight(t *testing.T) {
 		}
 	}
 }
-
-func TestRequestsAreRemembered(t *testing.T) {
-	s, _ := start(t, "hung-update")
-	code, _ := ask(t, s, "debug", "/debug/pprof/heap")
-	other, _ := ask(t, s, "metrics", "/v1/metrics?"+strings.Repeat("x", 1000))
-	if want := []string{"GET unix /debug/pprof/heap", "GET tcp /v1/metrics?" + strings.Repeat("x", longestURI-12)}; !slices.Equal(s.Requests(), want) || code != 404 || other != 200 {
-		t.Errorf("requests %q, answered with %d and %d", s.Requests(), code, other)
-	}
-}
-
-// A runtime that is gone cuts the connection, as no runtime would answer.
-func TestDebuggerGoesWithTheRuntime(t *testing.T) {
-	s, _ := start(t, "hung-update")
-	path := s.HostRoot() + debugPath
-	if err := s.setFault("runtime-down", true); err != nil {
-		t.Fatal(err)
-	}
-	client := http.Client{Transport: &http.Transport{
-		DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", path) },
-	}}
-	if answer, err := client.Get("http://runtime" + dumpURI); err == nil {
-		answer.Body.Close()
-		t.Errorf("a runtime that is gone answers with %s", answer.Status)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := net.Dial("unix", path); err == nil {
-		t.Error("the socket is there after the server")
-	}
-}

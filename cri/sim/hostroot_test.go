@@ -254,61 +254,6 @@ func TestRuntimesOwnProcess(t *testing.T) {
 	}
 }
 
-func TestNodeIsCalm(t *testing.T) {
-	s, _ := start(t, "ghost")
-	node, err := procfs.NewFS(filepath.Join(s.HostRoot(), "proc"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, resource := range []string{"cpu", "io", "memory"} {
-		got, err := node.PSIStatsForResource(resource)
-		if err != nil || got.Some == nil || got.Full == nil || got.Some.Avg60 > 1 || got.Full.Avg60 > 1 {
-			t.Errorf("pressure on %s: %+v, %v", resource, got, err)
-		}
-	}
-	if load, err := node.LoadAvg(); err != nil || load.Load1 > 1 {
-		t.Errorf("load %+v, %v", load, err)
-	}
-	if memory, err := node.Meminfo(); err != nil || *memory.MemAvailable < *memory.MemTotal/2 {
-		t.Errorf("memory %+v, %v", memory, err)
-	}
-	stat, err := node.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if booted := time.Unix(int64(stat.BootTime), 0); time.Since(booted).Abs()-upBefore > time.Minute || len(stat.CPU) != 4 {
-		t.Errorf("booted at %v with %d cores", booted, len(stat.CPU))
-	}
-}
-
-func TestAgesOfProcesses(t *testing.T) {
-	s, _ := begin(t, "tour", time.Minute)
-	up, err := os.ReadFile(filepath.Join(s.HostRoot(), "proc", "uptime"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, _, _ := strings.Cut(string(up), " ")
-	seconds, err := strconv.ParseFloat(first, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	passed := time.Duration(seconds*float64(time.Second)) - upBefore // since the clock began
-	if passed < 0 || passed > time.Since(s.started) {
-		t.Errorf("up for %v since the start, want %v at most", passed, time.Since(s.started))
-	}
-	found := byID(look(t, s))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.scene.containers {
-		for _, p := range found[c.status.Id] {
-			age := time.Duration((seconds - float64(p.Starttime)/100) * float64(time.Second))
-			if want := s.began.Sub(time.Unix(0, c.status.StartedAt)) + passed; (age - want).Abs() > 5*time.Second {
-				t.Errorf("%s %s: process is %v old, want %v", c.pod.ref(), c.spec.name, age, want)
-			}
-		}
-	}
-}
-
 func TestHostRootGoesWithTheServer(t *testing.T) {
 	for scenario, want := range map[string]bool{"tour": true, "ghost": true, "quiet": false, "big": false, "list-too-big": false, "empty": false} {
 		s, _ := start(t, scenario)
@@ -323,21 +268,6 @@ func TestHostRootGoesWithTheServer(t *testing.T) {
 		if _, err := os.Stat(s.dir); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: folder after Close: %v, want it gone", scenario, err)
 		}
-	}
-}
-
-func TestHostRootThatCannotBeWrittenIsTakenAway(t *testing.T) {
-	s, _ := start(t, "tour")
-	s.turn.Lock() // the tour goes on by itself, and would be writing there
-	task := filepath.Join(s.HostRoot(), ".coming", "task")
-	err := errors.Join(os.Mkdir(filepath.Dir(task), 0o700), os.WriteFile(task, nil, 0o600))
-	s.turn.Unlock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.AddPod(PodSpec{Namespace: "ns", Name: "p"})
-	if _, err := os.Stat(s.HostRoot()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("folder: %v, want it gone", err)
 	}
 }
 

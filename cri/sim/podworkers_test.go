@@ -98,16 +98,6 @@ func halfStuck() podSpec {
 	}}
 }
 
-// Expected events change how often workers are woken, and nothing that happens, as long as
-// the lists are answered: while they hang, whoever was synced for nothing waits for a status.
-func TestTheSameHappensWithoutExpectedEvents(t *testing.T) {
-	for _, name := range []string{"tour", "event-drift", "restart", "overflow", "slow", "hung-inspect"} {
-		for seed := range uint64(2) {
-			twice(t, name, seed, func(sn *scene) { sn.advance(epoch.Add(3 * time.Minute)) })
-		}
-	}
-}
-
 // workerOf returns the worker of the pod, which it must have.
 func workerOf(t *testing.T, all podworker.Workers, uid string) podworker.Worker {
 	t.Helper()

@@ -53,27 +53,6 @@ func TestEveryScenarioStartsAndAnswers(t *testing.T) {
 	}
 }
 
-func TestPodsAreThereFromBefore(t *testing.T) {
-	for _, sc := range Scenarios() {
-		sn, _ := watch(t, sc.Name, 1)
-		ages := map[time.Duration]bool{}
-		for _, s := range sn.sandboxes {
-			age := epoch.Sub(made(s.status))
-			if ages[age.Truncate(time.Minute)] = true; age < 30*time.Minute {
-				t.Errorf("%s: %s is only %v old", sc.Name, s.pod.ref(), age)
-			}
-		}
-		for _, c := range sn.containers {
-			if made(c.status).After(epoch) || c.status.StartedAt < c.status.CreatedAt || c.exited() && c.status.FinishedAt < c.status.StartedAt {
-				t.Errorf("%s: %s %v", sc.Name, c.pod.ref(), c.status)
-			}
-		}
-		if len(ages) < 5 {
-			t.Errorf("%s: only %d different ages", sc.Name, len(ages))
-		}
-	}
-}
-
 func TestNothingHappensIn(t *testing.T) {
 	for name, size := range map[string][2]int{"quiet": {110, 2}, "big": {1000, 3}} {
 		sn, log := watch(t, name, 1)
@@ -175,53 +154,4 @@ func TestOverflow(t *testing.T) {
 	if n := len(sn.pods); n > 12 {
 		t.Errorf("%d pods are left over", n)
 	}
-}
-
-// TestVerdictTurns holds a relist of the kubelet's kind against the scenario in
-// which PLEG is unhealthy for a while.
-func TestVerdictTurns(t *testing.T) {
-	want := []time.Duration{20500 * time.Millisecond, 25 * time.Second, 57 * time.Second, 61700 * time.Millisecond} // in real time
-	sc, err := scenarioNamed("unhealthy")
-	if err != nil {
-		t.Fatal(err)
-	}
-	turns := verdictTurns(t, "unhealthy", 700*time.Second)
-	if len(turns) != len(want) {
-		t.Fatalf("the verdict turns at %v, want about %v", turns, want)
-	}
-	for i := range want {
-		if at := time.Duration(float64(turns[i]) / sc.speed); (at - want[i]).Abs() > time.Second {
-			t.Errorf("turn %d at %v, want about %v", i+1, at, want[i])
-		}
-	}
-}
-
-// verdictTurns returns when a relist one second after the other returned, with
-// a deadline of two minutes for a call, makes PLEG unhealthy and healthy again.
-func verdictTurns(t *testing.T, scenario string, until time.Duration) []time.Duration {
-	t.Helper()
-	sn, _ := watch(t, scenario, 1)
-	const deadline, threshold = 2 * time.Minute, 3 * time.Minute
-	last, bad := epoch, false
-	var turns []time.Duration
-	var began time.Time // of the relist that is out; zero: none
-	due := epoch
-	for sn.now.Before(epoch.Add(until)) {
-		sn.advance(sn.now.Add(100 * time.Millisecond))
-		if began.IsZero() && !sn.now.Before(due) {
-			began = sn.now
-		}
-		switch hung := sn.undo["hung-list"] != nil; {
-		case began.IsZero():
-		case !hung:
-			last, began, due = began, time.Time{}, sn.now.Add(time.Second)
-		case sn.now.Sub(began) >= deadline:
-			began, due = time.Time{}, sn.now.Add(time.Second)
-		}
-		if now := sn.now.Sub(last) > threshold; now != bad {
-			bad = now
-			turns = append(turns, sn.now.Sub(epoch))
-		}
-	}
-	return turns
 }

@@ -153,19 +153,6 @@ func longFolder(t *testing.T) string {
 	return dir
 }
 
-func TestBigIsListed(t *testing.T) {
-	_, c := start(t, "big")
-	for range 2 { // the second answer is the kept one
-		sandboxes, err := c.ListPodSandbox(t.Context(), &cri.ListPodSandboxRequest{})
-		if err != nil || len(sandboxes.Items) != 1000 {
-			t.Fatalf("%d sandboxes, %v; want 1000", len(sandboxes.GetItems()), err)
-		}
-		if n := len(containersOf(t, c, nil)); n != 3000 {
-			t.Fatalf("%d containers, want 3000", n)
-		}
-	}
-}
-
 // containersOf returns the containers that pass a filter.
 func containersOf(t testing.TB, c cri.RuntimeServiceClient, f *cri.ContainerFilter) []*cri.Container {
 	t.Helper()
@@ -174,33 +161,6 @@ func containersOf(t testing.TB, c cri.RuntimeServiceClient, f *cri.ContainerFilt
 		t.Fatal(err)
 	}
 	return list.Containers
-}
-
-func TestStatus(t *testing.T) {
-	s, c := start(t, "empty")
-	want := map[string]bool{"RuntimeReady": true, "NetworkReady": true, "ContainerdHasNoDeprecationWarnings": true}
-	for _, step := range []struct{ fault, breaks string }{
-		{}, {"network-not-ready", "NetworkReady"}, {"runtime-not-ready", "RuntimeReady"},
-	} {
-		if step.fault != "" {
-			want[step.breaks] = false
-			if err := s.setFault(step.fault, true); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := c.Status(t.Context(), &cri.StatusRequest{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, cond := range got.Status.Conditions {
-			if ready, ok := want[cond.Type]; !ok || ready != cond.Status {
-				t.Errorf("condition %v, want %v", cond, want)
-			}
-		}
-		if len(got.Status.Conditions) != 3 {
-			t.Errorf("status %v: want 3 conditions", got)
-		}
-	}
 }
 
 func TestEverythingThatChangesSomethingIsUnimplemented(t *testing.T) {
@@ -220,22 +180,5 @@ func TestEverythingThatChangesSomethingIsUnimplemented(t *testing.T) {
 		if code := status.Code(call()); code != codes.Unimplemented {
 			t.Errorf("%s: %v, want Unimplemented", name, code)
 		}
-	}
-}
-
-func TestClockRunsAtItsSpeed(t *testing.T) {
-	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	s, err := Start(t.Context(), Config{Scenario: "unhealthy", Start: began})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if !s.began.Equal(began) || s.Real(9*time.Second) != time.Second {
-		t.Errorf("began %v, 9 s take %v, want %v and 1 s", s.began, s.Real(9*time.Second), began)
-	}
-	before := time.Since(s.started)
-	now := s.Now().Sub(began)
-	if after := time.Since(s.started); now < 9*before || now > 9*after {
-		t.Errorf("clock shows %v after %v to %v of real time, want 9 times that", now, before, after)
 	}
 }

@@ -125,27 +125,6 @@ func replaced(log []seen) bool {
 	return false
 }
 
-func TestTourPace(t *testing.T) {
-	for _, seed := range []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9} {
-		sn, log := watch(t, "tour", seed)
-		const span = 30 * tourCycle
-		sn.advance(epoch.Add(span))
-		last, moments := time.Duration(0), 0
-		for _, s := range *log {
-			if gap := s.at - last; gap > 3*time.Second {
-				t.Errorf("seed %d: nothing between %v and %v", seed, last, s.at)
-			}
-			if s.at > last {
-				moments++
-			}
-			last = s.at
-		}
-		if least := int(span / (2 * time.Second)); moments < least {
-			t.Errorf("seed %d: something happens %d times in %v, want at least %d", seed, moments, span, least)
-		}
-	}
-}
-
 func TestTourDoesNotGrow(t *testing.T) {
 	sn, _ := watch(t, "tour", 3)
 	sizes := func() [5]int {
@@ -167,17 +146,5 @@ func TestTourDoesNotGrow(t *testing.T) {
 			t.Errorf("after two hours: %v (pods, sandboxes, containers, held, tasks); before: %v", sizes(), first)
 			break
 		}
-	}
-}
-
-func TestTourNamespaces(t *testing.T) {
-	sn, _ := watch(t, "tour", 3)
-	sn.advance(epoch.Add(20 * time.Second))
-	spaces := map[string]bool{}
-	for _, p := range sn.pods {
-		spaces[p.spec.namespace] = true
-	}
-	if len(spaces) != 5 {
-		t.Errorf("namespaces %v, want 5", spaces)
 	}
 }

@@ -143,18 +143,6 @@ func TestDeadlockSparesVersion(t *testing.T) {
 	}
 }
 
-func TestFaultsOfAMomentBeginAfterFiveSeconds(t *testing.T) {
-	for _, name := range []string{"status-lock", "deadlock"} {
-		sn, _ := watch(t, name, 1)
-		if sn.advance(epoch.Add(4900 * time.Millisecond)); sn.undo[name] != nil {
-			t.Errorf("%s is on before 5 s", name)
-		}
-		if sn.advance(epoch.Add(5 * time.Second)); sn.undo[name] == nil {
-			t.Errorf("%s is not on after 5 s", name)
-		}
-	}
-}
-
 func TestInspectFailing(t *testing.T) {
 	s, c := start(t, "inspect-failing")
 	victim := victimOf(s)
@@ -202,27 +190,6 @@ func TestListTooBig(t *testing.T) {
 		if _, err := c.ListPodSandbox(t.Context(), &cri.ListPodSandboxRequest{}); err != nil {
 			t.Errorf("after %v: list of sandboxes: %v", tt.passed, err)
 		}
-	}
-}
-
-func TestDeadContainersPileUp(t *testing.T) {
-	sn, _ := watch(t, "list-too-big", 1)
-	sn.advance(epoch.Add(time.Hour))
-	owners, largest := map[string]int{}, map[*pod]int{}
-	for _, c := range sn.containers {
-		if c.exited() {
-			owners[c.pod.spec.namespace]++
-			largest[c.pod]++
-		}
-	}
-	few := 0
-	for _, n := range largest {
-		if n > 4000 {
-			few += n
-		}
-	}
-	if owners["batch"] != 20000 || few < 16000 {
-		t.Errorf("dead containers by namespace %v, and %d in large pods; want 20000 in batch, most of them in few pods", owners, few)
 	}
 }
 

@@ -54,28 +54,6 @@ func encode(m proto.Message) string {
 	return string(data)
 }
 
-func TestNamesAndIDs(t *testing.T) {
-	sn, _ := watch(t, "big", 1)
-	ids := map[string]bool{}
-	for _, c := range sn.containers {
-		ids[c.status.Id] = true
-		if len(c.status.Id) != 64 || strings.Trim(c.status.Id, "0123456789abcdef") != "" {
-			t.Fatalf("id %q, want 64 hexadecimal digits", c.status.Id)
-		}
-	}
-	addresses := map[string]bool{}
-	for _, s := range sn.sandboxes {
-		ids[s.status.Id], addresses[s.status.Network.Ip] = true, true
-	}
-	if len(ids) != 4000 || len(addresses) != 1000 {
-		t.Errorf("%d ids and %d addresses, want 4000 and 1000", len(ids), len(addresses))
-	}
-	uid := sn.pods[0].uid
-	if len(uid) != 36 || uid[14] != '4' || !strings.ContainsRune("89ab", rune(uid[19])) {
-		t.Errorf("uid %q is not a UUID of version 4", uid)
-	}
-}
-
 func TestLabelsAndAnnotationsAreTheKubelets(t *testing.T) {
 	sn, _ := watch(t, "empty", 1)
 	p := sn.placePod(podNamed("shop", "cart-0", one("app", imageApp)), time.Hour, 3)
@@ -204,27 +182,6 @@ func TestBackOffGrowsToFiveMinutes(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, waits); diff != "" {
 		t.Errorf("back-offs (-want +got):\n%s", diff)
-	}
-}
-
-func TestBackOffIsForgotten(t *testing.T) {
-	for _, tt := range []struct {
-		lasts time.Duration
-		wait  time.Duration
-	}{{9 * time.Minute, 39 * time.Second}, {11 * time.Minute, 0}} {
-		p := &pod{backoffs: map[string]*backoff{}}
-		now := epoch
-		for range 4 {
-			now = now.Add(p.restartIn("app", now, now))
-		}
-		ended := now.Add(tt.lasts)
-		if got := p.restartIn("app", ended, ended.Add(41*time.Second)); got != tt.wait {
-			t.Errorf("restart after %v in %v, want %v", tt.lasts, got, tt.wait)
-		}
-		again := p.backoffs["app"].delay == firstBackoff
-		if want := tt.lasts > 10*time.Minute; again != want {
-			t.Errorf("after %v the back-off begins again: %v, want %v", tt.lasts, again, want)
-		}
 	}
 }
 

@@ -192,21 +192,6 @@ func TestBundleThatPanics(t *testing.T) {
 	})
 }
 
-// A list that does not come back is not asked for again.
-func TestBundlesWhoseListHangs(t *testing.T) {
-	root := t.TempDir()
-	w := newWalker(root, "unix://"+testSocket, time.Hour)
-	close(w.walked)
-	b := &bundleReader{root: root, endpoint: "unix://" + testSocket, walker: w, known: map[string]evidence.Object{}}
-	forever := make(chan struct{})
-	defer close(forever)
-	reads.Start(&b.files, fixtureTasks, func() ([]string, error) { <-forever; return nil, nil })
-	got := b.read(t.Context())
-	if got.All != nil || !strings.HasPrefix(got.Missing, "no answer for") || len(b.files.Keys()) != 1 {
-		t.Errorf("objects %+v, %d reads left behind", got, len(b.files.Keys()))
-	}
-}
-
 // The most are read at once on a node full of them.
 func TestBundlesAreBounded(t *testing.T) {
 	root := t.TempDir()
@@ -218,34 +203,5 @@ func TestBundlesAreBounded(t *testing.T) {
 	_, got := readBundles(t.Context(), root, "unix://"+testSocket, nil)
 	if len(got.All) != bundlesMost || !strings.HasPrefix(got.Partial, fmt.Sprintf("the first %d of %d; ", bundlesMost, bundlesMost+1)) {
 		t.Errorf("%d objects, partial %q", len(got.All), got.Partial)
-	}
-}
-
-// The processes tell where the folders are: shims by where they work, conmons by what they
-// were told.
-func TestLookNotesBundles(t *testing.T) {
-	id := longID("1")
-	for _, tt := range []struct {
-		name, endpoint, cwd string
-		shim                fakeProcess
-		want                *bundleFolder
-	}{
-		{"containerd", testSocket, "/x/io.containerd.runtime.v2.task/k8s.io/" + id, fakeShim(100, id, testSocket), &bundleFolder{dir: "/x/io.containerd.runtime.v2.task/k8s.io"}},
-		{"another containerd", testSocket, "/x/io.containerd.runtime.v2.task/k8s.io/" + id, fakeShim(100, id, "/run/other.sock"), nil},
-		{"no bundle", testSocket, "/", fakeShim(100, id, testSocket), nil},
-		{"CRI-O", "/run/crio/crio.sock", "/", fakeProcess{PID: 100, Comm: "conmon", Args: []string{"conmon", "-b", "/r/overlay-containers/" + id + "/userdata", "-c", id}}, &bundleFolder{"/r/overlay-containers", "userdata"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			root := t.TempDir()
-			writeProcess(t, root, tt.shim)
-			if err := os.Symlink(tt.cwd, filepath.Join(root, "proc/100/cwd")); err != nil {
-				t.Fatal(err)
-			}
-			w := newWalker(root, "unix://"+tt.endpoint, time.Hour)
-			w.look(t.Context(), firstLook)
-			if diff := cmp.Diff(tt.want, w.bundles.Load(), cmp.AllowUnexported(bundleFolder{})); diff != "" {
-				t.Errorf("folder (-want +got):\n%s", diff)
-			}
-		})
 	}
 }

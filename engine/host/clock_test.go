@@ -2,7 +2,6 @@ package host
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,14 +84,4 @@ func TestStepWatchHeldUp(t *testing.T) {
 	if got := s.look(); got.Steps != 1 || got.Step != time.Hour {
 		t.Errorf("after a step: %+v, want it", got)
 	}
-}
-
-func TestRealClocksGoAlike(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStepWatch(realClocks())
-		time.Sleep(time.Hour)
-		if diff := cmp.Diff(evidence.Clock{Watched: time.Hour}, s.look()); diff != "" {
-			t.Error(diff)
-		}
-	})
 }

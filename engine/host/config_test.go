@@ -3,12 +3,9 @@ package host
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestNewRefuses(t *testing.T) {
@@ -64,40 +61,9 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestRelativeRoot(t *testing.T) {
-	root := t.TempDir()
-	writeFile(t, filepath.Join(root, "host/proc/uptime"), "1 0\n")
-	t.Chdir(root)
-	n, err := New(Config{Root: "host", Offline: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(t.TempDir())
-	if missing := n.Look(t.Context(), false).Processes.Missing; runtime.GOOS == "linux" && !strings.Contains(missing, filepath.Join(root, "host/proc")) {
-		t.Errorf("it looked elsewhere than below %s: %s", root, missing)
-	}
-}
-
 func TestUnreadableSaysWhatToDo(t *testing.T) {
 	err := unreadable("--kubelet-ca", "f", &os.PathError{Op: "open", Path: "/f", Err: os.ErrPermission})
 	if want := "--kubelet-ca: /f: permission denied; try sudo"; err.Error() != strings.Replace(want, "permission denied", os.ErrPermission.Error(), 1) {
 		t.Errorf("error = %q, want %q", err, want)
-	}
-}
-
-func TestKubeletDefaults(t *testing.T) {
-	tests := []struct {
-		name    string
-		k, want Kubelet
-	}{
-		{"nothing", Kubelet{}, Kubelet{Healthz: defaultHealthz, Metrics: readOnlyMetrics}},
-		{"token", Kubelet{TokenFile: "t"}, Kubelet{TokenFile: "t", Healthz: defaultHealthz, Metrics: secureMetrics}},
-		{"certificate", Kubelet{Cert: "c"}, Kubelet{Cert: "c", Key: "c", Healthz: defaultHealthz, Metrics: secureMetrics}},
-		{"all", Kubelet{Healthz: "h", Metrics: "m", Cert: "c", Key: "k"}, Kubelet{Healthz: "h", Metrics: "m", Cert: "c", Key: "k"}},
-	}
-	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, tt.k.withDefaults()); diff != "" {
-			t.Errorf("%s: %s", tt.name, diff)
-		}
 	}
 }

@@ -9,43 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
-
-	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 const nfsRecord = "4,1,99990000000,-;nfs: server nas not responding, still trying\n SUBSYSTEM=net\n"
-
-func TestKernelLogOfAPicture(t *testing.T) {
-	n, root := picture(t, map[string]string{"proc/uptime": "100000.00 1.00\n", "dev/kmsg": nfsRecord})
-	line := evidence.KernelLine{Kind: evidence.ServerSilent, Age: 10 * time.Second, Text: "nfs: server nas not responding, still trying", Device: "nas", Count: 1}
-	log := filepath.Join(root, "dev/kmsg")
-	file, err := os.OpenFile(log, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	for i, add := range []string{"", "6,2,99992000000,-;usb 1-1: new device\n", nfsRecord, "6,4,99995000000,-;nfs: server nas OK\n"} {
-		if _, err := file.WriteString(add); err != nil {
-			t.Fatal(err)
-		}
-		want := []evidence.KernelLine{line}
-		read := len(add)
-		switch i {
-		case 0:
-			read = len(nfsRecord)
-		case 2:
-			want[0].Count = 2
-		case 3:
-			want = nil
-		}
-		got := n.Look(t.Context(), true).Kernel
-		if diff := cmp.Diff(want, got.Lines); diff != "" || got.From != log || got.Missing != "" || got.Bytes != int64(read) {
-			t.Errorf("look %d: %+v, want %d bytes read (-want +got):\n%s", i, got.Source, read, diff)
-		}
-	}
-}
 
 // Who draws a picture may put another log in the place of the one that is open: what that
 // said counts no more.
@@ -154,22 +121,6 @@ func TestKmsgDoesNotWait(t *testing.T) {
 	}
 	if _, err := kmsg(-1).Read(into); err == nil || err.Error() == "EOF" {
 		t.Errorf("of no file: %v", err)
-	}
-}
-
-func TestKernelLogOfThisNode(t *testing.T) {
-	if fd, err := unix.Open(kmsgPath, unix.O_RDONLY|unix.O_NONBLOCK, 0); err != nil {
-		t.Skip("it may not be read here: ", err)
-	} else {
-		unix.Close(fd)
-	}
-	p := kernelWords("", false, new(daemonWatch))(0)
-	for range 2 {
-		r := evidence.Report{Deep: new(evidence.Deep)}
-		p.read(t.Context())(&r)
-		if k := r.Kernel; k.Missing != "" || k.Partial != "" || k.Took > logTime {
-			t.Errorf("it gave %+v", k.Source)
-		}
 	}
 }
 

@@ -2,16 +2,12 @@ package host
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
-
-	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // mkdirs makes a root with folders in it.
@@ -53,22 +49,6 @@ func TestReadDiskFindsTheRuntimesRoot(t *testing.T) {
 				t.Errorf("disk = %+v makes no sense", d)
 			}
 		})
-	}
-}
-
-// A file system without a device number of its own has its disk by the mounts.
-func TestSourceBelow(t *testing.T) {
-	mounts := []*procfs.MountInfo{
-		{MountPoint: "/", FSType: "ext4", Source: "/dev/vda1"},
-		{MountPoint: "/data", FSType: "btrfs", Source: "/dev/mapper/vg-data"},
-		{MountPoint: "/over", FSType: "overlay", Source: "overlay", SuperOptions: map[string]string{"lowerdir": "/", "upperdir": "/data/upper"}},
-		{MountPoint: "/nested", FSType: "overlay", Source: "overlay", SuperOptions: map[string]string{"upperdir": "/over/x"}},
-		{MountPoint: "/share", FSType: "nfs4", Source: "nas:/export"},
-	}
-	for i, want := range []string{"/dev/vda1", "/dev/mapper/vg-data", "/dev/mapper/vg-data", "", ""} {
-		if got := sourceBelow("/", mounts, mounts[i]); got != want {
-			t.Errorf("%s: %q, want %q", mounts[i].MountPoint, got, want)
-		}
 	}
 }
 
@@ -114,18 +94,6 @@ func TestSourceBelowARoot(t *testing.T) {
 	}
 }
 
-func TestReadDiskMissing(t *testing.T) {
-	if d := readDisk(t.TempDir(), "", ""); d.Missing == "" || d.Path != "" {
-		t.Errorf("without any root: %+v", d)
-	}
-	if d := readDisk(mkdirs(t, "/var/lib/containerd"), "", "unix:///srv/own/containerd.sock"); d.Missing == "" || d.Path != "" {
-		t.Errorf("another program's folder: %+v", d)
-	}
-	if d := readDisk(t.TempDir(), "/no/such", ""); d.Missing != "no such file or directory" || d.Path != "/no/such" {
-		t.Errorf("with a root that is not there: %+v", d)
-	}
-}
-
 // A link on the host is followed on the host.
 func TestOpenOnHostFollowsLinksOnTheHost(t *testing.T) {
 	root := mkdirs(t, "/data/here", "/var/lib")
@@ -146,25 +114,5 @@ func TestOpenOnHostFollowsLinksOnTheHost(t *testing.T) {
 	}
 	if got.Ino != want.Ino {
 		t.Errorf("opened inode %d, want %d of the folder under the root", got.Ino, want.Ino)
-	}
-}
-
-// Where it is said where the runtime's data is, nobody is asked for it.
-func TestDiskThatIsNamedAsksNobody(t *testing.T) {
-	dir := t.TempDir()
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "runtime.sock"), Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	var r evidence.Report
-	disk("", dir, "unix://"+l.Addr().String()).read(t.Context())(&r)
-	if r.Disk.Path != dir || r.Disk.Missing != "" {
-		t.Errorf("the disk is %+v, want that of %s", r.Disk, dir)
-	}
-	_ = l.SetDeadline(time.Now().Add(50 * time.Millisecond))
-	if conn, err := l.Accept(); err == nil {
-		conn.Close()
-		t.Error("somebody has connected to the runtime's socket")
 	}
 }

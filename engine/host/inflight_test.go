@@ -2,8 +2,6 @@ package host
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -151,46 +149,6 @@ func TestRuntimeRefused(t *testing.T) {
 	}
 }
 
-// On loopback a certificate is believed, as the kubelet's is.
-func TestRuntimeMetricsOverTLS(t *testing.T) {
-	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if q.Header.Get("Authorization") == "" {
-			_, _ = fmt.Fprint(w, callMetrics(map[string][2]int{"Status": {2, 1}}))
-		}
-	}))
-	defer s.Close()
-	c, err := newCaller(Config{Runtime: Runtime{Metrics: s.URL}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := c.look(t.Context(), time.Now())
-	if got.Pending { // the machine is busy
-		<-c.out.Done()
-		got = c.look(t.Context(), time.Now())
-	}
-	if got.Missing != "" || len(got.InFlight) != 1 || got.From != s.URL {
-		t.Errorf("got %+v", got)
-	}
-}
-
-// Whoever shows it says that it is not available.
-func TestWhyRuntimeMetricsAreMissing(t *testing.T) {
-	s := httptest.NewServer(http.NotFoundHandler())
-	s.Close()
-	c, err := newCaller(Config{Runtime: Runtime{Metrics: s.URL}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := c.look(t.Context(), time.Now())
-	if got.Pending { // the machine is busy
-		<-c.out.Done()
-		got = c.look(t.Context(), time.Now())
-	}
-	if got.Missing != "connection refused" {
-		t.Errorf("missing: %q", got.Missing)
-	}
-}
-
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s slow[int]
@@ -225,21 +183,5 @@ func TestSlow(t *testing.T) {
 			t.Errorf("of another hang: %d, %q", got, missing)
 		}
 		close(release)
-	})
-}
-
-// A read that ends with an error is no longer pending, and is begun again.
-func TestSlowReadFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var s slow[int]
-		for look := range 2 {
-			if s.look(time.Now()); !s.due(time.Now()) {
-				t.Fatalf("look %d: it is not begun", look)
-			}
-			s.out = reads.Start(&s.reads, "", func() (int, error) { panic("out of range") })
-			if _, missing, pending := s.get(t.Context()); !strings.HasPrefix(missing, "panic: out of range") || pending {
-				t.Errorf("look %d: missing %q, pending %v, want the panic", look, missing, pending)
-			}
-		}
 	})
 }

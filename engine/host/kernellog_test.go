@@ -127,16 +127,6 @@ func TestKernelLineIsCountedAnewAfterAPause(t *testing.T) {
 	}
 }
 
-// A line that had not been written at the reading before is no older than that, whatever
-// the log's clock says.
-func TestTheLogsClockMayBeBehind(t *testing.T) {
-	k := &kernelLines{readTo: 600 * time.Second}
-	k.take([]byte("3,7,100000000,-;I/O error, dev sda, sector 1\n"))
-	if got := k.lines(630 * time.Second); len(got) != 1 || got[0].Age != 30*time.Second {
-		t.Errorf("lines %+v, want one 30 s old", got)
-	}
-}
-
 // The kernel names the control group of whom it kills in a line of its own before.
 func TestWhereAProcessWasKilled(t *testing.T) {
 	got := logged(

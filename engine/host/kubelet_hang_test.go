@@ -146,19 +146,6 @@ func TestEndpointWithoutAnswer(t *testing.T) {
 	}
 }
 
-func TestKubeletHealthzHangsInItsText(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k := overWire(t, Kubelet{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			fmt.Fprint(w, "o")
-			_ = http.NewResponseController(w).Flush()
-			<-r.Context().Done()
-		}))
-		if a := k.look(t.Context()).Ping; a.OK || !a.TimedOut || a.Text != "" {
-			t.Errorf("healthz = %+v, want that it does not answer", a)
-		}
-	})
-}
-
 // A stopped kubelet takes the connection, but does not begin the handshake.
 func TestKubeletHangsInTheHandshake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -220,35 +207,5 @@ func TestKubeletVersion(t *testing.T) {
 			t.Errorf("version = %q, %v after %v, want none when ctx ends", version, ok, time.Since(began))
 		}
 		time.Sleep(time.Second) // the server ends
-	})
-}
-
-// The relists of a kubelet that answers, but has stopped relisting.
-func TestKubeletStillFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		count, down := 7, false
-		k := overWire(t, Kubelet{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			if down {
-				w.WriteHeader(http.StatusServiceUnavailable)
-				return
-			}
-			fmt.Fprintf(w, "%s_count %d\n", relistDuration, count)
-		}))
-		look := func(want time.Duration) {
-			t.Helper()
-			if got := k.look(t.Context()); got.StillFor != want {
-				t.Errorf("still for %v at %d relists, want %v", got.StillFor, count, want)
-			}
-			time.Sleep(5 * time.Second)
-		}
-		look(0)
-		look(5 * time.Second)
-		down = true
-		look(0) // it does not say
-		down = false
-		look(15 * time.Second)
-		count++
-		look(0)
-		look(5 * time.Second)
 	})
 }

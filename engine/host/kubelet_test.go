@@ -183,17 +183,6 @@ func TestKubeletHealthzFails(t *testing.T) {
 	}
 }
 
-func TestKubeletRefuses(t *testing.T) {
-	server := serve(t, nil)
-	server.Close()
-	got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL})
-	for _, a := range []evidence.Answer{got.Ping, got.Metrics} {
-		if a.Err != "not available: connection refused" || a.OK || a.TimedOut || !a.Asked {
-			t.Errorf("answer = %+v, want a refused connection", a)
-		}
-	}
-}
-
 // The environment's proxy is for the world outside.
 func TestKubeletIsAskedWithoutProxy(t *testing.T) {
 	proxy := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") })

@@ -258,19 +258,3 @@ func FuzzReadMetrics(f *testing.F) {
 		}
 	})
 }
-
-// The counters of a kubelet's event stream tell that it goes by events, up to 1.36.
-func TestReadMetricsOfAnEventedKubelet(t *testing.T) {
-	for version, want := range map[string]bool{"v1.36.1": true, "v1.37.0": false, "v1.25.3": false} {
-		for _, counts := range []string{"1 0", "0 3", "2 5", "0 0"} {
-			var got, broken uint64
-			_, _ = fmt.Sscan(counts, &got, &broken)
-			text := fmt.Sprintf("kubernetes_build_info{git_version=%q} 1\nkubelet_evented_pleg_connection_success_count %d\n"+
-				"kubelet_evented_pleg_connection_error_count %d\n", version, got, broken)
-			k, _, err := readMetrics(strings.NewReader(text), recordedAt)
-			if err != nil || k.Streams != got || k.StreamErrors != broken || k.Alpha() != (want && got+broken > 0) || k.FellBack() != (broken >= 5) {
-				t.Errorf("%s, %s: %+v, error %v", version, counts, k, err)
-			}
-		}
-	}
-}

@@ -120,11 +120,6 @@ func longID(digits string) string {
 	return strings.Repeat("a", 64-len(digits)) + digits
 }
 
-// cgroupOf returns where the systemd driver puts a container of containerd.
-func cgroupOf(id string) string {
-	return "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod5f1a.slice/cri-containerd-" + id + ".scope"
-}
-
 // fakeShim returns the shim of a sandbox.
 func fakeShim(pid int, sandbox, socket string) fakeProcess {
 	return fakeProcess{
@@ -143,15 +138,6 @@ func writeLink(t testing.TB, root, path, target string) {
 	if err := os.Symlink(target, path); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// writePod writes a pod with one container, both with their processes, and its
-// shim. The numbers of the processes are pid to pid+2.
-func writePod(t testing.TB, root string, pid int, sandbox, container string) {
-	t.Helper()
-	writeProcess(t, root, fakeShim(pid, sandbox, testSocket))
-	writeProcess(t, root, fakeProcess{PID: pid + 1, Parent: pid, Comm: "pause", Cgroup: cgroupOf(sandbox)})
-	writeProcess(t, root, fakeProcess{PID: pid + 2, Parent: pid, Comm: "nginx", Cgroup: cgroupOf(container)})
 }
 
 // openFileCount returns how many files this process has open.

@@ -114,15 +114,3 @@ func TestTokenIsNotForWhoHadThePort(t *testing.T) {
 		}
 	}
 }
-
-func TestTokenNeedsNoOwnerWhereTheCertificateIsChecked(t *testing.T) {
-	ca := newAuthority(t)
-	token := fileWith(t, "token", []byte("s3cret"))
-	server := ca.serveTLS(t, who)
-	if got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL, TokenFile: token}); got.Metrics.OK || !strings.Contains(got.Metrics.Err, "the token is not sent") {
-		t.Errorf("without a CA: %q, %+v, want that the token is not sent", got.Version, got.Metrics)
-	}
-	if got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL, TokenFile: token, CA: ca.file}); got.Version != "Bearer s3cret" {
-		t.Errorf("with a CA: %q, %+v, want it sent", got.Version, got.Metrics)
-	}
-}

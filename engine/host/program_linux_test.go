@@ -1,16 +1,8 @@
 package host
 
 import (
-	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
-
-	"github.com/plegtop/plegtop/engine/host/proc"
 )
 
 // settingsOf returns what tells what a program was told on a host with these files.
@@ -104,33 +96,6 @@ func TestOthersAreTold(t *testing.T) {
 		args := strings.Fields(tt.args)
 		if got := settingsOf(t, args[0], map[string]string{tt.file: tt.text}, args...)(tt.what); got != tt.want {
 			t.Errorf("%s was told %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
-
-// Of a folder that is full of others only what is wanted is returned, in order, and of
-// what is no folder nothing is waited for.
-func TestNamesIn(t *testing.T) {
-	root := tree(t, map[string]string{"x": ""})
-	var want []string
-	for i := range 1200 {
-		name := fmt.Sprintf("other-%d", i)
-		if i%300 == 0 {
-			name = fmt.Sprintf("wanted-%d", 9-i/300)
-			want = append(want, "/tmp/"+name)
-		}
-		writeFile(t, filepath.Join(root, "tmp", name), "")
-	}
-	slices.Sort(want)
-	if diff := cmp.Diff(want, matching(root, "/tmp/wanted-*")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if err := unix.Mkfifo(filepath.Join(root, "pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"x", "pipe", "gone"} {
-		if got, err := namesIn(root, name, proc.IsID); got != nil || err == nil {
-			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 }

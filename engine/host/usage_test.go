@@ -56,24 +56,3 @@ func TestUsageMeterJoinsProcessesOfOneName(t *testing.T) {
 		}
 	}
 }
-
-func TestSortDaemons(t *testing.T) {
-	tests := []struct {
-		daemons []evidence.Process
-		want    []int
-	}{
-		{[]evidence.Process{{PID: 3, Command: "kubelet"}, {PID: 9, Command: "crio"}, {PID: 1, Command: "containerd"}}, []int{9, 1, 3}},
-		{[]evidence.Process{{PID: 3, Command: "k3s-server"}, {PID: 4, Command: "containerd"}}, []int{4, 3}},
-		{[]evidence.Process{{PID: 3, Command: "kubelite"}, {PID: 4, Command: "containerd"}}, []int{4, 3}},
-		{[]evidence.Process{{PID: 2, Command: "rke2"}, {PID: 3, Command: "kubelet"}, {PID: 4, Command: "containerd"}}, []int{4, 3}},
-	}
-	for _, tt := range tests {
-		var got []int
-		for _, d := range sortDaemons(tt.daemons) {
-			got = append(got, d.PID)
-		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Error(diff)
-		}
-	}
-}
