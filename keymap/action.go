@@ -60,8 +60,6 @@ const (
 	Fold          Action = "fold"
 	Toggle        Action = "toggle"
 	Accept        Action = "accept"
-	NextStep      Action = "next-step"
-	PrevStep      Action = "prev-step"
 
 	// Events.
 	Follow     Action = "follow"

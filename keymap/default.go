@@ -17,7 +17,7 @@ func Default() Map {
 		bind(PrevPane, Global, General, "previous pane", "go to the previous pane", "shift+tab"),
 		bind(Node, Global, General, "node", "show or hide the node: health chain, who holds it up, kubelet, cost", "v"),
 		bind(Answer, Global, General, "answer", "go back to the answer to what is wrong: who waits for whom, what to do, which pods are affected", "x"),
-		bind(HowPLEG, Global, General, "how PLEG works", "how PLEG works, as a picture with the figures of now: the way of an event, step by step", "H"),
+		bind(HowPLEG, Global, General, "how PLEG works", "how PLEG works, as a picture with the figures of now", "H"),
 		bind(FullScreen, Global, General, "full screen", "give the whole screen to this pane, or take it back", "f"),
 		bind(Suspend, Global, General, "suspend", "suspend to the shell; fg comes back", "ctrl+z"),
 		bind(Redraw, Global, General, "redraw", "draw the whole screen again", "ctrl+l"),
@@ -57,8 +57,6 @@ func Default() Map {
 		bind(Fold, Folding, View, "fold", "fold or unfold what the cursor is on", "space"),
 		bind(Toggle, Picking, View, "on/off", "switch the row under the cursor", "space"),
 		bind(Accept, Picking, View, "show", "show what is switched on", "enter"),
-		bind(NextStep, Stepping, View, "next step", "what comes next on the way of the event", "space", "right"),
-		bind(PrevStep, Stepping, View, "step before", "what came before it", "backspace", "left"),
 
 		bind(Follow, Following, Events, "follow", "follow the newest event, or stay", "F"),
 		bind(MatchNext, Matching|Wrapping, Events, "match", "go to the next match, or event in time", "n"),

@@ -23,7 +23,6 @@ const (
 	Matching                    // a text, or a stretch of time: one goes from match to match
 	Wrapping                    // a text whose lines may be longer than the screen is wide
 	Picking                     // rows are switched on and off
-	Stepping                    // one goes on step by step
 	Directing                   // a demo is directed
 	Replaying                   // a recording is played
 )
@@ -67,7 +66,7 @@ var scopes = []struct {
 	name string
 }{
 	{Folding, "rows that fold"}, {Following, "events"}, {Matching, "texts, time"}, {Wrapping, "raw answers"},
-	{Picking, "lists to pick from"}, {Directing, "director"}, {Stepping, "step by step"}, {Replaying, "replay"},
+	{Picking, "lists to pick from"}, {Directing, "director"}, {Replaying, "replay"},
 }
 
 // Where names the places of a key that does not work everywhere, such as " (pods)";

@@ -135,8 +135,8 @@ func TestAction(t *testing.T) {
 // for those that are the same idea.
 func TestOneKeyOneIdea(t *testing.T) {
 	ideas := [][]Action{
-		{Fold, Toggle, NextStep, PageDown, Play}, // space: on with what is there
-		{Detail, Accept}, {Right, NextStep}, {Left, PrevStep}, {Slower, PlaySlower}, {Faster, PlayFaster},
+		{Fold, Toggle, PageDown, Play}, // space: on with what is there
+		{Detail, Accept}, {Slower, PlaySlower}, {Faster, PlayFaster},
 	}
 	same := func(a, b Action) bool {
 		return slices.ContainsFunc(ideas, func(i []Action) bool { return slices.Contains(i, a) && slices.Contains(i, b) })

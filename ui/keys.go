@@ -94,7 +94,7 @@ func (m *Model) offer(p pane.Pane, k tea.KeyPressMsg) bool {
 // scope returns what can be done by keys while a pane has them.
 func (m *Model) scope(p pane.Pane) keymap.Scope {
 	in := p.Info().Scope
-	if m.cfg.replays() && in&(keymap.Picking|keymap.Stepping) == 0 {
+	if m.cfg.replays() && in&keymap.Picking == 0 {
 		in |= keymap.Replaying
 	}
 	return in

@@ -27,7 +27,7 @@ var sheets = []func(*pane.View, pane.Subject) pane.Pane{findings.Sheet, events.S
 // openers make the layers that have a key of their own. The same key closes them.
 var openers = map[keymap.Action]func(*Model) pane.Pane{
 	keymap.Help:       (*Model).help,
-	keymap.HowPLEG:    (*Model).howPLEG,
+	keymap.HowPLEG:    func(*Model) pane.Pane { return howpleg.New() },
 	keymap.Node:       func(*Model) pane.Pane { return node.New() },
 	keymap.Director:   func(m *Model) pane.Pane { return director.New(m.cfg.Director, m.cfg.Keys) },
 	keymap.Filter:     (*Model).filterPrompt,
@@ -48,16 +48,4 @@ func (m *Model) help() pane.Pane {
 		}
 	}
 	return help.New(m.cfg.Keys, sections, m.active().Info().Name)
-}
-
-// howPLEG follows the event that the active pane's cursor is on, else that of the first pane
-// with one on an event; or the last start or death, where nobody has chosen an event.
-func (m *Model) howPLEG() pane.Pane {
-	for _, p := range append([]pane.Pane{m.active()}, m.panes...) {
-		f, follows := p.(interface{ Following() bool })
-		if event := p.Subject().Event; event > 0 && !(follows && f.Following()) {
-			return howpleg.New(event)
-		}
-	}
-	return howpleg.New(0)
 }

@@ -74,9 +74,6 @@ func TestSeenSheet(t *testing.T) {
 			"found 11:59:29.986",
 		}, "unseen"},
 		{"seen late", 5, pleg.Evented, nil, []string{"35ms after the relist"}, ""},
-		{"told by the stream alone", 5, pleg.Evented, func(v *pane.View) { v.Journal.Row(5).Seen.At[ledger.FromRelist] = time.Time{} }, []string{
-			"The cache takes the status with the event's own time.", "The sync loop takes the event",
-		}, ""},
 		{"unseen", 9, pleg.Generic, nil, []string{"channel unseen", "relist not seen cri 2026-11-20T11:59:54.000Z", "No relist sees it, so the kubelet does nothing"}, "sync loop"},
 		{"unseen by all that a kubelet has", 10, pleg.Generic, nil, []string{"pod not known: no relist had this id container its name"}, "gone since"},
 		{"derived", 11, pleg.Generic, nil, []string{"type · NetworkSetUp", "channel derived", "No kubelet sends", "Nobody is told."}, "sync loop takes"},

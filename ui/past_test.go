@@ -453,7 +453,7 @@ func TestKeysInThePast(t *testing.T) {
 	n := badNight(t)
 	for seed, s := range []*stage{n.live(t, 120, 40), n.replayed(t, 80, 24), n.live(t, 40, 10)} {
 		chance := rand.New(rand.NewPCG(uint64(seed), 1))
-		keys := strings.Fields("( ) { } ( { b esc j k 1 2 3 4 5 6 f enter tab / w W t x H v ? - 2 m space , . < > n N [ ] o Z F m L")
+		keys := strings.Fields("( ) { } ( { b esc j k 1 2 3 4 5 6 f enter tab / w W t x H v ? - 2 m space , . < > n N [ ] o Z F")
 		for range 60 {
 			key := keys[chance.IntN(len(keys))]
 			if s.step(key); chance.IntN(10) == 0 {

@@ -35,7 +35,6 @@ type Calls struct {
 	LastOK            time.Time          `line:"-"`                   // zero if none succeeded
 	LastErr           error              `line:"lastError,omitempty"` // of the last failed call; nil if none
 	LastErrAt         time.Time          `line:"-"`
-	Took              quantile.Buckets   `line:"-"` // how long all that returned took
 	Histogram         quantile.Histogram `line:"-"` // likewise, by the kubelet's bounds
 	Slowest           []Outcome          `line:"-"` // of operations about one object the longest call of each, failed or not, of up to 10 objects, the slowest first
 	Seconds           []Second           `line:"-"` // those in which calls returned, but for the one that is not over; the last 120, oldest first
@@ -210,7 +209,7 @@ func (s *Sums) AnsweredSince(at time.Time) bool {
 func (s *operationSum) read() Calls {
 	if s.stale {
 		s.P50, s.P90, s.P99 = s.took.Quantiles()
-		s.Max, s.Took = s.took.Max(), s.took.Buckets()
+		s.Max = s.took.Max()
 		s.ByCode = byCode(s.codes)
 		s.stale = false
 	}

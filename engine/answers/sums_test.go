@@ -106,8 +106,8 @@ func TestSlowest(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { s.byOp[call.ContainerStatus].slow(usual) }); n != 0 {
 		t.Errorf("a call as usual costs %v allocations", n)
 	}
-	if got := s.Read(start)[call.Status]; got.Slowest != nil || got.Took[got.Took.Of(time.Hour)] != 1 {
-		t.Errorf("of calls about no object: %v, in buckets %v", got.Slowest, got.Took)
+	if got := s.Read(start)[call.Status]; got.Slowest != nil {
+		t.Errorf("of calls about no object: %v", got.Slowest)
 	}
 }
 

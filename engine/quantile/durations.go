@@ -13,39 +13,11 @@ const (
 	significant = 2         // decimal digits of a quantile
 )
 
-// limits are where buckets end: each is about three times as long as the one before, from
-// what a quick answer takes to what no caller waits for.
-var limits = [...]time.Duration{
-	300 * time.Microsecond, time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond, 30 * time.Millisecond, 100 * time.Millisecond,
-	300 * time.Millisecond, time.Second, 3 * time.Second, 10 * time.Second, 30 * time.Second,
-}
-
-// Buckets counts durations by their length: each has those that are shorter than its limit
-// and not shorter than the limit before, the last one the rest. It is a value, so that a
-// reader keeps one at no cost.
-type Buckets [len(limits) + 1]uint64
-
-// Limit returns what the durations of a bucket are shorter than, and the last limit and false
-// for the last one, whose durations are as long or longer.
-func (Buckets) Limit(i int) (limit time.Duration, shorter bool) {
-	return limits[min(i, len(limits)-1)], i < len(limits)
-}
-
-// Of returns the bucket of a duration.
-func (Buckets) Of(d time.Duration) int {
-	i := 0
-	for i < len(limits) && d >= limits[i] {
-		i++
-	}
-	return i
-}
-
 // Durations is a distribution of durations, from a microsecond to an hour. It
 // takes about 26 KB once it has one, however many it gets.
 type Durations struct {
 	histogram *hdrhistogram.Histogram
 	max       time.Duration // exact
-	buckets   Buckets
 }
 
 // Add takes in one more.
@@ -55,16 +27,12 @@ func (d *Durations) Add(took time.Duration) {
 	}
 	took = max(took, 0)
 	d.max = max(d.max, took)
-	d.buckets[d.buckets.Of(took)]++
 	// In range by construction: the histogram cannot refuse it.
 	_ = d.histogram.RecordValue(min(took, longest).Microseconds())
 }
 
 // Max returns the longest.
 func (d *Durations) Max() time.Duration { return d.max }
-
-// Buckets returns how many there are of which length, counted as they came.
-func (d *Durations) Buckets() Buckets { return d.buckets }
 
 // Count returns how many there are.
 func (d *Durations) Count() int64 {

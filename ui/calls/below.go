@@ -13,6 +13,7 @@ import (
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 const (
@@ -52,10 +53,7 @@ func below(v *pane.View, rows []*row, w int) [][]text.Span {
 	return out
 }
 
-const (
-	roomy   = 20 // lines below the rows from which room is held for calls that may be out
-	mostOut = 3  // calls that are listed
-)
+const mostOut = 3 // calls that are listed
 
 // inFlight lists the calls that are out, the oldest first.
 func inFlight(v *pane.View) [][]text.Span {
@@ -70,6 +68,21 @@ func inFlight(v *pane.View) [][]text.Span {
 		lines[0] = append(lines[0], text.Say(v.Theme.Dim, "  and "+text.Count(uint64(more))+" more"))
 	}
 	return lines
+}
+
+// legend says what the signs of the column LATENCY mean.
+func legend(t *theme.Theme) []text.Span {
+	all := []text.Span{text.Say(t.Head, "LATENCY")}
+	for i, shade := range t.Symbols.Shades {
+		means := "longer"
+		if i < len(widget.ShadeSteps) {
+			means = "<" + text.Round(widget.ShadeSteps[i])
+		}
+		all = append(all, text.Say(t.Dim, "  "+shade+" "+means))
+	}
+	return append(all,
+		text.Say(t.Bad, "  "+t.Symbols.SparkFailed), text.Say(t.Dim, " failed"),
+		text.Say(t.Bad, "  "+t.Symbols.Blind), text.Say(t.Dim, " no answer yet"))
 }
 
 // beside says what is known of an operation, also what its columns have no room for.

@@ -33,11 +33,10 @@ type row struct {
 // made or not, and lines below them of what the columns have no room for.
 type calls struct {
 	layer.TablePane[*row, call.Operation]
-	about  []text.Span // of all calls
-	charts charts
-	below  [][]text.Span
-	lines  int  // that the pane can make use of below the rows
-	moved  bool // a person has moved the cursor
+	about []text.Span // of all calls
+	below [][]text.Span
+	lines int  // that the pane can make use of below the rows
+	moved bool // a person has moved the cursor
 }
 
 // New returns the pane. It is not safe for concurrent use.
@@ -48,9 +47,8 @@ func New(pane.Settings) pane.Pane {
 	return c
 }
 
-// linesBelow is how many lines the pane can make use of below the rows: a chart, and a few that
-// are told.
-const linesBelow = leastMain + 6
+// linesBelow is how many lines the pane can make use of below the rows.
+const linesBelow = 3 + mostOut + 3
 
 // footer is what the footer names, the most useful first.
 var footer = []keymap.Action{
@@ -83,27 +81,9 @@ func (c *calls) Observe(v *pane.View, w, h int) {
 	if i := slices.IndexFunc(rows, func(r *row) bool { return r.hangs }); !c.moved { // what a person looks for
 		c.Go(max(i, 0))
 	}
-	if c.below, c.charts.lines = nil, 0; h > 0 {
-		c.fill(v, rows, w, h-1-len(rows))
+	if c.below = nil; h > 0 {
+		c.below = append(append(below(v, rows, w), inFlight(v)...), legend(v.Theme))
 	}
-}
-
-// fill fills the lines below the rows: charts where there is room for them beside what is
-// told anyway, the calls that are out, and what columns have no room for.
-func (c *calls) fill(v *pane.View, rows []*row, w, room int) {
-	told, out := below(v, rows, w), inFlight(v)
-	held := len(told) + len(out)
-	if room >= roomy { // the charts stay as they are while calls come and go
-		held = len(told) + 2 + mostOut
-		out = append([][]text.Span{nil}, out...)
-	}
-	if r, ok := c.Current(); ok && room-held >= leastMain {
-		c.charts.observe(v, rows, r, w, room-held)
-		told = append(out, told...)
-	} else {
-		told = append(told, out...)
-	}
-	c.below = told
 }
 
 func newRow(v *pane.View, op call.Operation) *row {
@@ -128,7 +108,7 @@ func newRow(v *pane.View, op call.Operation) *row {
 	return r
 }
 
-// Do moves the cursor, sorts, or lets columns be chosen.
+// Do moves the cursor, or sorts.
 func (c *calls) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	was := c.Cursor()
 	cmd, done := c.TablePane.Do(a, h)
@@ -145,8 +125,6 @@ func (c *calls) Click(x, y int, h pane.Host) {
 // Legend explains the columns, and what stands below the rows where there is room.
 func (c *calls) Legend() [][2]string {
 	return append(c.TablePane.Legend(),
-		[2]string{"chart", "over time the slowest call, by the logarithmic scale at its left; what has no answer climbs while it is out"},
-		[2]string{"TOOK", "how many calls took less than that, and not less than the line above; and where the quantiles are"},
 		[2]string{"IN FLIGHT", "the calls that are out, the oldest first: which try in a row, about what, for whom, and how long it is waited for yet"})
 }
 
@@ -158,18 +136,15 @@ func (c *calls) Subject() pane.Subject {
 	return pane.Subject{}
 }
 
-// Draw draws the heads, a row, a line of the charts, or one of what is told below.
+// Draw draws the heads, a row, or one of the lines below them.
 func (c *calls) Draw(l *text.Line, y int, focused bool) {
 	n := y - 1 - c.Len()
-	told := n - c.charts.lines
 	switch r, ok := c.Current(); {
 	case n < 0:
 		c.TablePane.Draw(l, y, focused)
-	case told < 0:
-		c.charts.draw(l, c.View.Pen(), n)
-	case told < len(c.below):
-		c.View.Pen().Slots(l, c.below[told])
-	case told == len(c.below) && focused && ok && c.charts.lines == 0:
+	case n < len(c.below):
+		c.View.Pen().Slots(l, c.below[n])
+	case n == len(c.below) && focused && ok:
 		l.Put(c.View.Theme.Dim, beside(r))
 	}
 }

@@ -100,9 +100,6 @@ func (e *events) Subject() pane.Subject {
 	return subjectOf(n.Row)
 }
 
-// Following reports whether the cursor is on the newest event because nobody has moved it.
-func (e *events) Following() bool { return e.follow }
-
 // subjectOf returns what an event is about.
 func subjectOf(r *model.Row) pane.Subject {
 	return pane.Subject{ObjectRef: r.ObjectRef, Event: r.Seq}

@@ -12,15 +12,31 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/say"
-	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
+// A place is where in runtime and kubelet something happens.
+type place byte
+
+// The places, each with its letter in the drawing.
+const (
+	atRuntime place = 'R'
+	atLists   place = 'L'
+	atCompare place = 'C'
+	atInspect place = 'I'
+	atCache   place = 'K'
+	atWorkers place = 'W'
+	atChannel place = 'H'
+	atLoop    place = 'S' // the kubelet's sync loop
+	atListAge place = 'A'
+	atReady   place = 'N' // of the node
+)
+
 // A box is a part of the picture: what it is for, and its figures.
 type box struct {
-	place        story.Place
+	place        place
 	wide         bool
 	title, about string
 	figures      []figure // in the order of how much they tell
@@ -39,7 +55,7 @@ func (b *box) bad() bool {
 
 // A way leads from one box to another.
 type way struct {
-	from, to story.Place
+	from, to place
 	blocked  bool
 	waits    bool // it is blocked by the box that it comes to
 }
@@ -49,7 +65,7 @@ type way struct {
 // up to that one are blocked.
 func board(v *pane.View) ([]box, []way) {
 	var (
-		stuck                 story.Place   // where a call of the relist is late; 0 if none is
+		stuck                 place         // where a call of the relist is late; 0 if none is
 		waits                 string        // for how long
 		pod                   pleg.PodRef   // that the call is about
 		last                  engine.Relist // the newest that has finished
@@ -58,7 +74,7 @@ func board(v *pane.View) ([]box, []way) {
 		held, failed, entries int           // pods: whose records do not move on; with an error in the cache; with anything there
 	)
 	if f := diagnose.RelistCall(v.Snapshot); f != nil && diagnose.Late(v.Snapshot, *f) {
-		waits, pod, stuck = text.Age(f.Elapsed(v.At)), f.Pod, theme.When(f.ID != "", story.Inspect, story.Lists)
+		waits, pod, stuck = text.Age(f.Elapsed(v.At)), f.Pod, theme.When(f.ID != "", atInspect, atLists)
 	}
 	if v.Failure != nil {
 		failures = v.Failure.InRow
@@ -82,45 +98,45 @@ func board(v *pane.View) ([]box, []way) {
 	fills, full := diagnose.ChannelFills(&v.Channel), v.Channel.Capacity > 0 && v.Channel.Len >= v.Channel.Capacity
 	age := age(v, health)
 	boxes := []box{
-		{place: story.Runtime, title: "runtime", about: "It answers calls. plegtop changes nothing in it.", figures: []figure{
+		{place: atRuntime, title: "runtime", about: "It answers calls. plegtop changes nothing in it.", figures: []figure{
 			{widget.Plain, cmp.Or(strings.TrimSpace(v.Version.RuntimeName+" "+strings.TrimPrefix(v.Version.RuntimeVersion, "v")), "not known yet")},
 			{widget.Plain, say.Plural(v.Counts.Containers, "container")},
 			{widget.Quiet, say.Plural(int(v.Cost.CallsPerSecond+0.5), "call") + "/s"},
 			{widget.Quiet, when(len(telling) > 0, "tells by %s", strings.Join(telling, ", "))},
 		}},
-		{place: story.Lists, title: "lists", about: "Two calls: all sandboxes, all containers.", figures: []figure{
-			{widget.Bad, when(stuck == story.Lists, "waits %s", waits)},
+		{place: atLists, title: "lists", about: "Two calls: all sandboxes, all containers.", figures: []figure{
+			{widget.Bad, when(stuck == atLists, "waits %s", waits)},
 			{widget.Bad, when(failures > 0, "failed %s", say.Plural(failures, "time"))},
 			{widget.Warn, when(v.Paused, "paused")},
 			{widget.Plain, when(!last.At.IsZero(), "took %s", text.Took(last.List))},
 			{widget.Plain, "every " + say.Period(v.Period)},
 			{widget.Quiet, text.Count(v.Relists.Count) + " relists"},
 		}},
-		{place: story.Compare, title: "compare", about: "New states against the record. A good inspection moves the record on.", figures: []figure{
+		{place: atCompare, title: "compare", about: "New states against the record. A good inspection moves the record on.", figures: []figure{
 			{widget.Warn, when(held > 0, "%d held back", held)},
 			{widget.Plain, say.Plural(v.Counts.Pods, "pod")},
 			{widget.Plain, when(compared, "%d changed", v.Phase.Total)},
 		}},
-		{place: story.Inspect, title: "inspect", about: "One status call per sandbox and container of a changed pod.", figures: []figure{
-			{widget.Bad, when(stuck == story.Inspect, "waits %s", waits)},
-			{widget.Strong, when(stuck == story.Inspect, "%s", pod)},
+		{place: atInspect, title: "inspect", about: "One status call per sandbox and container of a changed pod.", figures: []figure{
+			{widget.Bad, when(stuck == atInspect, "waits %s", waits)},
+			{widget.Strong, when(stuck == atInspect, "%s", pod)},
 			{widget.Plain, when(v.Phase.Total > 0, "%d of %s done", v.Phase.Done, say.Plural(v.Phase.Total, "pod"))},
 			{widget.Plain, when(v.Phase.Total == 0 && compared, "none changed")},
 			{widget.Plain, when(settled, "all %s ago", say.Fresh(v.Snapshot.Health.InspectAge(v.At)))},
 			{widget.Quiet, when(!settled, "not all yet")},
 		}},
-		{place: story.Cache, title: "cache", about: "The last status of each pod. Workers wait for a newer one.", figures: []figure{
+		{place: atCache, title: "cache", about: "The last status of each pod. Workers wait for a newer one.", figures: []figure{
 			{widget.Warn, when(failed > 0, "%d in error", failed)},
 			{widget.Plain, fmt.Sprintf("%d entries", entries)},
 			{widget.Plain, when(!v.Snapshot.Health.ListedAt.IsZero(), "listed at %s", v.Snapshot.Health.ListedAt.Local().Format(time.TimeOnly))},
 		}},
-		{place: story.Workers, title: "workers", about: "Each waits for a newer status, then syncs its pod.", figures: []figure{
+		{place: atWorkers, title: "workers", about: "Each waits for a newer status, then syncs its pod.", figures: []figure{
 			{widget.Warn, when(blocked > 0, "%d blocked", blocked)},
 			{widget.Plain, text.Count(v.Workers.WakeUps) + " woken"},
 			{widget.Plain, when(v.Workers.Expecting, "%s expected", text.Count(v.Workers.Saved))},
 			{widget.Quiet, when(!v.Workers.Acting, "act on nothing")},
 		}},
-		{place: story.Loop, title: "sync loop", about: "It takes events and wakes workers, while PLEG is healthy.", figures: []figure{
+		{place: atLoop, title: "sync loop", about: "It takes events and wakes workers, while PLEG is healthy.", figures: []figure{
 			{widget.Bad, when(loopHeld, "waits %s", text.Age(v.At.Sub(v.Node.LoopHeld)))},
 			{widget.Bad, when(loopStopped, "stopped %s", text.Age(v.At.Sub(v.Node.LoopStopped)))},
 			{widget.Quiet, when(!loopHeld && !loopStopped && !v.Node.Known, "not known yet")},
@@ -128,7 +144,7 @@ func board(v *pane.View) ([]box, []way) {
 			{widget.Quiet, when(loopStopped, "looks in %s", v.Node.LoopNap)},
 		}},
 		{
-			place: story.Channel, wide: true, title: "channel", about: "Events for the sync loop. When the channel is full, new events are lost.",
+			place: atChannel, wide: true, title: "channel", about: "Events for the sync loop. When the channel is full, new events are lost.",
 			figures: []figure{
 				{widget.Bad, when(full, "full: %d", v.Channel.Len)},
 				{widget.Warn, when(fills && !full, "%d of %d", v.Channel.Len, v.Channel.Capacity)},
@@ -139,7 +155,7 @@ func board(v *pane.View) ([]box, []way) {
 			},
 		},
 		{
-			place: story.ListAge, wide: true, title: "list age", about: "The kubelet posts NotReady when the last good list is older than this limit. Nothing else counts.",
+			place: atListAge, wide: true, title: "list age", about: "The kubelet posts NotReady when the last good list is older than this limit. Nothing else counts.",
 			figures: []figure{
 				{widget.Quiet, when(health.Level == diagnose.HealthUnknown, "no list yet")},
 				{widget.Bad, when(health.Level == diagnose.HealthIll, "unhealthy  %s", age)},
@@ -148,7 +164,7 @@ func board(v *pane.View) ([]box, []way) {
 			},
 			bar: float64(v.Snapshot.Health.ListAge(v.At)) / float64(v.Threshold),
 		},
-		{place: story.Ready, title: "node", about: "The kubelet posts it.", figures: []figure{
+		{place: atReady, title: "node", about: "The kubelet posts it.", figures: []figure{
 			{widget.Quiet, when(!v.Node.Known, "not known yet")},
 			{widget.Good, when(v.Node.Known && v.Node.Ready, "Ready")},
 			{widget.Bad, when(v.Node.Known && !v.Node.Ready, "NotReady")},
@@ -159,19 +175,19 @@ func board(v *pane.View) ([]box, []way) {
 	for i := range boxes {
 		boxes[i].figures = slices.DeleteFunc(boxes[i].figures, func(f figure) bool { return f.says == "" })
 	}
-	lists, inspects, loop, ill := stuck != 0 || failures > 0, stuck == story.Inspect, loopHeld || loopStopped, health.Level == diagnose.HealthIll
+	lists, inspects, loop, ill := stuck != 0 || failures > 0, stuck == atInspect, loopHeld || loopStopped, health.Level == diagnose.HealthIll
 	return boxes, []way{
-		{story.Runtime, story.Lists, lists, failures > 0 || stuck == story.Lists},
-		{story.Lists, story.Compare, inspects, false},
-		{story.Compare, story.Inspect, inspects, inspects},
-		{story.Inspect, story.Cache, false, false},
-		{story.Cache, story.Workers, false, false},
-		{story.Workers, story.Runtime, false, false},
-		{story.Inspect, story.Channel, false, false},
-		{story.Channel, story.Loop, loop, loop},
-		{story.Loop, story.Workers, loop, false},
-		{story.ListAge, story.Ready, ill, ill},
-		{story.ListAge, story.Loop, ill, false},
+		{atRuntime, atLists, lists, failures > 0 || stuck == atLists},
+		{atLists, atCompare, inspects, false},
+		{atCompare, atInspect, inspects, inspects},
+		{atInspect, atCache, false, false},
+		{atCache, atWorkers, false, false},
+		{atWorkers, atRuntime, false, false},
+		{atInspect, atChannel, false, false},
+		{atChannel, atLoop, loop, loop},
+		{atLoop, atWorkers, loop, false},
+		{atListAge, atReady, ill, ill},
+		{atListAge, atLoop, ill, false},
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -40,7 +39,6 @@ const (
 	leastWidth  = 70 // cells that the picture takes
 	leastHeight = 12 // lines, with one in each box
 	tightHeight = 14 // with two
-	looseHeight = 17 // with ways between the boxes, too
 	mostLines   = 7  // in a box, beside the first
 )
 
@@ -99,8 +97,8 @@ type picture struct {
 	cells [][]text.Span
 }
 
-// draw returns the lines of the picture; places are those whose boxes have a mark in their titles.
-func draw(v *pane.View, places []story.Place, w, h int) [][]text.Span {
+// draw returns the lines of the picture.
+func draw(v *pane.View, w, h int) [][]text.Span {
 	grid := stretch(w, h)
 	p := &picture{v.Theme, areas(grid), make([][]text.Span, len(grid))}
 	for y := range p.cells {
@@ -109,7 +107,7 @@ func draw(v *pane.View, places []story.Place, w, h int) [][]text.Span {
 	boxes, ways := board(v)
 	for i := range boxes {
 		if len(grid) > 0 {
-			p.box(&boxes[i], slices.Contains(places, boxes[i].place))
+			p.box(&boxes[i])
 		}
 	}
 	for y, line := range grid {
@@ -144,15 +142,9 @@ func (p *picture) put(x, y, room int, st theme.Style, s string) int {
 
 // box draws a box: in a wide one as many figures in a line as it has room for, in the others one.
 // What it is for stands below them if there is room.
-func (p *picture) box(of *box, marked bool) {
+func (p *picture) box(of *box) {
 	s, a := &p.Symbols, p.areas[byte(of.place)]
-	title, look, edge := of.title, p.Title, p.Border
-	if marked {
-		title, look, edge = s.Mark+" "+title, p.Focus, p.Strong
-	}
-	if of.bad() {
-		edge = p.Bad
-	}
+	edge := theme.When(of.bad(), p.Bad, p.Border)
 	for x := a.left; x <= a.right; x++ {
 		p.cells[a.top][x], p.cells[a.bottom][x] = text.Say(edge, s.Horizontal), text.Say(edge, s.Horizontal)
 	}
@@ -161,7 +153,7 @@ func (p *picture) box(of *box, marked bool) {
 	}
 	p.cells[a.top][a.left], p.cells[a.top][a.right] = text.Say(edge, s.TopLeft), text.Say(edge, s.TopRight)
 	p.cells[a.bottom][a.left], p.cells[a.bottom][a.right] = text.Say(edge, s.BottomLeft), text.Say(edge, s.BottomRight)
-	p.put(a.left+2, a.top, a.right-a.left-4, look, " "+title+" ")
+	p.put(a.left+2, a.top, a.right-a.left-4, p.Title, " "+of.title+" ")
 
 	x, y, end, st := a.left+2, a.top, a.right-1, theme.Style{}
 	for _, f := range of.figures {

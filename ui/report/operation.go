@@ -1,8 +1,6 @@
 package report
 
 import (
-	"strings"
-
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/ui/say"
@@ -11,10 +9,9 @@ import (
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// Operation returns how the calls of one operation went: the figures, how long they took as a
-// histogram, and how they failed. The objects are a table of their own: see [Slowest].
+// Operation returns how the calls of one operation went: the figures, and how they failed. The objects are a table of their own: see [Slowest].
 func Operation(o Form, s *engine.Snapshot, c *answers.Calls) []widget.Section {
-	return []widget.Section{o.figures(s, c), o.histogram(c), o.errors(s, c)}
+	return []widget.Section{o.figures(s, c), o.errors(s, c)}
 }
 
 func (o Form) figures(s *engine.Snapshot, c *answers.Calls) widget.Section {
@@ -55,14 +52,6 @@ func (o Form) figures(s *engine.Snapshot, c *answers.Calls) widget.Section {
 	return all
 }
 
-func (o Form) histogram(c *answers.Calls) widget.Section {
-	s := widget.Section{Title: "How many took how long"}
-	for _, b := range say.Histogram(o.Theme, c, min(o.Width, barsMost), len(c.Took)) {
-		s.Add(widget.Row{Label: b.Label, Spans: []text.Span{text.Say(b.Style, strings.Repeat(o.Theme.Symbols.Full, b.Cells)), text.Say(o.Theme.Text, theme.When(b.Cells > 0, " ", "")+b.Count)}})
-	}
-	return s
-}
-
 // errors tells of errors by gRPC code, and of the last one in the runtime's words.
 func (o Form) errors(s *engine.Snapshot, c *answers.Calls) widget.Section {
 	all := widget.Section{Title: "Errors"}
@@ -74,9 +63,6 @@ func (o Form) errors(s *engine.Snapshot, c *answers.Calls) widget.Section {
 	}
 	return all
 }
-
-// barsMost is how many cells a histogram takes: a longer bar says no more.
-const barsMost = 80
 
 // Slowest returns a table of the slowest objects of an operation: its heads, and a line for
 // each.

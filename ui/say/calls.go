@@ -104,56 +104,6 @@ func Anomalies(a pleg.Anomalies) string {
 	return strings.Join(out, ", ")
 }
 
-// A Bar is a line of a histogram: how many calls took about so long.
-type Bar struct {
-	Label string // what they took less than
-	Count string // how many, and which quantiles lie there
-	Cells int    // in relation to the others
-	Style theme.Style
-}
-
-// Histogram returns how long the calls of an operation took, the quickest first, in bars of
-// w cells at most with what stands behind them, and no more of them than most: the quickest
-// are taken together. Where a call was there is at least a cell.
-func Histogram(t *theme.Theme, c *answers.Calls, w, most int) []Bar {
-	first, last := len(c.Took), -1
-	for i, n := range c.Took {
-		if n > 0 {
-			first, last = min(first, i), i
-		}
-	}
-	if last < 0 || most <= 0 {
-		return nil
-	}
-	counts, begins := c.Took, time.Duration(0)
-	for first = max(0, min(first, last-2)); last-first >= most; first++ {
-		counts[first+1] += counts[first]
-		counts[first] = 0
-	}
-	if first > 0 {
-		begins, _ = counts.Limit(first - 1)
-	}
-	var bars []Bar
-	behind := 0 // cells that the longest text behind a bar takes
-	for i := first; i <= last; i++ {
-		limit, shorter := counts.Limit(i)
-		b := Bar{Label: theme.When(shorter, "<", ">=") + text.Round(limit), Count: text.Count(counts[i]), Style: Graded(t, begins)}
-		for at, took := range [...]time.Duration{c.P50, c.P90, c.P99} {
-			if max(counts.Of(took), first) == i {
-				b.Count += [...]string{" p50", " p90", " p99"}[at]
-			}
-		}
-		bars, begins, behind = append(bars, b), limit, max(behind, 1+len(b.Count))
-	}
-	longest, width := slices.Max(counts[:]), uint64(max(w-behind, 1))
-	for i := range bars {
-		if n := counts[first+i]; n > 0 {
-			bars[i].Cells = int(max(1, width*n/longest))
-		}
-	}
-	return bars
-}
-
 // Graded returns the look of what took so long: well, too long, or much too long.
 func Graded(t *theme.Theme, d time.Duration) theme.Style {
 	switch {

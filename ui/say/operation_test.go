@@ -1,7 +1,6 @@
 package say
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,37 +13,6 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
-
-// Buckets at both ends that are empty are left out, what was there has a cell, and where there
-// are fewer lines than buckets the quickest are one.
-func TestHistogram(t *testing.T) {
-	th := theme.Default()
-	c := answers.Calls{P50: 500 * time.Microsecond, P90: 2 * time.Millisecond, P99: 45 * time.Second}
-	c.Took = [12]uint64{1: 1000, 2: 500, 4: 1, 11: 100}
-	for _, tt := range []struct {
-		w, most int
-		want    string
-	}{
-		{29, 12, "<1ms 20 1000 p50; <3ms 10 500 p90; <10ms 0 0; <30ms 1 1; <100ms 0 0; <300ms 0 0; <1s 0 0; <3s 0 0; <10s 0 0; <30s 0 0; >=30s 2 100 p99"},
-		{33, 3, "<10s 20 1501 p50 p90; <30s 0 0; >=30s 1 100 p99"},
-		{33, 0, ""},
-	} {
-		var got []string
-		for _, b := range Histogram(&th, &c, tt.w, tt.most) {
-			got = append(got, fmt.Sprint(b.Label, " ", b.Cells, " ", b.Count))
-		}
-		if said := strings.Join(got, "; "); said != tt.want {
-			t.Errorf("in %d lines %q, want %q", tt.most, said, tt.want)
-		}
-	}
-	bars := Histogram(&th, &c, 40, 12)
-	if bars[0].Style != th.Good || bars[7].Style != th.Warn || bars[10].Style != th.Bad {
-		t.Error("the bars are not graded")
-	}
-	if got := Histogram(&th, &answers.Calls{}, 40, 12); got != nil {
-		t.Errorf("of no call: %v", got)
-	}
-}
 
 func TestFlights(t *testing.T) {
 	th, now := theme.Default(), time.Unix(1000, 0)

@@ -21,23 +21,6 @@ import (
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// A Place is where in runtime and kubelet a stage takes place.
-type Place byte
-
-// The places, each with a letter of its own.
-const (
-	Runtime Place = 'R'
-	Lists   Place = 'L'
-	Compare Place = 'C'
-	Inspect Place = 'I'
-	Cache   Place = 'K'
-	Workers Place = 'W'
-	Channel Place = 'H'
-	Loop    Place = 'S' // the kubelet's sync loop
-	ListAge Place = 'A'
-	Ready   Place = 'N' // of the node
-)
-
 // The stages of each story, as indices.
 const (
 	Seen = iota
@@ -51,14 +34,11 @@ const (
 
 // A Stage is a part of a story.
 type Stage struct {
-	Name   string // the same in all stories
-	Title  string // what it is in this one
-	Places []Place
-	When   time.Time // zero if nobody knows, or it never came to that
-	Who    string    // who did or saw it then; empty likewise
-	Level  widget.Level
-	Says   string // what it is, in a few sentences
-	Field  string // what goes wrong here on real nodes; empty for nothing
+	Name  string    // the same in all stories
+	When  time.Time // zero if nobody knows, or it never came to that
+	Who   string    // who did or saw it then; empty likewise
+	Level widget.Level
+	Says  string // what it is, in a few sentences
 }
 
 // Clock is how moments of a story are written: parts of a second matter in a relist.
@@ -76,18 +56,15 @@ func (s *Stage) At() string {
 func Of(s *engine.Snapshot, j *model.Journal, r *model.Row) []Stage {
 	t := newTeller(s, j, r)
 	words := t.words()
-	all := slices.Clone(stages[:])
-	for i := range all {
-		st, of := &all[i], tales[t.tale(i)]
-		st.Title, st.Says, st.Field = words.Replace(cmp.Or(of.title, "not "+st.Name)), words.Replace(of.says), words.Replace(cmp.Or(of.field, st.Field))
-		switch {
-		case t.unseen() || t.derived():
-			st.Field = of.field // the event never gets there
-		case i >= Sent && t.row.Delivery == pleg.Discarded:
-			st.Level = widget.Bad
+	all := make([]Stage, Stages)
+	for i, name := range names {
+		of := tales[t.tale(i)]
+		all[i] = Stage{Name: name, Says: words.Replace(of.says)}
+		if i >= Sent && t.row.Delivery == pleg.Discarded {
+			all[i].Level = widget.Bad
 		}
 		if of.at != nil {
-			st.When, st.Who = of.at(t)
+			all[i].When, all[i].Who = of.at(t)
 		}
 	}
 	return all
@@ -125,17 +102,17 @@ func newTeller(s *engine.Snapshot, j *model.Journal, r *model.Row) *teller {
 // words returns what puts figures and names into a tale.
 func (t *teller) words() *strings.Replacer {
 	r := t.row
-	the, thing := "Container "+Name(r), "container"
+	the := "Container " + Name(r)
 	switch {
 	case r.ID == "":
-		the, thing = "The pod", "pod"
+		the = "The pod"
 	case r.Sandbox:
-		the, thing = "The sandbox", "sandbox"
+		the = "The sandbox"
 	}
 	source, _ := r.Seen.First()
 	found, _ := t.released()
 	return strings.NewReplacer(
-		"{The}", the, "{thing}", thing, "{name}", cmp.Or(Name(r), "it"), "{did}", t.did(), "{pod}", r.Pod.String(), "{kind}", r.Kind.String(), "{event}", say.EventWord(r.Kind),
+		"{The}", the, "{name}", cmp.Or(Name(r), "it"), "{pod}", r.Pod.String(), "{kind}", r.Kind.String(), "{event}", say.EventWord(r.Kind),
 		"{from}", r.From.String(), "{to}", r.To.String(), "{source}", source.String(), "{told}", t.told(),
 		"{time}", cmp.Or(said(r.AtStart, ", before plegtop started"), said(!r.HasLag, "; the runtime keeps no time of it")),
 		"{exit}", said(r.Exited, fmt.Sprintf(", exit code %d", r.ExitCode)+said(r.Reason != "", ", "+r.Reason)),
@@ -144,8 +121,8 @@ func (t *teller) words() *strings.Replacer {
 			said(t.byCRI() && r.Mode == pleg.Evented, "The runtime's stream asked for a relist of this pod alone. ")),
 		"{took}", text.Took(found.Sub(r.At)), "{asof}", cmp.Or(said(t.Release < 36, "inspection"), "lists, "+r.At.Local().Format(Clock)), "{entry}", t.entry(), "{address}", cmp.Or(said(r.Kind == pleg.NetworkFailed, "no address"), "an address"),
 		"{otherwise}", said(!t.byCRI(), " A kubelet has no other source."),
-		"{worker}", t.works(), "{threshold}", text.Took(t.Threshold), "{timeout}", text.Took(t.Timeout),
-		"{capacity}", fmt.Sprint(t.Channel.Capacity), "{waiting}", fmt.Sprint(t.Channel.Len), "{discarded}", text.Count(t.Channel.Discarded),
+		"{worker}", t.works(),
+		"{capacity}", fmt.Sprint(t.Channel.Capacity), "{waiting}", fmt.Sprint(t.Channel.Len),
 	)
 }
 
@@ -154,15 +131,6 @@ func said(holds bool, s string) string {
 		return s
 	}
 	return ""
-}
-
-// did is what happened, in a word or two.
-func (t *teller) did() string {
-	all := map[pleg.Kind]string{
-		pleg.Started: "started", pleg.Died: "died", pleg.Removed: "was removed", pleg.PodSync: "is looked at again",
-		pleg.NetworkSetUp: "has its network", pleg.NetworkFailed: "has no network",
-	}
-	return cmp.Or(all[t.row.Kind], said(t.row.To == pleg.Created, "was created"), "is in no known state")
 }
 
 // told says who saw it before a relist did.

@@ -48,20 +48,20 @@ func TestDeath(t *testing.T) {
 	all := Of(died())
 	var got []string
 	for i := range all {
-		got = append(got, strings.TrimSpace(all[i].Name+": "+all[i].Title+" "+all[i].At()), all[i].Says)
+		got = append(got, strings.TrimSpace(all[i].Name+": "+all[i].At()), all[i].Says)
 	}
 	want := []string{
-		"seen: this container died 11:59:49.530 by the runtime's clock",
+		"seen: 11:59:49.530 by the runtime's clock",
 		"Container app of shop/cart-0 went from running to exited, exit code 137. The runtime does not tell the kubelet.",
-		"found: this record differs 11:59:50.000 by relist 42",
+		"found: 11:59:50.000 by relist 42",
 		"The relist took 40ms, its lists 10ms. In the lists before, app was running. Now it is exited: the record differs.",
-		"inspected: this inspection 11:59:50.030",
+		"inspected: 11:59:50.030",
 		"The kubelet makes one status call per sandbox and container of the pod, one after the other. The relist had taken 30ms when they had succeeded.",
-		"cached: this cache entry",
+		"cached:",
 		"Now the record moves on: no relist reports this again. The cache has the pod's status as of the start of the lists, 11:59:50.000.",
-		"sent: this event 11:59:50.030",
+		"sent: 11:59:50.030",
 		"ContainerDied is sent. The channel holds 1000; 7 are in it now.",
-		"woken: this worker",
+		"woken:",
 		"The sync loop takes the event and wakes the pod's worker, which compares what should run with what runs. By the restart policy it starts the container again, after a back-off. Now: idle for 10s; woken 2 times, synced 1.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -92,12 +92,10 @@ func TestEveryStory(t *testing.T) {
 				})
 				teller := newTeller(s, j, r)
 				for i, st := range Of(s, j, r) {
-					for _, text := range []string{st.Title, st.Says, st.Field} {
-						if strings.ContainsAny(text, "{}") || strings.Contains(text, "  ") {
-							t.Fatalf("%v, %v: %q", kind, delivery, text)
-						}
+					if strings.ContainsAny(st.Says, "{}") || strings.Contains(st.Says, "  ") {
+						t.Fatalf("%v, %v: %q", kind, delivery, st.Says)
 					}
-					if st.Name == "" || st.Title == "" || st.Says == "" || len(st.Places) == 0 {
+					if st.Name == "" || st.Says == "" {
 						t.Fatalf("%v, %v: stage %d is not told: %+v", kind, delivery, i, st)
 					}
 					told[teller.tale(i)] = true
@@ -130,25 +128,37 @@ func TestWhoSawIt(t *testing.T) {
 	}
 }
 
-// TestPlaces holds where the stages are of an event that somebody told, and that it is bad where it
-// was lost.
-func TestPlaces(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		change func(*engine.Event)
+// TestTales holds what is told of an event that the runtime's stream asked a relist for, of one that
+// was expected, of the removal of a pod, and of one that no kubelet makes.
+func TestTales(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(s *engine.Snapshot, e *engine.Event)
 		stage  int
-		want   []Place
-		level  widget.Level
+		want   string
 	}{
-		{"found by a relist", func(*engine.Event) {}, Found, []Place{Lists, Compare}, widget.Plain},
-		{"seen by a source alone", func(e *engine.Event) { e.Delivery = pleg.Unseen }, Seen, []Place{Runtime}, widget.Plain},
-		{"not found", func(e *engine.Event) { e.Delivery = pleg.Unseen }, Found, []Place{Lists, Compare}, widget.Plain},
-		{"thrown away", func(e *engine.Event) { e.Delivery = pleg.Discarded }, Sent, []Place{Channel}, widget.Bad},
-		{"cached before that", func(e *engine.Event) { e.Delivery = pleg.Discarded }, Cached, []Place{Cache}, widget.Plain},
+		"asked for": {func(_ *engine.Snapshot, e *engine.Event) {
+			e.At, e.Mode, e.Seen = e.At.Add(time.Millisecond), pleg.Evented, &ledger.Sightings{}
+			e.Seen.At[ledger.FromCRI], e.Seen.At[ledger.FromRelist] = e.SeenAt, e.SeenAt.Add(time.Millisecond)
+		}, Found, "The runtime's stream asked for a relist of this pod alone."},
+		"expected": {func(s *engine.Snapshot, e *engine.Event) {
+			s.Workers.All[0].Spared, s.Workers.All[0].Last = true, e.Event
+		}, Woken, "The worker had expected this event of its own doing."},
+		"another one was expected": {func(s *engine.Snapshot, _ *engine.Event) { s.Workers.All[0].Spared = true }, Woken, "wakes the pod's worker"},
+		"removed with its pod":     {func(s *engine.Snapshot, e *engine.Event) { e.Kind, s.Pods = pleg.Removed, nil }, Inspected, "The pod is no longer listed, so nothing can be asked."},
+		"derived":                  {func(_ *engine.Snapshot, e *engine.Event) { e.Delivery = pleg.Derived }, Woken, "Nobody is told."},
+		"unseen":                   {func(_ *engine.Snapshot, e *engine.Event) { e.Delivery = pleg.Unseen }, Sent, "No relist sees it"},
 	} {
-		st := Of(died(func(_ *engine.Snapshot, e *engine.Event) { tt.change(e) }))[tt.stage]
-		if diff := cmp.Diff(tt.want, st.Places); diff != "" || st.Level != tt.level {
-			t.Errorf("%s: level %d, want %d; places (-want +got):\n%s", tt.name, st.Level, tt.level, diff)
+		if got := Of(died(tt.change))[tt.stage].Says; !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q lacks %q", name, got, tt.want)
+		}
+	}
+}
+
+// TestLost holds that the stages are bad to which an event was lost.
+func TestLost(t *testing.T) {
+	for i, st := range Of(died(func(_ *engine.Snapshot, e *engine.Event) { e.Delivery = pleg.Discarded })) {
+		if bad := st.Level == widget.Bad; bad != (i >= Sent) {
+			t.Errorf("%s: bad is %v", st.Name, bad)
 		}
 	}
 }

@@ -9,23 +9,15 @@ import (
 	"github.com/plegtop/plegtop/ui/model"
 )
 
-// stages are what the stages have in common in all stories.
-var stages = [Stages]Stage{
-	Seen:      {Name: "seen", Places: []Place{Runtime}, Field: "In the field: a runtime that hangs answers nothing. The kubelet sees no change, though the containers run."},
-	Found:     {Name: "found", Places: []Place{Lists, Compare}, Field: "In the field: a list that hangs stops everything. After {threshold} the node is NotReady. What starts and ends between two lists is never seen."},
-	Inspected: {Name: "inspected", Places: []Place{Inspect}, Field: "In the field: a call that hangs stops the relist here, for up to {timeout}. All pods after it wait."},
-	Cached:    {Name: "cached", Places: []Place{Cache}, Field: "In the field: while a relist hangs nothing here gets newer. A failed inspection leaves its error in the place of a status."},
-	Sent:      {Name: "sent", Places: []Place{Channel}, Field: "In the field: while the node is unhealthy nobody reads. With {capacity} events the channel is full, and new ones are lost: so far {discarded}."},
-	Woken:     {Name: "woken", Places: []Place{Loop, Workers}, Field: "In the field: a worker waits for a status newer than its last. While a relist hangs all workers wait: no pod starts or stops."},
-}
+// names are those of the stages.
+var names = [Stages]string{Seen: "seen", Found: "found", Inspected: "inspected", Cached: "cached", Sent: "sent", Woken: "woken"}
 
 // A tale is what is told of a stage where it holds.
 type tale struct {
-	stage       int
-	when        func(*teller) bool // nil for always
-	title, says string             // with figures in braces: see [teller.words]; without a title it does not come to the stage
-	at          func(*teller) (time.Time, string)
-	field       string // instead of the stage's; empty for that
+	stage int
+	when  func(*teller) bool // nil for always
+	says  string             // with figures in braces: see [teller.words]
+	at    func(*teller) (time.Time, string)
 }
 
 // later stands for all stages but the first.
@@ -35,37 +27,37 @@ const takes = "The sync loop takes the event and wakes the pod's worker, which c
 
 // tales are all that is told. Of each stage the first one that holds is the one.
 var tales = []tale{
-	{Seen, (*teller).unseen, "this {thing} {did}", "{The} of {pod}: the event source {source} saw it. No relist saw it.{otherwise}", (*teller).sighted, "In the field: what lives for less than one period is never seen."},
-	{Seen, (*teller).derived, "this {thing} {did}", "The runtime sets up the network of {pod} before it calls the sandbox ready. No event of a kubelet tells the result.", nil, "In the field: while a network plugin hangs the sandbox does not come up at all."},
-	{Seen, of(pleg.PodSync), "this {thing} {did}", "Nothing happened to {pod}: its last inspection had failed, or somebody asked for one.", nil, ""},
-	{Seen, nil, "this {thing} {did}", "{The} of {pod} went from {from} to {to}{time}{exit}. {told}", (*teller).happened, ""},
+	{Seen, (*teller).unseen, "{The} of {pod}: the event source {source} saw it. No relist saw it.{otherwise}", (*teller).sighted},
+	{Seen, (*teller).derived, "The runtime sets up the network of {pod} before it calls the sandbox ready. No event of a kubelet tells the result.", nil},
+	{Seen, of(pleg.PodSync), "Nothing happened to {pod}: its last inspection had failed, or somebody asked for one.", nil},
+	{Seen, nil, "{The} of {pod} went from {from} to {to}{time}{exit}. {told}", (*teller).happened},
 
-	{later, (*teller).unseen, "", "No relist sees it, so the kubelet does nothing. The next good list reports what is still different then.", nil, ""},
+	{later, (*teller).unseen, "No relist sees it, so the kubelet does nothing. The next good list reports what is still different then.", nil},
 
-	{Found, (*teller).derived, "this record differed", "The sandbox was new in the lists. Records do not hold the network.", nil, ""},
-	{Found, of(pleg.PodSync), "this record is the same", "{lists}No state in its record differs. It is inspected all the same.", (*teller).listed, ""},
-	{Found, nil, "this record differs", "{lists}In the lists before, {name} was {from}. Now it is {to}: the record differs.", (*teller).listed, ""},
+	{Found, (*teller).derived, "The sandbox was new in the lists. Records do not hold the network.", nil},
+	{Found, of(pleg.PodSync), "{lists}No state in its record differs. It is inspected all the same.", (*teller).listed},
+	{Found, nil, "{lists}In the lists before, {name} was {from}. Now it is {to}: the record differs.", (*teller).listed},
 
-	{Inspected, (*teller).derived, "this inspection", "The status of the sandbox has {address}: plegtop derives the event from that.", (*teller).released, ""},
-	{Inspected, (*teller).left, "", "The pod is no longer listed, so nothing can be asked. The kubelet drops its record and its cache entry.", nil, ""},
-	{Inspected, nil, "this inspection", "The kubelet makes one status call per sandbox and container of the pod, one after the other. The relist had taken {took} when they had succeeded.", (*teller).released, ""},
+	{Inspected, (*teller).derived, "The status of the sandbox has {address}: plegtop derives the event from that.", (*teller).released},
+	{Inspected, (*teller).left, "The pod is no longer listed, so nothing can be asked. The kubelet drops its record and its cache entry.", nil},
+	{Inspected, nil, "The kubelet makes one status call per sandbox and container of the pod, one after the other. The relist had taken {took} when they had succeeded.", (*teller).released},
 
-	{Cached, (*teller).derived, "this cache entry", "The address is part of the status in the cache. The kubelet reads it there.", nil, ""},
-	{Cached, nil, "this cache entry", "Now the record moves on: no relist reports this again. The cache has the pod's status as of the start of the {asof}.{entry}", nil, ""},
+	{Cached, (*teller).derived, "The address is part of the status in the cache. The kubelet reads it there.", nil},
+	{Cached, nil, "Now the record moves on: no relist reports this again. The cache has the pod's status as of the start of the {asof}.{entry}", nil},
 
-	{Sent, (*teller).derived, "", "No kubelet sends {event}: it takes no room in the channel.", nil, ""},
-	{Sent, ends(pleg.Filtered), "this event", "{kind} is not sent: the sync loop does not wait for created or unknown.", nil, ""},
-	{Sent, ends(pleg.Discarded), "this event", "{kind} was discarded: the channel was full. Its record has moved on, so no relist sends it again.", nil, ""},
-	{Sent, nil, "this event", "{kind} is sent. The channel holds {capacity}; {waiting} are in it now.", (*teller).released, ""},
+	{Sent, (*teller).derived, "No kubelet sends {event}: it takes no room in the channel.", nil},
+	{Sent, ends(pleg.Filtered), "{kind} is not sent: the sync loop does not wait for created or unknown.", nil},
+	{Sent, ends(pleg.Discarded), "{kind} was discarded: the channel was full. Its record has moved on, so no relist sends it again.", nil},
+	{Sent, nil, "{kind} is sent. The channel holds {capacity}; {waiting} are in it now.", (*teller).released},
 
-	{Woken, (*teller).derived, "", "Nobody is told. The worker reads the address when something else wakes it.", nil, ""},
-	{Woken, ends(pleg.Discarded), "", "The event was not sent. The pod's next event or the kubelet's own resync wakes the worker, within about a minute.", nil, ""},
-	{Woken, ends(pleg.Filtered), "", "The event was not sent.", nil, ""},
-	{Woken, of(pleg.Removed), "", "The sync loop takes the event and ignores it: a removal asks for no sync.", nil, ""},
-	{Woken, (*teller).spared, "", "The worker had expected this event of its own doing.{worker}", nil, ""},
-	{Woken, (*teller).sandboxDied, "this worker", takes + ". If the pod is to go on, it makes a new sandbox.{worker}", nil, ""},
-	{Woken, of(pleg.Died), "this worker", takes + ". By the restart policy it starts the container again, after a back-off.{worker}", nil, ""},
-	{Woken, nil, "this worker", takes + ".{worker}", nil, ""},
+	{Woken, (*teller).derived, "Nobody is told. The worker reads the address when something else wakes it.", nil},
+	{Woken, ends(pleg.Discarded), "The event was not sent. The pod's next event or the kubelet's own resync wakes the worker, within about a minute.", nil},
+	{Woken, ends(pleg.Filtered), "The event was not sent.", nil},
+	{Woken, of(pleg.Removed), "The sync loop takes the event and ignores it: a removal asks for no sync.", nil},
+	{Woken, (*teller).spared, "The worker had expected this event of its own doing.{worker}", nil},
+	{Woken, (*teller).sandboxDied, takes + ". If the pod is to go on, it makes a new sandbox.{worker}", nil},
+	{Woken, of(pleg.Died), takes + ". By the restart policy it starts the container again, after a back-off.{worker}", nil},
+	{Woken, nil, takes + ".{worker}", nil},
 }
 
 func of(k pleg.Kind) func(*teller) bool { return func(t *teller) bool { return t.row.Kind == k } }

@@ -17,7 +17,7 @@ type Symbols struct {
 	Bullet           string // between facts on one line
 	Step             string // from one step to the next
 	Up, Down         string // the order of the column that sorts
-	Mark             string // before the step that one is on
+	Mark             string // before a link of a chain to act on
 	Bar              string // before the row under the cursor
 	Horizontal       string // a rule
 	Vertical         string
@@ -28,7 +28,6 @@ type Symbols struct {
 
 	Full, Empty string   // cells of a bar; brackets stand round them
 	Spark       []string // lowest first
-	Dots        []string // two bars side by side, each 0 to 4 high: see [Symbols.Pair]
 	SparkFailed string   // relists or calls that failed
 	SparkSome   string   // relists that failed in part; calls of which fewer than half failed
 
@@ -58,7 +57,6 @@ var Unicode = Symbols{
 	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	SparkFailed: "✕",
 	SparkSome:   "%",
-	Dots:        braille(),
 	Shades:      []string{"░", "▒", "▓", "█"},
 	Made:        "╌", Run: "━", Ended: "┈", Lag: "░", Sight: "◦", Blind: "╱", Pause: "║", Cursor: "▼",
 	Track: []string{"·", "·", "─", "┴", "━", "┻", "█", "▓"},
@@ -78,39 +76,7 @@ var ASCII = Symbols{
 	Spark:       []string{"_", ".", ":", "-", "=", "+", "*", "#"},
 	SparkFailed: "x",
 	SparkSome:   "%",
-	Dots:        higher(" ", ".", ":", "+", "#"),
 	Shades:      []string{".", ":", "+", "#"},
 	Made:        ".", Run: "=", Ended: "_", Lag: "%", Sight: "'", Blind: "/", Pause: "|", Cursor: "v",
 	Track: []string{".", ".", "-", "'", "=", "\"", "#", "%"},
-}
-
-// dotsHigh is how many dots a cell is high.
-const dotsHigh = 4
-
-// Pair returns a cell with two bars of so many dots; what is higher than the cell fills it.
-func (s *Symbols) Pair(left, right int) string {
-	high := func(n int) int { return max(0, min(n, dotsHigh)) }
-	return s.Dots[high(left)*(dotsHigh+1)+high(right)]
-}
-
-// braille returns all pairs of bars of braille dots. A blank is a space, which any font has.
-func braille() (all []string) {
-	left, right := [...]rune{0, 0x40, 0x44, 0x46, 0x47}, [...]rune{0, 0x80, 0xA0, 0xB0, 0xB8}
-	for _, l := range left {
-		for _, r := range right {
-			all = append(all, string(0x2800+l+r))
-		}
-	}
-	all[0] = " "
-	return all
-}
-
-// higher returns a sign for all pairs of bars: that of the higher one.
-func higher(signs ...string) (all []string) {
-	for l := range signs {
-		for r := range signs {
-			all = append(all, signs[max(l, r)])
-		}
-	}
-	return all
 }

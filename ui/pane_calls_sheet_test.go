@@ -13,53 +13,7 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// TestRoom holds at which sizes there is a chart, one with a histogram, and one of each
-// operation; that what is told anyway is always told; and that a line more never takes one away.
-func TestRoom(t *testing.T) {
-	for _, tt := range []struct {
-		w, h                    int
-		large, histogram, small bool
-	}{
-		{78, 13, false, false, false}, {78, 14, true, true, false}, {61, 14, true, false, false}, {38, 40, true, false, false},
-		{118, 25, true, true, false}, {118, 26, true, true, true}, {75, 60, true, true, true}, {198, 45, true, true, true},
-	} {
-		s := NewStage(calls.New(pane.Settings{}), View(busy(Healthy())), tt.w, tt.h)
-		has := func(what string) bool { return s.Row(what) != "" }
-		if has("slowest call") != tt.large || has("p50 p90") != tt.histogram || has("ListContainers  p99 12ms") != tt.small {
-			t.Errorf("in %dx%d, want a chart: %v, a histogram: %v, all: %v\n%s", tt.w, tt.h, tt.large, tt.histogram, tt.small, s.Text())
-		}
-		if !has("IN FLIGHT  none") {
-			t.Errorf("in %dx%d nothing says that no call is out:\n%s", tt.w, tt.h, s.Text())
-		}
-	}
-	s, was := NewStage(calls.New(pane.Settings{}), View(busy(Failing())), 118, 1), false
-	for s.H = range 60 {
-		s.Refresh()
-		is := s.Row("slowest call") != ""
-		if was && !is || s.H > 9 && s.Row("ListPodSandbox errors:") == "" {
-			t.Errorf("in %d lines:\n%s", s.H, s.Text())
-		}
-		was = is
-	}
-}
-
-// TestChartFollowsTheCursor holds that the large chart is of the operation under the cursor,
-// and draws what its calls took.
-func TestChartFollowsTheCursor(t *testing.T) {
-	s := NewStage(calls.New(pane.Settings{}), View(busy(Healthy())), 118, 20)
-	if s.Row("Version: 812 calls") == "" || s.Row(" 10s│") != "" {
-		t.Errorf("at first:\n%s", s.Text())
-	}
-	if s.Press("G"); s.Row("ContainerStatus: 4872 calls") == "" || s.Row(" 10s│") == "" {
-		t.Errorf("of the slowest:\n%s", s.Text())
-	}
-	s.V.Axis.Zoom(1)
-	if s.Refresh(); s.Row("-4m") == "" {
-		t.Errorf("zoomed out:\n%s", s.Text())
-	}
-}
-
-// TestInFlight holds that the calls that are out stand below the charts, few of many, and no
+// TestInFlight holds that the calls that are out stand below the rows, few of many, and no
 // stream, which is meant to be.
 func TestInFlight(t *testing.T) {
 	snap := busy(Healthy())
@@ -77,7 +31,7 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
-// TestWithoutColour holds what the charts are on terminals that have no more than ASCII, or no
+// TestWithoutColour holds what the pane is on terminals that have no more than ASCII, or no
 // colours.
 func TestWithoutColour(t *testing.T) {
 	v := View(busy(Probed(nil)))
