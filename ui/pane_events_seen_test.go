@@ -3,10 +3,8 @@ package ui
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/events"
 	"github.com/plegtop/plegtop/ui/pane"
