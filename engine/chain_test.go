@@ -10,31 +10,6 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-func TestAggregate(t *testing.T) {
-	const (
-		pleg    = "PLEG is not healthy: pleg was last seen active 3m1s ago; threshold is 3m0s"
-		runtime = "container runtime not ready: RuntimeReady=false reason:R message:M"
-		network = "container runtime network not ready: <nil>"
-	)
-	tests := []struct {
-		name  string
-		parts []string
-		want  string
-	}{
-		{"all is well", []string{"", "", "", ""}, ""},
-		{"PLEG alone", []string{"", pleg}, pleg},
-		{"the network alone", []string{"", "", "", network}, network},
-		{"all of it", []string{runtimeDown, pleg, runtime, network}, "[" + runtimeDown + ", " + pleg + ", " + runtime + ", " + network + "]"},
-		{"two of the runtime", []string{runtimeDown, "", runtime}, "[" + runtimeDown + ", " + runtime + "]"},
-		{"equal texts once", []string{"same", "same"}, "same"},
-	}
-	for _, tt := range tests {
-		if got := aggregate(tt.parts...); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
-
 func TestUnmet(t *testing.T) {
 	tests := []struct {
 		name       string
@@ -52,25 +27,6 @@ func TestUnmet(t *testing.T) {
 		if got := unmet(runtimeNotReady, tt.conditions, "RuntimeReady"); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
-	}
-}
-
-// Lists and Status hang, and Version is answered: nothing holds up the posting, which is
-// foretold. While Version hangs, too, it is not, as it holds the posting up.
-func TestNodeWhenAllButVersionHangs(t *testing.T) {
-	for _, versionHangs := range []bool{false, true} {
-		bubble(t, Config{}, onePod, func(b *bench) {
-			b.fresh()
-			for _, op := range call.Operations() {
-				if op != call.Version || versionHangs {
-					b.fake.script(op.String(), behaviour{hang: true})
-				}
-			}
-			n := b.after(15 * time.Second).Node
-			if foretold := n.Next.From.Equal(n.DownAt) && !n.Next.Ready; foretold == versionHangs {
-				t.Errorf("Version hangs: %v: foretold %+v, and the runtime is down at %v", versionHangs, n.Next, n.DownAt)
-			}
-		})
 	}
 }
 
@@ -128,23 +84,6 @@ func TestNodeThatIsHungWhenTheEngineStarts(t *testing.T) {
 			t.Errorf("node = %+v, want %q", n, want)
 		}
 		if n := b.after(postAnytime).Node; n.Ready || !strings.HasPrefix(n.Message, "PLEG is not healthy: pleg was last seen active 3m5.1") {
-			t.Errorf("node after the posting = %+v", n)
-		}
-	})
-}
-
-// Ready is taken for granted until something was seen: that is no knowledge.
-func TestNodeThatFailsWhenTheEngineStarts(t *testing.T) {
-	fail := func(r *fakeRuntime) {
-		for _, op := range []string{"ListPodSandbox", "Status", "Version"} {
-			r.script(op, behaviour{err: unavailable(call.Status)})
-		}
-	}
-	bubble(t, Config{}, fail, func(b *bench) {
-		if n := b.after(20 * time.Second).Node; !n.Ready || n.Known {
-			t.Errorf("node = %+v", n)
-		}
-		if n := b.after(25 * time.Second).Node; n.Ready || !n.Known {
 			t.Errorf("node after the posting = %+v", n)
 		}
 	})

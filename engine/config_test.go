@@ -35,27 +35,6 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestSpeed(t *testing.T) {
-	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	clock := &paced{start: start, speed: 60}
-	bubble(t, Config{Clock: clock}, func(f *fakeRuntime) { clock.origin = time.Now(); onePod(f) }, func(b *bench) {
-		s := b.after(time.Minute + time.Millisecond)
-		if !s.Started.Equal(start) || s.At.Sub(start) < time.Hour-time.Minute || s.At.Sub(start) > time.Hour+time.Second {
-			t.Errorf("started %v, at %v, want an hour between", s.Started, s.At)
-		}
-		if n := s.Relists.Count; n < 3500 || n > 3601 {
-			t.Errorf("%d relists in an hour", n)
-		}
-		b.fake.script("ListContainers", behaviour{hang: true})
-		if s := b.after(1900 * time.Millisecond); s.Failure != nil || s.Phase.Step != Listing {
-			t.Errorf("failure %+v before the deadline of two minutes", s.Failure)
-		}
-		if s := b.after(300 * time.Millisecond); s.Failure == nil {
-			t.Error("no failure two seconds later")
-		}
-	})
-}
-
 // A changing clock is set to another pace beside the engine.
 type changing struct{ atomic.Pointer[paced] }
 

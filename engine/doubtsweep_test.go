@@ -26,20 +26,6 @@ func TestProbesOfADeadlockAreForgotten(t *testing.T) {
 	})
 }
 
-// A probe that was still out when the runtime came back comes too late.
-func TestProbeThatOutlastsTheDeadlockIsForgotten(t *testing.T) {
-	bubble(t, Config{}, pairs(3), func(b *bench) {
-		b.after(500 * time.Millisecond)
-		b.fake.script("ListContainers", behaviour{delay: 2100 * time.Millisecond})
-		b.fake.script("PodSandboxStatus", behaviour{hang: true})
-		b.after(2 * time.Second)
-		b.fake.behave()
-		if s := b.after(5 * time.Second); s.Probes != nil {
-			t.Errorf("probes = %+v", s.Probes)
-		}
-	})
-}
-
 func TestSweepIsGivenUpInADeadlock(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -81,16 +67,6 @@ func TestSweepIsGivenUpInADeadlock(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestSweepGoesOnWhileStatusAnswers(t *testing.T) {
-	bubble(t, Config{}, pairs(6), func(b *bench) {
-		b.after(500 * time.Millisecond)
-		b.fake.script("ContainerStatus", behaviour{hang: true})
-		if s := b.sweepNow(8 * time.Second); s.CutOff || s.Done != 18 || len(s.Hung) != 12 {
-			t.Errorf("sweep = %+v", s)
-		}
-	})
 }
 
 func TestSweepGoesOnWhereOnlyStatusHangs(t *testing.T) {

@@ -11,20 +11,6 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-func TestExamineEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fake := newFake(t)
-		fake.script("ListPodSandbox", behaviour{hang: true})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		began := time.Now()
-		s, err := Examine(ctx, Config{Runtime: fake}, Examination{})
-		if err != nil || time.Since(began) != time.Second || s.Version != fake.version || s.Health.Healthy {
-			t.Errorf("after %v: %+v, %v", time.Since(began), s, err)
-		}
-	})
-}
-
 // Whatever it is doing when its context ends, it returns at once with what there
 // is, and leaves no call behind.
 func TestExamineEndsWithItsContextInEveryPhase(t *testing.T) {

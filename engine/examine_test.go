@@ -132,20 +132,6 @@ func TestExamineAsksAgain(t *testing.T) {
 	})
 }
 
-// Where Status hangs single objects tell whether anything else does.
-func TestExamineSweepsBesideStatus(t *testing.T) {
-	hangs := func(r *fakeRuntime) {
-		pairs(10)(r)
-		r.hang("p005/log")
-		r.script("Status", behaviour{hang: true})
-	}
-	examine(t, Examination{}, hangs, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if w := s.Sweep; w.Refused != "" || w.Done != 30 || !slices.Equal(ids(w.Hung), []string{"p005/log"}) || s.StatusErr == nil {
-			t.Errorf("after %v: sweep %+v, status %+v", took, w, s.StatusErr)
-		}
-	})
-}
-
 func TestExamineSweepsASlowRuntime(t *testing.T) {
 	slow := func(r *fakeRuntime) {
 		pairs(2)(r)
@@ -198,22 +184,6 @@ func TestExamineAsksOnceForWhatIsListedOften(t *testing.T) {
 	})
 }
 
-// Where time would run out more is asked at once of a runtime that stays quick, so that all
-// has been asked.
-func TestExamineAsksMoreAtOnceInTime(t *testing.T) {
-	quick := func(r *fakeRuntime) {
-		pairs(1000)(r)
-		for _, op := range []string{"ContainerStatus", "PodSandboxStatus"} {
-			r.script(op, behaviour{delay: 10 * time.Millisecond})
-		}
-	}
-	examine(t, Examination{Deadline: 4 * time.Second}, quick, func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
-		if s.Sweep.Done != 3000 || s.Sweep.CutOff || s.Sweep.Width > 16 {
-			t.Errorf("%d of %d asked, up to %d at once, after %v", s.Sweep.Done, s.Sweep.Total, s.Sweep.Width, took)
-		}
-	})
-}
-
 // What the node shows to stand still is asked for before all else: time may run out.
 func TestExamineAsksTheSuspiciousFirst(t *testing.T) {
 	slow := func(r *fakeRuntime) {
@@ -257,20 +227,6 @@ func TestExamineAsksOnceForWhatIsInManyPods(t *testing.T) {
 				case fails && (p.Failure == nil || p.Failure.Pod != p.PodRef):
 					t.Errorf("%v failed with %+v", p, p.Failure)
 				}
-			}
-		})
-	}
-}
-
-// A look that its deadline cut off, or that found no pod, has not inspected the node.
-func TestExamineSettlesWhatItInspected(t *testing.T) {
-	for pods, want := range map[int]bool{0: false, 4: true, 110: false} {
-		examine(t, Examination{Deadline: 2 * time.Second}, func(r *fakeRuntime) {
-			pairs(pods)(r)
-			r.script("ContainerStatus", behaviour{delay: 50 * time.Millisecond})
-		}, func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) {
-			if settled := !s.Health.SettledAt.IsZero(); settled != want || !s.Health.Healthy || s.Sweep.CutOff != (pods == 110) {
-				t.Errorf("%d pods: settled %v, want %v; %d of %d asked", pods, settled, want, s.Sweep.Done, s.Sweep.Total)
 			}
 		})
 	}

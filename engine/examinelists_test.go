@@ -102,28 +102,6 @@ func TestExamineListsPodByPodForALimitedTime(t *testing.T) {
 	})
 }
 
-// Where one list hangs the other mostly does, and is not waited for as long.
-func TestExamineWhereBothListsHang(t *testing.T) {
-	for second, partial := range map[time.Duration]string{
-		2900 * time.Millisecond: "the containers only: ListPodSandbox gave no answer",
-		time.Hour:               "nothing: ListPodSandbox gave no answer, ListContainers gave no answer",
-	} {
-		lists := func(r *fakeRuntime) {
-			pairs(2)(r)
-			r.script("ListPodSandbox", behaviour{hang: true})
-			r.script("ListContainers", behaviour{delay: second})
-		}
-		examine(t, Examination{}, lists, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-			if want := 12*time.Second + min(second, 3*time.Second); took != want || s.Partial != partial || s.Failure.Op != call.ListPodSandbox {
-				t.Errorf("after %v, want %v: partial %q, failure %+v", took, want, s.Partial, s.Failure)
-			}
-			if s.StatusErr != nil || s.Sweep.Refused != "" || !s.Node.Known {
-				t.Errorf("status %+v, sweep %+v, node %+v", s.StatusErr, s.Sweep, s.Node)
-			}
-		})
-	}
-}
-
 // A runtime may pass on at once that somebody else gave it no answer in time.
 // That is an answer, however soon it comes.
 func TestExamineTellsAnErrorFromSilence(t *testing.T) {
@@ -136,59 +114,6 @@ func TestExamineTellsAnErrorFromSilence(t *testing.T) {
 	examine(t, Examination{}, passed, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
 		if took != 8500*time.Millisecond || s.Counts.Containers != 4 || s.Sweep.Done != 4 {
 			t.Errorf("after %v: %+v, sweep %+v", took, s.Counts, s.Sweep)
-		}
-	})
-}
-
-func TestOldestFirst(t *testing.T) {
-	sandboxes := []pleg.ListedSandbox{
-		{Pod: ref("new"), Sandbox: pleg.Sandbox{ID: "n", CreatedAt: time.Unix(3, 0)}},
-		{Pod: ref("old"), Sandbox: pleg.Sandbox{ID: "o", CreatedAt: time.Unix(1, 0)}},
-		{Pod: ref("new"), Sandbox: pleg.Sandbox{ID: "m", CreatedAt: time.Unix(2, 0)}},
-	}
-	if got := oldestFirst(sandboxes); !slices.Equal(got, []pleg.PodRef{ref("old"), ref("new")}) {
-		t.Errorf("order = %v", got)
-	}
-}
-
-// A few old pods may have gathered most containers, or thousands of pods have a few each: the first
-// pods that are listed show either.
-func TestPodsWorthListing(t *testing.T) {
-	var sandboxes []pleg.ListedSandbox
-	for i := range 6777 {
-		name := fmt.Sprintf("job-%d", i)
-		if i < 110 {
-			name = fmt.Sprintf("old-%d", i)
-		}
-		sandboxes = append(sandboxes, pleg.ListedSandbox{Pod: ref(name), Sandbox: pleg.Sandbox{ID: name, CreatedAt: time.Unix(int64(i), 0)}})
-	}
-	pods := worthListing(sandboxes)
-	jobs := 0
-	for i, p := range pods[:30] {
-		if strings.HasPrefix(p.Name, "job-") {
-			jobs++
-		} else if i < 10 && i%2 == 0 && p != ref(fmt.Sprintf("old-%d", i/2)) {
-			t.Errorf("%v is number %d", p, i)
-		}
-	}
-	if jobs < 12 || !slices.Contains(pods[:30], ref("old-0")) {
-		t.Errorf("%d jobs among %v", jobs, pods[:30])
-	}
-	slices.SortFunc(pods, pleg.PodRef.Compare)
-	if each := slices.Compact(pods); len(each) != len(sandboxes) {
-		t.Errorf("%d of %d pods", len(each), len(sandboxes))
-	}
-}
-
-// Lists that take long are slow, and no hang while there is time for what comes after.
-func TestExamineWaitsForSlowLists(t *testing.T) {
-	slow := func(r *fakeRuntime) {
-		pairs(3)(r)
-		r.script("ListContainers", behaviour{delay: 9 * time.Second})
-	}
-	examine(t, Examination{}, slow, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if took != 9*time.Second || s.Failure != nil || !s.Health.Healthy || s.Sweep.Done != 9 {
-			t.Errorf("after %v: failure %+v, %+v, sweep %+v", took, s.Failure, s.Health, s.Sweep)
 		}
 	})
 }

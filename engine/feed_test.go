@@ -201,24 +201,3 @@ func TestStartOfABigNodeDiscardsNothing(t *testing.T) {
 		}
 	})
 }
-
-// A reader whose work with an update takes long has fewer of them, and one that takes
-// longer than that does not wait as well.
-func TestReaderThatWorksLongHasFewerUpdates(t *testing.T) {
-	for work, want := range map[time.Duration]time.Duration{
-		0: pace, 2 * time.Millisecond: pace, 8 * time.Millisecond: 200 * time.Millisecond, 50 * time.Millisecond: longPace, time.Second: time.Second,
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			f := Feed{buffer: newBuffer(1)}
-			f.buffer.publish(&Snapshot{Seq: 1})
-			f.Next(t.Context())
-			first := f.at
-			time.Sleep(work)
-			f.buffer.publish(&Snapshot{Seq: 2})
-			f.Next(t.Context())
-			if took := f.at.Sub(first); took != want {
-				t.Errorf("an update %v after one that took %v, want %v", took, work, want)
-			}
-		})
-	}
-}

@@ -53,33 +53,3 @@ func TestAWatchedCheckRemembersTheSame(t *testing.T) {
 		t.Errorf("hung: %v", hung)
 	}
 }
-
-// After a step no part says that it was due before it.
-func TestWhatIsDueIsToCome(t *testing.T) {
-	for seed := range uint64(8) {
-		for _, p := range []answers.Policy{{}, Examination{}.policy()} {
-			c := Config{Streams: worldStreams()}
-			if p.Once {
-				c.Streams = nil
-			}
-			w := newWorld(t, seed, c, p)
-			past := map[string]int{}
-			w.m.advance()
-			for range 3000 {
-				in := w.next(w.m.due())
-				w.step(in)
-				for _, part := range w.m.parts {
-					if at := part.due(w.m); !at.IsZero() && !at.After(w.m.now) {
-						past[fmt.Sprintf("%T", part)]++
-					}
-				}
-				if w.m.check.over {
-					break
-				}
-			}
-			if len(past) > 0 {
-				t.Errorf("seed %d once %v: due in the past: %v", seed, p.Once, past)
-			}
-		}
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -131,26 +130,6 @@ func TestHangIsLookedIntoAtOnce(t *testing.T) {
 		b.after(2 * time.Minute)
 		if _, deep := l.made(); deep[len(deep)-1] {
 			t.Errorf("healthy again: deep %v", deep)
-		}
-	})
-}
-
-// What a sweep found long ago is not looked into for ever: nobody asks for it any more.
-func TestOldSweepIsNotLookedInto(t *testing.T) {
-	l := &looker{report: nothingSeen}
-	bubble(t, Config{Look: l.look}, onePod, func(b *bench) {
-		b.after(time.Second)
-		b.fake.script("ContainerStatus web/app", behaviour{hang: true})
-		b.ask(b.Sweep)
-		b.after(time.Minute)
-		if _, deep := l.made(); !deep[len(deep)-1] {
-			t.Errorf("while it hangs: deep %v", deep)
-		}
-		b.after(answers.AgainFor)
-		b.fake.behave()
-		s := b.after(time.Minute)
-		if _, deep := l.made(); deep[len(deep)-1] || len(s.Sweep.Hung) != 1 {
-			t.Errorf("long after it was asked for last, at %v: deep %v", s.Sweep.Checked, deep)
 		}
 	})
 }

@@ -26,25 +26,6 @@ func TestAPauseStopsListsPodByPod(t *testing.T) {
 	})
 }
 
-// A list that fails in a pause brings about no lists pod by pod.
-func TestAListThatFailsInAPauseBringsAboutNone(t *testing.T) {
-	bubble(t, Config{Timeout: 15 * time.Second}, pairs(30), func(b *bench) {
-		b.after(500 * time.Millisecond)
-		for i := range 30 {
-			b.fake.script(fmt.Sprintf("ListContainers uid-p%03d", i), behaviour{delay: 300 * time.Millisecond})
-		}
-		b.fake.script("ListContainers", behaviour{hang: true})
-		b.after(5 * time.Second)
-		b.ask(b.Pause)
-		b.after(2 * time.Second)
-		b.fake.made()
-		b.after(30 * time.Second)
-		if made := b.fake.made(); len(made) > 0 {
-			t.Errorf("made while paused: %q", made)
-		}
-	})
-}
-
 // A pause ends a sweep that nobody asked for.
 func TestAPauseEndsASweepNobodyAskedFor(t *testing.T) {
 	bubble(t, Config{}, crowd(400), func(b *bench) {

@@ -154,40 +154,6 @@ func thawed(t *testing.T, c Config, p answers.Policy, start time.Time, log []log
 	return r
 }
 
-// An input can be written down: all of it is exported, and says by itself what it is.
-func TestInputsAreValues(t *testing.T) {
-	seen := make(map[reflect.Type]bool)
-	var walk func(path string, of reflect.Type)
-	walk = func(path string, of reflect.Type) {
-		if seen[of] || of == reflect.TypeFor[time.Time]() {
-			return
-		}
-		seen[of] = true
-		switch of.Kind() {
-		case reflect.Interface, reflect.Func, reflect.Chan, reflect.UnsafePointer:
-			t.Errorf("%s is a %v", path, of)
-		case reflect.Pointer, reflect.Slice, reflect.Array:
-			walk(path, of.Elem())
-		case reflect.Map:
-			walk(path+" key", of.Key())
-			walk(path, of.Elem())
-		case reflect.Struct:
-			for f := range of.Fields() {
-				if !f.IsExported() {
-					t.Errorf("%s.%s is not exported", path, f.Name)
-				}
-				walk(path+"."+f.Name, f.Type)
-			}
-		}
-	}
-	for _, in := range inputs {
-		walk(fmt.Sprintf("%T", in), reflect.TypeOf(in))
-	}
-	if !seen[reflect.TypeFor[pleg.ContainerStatus]()] {
-		t.Error("nothing was walked through")
-	}
-}
-
 // BenchmarkFreeze is what a key frame costs the goroutine that relists, and what a seek costs
 // before the first step; B/state is its size before compression.
 func BenchmarkFreeze(b *testing.B) {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -56,39 +55,6 @@ func TestReinspectWithoutAChangeIsAPodSync(t *testing.T) {
 	})
 }
 
-func TestFailedListOfOnePodIsShown(t *testing.T) {
-	two := func(r *fakeRuntime) {
-		r.pod("web", "app")
-		r.pod("db", "app")
-	}
-	bubble(t, Config{}, two, func(b *bench) {
-		b.ask(b.Pause)
-		b.fake.script("ListContainers uid-web", behaviour{err: unavailable(call.ListContainers)})
-		b.fake.script("ListContainers uid-db", behaviour{err: unavailable(call.ListContainers)})
-		for _, uid := range []pleg.UID{"uid-db", "uid-web", "uid-web"} {
-			b.ask(func() { b.Reinspect(uid) })
-		}
-		s := b.fresh()
-		f := s.PodFailure
-		if f == nil || f.Op != call.ListContainers || f.Pod != ref("web") || f.InRow != 2 || !errors.Is(f.Err, call.ErrUnavailable) {
-			t.Fatalf("failure = %+v", f)
-		}
-		if s.Failure != nil || !b.podOf(s, "web").Reinspect {
-			t.Errorf("list failure %+v, pods %+v; want them left to the next relist", s.Failure, s.Pods)
-		}
-		b.ask(b.RelistNow)
-		if s := b.fresh(); s.PodFailure != nil || b.podOf(s, "web").Inspected != 2 {
-			t.Errorf("after a relist of all: failure %+v, pods %+v", s.PodFailure, s.Pods)
-		}
-		b.ask(func() { b.Reinspect("uid-web") })
-		b.fake.behave()
-		b.ask(func() { b.Reinspect("uid-web") })
-		if s := b.fresh(); s.PodFailure != nil {
-			t.Errorf("after a good relist of the pod: failure %+v", s.PodFailure)
-		}
-	})
-}
-
 // A relist of one pod and one of all exclude each other, as in the kubelet.
 // What is asked for meanwhile waits behind the relist of all that is due.
 func TestReinspectOfAHungContainer(t *testing.T) {
@@ -119,43 +85,6 @@ func TestReinspectOfAHungContainer(t *testing.T) {
 		}
 		if p := b.podOf(s, "hung"); p.Failure != nil || p.InspectWorst != 2*time.Minute {
 			t.Errorf("hung = %+v", p)
-		}
-	})
-}
-
-func TestDeafRuntimeGetsNoRelistBesideThatOfOnePod(t *testing.T) {
-	for _, key := range []string{"ListContainers uid-web", "ContainerStatus web/app"} {
-		bubble(t, Config{Timeout: time.Second}, onePod, func(b *bench) {
-			deaf := make(chan struct{})
-			b.fake.script(key, behaviour{deaf: deaf})
-			b.ask(func() { b.Reinspect("uid-web") })
-			b.fake.made()
-			b.ask(func() { b.RelistNow(); b.Reinspect("uid-web") })
-			s := b.after(time.Minute)
-			if made := without(b.fake.made(), call.Status, call.Version); len(made) != 0 || len(s.InFlight) != 1 {
-				t.Errorf("%s: calls %q, in flight %+v", key, made, s.InFlight)
-			}
-			b.ask(b.Pause)
-			close(deaf)
-			b.fake.behave()
-			if s := b.fresh(); len(s.InFlight) != 0 || s.Phase.Step != Stopped {
-				t.Errorf("%s: in flight %+v, phase %+v after its return", key, s.InFlight, s.Phase)
-			}
-		})
-	}
-}
-
-func TestReinspectOfAPodThatIsGone(t *testing.T) {
-	bubble(t, Config{}, onePod, func(b *bench) {
-		b.ask(b.Pause)
-		b.fake.remove("web")
-		b.ask(func() { b.Reinspect("uid-web") })
-		if s := b.fresh(); len(s.Pods) != 1 || s.Phase.Step != Stopped {
-			t.Errorf("pods %v, phase %+v, want it left to the next relist", s.Pods, s.Phase)
-		}
-		b.ask(b.Resume)
-		if s := b.after(time.Second + pace); len(s.Pods) != 0 || len(b.events()) != 2+4 {
-			t.Errorf("pods %v, events %q", s.Pods, b.events())
 		}
 	})
 }

@@ -55,25 +55,6 @@ func TestPauseInTheMiddleOfARelistHoldsIt(t *testing.T) {
 	})
 }
 
-func TestPauseHoldsARelistThatWasAskedFor(t *testing.T) {
-	two := func(r *fakeRuntime) {
-		r.pod("a", "app")
-		r.pod("b", "app")
-	}
-	bubble(t, Config{}, two, func(b *bench) {
-		b.ask(b.Pause)
-		b.fake.script("ContainerStatus", behaviour{delay: time.Second})
-		b.fake.flip("a/app")
-		b.fake.flip("b/app")
-		b.ask(b.RelistNow)
-		b.ask(b.Resume)
-		b.ask(b.Pause)
-		if s := b.after(time.Minute); s.Phase.Step != Stopped || s.Phase.Done != 1 || s.Phase.Total != 2 {
-			t.Errorf("phase = %+v", s.Phase)
-		}
-	})
-}
-
 func TestPauseDefersWhatWasAskedFor(t *testing.T) {
 	four := func(r *fakeRuntime) {
 		for _, name := range []string{"a", "b", "c", "d"} {

@@ -208,27 +208,6 @@ func TestRawThatNobodyWaitsForIsEnded(t *testing.T) {
 	})
 }
 
-// A list that was out when the pause began and returns in it is as old as its relist,
-// less the pause.
-func TestAListThatReturnsInAPauseIsNoIllness(t *testing.T) {
-	for _, back := range []time.Duration{20 * time.Second, 40 * time.Second} { // in the pause, after it
-		bubble(t, Config{Threshold: 15 * time.Second}, onePod, func(b *bench) {
-			b.after(500 * time.Millisecond)
-			b.fake.script("ListPodSandbox", behaviour{delay: back})
-			b.after(5 * time.Second)
-			b.ask(b.Pause)
-			b.after(30 * time.Second)
-			b.ask(b.Resume)
-			b.fake.behave()
-			for range 12 {
-				if s := b.after(500 * time.Millisecond); !s.Health.Healthy || !s.Node.Ready {
-					t.Fatalf("list back after %v: %v after the pause: %+v", back, s.At.Sub(s.Resumed), s.Health)
-				}
-			}
-		})
-	}
-}
-
 // The clocks of a pause stand still: the kubelet goes on from where it was.
 func TestAPauseIsNoIllness(t *testing.T) {
 	bubble(t, Config{Threshold: 10 * time.Second}, onePod, func(b *bench) {

@@ -258,32 +258,6 @@ func TestBacklogIsRecognised(t *testing.T) {
 	})
 }
 
-// What was over before anybody looked is no news, also where the stream tells of it while
-// the first relist is still out.
-func TestBacklogBesideTheFirstRelist(t *testing.T) {
-	f := &fakeStream{t: t}
-	prepare := func(r *fakeRuntime) {
-		r.pod("web", "app")
-		r.exit("web/app", 3, "Error")
-		r.script("ContainerStatus web/app", behaviour{delay: 500 * time.Millisecond})
-	}
-	bubble(t, Config{Streams: []Stream{{Source: ledger.FromCRI, On: true, Run: f.Run}}}, prepare, func(b *bench) {
-		w := &watching{bench: b, f: f}
-		w.after(100 * time.Millisecond)
-		for _, u := range []pleg.Upstream{says(pleg.SignalStarted, "web/app"), stopped("web/app")} {
-			u.At = time.Now().Add(-10 * time.Second)
-			f.says(u)
-		}
-		w.after(10 * time.Second)
-		w.drifts(ledger.Drift{})
-		for _, line := range w.news() {
-			if strings.HasPrefix(line, "unseen") {
-				t.Error(line)
-			}
-		}
-	})
-}
-
 func TestClockThatMakesNoSenseIsNotGoneBy(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -332,28 +306,6 @@ func TestRelistHasItsTime(t *testing.T) {
 		w.ask(w.Resume)
 		w.after(time.Second)
 		w.wants("after a pause", "delivered ContainerDied web/log log cgroup 5m0s")
-	})
-}
-
-// The lists show a death, and the inspection hangs: the kubelet does not see it yet. Whose
-// it is is known, though the pod came after the first event.
-func TestDeathWhileAnInspectionHangs(t *testing.T) {
-	watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
-		w.f.says(stopped("foreign"))
-		w.after(time.Second)
-		w.fake.pod("new", "one")
-		w.after(5 * time.Second)
-		w.news()
-		stops := make(chan struct{})
-		w.fake.script("ContainerStatus new/one", behaviour{stops: stops})
-		w.fake.exit("new/one", 1, "Error")
-		w.after(time.Second)
-		w.f.says(stopped("new/one"))
-		w.after(ledger.Patience)
-		w.wants("while an inspection hangs", "unseen ContainerDied new/one one pidfd")
-		close(stops)
-		w.after(heartbeat)
-		w.wants("afterwards", "delivered ContainerDied new/one one pidfd 3s")
 	})
 }
 

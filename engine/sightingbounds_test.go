@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -9,61 +8,6 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
-
-// A stream that names a pod that is there, and containers of it that never were, fills
-// neither the memory nor the list of events, however long no relist comes.
-func TestStrangersOfAKnownPodAreBounded(t *testing.T) {
-	watch(t, Config{}, ledger.FromCRI, func(w *watching) {
-		w.ask(w.Pause)
-		g := &w.shell.machine.transitions
-		n := 0
-		flood := func() {
-			for range 3 * ledger.MostUntold / batch {
-				for range batch {
-					n++
-					u := says(pleg.SignalStarted, fmt.Sprint("foreign-", n))
-					u.Pod = ref("web")
-					w.f.says(u)
-				}
-				time.Sleep(batchPace)
-			}
-		}
-		flood()
-		w.fresh()
-		if held := g.Size(); held.Untold > ledger.MostUntold || held.Known > ledger.MostKnown {
-			t.Errorf("%+v", held)
-		}
-		w.ask(w.Resume)
-		w.after(10 * time.Second)
-		if told := len(w.news()); told != ledger.MostUnseen || w.fresh().UnseenMore != uint64(n-ledger.MostUnseen) {
-			t.Errorf("%d told, and %d more of %d", told, w.fresh().UnseenMore, n)
-		}
-	})
-}
-
-// What the first relist finds is no transition, though a source told of it before.
-func TestFirstRelistTakesBackWhatItHadMissed(t *testing.T) {
-	f := &fakeStream{t: t}
-	var stops chan struct{}
-	prepare := func(r *fakeRuntime) {
-		stops = make(chan struct{})
-		r.pod("web", "app")
-		r.exit("web/app", 0, "")
-		r.script("ListContainers", behaviour{stops: stops})
-	}
-	bubble(t, Config{Streams: []Stream{{Source: ledger.FromPidfd, On: true, Run: f.Run}}}, prepare, func(b *bench) {
-		b.after(time.Second)
-		f.says(stopped("web/app"))
-		if s := b.after(5 * time.Second); s.Drift[0].MissedByRelist != 1 {
-			t.Errorf("while the first lists hang: %+v", s.Drift[0])
-		}
-		b.fake.behave()
-		close(stops)
-		if s := b.after(5 * time.Second); s.Drift[0] != (ledger.Drift{Source: ledger.FromPidfd}) {
-			t.Errorf("after the first relist: %+v", s.Drift[0])
-		}
-	})
-}
 
 // An id that is used again has sightings of its own.
 func TestSightingsOfAnIDThatIsUsedAgain(t *testing.T) {
@@ -78,54 +22,6 @@ func TestSightingsOfAnIDThatIsUsedAgain(t *testing.T) {
 			w.wants("a start", "delivered ContainerStarted web/app app relist")
 		}
 		w.drifts(ledger.Drift{Transitions: 2, Both: 2})
-	})
-}
-
-// What a second source tells of a transition that the relist has missed, it saw, too.
-func TestSecondSourceOfWhatTheRelistHasMissed(t *testing.T) {
-	f := &fakeStream{t: t}
-	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}
-	watch(t, c, ledger.FromPidfd, func(w *watching) {
-		f.says(stopped("web/blink"))
-		w.after(5 * time.Second)
-		w.f.says(stopped("web/blink"))
-		w.drifts(ledger.Drift{Transitions: 1, MissedByRelist: 1})
-	})
-}
-
-// An event that the relist never had says what the stream has said of it.
-func TestUnseenSaysWhatTheStreamSaid(t *testing.T) {
-	watch(t, Config{}, ledger.FromCRI, func(w *watching) {
-		u := says(pleg.SignalStarted, "web/blink")
-		u.Pod = ref("web")
-		u.Status = &pleg.PodStatus{PodRef: u.Pod, Containers: []pleg.ContainerStatus{{ID: u.ID, Name: "blink", State: pleg.Running}}}
-		w.f.says(u)
-		w.after(5 * time.Second)
-		w.wants("a start", "unseen ContainerStarted web/blink blink cri")
-		u.Signal, u.Status.Containers[0] = pleg.SignalStopped, pleg.ContainerStatus{ID: u.ID, Name: "blink", State: pleg.Exited, ExitCode: 137, Reason: "OOMKilled"}
-		w.f.says(u)
-		w.after(5 * time.Second)
-		kept, _ := w.shell.buffer.ring.between(w.read, w.shell.buffer.ring.last)
-		if e := kept[0]; !e.Exited || e.ExitCode != 137 || e.Reason != "OOMKilled" {
-			t.Errorf("a death: %+v", e)
-		}
-	})
-}
-
-// A pod that a list leaves out once comes and goes twice, each time seen anew.
-func TestSightingsOfAPodThatIsListedAgain(t *testing.T) {
-	watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
-		for i, by := range []string{"pidfd 500ms", "relist"} {
-			w.fake.pod("new")
-			w.after(time.Second)
-			w.news()
-			if i == 0 {
-				w.f.says(stopped("new"))
-			}
-			w.fake.remove("new")
-			w.after(time.Second)
-			w.wants("it goes", "delivered ContainerDied new "+by, "delivered ContainerRemoved new relist")
-		}
 	})
 }
 
@@ -194,21 +90,6 @@ func TestContainersOfAnotherRuntime(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Where relists are rare the stream says whose it is.
-func TestContainersOfAnotherRuntimeBesideAStream(t *testing.T) {
-	f := &fakeStream{t: t}
-	c := Config{Period: time.Minute, Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}
-	watch(t, c, ledger.FromCRI, func(w *watching) {
-		f.says(says(pleg.SignalStarted, "other"), says(pleg.SignalStarted, "blink"))
-		w.after(time.Second)
-		f.says(stopped("blink"))
-		w.after(10 * time.Second)
-		f.says(stopped("other"))
-		w.after(70 * time.Second)
-		w.wants("beside a stream", "unseen ContainerStarted blink cgroup", "unseen ContainerDied blink cgroup")
-	})
 }
 
 // A source has missed what happened while it watched, and nothing else: what an inspection

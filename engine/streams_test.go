@@ -139,41 +139,6 @@ func TestStreamOpensBreaksAndComesBack(t *testing.T) {
 	})
 }
 
-// A stream that is not there is asked for rarely; one that broke often at first, then
-// once a minute, for ever.
-func TestStreamBackOff(t *testing.T) {
-	for _, tt := range []struct {
-		name       string
-		err        error
-		told       string
-		atOnce     int // how often it is opened in the first second, at least
-		inTwoHours int
-	}{
-		{"broken", errors.New("refused"), "cgroup lost: refused", 3, 120},
-		{"unimplemented", &call.Error{Op: call.GetContainerEvents, Kind: call.ErrUnimplemented, Text: "no"}, "", 1, 120},
-		{"switched off", io.EOF, "", 1, 120},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fakeStream{t: t, quits: tt.err}
-			c := Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}, Period: MaxPeriod}
-			bubble(t, c, nil, func(b *bench) {
-				b.after(time.Second)
-				if f.times() < tt.atOnce || f.times() > tt.atOnce+3 {
-					t.Errorf("opened %d times in a second", f.times())
-				}
-				b.after(2 * time.Hour)
-				if f.times() < tt.inTwoHours || f.times() > 2*tt.inTwoHours+20 {
-					t.Errorf("opened %d times in two hours", f.times())
-				}
-				s := b.fresh()
-				if len(s.SourceChanges) != 1 {
-					t.Errorf("told %q", told(s))
-				}
-			})
-		})
-	}
-}
-
 // The runtime's stream waits for the version, and is refused where it does harm.
 func TestStreamIsRefusedWhereItDoesHarm(t *testing.T) {
 	for _, tt := range []struct {
@@ -202,27 +167,6 @@ func TestStreamIsRefusedWhereItDoesHarm(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestStreamIsJudgedAnewWithTheVersion(t *testing.T) {
-	f := &fakeStream{t: t}
-	prepare := func(r *fakeRuntime) { r.script("Version", behaviour{hang: true}) }
-	bubble(t, Config{Streams: []Stream{{Source: ledger.FromCRI, On: true, Run: f.Run}}}, prepare, func(b *bench) {
-		if s := b.after(time.Minute).Sources[0]; s.State != StreamWaiting || f.times() != 0 {
-			t.Errorf("without a version: %+v", s)
-		}
-		b.fake.behave()
-		if s := b.after(3 * time.Minute).Sources[0]; s.State != StreamConnected {
-			t.Errorf("with a version: %+v", s)
-		}
-		b.fake.mu.Lock()
-		b.fake.version = pleg.Version{RuntimeName: "containerd", RuntimeVersion: "1.7.0"}
-		b.fake.mu.Unlock()
-		s := b.after(time.Minute)
-		if s.Sources[0].State != StreamRefused || f.isOpen() {
-			t.Errorf("with an older version: %+v", s.Sources[0])
-		}
-	})
 }
 
 func TestStreamsAreSetHeldAndReleased(t *testing.T) {
@@ -392,17 +336,6 @@ func TestStreamThatIsBackGoesOn(t *testing.T) {
 	})
 }
 
-// A source that there is none of misses nothing.
-func TestStreamThatIsSwitchedOffMissesNothing(t *testing.T) {
-	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
-		w.f.breaks(&call.Error{Op: call.GetContainerEvents, Kind: call.ErrUnimplemented, Text: "no"}, nil)
-		w.after(time.Second)
-		w.fake.exit("web/app", 0, "")
-		w.after(5 * time.Second)
-		w.drifts(ledger.Drift{})
-	})
-}
-
 // A runtime that is being started again may end a stream at once before it serves it. A
 // stream that has worked is broken then, and not switched off, unless the runtime says so.
 func TestStreamThatHasWorkedIsNotSwitchedOff(t *testing.T) {
@@ -438,36 +371,6 @@ func TestStreamThatHasWorkedIsNotSwitchedOff(t *testing.T) {
 			t.Errorf("has said something: %+v", s.Sources[0])
 		}
 	})
-}
-
-// All streams are closed for a while once the machine knows of that, and no stream is left.
-func TestStreamsAreQuiet(t *testing.T) {
-	l := newStreams()
-	var tap *tap
-	for _, tt := range []struct {
-		what string
-		do   func()
-		want bool
-	}{
-		{"none was opened", func() {}, false},
-		{"held", func() { l.hold(true) }, true},
-		{"one is left", func() { tap = l.add(ledger.FromCRI, func() {}) }, false},
-		{"it is over", func() { l.over(tap, StreamEnded{Kind: call.ErrClosed}) }, true},
-		{"released", func() { l.hold(false) }, false},
-	} {
-		_, changed := l.quiet()
-		tt.do()
-		if got, _ := l.quiet(); got != tt.want {
-			t.Errorf("%s: quiet is %v", tt.what, got)
-		}
-		select {
-		case <-changed:
-		default:
-			if tt.what != "none was opened" {
-				t.Errorf("%s: nobody is told", tt.what)
-			}
-		}
-	}
 }
 
 // To hold the streams is to have them stay closed, also one that waits to be opened again.

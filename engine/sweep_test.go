@@ -70,30 +70,6 @@ func TestSweepFindsTheOneThatHangs(t *testing.T) {
 	})
 }
 
-func TestTwentyThatHangHideNobody(t *testing.T) {
-	bubble(t, Config{}, pairs(30), func(b *bench) {
-		b.after(time.Second)
-		var stuck []string
-		for i := range 20 {
-			stuck = append(stuck, fmt.Sprintf("p%03d/app", i))
-		}
-		b.fake.hang(stuck...)
-		b.fake.script("ContainerStatus p025/log", behaviour{err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Unknown", Text: "no such task"}})
-		b.ask(b.Sweep)
-		half := b.after(5 * time.Second).Sweep
-		if half.Done == 0 || half.Done == half.Total || !half.Ended.IsZero() || len(half.Hung) != 8 {
-			t.Errorf("half way: %+v", half)
-		}
-		s := b.after(7 * time.Second).Sweep
-		if s.Ended.IsZero() || !slices.Equal(ids(s.Hung), stuck) || !slices.Equal(ids(s.Failed), []string{"p025/log"}) || s.Done != 90 {
-			t.Errorf("sweep = %+v", s)
-		}
-		if len(half.Hung) != 8 {
-			t.Error("a published sweep was changed")
-		}
-	})
-}
-
 func TestSweepAsksTwiceWhatFailed(t *testing.T) {
 	bubble(t, Config{Period: MaxPeriod}, pairs(2), func(b *bench) {
 		b.fake.script("ContainerStatus", behaviour{delay: 100 * time.Millisecond})
@@ -208,25 +184,6 @@ func TestSweepOfADeafRuntimeEnds(t *testing.T) {
 	})
 }
 
-// What hung and then fails at once hangs no more.
-func TestWhatFailsAfterItHungIsToldSo(t *testing.T) {
-	bubble(t, Config{}, pairs(10), func(b *bench) {
-		b.after(time.Second)
-		b.fake.hang("p001/app")
-		if s := b.sweepNow(4 * time.Second); !slices.Equal(ids(s.Hung), []string{"p001/app"}) {
-			t.Fatalf("hung %v", ids(s.Hung))
-		}
-		b.fake.script("ContainerStatus p001/app", behaviour{err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Unknown", Text: "no such task"}})
-		if s := b.after(8 * time.Second).Sweep; s.Hung != nil || !slices.Equal(ids(s.Failed), []string{"p001/app"}) || s.Failed[0].InRow != 0 {
-			t.Errorf("hung %+v, failed %+v", s.Hung, s.Failed)
-		}
-		b.fake.behave()
-		if s := b.after(8 * time.Second).Sweep; s.Hung != nil || s.Failed != nil {
-			t.Errorf("well again: hung %+v, failed %+v", s.Hung, s.Failed)
-		}
-	})
-}
-
 // Of more that hang than are asked again at a time each has its turn.
 func TestEachThatHangsIsAskedAgain(t *testing.T) {
 	bubble(t, Config{}, pairs(200), func(b *bench) {
@@ -244,27 +201,6 @@ func TestEachThatHangsIsAskedAgain(t *testing.T) {
 		}
 		if s := b.after(90 * time.Second).Sweep; !slices.Equal(ids(s.Hung), stuck[:answers.AgainMost]) {
 			t.Errorf("%d hang: %v", len(s.Hung), ids(s.Hung))
-		}
-	})
-}
-
-// A runtime that has become slow is not asked again for what hung before it is quick.
-func TestWhatHangsIsNotAskedAgainOfASlowRuntime(t *testing.T) {
-	bubble(t, Config{}, pairs(3), func(b *bench) {
-		b.after(time.Second)
-		b.fake.hang("p001/app")
-		b.sweepNow(10 * time.Second)
-		b.fake.script("Status", behaviour{delay: 1500 * time.Millisecond})
-		b.after(10 * time.Second)
-		b.fake.made()
-		b.after(30 * time.Second)
-		if n := countOf(b.fake.made(), "ContainerStatus p001/app"); n != 0 {
-			t.Errorf("asked again %d times", n)
-		}
-		b.fake.script("Status", behaviour{})
-		b.after(20 * time.Second)
-		if n := countOf(b.fake.made(), "ContainerStatus p001/app"); n < 2 || n > 4 {
-			t.Errorf("once it is quick: asked again %d times in 20 s", n)
 		}
 	})
 }
