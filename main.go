@@ -211,7 +211,7 @@ func chooseView(o options.Options) (view, error) {
 	case options.Record:
 		return untilSignal(exitOK, recordingOnly(o)), nil
 	case options.Serve:
-		server, err := metrics.Open(metrics.Config{Listen: o.Listen, Web: o.WebConfig, Pods: o.MetricsPods, Version: version})
+		server, err := metrics.Open(metrics.Config{Listen: o.Listen, Web: o.WebConfig, Version: version})
 		return untilSignal(exitOK, serving(o, server)), err
 	case options.Bench:
 		return untilSignal(lines.ExitWarning, benching(o)), agreed(o)
@@ -381,7 +381,7 @@ func screen(o options.Options) live {
 func settings(ctx context.Context, o options.Options, src pane.Source) ui.Config {
 	return ui.Config{
 		Context: ctx, Source: src,
-		Keys: o.Keys, Theme: o.Look(os.Getenv("COLORFGBG")), Follow: o.Theme == "", ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()), Mouse: o.Mouse,
+		Keys: o.Keys, Theme: o.Look(os.Getenv("COLORFGBG")), Follow: o.Theme == "", ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()),
 		Namespaces: o.Namespaces, Filter: o.Filter,
 		Panes: pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time},
 	}

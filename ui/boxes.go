@@ -135,17 +135,3 @@ func (l *layout) find(i int) *box {
 	}
 	return &l.boxes[n]
 }
-
-// at returns the pane at a cell of the screen, and the cell below its title and within
-// its margin; nil if there is none.
-func (m *Model) at(x, y int) (p pane.Pane, px, py int) {
-	if p := m.top(); p != nil && y > m.layout.body && y < m.layout.body+m.layout.lines {
-		return p, x - 1, y - m.layout.body - 1
-	}
-	for _, b := range m.layout.boxes {
-		if x >= b.x && x < b.x+b.w && y > b.y && y < b.y+b.h {
-			return m.in(b), x - b.x - 1, y - b.y - 1
-		}
-	}
-	return nil, 0, 0
-}

@@ -54,7 +54,6 @@ type Config struct {
 	Follow  bool        // the theme becomes the one for the terminal's background once that is told
 	ASCII   bool        // nothing outside ASCII reaches the terminal
 	NoColor bool        // the mono theme in the place of Theme
-	Mouse   bool        // wheel and clicks; else the terminal's own selection works
 
 	Namespaces []string // shown at the start; empty for all
 	Filter     string   // in force at the start; one that does not parse is shown with its error

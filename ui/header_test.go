@@ -7,8 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -209,10 +207,6 @@ func TestAnswerComesFirst(t *testing.T) {
 	}
 	if s := incident().press("j", "enter"); s.m.top() == nil || s.m.top().Subject().Finding != nil {
 		t.Error("after a move enter does not open what the cursor is on")
-	}
-	s = incident()
-	if s.send(tea.MouseWheelMsg{X: 5, Y: s.m.layout.boxes[0].y + 1, Button: tea.MouseWheelDown}).press("enter"); s.m.top() == nil || s.m.top().Subject().Finding != nil {
-		t.Error("after the wheel enter does not open what the cursor is on")
 	}
 	for _, keys := range [][]string{{"2"}, {"tab"}, {"f"}} {
 		s := incident().press(keys...)

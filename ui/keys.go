@@ -226,31 +226,3 @@ func (m *Model) paste(s string) {
 		}
 	}
 }
-
-// mouse gives a click or the wheel to the pane below it.
-func (m *Model) mouse(msg tea.MouseMsg) {
-	at := msg.Mouse()
-	p, x, y := m.at(at.X, at.Y)
-	if p == nil {
-		return
-	}
-	switch msg.(type) {
-	case tea.MouseWheelMsg:
-		m.moved = true
-		for range wheelLines {
-			m.do(p, wheel[at.Button])
-		}
-	case tea.MouseClickMsg:
-		if m.top() == nil {
-			m.Focus(p)
-		}
-		if c, ok := p.(pane.Clicker); ok {
-			c.Click(x, y, m)
-		}
-	}
-}
-
-// wheelLines is how far a step of the wheel goes.
-const wheelLines = 3
-
-var wheel = map[tea.MouseButton]keymap.Action{tea.MouseWheelUp: keymap.Up, tea.MouseWheelDown: keymap.Down}

@@ -322,51 +322,6 @@ func TestFilterOfTheSettingsMayBeLong(t *testing.T) {
 	checkFrame(t, s.m.frame(), 80, 24)
 }
 
-// TestMouse holds that the wheel moves the cursor of the pane below it, and that a click
-// gives the keys to a pane and selects.
-func TestMouse(t *testing.T) {
-	snap := Healthy()
-	s := newStage(t, 120, 40, func(c *Config) { c.Mouse = true }).show(snap, Events(snap)...)
-	if s.m.View().MouseMode == tea.MouseModeNone {
-		t.Error("no mouse is asked for")
-	}
-	if newStage(t, 80, 24).m.View().MouseMode != tea.MouseModeNone {
-		t.Error("the mouse is taken though nobody asked for it")
-	}
-	first := s.on()
-	wheel := func(b tea.MouseButton) *stage {
-		return s.send(tea.MouseWheelMsg{X: 10, Y: s.m.layout.body + 4, Button: b})
-	}
-	if wheel(tea.MouseWheelLeft).on() != first {
-		t.Error("a wheel that goes sideways moves the cursor")
-	}
-	if wheel(tea.MouseWheelDown).on() == first || wheel(tea.MouseWheelUp).on() != first {
-		t.Error("the wheel does not move the cursor")
-	}
-	s.send(tea.MouseClickMsg{X: 10, Y: s.m.layout.body + 2, Button: tea.MouseLeft})
-	if s.on() != first {
-		t.Errorf("a click on the first row selects %q", s.on())
-	}
-	low := s.m.layout.boxes[1]
-	s.send(tea.MouseClickMsg{X: 10, Y: low.y + 2, Button: tea.MouseLeft})
-	if s.focused() != "Events" {
-		t.Errorf("a click into the lower pane gives the keys to %s", s.focused())
-	}
-}
-
-// TestClickBesideALayer holds that the footer below a layer is none of its lines, of
-// which there are more than are seen.
-func TestClickBesideALayer(t *testing.T) {
-	s := newStage(t, 80, 24).show(Healthy()).press("o")
-	s.send(sizeOf(80, 14))
-	for y := range 14 {
-		p, _, py := s.m.at(10, y)
-		if in := y > s.m.layout.body && y < 13; (p != nil) != in || in && py != y-s.m.layout.body-1 {
-			t.Errorf("line %d of the screen is line %d of %v", y, py, p)
-		}
-	}
-}
-
 // TestCaption holds that captions of the script are there only if they are asked
 // for.
 func TestCaption(t *testing.T) {

@@ -130,8 +130,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.press(msg)
 	case tea.PasteMsg:
 		m.paste(msg.Content)
-	case tea.MouseMsg:
-		m.mouse(msg)
 	case tea.BackgroundColorMsg:
 		m.background(msg.IsDark())
 	case pane.Reply:
@@ -159,9 +157,6 @@ func (m *Model) View() tea.View {
 	v := tea.NewView(m.frame())
 	v.AltScreen = true
 	v.WindowTitle = text.Clean(strings.TrimSpace("plegtop " + m.cfg.Source.Node + " " + m.view.Headline.Word)) // which does not change while nothing happens
-	if m.cfg.Mouse {
-		v.MouseMode = tea.MouseModeCellMotion
-	}
 	return v
 }
 

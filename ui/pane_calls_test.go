@@ -203,20 +203,6 @@ func TestSort(t *testing.T) {
 	}
 }
 
-// TestCallsClick holds that a click on a head sorts, and one on a row goes there.
-func TestCallsClick(t *testing.T) {
-	s := NewStage(calls.New(pane.Settings{}), View(Healthy()), 118, 20)
-	clicked := s.Pane.(pane.Clicker)
-	clicked.Click(25, 0, s)
-	if s.Said != "calls sorted by last-ok" {
-		t.Errorf("a click on a head says %q", s.Said)
-	}
-	clicked.Click(5, 3, s)
-	if s.Refresh(); !strings.HasPrefix(s.Row("calls, the longest"), "ListPodSandbox: ") {
-		t.Errorf("a click on the third row goes to %q", s.Row("calls, the longest"))
-	}
-}
-
 // TestCallsMoreWidthNeverMeansLess holds that a column that is there is there on wider
 // screens, too.
 func TestCallsMoreWidthNeverMeansLess(t *testing.T) {

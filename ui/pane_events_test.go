@@ -267,14 +267,6 @@ func TestKeysOfAnEvent(t *testing.T) {
 	}
 }
 
-func TestEventsClick(t *testing.T) {
-	s := eventsStage(eventsView(deaths(1, 5)...), 80, 20)
-	s.Pane.(pane.Clicker).Click(3, 17, s)
-	if s.Subject().Event != 3 || !strings.Contains(eventsAbout(s), "not following") {
-		t.Errorf("on %d, %s", s.Subject().Event, eventsAbout(s))
-	}
-}
-
 // The sheet of each event says of what pod and container it is, and how that ended.
 func TestEventsSheet(t *testing.T) {
 	v := eventsView()

@@ -300,44 +300,6 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-func TestFindingsClick(t *testing.T) {
-	s := findingsShow(80, 20, Findings()...)
-	for y, want := range map[int]string{0: "inspect-hung", 3: "inspect-hung", 5: "pleg-unhealthy", 19: "pleg-unhealthy"} {
-		s.Press("g")
-		if y == 19 {
-			s.Press("j")
-		}
-		s.Pane.(pane.Clicker).Click(5, y, s)
-		if s.Show(s.V); findingsUnder(s) != want {
-			t.Errorf("a click on line %d leads to %q, want %q", y, findingsUnder(s), want)
-		}
-	}
-	s = findingsShow(80, 20, Findings()[1:2]...)
-	s.Pane.(pane.Clicker).Click(5, 1, s)
-	if got := findingsUnder(s.Show(With(s.V, Findings()...))); got != "crash-loop" {
-		t.Errorf("after a click on crash-loop the cursor goes to %q", got)
-	}
-}
-
-// TestClickWhereItIsScrolled holds that a click means the row whose line it is on, also
-// if the row begins above, and on the heads nothing.
-func TestClickWhereItIsScrolled(t *testing.T) {
-	long := Findings()
-	for i := range long {
-		long[i].Summary = strings.Repeat("long ", 25)
-	}
-	s := findingsShow(80, 6, long...).Press("G")
-	if first := strings.Split(s.Text(), "\n")[1]; strings.TrimSpace(strings.ReplaceAll(first, "long", "")) != "" {
-		t.Fatalf("no row is seen in part:\n%s", s.Text())
-	}
-	for y, want := range []string{"crash-loop", "events-discarded"} {
-		s.Pane.(pane.Clicker).Click(5, y, s)
-		if got := findingsUnder(s.Show(s.V)); got != want {
-			t.Errorf("a click on line %d leads to %q, want %q:\n%s", y, got, want, s.Text())
-		}
-	}
-}
-
 // TestTextsAreWrittenAnew holds that what is not a mere figure is seen at once.
 func TestTextsAreWrittenAnew(t *testing.T) {
 	group := func(change func(*diagnose.Finding)) []diagnose.Finding {

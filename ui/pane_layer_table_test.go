@@ -36,13 +36,12 @@ func newNumbers(sorts bool) *numbers {
 	return p
 }
 
-// TestTablePaneSorts holds that keys and clicks on heads sort rows that have an order of their
+// TestTablePaneSorts holds that keys sort rows that have an order of their
 // choice, and say so; rows that keep theirs stay as they are.
 func TestTablePaneSorts(t *testing.T) {
 	for _, sorts := range []bool{true, false} {
 		for name, sort := range map[string]func(p *numbers, h pane.Host) bool{
-			"key":   func(p *numbers, h pane.Host) bool { _, ok := p.Do(keymap.SortNext, h); return ok },
-			"click": func(p *numbers, h pane.Host) bool { p.Click(1, 0, h); return sorts },
+			"key": func(p *numbers, h pane.Host) bool { _, ok := p.Do(keymap.SortNext, h); return ok },
 		} {
 			p := newNumbers(sorts)
 			s := layerStage(p, 20, 4)
@@ -55,18 +54,5 @@ func TestTablePaneSorts(t *testing.T) {
 				t.Errorf("%s, sorts %v: taken %v, rows %v, said %q", name, sorts, took, p.Rows(), s.Said)
 			}
 		}
-	}
-}
-
-// TestTablePaneIsClicked holds that a click goes to the row, and one on a head to none.
-func TestTablePaneIsClicked(t *testing.T) {
-	p := newNumbers(true)
-	s := layerStage(p, 20, 4)
-	if p.Click(1, 2, s); p.Cursor() != 1 {
-		t.Errorf("after a click on the second row: on row %d", p.Cursor())
-	}
-	p.Click(1, 0, s)
-	if s.Refresh(); p.Rows()[p.Cursor()] != 3 {
-		t.Errorf("a click on the head took the cursor from its row to %d", p.Rows()[p.Cursor()])
 	}
 }

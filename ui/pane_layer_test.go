@@ -279,19 +279,6 @@ func TestPickerSwitchesAtOnce(t *testing.T) {
 	}
 }
 
-func TestPickerIsClicked(t *testing.T) {
-	var got []string
-	p := layer.NewPicker("Namespaces", choices())
-	p.Accepted = func(_ pane.Host, names []string) { got = names }
-	s := layerStage(p, 60, 6)
-	for _, y := range []int{0, 0, 1, 5, 9} {
-		p.Click(3, y, s)
-	}
-	if press(s, enter); !slices.Equal(got, []string{"default", "kube-system"}) {
-		t.Errorf("clicked on, %q are on", got)
-	}
-}
-
 const raw = "{\n  \"id\": \"" + "0123456789012345678901234567890123456789012345678901234567890123456789" + "\",\n  \"name\": \"" + layerHostile + "\"\n}\n"
 
 func TestViewer(t *testing.T) {

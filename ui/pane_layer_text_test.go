@@ -33,9 +33,9 @@ func TestText(t *testing.T) {
 	if got := s.Info(); got.Wanted != 4 || got.About[0].Text != "1-2/4" {
 		t.Errorf("wants %d lines, %v", got.Wanted, got.About)
 	}
-	l.Click(0, 1, s)
+	s.Act(keymap.Down)
 	if s.Row("two") == "" || l.Current() != "two" || s.Subject() != (pane.Subject{}) {
-		t.Errorf("after a click on %v:\n%s", l.Current(), s.Text())
+		t.Errorf("after down on %v:\n%s", l.Current(), s.Text())
 	}
 	if s.Act(keymap.Filter); len(s.Layers) != 1 {
 		t.Fatal("/ asks for nothing")

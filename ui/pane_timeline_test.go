@@ -284,19 +284,6 @@ func TestLanesMoveWithTheCursor(t *testing.T) {
 	}
 }
 
-// A click means the lane and the cell that it is on, and nothing on the scale and the foot.
-func TestTimelineClick(t *testing.T) {
-	s := NewStage(timeline.New(pane.Settings{}), some(), 118, 9).Act(keymap.Left)
-	mark := func() int { return strings.Index(strings.Split(s.Text(), "\n")[0], "▼") }
-	for _, c := range []struct{ x, y, mark, row int }{{60, 2, 60, 1}, {70, 0, 60, 1}, {70, 7, 60, 1}, {5, 4, 60, 3}} {
-		s.Pane.(pane.Clicker).Click(c.x, c.y, s)
-		s.Show(s.V)
-		if row := s.Pane.(interface{ Cursor() int }).Cursor(); mark() != c.mark || row != c.row {
-			t.Errorf("a click on %d,%d leads to cell %d of lane %d, want %d of %d", c.x, c.y, mark(), row, c.mark, c.row)
-		}
-	}
-}
-
 // A step to the right edge goes on with the time from there.
 func TestRightEdge(t *testing.T) {
 	s := NewStage(timeline.New(pane.Settings{}), some(), 118, 35).Act(keymap.Left)

@@ -3,8 +3,6 @@ package ui
 import (
 	"strings"
 	"testing"
-
-	tea "charm.land/bubbletea/v2"
 )
 
 // TestPreview holds that a screen of 160 cells and more shows the sheet of what the cursor is on
@@ -42,21 +40,5 @@ func TestPreview(t *testing.T) {
 			}
 			s.press("esc")
 		}
-	}
-}
-
-// TestPreviewHasTheWheel holds that the wheel scrolls a preview, and that a click on it leaves the
-// keys with the pane.
-func TestPreviewHasTheWheel(t *testing.T) {
-	s := newStage(t, 200, 50).show(Healthy())
-	b, focus := s.m.layout.find(previewed), s.m.focus
-	on := func(msg func(x, y int) tea.Msg) { s.send(msg(b.x+3, b.y+3)) }
-	before := s.m.preview.sheet.Info().About[0].Text
-	on(func(x, y int) tea.Msg { return tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelDown} })
-	if s.m.preview.sheet.Info().About[0].Text == before {
-		t.Error("the wheel does not scroll the preview")
-	}
-	if on(func(x, y int) tea.Msg { return tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft} }); s.m.focus != focus || s.m.full {
-		t.Error("a click on the preview takes the keys from the pane")
 	}
 }

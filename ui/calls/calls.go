@@ -116,12 +116,6 @@ func (c *calls) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	return cmd, done
 }
 
-// Click puts the cursor on a row, or sorts by the column whose head it is.
-func (c *calls) Click(x, y int, h pane.Host) {
-	c.TablePane.Click(x, y, h)
-	c.moved = c.moved || y > 0
-}
-
 // Legend explains the columns, and what stands below the rows where there is room.
 func (c *calls) Legend() [][2]string {
 	return append(c.TablePane.Legend(),

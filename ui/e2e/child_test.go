@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 
 func child(how string) {
 	guard.Dumps()
-	m := model{flood: how == "flood", mouse: how == "mouse", resizes: how == "resizes", held: new(atomic.Int32)}
+	m := model{flood: how == "flood", resizes: how == "resizes", held: new(atomic.Int32)}
 	err := terminal.Run(context.Background(), m, terminal.Options{Background: how == "asks", Hold: func(ctx context.Context) {
 		m.held.Add(1)
 		if how == "hold" { // it does not come to its end
@@ -85,7 +85,6 @@ type model struct {
 	still  bool // counts no more
 	resume int
 
-	mouse   bool // wants to hear of the mouse
 	resizes bool // is given another size as soon as the terminal's first was read
 	heard   string
 	held    *atomic.Int32 // 1 for each Hold, 10 for each Release
@@ -127,8 +126,6 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.w, m.h = msg.Width, msg.Height
 	case tea.ResumeMsg:
 		m.resume++
-	case tea.MouseMsg:
-		m.heard = fmt.Sprintf(" %v at %d,%d", msg, msg.Mouse().X, msg.Mouse().Y)
 	case tea.BackgroundColorMsg:
 		m.heard = fmt.Sprintf(" dark %v", msg.IsDark())
 	case tea.KeyPressMsg:
@@ -178,9 +175,6 @@ func (m model) View() tea.View {
 	}
 	v := tea.NewView(s)
 	v.AltScreen = true
-	if m.mouse {
-		v.MouseMode = tea.MouseModeCellMotion
-	}
 	return v
 }
 

@@ -8,7 +8,6 @@ import (
 	"image/color"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,9 +43,6 @@ var endings = []ending{
 	{name: "slow end after SIGTERM", how: "slow-end", signal: syscall.SIGTERM, code: 143},
 }
 
-// withMouse are the endings for which a program that listens to the mouse is ended too.
-var withMouse = []string{"q", "SIGTERM", "panic in View", "SIGQUIT", "stuck in Update"}
-
 func (e ending) bring(t *testing.T, r run) {
 	t.Helper()
 	if e.keys != "" {
@@ -71,30 +67,6 @@ func TestTerminalIsRestored(t *testing.T) {
 			if !strings.Contains(r.stderr.String(), e.says) {
 				t.Errorf("standard error: %q, want %q", r.stderr, e.says)
 			}
-		})
-	}
-}
-
-// A mouse that the program listened to is given back as well.
-func TestMouse(t *testing.T) {
-	t.Parallel()
-	for _, e := range endings {
-		if !slices.Contains(withMouse, e.name) {
-			continue
-		}
-		t.Run(e.name, func(t *testing.T) {
-			t.Parallel()
-			r := startChild(t, "mouse")
-			r.see(t, "count 1")
-			r.press(t, "\x1b[<0;4;3M")
-			r.see(t, "left at 3,2")
-			r.press(t, "\x1b[<65;1;1M")
-			r.see(t, "wheeldown at 0,0")
-			if got := lastMode(r.Raw(), "1002"); got != 'h' {
-				t.Fatalf("the mouse is not on: ?1002%c", got)
-			}
-			e.bring(t, r)
-			r.over(t, e.code)
 		})
 	}
 }

@@ -211,7 +211,7 @@ func (t *Terminal) Ended(limit time.Duration) (int, error) {
 
 // Restored returns an error that names what the program has left changed: the
 // modes, and, as far as its output was read, the alternate screen, the cursor,
-// paste mode and the mouse.
+// and paste mode.
 func (t *Terminal) Restored() error {
 	modes, err := t.modes()
 	if err != nil {
@@ -224,8 +224,7 @@ func (t *Terminal) Restored() error {
 	for name, mode := range map[string]struct {
 		number string
 		want   byte
-	}{"the alternate screen": {"1049", 'l'}, "the cursor": {"25", 'h'}, "paste mode": {"2004", 'l'},
-		"the mouse": {"1002", 'l'}, "the mouse's way of telling": {"1006", 'l'}} {
+	}{"the alternate screen": {"1049", 'l'}, "the cursor": {"25", 'h'}, "paste mode": {"2004", 'l'}} {
 		if got := lastMode(raw, mode.number); got != 0 && got != mode.want {
 			return fmt.Errorf("%s was left in the wrong state: ?%s%c", name, mode.number, got)
 		}

@@ -158,13 +158,6 @@ func (e *events) placed() {
 	e.title()
 }
 
-// Click puts the cursor on the event in line y.
-func (e *events) Click(_, y int, _ pane.Host) {
-	if e.Table.Click(y) {
-		e.placed()
-	}
-}
-
 // title says how much is seen, whether the newest is followed, and which filter is in
 // force. Of more than a few that still come, the number need not be exact: a title that
 // changes with each event draws the eye to the wrong place.

@@ -143,9 +143,6 @@ func (f *findings) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// Click puts the cursor on a row.
-func (f *findings) Click(_, y int, _ pane.Host) { f.Table.Click(y) }
-
 // openSheet opens the sheet of a finding, or of the pod that it is about.
 func openSheet(h pane.Host, s pane.Subject) {
 	switch {

@@ -96,9 +96,6 @@ func (d *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// Click puts the cursor on a command.
-func (d *sheet) Click(_, y int, _ pane.Host) { d.moved = d.Doc.Click(y) || d.moved }
-
 // copy puts the command under the cursor into the clipboard, or the first safe one where
 // no command is in view: a risky one only if a person has put the cursor there.
 func (d *sheet) copy(h pane.Host) tea.Cmd {

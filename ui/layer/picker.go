@@ -93,14 +93,6 @@ func (p *Picker) Draw(l *text.Line, y int, focused bool) {
 // Subject returns nothing.
 func (p *Picker) Subject() pane.Subject { return pane.Subject{} }
 
-// Click puts the cursor on the choice in line y, and switches one that it is on.
-func (p *Picker) Click(_, y int, h pane.Host) {
-	before := p.table.Cursor()
-	if p.table.Click(y+1) && p.table.Cursor() == before {
-		p.toggle(h)
-	}
-}
-
 // Do moves, switches, searches, accepts or closes. Esc shows all again before it closes.
 func (p *Picker) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	switch {

@@ -9,8 +9,7 @@ import (
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// A TablePane is what all panes with a table have in common: the cursor moves, rows are sorted,
-// and clicks do the same.
+// A TablePane is what all panes with a table have in common: the cursor moves, and rows are sorted.
 type TablePane[R any, K comparable] struct {
 	widget.Table[R, K]
 	View *pane.View // that was observed last; nil at first
@@ -33,14 +32,6 @@ func (t *TablePane[R, K]) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		return nil, true
 	}
 	return nil, t.Table.Do(a)
-}
-
-// Click puts the cursor on a row, or sorts by the column whose head it is.
-func (t *TablePane[R, K]) Click(x, y int, h pane.Host) {
-	if y == 0 && t.Sorts && t.ClickHead(x) {
-		h.Say(t.Name + " " + t.SortedBy(t.Own))
-	}
-	t.Table.Click(y)
 }
 
 // Draw draws the heads or a row.
@@ -89,9 +80,6 @@ func (t *Text) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	}
 	return nil, t.Doc.Do(a)
 }
-
-// Click puts the cursor on the item in line y.
-func (t *Text) Click(_, y int, _ pane.Host) { t.Doc.Click(y) }
 
 // Draw draws a line.
 func (t *Text) Draw(l *text.Line, y int, focused bool) { t.Doc.Draw(l, t.View.Pen(), y, focused) }

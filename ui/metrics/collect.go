@@ -14,19 +14,15 @@ import (
 // A collector gives what follows from the newest update. It asks nobody.
 type collector struct {
 	newest func() *diagnose.Update // nil until there is one
-	all    []metric
-	descs  []*prometheus.Desc // of them
+	descs  []*prometheus.Desc      // of the metrics of the table
 	build  prometheus.Metric
 }
 
-// newCollector returns one that gives names of pods, too, if those are asked for.
-func newCollector(newest func() *diagnose.Update, pods bool, version string) *collector {
+func newCollector(newest func() *diagnose.Update, version string) *collector {
 	build := prometheus.NewDesc("plegtop_build_info", "The version of plegtop.", []string{"version"}, nil)
 	c := &collector{newest: newest, build: prometheus.MustNewConstMetric(build, prometheus.GaugeValue, 1, text.Clean(version))}
 	for _, m := range table {
-		if !m.pods || pods {
-			c.all, c.descs = append(c.all, m), append(c.descs, prometheus.NewDesc(m.name, m.help, m.labels, nil))
-		}
+		c.descs = append(c.descs, prometheus.NewDesc(m.name, m.help, m.labels, nil))
 	}
 	return c
 }
@@ -46,7 +42,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	if u == nil {
 		return
 	}
-	for i, m := range c.all {
+	for i, m := range table {
 		s := samples{places: map[string]int{}}
 		m.of(u, &s)
 		for _, one := range s.all {

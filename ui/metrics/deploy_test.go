@@ -64,7 +64,7 @@ var (
 
 // Every metric that alerts and the dashboard ask for is exported, and so are values of its labels.
 func TestDeployedMetricsExist(t *testing.T) {
-	exported := string(page(t, "testdata/hung.golden")) + string(exposed(t, full(t), true)) + "\n"
+	exported := string(page(t, "testdata/hung.golden")) + string(exposed(t, full(t))) + "\n"
 	for _, id := range diagnose.IDs() {
 		exported += fmt.Sprintf("id=%q ", id)
 	}
@@ -213,7 +213,7 @@ func seriesOf(t *testing.T, in replaytest.Incident, asked []string) (series map[
 	began := in.Recording.Heads()[0].At
 	take := func(u *diagnose.Update) {
 		registry := prometheus.NewRegistry()
-		registry.MustRegister(newCollector(func() *diagnose.Update { return u }, false, "test"))
+		registry.MustRegister(newCollector(func() *diagnose.Update { return u }, "test"))
 		all, err := registry.Gather()
 		if err != nil {
 			t.Fatal(err)

@@ -43,10 +43,10 @@ func recorded(t *testing.T, name string, after time.Duration) *diagnose.Update {
 }
 
 // exposed returns the metrics of an update as Prometheus reads them.
-func exposed(t *testing.T, u *diagnose.Update, pods bool) []byte {
+func exposed(t *testing.T, u *diagnose.Update) []byte {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(newCollector(func() *diagnose.Update { return u }, pods, "test"))
+	registry.MustRegister(newCollector(func() *diagnose.Update { return u }, "test"))
 	all, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func exposed(t *testing.T, u *diagnose.Update, pods bool) []byte {
 // What is exported of a node on which all is well, and of one on which an inspection hangs.
 func TestMetrics(t *testing.T) {
 	for name, after := range map[string]time.Duration{"healthy": 4 * time.Second, "hung": 40 * time.Second} {
-		got, path := exposed(t, recorded(t, "hung-inspect", after), false), filepath.Join("testdata", name+".golden")
+		got, path := exposed(t, recorded(t, "hung-inspect", after)), filepath.Join("testdata", name+".golden")
 		if *update {
 			if err := os.WriteFile(path, got, 0o644); err != nil {
 				t.Fatal(err)
@@ -110,7 +110,7 @@ func full(t *testing.T) *diagnose.Update {
 // nothing.
 func TestMetricsAreClean(t *testing.T) {
 	u := full(t)
-	text := exposed(t, u, true)
+	text := exposed(t, u)
 	for _, m := range table {
 		if !bytes.Contains(text, []byte("\n"+m.name+"{")) && !bytes.Contains(text, []byte("\n"+m.name+" ")) && !bytes.Contains(text, []byte("\n"+m.name+"_bucket{")) {
 			t.Errorf("%s has no value", m.name)
@@ -134,8 +134,8 @@ func TestMetricsAreClean(t *testing.T) {
 	if got, want := value(t, text, `plegtop_finding_start_timestamp_seconds{id="inspect-hung"}`), u.Findings[1].Since; !got.Equal(want.Truncate(time.Millisecond)) {
 		t.Errorf("the finding is of %v, want %v, which is the earlier of two", got, want)
 	}
-	if bytes.Contains(exposed(t, u, false), []byte(`pod="`)) {
-		t.Error("names of pods, for which nobody asked")
+	if bytes.Contains(text, []byte(`pod="`)) {
+		t.Error("names of pods")
 	}
 }
 
@@ -153,7 +153,7 @@ func value(t *testing.T, text []byte, name string) time.Time {
 
 // Before anything was seen there is the version, and nothing that could be taken for a node's.
 func TestNothingIsMadeUp(t *testing.T) {
-	if text := string(exposed(t, nil, true)); strings.Count(text, "\n") != 3 || !strings.Contains(text, `plegtop_build_info{version="test"} 1`) {
+	if text := string(exposed(t, nil)); strings.Count(text, "\n") != 3 || !strings.Contains(text, `plegtop_build_info{version="test"} 1`) {
 		t.Errorf("%s", text)
 	}
 }
@@ -172,14 +172,11 @@ func TestMetricsInDocs(t *testing.T) {
 	}
 	want := "| metric | labels | says |\n|---|---|---|\n"
 	for _, m := range table {
-		mark, kind := "", ""
-		if m.pods {
-			mark = " †"
-		}
+		kind := ""
 		if m.bounds != nil {
 			kind = "Histogram. "
 		}
-		want += fmt.Sprintf("| `%s`%s | %s | %s%s |\n", m.name, mark, strings.Join(m.labels, ", "), kind, m.help)
+		want += fmt.Sprintf("| `%s` | %s | %s%s |\n", m.name, strings.Join(m.labels, ", "), kind, m.help)
 	}
 	if *update {
 		if err := os.WriteFile(path, []byte(head+from+want+to+tail), 0o644); err != nil {

@@ -32,7 +32,6 @@ const ExitCode = "Plegtop-Exit-Code"
 type Config struct {
 	Listen  string // an address, such as 127.0.0.1:9469
 	Web     string // the file with TLS and users, as exporter-toolkit reads it; empty for neither
-	Pods    bool   // metrics may have names of pods
 	Version string // of plegtop
 }
 
@@ -133,7 +132,7 @@ func (s *Server) follow(ctx context.Context, feed diagnose.Updates) error {
 // handler returns what answers.
 func (s *Server) handler(check Checker) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(newCollector(s.newest.Load, s.config.Pods, s.config.Version), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(newCollector(s.newest.Load, s.config.Version), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: mostAtOnce, EnableOpenMetrics: true})
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)

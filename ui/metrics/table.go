@@ -18,7 +18,6 @@ type metric struct {
 	counts     bool // only grows
 	labels     []string
 	bounds     []float64 // of a histogram; nil for what is none
-	pods       bool      // has names of pods: only where these were asked for
 	of         func(u *diagnose.Update, give *samples)
 }
 
@@ -70,17 +69,6 @@ var nodeMetrics = []metric{{
 	of: func(u *diagnose.Update, give *samples) {
 		for _, f := range u.Findings {
 			give.at(f.Since, string(f.ID))
-		}
-	},
-}, {
-	name: "plegtop_finding_pod_info", help: "Pods that findings are about, 50 of each finding at most.", labels: []string{"id", "severity", "namespace", "pod"}, pods: true,
-	of: func(u *diagnose.Update, give *samples) {
-		for _, f := range u.Findings {
-			for _, s := range append([]diagnose.Subject{f.Subject}, f.Members...) {
-				if s.Pod.Name != "" {
-					give.value(1, string(f.ID), f.Severity.String(), s.Pod.Namespace, s.Pod.Name)
-				}
-			}
 		}
 	},
 }, {
@@ -211,17 +199,6 @@ var callMetrics = []metric{{
 	of: func(u *diagnose.Update, give *samples) {
 		for _, f := range u.Snapshot.InFlight {
 			give.at(f.Since, f.Op.String())
-		}
-	},
-}, {
-	name: "plegtop_runtime_operations_oldest_info", help: "What the oldest call that is late is about.", labels: []string{"operation", "namespace", "pod", "container"}, pods: true,
-	of: func(u *diagnose.Update, give *samples) {
-		told := map[call.Operation]bool{}
-		for _, f := range u.Snapshot.InFlight { // oldest first
-			if f.Pod.Name != "" && !told[f.Op] && diagnose.Late(u.Snapshot, f) {
-				told[f.Op] = true
-				give.value(1, f.Op.String(), f.Pod.Namespace, f.Pod.Name, f.Container)
-			}
 		}
 	},
 }}

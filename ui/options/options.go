@@ -80,9 +80,8 @@ type Options struct {
 	For     time.Duration   // how long it measures each
 	Yes     bool            // it does not ask
 
-	Listen      string // where serve listens
-	WebConfig   string // the file with its TLS and users; empty for neither
-	MetricsPods bool   // its metrics have names of pods
+	Listen    string // where serve listens
+	WebConfig string // the file with its TLS and users; empty for neither
 
 	Namespaces []string // to show; empty for all
 	Filter     string   // in the language of filters; known to parse
@@ -90,7 +89,6 @@ type Options struct {
 	Sort       string   // a column of the pods; empty for the worst first
 	Descending bool
 	Time       string // one of timeFormats
-	Mouse      bool
 	ASCII      bool
 	Theme      string // a name of package theme; empty: nobody has chosen one
 	Keys       keymap.Map
@@ -223,7 +221,6 @@ func (o *Options) groups() []group {
 		{title: "serve", of: only(Serve), flags: []flag{
 			{name: "listen", kind: "address", set: into(&o.Listen, word), preset: "127.0.0.1:9469", usage: "where to listen: host:port, or :port for all addresses of this machine"},
 			{name: "web.config.file", kind: "file", set: into(&o.WebConfig, word), usage: "TLS and passwords, as of all exporters of Prometheus"},
-			{name: "metrics-pods", set: into(&o.MetricsPods, truth), bare: "true", usage: "metrics also name the pods that findings and late calls are about"},
 		}},
 		{title: "bench", of: only(Bench), flags: []flag{
 			{name: "periods", kind: "duration,...", list: true, set: into(&o.Periods, listOf(period)), preset: "250ms,1s,5s,10s", usage: "between relists, to measure"},
@@ -238,7 +235,6 @@ func (o *Options) groups() []group {
 			{name: "sort", kind: "column", set: into(&o.Sort, column), usage: "sort the pods by this column, named by its head (default the worst first)"},
 			{name: "descending", set: into(&o.Descending, truth), bare: "true", usage: "sort in reverse order"},
 			{name: "time-format", kind: "format", choices: timeFormats, set: into(&o.Time, oneOf(timeFormats)), preset: "clock", usage: "times of events: " + strings.Join(timeFormats, ", ")},
-			{name: "mouse", set: into(&o.Mouse, truth), bare: "true", usage: "take the mouse: wheel, rows, column heads"},
 			{name: "theme", of: but(Watch, Record, Serve), kind: "name", choices: theme.Names(), set: into(&o.Theme, oneOf(theme.Names())), usage: "colours: " + strings.Join(theme.Names(), ", ")},
 			{name: "ascii", of: but(Watch, Record, Serve), set: into(&o.ASCII, truth), bare: "true", usage: "draw with ASCII only (default where LC_ALL is C or POSIX)"},
 			{name: "config", of: anywhere, kind: "file", set: into(&o.config, word), typed: true, usage: "settings (default plegtop/config.yaml in your configuration folder)"},

@@ -79,8 +79,8 @@ func TestParse(t *testing.T) {
 		}},
 		{"-n a -n b", func(o *Options) { o.Namespaces = []string{"a", "b"} }},
 		{"-n a,b --namespace=c-1", func(o *Options) { o.Namespaces = []string{"a", "b", "c-1"} }},
-		{"--sort age --descending --time-format full --mouse --ascii --problems", func(o *Options) {
-			o.Sort, o.Descending, o.Time, o.Mouse, o.ASCII, o.Problems = "age", true, "full", true, true, true
+		{"--sort age --descending --time-format full --ascii --problems", func(o *Options) {
+			o.Sort, o.Descending, o.Time, o.ASCII, o.Problems = "age", true, "full", true, true
 		}},
 		{"--sort AGE", func(o *Options) { o.Sort = "age" }},
 		{"--sort RST", func(o *Options) { o.Sort = "rst" }},
@@ -196,7 +196,7 @@ func TestFlagsOfOtherViewsAreRefused(t *testing.T) {
 		{"--replay f check --filter ns:x", "--filter is only for the screen"},
 		{"check --problems", "--problems is only for the screen"},
 		{"watch --sort age", "--sort is only for the screen"},
-		{"record --mouse", "--mouse is only for the screen"},
+		{"record --ascii", "--ascii is only for the screen"},
 		{"check --demo --captions", "--captions is only for the screen"},
 		{"watch --theme mono", "--theme is only for the screen, check, bench and explain"},
 		{"explain relist-blocked -o json", "--output is only for check, watch, bench and version"},
@@ -211,7 +211,7 @@ func TestFlagsOfOtherViewsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.args, err, tt.want)
 		}
 	}
-	file := written(t, "filter: ns:x\nproblems: true\nmouse: true\nsort: age\nlisten: ':1'\ncaptions: true\nperiods: [1s]\n")
+	file := written(t, "filter: ns:x\nproblems: true\nsort: age\nlisten: ':1'\ncaptions: true\nperiods: [1s]\n")
 	if _, err := Load([]string{"check", "--config", file}); err != nil {
 		t.Error(err)
 	}

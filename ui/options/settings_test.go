@@ -89,7 +89,7 @@ func TestLook(t *testing.T) {
 		said   string
 		name   string
 	}{
-		{"", "", "default"}, {"", "0;15", "light"}, {"", "15;0", "dark"}, {"light", "15;0", "light"}, {"mono", "", "mono"},
+		{"", "", "default"}, {"", "0;15", "light"}, {"", "15;0", "default"}, {"light", "15;0", "light"}, {"mono", "", "mono"},
 	} {
 		o := Options{Theme: tt.chosen}
 		if got := o.Look(tt.said); got.Name != tt.name || got.Symbols.ASCII {
@@ -145,7 +145,7 @@ func TestErrors(t *testing.T) {
 		{"namespce: a\n", "f:1: namespce: no such setting; did you mean namespace?"},
 		{"demo: tour\n", "f:1: demo: is for the command line alone"},
 		{"version: true\n", "f:1: version: is for the command line alone"},
-		{"theme: dim\n", `f:1: theme: want one of default, dark, light, contrast, mono, not "dim"`},
+		{"theme: dim\n", `f:1: theme: want one of default, light, mono, not "dim"`},
 		{"theme: [a]\n", `f:1: theme: want one value`},
 		{"theme:\n", `f:1: theme: want one value`},
 		{"sort: mood\n", `f:1: sort: want one of namespace, pod, state, run, ctrs, exit, rst, age, lastevent, inspect, worst, remark, not "mood"`},
@@ -157,7 +157,7 @@ func TestErrors(t *testing.T) {
 		{"namespace: [default, ' ']\n", `f:1: namespace: want names of namespaces with commas between them`},
 		{"theme: mono\ntheme: default\n", "f:2: theme: is set on line 1 already"},
 		{"- a\n", "f:1: want lines of the form key: value"},
-		{"ascii: true\n---\nmouse: true\n", "f:2: want one document, without --- between settings"},
+		{"ascii: true\n---\nproblems: true\n", "f:2: want one document, without --- between settings"},
 		{"keys: 3\n", "f:1: keys: want lines of the form key: value"},
 		{"keys:\n  quit: [q]\n  pause-relst: [p]\n", `f:3: keys.pause-relst: no such action; did you mean pause-relist?`},
 		{"keys:\n  quit: [q]\n  copy: [p]\n", `f:3: keys.copy: key "p" is taken by "pause-relist"; give that another one as well`},
@@ -189,13 +189,13 @@ func TestKeysChangePlaces(t *testing.T) {
 
 // A flag wins over the file, and the file over a flag that was not given.
 func TestFlagsWinOverTheFile(t *testing.T) {
-	file := written(t, "relist-period: 5s\ntheme: contrast\nnamespace: [a, b]\ndeadline: 9s\nruntime-endpoint: /run/x.sock\n")
+	file := written(t, "relist-period: 5s\ntheme: light\nnamespace: [a, b]\ndeadline: 9s\nruntime-endpoint: /run/x.sock\n")
 	for _, tt := range []struct {
 		args string
 		want func(*Options)
 	}{
 		{"", func(o *Options) {
-			o.Period, o.Theme, o.Namespaces, o.Endpoint = 5*time.Second, "contrast", []string{"a", "b"}, "/run/x.sock"
+			o.Period, o.Theme, o.Namespaces, o.Endpoint = 5*time.Second, "light", []string{"a", "b"}, "/run/x.sock"
 		}},
 		{"--relist-period 1s --theme mono --ascii -n c --runtime-endpoint /run/y.sock", func(o *Options) {
 			o.Theme, o.ASCII, o.Namespaces, o.Endpoint = "mono", true, []string{"c"}, "/run/y.sock"

@@ -95,10 +95,3 @@ type Orderer interface {
 	// Order returns the order that a person has chosen, for what is drawn as v says.
 	Order(v *View) model.Order
 }
-
-// A Clicker is a pane that takes clicks: on line y below the title, cell x of it.
-type Clicker interface {
-	Pane
-	// Click does what a click means there: most put the cursor on the line.
-	Click(x, y int, h Host)
-}

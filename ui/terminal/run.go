@@ -58,10 +58,9 @@ const (
 )
 
 // restore ends, in any state, what Bubble Tea begins: a sequence that was cut
-// off, synchronised output, the key protocols, the mouse, paste mode, the alternate
+// off, synchronised output, the key protocols, paste mode, the alternate
 // screen, a hidden cursor, colours.
 const restore = "\x18" + ansi.ResetModeSynchronizedOutput + ansi.ResetModifyOtherKeys + "\x1b[<1u" +
-	ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseAnyEvent + ansi.ResetModeMouseExtSgr +
 	ansi.ResetModeBracketedPaste + ansi.ResetModeUnicodeCore + ansi.ResetModeAltScreenSaveCursor + ansi.ShowCursor + ansi.ResetStyle
 
 // Run shows model on the process's terminal until it quits, ctx ends, or a signal says so. The

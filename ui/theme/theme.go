@@ -76,13 +76,13 @@ func Named(name string) (Theme, bool) {
 	return Default(), name == ""
 }
 
-// Default returns the default theme, for a background that nobody knows.
+// Default returns the default theme, for a dark background and for one that nobody knows.
 func Default() Theme { return themes[0].made() }
 
 // For returns the theme for a terminal whose background is dark, or is not, where nobody
 // has chosen one.
 func For(isDark bool) Theme {
-	t, _ := Named(When(isDark, dark, light))
+	t, _ := Named(When(isDark, "", light))
 	return t
 }
 

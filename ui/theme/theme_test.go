@@ -70,11 +70,11 @@ func TestSequences(t *testing.T) {
 }
 
 func TestFor(t *testing.T) {
-	if d, l := theme.For(true), theme.For(false); d.Name != "dark" || l.Name != "light" {
+	if d, l := theme.For(true), theme.For(false); d.Name != "default" || l.Name != "light" {
 		t.Errorf("For gives %q for dark, %q for light", d.Name, l.Name)
 	}
 	for said, want := range map[string]string{
-		"15;0": "dark", "0;15": "light", "0;default;7": "light", "15;8": "dark", "0": "dark",
+		"15;0": "default", "0;15": "light", "0;default;7": "light", "15;8": "default", "0": "default",
 		"": "default", "15;default": "default", "0;16": "default", "0;-1": "default", ";": "default",
 	} {
 		if got := theme.Guess(said).Name; got != want {

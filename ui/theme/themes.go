@@ -41,54 +41,35 @@ func (i inks) looks() Looks[lipgloss.Style] {
 	}
 }
 
-// with returns i with two other colours.
-func (i inks) with(dim, bad color.Color) *Looks[lipgloss.Style] {
-	i.dim, i.bad = dim, bad
-	l := i.looks()
-	return &l
-}
-
 // The colours are of the 256, for the 16 are as each terminal likes: on a white background
 // their yellow and cyan cannot be read, on a black one their blue. A test holds the contrast.
 var (
-	onDark = inks{
-		dim: c("245"), focus: c("80"), border: c("240"), good: c("77"), warn: c("220"), bad: c("203"), info: c("80"),
-		demo: c("177"), paper: c("16"), text: c("255"), row: c("237"), idle: c("235"),
-	}
 	onLight = inks{
 		dim: c("241"), focus: c("24"), border: c("248"), good: c("22"), warn: c("94"), bad: c("124"), info: c("24"),
 		demo: c("90"), paper: c("231"), text: c("16"), row: c("254"), idle: c("255"),
 	}
 	// onAny is for a background that nobody knows: each colour lies halfway between black and
-	// white. Its row under the cursor brings its own background, and so the colours for that.
+	// white. Its row under the cursor brings its own background, and inRow the colours for that.
 	onAny = inks{
 		dim: c("243"), focus: c("63"), border: c("243"), good: c("28"), warn: c("130"), bad: c("#ee0000"), info: c("63"),
 		demo: c("163"), paper: c("231"), text: c("255"), row: c("237"), idle: c("235"),
 	}
-	// forAll is for people who do not tell red from green: blue is good, bold magenta is bad.
-	forAll = inks{
-		dim: c("250"), focus: c("255"), border: c("245"), good: c("75"), warn: c("220"), bad: c("213"), info: c("255"),
+	inRow = inks{
+		dim: c("250"), focus: c("80"), border: c("240"), good: c("77"), warn: c("220"), bad: c("210"), info: c("80"),
 		demo: c("177"), paper: c("16"), text: c("255"), row: c("237"), idle: c("235"),
-	}
-
-	darkRows = onDark.with(c("250"), c("210"))
+	}.looks()
 )
 
 var c = lipgloss.Color
 
-var black, slate, white = c("#000000"), c("#1e1e1e"), c("#ffffff")
+var black, white = c("#000000"), c("#ffffff")
 
-const (
-	dark  = "dark"
-	light = "light"
-)
+const light = "light"
 
 // themes are all there are, the default first.
 var themes = []named{
-	{"default", onAny.looks(), darkRows, []color.Color{black, white}},
-	{dark, onDark.looks(), darkRows, []color.Color{black, slate}},
+	{"default", onAny.looks(), &inRow, []color.Color{black, white}},
 	{light, onLight.looks(), nil, []color.Color{white}},
-	{"contrast", forAll.looks(), nil, []color.Color{black, slate}},
 	{"mono", Looks[lipgloss.Style]{
 		Dim: faint, Strong: bold, Title: bold, Focus: bold.Underline(true), Border: faint,
 		Head: faint, SortBy: bold.Underline(true),

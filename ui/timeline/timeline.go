@@ -284,16 +284,6 @@ func (t *timeline) seek(by int, h pane.Host) {
 	h.Say("no further event in this lane")
 }
 
-// Click puts the cursor on a lane, and on a moment.
-func (t *timeline) Click(x, y int, _ pane.Host) {
-	if y < headLines || y >= t.height-t.foot() || !t.Table.Click(y) {
-		return
-	}
-	if at := x - t.left(); at >= 0 {
-		t.step(at - t.cell())
-	}
-}
-
 // Subject returns the container under the cursor, and the event if there is one.
 func (t *timeline) Subject() pane.Subject {
 	r, ok := t.Current()

@@ -245,24 +245,3 @@ func (t *Table[R, K]) sortNext(step int) {
 
 // Invert turns the order round. The owner has to sort its rows and to set them again.
 func (t *Table[R, K]) Invert() { t.invert = !t.invert }
-
-// ClickHead sorts by the column whose head is at cell x, or turns its order round if it
-// sorts already, and reports whether there is one. The owner has to sort its rows and
-// to set them again.
-func (t *Table[R, K]) ClickHead(x int) bool {
-	for _, c := range t.shown {
-		switch {
-		case x >= c.width:
-			x -= c.width + 1
-			continue
-		case x < 0 || !t.Columns[c.index].sorts():
-			return false
-		case t.sort == c.index+1:
-			t.Invert()
-		default:
-			t.sort, t.invert = c.index+1, false
-		}
-		return true
-	}
-	return false
-}

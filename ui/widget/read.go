@@ -64,17 +64,6 @@ func (d *Doc) first(step int) {
 	}
 }
 
-// Click puts the cursor on the item in line y, and brings its first line into view. It
-// reports whether there is one.
-func (d *Doc) Click(y int) bool {
-	it, ok := d.item(d.scroll.Top + y)
-	if ok {
-		d.put(it)
-		d.scroll.Top = min(d.scroll.Top, it.from)
-	}
-	return ok
-}
-
 // Do scrolls, goes from item to item, and from match to match, and reports whether a is
 // such an action.
 func (d *Doc) Do(a keymap.Action) bool {

@@ -219,15 +219,6 @@ func (t *Table[R, K]) Do(a keymap.Action) bool {
 	return true
 }
 
-// Click puts the cursor on the row in line y, and reports whether there is one.
-func (t *Table[R, K]) Click(y int) bool {
-	line, ok := t.line(y)
-	if ok {
-		t.Go(t.rowOf(line))
-	}
-	return ok
-}
-
 // Draw draws line y.
 func (t *Table[R, K]) Draw(l *text.Line, p Pen, y int, focused bool) {
 	if y == 0 {

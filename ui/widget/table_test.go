@@ -228,17 +228,6 @@ func TestSort(t *testing.T) {
 	}
 	check("by name", "cba n true", "N↑")
 	tab.SortBy("")
-	if twice := tab.ClickHead(2); !twice || !tab.ClickHead(2) {
-		t.Error("no click on a head")
-	}
-	check("clicked twice", "cba n true", "N↑")
-	if tab.ClickHead(4) || tab.ClickHead(13) || tab.ClickHead(500) || tab.ClickHead(-1) {
-		t.Error("a gap, a column without an order and nothing were clicked on")
-	}
-	if !tab.ClickHead(5) {
-		t.Error("no click on NAME")
-	}
-	check("another head", "abc name false", "NAME↑")
 }
 
 func TestLegend(t *testing.T) {
@@ -248,7 +237,7 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-func TestClickAndVisible(t *testing.T) {
+func TestVisible(t *testing.T) {
 	rows := make([]row, 20)
 	for i := range rows {
 		rows[i].name = fmt.Sprint(i)
@@ -258,9 +247,6 @@ func TestClickAndVisible(t *testing.T) {
 	if first, last, total := tab.Visible(); first != 5 || last != 9 || total != 20 {
 		t.Errorf("visible are %d-%d/%d", first, last, total)
 	}
-	if !tab.Click(3) || current(tab) != "6" || tab.Click(0) || tab.Click(6) {
-		t.Errorf("a click on line 3 is on %q", current(tab))
-	}
 	if !tab.Next(-1, func(r row) bool { return r.name == "15" }) || current(tab) != "15" || tab.Next(1, func(row) bool { return false }) {
 		t.Errorf("the next is %q", current(tab))
 	}
@@ -268,9 +254,6 @@ func TestClickAndVisible(t *testing.T) {
 	tab.FromBottom = true
 	if got := lines(t, tab.Draw, 20, 6); got[1] != "" || got[3] != "" || !strings.Contains(got[5], " 1") {
 		t.Errorf("not from the bottom: %q", got)
-	}
-	if !tab.Click(4) || current(tab) != "0" || tab.Click(3) {
-		t.Errorf("clicked on %q", current(tab))
 	}
 	if first, last, total := newTable(40, 5).Visible(); first != 0 || last != 0 || total != 0 {
 		t.Error("rows of an empty table")
@@ -382,9 +365,10 @@ func TestRowsOfSeveralLines(t *testing.T) {
 			t.Errorf("%s: on %q, seen is %q, rows %d-%d/%d, want %+v", tt.do, current(tab), names(), first, last, n, tt)
 		}
 	}
-	if tab.Lines() != 7 || !tab.Click(3) || current(tab) != "c" {
-		t.Errorf("%d lines, after a click on the second line of c on %q", tab.Lines(), current(tab))
+	if tab.Lines() != 7 {
+		t.Errorf("%d lines", tab.Lines())
 	}
+	tab.Do(keymap.Up)
 	for y, want := range map[int]bool{1: false, 2: true, 3: true, 4: false} {
 		if got := strings.HasPrefix(styled(t, tab.Draw, 30, y), pen().Selected.On); got != want {
 			t.Errorf("line %d is in the bar: %v, want %v", y, got, want)
