@@ -7,28 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
-
-func TestUnmet(t *testing.T) {
-	tests := []struct {
-		name       string
-		conditions []pleg.Condition
-		want       string
-	}{
-		{"met", []pleg.Condition{{Type: "RuntimeReady", Status: true}}, ""},
-		{"not there", []pleg.Condition{{Type: "NetworkReady", Status: true}}, "container runtime not ready: <nil>"},
-		{"not met", []pleg.Condition{{Type: "RuntimeReady", Reason: "ContainerdNotReady", Message: "a b"}},
-			"container runtime not ready: RuntimeReady=false reason:ContainerdNotReady message:a b"},
-		{"without words", []pleg.Condition{{Type: "RuntimeReady"}}, "container runtime not ready: RuntimeReady=false reason: message:"},
-		{"the first counts", []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "RuntimeReady"}}, ""},
-	}
-	for _, tt := range tests {
-		if got := unmet(runtimeNotReady, tt.conditions, "RuntimeReady"); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
 
 // Status hangs from 5 s on: the runtime is down 30 s after the last good one.
 func TestNodeWhenStatusHangs(t *testing.T) {

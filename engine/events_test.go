@@ -168,46 +168,6 @@ func TestPodListedInAnotherOrderKeepsItsPointer(t *testing.T) {
 	})
 }
 
-func TestKeptPodDoesNotKeepTheListAlive(t *testing.T) {
-	pods, _ := pleg.Assemble(
-		[]pleg.ListedSandbox{{Pod: ref("a"), Sandbox: pleg.Sandbox{ID: "s"}}},
-		[]pleg.ListedContainer{{Pod: ref("a"), Container: pleg.Container{ID: "c"}}}, time.Time{})
-	kept := keep(pleg.Record{Current: &pods[0]})
-	if !same(kept, &pods[0]) || &kept.Sandboxes[0] == &pods[0].Sandboxes[0] || &kept.Containers[0] == &pods[0].Containers[0] {
-		t.Error("want a copy with lists of its own")
-	}
-}
-
-func TestPodThatGoesAndComesBetweenTwoSnapshots(t *testing.T) {
-	s := node(t, 2)
-	s.relist()
-	was, _, _ := s.machine.pods.read()
-	sandboxes, containers := s.sandboxes, s.containers
-	s.sandboxes, s.containers = sandboxes[1:], containers[3:]
-	s.relist()
-	s.sandboxes, s.containers = sandboxes, containers
-	s.relist()
-	now, counts, _ := s.machine.pods.read()
-	if len(now) != 2 || counts.Containers != 6 || now[0] == was[0] || now[0].Inspected != 1 || now[1] != was[1] {
-		t.Errorf("pods %v, %+v; want the first one new and the other as it was", now, counts)
-	}
-}
-
-func TestChangeWithoutAnEventIsShown(t *testing.T) {
-	created := func(r *fakeRuntime) {
-		r.pod("web", "app")
-		r.set("web/app", pleg.Created)
-	}
-	bubble(t, Config{}, created, func(b *bench) {
-		b.after(2 * time.Second)
-		b.fake.set("web/app", pleg.Unknown)
-		s := b.after(2 * time.Second)
-		if state := b.podOf(s, "web").Seen().Containers[0].State; state != pleg.Unknown || len(b.events()) != 2 {
-			t.Errorf("state %v, events %q", state, b.events())
-		}
-	})
-}
-
 func TestPodsAreSortedByNamespaceAndName(t *testing.T) {
 	mixed := func(r *fakeRuntime) {
 		for _, name := range []string{"c", "a", "b"} {

@@ -81,21 +81,6 @@ func TestExamineRefusesWhatCannotWork(t *testing.T) {
 	}
 }
 
-// A process that is kept waiting learns at once that a call is to be waited for no longer,
-// and that the check is over.
-func TestCheckThatWakesLate(t *testing.T) {
-	for _, in := range []Input{Halt{}, Tick{}} {
-		began := time.Unix(1_000_000, 0)
-		m := newMachine(Config{Runtime: newFake(t)}.withDefaults(), Examination{}.policy(), began)
-		m.step(began, Tick{})
-		m.step(m.check.cut, Tick{})
-		m.step(m.check.cut.Add(time.Second), in)
-		if !m.check.over || m.snapshot(m.now).Health.Healthy {
-			t.Errorf("%T: not over", in)
-		}
-	}
-}
-
 // Where there is no time for a further try, the last one tells: nobody is there.
 func TestExamineTellsWhatTheLastTryBrought(t *testing.T) {
 	refuses := func(r *fakeRuntime) {

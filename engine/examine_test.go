@@ -170,20 +170,6 @@ func TestExamineReportsProgress(t *testing.T) {
 	})
 }
 
-// An object is asked for once, however often it is listed.
-func TestExamineAsksOnceForWhatIsListedOften(t *testing.T) {
-	examine(t, Examination{}, func(r *fakeRuntime) {
-		r.pod("web", "app")
-		for range 5 {
-			r.sandboxes, r.containers = append(r.sandboxes, r.sandboxes[0]), append(r.containers, r.containers[0])
-		}
-	}, func(t *testing.T, r *fakeRuntime, s *Snapshot, _ time.Duration) {
-		if s.Sweep.Total != 2 || s.Sweep.Done != 2 || hasPod(t, s, "web").Status == nil {
-			t.Errorf("%d of %d asked; status %+v", s.Sweep.Done, s.Sweep.Total, hasPod(t, s, "web").Status)
-		}
-	})
-}
-
 // What the node shows to stand still is asked for before all else: time may run out.
 func TestExamineAsksTheSuspiciousFirst(t *testing.T) {
 	slow := func(r *fakeRuntime) {

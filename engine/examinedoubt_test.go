@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -45,35 +44,6 @@ func TestExamineWhereTheRuntimeComesBack(t *testing.T) {
 		}
 		if s.StatusErr != nil || s.VersionErr != nil {
 			t.Errorf("status %+v, version %+v", s.StatusErr, s.VersionErr)
-		}
-	})
-}
-
-// What nobody listened for is not asked for a second time at once.
-func TestExamineWaitsBeforeTheSecondAsking(t *testing.T) {
-	flaky := func(r *fakeRuntime) {
-		pairs(2)(r)
-		r.script("ContainerStatus p000/app", behaviour{err: unavailable(call.ContainerStatus)})
-		time.AfterFunc(answers.RetryAfter-time.Millisecond, r.behave)
-	}
-	examine(t, Examination{}, flaky, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if s.Sweep.Flaky != 1 || s.Sweep.Failed != nil || took > answers.RetryAfter+glance {
-			t.Errorf("after %v: sweep %+v", took, s.Sweep)
-		}
-	})
-}
-
-// What the end of the examination cuts short says nothing of the runtime.
-func TestExamineIsCutOffBeforeItKnows(t *testing.T) {
-	stuck := func(r *fakeRuntime) {
-		pairs(150)(r)
-		r.script("ContainerStatus", behaviour{delay: 40 * time.Millisecond})
-		r.script("PodSandboxStatus", behaviour{delay: 40 * time.Millisecond})
-		time.AfterFunc(2900*time.Millisecond, func() { r.all(behaviour{hang: true}) })
-	}
-	examine(t, Examination{Deadline: 5 * time.Second}, stuck, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if w := s.Sweep; !w.CutOff || w.GivenUp != "" || w.Hung != nil || s.StatusErr != nil || took > 5*time.Second {
-			t.Errorf("after %v: sweep %+v, status %+v", took, w, s.StatusErr)
 		}
 	})
 }

@@ -102,22 +102,6 @@ func TestExamineListsPodByPodForALimitedTime(t *testing.T) {
 	})
 }
 
-// A runtime may pass on at once that somebody else gave it no answer in time.
-// That is an answer, however soon it comes.
-func TestExamineTellsAnErrorFromSilence(t *testing.T) {
-	passed := func(r *fakeRuntime) {
-		pairs(2)(r)
-		r.script("Status", behaviour{delay: 500 * time.Millisecond})
-		r.script("ListPodSandbox", behaviour{err: outOfTurn(call.ListPodSandbox)})
-		r.script("ListContainers", behaviour{delay: 7 * time.Second})
-	}
-	examine(t, Examination{}, passed, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if took != 8500*time.Millisecond || s.Counts.Containers != 4 || s.Sweep.Done != 4 {
-			t.Errorf("after %v: %+v, sweep %+v", took, s.Counts, s.Sweep)
-		}
-	})
-}
-
 // One answer is enough to be patient with the rest.
 func TestExamineWaitsForARuntimeThatLives(t *testing.T) {
 	for status, want := range map[time.Duration]time.Duration{2 * time.Second: 7 * time.Second, 4 * time.Second: 3 * time.Second} {
@@ -132,22 +116,6 @@ func TestExamineWaitsForARuntimeThatLives(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A sweep of a runtime whose Status hangs is refused where there is nothing to ask for, in
-// whatever order the calls end that are given up together.
-func TestExamineRefusesToAskForNothing(t *testing.T) {
-	all := func(r *fakeRuntime) {
-		r.all(behaviour{hang: true})
-		closed := make(chan struct{})
-		r.script("Status", behaviour{deaf: closed})
-		time.AfterFunc(3*time.Second+answers.Grace/2, func() { close(closed) })
-	}
-	examine(t, Examination{}, all, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if !strings.HasPrefix(s.Sweep.Refused, "Status: no reply for 3") {
-			t.Errorf("after %v: sweep %+v", took, s.Sweep)
-		}
-	})
 }
 
 func TestExamineWhereAllHangs(t *testing.T) {

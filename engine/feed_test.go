@@ -92,20 +92,6 @@ func TestFeedNeverRunsFasterThanThePace(t *testing.T) {
 	})
 }
 
-func TestReaderThatComesLateStillKeepsThePace(t *testing.T) {
-	bubble(t, Config{}, onePod, func(b *bench) {
-		f := b.Feed()
-		b.after(950 * time.Millisecond)
-		f.Next(b.t.Context())
-		first := time.Now()
-		b.fake.flip("web/app")
-		f.Next(b.t.Context())
-		if wait := time.Since(first); wait < pace {
-			t.Errorf("two updates %v apart", wait)
-		}
-	})
-}
-
 func TestFirstSnapshotIsAFullOneUnlessThatTakesTime(t *testing.T) {
 	for delay, want := range map[time.Duration]time.Duration{20 * time.Millisecond: 20 * time.Millisecond, time.Second: firstFrame} {
 		slow := func(r *fakeRuntime) {
@@ -165,20 +151,6 @@ func TestFeedEnds(t *testing.T) {
 	})
 }
 
-func TestTheLastEventsAreDelivered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fake := newFake(t)
-		fake.script("ListContainers", behaviour{delay: 50 * time.Millisecond})
-		fake.pod("web", "app")
-		b := startBench(t, Config{}, fake)
-		b.after(60 * time.Millisecond) // the events are there, the next snapshot is not
-		b.stop()
-		if u, _ := drain(t, b.Feed()); len(u.Events) != 2 {
-			t.Errorf("a reader got %d events, want 2", len(u.Events))
-		}
-	})
-}
-
 func TestTheLastUpdateIsNotHeldBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBench(t, Config{}, newFake(t))
@@ -189,15 +161,6 @@ func TestTheLastUpdateIsNotHeldBack(t *testing.T) {
 		b.stop()
 		if u, err := f.Next(t.Context()); err != nil || !u.Snapshot.Paused || time.Since(began) != 0 {
 			t.Errorf("the last update, %+v, came after %v: %v", u.Snapshot, time.Since(began), err)
-		}
-	})
-}
-
-func TestStartOfABigNodeDiscardsNothing(t *testing.T) {
-	bubble(t, Config{}, crowd(700), func(b *bench) {
-		b.fake.script("Status", behaviour{delay: 10 * time.Second})
-		if s := b.fresh(); s.Channel.Delivered != 1400 || s.Channel.Discarded != 0 {
-			t.Errorf("channel = %+v", s.Channel)
 		}
 	})
 }

@@ -6,9 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 func TestThreshold(t *testing.T) {
@@ -87,16 +85,6 @@ func TestPauseDoesNotStopTheModelledReader(t *testing.T) {
 		b.ask(b.RelistNow)
 		if s := b.after(10 * time.Second); s.Channel.Delivered != 3 || s.Channel.Len != 0 {
 			t.Errorf("channel = %+v", s.Channel)
-		}
-	})
-}
-
-func TestStatusGoesOnWhileTheListHangs(t *testing.T) {
-	bubble(t, Config{}, nil, func(b *bench) {
-		b.fake.script("ListPodSandbox", behaviour{hang: true})
-		s := b.after(time.Minute)
-		if s.Calls[call.Status].Count < 11 {
-			t.Errorf("status calls = %+v", s.Calls[call.Status])
 		}
 	})
 }
@@ -207,41 +195,6 @@ func TestPodsThatVanishAtOnce(t *testing.T) {
 					t.Errorf("channel = %+v, want %+v", got, want)
 				}
 			})
-		})
-	}
-}
-
-func TestSyncLoop(t *testing.T) {
-	start := time.Unix(1000, 0)
-	ready := []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: false}}
-	tests := []struct {
-		name    string
-		prepare func(*syncLoop)
-		after   time.Duration
-		healthy bool
-		want    bool
-	}{
-		{"not told yet", func(*syncLoop) {}, answers.StatusLasts - 1, true, true},
-		{"never told", func(*syncLoop) {}, answers.StatusLasts, true, false},
-		{"ready, network not", func(s *syncLoop) { s.status(start, ready) }, 0, true, true},
-		{"PLEG unhealthy", func(s *syncLoop) { s.status(start, ready) }, 0, false, false},
-		{"just young enough", func(s *syncLoop) { s.status(start, ready) }, answers.StatusLasts - 1, true, true},
-		{"too old", func(s *syncLoop) { s.status(start, ready) }, answers.StatusLasts, true, false},
-		{"condition missing", func(s *syncLoop) { s.status(start, ready); s.status(start, nil) }, 0, true, false},
-		{"paused", func(s *syncLoop) { s.status(start, ready); s.pause(start.Add(time.Second), true) }, time.Hour, true, true},
-		{"paused and resumed", func(s *syncLoop) {
-			s.status(start, ready)
-			s.pause(start.Add(time.Second), true)
-			s.pause(start.Add(time.Hour), false)
-		}, time.Hour + 28*time.Second, true, true},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			s := syncLoop{synced: start}
-			tt.prepare(&s)
-			if got := s.reads(start.Add(tt.after), tt.healthy); got != tt.want {
-				t.Errorf("reads = %v, want %v", got, tt.want)
-			}
 		})
 	}
 }

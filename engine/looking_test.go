@@ -38,18 +38,3 @@ func TestLookingChangesNothing(t *testing.T) {
 		}
 	}
 }
-
-// Whether somebody watches a check changes nothing of what it remembers.
-func TestAWatchedCheckRemembersTheSame(t *testing.T) {
-	slow := func(r *fakeRuntime) {
-		crowd(12)(r)
-		r.script("ContainerStatus", behaviour{delay: 1200 * time.Millisecond})
-	}
-	var hung [2]int
-	for i, watch := range []func(*Snapshot){nil, func(*Snapshot) {}} {
-		examineWith(t, Config{}, Examination{Progress: watch}, slow, func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) { hung[i] = len(s.Memory.Hung) })
-	}
-	if hung[0] != hung[1] {
-		t.Errorf("hung: %v", hung)
-	}
-}

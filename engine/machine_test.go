@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -498,32 +497,4 @@ func timeOf(v reflect.Value) (at time.Time, is bool) {
 		return time.Time{}, false
 	}
 	return v.Interface().(time.Time), true
-}
-
-// An answer that nobody takes in would end the machine.
-func TestEveryAskerIsAnswered(t *testing.T) {
-	m := newWorld(t, 1, Config{}, answers.Policy{}).m
-	for by, p := range m.askers {
-		if p == nil || !slices.Contains(m.parts, p) {
-			t.Errorf("calls of asker %d are answered to %T, which is no part", by, p)
-		}
-	}
-}
-
-func TestErrorsOfARetriedCall(t *testing.T) {
-	for _, tt := range []struct {
-		err  error
-		want bool
-	}{
-		{nil, false},
-		{notFound(call.Status), false},
-		{unavailable(call.Status), true},
-		{&call.Error{Kind: call.ErrOther}, true},
-		{&call.Error{Kind: call.ErrTooLarge}, false},
-		{errors.New("plain"), true},
-	} {
-		if got := mayPass(tt.err); got != tt.want {
-			t.Errorf("mayPass(%v) = %v", tt.err, got)
-		}
-	}
 }

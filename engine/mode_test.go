@@ -345,30 +345,3 @@ func TestGenericGoesByNoStream(t *testing.T) {
 		}
 	})
 }
-
-// Who switches a source on again that was given up has it look on, and the mode stays.
-func TestStreamThatWasGivenUpCanLookOn(t *testing.T) {
-	inMode(t, Config{Mode: pleg.Evented}, func(b *modeBench) {
-		b.stream.breaks(unavailable(call.GetContainerEvents), io.EOF)
-		b.after(2 * time.Second)
-		b.stream.breaks(nil, nil)
-		b.ask(func() { b.SetStreams() })
-		b.ask(func() { b.SetStreams(ledger.FromCRI) })
-		b.after(2 * time.Second)
-		if s := b.wantMode(pleg.Generic, "ended 5 times"); s.Sources[0].State != StreamConnected {
-			t.Errorf("%+v", s.Sources[0])
-		}
-	})
-}
-
-// Of two asks for one pod the later one counts: a relist may have begun between them.
-func TestAsksForOnePod(t *testing.T) {
-	var q asks
-	early, late := time.Unix(1, 0), time.Unix(2, 0)
-	q.add(ask{ref("a"), early})
-	q.add(ask{ref("b"), early})
-	q.add(ask{ref("a"), late})
-	if want := []ask{{ref("a"), late}, {ref("b"), early}}; !slices.Equal(q.waiting, want) {
-		t.Errorf("%+v, want %+v", q.waiting, want)
-	}
-}

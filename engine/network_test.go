@@ -168,23 +168,6 @@ func TestNetworkEvents(t *testing.T) {
 	}
 }
 
-// TestNetworkOfAStreamedSandbox holds that a sandbox is a new one, too, where the runtime's
-// stream told of its creation before its start, and not where it had ended before.
-func TestNetworkOfAStreamedSandbox(t *testing.T) {
-	for from, want := range map[pleg.State]int{pleg.Absent: 1, pleg.Created: 1, pleg.Exited: 0, pleg.Running: 0} {
-		var n networks
-		n.follow(&machine{}, Event{Event: pleg.Event{ObjectRef: pleg.ObjectRef{Sandbox: true, ID: "new"}, Kind: pleg.Started, From: from}})
-		if len(n.waiting) != want {
-			t.Errorf("from %v: %d wait", from, len(n.waiting))
-		}
-	}
-	var n networks
-	n.follow(&machine{}, Event{Event: pleg.Event{ObjectRef: pleg.ObjectRef{Sandbox: true, ID: "new"}, Kind: pleg.Started, Delivery: pleg.Unseen}})
-	if len(n.waiting) != 0 {
-		t.Error("what no relist has seen waits for one")
-	}
-}
-
 // A sandbox that an event source saw start was up, though the relist found it ended.
 func TestNetworkOfASandboxThatASourceSawStart(t *testing.T) {
 	watch(t, Config{}, ledger.FromCRI, func(w *watching) {

@@ -90,15 +90,6 @@ func agrees(t *testing.T, s *Snapshot) {
 	}
 }
 
-// What an update costs of it is what came or went.
-func TestUnchangedObjectsCostNothing(t *testing.T) {
-	relist := NewRelists(t, 100, 0)
-	first := relist()
-	if second := relist(); first.Objects == nil || second.Objects != first.Objects {
-		t.Error("the index is made again though nothing has changed")
-	}
-}
-
 // A sandbox that the lists have no more is among what has gone; what is listed in another
 // pod is not.
 func TestSandboxesThatHaveGone(t *testing.T) {

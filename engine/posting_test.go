@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -184,25 +183,6 @@ func TestPostingAfterAnAnswerInAPause(t *testing.T) {
 	})
 }
 
-// When a kubelet posts is known only after all of them were held up, whatever their time.
-func TestWhenAKubeletPosts(t *testing.T) {
-	for lasts, known := range map[time.Duration]bool{8 * time.Second: false, 30 * time.Second: true, 150 * time.Second: false} {
-		bubble(t, Config{}, onePod, func(b *bench) {
-			b.after(20 * time.Second)
-			going := make(chan struct{})
-			b.fake.script("Version", behaviour{stops: going})
-			b.after(lasts)
-			b.fake.behave()
-			close(going)
-			b.after(time.Second)
-			b.stop()
-			if got := b.shell.machine.kubelet.poster.spread < postAnytime; got != known {
-				t.Errorf("after %v: known %v, want %v", lasts, got, known)
-			}
-		})
-	}
-}
-
 // When a runtime that was stopped goes on, Status and Version come back together: whether
 // the kubelet posts Ready then or a period later is decided by which is first. That is
 // said, as a range, and the node is Ready again between.
@@ -220,31 +200,6 @@ func TestReadyAgainAfterARace(t *testing.T) {
 			}
 			if n := b.after(postAnytime).Node; !n.Ready || n.Next != (Posting{}) {
 				t.Errorf("after %v: not ready 6 s later, %+v", lasts, n.Next)
-			}
-		})
-	}
-}
-
-// The same holds whichever of them comes back first, by a moment.
-func TestReadyAgainWhicheverIsFirst(t *testing.T) {
-	for _, last := range []call.Operation{call.Version, call.Status} {
-		bubble(t, Config{}, onePod, func(b *bench) {
-			b.after(20 * time.Second)
-			going := map[bool]chan struct{}{true: make(chan struct{}), false: make(chan struct{})}
-			for _, op := range call.Operations() {
-				b.fake.script(op.String(), behaviour{stops: going[op == last]})
-			}
-			b.after(75 * time.Second)
-			b.fake.behave()
-			close(going[false])
-			at := b.after(answers.Together / 4).At
-			close(going[true])
-			n := b.after(time.Second).Node
-			if from, to := n.Next.From.Sub(at), n.Next.To.Sub(at); n.Ready || from > time.Second || to < 10*time.Second || to > postPeriod+time.Second/2 {
-				t.Errorf("%v last: ready %v, Ready is foretold from %v to %v", last, n.Ready, from, to)
-			}
-			if n := b.after(postAnytime).Node; !n.Ready || n.Next != (Posting{}) {
-				t.Errorf("%v last: not ready 6 s later, %+v", last, n.Next)
 			}
 		})
 	}

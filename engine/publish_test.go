@@ -106,28 +106,3 @@ func BenchmarkPublish(b *testing.B) {
 		}
 	})
 }
-
-// BenchmarkRelist is a whole relist in which nothing changed, and what the machine
-// adds to the core's part of it.
-func BenchmarkRelist(b *testing.B) {
-	s := node(b, 1000)
-	b.Run("1000x3/assemble", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			pleg.Assemble(s.sandboxes, s.containers, time.Time{})
-		}
-	})
-	b.Run("1000x3/step", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			s.relist()
-		}
-	})
-	b.Run("1000x3/step+snapshot", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			s.relist()
-			s.snapshot(s.now)
-		}
-	})
-}

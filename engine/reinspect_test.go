@@ -45,16 +45,6 @@ func TestReinspect(t *testing.T) {
 	}
 }
 
-func TestReinspectWithoutAChangeIsAPodSync(t *testing.T) {
-	bubble(t, Config{}, onePod, func(b *bench) {
-		b.ask(func() { b.Reinspect("uid-web") })
-		b.fresh()
-		if events := b.events(); len(events) != 3 || events[2] != "PodSync web" {
-			t.Errorf("events = %q", events)
-		}
-	})
-}
-
 // A relist of one pod and one of all exclude each other, as in the kubelet.
 // What is asked for meanwhile waits behind the relist of all that is due.
 func TestReinspectOfAHungContainer(t *testing.T) {

@@ -155,16 +155,6 @@ func TestStalledInspectionIsNamedWithinASecond(t *testing.T) {
 	})
 }
 
-func TestHungCallIsShownBeforeTheHeartbeat(t *testing.T) {
-	bubble(t, Config{Period: 1500 * time.Millisecond}, nil, func(b *bench) {
-		b.after(time.Second)
-		b.fake.script("ListContainers", behaviour{hang: true})
-		if s := b.after(750 * time.Millisecond); len(s.InFlight) != 1 || s.Phase.Step != Listing {
-			t.Errorf("in flight %+v, phase %+v a quarter of a second later", s.InFlight, s.Phase)
-		}
-	})
-}
-
 // TestHungCallIsFollowed holds that a view that wants to name a call after some
 // tenths of a second gets its chance before a whole second has passed.
 func TestHungCallIsFollowed(t *testing.T) {
@@ -224,19 +214,6 @@ func TestAnomaliesOfAllAnswersAreShown(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestNotFoundIsSkipped(t *testing.T) {
-	gone := func(r *fakeRuntime) {
-		r.pod("web", "app", "log")
-		r.script("ContainerStatus web/app", behaviour{err: notFound(call.ContainerStatus)})
-	}
-	bubble(t, Config{}, gone, func(b *bench) {
-		p := b.podOf(b.fresh(), "web")
-		if p.Status == nil || len(p.Status.Containers) != 1 || p.Failure != nil || len(b.events()) != 3 {
-			t.Errorf("pod %+v, events %q", p, b.events())
-		}
-	})
 }
 
 func TestFailingPodIsRetriedAndTheOthersSettle(t *testing.T) {

@@ -155,18 +155,6 @@ func TestSetPeriod(t *testing.T) {
 	})
 }
 
-func TestRequestsAfterTheEndAreForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := startBench(t, Config{}, newFake(t))
-		b.stop()
-		b.RelistNow()
-		b.Reinspect("uid")
-		if w := b.shell.mailbox.take(); w.Relist || w.Reinspect != nil {
-			t.Errorf("kept %+v", w)
-		}
-	})
-}
-
 // A kubelet that is upgraded in place is followed, unless somebody said whose
 // relist is wanted.
 func TestReleaseFollowsTheKubelet(t *testing.T) {

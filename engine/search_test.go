@@ -133,38 +133,6 @@ func TestExamineAsksForStatusAtItsEnd(t *testing.T) {
 	})
 }
 
-// A runtime that is back after its lists were given up is looked at as a whole.
-func TestExamineListsAgainWhatARestartCost(t *testing.T) {
-	restarts := func(r *fakeRuntime) {
-		pairs(2)(r)
-		for _, op := range call.Operations() {
-			r.script(op.String(), behaviour{err: unavailable(op)})
-		}
-		time.AfterFunc(1300*time.Millisecond, r.behave)
-	}
-	examine(t, Examination{}, restarts, func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
-		if s.Failure != nil || s.Partial != "" || s.Sweep.Done != 6 || !s.Health.Healthy || took > 3*time.Second {
-			t.Errorf("after %v: failure %+v, partial %q, sweep %+v", took, s.Failure, s.Partial, s.Sweep)
-		}
-	})
-}
-
-// Where the second lists come back and no sweep may be begun for them, no pod is looked
-// for in the first sweep.
-func TestExamineThatListsAgainForgetsTheFirstSweep(t *testing.T) {
-	halves := func(r *fakeRuntime) {
-		pairs(2)(r)
-		r.script("ListPodSandbox", behaviour{err: unavailable(call.ListPodSandbox)})
-		time.AfterFunc(900*time.Millisecond, func() { r.script("Status", behaviour{delay: 1500 * time.Millisecond}) })
-		time.AfterFunc(1500*time.Millisecond, func() { r.script("ListPodSandbox", behaviour{}) })
-	}
-	examine(t, Examination{}, halves, func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) {
-		if s.Failure != nil || len(s.Pods) != 2 || s.Sweep.Refused == "" || s.Phase.Done != 0 {
-			t.Errorf("failure %+v, %d pods, %d inspected, sweep %+v", s.Failure, len(s.Pods), s.Phase.Done, s.Sweep)
-		}
-	})
-}
-
 func TestEvidenceIsPartOfTheSnapshot(t *testing.T) {
 	looks := 0
 	look := func(ctx context.Context, _ bool) (*evidence.Report, error) {
@@ -204,31 +172,6 @@ func TestRawThatNobodyWaitsForIsEnded(t *testing.T) {
 		}
 		if s := b.fresh(); len(s.InFlight) != 0 {
 			t.Errorf("in flight = %+v", s.InFlight)
-		}
-	})
-}
-
-// The clocks of a pause stand still: the kubelet goes on from where it was.
-func TestAPauseIsNoIllness(t *testing.T) {
-	bubble(t, Config{Threshold: 10 * time.Second}, onePod, func(b *bench) {
-		b.after(500 * time.Millisecond)
-		b.fake.script("ListPodSandbox", behaviour{hang: true})
-		b.after(4 * time.Second)
-		b.ask(b.Pause)
-		s := b.after(time.Hour)
-		if h := s.Health; !h.Healthy || !h.UnhealthyAt.IsZero() || !s.Node.Ready || s.Node.PLEG != "" || h.ListAge(s.At) < time.Hour {
-			t.Errorf("in the pause: %+v, %+v", h, s.Node)
-		}
-		b.ask(b.Resume)
-		s = b.fresh()
-		if left := s.Health.UnhealthyAt.Sub(s.At); !s.Health.Healthy || left < 5*time.Second || left > 6*time.Second {
-			t.Errorf("after it: %v left of %+v", left, s.Health)
-		}
-		if s := b.after(7 * time.Second); s.Health.Healthy || s.Node.PLEG == "" {
-			t.Errorf("7 s later: %+v", s.Health)
-		}
-		if s := b.after(10 * time.Second); s.Node.Ready {
-			t.Errorf("after the next posting: %+v", s.Node)
 		}
 	})
 }

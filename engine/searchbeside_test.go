@@ -8,7 +8,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/survey"
 )
 
 // listsByPod lets the list of all containers do that, while those of single pods are
@@ -46,20 +45,6 @@ func TestSlowSandboxesHideNotThatContainersAreTooLarge(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Where the second list hangs behind a first one that was slow, the first one has come.
-func TestSlowSandboxesAreShownWhileContainersHang(t *testing.T) {
-	sick := func(r *fakeRuntime) {
-		pairs(3)(r)
-		r.script("ListPodSandbox", behaviour{delay: 1200 * time.Millisecond})
-		r.script("ListContainers", behaviour{hang: true})
-	}
-	bubble(t, Config{}, sick, func(b *bench) {
-		if s := b.after(3 * time.Second); s.Partial != "the sandboxes only: ListContainers gave no answer" || s.Counts.Sandboxes != 3 {
-			t.Errorf("partial %q, counts %+v", s.Partial, s.Counts)
-		}
-	})
 }
 
 // A list of all that hangs is asked for its pods beside it, once it hangs for sure, and the
@@ -134,16 +119,4 @@ func TestListByPodThatYieldsBlamesNobody(t *testing.T) {
 		}
 		b.fake.script("ListPodSandbox", behaviour{})
 	})
-}
-
-// It is made later.
-func TestListByPodThatYieldsIsMadeLater(t *testing.T) {
-	s := search{byPod: true}
-	s.listPods([]pleg.PodRef{ref("p000"), ref("p001")}, survey.Policy{})
-	place, _ := s.asking.Next(time.Time{})
-	s.asking.Returned()
-	s.answered(nil, &answer{callSpec: callSpec{tag: uint64(place)}, unmade: true, err: outOfTurn(call.ListContainers)})
-	if next, more := s.asking.Next(time.Time{}); next != place || !more || s.listed != 0 || s.held != nil {
-		t.Errorf("the next list is of pod %d, %v; %d listed, held %v", next, more, s.listed, s.held)
-	}
 }

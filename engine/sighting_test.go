@@ -180,21 +180,6 @@ func TestSourceThatIsLateOrMissesThings(t *testing.T) {
 	})
 }
 
-// Nobody is told to have missed what he cannot see, or was not there for.
-func TestWhatASourceCannotMiss(t *testing.T) {
-	watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
-		w.fake.pod("late", "one")
-		w.after(time.Second) // started: a pidfd tells of ends only
-		w.ask(func() { w.SetStreams() })
-		w.fake.exit("web/app", 0, "")
-		w.ask(func() { w.SetStreams(ledger.FromPidfd) })
-		w.after(3 * time.Second)
-		w.fake.remove("late")
-		w.after(4 * time.Second)
-		w.drifts(ledger.Drift{Transitions: 2, MissedBySource: 2}) // the ends of late's sandbox and container
-	})
-}
-
 func TestStrangersAreToldUpToABound(t *testing.T) {
 	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 		const n = 4 * ledger.MostStrangers

@@ -25,19 +25,6 @@ func TestSightingsOfAnIDThatIsUsedAgain(t *testing.T) {
 	})
 }
 
-// Of a pod that cannot be inspected nothing is known: it has its three seconds.
-func TestWhatWaitsForThreeSeconds(t *testing.T) {
-	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
-		w.fake.script("ContainerStatus web/app", behaviour{err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Text: "broken"}})
-		w.fake.exit("web/app", 1, "Error")
-		w.f.says(stopped("web/app"))
-		w.after(ledger.Patience - 100*time.Millisecond)
-		w.wants("before")
-		w.after(200 * time.Millisecond)
-		w.wants("after", "unseen ContainerDied web/app app cgroup")
-	})
-}
-
 // What runs beside this runtime's containers on the machine is another's: it is told by
 // the kernel alone, and the relist has missed nothing. What was over before a relist may
 // have been this one's, and so may what runs while the lists hang.
@@ -133,34 +120,4 @@ func TestASourceHasMissedOnlyWhatItWasThereFor(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Of two sources that say when something happened the first one is gone by.
-func TestTheFirstToSayWhenIsGoneBy(t *testing.T) {
-	f := &fakeStream{t: t}
-	watch(t, Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}, ledger.FromPidfd, func(w *watching) {
-		for i, s := range []*fakeStream{f, w.f} {
-			u := stopped("web/blink")
-			u.At = time.Now().Add(-time.Duration(100-50*i) * time.Millisecond)
-			s.says(u)
-			w.after(100 * time.Millisecond)
-		}
-		w.after(5 * time.Second)
-		kept, _ := w.shell.buffer.ring.between(w.read, w.shell.buffer.ring.last)
-		if len(kept) != 1 || !kept[0].HasLag || kept[0].Lag != 100*time.Millisecond {
-			t.Errorf("%+v", kept)
-		}
-	})
-}
-
-// Who is heard of again is remembered for as long again.
-func TestWhoIsHeardOfAgainIsRemembered(t *testing.T) {
-	watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
-		w.fake.exit("web/app", 0, "")
-		for range 4 {
-			w.f.says(stopped("web/app"))
-			w.after(ledger.Lasts - time.Minute)
-		}
-		w.drifts(ledger.Drift{Transitions: 1, Both: 1, Duplicates: 3})
-	})
 }

@@ -124,39 +124,3 @@ func TestHangOfOneObjectIsRemembered(t *testing.T) {
 		}
 	})
 }
-
-// That an object which had hung answers at once is taken down as well: a look at the node
-// between the two accuses it no longer.
-func TestAnswerAfterAHangIsRemembered(t *testing.T) {
-	bubble(t, Config{Timeout: 10 * time.Second}, crowd(20), func(b *bench) {
-		b.after(7 * time.Second)
-		b.fake.script("ContainerStatus p3/app", behaviour{hang: true})
-		b.fake.exit("p3/app", 1, "Error")
-		if s := b.after(15 * time.Second); s.Memory.Hung["p3/app"].IsZero() {
-			t.Fatalf("hung %v", s.Memory.Hung)
-		}
-		b.fake.behave()
-		s := b.after(25 * time.Second)
-		if ranOut := s.Sums(call.ContainerStatus).LastErrAt; ranOut.IsZero() || !s.Memory.Hung["p3/app"].After(ranOut) {
-			t.Errorf("hung %v, want after %v", s.Memory.Hung, ranOut)
-		}
-	})
-}
-
-// A runtime that fails now and then does not come back each time.
-func TestRuntimeThatComesAndGoes(t *testing.T) {
-	bubble(t, Config{}, crowd(20), func(b *bench) {
-		b.after(7 * time.Second)
-		var last time.Time
-		for i := range 6 {
-			b.fake.script("ListPodSandbox", behaviour{err: &call.Error{Kind: call.ErrUnavailable, Code: "Unavailable"}})
-			b.after(time.Second)
-			b.fake.behave()
-			at := b.after(4 * time.Second).Memory.Back.At
-			if came := !at.Equal(last); came != (i < 2) {
-				t.Errorf("after the %d. failure: came back %v", i+1, came)
-			}
-			last = at
-		}
-	})
-}

@@ -228,25 +228,6 @@ func TestDeafStreamHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// What a source says while the loop stands still is kept up to a bound, and what it says
-// beyond that is counted.
-func TestStreamThatIsFasterThanTheLoop(t *testing.T) {
-	f := &fakeStream{t: t}
-	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}
-	bubble(t, c, nil, func(b *bench) {
-		b.after(2 * lasting)
-		const n = queueRoom + 1000
-		for i := range n {
-			f.says(stopped(fmt.Sprint(i)))
-		}
-		f.breaks(errors.New("snapped"), errors.New("gone"))
-		s := b.after(2 * time.Second).Sources[0]
-		if s.Received+s.Lost != n || s.Lost == 0 || s.Received < queueRoom {
-			t.Errorf("%d received and %d lost of %d", s.Received, s.Lost, n)
-		}
-	})
-}
-
 // What comes is counted whatever it is; what would fill the memory is not kept.
 func TestStreamThatFillsTheMemory(t *testing.T) {
 	f := &fakeStream{t: t}
@@ -294,21 +275,6 @@ func TestStreamsThatCannotBe(t *testing.T) {
 	if err := (Config{Runtime: newFake(t), Streams: []Stream{{Source: ledger.FromPidfd, Refuse: "not allowed"}}}).Validate(); err != nil {
 		t.Error(err)
 	}
-}
-
-// What came before the end is counted, with what the loop had no time for.
-func TestWhatCameIsCountedToTheEnd(t *testing.T) {
-	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
-		for i := range queueRoom {
-			w.f.says(stopped(fmt.Sprint("foreign-", i)))
-		}
-		if err := w.stop(); err != nil {
-			t.Fatal(err)
-		}
-		if s := w.shell.machine.sources.all[0].state; s.Received+s.Lost != queueRoom {
-			t.Errorf("%d received and %d lost of %d", s.Received, s.Lost, queueRoom)
-		}
-	})
 }
 
 // What a stream that breaks leaves behind: one that has told something is not switched
@@ -369,21 +335,6 @@ func TestStreamThatHasWorkedIsNotSwitchedOff(t *testing.T) {
 		f.breaks(errors.New("snapped"), io.EOF)
 		if s := b.after(time.Second); s.Sources[0].State == StreamNotEnabled {
 			t.Errorf("has said something: %+v", s.Sources[0])
-		}
-	})
-}
-
-// To hold the streams is to have them stay closed, also one that waits to be opened again.
-func TestHeldStreamsStayClosed(t *testing.T) {
-	f := &fakeStream{t: t}
-	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}
-	bubble(t, c, nil, func(b *bench) {
-		b.after(2 * lasting)
-		f.breaks(errors.New("snapped"), nil)
-		b.after(leastBackOff / 4)
-		b.HoldStreams(b.t.Context())
-		if b.after(time.Minute); f.times() != 1 {
-			t.Errorf("opened %d times", f.times())
 		}
 	})
 }

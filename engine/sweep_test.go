@@ -89,16 +89,6 @@ func TestSweepAsksTwiceWhatFailed(t *testing.T) {
 	})
 }
 
-// A runtime may pass on at once that a shim gave it no answer in time.
-func TestSweepTellsAnErrorFromAHang(t *testing.T) {
-	bubble(t, Config{Period: MaxPeriod}, pairs(1), func(b *bench) {
-		b.fake.script("ContainerStatus p000/log", behaviour{err: outOfTurn(call.ContainerStatus)})
-		if s := b.sweepNow(time.Second); s.Hung != nil || !slices.Equal(ids(s.Failed), []string{"p000/log"}) {
-			t.Errorf("sweep = %+v", s)
-		}
-	})
-}
-
 func TestSweepOfWhatARelistHangsOn(t *testing.T) {
 	bubble(t, Config{}, pairs(3), func(b *bench) {
 		b.after(500 * time.Millisecond)
@@ -247,6 +237,30 @@ func TestWhatStallsTogetherAccusesNobody(t *testing.T) {
 		s := b.after(8 * time.Second).Sweep
 		if !slices.Equal(ids(s.Hung), []string{"p001/app"}) {
 			t.Errorf("after it: hung %v", ids(s.Hung))
+		}
+	})
+}
+
+func TestTwentyThatHangHideNobody(t *testing.T) {
+	bubble(t, Config{}, pairs(30), func(b *bench) {
+		b.after(time.Second)
+		var stuck []string
+		for i := range 20 {
+			stuck = append(stuck, fmt.Sprintf("p%03d/app", i))
+		}
+		b.fake.hang(stuck...)
+		b.fake.script("ContainerStatus p025/log", behaviour{err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Unknown", Text: "no such task"}})
+		b.ask(b.Sweep)
+		half := b.after(5 * time.Second).Sweep
+		if half.Done == 0 || half.Done == half.Total || !half.Ended.IsZero() || len(half.Hung) != 8 {
+			t.Errorf("half way: %+v", half)
+		}
+		s := b.after(7 * time.Second).Sweep
+		if s.Ended.IsZero() || !slices.Equal(ids(s.Hung), stuck) || !slices.Equal(ids(s.Failed), []string{"p025/log"}) || s.Done != 90 {
+			t.Errorf("sweep = %+v", s)
+		}
+		if len(half.Hung) != 8 {
+			t.Error("a published sweep was changed")
 		}
 	})
 }

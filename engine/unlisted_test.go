@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -146,26 +145,6 @@ func TestExamineNamesWhatHangsOnABusyNode(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A list that fails while it is known already what hangs may have its pods listed one by
-// one: that is waited for.
-func TestExamineListsByPodWhereSomethingHangs(t *testing.T) {
-	late := func(r *fakeRuntime) {
-		statusLock(r)
-		tooLarge := &call.Error{Op: call.ListContainers, Kind: call.ErrTooLarge, Code: "ResourceExhausted", Text: "received message larger than max"}
-		r.script("ListContainers", behaviour{delay: 5 * time.Second, err: tooLarge})
-		for _, id := range []string{"uid-p000", "uid-p001", "uid-p002"} {
-			r.script("ListContainers "+id, behaviour{delay: 1500 * time.Millisecond})
-		}
-		r.script("ContainerStatus foreign", behaviour{delay: 1500 * time.Millisecond})
-		r.script("ContainerStatus p002/app", behaviour{delay: 1500 * time.Millisecond})
-	}
-	examineWith(t, Config{Look: seen(lockHolder)}, Examination{Width: 1}, late, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if !slices.Equal(hungIDs(s), []string{"p001/app"}) || !strings.Contains(s.Partial, "pod by pod: 2 of 3") {
-			t.Errorf("after %v: partial %q, sweep %+v", took, s.Partial, s.Sweep)
-		}
-	})
 }
 
 // A pod is inspected by what the lists have of it, as by a kubelet: what the node alone

@@ -110,16 +110,3 @@ func TestSlowest(t *testing.T) {
 		t.Errorf("of calls about no object: %v", got.Slowest)
 	}
 }
-
-func TestLimit(t *testing.T) {
-	p := Policy{ListTimeout: time.Minute, CallTimeout: time.Second}
-	for by := range call.AskerCount {
-		want := time.Minute
-		if by == call.ByProbe || by == call.BySweep || by == call.BySearch {
-			want = time.Second
-		}
-		if got := p.Limit(call.Flight{By: by}); got != want {
-			t.Errorf("asker %d waits for %v, want %v", by, got, want)
-		}
-	}
-}

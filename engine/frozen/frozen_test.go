@@ -79,22 +79,6 @@ func TestValuesComeBack(t *testing.T) {
 	}
 }
 
-func TestALoopComesBack(t *testing.T) {
-	v := &outer{word: "loop"}
-	v.itself = v
-	read := again(t, v)
-	if read.itself != read || read.word != "loop" {
-		t.Errorf("got %+v", read)
-	}
-}
-
-func TestWhatIsLeftOut(t *testing.T) {
-	read := again(t, outer{run: func() {}, left: 7})
-	if read.run != nil || read.left != 0 {
-		t.Errorf("got %+v", read)
-	}
-}
-
 // An error without a name is its text, and what it wraps is still found in it.
 func TestErrorsComeBack(t *testing.T) {
 	err := fmt.Errorf("list pods: %w", fmt.Errorf("read: %w", io.EOF))
@@ -125,41 +109,6 @@ func TestMomentsAreGoTimes(t *testing.T) {
 		read := again(t, outer{at: now, end: at})
 		if read.end != at && read.end.Format(time.RFC3339Nano) != at.Format(time.RFC3339Nano) || read.end.Sub(read.at) != at.Sub(now) {
 			t.Errorf("%v came back as %v", at, read.end)
-		}
-	}
-}
-
-func TestATimeFromNowIsShort(t *testing.T) {
-	w := NewWriter(nil)
-	at := time.Now()
-	Append(w, nil, &at)
-	at = at.Add(time.Millisecond)
-	if b := Append(w, nil, &at); len(b) > 12 {
-		t.Errorf("%d bytes", len(b))
-	}
-}
-
-// What a stream has had is not written again.
-func TestTextsAndTypesAreWrittenOnce(t *testing.T) {
-	w := NewWriter(nil)
-	v := outer{word: strings.Repeat("long ", 20), list: []inner{{1, "x"}}}
-	first, second := len(Append(w, nil, &v)), len(Append(w, nil, &v))
-	if second > 20 || first < 200 {
-		t.Errorf("%d bytes, and then %d", first, second)
-	}
-}
-
-func TestAStreamIsReadInOrder(t *testing.T) {
-	w, r := NewWriter(nil), NewReader(1<<20)
-	var b []byte
-	for i := range 3 {
-		b = Append(w, b, &inner{int8(i), "the same text"})
-	}
-	for i := range 3 {
-		var v inner
-		var err error
-		if b, err = Read(r, b, &v); err != nil || v != (inner{int8(i), "the same text"}) {
-			t.Fatalf("value %d: %+v, %v", i, v, err)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -19,35 +18,6 @@ func TestWhatIsNotJudgedIsBounded(t *testing.T) {
 	l.touch(&Facts{}, x)
 	if n := len(l.unjudged); n != MostKnown || !l.unjudged[0].waits() || l.unjudged[n-1] != last {
 		t.Errorf("%d are not judged", n)
-	}
-}
-
-// Who was told of gives his room to others, though no relist comes to say that it missed him.
-func TestStrangersThatWereToldMakeRoom(t *testing.T) {
-	l := &Ledger{byID: make(map[string]*entry)}
-	x := &entry{ObjectRef: pleg.ObjectRef{ID: "a"}, stranger: true}
-	x.step(pleg.Started).told = true
-	l.byID["a"], l.strangers = x, []*entry{x}
-	if !l.evictStranger() || len(l.byID) != 0 {
-		t.Error("it keeps its room")
-	}
-}
-
-// What was heard of since it got its place in the order is forgotten after what was not.
-func TestSightingsAreForgottenInTheirOrder(t *testing.T) {
-	start := time.Unix(1, 0)
-	first, second := &entry{ObjectRef: pleg.ObjectRef{ID: "first"}, touched: start}, &entry{ObjectRef: pleg.ObjectRef{ID: "second"}, touched: start}
-	l := &Ledger{byID: map[string]*entry{"first": first, "second": second}}
-	l.keep(first, start)
-	l.keep(second, start)
-	first.touched = start.Add(1)
-	l.evict()
-	if len(l.byID) != 2 || len(l.kept) != 2 || l.kept[1].x != first {
-		t.Fatalf("%d ids, order %+v, want the first after the second", len(l.byID), l.kept)
-	}
-	l.evict()
-	if l.byID["first"] == nil || len(l.byID) != 1 {
-		t.Errorf("%v, want the first alone", l.byID)
 	}
 }
 

@@ -151,18 +151,6 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// Where very many hang it is no single object that does.
-func TestHungObjectsAreBounded(t *testing.T) {
-	var k Keeper
-	for i := range 2 * hungMost {
-		k.Hung(fmt.Sprint(i), now)
-	}
-	k.Hung("0", now.Add(time.Second))
-	if hung := k.Read().Hung; len(hung) != hungMost || !hung["0"].Equal(now.Add(time.Second)) {
-		t.Errorf("%d are remembered, the first at %v", len(hung), hung["0"])
-	}
-}
-
 // Losses after a rest are counted anew.
 func TestLossesAfterARest(t *testing.T) {
 	var k Keeper

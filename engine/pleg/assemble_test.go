@@ -88,33 +88,6 @@ func TestAssemble(t *testing.T) {
 	}
 }
 
-func TestAssembleCountsDuplicatesAmongMany(t *testing.T) {
-	var containers []ListedContainer
-	for i := range 10 * fewIDs {
-		containers = append(containers, ListedContainer{PodRef{UID: "a"}, Container{ID: fmt.Sprint(i / 2)}})
-	}
-	if _, got := Assemble(nil, containers, epoch); got.DuplicateID != 5*fewIDs {
-		t.Errorf("%d duplicates, want %d", got.DuplicateID, 5*fewIDs)
-	}
-}
-
-// TestAssembledListsDoNotMeet makes sure that pods which share an array cannot
-// grow into each other.
-func TestAssembledListsDoNotMeet(t *testing.T) {
-	want := manyPods(20, 3, func(int) bool { return false })
-	sandboxes, containers := lines(want)
-	pods, _ := Assemble(sandboxes, containers, time.Time{})
-	for i := range pods {
-		pods[i].Containers = append(pods[i].Containers, Container{ID: "more"})
-		pods[i].Containers = pods[i].Containers[:3]
-		pods[i].Sandboxes = append(pods[i].Sandboxes, Sandbox{ID: "more"})
-		pods[i].Sandboxes = pods[i].Sandboxes[:1]
-	}
-	if diff := cmp.Diff(want, pods, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("pods (-want +got):\n%s", diff)
-	}
-}
-
 func TestAssembleAllocatesLittle(t *testing.T) {
 	sandboxes, containers := lines(manyPods(1000, 3, func(int) bool { return false }))
 	if got := testing.AllocsPerRun(5, func() { Assemble(sandboxes, containers, epoch) }); got > 50 {
@@ -168,21 +141,6 @@ func TestCompose(t *testing.T) {
 				t.Errorf("status (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestComposeKeepsTheOrderOfOneAge(t *testing.T) {
-	var sandboxes []SandboxStatus
-	var containers []ContainerStatus
-	for i := range 50 {
-		sandboxes = append(sandboxes, SandboxStatus{Attempt: uint32(i)})
-		containers = append(containers, ContainerStatus{Attempt: uint32(i)})
-	}
-	st := Compose(PodRef{}, sandboxes, containers)
-	for i := range 50 {
-		if st.Sandboxes[i].Attempt != uint32(i) || st.Containers[i].Attempt != uint32(i) {
-			t.Fatalf("place %d holds sandbox %d and container %d", i, st.Sandboxes[i].Attempt, st.Containers[i].Attempt)
-		}
 	}
 }
 

@@ -109,16 +109,6 @@ func shuffle(r *rand.Rand, pods []Pod) {
 	}
 }
 
-// BenchmarkAssemble measures what makes pods of two lists.
-func BenchmarkAssemble(b *testing.B) {
-	sandboxes, containers := lines(manyPods(1000, 3, func(int) bool { return false }))
-	at := time.Unix(1_700_000_000, 0)
-	b.ReportAllocs()
-	for b.Loop() {
-		Assemble(sandboxes, containers, at)
-	}
-}
-
 // lines takes pods apart again, as the two lists would show them.
 func lines(pods []Pod) (sandboxes []ListedSandbox, containers []ListedContainer) {
 	for _, p := range pods {
@@ -130,11 +120,4 @@ func lines(pods []Pod) (sandboxes []ListedSandbox, containers []ListedContainer)
 		}
 	}
 	return sandboxes, containers
-}
-
-// BenchmarkManyIDs measures one pod with thousands of containers that all end.
-func BenchmarkManyIDs(b *testing.B) {
-	for _, containers := range []int{1000, 4000} {
-		b.Run(fmt.Sprint(containers), func(b *testing.B) { benchmarkRelist(b, 1, containers, 1) })
-	}
 }

@@ -31,42 +31,6 @@ func TestTransition(t *testing.T) {
 	}
 }
 
-func TestDiff(t *testing.T) {
-	tests := []struct {
-		name     string
-		was, now *Pod
-		want     []string
-	}{
-		{"neither", nil, nil, nil},
-		{"first seen", nil, new(pod("a", "c1 running", "s1 running")), []string{"a Started c1", "a Started s1"}},
-		{"same", new(pod("a", "c1 running")), new(pod("a", "c1 running")), nil},
-		{"created is unknown", new(pod("a", "c1 created")), new(pod("a", "c1 unknown")), nil},
-		{"other order", new(pod("a", "c1 running", "c2 exited")), new(pod("a", "c2 exited", "c1 running")), nil},
-		{
-			"old lists first",
-			new(pod("a", "c2 running", "c1 running", "s1 running")),
-			new(pod("a", "c3 running", "c1 exited", "s2 running", "s1 exited")),
-			[]string{"a Died c2", "a Removed c2", "a Died c1", "a Died s1", "a Started c3", "a Started s2"},
-		},
-		{"gone", new(pod("a", "c1 exited", "s1 unknown")), nil, []string{"a Removed c1", "a Died s1", "a Removed s1"}},
-		{"twice, the first decides", new(pod("a", "c1 running", "c1 exited")), new(pod("a", "c1 exited", "c1 running")), []string{"a Died c1"}},
-		{"twice, gone", new(pod("a", "c1 running", "c1 running")), new(pod("a")), []string{"a Died c1", "a Removed c1"}},
-		{"twice, new", nil, new(pod("a", "c1 running", "c1 running")), []string{"a Started c1"}},
-		{"twice in place of another", new(pod("a", "c1 running", "c2 running")), new(pod("a", "c1 running", "c1 running")), []string{"a Died c2", "a Removed c2"}},
-		{"container and sandbox, the container decides", new(pod("a", "s1 running")), both("s1", Exited, Running), []string{"a Died s1"}},
-		{"becomes empty", new(pod("a", "c1 exited")), new(pod("a")), []string{"a Removed c1"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var d differ
-			got := texts(eventsOf(&d, Event{ObjectRef: ObjectRef{Pod: PodRef{UID: "a"}}}, tt.was, tt.now))
-			if !slices.Equal(got, tt.want) {
-				t.Errorf("events = %q, want %q", got, tt.want)
-			}
-		})
-	}
-}
-
 func eventsOf(d *differ, base Event, was, now *Pod) []Event {
 	var events []Event
 	for _, x := range d.diff(nil, was, now) {
@@ -75,15 +39,6 @@ func eventsOf(d *differ, base Event, was, now *Pod) []Event {
 		}
 	}
 	return events
-}
-
-// both returns a pod with a container and a sandbox of one id.
-func both(id string, container, sandbox State) *Pod {
-	return &Pod{
-		PodRef:     PodRef{UID: "a"},
-		Containers: []Container{{ID: id, State: container}},
-		Sandboxes:  []Sandbox{{ID: id, State: sandbox}},
-	}
 }
 
 func TestDiffSaysFromWhatToWhat(t *testing.T) {
@@ -101,40 +56,6 @@ func TestDiffSaysFromWhatToWhat(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
-	}
-}
-
-// TestAlike makes sure that the short cut is taken where it may be. That it is
-// not taken elsewhere is what TestDiffAgrees finds out.
-func TestAlike(t *testing.T) {
-	dead := func(int) bool { return true }
-	shuffled, twice, another := manyPods(1, 200, dead)[0], manyPods(1, 200, dead)[0], manyPods(1, 200, dead)[0]
-	slices.Reverse(shuffled.Containers)
-	twice.Containers[7] = twice.Containers[150]
-	another.Containers[7].ID = "another"
-	tests := []struct {
-		name     string
-		was, now *Pod
-		want     bool
-	}{
-		{"neither", nil, nil, true},
-		{"new", nil, new(pod("a", "c1 running")), false},
-		{"same", new(pod("a", "c1 running", "s1 running")), new(pod("a", "c1 running", "s1 running")), true},
-		{"other order", new(pod("a", "c1 running", "c2 exited", "s1 exited", "s2 running")), new(pod("a", "c2 exited", "c1 running", "s2 running", "s1 exited")), true},
-		{"created or unknown", new(pod("a", "c1 created")), new(pod("a", "c1 unknown")), true},
-		{"twice, same order", new(pod("a", "c1 running", "c1 exited")), new(pod("a", "c1 running", "c1 exited")), true},
-		{"twice, other order", new(pod("a", "c1 running", "c1 exited")), new(pod("a", "c1 exited", "c1 running")), false},
-		{"many, other order", &shuffled, &manyPods(1, 200, dead)[0], true},
-		{"many, other order, one twice", &shuffled, &twice, false},
-		{"many, one other id", &shuffled, &another, false},
-		{"other state", new(pod("a", "c1 running")), new(pod("a", "c1 exited")), false},
-		{"other id", new(pod("a", "c1 running")), new(pod("a", "c2 running")), false},
-	}
-	for _, tt := range tests {
-		distinct := tt.was == nil || tt.was.distinct()
-		if got, same := alike(tt.was, tt.now, &places{distinct: distinct}); got != tt.want || same && !got {
-			t.Errorf("%s: alike = %v, want %v", tt.name, got, tt.want)
-		}
 	}
 }
 

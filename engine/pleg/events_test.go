@@ -41,14 +41,6 @@ func TestAttendedChannelIsReadBetweenPods(t *testing.T) {
 	b.wantEvents(b.relist(), "a Died c1", "a Removed c1")
 }
 
-func TestNoCapacity(t *testing.T) {
-	b := newBed(t, Config{Capacity: NoCapacity})
-	b.wantEvents(b.relist(pod("a", "c1 running")), "a Started c1 discarded")
-	if b.core.Capacity() != 0 {
-		t.Errorf("capacity = %d, want 0", b.core.Capacity())
-	}
-}
-
 func TestExitCode(t *testing.T) {
 	for _, containers := range []int{3, 3 * fewIDs} {
 		was := manyPods(1, containers, func(int) bool { return false })
@@ -91,39 +83,4 @@ func relistOnce(t *testing.T, core *Core, pods []Pod, change func(*PodStatus)) [
 		t.Fatal(err)
 	}
 	return core.Released()
-}
-
-func TestReleasedIsTheCallers(t *testing.T) {
-	b := newBed(t, Config{})
-	b.must(b.core.Begin(epoch, []Pod{pod("a", "c1 running"), pod("b", "c1 running")}))
-	b.core.Next()
-	b.must(b.core.Settle("a", epoch, nil, nil))
-	first := b.core.Released()
-	b.core.Next()
-	b.must(b.core.Settle("b", epoch, nil, nil))
-	_ = append(first, Event{}) // must not reach into what comes next
-	b.wantEvents(texts(b.core.Released()), "b Started c1")
-	b.wantEvents(texts(first), "a Started c1")
-	if got := b.core.Released(); got != nil {
-		t.Errorf("released %v twice", got)
-	}
-}
-
-func TestExitCodeOnlyOfWhatHasExited(t *testing.T) {
-	st := &PodStatus{Containers: []ContainerStatus{
-		{ID: "c1", State: Exited, ExitCode: 1},
-		{ID: "c1", State: Exited, ExitCode: 2},
-		{ID: "c2", State: Running, ExitCode: 3},
-	}}
-	x := st.Lookup()
-	if code, ok := x.exit("c1"); !ok || code != 2 {
-		t.Errorf("code of c1 = %d, %v, want that of the last: 2", code, ok)
-	}
-	if _, ok := x.exit("c2"); ok {
-		t.Error("c2 runs, but has an exit code")
-	}
-	x = (*PodStatus)(nil).Lookup()
-	if _, ok := x.exit("c1"); ok {
-		t.Error("a pod that is gone has an exit code")
-	}
 }

@@ -1,7 +1,6 @@
 package pleg
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -64,9 +63,4 @@ func TestEventsThatAskForARelist(t *testing.T) {
 
 func upstream(s Signal, id string, p Pod) Upstream {
 	return Upstream{Signal: s, ID: id, At: epoch, Pod: p.PodRef, Status: statusOf(&p)}
-}
-
-func ExampleMode() {
-	fmt.Println(Generic, Evented)
-	// Output: generic evented
 }

@@ -43,18 +43,6 @@ func TestLeaks(t *testing.T) {
 	}
 }
 
-func TestRecordsShareNothingWithTheList(t *testing.T) {
-	b := newBed(t, Config{})
-	list := []Pod{pod("a", "c1 running", "s1 running")}
-	b.must(b.core.Begin(epoch, list))
-	b.core.Next()
-	b.must(b.core.Settle("a", epoch, nil, nil))
-	old, _, _ := b.core.Record("a")
-	if old == &list[0] || &old.Containers[0] == &list[0].Containers[0] || &old.Sandboxes[0] == &list[0].Sandboxes[0] {
-		t.Error("the record keeps the whole list alive")
-	}
-}
-
 func TestPodsThatComeAndGoLeaveNothing(t *testing.T) {
 	eachRelease(t, func(t *testing.T, b *bed, _ Release) {
 		for i := range 100 {

@@ -59,18 +59,6 @@ func TestFailedInspectionHoldsEventsBack(t *testing.T) {
 	})
 }
 
-func TestChangeThatRevertsWhileFailing(t *testing.T) {
-	sync := map[Release][]string{36: {"a PodSync"}}
-	eachRelease(t, func(t *testing.T, b *bed, release Release) {
-		b.relist(pod("a", "c1 running"))
-		b.failing["a"] = true
-		b.relist(pod("a", "c1 exited"))
-		b.failing["a"] = false
-		b.wantEvents(b.relist(pod("a", "c1 running")), sync[release]...)
-		b.wantInspected("a")
-	})
-}
-
 func TestVanishesWhileFailing(t *testing.T) {
 	tests := map[Release]struct {
 		events    []string
@@ -98,18 +86,6 @@ func TestVanishesWhileFailing(t *testing.T) {
 	})
 }
 
-func TestTwoPhasesInspectTwice(t *testing.T) {
-	b := newBed(t, Config{Release: 31})
-	b.failing["a"] = true
-	b.relist(pod("a", "c1 running"))
-	b.wantInspected("a")
-	b.relist(pod("a", "c1 exited"))
-	b.wantInspected("a", "a")
-	if want := []UID{"a", "a"}; !slices.Equal(b.retried, want) {
-		t.Errorf("retried %v, want %v", b.retried, want)
-	}
-}
-
 func TestSecondTryGivesNoEvents(t *testing.T) {
 	b := newBed(t, Config{Release: 28})
 	b.failing["a"] = true
@@ -127,17 +103,6 @@ func TestSecondTryGivesNoEvents(t *testing.T) {
 	b.wantInspected("a")
 	if b.core.Reinspecting("a") {
 		t.Error("the pod is still to be reinspected")
-	}
-}
-
-func TestSecondTryTakesThePodAsItWas(t *testing.T) {
-	b := newBed(t, Config{Release: 28})
-	b.failing["a"] = true
-	b.relist(pod("a", "c1 running"))
-	b.must(b.core.Begin(b.at, nil))
-	next, ok := b.core.Next()
-	if !ok || !next.Retry || !next.ListAgain || len(next.Pod.Containers) != 1 {
-		t.Errorf("next = %+v, %v, want a retry of the pod as it was", next, ok)
 	}
 }
 
@@ -190,18 +155,6 @@ func TestKeepsAddressesOfEndedPods(t *testing.T) {
 	wantIPs() // lost through the error
 }
 
-func TestKeepsNoAddressesOfAFailedInspection(t *testing.T) {
-	b := newBed(t, Config{})
-	b.must(b.core.Begin(epoch, []Pod{pod("a", "s1 running")}))
-	b.core.Next()
-	b.must(b.core.Settle("a", epoch, &PodStatus{IPs: []string{"10.0.0.1"}}, errInspect))
-	b.must(b.core.End())
-	b.relist(pod("a", "s1 exited"))
-	if st, err := b.core.Cache().Get("a"); err != nil || len(st.IPs) > 0 {
-		t.Errorf("cache holds %+v, %v, want no address", st, err)
-	}
-}
-
 func TestWrongCalls(t *testing.T) {
 	b := newBed(t, Config{})
 	core := b.core
@@ -228,18 +181,6 @@ func TestWrongCalls(t *testing.T) {
 	wantErr(core.Settle("b", epoch, nil, nil), ErrNotPending)
 	if !core.ListedAt().Equal(epoch) || len(core.Released()) > 0 {
 		t.Error("a wrong call changed something")
-	}
-}
-
-func TestPendingBetweenTwoPasses(t *testing.T) {
-	b := newBed(t, Config{Release: 28})
-	b.failing["a"] = true
-	b.relist(pod("a", "c1 running"))
-	b.must(b.core.Begin(epoch, []Pod{pod("a", "c1 running")}))
-	b.core.Next()
-	b.must(b.core.Settle("a", epoch, nil, errInspect))
-	if got := b.core.Pending(); got != 1 {
-		t.Errorf("pending %d after the first pass, want the one retry", got)
 	}
 }
 

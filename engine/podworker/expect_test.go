@@ -128,19 +128,6 @@ func TestDeadlineComesBeforeTheEvent(t *testing.T) {
 	b.want("a", "waits for a newer status since 1s; woken 1, saved 0, expired 1, synced 1; queued 1, expects 0")
 }
 
-func TestReportsAreBounded(t *testing.T) {
-	b := newBench(t, true, true, "a")
-	b.Ask(b.now, uid("a"))
-	b.begin("a")
-	for range reportRoom + 10 {
-		b.Expect(uid("a"), started("A", time.Second))
-	}
-	b.at(time.Second)
-	if n, counted := len(b.Reports()), b.Read().Expired; n != reportRoom || counted != reportRoom+10 {
-		t.Errorf("%d reports of %d, want %d of %d", n, counted, reportRoom, reportRoom+10)
-	}
-}
-
 // An event may come before the worker says that it expected it: it named it by its id.
 func TestEventDuringTheSyncIsMet(t *testing.T) {
 	b := newBench(t, true, true, "a")

@@ -168,24 +168,6 @@ func TestWaitsForANewerStatus(t *testing.T) {
 	b.sync("a") // a newer one is there
 }
 
-// While the relist hangs no status is newer, and the workers show that they wait for one.
-func TestHungRelist(t *testing.T) {
-	b := newBench(t, false, false, "a", "b")
-	for _, pod := range []string{"a", "b"} {
-		b.event(pleg.Started, pod, "app")
-		b.sync(pod)
-		b.event(pleg.Died, pod, "app")
-	}
-	b.at(10 * time.Minute)
-	b.begin("")
-	b.want("a", "waits for a newer status since 0s; woken 2, saved 0, expired 0, synced 1; queued 1, expects 0")
-	b.want("b", "waits for a newer status since 0s; woken 2, saved 0, expired 0, synced 1; queued 1, expects 0")
-	b.relist(9 * time.Minute)
-	b.sync("a") // in the order in which they began to wait
-	b.sync("b")
-	b.begin("")
-}
-
 // What comes during a sync makes one sync more, whatever it is.
 func TestOneSyncMore(t *testing.T) {
 	b := newBench(t, false, false, "a")
@@ -211,22 +193,6 @@ func TestOneSyncMore(t *testing.T) {
 	b.sync("a")
 	b.begin("")
 	b.want("a", "idle since 3s; woken 3, saved 0, expired 0, synced 3; queued 0, expects 0")
-}
-
-func TestAsk(t *testing.T) {
-	b := newBench(t, true, true, "a")
-	b.Ask(b.now, uid("a"))
-	b.Ask(b.now, "unknown")
-	b.begin("a")
-	b.Ask(b.now, uid("a"))
-	b.Ask(b.now, uid("a"))
-	b.at(time.Second)
-	b.Done(b.now, uid("a"))
-	b.want("a", "waits for a newer status since 1s; woken 0, saved 0, expired 0, synced 1; queued 0, expects 0")
-	b.relist(0)
-	b.sync("a")
-	b.begin("")
-	b.want("a", "idle since 1s; woken 0, saved 0, expired 0, synced 2; queued 0, expects 0")
 }
 
 func TestRemove(t *testing.T) {
@@ -258,26 +224,6 @@ func TestRemove(t *testing.T) {
 		t.Errorf("%d workers, %d wake-ups, %d syncs; want 2, and the sums of those that have gone", len(sums.All), sums.WakeUps, sums.Syncs)
 	}
 	b.want("b", "idle since 0s; woken 0, saved 0, expired 0, synced 0; queued 0, expects 0")
-}
-
-// A status for which somebody waited who has gone is not for who came after him.
-func TestStatusOfOneWhoHasGone(t *testing.T) {
-	b := newBench(t, true, true, "a")
-	wait := func() {
-		b.event(pleg.Started, "a", "app")
-		b.sync("a")
-		b.event(pleg.Died, "a", "app")
-	}
-	wait()
-	b.Remove(uid("a"))
-	b.Add(b.now, ref("a"))
-	b.at(time.Minute)
-	wait()
-	b.cache.UpdateTime(b.now.Add(-time.Second))
-	b.Advance(b.now)
-	b.begin("")
-	b.relist(0)
-	b.sync("a")
 }
 
 // What was read stays as it was, and is read again where nothing has changed.
@@ -313,20 +259,5 @@ func TestRead(t *testing.T) {
 	}
 	if first.All[0].WakeUps != 0 || second.All[0].WakeUps != 1 {
 		t.Error("what was read has changed")
-	}
-}
-
-func TestReadCostsNothingWhereNothingChanged(t *testing.T) {
-	b := newBench(t, false, false)
-	for i := range 1000 {
-		b.Add(b.now, ref(fmt.Sprint(i)))
-	}
-	b.Read()
-	if n := testing.AllocsPerRun(100, func() {
-		b.Advance(b.now)
-		b.Read()
-		b.Due()
-	}); n != 0 {
-		t.Errorf("%v allocations, want none", n)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -132,26 +131,6 @@ func segments(t *testing.T, path string) []*segment {
 	return r.segments
 }
 
-// No byte of a head can be another one and nothing be said: a head has who, where and when.
-func TestAHeadThatIsWrong(t *testing.T) {
-	path := recorded(t, 35*time.Second)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	heads := segments(t, path)
-	for i, s := range heads {
-		for at := int(s.at) - len(s.head); at < int(s.at); at++ {
-			b := bytes.Clone(whole)
-			b[at] ^= 1 << (at % 8)
-			all, _, err := scan(bytes.NewReader(b), int64(len(b)))
-			if len(all) != i || i > 0 && !errors.Is(err, errDamaged) || err == nil {
-				t.Fatalf("byte %d, in head %d: %d segments, %v", at, i, len(all), err)
-			}
-		}
-	}
-}
-
 // A file that was cut anywhere is played up to its last whole block, and that is said unless the cut
 // is between two segments; then it is continued, and as whole as if nothing had happened. One in which
 // nothing is whole is refused in one sentence.
@@ -183,32 +162,6 @@ func TestAFileThatWasCut(t *testing.T) {
 	}
 	if shown < all-2 {
 		t.Errorf("all but a byte shows %d of %d moments", shown, all)
-	}
-}
-
-// So is one that was cut within a state, which takes several blocks of zstd, where one of these ends.
-func TestAStateThatWasCut(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	synctest.Test(t, func(t *testing.T) { recordTo(t, path, newNode(500, 2), 28*time.Second) })
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := segments(t, path)[1]
-	first := int(s.at) + 6 // behind the head of the frame
-	block := 3 + (int(whole[first])|int(whole[first+1])<<8|int(whole[first+2])<<16)>>3
-	if whole[first]>>1&3 != 2 || block > 1<<17 {
-		t.Fatalf("no block begins at %d: % x", first, whole[first:first+3])
-	}
-	next, err := os.ReadFile(recorded(t, 2*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := cutAt(t, whole, int(s.at)-len(s.head), next, false)
-	for _, n := range []int{first - 1, first, first + 2, first + block - 1, first + block, first + block + 1, first + block + 4} {
-		if got := cutAt(t, whole, n, next, true); got != before || before < 5 {
-			t.Errorf("%d bytes show %d moments, want %d", n, got, before)
-		}
 	}
 }
 

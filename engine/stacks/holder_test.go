@@ -206,22 +206,6 @@ func TestWaiters(t *testing.T) {
 	}
 }
 
-// The locks that are shown have each that one of their holders waits for.
-func TestLocksOfHoldersAreShown(t *testing.T) {
-	var b strings.Builder
-	for i := range 40 {
-		at := strings.Replace(criStore+get, "0xc000100000", fmt.Sprintf("0xc0001%02d000", i), 1)
-		b.WriteString(text(100+i, "semacquire", in(rlock, at)...))
-		b.WriteString(text(200+i, "semacquire", in(rlock, at)...))
-	}
-	b.WriteString(text(2, "semacquire, 5 minutes", in(rlock, criStore+get)...))
-	b.WriteString(text(3, "semacquire", in(mutex, "a.(*A).Get(0xc000195000)", criStore+update)...))
-	s, err := Read(strings.NewReader(b.String()))
-	if err != nil || len(s.Locks) != shown || s.Locks[0].Waiters != 3 || s.Locks[0].Holder.Waits != "0xc000195000" || s.Locks[shown-1].Address != "0xc000195000" {
-		t.Errorf("%d locks, error %v: %+v", len(s.Locks), err, s.Locks)
-	}
-}
-
 // What a goroutine that has something open does, the longest first, and once.
 func TestOpen(t *testing.T) {
 	const task = "github.com/containerd/containerd/api/runtime/task/v3.(*ttrpctaskClient)."

@@ -2,13 +2,10 @@ package stacks
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,27 +76,6 @@ func TestReadOfWhatIsCut(t *testing.T) {
 	}
 }
 
-// Where the text ends with an error, what came before it is known: a goroutine that
-// nothing follows may have more frames.
-func TestReadOfWhatEndsWithAnError(t *testing.T) {
-	text := file(t, real)
-	gone := errors.New("gone")
-	for _, tt := range []struct {
-		text  []byte
-		total int
-	}{
-		{text, 7}, // with the empty line after the last one
-		{bytes.TrimSuffix(text, []byte("\n")), 6},
-		{text[:bytes.Index(text, []byte("goroutine 1 ["))+40], 1},
-		{nil, 0},
-	} {
-		s, err := Read(io.MultiReader(iotest.HalfReader(bytes.NewReader(tt.text)), iotest.ErrReader(gone)))
-		if !errors.Is(err, gone) || !strings.HasPrefix(err.Error(), "read a dump of goroutines: ") || s.Total != tt.total {
-			t.Errorf("%d goroutines and error %v, want %d and %q", s.Total, err, tt.total, gone)
-		}
-	}
-}
-
 func TestReadOfSomethingElse(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":      "",
@@ -162,14 +138,6 @@ func TestReadOfOneGoroutine(t *testing.T) {
 		if g.Count != 1 || g.First != 7 || g.State != tt.state || g.Longest.String() != tt.longest || strings.Join(g.Frames, " ") != tt.names {
 			t.Errorf("%.80q is read as %+v", tt.text, g)
 		}
-	}
-}
-
-// A stack that Go could not read has a goroutine, and no group.
-func TestReadOfAStackThatIsUnavailable(t *testing.T) {
-	s, err := Read(strings.NewReader("goroutine 7 [running]:\n\tgoroutine running on other thread; stack unavailable\ncreated by main.main in goroutine 1\n\t/a.go:2 +0x2\n"))
-	if err != nil || s.Total != 1 || s.Groups != nil {
-		t.Errorf("%+v, error %v", s, err)
 	}
 }
 

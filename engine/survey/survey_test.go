@@ -101,11 +101,3 @@ func TestSurveyPutsBack(t *testing.T) {
 		t.Errorf("asked %v, over %v", got, s.Over())
 	}
 }
-
-func TestNoSurveyIsOver(t *testing.T) {
-	var s *Survey
-	s.End()
-	if _, more := s.Next(time.Time{}); more || !s.Over() || s.Out() {
-		t.Error("a survey that there is not goes on")
-	}
-}

@@ -104,24 +104,6 @@ func TestGiveUp(t *testing.T) {
 	}
 }
 
-// So does what everything may have stalled for, until others have outrun it.
-func TestGiveUpAccusesWhatWasOutrun(t *testing.T) {
-	s := sweepOf(4, 2)
-	next(s.Asking, time.Time{})
-	s.Asking.Returned()
-	s.Take(0, answers.Outcome{Flight: call.Flight{ID: "a", Since: time.Unix(0, 0)}, Took: answers.Hung, Err: timedOut}, true)
-	for place := 1; place < 3; place++ {
-		s.take(place, answers.Outcome{Flight: call.Flight{Since: time.Unix(int64(place), 0)}})
-	}
-	if s.Accused() != 0 {
-		t.Error("accused while everything stalls")
-	}
-	s.GiveUp(time.Unix(9, 0), "it is silent")
-	if r := s.Result(); !slices.Equal(ids(r.Hung), []string{"a"}) {
-		t.Errorf("sweep = %+v", r)
-	}
-}
-
 // What came of an object decides whether it is asked once more, and what the sweep says.
 func TestSweepTakes(t *testing.T) {
 	ok, hangs := answers.Outcome{}, answers.Outcome{Took: answers.Hung, Err: timedOut}
@@ -260,23 +242,5 @@ func TestHeardOf(t *testing.T) {
 	s.HeardOf(answers.Outcome{Flight: s.objects[8].Flight})
 	if r := s.Result(); len(r.Hung) != objects-1 || r.Hung[7].ID != s.objects[7].ID || r.Hung[8].ID != s.objects[9].ID {
 		t.Errorf("%d hang, among them %s and %s", len(r.Hung), r.Hung[7].ID, r.Hung[8].ID)
-	}
-}
-
-// BenchmarkHeardOf is what a relist costs in which all of 20,000 objects fail that hung in
-// the sweep.
-func BenchmarkHeardOf(b *testing.B) {
-	const objects = 20_000
-	s := sweepOf(objects, 4)
-	for i := range objects {
-		s.objects[i].Op, s.objects[i].ID = call.ContainerStatus, fmt.Sprintf("%064d", i)
-		place, _ := s.Asking.Next(time.Time{})
-		s.take(place, answers.Outcome{Flight: s.objects[i].Flight, Took: answers.Hung, Err: timedOut})
-	}
-	s.End(time.Time{}.Add(time.Second))
-	for b.Loop() {
-		for i := range objects {
-			s.HeardOf(answers.Outcome{Flight: s.objects[i].Flight, Took: answers.Hung, Err: timedOut})
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package survey
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -39,50 +38,6 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// Once time is enough again it is no more than was asked for, step by step.
-func TestWidthComesBack(t *testing.T) {
-	w, width := width{least: 4}, 4
-	var widths []int
-	for i := range 9 * asMany {
-		left := 30_000
-		if i >= 4*asMany {
-			left = 300
-		}
-		if now := w.answered(10*time.Millisecond, width, left, 20*time.Second); now != width {
-			width = now
-			widths = append(widths, now)
-		}
-	}
-	if want := []int{8, 16, 8, 4}; !slices.Equal(widths, want) {
-		t.Errorf("%v at once, want %v", widths, want)
-	}
-}
-
-// What hung while many were asked at once is accused once it was outrun by as many as are
-// out at once by then: many more have answered since.
-func TestGiveUpAfterTheWidthCameBack(t *testing.T) {
-	s := NewSweep(time.Time{}, make([]call.Flight, 10_000), nil, answers.Policy{Width: 4, CallTimeout: answers.Hung}, time.Time{}.Add(20*time.Second), nil)
-	s.Asking.Width, s.Width = mostAtOnce, mostAtOnce
-	begun := func(ms int) answers.Outcome {
-		at := time.Time{}.Add(time.Duration(ms) * time.Millisecond)
-		return answers.Outcome{Flight: call.Flight{Since: at}, At: at.Add(time.Millisecond), Took: time.Millisecond}
-	}
-	for i := range 10 * asMany {
-		place, _ := s.Asking.Next(time.Time{})
-		o := begun(i / 100)
-		if i == 10*asMany-10 {
-			o.Took, o.Err = answers.Hung, timedOut
-		} else if i > 10*asMany-10 {
-			o = begun(100)
-		}
-		s.take(place, o)
-	}
-	s.GiveUp(time.Time{}.Add(3*time.Second), "it is silent")
-	if r := s.Result(); s.Asking.Width != 4 || r.Width != mostAtOnce || len(r.Hung) != 1 {
-		t.Errorf("%d at once in the end, %d at most, %d hung", s.Asking.Width, r.Width, len(r.Hung))
-	}
-}
-
 // Where the width shrinks while more calls are out nobody is asked before fewer are.
 func TestSweepShrinks(t *testing.T) {
 	s := NewSweep(time.Time{}, make([]call.Flight, 10_000), nil, answers.Policy{Width: 4, CallTimeout: answers.Hung}, time.Time{}.Add(time.Second), nil)
@@ -102,21 +57,5 @@ func TestSweepShrinks(t *testing.T) {
 	}
 	if most != mostAtOnce || len(out) >= 2*4 {
 		t.Errorf("%d calls were out at once, and %d in the end; want %d and about 4", most, len(out), mostAtOnce)
-	}
-}
-
-// One object that hangs does not slow down the others: its two seconds are no answer.
-func TestHangKeepsWidth(t *testing.T) {
-	s := NewSweep(time.Time{}, make([]call.Flight, 10_000), nil, answers.Policy{Width: 4, CallTimeout: answers.Hung}, time.Time{}.Add(time.Second), nil)
-	for i := range 10 * asMany {
-		place, _ := s.Asking.Next(time.Time{})
-		o := answers.Outcome{Took: time.Millisecond}
-		if i == 3*asMany {
-			o = answers.Outcome{Took: answers.Hung, Err: timedOut}
-		}
-		s.take(place, o)
-	}
-	if s.Asking.Width <= 4 {
-		t.Errorf("%d at once after one object of many has hung", s.Asking.Width)
 	}
 }

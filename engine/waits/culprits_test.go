@@ -9,16 +9,6 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A deadlock is a culprit, also when the dump names the container of a holder.
-func TestADeadlockWhoseHolderNamesAContainer(t *testing.T) {
-	f := deadlocked()
-	f.Deep.Stacks.Locks[0].Holder.Container = app(0).ID
-	all := Build(f).Culprits()
-	if len(all) != 1 || len(all[0].Nodes) != 4 {
-		t.Errorf("deadlock is no culprit: %+v", all)
-	}
-}
-
 // The container of a holder is no culprit while its goroutine waits for the
 // lock of another container.
 func TestAHolderThatWaitsForAnother(t *testing.T) {
@@ -34,19 +24,6 @@ func TestAHolderThatWaitsForAnother(t *testing.T) {
 				t.Error("c1 is culprit: but its goroutine waits for that of c2")
 			}
 		}
-	}
-}
-
-// A deadlock stays the culprit when the status of a holder's container hangs.
-func TestADeadlockBelowAHangingStatus(t *testing.T) {
-	f := facts(3).list().status(1)
-	f.Deep.Stacks.Locks = []evidence.Lock{
-		{Of: "container status", Address: "0xa", Waiters: 3, Calls: []string{"ContainerStatus"}, Holder: evidence.Goroutine{Number: 1, Doing: "another lock", Waits: "0xb", Container: app(1).ID}},
-		{Of: "nri", Address: "0xb", Waiters: 1, Holder: evidence.Goroutine{Number: 2, Doing: "another lock", Waits: "0xa", Container: app(2).ID}},
-	}
-	g := Build(f)
-	if c := g.Culprits(); len(c) != 1 || len(c[0].Nodes) != 4 {
-		t.Error("deadlock missed")
 	}
 }
 
@@ -74,20 +51,6 @@ func TestAStatusOfASandboxHoldsUpNoListOfContainers(t *testing.T) {
 	g := Build(f)
 	if g.Waiting("container s1").HasAny(g, "call ListContainers") {
 		t.Error("ListContainers surely waits for a sandbox, whose list is answered")
-	}
-}
-
-// Containers that no list names are told apart by their ids.
-func TestTwoUnlistedContainersAreTwoNodes(t *testing.T) {
-	f := facts(0)
-	for i := range 2 {
-		f.Report.Processes.Shims = append(f.Report.Processes.Shims, evidence.Process{PID: 500 + i, Command: "conmon", Container: []string{"new0", "new1"}[i], State: evidence.Stopped, Own: true})
-	}
-	g := Build(f)
-	for _, n := range g.Nodes {
-		if n.Kind == Container && n.ID == "" {
-			t.Errorf("two containers are one node %q %q", n.Key, n.Name)
-		}
 	}
 }
 

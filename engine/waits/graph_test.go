@@ -260,18 +260,3 @@ func random(r *rand.Rand) Facts {
 	}
 	return f
 }
-
-func BenchmarkBuild(b *testing.B) {
-	for _, n := range []int{1, 10_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			f := facts(n).list()
-			for i := range n {
-				f = f.status(i)
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				Build(f)
-			}
-		})
-	}
-}
