@@ -29,7 +29,7 @@ import (
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// Sizes are the sizes of which goldens are kept: of a pane alone, without margins.
+// Sizes are those of a pane alone, without margins, on the usual screens.
 var Sizes = [][2]int{{38, 7}, {78, 19}, {118, 35}, {198, 45}}
 
 // View returns a view of s in the default theme.
@@ -185,7 +185,7 @@ func (s *Stage) Golden(t *testing.T, name string) {
 	s.Check(t)
 	kind, _, _ := strings.Cut(strings.TrimPrefix(fmt.Sprintf("%T", s.Pane), "*"), ".") // its package
 	path := filepath.Join("testdata", kind, fmt.Sprintf("%s-%dx%d.golden", name, s.W, s.H))
-	got := strings.Join(s.Lines(), "\n") + "\n"
+	got := s.Text() + "\n"
 	if *Update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -201,13 +201,6 @@ func (s *Stage) Golden(t *testing.T, name string) {
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("%s has changed (-want +got); look at it, then run with -update:\n%s", path, diff)
-	}
-}
-
-// Goldens compares in all sizes what play does.
-func Goldens(t *testing.T, name string, play func(w, h int) *Stage) {
-	for _, size := range Sizes {
-		t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) { play(size[0], size[1]).Golden(t, name) })
 	}
 }
 

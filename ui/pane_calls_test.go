@@ -43,23 +43,18 @@ func busy(s *engine.Snapshot) *engine.Snapshot {
 	return s
 }
 
-func TestCallsGoldens(t *testing.T) {
-	Goldens(t, "healthy", func(w, h int) *Stage {
-		return NewStage(calls.New(pane.Settings{}), View(busy(Healthy())), w, h).Press("G")
-	})
-	Goldens(t, "hung", func(w, h int) *Stage {
-		sweep := SweepOf(330, true)
-		sweep.Began, sweep.Ended = Ago(3*time.Minute), Ago(177*time.Second)
-		s := busy(Probed(sweep))
-		s.Policy = answers.Policy{ListTimeout: 2 * time.Minute, CallTimeout: 2 * time.Second}
-		s.Calls[0], s.Calls[3] = answers.Calls{}, answers.Calls{Op: call.ListContainers, InFlight: 1}
-		return NewStage(calls.New(pane.Settings{}), With(View(s), Findings()...), w, h).Press("G")
-	})
-	Goldens(t, "failing", func(w, h int) *Stage {
-		return NewStage(calls.New(pane.Settings{}), View(busy(Failing())), w, h).Press(">", ">", "j")
-	})
-	Goldens(t, "streams", func(w, h int) *Stage { return NewStage(calls.New(pane.Settings{}), View(Streamed()), w, h) })
-	NewStage(calls.New(pane.Settings{}), View(Hostile()), 78, 19).Golden(t, "hostile")
+func TestCallsGolden(t *testing.T) {
+	sweep := SweepOf(330, true)
+	sweep.Began, sweep.Ended = Ago(3*time.Minute), Ago(177*time.Second)
+	s := busy(Probed(sweep))
+	s.Policy = answers.Policy{ListTimeout: 2 * time.Minute, CallTimeout: 2 * time.Second}
+	s.Calls[0], s.Calls[3] = answers.Calls{}, answers.Calls{Op: call.ListContainers, InFlight: 1}
+	NewStage(calls.New(pane.Settings{}), With(View(s), Findings()...), 118, 35).Press("G").Golden(t, "hung")
+	for _, snap := range []*engine.Snapshot{busy(Healthy()), busy(Failing()), Streamed(), Hostile()} {
+		for _, size := range Sizes {
+			NewStage(calls.New(pane.Settings{}), View(snap), size[0], size[1]).Press(">", ">", "j").Check(t)
+		}
+	}
 }
 
 // TestMatrix holds that all operations are listed whether they were made or not, and
@@ -229,7 +224,6 @@ func TestLatencyIsDrawn(t *testing.T) {
 	}
 	snap.InFlight = []call.Flight{{Op: call.Status, Since: Ago(30 * time.Second)}}
 	s := NewStage(calls.New(pane.Settings{}), View(snap), 78, 8)
-	s.Golden(t, "latency")
 	if head, list := s.Row("LATENCY"), s.Row("ListPodSandbox"); head == "" || !strings.Contains(list, s.V.Theme.Symbols.SparkFailed) {
 		t.Errorf("lines\n%s", s.Text())
 	}

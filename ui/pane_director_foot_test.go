@@ -147,13 +147,6 @@ func TestAllKeysAreNamed(t *testing.T) {
 	}
 }
 
-func TestDirectorGolden(t *testing.T) {
-	Goldens(t, "frozen", func(w, _ int) *Stage {
-		_, st := directorStage(w, func(s *script.State) { s.Frozen, s.Speed, s.Faults = true, 0.25, 2 })
-		return st
-	})
-}
-
 func TestDirectorEverySize(t *testing.T) {
 	_, st := directorStage(1, func(s *script.State) { s.Scenario, s.Frozen, s.Speed, s.Faults = "status-lock", true, 0.25, 2 })
 	st.EverySize(t)

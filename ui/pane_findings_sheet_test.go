@@ -10,7 +10,6 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/findings"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // findingsOpen returns a stage with the sheet of one of some findings.
@@ -19,19 +18,13 @@ func findingsOpen(w, h, which int, found ...diagnose.Finding) *Stage {
 	return NewStage(findings.Sheet(v, pane.Subject{Finding: &v.Findings[which]}), v, w, h)
 }
 
-func TestSheetGoldens(t *testing.T) {
-	Goldens(t, "sheet", func(w, h int) *Stage { return findingsOpen(w, h, 0, Findings()...) })
-	Goldens(t, "sheet-over", func(w, h int) *Stage {
-		s := findingsOpen(w, h, 2, Findings()...)
-		return s.Show(Ended(View(Healthy()), Findings()[2]))
-	})
-	Goldens(t, "sheet-chain", func(w, h int) *Stage { return findingsOpen(w, h, 0, Chained()...) })
-	ascii := findingsOpen(78, 19, 0, Chained()...)
-	plain := theme.Default().Plain()
-	ascii.V.Theme = &plain
-	ascii.Show(ascii.V).Golden(t, "sheet-ascii")
-	findingsOpen(78, 19, 0, HostileFindings()...).Golden(t, "sheet-hostile")
-	findingsOpen(78, 19, 0, folded()).Golden(t, "sheet-folded")
+func TestFindingsSheetGolden(t *testing.T) {
+	findingsOpen(118, 35, 0, Chained()...).Golden(t, "sheet-chain")
+	findingsOpen(78, 19, 0, HostileFindings()...).EverySize(t)
+	folded := findingsOpen(78, 19, 0, folded())
+	folded.Check(t)
+	over := findingsOpen(78, 19, 2, Findings()...)
+	over.Show(Ended(View(Healthy()), Findings()[2])).Check(t)
 }
 
 func TestSheetOfASingleMember(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -325,25 +324,6 @@ func TestSizes(t *testing.T) {
 			} {
 				layerStage(p, w, h).Check(t)
 			}
-		}
-	}
-}
-
-func TestLayerGolden(t *testing.T) {
-	for name, of := range map[string]func() (pane.Pane, string){
-		"picker":  func() (pane.Pane, string) { return layer.NewPicker("Namespaces", choices()), "j" },
-		"viewer":  func() (pane.Pane, string) { return layer.NewViewer("default/web", raw), "/0123" + enter },
-		"wrapped": func() (pane.Pane, string) { return layer.NewViewer("default/web", raw), "w" },
-	} {
-		for _, size := range [][2]int{{38, 7}, {78, 9}} {
-			p, keys := of()
-			s := layerStage(p, size[0], size[1])
-			if size[0] < 40 {
-				look := theme.Default().Plain()
-				s.V.Theme = &look
-			}
-			press(s, keys)
-			s.Golden(t, name)
 		}
 	}
 }

@@ -30,8 +30,8 @@ func opened(t *testing.T, snap *engine.Snapshot, name string, w, h int) *Stage {
 
 func TestPodsSheet(t *testing.T) {
 	const pay = "payments-6c8f9d7b5-t8wfx"
-	Goldens(t, "sheet", func(w, h int) *Stage { return opened(t, Healthy(), pay, w, h) })
-	Goldens(t, "sheet-hung", func(w, h int) *Stage { return opened(t, Unhealthy(), "nfs-client", w, h) })
+	opened(t, Unhealthy(), "nfs-client", 118, 35).Golden(t, "sheet-hung")
+	opened(t, Healthy(), pay, 118, 35).EverySize(t)
 	snap := Hostile()
 	v := podsView(snap, HostileFindings()...)
 	NewStage(pods.Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: snap.Pods[1].PodRef}}), v, 78, 60).Check(t)

@@ -58,49 +58,37 @@ func podsNames(s *Stage) string {
 	return strings.Join(all, " ")
 }
 
-func TestPodsGoldens(t *testing.T) {
-	filtered := func(v *pane.View) {
-		v.Filter.Text, v.Filter.Namespaces = "zzz", []string{"shop"}
-		v.Filter.By, _ = model.ParseFilter("zzz")
-		v.Pods.Filter(func(p *model.Pod, at time.Time) bool { return v.Filter.By.Pod(p, at) }, false)
-	}
+func TestPodsGolden(t *testing.T) {
+	podsStage(podsView(Hung(), Findings()[:2]...), 118, 35).Press("space", "j", "j").Golden(t, "hung")
+	podsStage(podsView(Hostile(), HostileFindings()...), 78, 19).Press("space").EverySize(t)
+}
+
+// TestNoPodsSayWhy holds that a pane without pods says why there are none, and what to do.
+func TestNoPodsSayWhy(t *testing.T) {
+	unlisted := Failing()
+	unlisted.Pods, unlisted.Health.ListedAt = nil, time.Time{}
+	empty := Healthy()
+	empty.Pods = []*engine.Pod{}
+	hidden := podsView(Healthy())
+	hidden.Filter.Text, hidden.Filter.Namespaces = "zzz", []string{"shop"}
+	hidden.Filter.By, _ = model.ParseFilter("zzz")
+	hidden.Pods.Filter(func(p *model.Pod, at time.Time) bool { return hidden.Filter.By.Pod(p, at) }, false)
 	for _, tt := range []struct {
-		name string
-		view func() *pane.View
-		keys []string
+		v    *pane.View
+		want []string
 	}{
-		{"healthy", func() *pane.View {
-			s := Healthy()
-			Events(s)
-			return podsView(s, Findings()[1])
-		}, []string{"space"}},
-		{"hung", func() *pane.View { return podsView(Hung(), Findings()[:2]...) }, []string{"space", "j", "j"}},
-		{"unhealthy", func() *pane.View { return podsView(Unhealthy(), Findings()...) }, []string{"G"}},
-		{"ascii", func() *pane.View {
-			v := podsView(Hung(), Findings()...)
-			th := v.Theme.Plain()
-			v.Theme = &th
-			return v
-		}, []string{"space"}},
-		{"hostile", func() *pane.View { return podsView(Hostile(), HostileFindings()...) }, []string{"space"}},
-		{"unlisted", func() *pane.View {
-			s := Failing()
-			s.Pods, s.Health.ListedAt = nil, time.Time{}
-			return podsView(s, Findings()[:1]...)
-		}, nil},
-		{"starting", func() *pane.View { return podsView(&engine.Snapshot{At: Noon}) }, nil},
-		{"empty", func() *pane.View {
-			s := Healthy()
-			s.Pods = []*engine.Pod{}
-			return podsView(s)
-		}, nil},
-		{"no-match", func() *pane.View {
-			v := podsView(Healthy())
-			filtered(v)
-			return v
-		}, nil},
+		{podsView(&engine.Snapshot{At: Noon}), []string{"No list yet", "Waiting for the first one."}},
+		{podsView(unlisted, Findings()[:1]...), []string{"ListPodSandbox failed 101 times in 1m: Unavailable: connection refused", "Tried again every 1s; ^r tries now.", "To look into it:"}},
+		{podsView(empty), []string{"No pods on this node", "The runtime answers, and lists no sandbox and no container."}},
+		{hidden, []string{"No pod matches", "filter      zzz   (esc drops it)", "namespaces  shop   (0 shows all)"}},
 	} {
-		Goldens(t, tt.name, func(w, h int) *Stage { return podsStage(tt.view(), w, h).Press(tt.keys...) })
+		s := podsStage(tt.v, 78, 19)
+		s.Check(t)
+		for _, want := range tt.want {
+			if s.Row(want) == "" {
+				t.Errorf("no line says %q:\n%s", want, s.Text())
+			}
+		}
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/timeline"
 )
 
@@ -40,27 +39,12 @@ func some() *pane.View {
 	return timelineShow(s, Events(s)...)
 }
 
-func TestTimelineGoldens(t *testing.T) {
-	Goldens(t, "timeline", func(w, h int) *Stage { return NewStage(timeline.New(pane.Settings{}), some(), w, h) })
-	Goldens(t, "hung", func(w, h int) *Stage {
-		return NewStage(timeline.New(pane.Settings{}), timelineShow(Hung()), w, h)
-	})
-	Goldens(t, "cursor", func(w, h int) *Stage {
-		return NewStage(timeline.New(pane.Settings{}), some(), w, h).Act(keymap.Bottom, keymap.MatchPrev)
-	})
-	Goldens(t, "streams", func(w, h int) *Stage {
-		s := Streamed()
-		v := timelineShow(s, StreamEvents(s)...)
-		v.Axis.Zoom(-2)
-		return NewStage(timeline.New(pane.Settings{}), v, w, h)
-	})
-	Goldens(t, "ascii", func(w, h int) *Stage {
-		v := some()
-		plain, _ := theme.Named("mono")
-		plain = plain.Plain()
-		v.Theme = &plain
-		return NewStage(timeline.New(pane.Settings{}), v, w, h)
-	})
+func TestTimelineGolden(t *testing.T) {
+	s := Streamed()
+	v := timelineShow(s, StreamEvents(s)...)
+	v.Axis.Zoom(-2)
+	NewStage(timeline.New(pane.Settings{}), v, 118, 35).Golden(t, "streams")
+	NewStage(timeline.New(pane.Settings{}), timelineShow(Hung()), 118, 35).Act(keymap.Bottom, keymap.MatchPrev).EverySize(t)
 }
 
 func TestHostile(t *testing.T) {

@@ -22,11 +22,12 @@ func workersStage(s *engine.Snapshot, w, h int) *Stage {
 	return NewStage(workers.New(pane.Settings{}), View(s), w, h)
 }
 
-func TestWorkersGoldens(t *testing.T) {
-	Goldens(t, "workers", func(w, h int) *Stage { return workersStage(Working(Healthy()), w, h) })
-	Goldens(t, "sorted", func(w, h int) *Stage { return workersStage(Working(Healthy()), w, h).Press(">", ">", ">", "j", "j") })
-	Goldens(t, "none", func(w, h int) *Stage { return workersStage(Healthy(), w, h) })
-	workersStage(Working(Hostile()), 78, 19).Golden(t, "hostile")
+func TestWorkersGolden(t *testing.T) {
+	workersStage(Working(Healthy()), 118, 35).Golden(t, "workers")
+	workersStage(Working(Hostile()), 78, 19).EverySize(t)
+	if s := workersStage(Healthy(), 78, 19); s.Row("no worker yet: the first event of a pod makes it one") == "" {
+		t.Errorf("nothing says why there is none:\n%s", s.Text())
+	}
 }
 
 func rows(s *Stage) []*podworker.Worker {
