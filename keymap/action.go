@@ -70,14 +70,12 @@ const (
 	SaveTape   Action = "save-recording"
 
 	// The past: what was recorded.
-	RelistBefore  Action = "relist-before"
-	RelistAfter   Action = "relist-after"
-	ProblemBefore Action = "problem-before"
-	ProblemAfter  Action = "problem-after"
-	GoToTime      Action = "go-to-time"
-	Play          Action = "play"
-	PlaySlower    Action = "play-slower"
-	PlayFaster    Action = "play-faster"
+	RelistBefore Action = "relist-before"
+	RelistAfter  Action = "relist-after"
+	GoToTime     Action = "go-to-time"
+	Play         Action = "play"
+	PlaySlower   Action = "play-slower"
+	PlayFaster   Action = "play-faster"
 
 	// The demo: how its script goes on.
 	Captions     Action = "captions"

@@ -50,8 +50,6 @@ func Default() Map {
 		bind(PlayFaster, Replaying, Past, "speed", "play twice as fast", "."),
 		bind(RelistBefore, Global, Past, "relist", "rewind by one relist; esc returns to live", "("),
 		bind(RelistAfter, Global, Past, "relist", "go on by one relist", ")"),
-		bind(ProblemBefore, Global, Past, "problem", "rewind to where the problem before began", "{"),
-		bind(ProblemAfter, Global, Past, "problem", "go on to where the next problem began", "}"),
 		bind(GoToTime, Global, Past, "time", "go to a time: -10m, 2am, 02:13, 02:13:05", "b"),
 
 		bind(Fold, Folding, View, "fold", "fold or unfold what the cursor is on", "space"),

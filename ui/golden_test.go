@@ -111,7 +111,7 @@ var scenes = []struct {
 	}},
 	{"streams-timeline", nil, nil, func(s *stage) {
 		snap := Streamed()
-		s.show(snap, StreamEvents(snap)...).press("5", "}", "}")
+		s.show(snap, StreamEvents(snap)...).press("5")
 	}},
 	{"streams-node", nil, demo, func(s *stage) {
 		s.show(WithNode(FellBack())).report(Looked()).press("v", "ctrl+f")

@@ -157,8 +157,6 @@ var actions = map[keymap.Action]func(*Model){
 	keymap.FullScreen:    func(m *Model) { m.full, m.chosen = !m.full, true },
 	keymap.RelistBefore:  func(m *Model) { m.want(wish{relists: -1}) },
 	keymap.RelistAfter:   func(m *Model) { m.want(wish{relists: 1}) },
-	keymap.ProblemBefore: func(m *Model) { m.want(wish{problems: -1}) },
-	keymap.ProblemAfter:  func(m *Model) { m.want(wish{problems: 1}) },
 	keymap.GoToTime:      (*Model).timePrompt,
 	keymap.Play:          (*Model).playOn,
 	keymap.PlaySlower:    func(m *Model) { m.speed(0.5) },

@@ -35,11 +35,10 @@ type recorded struct {
 	bar  timeBar
 }
 
-// A wish is what a key asks for: so many relists or problems on, or a moment; if it is none of
-// them, the next moment of a recording that is played.
+// A wish is what a key asks for: so many relists on, or a moment; if it is neither, the next moment of a recording that is played.
 type wish struct {
-	relists, problems int
-	at                time.Time
+	relists int
+	at      time.Time
 }
 
 // A made is a scene, with what the panes show of one that begins anew.
@@ -59,8 +58,8 @@ func (m *Model) want(w wish) {
 	switch {
 	case m.noPast():
 		return
-	case p.film == nil && !p.opening && (w.relists > 0 || w.problems > 0):
-		m.Say("this is live: " + m.Keys(keymap.RelistBefore) + " and " + m.Keys(keymap.ProblemBefore) + " go back")
+	case p.film == nil && !p.opening && w.relists > 0:
+		m.Say("this is live: " + m.Keys(keymap.RelistBefore) + " and " + m.Keys(keymap.GoToTime) + " go back")
 		return
 	}
 	p.play.on = false
@@ -89,8 +88,8 @@ func (m *Model) noPast() bool {
 
 // and returns what is wished for where next is wished for after this; nil where that is nothing.
 func (w *wish) and(next wish) *wish {
-	if w != nil && (w.relists != 0 && next.relists != 0 || w.problems != 0 && next.problems != 0) {
-		next.relists, next.problems = next.relists+w.relists, next.problems+w.problems
+	if w != nil && w.relists != 0 && next.relists != 0 {
+		next.relists += w.relists
 	}
 	if next == (wish{}) {
 		return nil
@@ -182,8 +181,6 @@ func (w *wish) scene(ctx context.Context, f *replay.Film, place int, at time.Tim
 	switch {
 	case w.relists != 0:
 		return f.Relist(ctx, place, at, w.relists)
-	case w.problems != 0:
-		return f.Problem(ctx, place, at, w.problems)
 	case !w.at.IsZero():
 		return f.Seek(ctx, w.at)
 	}

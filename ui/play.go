@@ -153,8 +153,6 @@ func (m *Model) instead(a keymap.Action) string {
 		return "the period of a recording stays; " + m.Keys(keymap.PlaySlower) + " " + m.Keys(keymap.PlayFaster) + ": how fast it plays"
 	case keymap.EventSources:
 		return is + "event sources are as they were; " + m.Keys(keymap.Node) + " shows them"
-	case keymap.Sweep:
-		return is + "nobody can be asked; " + m.Keys(keymap.ProblemAfter) + " goes to the next problem"
 	}
 	return is + "nobody can be asked; " + m.Keys(keymap.Detail) + " shows what was known"
 }
@@ -174,9 +172,9 @@ func (p *recorded) playing() string {
 
 // pastKeys are the keys that are named while the past is shown: those of it first.
 func (m *Model) pastKeys() []keymap.Entry {
-	all := []keymap.Action{keymap.RelistBefore, keymap.RelistAfter, keymap.ProblemBefore, keymap.ProblemAfter, keymap.GoToTime, keymap.Back}
+	all := []keymap.Action{keymap.RelistBefore, keymap.RelistAfter, keymap.GoToTime, keymap.Back}
 	if m.cfg.replays() {
-		all = append([]keymap.Action{keymap.Play, keymap.PlaySlower, keymap.PlayFaster}, all[:5]...)
+		all = append([]keymap.Action{keymap.Play, keymap.PlaySlower, keymap.PlayFaster}, all[:3]...)
 	}
 	for _, a := range m.active().Info().Footer {
 		if !slices.Contains(all, a) && !asks[a] && (a != keymap.Fold || !m.cfg.replays()) { // whose key plays

@@ -7,7 +7,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/text"
@@ -21,8 +20,6 @@ func (m *Model) granted(w *wish, scene *made, err error) {
 	case errors.Is(err, io.EOF):
 		p.play.on = false
 		m.Say("the recording ends here")
-	case errors.Is(err, replay.ErrNoProblem):
-		m.Say("no problem began " + map[bool]string{true: "before", false: "after"}[w.problems < 0])
 	case err != nil:
 		p.play.on = false
 		m.Say(theme.When(next, "the recording ends here: ", "") + err.Error())

@@ -181,17 +181,6 @@ func TestMarks(t *testing.T) {
 	if relists := int(marks[len(marks)-1].Relists); forth != back || forth < relists*9/10 || forth > relists+1 {
 		t.Errorf("%d steps forth, %d back, %d relists", forth, back, relists)
 	}
-	// From problem to problem.
-	var problems []time.Duration
-	for i, ok := problem(marks, 0, 1); ok; i, ok = problem(marks, i, 1) {
-		problems = append(problems, marks[i].At.Sub(first).Truncate(time.Minute))
-	}
-	if len(problems) < 2 || problems[0] != 5*time.Minute || problems[len(problems)-1] < 12*time.Minute {
-		t.Errorf("problems after %v", problems)
-	}
-	if i, ok := problem(marks, 0, -1); ok {
-		t.Errorf("a problem before the first moment: %d", i)
-	}
 }
 
 func marksOf(f *Film) []Mark {
@@ -335,8 +324,8 @@ func TestScanThatIsGivenUp(t *testing.T) {
 	if err := f.Scan(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("scan: %v", err)
 	}
-	if _, err := f.Problem(t.Context(), -1, time.Time{}, 1); err == nil {
-		t.Error("a problem in what nobody has seen")
+	if _, err := f.Relist(t.Context(), -1, time.Time{}, 1); err == nil {
+		t.Error("a relist in what nobody has seen")
 	}
 	if _, err := New(new(record.Recording), ""); err == nil {
 		t.Error("a film of nothing")

@@ -26,23 +26,16 @@ type Mark struct {
 	Relists uint64    // that had ended in this run
 	Word    string    // of the headline
 	Level   Level
-	Problem bool // a finding of warning or worse began
-	Ended   bool // a finding ended
-	Events  int  // since the mark before
+	Events  int // since the mark before
 
 	told int // events of the whole film up to here
 }
 
 func markOf(u diagnose.Update, told int) Mark {
-	m := Mark{
+	return Mark{
 		At: u.Snapshot.At.Round(0), Relists: u.Snapshot.Relists.Count, Word: u.Headline.Word, Level: levelOf(u.Headline),
 		Events: len(u.Events), told: told,
 	}
-	for _, t := range u.Turns {
-		m.Problem = m.Problem || t.Kind == diagnose.Began && t.Finding.Severity >= diagnose.Warning
-		m.Ended = m.Ended || t.Kind == diagnose.Over
-	}
-	return m
 }
 
 func levelOf(h diagnose.Headline) Level {
@@ -97,17 +90,6 @@ func placeOf(marks []Mark, at time.Time) int {
 // relist returns the place where a relist had just ended: as many before a mark as by is less
 // than 0, or after it. Where there are fewer it is the first or the last mark, and there is none.
 func relist(marks []Mark, from, by int) (to int, ok bool) {
-	return step(marks, from, by, func(i int) bool { return i > 0 && marks[i].Relists != marks[i-1].Relists })
-}
-
-// problem returns the place where a problem began: as many before a mark as by is less than 0, or
-// after it; and whether there is one.
-func problem(marks []Mark, from, by int) (to int, ok bool) {
-	return step(marks, from, by, func(i int) bool { return marks[i].Problem })
-}
-
-// step goes from mark to mark until it has come to so many that are it, or to the end.
-func step(marks []Mark, from, by int, is func(i int) bool) (to int, ok bool) {
 	way := 1
 	if by < 0 {
 		way, by = -1, -by
@@ -116,7 +98,7 @@ func step(marks []Mark, from, by int, is func(i int) bool) (to int, ok bool) {
 		if i < 0 || i >= len(marks) {
 			return i - way, false
 		}
-		if is(i) {
+		if i > 0 && marks[i].Relists != marks[i-1].Relists {
 			by--
 		}
 		to = i

@@ -92,7 +92,7 @@ func (f *Film) Seek(ctx context.Context, at time.Time) (Scene, error) {
 // shown where by is less than 0, else after it; or the first or the last moment. What is shown
 // is the moment at the place of its scene. It waits until the scan has come so far.
 func (f *Film) Relist(ctx context.Context, place int, at time.Time, by int) (Scene, error) {
-	to, _, err := f.find(ctx, place, at, by, relist)
+	to, err := f.find(ctx, place, at, by)
 	if err != nil {
 		return Scene{}, err
 	}
@@ -104,38 +104,22 @@ func (f *Film) Relist(ctx context.Context, place int, at time.Time, by int) (Sce
 	return f.show(ctx, to)
 }
 
-// ErrNoProblem says that no problem began there.
-var ErrNoProblem = errors.New("no problem began")
-
-// Problem is Relist for moments in which a finding of warning or worse began. It returns
-// [ErrNoProblem] where there is none.
-func (f *Film) Problem(ctx context.Context, place int, at time.Time, by int) (Scene, error) {
-	to, ok, err := f.find(ctx, place, at, by, problem)
-	switch {
-	case err != nil:
-		return Scene{}, err
-	case !ok:
-		return Scene{}, ErrNoProblem
-	}
-	return f.show(ctx, to)
-}
-
-// find waits until the place is known to which so many steps go from a moment.
-func (f *Film) find(ctx context.Context, place int, at time.Time, by int, step func(marks []Mark, from, by int) (int, bool)) (to int, ok bool, err error) {
+// find waits until the place is known to which so many relists go from a moment.
+func (f *Film) find(ctx context.Context, place int, at time.Time, by int) (to int, err error) {
 	at = at.Round(0)
-	search := func(marks []Mark) bool {
+	search := func(marks []Mark) (found bool) {
 		from := place
 		if from < 0 {
 			from = placeOf(marks, at)
 		}
-		to, ok = step(marks, from, by)
-		return ok
+		to, found = relist(marks, from, by)
+		return found
 	}
 	marks, err := f.await(ctx, func(marks []Mark) bool { return (place >= 0 || covers(marks, at)) && search(marks) })
 	if err == nil {
 		search(marks)
 	}
-	return to, ok, err
+	return to, err
 }
 
 // show returns the scene of a mark.
