@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/mem"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/cri/sim"
@@ -56,7 +55,7 @@ func BenchmarkBareLists(b *testing.B) {
 // What reading the lists of 1000 pods of 3 containers takes, none of which changes, each
 // time in another order.
 func BenchmarkUnchangedLists(b *testing.B) {
-	var wires [4][2]mem.BufferSlice
+	var wires [4][2][]byte
 	for i := range wires {
 		var s runtimev1.ListPodSandboxResponse
 		for _, id := range rand.Perm(1000) {
@@ -66,19 +65,16 @@ func BenchmarkUnchangedLists(b *testing.B) {
 		for _, id := range rand.Perm(3000) {
 			c.Containers = append(c.Containers, containerOf(fmt.Sprint(id)))
 		}
-		wires[i] = [2]mem.BufferSlice{onWire(b, &s), onWire(b, &c)}
+		wires[i] = [2][]byte{onWire(b, &s), onWire(b, &c)}
 	}
-	var sandboxes knownBy[pleg.ListedSandbox]
-	var containers knownBy[pleg.ListedContainer]
+	sandboxes, containers := newKnown(readSandbox), newKnown(readContainer)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		s := sandboxList{list[pleg.ListedSandbox]{known: sandboxes.take()}}
-		c := containerList{list[pleg.ListedContainer]{known: containers.take()}}
-		if err := errors.Join(s.decode(wires[i%4][0]), c.decode(wires[i%4][1])); err != nil {
+		_, _, err := sandboxes.list(wires[i%4][0])
+		_, _, err2 := containers.list(wires[i%4][1])
+		if err := errors.Join(err, err2); err != nil {
 			b.Fatal(err)
 		}
-		sandboxes.give(s.known, s.rows)
-		containers.give(c.known, c.rows)
 	}
 }
 

@@ -64,8 +64,8 @@ type Client struct {
 	end    context.CancelFunc
 	noCRI  plugged
 
-	knownSandboxes  knownBy[pleg.ListedSandbox]
-	knownContainers knownBy[pleg.ListedContainer]
+	sandboxes  *known[pleg.ListedSandbox]
+	containers *known[pleg.ListedContainer]
 }
 
 // Dial returns a client of the runtime that listens on endpoint, in any form
@@ -81,7 +81,10 @@ func Dial(endpoint string) (*Client, error) {
 
 // open gives the runtime so long to say its first words on a new connection.
 func open(path string, dial dialFunc, patience time.Duration, more ...grpc.DialOption) (*Client, error) {
-	c := &Client{dialer: &dialer{path: path, dial: dial, patience: patience}}
+	c := &Client{
+		dialer:    &dialer{path: path, dial: dial, patience: patience},
+		sandboxes: newKnown(readSandbox), containers: newKnown(readContainer),
+	}
 	c.alive, c.end = context.WithCancel(context.Background())
 	// No resolver has a say in where the client connects; see dialer.connect.
 	conn, err := grpc.NewClient("passthrough:///runtime", append(c.options(), more...)...)

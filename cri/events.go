@@ -118,9 +118,6 @@ func (c *Client) askForEvents(ctx context.Context) (grpc.ClientStream, error) {
 	return s, s.CloseSend()
 }
 
-// An undecoded is a message as it is on the wire; whoever has it frees it.
-type undecoded struct{ data mem.BufferSlice }
-
 // frames are what was received of a stream and not read yet.
 type frames struct {
 	queue   chan mem.BufferSlice // closed when the stream is over; an empty one is only there to be counted
@@ -164,13 +161,15 @@ func (f *frames) put(data mem.BufferSlice) {
 // hand reads what waits and delivers it, until the stream is over. What waits when ctx ends
 // is only counted.
 func (f *frames) hand(ctx context.Context, deliver func(pleg.Upstream)) {
-	e, p := newEvent(), lookedAt
+	p := lookedAt
 	for data := range f.queue {
 		n := data.Len()
 		var u pleg.Upstream
-		ok := false
+		statuses, ok := 0, false
 		if ctx.Err() == nil {
-			u, ok = e.upstream(data)
+			wire := data.MaterializeToBuffer(mem.DefaultBufferPool())
+			u, statuses, ok = upstream(wire.ReadOnlyData())
+			wire.Free()
 		}
 		if len(data) > 0 && !ok {
 			f.skipped.Add(1)
@@ -178,7 +177,7 @@ func (f *frames) hand(ctx context.Context, deliver func(pleg.Upstream)) {
 		f.bytes.Add(-int64(n))
 		data.Free()
 		f.deliver(u, deliver)
-		p.wait(ctx, 1+len(e.statuses), n)
+		p.wait(ctx, 1+statuses, n)
 	}
 	f.deliver(pleg.Upstream{}, deliver)
 }
@@ -188,4 +187,47 @@ func (f *frames) deliver(u pleg.Upstream, to func(pleg.Upstream)) {
 	if u.Skipped = f.skipped.Swap(0); u.ID != "" || u.Skipped > 0 {
 		to(u)
 	}
+}
+
+var signals = map[runtimev1.ContainerEventType]pleg.Signal{
+	runtimev1.ContainerEventType_CONTAINER_CREATED_EVENT: pleg.SignalCreated,
+	runtimev1.ContainerEventType_CONTAINER_STARTED_EVENT: pleg.SignalStarted,
+	runtimev1.ContainerEventType_CONTAINER_STOPPED_EVENT: pleg.SignalStopped,
+	runtimev1.ContainerEventType_CONTAINER_DELETED_EVENT: pleg.SignalDeleted,
+}
+
+// statusesLimit is how many containers the status in an event may have. A pod can't have
+// so many: they would not fit in the message that makes it.
+const statusesLimit = 1000
+
+// upstream returns the event in wire and how many statuses of containers it has; false if it
+// is none that can be made use of: not readable, of no container, or of no kind that CRI has.
+func upstream(wire []byte) (u pleg.Upstream, statuses int, ok bool) {
+	for f := range fields(wire) {
+		if f.num == 5 { // containers_statuses
+			statuses++
+		}
+	}
+	var e runtimev1.ContainerEventResponse
+	if statuses > statusesLimit || unmarshal(wire, &e) != nil {
+		return u, statuses, false
+	}
+	signal, known := signals[e.ContainerEventType]
+	if !known || e.ContainerId == "" {
+		return u, statuses, false
+	}
+	var m sanitizer
+	u = pleg.Upstream{Signal: signal, ID: m.text(e.ContainerId), At: m.time(e.CreatedAt)}
+	if e.PodSandboxStatus.GetMetadata() == nil { // the kubelet makes nothing of it either
+		return u, statuses, true
+	}
+	sandbox, _ := convertSandboxStatus(e.PodSandboxStatus)
+	var containers []pleg.ContainerStatus
+	for _, c := range e.ContainersStatuses {
+		s, _ := convertContainerStatus(c)
+		containers = append(containers, s)
+	}
+	u.Pod = sandbox.Pod
+	u.Status = pleg.Compose(sandbox.Pod, []pleg.SandboxStatus{sandbox}, containers)
+	return u, statuses, true
 }

@@ -52,7 +52,7 @@ func TestEventsComeInOrder(t *testing.T) {
 	for i := range 300 {
 		e := goodEvent()
 		e.CreatedAt += int64(i)
-		u, _ := upstreamOf(e)
+		u := upstreamOf(t, e)
 		sent, want = append(sent, e), append(want, u)
 	}
 	c := start(t, telling(chunks(sent...)))
@@ -209,7 +209,7 @@ func TestUnreadableEventsAreSkipped(t *testing.T) {
 	if want := uint64(len(bad)) + 1; skipped != want {
 		t.Errorf("skipped %d, want %d", skipped, want)
 	}
-	if want, _ := upstreamOf(goodEvent()); len(events) != 2 || !cmp.Equal(events[0], want) || !cutWell(events[1].ID) {
+	if want := upstreamOf(t, goodEvent()); len(events) != 2 || !cmp.Equal(events[0], want) || !cutWell(events[1].ID) {
 		t.Errorf("events = %+v", events)
 	}
 }

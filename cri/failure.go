@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sync/singleflight"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -155,7 +154,7 @@ func (c *Client) failedPlugin(ctx context.Context) (why string, answered bool) {
 	failed := slices.IndexFunc(all, func(p plugin) bool { return ofCRI(p) && p.err != "" })
 	switch {
 	case failed >= 0:
-		return "containerd's plugin " + all[failed].kind + "." + all[failed].id + " did not start: " + printable(all[failed].err), true
+		return "containerd's plugin " + printable(all[failed].kind+"."+all[failed].id) + " did not start: " + printable(all[failed].err), true
 	case !slices.ContainsFunc(all, ofCRI):
 		return "containerd runs without its plugin cri: it is disabled, or not built in", true
 	}
@@ -204,18 +203,27 @@ type plugin struct{ kind, id, err string }
 // plugins decodes itself from a PluginsResponse, as far as it is wanted.
 type plugins []plugin
 
-func (all *plugins) decode(data mem.BufferSlice) error {
-	var p plugin
-	failed := form{2: textTo(&p.err)} // a google.rpc.Status
-	one := form{1: textTo(&p.kind), 2: textTo(&p.id), 7: func(f field) bool { return failed.read(f.bytes) }}
-	read := form{1: func(f field) bool {
-		p = plugin{}
-		one.read(f.bytes) // as far as it can be
+func (all *plugins) decode(wire []byte) error {
+	for one, err := range entries(wire) {
+		if err != nil {
+			return fmt.Errorf("list of plugins: %w", err)
+		}
+		var p plugin
+		for f := range fields(one) { // as far as it can be read
+			switch f.num {
+			case 1:
+				p.kind = string(f.bytes)
+			case 2:
+				p.id = string(f.bytes)
+			case 7: // a google.rpc.Status
+				for f := range fields(f.bytes) {
+					if f.num == 2 {
+						p.err = string(f.bytes)
+					}
+				}
+			}
+		}
 		*all = append(*all, p)
-		return true
-	}}.read(data.Materialize())
-	if !read {
-		return errors.New("the list of plugins cannot be read")
 	}
 	return nil
 }

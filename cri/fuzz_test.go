@@ -1,6 +1,7 @@
 package cri
 
 import (
+	"slices"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -15,13 +16,13 @@ import (
 // UTF-8, states and times out of range, and parts that are missing. Nothing may
 // panic, every line must be kept or counted, and what is kept must be clean.
 func FuzzConvert(f *testing.F) {
-	f.Add("id", "uid", "name", "10.0.0.1", int32(1), int64(1), uint8(0), []byte(nil))
-	f.Add("", "", "\xff", "\x1b", int32(-1), int64(-1), uint8(0xFF), []byte("\n\x00"))
-	f.Add("id", "\xc3\x28", "", "::1", int32(99), int64(0), uint8(0x55), []byte("\n\x04\n\x02id"))
-	f.Fuzz(func(t *testing.T, id, uid, name, ip string, state int32, at int64, missing uint8, wire []byte) {
+	f.Add("id", "uid", "name", "10.0.0.1", int32(1), int64(1), uint8(0))
+	f.Add("", "", "\xff", "\x1b", int32(-1), int64(-1), uint8(0xFF))
+	f.Add("id", "\xc3\x28", "", "::1", int32(99), int64(0), uint8(0x55))
+	f.Fuzz(func(t *testing.T, id, uid, name, ip string, state int32, at int64, missing uint8) {
 		checkLists(t,
-			sandboxesFrom(id, uid, name, state, at, missing, wire),
-			containersFrom(id, uid, name, state, at, missing, wire))
+			sandboxesFrom(id, uid, name, state, at, missing),
+			containersFrom(id, uid, name, state, at, missing))
 		s, _ := convertSandboxStatus(sandboxStatusFrom(id, uid, name, ip, state, at, missing))
 		checkTexts(t, s.ID, s.Pod.Name, s.Pod.Namespace, string(s.Pod.UID))
 		checkTexts(t, s.IPs...)
@@ -34,28 +35,64 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
+// FuzzLists holds the cutting of a list into its entries against the generated code: same
+// rows, same counters, same refusals.
+func FuzzLists(f *testing.F) {
+	for _, list := range []proto.Message{
+		&runtimev1.ListPodSandboxResponse{Items: []*runtimev1.PodSandbox{goodSandbox(), {}, goodSandbox()}},
+		&runtimev1.ListContainersResponse{Containers: []*runtimev1.Container{goodContainer(), {}, goodContainer()}},
+	} {
+		wire := onWire(f, list)
+		f.Add(wire)
+		f.Add(wire[:len(wire)-1])
+		f.Add(append(wire, 1<<3|0, 1))                                                    // an entry as a number
+		f.Add(append(wire, 99<<3&0x7F|0x80|5, 99>>4, 1, 2, 3, 4))                         // a field that no list has
+		f.Add(append(wire, 1<<3|2, 12, 0x80, 0xFF, 0xFF, 0xFF, '0', 0, 0, 0, 0, 0, 0, 0)) // a field number too large
+		f.Add(append(wire, 1<<3|2, 3, 1<<3|2, 1, 0xFF))                                   // an id that is not UTF-8
+	}
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		if len(wire) > entriesLimit { // an entry takes a byte at least
+			return
+		}
+		var sandboxes runtimev1.ListPodSandboxResponse
+		wantErr := proto.Unmarshal(wire, &sandboxes)
+		want, wantFound := sandboxRows(sandboxes.Items...)
+		got, found, err := newKnown(readSandbox).list(wire)
+		agree(t, got, want, found, wantFound, err, wantErr)
+		var containers runtimev1.ListContainersResponse
+		wantErr = proto.Unmarshal(wire, &containers)
+		wantC, wantFound := containerRows(containers.Containers...)
+		gotC, found, err := newKnown(readContainer).list(wire)
+		agree(t, gotC, wantC, found, wantFound, err, wantErr)
+	})
+}
+
+func agree[T comparable](t *testing.T, got, want []T, found, wantFound pleg.Anomalies, err, wantErr error) {
+	t.Helper()
+	if (err == nil) != (wantErr == nil) {
+		t.Fatalf("error = %v, want %v", err, wantErr)
+	}
+	if err == nil && (!slices.Equal(got, want) || found != wantFound) {
+		t.Errorf("%+v, %+v\nwant %+v, %+v", got, found, want, wantFound)
+	}
+}
+
 func checkLists(t *testing.T, sandboxes []*runtimev1.PodSandbox, containers []*runtimev1.Container) {
 	t.Helper()
-	var s sandboxList
-	for _, one := range sandboxes {
-		s.add(one)
-	}
-	var c containerList
-	for _, one := range containers {
-		c.add(one)
-	}
-	if n := len(s.rows) + leftOut(s.Anomalies); n != len(sandboxes) {
+	ss, found := sandboxRows(sandboxes...)
+	if n := len(ss) + leftOut(found); n != len(sandboxes) {
 		t.Errorf("%d sandboxes kept or counted, want %d", n, len(sandboxes))
 	}
-	if n := len(c.rows) + leftOut(c.Anomalies); n != len(containers) {
+	cs, found := containerRows(containers...)
+	if n := len(cs) + leftOut(found); n != len(containers) {
 		t.Errorf("%d containers kept or counted, want %d", n, len(containers))
 	}
-	for _, row := range s.rows {
+	for _, row := range ss {
 		checkTexts(t, row.ID, row.Pod.Name, row.Pod.Namespace, string(row.Pod.UID))
 		checkState(t, row.State)
 		checkTime(t, row.CreatedAt)
 	}
-	for _, row := range c.rows {
+	for _, row := range cs {
 		checkTexts(t, row.ID, row.Name, row.Image, row.Pod.Name, row.Pod.Namespace, string(row.Pod.UID))
 		checkState(t, row.State)
 		checkTime(t, row.CreatedAt)
@@ -89,22 +126,17 @@ func checkTime(t *testing.T, times ...time.Time) {
 	}
 }
 
-// Each bit of missing takes one part away. What wire decodes to comes last.
+// Each bit of missing takes one part away.
 
-func sandboxesFrom(id, uid, name string, state int32, at int64, missing uint8, wire []byte) []*runtimev1.PodSandbox {
+func sandboxesFrom(id, uid, name string, state int32, at int64, missing uint8) []*runtimev1.PodSandbox {
 	s := &runtimev1.PodSandbox{Id: id, State: runtimev1.PodSandboxState(state), CreatedAt: at}
 	if missing&1 == 0 {
 		s.Metadata = &runtimev1.PodSandboxMetadata{Uid: uid, Name: name, Namespace: name}
 	}
-	all := []*runtimev1.PodSandbox{s, nil}
-	var decoded runtimev1.ListPodSandboxResponse
-	if proto.Unmarshal(wire, &decoded) == nil {
-		all = append(all, decoded.Items...)
-	}
-	return all
+	return []*runtimev1.PodSandbox{s, nil}
 }
 
-func containersFrom(id, uid, name string, state int32, at int64, missing uint8, wire []byte) []*runtimev1.Container {
+func containersFrom(id, uid, name string, state int32, at int64, missing uint8) []*runtimev1.Container {
 	c := &runtimev1.Container{Id: id, State: runtimev1.ContainerState(state), CreatedAt: at}
 	if missing&1 == 0 {
 		c.Metadata = &runtimev1.ContainerMetadata{Name: name}
@@ -115,12 +147,7 @@ func containersFrom(id, uid, name string, state int32, at int64, missing uint8, 
 	if missing&4 == 0 {
 		c.Labels = map[string]string{uidLabel: uid, nameLabel: name}
 	}
-	all := []*runtimev1.Container{nil, c}
-	var decoded runtimev1.ListContainersResponse
-	if proto.Unmarshal(wire, &decoded) == nil {
-		all = append(all, decoded.Containers...)
-	}
-	return all
+	return []*runtimev1.Container{nil, c}
 }
 
 func sandboxStatusFrom(id, uid, name, ip string, state int32, at int64, missing uint8) *runtimev1.PodSandboxStatus {

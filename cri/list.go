@@ -2,9 +2,9 @@ package cri
 
 import (
 	"context"
-	"slices"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -23,31 +23,48 @@ const uidLabel = "io.kubernetes.pod.uid"
 //
 // The caller must not change the rows of all pods: where nothing has changed since the last
 // list, whatever the order in which the runtime listed it, the rows are those returned last,
-// the same slice. Another slice may have the same rows: after a list that failed, beside
-// one made at the same time, and where something had to be left out or changed.
-func (c *Client) ListPodSandbox(ctx context.Context, uid pleg.UID) (rows []pleg.ListedSandbox, err error) {
-	var l sandboxList
-	if uid == "" {
-		l.known = c.knownSandboxes.take()
-		defer func() { c.knownSandboxes.give(l.known, rows) }()
+// the same slice. Another slice may have the same rows: where an entry stands twice, and
+// where something had to be left out or changed.
+func (c *Client) ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, error) {
+	k := c.sandboxes
+	if uid != "" {
+		k = newKnown(readSandbox)
 	}
-	err = c.conn.Invoke(ctx, runtimev1.RuntimeService_ListPodSandbox_FullMethodName,
-		&runtimev1.ListPodSandboxRequest{Filter: sandboxFilter(uid)}, &l, grpc.StaticMethod())
-	return l.result(ctx, err)
+	return list(ctx, c, runtimev1.RuntimeService_ListPodSandbox_FullMethodName, &runtimev1.ListPodSandboxRequest{Filter: sandboxFilter(uid)}, k)
 }
 
 // ListContainers lists containers as [Client.ListPodSandbox] lists sandboxes. Here,
 // too, the caller must not change the rows of all pods: where nothing has changed since the
 // last list, whatever the order in which the runtime listed it, they are those returned last.
-func (c *Client) ListContainers(ctx context.Context, uid pleg.UID) (rows []pleg.ListedContainer, err error) {
-	var l containerList
-	if uid == "" {
-		l.known = c.knownContainers.take()
-		defer func() { c.knownContainers.give(l.known, rows) }()
+func (c *Client) ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, error) {
+	k := c.containers
+	if uid != "" {
+		k = newKnown(readContainer)
 	}
-	err = c.conn.Invoke(ctx, runtimev1.RuntimeService_ListContainers_FullMethodName,
-		&runtimev1.ListContainersRequest{Filter: containerFilter(uid)}, &l, grpc.StaticMethod())
-	return l.result(ctx, err)
+	return list(ctx, c, runtimev1.RuntimeService_ListContainers_FullMethodName, &runtimev1.ListContainersRequest{Filter: containerFilter(uid)}, k)
+}
+
+// list returns nothing but the error of a call that fails: half a list would make the rest of
+// the node look removed.
+func list[T any](ctx context.Context, c *Client, method string, request proto.Message, k *known[T]) ([]T, error) {
+	answer := listed[T]{known: k}
+	if err := c.conn.Invoke(ctx, method, request, &answer, grpc.StaticMethod()); err != nil {
+		return nil, err
+	}
+	note(ctx, answer.found)
+	return answer.rows, nil
+}
+
+// A listed is the answer to a list.
+type listed[T any] struct {
+	known *known[T]
+	rows  []T
+	found pleg.Anomalies
+}
+
+func (l *listed[T]) decode(wire []byte) (err error) {
+	l.rows, l.found, err = l.known.list(wire)
+	return err
 }
 
 // The filters are the kubelet's to the letter: none for all sandboxes, an empty
@@ -75,88 +92,82 @@ const (
 	containerLabel = "io.kubernetes.container.name"
 )
 
-// A list is what was gathered of a list.
-type list[T any] struct {
-	sanitizer
-	rows  []T
-	room  int       // how many rows there may be
-	known *known[T] // nil for a list of one pod
-}
-
-// result returns what was gathered, or nothing but err if that is not nil: half
-// a list would make the rest of the node look removed.
-func (l *list[T]) result(ctx context.Context, err error) ([]T, error) {
-	if err != nil {
-		return nil, err
+func readSandbox(m *sanitizer, entry []byte) (row pleg.ListedSandbox, ok bool, err error) {
+	var s runtimev1.PodSandbox
+	if err := proto.Unmarshal(entry, &s); err != nil {
+		return row, false, err
 	}
-	note(ctx, l.Anomalies)
-	return slices.Clip(l.rows), nil // so that an append writes nothing behind rows that are shared
+	row, ok = m.listedSandbox(&s)
+	return row, ok, nil
 }
 
-// A sandboxList gathers the lines of a sandbox list. A line is kept, or counted in NoMetadata, NoID or NoPodUID.
-type sandboxList struct{ list[pleg.ListedSandbox] }
-
-func (l *sandboxList) add(s *runtimev1.PodSandbox) {
+// listedSandbox returns the row of a sandbox. One that the kubelet can't use is left out, and
+// counted in NoMetadata, NoID or NoPodUID.
+func (m *sanitizer) listedSandbox(s *runtimev1.PodSandbox) (row pleg.ListedSandbox, ok bool) {
 	switch {
 	case s.GetMetadata() == nil:
-		l.NoMetadata++
+		m.NoMetadata++
+		return row, false
 	case s.Id == "":
-		l.NoID++
+		m.NoID++
+		return row, false
 	case s.Metadata.Uid == "":
-		l.NoPodUID++
-	default:
-		l.rows = append(l.rows, l.sandbox(s))
+		m.NoPodUID++
+		return row, false
 	}
-}
-
-func (l *sandboxList) sandbox(s *runtimev1.PodSandbox) pleg.ListedSandbox {
 	return pleg.ListedSandbox{
-		Pod: l.pod(s.Metadata),
+		Pod: m.pod(s.Metadata),
 		Sandbox: pleg.Sandbox{
-			ID:        l.text(s.Id),
-			State:     l.sandboxState(s.State),
+			ID:        m.text(s.Id),
+			State:     m.sandboxState(s.State),
 			Attempt:   s.Metadata.Attempt,
-			CreatedAt: l.time(s.CreatedAt),
+			CreatedAt: m.time(s.CreatedAt),
 		},
-	}
+	}, true
 }
 
-// A containerList does for containers what a [sandboxList] does for sandboxes.
-// What it leaves out is counted in NoMetadata, NoID, NoImage or NoPodUID.
-type containerList struct{ list[pleg.ListedContainer] }
+func readContainer(m *sanitizer, entry []byte) (row pleg.ListedContainer, ok bool, err error) {
+	var c runtimev1.Container
+	if err := proto.Unmarshal(entry, &c); err != nil {
+		return row, false, err
+	}
+	row, ok = m.listedContainer(&c)
+	return row, ok, nil
+}
 
-func (l *containerList) add(c *runtimev1.Container) {
+// listedContainer does for a container what [sanitizer.listedSandbox] does for a sandbox. What
+// it leaves out is counted in NoMetadata, NoID, NoImage or NoPodUID.
+func (m *sanitizer) listedContainer(c *runtimev1.Container) (row pleg.ListedContainer, ok bool) {
 	switch {
 	case c.GetMetadata() == nil:
-		l.NoMetadata++
+		m.NoMetadata++
+		return row, false
 	case c.Id == "":
-		l.NoID++
+		m.NoID++
+		return row, false
 	case c.Image == nil:
-		l.NoImage++
+		m.NoImage++
+		return row, false
 	case c.Labels[uidLabel] == "":
-		l.NoPodUID++
-	default:
-		l.rows = append(l.rows, l.container(c))
+		m.NoPodUID++
+		return row, false
 	}
-}
-
-func (l *containerList) container(c *runtimev1.Container) pleg.ListedContainer {
 	return pleg.ListedContainer{
 		Pod: pleg.PodRef{
-			UID:       pleg.UID(l.text(c.Labels[uidLabel])),
-			Namespace: l.text(c.Labels[namespaceLabel]),
-			Name:      l.text(c.Labels[nameLabel]),
+			UID:       pleg.UID(m.text(c.Labels[uidLabel])),
+			Namespace: m.text(c.Labels[namespaceLabel]),
+			Name:      m.text(c.Labels[nameLabel]),
 		},
 		Container: pleg.Container{
-			ID:        l.text(c.Id),
-			Name:      l.text(containerName(c.Labels, c.Metadata)),
-			State:     l.containerState(c.State),
+			ID:        m.text(c.Id),
+			Name:      m.text(containerName(c.Labels, c.Metadata)),
+			State:     m.containerState(c.State),
 			Attempt:   c.Metadata.Attempt,
-			CreatedAt: l.time(c.CreatedAt),
-			Image:     l.image(c.Image),
-			SandboxID: l.text(c.PodSandboxId),
+			CreatedAt: m.time(c.CreatedAt),
+			Image:     m.image(c.Image),
+			SandboxID: m.text(c.PodSandboxId),
 		},
-	}
+	}, true
 }
 
 // containerName returns the name that the pod gives its container. A container

@@ -122,7 +122,10 @@ var small = grpc.MaxCallRecvMsgSize(smallLimit)
 // an answer, at all depths, and the elements of its lists and maps. It stops where there
 // are too many.
 func parts(wire []byte, of protoreflect.MessageDescriptor) (n int) {
-	eachField(wire, func(f field) bool {
+	for f := range fields(wire) {
+		if n > entriesLimit {
+			break
+		}
 		d := of.Fields().ByNumber(f.num)
 		switch {
 		case d == nil:
@@ -133,8 +136,7 @@ func parts(wire []byte, of protoreflect.MessageDescriptor) (n int) {
 		case d.IsList():
 			n++
 		}
-		return n <= entriesLimit
-	})
+	}
 	return n
 }
 

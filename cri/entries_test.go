@@ -1,36 +1,25 @@
 package cri
 
 import (
-	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/proto"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
-
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // An entry is read again only if it has changed, wherever it stands and in whatever order
 // its labels are, and what a list does not have any more is forgotten.
 func TestOnlyChangedEntriesAreReadAgain(t *testing.T) {
-	var kept knownBy[pleg.ListedContainer]
+	k := newKnown(readContainer)
 	names := func(all ...*runtimev1.Container) (names []string) {
 		t.Helper()
-		wire, err := proto.Marshal(&runtimev1.ListContainersResponse{Containers: all})
+		rows, _, err := k.list(onWire(t, &runtimev1.ListContainersResponse{Containers: all}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := containerList{list[pleg.ListedContainer]{known: kept.take()}}
-		if err := l.decode(inPieces(wire)); err != nil {
-			t.Fatal(err)
-		}
-		for _, row := range l.rows {
+		for i, row := range rows {
 			names = append(names, row.ID+" "+row.Name+" "+row.State.String())
-		}
-		kept.give(l.known, l.rows)
-		for i := range l.rows {
-			l.rows[i].Name = "known" // what is read again has its own name
+			rows[i].Name = "known" // what is read again has its own name
 		}
 		return names
 	}
@@ -62,24 +51,7 @@ func TestOnlyChangedEntriesAreReadAgain(t *testing.T) {
 			t.Errorf("want -, got +:\n%s", diff)
 		}
 	}
-	k := kept.take()
-	if n := len(k.rows); n != 2 {
+	if n := len(k.places); n != 2 {
 		t.Errorf("%d entries are remembered, want the 2 of the last list", n)
-	}
-	kept.give(k, nil)
-	if n := len(kept.take().rows); n != 0 {
-		t.Errorf("%d entries are remembered after a list that failed, want none", n)
-	}
-}
-
-// The collector passes over what is known of each entry, of which there may be tens of thousands.
-func TestKnownHoldsNoPointers(t *testing.T) {
-	held := reflect.VisibleFields(reflect.TypeFor[knownRow]())
-	at, _ := reflect.TypeFor[known[int]]().FieldByName("at")
-	held = append(held, reflect.StructField{Name: "a key", Type: at.Type.Key()}, reflect.StructField{Name: "an element", Type: at.Type.Elem()})
-	for _, f := range held {
-		if k := f.Type.Kind(); k < reflect.Bool || k > reflect.Float64 {
-			t.Errorf("%s is a %v", f.Name, f.Type)
-		}
 	}
 }
