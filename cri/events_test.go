@@ -160,24 +160,6 @@ func (c closing) Close() error {
 	return c.Conn.Close()
 }
 
-// The stream's own connection does not outlive it.
-func TestEventsCloseTheirConnection(t *testing.T) {
-	c := start(t, telling(chunks(goodEvent())))
-	dial, closed := c.dialer.dial, make(chan struct{}, 10)
-	c.dialer.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		return closing{conn, closed}, err
-	}
-	if err := c.Events(within(t, testLimit), func(pleg.Upstream) {}); !errors.Is(err, io.EOF) {
-		t.Error(err)
-	}
-	select {
-	case <-closed:
-	case <-within(t, testLimit).Done():
-		t.Error("the connection is open")
-	}
-}
-
 // Nothing in an event ends the stream, but all that is not handed on is counted.
 func TestUnreadableEventsAreSkipped(t *testing.T) {
 	wiredEvent := func(wire ...byte) proto.Message { return wired(new(runtimev1.ContainerEventResponse), wire) }
@@ -211,28 +193,6 @@ func TestUnreadableEventsAreSkipped(t *testing.T) {
 	}
 	if want := upstreamOf(t, goodEvent()); len(events) != 2 || !cmp.Equal(events[0], want) || !cutWell(events[1].ID) {
 		t.Errorf("events = %+v", events)
-	}
-}
-
-// What was read makes room: a stream may be of any length, as long as somebody keeps up.
-func TestLongStreamIsReadWhole(t *testing.T) {
-	big := goodEvent()
-	big.PodSandboxStatus.Annotations = map[string]string{"large": strings.Repeat("x", 100_000)}
-	const sent = 3 * frameBytesRoom / 100_000
-	read := make(chan pleg.Upstream, 1)
-	c := start(t, telling(func(s grpc.ServerStream) error {
-		for range sent {
-			if err := s.SendMsg(big); err != nil {
-				return err
-			}
-			if u := <-read; u.ID == "" || u.Skipped > 0 {
-				t.Errorf("%d skipped", u.Skipped)
-			}
-		}
-		return nil
-	}))
-	if err := c.Events(within(t, testLimit), func(u pleg.Upstream) { read <- u }); !errors.Is(err, io.EOF) {
-		t.Error(err)
 	}
 }
 
@@ -366,23 +326,6 @@ func TestBacklogIsRead(t *testing.T) {
 		f.hand(t.Context(), func(u pleg.Upstream) { events, skipped = events+1, skipped+u.Skipped })
 		if events != 1500 || skipped != 0 {
 			t.Errorf("%d events and %d skipped of 1,500", events, skipped)
-		}
-	})
-}
-
-// A pace that has rested is as free as a new one.
-func TestPaceRests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := lookedAt
-		for range 2 {
-			began := time.Now()
-			for range 200 {
-				p.wait(t.Context(), p.messages, 0)
-			}
-			if took := time.Since(began); took != 0 {
-				t.Errorf("what may come at once took %v", took)
-			}
-			time.Sleep(p.atOnce)
 		}
 	})
 }

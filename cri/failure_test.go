@@ -98,19 +98,6 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-func TestCanceledByUs(t *testing.T) {
-	s := healthy()
-	ctx, cancel := context.WithCancel(t.Context())
-	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = func(ctx context.Context, req any) (proto.Message, error) {
-		cancel()
-		return hang(ctx, req)
-	}
-	_, err := start(t, s).ContainerStatus(ctx, "x")
-	if !errors.Is(err, call.ErrCanceled) || call.Code(err) != "Canceled" {
-		t.Errorf("error = %v, want %v", err, call.ErrCanceled)
-	}
-}
-
 func TestCloseCancelsCalls(t *testing.T) {
 	s := healthy()
 	var c *Client

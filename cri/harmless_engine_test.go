@@ -142,21 +142,6 @@ func checkHarmless(t *testing.T, server *sim.Server, s *turnstile, width, atMost
 	}
 }
 
-func TestExamineDoesNoHarm(t *testing.T) {
-	t.Parallel()
-	server, s := quiet(t)
-	delayStatus(server, inSweep)
-	server.AddRule(sim.Rule{Match: sim.Match{Method: "ListContainers"}, Hangs: true})
-	found, err := engine.Examine(t.Context(), engine.Config{Runtime: s}, engine.Examination{Timeout: time.Second})
-	if err != nil || found.Sweep.Done != 110 || found.Partial == "" {
-		t.Fatalf("sweep %+v of %q, error %v", found.Sweep, found.Partial, err)
-	}
-	checkHarmless(t, server, s, 4, 4)
-	if n := s.peak("all"); n > 4+1 {
-		t.Errorf("%d calls out at once", n)
-	}
-}
-
 // While a list hangs, the probes, the sweep that begins by itself and the one
 // that a person asks for are all that is added to it.
 func TestHungListDoesNoHarm(t *testing.T) {

@@ -178,41 +178,6 @@ func stays[T any](t *testing.T, name string, rows []T) func() {
 	}
 }
 
-// A list that failed changes nothing.
-func TestListAfterAFailedOne(t *testing.T) {
-	s := newShelf(t)
-	before, _, err := s.list(t, "a", "b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.err = errors.New("no")
-	if rows, _, err := s.list(t, "a", "b"); err == nil || rows != nil {
-		t.Fatalf("%d rows, error = %v", len(rows), err)
-	}
-	s.err = nil
-	after, _, err := s.list(t, "b", "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantList(t, "after it", true, before, after, nil)
-}
-
-// The list of one pod has nothing to do with the lists of all.
-func TestListOfOnePodIsItsOwn(t *testing.T) {
-	s := newShelf(t)
-	all, _, err := s.list(t, "a", "b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := s.ListPodSandbox(within(t, testLimit), "uid-1")
-	if err != nil || sameRows(all, one) {
-		t.Errorf("the same rows: %t, error = %v", sameRows(all, one), err)
-	}
-	if again, _, err := s.list(t, "b", "a"); err != nil || !sameRows(all, again) {
-		t.Errorf("the same rows: %t, error = %v", sameRows(all, again), err)
-	}
-}
-
 func wireOf(t testing.TB, words ...string) []byte {
 	t.Helper()
 	var m runtimev1.ListContainersResponse

@@ -1,7 +1,6 @@
 package cri
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -55,36 +54,6 @@ func TestYAMLKey(t *testing.T) {
 	}
 }
 
-func TestBelow(t *testing.T) {
-	root := node{
-		files: texts{"/etc/static/x": "", "/run/s/x": ""},
-		links: texts{
-			"/var/run":     "/run",
-			"/etc/rel":     "static",
-			"/etc/up":      "../../../../etc/static",
-			"/etc/chain":   "rel",
-			"/etc/loop":    "loop",
-			"/etc/missing": "/nowhere/at/all",
-		},
-	}.build(t)
-	tests := []struct{ path, want string }{
-		{"/run/s/x", "/run/s/x"},
-		{"/var/run/s/x", "/run/s/x"},
-		{"/etc/rel/x", "/etc/static/x"},
-		{"/etc/up/x", "/etc/static/x"},
-		{"/etc/chain/x", "/etc/static/x"},
-		{"/etc/missing/x", "/nowhere/at/all/x"},
-		{"/../../etc/rel/x", "/etc/static/x"},
-		{"/etc/loop/x", "/etc/loop/x"},
-		{"/", "/"},
-	}
-	for _, tt := range tests {
-		if got := resolveIn(root, tt.path); got != filepath.Join(root, tt.want) {
-			t.Errorf("resolveIn(%q) = %q, want %q below the root", tt.path, got, tt.want)
-		}
-	}
-}
-
 func TestOnHost(t *testing.T) {
 	tests := []struct{ root, path, want string }{
 		{"", "/run/x.sock", "/run/x.sock"},
@@ -98,19 +67,5 @@ func TestOnHost(t *testing.T) {
 		if got := (Search{HostRoot: tt.root}).onHost(tt.path); got != tt.want {
 			t.Errorf("%q onHost(%q) = %q, want %q", tt.root, tt.path, got, tt.want)
 		}
-	}
-}
-
-func TestPathsAreTriedOnce(t *testing.T) {
-	dir := node{files: texts{"/run/x.sock": ""}, links: texts{"/var/run": "../run"}}.build(t)
-	var s Search
-	got := unique([]Candidate{
-		s.candidate("first", filepath.Join(dir, "run/x.sock")),
-		s.candidate("second", "unix://"+filepath.Join(dir, "var/run/x.sock")),
-		{Source: "third", Outcome: Unusable},
-		{Source: "fourth", Outcome: Unusable},
-	})
-	if len(got) != 3 || got[0].Source != "first" || got[1].Source != "third" || got[2].Source != "fourth" {
-		t.Errorf("unique = %+v, want first, third, fourth", got)
 	}
 }

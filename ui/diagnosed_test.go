@@ -25,20 +25,6 @@ func TestHungCallIsFound(t *testing.T) {
 	}
 }
 
-func TestHealthyNodeHasNoFinding(t *testing.T) {
-	s := newStage(t, 200, 50).diagnosed()
-	for i := range 5 {
-		snap := WithNode(Healthy())
-		snap.At = snap.At.Add(time.Duration(i) * time.Second)
-		s.show(snap)
-	}
-	for _, f := range s.m.view.Findings {
-		if f.ID != diagnose.CrashLoop {
-			t.Errorf("found %s: %s", f.ID, f.Summary)
-		}
-	}
-}
-
 // TestDiagnosisGoesOnWhileFrozen holds that what happens while the screen is frozen
 // is told once it is thawed: here the verdict's changes.
 func TestDiagnosisGoesOnWhileFrozen(t *testing.T) {

@@ -33,13 +33,6 @@ func TestHeadlineIsLineTwo(t *testing.T) {
 	}
 }
 
-func TestWindowTitleHasTheWord(t *testing.T) {
-	s := newStage(t, 80, 24).find(Findings()...).show(Hung())
-	if got := s.m.View().WindowTitle; got != "plegtop worker-17 INSPECTION HANGS" {
-		t.Errorf("title %q", got)
-	}
-}
-
 // TestOpenFindingIsToldOnce holds that the finding that is open is not told above
 // itself, nor those that are read below or are of one pod.
 func TestOpenFindingIsToldOnce(t *testing.T) {
@@ -96,21 +89,6 @@ func TestNamespacesHoldForEverything(t *testing.T) {
 	check(11, 1)
 	s.press("o", "space", "enter")
 	check(2, 0)
-}
-
-// TestLayersLeaveRoomForTwoAlerts holds that what is open is not pushed down by more.
-func TestLayersLeaveRoomForTwoAlerts(t *testing.T) {
-	var found []diagnose.Finding
-	for i := range 6 {
-		found = append(found, diagnose.Finding{ID: diagnose.ID(string(rune('a' + i))), Severity: diagnose.Critical, Summary: "ill " + string(rune('a'+i))})
-	}
-	s := newStage(t, 100, 45).press("1").find(found...).show(Healthy())
-	if got := s.m.layout.alerts; got != 5 {
-		t.Errorf("%d alerts above the panes, want 5", got)
-	}
-	if s.press("?"); s.m.layout.alerts != 2 || s.rowOf(" more") == "" {
-		t.Errorf("%d alerts above the help, want 2 and how many more there are:\n%s", s.m.layout.alerts, withoutStyles(s.m.frame()))
-	}
 }
 
 // TestCriticalFindingOfAPodIsTold holds that, unlike a warning, it is not left to the row

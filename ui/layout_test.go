@@ -11,7 +11,6 @@ import (
 
 	"github.com/plegtop/plegtop/cri/sim/script"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/header"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -207,13 +206,5 @@ func TestTheFocusedPaneHasTheRoom(t *testing.T) {
 	}
 	if now := heights("1"); now[0] != before[0] {
 		t.Errorf("the pods have %d lines, %d before", now[0], before[0])
-	}
-}
-
-// TestALayerLeavesRoomForTheHeadline holds that below a layer a headline of two lines is whole.
-func TestALayerLeavesRoomForTheHeadline(t *testing.T) {
-	s := newStage(t, 80, 24).show(Healthy()).find(Chained()...).show(Hung()).press("?")
-	if s.m.layout.header != header.Least+1 {
-		t.Errorf("the header has %d lines:\n%s", s.m.layout.header, withoutStyles(s.m.frame()))
 	}
 }

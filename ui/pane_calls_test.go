@@ -57,38 +57,6 @@ func TestCallsGolden(t *testing.T) {
 	}
 }
 
-// TestMatrix holds that all operations are listed whether they were made or not, and
-// what the pane says of those that answer while another one hangs.
-func TestMatrix(t *testing.T) {
-	snap := Probed(SweepOf(330, true))
-	snap.Calls = []answers.Calls{
-		{Op: call.Version, Count: 3, Gone: 4, P50: time.Millisecond, P90: 2 * time.Millisecond, P99: 2 * time.Millisecond, Max: 3 * time.Millisecond, LastOK: Ago(time.Minute)},
-		{Op: call.ContainerStatus, InFlight: 1},
-	}
-	s := NewStage(calls.New(pane.Settings{}), View(snap), 150, 20)
-	for op, want := range map[string]string{
-		"Version":            "1m 1ms 2ms 2ms 3ms 0 3 0B 4 0",
-		"Status":             "- - - - - - - - - -",
-		"ListPodSandbox":     "- - - - - - - - - -",
-		"ListContainers":     "- - - - - - - - - -",
-		"PodSandboxStatus":   "- - - - - - - - - -",
-		"ContainerStatus":    "never 1 47s 0 0B 0 0",
-		"GetContainerEvents": "",
-	} {
-		if got := fields(s, op); got != want {
-			t.Errorf("%s: %q, want %q", op, got, want)
-		}
-	}
-	for _, want := range []string{
-		"while ContainerStatus hangs: Version 0.4ms, Status 1ms, ContainerStatus 2ms answer; PodSandboxStatus: no reply for 1s",
-		"✖ CHECK ALL done 1s ago: 330 of 330 asked in 3.0s, 1 hung, 0 failed",
-	} {
-		if s.Row(want) == "" {
-			t.Errorf("no line says %q:\n%s", want, s.Text())
-		}
-	}
-}
-
 // TestBelow holds that errors by gRPC code are to be seen on a narrow screen, too, and
 // what the columns there have no room for.
 func TestBelow(t *testing.T) {
@@ -138,25 +106,6 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestSweepIsKept holds that the last sweep is told of for a while, and how far it is
-// while it is under way.
-func TestSweepIsKept(t *testing.T) {
-	old := SweepOf(330, true)
-	old.Began, old.Ended = Ago(20*time.Minute), Ago(10*time.Minute)
-	for name, tt := range map[string]struct {
-		sweep *answers.Sweep
-		want  bool
-	}{
-		"CHECK ALL 120/330, 0 hung, 0 failed": {SweepOf(120, false), true},
-		"✔ CHECK ALL done 1s ago":             {SweepOf(330, false), true},
-		"CHECK ALL":                           {old, false},
-	} {
-		if s := NewStage(calls.New(pane.Settings{}), View(WithSweep(tt.sweep)), 100, 20); s.Row(name) != "" != tt.want {
-			t.Errorf("%s: want %v:\n%s", name, tt.want, s.Text())
-		}
-	}
-}
-
 // TestTry holds that a call that was asked for again is not taken for the first, whose
 // age is another: what hangs has hung for longer.
 func TestTry(t *testing.T) {
@@ -198,40 +147,6 @@ func TestSort(t *testing.T) {
 	}
 }
 
-// TestCallsMoreWidthNeverMeansLess holds that a column that is there is there on wider
-// screens, too.
-func TestCallsMoreWidthNeverMeansLess(t *testing.T) {
-	for w := 25; w < 200; w++ {
-		heads := strings.Fields(NewStage(calls.New(pane.Settings{}), View(Healthy()), w, 1).Text())
-		wider := NewStage(calls.New(pane.Settings{}), View(Healthy()), w+1, 1).Text()
-		for _, head := range heads {
-			if !strings.Contains(wider, head) {
-				t.Errorf("%s is there at %d and not at %d", head, w, w+1)
-			}
-		}
-	}
-}
-
-// TestLatencyIsDrawn holds that from 78 cells on it is seen when an operation was slow,
-// failed, or gave no answer.
-func TestLatencyIsDrawn(t *testing.T) {
-	snap := Healthy()
-	for i := range 120 {
-		snap.Calls[3].Seconds = append(snap.Calls[3].Seconds, answers.Second{At: snap.Started.Add(time.Duration(3480+i) * time.Second), Count: 1, Slowest: time.Duration(i) * 20 * time.Millisecond})
-		if i >= 60 && i < 70 {
-			snap.Calls[2].Seconds = append(snap.Calls[2].Seconds, answers.Second{At: snap.Started.Add(time.Duration(3480+i) * time.Second), Count: 1, Errors: 1})
-		}
-	}
-	snap.InFlight = []call.Flight{{Op: call.Status, Since: Ago(30 * time.Second)}}
-	s := NewStage(calls.New(pane.Settings{}), View(snap), 78, 8)
-	if head, list := s.Row("LATENCY"), s.Row("ListPodSandbox"); head == "" || !strings.Contains(list, s.V.Theme.Symbols.SparkFailed) {
-		t.Errorf("lines\n%s", s.Text())
-	}
-	if s := NewStage(calls.New(pane.Settings{}), View(snap), 77, 8); s.Row("LATENCY") != "" {
-		t.Errorf("in 77 cells\n%s", s.Text())
-	}
-}
-
 // TestStreams holds that how the event sources stand is told below the calls, and that a
 // stream that is open is no call that hangs.
 func TestStreams(t *testing.T) {
@@ -252,12 +167,6 @@ func TestStreams(t *testing.T) {
 	if got := NewStage(calls.New(pane.Settings{}), View(off), 78, 24).Text(); got != NewStage(calls.New(pane.Settings{}), View(Healthy()), 78, 24).Text() {
 		t.Errorf("where they are off:\n%s", got)
 	}
-}
-
-func TestCallsEverySize(t *testing.T) {
-	NewStage(calls.New(pane.Settings{}), View(Streamed()), 1, 1).EverySize(t)
-	NewStage(calls.New(pane.Settings{}), View(Healthy()), 1, 1).EverySize(t)
-	NewStage(calls.New(pane.Settings{}), View(Hostile()), 1, 1).EverySize(t)
 }
 
 // TestCursorIsOnWhatHangs holds that the cursor begins on the operation that hangs, and stays where a

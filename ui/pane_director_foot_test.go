@@ -84,13 +84,6 @@ func TestFrozenWorldIsThawed(t *testing.T) {
 	}
 }
 
-func TestLongActIsToldInFull(t *testing.T) {
-	_, st := directorStage(120, func(s *script.State) { s.Next = 220 * time.Second })
-	if got := st.Text(); !strings.Contains(got, " next 3m40s  P ") {
-		t.Errorf("line %q", got)
-	}
-}
-
 func TestFaultsAreSwitchedAtOnce(t *testing.T) {
 	s, st := directorStage(120, func(s *script.State) { s.Faults = 1 })
 	if !strings.Contains(st.Text(), "faults 1") {
@@ -106,48 +99,4 @@ func TestFaultsAreSwitchedAtOnce(t *testing.T) {
 	if !slices.Equal(s.asked, []string{"slow off"}) {
 		t.Errorf("asked for %v", s.asked)
 	}
-}
-
-// Keys that move in the panes above, or pause the relist, are not the foot's.
-func TestKeysOfThePanesGoOn(t *testing.T) {
-	_, st := directorStage(80, func(*script.State) {})
-	for _, a := range []keymap.Action{keymap.Up, keymap.Down, keymap.NextPane, keymap.PauseRelist, keymap.RelistNow, keymap.Detail, keymap.Filter, keymap.Pane(2)} {
-		if _, ok := st.Do(a, st); ok {
-			t.Errorf("%s is taken", a)
-		}
-	}
-	if i := st.Info(); !i.Foot || i.Scope != keymap.Over|keymap.Directing {
-		t.Errorf("it is shown as %+v", i)
-	}
-	for _, key := range []string{"esc", "q", "D"} {
-		st.Layers = append(st.Layers[:0], st.Pane)
-		if st.Press(key); len(st.Layers) != 0 {
-			t.Errorf("%s does not close it", key)
-		}
-	}
-}
-
-// On a screen of 80 columns every key is named, however much there is to say; with words
-// as far as there is room.
-func TestAllKeysAreNamed(t *testing.T) {
-	long := func(s *script.State) { s.Scenario, s.Speed, s.Acts, s.Faults = "status-lock", 0.25, 5, 2 }
-	for _, tt := range []struct {
-		w      int
-		change func(*script.State)
-		want   string
-	}{
-		{118, func(*script.State) {}, "  P freeze world  s step  , . speed  B begin again  a A scenario  i faults  C captions  esc back"},
-		{78, func(*script.State) {}, "  P freeze world  s step  , . speed  B  a A  i  C  esc"},
-		{78, long, "  P  s  , .  B  a A  i  C  esc"},
-	} {
-		_, st := directorStage(tt.w, tt.change)
-		if got := strings.TrimRight(st.Text(), " \n"); !strings.HasSuffix(got, tt.want) {
-			t.Errorf("%d columns: %q, want %q at its end", tt.w, got, tt.want)
-		}
-	}
-}
-
-func TestDirectorEverySize(t *testing.T) {
-	_, st := directorStage(1, func(s *script.State) { s.Scenario, s.Frozen, s.Speed, s.Faults = "status-lock", true, 0.25, 2 })
-	st.EverySize(t)
 }

@@ -115,20 +115,6 @@ func TestColumnsByWidth(t *testing.T) {
 	}
 }
 
-func TestFilledFromTheBottom(t *testing.T) {
-	s := eventsStage(eventsView(deaths(1, 5)...), 80, 20)
-	lines := strings.Split(s.Text(), "\n")
-	if !strings.HasPrefix(lines[19], "12:00:05") || strings.TrimSpace(lines[14]) != "" || !strings.HasPrefix(lines[15], "12:00:01") {
-		t.Errorf("the newest event is not in the last line:\n%s", s.Text())
-	}
-	later(s, time.Minute, deaths(6, 60)...)
-	for y, line := range strings.Split(s.Text(), "\n") {
-		if strings.TrimSpace(line) == "" {
-			t.Errorf("line %d is blank though there are events", y)
-		}
-	}
-}
-
 // Rows that move with each event cost the terminal all their lines each time.
 func TestRowsMoveNowAndThen(t *testing.T) {
 	s := eventsStage(eventsView(deaths(1, 50)...), 80, 20)

@@ -3,7 +3,6 @@ package ui
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -25,14 +24,6 @@ func TestFindingsSheetGolden(t *testing.T) {
 	folded.Check(t)
 	over := findingsOpen(78, 19, 2, Findings()...)
 	over.Show(Ended(View(Healthy()), Findings()[2])).Check(t)
-}
-
-func TestSheetOfASingleMember(t *testing.T) {
-	one := folded()
-	one.Members, one.Count = one.Members[:1], 1
-	if s := findingsOpen(78, 40, 0, one); s.Row("Subject") != "Subject" {
-		t.Errorf("it is about %q", s.Row("Subject"))
-	}
 }
 
 func TestSheetIsOfAFinding(t *testing.T) {
@@ -65,37 +56,6 @@ func TestSheetFollows(t *testing.T) {
 	}
 	if s.Show(With(View(Healthy()))); s.Row("the newest of it") == "" {
 		t.Errorf("it is not kept:\n%s", s.Text())
-	}
-}
-
-// TestSheetOfOneThatComesBack holds that what a call has refuted for a moment is over only
-// until it is found again.
-func TestSheetOfOneThatComesBack(t *testing.T) {
-	all := Findings()
-	s := findingsOpen(120, 40, 0, all...)
-	if s.Show(Ended(With(View(Healthy())), all[0])); s.Row("✔ over for 1m") == "" {
-		t.Errorf("it is not over:\n%s", s.Text())
-	}
-	if s.Show(With(View(Hung()), all[0])); s.Row("over for") != "" {
-		t.Errorf("it is over:\n%s", s.Text())
-	}
-	// What ended before is another.
-	s.Show(Ended(With(View(Healthy())), all[0]))
-	v := Ended(With(View(Hung()), all[0]), all[0])
-	if v.Ended[0].End = Ago(time.Hour); s.Show(v).Row("over for") != "" {
-		t.Errorf("it is over:\n%s", s.Text())
-	}
-}
-
-// TestSheetOfOneThatEnded holds that one of a row below the line is over, also where the
-// like of it holds.
-func TestSheetOfOneThatEnded(t *testing.T) {
-	v := Ended(With(View(Hung()), Findings()[0]), Findings()[0])
-	if s := NewStage(findings.Sheet(v, pane.Subject{Finding: &v.Ended[0].Finding}), v, 120, 40); s.Row("✔ over for 1m") == "" {
-		t.Errorf("lines\n%s", s.Text())
-	}
-	if s := NewStage(findings.Sheet(v, pane.Subject{Finding: &v.Findings[0]}), v, 120, 40); s.Row("over for") != "" {
-		t.Errorf("lines\n%s", s.Text())
 	}
 }
 

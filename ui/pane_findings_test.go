@@ -2,12 +2,9 @@ package ui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -15,7 +12,6 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/findings"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // folded is a finding about several pods of one owner.
@@ -64,23 +60,6 @@ func TestFindingsGolden(t *testing.T) {
 	findingsShow(78, 19, HostileFindings()...).EverySize(t)
 }
 
-func TestInfo(t *testing.T) {
-	info := findingsShow(80, 20, Findings()...).Info()
-	var about, mark []string
-	for _, s := range info.About {
-		about = append(about, s.Text)
-	}
-	for _, s := range info.Mark {
-		mark = append(mark, s.Text)
-	}
-	if diff := cmp.Diff([][]string{{"✖2 critical", "▲2 warning"}, {"✖2"}}, [][]string{about, mark}); diff != "" {
-		t.Errorf("about, mark (-want +got):\n%s", diff)
-	}
-	if none := findingsShow(80, 20).Info(); none.Mark != nil || len(none.About) != 1 || none.Wanted != 1 {
-		t.Errorf("without a finding: %+v", none)
-	}
-}
-
 // TestCursorStaysOnItsFinding holds that it does once a person has put it there, and
 // that until then it is on the worst.
 func TestCursorStaysOnItsFinding(t *testing.T) {
@@ -98,32 +77,6 @@ func TestCursorStaysOnItsFinding(t *testing.T) {
 	}
 	if s.Show(With(s.V)); s.Subject() != (pane.Subject{}) {
 		t.Error("a cursor where there is no finding")
-	}
-}
-
-// TestCursorOutOfSight holds that a look at something else moves no cursor, unless there
-// is something worse by then.
-func TestCursorOutOfSight(t *testing.T) {
-	all := Findings()
-	for _, tt := range []struct {
-		before, after []diagnose.Finding
-		want          string
-	}{
-		{all, all, "crash-loop"},
-		{all, append(all[:2:2], all[3:]...), "crash-loop"},
-		{all[1:], all, "inspect-hung"},
-	} {
-		s := findingsShow(80, 20, tt.before...)
-		for findingsUnder(s) != "crash-loop" {
-			s.Press("j")
-		}
-		s.H = 0
-		s.Show(s.V)
-		s.Show(With(s.V, tt.after...))
-		s.H = 20
-		if got := findingsUnder(s.Show(s.V)); got != tt.want {
-			t.Errorf("after a look at something else the cursor is on %q, want %q", got, tt.want)
-		}
 	}
 }
 
@@ -286,47 +239,6 @@ func TestNothingFound(t *testing.T) {
 	} {
 		if s := NewStage(findings.New(pane.Settings{}), With(View(snap)), 80, 20); s.Row(want) != want {
 			t.Errorf("%q is not shown:\n%s", want, s.Text())
-		}
-	}
-}
-
-// TestTextsAreWrittenAnew holds that what is not a mere figure is seen at once.
-func TestTextsAreWrittenAnew(t *testing.T) {
-	group := func(change func(*diagnose.Finding)) []diagnose.Finding {
-		all := append(Findings()[:1], folded())
-		change(&all[1])
-		return all
-	}
-	before := group(func(*diagnose.Finding) {})
-	mono, _ := theme.Named("mono")
-	for name, tt := range map[string]struct {
-		found []diagnose.Finding
-		show  func(s *Stage)
-	}{
-		"severity": {group(func(f *diagnose.Finding) { f.Severity = diagnose.Critical }), func(*Stage) {}},
-		"cause":    {group(func(f *diagnose.Finding) { f.Cause = diagnose.InspectHung }), func(*Stage) {}},
-		"members":  {group(func(f *diagnose.Finding) { f.Members = nil }), func(*Stage) {}},
-		"width":    {before, func(s *Stage) { s.W = 160 }},
-		"theme":    {before, func(s *Stage) { s.V.Theme = &mono }},
-		"earlier":  {before, func(s *Stage) { s.V.Snapshot.At, before[0].Summary = s.V.At.Add(-time.Hour), "other words" }},
-	} {
-		s := findingsShow(80, 20, slices.Clone(before)...)
-		tt.show(s)
-		s.Show(With(s.V, tt.found...))
-		if diff := cmp.Diff(NewStage(findings.New(pane.Settings{}), s.V, s.W, s.H).Lines(), s.Lines()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
-// TestTheAnswerIsNotSaidTwice holds that while the answer stands above all panes its finding does not
-// say once more what ends it: there is room for what follows from it.
-func TestTheAnswerIsNotSaidTwice(t *testing.T) {
-	v := With(View(Hung()), Chained()...)
-	for led, want := range map[bool]bool{false: true, true: false} {
-		v.Led = led
-		if s := NewStage(findings.New(pane.Settings{}), v, 118, 20); (s.Row("RISK") != "") != want {
-			t.Errorf("the answer comes first: %v\n%s", led, s.Text())
 		}
 	}
 }

@@ -173,23 +173,6 @@ func gauges(s *engine.Snapshot, w int) string {
 	return row(h, h.Height()-1, w)
 }
 
-// TestGaugeHasTheLookOfTheHeadline holds that no bar is green over trouble.
-func TestGaugeHasTheLookOfTheHeadline(t *testing.T) {
-	for name, v := range map[string]*pane.View{"trouble": headerView(Hung(), Findings()...), "sound": headerView(Healthy())} {
-		h := observed(v, header.Room{Width: 120})
-		var l text.Line
-		l.Begin(120)
-		h.Draw(&l, 2)
-		want := v.Theme.Good.On
-		if name == "trouble" {
-			want = v.Theme.Bad.On
-		}
-		if !strings.Contains(string(l.Buf), want+v.Theme.Symbols.Full) {
-			t.Errorf("%s: %q", name, l.Buf)
-		}
-	}
-}
-
 // TestRelistNamesWhichTryItIs holds that a list that was asked for again does not seem
 // to have been out for less time than it was not answered; and that a Status that hangs beside
 // a list, and has been out for longer, is not taken for what the relist waits for.
@@ -342,32 +325,6 @@ func TestTinyScreenHasAGauge(t *testing.T) {
 	}
 }
 
-// TestSweepOfWhatIsNotListedIsTold holds that a sweep tells what it found though that is of
-// a pod without a name, which no headline names.
-func TestSweepOfWhatIsNotListedIsTold(t *testing.T) {
-	s := WithSweep(SweepOf(330, true))
-	v := headerView(s, Findings()...)
-	if said := fmt.Sprint(observed(v, header.Room{Width: 200}).Alerts()); strings.Contains(said, "CHECK ALL done") {
-		t.Errorf("what the headline says is duplicates: %s", said)
-	}
-	s.Sweep.Hung[0].Pod = pleg.PodRef{}
-	if said := fmt.Sprint(observed(v, header.Room{Width: 200}).Alerts()); !strings.Contains(said, "CHECK ALL done") {
-		t.Errorf("not told: %s", said)
-	}
-}
-
-// A sweep that was under way in a recording cannot be cancelled.
-func TestSweepOfARecordingNamesNoKey(t *testing.T) {
-	v := headerView(WithSweep(SweepOf(120, true)))
-	for past, want := range map[string]bool{"": true, "REPLAY": false} {
-		v.Past = past
-		said := fmt.Sprint(observed(v, header.Room{Width: 200}).Alerts())
-		if !strings.Contains(said, "CHECK ALL 120/330") || strings.Contains(said, "R cancels") != want {
-			t.Errorf("past %q: %s", past, said)
-		}
-	}
-}
-
 // TestWarningSaysWhatEndsIt holds that a warning has, beside what checks it, what ends it and what that
 // risks where there is room, and at least what checks it.
 func TestWarningSaysWhatEndsIt(t *testing.T) {
@@ -459,43 +416,6 @@ func TestAnswerIsPointedAt(t *testing.T) {
 		h := observed(tt.v, tt.r)
 		if got := strings.Contains(row(h, 2, 200), "press x:"); got != tt.want {
 			t.Errorf("%s: %q", name, row(h, 2, 200))
-		}
-	}
-}
-
-// TestStripHasALegend holds that the signs of relists that failed, and of those in which PLEG was
-// unhealthy, are explained beside them, where there are such and room for that.
-func TestStripHasALegend(t *testing.T) {
-	unhealthy, was := Healthy(), Healthy()
-	unhealthy.Health.Healthy = false
-	was.Health.Flips, was.Health.Since = 2, Ago(20*time.Second)
-	for _, tt := range []struct {
-		of    *engine.Snapshot
-		width int
-		want  string
-	}{
-		{Failing(), 160, "✕ failed "}, {Failing(), 80, ""}, {Healthy(), 160, ""},
-		{unhealthy, 160, "▲ unhealthy "}, {was, 160, "▲ unhealthy "},
-	} {
-		h := header.Header{Keys: func(keymap.Action) string { return "" }, Strip: func(l *text.Line, _ *pane.View, w int) { l.Space(w) }}
-		h.Observe(headerView(tt.of), header.Room{Width: tt.width, Lines: 6})
-		if got := row(&h, h.Height()-1, tt.width); !strings.Contains(got, "relists "+tt.want) || tt.want == "" && strings.ContainsAny(got, "✕▲") {
-			t.Errorf("%d cells: %q", tt.width, got)
-		}
-	}
-}
-
-// TestALongRelistIsNotHiddenByThoseBefore holds that beside the relists stands the one under way
-// where it takes longer than nearly all others: that those were quick says nothing then.
-func TestALongRelistIsNotHiddenByThoseBefore(t *testing.T) {
-	slow, resting := Hung(), Healthy()
-	slow.Relists.P99 = time.Minute
-	resting.Phase.Began = Ago(time.Minute) // the period
-	for want, s := range map[string]*engine.Snapshot{"now 47s": Hung(), "p99 1m": slow, "p99 88ms": resting} {
-		h := header.Header{Keys: func(keymap.Action) string { return "" }, Strip: func(l *text.Line, _ *pane.View, w int) { l.Space(w) }}
-		h.Observe(headerView(s), header.Room{Width: 160, Lines: 6})
-		if got := row(&h, h.Height()-1, 160); !strings.HasSuffix(got, " "+want) {
-			t.Errorf("%q, want %s at its end", got, want)
 		}
 	}
 }

@@ -22,36 +22,6 @@ func TestHelpGolden(t *testing.T) {
 	helpStage(78, 19).Golden(t, "help")
 }
 
-// All that there is to say stands in the help at every width, and no section goes on in
-// the next column.
-func TestSectionsStayWhole(t *testing.T) {
-	for _, w := range []int{40, 80, 98, 140, 200, 300} {
-		s := helpStage(w, 300)
-		lines := strings.Split(s.Text(), "\n")
-		for _, g := range keymap.Default().WithPanes([]string{"Pods", "Events"}).Groups() {
-			top := slices.IndexFunc(lines, func(l string) bool { return at(l, g[0].Group.String(), w) >= 0 })
-			if top < 0 {
-				t.Fatalf("%d cells: no heading %s", w, g[0].Group)
-			}
-			left := at(lines[top], g[0].Group.String(), w)
-			for _, e := range g {
-				row := slices.IndexFunc(lines[top:], func(l string) bool {
-					r := []rune(l)
-					return strings.HasPrefix(string(r[left:]), "  "+e.Binding.Help().Key+" ")
-				})
-				if row < 0 {
-					t.Errorf("%d cells: %s is not below its heading", w, e.Action)
-				}
-			}
-		}
-		for _, want := range []string{"Symbols", "Columns of Pods", "READY", "ns:", "inspect < >", "was created and not started", "go to the events"} {
-			if s.Row(want) == "" {
-				t.Errorf("%d cells: no %q", w, want)
-			}
-		}
-	}
-}
-
 // at returns in which cell a heading stands in a line: at the start of a column.
 func at(line, heading string, w int) int {
 	r := []rune(line)
@@ -99,16 +69,5 @@ func TestFilterSyntax(t *testing.T) {
 		if _, err := model.ParseFilter(text); err != nil {
 			t.Errorf("%s: %v", row[0], err)
 		}
-	}
-}
-
-// TestOwnSectionComesFirst holds that the help opens at what the pane shows from which it was
-// opened, and that there are two columns from 100 cells on.
-func TestOwnSectionComesFirst(t *testing.T) {
-	of := help.Section{Name: "Calls", Rows: [][2]string{{"OUT", "calls that are out"}}}
-	p := help.New(keymap.Default(), []help.Section{{Name: "Pods", Rows: of.Rows}, of}, "Calls")
-	s := NewStage(p, View(Healthy()), 98, 60)
-	if first := strings.TrimSpace(s.Text()); !strings.HasPrefix(first, "Calls ") {
-		t.Errorf("it begins with %.40q, want the section of the pane beside another one", first)
 	}
 }

@@ -101,8 +101,3 @@ func TestCross(t *testing.T) {
 		t.Errorf("the ways to boxes that do not wait: %q", row)
 	}
 }
-
-func TestHowplegEverySize(t *testing.T) {
-	NewStage(howpleg.New(), seen(working(Healthy())), 1, 1).EverySize(t)
-	NewStage(howpleg.New(), howplegHostile(), 1, 1).EverySize(t)
-}

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -138,30 +137,6 @@ func TestPromptCallsBack(t *testing.T) {
 	press(layerStage(layer.NewPrompt("plain", ""), 40, 1), "x"+layerUp+enter) // none of them need be set
 }
 
-// A filter of the settings may be longer than anything that can be typed.
-func TestPromptOfALongText(t *testing.T) {
-	long := strings.Repeat("word ", 400)
-	p := layer.NewPrompt("filter", long)
-	s := layerStage(p, 40, 1)
-	press(s, "x")
-	if p.Value() != long {
-		t.Errorf("a key made %d characters of %d", len(p.Value()), len(long))
-	}
-	if press(s, rub+rub+"x"); p.Value() != long[:len(long)-2]+"x" {
-		t.Errorf("%d characters cannot be edited", len(long))
-	}
-	p.Paste(strings.Repeat("p", 10_000), s)
-	s.Check(t)
-	if press(s, home); !strings.HasPrefix(s.Text(), "filter: word word") {
-		t.Errorf("at the start there is %q", s.Text())
-	}
-	short := layer.NewPrompt("filter", "")
-	short.Paste(strings.Repeat("日", 5000), s)
-	if n := len([]rune(short.Value())); n != 1000 {
-		t.Errorf("%d characters were pasted, want 1000", n)
-	}
-}
-
 func TestHostilePaste(t *testing.T) {
 	p := layer.NewPrompt("filter", layerHostile)
 	s := layerStage(p, 60, 1)
@@ -264,17 +239,6 @@ func TestPickerSearch(t *testing.T) {
 	}
 	if about := p.Info().About; len(about) != 1 || about[0].Text != "/kubezzz" {
 		t.Errorf("the title says %v", about)
-	}
-}
-
-func TestPickerSwitchesAtOnce(t *testing.T) {
-	var got []string
-	p := layer.NewPicker("Columns", choices())
-	p.Switched = func(_ pane.Host, c widget.Choice) { got = append(got, fmt.Sprint(c.Name, " ", c.On)) }
-	s := layerStage(p, 60, 6)
-	press(s, " "+enter+"k"+enter+escape)
-	if want := []string{"kube-system false", "kube-system true", "default true"}; !slices.Equal(got, want) || layerOpen(s, p) {
-		t.Errorf("switched %q, want %q", got, want)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/node"
-	"github.com/plegtop/plegtop/ui/pane"
 )
 
 // nodeShow returns a stage with the sheet of a node of which there is a report.
@@ -39,25 +38,6 @@ func TestNodeGoldens(t *testing.T) {
 	s := Hostile()
 	s.Node = engine.Node{Known: true, Reason: Nasty, Message: Long, RuntimeErr: Nasty, NetworkErr: Nasty}
 	nodeShow(78, 120, s, &hostile).Check(t)
-}
-
-func TestNodeIsReadToItsEnd(t *testing.T) {
-	r := Looked()
-	s := nodeShow(80, 10, WithNode(Healthy()), &r)
-	if got := s.Info(); got.Name != "Node worker-17" || got.About[0].Text != "1-10/53" {
-		t.Errorf("title %q, %q", got.Name, got.About[0].Text)
-	}
-	if s.Press("G"); s.Row("list_podsandbox") == "" {
-		t.Errorf("the end is out of reach:\n%s", s.Text())
-	}
-	if s.Subject() != (pane.Subject{}) {
-		t.Errorf("it is about %+v", s.Subject())
-	}
-	for _, key := range []string{"r", "y", "c", "enter", "K"} {
-		if s.Press(key); s.Asked != nil || s.Sheets != nil || s.Clip != "" {
-			t.Errorf("%s asked for %q, %v, %q", key, s.Asked, s.Sheets, s.Clip)
-		}
-	}
 }
 
 // lineOf returns what the sheet says beside a name.
@@ -187,23 +167,6 @@ func TestPausedNode(t *testing.T) {
 	if st := nodeShow(100, 30, s, nil); st.Row("not judged while paused; the last list is 0s old") == "" || st.Row("sync loop") != "" {
 		t.Errorf("lines\n%s", st.Text())
 	}
-}
-
-func TestNodeEverySize(t *testing.T) {
-	r := Looked()
-	nodeShow(1, 1, WithNode(Healthy()), &r).EverySize(t)
-	nodeShow(1, 1, Hostile(), nil).EverySize(t)
-	deep := LookedDeep()
-	nodeShow(1, 1, WithNode(Hung()), &deep).EverySize(t)
-	nodeShow(1, 1, FellBack(), &r).EverySize(t)
-	hostile := Streamed()
-	for i := range hostile.Sources {
-		k := &hostile.Sources[i]
-		k.Reason, k.LastErr, k.BadClock = Nasty, Long, Nasty
-		hostile.SourceChanges[i].Reason = Long
-	}
-	hostile.Mode.Reason = Nasty
-	nodeShow(1, 1, hostile, nil).EverySize(t)
 }
 
 // TestNodeTellsOfStreams holds what the sheet says of event sources and the mode.

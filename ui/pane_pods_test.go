@@ -8,12 +8,9 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pods"
-
-	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // podsView is a view of s with what a diagnosis says of its pods.
@@ -187,42 +184,6 @@ func TestColumnsFollowTheWidthAlone(t *testing.T) {
 	}
 }
 
-// Long names leave a remark what it needs to say why.
-func TestRemarksKeepTheirPlace(t *testing.T) {
-	snap := Big(3, 1)
-	p := snap.Pods[1]
-	p.Name += "-with-a-name-that-takes-all-there-is"
-	p.Current.Containers[0].State = pleg.Exited
-	p.Status.Containers[0].State, p.Status.Containers[0].ExitCode, p.Status.Containers[0].Reason = pleg.Exited, 137, "OOMKilled"
-	for _, w := range []int{78, 118} {
-		if row := podsStage(podsView(snap), w, 5).Row("error"); !strings.HasSuffix(row, "OOMKilled") {
-			t.Errorf("%d cells: %q", w, row)
-		}
-	}
-}
-
-// All names in the column of names are cut alike: they keep their ends.
-func TestNamesAreCutInOneWay(t *testing.T) {
-	snap := Healthy()
-	p := Find(snap, "cart-7d9c5b7d4-2m4ns")
-	p.Name = "checkout-with-a-long-name-7d9c5b7d4-2m4ns"
-	for i := range p.Current.Containers {
-		p.Current.Containers[i].Name = "a-container-with-a-long-name-and-an-end"
-	}
-	s := NewStage(pods.New(pane.Settings{}), podsView(snap), 38, 20)
-	for i := range s.V.Pods.Shown {
-		if s.Pane.(interface{ Go(int) }).Go(i); podsUnder(s) == p.Name {
-			break
-		}
-	}
-	s.Press("space")
-	for _, want := range []string{"…2m4ns ", "…n-end "} {
-		if s.Row(want) == "" {
-			t.Errorf("no row has %q:\n%s", want, s.Text())
-		}
-	}
-}
-
 func TestPodsTitle(t *testing.T) {
 	snap := Big(40, 1)
 	for _, i := range []int{3, 10, 29, 39} {
@@ -257,30 +218,6 @@ func TestPodsTitle(t *testing.T) {
 	v.Pods.Observe(snap, Standings(snap, map[pleg.UID]diagnose.Trouble{uid: {By: diagnose.InspectHung, Severity: diagnose.Critical, Text: "hung status"}}))
 	if s.Refresh(); len(v.Pods.Shown) != 2 || s.Info().Mark[0].Text != "✖1" {
 		t.Errorf("with a critical one that is hidden: %v", s.Info().Mark)
-	}
-}
-
-// While a relist hangs, what it could not renew is dim and the title says how old it is;
-// what is wrong stays as it is.
-func TestStaleRowsAreDim(t *testing.T) {
-	th := theme.Default()
-	dim := th.Dim.On
-	for _, tt := range []struct {
-		snap *engine.Snapshot
-		want bool
-	}{{Healthy(), false}, {Hung(), true}, {Failing(), true}} {
-		s := podsStage(podsView(tt.snap), 118, 20)
-		for _, line := range s.Lines() {
-			if strings.Contains(line, "prometheus-0") && strings.HasPrefix(line, dim+"monitoring  ▸ prometheus-0") != tt.want {
-				t.Errorf("dim is not %v: %q", tt.want, line)
-			}
-			if strings.Contains(line, "payments-") && !strings.Contains(line, th.Bad.On+"✖") && !strings.Contains(line, th.Selected.With(th.Bad).On+"✖") {
-				t.Errorf("a pod with an error is not red: %q", line)
-			}
-		}
-		if got := strings.Contains(title(s), "stale "); got != tt.want {
-			t.Errorf("%q, want an age: %v", title(s), tt.want)
-		}
 	}
 }
 
@@ -412,21 +349,6 @@ func BenchmarkPodsObserve(b *testing.B) {
 	for b.Loop() {
 		v.Pods.Filter(nil, false) // all rows anew
 		s.Refresh()
-	}
-}
-
-// Keys that are pressed in other panes mean something to the pods also while they are
-// not seen, and their rows are older than what is shown.
-func TestKeysWhileNotSeen(t *testing.T) {
-	for _, a := range []keymap.Action{keymap.ProblemsOnly, keymap.SortNext, keymap.SortInvert, keymap.NextProblem, keymap.Fold} {
-		s := podsStage(podsView(Healthy()), 78, 19).Press("G")
-		s.H = 0
-		s.Refresh()
-		next(s, Hung())
-		s.Act(a, a)
-		s.H = 19
-		s.Refresh()
-		s.Check(t)
 	}
 }
 

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,17 +195,6 @@ func TestLanesOfContainersThatHaveGone(t *testing.T) {
 	}
 }
 
-func TestCursorStaysWhileItIsNotSeen(t *testing.T) {
-	s := NewStage(timeline.New(pane.Settings{}), some(), 118, 35).Act(keymap.Bottom)
-	on := s.Subject()
-	s.H = 0
-	s.Show(s.V)
-	s.H = 35
-	if got := s.Show(s.V).Subject(); got != on {
-		t.Errorf("the cursor was on %+v, is on %+v", on, got)
-	}
-}
-
 func TestTimelineTitle(t *testing.T) {
 	about := func(s *Stage) string {
 		var all []string
@@ -257,17 +245,6 @@ func TestQuietSecondsChangeNothing(t *testing.T) {
 	}
 }
 
-// What is drawn after a key is that of the lanes that are seen then.
-func TestLanesMoveWithTheCursor(t *testing.T) {
-	v := some()
-	s := NewStage(timeline.New(pane.Settings{}), v, 118, 9)
-	s.Do(keymap.Bottom, s) // before the next update
-	got := s.Text()
-	if want := s.Show(v).Text(); got != want {
-		t.Errorf("drew\n%s, want\n%s", got, want)
-	}
-}
-
 // A step to the right edge goes on with the time from there.
 func TestRightEdge(t *testing.T) {
 	s := NewStage(timeline.New(pane.Settings{}), some(), 118, 35).Act(keymap.Left)
@@ -276,46 +253,6 @@ func TestRightEdge(t *testing.T) {
 	}
 	if s.Act(keymap.Right); s.Row("now  ") == "" {
 		t.Errorf("a step back is not at now:\n%s", s.Text())
-	}
-}
-
-// A pod that comes back as it goes again is that which went last.
-func TestPodThatGoesAgain(t *testing.T) {
-	v := some()
-	was := *v.Snapshot
-	pod := *Find(&was, "nfs-client")
-	rest := slices.DeleteFunc(slices.Clone(was.Pods), func(p *engine.Pod) bool { return p.UID == pod.UID })
-	s := NewStage(timeline.New(pane.Settings{}), v, 118, 35)
-	show := func(pods []*engine.Pod) {
-		next := *v.Snapshot
-		next.Pods = pods
-		v.Snapshot = &next
-		v.Pods.Observe(&next, Standings(&next, nil))
-		v.Journal.Observe(engine.Update{Snapshot: &next})
-	}
-	show(rest)
-	s.Show(v)
-	listed := *pod.Current
-	listed.Containers = slices.Clone(listed.Containers)
-	listed.Containers[0].Name = "renamed"
-	pod.Current, pod.Old = &listed, &listed
-	at := slices.IndexFunc(was.Pods, func(p *engine.Pod) bool { return p.UID == pod.UID })
-	show(slices.Insert(slices.Clone(rest), at, &pod))
-	show(rest)
-	if s.Show(v).Row(" renamed ") == "" {
-		t.Errorf("the lanes are those of before:\n%s", s.Text())
-	}
-}
-
-func TestNoKeyWhileItIsNotSeen(t *testing.T) {
-	s := NewStage(timeline.New(pane.Settings{}), some(), 118, 35)
-	s.W, s.H = 198, 0
-	s.Show(s.V)
-	for _, a := range []keymap.Action{keymap.Down, keymap.Left, keymap.MatchPrev, keymap.Detail} {
-		if _, done := s.Do(a, s); done {
-			t.Errorf("%s does something", a)
-		}
-		s.Subject()
 	}
 }
 
@@ -369,30 +306,5 @@ func TestFrameTakesNoMemory(t *testing.T) {
 		}
 	}); n > 20 {
 		t.Errorf("%v allocations a frame", n)
-	}
-}
-
-// TestSignsAreOnTheScreen holds that what the lanes are made of is said beside them, as far as
-// there is room.
-func TestSignsAreOnTheScreen(t *testing.T) {
-	for want, w := range map[string]int{"━ running ┈ exited ░ seen late ╱ blind": 118, "◌ created ● started ○ done ✖ failed − removed": 118, "━ running ┈ exited": 78} {
-		s := NewStage(timeline.New(pane.Settings{}), View(Healthy()), w, 20)
-		if !strings.Contains(s.Text(), want) {
-			t.Errorf("in %d cells %q is not said:\n%s", w, want, s.Text())
-		}
-	}
-}
-
-// TestFewLanesLeaveRoomForTheLegend holds that lines that few lanes leave are not blank.
-func TestFewLanesLeaveRoomForTheLegend(t *testing.T) {
-	few := Healthy()
-	few.Pods = few.Pods[:1]
-	for h := 4; h < 7; h++ {
-		s := NewStage(timeline.New(pane.Settings{}), timelineShow(few), 118, h)
-		const lanes = 2
-		legend, blank := strings.Contains(s.Text(), "━ running ┈ exited"), strings.Contains(s.Text()+"\n", "\n\n")
-		if legend != (h > 1+lanes) || blank && h <= 1+lanes+2 {
-			t.Errorf("%d lanes in %d lines, legend %t:\n%s", lanes, h, legend, s.Text())
-		}
 	}
 }

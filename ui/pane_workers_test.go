@@ -7,10 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/model"
@@ -48,67 +45,6 @@ func workersAbout(s *Stage) string {
 		all = append(all, a.Text)
 	}
 	return strings.Join(all, " | ")
-}
-
-// TestOrder holds that those that have been waiting for long come first, those that wait for a
-// status before the others, and then those that are woken most; a wait of less than a few
-// seconds moves no row.
-func TestOrder(t *testing.T) {
-	snap := Working(Healthy())
-	want := []string{"nfs-cl", "coredn"}
-	for i, w := range snap.Workers.All {
-		if held := i == 2 || i == 4; held != slices.Contains(want, w.Pod.Name[:6]) {
-			t.Fatalf("%d is %s", i, w.Pod.Name)
-		}
-	}
-	snap.Workers.All[4].Since = Ago(time.Minute) // longer than the one that waits for a status
-	got := order(workersStage(snap, 118, 20))
-	if diff := cmp.Diff(want, got[:2]); diff != "" {
-		t.Errorf("first (-want +got):\n%s", diff)
-	}
-	woken := func(i int) uint64 {
-		return snap.Workers.All[slices.IndexFunc(snap.Workers.All, func(w *podworker.Worker) bool { return w.Pod.Name[:6] == got[i] })].WakeUps
-	}
-	for i := 3; i < len(got); i++ {
-		if woken(i) > woken(i-1) {
-			t.Errorf("%s stands after %s", got[i], got[i-1])
-		}
-	}
-	if s := workersStage(snap, 118, 20).Press(">", ">", ">"); s.Said != "workers sorted by woken" {
-		t.Errorf("said %q", s.Said)
-	}
-}
-
-// TestHeldUp holds how long a worker may wait: as long as what it waits for takes to come.
-func TestHeldUp(t *testing.T) {
-	for _, tt := range []struct {
-		name    string
-		acting  bool
-		mode    pleg.Mode
-		release pleg.Release
-		period  time.Duration
-		held    time.Duration // from then on
-	}{
-		{"the kubelet's period", false, pleg.Generic, 36, time.Second, 3 * time.Second},
-		{"a shorter one", false, pleg.Generic, 36, 250 * time.Millisecond, 3 * time.Second},
-		{"a longer one", false, pleg.Generic, 36, 10 * time.Second, 12 * time.Second},
-		{"a longer one of ours alone", true, pleg.Generic, 36, 10 * time.Second, 3 * time.Second},
-		{"the stream only asks for relists", false, pleg.Evented, 37, 10 * time.Second, 12 * time.Second},
-	} {
-		for _, state := range []podworker.State{podworker.WaitsForStatus, podworker.WaitsForExpected, podworker.Idle} {
-			for _, early := range []time.Duration{0, time.Millisecond} {
-				s := &engine.Snapshot{At: Noon, Period: tt.period, Release: tt.release, Mode: engine.ModeState{Mode: tt.mode}}
-				s.Workers = podworker.Workers{Acting: tt.acting, All: []*podworker.Worker{{State: state, Since: Ago(tt.held - early)}}}
-				want := 1
-				if early > 0 || state == podworker.Idle {
-					want = 0
-				}
-				if got := diagnose.WorkersHeld(s); got != want {
-					t.Errorf("%s: %v %v early: %d are held up, want %d", tt.name, state, early, got, want)
-				}
-			}
-		}
-	}
 }
 
 // TestWorkersTitle holds what the title sums up, and that a real node's workers are not taken for
@@ -194,20 +130,6 @@ func TestWorkersSheet(t *testing.T) {
 	}
 	if s.Press("j"); !strings.Contains(s.Row("waits for expected events for 4s"), "expects Started payments within 26s, Started sandbox within 29s; woken") {
 		t.Errorf("no line tells what is expected:\n%s", s.Text())
-	}
-}
-
-// TestWorkersMoreWidthNeverMeansLess holds that a column that is there is there on wider screens, too.
-func TestWorkersMoreWidthNeverMeansLess(t *testing.T) {
-	heads := func(w int) []string {
-		return strings.Fields(strings.Split(workersStage(Working(Healthy()), w, 20).Text(), "\n")[0])
-	}
-	for w := 25; w < 200; w++ {
-		for _, head := range heads(w) {
-			if wider := heads(w + 1); !slices.Contains(wider, head) {
-				t.Errorf("%s is there at %d and not at %d: %s", head, w, w+1, wider)
-			}
-		}
 	}
 }
 

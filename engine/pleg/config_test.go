@@ -23,21 +23,6 @@ func TestConfigValidate(t *testing.T) {
 	}
 }
 
-func TestRulesChangeWithTheRelease(t *testing.T) {
-	for release := Oldest; release <= Newest; release++ {
-		want := perPod
-		if release <= 35 {
-			want = onePass
-		}
-		if release <= 31 {
-			want = twoPhase
-		}
-		if got := rulesOf(release); got != want {
-			t.Errorf("rules of %v = %+v, want %+v", release, got, want)
-		}
-	}
-}
-
 func TestParseRelease(t *testing.T) {
 	tests := []struct {
 		text string

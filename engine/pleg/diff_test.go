@@ -9,28 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTransition(t *testing.T) {
-	died, removed := []Kind{Died}, []Kind{Removed}
-	started, changed := []Kind{Started}, []Kind{Changed}
-	tests := []struct {
-		from State
-		want map[State][]Kind // nothing for the rest
-	}{
-		{Absent, map[State][]Kind{Running: started, Exited: died, Created: changed, Unknown: changed}},
-		{Running, map[State][]Kind{Exited: died, Created: changed, Unknown: changed, Absent: {Died, Removed}}},
-		{Exited, map[State][]Kind{Running: started, Created: changed, Unknown: changed, Absent: removed}},
-		{Created, map[State][]Kind{Running: started, Exited: died, Absent: {Died, Removed}}},
-		{Unknown, map[State][]Kind{Running: started, Exited: died, Absent: {Died, Removed}}},
-	}
-	for _, tt := range tests {
-		for to := Absent; to <= Unknown; to++ {
-			if got := transition(tt.from, to); !slices.Equal(got, tt.want[to]) {
-				t.Errorf("transition(%v, %v) = %v, want %v", tt.from, to, got, tt.want[to])
-			}
-		}
-	}
-}
-
 func eventsOf(d *differ, base Event, was, now *Pod) []Event {
 	var events []Event
 	for _, x := range d.diff(nil, was, now) {

@@ -2,7 +2,6 @@ package pleg
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -123,59 +122,4 @@ func (c *clock) offsetOrNever(at time.Time) int64 {
 		return -1
 	}
 	return c.offset(at)
-}
-
-func TestGoldenRefusesWhatItDoesNotKnow(t *testing.T) {
-	zip := func(text string) []byte {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		io.WriteString(z, text)
-		z.Close()
-		return b.Bytes()
-	}
-	trace := `{"schema": "` + kubeletSchema + `", "name": "one"}` + "\n"
-	tests := []struct {
-		name    string
-		content []byte
-		traces  int
-		ok      bool
-	}{
-		{"good", zip(trace + trace), 2, true},
-		{"another known schema", zip(`{"schema": "` + cacheSchema + `"}` + "\n" + trace), 1, true},
-		{"unknown schema", zip(`{"schema": "plegtop-oracle/2"}`), 0, false},
-		{"not gzip", []byte(trace), 0, false},
-		{"not JSON", zip("hello"), 0, false},
-		{"cut off", zip(trace)[:40], 0, false},
-		{"cut off between traces", zip(trace + trace[:20]), 1, false},
-	}
-	for _, tt := range tests {
-		name := filepath.Join(t.TempDir(), "x.jsonl.gz")
-		if err := os.WriteFile(name, tt.content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		traces := 0
-		err := readTraces(name, kubeletSchema, func(kubeletTrace) { traces++ })
-		if (err == nil) != tt.ok || traces != tt.traces {
-			t.Errorf("%s: read %d traces, error %v; want %d, ok %v", tt.name, traces, err, tt.traces, tt.ok)
-		}
-	}
-}
-
-func TestEngineRelease(t *testing.T) {
-	tests := []struct {
-		engine string
-		want   Release // 0: an error
-	}{
-		{"kubernetes v1.36.2 pkg/kubelet/pleg/generic.go", 36},
-		{"kubernetes 1.32-1.35 line pkg/kubelet/pleg/generic.go (watch-condition era)", 32},
-		{"kubernetes v1.28 pkg/kubelet/pleg/generic.go (two-phase relist, as 1.25-1.31)", 28},
-		{"kubernetes v1.99", 0},
-		{"cri-o 1.30", 0},
-		{"", 0},
-	}
-	for _, tt := range tests {
-		if got, err := engineRelease(tt.engine); got != tt.want || (err == nil) != (tt.want != 0) {
-			t.Errorf("engineRelease(%q) = %v, %v, want %d", tt.engine, got, err, tt.want)
-		}
-	}
 }

@@ -38,22 +38,6 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-func TestNeverHealthyBeforeTheFirstRelist(t *testing.T) {
-	core, _ := New(Config{Release: 36})
-	if err := core.BeginPod(epoch, pod("a")); err != nil {
-		t.Fatal(err)
-	}
-	if err := core.End(); err != nil {
-		t.Fatal(err)
-	}
-	if err := core.Healthy(epoch); err == nil || err.Error() != "pleg has yet to be successful" {
-		t.Errorf("verdict %v", err)
-	}
-	if !core.LastSeen().IsZero() || !core.ListedAt().IsZero() {
-		t.Error("there is a last relist")
-	}
-}
-
 func TestHealthCountsFromTheStart(t *testing.T) {
 	core, _ := New(Config{})
 	start := epoch.Add(time.Nanosecond)
@@ -85,25 +69,5 @@ func TestLastSeenMovesWithHealthy(t *testing.T) {
 	b.relist()
 	if !core.LastSeen().Equal(want) {
 		t.Errorf("last seen %v, want still %v", core.LastSeen(), want)
-	}
-}
-
-func TestGauges(t *testing.T) {
-	b := newBed(t, Config{})
-	b.relist(
-		pod("a", "c1 running", "c2 exited", "s1 running", "s2 running"),
-		pod("b", "c1 created", "c2 unknown", "s1 exited"),
-		pod("c", "c1 running"),
-	)
-	want := Gauges{RunningPods: 1}
-	want.Containers[Running], want.Containers[Exited] = 2, 1
-	want.Containers[Created], want.Containers[Unknown] = 1, 1
-	if got := b.core.Gauges(); got != want {
-		t.Errorf("gauges = %+v, want %+v", got, want)
-	}
-	b.relist(pod("b", "c2 running", "s1 exited"))
-	want.RunningPods, want.Containers[Running] = 0, 1
-	if got := b.core.Gauges(); got != want {
-		t.Errorf("gauges = %+v, want %+v: a state without containers keeps its figure", got, want)
 	}
 }

@@ -124,11 +124,6 @@ func TestSecondTryKeepsToOnePod(t *testing.T) {
 	b.wantTried("c5", "c4") // that one was good, which leaves the failure after it
 }
 
-func TestSameUIDTwice(t *testing.T) {
-	b := newBed(t, Config{})
-	b.wantEvents(b.relist(pod("a", "c1 running"), pod("a", "c2 running")), "a Started c2")
-}
-
 func TestKeepsAddressesOfEndedPods(t *testing.T) {
 	running, ended := pod("a", "c1 running", "s1 running"), pod("a", "c1 exited", "s1 exited")
 	b := newBed(t, Config{})

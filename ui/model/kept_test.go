@@ -71,49 +71,6 @@ func TestRunningRelist(t *testing.T) {
 	}
 }
 
-func TestPauses(t *testing.T) {
-	j := NewJournal(10)
-	step := func(d time.Duration, paused bool, resumed time.Duration) {
-		s := at(d)
-		s.Paused = paused
-		if resumed > 0 {
-			s.Resumed = noon.Add(resumed)
-		}
-		j.Observe(engine.Update{Snapshot: s})
-	}
-	step(0, false, 0)
-	step(10*time.Second, true, 0)
-	step(11*time.Second, true, 0)
-	if diff := cmp.Diff([]Pause{{From: noon.Add(10 * time.Second)}}, j.Pauses()); diff != "" {
-		t.Errorf("while it lasts (-want +got):\n%s", diff)
-	}
-	step(20*time.Second, false, 19*time.Second)
-	step(30*time.Second, true, 0)
-	want := []Pause{{noon.Add(10 * time.Second), noon.Add(19 * time.Second)}, {From: noon.Add(30 * time.Second)}}
-	if diff := cmp.Diff(want, j.Pauses()); diff != "" {
-		t.Errorf("two (-want +got):\n%s", diff)
-	}
-	if step(time.Hour, true, 0); len(j.Pauses()) != 1 {
-		t.Errorf("after an hour: %v, want the one that lasts", j.Pauses())
-	}
-}
-
-// The call of the event stream is meant to stay out: no second of it is silent.
-func TestTheEventStreamIsNotMissed(t *testing.T) {
-	j := NewJournal(10)
-	for _, d := range []time.Duration{time.Second, time.Minute} {
-		s := at(d)
-		s.Calls = make([]answers.Calls, call.GetContainerEvents+1)
-		s.InFlight = []call.Flight{{Op: call.GetContainerEvents, Since: noon}, {Op: call.Status, Since: noon}}
-		j.Observe(engine.Update{Snapshot: s})
-	}
-	for op, want := range map[call.Operation]bool{call.GetContainerEvents: false, call.Status: true} {
-		if got := j.Calls(op, noon, noon.Add(time.Hour)).Out > 0; got != want {
-			t.Errorf("%v is silent: %v", op, got)
-		}
-	}
-}
-
 func TestCallsOverTime(t *testing.T) {
 	j := NewJournal(10)
 	second := func(n int, slowest time.Duration, count, errors uint32) answers.Second {
@@ -310,25 +267,6 @@ func TestCreatedComesBeforeRunning(t *testing.T) {
 	life := j.Life("u", p)
 	if last := life[len(life)-1]; last.State != pleg.Running || len(life) != 2 || life[0].Event != 1 {
 		t.Errorf("it ends as %v: %+v", last.State, life)
-	}
-}
-
-// TestHold holds that of a stretch in which nothing is shown relists, calls and pauses are
-// all known afterwards, though no snapshot knows more than two minutes; and that until then
-// what is shown stays as it is.
-// Of a container that ends at once containerd says that it ended before it started.
-func TestWhatEndsAtOnceHasEnded(t *testing.T) {
-	ended := noon.Add(time.Second)
-	p := &engine.Pod{Status: &pleg.PodStatus{Containers: []pleg.ContainerStatus{{
-		ID: "c", Name: "app", State: pleg.Exited, CreatedAt: noon, StartedAt: ended.Add(9 * time.Millisecond), FinishedAt: ended, ExitCode: 3,
-	}}}}
-	want := []Stage{
-		{ID: "c", Container: "app", State: pleg.Created, At: noon},
-		{ID: "c", Container: "app", State: pleg.Running, At: ended},
-		{ID: "c", Container: "app", State: pleg.Exited, At: ended, Exited: true, ExitCode: 3},
-	}
-	if diff := cmp.Diff(want, NewJournal(10).Life("u", p)); diff != "" {
-		t.Errorf("stages (-want +got):\n%s", diff)
 	}
 }
 

@@ -117,22 +117,6 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestUnlisted holds that a pod is not told to be empty before containers were listed.
-func TestUnlisted(t *testing.T) {
-	s := node(pod("p"), pod("q", up("x")))
-	var l model.Pods
-	for _, tt := range []struct {
-		listed time.Time
-		want   string
-	}{{time.Time{}, "unlisted"}, {noon, "empty"}} {
-		s.Health.ListedAt = tt.listed
-		observe(&l, s, nil)
-		if p, q := l.Find("p").Word(), l.Find("q").Word(); p != tt.want || q != "running" {
-			t.Errorf("listed at %v: %s and %s, want %s and running", tt.listed, p, q, tt.want)
-		}
-	}
-}
-
 // The worst comes first though nobody sorts: what hangs, what is critical, what cannot
 // be inspected, what is wrong, the rest; those that are equal by their names.
 func TestWorstFirst(t *testing.T) {
@@ -301,31 +285,6 @@ func TestFindingMarksItsPod(t *testing.T) {
 	}
 }
 
-// What a relist that hangs or fails could not renew is as old as the last list.
-func TestAsOf(t *testing.T) {
-	old := engine.Health{ListedAt: ago(14 * time.Second)}
-	relist := call.Flight{By: call.ByRelist, Op: call.ListContainers, Since: ago(14 * time.Second)}
-	for _, tt := range []struct {
-		name string
-		s    engine.Snapshot
-		want bool
-	}{
-		{"quiet", engine.Snapshot{Health: engine.Health{ListedAt: ago(time.Second)}}, false},
-		{"a long period", engine.Snapshot{Health: old}, false},
-		{"a relist hangs", engine.Snapshot{Health: old, Table: answers.Table{InFlight: []call.Flight{relist}}}, true},
-		{"a sweep hangs", engine.Snapshot{Health: old, Table: answers.Table{InFlight: []call.Flight{{By: call.BySweep, Op: call.ContainerStatus, Since: ago(14 * time.Second)}}}}, false},
-		{"lists fail", engine.Snapshot{Health: old, Table: answers.Table{Failure: &answers.Failure{Err: errors.New("refused")}}}, true},
-		{"lists fail since a second", engine.Snapshot{Health: engine.Health{ListedAt: ago(4 * time.Second)}, Table: answers.Table{Failure: &answers.Failure{Err: errors.New("refused")}}}, false},
-		{"no list yet", engine.Snapshot{Table: answers.Table{InFlight: []call.Flight{relist}}}, false},
-	} {
-		tt.s.At = noon
-		var l model.Pods
-		if observe(&l, &tt.s, nil); l.AsOf.IsZero() == tt.want {
-			t.Errorf("%s: as of %v", tt.name, l.AsOf)
-		}
-	}
-}
-
 // A container is shown below the sandbox that it was made in: after a sandbox was
 // replaced, a pod has containers in both.
 func TestParts(t *testing.T) {
@@ -378,52 +337,6 @@ func TestHangsInAPart(t *testing.T) {
 	}
 	if model.NewPod(pod("p")).Hangs(&model.Part{ID: "S"}) {
 		t.Error("a part hangs without a call")
-	}
-}
-
-// A pod is as old as its first sandbox, or else its first container; of two containers
-// of one attempt the younger counts.
-func TestAgeAndNewest(t *testing.T) {
-	p := pod("p", up("x"), ctr{"x", pleg.Exited, 0, 1, ""})
-	p.Current.Sandboxes = append(p.Current.Sandboxes, pleg.Sandbox{CreatedAt: ago(2 * time.Hour)}, pleg.Sandbox{CreatedAt: ago(time.Minute)}, pleg.Sandbox{})
-	for i, made := range []time.Duration{time.Minute, 3 * time.Hour} {
-		p.Current.Containers[i].CreatedAt = ago(made)
-	}
-	got := model.NewPod(p)
-	if !got.Created.Equal(ago(2*time.Hour)) || got.Word() != "running" {
-		t.Errorf("made at %v, %s", got.Created, got.Word())
-	}
-	p.Current.Sandboxes = p.Current.Sandboxes[3:]
-	if got := model.NewPod(p); !got.Created.Equal(ago(3 * time.Hour)) {
-		t.Errorf("without a sandbox of known age made at %v", got.Created)
-	}
-}
-
-// A pod of which a finding says that it hangs stays where it is between two tries.
-func TestFoundHungStandsFirst(t *testing.T) {
-	var l model.Pods
-	observe(&l, node(pod("a", up("x")), pod("b", up("x"))), map[pleg.UID]diagnose.Trouble{
-		"a": {Severity: diagnose.Critical, By: diagnose.GhostRunning, Text: "x"}, "b": {Severity: diagnose.Critical, By: diagnose.InspectHung, Text: "x"},
-	})
-	if names(&l) != "b a" {
-		t.Errorf("%s, want what hangs first", names(&l))
-	}
-}
-
-// A pod with thousands of dead containers is worked out about as fast as it is read:
-// nothing is kept for each of them.
-func TestManyDeadContainers(t *testing.T) {
-	all := make([]ctr, 12000)
-	for i := range all {
-		all[i] = ctr{"x", pleg.Exited, uint32(i), 1, "Error"}
-	}
-	p := pod("p", all...)
-	p.Status.Lookup()
-	if n := testing.AllocsPerRun(5, func() { model.NewPod(p) }); n > 60 { // those of the index by id
-		t.Errorf("%v allocations", n)
-	}
-	if got := model.NewPod(p); len(got.Now) != 1 || got.Restarts != 11999 || got.Now[0].Attempt != 11999 {
-		t.Errorf("%d names, %d restarts", len(got.Now), got.Restarts)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -309,40 +308,5 @@ func TestSights(t *testing.T) {
 	see(v)
 	if got := Sights(v, 30, nil); got[29] != Blind {
 		t.Errorf("sights are %v", got)
-	}
-}
-
-// A story is told anew when the pod has changed, and when an event is about it.
-func TestStory(t *testing.T) {
-	v := viewAt(at(0.1), theme.Default())
-	p := status(pleg.ContainerStatus{State: pleg.Running, StartedAt: at(20)})
-	var s Story
-	for i, change := range []func(){
-		func() {},
-		func() { p = status(pleg.ContainerStatus{State: pleg.Running, CreatedAt: at(21), StartedAt: at(20)}) },
-		func() { see(v, removed(1, 3.5, "c0")) },
-	} {
-		change()
-		if got := s.Of(v.Journal, p); len(got) != i+1 {
-			t.Errorf("%d stages, want %d: %+v", len(got), i+1, got)
-		}
-	}
-}
-
-// The cell of an event names it: who presses enter there sees it.
-func TestLaneNamesItsEvents(t *testing.T) {
-	v := viewAt(at(0.1), theme.Default())
-	steady(v, 32.5, 0.5)
-	see(v, started(1, 19.5, 1, "c1"), died(2, 9.5, 1, "c1", 2))
-	var n Lane
-	n.Set(v, v.Journal.Life(web.UID, nil), "app", Sights(v, 30, nil))
-	for i, c := range n.Cells {
-		if want := map[int]uint64{10: 1, 20: 2}[i]; c.Event != want {
-			t.Errorf("cell %d has event %d, want %d", i, c.Event, want)
-		}
-	}
-	symbol, _ := n.Look(v, 20)
-	if want, _ := say.Event(v.Theme, &v.Journal.Row(2).Event); symbol != want {
-		t.Errorf("drew %q, want the look that the event has everywhere, %q", symbol, want)
 	}
 }

@@ -310,14 +310,3 @@ func TestDocGoes(t *testing.T) {
 		t.Errorf("to what is not there: on %v", d.Current())
 	}
 }
-
-// On a narrow screen a field has more lines, and nothing of it is lost.
-func TestFieldsOnNarrowScreens(t *testing.T) {
-	const name = "shop/ledger-cllcr4tczg-4j7wp"
-	for w := 26; w < 80; w++ {
-		d := write(w, 6, func(d *widget.Doc) { d.Field("pod", pen().Text, name) })
-		if got := strings.Join(strings.Fields(strings.Join(lines(t, d.Draw, w, 6), "")), ""); got != "pod"+name {
-			t.Errorf("in %d cells: %q", w, got)
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package widget
 
 import (
-	"maps"
 	"regexp"
 	"testing"
 	"time"
@@ -14,27 +13,6 @@ func marksOf(scale string) map[int]string {
 		all[at[0]] = scale[at[0]:at[1]]
 	}
 	return all
-}
-
-func TestScale(t *testing.T) {
-	time.Local = time.UTC
-	for _, tt := range []struct {
-		width      time.Duration
-		w          int
-		ago, clock map[int]string
-	}{
-		{time.Minute, 40, map[int]string{19: "-30s", 37: "now"}, map[int]string{19: "12:00:00"}},
-		{10 * time.Second, 40, map[int]string{19: "-5s", 37: "now"}, map[int]string{19: "12:00:25"}},
-		{2 * time.Minute, 20, map[int]string{9: "-1m", 17: "now"}, map[int]string{14: "12:00"}},
-		{2 * time.Minute, 2, map[int]string{}, map[int]string{}},
-		{time.Minute, 0, map[int]string{}, map[int]string{}},
-	} {
-		a := &Axis{Width: tt.width}
-		a.Follow(noon.Add(30 * time.Second))
-		if ago, clock := a.Ago(tt.w), a.Clock(tt.w); !maps.Equal(marksOf(ago), tt.ago) || !maps.Equal(marksOf(clock), tt.clock) {
-			t.Errorf("%v over %d cells: scales are %q and %q", tt.width, tt.w, ago, clock)
-		}
-	}
 }
 
 // Whatever the widths, every mark is whole and stands at the cell of its time.

@@ -95,34 +95,6 @@ table     one    17
 	}
 }
 
-// TestCommandsAreItems holds that the cursor goes from command to command.
-func TestCommandsAreItems(t *testing.T) {
-	th := theme.Default()
-	var d Doc
-	d.Write(Pen{Theme: &th}, 40, 30, func(d *Doc) { d.Sections(all()...) })
-	var found []any
-	for i := range d.Len() {
-		if it, ok := d.item(i); ok && it.from == i {
-			found = append(found, it.value)
-		}
-	}
-	if diff := cmp.Diff([]any{"cat /proc/4711/stack /proc/4711/wchan", "kill 1"}, found); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// TestAppendKeepsLooks holds that colours add nothing but sequences, and that no line ends in
-// a space.
-func TestAppendKeepsLooks(t *testing.T) {
-	th := theme.Default()
-	d := Doc{Beside: true}
-	d.Write(Pen{Theme: &th}, 0, 0, func(d *Doc) { d.Sections(Section{Rows: []Row{Fact("next", Bad, "kill "), {Label: "none "}}}) })
-	want := th.Dim.On + "next" + th.Dim.Off + strings.Repeat(" ", 20) + th.Bad.On + "✖ kill" + th.Bad.Off + "\n"
-	if got := string(d.Append(nil)); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // TestNoteStandsBesideItsCommand holds that what a command is for stands beside it where all of both
 // has room, else not at all, and is no part of what is copied.
 func TestNoteStandsBesideItsCommand(t *testing.T) {

@@ -45,20 +45,6 @@ func abc() []row {
 	return []row{{name: "b", n: 2, note: "second"}, {name: "a", n: 3, note: "first"}, {name: "c", n: 1, note: hostile}}
 }
 
-func TestTable(t *testing.T) {
-	tab := newTable(40, 5, abc()...)
-	want := []string{
-		"   N NAME   STATE NOTE",
-		"   2 b      bad   second",
-		"   3 a      bad   first",
-		"   1 c      bad   a^[[31m\uFFFD1mb \uFFFDc日本語",
-		"",
-	}
-	if diff := gocmp.Diff(want, lines(t, tab.Draw, 40, 5)); diff != "" {
-		t.Errorf("table (-want +got):\n%s", diff)
-	}
-}
-
 // heads returns the names of the columns that are shown, by what stands in the heads.
 func heads(t *testing.T, tab *table, w int) []string {
 	t.Helper()
@@ -110,26 +96,6 @@ func TestWidthsDoNotJump(t *testing.T) {
 	tab.Resize(pen(), 59, 9)
 	if at(tab) != narrow {
 		t.Error("after another width there is room for a name that has gone")
-	}
-}
-
-// TestWidthsOfOtherRows holds that where more than half of the rows are gone, as by a filter, columns
-// are as wide as those need that are left.
-func TestWidthsOfOtherRows(t *testing.T) {
-	at := func(tab *table) int { return strings.Index(lines(t, tab.Draw, 60, 1)[0], "STATE") }
-	rows := []row{{name: strings.Repeat("x", 20)}}
-	for i := range 7 {
-		rows = append(rows, row{name: fmt.Sprint("r", i)})
-	}
-	for _, tt := range []struct {
-		all, left int
-		narrower  bool
-	}{{8, 4, false}, {8, 3, true}, {7, 1, false}} { // of a few, half come and go by themselves
-		tab := newTable(60, 5, rows[:tt.all]...)
-		wide := at(tab)
-		if tab.Set(rows[1 : 1+tt.left]); (at(tab) < wide) != tt.narrower {
-			t.Errorf("STATE is at %d with %d of %d rows, the long name gone, at %d with all", at(tab), tt.left, tt.all, wide)
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,36 +59,6 @@ func TestConfinedToAContainer(t *testing.T) {
 		writeProcess(t, root, fakeProcess{PID: 60, Comm: "containerd"}) // a node in a container
 		if found := w.lookAt(t.Context(), firstLook); found.Partial != "" {
 			t.Errorf("%q with a runtime: %q", namespace, found.Partial)
-		}
-	}
-}
-
-func TestRootWithoutProc(t *testing.T) {
-	root := t.TempDir()
-	for range 2 { // it is not there, and it is empty
-		found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
-		if !strings.Contains(found.Missing, root+"/proc") || !strings.Contains(found.Missing, "--host-root") {
-			t.Errorf("missing = %q", found.Missing)
-		}
-		if err := os.MkdirAll(filepath.Join(root, "proc"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func TestMayServe(t *testing.T) {
-	tests := []struct {
-		name, socket, endpoint string
-		want                   bool
-	}{
-		{"any", "/run/containerd/containerd.sock", "", true},
-		{"CRI-O's is not told", "", "unix:///var/run/crio/crio.sock", true},
-		{"containerd's always is", "", "unix:///run/containerd/containerd.sock", false},
-		{"told another", "/run/x.sock", "unix:///var/run/crio/crio.sock", false},
-	}
-	for _, tt := range tests {
-		if got := (identity{role: shim, socket: tt.socket}).mayServe(tt.endpoint); got != tt.want {
-			t.Errorf("%s: a shim at %q may serve %q = %v, want %v", tt.name, tt.socket, tt.endpoint, got, tt.want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -90,27 +89,6 @@ func TestLookFindsHelpers(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// Whoever is old is asked once; whoever is none is left alone.
-func TestLookRemembersHelpers(t *testing.T) {
-	root := t.TempDir()
-	writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd"})
-	writeProcess(t, root, fakeProcess{PID: 400, Parent: 300, Comm: "wrapped", Args: []string{"wrapped", "kill", longID("1")}})
-	writeProcess(t, root, fakeProcess{PID: 401, Parent: 300, Comm: "nri"})
-	writeFile(t, filepath.Join(root, "proc/401/environ"), "PATH=/bin\x00")
-	w := newFixtureWalker(root)
-	first := w.lookAt(t.Context(), firstLook)
-	for _, file := range []string{"400/cmdline", "401/cmdline", "401/environ"} {
-		if err := os.Remove(filepath.Join(root, "proc", file)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	writeFile(t, filepath.Join(root, "proc/401/cmdline"), "wrapped\x00kill\x00"+longID("1")+"\x00")
-	second := w.lookAt(t.Context(), firstLook)
-	if diff := cmp.Diff(first.Helpers, second.Helpers); diff != "" || len(first.Helpers) != 1 {
-		t.Errorf("helpers of the second look (-first +second):\n%s", diff)
 	}
 }
 

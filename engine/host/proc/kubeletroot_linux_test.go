@@ -3,8 +3,6 @@ package proc
 import (
 	"path/filepath"
 	"testing"
-
-	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // Where no kubelet runs, the mounts of its containers tell that there was one.
@@ -51,18 +49,5 @@ func TestKubeletRootWithinAContainer(t *testing.T) {
 	found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
 	if len(found.Containers[longID("2")]) == 0 || found.KubeletRoots != nil {
 		t.Errorf("roots = %q of containers %v", found.KubeletRoots, found.Containers)
-	}
-}
-
-// A container in which nothing is left but a containerd that has ended, as of kind, has no
-// mounts to be read; those of the others are.
-func TestKubeletRootBesideADeadDaemon(t *testing.T) {
-	root := t.TempDir()
-	writePod(t, root, 100, longID("1"), longID("3"))
-	writeProcess(t, root, fakeProcess{PID: 90, Parent: 100, Comm: "containerd", State: evidence.Zombie, Cgroup: cgroupOf(longID("2"))})
-	writeFile(t, filepath.Join(root, "proc/102/mountinfo"), "31 20 8:1 /var/lib/kubelet/pods/0b1c/etc-hosts /etc/hosts rw - ext4 /dev/sda1 rw\n")
-	found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
-	if len(found.Objects) != 3 || len(found.KubeletRoots) != 1 {
-		t.Errorf("roots = %q of %v, want that of one container", found.KubeletRoots, found.Objects)
 	}
 }

@@ -48,65 +48,6 @@ func TestContainerIDs(t *testing.T) {
 	}
 }
 
-func TestPodIn(t *testing.T) {
-	for part, want := range map[string]string{
-		"pod5f1a2e1c-1111-4222-8333-abcdefabcdef":                          "5f1a2e1c-1111-4222-8333-abcdefabcdef",
-		"kubepods-burstable-pod5f1a2e1c_1111_4222_8333_abcdefabcdef.slice": "5f1a2e1c-1111-4222-8333-abcdefabcdef",
-		"kubelet-kubepods-podd5c6a1b2c3d4e5f60718293a4b5c6d7e.slice":       "d5c6a1b2c3d4e5f60718293a4b5c6d7e", // from a file
-		"kubepods-pod5f1a.slice:cri-containerd:" + longID("1"):             "5f1a",
-		"kubepods.slice": "", "kubepods": "", "pod": "", "tripod5f1a": "", "podman": "", "": "",
-	} {
-		if got := podIn(part); got != want {
-			t.Errorf("podIn(%q) = %q, want %q", part, got, want)
-		}
-	}
-}
-
-func TestMemberOf(t *testing.T) {
-	id := longID("1")
-	own := "/kubepods/pod5f1a/" + id
-	uids := []string{"5f1a"}
-	tests := []struct {
-		name  string
-		lines []procfs.Cgroup
-		want  membership
-	}{
-		{"v2", []procfs.Cgroup{{Path: own}}, membership{group: group{unified: own}, ids: []string{id}, uids: uids}},
-		{
-			"v1", []procfs.Cgroup{
-				{HierarchyID: 4, Controllers: []string{"rdma"}, Path: "/"},
-				{HierarchyID: 3, Controllers: []string{"freezer"}, Path: own},
-				{HierarchyID: 2, Controllers: []string{"cpu", "cpuacct"}, Path: own + "/deeper"},
-			},
-			membership{group: group{freezer: own, isHybrid: true}, ids: []string{id}, uids: uids},
-		},
-		{
-			"hybrid", []procfs.Cgroup{
-				{HierarchyID: 6, Controllers: []string{"freezer"}, Path: own},
-				{HierarchyID: 1, Controllers: []string{"name=systemd"}, Path: own + "/init.scope"},
-				{Path: own},
-			},
-			membership{group: group{freezer: own, unified: own, isHybrid: true}, ids: []string{id}, uids: uids},
-		},
-		{
-			"hybrid, with v2 left alone", []procfs.Cgroup{
-				{HierarchyID: 6, Controllers: []string{"freezer"}, Path: own},
-				{Path: "/"},
-			},
-			membership{group: group{freezer: own, isHybrid: true}, ids: []string{id}, uids: uids},
-		},
-		{"another namespace", []procfs.Cgroup{{Path: "/../" + id}}, membership{ids: []string{id}, uids: []string{""}}},
-		{"none", nil, membership{}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, memberOf(tt.lines), cmp.AllowUnexported(membership{}, group{})); diff != "" {
-				t.Errorf("memberOf (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestUnitOf(t *testing.T) {
 	v2 := func(path string) []procfs.Cgroup { return []procfs.Cgroup{{Path: path}} }
 	v1 := func(path string) []procfs.Cgroup {
@@ -148,16 +89,6 @@ func TestUnitOf(t *testing.T) {
 				t.Errorf("unit = %q, want %q", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestWithout(t *testing.T) {
-	ids := []string{"outer", "inner"}
-	if diff := cmp.Diff([]string{"inner"}, without(ids, []string{"outer"})); diff != "" {
-		t.Errorf("without (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"outer", "inner"}, ids); diff != "" {
-		t.Errorf("without changed what it was given:\n%s", diff)
 	}
 }
 

@@ -11,8 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-
-	"github.com/prometheus/procfs"
 )
 
 const fixtureMounts = `21 1 253:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -136,24 +134,6 @@ func TestLookTellsWhichServerIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A path that could not be read before anything hung is read once the looks are deep.
-func TestLookTellsMoreInADeepLook(t *testing.T) {
-	root := t.TempDir()
-	writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", State: evidence.Uninterrupted, Ran: 1000, Wchan: "fuse_lookup"})
-	dir := filepath.Join(root, "proc/300")
-	writeFile(t, filepath.Join(dir, "syscall"), fmt.Sprintf("%d 0x0\n", unix.SYS_STATFS))
-	writeFile(t, filepath.Join(dir, "mountinfo"), "100 21 0:60 / /mnt/a rw - fuse.sshfs host:/a rw\n")
-	writeFile(t, filepath.Join(dir, "mem"), "/mnt/a/x\x00")
-	w := newFixtureWalker(root)
-	w.clock = func(int) time.Duration { return time.Minute }
-	for look, want := range []string{"", "/mnt/a"} {
-		w.deep = func() bool { return look > 0 }
-		if got := w.lookAt(t.Context(), firstLook.Add(time.Duration(look)*time.Second)).Daemons[0]; got.Mount.Point != want {
-			t.Errorf("look %d: %+v, want %q", look, got, want)
-		}
-	}
-}
-
 // A helper that sleeps until a file system in a program answers is not in D.
 func TestLookTellsForWhichServerAHelperSleeps(t *testing.T) {
 	root := t.TempDir()
@@ -177,19 +157,6 @@ func TestLookTellsWhoTraces(t *testing.T) {
 	writeFile(t, filepath.Join(root, "proc/300/task/301/status"), "Name:\tcontainerd\nPPid:\t1\nTracerPid:\t77\n")
 	writeFile(t, filepath.Join(root, "proc/77/comm"), "gdb\n")
 	if got := newFixtureWalker(root).lookAt(t.Context(), firstLook).Daemons; len(got) != 1 || got[0].Tracer != (evidence.Tracer{PID: 77, Command: "gdb"}) {
-		t.Errorf("found %+v", got)
-	}
-}
-
-// What is mounted over another mount hides it.
-func TestMountAtAPointWithSeveral(t *testing.T) {
-	mounts := []*procfs.MountInfo{{MountPoint: "/"}, {MountPoint: "/data", FSType: "ext4"}, {MountPoint: "/data", FSType: "fuse"}, {MountPoint: "/database", FSType: "nfs"}}
-	for name, want := range map[string]string{"/data": "fuse", "/data/x": "fuse", "/database/x": "nfs", "/datab": ""} {
-		if got := MountAt(mounts, name); got == nil || got.FSType != want {
-			t.Errorf("%s: %+v, want %q", name, got, want)
-		}
-	}
-	if got := MountAt(mounts[1:], "/else"); got != nil {
 		t.Errorf("found %+v", got)
 	}
 }

@@ -35,15 +35,3 @@ func TestGroupObjects(t *testing.T) {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}
 }
-
-// What the whole node is in is no object of its runtime.
-func TestGroupObjectsOfANodeInAContainer(t *testing.T) {
-	root := t.TempDir()
-	node := "/kubepods/podf00/" + longID("0")
-	writeProcess(t, root, fakeProcess{PID: 1, Comm: "systemd", Cgroup: node + "/init.scope"})
-	writeProcess(t, root, fakeProcess{PID: 400, Parent: 1, Comm: "pause", Cgroup: node + "/kubepods/podabc/" + longID("5")})
-	want := []evidence.Object{{ObjectRef: pleg.ObjectRef{ID: longID("5"), Pod: pleg.PodRef{UID: "abc"}, Sandbox: true}, From: "its control group"}}
-	if diff := cmp.Diff(want, newFixtureWalker(root).lookAt(t.Context(), firstLook).Objects); diff != "" {
-		t.Errorf("objects (-want +got):\n%s", diff)
-	}
-}

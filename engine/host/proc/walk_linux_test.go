@@ -121,24 +121,6 @@ func TestLookWithoutProcesses(t *testing.T) {
 	}
 }
 
-// A process that has not changed is not asked again who it is.
-func TestLookRemembersWhoIsWho(t *testing.T) {
-	root := t.TempDir()
-	sandbox, container := longID("1"), longID("2")
-	writePod(t, root, 100, sandbox, container)
-	w := newFixtureWalker(root)
-	first := w.lookAt(t.Context(), firstLook)
-	for _, file := range []string{"100/cgroup", "100/cmdline", "101/cgroup", "102/cgroup"} {
-		if err := os.Remove(filepath.Join(root, "proc", file)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	second := w.lookAt(t.Context(), firstLook)
-	if diff := cmp.Diff(first, second); diff != "" || len(second.Shims) != 1 || len(second.Containers) != 2 {
-		t.Errorf("the second look differs (-first +second):\n%s", diff)
-	}
-}
-
 // What a number stands for is asked again when it may be something else.
 func TestLookLearnsAnew(t *testing.T) {
 	tests := []struct {
@@ -165,22 +147,6 @@ func TestLookLearnsAnew(t *testing.T) {
 				t.Errorf("second look = %+v, want one process in %s", found, is)
 			}
 		})
-	}
-}
-
-func TestLookForgetsWhatIsGone(t *testing.T) {
-	root := t.TempDir()
-	writePod(t, root, 100, longID("1"), longID("2"))
-	w := newFixtureWalker(root)
-	w.lookAt(t.Context(), firstLook)
-	for _, pid := range []string{"100", "101"} {
-		if err := os.RemoveAll(filepath.Join(root, "proc", pid)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	found := w.lookAt(t.Context(), firstLook)
-	if got := states(found); len(got) != 1 || len(w.known) != 1 || found.Partial != "" {
-		t.Errorf("found %v and remembers %d, want one each and nothing missing: %q", got, len(w.known), found.Partial)
 	}
 }
 
@@ -238,61 +204,6 @@ func TestLookEndedBefore(t *testing.T) {
 	cancel()
 	if got, want := newFixtureWalker(root).lookAt(ctx, firstLook).Missing, "no time to read "+root+"/proc"; got != want {
 		t.Errorf("Missing = %q, want %q", got, want)
-	}
-}
-
-func TestAdd(t *testing.T) {
-	const socket = "/run/containerd/containerd.sock"
-	outer, own, sandbox := longID("0"), longID("1"), longID("2")
-	ours := identity{role: shim, sandbox: sandbox, socket: socket}
-	seen := evidence.Process{PID: 7}
-	as := func(change func(*evidence.Process)) []evidence.Process {
-		p := seen
-		change(&p)
-		return []evidence.Process{p}
-	}
-	in := func(ids ...string) map[string][]evidence.Process {
-		all := map[string][]evidence.Process{}
-		for _, id := range ids {
-			all[id] = as(func(p *evidence.Process) { p.Container = id })
-		}
-		return all
-	}
-	asShim := evidence.Processes{Containers: in(), Shims: as(func(p *evidence.Process) { p.Sandbox, p.Socket, p.Own = sandbox, socket, true })}
-	tests := []struct {
-		name     string
-		ids      []string
-		identity identity
-		node     []string
-		want     evidence.Processes
-	}{
-		{"container", []string{own}, identity{}, nil, evidence.Processes{Containers: in(own)}},
-		{"container of a container", []string{outer, own}, identity{}, nil, evidence.Processes{Containers: in(outer, own)}},
-		{"the node is a container", []string{outer, own}, identity{}, []string{outer}, evidence.Processes{Containers: in(own)}},
-		{"shim", nil, ours, nil, asShim},
-		{"shim in its pod's group", []string{sandbox}, ours, nil, asShim},
-		{"shim on a node that is a container", []string{outer}, ours, []string{outer}, asShim},
-		{"shim within a container", []string{own}, ours, nil, evidence.Processes{Containers: in(own)}},
-		{"shim of another runtime", nil, identity{role: shim, sandbox: sandbox, socket: "/run/x.sock"}, nil, evidence.Processes{Containers: in()}},
-		{"helper", nil, identity{role: runc, container: own}, nil, evidence.Processes{Containers: in(), Helpers: in(own)[own]}},
-		{"helper that has gone into the container", []string{own}, identity{role: runc}, nil, evidence.Processes{Containers: in(own)}},
-		{"daemon", nil, identity{role: daemon}, nil, evidence.Processes{Containers: in(), Daemons: as(func(p *evidence.Process) { p.Unit = "x.service" })}},
-		{"another containerd in a container", []string{own}, identity{role: daemon}, nil, evidence.Processes{Containers: in(own)}},
-		{"neither", nil, identity{}, nil, evidence.Processes{Containers: in()}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWalker(t.TempDir(), "unix://"+socket)
-			w.node = tt.node
-			l := &Look{memory: &w.memory, ctx: t.Context(), at: firstLook, ours: map[string]bool{}, untold: map[*tracked]bool{}}
-			s := sighting{tracked: &tracked{member: membership{ids: tt.ids, unit: "x.service"}, identity: tt.identity}, proc: procfs.Proc{PID: 7}}
-			s.now.since = firstLook
-			got := evidence.Processes{Containers: map[string][]evidence.Process{}}
-			l.add(&got, s)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("add (-want +got):\n%s", diff)
-			}
-		})
 	}
 }
 
