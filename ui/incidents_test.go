@@ -1,22 +1,41 @@
 package ui
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/replay"
-	"github.com/plegtop/plegtop/engine/replay/replaytest"
 )
 
 // The screen at the worst moment of each recording in the folder is what its goldens show.
 func TestIncidents(t *testing.T) {
-	for _, in := range replaytest.Incidents(t, "../engine/replay/testdata") {
-		name := "incident-" + in.Name + "-120x40"
+	const folder = "../engine/replay/testdata"
+	worst, err := os.ReadFile(filepath.Join(folder, "worst.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(worst)) {
+		incident, moment, _ := strings.Cut(strings.TrimSpace(line), " ")
+		name := "incident-" + incident + "-120x40"
 		t.Run(name, func(t *testing.T) {
-			film, err := replay.New(in.Recording, in.Recording.Heads()[0].Endpoint)
+			at, err := time.Parse(time.RFC3339Nano, moment)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := screened(t, 120, 40, film, func(c *Config) { c.At = in.Worst })
+			recording, err := record.Open(filepath.Join(folder, incident+".plegrec"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer recording.Close()
+			film, err := replay.New(recording, recording.Heads()[0].Endpoint)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := screened(t, 120, 40, film, func(c *Config) { c.At = at })
 			s.m.flash = flash{}
 			frame := s.m.frame()
 			checkFrame(t, frame, 120, 40)

@@ -6,17 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/replay"
-	"github.com/plegtop/plegtop/engine/replay/replaytest"
 	"github.com/plegtop/plegtop/ui/pane"
 )
 
@@ -27,24 +24,22 @@ type night struct {
 }
 
 // badNight is 12 min of a node: an inspection hangs from 3 min on, and lists do from 7 min on.
-var badNight = func() func(*testing.T) night {
-	var mu sync.Mutex
-	var made night
-	return func(t *testing.T) night {
-		mu.Lock()
-		defer mu.Unlock()
-		if made.recording == nil {
-			r, seen := replaytest.Record(t, replaytest.Night{
-				Pods: 8, For: 12 * time.Minute, Changes: 20 * time.Second, Segments: 2 * time.Minute,
-				Troubles: []replaytest.Trouble{
-					{Op: call.ContainerStatus, From: 3 * time.Minute, To: 4 * time.Minute}, {Op: call.ListContainers, From: 7 * time.Minute, To: 11 * time.Minute},
-				},
-			})
-			made = night{r.Recording(), seen}
-		}
-		return made
+func badNight(t *testing.T) night {
+	t.Helper()
+	recording, err := record.Open("../engine/replay/testdata/nights/bad.plegrec")
+	if err != nil {
+		t.Fatal(err)
 	}
-}()
+	t.Cleanup(func() { recording.Close() })
+	n := night{recording: recording}
+	for feed := recording.Play(time.Time{}).Feed(); ; {
+		u, err := feed.Next(t.Context())
+		if err != nil {
+			return n
+		}
+		n.seen = append(n.seen, u)
+	}
+}
 
 // Film makes the night the past of a screen.
 func (n night) Film() (*replay.Film, error) { return replay.New(n.recording, "") }

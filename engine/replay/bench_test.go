@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/record"
-	"github.com/plegtop/plegtop/engine/replay/replaytest"
 )
 
 // hour is the recording of an hour of 110 pods.
@@ -15,7 +14,7 @@ var hour = sync.OnceValue(func() *record.Recording {
 	var recording *record.Recording
 	all := func(string, string) (bool, error) { return true, nil }
 	testing.RunTests(all, []testing.InternalTest{{Name: "hour", F: func(t *testing.T) { // time of synctest is a test's alone
-		recorder, _ := replaytest.Record(t, replaytest.Night{Pods: 110, For: time.Hour, Changes: 10 * time.Second})
+		recorder, _ := recordNight(t, night{Pods: 110, For: time.Hour, Changes: 10 * time.Second})
 		recording = recorder.Recording()
 	}}})
 	return recording

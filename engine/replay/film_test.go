@@ -20,13 +20,12 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/record"
-	"github.com/plegtop/plegtop/engine/replay/replaytest"
 )
 
 // bad is a night of 20 min: an inspection hangs, and later the lists do.
-var bad = replaytest.Night{
+var bad = night{
 	Pods: 8, For: 20 * time.Minute, Segments: 3 * time.Minute, Changes: 20 * time.Second,
-	Troubles: []replaytest.Trouble{
+	Troubles: []trouble{
 		{Op: call.ContainerStatus, From: 5 * time.Minute, To: 6 * time.Minute},
 		{Op: call.ListContainers, From: 12 * time.Minute, To: 16 * time.Minute},
 	},
@@ -71,9 +70,9 @@ func differ(want, got diagnose.Update) string {
 
 // filmed returns the film of a night, to the end of which the scan has come, and what it shows
 // from its beginning.
-func filmed(t *testing.T, n replaytest.Night) (*Film, []diagnose.Update) {
+func filmed(t *testing.T, n night) (*Film, []diagnose.Update) {
 	t.Helper()
-	recorder, _ := replaytest.Record(t, n)
+	recorder, _ := recordNight(t, n)
 	recording := recorder.Recording()
 	f, err := New(recording, "")
 	if err != nil {
@@ -198,10 +197,10 @@ func TestTwoRuns(t *testing.T) {
 	}
 	var want []diagnose.Update
 	first := 0 // moments of the first run
-	for _, troubles := range [][]replaytest.Trouble{bad.Troubles, nil} {
-		night := bad
-		night.Troubles, first = troubles, len(want)
-		recorder, _ := replaytest.Record(t, night)
+	for _, troubles := range [][]trouble{bad.Troubles, nil} {
+		n := bad
+		n.Troubles, first = troubles, len(want)
+		recorder, _ := recordNight(t, n)
 		if _, err := recorder.Recording().WriteTo(file); err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +240,7 @@ func TestTwoRuns(t *testing.T) {
 
 // A film that is damaged has what comes before that, and says at its end what is wrong.
 func TestAFilmThatIsDamaged(t *testing.T) {
-	recorder, _ := replaytest.Record(t, bad)
+	recorder, _ := recordNight(t, bad)
 	var b bytes.Buffer
 	if _, err := recorder.Recording().WriteTo(&b); err != nil {
 		t.Fatal(err)
@@ -280,7 +279,7 @@ func TestAFilmThatIsDamaged(t *testing.T) {
 
 // What the scan has not come to is shown all the same, by the time shortly before.
 func TestAheadOfTheScan(t *testing.T) {
-	recorder, seen := replaytest.Record(t, bad)
+	recorder, seen := recordNight(t, bad)
 	f, err := New(recorder.Recording(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -314,7 +313,7 @@ func TestAheadOfTheScan(t *testing.T) {
 
 // Whoever waits for the scan is not left behind when it ends early.
 func TestScanThatIsGivenUp(t *testing.T) {
-	recorder, _ := replaytest.Record(t, replaytest.Night{Pods: 2, For: time.Minute})
+	recorder, _ := recordNight(t, night{Pods: 2, For: time.Minute})
 	f, err := New(recorder.Recording(), "")
 	if err != nil {
 		t.Fatal(err)

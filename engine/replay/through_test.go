@@ -11,14 +11,13 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/record"
-	"github.com/plegtop/plegtop/engine/replay/replaytest"
 )
 
 // hangs is a night in which a container ends whose status hangs for a quarter of an hour.
-func hangs(release pleg.Release) replaytest.Night {
-	return replaytest.Night{
+func hangs(release pleg.Release) night {
+	return night{
 		Pods: 3, For: 40 * time.Minute, Segments: 4 * time.Minute, Changes: 7 * time.Minute, Release: release,
-		Troubles: []replaytest.Trouble{{Op: call.ContainerStatus, From: 6 * time.Minute, To: 20 * time.Minute}},
+		Troubles: []trouble{{Op: call.ContainerStatus, From: 6 * time.Minute, To: 20 * time.Minute}},
 	}
 }
 
@@ -72,7 +71,7 @@ func TestThroughAnotherRelease(t *testing.T) {
 		recorded, as pleg.Release
 		unhealthy    bool
 	}{{28, 36, false}, {28, 25, true}, {36, 28, true}, {36, 34, false}} {
-		recorder, _ := replaytest.Record(t, hangs(tt.recorded))
+		recorder, _ := recordNight(t, hangs(tt.recorded))
 		all, missing := through(t, recorder.Recording(), tt.as)
 		if bad := unhealthy(all); tt.unhealthy != (len(bad) > 0) {
 			t.Errorf("%v as %v: unhealthy at %v", tt.recorded, tt.as, bad)
@@ -89,7 +88,7 @@ func TestThroughAnotherRelease(t *testing.T) {
 // The release that was recorded gives what was recorded, and no call is missing.
 func TestThroughTheSameRelease(t *testing.T) {
 	for _, release := range []pleg.Release{28, 36} {
-		recorder, _ := replaytest.Record(t, hangs(release))
+		recorder, _ := recordNight(t, hangs(release))
 		was := played(t, recorder.Recording())
 		all, missing := through(t, recorder.Recording(), release)
 		if missing > 0 || len(all) != len(was) || !slices.Equal(unhealthy(all), unhealthy(was)) {
@@ -103,10 +102,10 @@ func TestThroughTheSameRelease(t *testing.T) {
 
 // Recordings of real nodes and of the demo are played through any release.
 func TestThroughIncidents(t *testing.T) {
-	for _, incident := range replaytest.Incidents(t, "testdata") {
-		was := played(t, incident.Recording)
-		if all, _ := through(t, incident.Recording, 25); len(all) != len(was) {
-			t.Errorf("%s as 1.25: %d moments, want %d", incident.Name, len(all), len(was))
+	for _, in := range incidents(t) {
+		was := played(t, in.recording)
+		if all, _ := through(t, in.recording, 25); len(all) != len(was) {
+			t.Errorf("%s as 1.25: %d moments, want %d", in.name, len(all), len(was))
 		}
 	}
 }

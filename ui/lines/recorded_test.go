@@ -2,7 +2,6 @@ package lines
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -15,38 +14,34 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/record"
-	"github.com/plegtop/plegtop/engine/replay/replaytest"
 )
 
-// hungNight is a night of half an hour, in which the status of a container hangs from the sixth
-// minute to the twentieth, and one of them ends in the seventh.
-func hungNight(release pleg.Release) replaytest.Night {
-	return replaytest.Night{
-		Pods: 3, For: 30 * time.Minute, Segments: 4 * time.Minute, Changes: 7 * time.Minute, Release: release,
-		Troubles: []replaytest.Trouble{{Op: call.ContainerStatus, From: 6 * time.Minute, To: 20 * time.Minute}},
-	}
-}
+// hungNight is the recording of half an hour, in which the status of one container hangs from the
+// sixth minute to the twentieth, and it ends in the seventh.
+const hungNight = "../../engine/replay/testdata/nights/hung.plegrec"
 
-// recorded returns the file of a night, and what was seen of it live.
-func recorded(t *testing.T, n replaytest.Night) (path string, seen []engine.Update) {
+// damaged returns a copy of that recording, changed.
+func damaged(t *testing.T, change func([]byte) []byte) (path string) {
 	t.Helper()
-	recorder, seen := replaytest.Record(t, n)
-	path = filepath.Join(t.TempDir(), "night.plegrec")
-	file, err := os.Create(path)
+	b, err := os.ReadFile(hungNight)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	if _, err := recorder.Recording().WriteTo(file); err != nil {
+	path = filepath.Join(t.TempDir(), "night.plegrec")
+	if err := os.WriteFile(path, change(b), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return path, seen
+	return path
+}
+
+// live returns what diagnosis says of the recording, played from its beginning as a live feed.
+func live(t *testing.T) *diagnose.Live {
+	t.Helper()
+	return diagnose.NewLive(opened(t, hungNight, "").recording.Play(time.Time{}).Feed(), "unix:///run/containerd/containerd.sock")
 }
 
 func opened(t *testing.T, path, at string) *Recorded {
@@ -63,23 +58,11 @@ func opened(t *testing.T, path, at string) *Recorded {
 	return r
 }
 
-// seenFeed is a feed of what was seen.
-type seenFeed struct{ all []engine.Update }
-
-func (f *seenFeed) Next(context.Context) (engine.Update, error) {
-	if len(f.all) == 0 {
-		return engine.Update{}, engine.ErrStopped
-	}
-	u := f.all[0]
-	f.all = f.all[1:]
-	return u, nil
-}
-
 // watched returns what watch wrote live.
-func watched(t *testing.T, seen []engine.Update, o Options) string {
+func watched(t *testing.T, o Options) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Watch(t.Context(), &out, diagnose.NewLive(&seenFeed{seen}, "unix:///run/containerd/containerd.sock"), o); err != nil {
+	if err := Watch(t.Context(), &out, live(t), o); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -87,13 +70,12 @@ func watched(t *testing.T, seen []engine.Update, o Options) string {
 
 // What watch writes of a recording is what it wrote live, to the letter.
 func TestWatchOfARecording(t *testing.T) {
-	path, seen := recorded(t, hungNight(28))
 	for _, o := range []Options{{}, {JSON: true}} {
 		var out bytes.Buffer
-		if err := opened(t, path, "").Watch(t.Context(), &out, o); err != nil {
+		if err := opened(t, hungNight, "").Watch(t.Context(), &out, o); err != nil {
 			t.Fatal(err)
 		}
-		want := watched(t, seen, o)
+		want := watched(t, o)
 		if diff := cmp.Diff(want, out.String()); diff != "" || !strings.Contains(want, "pleg-unhealthy") {
 			t.Errorf("%+v (-live +played):\n%s", o, diff)
 		}
@@ -102,9 +84,8 @@ func TestWatchOfARecording(t *testing.T) {
 
 // From a moment on it begins with what holds then, and goes on as live.
 func TestWatchFromAMomentOn(t *testing.T) {
-	path, seen := recorded(t, hungNight(28))
 	var out bytes.Buffer
-	if err := opened(t, path, "-18m").Watch(t.Context(), &out, Options{}); err != nil {
+	if err := opened(t, hungNight, "-18m").Watch(t.Context(), &out, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	first, rest, _ := strings.Cut(out.String(), "\n")
@@ -112,24 +93,19 @@ func TestWatchFromAMomentOn(t *testing.T) {
 		t.Errorf("begins with %q, and goes on\n%s", first, rest)
 	}
 	const health = "PLEG is not healthy: pleg was last seen active 3m0s ago"
-	if live := watched(t, seen, Options{}); strings.Count(live, health) != strings.Count(out.String(), health) {
+	if live := watched(t, Options{}); strings.Count(live, health) != strings.Count(out.String(), health) {
 		t.Errorf("goes on otherwise than live:\n%s", &out)
 	}
 }
 
 // Of a damaged recording all is written that can be read, and it is said up to when that is.
 func TestWatchOfADamagedRecording(t *testing.T) {
-	path, _ := recorded(t, hungNight(36))
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b[bytes.LastIndex(b, []byte{0x5c, 0x2a, 0x4d, 0x18})] ^= 0xff // where the last segment begins
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := damaged(t, func(b []byte) []byte {
+		b[bytes.LastIndex(b, []byte{0x5c, 0x2a, 0x4d, 0x18})] ^= 0xff // where the last segment begins
+		return b
+	})
 	var out bytes.Buffer
-	err = opened(t, path, "").Watch(t.Context(), &out, Options{})
+	err := opened(t, path, "").Watch(t.Context(), &out, Options{})
 	if err == nil || !strings.Contains(err.Error(), "the recording can be read up to 2000-01-01 ") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v", err)
 	}
@@ -146,14 +122,7 @@ func TestWatchOfADamagedRecording(t *testing.T) {
 
 // So is one that ends in the middle, as while its writer goes on: that is no fault of what was written.
 func TestARecordingThatEndsInTheMiddle(t *testing.T) {
-	path, _ := recorded(t, hungNight(36))
-	info, err := os.Stat(path)
-	if err == nil {
-		err = os.Truncate(path, info.Size()-64)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := damaged(t, func(b []byte) []byte { return b[:len(b)-64] })
 	const said = "the file ends in the middle: its writer was killed, or it still writes"
 	var out bytes.Buffer
 	if err := opened(t, path, "").Watch(t.Context(), &out, Options{}); !errors.Is(err, record.ErrCut) || !strings.Contains(err.Error(), "the recording can be read up to 2000-01-01 ") || !strings.Contains(err.Error(), said) {
@@ -174,14 +143,11 @@ func TestARecordingThatEndsInTheMiddle(t *testing.T) {
 
 // The verdict of a moment is that of what was shown then.
 func TestCheckOfARecording(t *testing.T) {
-	n := hungNight(28)
-	n.Troubles[0].ID = "app-000"
-	path, seen := recorded(t, n)
-	end := opened(t, path, "").last
-	live := diagnose.NewLive(&seenFeed{seen}, "unix:///run/containerd/containerd.sock")
+	end := opened(t, hungNight, "").last
+	feed := live(t)
 	var all []diagnose.Update
 	for {
-		u, err := live.Next(t.Context())
+		u, err := feed.Next(t.Context())
 		if err != nil {
 			break
 		}
@@ -204,7 +170,7 @@ func TestCheckOfARecording(t *testing.T) {
 		o := CheckOptions{JSON: true, Source: "replay", Node: "worker-17", Endpoint: "unix:///run/containerd/containerd.sock"}
 		want, _ := o.Answer(u)
 		var out bytes.Buffer
-		code, err := opened(t, path, tt.at).Check(t.Context(), &out, CheckOptions{JSON: true})
+		code, err := opened(t, hungNight, tt.at).Check(t.Context(), &out, CheckOptions{JSON: true})
 		if err != nil || code != tt.code || code != ExitCode(u) {
 			t.Errorf("at %q: exit code %d, %v, want %d", tt.at, code, err, tt.code)
 		}
@@ -215,7 +181,7 @@ func TestCheckOfARecording(t *testing.T) {
 			t.Errorf("at %q: %v", tt.at, err)
 		}
 	}
-	if _, err := NewRecorded(opened(t, path, "").recording, "noon"); err == nil || !strings.Contains(err.Error(), `want -10m, 2am`) {
+	if _, err := NewRecorded(opened(t, hungNight, "").recording, "noon"); err == nil || !strings.Contains(err.Error(), `want -10m, 2am`) {
 		t.Errorf("a moment that is none: %v", err)
 	}
 }

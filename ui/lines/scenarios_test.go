@@ -137,6 +137,18 @@ func wallSet(t time.Time, by time.Duration) time.Time {
 	return t
 }
 
+// seenFeed is a feed of what was seen.
+type seenFeed struct{ all []engine.Update }
+
+func (f *seenFeed) Next(context.Context) (engine.Update, error) {
+	if len(f.all) == 0 {
+		return engine.Update{}, engine.ErrStopped
+	}
+	u := f.all[0]
+	f.all = f.all[1:]
+	return u, nil
+}
+
 // writtenOf is what watch writes of updates.
 func writtenOf(t *testing.T, all []engine.Update) string {
 	var out bytes.Buffer

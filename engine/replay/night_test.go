@@ -1,12 +1,14 @@
-// Package replaytest makes recordings for tests: an engine watches a runtime that nobody else
-// sees, in the time of [testing/synctest], which takes none.
-package replaytest
+package replay
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"hash/crc32"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,26 +19,27 @@ import (
 	"github.com/plegtop/plegtop/engine/record"
 )
 
-// A Night is what happens on a node whose pods have two containers each.
-type Night struct {
+// A night is what happens on a node whose pods have two containers each.
+type night struct {
 	Pods     int
 	For      time.Duration
 	Segments time.Duration // of the recording
 	Changes  time.Duration // from one end or start of a container to the next; 0 for none
-	Troubles []Trouble
+	Troubles []trouble
 	Events   int          // that the engine remembers for its reader; 0 for the usual
 	Release  pleg.Release // whose relist is made; 0 for the newest
 }
 
-// A Trouble is a call that hangs until its deadline, whatever it asks for.
-type Trouble struct {
+// A trouble is a call that hangs until its deadline, whatever it asks for.
+type trouble struct {
 	Op       call.Operation
 	ID       string        // of the only object of which it hangs; empty for all
 	From, To time.Duration // from the beginning of the night
 }
 
-// Record returns the recording of a night, and what a reader of the engine's feed saw of it.
-func Record(t *testing.T, n Night) (*record.Recorder, []engine.Update) {
+// recordNight returns the recording of a night, and what a reader of the engine's feed saw of it.
+// An engine watches a runtime that nobody else sees, in the time of [testing/synctest], which takes none.
+func recordNight(t *testing.T, n night) (*record.Recorder, []engine.Update) {
 	recorder := record.NewRecorder(record.Options{
 		Ring: 1000 * time.Hour, Bytes: 1 << 30, Segments: n.Segments,
 		Head: record.Head{Plegtop: "test", Node: "worker-17", Source: "cri", Endpoint: "unix:///run/containerd/containerd.sock"},
@@ -73,15 +76,15 @@ func (utc) Real(d time.Duration) time.Duration { return d }
 
 // A runtime is that of a night.
 type runtime struct {
-	Night
+	night
 	began      time.Time
 	sandboxes  []pleg.ListedSandbox
 	containers []pleg.ListedContainer
 	place      map[string]int
 }
 
-func newRuntime(n Night) *runtime {
-	r := &runtime{Night: n, began: time.Now().UTC(), place: map[string]int{}}
+func newRuntime(n night) *runtime {
+	r := &runtime{night: n, began: time.Now().UTC(), place: map[string]int{}}
 	for i := range n.Pods {
 		ref := pleg.PodRef{Namespace: "shop", Name: fmt.Sprintf("web-%03d", i), UID: pleg.UID(fmt.Sprintf("uid-%03d", i))}
 		r.sandboxes = append(r.sandboxes, pleg.ListedSandbox{Pod: ref, Sandbox: pleg.Sandbox{ID: fmt.Sprintf("sandbox-%03d", i), State: pleg.Running, CreatedAt: r.began}})
@@ -180,4 +183,50 @@ func (r *runtime) ContainerStatus(ctx context.Context, id string) (pleg.Containe
 
 func (r *runtime) Raw(context.Context, call.Operation, string) ([]byte, error) {
 	return nil, errors.New("there is none")
+}
+
+var update = flag.Bool("update", false, "write the recordings and goldens again")
+
+// kept are the nights in testdata/nights, which tests of other packages read.
+var kept = map[string]night{
+	// An inspection hangs from the third minute on, and lists do from the seventh.
+	"bad": {
+		Pods: 8, For: 12 * time.Minute, Changes: 20 * time.Second, Segments: 2 * time.Minute,
+		Troubles: []trouble{
+			{Op: call.ContainerStatus, From: 3 * time.Minute, To: 4 * time.Minute},
+			{Op: call.ListContainers, From: 7 * time.Minute, To: 11 * time.Minute},
+		},
+	},
+	// The status of one container, which ends in the seventh minute, hangs from the sixth minute to the twentieth.
+	"hung": {
+		Pods: 3, For: 30 * time.Minute, Segments: 4 * time.Minute, Changes: 7 * time.Minute, Release: 28,
+		Troubles: []trouble{{Op: call.ContainerStatus, ID: "app-000", From: 6 * time.Minute, To: 20 * time.Minute}},
+	},
+}
+
+// Each night that is kept plays as one that is recorded now. The recordings are written by
+// `go test ./engine/replay -run TestKeptNights -update`.
+func TestKeptNights(t *testing.T) {
+	for name, n := range kept {
+		path := filepath.Join("testdata/nights", name+".plegrec")
+		recorder, seen := recordNight(t, n)
+		if *update {
+			var b bytes.Buffer
+			if _, err := recorder.Recording().WriteTo(&b); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := record.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		all := played(t, r)
+		if last := all[len(all)-1].Snapshot; len(all) != len(seen) || last.Calls[call.ContainerStatus].Count != seen[len(seen)-1].Snapshot.Calls[call.ContainerStatus].Count {
+			t.Errorf("%s: %d moments, want %d", name, len(all), len(seen))
+		}
+	}
 }
