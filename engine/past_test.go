@@ -3,8 +3,6 @@ package engine
 import (
 	"testing"
 	"time"
-
-	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // What the channel has no room for is remembered, but not what the first relist makes of
@@ -28,11 +26,4 @@ func TestLossesAreRemembered(t *testing.T) {
 			t.Errorf("losses %+v, want %d", l, lost)
 		}
 	})
-}
-
-// missing is a look that finds a kubelet, and no process of the container web/app.
-func missing(int) *evidence.Report {
-	return &evidence.Report{Processes: evidence.Processes{
-		Containers: map[string][]evidence.Process{"web/log": {{PID: 7}}}, Daemons: []evidence.Process{{PID: 8, Command: "kubelet"}},
-	}}
 }

@@ -182,3 +182,10 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatIsLeftOut(t *testing.T) {
+	read := again(t, outer{run: func() {}, left: 7})
+	if read.run != nil || read.left != 0 {
+		t.Errorf("got %+v", read)
+	}
+}
