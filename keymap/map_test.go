@@ -93,44 +93,6 @@ func TestDefaultHasNoConflict(t *testing.T) {
 	}
 }
 
-func TestAction(t *testing.T) {
-	for _, tt := range []struct {
-		key  string
-		in   Scope
-		want Action
-	}{
-		{"q", 0, Quit},
-		{"q", Folding, Quit},
-		{"q", Over | Matching, Back},
-		{"q", Over | Directing, Back},
-		{"ctrl+c", Over | Directing, Quit},
-		{"f1", Following, Help},
-		{"5", 0, Pane(5)},
-		{"P", Over | Directing, World},
-		{"P", Folding, None},
-		{"space", Over | Picking, Toggle},
-		{"ctrl+c", Over | Matching, Quit},
-		{"o", Matching, Namespaces},
-		{"n", Matching, MatchNext},
-		{"n", Folding, None},
-		{"space", Folding, Fold},
-		{"space", Following, PageDown},
-		{"space", Over | Matching, PageDown},
-		{"space", Over | Directing, PageDown},
-		{"e", Following, EventSources},
-		{"F", Following, Follow},
-		{"R", Over | Directing, Sweep},
-		{"r", Over | Directing, ReinspectPod},
-		{"pgdown", Following, PageDown},
-		{"X", Folding, None},
-		{"", Folding, None},
-	} {
-		if got := Default().Action(press(tt.key), tt.in); got != tt.want {
-			t.Errorf("Action(%q, %v) = %v, want %v", tt.key, tt.in, got, tt.want)
-		}
-	}
-}
-
 // TestOneKeyOneIdea holds that no key means two things by the place where it is pressed, but
 // for those that are the same idea.
 func TestOneKeyOneIdea(t *testing.T) {

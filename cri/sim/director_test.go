@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/plegtop/plegtop/cri/sim/script"
 	"github.com/plegtop/plegtop/engine/guard"
 )
 
@@ -47,23 +46,6 @@ func TestFrozenWorldGoesOnWhereItStood(t *testing.T) {
 	sn.advance(epoch.Add(3*time.Minute + pause))
 	if diff := cmp.Diff(*want, *got, cmp.AllowUnexported(seen{})); diff != "" {
 		t.Errorf("with a pause and without (-want +got):\n%s", diff)
-	}
-}
-
-func TestSpeedIsOfTheScript(t *testing.T) {
-	plain, want := watch(t, "tour", 3)
-	plain.advance(epoch.Add(64 * time.Second))
-	sn, got := watch(t, "tour", 3)
-	sn.setPace(8, false)
-	for d := time.Duration(0); d <= 8*time.Second; d += 70 * time.Millisecond {
-		sn.advance(epoch.Add(d))
-	}
-	sn.advance(epoch.Add(8 * time.Second))
-	for i := range *want {
-		(*want)[i].at /= 8
-	}
-	if diff := cmp.Diff(*want, *got, cmp.AllowUnexported(seen{})); diff != "" {
-		t.Errorf("eight times as fast (-want +got):\n%s", diff)
 	}
 }
 
@@ -255,27 +237,6 @@ func TestDirectorWhileClientsAreConnected(t *testing.T) {
 	s.Freeze(false)
 	if _, err := c.Version(t.Context(), &cri.VersionRequest{}); err != nil {
 		t.Errorf("a client that was there from the start: %v", err)
-	}
-}
-
-// The next act comes in the time of people, at the speed at which the script would go.
-func TestProgress(t *testing.T) {
-	const slow = 1024 // times, for the first act not to be over before
-	s, err := Start(t.Context(), Config{Scenario: "restart", Clock: 1.0 / slow})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	s.Freeze(true)
-	s.SetSpeed(0.5)
-	want := script.State{Scenario: "restart", Frozen: true, Speed: 0.5, Act: 1, Acts: 3, Caption: s.scene.scenario.acts()[0].caption}
-	got := s.State()
-	if next := got.Next; next > slow*16*time.Second || next < slow*14*time.Second {
-		t.Errorf("the next act comes in %v, want about %v", next, slow*16*time.Second)
-	}
-	got.Next = 0
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("frozen in the first act (-want +got):\n%s", diff)
 	}
 }
 

@@ -2,14 +2,11 @@ package sim
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,66 +81,6 @@ func helperOf(t *testing.T, s *Server, program string) sighting {
 	}
 	t.Fatalf("no process of %s", program)
 	return sighting{}
-}
-
-// The folders of what runs are those of the containers and sandboxes, and go with them.
-func TestBundles(t *testing.T) {
-	s, _ := start(t, "hung-update")
-	dir := s.HostRoot() + stateFolder
-	wanted := func() (ids []string) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for _, sb := range s.scene.sandboxes {
-			if sb.ready() {
-				ids = append(ids, sb.status.Id)
-			}
-		}
-		for _, c := range s.scene.containers {
-			if c.runs() {
-				ids = append(ids, c.status.Id)
-			}
-		}
-		return ids
-	}
-	compare := func() {
-		t.Helper()
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, e := range entries {
-			got = append(got, e.Name())
-		}
-		want := wanted()
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%d folders, want one for each of %d objects", len(got), len(want))
-		}
-	}
-	compare()
-	p := addPair(s)
-	compare()
-	var got struct {
-		Annotations map[string]string
-		Linux       struct{ CgroupsPath string }
-	}
-	text, err := os.ReadFile(filepath.Join(dir, p.Containers["a"], "config.json"))
-	if err != nil || json.Unmarshal(text, &got) != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	for name, want := range map[string]string{
-		"container-type": "container", "container-name": "a", "sandbox-id": p.Sandbox, "sandbox-uid": p.UID,
-	} {
-		if got.Annotations["io.kubernetes.cri."+name] != want {
-			t.Errorf("%s is %q, want %q", name, got.Annotations["io.kubernetes.cri."+name], want)
-		}
-	}
-	if !strings.HasSuffix(got.Linux.CgroupsPath, ":cri-containerd:"+p.Containers["a"]) {
-		t.Errorf("control group %q", got.Linux.CgroupsPath)
-	}
-	s.RemovePod(p.UID)
-	compare()
 }
 
 // ask asks the runtime's debug socket, or its metrics' port, where the configuration has it.
@@ -224,26 +161,6 @@ func TestDumpOfHungUpdate(t *testing.T) {
 	for line := range strings.Lines(text) {
 		if line == "\n\n" || line == "\t/go/src/\n" {
 			t.Fatalf("a part of the stacks is missing")
-		}
-	}
-}
-
-func TestMetricsCountWhatIsInFlight(t *testing.T) {
-	s, c := start(t, "hung-update")
-	if _, err := c.Version(t.Context(), &cri.VersionRequest{}); err != nil {
-		t.Fatal(err)
-	}
-	_, text := ask(t, s, "metrics", "/v1/metrics")
-	for _, want := range []string{
-		`handled_total{grpc_code="OK",grpc_method="UpdateContainerResources",grpc_service="runtime.v1.RuntimeService",grpc_type="unary"} 0`,
-		`started_total{grpc_method="UpdateContainerResources",grpc_service="runtime.v1.RuntimeService",grpc_type="unary"} 1`,
-		`handled_total{grpc_code="OK",grpc_method="ListContainers",grpc_service="runtime.v1.RuntimeService",grpc_type="unary"} 0`,
-		`started_total{grpc_method="ListContainers",grpc_service="runtime.v1.RuntimeService",grpc_type="unary"} 2`,
-		`handled_total{grpc_code="OK",grpc_method="Version",grpc_service="runtime.v1.RuntimeService",grpc_type="unary"} 1`,
-		`started_total{grpc_method="Version",grpc_service="runtime.v1.RuntimeService",grpc_type="unary"} 1`,
-	} {
-		if !strings.Contains(text, "grpc_server_"+want+"\n") {
-			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
 }

@@ -193,33 +193,6 @@ func TestListTooBig(t *testing.T) {
 	}
 }
 
-func TestChurnStormReplaces300PodsAtOnce(t *testing.T) {
-	sn, log := watch(t, "churn-storm", 1)
-	for n := range 3 {
-		before := len(*log)
-		sn.advance(epoch.Add(time.Duration(n)*time.Minute + 2*time.Second))
-		started := map[string]bool{}
-		for _, s := range (*log)[before:] {
-			if pod, ok := strings.CutSuffix(s.what, " sandbox#0 STARTED"); ok && strings.HasPrefix(pod, "load/") {
-				started[pod] = true
-			}
-		}
-		if len(started) != 300 {
-			t.Errorf("minute %d: %d pods start, want 300", n, len(started))
-		}
-		sn.advance(epoch.Add(time.Duration(n)*time.Minute + 59*time.Second))
-		if n := len(sn.sandboxes); n != 310 {
-			t.Errorf("%d sandboxes before the next storm, want 310", n)
-		}
-	}
-	for method, least := range map[string]time.Duration{"ListContainers": 0, "PodSandboxStatus": 32, "ContainerStatus": 32} {
-		d := sn.decide(Call{Method: method}).delay
-		if most := least + least/2; d < least*time.Millisecond || d > most*time.Millisecond {
-			t.Errorf("%s takes %v longer, want %v to %v ms", method, d, least, most)
-		}
-	}
-}
-
 func TestNotReadyScenarios(t *testing.T) {
 	for scenario, want := range map[string]*cri.RuntimeCondition{
 		"overflow": {Type: "RuntimeReady", Reason: "ContainerdNotReady", Message: "containerd is not done with loading its plugins"},

@@ -54,28 +54,6 @@ func encode(m proto.Message) string {
 	return string(data)
 }
 
-func TestLabelsAndAnnotationsAreTheKubelets(t *testing.T) {
-	sn, _ := watch(t, "empty", 1)
-	p := sn.placePod(podNamed("shop", "cart-0", one("app", imageApp)), time.Hour, 3)
-	c := p.latest("app")
-	want := map[string]string{
-		"io.kubernetes.container.name": "app", "io.kubernetes.pod.name": "cart-0",
-		"io.kubernetes.pod.namespace": "shop", "io.kubernetes.pod.uid": p.uid,
-	}
-	if diff := cmp.Diff(want, c.listed.Labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
-	if got := c.listed.Annotations["io.kubernetes.container.restartCount"]; got != "3" || c.listed.Metadata.Attempt != 3 {
-		t.Errorf("restartCount %s, attempt %d; want 3", got, c.listed.Metadata.Attempt)
-	}
-	if len(p.containers) != 2 || p.containers[0].status.ExitCode != 1 {
-		t.Errorf("want one dead container before the present one, have %d containers", len(p.containers))
-	}
-	if age := sn.now.Sub(made(p.sandbox().status)); age != time.Hour {
-		t.Errorf("sandbox is %v old, want 1h", age)
-	}
-}
-
 // lifeOf lets a pod live for a time and returns what happened, without its name.
 func lifeOf(t *testing.T, spec podSpec, span time.Duration, do func(*scene, *pod)) []seen {
 	t.Helper()

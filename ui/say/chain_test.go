@@ -46,42 +46,6 @@ var held = []diagnose.Link{
 	{Kind: waits.Server, Name: "server 10.0.0.9"},
 }
 
-func TestChain(t *testing.T) {
-	look := theme.Default()
-	plain := look.Plain()
-	for _, tt := range []struct {
-		name  string
-		look  *theme.Theme
-		width int
-		want  []string
-	}{
-		{"as wide as it likes", &look, 0, []string{
-			"relist",
-			"└─ ListContainers · no reply for 12s",
-			"   └─ pay/api app, id 3f2a9b1c0d4e5 · its status is not answered, that of 16 others is",
-			"      └─ runc update, pid 4800 ! act here · child of its shim",
-			"         └─ D in nfs4_do_setattr ◆ act here · its wchan",
-			"            └╌ likely server 10.0.0.9",
-		}},
-		{"narrow, in ASCII", &plain, 38, []string{
-			"relist",
-			"`- ListContainers - no reply for 12s",
-			" `- pay/api app, id 3f2a9b1c0d4e5",
-			"    - its status is not answered, that",
-			"    of 16 others is",
-			"  `- runc update, pid 4800 ! act here",
-			"     - child of its shim",
-			"   `- D in nfs4_do_setattr # act here",
-			"      - its wchan",
-			"    `. likely server 10.0.0.9",
-		}},
-	} {
-		if got := drawn(tt.look, held, tt.width); !slices.Equal(got, tt.want) {
-			t.Errorf("%s:\n%s", tt.name, strings.Join(got, "\n"))
-		}
-	}
-}
-
 // TestChainFits holds that chains of any length stay within the width, and leave room
 // for words.
 func TestChainFits(t *testing.T) {

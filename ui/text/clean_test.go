@@ -145,23 +145,3 @@ func BenchmarkCleanASCII(b *testing.B) {
 		text.Clean("kube-system/coredns-6f6b679f8f-x7f2k")
 	}
 }
-
-// TestSignsJoinNothing holds that a sign that is left as it is has its width whatever
-// stands beside it.
-func TestSignsJoinNothing(t *testing.T) {
-	for r := rune(0x2000); r < 0xA000; r++ {
-		if r == 0x2800 {
-			r = 0x4E00 // Chinese, as the rest
-		}
-		s := string(r)
-		if text.Clean(s) != s {
-			continue
-		}
-		w := ansi.StringWidth(s)
-		for _, beside := range []string{s, "a", "\u1100", "\uAC00", "\u0915", "\u0915\u094D"} {
-			if both := w + ansi.StringWidth(beside); ansi.StringWidth(s+beside) != both || ansi.StringWidth(beside+s) != both {
-				t.Errorf("%U joins %q", r, beside)
-			}
-		}
-	}
-}
