@@ -79,7 +79,7 @@ func validate(streams []Stream) error {
 	for _, s := range streams {
 		switch {
 		case s.Source == ledger.FromRelist || s.Source >= ledger.Sources:
-			return fmt.Errorf("event source %v: want cri, cgroup or pidfd", s.Source)
+			return fmt.Errorf("event source %v: want cri or cgroup", s.Source)
 		case had[s.Source]:
 			return fmt.Errorf("event source %v: given twice", s.Source)
 		case s.Run == nil && s.Refuse == "":

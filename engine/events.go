@@ -89,7 +89,6 @@ func (m *machine) tell(e Event) {
 	m.work.Events = append(m.work.Events, e)
 	m.pods.event(e, m.death(&e))
 	m.networks.follow(m, e)
-	m.transitions.told(&e)
 	m.changed = true
 }
 

@@ -180,7 +180,7 @@ func (w *world) press() Input {
 	case 9:
 		r.Held = !r.Held
 	case 10:
-		r.SetStreams, r.Streams = true, []ledger.Source{ledger.FromPidfd, ledger.FromCRI, ledger.FromCgroup}[:w.IntN(4)]
+		r.SetStreams, r.Streams = true, []ledger.Source{ledger.FromCgroup, ledger.FromCRI}[:w.IntN(3)]
 	}
 	return r
 }

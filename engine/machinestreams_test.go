@@ -20,7 +20,7 @@ import (
 // worldStreams are all event sources there are. Nobody runs them: a world answers itself.
 func worldStreams() []Stream {
 	run := func(context.Context, func(pleg.Upstream)) error { return io.EOF }
-	return []Stream{{Source: ledger.FromCRI, On: true, Run: run}, {Source: ledger.FromCgroup, On: true, Run: run}, {Source: ledger.FromPidfd, Run: run}}
+	return []Stream{{Source: ledger.FromCRI, On: true, Run: run}, {Source: ledger.FromCgroup, On: true, Run: run}}
 }
 
 // A talker is a stream that is open.

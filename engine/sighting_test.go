@@ -132,7 +132,7 @@ func TestWhatIsTooShortForTheRelistIsToldAsUnseen(t *testing.T) {
 // While every call hangs, a death is told as what the kubelet cannot see. When the lists
 // are answered again the ordinary event follows, and the relist has missed nothing.
 func TestDeathWhileEveryCallHangs(t *testing.T) {
-	watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
+	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 		stops := make(chan struct{})
 		for _, op := range []string{"ListPodSandbox", "ListContainers", "Version", "Status"} {
 			w.fake.script(op, behaviour{stops: stops})
@@ -143,12 +143,12 @@ func TestDeathWhileEveryCallHangs(t *testing.T) {
 		w.after(ledger.Patience - time.Millisecond)
 		w.wants("before the relist had its time")
 		w.after(time.Millisecond)
-		w.wants("while calls hang", "unseen ContainerDied web/app app pidfd")
+		w.wants("while calls hang", "unseen ContainerDied web/app app cgroup")
 		w.drifts(ledger.Drift{Transitions: 1, MissedByRelist: 1})
 		w.fake.behave()
 		close(stops)
 		w.after(1100 * time.Millisecond)
-		if news := w.news(); len(news) != 1 || news[0] != "delivered ContainerDied web/app app pidfd 4s" {
+		if news := w.news(); len(news) != 1 || news[0] != "delivered ContainerDied web/app app cgroup 4s" {
 			t.Errorf("afterwards: %q", news)
 		}
 		w.drifts(ledger.Drift{Transitions: 1, Both: 1})
@@ -298,14 +298,14 @@ func TestRelistHasItsTime(t *testing.T) {
 // has missed anything: there is one event, whenever the relists come, and nothing unseen.
 func TestRuntimeThatIsLateIsWaitedFor(t *testing.T) {
 	for phase := time.Duration(0); phase < time.Second; phase += 90 * time.Millisecond {
-		watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
+		watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 			w.fake.script("ListContainers", behaviour{delay: 60 * time.Millisecond})
 			w.after(phase)
 			w.f.says(stopped("web/app"))
 			w.after(2 * time.Second)
 			w.fake.exit("web/app", 0, "")
 			w.after(10 * time.Second)
-			if news := w.news(); len(news) != 1 || !strings.HasPrefix(news[0], "delivered ContainerDied web/app app pidfd") {
+			if news := w.news(); len(news) != 1 || !strings.HasPrefix(news[0], "delivered ContainerDied web/app app cgroup") {
 				t.Errorf("after %v: %q", phase, news)
 			}
 			w.drifts(ledger.Drift{Transitions: 1, Both: 1})

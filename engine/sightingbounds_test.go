@@ -11,12 +11,12 @@ import (
 
 // An id that is used again has sightings of its own.
 func TestSightingsOfAnIDThatIsUsedAgain(t *testing.T) {
-	watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
+	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 		for range 2 {
 			w.fake.exit("web/app", 0, "")
 			w.f.says(stopped("web/app"))
 			w.after(time.Second)
-			w.wants("a death", "delivered ContainerDied web/app app pidfd 500ms")
+			w.wants("a death", "delivered ContainerDied web/app app cgroup 500ms")
 			w.fake.flip("web/app")
 			w.after(time.Second)
 			w.wants("a start", "delivered ContainerStarted web/app app relist")

@@ -56,7 +56,6 @@ type Snapshot struct {
 	SourceChanges []SourceChange    // the last 64, oldest first
 	Drift         []ledger.Drift    // one for each source that was ever open, in the order of Sources
 	DriftLately   []ledger.Window   // the same over the last 5 min
-	Dead          *ledger.Dead      // who has died, as only event sources know
 	Gone          ledger.Gone       // sandboxes that have left the lists lately
 	UnseenMore    uint64            // events of sources that were not told: of ids that nobody knows, beyond the first 1,000, and of others where too many waited
 	Memory        past.Memory       // of the time before

@@ -171,7 +171,7 @@ func TestStreamIsRefusedWhereItDoesHarm(t *testing.T) {
 
 func TestStreamsAreSetHeldAndReleased(t *testing.T) {
 	f, g := &fakeStream{t: t}, &fakeStream{t: t}
-	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, Run: f.Run}, {Source: ledger.FromPidfd, On: true, Run: g.Run}}}
+	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, Run: f.Run}, {Source: ledger.FromCRI, Forced: true, On: true, Run: g.Run}}}
 	bubble(t, c, nil, func(b *bench) {
 		state := func(want ...StreamState) {
 			t.Helper()
@@ -185,9 +185,9 @@ func TestStreamsAreSetHeldAndReleased(t *testing.T) {
 			}
 		}
 		state(StreamOff, StreamConnected)
-		b.ask(func() { b.SetStreams(ledger.FromCgroup, ledger.FromCRI) })
+		b.ask(func() { b.SetStreams(ledger.FromCgroup, ledger.FromRelist) }) // of which there is no stream
 		state(StreamConnected, StreamOff)
-		b.ask(func() { b.SetStreams(ledger.FromCgroup, ledger.FromPidfd) })
+		b.ask(func() { b.SetStreams(ledger.FromCgroup, ledger.FromCRI) })
 		state(StreamConnected, StreamConnected)
 		b.HoldStreams(b.t.Context())
 		if f.isOpen() || g.isOpen() {
@@ -262,8 +262,8 @@ func TestStreamsThatCannotBe(t *testing.T) {
 		streams []Stream
 		want    string
 	}{
-		{[]Stream{{Source: ledger.FromRelist, Run: run}}, "event source relist: want cri, cgroup or pidfd"},
-		{[]Stream{{Source: 99, Run: run}}, "event source unknown: want cri, cgroup or pidfd"},
+		{[]Stream{{Source: ledger.FromRelist, Run: run}}, "event source relist: want cri or cgroup"},
+		{[]Stream{{Source: 99, Run: run}}, "event source unknown: want cri or cgroup"},
 		{[]Stream{{Source: ledger.FromCRI}}, "event source cri: has no stream"},
 		{[]Stream{{Source: ledger.FromCRI, Run: run}, {Source: ledger.FromCRI, Run: run}}, "event source cri: given twice"},
 	} {
@@ -272,7 +272,7 @@ func TestStreamsThatCannotBe(t *testing.T) {
 			t.Errorf("%v, want %s", err, tt.want)
 		}
 	}
-	if err := (Config{Runtime: newFake(t), Streams: []Stream{{Source: ledger.FromPidfd, Refuse: "not allowed"}}}).Validate(); err != nil {
+	if err := (Config{Runtime: newFake(t), Streams: []Stream{{Source: ledger.FromCgroup, Refuse: "not allowed"}}}).Validate(); err != nil {
 		t.Error(err)
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/frozen"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -126,6 +128,7 @@ func Thaw(s Start, r *frozen.Reader, b []byte) (*Replay, []byte, error) {
 	if m.core == nil || m.workers.set == nil {
 		return nil, nil, errors.New("replay: the engine's state is not whole")
 	}
+	m.sources.all = slices.DeleteFunc(m.sources.all, func(s source) bool { return s.stream.Source >= ledger.Sources }) // as in config
 	m.config = made.config
 	m.calls.work = &m.work
 	m.assemble()
@@ -153,6 +156,9 @@ func (s Start) config() Config {
 		c.Look = notLooked
 	}
 	for _, stream := range s.Streams {
+		if stream.Source >= ledger.Sources {
+			continue // recordings of the tests were made while there was a third source
+		}
 		stream.Run = notStreamed
 		c.Streams = append(c.Streams, stream)
 	}

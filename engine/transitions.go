@@ -23,7 +23,7 @@ type transitions struct {
 func (m *machine) facts() ledger.Facts {
 	f := ledger.Facts{
 		Now: m.now, Records: &m.pods,
-		Listed: m.core.ListedAt(), ListedBefore: m.listedBefore(), Settled: m.relists.settledAt,
+		Listed: m.core.ListedAt(), ListedBefore: m.listedBefore(),
 		Period: m.period, Lists: m.known.UsualList,
 		Paused: m.pause.on, Resumed: m.pause.ended,
 	}
@@ -78,14 +78,6 @@ func (t *transitions) report(m *machine) {
 	}
 }
 
-// told takes in an event that people see.
-func (t *transitions) told(e *Event) {
-	if e.Kind == pleg.Died {
-		by, _ := e.Seen.First()
-		t.Died(ledger.UnseenDeath{ObjectRef: e.ObjectRef, At: e.SeenAt, By: by}, e.Delivery == pleg.Unseen)
-	}
-}
-
 // death returns the end of a container that an event reports; nil if it is none whose time
 // is known: a relist reports once more what it sees after all, what was dead when it was
 // first seen may have been so for days, and what died since the last list long ago at any
@@ -113,7 +105,7 @@ func (t *transitions) left(m *machine) {
 }
 
 func (t *transitions) fill(m *machine, s *Snapshot) {
-	s.Dead, s.Gone, s.UnseenMore = t.Dead(), t.Gone(s.At), t.Uncounted()
+	s.Gone, s.UnseenMore = t.Gone(s.At), t.Uncounted()
 	for i := range m.sources.all {
 		if by := m.sources.all[i].stream.Source; m.sources.all[i].opened {
 			s.Drift = append(s.Drift, t.Drift(by))

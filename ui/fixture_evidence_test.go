@@ -180,17 +180,16 @@ func SweepOf(done int, hung bool) *answers.Sweep {
 	return w
 }
 
-// Streamed is the healthy node with event sources: one that is well, one that has lost
-// its stream and one that is refused.
+// Streamed is the healthy node with event sources: one that is well, and one that has lost
+// its stream.
 func Streamed() *engine.Snapshot {
 	s := Healthy()
 	s.Sources = []engine.SourceState{
 		{Source: ledger.FromCRI, State: engine.StreamConnected, Since: Ago(4 * time.Minute), Received: 1024, Backlog: 12, Unknown: 3, LastAt: Ago(12 * time.Second), LastErr: "Unavailable: the runtime was started again"},
 		{Source: ledger.FromCgroup, State: engine.StreamLost, Since: Ago(3 * time.Second), Reason: "too many open files", NextAt: Noon.Add(2 * time.Second), Tries: 3, Received: 407, Lost: 9, LastAt: Ago(30 * time.Second), LastErr: "too many open files", BadClock: "an hour ahead"},
-		{Source: ledger.FromPidfd, State: engine.StreamRefused, Since: Ago(time.Hour), Reason: "not permitted: run as root"},
 	}
 	s.SourceChanges = []engine.SourceChange{
-		{Seq: 1, At: Ago(time.Hour), Source: ledger.FromPidfd, State: engine.StreamRefused, Reason: "not permitted: run as root"},
+		{Seq: 1, At: Ago(time.Hour), Source: ledger.FromCgroup, State: engine.StreamRefused, Reason: "not permitted: run as root"},
 		{Seq: 2, At: Ago(59 * time.Minute), Source: ledger.FromCRI, State: engine.StreamConnected},
 		{Seq: 3, At: Ago(5 * time.Minute), Source: ledger.FromCRI, State: engine.StreamLost, Reason: "Unavailable: the runtime was started again"},
 		{Seq: 4, At: Ago(4 * time.Minute), Source: ledger.FromCRI, State: engine.StreamConnected},
@@ -234,7 +233,7 @@ func StreamEvents(s *engine.Snapshot) []engine.Event {
 	}
 	seen(&all[2], ledger.FromCRI, 470*time.Millisecond)
 	seen(&all[3], ledger.FromCRI, 620*time.Millisecond)
-	all[3].Seen.At[ledger.FromPidfd] = all[3].SeenAt.Add(-4 * time.Millisecond)
+	all[3].Seen.At[ledger.FromCgroup] = all[3].SeenAt.Add(-4 * time.Millisecond)
 	_, all[3].SeenAt = all[3].Seen.First()
 	seen(&all[4], ledger.FromCRI, -35*time.Millisecond)
 	pay := Find(s, "payments-6c8f9d7b5-t8wfx")

@@ -32,7 +32,7 @@ func TestSightings(t *testing.T) {
 	for _, tt := range []struct{ row, want string }{
 		{"TIME", "EXIT SEEN     LEAD"},
 		{"11:59:20 ", "  cri    +470ms"},
-		{"11:59:29 ", " 137 pidfd  +624ms"},
+		{"11:59:29 ", " 137 cgroup +624ms"},
 		{"11:59:34 ", "   0 relist  -35ms"},
 		{"11:59:54 ", "   3 cri    unseen"},
 		{"11:59:55 ", " cgroup unseen"},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pods"
@@ -50,31 +49,6 @@ func TestSheetNamesWhatHoldsItUp(t *testing.T) {
 	}
 	if _, event := s.Pane.(interface{ Current() any }).Current().(string); event {
 		t.Error("the cursor is on a command")
-	}
-}
-
-// TestDeadUnseen holds that a container that has died, as only an event source saw, is
-// nowhere said to run but where the record and the kubelet are meant.
-func TestDeadUnseen(t *testing.T) {
-	snap := Healthy()
-	p := Find(snap, "nfs-client")
-	c := p.Seen().Containers[0]
-	v := podsView(snap)
-	snap.Dead = ledger.NewDead([]ledger.UnseenDeath{{ObjectRef: pleg.ObjectRef{ID: c.ID}, At: Ago(7 * time.Second), By: ledger.FromPidfd}}, 0)
-	v.Pods.Observe(snap, Standings(snap, nil))
-	s := NewStage(pods.Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: p.PodRef}}), v, 118, 60)
-	says := strings.Join(strings.Fields(s.Text()), " ")
-	for _, want := range []string{
-		"state ◇ dead, 1 of 2 running", "◇ dead " + c.Name + " died 7s ago, as pidfd saw; the kubelet takes it to be running",
-		pleg.ShortID(c.ID) + " running running ◇ dead", c.Name + " ◇ dead attempt 0 " + pleg.ShortID(c.ID),
-	} {
-		if !strings.Contains(says, want) {
-			t.Errorf("no %q in\n%s", want, s.Text())
-		}
-	}
-	list := podsStage(v, 118, 20)
-	if got := list.Row(p.Name); !strings.Contains(got, "◇ dead") || !strings.Contains(got, "died unseen") {
-		t.Errorf("the pod's row is %q", got)
 	}
 }
 

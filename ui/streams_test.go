@@ -19,7 +19,7 @@ func with(states ...engine.SourceState) *engine.Snapshot {
 
 // TestSwitchStreams holds what e asks for, what it asks before, and what it says.
 func TestSwitchStreams(t *testing.T) {
-	off := []engine.SourceState{{Source: ledger.FromCRI}, {Source: ledger.FromCgroup}, {Source: ledger.FromPidfd}}
+	off := []engine.SourceState{{Source: ledger.FromCRI}, {Source: ledger.FromCgroup}}
 	by := func(states ...engine.StreamState) []engine.SourceState {
 		all := append([]engine.SourceState{}, off...)
 		for i, s := range states {
@@ -42,8 +42,8 @@ func TestSwitchStreams(t *testing.T) {
 		{"and off again before the engine answers", false, off, "e y e", "streams [cri], streams []", "event sources off: nobody reads the runtime's events here"},
 		{"a second time nobody asks", false, off, "e y e e", "streams [cri], streams [], streams [cri]", "opening cri: one reader more"},
 		{"in a demo", true, off, "e", "streams [cri]", "opening cri: one reader more"},
-		{"those of the flag, off", false, by(engine.StreamLost, 0, engine.StreamConnected), "e", "streams []", "event sources off"},
-		{"and on, without a question", false, by(engine.StreamLost, 0, engine.StreamConnected), "e e", "streams [], streams [cri pidfd]", "opening cri, pidfd: one reader more"},
+		{"those of the flag, off", false, by(engine.StreamLost, engine.StreamConnected), "e", "streams []", "event sources off"},
+		{"and on, without a question", false, by(engine.StreamLost, engine.StreamConnected), "e e", "streams [], streams [cri cgroup]", "opening cri, cgroup: one reader more"},
 		{"those that make no call", false, by(0, engine.StreamConnected), "e e", "streams [], streams [cgroup]", "opening cgroup: no call is made for it; e closes"},
 		{"one that was refused is asked for again", false, by(engine.StreamRefused), "e", "streams [cri]", "opening cri"},
 		{"there are none", false, nil, "e", "", "there are no event sources here"},

@@ -85,14 +85,13 @@ func deathOf(t *testing.T, pid int) <-chan time.Time {
 }
 
 // The kernel tells starts and ends as they happen, and ends also while every call to the
-// runtime hangs: by the control groups within 50 ms, by pidfds within 5 ms. It tells each once,
-// and of all containers.
+// runtime hangs, by the control groups. It tells each once, and of all containers.
 func TestKernelTellsWhatTheRuntimeDoesNot(t *testing.T) {
 	node := containerd(t)
 	_, old := node.startPod("old", "stubborn")
 	n, err := host.New(host.Config{Endpoint: "unix://" + node.socket})
 	must(t, err)
-	groups, ends := listenTo(t, n.Cgroups), listenTo(t, n.Pidfds)
+	groups := listenTo(t, n.Cgroups)
 	var pod *Pod
 	wait := 200 * time.Millisecond
 	eventually(t, "a start is heard", func() bool { // what is there when it begins is not told
@@ -103,7 +102,7 @@ func TestKernelTellsWhatTheRuntimeDoesNot(t *testing.T) {
 		}
 		return heard()
 	})
-	var byGroup, byPidfd []time.Duration
+	var took []time.Duration
 	for round := range 20 {
 		began := time.Now()
 		id, err := node.Run(t.Context(), pod, Container{Name: "main", Attempt: uint32(round), Args: []string{"stubborn"}})
@@ -116,33 +115,26 @@ func TestKernelTellsWhatTheRuntimeDoesNot(t *testing.T) {
 		if round%2 == 1 {
 			node.freeze(node.pid(), "containerd") // every call hangs
 		}
-		if !ends.at(pleg.SignalStopped, id).IsZero() || !groups.at(pleg.SignalStopped, id).IsZero() {
+		if !groups.at(pleg.SignalStopped, id).IsZero() {
 			t.Errorf("round %d: an end is told of what lives", round)
 		}
 		died := deathOf(t, process)
 		node.signal(process, "workload", syscall.SIGKILL)
 		killed := <-died
-		byPidfd = append(byPidfd, ends.await(t, pleg.SignalStopped, id, killed))
-		byGroup = append(byGroup, groups.await(t, pleg.SignalStopped, id, killed))
+		took = append(took, groups.await(t, pleg.SignalStopped, id, killed))
 		if round%2 == 1 {
 			node.signal(node.pid(), "containerd", syscall.SIGCONT)
 		}
 	}
 	began := time.Now()
 	node.signal(node.process(old), "workload", syscall.SIGKILL) // was there before
-	ends.await(t, pleg.SignalStopped, old, began)
 	groups.await(t, pleg.SignalStopped, old, began)
 	must(t, node.StopPod(t.Context(), pod))
-	ends.await(t, pleg.SignalStopped, pod.Sandbox, began)
 	groups.await(t, pleg.SignalStopped, pod.Sandbox, began)
-	for name, took := range map[string][]time.Duration{"cgroup": byGroup, "pidfd": byPidfd} { // which nobody judges: a busy machine is no fault
-		slices.Sort(took)
-		t.Logf("%s tells a death after %v (median of %d), at most %v", name, took[len(took)/2], len(took), took[len(took)-1])
-	}
-	for _, l := range []*hearer{groups, ends} {
-		if len(l.twice) > 0 {
-			t.Errorf("told twice: %v", l.twice)
-		}
+	slices.Sort(took) // nobody judges it: a busy machine is no fault
+	t.Logf("a death is told after %v (median of %d), at most %v", took[len(took)/2], len(took), took[len(took)-1])
+	if len(groups.twice) > 0 {
+		t.Errorf("told twice: %v", groups.twice)
 	}
 }
 
@@ -154,15 +146,15 @@ func TestWatchHearsTheKernel(t *testing.T) {
 	_, id := node.startPod("patient", "stubborn")
 	w := watchJSON(t, node.socket)
 	<-time.After(2 * time.Second)
-	if open := kernelFiles(t, w.cmd.Process.Pid); open != (kernelFile{}) {
-		t.Errorf("without --events it has open %+v", open)
+	if n := watchers(t, w.cmd.Process.Pid); n != 0 {
+		t.Errorf("without --events it has %d watchers open", n)
 	}
 	w.interrupt()
 
-	w = watchJSON(t, node.socket, "--events=cgroup,pidfd")
-	w.connected(2)
-	if open := kernelFiles(t, w.cmd.Process.Pid); open.watchers != 1 || open.processes < 2 {
-		t.Errorf("it has open %+v, want one watcher for both sources, and each container's process", open)
+	w = watchJSON(t, node.socket, "--events=cgroup")
+	w.connected(1)
+	if n := watchers(t, w.cmd.Process.Pid); n != 1 {
+		t.Errorf("it has %d watchers open, want 1", n)
 	}
 	told := w.tellsOnce(node.shuffle(rand.New(rand.NewPCG(5, 1)), 20))
 	by := map[string]int{}
@@ -181,7 +173,7 @@ func TestWatchHearsTheKernel(t *testing.T) {
 	w.wait("the death is told as unseen", func(all []watchLine) bool { return len(unseen(all)) > 0 })
 	l := unseen(w.said(""))[0]
 	t.Logf("%s saw it after %v: %s", l.SeenBy, l.Time.Sub(killed), l.text)
-	if l.SeenBy != "pidfd" && l.SeenBy != "cgroup" || l.Time.Sub(killed) > time.Second {
+	if l.SeenBy != "cgroup" || l.Time.Sub(killed) > time.Second {
 		t.Errorf("seen by %s after %v", l.SeenBy, l.Time.Sub(killed))
 	}
 	node.signal(node.pid(), "containerd", syscall.SIGCONT)
@@ -193,20 +185,15 @@ func TestWatchHearsTheKernel(t *testing.T) {
 	}
 }
 
-// A kernelFile is how many of the kernel's own things a process has open.
-type kernelFile struct{ watchers, processes int }
-
-func kernelFiles(t *testing.T, pid int) (open kernelFile) {
+// watchers returns how many inotify watchers a process has open.
+func watchers(t *testing.T, pid int) (n int) {
 	t.Helper()
 	all, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	must(t, err)
 	for _, path := range all {
-		switch target, _ := os.Readlink(path); target {
-		case "anon_inode:inotify":
-			open.watchers++
-		case "anon_inode:[pidfd]":
-			open.processes++
+		if target, _ := os.Readlink(path); target == "anon_inode:inotify" {
+			n++
 		}
 	}
-	return open
+	return n
 }

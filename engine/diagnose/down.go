@@ -16,7 +16,7 @@ var runtimeDownKind = &kind{
 	id: RuntimeDown, find: runtimeDown,
 	needs: unpaused, is: silences, because: starves,
 	warned: Headline{Word: "AT RISK", Text: "runtime intermittently unreachable"},
-	words:  []nodeWord{(*view).unseen, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk, killed: runtimeKilled,
+	words:  []nodeWord{(*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk, killed: runtimeKilled,
 	severity: "critical", scenario: "`restart`",
 	when: "the socket is gone where anything shows that a runtime belongs there, is a file or another program's, refuses, or answers Unavailable, or Status " +
 		"fails; names the program that has the socket, the database lock or the stopped shims it waits for, the plugin of containerd that did not start; also if it goes away while " +

@@ -17,7 +17,7 @@ var helperStuckKind = &kind{
 	id: HelperStuck, find: helperStuck,
 	hangs: true,
 	pod:   "stuck helper", state: "stuck",
-	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
+	words: []nodeWord{(*view).callsInFlight, (*view).kernelSaid}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
 	severity: "warning, critical", scenario: "`hung-update`",
 	when: "a program that the runtime or a shim has called (runc, a network plugin, mount) has run far longer than the same takes on a healthy node: runc after 5 s to " +
 		"10 s by its verb, a network plugin or a mount after 15 s, the unpacking of an image after 10 minutes; or a call that hangs surely waits for it, which makes it " +

@@ -21,7 +21,7 @@ var inspectHungKind = &kind{
 	refutedBy: call.Operation.AboutObject,
 	critical:  "INSPECTION HANGS",
 	pod:       "hung status", state: "hung",
-	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
+	words: []nodeWord{(*view).callsInFlight, (*view).kernelSaid}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
 	severity: "critical", scenario: "`hung-inspect`, `status-lock`",
 	when: "the status of one sandbox or container does not come while others do, or of a sandbox with all its containers; without naming any if no status call " +
 		"is answered, whichever pod it is for; a warning if it is late",

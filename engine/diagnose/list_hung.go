@@ -21,7 +21,7 @@ const ListHung ID = "list-hung"
 var listHungKind = &kind{
 	id: ListHung, find: listHung,
 	needs: unpaused, is: delays, because: limits | delays | stands, hangs: true,
-	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
+	words: []nodeWord{(*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
 	severity: "critical", scenario: "`unhealthy`",
 	when: "a list has no answer for 3 s, or for three times what lists take here, while other calls are answered",
 }

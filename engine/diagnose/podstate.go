@@ -18,7 +18,6 @@ const (
 	PodCreated
 	PodExited
 	PodCrashed
-	PodDead
 	PodUnknown
 	PodFailing
 	PodHung
@@ -33,7 +32,6 @@ var podStates = [...][2]string{
 	PodCreated:   {"created", "a container was never started"},
 	PodExited:    {"exited", "a container ended and was not replaced"},
 	PodCrashed:   {"error", "a container ended with another code than 0"},
-	PodDead:      {"dead", "a container has died, as an event source saw: the kubelet takes it to be running"},
 	PodUnknown:   {"unknown", "the runtime does not know a container's state"},
 	PodFailing:   {"failing", "the last inspection failed"},
 	PodHung:      {"hung", "an inspection is out and does not come back"},
@@ -67,15 +65,6 @@ func (p *Standing) Word() string {
 	return podStates[p.State][0]
 }
 
-// Listed returns the word of the state in which a sandbox or container of the pod was listed,
-// unless it has died since, as only an event source saw.
-func (p *Standing) Listed(id string, s pleg.State) string {
-	if p.Died(id) {
-		return podStates[PodDead][0]
-	}
-	return s.String()
-}
-
 // FoundOnly reports whether a finding knows what the runtime's own words do not tell.
 func (p *Standing) FoundOnly() bool { return p.Trouble.By != "" && p.State < PodCrashed }
 
@@ -96,8 +85,6 @@ func (p *Standing) classify() PodState {
 		return PodFailing
 	case seen[pleg.Unknown] > 0:
 		return PodUnknown
-	case p.Dead != nil:
-		return PodDead
 	case bad:
 		return PodCrashed
 	case seen[pleg.Created] > 0:

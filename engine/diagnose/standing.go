@@ -8,7 +8,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -31,27 +30,21 @@ type Standing struct {
 	HasExit  bool
 	Created  time.Time // of its first sandbox, or else container; zero where the runtime does not say
 
-	Now  []*pleg.Container             // the newest of each name, in the order of their names
-	Dead map[string]ledger.UnseenDeath // who of it has died, though the runtime listed last that they run, by id; nil for nobody
+	Now []*pleg.Container // the newest of each name, in the order of their names
 
 	statuses pleg.Lookup
 }
 
 // StandingOf returns how a pod stands of which nothing is found and no call hangs: such as
 // one that has gone, as it was last.
-func StandingOf(p *engine.Pod) *Standing { return newStanding(p, nil, Trouble{}, nil, false) }
+func StandingOf(p *engine.Pod) *Standing { return newStanding(p, nil, Trouble{}, false) }
 
-// newStanding works out how a pod stands about which a call hangs unless out is nil. Dead
-// are those whom event sources have seen die. Unlisted says that no list of containers was
-// answered yet.
-func newStanding(p *engine.Pod, out *call.Flight, t Trouble, dead *ledger.Dead, unlisted bool) *Standing {
+// newStanding works out how a pod stands about which a call hangs unless out is nil.
+// Unlisted says that no list of containers was answered yet.
+func newStanding(p *engine.Pod, out *call.Flight, t Trouble, unlisted bool) *Standing {
 	f := &Standing{Pod: p, Seen: seen(p), Out: out, Trouble: t, Problem: t.Text, statuses: p.Status.Lookup()}
-	f.Dead = diedIn(f.Seen, dead)
-	switch {
-	case out != nil:
+	if out != nil {
 		f.Problem = out.Op.String() + " hangs"
-	case f.Dead != nil && t.Text == "":
-		f.Problem = DiedUnseen
 	}
 	f.newest()
 	f.count()
@@ -61,37 +54,6 @@ func newStanding(p *engine.Pod, out *call.Flight, t Trouble, dead *ledger.Dead, 
 	}
 	f.Rank = f.rank()
 	return f
-}
-
-// DiedUnseen is what is wrong with who has died, as only an event source saw.
-const DiedUnseen = "died unseen"
-
-// diedIn returns those of a pod who have died, though it was listed last that they run.
-func diedIn(p *pleg.Pod, dead *ledger.Dead) (of map[string]ledger.UnseenDeath) {
-	note := func(id string, listed pleg.State) {
-		if death := dead.Of(id); death != nil && listed != pleg.Exited {
-			if of == nil {
-				of = make(map[string]ledger.UnseenDeath)
-			}
-			of[id] = *death
-		}
-	}
-	if dead == nil {
-		return nil
-	}
-	for i := range p.Sandboxes {
-		note(p.Sandboxes[i].ID, p.Sandboxes[i].State)
-	}
-	for i := range p.Containers {
-		note(p.Containers[i].ID, p.Containers[i].State)
-	}
-	return of
-}
-
-// Died reports whether a sandbox or container has died, as only an event source saw.
-func (p *Standing) Died(id string) bool {
-	_, died := p.Dead[id]
-	return died
 }
 
 // newest finds the newest container of each name, and how old the pod is.
@@ -137,8 +99,6 @@ func (p *Standing) count() {
 	for _, c := range p.Now {
 		st := p.End(c)
 		switch {
-		case p.Died(c.ID):
-			p.Wanted++
 		case c.State == pleg.Running:
 			p.Running++
 			p.Wanted++

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -36,17 +35,16 @@ type Standings struct {
 type aboutPods struct {
 	troubles map[pleg.UID]Trouble
 	hanging  map[pleg.UID]*call.Flight
-	dead     *ledger.Dead
 }
 
 // Update takes over the pods of a snapshot and what is wrong with them, by UID, and returns
 // how each stands, in the order of the pods. That is the same slice as before where nothing
 // has changed, and another one where anything has.
 func (k *Standings) Update(s *engine.Snapshot, troubles map[pleg.UID]Trouble) []*Standing {
-	now := aboutPods{troubles, hanging(s), s.Dead}
+	now := aboutPods{troubles, hanging(s)}
 	unlisted := s.Health.ListedAt.IsZero()
 	workOut := func(p *engine.Pod) *Standing {
-		return newStanding(p, now.hanging[p.UID], troubles[p.UID], s.Dead, unlisted)
+		return newStanding(p, now.hanging[p.UID], troubles[p.UID], unlisted)
 	}
 	changed := k.all.Update(s.Pods, func(p *engine.Pod, _ **Standing) *Standing { return workOut(p) })
 	if !now.same(&k.known) || unlisted != k.unlisted {
@@ -65,13 +63,12 @@ func (k *Standings) Update(s *engine.Snapshot, troubles map[pleg.UID]Trouble) []
 
 // same reports whether nothing else is known of any pod than was before.
 func (k *aboutPods) same(was *aboutPods) bool {
-	return k.dead == was.dead && maps.Equal(k.troubles, was.troubles) && maps.EqualFunc(k.hanging, was.hanging, sameCall)
+	return maps.Equal(k.troubles, was.troubles) && maps.EqualFunc(k.hanging, was.hanging, sameCall)
 }
 
 // differs reports whether other things are known of a pod than those by which it was worked out.
 func (k *aboutPods) differs(was *aboutPods, p *Standing) bool {
-	died := k.dead != was.dead && !maps.Equal(p.Dead, diedIn(p.Seen, k.dead))
-	return died || p.Trouble != k.troubles[p.Pod.UID] || !sameCall(p.Out, k.hanging[p.Pod.UID])
+	return p.Trouble != k.troubles[p.Pod.UID] || !sameCall(p.Out, k.hanging[p.Pod.UID])
 }
 
 func sameCall(a, b *call.Flight) bool {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -43,10 +42,8 @@ func TestStandingsAreKept(t *testing.T) {
 			troubles[n.Pods[i].UID] = Trouble{Critical, GhostRunning, "no process"}
 		case 2:
 			n.InFlight = []call.Flight{{Op: call.ContainerStatus, Pod: n.Pods[i].PodRef, Since: n.At.Add(-time.Minute)}}
-		case 3:
-			n.Dead = ledger.NewDead([]ledger.UnseenDeath{{ObjectRef: pleg.ObjectRef{ID: n.Pods[i].Old.Containers[0].ID}, At: n.At}}, 0)
 		case 4:
-			n.InFlight, n.Dead = nil, nil
+			n.InFlight = nil
 		case 5:
 			n.Health.ListedAt = n.At
 		}
@@ -66,7 +63,7 @@ func TestStandingsAreKept(t *testing.T) {
 		}
 		before, said = got, all
 	}
-	for _, word := range []string{"running", "ghost", "hung", "dead", "unknown"} {
+	for _, word := range []string{"running", "ghost", "hung", "unknown"} {
 		if !words[word] {
 			t.Errorf("no pod was ever %s: %v", word, words)
 		}

@@ -21,7 +21,6 @@ const ListTooBig ID = "list-too-big"
 var listTooBigKind = &kind{
 	id: ListTooBig, find: listTooBig,
 	needs: unpaused, is: delays, because: silences,
-	words:    []nodeWord{(*view).unseen},
 	warned:   Headline{Word: "AT RISK"},
 	severity: "critical", scenario: "`list-too-big`",
 	when: "a list is over the 16 MiB that a kubelet takes, and the error says so; a warning from 80 % of it; info from 1,000 exited containers, far more than " +

@@ -17,7 +17,7 @@ const PLEGUnhealthy ID = "pleg-unhealthy"
 var plegUnhealthyKind = &kind{
 	id: PLEGUnhealthy, find: plegUnhealthy,
 	needs: unpaused, is: unhealthy, because: silences | garbles | delays,
-	words: []nodeWord{(*view).unseen, (*view).kernelSaid, (*view).callsInFlight, (*view).runtimeUnits}, kernel: ofDisk, killed: runtimeKilled,
+	words: []nodeWord{(*view).kernelSaid, (*view).callsInFlight, (*view).runtimeUnits}, kernel: ofDisk, killed: runtimeKilled,
 	severity: "critical", scenario: "`unhealthy`",
 	when: "the verdict itself, since when; mostly an effect; a list that fails with an error of its own, at first as a warning, and as one where it does " +
 		"so three times in a minute with successes between; a warning also where it was unhealthy twice or more within twenty thresholds, and is not now",

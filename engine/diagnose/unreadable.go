@@ -16,7 +16,6 @@ const UnreadableAnswer ID = "unreadable-answer"
 var unreadableAnswerKind = &kind{
 	id: UnreadableAnswer, find: unreadableAnswer,
 	needs: unpaused, is: garbles,
-	words:    []nodeWord{(*view).unseen},
 	severity: "critical",
 	when: "a list or Status is answered with what breaks the rules of protobuf, such as a text that is not UTF-8, and which entry it is; a warning for the first " +
 		"10 s, or for Version alone",

@@ -15,7 +15,7 @@ const RuntimeUnresponsive ID = "runtime-unresponsive"
 var runtimeUnresponsiveKind = &kind{
 	id: RuntimeUnresponsive, find: runtimeUnresponsive,
 	needs: unpaused, is: silences, because: starves | stands, whole: true, hangs: true,
-	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
+	words: []nodeWord{(*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
 	severity: "critical", scenario: "`deadlock`",
 	when: "Status, lists and status calls hang, whether or not Version answers; or the runtime falls silent while `check` looks",
 }

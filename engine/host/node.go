@@ -58,7 +58,7 @@ type Node struct {
 	looking sync.Mutex  // held during a look
 	isDeep  atomic.Bool // whether that is deep
 
-	*cgroup.Sources // what the kernel tells while it happens
+	*cgroup.Source // what the kernel tells while it happens
 }
 
 // New prepares for looking at a node and begins to compare its clocks. The error
@@ -71,7 +71,7 @@ func New(c Config) (*Node, error) {
 	}
 	c.Root = root
 	daemons, w := new(daemonWatch), newWalker(root, c.Endpoint, fileTimeout)
-	n := &Node{Sources: cgroup.New(root, c.Offline), parts: []part{
+	n := &Node{Source: cgroup.New(root), parts: []part{
 		processes(w, daemons),
 		pressure(root),
 		devices(root),

@@ -32,9 +32,6 @@ const (
 	// LongestID is in bytes: what is longer is no id, and would fill the memory.
 	LongestID = 1024
 
-	// mostDead is how many deaths are remembered that no relist has seen: as many as a
-	// node has containers.
-	mostDead = 1000
 	// deathsKept is how many deaths are remembered of the containers of one name: enough
 	// to tell intervals and exit codes. deathsOfPod is how many of one pod, whose names
 	// the runtime may make up.

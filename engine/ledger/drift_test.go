@@ -29,7 +29,7 @@ func TestWindow(t *testing.T) {
 	if most > int(driftWindow/driftStep)+2 {
 		t.Errorf("%d samples", most)
 	}
-	if w := l.Window(FromPidfd, after(900)); w.Transitions != 0 || w.Unknown != 0 || w.Lost != 0 {
+	if w := l.Window(FromCgroup, after(900)); w.Transitions != 0 || w.Unknown != 0 || w.Lost != 0 {
 		t.Errorf("another source: %+v", w)
 	}
 }

@@ -31,7 +31,6 @@ type Ledger struct {
 	strange   uint64   // events of strangers that were reported
 	uncounted uint64   // events of sources that were not
 
-	dead         unseenDeaths
 	gone         Gone                // oldest first
 	come, before map[string]struct{} // ids of sandboxes; before is what come was until it was full
 }
@@ -44,7 +43,6 @@ type Facts struct {
 
 	Listed       time.Time // start of the last good list of all pods
 	ListedBefore time.Time // of the good one before that whose relist is under way, else Listed
-	Settled      time.Time // end of the last relist of all pods that went well
 	Period       time.Duration
 	Lists        time.Duration // what both lists usually take
 	Paused       bool
@@ -80,7 +78,7 @@ func (f *Facts) wouldTell(by Source, kind pleg.Kind, ran bool) bool {
 	case f.Watches[by].Since.IsZero():
 		return false
 	case kind == pleg.Started:
-		return by != FromPidfd
+		return true
 	case kind == pleg.Removed:
 		return by == FromCRI
 	}

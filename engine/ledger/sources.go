@@ -169,11 +169,10 @@ const (
 	FromRelist Source = iota
 	FromCRI           // the runtime's event stream, GetContainerEvents
 	FromCgroup        // the containers' control groups, as the kernel shows them
-	FromPidfd         // the containers' first processes, whose end the kernel tells
 	Sources           // how many there are
 )
 
-var sourceNames = [Sources]string{"relist", "cri", "cgroup", "pidfd"}
+var sourceNames = [Sources]string{"relist", "cri", "cgroup"}
 
 // String returns the word that the flag --events and the JSON have for s.
 func (s Source) String() string { return pleg.Word(s, sourceNames[:]) }

@@ -42,7 +42,6 @@ func (l *Ledger) Advance(f *Facts) {
 		l.owed[0], l.owed = owed{}, l.owed[1:]
 	}
 	l.forget(f.Now)
-	l.bury(f)
 }
 
 // Due returns when something is to be reported or counted; zero for never.

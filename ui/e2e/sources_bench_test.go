@@ -33,7 +33,7 @@ func BenchmarkSources(b *testing.B) {
 		for i := range 2 * each {
 			args := []string{"-r", server.Endpoint(), "watch", "-o", "json"}
 			if i%2 == 1 {
-				args = append(args, "--events=cri,cgroup,pidfd")
+				args = append(args, "--events=cri,cgroup")
 			}
 			cmd := exec.Command(plegtop(b), args...)
 			must(b, cmd.Start())

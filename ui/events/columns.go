@@ -105,7 +105,7 @@ func lead(b widget.Pen, r line) (best widget.Cell) {
 		return widget.Say(b.Warn, r.Delivery.String())
 	}
 	var most time.Duration
-	for of, found := ledger.FromCRI, false; of <= ledger.FromPidfd; of++ {
+	for of, found := ledger.FromCRI, false; of <= ledger.FromCgroup; of++ {
 		if d, ok := r.Seen.Lead(of); ok && (!found || d > most) {
 			most, found = d, true
 			best = widget.Ahead(theme.When(d < 0, b.Warn, b.Text), d)

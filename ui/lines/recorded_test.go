@@ -230,7 +230,7 @@ func TestBenchOfSeveralRuns(t *testing.T) {
 		for n := range 10 {
 			u := second(60*i + n)
 			u.Snapshot.Period, u.Snapshot.Health.ListedAt = period, u.Snapshot.At
-			u.Snapshot.Sources = []engine.SourceState{{Source: ledger.FromCgroup, State: engine.StreamConnected}, {Source: ledger.FromPidfd, State: engine.StreamLost}}
+			u.Snapshot.Sources = []engine.SourceState{{Source: ledger.FromCgroup, State: engine.StreamConnected}, {Source: ledger.FromCRI, State: engine.StreamLost}}
 			u.Snapshot.Evidence = &evidence.Report{Usage: []evidence.Usage{{Name: "containerd", CPU: 0.5}, {Name: "plegtop", CPU: 0.25}}}
 			both := map[ledger.Source]time.Duration{ledger.FromCgroup: u.Snapshot.At.Sub(noon), ledger.FromRelist: u.Snapshot.At.Sub(noon) + 300*ms}
 			s.take(t.Context(), engine.Update{Snapshot: u.Snapshot, Events: []engine.Event{transitionOf(strconv.Itoa(n), u.Snapshot.At.Sub(noon), ms, both)}})

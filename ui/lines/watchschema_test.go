@@ -102,7 +102,7 @@ func TestWatchJSONHoldsAgainstAnyText(t *testing.T) {
 		u.Events = []engine.Event{e}
 		told := engine.StreamConnected + engine.StreamState(state)%(engine.StreamFellBack-engine.StreamConnected+1)
 		u.Snapshot.SourceChanges = []engine.SourceChange{{Seq: 1, At: noon, Source: ledger.FromCRI, State: told, Reason: string(raw) + a}}
-		u.Snapshot.Drift = []ledger.Drift{{Source: ledger.FromPidfd, Both: seq, LeadP50: time.Duration(lead)}}
+		u.Snapshot.Drift = []ledger.Drift{{Source: ledger.FromCgroup, Both: seq, LeadP50: time.Duration(lead)}}
 		text := watch(t, Options{}, u)
 		return len(validLines(t, watch(t, Options{JSON: true}, u))) == 5 && !harmful(strings.ReplaceAll(text, "\n", "")) && !t.Failed()
 	}, &quick.Config{MaxCount: 100})

@@ -31,12 +31,12 @@ func sighted(container string, at map[ledger.Source]time.Duration) engine.Event 
 // streamed is what event sources bring about in a run of a bit more than two minutes.
 func streamed() []diagnose.Update {
 	early := sighted("early", map[ledger.Source]time.Duration{ledger.FromCRI: 100 * ms, ledger.FromCgroup: 90 * ms, ledger.FromRelist: 512 * ms})
-	late := sighted("late", map[ledger.Source]time.Duration{ledger.FromPidfd: 600 * ms, ledger.FromRelist: 512 * ms})
+	late := sighted("late", map[ledger.Source]time.Duration{ledger.FromCgroup: 600 * ms, ledger.FromRelist: 512 * ms})
 	short := sighted("", map[ledger.Source]time.Duration{ledger.FromCgroup: 700 * ms})
 	short.Pod, short.Exited, short.Reason, short.Delivery = pleg.PodRef{}, false, "", pleg.Unseen
 	short.Mode = pleg.Evented
 	changes := []engine.SourceChange{
-		{Seq: 1, At: noon.Add(-ms), Source: ledger.FromPidfd, State: engine.StreamRefused, Reason: "no\x1b[2Jpe"},
+		{Seq: 1, At: noon.Add(-ms), Source: ledger.FromCgroup, State: engine.StreamRefused, Reason: "no\x1b[2Jpe"},
 		{Seq: 2, At: noon, Source: ledger.FromCRI, State: engine.StreamConnected},
 		{Seq: 5, At: noon.Add(70 * time.Second), Source: ledger.FromCRI, State: engine.StreamFellBack, Reason: "5 failed attempts"},
 	}
@@ -46,7 +46,6 @@ func streamed() []diagnose.Update {
 		u.Snapshot.Sources = []engine.SourceState{
 			{Source: ledger.FromCRI, State: engine.StreamFellBack, Received: uint64(n), Lost: 2},
 			{Source: ledger.FromCgroup, State: engine.StreamConnected},
-			{Source: ledger.FromPidfd, State: engine.StreamOpening}, // once more
 		}
 		u.Snapshot.Drift = []ledger.Drift{
 			{Source: ledger.FromCRI, Transitions: 10, Both: 7, MissedByRelist: 1, MissedBySource: 2, Duplicates: 3, Late: 4, LeadP50: 400 * ms, LeadP99: -20 * ms},
@@ -63,7 +62,7 @@ func TestWatchSourcesText(t *testing.T) {
 	const drift = "drift cri: 7 of 10 transitions seen by both, 1 missed by the relist, 2 missed by cri, 4 late, 3 duplicates; lead: median +400ms, worst 1% -20ms; "
 	const none = "drift cgroup: 0 of 1 transitions seen by both, 1 missed by the relist, 0 missed by cgroup, 0 late, 0 duplicates; 0 received, 0 lost\n"
 	want := `12:00:00.000 headline: HEALTHY
-11:59:59.999 source pidfd refused: no^[[2Jpe
+11:59:59.999 source cgroup refused: no^[[2Jpe
 12:00:00.000 source cri connected
 12:00:00.090 ContainerDied    shop/cart-0 early exit 137 OOMKilled seen by cgroup 422ms before the relist
 12:00:00.512 ContainerDied    shop/cart-0 late exit 137 OOMKilled
@@ -71,7 +70,6 @@ func TestWatchSourcesText(t *testing.T) {
 12:00:00.000 PLEG is healthy
 12:01:00.000 ` + drift + "60 received, 2 lost\n12:01:00.000 " + none + `12:01:10.000 source cri fell-back (after 2 changes that were too many for this reader): 5 failed attempts
 12:02:10.000 ` + drift + "130 received, 2 lost\n12:02:10.000 " + none + `12:02:10.000 source cgroup ended: plegtop ends
-12:02:10.000 source pidfd ended: plegtop ends
 12:02:10.000 ` + drift + "130 received, 2 lost\n12:02:10.000 " + none
 	if diff := cmp.Diff(want, watch(t, Options{}, streamed()...)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
@@ -96,10 +94,10 @@ func TestWatchSourcesJSON(t *testing.T) {
 	}
 	utc := func(after time.Duration) string { return noon.Add(after).UTC().Format(time.RFC3339Nano) }
 	want := []string{
-		`"kind":"source","source":"pidfd","state":"refused","reason":"no\u001b[2Jpe"}`,
+		`"kind":"source","source":"cgroup","state":"refused","reason":"no\u001b[2Jpe"}`,
 		`"kind":"source","source":"cri","state":"connected","reason":""}`,
 		fmt.Sprintf(`"time":%q,event:"generic","seenBy":"cgroup","sightings":[{"source":"cgroup","time":%[1]q,"leadSeconds":0.422},{"source":"cri","time":%q,"leadSeconds":0.412},{"source":"relist","time":%q,"leadSeconds":0}]}`, utc(90*ms), utc(100*ms), utc(512*ms)),
-		fmt.Sprintf(`"time":%q,event:"generic","seenBy":"relist","sightings":[{"source":"relist","time":%[1]q,"leadSeconds":0},{"source":"pidfd","time":%q,"leadSeconds":-0.088}]}`, utc(512*ms), utc(600*ms)),
+		fmt.Sprintf(`"time":%q,event:"generic","seenBy":"relist","sightings":[{"source":"relist","time":%[1]q,"leadSeconds":0},{"source":"cgroup","time":%q,"leadSeconds":-0.088}]}`, utc(512*ms), utc(600*ms)),
 		fmt.Sprintf(`"time":%q,event:"evented","seenBy":"cgroup","sightings":[{"source":"cgroup","time":%[1]q}]}`, utc(700*ms)),
 		`"kind":"drift","source":"cri","transitions":10,"both":7,"missedByRelist":1,"missedBySource":2,"duplicates":3,"late":4,"leadP50Seconds":0.4,"leadP99Seconds":-0.02,"received":60,"lost":2}`,
 		`"kind":"drift","source":"cgroup","transitions":1,"both":0,"missedByRelist":1,"missedBySource":0,"duplicates":0,"late":0,"leadP50Seconds":null,"leadP99Seconds":null,"received":0,"lost":0}`,

@@ -113,9 +113,9 @@ func inState(p *Pod, state string) bool {
 	case state == p.Word():
 		return true
 	case len(p.Seen.Containers) == 0:
-		return slices.ContainsFunc(p.Seen.Sandboxes, func(b pleg.Sandbox) bool { return p.Listed(b.ID, b.State) == state })
+		return slices.ContainsFunc(p.Seen.Sandboxes, func(b pleg.Sandbox) bool { return b.State.String() == state })
 	}
-	return slices.ContainsFunc(p.Seen.Containers, func(c pleg.Container) bool { return p.Listed(c.ID, c.State) == state })
+	return slices.ContainsFunc(p.Seen.Containers, func(c pleg.Container) bool { return c.State.String() == state })
 }
 
 // EventProblem says, in a few words, what is bad about an event, or "" if

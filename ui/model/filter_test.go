@@ -2,14 +2,12 @@ package model
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -64,27 +62,6 @@ func list(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble) *Pods {
 // shown is p as it is shown with such a problem, or with none.
 func shown(p *engine.Pod, problem string) *Pod {
 	return troubled(p, diagnose.Trouble{Text: problem})
-}
-
-// TestDiedUnseen holds that a container that has died, as only an event source saw, is in no
-// other state than that.
-func TestDiedUnseen(t *testing.T) {
-	for dead, want := range map[string]string{"": "state:running", "c1": "state:running state:dead", "c1 c2": "state:dead", "5a": "state:running state:dead"} {
-		var all []ledger.UnseenDeath
-		for id := range strings.FieldsSeq(dead) {
-			all = append(all, ledger.UnseenDeath{ObjectRef: pleg.ObjectRef{ID: id}, At: now})
-		}
-		l := list(&engine.Snapshot{At: now, Health: engine.Health{ListedAt: now}, Pods: []*engine.Pod{web()}, Dead: ledger.NewDead(all, 0)}, nil)
-		var got []string
-		for _, filter := range []string{"state:running", "state:dead"} {
-			if f, err := ParseFilter(filter); err == nil && f.Pod(l.Shown[0], now) {
-				got = append(got, filter)
-			}
-		}
-		if got := strings.Join(got, " "); got != want {
-			t.Errorf("with %q dead: %q, want %q", dead, got, want)
-		}
-	}
 }
 
 func TestPod(t *testing.T) {
@@ -202,7 +179,7 @@ func TestErrors(t *testing.T) {
 		{"age<2d1", 4, `column 5: want a duration, such as 5m or 2d, not "2d1"`},
 		{"age<5", 4, `column 5: want a duration, such as 5m or 2d, not "5"`},
 		{"age<=5m", 4, `column 5: want a duration, such as 5m or 2d, not "=5m"`},
-		{"state:alive", 6, `column 7: want one of absent, completed, created, dead, empty, error, exited, failing, ghost, hung, left, running, stuck, unknown, unlisted, not "alive"`},
+		{"state:alive", 6, `column 7: want one of absent, completed, created, empty, error, exited, failing, ghost, hung, left, running, stuck, unknown, unlisted, not "alive"`},
 		{"kind:born", 5, `column 6: want started, died, removed, changed, podsync, netup or netfail, not "born"`},
 		{"has:fun", 4, `column 5: want problem, not "fun"`},
 		{"ns: x", 3, "column 4: want a namespace, such as default or kube-*"},

@@ -46,13 +46,6 @@ func (p *Pod) explain() string {
 		return of(p.Out.Container, p.Problem)
 	case p.Pod.StatusErr != nil:
 		return say.Reason(p.Pod.StatusErr)
-	case p.State == diagnose.PodDead:
-		for _, c := range p.Now {
-			if p.Died(c.ID) && len(p.Dead) == 1 {
-				return of(c.Name, diagnose.DiedUnseen)
-			}
-		}
-		return diagnose.DiedUnseen
 	}
 	for _, c := range p.Now {
 		st := p.End(c)
@@ -103,8 +96,6 @@ func (p *Pod) Look(t *theme.Theme) (symbol string, st theme.Style) {
 		return s.Unknown, t.Dim
 	case diagnose.PodCreated:
 		return s.Created, t.Info
-	case diagnose.PodDead:
-		return s.Unseen, t.Bad
 	case diagnose.PodUnknown:
 		return s.Unknown, t.Warn
 	}
@@ -118,7 +109,6 @@ type Part struct {
 	ID      string
 	Name    string // of a container
 	State   pleg.State
-	Dead    bool // it has died, though State is how the runtime listed it last
 	Attempt uint32
 	Created time.Time
 	Image   string                // of a container
@@ -159,12 +149,12 @@ func (p *Pod) branches() []Part {
 		if i < len(sandboxes) {
 			s := sandboxes[i]
 			rows = append(rows, Part{
-				Sandbox: true, Last: i == newest, ID: s.ID, State: s.State, Dead: p.Died(s.ID), Attempt: s.Attempt, Created: s.CreatedAt,
+				Sandbox: true, Last: i == newest, ID: s.ID, State: s.State, Attempt: s.Attempt, Created: s.CreatedAt,
 			})
 		}
 		for j, c := range leaves {
 			rows = append(rows, Part{
-				ID: c.ID, Name: c.Name, State: c.State, Dead: p.Died(c.ID), Attempt: c.Attempt, Created: c.CreatedAt, Image: c.Image,
+				ID: c.ID, Name: c.Name, State: c.State, Attempt: c.Attempt, Created: c.CreatedAt, Image: c.Image,
 				Last: j == len(leaves)-1, Status: p.Status(c.ID),
 			})
 		}

@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,7 +13,6 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -337,45 +335,5 @@ func TestHangsInAPart(t *testing.T) {
 	}
 	if model.NewPod(pod("p")).Hangs(&model.Part{ID: "S"}) {
 		t.Error("a part hangs without a call")
-	}
-}
-
-// TestDiedUnseen holds that who died as only an event source saw is shown as dead, until a
-// relist lists it: as exited, or once more as running.
-func TestDiedUnseen(t *testing.T) {
-	s := node(pod("a", up("x")), pod("b", up("x"), up("y")), pod("c", ctr{name: "x", state: pleg.Exited}))
-	dead := func(ids ...string) *ledger.Dead {
-		var all []ledger.UnseenDeath
-		for _, id := range ids {
-			all = append(all, ledger.UnseenDeath{ObjectRef: pleg.ObjectRef{ID: id}, At: ago(5 * time.Second), By: ledger.FromCgroup})
-		}
-		return ledger.NewDead(all, 0)
-	}
-	var l model.Pods
-	say := func() string {
-		p := l.Find("b")
-		says := fmt.Sprintf("%s %d/%d %q %q, %d troubled:", p.Word(), p.Running, p.Wanted, p.Problem, p.Remark, l.Troubled)
-		for _, part := range p.Parts() {
-			says += fmt.Sprintf(" %s %v", cmp.Or(part.Name, "sandbox"), part.Dead)
-		}
-		return says
-	}
-	const well = `running 2/2 "" "", 0 troubled: sandbox false x false y false`
-	for _, tt := range []struct {
-		dead        *ledger.Dead
-		want, order string
-	}{
-		{nil, well, "a b c"},
-		{dead("b1", "c0", "nobody's"), `dead 1/2 "died unseen" "y: died unseen", 1 troubled: sandbox false x false y true`, "b a c"},
-		{dead("b0", "b1", "S"), `dead 0/2 "died unseen" "died unseen", 3 troubled: sandbox true x true y true`, "a b c"},
-		{nil, well, "a b c"},
-	} {
-		s.Dead = tt.dead
-		if observe(&l, s, nil); say() != tt.want || names(&l) != tt.order {
-			t.Errorf("%v:\n%s, in order %s, want\n%s, %s", tt.dead, say(), names(&l), tt.want, tt.order)
-		}
-	}
-	if c := l.Find("c"); c.Word() != "completed" || c.Dead != nil {
-		t.Errorf("c, which a list has as exited: %s, %v", c.Word(), c.Dead)
 	}
 }

@@ -190,7 +190,7 @@ func (o *Options) groups() []group {
 			{name: "mode", of: but(Bench, Explain), why: "bench measures with generic relists", kind: "mode", choices: []string{pleg.Generic.String(), pleg.Evented.String()}, set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing) or evented (as kubelet 1.37 with its gate on), which opens it"},
 		}},
 		{title: "Event sources, which see what happens between two relists", of: running, flags: []flag{
-			{name: "events", why: "check looks once, and bench measures what --sources names", kind: "source,...", set: o.setEvents, bare: ledger.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup, pidfd; off: none, which is the default"},
+			{name: "events", why: "check looks once, and bench measures what --sources names", kind: "source,...", set: o.setEvents, bare: ledger.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup; off: none, which is the default"},
 			{name: "force-events", of: but(Check, Explain), why: "check looks once, and opens no event source", set: into(&o.ForceEvents, truth), bare: "true", usage: "open cri also on a containerd before 2.0, where it takes events away from the kubelet"},
 		}},
 		{title: "The kubelet's own figures", of: looking, flags: []flag{
@@ -224,7 +224,7 @@ func (o *Options) groups() []group {
 		}},
 		{title: "bench", of: only(Bench), flags: []flag{
 			{name: "periods", kind: "duration,...", list: true, set: into(&o.Periods, listOf(period)), preset: "250ms,1s,5s,10s", usage: "between relists, to measure"},
-			{name: "sources", kind: "source,...", list: true, set: into(&o.Sources, listOf(benchSource)), preset: "none,cri,cgroup", usage: "to measure each period with: none, cri, cgroup, pidfd"},
+			{name: "sources", kind: "source,...", list: true, set: into(&o.Sources, listOf(benchSource)), preset: "none,cri,cgroup", usage: "to measure each period with: none, cri, cgroup"},
 			{name: "for", kind: "duration", set: into(&o.For, duration), preset: "30s", usage: "how long to measure each period with each source"},
 			{name: "yes", set: into(&o.Yes, truth), bare: "true", typed: true, usage: "do not ask before relists come more than once a second"},
 		}},

@@ -63,8 +63,8 @@ func TestParse(t *testing.T) {
 		{"--events=off", func(*Options) {}},
 		{"--events=cri --events=off", func(*Options) {}},
 		{"--events=off --events=cgroup", func(o *Options) { o.Events = []ledger.Source{ledger.FromCgroup} }},
-		{"--events=cgroup,pidfd --events=cgroup,cri watch", func(o *Options) {
-			o.Events, o.View = []ledger.Source{ledger.FromCgroup, ledger.FromPidfd, ledger.FromCRI}, Watch
+		{"--events=cgroup --events=cgroup,cri watch", func(o *Options) {
+			o.Events, o.View = []ledger.Source{ledger.FromCgroup, ledger.FromCRI}, Watch
 		}},
 		{"--mode evented", func(o *Options) { o.Mode = pleg.Evented }},
 		{"check --mode evented", func(o *Options) { o.View, o.Mode = Check, pleg.Evented }},
@@ -73,8 +73,8 @@ func TestParse(t *testing.T) {
 		}},
 		{"--demo --expected-events=false", func(o *Options) { o.Demo, o.NoExpect = "tour", true }},
 		{"--demo --expected-events", func(o *Options) { o.Demo = "tour" }},
-		{"bench --periods 2s --sources=none,pidfd --for 1m --yes", func(o *Options) {
-			o.View, o.Periods, o.Sources = Bench, []time.Duration{2 * time.Second}, []ledger.Source{ledger.FromRelist, ledger.FromPidfd}
+		{"bench --periods 2s --sources=none,cgroup --for 1m --yes", func(o *Options) {
+			o.View, o.Periods, o.Sources = Bench, []time.Duration{2 * time.Second}, []ledger.Source{ledger.FromRelist, ledger.FromCgroup}
 			o.For, o.Yes = time.Minute, true
 		}},
 		{"-n a -n b", func(o *Options) { o.Namespaces = []string{"a", "b"} }},
@@ -141,10 +141,10 @@ func TestParseRefuses(t *testing.T) {
 		{"--demo-speed 2", "--demo-speed: only with --demo"},
 		{"--captions", "--captions: only with --demo"},
 		{"--no-dump --debug-socket /run/d.sock", "--no-dump asks no socket: leave --debug-socket out"},
-		{"--events=off,cri", `--events: want off, or one or more of cri, cgroup, pidfd with commas between them, not "off"`},
+		{"--events=off,cri", `--events: want off, or one or more of cri, cgroup with commas between them, not "off"`},
 		{"--events=", "--events: want off, or one or more of"},
 		{"--events cri", `"cri" is an event source: write --events=cri`},
-		{"--events cri,pidfd watch", `"cri,pidfd" is an event source: write --events=cri,pidfd`},
+		{"--events cri,cgroup watch", `"cri,cgroup" is an event source: write --events=cri,cgroup`},
 		{"--mode evented --kubelet-version 1.36", "mode evented is that of kubelet 1.37, not of 1.36"},
 		{"--mode fast", `--mode: mode "fast": want generic or evented`},
 		{"--mode preview", `--mode: mode "preview": want generic or evented`},
@@ -157,7 +157,7 @@ func TestParseRefuses(t *testing.T) {
 		{"watch --yes", "--yes is only for bench"},
 		{"bench --periods 1s,0s", `--periods: want a duration of more than 0, such as 1s or 500ms, not "0s"`},
 		{"bench --periods 1s,50ms", `--periods: want periods from 100ms to 10m0s, not "50ms"`},
-		{"bench --sources relist", `--sources: want one or more of none, cri, cgroup, pidfd with commas between them, not "relist"`},
+		{"bench --sources relist", `--sources: want one or more of none, cri, cgroup with commas between them, not "relist"`},
 		{"--expected-events=false", "--expected-events: only with --demo"},
 		{"--ascii=maybe", `--ascii: want true or false, not "maybe"`},
 		{"--sort mood", `--sort: want one of namespace, pod, state, run, ctrs, exit, rst, age, lastevent, inspect, worst, remark, not "mood"`},

@@ -41,7 +41,7 @@ func listOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 }
 
 // eventSources are those that --events opens.
-var eventSources = []ledger.Source{ledger.FromCRI, ledger.FromCgroup, ledger.FromPidfd}
+var eventSources = []ledger.Source{ledger.FromCRI, ledger.FromCgroup}
 
 func eventSource(s string) (ledger.Source, error) {
 	for _, source := range eventSources {
@@ -49,7 +49,7 @@ func eventSource(s string) (ledger.Source, error) {
 			return source, nil
 		}
 	}
-	return 0, fmt.Errorf("want off, or one or more of cri, cgroup, pidfd with commas between them, not %q", s)
+	return 0, fmt.Errorf("want off, or one or more of cri, cgroup with commas between them, not %q", s)
 }
 
 // benchSource reads a source of bench; the relist stands for none beside it.
@@ -59,7 +59,7 @@ func benchSource(s string) (ledger.Source, error) {
 	}
 	source, err := eventSource(s)
 	if err != nil {
-		err = fmt.Errorf("want one or more of none, cri, cgroup, pidfd with commas between them, not %q", s)
+		err = fmt.Errorf("want one or more of none, cri, cgroup with commas between them, not %q", s)
 	}
 	return source, err
 }

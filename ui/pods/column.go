@@ -43,7 +43,8 @@ var columns = []widget.Column[row]{
 			symbol, st := r.of.Look(b.Theme)
 			word := r.of.Says(b.At)
 			if r.part != nil && !r.hangs() {
-				symbol, word, st = say.Listed(b.Theme, r.part.State, r.part.Dead)
+				word = r.part.State.String()
+				symbol, st = say.State(b.Theme, r.part.State)
 			}
 			return widget.Say(st, word).Signed(symbol).Sorted(int64(r.of.State))
 		},
@@ -183,8 +184,7 @@ func drawDots(l *text.Line, b widget.Pen, r row, w int) {
 			l.Put(b.Dim, "+")
 			return
 		}
-		_, died := r.of.Dead[c.ID]
-		symbol, _, st := say.Listed(b.Theme, c.State, died)
+		symbol, st := say.State(b.Theme, c.State)
 		l.Sign(st, symbol)
 	}
 	l.Space(w - len(now))
@@ -239,11 +239,9 @@ func remarked(b widget.Pen, r row) widget.Cell {
 	switch {
 	case r.hangs():
 		what, st = r.of.Problem, b.Bad
-	case r.part != nil && r.part.Dead:
-		what, st = diagnose.DiedUnseen, b.Bad
 	case r.part != nil:
 		what, st = remark(r.part), b.Dim
-	case r.of.State == diagnose.PodDead || r.of.State >= diagnose.PodFailing:
+	case r.of.State >= diagnose.PodFailing:
 		st = b.Bad
 	}
 	return widget.Say(theme.When(what == "", b.Text, st), what)

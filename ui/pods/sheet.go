@@ -107,8 +107,7 @@ func (s *sheet) summary(d *widget.Doc) {
 		state += fmt.Sprintf(", %d of %d running", f.Running, f.Wanted)
 	}
 	d.Field("state", st, state)
-	died := s.deaths(d)
-	if !s.findings(d) && !died {
+	if !s.findings(d) {
 		d.Field("problem", t.Warn, f.Problem)
 	}
 	if !f.Created.IsZero() {
@@ -128,22 +127,6 @@ func (s *sheet) worker(d *widget.Doc) {
 		_, st := say.Worker(v.Theme, w, diagnose.WorkerHeld(v.Snapshot, w))
 		d.Field("worker", st, say.WorkerTells(&v.Workers, w, v.At))
 	}
-}
-
-// deaths adds who of the pod has died, as only an event source saw. It reports whether
-// anybody has.
-func (s *sheet) deaths(d *widget.Doc) bool {
-	t := s.View.Theme
-	for _, part := range s.of.Parts() {
-		death, died := s.of.Dead[part.ID]
-		if !died {
-			continue
-		}
-		symbol, word, st := say.Listed(t, part.State, true)
-		d.Paragraph(t.Text, fmt.Sprintf("%s died %s ago, as %s saw; the kubelet takes it to be %s",
-			cmp.Or(part.Name, "the sandbox"), text.AgeCoarse(s.View.At.Sub(death.At)), death.By, part.State), text.Say(st, "  "+symbol+" "+word).In(widget.LabelWidth(d.Width())))
-	}
-	return s.of.Dead != nil
 }
 
 // findings adds what is found about the pod, but for effects of that, and what holds it up. It reports whether
@@ -252,9 +235,8 @@ func (s *sheet) status(d *widget.Doc) {
 	}
 	d.Field("inspected", t.Text, text.AgeCoarse(at.Sub(p.StatusAt))+" ago")
 	for _, sb := range st.Sandboxes {
-		_, died := s.of.Dead[sb.ID]
-		symbol, word, st := say.Listed(t, sb.State, died)
-		d.Field("sandbox", st, fmt.Sprintf("%s %s  attempt %d  %s", symbol, word, sb.Attempt, pleg.ShortID(sb.ID)))
+		symbol, st := say.State(t, sb.State)
+		d.Field("sandbox", st, fmt.Sprintf("%s %v  attempt %d  %s", symbol, sb.State, sb.Attempt, pleg.ShortID(sb.ID)))
 	}
 	s.ctrs.write(d, t, at, s.of)
 }

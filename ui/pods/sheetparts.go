@@ -47,8 +47,8 @@ const messageLines = 6
 
 // container returns the lines about one of a pod, w cells wide.
 func container(t *theme.Theme, at time.Time, of *model.Pod, c *pleg.ContainerStatus, w int) [][]text.Span {
-	_, died := of.Dead[c.ID]
-	symbol, word, st := say.Listed(t, c.State, died)
+	word := c.State.String()
+	symbol, st := say.State(t, c.State)
 	if c.State == pleg.Exited {
 		word = fmt.Sprintf("%s %d", c.State, c.ExitCode)
 		st = say.Code(t, c.ExitCode)
@@ -110,17 +110,13 @@ func (r *record) write(d *widget.Doc, t *theme.Theme, of *model.Pod) {
 	}
 	rows := r.rows
 	d.Many(len(rows), func(i int) []text.Span {
-		row, st, sign, signed := &rows[i], t.Text, "", t.Warn
+		row, st, sign := &rows[i], t.Text, ""
 		if row.states[0] != row.states[1] {
 			st, sign = t.Warn, t.Symbols.Warn+" differs"
 		}
-		if _, died := of.Dead[row.id]; died {
-			symbol, word, st := say.Listed(t, row.states[1], true)
-			sign, signed = symbol+" "+word, st
-		}
 		return []text.Span{
 			text.Say(t.Text, "  "+row.what).In(24), text.Say(t.Dim, pleg.ShortID(row.id)).In(15),
-			text.Say(st, row.states[0].String()).In(12), text.Say(st, row.states[1].String()).In(12), text.Say(signed, sign),
+			text.Say(st, row.states[0].String()).In(12), text.Say(st, row.states[1].String()).In(12), text.Say(t.Warn, sign),
 		}
 	})
 }

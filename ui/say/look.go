@@ -29,16 +29,6 @@ func State(t *theme.Theme, s pleg.State) (symbol string, st theme.Style) {
 	return t.Symbols.Unknown, t.Warn
 }
 
-// Listed returns the look and the word of a sandbox or container that the runtime listed
-// in a state. Dead says that it has died since, as only an event source saw.
-func Listed(t *theme.Theme, s pleg.State, dead bool) (symbol, word string, st theme.Style) {
-	if dead {
-		return t.Symbols.Unseen, "dead", t.Bad
-	}
-	symbol, st = State(t, s)
-	return symbol, s.String(), st
-}
-
 // Event returns the look of an event.
 func Event(t *theme.Theme, e *engine.Event) (symbol string, st theme.Style) {
 	if e.Delivery == pleg.Unseen {

@@ -102,7 +102,7 @@ func ModeStands(m *engine.ModeState) string {
 func FellBack(m *engine.ModeState) bool { return m.Asked != m.Mode }
 
 // SeenBy says who saw an event besides the relist, and by how much sooner or later, such as
-// "cri +412ms, pidfd +413ms".
+// "cri +412ms, cgroup +413ms".
 func SeenBy(seen *ledger.Sightings) string {
 	if seen == nil {
 		return ""

@@ -11,7 +11,7 @@ import (
 // TestStreamTable holds which sources have a line, and that what is counted and not told is said.
 func TestStreamTable(t *testing.T) {
 	th := theme.For(true)
-	s := &engine.Snapshot{At: noon, Sources: []engine.SourceState{{Source: ledger.FromCRI}, {Source: ledger.FromCgroup}, {Source: ledger.FromPidfd}}}
+	s := &engine.Snapshot{At: noon, Sources: []engine.SourceState{{Source: ledger.FromCRI}, {Source: ledger.FromCgroup}}}
 	if lines, below := StreamTable(&th, s); lines != nil || below != nil {
 		t.Errorf("nobody wants any: %v, %v", lines, below)
 	}

@@ -61,8 +61,7 @@ func (s Source) Look() engine.Look {
 
 // Why an event source can never be opened.
 const (
-	noNode      = "plegtop sees no node here"
-	noProcesses = "the demo's containers are drawn: they have no processes that could end"
+	noNode = "plegtop sees no node here"
 )
 
 // Streams returns the event sources of s. Those that are named are open from the start;
@@ -71,14 +70,9 @@ func (s Source) Streams(on []ledger.Source, forced bool) []engine.Stream {
 	streams := []engine.Stream{
 		{Source: ledger.FromCRI, Forced: forced, Run: s.Client.Events},
 		{Source: ledger.FromCgroup, Refuse: noNode},
-		{Source: ledger.FromPidfd, Refuse: noNode},
 	}
 	if s.node != nil {
 		streams[1].Refuse, streams[1].Run = "", s.node.Cgroups
-		streams[2].Refuse, streams[2].Run = "", s.node.Pidfds
-	}
-	if s.Director != nil {
-		streams[2].Refuse = noProcesses
 	}
 	for i := range streams {
 		streams[i].On = slices.Contains(on, streams[i].Source)

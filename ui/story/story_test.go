@@ -117,13 +117,13 @@ func TestWhoSawIt(t *testing.T) {
 		e.Seen = &ledger.Sightings{}
 		e.Seen.At[ledger.FromRelist] = e.SeenAt
 		e.SeenAt = e.SeenAt.Add(-20 * time.Millisecond)
-		e.Seen.At[ledger.FromPidfd] = e.SeenAt
+		e.Seen.At[ledger.FromCgroup] = e.SeenAt
 	})
 	all := Of(s, j, r)
 	if got, want := all[Sent].At(), "11:59:50.030"; got != want {
 		t.Errorf("sent %s, want %s, when the relist had found it", got, want)
 	}
-	if want := "The source pidfd saw it at 11:59:50.010, 20ms before the relist."; !strings.Contains(all[Seen].Says, want) {
+	if want := "The source cgroup saw it at 11:59:50.010, 20ms before the relist."; !strings.Contains(all[Seen].Says, want) {
 		t.Errorf("%q lacks %q", all[Seen].Says, want)
 	}
 }

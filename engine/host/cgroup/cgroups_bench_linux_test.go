@@ -10,22 +10,20 @@ import (
 	"github.com/plegtop/plegtop/engine/host/proc"
 )
 
-// BenchmarkKernelSources is what both sources cost on a quiet node of 110 pods with two
-// containers and a sandbox each, in a second, beside what they take of memory. (The
+// BenchmarkKernelSource is what the source costs on a quiet node of 110 pods with two
+// containers and a sandbox each, in a second, beside what it takes of memory. (The
 // kernel's own groups and processes, if they may be made.)
-func BenchmarkKernelSources(b *testing.B) {
+func BenchmarkKernelSource(b *testing.B) {
 	const pods, each = 110, 3
 	for n := range pods * each {
 		newKernelGroup(b, longID(fmt.Sprint(n))).start("sleep", "600")
 	}
-	n := New("", false)
+	n := New("")
 	_ = n.outerContainers(b.Context())
 	before, rss := heap(), resident(b)
-	for _, run := range []source{n.Cgroups, n.Pidfds} {
-		h, stop := listen(b, run)
-		defer stop()
-		newKernelGroup(b, longID(probe)).probe(h)
-	}
+	h, stop := listen(b, n.Cgroups)
+	defer stop()
+	newKernelGroup(b, longID(probe)).probe(h)
 	used := processorTime(b)
 	began := time.Now()
 	for b.Loop() {

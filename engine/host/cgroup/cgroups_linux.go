@@ -3,7 +3,6 @@ package cgroup
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/host/proc"
@@ -14,19 +13,15 @@ import (
 // outerTimeout is how long it may take to find out what the node is in.
 const outerTimeout = 250 * time.Millisecond
 
-// Sources are the two event sources of one node that hear from the kernel. Safe for
+// A Source is the event source of one node that hears from the kernel. Safe for
 // concurrent use.
-type Sources struct {
-	root    string
-	picture bool                // the node is one: its processes are only drawn
-	outer   reads.Set[struct{}] // of the containers that the node is in
-
-	mu  sync.Mutex
-	now *sharedWatch // guarded by mu; nil if nobody hears
+type Source struct {
+	root  string
+	outer reads.Set[struct{}] // of the containers that the node is in
 }
 
 // New prepares for hearing what happens on the node with that root; "" is /.
-func New(root string, picture bool) *Sources { return &Sources{root: root, picture: picture} }
+func New(root string) *Source { return &Source{root: root} }
 
 // A containerLife is what the control groups of one container say, which may be in two
 // hierarchies.
@@ -73,19 +68,19 @@ func (l *containerLife) take(g *groupDir, seenAll bool) (changed bool) {
 // or a too large one, or the kernel gives no watches: it takes one for each group. At
 // most one call may be under way. Deliver is called from one goroutine, and must return
 // at once.
-func (s *Sources) Cgroups(ctx context.Context, deliver func(pleg.Upstream)) error {
+func (s *Source) Cgroups(ctx context.Context, deliver func(pleg.Upstream)) error {
 	trees, err := hierarchies(s.root)
 	if err != nil {
 		return err
 	}
-	e, lives := new(groupEar), map[string]*containerLife{}
-	e.changed = func(g *groupDir) error {
+	w, lives := &groupWatch{trees: trees, outer: s.outerContainers(ctx)}, map[string]*containerLife{}
+	w.changed = func(g *groupDir) {
 		l := lives[g.id]
 		if l == nil {
 			l = new(containerLife)
 			lives[g.id] = l
 		}
-		if l.take(g, e.began) && e.began {
+		if l.take(g, w.began) && w.began {
 			u := pleg.Upstream{Signal: pleg.SignalStarted, ID: g.id}
 			if !l.isAlive {
 				u.Signal, u.Ran = pleg.SignalStopped, time.Since(l.since)
@@ -95,14 +90,15 @@ func (s *Sources) Cgroups(ctx context.Context, deliver func(pleg.Upstream)) erro
 		if len(l.groups) == 0 {
 			delete(lives, g.id)
 		}
-		return nil
 	}
-	return s.hear(ctx, trees, e, nil)
+	watch := reads.Go(func() error { return w.run(ctx) })
+	<-watch.Done()
+	return watch.Err()
 }
 
 // outerContainers returns the containers that the whole node is in, as far as that may be
 // known.
-func (s *Sources) outerContainers(ctx context.Context) []string {
+func (s *Source) outerContainers(ctx context.Context) []string {
 	ids, _ := reads.Start(&s.outer, struct{}{}, func() ([]string, error) { return proc.Outer(s.root) }).Wait(ctx, outerTimeout)
 	return ids
 }

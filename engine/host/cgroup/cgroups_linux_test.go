@@ -82,11 +82,8 @@ type heard struct {
 	done   chan error
 }
 
-// A source is Cgroups or Pidfds.
-type source = func(context.Context, func(pleg.Upstream)) error
-
 // listen begins to listen to a source.
-func listen(t testing.TB, run source) (*heard, context.CancelFunc) {
+func listen(t testing.TB, run func(context.Context, func(pleg.Upstream)) error) (*heard, context.CancelFunc) {
 	ctx, stop := context.WithCancel(t.Context())
 	h := &heard{t: t, waiter: make(chan struct{}, 1), done: make(chan error, 1)}
 	go func() { h.done <- run(ctx, h.deliver) }()
@@ -180,7 +177,7 @@ func TestCgroupsOfAllDrivers(t *testing.T) {
 			writeFile(t, filepath.Join(root, "proc/1/cgroup"), "0::"+"/system.slice/docker-"+longID("0")+".scope/init.scope"+"\n")
 			there := strings.Replace(path, id, longID("2"), 1)
 			tree.make(there, 1)
-			h, _ := listen(t, New(root, true).Cgroups)
+			h, _ := listen(t, New(root).Cgroups)
 			h.begun(tree)
 			tree.make(path, 0)
 			tree.set(path, 1)
@@ -209,7 +206,7 @@ func TestCgroupsOfV1(t *testing.T) {
 	tree := newGroupTree(t, root, "pids")
 	memory := newGroupTree(t, root, "memory") // of two the first will do
 	tree.make("kubepods/pod1/"+longID("1"), 0)
-	h, _ := listen(t, New(root, true).Cgroups)
+	h, _ := listen(t, New(root).Cgroups)
 	h.begun(tree)
 	memory.make("kubepods/pod1/"+longID("5"), 0)
 	tree.make("kubepods/pod1/"+longID("2"), 0)
@@ -228,7 +225,7 @@ func TestCgroupsOfBothVersions(t *testing.T) {
 	at := func(n int) string { return fmt.Sprintf("kubepods/pod1/%s", longID(fmt.Sprint(n))) }
 	v1.make(at(1), 0) // has ended already
 	v2.make(at(1), 0)
-	h, _ := listen(t, New(root, true).Cgroups)
+	h, _ := listen(t, New(root).Cgroups)
 	h.begun(v2)
 	v1.make(at(2), 0)
 	h.want("started 2")
@@ -272,7 +269,7 @@ func TestCgroupsRefuse(t *testing.T) {
 		"a container's alone": {part, "has the control groups of one container alone: mount the host's root"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := New(tt.root(t), true).Cgroups(t.Context(), func(pleg.Upstream) { t.Error("an event") })
+			err := New(tt.root(t)).Cgroups(t.Context(), func(pleg.Upstream) { t.Error("an event") })
 			if !errors.Is(err, call.ErrUnimplemented) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %s", err, tt.want)
 			}
@@ -284,7 +281,7 @@ func TestCgroupsRefuse(t *testing.T) {
 func TestCgroupsEndWithTheirTree(t *testing.T) {
 	tree := newGroupTree(t, t.TempDir(), "")
 	tree.make("kubepods/pod1/"+longID("1"), 1)
-	h, _ := listen(t, New(tree.root, true).Cgroups)
+	h, _ := listen(t, New(tree.root).Cgroups)
 	h.begun(tree)
 	gone := tree.root + ".gone"
 	if err := os.Rename(tree.root, gone); err != nil {
@@ -310,7 +307,7 @@ func TestCgroupsThatCameTooFastAreFound(t *testing.T) {
 	for n := range all {
 		tree.make(at(n), 1)
 	}
-	h, _ := listen(t, New(tree.root, true).Cgroups)
+	h, _ := listen(t, New(tree.root).Cgroups)
 	h.begun(tree)
 	h.mu.Lock() // whoever delivers is held up
 	tree.make("kubepods/pod0/"+longID("c"), 1)
@@ -447,7 +444,7 @@ func (h *heard) leaves(files, goroutines int) {
 // ends nothing is left of it.
 func TestCgroupsOfTheKernel(t *testing.T) {
 	probing, group := newKernelGroup(t, longID(probe)), newKernelGroup(t, longID("1"))
-	n := New("", true)
+	n := New("")
 	files, goroutines := openFileCount(t), runtime.NumGoroutine()
 	h, stop := listen(t, func(ctx context.Context, deliver func(pleg.Upstream)) error {
 		return n.Cgroups(ctx, func(u pleg.Upstream) {
@@ -470,7 +467,7 @@ func TestCgroupsOfTheKernel(t *testing.T) {
 // A watch goes with its group: the kernel would keep it, and has only so many.
 func TestWatchesGoWithTheirGroups(t *testing.T) {
 	probing, group := newKernelGroup(t, longID(probe)), newKernelGroup(t, longID("1"))
-	h, _ := listen(t, New("", true).Cgroups)
+	h, _ := listen(t, New("").Cgroups)
 	probing.probe(h)
 	info, err := os.Stat(filepath.Join(group.dir, "cgroup.events"))
 	if err != nil {
@@ -503,7 +500,7 @@ func TestCgroupsHaveTheirLimits(t *testing.T) {
 	deep := func(folders int, digit string) string {
 		return strings.Repeat("x/", folders) + longID(digit)
 	}
-	h, _ := listen(t, New(tree.root, true).Cgroups)
+	h, _ := listen(t, New(tree.root).Cgroups)
 	h.begun(tree)
 	tree.make(deep(deepestGroup, "1"), 1)
 	tree.make(deep(deepestGroup-1, "2"), 1)
@@ -537,7 +534,7 @@ func TestWatchErrorsSayWhatToDo(t *testing.T) {
 // has a watch of its own.
 func TestWatchThatPanicsIsAnError(t *testing.T) {
 	tree := newGroupTree(t, t.TempDir(), "")
-	n := New(tree.root, true)
+	n := New(tree.root)
 	h, stop := listen(t, func(ctx context.Context, deliver func(pleg.Upstream)) error {
 		return n.Cgroups(ctx, func(u pleg.Upstream) {
 			if deliver(u); u.ID == longID("1") {
@@ -555,47 +552,4 @@ func TestWatchThatPanicsIsAnError(t *testing.T) {
 	}
 	again, _ := listen(t, n.Cgroups)
 	again.begun(tree)
-}
-
-// Who comes later hears of what changes from then on, and who goes leaves the others alone:
-// all hear from one watch, which is over when nobody hears.
-func TestSourcesShareAWatch(t *testing.T) {
-	tree := newGroupTree(t, t.TempDir(), "")
-	n := New(tree.root, true)
-	at := func(digit string) string { return "kubepods/pod1/" + longID(digit) }
-	watchers := func() (count int) {
-		all, _ := filepath.Glob("/proc/self/fd/*")
-		for _, path := range all {
-			if to, _ := os.Readlink(path); to == "anon_inode:inotify" {
-				count++
-			}
-		}
-		return count
-	}
-	before := watchers()
-	one, stopOne := listen(t, n.Cgroups)
-	one.begun(tree)
-	tree.make(at("1"), 1)
-	one.want("started 1")
-	two, stopTwo := listen(t, n.Cgroups)
-	two.begun(tree)
-	if now := watchers(); now != before+1 {
-		t.Errorf("%d watchers, before it were %d", now, before)
-	}
-	tree.make(at("2"), 1)
-	one.want("started 2")
-	two.want("started 2")
-	stopOne()
-	one.done <- <-one.done
-	tree.set(at("1"), 0)
-	two.want("stopped 1")
-	stopTwo()
-	two.done <- <-two.done
-	if now := watchers(); now != before {
-		t.Errorf("%d watchers are left, before it were %d", now, before)
-	}
-	again, _ := listen(t, n.Cgroups)
-	again.begun(tree)
-	tree.set(at("2"), 0)
-	again.want("stopped 2")
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -34,13 +36,13 @@ const (
 //
 // To read these files waits for nobody, unlike many of /proc. It belongs to one goroutine.
 type groupWatch struct {
-	trees  []hierarchy
-	outer  []string // the containers that the whole node is in
-	v1File string   // that is watched in a group of v1; empty for none
+	trees []hierarchy
+	outer []string // the containers that the whole node is in
 
-	// ear are told of a container's group that is new or gone, or whose file has changed,
+	// changed is told of a container's group that is new or gone, or whose file has changed,
 	// or that was read again.
-	ear []*groupEar
+	changed func(g *groupDir)
+	began   bool // all that was there has been read: what comes is news
 
 	notify *fsnotify.Watcher
 	failed chan error // by the watcher
@@ -60,8 +62,7 @@ type groupDir struct {
 }
 
 // run follows the groups until ctx ends, whose cause it returns then, or something fails.
-// What comes from other is done between two events.
-func (w *groupWatch) run(ctx context.Context, other <-chan func() error) (err error) {
+func (w *groupWatch) run(ctx context.Context) (err error) {
 	if w.notify, err = fsnotify.NewWatcher(); err != nil {
 		return watchError(err)
 	}
@@ -79,18 +80,24 @@ func (w *groupWatch) run(ctx context.Context, other <-chan func() error) (err er
 		_ = w.notify.Close() // the kernel drops the watches with it
 		<-drained.Done()
 	}()
-	return w.follow(ctx, other)
+	if err := w.readAll(ctx); err != nil {
+		return err
+	}
+	if err := w.checkWhole(); err != nil {
+		return err
+	}
+	w.began = true
+	debug.FreeOSMemory() // what it took to read them all is not needed again
+	return w.follow(ctx)
 }
 
-func (w *groupWatch) follow(ctx context.Context, other <-chan func() error) (err error) {
+func (w *groupWatch) follow(ctx context.Context) (err error) {
 	for err == nil {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case event := <-w.notify.Events:
 			err = w.take(ctx, event)
-		case do := <-other:
-			err = do()
 		case err = <-w.failed:
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
 				err = w.readAll(ctx)
@@ -216,7 +223,7 @@ func (w *groupWatch) readState(g *groupDir) {
 	} else if text, err := proc.ReadLine(w.watched(g), w.buffer[:]); err == nil && len(text) > 0 { // a picture's may just be written
 		g.isAlive = Stat(string(text), "populated") > 0
 	}
-	w.tell(g)
+	w.changed(g)
 }
 
 // watched returns what is watched of a group; empty if nothing is.
@@ -226,8 +233,6 @@ func (w *groupWatch) watched(g *groupDir) string {
 		return g.path
 	case g.isV2:
 		return filepath.Join(g.path, "cgroup.events")
-	case w.v1File != "":
-		return filepath.Join(g.path, w.v1File)
 	}
 	return ""
 }
@@ -268,13 +273,7 @@ func (w *groupWatch) drop(parent *groupDir, name string) {
 	_ = w.notify.Remove(w.watched(g)) // the kernel may have dropped it, which most do not
 	if g.id != "" {
 		g.isAlive, g.isGone = false, true
-		w.tell(g)
-	}
-}
-
-func (w *groupWatch) tell(g *groupDir) {
-	for _, e := range w.ear {
-		e.tell(g)
+		w.changed(g)
 	}
 }
 
@@ -292,4 +291,27 @@ func watchError(err error) error {
 		return refusal("the kernel lets this user watch no files at all, or plegtop has too many open: raise fs.inotify.max_user_instances with sysctl, or ulimit -n")
 	}
 	return fmt.Errorf("watch control groups: %w", err)
+}
+
+// foldersIn returns the names of the folders in one. Most of what is in a control group
+// are files, which are not kept.
+func foldersIn(dir string) (names []string, err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for err == nil {
+		var some []fs.DirEntry
+		some, err = f.ReadDir(32)
+		for _, entry := range some {
+			if entry.IsDir() {
+				names = append(names, entry.Name())
+			}
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return names, err
 }

@@ -1,3 +1,3 @@
 // Package cgroup tells when containers start and end as the kernel does, without asking
-// their runtime: by the tree of control groups, and by the ends of their first processes.
+// their runtime: by the tree of control groups.
 package cgroup

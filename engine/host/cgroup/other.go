@@ -10,16 +10,13 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Sources are for Linux alone.
-type Sources struct{}
+// A Source is for Linux alone.
+type Source struct{}
 
 // New prepares for nothing.
-func New(string, bool) *Sources { return &Sources{} }
+func New(string) *Source { return &Source{} }
 
 // Cgroups fails.
-func (*Sources) Cgroups(context.Context, func(pleg.Upstream)) error { return errNotLinux }
-
-// Pidfds fails.
-func (*Sources) Pidfds(context.Context, func(pleg.Upstream)) error { return errNotLinux }
+func (*Source) Cgroups(context.Context, func(pleg.Upstream)) error { return errNotLinux }
 
 var errNotLinux = fmt.Errorf("not Linux: %w", call.ErrUnimplemented)
