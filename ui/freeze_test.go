@@ -34,22 +34,6 @@ func TestFreezeHoldsAndCatchesUp(t *testing.T) {
 	}
 }
 
-// TestThawedScreenHasNoHole holds that a pause that began and ended while the screen was frozen
-// is known once it is thawed.
-func TestThawedScreenHasNoHole(t *testing.T) {
-	s := newStage(t, 120, 40).show(Healthy()).press("Z")
-	for i, paused := range []bool{false, true, false} {
-		snap := Healthy()
-		snap.At, snap.Paused = snap.At.Add(time.Duration(i)*time.Minute), paused
-		if s.show(snap); len(s.m.view.Journal.Pauses()) != 0 {
-			t.Error("the frozen screen shows a pause")
-		}
-	}
-	if s.press("Z"); len(s.m.view.Journal.Pauses()) != 1 {
-		t.Errorf("pauses %v, want one", s.m.view.Journal.Pauses())
-	}
-}
-
 // TestFrozenScreenKeepsBoundedEvents holds that those that it does not keep are counted
 // once the screen is thawed.
 func TestFrozenScreenKeepsBoundedEvents(t *testing.T) {

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 
@@ -30,28 +29,6 @@ func TestHeadlineIsLineTwo(t *testing.T) {
 	}
 	if got := newStage(t, 80, 24).lineTwo(); got != "? STARTING  waiting for the first answers of kubelet and runtime" {
 		t.Errorf("before the first update: %q", got)
-	}
-}
-
-// TestOpenFindingIsToldOnce holds that the finding that is open is not told above
-// itself, nor those that are read below or are of one pod.
-func TestOpenFindingIsToldOnce(t *testing.T) {
-	found := Findings()
-	if s := newStage(t, 80, 24).find(found...).show(Hung()); s.rowOf("▲ crash-loop: ") != "" {
-		t.Error("what the row of its pod says is told above that")
-	}
-	for i := range found {
-		found[i].Subject.Pod = pleg.PodRef{}
-	}
-	s := newStage(t, 80, 24).find(found...).show(Hung()).press("4", "G", "enter")
-	if s.rowOf("▲ crash-loop: ") != "" {
-		t.Errorf("alerts above the open finding: %v", s.m.header.Alerts())
-	}
-	if s.press("esc", "1"); s.rowOf("▲ crash-loop: ") == "" {
-		t.Error("once it is closed, it is not told")
-	}
-	if s.press("4"); s.rowOf("▲ crash-loop: ") != "" {
-		t.Error("what can be read below is told above, too")
 	}
 }
 
@@ -102,17 +79,6 @@ func TestCriticalFindingOfAPodIsTold(t *testing.T) {
 		s := newStage(t, 100, 45).press("1").find(of(severity)...).show(Healthy())
 		if told := s.rowOf("b: ") != ""; told != want {
 			t.Errorf("severity %v: told %v", severity, told)
-		}
-	}
-}
-
-// TestNamespacePicker holds that each namespace says how many pods it has, and whether it is
-// among those that are shown.
-func TestNamespacePicker(t *testing.T) {
-	s := newStage(t, 80, 24).show(Healthy()).press("o", "down", "space", "enter", "o")
-	for _, want := range []string{"[ ] batch        2 pods", "[x] default      1 pod", "[ ] shop         3 pods"} {
-		if s.rowOf(want) == "" {
-			t.Errorf("no row says %q:\n%s", want, withoutStyles(s.m.frame()))
 		}
 	}
 }
@@ -215,19 +181,6 @@ func TestASmallScreenSaysThatItIsFiltered(t *testing.T) {
 	}
 }
 
-// TestThePaneOfATitleIsNamed holds that the title of a pane names that one, however narrow the screen is.
-func TestThePaneOfATitleIsNamed(t *testing.T) {
-	for _, width := range []int{24, 30, 40, 60} {
-		s := newStage(t, width, 10).show(Healthy()).press("/", "p", "enter")
-		for i, p := range s.m.panes {
-			want := strconv.Itoa(i+1) + " " + p.Info().Name
-			if s.press(strconv.Itoa(i + 1)); s.rowOf(want) == "" {
-				t.Errorf("%d cells: no %q:\n%s", width, want, withoutStyles(s.m.frame()))
-			}
-		}
-	}
-}
-
 // TestASmallScreenSaysWhatToType holds that at 80x24 a warning whose headline and commands take two
 // lines has what checks it, what ends it, and the risk above the panes; half of that is no help.
 func TestASmallScreenSaysWhatToType(t *testing.T) {
@@ -241,20 +194,6 @@ func TestASmallScreenSaysWhatToType(t *testing.T) {
 	for _, want := range []string{"check     ls -ld ", "act       systemctl restart", "RISK      creates its socket again", "list age"} {
 		if s.rowOf(want) == "" {
 			t.Errorf("%q is not on the screen:\n%s", want, s.m.frame())
-		}
-	}
-}
-
-// TestANarrowTitleKeepsItsTabs holds that where there is room for the names of all panes none goes
-// for what another one tells.
-func TestANarrowTitleKeepsItsTabs(t *testing.T) {
-	s := newStage(t, 60, 20).show(Working(Healthy())).find(Chained()...).show(Working(Hung()))
-	for i := range s.m.panes {
-		title := s.press(strconv.Itoa(i + 1)).rowOf("─ 1 Pods")
-		for j := range s.m.panes {
-			if !strings.Contains(title, " "+strconv.Itoa(j+1)+" ") {
-				t.Errorf("pane %d: no tab %d in %q", i+1, j+1, title)
-			}
 		}
 	}
 }

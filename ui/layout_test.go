@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,81 +10,9 @@ import (
 
 	"github.com/plegtop/plegtop/cri/sim/script"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
-
-// given is a pane that notes what it was given since it was last looked at.
-type given struct {
-	pane.Pane
-	times, w, h int
-}
-
-func (g *given) Observe(v *pane.View, w, h int) {
-	g.times, g.w, g.h = g.times+1, w, h
-	g.Pane.Observe(v, w, h)
-}
-
-// TestPanesAreGivenTheirPlaces holds that after any message each pane has seen the view
-// in the size that it is drawn in, and that it is asked for that only once while places
-// stay as they are.
-func TestPanesAreGivenTheirPlaces(t *testing.T) {
-	s := newStage(t, 200, 50)
-	var all []*given
-	for i, p := range s.m.panes {
-		g := &given{Pane: p}
-		s.m.panes[i], all = g, append(all, g)
-	}
-	snap := Hung()
-	check := func(what string, most int) {
-		t.Helper()
-		for i, g := range all {
-			w, h := max(s.m.width-2, 1), 0
-			if b := s.m.layout.find(i); b != nil && s.m.top() == nil {
-				w, h = max(b.w-2, 1), b.h-1
-			}
-			if g.w != w || g.h != h || g.times < 1 || g.times > most {
-				t.Errorf("%s: pane %d was given %dx%d in %d goes, and has %dx%d", what, i, g.w, g.h, g.times, w, h)
-			}
-			g.times = 0
-		}
-		if s.m.settle(); all[0].times > 1 {
-			t.Errorf("%s: the next message moves panes", what)
-		}
-		for _, g := range all {
-			g.times = 0
-		}
-	}
-	s.find(Findings()...).show(snap, Events(snap)...)
-	check("the first snapshot", 2)
-	s.show(snap)
-	check("the same again", 1)
-	for _, keys := range []string{"2", "f", "f", "4", "enter", "esc", "/", "esc", "N"} {
-		s.press(keys)
-		check("key "+keys, 2)
-	}
-	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 14}, {40, 10}, {200, 50}} {
-		s.send(sizeOf(size[0], size[1]))
-		check(fmt.Sprint(size), 2)
-	}
-}
-
-// TestMoreWidthNeverMeansFewerColumns holds that of the pods, with the panes of each
-// width around them: without a preview, and with one, which tells what the columns do not.
-func TestMoreWidthNeverMeansFewerColumns(t *testing.T) {
-	before := 0
-	for w := leastWidth; w <= 300; w += 2 {
-		n := len(strings.Fields(newStage(t, w, 50).show(Healthy()).rowOf(" RUN ")))
-		if n < before && w != previewFrom {
-			t.Fatalf("%d columns at a width of %d, and %d with less", n, w, before)
-		}
-		before = n
-	}
-	if before < 12 {
-		t.Errorf("only %d columns on a wide screen", before)
-	}
-}
 
 // TestCaptionIsOfOneMoment holds that the line of a caption is not drawn without one, though
 // the script goes on between a message and its frame.
@@ -167,44 +94,5 @@ func TestFindingsAreToldOnce(t *testing.T) {
 	}
 	if seen[true] == 0 || seen[false] == 0 {
 		t.Errorf("seen at %d heights, and not at %d: want some of both", seen[true], seen[false])
-	}
-}
-
-// TestAnswerTakesNoPaneAway holds that a large screen has all panes also while the answer stands
-// above them: room that the answer could have taken, and does not need, is theirs.
-func TestAnswerTakesNoPaneAway(t *testing.T) {
-	s := newStage(t, 200, 50)
-	s.find(Findings()[:1]...).show(Hung())
-	for i, p := range s.m.panes {
-		if s.m.layout.find(i) == nil {
-			t.Errorf("%s is not on the screen", p.Info().Name)
-		}
-	}
-	if !s.m.view.Led {
-		t.Error("there is no answer")
-	}
-}
-
-// TestTheFocusedPaneHasTheRoom holds that the pane that has the keys takes room of the pods above it if
-// it can use that, and most of what is below them, that these have it back when they have the keys again, and that
-// a pane that wants little takes nothing from the others.
-func TestTheFocusedPaneHasTheRoom(t *testing.T) {
-	s := newStage(t, 120, 40).show(Big(60, 2))
-	heights := func(key string) (all [6]int) {
-		s.press(key)
-		for _, b := range s.m.layout.boxes {
-			all[b.pane] = b.h
-		}
-		return all
-	}
-	before := heights("1")
-	if now := heights("3"); now[0] >= before[0] || now[2] < 2*now[4] {
-		t.Errorf("with the keys the calls have %d lines, time %d, the pods %d of %d", now[2], now[4], now[0], before[0])
-	}
-	if now := heights("4"); now[0] < before[0] {
-		t.Errorf("beside a pane of a line the pods have %d lines, %d before", now[0], before[0])
-	}
-	if now := heights("1"); now[0] != before[0] {
-		t.Errorf("the pods have %d lines, %d before", now[0], before[0])
 	}
 }

@@ -132,21 +132,6 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// TestSort holds that the largest comes first, and that the order is said.
-func TestSort(t *testing.T) {
-	snap := Healthy()
-	s := NewStage(calls.New(pane.Settings{}), View(snap), 118, 20)
-	first := func() string { return strings.Fields(strings.Split(s.Text(), "\n")[1])[0] }
-	for _, tt := range []struct{ key, first, said string }{
-		{">", "Version", "calls sorted by last-ok"}, {">", "ContainerStatus", "calls sorted by p50"}, {"I", "Version", "calls sorted by p50, reversed"},
-		{"<", "Version", "calls sorted by last-ok, reversed"}, {"<", "ContainerStatus", "calls sorted by operation, reversed"}, {"I", "Version", "calls sorted by operation"},
-	} {
-		if s.Press(tt.key); first() != tt.first || s.Said != tt.said {
-			t.Errorf("after %s %s is first and %q said, want %s and %q", tt.key, first(), s.Said, tt.first, tt.said)
-		}
-	}
-}
-
 // TestStreams holds that how the event sources stand is told below the calls, and that a
 // stream that is open is no call that hangs.
 func TestStreams(t *testing.T) {

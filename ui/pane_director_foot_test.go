@@ -73,17 +73,6 @@ func TestDirectorKeys(t *testing.T) {
 	}
 }
 
-// The key that freezes the world says that it thaws it, while it is frozen.
-func TestFrozenWorldIsThawed(t *testing.T) {
-	_, st := directorStage(120, func(s *script.State) { s.Frozen, s.Acts = true, 0 })
-	if got := st.Text(); !strings.Contains(got, " P thaw world ") || strings.Contains(got, "freeze world") {
-		t.Errorf("line %q", got)
-	}
-	if st.Press("P"); !strings.Contains(st.Text(), " P freeze world ") {
-		t.Errorf("line %q", st.Text())
-	}
-}
-
 func TestFaultsAreSwitchedAtOnce(t *testing.T) {
 	s, st := directorStage(120, func(s *script.State) { s.Faults = 1 })
 	if !strings.Contains(st.Text(), "faults 1") {

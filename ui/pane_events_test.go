@@ -11,7 +11,6 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/events"
-	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
 )
 
@@ -100,56 +99,6 @@ func TestASCII(t *testing.T) {
 	}
 }
 
-func TestColumnsByWidth(t *testing.T) {
-	want := []struct {
-		head string
-		from int
-	}{{"TIME", 20}, {"EVENT", 20}, {"POD", 40}, {"CONTAINER", 60}, {"EXIT", 60}, {"FROM > TO", 72}, {"LAG", 78}, {"SENT", 88}}
-	for w := 20; w <= 240; w++ {
-		heads := eventsStage(eventsView(), w, 10).Row("TIME")
-		for _, c := range want {
-			if w >= c.from && !strings.Contains(heads, c.head) {
-				t.Errorf("%d cells: %q has no %s", w, heads, c.head)
-			}
-		}
-	}
-}
-
-// Rows that move with each event cost the terminal all their lines each time.
-func TestRowsMoveNowAndThen(t *testing.T) {
-	s := eventsStage(eventsView(deaths(1, 50)...), 80, 20)
-	moves, was := 0, s.Text()
-	for i := range uint64(100) {
-		later(s, 100*time.Millisecond, deaths(51+i, 51+i)...)
-		if now := s.Text(); now != was {
-			moves, was = moves+1, now
-		}
-	}
-	if moves < 4 || moves > 5 {
-		t.Errorf("the rows moved %d times in 10 s, want 5", moves)
-	}
-	later(s, 2*time.Second)
-	if s.Subject().Event != 150 {
-		t.Errorf("the cursor is on %d in the end, want the newest", s.Subject().Event)
-	}
-	later(s, time.Millisecond, deaths(151, 151)...)
-	if s.Press("k"); s.Subject().Event != 150 {
-		t.Errorf("a key sees %d below what is new, want 150", s.Subject().Event)
-	}
-}
-
-func TestAtStartIsSaidAndDim(t *testing.T) {
-	s := eventsStage(eventsView(), 118, 20).Press("g", "enter", "G", "k")
-	for _, line := range s.Lines() {
-		if strings.Contains(line, "at start") && !strings.HasPrefix(line, s.V.Theme.Dim.On) {
-			t.Errorf("not dim: %q", line)
-		}
-	}
-	if strings.Count(s.Text(), "at start") != 2 {
-		t.Errorf("want two rows at start:\n%s", s.Text())
-	}
-}
-
 // TestAtStartIsOneLine holds that what was there at the start takes one line, that enter shows
 // it and left folds it again, and that no event's sheet opens for the line.
 func TestAtStartIsOneLine(t *testing.T) {
@@ -190,28 +139,6 @@ func eventsAbout(s *Stage) string {
 	return strings.Join(all, "  ")
 }
 
-func TestFilterIsNamedAndKeepsTheEvent(t *testing.T) {
-	s := eventsStage(eventsView(deaths(1, 20)...), 80, 20).Press("g", "j", "j")
-	by, err := model.ParseFilter("has:problem")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.V.Filter = pane.Filter{Text: "has:problem", By: by, Namespaces: []string{"ns", "b"}}
-	s.V.Journal.Filter(by.Event, false)
-	if s.Refresh(); s.Subject().Event != 3 || eventsAbout(s) != "8 events  not following  /has:problem  ns:ns,b" {
-		t.Errorf("on %d, %q", s.Subject().Event, eventsAbout(s))
-	}
-	s.V.Filter = pane.Filter{}
-	s.V.Journal.Filter(nil, false)
-	if s.Refresh(); s.Subject().Event != 3 || eventsAbout(s) != "1-19 of 20 events  not following" {
-		t.Errorf("on %d, %q", s.Subject().Event, eventsAbout(s))
-	}
-	s.V.Journal.Filter(func(engine.Event, time.Time) bool { return false }, false)
-	if s.Refresh(); s.Subject() != (pane.Subject{}) || !strings.Contains(s.Text(), "no event matches the filter") {
-		t.Errorf("on %v:\n%s", s.Subject(), s.Text())
-	}
-}
-
 func TestOldEventsMakeRoom(t *testing.T) {
 	v := eventsView(deaths(1, 1000)...) // as many as are kept
 	s := eventsStage(v, 80, 20).Press("g", "j", "j")
@@ -224,20 +151,6 @@ func TestOldEventsMakeRoom(t *testing.T) {
 	s.Press("G")
 	later(s, time.Millisecond, deaths(2001, 9000)...)
 	s.Check(t)
-}
-
-func TestTimes(t *testing.T) {
-	s := eventsStage(eventsView(), 118, 20)
-	for _, want := range []string{"11:59:51", "8s", "2026-11-20T11:59:51.", "11:59:51"} {
-		if row := s.Row("PodSync"); !strings.HasPrefix(strings.TrimSpace(row), want) {
-			t.Errorf("%q, want %q", row, want)
-		}
-		s.Check(t)
-		s.Press("t")
-	}
-	if row := NewStage(events.New(pane.Settings{Time: "age"}), eventsView(), 118, 20).Row("PodSync"); !strings.HasPrefix(strings.TrimSpace(row), "8s") {
-		t.Errorf("set to age, it is %q", row)
-	}
 }
 
 func TestKeysOfAnEvent(t *testing.T) {

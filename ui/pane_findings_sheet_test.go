@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/findings"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -24,39 +23,6 @@ func TestFindingsSheetGolden(t *testing.T) {
 	folded.Check(t)
 	over := findingsOpen(78, 19, 2, Findings()...)
 	over.Show(Ended(View(Healthy()), Findings()[2])).Check(t)
-}
-
-func TestSheetIsOfAFinding(t *testing.T) {
-	v := With(View(Healthy()), Findings()...)
-	if p := findings.Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: v.Snapshot.Pods[0].PodRef}}); p != nil {
-		t.Errorf("a sheet of a pod: %v", p)
-	}
-	s := findingsOpen(80, 20, 0, Findings()...)
-	if got := s.Info(); got.Name != "Finding: critical inspect-hung" || s.Subject().Finding.ID != diagnose.InspectHung {
-		t.Errorf("the sheet is called %q and is about %v", got.Name, s.Subject().Finding.ID)
-	}
-}
-
-func TestSheetFollows(t *testing.T) {
-	all := Findings()
-	s := findingsOpen(120, 40, 0, all...)
-	all[0].Evidence = []string{"the newest of it"}
-	if s.Show(With(s.V, all...)); s.Row("the newest of it") == "" {
-		t.Error("the evidence is that of before")
-	}
-	if s.Row("leads to") == "" || !strings.Contains(s.Row("leads to"), "pleg-unhealthy") {
-		t.Errorf("what it leads to: %q", s.Row("leads to"))
-	}
-	if s.Show(Ended(With(View(Healthy())), all[0])); s.Row("✔ over for 1m, it lasted 47s") == "" || s.Row("the newest of it") == "" {
-		t.Errorf("a finding that is over is not shown as such:\n%s", s.Text())
-	}
-	all[0].Evidence = []string{"that of another"}
-	if s.Show(With(s.V, all...)); s.Row("✔ over for 1m, it lasted 47s") == "" || s.Row("the newest of it") == "" {
-		t.Errorf("it is taken for the like of it that came again:\n%s", s.Text())
-	}
-	if s.Show(With(View(Healthy()))); s.Row("the newest of it") == "" {
-		t.Errorf("it is not kept:\n%s", s.Text())
-	}
 }
 
 func TestSheetLeadsToItsPod(t *testing.T) {

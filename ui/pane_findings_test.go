@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -77,48 +76,6 @@ func TestCursorStaysOnItsFinding(t *testing.T) {
 	}
 	if s.Show(With(s.V)); s.Subject() != (pane.Subject{}) {
 		t.Error("a cursor where there is no finding")
-	}
-}
-
-// TestOtherKeysMoveNoCursor holds that a key without a meaning here leaves the cursor on
-// the worst.
-func TestOtherKeysMoveNoCursor(t *testing.T) {
-	all := Findings()
-	s := findingsShow(80, 20, all[1:2]...).Act(keymap.PauseRelist, keymap.NextProblem)
-	if got := findingsUnder(s.Show(With(s.V, all...))); got != "inspect-hung" {
-		t.Errorf("the cursor is on %q, want the worst", got)
-	}
-}
-
-// TestRowUnderTheCursorIsSeen holds that no finding is out of reach, however little room
-// there is.
-func TestRowUnderTheCursorIsSeen(t *testing.T) {
-	for _, w := range []int{40, 80} {
-		for _, h := range []int{2, 3, 6, 20} {
-			s := findingsShow(w, h, Findings()...)
-			for _, step := range []struct{ key, want string }{
-				{"k", "inspect-hung"}, {"j", "pleg-unhealthy"}, {"j", "events-discarded"}, {"j", "crash-loop"}, {"j", "crash-loop"},
-				{"k", "events-discarded"}, {"g", "inspect-hung"}, {"G", "crash-loop"}, {"ctrl+b", ""}, {"ctrl+f", ""},
-			} {
-				got := findingsUnder(s.Press(step.key))
-				if step.want != "" && got != step.want {
-					t.Fatalf("in %dx%d %s leads to %q, want %q", w, h, step.key, got, step.want)
-				}
-				if s.Row(got) == "" {
-					t.Errorf("in %dx%d %s is not seen:\n%s", w, h, got, s.Text())
-				}
-			}
-		}
-	}
-	many := make([]diagnose.Finding, 20)
-	for i := range many {
-		many[i] = diagnose.Finding{ID: diagnose.ID(fmt.Sprint("x", i)), Summary: strings.Repeat("long ", 30)}
-	}
-	if s := findingsShow(80, 16, many...).Press("ctrl+f"); findingsUnder(s) != "x4" || s.Row("x8 ") == "" {
-		t.Errorf("a page down leads to %q:\n%s", findingsUnder(s), s.Text())
-	}
-	if got := findingsUnder(findingsShow(80, 20, Findings()...).Press("ctrl+f")); got != "crash-loop" {
-		t.Errorf("a page down leads to %q where all is seen", got)
 	}
 }
 
@@ -248,51 +205,6 @@ func TestOrderIsThatOfCauses(t *testing.T) {
 		if s := findingsShow(80, 20, Findings()...).Act(a); !strings.Contains(s.Said, "order of their causes") {
 			t.Errorf("%s says %q", a, s.Said)
 		}
-	}
-}
-
-// TestTextsStand holds that figures change at most once a second as long as the findings
-// stay the same, and at once when one comes or gets worse, or the headline counts on.
-func TestTextsStand(t *testing.T) {
-	worse := func() []diagnose.Finding { return append(Findings()[:1], Findings()[2]) }
-	head := "no reply for 47s"
-	s := findingsShow(160, 20)
-	for _, tt := range []struct {
-		after time.Duration
-		found []diagnose.Finding
-		out   string
-		want  string
-	}{
-		{0, Findings()[:1], "47.1s", "47.1s"},
-		{250 * time.Millisecond, Findings()[:1], "47.3s", "47.1s"},
-		{500 * time.Millisecond, worse(), "47.6s", "47.6s"},
-		{1400 * time.Millisecond, worse(), "48.5s", "47.6s"},
-		{1500 * time.Millisecond, worse(), "48.6s", "48.6s"},
-		{1600 * time.Millisecond, []diagnose.Finding{Findings()[0], Findings()[0]}, "48.7s", "48.7s"},
-		{1700 * time.Millisecond, []diagnose.Finding{Findings()[0], Findings()[0]}, "48.8s", "48.7s"},
-		{1900 * time.Millisecond, []diagnose.Finding{Findings()[0], Findings()[0]}, "49.0s", "49.0s"},
-	} {
-		if tt.out == "49.0s" {
-			head = "no reply for 49s"
-		}
-		tt.found[0].Summary = "no answer for " + tt.out
-		snap := Hung()
-		snap.At = Noon.Add(tt.after)
-		v := With(View(snap), tt.found...)
-		v.Theme, v.Headline.Text = s.V.Theme, head
-		if s.Show(v); s.Row("no answer for "+tt.want) == "" {
-			t.Errorf("after %v: want that of %s:\n%s", tt.after, tt.want, s.Text())
-		}
-	}
-}
-
-func TestHostileFindingsStayCheap(t *testing.T) {
-	all := make([]diagnose.Finding, 50)
-	for i := range all {
-		all[i] = diagnose.Finding{ID: "x", Summary: strings.Repeat("日 ", 1<<16), Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Name: fmt.Sprint(i)}}}}
-	}
-	if n := findingsShow(80, 20, all...).Info().Wanted; n > 1+50*5 {
-		t.Errorf("%d lines for 50 findings", n)
 	}
 }
 

@@ -247,15 +247,6 @@ func TestAlertsDoNotRepeatTheHeadline(t *testing.T) {
 	}
 }
 
-// TestBadgeNamesTheScenario holds that an audience sees what is played.
-func TestBadgeNamesTheScenario(t *testing.T) {
-	v := headerView(Healthy())
-	v.Source = pane.Source{Kind: "demo", Node: "demo-node", Scenario: "hung-inspect"}
-	if got := row(observed(v, header.Room{Width: 120}), 0, 120); !strings.HasSuffix(got, "DEMO hung-inspect") {
-		t.Errorf("line one %q", got)
-	}
-}
-
 // TestBadgesOfEventSources holds that whoever reads the runtime's events sees that, and
 // whether all is well with it; and in which mode.
 func TestBadgesOfEventSources(t *testing.T) {
@@ -433,28 +424,6 @@ func TestBadgeOfARecording(t *testing.T) {
 		v.Source.Endpoint = "endpoint"
 		if got := row(observed(v, header.Room{Width: 160}), 0, 160); !strings.HasSuffix(got, want) {
 			t.Errorf("%+v: %q, want %q", is, got, want)
-		}
-	}
-}
-
-// TestKeysOfTheAnswerStandWhereThereIsRoom holds that behind the last line of an answer stand the keys
-// that are of use, and where there is room for one alone that which copies.
-func TestKeysOfTheAnswerStandWhereThereIsRoom(t *testing.T) {
-	v := headerView(Hung(), Chained()...)
-	for risk, want := range map[string]string{strings.Repeat("r", 20): "c copies  enter more", strings.Repeat("r", 50): "c copies", strings.Repeat("r", 60): ""} {
-		v.Answer.Act = diagnose.Step{Command: "x", Text: risk, Risky: true}
-		h := header.Header{Keys: func(a keymap.Action) string {
-			return map[keymap.Action]string{keymap.Copy: "c", keymap.Detail: "enter"}[a]
-		}}
-		h.Observe(v, header.Room{Width: 80, Lines: 8, Led: true})
-		line := ""
-		for y := range h.Height() {
-			if said := row(&h, y, 80); strings.HasPrefix(said, "RISK ") {
-				line = said
-			}
-		}
-		if got := strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(line, "RISK"), " r")); got != want {
-			t.Errorf("behind a risk of %d cells: %q of %q, want %q", len(risk), got, line, want)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
@@ -92,49 +91,6 @@ func TestPrompt(t *testing.T) {
 			t.Errorf("%q makes %q, want %q", tt.keys, p.Value(), tt.want)
 		}
 	}
-}
-
-func TestPromptCallsBack(t *testing.T) {
-	var got []string
-	p := layer.NewPrompt("filter", "x")
-	p.Changed = func(_ pane.Host, s string) error {
-		got = append(got, "changed "+s)
-		if strings.Contains(s, "!") {
-			return errors.New("column 2: want a word\x1b[31m")
-		}
-		return nil
-	}
-	p.Accepted = func(_ pane.Host, s string) error {
-		got = append(got, "accepted "+s)
-		return p.Changed(nil, s)
-	}
-	p.Canceled = func(pane.Host) { got = append(got, "canceled") }
-	s := layerStage(p, 60, 1)
-	press(s, "!"+left+enter)
-	if !layerOpen(s, p) {
-		t.Error("a text with a mistake in it was accepted")
-	}
-	if row := s.Row("filter"); row != "filter: x!  column 2: want a word^[[31m" {
-		t.Errorf("the mistake is told as %q", row)
-	}
-	press(s, "\x1b[3~"+enter) // delete
-	if layerOpen(s, p) {
-		t.Error("enter does not close the prompt")
-	}
-	want := []string{"changed x!", "accepted x!", "changed x!", "changed x", "accepted x", "changed x"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
-	for _, keys := range []string{escape, rub + rub, "\x03"} {
-		got = nil
-		s = layerStage(p, 60, 1)
-		if press(s, keys); layerOpen(s, p) || got[len(got)-1] != "canceled" {
-			t.Errorf("%q: open %v, calls %q", keys, layerOpen(s, p), got)
-		}
-		p = layer.NewPrompt("filter", "x")
-		p.Changed, p.Canceled = func(pane.Host, string) error { return nil }, func(pane.Host) { got = append(got, "canceled") }
-	}
-	press(layerStage(layer.NewPrompt("plain", ""), 40, 1), "x"+layerUp+enter) // none of them need be set
 }
 
 func TestHostilePaste(t *testing.T) {
@@ -221,27 +177,6 @@ func TestPicker(t *testing.T) {
 	}
 }
 
-func TestPickerSearch(t *testing.T) {
-	p := layer.NewPicker("Namespaces", choices())
-	p.Accepted = func(pane.Host, []string) {}
-	s := layerStage(p, 60, 6)
-	press(s, "kube")                               // typing does not search
-	if n := strings.Count(s.Text(), "["); n != 6 { // two of them in a name
-		t.Errorf("%d of 6 brackets are shown", n)
-	}
-	press(s, "/kube")
-	if got := s.Text(); strings.Contains(got, "default") || !strings.Contains(got, "[x] kube-system          9 pods") {
-		t.Errorf("narrowed down it is\n%s", got)
-	}
-	press(s, "zzz")
-	if got := s.Row("nothing"); got != "nothing matches" {
-		t.Errorf("without a match it says %q", got)
-	}
-	if about := p.Info().About; len(about) != 1 || about[0].Text != "/kubezzz" {
-		t.Errorf("the title says %v", about)
-	}
-}
-
 const raw = "{\n  \"id\": \"" + "0123456789012345678901234567890123456789012345678901234567890123456789" + "\",\n  \"name\": \"" + layerHostile + "\"\n}\n"
 
 func TestViewer(t *testing.T) {
@@ -275,32 +210,5 @@ func TestViewer(t *testing.T) {
 	}
 	if got := layerStage(layer.NewViewer("empty", ""), 20, 2).Text(); strings.TrimSpace(got) != "" {
 		t.Errorf("an empty text is %q", got)
-	}
-}
-
-// Each layer is exactly as large as it should be, in sizes that nobody has too, and
-// clean.
-func TestSizes(t *testing.T) {
-	for w := range 30 {
-		for h := range 4 {
-			for _, p := range []pane.Pane{
-				layer.NewPicker(layerHostile, choices()), layer.NewViewer(layerHostile, raw), layer.NewPrompt(layerHostile, layerHostile), layer.NewConfirm(layerHostile+"?", nil),
-			} {
-				layerStage(p, w, h).Check(t)
-			}
-		}
-	}
-}
-
-// TestLongTexts holds that a text of any length is shown, and shown at once.
-func TestLongTexts(t *testing.T) {
-	const n = 20 * 5_000
-	v := layer.NewViewer("raw", strings.Repeat("日", n))
-	if s := layerStage(v, 40, 5).Press("w"); v.Len() != n/20 {
-		t.Errorf("%d lines of 20 signs each, want %d: %q", v.Len(), n/20, s.Row("日"))
-	}
-	s := layerStage(layer.NewPrompt("filter", strings.Repeat("é", n)+"z"), 40, 1)
-	if got, want := s.Row("filter"), "filter: "+strings.Repeat("é", 29)+"z"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -67,36 +67,6 @@ func TestSheetIsOfPodsOnly(t *testing.T) {
 	}
 }
 
-// The sheet of a pod stays when that goes, and can be opened after it went.
-func TestPodsSheetOfAPodThatHasGone(t *testing.T) {
-	snap := Healthy()
-	s := opened(t, snap, "report-29384710-7xkzq", 118, 40)
-	ref := s.Subject().Pod
-	gone := *snap
-	gone.Pods = append(gone.Pods[:1:1], gone.Pods[2:]...)
-	v := *s.V
-	v.Snapshot = &gone
-	v.Pods.Observe(&gone, Standings(&gone, nil))
-	v.Journal.Observe(engine.Update{Snapshot: &gone})
-	for when, of := range map[string]*Stage{
-		"open": s.Show(&v), "opened later": NewStage(pods.Sheet(&v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: ref}}), &v, 118, 40),
-	} {
-		for _, want := range []string{"report-29384710-7xkzq", "lists it no more", "ContainerDied", "exit 0", "registry.local/report:v3"} {
-			if !strings.Contains(of.Text(), want) {
-				t.Errorf("%s: the sheet lacks %q:\n%s", when, want, of.Text())
-			}
-		}
-	}
-}
-
-// Events are in it, the newest first, and lead to sheets of their own.
-func TestSheetLeadsToEvents(t *testing.T) {
-	s := opened(t, Healthy(), "payments-6c8f9d7b5-t8wfx", 118, 40).Press("enter", "j", "enter")
-	if len(s.Sheets) != 2 || s.Sheets[0].Event != 4 || s.Sheets[1].Event != 3 {
-		t.Errorf("enter leads to %+v", s.Sheets)
-	}
-}
-
 // dead is a node whose first pod holds n dead containers.
 func dead(n int) *engine.Snapshot {
 	snap := Big(10, 1)

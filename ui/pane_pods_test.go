@@ -184,43 +184,6 @@ func TestColumnsFollowTheWidthAlone(t *testing.T) {
 	}
 }
 
-func TestPodsTitle(t *testing.T) {
-	snap := Big(40, 1)
-	for _, i := range []int{3, 10, 29, 39} {
-		p := snap.Pods[i]
-		p.Current.Containers[0].State, p.Status.Containers[0].State, p.Status.Containers[0].ExitCode = pleg.Exited, pleg.Exited, 1
-	}
-	v := podsView(snap)
-	s := NewStage(pods.New(pane.Settings{Sort: "pod"}), v, 78, 11)
-	check := func(when, want string) {
-		t.Helper()
-		if got := title(s); got != want {
-			t.Errorf("%s: %q, want %q", when, got, want)
-		}
-	}
-	check("at the start", "1-10 of 40 pods  ▲4 (3 below)")
-	check("at the end", func() string { s.Press("G"); return "31-40 of 40 pods  ▲4 (3 above)" }())
-	s.Press("g", "space")
-	check("unfolded", "1-8 of 40 pods  ▲4 (3 below)")
-	s.Press("space", "W")
-	check("problems only", "4 pods (40 in all)  ▲4  problems only")
-	s.Press("W")
-	v.Filter.Text, v.Filter.Namespaces = "pod:00", []string{"namespace-01"}
-	v.Pods.Filter(func(p *model.Pod, _ time.Time) bool { return p.Pod.Namespace == "namespace-01" }, false)
-	s.Refresh()
-	check("filtered", "2 pods (40 in all)  ▲4 (3 hidden)  /pod:00  ns:namespace-01")
-	s.H = 0
-	s.Refresh()
-	if mark := s.Info().Mark; len(mark) != 1 || mark[0].Text != "▲4" {
-		t.Errorf("out of sight: %v", mark)
-	}
-	uid := snap.Pods[3].UID
-	v.Pods.Observe(snap, Standings(snap, map[pleg.UID]diagnose.Trouble{uid: {By: diagnose.InspectHung, Severity: diagnose.Critical, Text: "hung status"}}))
-	if s.Refresh(); len(v.Pods.Shown) != 2 || s.Info().Mark[0].Text != "✖1" {
-		t.Errorf("with a critical one that is hidden: %v", s.Info().Mark)
-	}
-}
-
 func TestCursorStaysOnItsObject(t *testing.T) {
 	s := podsStage(podsView(Healthy()), 118, 35).Press("g", "]", "space", "j", "j")
 	if podsUnder(s) != "payments-6c8f9d7b5-t8wfx/istio-proxy" {
@@ -276,20 +239,6 @@ func TestProblemJumps(t *testing.T) {
 	}
 	if s = podsStage(podsView(Big(3, 1)), 118, 20).Press("["); s.Said != "no pod has a problem" || len(s.Asked) != 1 {
 		t.Errorf("%q, asked %q", s.Said, s.Asked)
-	}
-}
-
-// What was there at the start is no event.
-func TestLastEvent(t *testing.T) {
-	snap := Healthy()
-	Events(snap)
-	Find(snap, "report-29384710-7xkzq").LastEvent.AtStart = true
-	s := podsStage(podsView(snap), 198, 20)
-	if row := s.Row("report-"); strings.Contains(row, "Died") {
-		t.Errorf("%q shows an event of the start", row)
-	}
-	if row := s.Row("payments-"); !strings.Contains(row, "Died      30s") {
-		t.Errorf("%q shows no last event", row)
 	}
 }
 
@@ -362,28 +311,5 @@ func TestFilterOfEventsLeavesThePods(t *testing.T) {
 	v.Filter.By, v.Filter.Text = by, "kind:died"
 	if got := title(podsStage(v, 118, 20)); !strings.Contains(got, "all: the filter is about events") {
 		t.Errorf("title %q", got)
-	}
-}
-
-// TestCursorStaysOnItsPodInAnotherOrder holds that a cursor that was moved goes with its pod, and
-// what enter opens with it, however the rows are sorted and whatever comes before them.
-func TestCursorStaysOnItsPodInAnotherOrder(t *testing.T) {
-	s := podsStage(podsView(Healthy()), 118, 12).Press("j", "j", "j")
-	at := podsUnder(s)
-	for range 12 {
-		if s.Press(">"); podsUnder(s) != at {
-			t.Fatalf("the cursor is on %s, was on %s", podsUnder(s), at)
-		}
-		if s.Press("I"); podsUnder(s) != at {
-			t.Fatalf("reversed, the cursor is on %s, was on %s", podsUnder(s), at)
-		}
-		if !strings.Contains(s.Text(), at) {
-			t.Fatalf("%s is out of sight:\n%s", at, s.Text())
-		}
-	}
-	snap := Healthy()
-	snap.Pods = snap.Pods[2:]
-	if next(s, snap); podsUnder(s) != at {
-		t.Errorf("with others gone the cursor is on %s, was on %s", podsUnder(s), at)
 	}
 }

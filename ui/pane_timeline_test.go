@@ -195,34 +195,6 @@ func TestLanesOfContainersThatHaveGone(t *testing.T) {
 	}
 }
 
-func TestTimelineTitle(t *testing.T) {
-	about := func(s *Stage) string {
-		var all []string
-		for _, span := range s.Info().About {
-			all = append(all, span.Text)
-		}
-		return strings.Join(all, " ")
-	}
-	v := some()
-	for _, tt := range []struct {
-		h    int
-		want string
-	}{{35, "19 lanes 2m across"}, {10, "1-7 of 19 lanes 2m across"}} {
-		if got := about(NewStage(timeline.New(pane.Settings{}), v, 118, tt.h)); got != tt.want {
-			t.Errorf("%d lines: title says %q, want %q", tt.h, got, tt.want)
-		}
-	}
-	v.Axis.Zoom(1)
-	if got := about(NewStage(timeline.New(pane.Settings{}), v, 118, 35)); got != "19 lanes 5m across" {
-		t.Errorf("title says %q after zooming out", got)
-	}
-	v.Filter.Text = "x"
-	v.Pods.Arrange(model.Order{Problems: true})
-	if got := about(NewStage(timeline.New(pane.Settings{}), v, 118, 35)); !strings.HasSuffix(got, "5m across problems only /x") {
-		t.Errorf("title says %q of some", got)
-	}
-}
-
 // A second in which nothing happens changes no cell of the lanes.
 func TestQuietSecondsChangeNothing(t *testing.T) {
 	v := timelineShow(Big(100, 3))

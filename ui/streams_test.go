@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 
@@ -76,31 +75,6 @@ func TestStreamOfTheMode(t *testing.T) {
 		}
 		if frame := withoutStyles(s.m.frame()); keys == "e" && !strings.Contains(frame, "Close the stream that the evented mode goes by, and fall back for good? y/N") {
 			t.Errorf("nothing is asked:\n%s", frame)
-		}
-	}
-}
-
-// TestTabsAreWhole holds that the title of a small screen names all panes, in
-// letters, and never hides its own.
-func TestTabsAreWhole(t *testing.T) {
-	for _, width := range []int{60, 70, 80, 89} {
-		for number := range 6 {
-			s := newStage(t, width, 24)
-			s.show(Streamed()).press(strconv.Itoa(number + 1))
-			title := strings.Split(withoutStyles(s.m.frame()), "\n")[s.m.layout.body]
-			for i, p := range s.m.panes {
-				name := p.Info().Name
-				tab := " " + strconv.Itoa(i+1) + " " + name[:1]
-				if i == number || width >= 80 {
-					tab = " " + strconv.Itoa(i+1) + " " + name + " "
-				}
-				if !strings.Contains(title, tab) {
-					t.Errorf("%d cells, pane %d: no %q in %q", width, number+1, tab, title)
-				}
-			}
-			if strings.Contains(title, "…") {
-				t.Errorf("%d cells, pane %d: cut: %q", width, number+1, title)
-			}
 		}
 	}
 }

@@ -103,20 +103,6 @@ func TestCheckFindsWhatTheDemoPlays(t *testing.T) {
 	}
 }
 
-// People read the headline first: no id is in it.
-func TestCheckAsText(t *testing.T) {
-	t.Parallel()
-	for scenario, begins := range map[string]string{"quiet": "✔ HEALTHY  110 pods", "network-not-ready": "✖ ", "status-lock": "✖ "} {
-		got := check(t, "--demo="+scenario, "check")
-		if !strings.HasPrefix(got.stdout, begins) || strings.ContainsAny(got.stdout, "\t\r\x1b") || got.stderr != "" {
-			t.Errorf("%s: %q, want it to begin with %q; standard error: %q", scenario, got.stdout, begins, got.stderr)
-		}
-		if first, _, _ := strings.Cut(got.stdout, "\n"); regexp.MustCompile("[0-9a-f]{64}").MatchString(first) {
-			t.Errorf("%s: an id in %q", scenario, first)
-		}
-	}
-}
-
 func TestCheckAsPlugin(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

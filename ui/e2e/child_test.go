@@ -33,13 +33,6 @@ const lastFile = "CHILD_LAST_FILE"
 const atOnce = "10"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 6 && os.Args[2] == relistsArg {
-		if err := relistChild(os.Args[3], os.Args[4], os.Args[5]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
 	if len(os.Args) > 1 && os.Args[1] == childArg {
 		child(strings.Join(os.Args[2:], " "))
 	}

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
-
-	"github.com/plegtop/plegtop/cri/sim"
 )
 
 var (
@@ -44,76 +42,6 @@ func BenchmarkScreen(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkLoad measures the same beside a busy runtime in another process, this one; and what
-// the calls of the relists take by themselves, by grpc and the generated code.
-func BenchmarkLoad(b *testing.B) {
-	for _, l := range []struct {
-		scenario      string
-		pods, changes int // changes are a second: a container ends, or a whole pod is replaced
-	}{{"empty", 1000, 1000}, {"empty", 10000, 1000}, {"dead", 0, 0}} {
-		b.Run(fmt.Sprintf("%s/%dpods/%dchanges", l.scenario, l.pods, l.changes), func(b *testing.B) {
-			server, err := sim.Start(b.Context(), sim.Config{Scenario: l.scenario, Seed: 1})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer server.Close()
-			pods := make([]sim.Pod, l.pods)
-			for i := range pods {
-				pods[i] = server.AddPod(podSpec(i, 0))
-			}
-			ended, over := make(chan struct{}), make(chan struct{})
-			go func() {
-				defer close(over)
-				change(server, pods, l.changes, ended)
-			}()
-			if l.scenario == "empty" && l.pods == 1000 { // whose lists are not too big for a client
-				b.Run("calls-alone", func(b *testing.B) {
-					for b.Loop() {
-						bareRelists(b, server.Endpoint())
-					}
-				})
-			}
-			b.Run("plegtop", func(b *testing.B) {
-				for b.Loop() {
-					press(b, measure(b, 200, 50, "", "-r", server.Endpoint()))
-				}
-			})
-			close(ended)
-			<-over
-		})
-	}
-}
-
-// change changes so many of the pods a second until ended is closed.
-func change(server *sim.Server, pods []sim.Pod, each int, ended <-chan struct{}) {
-	began := time.Now()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for done := 0; ; {
-		select {
-		case <-ended:
-			return
-		case <-tick.C:
-		}
-		for ; done < int(time.Since(began).Seconds()*float64(each)); done++ {
-			i := done * 7919 % len(pods)
-			if server.ExitContainer(pods[i].Containers["c0"], 0, "", "") == nil {
-				continue
-			}
-			server.RemovePod(pods[i].UID)
-			pods[i] = server.AddPod(podSpec(i, done))
-		}
-	}
-}
-
-func podSpec(i, version int) sim.PodSpec {
-	p := sim.PodSpec{Namespace: fmt.Sprintf("ns-%02d", i%40), Name: fmt.Sprintf("app-%05d-%x", i, version), Age: time.Hour}
-	for c := range 3 {
-		p.Containers = append(p.Containers, fmt.Sprintf("c%d", c))
-	}
-	return p
 }
 
 // measure runs plegtop, presses keys, and reports what that cost. The terminal is closed when the

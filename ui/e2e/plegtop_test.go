@@ -144,25 +144,6 @@ func TestNoColor(t *testing.T) {
 	}
 }
 
-// With --ascii nothing outside ASCII is drawn.
-func TestASCII(t *testing.T) {
-	t.Parallel()
-	r := demo(t, 120, 40, nil, "--ascii")
-	r.see(t, "kube-system") // the pods are there: "running" stands in a legend before that
-	for _, step := range []struct{ keys, see string }{
-		{"?", "the pod's namespace"}, {"q", "1 Pods"}, {"2", "2 Events"}, {"3", "3 Calls"}, {"1", "1 Pods"}, {"\r", "inspections"}, {"q", "1 Pods"}, {"q", ""},
-	} {
-		r.press(t, step.keys)
-		r.see(t, step.see)
-	}
-	r.over(t, 0)
-	for _, c := range r.Raw() {
-		if c >= 0x80 {
-			t.Fatalf("byte %#x was written", c)
-		}
-	}
-}
-
 func TestPlegtopRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -70,32 +70,6 @@ func TestCheckOfASickNode(t *testing.T) {
 	}
 }
 
-// The chain leads from the relist to the program that does not end, and each link says
-// what proves it.
-func TestChainOfASickNode(t *testing.T) {
-	t.Parallel()
-	all := accusations(t, check(t, "--demo=hung-update", "check", "-o", "json"))
-	if len(all) == 0 {
-		t.Fatal("no finding")
-	}
-	var kinds []string
-	for _, link := range all[0].Chain {
-		kinds = append(kinds, link.Kind)
-		if link.Proof == "" && link.Kind != "relist" {
-			t.Errorf("no proof of %s %s", link.Kind, link.Name)
-		}
-	}
-	if want := []string{"relist", "call", "lock", "goroutine", "container", "shim", "helper"}; !slices.Equal(kinds, want) {
-		t.Fatalf("links %q, want %q", kinds, want)
-	}
-	if of := all[0].Chain[4]; of.ID != all[0].Subject.ContainerID {
-		t.Errorf("the chain leads over %s, the finding is about %s", of.ID, all[0].Subject.ContainerID)
-	}
-	if last := all[0].Chain[6]; !strings.Contains(last.Name, "runc update") {
-		t.Errorf("it ends with %s", last.Name)
-	}
-}
-
 // The first line is enough to know whom to look at. After midnight it has the day before, too.
 func TestFirstLineOfASickNode(t *testing.T) {
 	t.Parallel()
@@ -104,22 +78,6 @@ func TestFirstLineOfASickNode(t *testing.T) {
 	if !regexp.MustCompile(`^✖ LISTS HANG  NotReady since [-0-9: ]+, no list since [-0-9: ]+: blocked by payments/api-\S+/api -> runc update \(5m\)`).MatchString(first) {
 		t.Errorf("the first line is %q", first)
 	}
-}
-
-// The screen, too, though it has never seen a list.
-func TestScreenOfASickNode(t *testing.T) {
-	t.Parallel()
-	r := demo(t, 120, 40, nil, "--demo=hung-update")
-	_, err := r.Wait("the container that holds up the lists", limit, func(lines []string) bool {
-		return slices.ContainsFunc(lines, func(line string) bool {
-			return strings.Contains(line, "payments/api-") && regexp.MustCompile("(?i)hang|hung|no answer").MatchString(line)
-		})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.press(t, "q")
-	r.over(t, 0)
 }
 
 // What no call tells stands in the headline all the same: every call is answered.

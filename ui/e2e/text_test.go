@@ -4,9 +4,6 @@ package e2e
 
 import (
 	"bytes"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -41,21 +38,5 @@ func TestVersion(t *testing.T) {
 		if got := check(t, arg); got.exit != 0 || !strings.HasPrefix(got.stdout, "plegtop ") {
 			t.Errorf("%s: exit code %d, %q", arg, got.exit, got.stdout)
 		}
-	}
-}
-
-// A settings file that is left out is named once, though check runs as a child.
-func TestSettingsLeftOut(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "plegtop", "config.yaml"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(plegtop(t), "--demo=quiet", "check")
-	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+dir)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	if err := cmd.Run(); err != nil || strings.Count(stderr.String(), "settings are left out") != 1 {
-		t.Errorf("%v; standard error: %q", err, stderr.String())
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -267,28 +266,6 @@ func TestBenchOfTheDemo(t *testing.T) {
 }
 
 func last(s string, n int) string { return s[max(len(s)-n, 0):] }
-
-// TestBenchIsBounded holds that no more is remembered than figures need.
-func TestBenchIsBounded(t *testing.T) {
-	b := newBenched(ledger.FromRelist, ledger.FromCRI)
-	b.update(t, 0, engine.StreamOff)
-	b.alone = map[transition]time.Time{}
-	for i := range mostTold {
-		b.alone[transition{id: strconv.Itoa(i)}] = noon
-	}
-	unseen := transitionOf("unseen", time.Second, 0, map[ledger.Source]time.Duration{ledger.FromCRI: time.Second})
-	unseen.Delivery = pleg.Unseen
-	b.update(t, 1, engine.StreamOff, unseen)
-	if n := len(b.alone); n > mostTold {
-		t.Errorf("%d are remembered that the relist has missed", n)
-	}
-	for i := range mostTold {
-		b.told[transition{id: strconv.Itoa(i)}] = noon
-	}
-	if b.update(t, 2, engine.StreamOff, transitionOf("seen", 2*time.Second, 0, nil)); len(b.told) > mostTold || b.seen > 0 || len(b.lags) > 0 {
-		t.Errorf("%d are remembered that were seen", len(b.told))
-	}
-}
 
 func TestQuantile(t *testing.T) {
 	var all []time.Duration

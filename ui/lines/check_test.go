@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -252,20 +251,6 @@ func TestEffectsStandUnderTheirCause(t *testing.T) {
 	}
 	if c := diagnose.RootCause(downCheck().Findings); c.ID != diagnose.RuntimeDown {
 		t.Errorf("cause = %s, want %s", c.ID, diagnose.RuntimeDown)
-	}
-}
-
-// TestNothingIsWrittenTwice holds that an effect repeats neither the chain nor the steps of its
-// cause.
-func TestNothingIsWrittenTwice(t *testing.T) {
-	u := chainCheck()
-	u.Findings = slices.Clone(u.Findings)
-	u.Findings[1].Chain, u.Findings[1].Next = u.Findings[0].Chain, append(slices.Clone(u.Findings[0].Next), diagnose.Step{Text: "one of its own"})
-	got := string(checkOutput(t, u, CheckOptions{}))
-	for _, once := range []string{"! act here", "kill 4800", "pstree -aclp", "one of its own"} {
-		if n := strings.Count(got, once); n != 1 {
-			t.Errorf("%q is written %d times in\n%s", once, n, got)
-		}
 	}
 }
 

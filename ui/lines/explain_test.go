@@ -65,20 +65,3 @@ func TestExplain(t *testing.T) {
 		}
 	}
 }
-
-// What all findings mean stands below each other, whatever the length of an id.
-func TestExplainAligns(t *testing.T) {
-	var out bytes.Buffer
-	if _, err := Explain(&out, guide(t), "", CheckOptions{Width: 100}); err != nil {
-		t.Fatal(err)
-	}
-	width := longest(topicsOf(guide(t))) + gap
-	for line := range strings.Lines(out.String()) {
-		if line == "\n" {
-			continue
-		}
-		if len(line) <= width || line[width-1] != ' ' || line[width] == ' ' {
-			t.Errorf("%q does not begin at %d", line, width)
-		}
-	}
-}

@@ -2,10 +2,8 @@ package lines
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -108,95 +106,6 @@ func fullBench(t *testing.T) *benchResult {
 	r := &benchResult{o: *quiet.o, at: noon, rows: []*measurement{b.measurement, quiet.measurement, refused.measurement}, cut: true}
 	r.o.JSON, r.o.Source, r.o.Node = true, "demo", hostile
 	return r
-}
-
-// TestEveryFieldIsWritten holds that the goldens leave out no field of the schemas.
-func TestEveryFieldIsWritten(t *testing.T) {
-	o := options
-	o.JSON = true
-	var checks []any
-	for _, u := range []diagnose.Update{healthyCheck(), warningsCheck(), downCheck(), hostileCheck(), fullCheck()} {
-		checks = append(checks, decoded(t, checkOutput(t, u, o)))
-	}
-	var unknown bytes.Buffer
-	if _, err := WriteUnknown(&unknown, fmt.Errorf("no runtime"), &engine.Snapshot{At: checked, Threshold: time.Minute}, o); err != nil {
-		t.Fatal(err)
-	}
-	checks = append(checks, decoded(t, unknown.Bytes()))
-	var lines []any
-	for line := range strings.Lines(watch(t, Options{JSON: true}, allLines()...)) {
-		lines = append(lines, decoded(t, []byte(line)))
-	}
-	benched := []any{decoded(t, fullBench(t).written())}
-	for name, written := range map[string][]any{"check": checks, "watch": lines, "bench": benched} {
-		var whole map[string]any
-		if err := json.Unmarshal(document(t, name+".schema.json"), &whole); err != nil {
-			t.Fatal(err)
-		}
-		fields := 0
-		unwritten(whole, whole, written, name, func(path string) {
-			if !strings.HasSuffix(path, ".notes") && path != "check.waits.nodes[].subject.operation" { // TestFiguresThatCannotBe has notes; an object is no call
-				t.Error("nobody writes", path)
-			}
-		}, &fields)
-		if fields < 15 {
-			t.Errorf("%s: only %d fields", name, fields)
-		}
-	}
-}
-
-func decoded(t *testing.T, object []byte) (v any) {
-	t.Helper()
-	if err := json.Unmarshal(object, &v); err != nil {
-		t.Fatalf("%v in %s", err, object)
-	}
-	return v
-}
-
-// unwritten calls say for each field of a schema that none of the values has, and counts all.
-func unwritten(whole, schema map[string]any, values []any, path string, say func(string), fields *int) {
-	if ref, ok := schema["$ref"].(string); ok {
-		schema = whole["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
-	}
-	for _, one := range list(schema["oneOf"]) {
-		unwritten(whole, one.(map[string]any), values, path, say, fields)
-	}
-	properties, _ := schema["properties"].(map[string]any)
-	if kind, ok := properties["kind"].(map[string]any); ok && kind["const"] != nil { // of the lines, those of that kind
-		of := values
-		values = nil
-		for _, v := range of {
-			if v.(map[string]any)["kind"] == kind["const"] {
-				values = append(values, v)
-			}
-		}
-	}
-	for name, property := range properties {
-		*fields++
-		var inner []any
-		for _, v := range values {
-			if of, ok := v.(map[string]any)[name]; ok {
-				inner = append(inner, of)
-			}
-		}
-		if len(inner) == 0 {
-			say(path + "." + name)
-		} else if sub, ok := property.(map[string]any); ok {
-			unwritten(whole, sub, inner, path+"."+name, say, fields)
-		}
-	}
-	if items, ok := schema["items"].(map[string]any); ok {
-		var inner []any
-		for _, v := range values {
-			inner = append(inner, list(v)...)
-		}
-		unwritten(whole, items, inner, path+"[]", say, fields)
-	}
-}
-
-func list(v any) []any {
-	all, _ := v.([]any)
-	return all
 }
 
 // BenchmarkWatchEvent is one line of watch: there may be thousands a second.

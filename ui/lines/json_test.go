@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
@@ -42,21 +40,5 @@ func TestFiguresThatCannotBe(t *testing.T) {
 		if got != tt.want || len(back.Calls) == 0 || back.Host.Kubelet.Version == "" {
 			t.Errorf("%s: left out %q, want %q of %s", name, got, tt.want, object)
 		}
-	}
-}
-
-// TestWatchNeverPanics holds the same of a line of watch.
-func TestWatchNeverPanics(t *testing.T) {
-	e := died()
-	e.SeenAt = time.Date(99_999, 1, 1, 0, 0, 0, 0, time.UTC)
-	var back struct {
-		Notes     []string
-		Container string
-	}
-	if err := json.Unmarshal(appendEvent(nil, e), &back); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"time is left out: its figures cannot be", "sightings[0].time is left out: its figures cannot be"}, back.Notes); diff != "" || back.Container != "app" {
-		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }

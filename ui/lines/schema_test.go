@@ -3,12 +3,9 @@ package lines
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 	"testing"
 	"testing/quick"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -108,37 +105,5 @@ func TestCheckJSONHoldsAgainstAnyText(t *testing.T) {
 	}, &quick.Config{MaxCount: 100})
 	if err != nil {
 		t.Error(err)
-	}
-}
-
-// TestTextPattern holds that the schemas keep control and format characters out of texts,
-// and say so in characters alone: what a class such as \p{Cc} is not every validator knows.
-func TestTextPattern(t *testing.T) {
-	for _, name := range []string{"bench.schema.json", "check.schema.json", "watch.schema.json"} {
-		var s struct {
-			Defs map[string]struct{ Pattern string } `json:"$defs"`
-		}
-		if err := json.Unmarshal(document(t, name), &s); err != nil {
-			t.Fatal(err)
-		}
-		text := s.Defs["text"].Pattern
-		if text == "" || strings.Contains(text, `\`) {
-			t.Errorf("%s: pattern %q", name, text)
-		}
-		clean := regexp.MustCompile(text)
-		var good strings.Builder // in one, for there are a million
-		for r := range rune(unicode.MaxRune + 1) {
-			if !utf8.ValidRune(r) {
-				continue
-			}
-			if !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
-				good.WriteRune(r)
-			} else if clean.MatchString(string(r)) {
-				t.Errorf("%s: %U", name, r)
-			}
-		}
-		if !clean.MatchString(good.String()) {
-			t.Errorf("%s: of the good ones some are not", name)
-		}
 	}
 }

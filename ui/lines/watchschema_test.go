@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/quick"
 	"time"
@@ -191,59 +190,4 @@ func demo(t *testing.T, c sim.Config) (*sim.Server, *cri.Client) {
 	}
 	t.Cleanup(func() { client.Close() })
 	return server, client
-}
-
-// A written is what watch has written so far.
-type written struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (w *written) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.Write(p)
-}
-
-func (w *written) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.String()
-}
-
-// tells reports whether there is a headline, and something that has happened or is wrong.
-func (w *written) tells() bool {
-	has := func(kind string) bool { return strings.Contains(w.String(), `"kind":"`+kind+`"`) }
-	return has("headline") && (has("event") || has("finding"))
-}
-
-// TestWatchOfTheDemo holds that what every scenario brings about follows the schema.
-func TestWatchOfTheDemo(t *testing.T) {
-	for _, s := range sim.Scenarios() {
-		t.Run(s.Name, func(t *testing.T) {
-			t.Parallel()
-			server, client := demo(t, sim.Config{Scenario: s.Name, Clock: 30})
-			eng, err := engine.New(engine.Config{Runtime: client, Clock: server})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			go func() { _ = eng.Run(ctx) }()
-			var out written
-			go func() {
-				for wait := time.Second / 2; ctx.Err() == nil; wait = 10 * ms {
-					if time.Sleep(wait); out.tells() {
-						cancel()
-					}
-				}
-			}()
-			if err := Watch(ctx, &out, diagnose.NewLive(eng.Feed(), server.Endpoint()), Options{JSON: true}); err != nil {
-				t.Fatal(err)
-			}
-			if got := validLines(t, out.String()); got["headline"] == 0 || got["event"] == 0 && got["finding"] == 0 {
-				t.Errorf("only %v:\n%s", got, &out)
-			}
-		})
-	}
 }

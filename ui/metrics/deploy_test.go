@@ -5,24 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/record"
 )
 
 const deploy = "../../docs/deploy"
@@ -173,141 +166,3 @@ var fires = map[string][]string{
 const critical = "PlegtopFindingCritical"
 
 const step = 5 * time.Second // from one sample of a recording to the next
-
-// testdata/recorded.yaml has the series of each recording that rules ask for, by which promtool
-// tells which alerts they bring up. Moments are counted from the beginning of the recording.
-func TestAlertsOfRecordings(t *testing.T) {
-	b := []byte("# Made of the recordings in engine/replay/testdata by `go test ./ui/metrics -run Alerts -update`.\nrule_files: [../../../docs/deploy/alerts.yaml]\nevaluation_interval: 5s\ntests:\n")
-	asked := metricName.FindAllString(string(page(t, deploy+"/alerts.yaml")), -1)
-	asked = slices.DeleteFunc(asked, func(name string) bool { return name == "plegtop_snapshot_timestamp_seconds" }) // is always new
-	paths, err := filepath.Glob("../../engine/replay/testdata/*.plegrec")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("%d recordings, %v", len(paths), err)
-	}
-	for _, path := range paths {
-		name := strings.TrimSuffix(filepath.Base(path), ".plegrec")
-		want, known := fires[name]
-		if !known {
-			t.Errorf("say in fires which alerts %s brings up", name)
-		}
-		recording, err := record.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer recording.Close()
-		series, samples := seriesOf(t, recording, asked)
-		b = fmt.Appendf(b, "  - name: %s\n    interval: %v\n    input_series:\n", name, step)
-		for _, name := range slices.Sorted(maps.Keys(series)) {
-			b = fmt.Appendf(b, "      - series: '%s'\n        values: %s\n", name, compact(series[name], samples))
-		}
-		b = fmt.Appendf(b, "    promql_expr_test:\n      - expr: count by (alertname) (max_over_time(ALERTS{alertstate=\"firing\"}[1h]))\n        eval_time: %v\n        exp_samples:\n", time.Duration(samples-1)*step)
-		for _, alert := range want {
-			b = fmt.Appendf(b, "          - labels: '{alertname=%q}'\n            value: 1\n", alert)
-		}
-	}
-	const path = "testdata/recorded.yaml"
-	if *update {
-		if err := os.WriteFile(path, b, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(string(page(t, path)), string(b)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
-	}
-}
-
-// seriesOf returns the samples of a recording by their series, for the metrics that are asked for.
-func seriesOf(t *testing.T, recording *record.Recording, asked []string) (series map[string]map[int]float64, n int) {
-	t.Helper()
-	series = map[string]map[int]float64{}
-	began := recording.Heads()[0].At
-	take := func(u *diagnose.Update) {
-		registry := prometheus.NewRegistry()
-		registry.MustRegister(newCollector(func() *diagnose.Update { return u }, "test"))
-		all, err := registry.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, family := range all {
-			for name, v := range valuesOf(family) {
-				if bare, _, _ := strings.Cut(name, "{"); !slices.Contains(asked, bare) {
-					continue
-				}
-				if strings.HasSuffix(family.GetName(), "_timestamp_seconds") {
-					v = math.Round(v - float64(began.UnixMilli())/1000)
-				}
-				if series[name] == nil {
-					series[name] = map[int]float64{}
-				}
-				series[name][n] = v
-			}
-		}
-		n++
-	}
-	var last *diagnose.Update
-	for run := recording.Play(time.Time{}).Feed(); run != nil; run = run.Rest() {
-		live := diagnose.NewLive(run, "")
-		for {
-			u, err := live.Next(t.Context())
-			if err != nil {
-				break
-			}
-			for last != nil && u.Snapshot.At.Sub(began) > time.Duration(n)*step {
-				take(last)
-			}
-			last = &u
-		}
-	}
-	take(last)
-	return series, n
-}
-
-// valuesOf returns the series of a family, of the node worker-17, as PromQL writes them.
-func valuesOf(family *dto.MetricFamily) map[string]float64 {
-	all := map[string]float64{}
-	for _, m := range family.Metric {
-		labels := `node="worker-17"`
-		for _, l := range m.Label {
-			labels += fmt.Sprintf(",%s=%q", l.GetName(), l.GetValue())
-		}
-		name := family.GetName() + "{" + labels + "}"
-		switch {
-		case m.Histogram != nil:
-			// which no rule asks for within the minutes of a recording
-		case m.Counter != nil:
-			all[name] = m.Counter.GetValue()
-		default:
-			all[name] = m.Gauge.GetValue()
-		}
-	}
-	return all
-}
-
-// compact writes samples as promtool reads them: what stays the same is written once, and what
-// goes is marked, as Prometheus does where a scrape has it no more.
-func compact(values map[int]float64, n int) string {
-	var words []string
-	for i := 0; i < n; {
-		v, is := values[i]
-		from := i
-		for i++; i < n; i++ {
-			if next, there := values[i]; there != is || next != v {
-				break
-			}
-		}
-		word, first := strconv.FormatFloat(v, 'f', -1, 64), 1 // 7x2 is three times 7
-		switch {
-		case !is && from > 0:
-			word = "stale _"
-		case !is:
-			word, first = "_", 0
-		}
-		if more := i - from - first; more > 0 {
-			word += fmt.Sprintf("x%d", more)
-		} else {
-			word = strings.TrimSuffix(word, " _")
-		}
-		words = append(words, word)
-	}
-	return strings.Join(words, " ")
-}

@@ -281,20 +281,3 @@ func TestStateKnowsEveryWord(t *testing.T) {
 		}
 	}
 }
-
-func TestTimed(t *testing.T) {
-	for in, want := range map[string]bool{"": false, "a ns:b": false, "age<5m": true, "b !age>2d1h": true, "inspect>1s": true} {
-		if f, err := ParseFilter(in); err != nil || f.Timed() != want {
-			t.Errorf("%q: timed = %v (%v), want %v", in, f.Timed(), err, want)
-		}
-	}
-}
-
-// TestOfEvents holds that a filter that also asks for something of pods is not about events.
-func TestOfEvents(t *testing.T) {
-	for filter, want := range map[string]bool{"": false, "kind:died": true, "!kind:died kind:started": true, "kind:died ns:a": false, "api": false} {
-		if f, err := ParseFilter(filter); err != nil || f.OfEvents() != want {
-			t.Errorf("%q: %v, %v", filter, f.OfEvents(), err)
-		}
-	}
-}

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -52,59 +51,6 @@ func about(j *Journal) string {
 	return strings.Join(all, " ")
 }
 
-func TestRows(t *testing.T) {
-	tests := []struct {
-		name string
-		do   func(j *Journal)
-		want string
-	}{
-		{"none", func(*Journal) {}, ""},
-		{"as they come", func(j *Journal) {
-			j.Observe(engine.Update{Snapshot: at(0), Events: events(1, 2)})
-			j.Observe(engine.Update{Snapshot: at(1), Events: events(3, 4)})
-		}, "1 2 3 4"},
-		{"a gap shows where it is", func(j *Journal) {
-			j.Observe(engine.Update{Snapshot: at(0), Events: events(1, 2)})
-			j.Observe(engine.Update{Snapshot: at(1), Events: append(events(3, 3), events(8, 9)...), Lost: 4})
-		}, "1 2 3 7(gap of 4) 8 9"},
-		{"lost before anything was read", func(j *Journal) {
-			j.Observe(engine.Update{Snapshot: at(0), Events: events(3, 3), Lost: 2})
-		}, "2(gap of 2) 3"},
-		{"lost at the end shows with the next event", func(j *Journal) {
-			j.Observe(engine.Update{Snapshot: at(0), Events: events(1, 1)})
-			j.Observe(engine.Update{Snapshot: at(1), Lost: 2})
-			j.Observe(engine.Update{Snapshot: at(1), Events: events(4, 4)})
-		}, "1 3(gap of 2) 4"},
-		{"no event twice", func(j *Journal) {
-			j.Observe(engine.Update{Snapshot: at(0), Events: events(1, 3)})
-			j.Observe(engine.Update{Snapshot: at(1), Events: events(2, 4)})
-		}, "1 2 3 4"},
-		{"filtered, but for gaps", func(j *Journal) {
-			j.Filter(failed, false)
-			j.Observe(engine.Update{Snapshot: at(0), Events: append(events(1, 4), events(7, 8)...)})
-		}, "1 3 6(gap of 2) 7"},
-		{"filtered later, and no more", func(j *Journal) {
-			j.Observe(engine.Update{Snapshot: at(0), Events: events(1, 4)})
-			j.Filter(failed, false)
-			j.Filter(nil, false)
-			j.Observe(engine.Update{Snapshot: at(0), Events: events(5, 5)})
-		}, "1 2 3 4 5"},
-		{"the oldest go", func(j *Journal) {
-			j.Observe(engine.Update{Snapshot: at(0), Events: events(1, 6)})
-			j.Observe(engine.Update{Snapshot: at(0), Events: events(7, 12)})
-		}, "3 4 5 6 7 8 9 10 11 12"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			j := NewJournal(10)
-			tt.do(j)
-			if got := about(j); got != tt.want {
-				t.Errorf("%s, want %s", got, tt.want)
-			}
-		})
-	}
-}
-
 // A filter by age is asked again as time passes, though no event comes.
 func TestFilterFollowsTheTime(t *testing.T) {
 	j := NewJournal(10)
@@ -148,25 +94,6 @@ func TestRowsOfAPod(t *testing.T) {
 	j.Observe(engine.Update{Snapshot: at(0), Events: slices.DeleteFunc(events(21, 60), func(e engine.Event) bool { return e.Pod.UID == "uid1" })})
 	if got := of(); got != nil || j.Newest("uid1") != 0 || len(j.ofPod) != 2 {
 		t.Errorf("of the pod, with all dropped: %v, newest %d of %v", got, j.Newest("uid1"), j.ofPod)
-	}
-}
-
-// A container is known as long as a row is about it.
-func TestContainersOfAPod(t *testing.T) {
-	j := NewJournal(4)
-	seq := uint64(0)
-	happen := func(names ...string) []string {
-		for _, name := range names {
-			seq++
-			j.Observe(engine.Update{Snapshot: at(0), Events: []engine.Event{{Seq: seq, SeenAt: noon, Event: pleg.Event{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "u"}, Container: name}}}}})
-		}
-		return slices.Sorted(maps.Keys(j.Containers("u")))
-	}
-	if got := happen("a", "b", "", "a"); !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("of the pod: %v", got)
-	}
-	if got := happen(slices.Repeat([]string{"a"}, 12)...); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("with the rows of b dropped: %v", got)
 	}
 }
 

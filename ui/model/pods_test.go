@@ -15,7 +15,6 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/model"
-	"github.com/plegtop/plegtop/ui/theme"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -193,23 +192,6 @@ func TestFilterFollowsTheTime(t *testing.T) {
 	}
 }
 
-// Of the calls about a pod the oldest is told, and the next once that has ended.
-func TestHangingCallOfAPod(t *testing.T) {
-	var l model.Pods
-	s := node(pod("a", up("x")), pod("b", up("x")))
-	about := func(op call.Operation) call.Flight {
-		return call.Flight{Op: op, Pod: s.Pods[0].PodRef, Since: ago(time.Minute)}
-	}
-	for _, out := range [][]call.Flight{{about(call.PodSandboxStatus), about(call.ContainerStatus)}, {about(call.ContainerStatus)}} {
-		next := *s
-		next.InFlight = out
-		observe(&l, &next, nil)
-		if got := l.Find("a").Out; got == nil || got.Op != out[0].Op {
-			t.Errorf("%v hangs, want %v", got, out[0].Op)
-		}
-	}
-}
-
 // A remark names the container where there are several, and tells how it ended behind what else is
 // wrong.
 func TestRemark(t *testing.T) {
@@ -271,18 +253,6 @@ func TestHungWhileItHangs(t *testing.T) {
 	}
 }
 
-// A pod that the runtime calls running is not taken for sound where a finding knows
-// better.
-func TestFindingMarksItsPod(t *testing.T) {
-	th := theme.Default()
-	for by, want := range map[diagnose.ID]string{diagnose.InspectHung: "hung", diagnose.InspectFailing: "failing", diagnose.GhostRunning: "ghost", diagnose.CrashLoop: "running"} {
-		p := stand(pod("p", up("x")), nil, diagnose.Trouble{Severity: diagnose.Critical, By: by, Text: "words"})
-		if symbol, _ := p.Look(&th); p.Word() != want || symbol != th.Symbols.Bad || p.Remark != "words" {
-			t.Errorf("%s: %s %q, %q, want %q", by, symbol, p.Word(), p.Remark, want)
-		}
-	}
-}
-
 // A container is shown below the sandbox that it was made in: after a sandbox was
 // replaced, a pod has containers in both.
 func TestParts(t *testing.T) {
@@ -322,18 +292,5 @@ func TestParts(t *testing.T) {
 		if rows := strings.Join(got, " "); rows != tt.want {
 			t.Errorf("%s: rows %q, want %q", tt.name, rows, tt.want)
 		}
-	}
-}
-
-// The call that hangs is about one part of a pod, or about none.
-func TestHangsInAPart(t *testing.T) {
-	for id, want := range map[string]bool{"S": true, "T": false, "": false} {
-		p := stand(pod("p", up("x")), &call.Flight{Op: call.PodSandboxStatus, ID: id, Since: ago(time.Minute)}, diagnose.Trouble{})
-		if got := p.Hangs(&model.Part{ID: "S"}); got != want || p.Hangs(&model.Part{}) {
-			t.Errorf("a call about %q hangs in S: %v", id, got)
-		}
-	}
-	if model.NewPod(pod("p")).Hangs(&model.Part{ID: "S"}) {
-		t.Error("a part hangs without a call")
 	}
 }

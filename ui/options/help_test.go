@@ -6,7 +6,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -23,30 +22,6 @@ func TestHelpFits(t *testing.T) {
 			if strings.TrimRight(line, " ") != line {
 				t.Errorf("at %d: spaces at the end of %q", tt.width, line)
 			}
-		}
-	}
-}
-
-func TestHelpNamesAll(t *testing.T) {
-	p := Page{Theme: &theme.Theme{Symbols: theme.Unicode}}
-	help := p.Help()
-	for name, f := range newLine(new(Options)).flags {
-		if !strings.Contains(help, "--"+name) || f.usage == "" {
-			t.Errorf("help lacks --%s", name)
-		}
-	}
-	for _, want := range []string{"\n  plegtop [flags] check       one look", "\n  -r, --runtime-endpoint socket", "--demo[=scenario]", "(default 1s)"} {
-		if !strings.Contains(help, want) {
-			t.Errorf("help lacks %q", want)
-		}
-	}
-	if strings.ContainsAny(help, "\x1b`") {
-		t.Error("help without looks has escape sequences or back quotes")
-	}
-	list := p.Scenarios()
-	for _, s := range sim.Scenarios() {
-		if !strings.Contains(list, "\n"+s.Name+" ") && !strings.HasPrefix(list, s.Name) || s.Keys == "" {
-			t.Errorf("%s is not listed with what to press", s.Name)
 		}
 	}
 }

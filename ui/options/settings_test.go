@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/theme"
 )
 
 type press string
@@ -73,15 +71,6 @@ func TestExampleParses(t *testing.T) {
 	}
 }
 
-// Every action can be given another key, also one that is called as a setting was.
-func TestEveryActionIsBoundByItsName(t *testing.T) {
-	for _, e := range slices.Concat(keymap.Default().Groups()...) {
-		if _, err := read("keys: {" + string(e.Action) + ": [ctrl+t]}\n"); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // The theme is the one that was chosen, or fits.
 func TestLook(t *testing.T) {
 	for _, tt := range []struct {
@@ -113,25 +102,6 @@ func TestEveryFlagIsASetting(t *testing.T) {
 		_, err := read(name + ": " + value + "\n")
 		if f.typed != (err != nil) {
 			t.Errorf("%s: %s: %v, want an error: %v", name, value, err, f.typed)
-		}
-	}
-}
-
-// docs/config.md names all themes.
-func TestThemesOfTheExample(t *testing.T) {
-	line, _, _ := strings.Cut(example(t)[strings.Index(example(t), "theme:"):], "\n")
-	for _, name := range theme.Names() {
-		if !strings.Contains(line, name) {
-			t.Errorf("%q lacks %s", line, name)
-		}
-	}
-}
-
-func TestNothingSet(t *testing.T) {
-	for _, text := range []string{"", "\n", "# only a comment\n", "---\n", "{}"} {
-		o, err := read(text)
-		if diff := cmp.Diff(defaults(func(*Options) {}), o, besides); diff != "" || err != nil {
-			t.Errorf("%q: %v (-want +got):\n%s", text, err, diff)
 		}
 	}
 }

@@ -21,15 +21,3 @@ func TestRecording(t *testing.T) {
 		}
 	}
 }
-
-func TestRecordingEnded(t *testing.T) {
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
-	for want, r := range map[string]engine.Recording{
-		"recording ended at 03:04:05: no room (/var/f)":          {File: "/var/f", Ended: "no room", EndedAt: at},
-		"recording ended at 03:04:05: too many pods (in memory)": {Ended: "too many pods", EndedAt: at},
-	} {
-		if got := RecordingEnded(r); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}

@@ -8,9 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -62,43 +60,5 @@ func TestSources(t *testing.T) {
 	r.Deep.Stacks = evidence.Stacks{Source: evidence.Source{Missing: "still being read", Pending: true}}
 	if got := told(r)[0]; got != "goroutines: still being read []" {
 		t.Errorf("while it is read: %s", got)
-	}
-}
-
-func TestHelpers(t *testing.T) {
-	pod := &engine.Pod{PodRef: pleg.PodRef{UID: "1", Namespace: "pay", Name: "api"}, Current: &pleg.Pod{
-		Sandboxes: []pleg.Sandbox{{ID: "s1"}}, Containers: []pleg.Container{{ID: "c1", Name: "app"}},
-	}}
-	r := &evidence.Report{
-		Processes: evidence.Processes{
-			Daemons: []evidence.Process{{PID: 812, Command: "containerd"}}, Shims: []evidence.Process{{PID: 4711, Command: "shim"}},
-			Helpers: []evidence.Process{
-				{PID: 1, Parent: 812, Command: "umount", Verb: "umount", State: evidence.Sleeping},
-				{PID: 2, Parent: 4711, Command: "runc", Verb: "update", Container: "c1", Own: true, Age: 10 * time.Minute, State: evidence.Uninterrupted, Wchan: "nfs_wait"},
-				{PID: 3, Parent: 9, Command: "bridge", Verb: "CNI ADD", Pod: pleg.PodRef{Namespace: "pay", Name: "new"}, Age: time.Minute, State: evidence.Sleeping},
-				{PID: 4, Parent: 2, Command: "runc", Container: "s1", Age: time.Second, State: evidence.Sleeping},
-				{PID: 6, Parent: 4711, Command: "crun", Verb: "kill", Container: "c8", Own: true, Age: 2 * time.Second, State: evidence.Sleeping},
-				{PID: 5, Parent: 4711, Command: "runc", Verb: "delete", Container: "c9", Age: time.Second, State: evidence.Sleeping},
-			},
-		},
-		Deep: &evidence.Deep{Objects: evidence.Objects{All: []evidence.Object{{ObjectRef: pleg.ObjectRef{ID: "c8", Pod: pleg.PodRef{UID: "1"}}}, {ObjectRef: pleg.ObjectRef{ID: "c9", Pod: pleg.PodRef{Namespace: "pay", Name: "old"}, Container: "app"}}}}},
-	}
-	want := []string{
-		"runc update of pay/api/app c1, 10m old (5s at most is usual), pid 2, child of shim 4711, in uninterruptible sleep (D) in nfs_wait",
-		"bridge CNI ADD of pay/new, 1m old (15s at most is usual), pid 3, child of 9, sleeping",
-		"crun kill of pay/api c8, 2s old, pid 6, child of shim 4711, sleeping",
-		"runc of pay/api s1, 1s old, pid 4, child of runc 2, sleeping",
-		"runc delete of pay/old/app c9, 1s old, pid 5, child of shim 4711, sleeping",
-		"umount, 0s old, pid 1, child of containerd 812, sleeping",
-	}
-	s := &engine.Snapshot{Pods: []*engine.Pod{pod}}
-	if diff := cmp.Diff(want, Helpers(s, r)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if got := Seen(r); got != "3 sandboxes and containers: 0 by control groups, 1 by shims, 2 by folders" {
-		t.Errorf("seen: %q", got)
-	}
-	if r.Processes.Helpers = nil; Helpers(s, r) != nil {
-		t.Error("helpers where there are none")
 	}
 }

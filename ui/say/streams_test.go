@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // TestStreamTrouble holds what is said of an event source beside its state.
@@ -24,19 +23,6 @@ func TestStreamTrouble(t *testing.T) {
 	} {
 		if got := streamTrouble(&engine.Snapshot{At: noon}, &tt.of); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
-
-// TestModeStands holds that a mode that fell back says from what and why.
-func TestModeStands(t *testing.T) {
-	for want, m := range map[string]engine.ModeState{
-		"generic": {},
-		"evented": {Mode: pleg.Evented, Asked: pleg.Evented},
-		"generic, fallen back for good from evented: broke": {Asked: pleg.Evented, Reason: "broke"},
-	} {
-		if got := ModeStands(&m); got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

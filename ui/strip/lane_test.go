@@ -1,13 +1,10 @@
 package strip
 
 import (
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -236,77 +233,5 @@ func TestLaneIsSteady(t *testing.T) {
 				t.Errorf("%s: after %d cells\n%s, want\n%s", tt.name, n, got, want)
 			}
 		}
-	}
-}
-
-// What was seen late is loud, what the kubelet could see again is not, and of a pod that has
-// gone only events are.
-func TestLaneLooks(t *testing.T) {
-	v := viewAt(at(0.1), theme.Default())
-	steady(v, 32.5, 0.5)
-	see(v, started(1, 25.5, 1, "c1"), died(2, 9.5, 5, "c1", 2), removed(3, 2.5, "c1"))
-	var n Lane
-	sights := Sights(v, 30, nil)
-	for _, gone := range []bool{false, true} {
-		n.Gone = gone
-		n.Set(v, v.Journal.Life(web.UID, nil), "app", sights)
-		for i, want := range map[int]theme.Style{3: v.Theme.Dim, 4: v.Theme.Good, 10: v.Theme.Good, 17: v.Theme.Warn, 20: v.Theme.Bad, 21: v.Theme.Bad, 24: v.Theme.Dim} {
-			if gone && i != 4 && i != 20 {
-				want = v.Theme.Dim
-			}
-			if _, st := n.Look(v, i); st != want {
-				t.Errorf("gone %v: cell %d is drawn as %q, want %q", gone, i, st.On, want.On)
-			}
-		}
-	}
-	if n.Cells[10].ID != "c1" || n.Cells[2].ID != "" {
-		t.Errorf("cells are of %q and %q", n.Cells[10].ID, n.Cells[2].ID)
-	}
-	var l text.Line
-	l.Begin(30)
-	n.Draw(&l, v, 10, v.Theme.Cursor)
-	if l.End(); !strings.Contains(string(l.Buf), v.Theme.Cursor.With(v.Theme.Dim).On) {
-		t.Errorf("no cursor in %q", l.Buf)
-	}
-}
-
-// Sights are written over others, and an inspection that was asked for holds up nothing.
-// TestHeld holds that the lane of what hangs, and no other, has another look than those
-// that wait.
-func TestHeld(t *testing.T) {
-	v := viewAt(at(0.1), theme.Default())
-	pod := pleg.PodRef{UID: "p"}
-	v.Findings = []diagnose.Finding{
-		{ID: diagnose.ListHung, Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "q"}}}},
-		{ID: diagnose.InspectHung, Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pod, Container: "app"}}, Members: []diagnose.Subject{{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "r"}}}}},
-	}
-	for _, tt := range []struct {
-		pod  pleg.UID
-		name string
-		want bool
-	}{{"p", "app", true}, {"p", "", true}, {"p", "sidecar", false}, {"q", "app", false}, {"r", "any", true}} {
-		n := Lane{Cells: []Cell{{State: pleg.Running, Sight: Blind}}, Held: Held(v, tt.pod, tt.name)}
-		if symbol, st := n.Look(v, 0); symbol != v.Theme.Symbols.Blind || (st == v.Theme.Bad) != tt.want {
-			t.Errorf("%s %q: %q, as what hangs %t, want %t", tt.pod, tt.name, symbol, st == v.Theme.Bad, tt.want)
-		}
-	}
-}
-
-func TestSights(t *testing.T) {
-	v := viewAt(at(0.1), theme.Default())
-	steady(v, 32.5, 20.5)
-	see(v)
-	blind := Sights(v, 30, nil)
-	steady(v, 19.5, 0.5)
-	see(v)
-	if got := Sights(v, 30, blind); slices.Contains(got, Blind) {
-		t.Errorf("sights are %v", got)
-	}
-	v = viewAt(at(0.1), theme.Default())
-	steady(v, 32.5, 20.5)
-	v.Phase = engine.Phase{Step: engine.Inspecting, Began: at(1), OnDemand: true}
-	see(v)
-	if got := Sights(v, 30, nil); got[29] != Blind {
-		t.Errorf("sights are %v", got)
 	}
 }

@@ -111,55 +111,6 @@ func TestCountAndBytes(t *testing.T) {
 	}
 }
 
-func TestLine(t *testing.T) {
-	bold := theme.Style{On: "<", Off: ">"}
-	var l text.Line
-	l.Begin(12)
-	l.Put(bold, "ab")
-	l.Right(theme.Style{}, "c", 3)
-	kept := l.Keep(2)
-	l.Cell(bold, "longer than that", 9)
-	l.Release(kept)
-	l.Over(bold)
-	l.End()
-	if got, want := string(l.Buf), "<ab>  c<long…  >"; got != want {
-		t.Errorf("line = %q, want %q", got, want)
-	}
-	l.Buf = l.Buf[:0]
-	l.Begin(4)
-	l.Right(theme.Style{}, "12", 3)
-	l.Put(bold, "3")
-	l.Repeat(bold, "x", 4)
-	l.End()
-	if got, want := string(l.Buf), " 12<3>"; got != want {
-		t.Errorf("line = %q, want %q", got, want)
-	}
-}
-
-func TestLineName(t *testing.T) {
-	for _, tt := range []struct {
-		in   string
-		w    int
-		want string
-	}{
-		{"checkout-ljb6s7vt4l-8rv25", 25, "checkout-ljb6s7vt4l-8rv25"},
-		{"checkout-ljb6s7vt4l-8rv25", 27, "checkout-ljb6s7vt4l-8rv25  "},
-		{"checkout-ljb6s7vt4l-8rv25", 20, "checkout-ljb6s…8rv25"},
-		{"checkout-ljb6s7vt4l-8rv25", 15, "checkout-…8rv25"},
-		{"checkout-ljb6s7vt4l-8rv25", 8, "ch…8rv25"},
-		{"checkout-ljb6s7vt4l-8rv25", 7, "checko…"},
-		{"日本語日本語日本語日本語", 16, "日本語日本語日… "},
-		{"a\x1b[31m-ljb6s7vt4l-8rv25", 40, text.Fit("a\x1b[31m-ljb6s7vt4l-8rv25", 40, "…")},
-	} {
-		var l text.Line
-		l.Begin(50)
-		l.Name(theme.Style{}, tt.in, tt.w)
-		if got := string(l.Buf); got != tt.want || l.Left() != 50-tt.w {
-			t.Errorf("Name(%q, %d) = %q, %d left; want %q", tt.in, tt.w, got, l.Left(), tt.want)
-		}
-	}
-}
-
 // TestLineKeepsTheLook holds that what has one look is written as one run, with
 // the small gaps in it, unless a space in that look can be seen.
 func TestLineKeepsTheLook(t *testing.T) {
@@ -187,37 +138,5 @@ func TestLineKeepsTheLook(t *testing.T) {
 	}
 	if got := string(l.Buf); got != "<a><a>" {
 		t.Errorf("two lines: %q", got)
-	}
-}
-
-// TestAllKeepsItsLookInARow holds that what is in the row under the cursor keeps its colours.
-func TestAllKeepsItsLookInARow(t *testing.T) {
-	th := theme.Default()
-	var l text.Line
-	l.Begin(12)
-	l.Over(th.Selected)
-	l.Cell(th.Dim, "a", 2)
-	l.Put(th.Bad, "bad")
-	l.Space(1)
-	l.Put(th.Good, "b")
-	l.End()
-	bar := th.Selected
-	want := bar.With(th.Dim).On + "a " + bar.Off + bar.With(th.Bad).On + "bad " + bar.Off + bar.With(th.Good).On + "b" + bar.Off + bar.With(th.Text).On + "     " + bar.Off
-	if got := string(l.Buf); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-func TestAfter(t *testing.T) {
-	for _, tt := range [][3]string{
-		{"LISTS HANG", "lists hang, blocked by shop/cart-0", "blocked by shop/cart-0"},
-		{"LISTS HANG", "lists hang", ""},
-		{"LISTS HANG", "ListContainers hangs", "ListContainers hangs"},
-		{"", "x", "x"},
-		{"É", "é: x", "x"},
-	} {
-		if got := text.After(tt[0], tt[1]); got != tt[2] {
-			t.Errorf("After(%q, %q) = %q, want %q", tt[0], tt[1], got, tt[2])
-		}
 	}
 }

@@ -129,24 +129,6 @@ func TestItems(t *testing.T) {
 	}
 }
 
-func TestItemsStayWhenWrittenAnew(t *testing.T) {
-	d := write(40, 6, items)
-	d.Do(keymap.Down)
-	d.Write(pen(), 40, 6, func(d *widget.Doc) { d.Line(slot("new")); d.Line(slot("new")); items(d) })
-	if d.Current() != "item 1" || d.Top() != 0 {
-		t.Errorf("on %v from line %d", d.Current(), d.Top())
-	}
-	d.Write(pen(), 40, 6, func(d *widget.Doc) { d.Item("other"); d.Line(slot("x")) })
-	if d.Current() != "other" {
-		t.Errorf("its item has gone, and it is on %v", d.Current())
-	}
-	d.Resize(0)
-	d.Write(pen(), 40, 0, func(*widget.Doc) {})
-	if d.Current() != nil || d.Len() != 0 || d.Height() != 6 {
-		t.Errorf("empty: on %v, %d lines, %d visible", d.Current(), d.Len(), d.Height())
-	}
-}
-
 func TestSearch(t *testing.T) {
 	d := write(30, 5, func(d *widget.Doc) {
 		d.Line(slot("Alpha beta"))
@@ -289,24 +271,4 @@ func FuzzSearch(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestDocGoes holds that an item that is gone to is in view, with all its lines if there
-// is room for them.
-func TestDocGoes(t *testing.T) {
-	d := write(20, 3, func(d *widget.Doc) {
-		for i := range 9 {
-			d.Item(i)
-			d.Line()
-			d.Line()
-		}
-	})
-	for _, tt := range []struct{ to, top int }{{0, 0}, {1, 1}, {8, 15}, {7, 14}, {0, 0}} {
-		if !d.Go(tt.to) || d.Current() != tt.to || d.Top() != tt.top {
-			t.Errorf("to %d: on %v, from line %d, want %d", tt.to, d.Current(), d.Top(), tt.top)
-		}
-	}
-	if d.Go(9) || d.Current() != 0 {
-		t.Errorf("to what is not there: on %v", d.Current())
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/ui/text"
@@ -92,20 +91,5 @@ table     one    17
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// TestNoteStandsBesideItsCommand holds that what a command is for stands beside it where all of both
-// has room, else not at all, and is no part of what is copied.
-func TestNoteStandsBesideItsCommand(t *testing.T) {
-	th := theme.Default()
-	for width, want := range map[int]string{60: "check       ps -ef  # who runs", 30: "check       ps -ef"} {
-		d := Doc{Labels: 14}
-		d.Write(Pen{Theme: &th}, width, 0, func(d *Doc) {
-			d.Sections(Section{Rows: []Row{{Label: "check", Command: "ps -ef", Note: "who runs"}}})
-		})
-		if got := strings.TrimSpace(ansi.Strip(string(d.Append(nil)))); got != want {
-			t.Errorf("%d cells: %q, want %q", width, got, want)
-		}
 	}
 }

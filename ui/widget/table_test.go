@@ -2,11 +2,8 @@ package widget_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-
-	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/text"
@@ -43,60 +40,6 @@ func newTable(w, h int, rows ...row) *table {
 
 func abc() []row {
 	return []row{{name: "b", n: 2, note: "second"}, {name: "a", n: 3, note: "first"}, {name: "c", n: 1, note: hostile}}
-}
-
-// heads returns the names of the columns that are shown, by what stands in the heads.
-func heads(t *testing.T, tab *table, w int) []string {
-	t.Helper()
-	return strings.Fields(lines(t, tab.Draw, w, 1)[0])
-}
-
-// Which columns there are depends on the width alone, and more of it never takes one
-// away.
-func TestColumnsStay(t *testing.T) {
-	before := 0
-	for w := 6; w < 120; w++ {
-		short, long := newTable(w, 5, row{name: "x"}), newTable(w, 5, row{name: strings.Repeat("x", 50), note: strings.Repeat("y", 200), n: 12345})
-		a, b := heads(t, short, w), heads(t, long, w)
-		if !slices.Equal(a, b) {
-			t.Errorf("%d cells: columns %v for short texts, %v for long ones", w, a, b)
-		}
-		if len(a) < before {
-			t.Errorf("%d cells: %d columns, and %d in fewer", w, len(a), before)
-		}
-		before = len(a)
-		lines(t, long.Draw, w, 5)
-	}
-	if before != 4 {
-		t.Errorf("at the widest there are %d columns, want 4", before)
-	}
-	// NAME could have 12 cells before there is a column of the next rank.
-	for w, want := range map[int]string{17: "NAME", 18: "NAME STATE", 22: "NAME STATE", 23: "N NAME STATE"} {
-		if got := strings.Join(heads(t, newTable(w, 3, abc()...), w), " "); got != want {
-			t.Errorf("%d cells: %s, want %s", w, got, want)
-		}
-	}
-}
-
-// Widths grow by need and do not shrink before the next resize.
-func TestWidthsDoNotJump(t *testing.T) {
-	at := func(tab *table) int { return strings.Index(lines(t, tab.Draw, 60, 1)[0], "STATE") }
-	tab := newTable(60, 5, abc()...)
-	narrow := at(tab)
-	tab.Set(append(abc(), row{name: strings.Repeat("x", 20)}))
-	wide := at(tab)
-	tab.Set(abc())
-	if again := at(tab); wide <= narrow || again != wide {
-		t.Errorf("STATE is at %d, with a long name at %d, without it again at %d", narrow, wide, again)
-	}
-	tab.Resize(pen(), 60, 9)
-	if at(tab) != wide {
-		t.Error("another height changed a width")
-	}
-	tab.Resize(pen(), 59, 9)
-	if at(tab) != narrow {
-		t.Error("after another width there is room for a name that has gone")
-	}
 }
 
 func current(tab *table) string {
@@ -139,17 +82,6 @@ func TestCursorStaysOnItsRow(t *testing.T) {
 	}
 	if tab.Set([]row{{name: "p"}, {name: "not yet"}}); current(tab) != "not yet" {
 		t.Errorf("the cursor is on %q, want the row that was asked for", current(tab))
-	}
-}
-
-func TestCursorGoesToTheParent(t *testing.T) {
-	tab := newTable(40, 9)
-	parents := map[string]string{"a1": "a"}
-	tab.Parent = func(k string) string { return parents[k] }
-	tab.Set([]row{{name: "x"}, {name: "a"}, {name: "a1", in: "a"}})
-	tab.Do(keymap.Bottom)
-	if tab.Set([]row{{name: "a"}, {name: "y"}, {name: "z"}}); current(tab) != "a" {
-		t.Errorf("a1 has gone, the cursor is on %q, want what it was in", current(tab))
 	}
 }
 
@@ -196,52 +128,6 @@ func TestSort(t *testing.T) {
 	tab.SortBy("")
 }
 
-func TestLegend(t *testing.T) {
-	tab := newTable(60, 5, abc()...)
-	if diff := gocmp.Diff([2]string{"NAME", "a name"}, tab.Legend()[1]); diff != "" {
-		t.Errorf("legend: %s", diff)
-	}
-}
-
-func TestVisible(t *testing.T) {
-	rows := make([]row, 20)
-	for i := range rows {
-		rows[i].name = fmt.Sprint(i)
-	}
-	tab := newTable(40, 6, rows...)
-	tab.Do(keymap.PageDown)
-	if first, last, total := tab.Visible(); first != 5 || last != 9 || total != 20 {
-		t.Errorf("visible are %d-%d/%d", first, last, total)
-	}
-	if !tab.Next(-1, func(r row) bool { return r.name == "15" }) || current(tab) != "15" || tab.Next(1, func(row) bool { return false }) {
-		t.Errorf("the next is %q", current(tab))
-	}
-	tab.Set(rows[:2])
-	tab.FromBottom = true
-	if got := lines(t, tab.Draw, 20, 6); got[1] != "" || got[3] != "" || !strings.Contains(got[5], " 1") {
-		t.Errorf("not from the bottom: %q", got)
-	}
-	if first, last, total := newTable(40, 5).Visible(); first != 0 || last != 0 || total != 0 {
-		t.Error("rows of an empty table")
-	}
-}
-
-// A table that is not seen for a while comes back as it was.
-func TestUnseenTableDoesNotScroll(t *testing.T) {
-	rows := make([]row, 20)
-	for i := range rows {
-		rows[i].name = fmt.Sprint(i)
-	}
-	tab := newTable(40, 11, rows...)
-	tab.Go(5)
-	tab.Resize(pen(), 0, 0)
-	tab.Set(rows)
-	tab.Resize(pen(), 40, 11)
-	if first, _, _ := tab.Visible(); first != 1 {
-		t.Errorf("the first row is %d now", first)
-	}
-}
-
 // All keeps its colour in the row under the cursor: on one background, which is of no cell
 // alone, behind a bar in the margin.
 func TestTheSelectedRowKeepsItsColours(t *testing.T) {
@@ -268,95 +154,6 @@ func TestTheSelectedRowKeepsItsColours(t *testing.T) {
 				t.Errorf("%s: no background, or an inverted cell: %q", name, st)
 			}
 		}
-	}
-}
-
-func TestFaintAndWholeRows(t *testing.T) {
-	tab := newTable(40, 5, abc()...)
-	tab.Faint = func(r row) bool { return r.n == 3 }
-	tab.Whole = func(l *text.Line, p widget.Pen, r row) bool {
-		if r.n == 1 {
-			l.Put(p.Dim, "-- "+r.name)
-		}
-		return r.n == 1
-	}
-	tab.Go(0)
-	dim := pen().Dim
-	if line := styled(t, tab.Draw, 40, 2); !strings.HasPrefix(line, dim.On) || strings.Count(line, "\x1b[m") != 1 {
-		t.Errorf("a faint row is no single dim run: %q", line)
-	}
-	if got := lines(t, tab.Draw, 40, 4)[3]; got != "-- c" {
-		t.Errorf("a whole row is %q", got)
-	}
-}
-
-// Rows may be of several lines: the cursor goes from row to row, all of which are one bar, and
-// is seen whatever their height.
-func TestRowsOfSeveralLines(t *testing.T) {
-	rows := []row{{name: "a", n: 1}, {name: "b", n: 3}, {name: "c", n: 2}, {name: "d", n: 1}}
-	tab := newTable(30, 5)
-	tab.Below = func(r row) (below [][]text.Span) {
-		for i := range r.n - 1 {
-			below = append(below, []text.Span{{Width: 5}, slot(fmt.Sprint(r.name, i))})
-		}
-		return below
-	}
-	tab.Set(rows)
-	names := func() string {
-		all := ""
-		for _, line := range lines(t, tab.Draw, 30, 5)[1:] {
-			if f := strings.Fields(line); len(f) > 1 {
-				line = f[1]
-			}
-			all += strings.TrimSpace(line) + " "
-		}
-		return strings.TrimSpace(all)
-	}
-	for _, tt := range []struct {
-		do      keymap.Action
-		on, see string
-		visible [3]int
-	}{
-		{keymap.Top, "a", "a b b0 b1", [3]int{1, 2, 4}},
-		{keymap.Down, "b", "a b b0 b1", [3]int{1, 2, 4}},
-		{keymap.Down, "c", "b0 b1 c c0", [3]int{2, 3, 4}},
-		{keymap.Down, "d", "b1 c c0 d", [3]int{2, 4, 4}},
-		{keymap.Up, "c", "b1 c c0 d", [3]int{2, 4, 4}},
-		{keymap.Up, "b", "b b0 b1 c", [3]int{2, 3, 4}},
-		{keymap.Bottom, "d", "b1 c c0 d", [3]int{2, 4, 4}},
-	} {
-		tab.Do(tt.do)
-		first, last, n := tab.Visible()
-		if current(tab) != tt.on || names() != tt.see || [3]int{first, last, n} != tt.visible {
-			t.Errorf("%s: on %q, seen is %q, rows %d-%d/%d, want %+v", tt.do, current(tab), names(), first, last, n, tt)
-		}
-	}
-	if tab.Lines() != 7 {
-		t.Errorf("%d lines", tab.Lines())
-	}
-	tab.Do(keymap.Up)
-	for y, want := range map[int]bool{1: false, 2: true, 3: true, 4: false} {
-		if got := strings.HasPrefix(styled(t, tab.Draw, 30, y), pen().Selected.On); got != want {
-			t.Errorf("line %d is in the bar: %v, want %v", y, got, want)
-		}
-	}
-}
-
-// The cursor goes over rows that are only there to be read.
-func TestCursorSkipsRows(t *testing.T) {
-	tab := newTable(40, 9)
-	tab.Skips = func(r row) bool { return r.n == 0 }
-	tab.Set([]row{{name: "rule"}, {name: "a", n: 1}, {name: "rule"}, {name: "rule"}, {name: "b", n: 1}, {name: "rule"}})
-	for i, tt := range []struct {
-		do   keymap.Action
-		want string
-	}{{keymap.Top, "a"}, {keymap.Down, "b"}, {keymap.Down, "b"}, {keymap.Up, "a"}, {keymap.Up, "a"}, {keymap.Bottom, "b"}} {
-		if tab.Do(tt.do); current(tab) != tt.want {
-			t.Errorf("%d: %s leads to %q, want %q", i, tt.do, current(tab), tt.want)
-		}
-	}
-	if tab.Set([]row{{name: "rule"}}); current(tab) != "rule" {
-		t.Errorf("with nothing else the cursor is on %q", current(tab))
 	}
 }
 
