@@ -134,11 +134,6 @@ func Looked() evidence.Report {
 			Metrics:  evidence.Answer{Asked: true, OK: true, Took: 31 * time.Millisecond},
 			Relist:   evidence.Timing{Count: 71_204, P50: 14 * time.Millisecond, P99: 10 * time.Second, Beyond: true},
 			Interval: evidence.Timing{Count: 71_203, Mean: 1003 * time.Millisecond, P50: time.Second, P99: 2 * time.Second}, LastSeen: Ago(4 * time.Second), Discarded: 3,
-			Operations: []evidence.Operation{
-				{Name: "container_status", Count: 40_112, Errors: 2, Took: evidence.Timing{P50: 3 * time.Millisecond, P99: 80 * time.Millisecond}},
-				{Name: "list_containers", Count: 71_210, Took: evidence.Timing{P50: 4 * time.Millisecond, P99: 12 * time.Millisecond}},
-				{Name: "list_podsandbox", Count: 71_210, Took: evidence.Timing{P50: 3 * time.Millisecond, P99: 11 * time.Millisecond}},
-			},
 		},
 	}
 }

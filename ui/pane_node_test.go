@@ -34,7 +34,7 @@ func TestNodeGoldens(t *testing.T) {
 	hostile.Processes.Helpers[1].Verb, hostile.Processes.Helpers[1].Pod.Name = Nasty, Long
 	hostile.Kubelet.Ping, hostile.Kubelet.Version = evidence.Answer{Asked: true, Text: Nasty}, Nasty
 	hostile.Disk.Path, hostile.Disk.ReadOnly = Nasty, Long
-	hostile.Usage[0].Name, hostile.Processes.Partial, hostile.Kubelet.Operations[0].Name = Nasty, Long, Nasty
+	hostile.Usage[0].Name, hostile.Processes.Partial = Nasty, Long
 	s := Hostile()
 	s.Node = engine.Node{Known: true, Reason: Nasty, Message: Long, RuntimeErr: Nasty, NetworkErr: Nasty}
 	nodeShow(78, 120, s, &hostile).Check(t)
@@ -126,7 +126,6 @@ func TestNodeTells(t *testing.T) {
 		{Healthy(), &deep, "calls in flight", "✔ 2 methods, 12K from http://127.0.0.1:1338/v1/metrics in 3ms"},
 		{Healthy(), &deep, "goroutines", "▲ 4312 of containerd, 17s old, 3.0M from /run/containerd/debug.sock in 412ms; cut off after 5s"},
 		{Healthy(), &vain, "on the node", "no such line"},
-		{Healthy(), &r, "container_status", "40112 2 3ms 80ms"},
 	} {
 		if got := lineOf(tt.snap, tt.report, tt.name); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)

@@ -24,11 +24,10 @@ type Kubelet struct {
 
 	// What /metrics held; all zero unless Metrics is fine. Zero too for a
 	// kubelet that has not made a measurement yet.
-	Relist     Timing      `line:"relist"`            // kubelet_pleg_relist_duration_seconds
-	Interval   Timing      `line:"interval"`          // kubelet_pleg_relist_interval_seconds
-	LastSeen   time.Time   `line:"lastSeen,omitzero"` // kubelet_pleg_last_seen_seconds, whole seconds; zero if it was never set
-	Discarded  uint64      `line:"discarded"`         // kubelet_pleg_discard_events, with or without _total
-	Operations []Operation `line:"-"`
+	Relist    Timing    `line:"relist"`            // kubelet_pleg_relist_duration_seconds
+	Interval  Timing    `line:"interval"`          // kubelet_pleg_relist_interval_seconds
+	LastSeen  time.Time `line:"lastSeen,omitzero"` // kubelet_pleg_last_seen_seconds, whole seconds; zero if it was never set
+	Discarded uint64    `line:"discarded"`         // kubelet_pleg_discard_events, with or without _total
 
 	// Streams and StreamErrors count how often it has got the runtime's stream of events, and
 	// how often that broke or was refused: kubelet_evented_pleg_connection_success_count and
@@ -91,13 +90,4 @@ type Timing struct {
 	P50    time.Duration `line:"p50Seconds"`          // by interpolation; the upper bound of the last finite bucket where the value lies beyond
 	P99    time.Duration `line:"p99Seconds"`          // likewise
 	Beyond bool          `line:"p99Beyond,omitempty"` // P99 lies in the bucket without a bound
-}
-
-// An Operation is one of the kubelet's kinds of call to the runtime, by its own
-// name for it, such as list_podsandbox.
-type Operation struct {
-	Name   string
-	Count  uint64 // returned; a call that hangs is not in it
-	Errors uint64
-	Took   Timing
 }

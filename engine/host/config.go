@@ -1,9 +1,9 @@
 package host
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	promconfig "github.com/prometheus/common/config"
 
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
@@ -45,9 +47,8 @@ type Runtime struct {
 // A kubelet's own certificate is mostly one that it signed itself. So on a
 // loopback address it is believed without a check, unless CA says whose it must
 // be; on any other it is always checked, without CA against those that the
-// system trusts. Where it is not checked, the token is sent only if the port's
-// owner is a process of root that is named as a kubelet is. A client
-// certificate's key is never sent.
+// system trusts. Where it is not checked, no token is sent: any process may take
+// the port while the kubelet is away. A client certificate's key is never sent.
 type Kubelet struct {
 	// Healthz is the URL of the ping; "" is http://127.0.0.1:10248/healthz. No
 	// credentials are sent to it.
@@ -145,12 +146,14 @@ func (k Kubelet) checkMetrics(u *url.URL) error {
 	switch {
 	case k.Key != "" && k.Cert == "":
 		return errors.New("--kubelet-key needs --kubelet-cert, the certificate that it belongs to")
+	case u.Scheme == "https" && k.TokenFile != "" && k.CA == "" && loopback(u):
+		return errors.New("--kubelet-token-file needs --kubelet-ca: any process of this machine may take the kubelet's port while that is away")
 	case u.Scheme == "https":
 		return nil
 	case k.Cert != "" || k.CA != "":
 		return fmt.Errorf("--kubelet-metrics %s: a certificate needs https, such as %s", u, secureMetrics)
-	case k.TokenFile != "" && !loopback(u):
-		return fmt.Errorf("--kubelet-metrics %s: the token would cross the network unencrypted; use https", u)
+	case k.TokenFile != "":
+		return fmt.Errorf("--kubelet-metrics %s: the token would be sent unencrypted; use https", u)
 	}
 	return nil
 }
@@ -175,56 +178,36 @@ func loopback(u *url.URL) bool {
 	return ip.IsLoopback() || u.Hostname() == "localhost"
 }
 
-// tlsConfig reads the files once, to find a mistake in them at the start.
-func (k Kubelet) tlsConfig(u *url.URL) (*tls.Config, error) {
-	c := &tls.Config{InsecureSkipVerify: loopback(u) && k.CA == ""} // see Kubelet
-	if k.CA != "" {
-		pem, err := smallfile.Read(k.CA)
+// checkFiles finds a file that cannot be used, at the start and without a wait: to open a pipe
+// may last for ever.
+func (k Kubelet) checkFiles() error {
+	for _, f := range []struct{ flag, file string }{
+		{"--kubelet-ca", k.CA}, {"--kubelet-cert", k.Cert}, {"--kubelet-key", k.Key}, {"--kubelet-token-file", k.TokenFile},
+	} {
+		if f.file == "" {
+			continue
+		}
+		text, err := smallfile.Read(f.file)
+		if err == nil && len(bytes.TrimSpace(text)) == 0 {
+			err = errors.New("the file is empty")
+		}
 		if err != nil {
-			return nil, unreadable("--kubelet-ca", k.CA, err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("--kubelet-ca %s: no certificate in it; want PEM, such as /etc/kubernetes/pki/ca.crt", k.CA)
+			return unreadable(f.flag, f.file, err)
 		}
 	}
-	if k.Cert == "" {
-		return c, nil
+	return nil
+}
+
+// tlsConfig returns how the kubelet's certificate is checked, and ours is shown.
+func (k Kubelet) tlsConfig(u *url.URL) (*tls.Config, error) {
+	c, err := promconfig.NewTLSConfig(&promconfig.TLSConfig{
+		CAFile: k.CA, CertFile: k.Cert, KeyFile: k.Key,
+		InsecureSkipVerify: loopback(u) && k.CA == "", // see Kubelet
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--kubelet-ca, --kubelet-cert and --kubelet-key: %w", err)
 	}
-	if _, err := k.certificate(nil); err != nil {
-		return nil, err
-	}
-	c.GetClientCertificate = k.certificate
 	return c, nil
-}
-
-func (k Kubelet) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	var cert tls.Certificate
-	public, err := smallfile.Read(k.Cert)
-	secret, noKey := smallfile.Read(k.Key)
-	if err = cmp.Or(err, noKey); err == nil {
-		cert, err = tls.X509KeyPair(public, secret)
-	}
-	if err != nil {
-		return nil, unreadable("--kubelet-cert and --kubelet-key", k.Cert, err)
-	}
-	return &cert, nil
-}
-
-// token returns the token, or "" if none is to be sent.
-func (k Kubelet) token() (string, error) {
-	if k.TokenFile == "" {
-		return "", nil
-	}
-	text, err := smallfile.Read(k.TokenFile)
-	if err != nil {
-		return "", unreadable("--kubelet-token-file", k.TokenFile, err)
-	}
-	token := strings.TrimSpace(string(text))
-	if token == "" {
-		return "", fmt.Errorf("--kubelet-token-file %s: the file is empty", k.TokenFile)
-	}
-	return token, nil
 }
 
 // unreadable says of which flag a file cannot be used, and what to do.

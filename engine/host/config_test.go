@@ -32,11 +32,13 @@ func TestNewRefuses(t *testing.T) {
 		{"another scheme", Config{Kubelet: Kubelet{Metrics: "ftp://127.0.0.1/"}}, []string{"--kubelet-metrics", "such as"}},
 		{"healthz is no URL", Config{Kubelet: Kubelet{Healthz: "::"}}, []string{"--kubelet-healthz", "such as"}},
 		{"password", Config{Kubelet: Kubelet{Metrics: "https://a:b@127.0.0.1/"}}, []string{"--kubelet-metrics", "--kubelet-token-file"}},
-		{"no token", Config{Kubelet: Kubelet{TokenFile: none}}, []string{"--kubelet-token-file", none, "no such file"}},
-		{"empty token", Config{Kubelet: Kubelet{TokenFile: empty}}, []string{"--kubelet-token-file", "empty"}},
-		{"endless token", Config{Kubelet: Kubelet{TokenFile: "/dev/zero"}}, []string{"--kubelet-token-file: /dev/zero: not a regular file"}},
+		{"no token", Config{Kubelet: Kubelet{TokenFile: none, CA: ca.file}}, []string{"--kubelet-token-file", none, "no such file"}},
+		{"empty token", Config{Kubelet: Kubelet{TokenFile: empty, CA: ca.file}}, []string{"--kubelet-token-file", "empty"}},
+		{"endless token", Config{Kubelet: Kubelet{TokenFile: "/dev/zero", CA: ca.file}}, []string{"--kubelet-token-file: /dev/zero: not a regular file"}},
 		{"certificates in a pipe", Config{Kubelet: Kubelet{CA: fifo, Metrics: secureMetrics}}, []string{"--kubelet-ca", fifo, "not a regular file"}},
 		{"token in the clear", Config{Kubelet: Kubelet{TokenFile: token, Metrics: "http://10.0.0.7:10255/metrics"}}, []string{"unencrypted", "https"}},
+		{"token in the clear on this machine", Config{Kubelet: Kubelet{TokenFile: token, Metrics: readOnlyMetrics}}, []string{"unencrypted", "https"}},
+		{"token for whoever has the port", Config{Kubelet: Kubelet{TokenFile: token}}, []string{"--kubelet-token-file needs --kubelet-ca"}},
 		{"no certificate", Config{Kubelet: Kubelet{Cert: none, Key: keyFile}}, []string{"--kubelet-cert", none, "no such file"}},
 		{"no key", Config{Kubelet: Kubelet{Cert: certFile, Key: none}}, []string{"--kubelet-key", none, "no such file"}},
 		{"no key in the certificate's file", Config{Kubelet: Kubelet{Cert: certFile}}, []string{"--kubelet-key", certFile}},
@@ -44,7 +46,8 @@ func TestNewRefuses(t *testing.T) {
 		{"key alone", Config{Kubelet: Kubelet{Key: keyFile}}, []string{"--kubelet-key needs --kubelet-cert"}},
 		{"certificate without TLS", Config{Kubelet: Kubelet{Cert: certFile, Key: keyFile, Metrics: "http://127.0.0.1:10255/metrics"}}, []string{"needs https"}},
 		{"no CA", Config{Kubelet: Kubelet{CA: none, Metrics: secureMetrics}}, []string{"--kubelet-ca", none, "no such file"}},
-		{"no CA in the file", Config{Kubelet: Kubelet{CA: empty, Metrics: secureMetrics}}, []string{"--kubelet-ca", empty, "PEM"}},
+		{"empty CA", Config{Kubelet: Kubelet{CA: empty, Metrics: secureMetrics}}, []string{"--kubelet-ca", empty, "empty"}},
+		{"no CA in the file", Config{Kubelet: Kubelet{CA: token, Metrics: secureMetrics}}, []string{"--kubelet-ca", token}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

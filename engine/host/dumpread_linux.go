@@ -58,7 +58,7 @@ func (d *dumper) ask(from server, within time.Duration) evidence.Stacks {
 	path, conn, asks, err := d.connect(ctx, from)
 	if err == nil {
 		defer func() { _ = conn.Close() }() // what it held was read, or does not matter
-		e := newEndpoint(&url.URL{Scheme: "http", Host: "localhost"}, nil, nobody, "")
+		e := newEndpoint(&url.URL{Scheme: "http", Host: "localhost"}, nil, "", "")
 		e.url += asks
 		e.most, e.within = mostDump+1, within
 		e.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) { return conn, nil }

@@ -10,11 +10,12 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	promconfig "github.com/prometheus/common/config"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/reads"
@@ -30,22 +31,24 @@ const (
 type endpoint struct {
 	url       string
 	client    *http.Client
-	token     func() (string, error)
 	hint      string // what to do when it is not permitted
 	most      int64  // bytes of an answer
 	within    time.Duration
 	connected atomic.Bool // the last request has a connection
 }
 
-func newEndpoint(u *url.URL, t *tls.Config, token func() (string, error), hint string) *endpoint {
-	return &endpoint{url: u.String(), token: token, hint: hint, most: maxMetrics, within: limit, client: &http.Client{
-		Transport:     newTransport(t),
+// newEndpoint returns one that is sent the token of a file, read again each time; none if
+// that is "".
+func newEndpoint(u *url.URL, t *tls.Config, tokenFile, hint string) *endpoint {
+	var transport http.RoundTripper = newTransport(t)
+	if tokenFile != "" {
+		transport = promconfig.NewAuthorizationCredentialsRoundTripper("Bearer", promconfig.NewFileSecret(tokenFile), transport)
+	}
+	return &endpoint{url: u.String(), hint: hint, most: maxMetrics, within: limit, client: &http.Client{
+		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
-
-// nobody has no token.
-func nobody() (string, error) { return "", nil }
 
 // newTransport returns one without the environment's proxy, since what is asked
 // is on this machine or was named in full. The end of a request does not end the
@@ -77,27 +80,6 @@ func (e *endpoint) ask(ctx context.Context, read func(io.Reader) error) evidence
 	return a
 }
 
-// only lets a connection be used only if a kubelet of the host with that root listens at its other
-// end, as it did before: who has taken one and then let go of the port is not asked.
-func (e *endpoint) only(root string) {
-	transport := e.client.Transport.(*http.Transport)
-	dial := transport.DialContext
-	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		_, port, _ := net.SplitHostPort(address)
-		number, _ := strconv.Atoi(port)  // of 0 there are no listeners
-		before, _ := listenersAt(number) // nor if they cannot be seen
-		conn, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		if err := checkKubelet(root, conn.RemoteAddr(), before); err != nil {
-			_ = conn.Close() // nothing was sent
-			return nil, err
-		}
-		return conn, nil
-	}
-}
-
 func (e *endpoint) exchange(ctx context.Context, a *evidence.Answer, read func(io.Reader) error) error {
 	request, err := e.request(ctx)
 	if err != nil {
@@ -119,10 +101,6 @@ func (e *endpoint) exchange(ctx context.Context, a *evidence.Answer, read func(i
 }
 
 func (e *endpoint) request(ctx context.Context) (*http.Request, error) {
-	token, err := e.token()
-	if err != nil {
-		return nil, err
-	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		TLSHandshakeStart: func() { e.connected.Store(true) },
 		GotConn:           func(httptrace.GotConnInfo) { e.connected.Store(true) },
@@ -132,9 +110,6 @@ func (e *endpoint) request(ctx context.Context) (*http.Request, error) {
 		return nil, err
 	}
 	request.Header.Set("Accept", "text/plain;version=0.0.4, */*;q=0.1")
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
 	return request, nil
 }
 

@@ -35,8 +35,8 @@ type exposition struct {
 var ofKubelet = exposition{
 	wanted: map[string]string{
 		buildInfo: "gauge", lastSeen: "gauge",
-		discarded: "counter", discardedTotal: "counter", streams: "counter", streamErrors: "counter", operationsTotal: "counter", operationErrors: "counter",
-		relistDuration: "histogram", relistInterval: "histogram", operationTimes: "histogram",
+		discarded: "counter", discardedTotal: "counter", streams: "counter", streamErrors: "counter",
+		relistDuration: "histogram", relistInterval: "histogram",
 	},
 	begins: []string{"kubelet_", buildInfo},
 	other:  errNotKubelet,

@@ -117,7 +117,7 @@ func (c *caller) ask(now time.Time) (said callsRead) {
 // metricsAt returns the endpoint of a runtime's metrics. It gets nothing that says who
 // asks, and on loopback its certificate is believed.
 func metricsAt(u *url.URL) *endpoint {
-	e := newEndpoint(u, &tls.Config{InsecureSkipVerify: loopback(u)}, nobody, "")
+	e := newEndpoint(u, &tls.Config{InsecureSkipVerify: loopback(u)}, "", "")
 	e.within = slowTime
 	return e
 }

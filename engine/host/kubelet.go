@@ -28,8 +28,8 @@ type kubelet struct {
 	metrics          *endpoint
 }
 
-// newKubelet returns the kubelet of the machine whose processes are below root.
-func newKubelet(root string, k Kubelet) (*kubelet, error) {
+// newKubelet returns the kubelet that is asked as k says.
+func newKubelet(k Kubelet) (*kubelet, error) {
 	k = k.withDefaults()
 	ping, err := parseURL("--kubelet-healthz", k.Healthz, defaultHealthz)
 	if err != nil {
@@ -50,18 +50,12 @@ func newKubelet(root string, k Kubelet) (*kubelet, error) {
 		u.Path = strings.TrimSuffix(u.Path, "/metrics") + path
 		return &u
 	}
-	all := &kubelet{
-		ping:     newEndpoint(ping, open, nobody, ""),
-		health:   newEndpoint(beside("/healthz"), secure, k.token, healthHint),
-		syncLoop: newEndpoint(beside("/healthz/syncloop"), secure, k.token, healthHint),
-		metrics:  newEndpoint(metrics, secure, k.token, permissionHint),
-	}
-	if k.TokenFile != "" && (metrics.Scheme == "http" || secure.InsecureSkipVerify) {
-		for _, e := range []*endpoint{all.health, all.syncLoop, all.metrics} {
-			e.only(root)
-		}
-	}
-	return all, nil
+	return &kubelet{
+		ping:     newEndpoint(ping, open, "", ""),
+		health:   newEndpoint(beside("/healthz"), secure, k.TokenFile, healthHint),
+		syncLoop: newEndpoint(beside("/healthz/syncloop"), secure, k.TokenFile, healthHint),
+		metrics:  newEndpoint(metrics, secure, k.TokenFile, permissionHint),
+	}, nil
 }
 
 // secure checks all that is said about credentials and returns how to use them.
@@ -69,7 +63,7 @@ func (k Kubelet) secure(metrics *url.URL) (*tls.Config, error) {
 	if err := k.checkMetrics(metrics); err != nil {
 		return nil, err
 	}
-	if _, err := k.token(); err != nil {
+	if err := k.checkFiles(); err != nil {
 		return nil, err
 	}
 	return k.tlsConfig(metrics)

@@ -59,7 +59,7 @@ func overWire(t *testing.T, k Kubelet, h http.Handler) *kubeletNode {
 		close(w.closed)
 		_ = server.Close()
 	})
-	kubelet, err := newKubelet("", k)
+	kubelet, err := newKubelet(k)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (n *kubeletNode) look(ctx context.Context) evidence.Kubelet { return n.Look
 // askOnce makes a kubelet of k and asks it both questions.
 func askOnce(t *testing.T, k Kubelet) evidence.Kubelet {
 	t.Helper()
-	kubelet, err := newKubelet("", k)
+	kubelet, err := newKubelet(k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestKubeletAnswersTooMuch(t *testing.T) {
 			}
 		}
 	})
-	k, err := newKubelet("", Kubelet{Healthz: server.URL, Metrics: server.URL})
+	k, err := newKubelet(Kubelet{Healthz: server.URL, Metrics: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestKubeletIsAskedWithoutProxy(t *testing.T) {
 	proxy := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") })
 	t.Setenv("HTTP_PROXY", proxy.URL)
 	t.Setenv("http_proxy", proxy.URL)
-	k, err := newKubelet("", Kubelet{})
+	k, err := newKubelet(Kubelet{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestRelistWatch(t *testing.T) {
 func TestKubeletIsAskedWhereItTellsTheTruth(t *testing.T) {
 	asked := func(k Kubelet, url string) {
 		t.Helper()
-		kubelet, err := newKubelet("", k)
+		kubelet, err := newKubelet(k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestKubeletIsAskedWhereItTellsTheTruth(t *testing.T) {
 		}
 	}
 	asked(Kubelet{}, "http://127.0.0.1:10255")
-	asked(Kubelet{TokenFile: fileWith(t, "token", []byte("x"))}, "https://127.0.0.1:10250")
+	asked(Kubelet{TokenFile: fileWith(t, "token", []byte("x")), CA: newAuthority(t).file}, "https://127.0.0.1:10250")
 
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -269,7 +269,7 @@ func TestKubeletIsAskedWhereItTellsTheTruth(t *testing.T) {
 			fmt.Fprintln(w, relistDuration+"_count 1")
 		}
 	})
-	kubelet, err := newKubelet("", Kubelet{Healthz: server.URL + "/ping", Metrics: server.URL + "/metrics"})
+	kubelet, err := newKubelet(Kubelet{Healthz: server.URL + "/ping", Metrics: server.URL + "/metrics"})
 	if err != nil {
 		t.Fatal(err)
 	}

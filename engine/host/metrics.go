@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,17 +17,14 @@ import (
 // What is read of the kubelet's /metrics. (kubelet 1.25 to 1.37: package
 // metrics; all of it is alpha and may be missing.)
 const (
-	buildInfo       = "kubernetes_build_info"
-	relistDuration  = "kubelet_pleg_relist_duration_seconds"
-	relistInterval  = "kubelet_pleg_relist_interval_seconds"
-	lastSeen        = "kubelet_pleg_last_seen_seconds"
-	discarded       = "kubelet_pleg_discard_events"
-	discardedTotal  = "kubelet_pleg_discard_events_total" // of newer releases
-	streams         = "kubelet_evented_pleg_connection_success_count"
-	streamErrors    = "kubelet_evented_pleg_connection_error_count"
-	operationsTotal = "kubelet_runtime_operations_total"
-	operationErrors = "kubelet_runtime_operations_errors_total"
-	operationTimes  = "kubelet_runtime_operations_duration_seconds"
+	buildInfo      = "kubernetes_build_info"
+	relistDuration = "kubelet_pleg_relist_duration_seconds"
+	relistInterval = "kubelet_pleg_relist_interval_seconds"
+	lastSeen       = "kubelet_pleg_last_seen_seconds"
+	discarded      = "kubelet_pleg_discard_events"
+	discardedTotal = "kubelet_pleg_discard_events_total" // of newer releases
+	streams        = "kubelet_evented_pleg_connection_success_count"
+	streamErrors   = "kubelet_evented_pleg_connection_error_count"
 )
 
 // Beyond these a figure makes no sense.
@@ -51,13 +47,12 @@ func readMetrics(r io.Reader, now time.Time) (k evidence.Kubelet, countsRelists 
 	}
 	f := figures{families: families}
 	k = evidence.Kubelet{
-		Version:    label(f.first(buildInfo), "git_version"),
-		Relist:     f.histograms(relistDuration)[""].timing(),
-		Interval:   f.histograms(relistInterval)[""].timing(),
-		LastSeen:   f.moment(lastSeen, now),
-		Discarded:  max(f.counters(discarded, operationType)[""], f.counters(discardedTotal, operationType)[""]),
-		Operations: f.operations(),
-		Streams:    f.counters(streams, operationType)[""], StreamErrors: f.counters(streamErrors, operationType)[""],
+		Version:   label(f.first(buildInfo), "git_version"),
+		Relist:    f.histogram(relistDuration).timing(),
+		Interval:  f.histogram(relistInterval).timing(),
+		LastSeen:  f.moment(lastSeen, now),
+		Discarded: max(f.counter(discarded), f.counter(discardedTotal)),
+		Streams:   f.counter(streams), StreamErrors: f.counter(streamErrors),
 	}
 	if f.err != nil {
 		return evidence.Kubelet{}, false, f.err
@@ -65,8 +60,8 @@ func readMetrics(r io.Reader, now time.Time) (k evidence.Kubelet, countsRelists 
 	return k, f.first(relistDuration) != nil, nil
 }
 
-// figures takes values out of parsed families, as sums by the kind of operation;
-// those that have none have "". It keeps what it finds wrong with them.
+// figures takes values out of parsed families, as sums. It keeps what it finds wrong with
+// them.
 type figures struct {
 	families map[string]*dto.MetricFamily
 	err      error // about the first that makes no sense
@@ -109,6 +104,14 @@ func (f *figures) moment(name string, now time.Time) time.Time {
 	return time.Time{}
 }
 
+// counter returns the sum of a family.
+func (f *figures) counter(name string) (sum uint64) {
+	for _, n := range f.counters(name, "") {
+		sum += n
+	}
+	return sum
+}
+
 // counters returns the sums by the values of a label.
 func (f *figures) counters(name, by string) map[string]uint64 {
 	sums := map[string]uint64{}
@@ -118,17 +121,15 @@ func (f *figures) counters(name, by string) map[string]uint64 {
 	return sums
 }
 
-func (f *figures) histograms(name string) map[string]*histogram {
-	sums := map[string]*histogram{}
+// histogram returns the sum of a family; nil if there is none.
+func (f *figures) histogram(name string) (sum *histogram) {
 	for _, m := range f.families[name].GetMetric() {
-		h := sums[label(m, operationType)]
-		if h == nil {
-			h = &histogram{buckets: map[float64]float64{}}
-			sums[label(m, operationType)] = h
+		if sum == nil {
+			sum = &histogram{buckets: map[float64]float64{}}
 		}
-		f.add(h, name, m.GetHistogram())
+		f.add(sum, name, m.GetHistogram())
 	}
-	return sums
+	return sum
 }
 
 // add adds the figures of one histogram. The parser keeps a count that is not
@@ -143,21 +144,6 @@ func (f *figures) add(h *histogram, name string, d *dto.Histogram) {
 		}
 	}
 }
-
-// operations returns the kinds of calls to the runtime, by name.
-func (f *figures) operations() (all []evidence.Operation) {
-	counts, errs, times := f.counters(operationsTotal, operationType), f.counters(operationErrors, operationType), f.histograms(operationTimes)
-	names := slices.Concat(slices.Collect(maps.Keys(counts)), slices.Collect(maps.Keys(errs)), slices.Collect(maps.Keys(times)))
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		took := times[name].timing()
-		all = append(all, evidence.Operation{Name: name, Count: cmp.Or(counts[name], took.Count), Errors: errs[name], Took: took})
-	}
-	return all
-}
-
-// operationType is the label of what the kubelet asks the runtime for.
-const operationType = "operation_type"
 
 // label returns a label's value; "" if it is not there.
 func label(m *dto.Metric, name string) string {

@@ -25,13 +25,6 @@ var recordedAt = time.Unix(1795229011, 0)
 // from processor to processor.
 func nearly(a, b time.Duration) bool { return (a - b).Abs() < time.Microsecond }
 
-func timings(e evidence.Kubelet) (all []evidence.Timing) {
-	for _, o := range e.Operations {
-		all = append(all, o.Took)
-	}
-	return all
-}
-
 // The two texts have the same figures under the names of their releases.
 func TestReadMetricsOfReleases(t *testing.T) {
 	tests := []struct {
@@ -56,14 +49,6 @@ func TestReadMetricsOfReleases(t *testing.T) {
 				Version: tt.version, Discarded: tt.discarded, LastSeen: recordedAt,
 				Relist:   evidence.Timing{Count: 8924, Sum: 412250 * time.Millisecond, P50: 11305343, P99: 66712871},
 				Interval: evidence.Timing{Count: 8923, Sum: 9310500 * time.Millisecond, P50: 1751853724, P99: 2488670374},
-				Operations: []evidence.Operation{
-					{Name: "container_status", Count: 3120, Errors: 2, Took: evidence.Timing{Count: 3120, Sum: 121750 * time.Millisecond, P50: 2689655, P99: 30687500}},
-					{Name: "list_containers", Count: 8924, Errors: 1, Took: evidence.Timing{Count: 8924, Sum: 402500 * time.Millisecond, P50: 3187142, P99: 51617187}},
-					{Name: "list_podsandbox", Count: 8926, Errors: 1, Took: evidence.Timing{Count: 8926, Sum: 388 * time.Second, P50: 2789375, P99: 19388750}},
-					{Name: "podsandbox_status", Count: 1501, Errors: 0, Took: evidence.Timing{Count: 1501, Sum: 2500 * time.Millisecond, P50: 2535472, P99: 7246250}},
-					{Name: "status", Count: 1790, Errors: 0, Took: evidence.Timing{Count: 1790, Sum: 2250 * time.Millisecond, P50: 2514044, P99: 4977808}},
-					{Name: "version", Count: 311, Errors: 0, Took: evidence.Timing{Count: 311, Sum: 250 * time.Millisecond, P50: 2500000, P99: 4950000}},
-				},
 			}
 			if diff := cmp.Diff(want, got, cmp.Comparer(nearly)); diff != "" {
 				t.Error(diff)
@@ -95,14 +80,6 @@ func TestReadMetricsOf(t *testing.T) {
 		{
 			"types that are not the kubelet's", "# TYPE kubelet_pleg_relist_duration_seconds gauge\n# TYPE kubelet_pleg_discard_events nonsense\nkubelet_pleg_relist_duration_seconds_count 1\nkubelet_pleg_relist_duration_seconds_sum 7\nkubelet_pleg_discard_events 3\n",
 			evidence.Kubelet{Discarded: 3, Relist: relisted(7 * time.Second)}, true, nil,
-		},
-		{
-			"several of one kind", `kubelet_runtime_operations_total{operation_type="status",x="1"} 2` + "\n" + `kubelet_runtime_operations_total{operation_type="status",x="2"} 3` + "\n",
-			evidence.Kubelet{Operations: []evidence.Operation{{Name: "status", Count: 5}}}, false, nil,
-		},
-		{
-			"errors alone", `kubelet_runtime_operations_errors_total{operation_type="status"} 2` + "\n",
-			evidence.Kubelet{Operations: []evidence.Operation{{Name: "status", Errors: 2}}}, false, nil,
 		},
 		{"broken lines of others", "b{ 1\n\n<html>\n# TYPE b nonsense\nkubelet_b{\nkubelet_pleg_discard_events 3", evidence.Kubelet{Discarded: 3}, false, nil},
 
@@ -156,11 +133,11 @@ func TestKubeletMetricsMakeNoSense(t *testing.T) {
 		{"the largest time", seen("1.7e308"), fmt.Sprintf(nonsense, lastSeen, "1.7e+308")},
 		{"no count", text("kubelet_pleg_discard_events NaN\n"), fmt.Sprintf(nonsense, discarded, "NaN")},
 		{"a negative count", text("kubelet_pleg_discard_events_total -1\n"), fmt.Sprintf(nonsense, discardedTotal, "-1")},
-		{"an endless count", text("kubelet_runtime_operations_total{operation_type=\"a\"} +Inf\n"), fmt.Sprintf(nonsense, operationsTotal, "+Inf")},
-		{"a huge count", text("kubelet_runtime_operations_errors_total{operation_type=\"a\"} 1e300\n"), fmt.Sprintf(nonsense, operationErrors, "1e+300")},
+		{"an endless count", text("kubelet_pleg_discard_events +Inf\n"), fmt.Sprintf(nonsense, discarded, "+Inf")},
+		{"a huge count", text("kubelet_pleg_discard_events 1e300\n"), fmt.Sprintf(nonsense, discarded, "1e+300")},
 		{"a sum that is none", text("kubelet_pleg_relist_duration_seconds_sum NaN\n"), fmt.Sprintf(nonsense, relistDuration, "NaN")},
 		{"a negative sum", text("kubelet_pleg_relist_duration_seconds_sum -3\n"), fmt.Sprintf(nonsense, relistDuration, "-3")},
-		{"an endless sum", text("kubelet_runtime_operations_duration_seconds_sum{operation_type=\"a\"} +Inf\n"), fmt.Sprintf(nonsense, operationTimes, "+Inf")},
+		{"an endless sum", text("kubelet_pleg_relist_duration_seconds_sum +Inf\n"), fmt.Sprintf(nonsense, relistDuration, "+Inf")},
 		{"no number of values", text("kubelet_pleg_relist_interval_seconds_count NaN\n"), fmt.Sprintf(nonsense, relistInterval, "NaN")},
 		{"endless values", text("kubelet_pleg_relist_interval_seconds_count +Inf\n"), fmt.Sprintf(nonsense, relistInterval, "+Inf")},
 		{"negative values", text("kubelet_pleg_relist_interval_seconds_count -1\n"), "not available: " + errNotMetrics.Error()},
@@ -169,7 +146,7 @@ func TestKubeletMetricsMakeNoSense(t *testing.T) {
 		{"a negative bound", text("kubelet_pleg_relist_interval_seconds_bucket{le=\"-1\"} 1\n"), fmt.Sprintf(nonsense, relistInterval, "-1")},
 		{"50 MB", lines(50, "# "+strings.Repeat("x", 1_000_000)+"%d\n"), "not available: the answer is longer than 8 MiB"},
 		{"50 MB in a line", text("kubelet_a " + strings.Repeat("1", 50_000_000)), "not available: " + errNotMetrics.Error()},
-		{"a million series", lines(1_000_000, "kubelet_runtime_operations_total{operation_type=\"%d\"} 1\n"), "not available: more than 512 KiB of what is looked for: no such program says so much"},
+		{"a million series", lines(1_000_000, "kubelet_pleg_discard_events{x=\"%d\"} 1\n"), "not available: more than 512 KiB of what is looked for: no such program says so much"},
 		{
 			"labels without end", func(w io.Writer) {
 				text("kubernetes_build_info{")(w)
@@ -234,7 +211,6 @@ func TestHistogramTiming(t *testing.T) {
 
 func FuzzReadMetrics(f *testing.F) {
 	f.Add("kubelet_pleg_relist_duration_seconds_bucket{le=\"0.1\"} 3\nkubelet_pleg_relist_duration_seconds_count 4\n")
-	f.Add("kubelet_runtime_operations_total{operation_type=\"a\\n\"} 1e300\nkubelet_runtime_operations_duration_seconds_sum NaN\n")
 	f.Add("kubernetes_build_info{git_version=\"v1.33.4\"} 1\nkubelet_pleg_last_seen_seconds -1\nkubelet_pleg_discard_events +Inf")
 	f.Add("kubelet_pleg_relist_interval_seconds_bucket{le=\"NaN\"} -3\nkubelet_pleg_relist_interval_seconds_count +Inf")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -242,7 +218,7 @@ func FuzzReadMetrics(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, timing := range append(timings(e), e.Relist, e.Interval) {
+		for _, timing := range []evidence.Timing{e.Relist, e.Interval} {
 			if timing.Sum < 0 || timing.P50 < 0 || timing.P99 < timing.P50 {
 				t.Errorf("%+v makes no sense", timing)
 			}

@@ -89,7 +89,7 @@ func New(c Config) (*Node, error) {
 		n.parts = append(n.parts, drawnDisk(root), runtimeSocket(root, c.Endpoint, true))
 		return n, nil
 	}
-	kubelet, err := newKubelet(root, c.Kubelet)
+	kubelet, err := newKubelet(c.Kubelet)
 	if err != nil {
 		return nil, err
 	}

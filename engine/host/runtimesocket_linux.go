@@ -243,3 +243,12 @@ func sameFile(root, a, b string) bool {
 	}
 	return of[0].Dev == of[1].Dev && of[0].Ino == of[1].Ino
 }
+
+// named returns the processes that have one of these names; none if they cannot be read.
+func named(processes procfs.FS, names []string) procfs.Procs {
+	all, _ := processes.AllProcs()
+	return slices.DeleteFunc(all, func(p procfs.Proc) bool {
+		comm, err := p.Comm()
+		return err != nil || !slices.Contains(names, comm)
+	})
+}

@@ -198,7 +198,7 @@ func (o *Options) groups() []group {
 			{name: "kubelet-cert", kind: "file", set: into(&o.Kubelet.Cert, word), usage: "client certificate for it, in PEM"},
 			{name: "kubelet-key", kind: "file", set: into(&o.Kubelet.Key, word), usage: "the certificate's key, in PEM"},
 			{name: "kubelet-token-file", kind: "file", set: into(&o.Kubelet.TokenFile, word), usage: "a bearer token for it, read again each time"},
-			{name: "kubelet-ca", kind: "file", set: into(&o.Kubelet.CA, word), usage: "the authority that signed the kubelet's own certificate, in PEM; without it a token goes only to a port of this machine that a kubelet of root holds"},
+			{name: "kubelet-ca", kind: "file", set: into(&o.Kubelet.CA, word), usage: "the authority that signed the kubelet's own certificate, in PEM; a token for a kubelet of this machine needs it"},
 		}},
 		{title: "The runtime's own words, read where something hangs", of: looking, flags: []flag{
 			{name: "debug-socket", kind: "socket", set: into(&o.Runtime.DebugSocket, word), usage: "where the runtime tells what its goroutines do (default containerd's debug socket, by its configuration, or CRI-O's own)"},

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"strconv"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -113,20 +112,4 @@ func Probed(a evidence.Answer) (widget.Level, string) {
 		return widget.Bad, "fails: " + a.Text
 	}
 	return widget.Quiet, a.Err
-}
-
-// operations tells of the kubelet's kinds of call to the runtime.
-func (n node) operations() widget.Section {
-	s := widget.Section{Title: "The kubelet's calls to the runtime; one that hangs is not in it"}
-	if n.Evidence == nil || len(n.Evidence.Kubelet.Operations) == 0 {
-		return s
-	}
-	var rows [][]text.Span
-	for _, op := range n.Evidence.Kubelet.Operations {
-		row := text.Each(n.Theme.Text, op.Name, text.Count(op.Count), strconv.FormatUint(op.Errors, 10), say.Steady(op.Took.P50), bounded(op.Took))
-		row[2].Style = theme.When(op.Errors > 0, n.Theme.Warn, n.Theme.Text)
-		rows = append(rows, row)
-	}
-	n.table(&s, rows, callWidth, "OPERATION", "COUNT", "ERRORS", "P50", "P99")
-	return s
 }

@@ -21,9 +21,9 @@ func Node(o Form, s *engine.Snapshot, opensStream string, demo bool) []widget.Se
 	n := node{o, s, demo}
 	rest := []widget.Section{n.streams(opensStream), n.versus(), n.cost(), n.host()}
 	if r := s.Evidence; r != nil && r.Deep != nil {
-		return append(append(Sources(o, s), rest...), n.operations())
+		return append(Sources(o, s), rest...)
 	}
-	return append(append(rest, Sources(o, s)...), n.operations())
+	return append(rest, Sources(o, s)...)
 }
 
 // A node is what the sections of one are made of.
