@@ -153,13 +153,3 @@ func writePod(t testing.TB, root string, pid int, sandbox, container string) {
 	writeProcess(t, root, fakeProcess{PID: pid + 1, Parent: pid, Comm: "pause", Cgroup: cgroupOf(sandbox)})
 	writeProcess(t, root, fakeProcess{PID: pid + 2, Parent: pid, Comm: "nginx", Cgroup: cgroupOf(container)})
 }
-
-// openFileCount returns how many files this process has open.
-func openFileCount(t testing.TB) int {
-	t.Helper()
-	open, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(open)
-}
