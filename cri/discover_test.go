@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 const (
@@ -249,7 +249,10 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 // Sockets are asked side by side: each answers only once all have been asked.
 func TestDiscoverAsksSideBySide(t *testing.T) {
 	paths := map[string]bool{}
-	for _, f := range flavour.Known {
+	for _, f := range knowledge.Flavours {
+		if f.Socket == "" {
+			continue
+		}
 		paths[f.Socket] = true
 	}
 	var asked sync.WaitGroup
@@ -299,6 +302,7 @@ func TestNotFoundListsEveryCandidate(t *testing.T) {
 		"  (/etc/crictl.yaml): ", // the YAML package's own words follow
 		"  unix://ROOT/run/containerd/containerd.sock (usual socket of containerd): not a CRI v1 server: gRPC",
 		"  unix://ROOT/run/crio/crio.sock (usual socket of CRI-O): not there",
+		"  unix://ROOT/run/k3s/cri-dockerd/cri-dockerd.sock (usual socket of k3s with Docker): not there",
 		"  unix://ROOT/run/cri-dockerd.sock (usual socket of cri-dockerd): not there",
 		"  unix://ROOT/run/k3s/containerd/containerd.sock (usual socket of k3s and RKE2): not there",
 		"  unix://ROOT/run/k0s/containerd.sock (usual socket of k0s): not there",

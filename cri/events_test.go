@@ -149,17 +149,6 @@ func TestEventsCloseAtOnce(t *testing.T) {
 	}
 }
 
-// A closing is a connection that says when it is closed.
-type closing struct {
-	net.Conn
-	closed chan<- struct{}
-}
-
-func (c closing) Close() error {
-	defer func() { c.closed <- struct{}{} }()
-	return c.Conn.Close()
-}
-
 // Nothing in an event ends the stream, but all that is not handed on is counted.
 func TestUnreadableEventsAreSkipped(t *testing.T) {
 	wiredEvent := func(wire ...byte) proto.Message { return wired(new(runtimev1.ContainerEventResponse), wire) }

@@ -45,7 +45,7 @@ func FuzzLists(f *testing.F) {
 		wire := onWire(f, list)
 		f.Add(wire)
 		f.Add(wire[:len(wire)-1])
-		f.Add(append(wire, 1<<3|0, 1))                                                    // an entry as a number
+		f.Add(append(wire, 1<<3, 1))                                                      // an entry as a number
 		f.Add(append(wire, 99<<3&0x7F|0x80|5, 99>>4, 1, 2, 3, 4))                         // a field that no list has
 		f.Add(append(wire, 1<<3|2, 12, 0x80, 0xFF, 0xFF, 0xFF, '0', 0, 0, 0, 0, 0, 0, 0)) // a field number too large
 		f.Add(append(wire, 1<<3|2, 3, 1<<3|2, 1, 0xFF))                                   // an id that is not UTF-8

@@ -16,7 +16,7 @@ import (
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // alphaVersionMethod is the Version call of the last version of CRI before v1.
@@ -32,7 +32,7 @@ func (s Search) try(ctx context.Context, c *Candidate) {
 		return
 	}
 	if c.Outcome, c.Reason = lookAt(c.path); c.Outcome == Foreign && s.isMistaken(c) {
-		c.Outcome, c.Reason = Unusable, "is no socket: name the runtime's socket, such as "+flavour.Containerd.Socket
+		c.Outcome, c.Reason = Unusable, "is no socket: name the runtime's socket, such as "+knowledge.Containerd.Socket
 	}
 	if c.Outcome != Answers {
 		return
@@ -55,7 +55,7 @@ func (s Search) try(ctx context.Context, c *Candidate) {
 // runtime is known to have its socket there.
 func (s Search) isMistaken(c *Candidate) bool {
 	info, err := os.Stat(c.path)
-	return s.Endpoint != "" && err == nil && (info.Mode().IsRegular() || info.IsDir()) && !slices.ContainsFunc(flavour.Known, func(f flavour.Flavour) bool { return s.onHost(f.Socket) == c.path })
+	return s.Endpoint != "" && err == nil && (info.Mode().IsRegular() || info.IsDir()) && !slices.ContainsFunc(knowledge.Flavours, func(f knowledge.Flavour) bool { return s.onHost(f.Socket) == c.path })
 }
 
 // lookAt says what the file system knows: it returns Answers if there is a

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -29,11 +29,11 @@ type source struct {
 // their own.
 var sources = slices.Concat(
 	kubelets(files(kubeletFlag, "/var/lib/kubelet/kubeadm-flags.env", "/etc/default/kubelet", "/etc/sysconfig/kubelet")),
-	kubelets(files(kubeletFlag, flavour.KubeletArgs...)),
+	kubelets(files(kubeletFlag, knowledge.KubeletArgs...)),
 	kubelets(files(yamlKey("containerRuntimeEndpoint"), kubeletConfigs...)),
 	kubelets(files(yamlKey("containerRuntimeEndpoint"), openShiftConfig)),
 	files(yamlKey("runtime-endpoint"), usualCrictl),
-	files(yamlKey("runtime-endpoint"), flavour.Crictl...),
+	files(yamlKey("runtime-endpoint"), knowledge.Crictl...),
 )
 
 // usualCrictl is crictl's own, unless its variable names another one.
@@ -71,15 +71,19 @@ func (s Search) candidates() []Candidate {
 		return []Candidate{s.named(endpointEnv, endpoint)}
 	}
 	all := s.configured()
-	for known := flavour.Known; len(known) > 0; {
+	for known := knowledge.Flavours; len(known) > 0; {
 		var owners, traces []string
 		at := known[0].Socket
+		if at == "" { // it has that of another row
+			known = known[1:]
+			continue
+		}
 		for ; len(known) > 0 && known[0].Socket == at; known = known[1:] {
 			owners, traces = append(owners, known[0].Name), append(traces, known[0].Traces()...)
 		}
 		all = append(all, s.usual(strings.Join(owners, " and "), at, traces))
 	}
-	return unique(append(all, s.usual("the kubelet", flavour.Containerd.Socket, kubeletConfigs[1:])))
+	return unique(append(all, s.usual("the kubelet", knowledge.Containerd.Socket, kubeletConfigs[1:])))
 }
 
 // usual returns where a runtime listens unless it is told otherwise. It belongs there if
@@ -128,11 +132,11 @@ func (s Search) named(from, endpoint string) Candidate {
 // wasThere reports whether a runtime has left a trace of itself, or none that is known would
 // have: else the file of the kubelet's that names it may be older than the node's runtime.
 func (s Search) wasThere(c Candidate) bool {
-	likely := flavour.At(c.Endpoint)
+	likely := knowledge.At(c.Endpoint)
 	if _, err := os.Lstat(c.path); err == nil || len(likely) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(likely, func(f flavour.Flavour) bool { return slices.ContainsFunc(f.Traces(), s.isThere) })
+	return slices.ContainsFunc(likely, func(f knowledge.Flavour) bool { return slices.ContainsFunc(f.Traces(), s.isThere) })
 }
 
 func (s Search) isThere(path string) bool {
@@ -240,16 +244,5 @@ func kubeletFlag(text []byte) (string, error) {
 			}
 		}
 	}
-	return os.Expand(endpoint, snapVariable), nil
-}
-
-// snapVariable stands in for the variables that snapd sets for MicroK8s.
-func snapVariable(name string) string {
-	switch name {
-	case "SNAP_COMMON":
-		return flavour.SnapCommon
-	case "SNAP_DATA":
-		return flavour.SnapData
-	}
-	return "${" + name + "}"
+	return os.Expand(endpoint, knowledge.Variable), nil
 }

@@ -28,7 +28,7 @@ var (
 func Chained() []diagnose.Finding {
 	all := Findings()
 	pod := Find(Healthy(), "payments-6c8f9d7b5-t8wfx").PodRef
-	cut := diagnose.Step{Text: "ends the update; the lock is let go, and the kubelet tries again", Command: "kill 4800", Risky: true}
+	cut := diagnose.Step{Text: "lets the lock go", Command: "kill 4800", Kind: diagnose.Act, Risk: "ends the update; the kubelet tries again", Scope: "pod"}
 	all[0] = diagnose.Finding{
 		ID: diagnose.ListHung, Severity: diagnose.Critical,
 		Summary: "ListContainers hangs behind shop/payments-6c8f9d7b5-t8wfx payments: runc update has run for 10m (pid 4800)",
@@ -39,7 +39,7 @@ func Chained() []diagnose.Finding {
 			"looks like containerd#13733, fixed in 2.4.3",
 		},
 		Next: []diagnose.Step{
-			{Text: "what it runs, and for what that waits", Command: "pstree -aclp 4800; cat /proc/4800/wchan /proc/4800/stack"},
+			{Kind: diagnose.Look, Text: "what it runs, and for what that waits", Command: "pstree -aclp 4800; cat /proc/4800/wchan /proc/4800/stack"},
 			cut,
 		},
 		Chain: []diagnose.Link{

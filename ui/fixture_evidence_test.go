@@ -31,9 +31,9 @@ func Findings() []diagnose.Finding {
 				"process 41123 (app) is in uninterruptible sleep (D) for 3m4s in nfs_wait_bit_killable",
 			},
 			Next: []diagnose.Step{
-				{Text: "see whether it hangs for crictl too; ^c ends it", Command: "timeout 5 crictl inspect " + ID("app", "default", "nfs-client") + ID("more")},
-				{Text: "look for the mount that does not answer", Command: "grep -E ' (nfs4?|cifs|fuse[^ ]*) ' /proc/41123/mountinfo"},
-				{Text: "kill the shim of this one pod; its containers die and are started again", Command: "kill -9 41100", Risky: true},
+				{Kind: diagnose.Look, Text: "see whether it hangs for crictl too; ^c ends it", Command: "timeout 5 crictl inspect " + ID("app", "default", "nfs-client") + ID("more")},
+				{Kind: diagnose.Look, Text: "look for the mount that does not answer", Command: "grep -E ' (nfs4?|cifs|fuse[^ ]*) ' /proc/41123/mountinfo"},
+				{Text: "ends the shim", Command: "kill -9 41100", Kind: diagnose.Act, Risk: "kill the shim of this one pod; its containers die and are started again", Scope: "pod"},
 			},
 		},
 		{
@@ -87,7 +87,7 @@ func HostileFindings() []diagnose.Finding {
 		f := &all[i]
 		f.Summary, f.Evidence = Nasty+Long, []string{Nasty, Long}
 		f.Subject = diagnose.Subject{Operation: Nasty, ObjectRef: pleg.ObjectRef{ID: Nasty, Pod: pleg.PodRef{UID: Nasty, Namespace: Long, Name: Nasty}, Container: Long}}
-		f.Next = []diagnose.Step{{Text: Nasty, Command: Nasty}, {Text: Long, Command: Long, Risky: true}}
+		f.Next = []diagnose.Step{{Kind: diagnose.Look, Text: Nasty, Command: Nasty}, {Text: Long, Command: Long, Kind: diagnose.Act, Risk: Long, Scope: "pod"}}
 		f.Chain = []diagnose.Link{{Name: Nasty}, {Kind: waits.Container, ID: Nasty, Name: Long, Proof: Nasty}, {Name: Nasty, Proof: Long, Cut: &f.Next[0]}, {Kind: Nasty}}
 	}
 	return all

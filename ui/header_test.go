@@ -187,11 +187,11 @@ func TestASmallScreenSaysWhatToType(t *testing.T) {
 	socket := "/run/a-folder-with-a-long-name/containerd.sock"
 	f := diagnose.Finding{
 		ID: diagnose.RuntimeDown, Severity: diagnose.Warning, Summary: "containerd (pid 812) answers no new connection: its socket is gone",
-		Next: []diagnose.Step{{Text: "what is there", Command: "ls -ld " + socket + "; ss -xlp | grep -F -e " + socket}, {Text: "creates its socket again; containers live on; no pod starts or stops while it restarts", Command: "systemctl restart containerd", Risky: true}},
+		Next: []diagnose.Step{{Kind: diagnose.Look, Text: "what is there", Command: "ls -ld " + socket + "; ss -xlp | grep -F -e " + socket}, {Text: "creates its socket again", Command: "systemctl restart containerd", Kind: diagnose.Act, Risk: "containers live on; no pod starts or stops while it restarts", Scope: "pod"}},
 	}
 	u := diagnose.Update{Update: engine.Update{Snapshot: Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: diagnose.Warning, Text: "node Ready, " + f.Summary}, Findings: []diagnose.Finding{f}}
 	s := newStage(t, 80, 24).send(updateMsg{u, u.Standings()})
-	for _, want := range []string{"check     ls -ld ", "act       systemctl restart", "RISK      creates its socket again", "list age"} {
+	for _, want := range []string{"check     ls -ld ", "act       systemctl restart", "RISK      containers live on", "list age"} {
 		if s.rowOf(want) == "" {
 			t.Errorf("%q is not on the screen:\n%s", want, s.m.frame())
 		}
@@ -203,10 +203,10 @@ func TestASmallScreenSaysWhatToType(t *testing.T) {
 func TestRiskStandsBesideALongCommand(t *testing.T) {
 	const long = "ls -ld /run/a-folder-with-a-long-name/containerd.sock; ss -xlp | grep -F -e /run/a-folder-with-a-long-name/containerd.sock"
 	for severity, act := range map[diagnose.Severity]diagnose.Step{
-		diagnose.Warning:  {Command: "systemctl restart containerd", If: "before the kubelet is restarted", Text: "the socket is made anew, and no pod starts or stops while containerd restarts", Risky: true},
-		diagnose.Critical: {Command: strings.Repeat(long+"; ", 3), Text: "removes what it lists", Risky: true},
+		diagnose.Warning:  {Command: "systemctl restart containerd", When: "the kubelet was not restarted yet", Text: "makes the socket anew", Kind: diagnose.Act, Risk: "no pod starts or stops while containerd restarts", Scope: "pod"},
+		diagnose.Critical: {Command: strings.Repeat(long+"; ", 3), Text: "removes what it lists", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"},
 	} {
-		f := diagnose.Finding{ID: diagnose.RuntimeDown, Severity: severity, Summary: "containerd (pid 812) answers no new connection: its socket is gone", Next: []diagnose.Step{{Text: "what is there", Command: long}, act}}
+		f := diagnose.Finding{ID: diagnose.RuntimeDown, Severity: severity, Summary: "containerd (pid 812) answers no new connection: its socket is gone", Next: []diagnose.Step{{Kind: diagnose.Look, Text: "what is there", Command: long}, act}}
 		u := diagnose.Update{Update: engine.Update{Snapshot: Healthy()}, Headline: diagnose.Headline{Word: "SOCKET LOST", Severity: severity, Text: "node Ready until the kubelet reconnects: " + f.Summary + "; also crash loop of shop/ledger"}, Findings: []diagnose.Finding{f}}
 		s := newStage(t, 80, 24).send(updateMsg{u, u.Standings()})
 		for _, want := range []string{"act       ", "RISK      ", " NAMESPACE "} {

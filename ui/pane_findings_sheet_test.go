@@ -66,11 +66,11 @@ func TestSheetCopies(t *testing.T) {
 	}
 	// Steps may change while one is under the cursor.
 	s := findingsOpen(120, 40, 0, all...).Press("j")
-	all[0].Next = append([]diagnose.Step{{Text: "something new", Command: "true"}}, steps...)
+	all[0].Next = append([]diagnose.Step{{Kind: diagnose.Look, Text: "something new", Command: "true"}}, steps...)
 	if s.Show(With(s.V, all...)).Press("c"); s.Clip != steps[1].Command {
 		t.Errorf("with a step more c copies %q", s.Clip)
 	}
-	risky := diagnose.Finding{ID: "x", Next: []diagnose.Step{{Text: "think"}, {Text: "kill it", Command: "kill -9 1", Risky: true}}}
+	risky := diagnose.Finding{ID: "x", Next: []diagnose.Step{{Text: "think"}, {Text: "kill it", Command: "kill -9 1", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"}}}
 	s = findingsOpen(120, 40, 0, risky)
 	if s.Press("c"); s.Clip != "" || !strings.Contains(s.Said, "not copied, for it changes the node") {
 		t.Errorf("without being asked for, a risky step is copied: %q, %q", s.Clip, s.Said)

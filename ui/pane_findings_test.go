@@ -19,7 +19,7 @@ func folded() diagnose.Finding {
 		ID: diagnose.CrashLoop, Severity: diagnose.Warning, Group: "shop/cart", Count: 60,
 		Summary:  "60 pods of shop/cart crash alike, the worst has died 9 times",
 		Evidence: []string{"exit codes 137, 137, 137"},
-		Next:     []diagnose.Step{{Text: "see what it wrote", Command: "crictl logs --previous 8f2a"}},
+		Next:     []diagnose.Step{{Kind: diagnose.Look, Text: "see what it wrote", Command: "crictl logs --previous 8f2a"}},
 	}
 	for i := range 3 {
 		ref := pleg.PodRef{UID: pleg.UID(fmt.Sprint("u", i)), Namespace: "shop", Name: fmt.Sprint("cart-", i)}
@@ -142,8 +142,8 @@ func TestFindingsCopy(t *testing.T) {
 		next       []diagnose.Step
 		clip, said string
 	}{
-		"the first that is safe":  {[]diagnose.Step{{Text: "think"}, {Command: "kill -9 1", Risky: true}, {Command: "crictl ps"}, {Command: "ps"}}, "crictl ps", "copied crictl ps"},
-		"only risky ones":         {[]diagnose.Step{{Command: "kill -9 1", Risky: true}}, "", "no safe command to copy here"},
+		"the first that is safe":  {[]diagnose.Step{{Text: "think"}, {Command: "kill -9 1", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"}, {Command: "crictl ps"}, {Command: "ps"}}, "crictl ps", "copied crictl ps"},
+		"only risky ones":         {[]diagnose.Step{{Command: "kill -9 1", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"}}, "", "no safe command to copy here"},
 		"none":                    {nil, "", "no safe command to copy here"},
 		"what is seen is not all": {[]diagnose.Step{{Command: "crictl ps '\x1b[201~\nreboot\n'"}}, "", "not copied: a name in the command holds characters that cannot be seen"},
 	} {

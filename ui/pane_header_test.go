@@ -327,11 +327,11 @@ func TestWarningSaysWhatEndsIt(t *testing.T) {
 		lines int
 		want  string
 	}{
-		{diagnose.Step{Command: "end it", Text: "it ends", Risky: true}, 7, "check look act end it RISK it ends"},
-		{diagnose.Step{Command: "end it", Text: "it ends", If: "only if so", Risky: true}, 8, "check look act end it when only if so RISK it ends"},
-		{diagnose.Step{Command: "end it", Text: "it ends", Risky: true}, 4, "check look"},
-		{diagnose.Step{Command: "end it", Text: "it ends", Ends: true}, 7, "check look act end it  # it ends RISK none"},
-		{diagnose.Step{Text: "replace the disk", Ends: true}, 7, "check look act replace the disk"},
+		{diagnose.Step{Command: "end it", Text: "it ends", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"}, 7, "check look act end it  # it ends RISK it may do harm"},
+		{diagnose.Step{Command: "end it", Text: "it ends", When: "so it is", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"}, 8, "check look act end it  # it ends when so it is RISK it may do harm"},
+		{diagnose.Step{Command: "end it", Text: "it ends", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"}, 4, "check look"},
+		{diagnose.Step{Command: "end it", Text: "it ends", Kind: diagnose.Act, Risk: "none", Scope: "pod"}, 7, "check look act end it  # it ends RISK none"},
+		{diagnose.Step{Text: "replace the disk", Kind: diagnose.Act, Risk: "none", Scope: "pod"}, 7, "check look act replace the disk"},
 	} {
 		v.Answer.Act = tt.act
 		h, got := observed(v, header.Room{Width: 100, Lines: tt.lines}), ""

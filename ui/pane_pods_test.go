@@ -275,7 +275,7 @@ func TestProblemsOnlyAtTheStart(t *testing.T) {
 // A frame costs what is seen of it, not what there is.
 // TestAdviceNamesACommandOnce holds that two findings that ask for the same step give one line.
 func TestAdviceNamesACommandOnce(t *testing.T) {
-	look := []diagnose.Step{{Text: "what it waits for", Command: "cat /proc/812/stack"}}
+	look := []diagnose.Step{{Kind: diagnose.Look, Text: "what it waits for", Command: "cat /proc/812/stack"}}
 	found := []diagnose.Finding{{ID: "process-stuck", Next: look}, {ID: "runtime-unresponsive", Next: look}}
 	s := podsStage(podsView(&engine.Snapshot{At: Noon, Seq: 1}, found...), 78, 20)
 	if got := strings.Count(s.Text(), look[0].Command); got != 1 {

@@ -38,7 +38,12 @@ type finding struct {
 	Subject               struct{ Operation, Namespace, Pod, Container, ContainerID string }
 	Evidence              []string
 	Chain                 []link
+	Next                  []step
+	Cause                 string
 }
+
+// A step is one thing to do next.
+type step struct{ Kind, Command, Text, When, Risk, Scope string }
 
 // A link is one of the chain from the relist down to what holds it up.
 type link struct{ Kind, ID, Name, Proof string }

@@ -176,27 +176,6 @@ func processes(sn *scene) map[uint32]bool {
 	return all
 }
 
-// happened reports whether what the words of a caption say happened to one pod, in
-// their order.
-func happened(log []seen, pod string, words []string) bool {
-	kinds := map[string]string{"Started": "STARTED", "Removed": "DELETED", "Changed": "CREATED"}
-	next := map[string]int{}
-	for _, s := range log {
-		who, what, _ := strings.Cut(s.what, " ")
-		want, ok := kinds[words[next[who]]]
-		if !ok {
-			want = strings.Replace(words[next[who]], "Died", "STOPPED", 1)
-		}
-		if !strings.HasPrefix(who, pod) || strings.HasPrefix(what, "sandbox") || !strings.Contains(what+" ", " "+want+" ") {
-			continue
-		}
-		if next[who]++; next[who] == len(words) {
-			return true
-		}
-	}
-	return false
-}
-
 func TestDirectorWhileClientsAreConnected(t *testing.T) {
 	s, err := Start(t.Context(), Config{Scenario: "tour", Seed: 1, Speed: 4})
 	if err != nil {

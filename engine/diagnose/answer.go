@@ -26,7 +26,7 @@ func (u Update) Answer() Answer {
 	f := RootCause(u.Findings)
 	if f.Severity < Critical {
 		if by, over := u.headed(); over {
-			return Answer{Finding: by, Check: by.check(), Act: inWords("nothing: it is over. What the check shows says why it happened")}
+			return Answer{Finding: by, Check: by.check(), Act: spoken("over")}
 		} else if by.ID != "" {
 			f = by
 		} else if u.Headline.ofPart && kindOf(f.ID).app { // what the headline speaks of is no finding yet
@@ -104,7 +104,7 @@ func (f *Finding) check() Step {
 			return f.Next[i]
 		}
 	}
-	if i := slices.IndexFunc(f.Next, Step.Looks); i >= 0 {
+	if i := slices.IndexFunc(f.Next, func(s Step) bool { return s.Looks() || s.Dumps() }); i >= 0 {
 		return f.Next[i]
 	}
 	return Step{}
@@ -116,23 +116,15 @@ func names(command, pid string) bool {
 	return pid != "" && slices.Contains(words, pid)
 }
 
-// act returns what cuts the chain, else the first step that ends it or changes something, else
-// the first that says in words what to do.
+// act returns what cuts the chain, else the first step that ends it, by a command or in words.
 func (f *Finding) act() Step {
 	for _, l := range f.Chain {
 		if l.Cut != nil {
 			return *l.Cut
 		}
 	}
-	for _, is := range []func(Step) bool{
-		Step.acts,
-		func(s Step) bool { return s.Command == "" },
-	} {
-		if i := slices.IndexFunc(f.Next, is); i >= 0 {
-			return f.Next[i]
-		}
-	}
-	return Step{}
+	step, _ := firstAct(f.Next)
+	return step
 }
 
 // A ChainPart is a part of a chain in one line.

@@ -35,6 +35,9 @@ func tell(findings []Finding) string {
 		}
 		if l.Cut != nil {
 			fmt.Fprintf(&b, " CUT %s", l.Cut.Command)
+			if l.Cut.Command == "" {
+				b.WriteString(l.Cut.Text)
+			}
 		}
 		b.WriteString("\n")
 	}
@@ -135,10 +138,10 @@ func TestChain(t *testing.T) {
 				"lock [] status lock of ns-1/pod-00001/app: its status call hangs, others are answered\n" +
 				"container [container-1-0] ns-1/pod-00001/app: it is the status of this one\n" +
 				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
-				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill -9 9000\n" +
+				"helper [9000] runc update (10m): child of the shim, named in its arguments\n" +
 				"kernel [nfs4_do_setattr] D in nfs4_do_setattr: its kernel stack\n" +
 				"server [10.0.0.9:/vol] server 10.0.0.9:/vol: its system call is on that mount\n" +
-				"mount [0:57] mount /data: mounted from there\n",
+				"mount [0:57] mount /data: mounted from there CUT bring the file server back, or its network; what waits for it then goes on without a loss\n",
 			"relist -> ListContainers -> status lock of ns-1/pod-00001/app -> shim 1007 -> runc update (10m) -> D in nfs4_do_setattr, server 10.0.0.9:/vol -> mount /data",
 			" -> runc update (10m) -> D in nfs4_do_setattr, server 10.0.0.9:/vol -> mount /data"},
 		{"the holder is only likely", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).locks(func() evidence.Lock {
@@ -213,7 +216,7 @@ func TestChain(t *testing.T) {
 				"goroutine [1] goroutine 1 waiting for another lock: same receiver address 0xa in the runtime's own dump\n" +
 				"lock [0xb] lock of adaptation.(*Adaptation) at 0xb: it waits for the lock at 0xb\n" +
 				"goroutine [2] goroutine 2 waiting for another lock: same receiver address 0xb in the runtime's own dump\n" +
-				"lock [0xa] lock of nri.(*local) at 0xa, which waits for the first: a deadlock: it waits for the lock at 0xa CUT kill -USR1 1019; sleep 2; systemctl restart containerd\n",
+				"lock [0xa] lock of nri.(*local) at 0xa, which waits for the first: a deadlock: it waits for the lock at 0xa CUT systemctl restart containerd\n",
 			"relist -> ListContainers -> lock of nri.(*local) at 0xa -> goroutine 1 waiting for another lock -> lock of adaptation.(*Adaptation) at 0xb -> goroutine 2 waiting for another lock -> lock of nri.(*local) at 0xa, which waits for the first: a deadlock",
 			"a deadlock"},
 	}
@@ -310,7 +313,7 @@ func TestChainOfAnHelper(t *testing.T) {
 				"helper [9000] runc create (10m): named in its arguments CUT kill 9000\n"},
 		{"a network plugin", allAnswers().helper("CNI ADD", "new", byRuntime("calico", "api-0")).calls("RunPodSandbox"),
 			"warning helper-stuck new\ncall [] RunPodSandbox\ncontainer [new] pay/api-0" + only +
-				"helper [9000] CNI ADD by calico (10m): child of the runtime (pid 1019), named in its arguments CUT kill 9000\n"},
+				"helper [9000] CNI ADD by calico (10m): child of the runtime (pid 1019), named in its arguments CUT bring back what the plugin waits for, its agent or the API server; the call then goes on\n"},
 		{"a shim unmounts", allAnswers().helper("umount", "", func(p *evidence.Process) { p.Command, p.Sandbox = "umount", "sandbox-1" }).calls("StopPodSandbox"),
 			"warning helper-stuck sandbox-1\ncall [] StopPodSandbox\ncontainer [sandbox-1] ns-1/pod-00001" + only +
 				"shim [1007] shim 1007: it waits for its child, pid 9000 (umount)\nhelper [9000] umount (10m): child of the shim CUT kill 9000\n"},
@@ -318,8 +321,8 @@ func TestChainOfAnHelper(t *testing.T) {
 			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Minute, "io_schedule"
 			p.Mount = evidence.Mount{Point: "/var/lib/containerd", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
 		}),
-			"warning process-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001/app\n" + strings.ReplaceAll(deletes, "kill ", "kill -9 ") +
-				"kernel [io_schedule] D in io_schedule: its wchan\nmount [8:17] mount /var/lib/containerd: its system call is on that mount\ndevice [8:17] /dev/sdb1: the mount is on it\n"},
+			"warning process-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001/app\n" + strings.ReplaceAll(deletes, " CUT kill 9000", "") +
+				"kernel [io_schedule] D in io_schedule: its wchan\nmount [8:17] mount /var/lib/containerd: its system call is on that mount CUT no fix from the node is known while the disk does not answer: drain the node, then attach the disk again or replace it\ndevice [8:17] /dev/sdb1: the mount is on it\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found, head := tt.sick.diagnose()
@@ -438,7 +441,7 @@ func TestChainOfASilentRuntime(t *testing.T) {
 	}{
 		"a lock": {silent().locks(evidence.Lock{Of: "store.(*Store).List", Address: "0xa", Waiters: 9, Calls: []string{"ListPodSandbox"}, Holder: evidence.Goroutine{Number: 5, Doing: "fsync"}}),
 			waits + "lock [0xa] lock of store.(*Store).List at 0xa: 9 goroutines waiting for it in the runtime's own dump, ListPodSandbox among them\n" +
-				"goroutine [5] goroutine 5 in fsync: same receiver address 0xa in the runtime's own dump CUT kill -USR1 1019; sleep 2; systemctl restart containerd\n"},
+				"goroutine [5] goroutine 5 in fsync: same receiver address 0xa in the runtime's own dump CUT systemctl restart containerd\n"},
 		"its process is stopped": {stopped,
 			strings.Replace(waits, "runtime-unresponsive", "process-stuck", 1) + "process [1019] pid 1019 (containerd): it is the runtime's own, and stopped (T) CUT kill -CONT 1019\nkernel [] stopped (T): its state\n"},
 	} {
@@ -593,7 +596,7 @@ func TestNoDumpIsAskedForTwice(t *testing.T) {
 			s.locks()
 		}
 		found, _ := s.runtime("containerd", "v2.4.2").diagnose()
-		asked := slices.ContainsFunc(found[0].Next, Step.Dumps)
+		asked := found[0].check().Dumps()
 		if found[0].ID != ListHung || asked == dumped {
 			t.Errorf("with a dump %v: %v", dumped, found[0].Next)
 		}

@@ -191,10 +191,7 @@ func (v *view) churnFinding(c churn) Finding {
 		Evidence: []string{
 			fmt.Sprintf("%s x %s%s, inspected one after the other = %s; the two lists took %s", count(c.of, "changed pod"), span(c.each), c.bound(), span(c.each*time.Duration(c.of)), span(c.list)),
 		},
-		Next: []Step{
-			{Text: "what comes and goes", Command: v.crictl("ps -a --last 50")},
-			inWords("suspend or spread " + v.churnOf() + " that starts so many pods on this node at once"),
-		},
+		Next: v.advise("churn", Values{"owner": one(v.churnOf())}),
 	}
 	if c.projected {
 		how := "about"

@@ -60,10 +60,7 @@ func clockStep(v *view) []Finding {
 	sayFirst(&f, ahead, aheadTold, "object", func(o aheadObject) string {
 		return fmt.Sprintf("%s (%s): %s ahead", o.ObjectRef.Path(), pleg.ShortID(o.ID), span(o.by))
 	})
-	f.Next = []Step{
-		{Text: "whether the clock is synchronised, and by what", Command: "timedatectl status"},
-		{If: "only if NTP is off there", Text: "turns on time synchronization; the clock may jump once more", Command: "timedatectl set-ntp true", Risky: true},
-	}
+	f.Next = v.advise("clock.stepped", nil)
 	f.say("ages, back-offs and which container is the newest are wrong until what was made around the step is created again; a death in the future counts for no crash loop")
 	return []Finding{f}
 }

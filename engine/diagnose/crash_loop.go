@@ -80,8 +80,7 @@ func crashLoop(v *view) []Finding {
 		return cmp.Or(cmp.Compare(b.times, a.times), b.chain[0].At.Compare(a.chain[0].At))
 	})
 	return folded(v, CrashLoop, crashes, crashMost, (*crash).name, func(alike []*crash) Finding { return crashFinding(v, alike) }, func(rest []*crash) Finding {
-		all := Step{Text: "all that has ended, the newest first", Command: v.crictl("ps", "-a", "--state=exited")}
-		return restOf(CrashLoop, more(len(rest), "container")+" died again and again", all, rest, (*crash).String)
+		return restOf(CrashLoop, more(len(rest), "container")+" died again and again", v.advise("container.crashes-many", nil), rest, (*crash).String)
 	})
 }
 
@@ -251,11 +250,7 @@ func crashFinding(v *view, alike []*crash) Finding {
 			c.ObjectRef.Path(), count(c.times, "time"), going(max(v.At.Sub(last.At), 0)), last.end()),
 		Subject:  c.subject(),
 		Evidence: c.evidence(v.At),
-		Next: []Step{
-			{Text: "what the last one wrote before it died", Command: v.crictl("logs", "--tail=50", last.ID)},
-			{Text: "its exit code, reason and limits", Command: v.crictl("inspect", last.ID)},
-			inWords(c.mending()),
-		},
+		Next:     v.advise("container.crashes", Values{"id": short(last.ID), "mend": one(c.mending())}),
 	}
 	if len(alike) > 1 {
 		f.Summary = fmt.Sprintf("%s: %s died up to %s, last with %s", podsOf(alike), cmp.Or(c.Container, "a container"), count(c.times, "time"), ends(alike))

@@ -65,6 +65,11 @@ func (v *view) diagnose() []Finding {
 	if v.Scope.Whole() {
 		withoutCrictl(findings)
 	}
+	for i := range findings {
+		if f := &findings[i]; f.act() == (Step{}) { // its object has no id
+			f.Next = append(f.Next, spoken("unnamed"))
+		}
+	}
 	return findings
 }
 
@@ -73,21 +78,16 @@ func (v *view) diagnose() []Finding {
 func withoutCrictl(findings []Finding) {
 	for i := range findings {
 		if f := &findings[i]; f.ID != RuntimeUnresponsive {
-			acts := f.act() != (Step{})
 			f.Next = slices.DeleteFunc(f.Next, throughCrictl)
-			switch {
-			case !acts || f.act() != (Step{}):
-			case f.ID == DiskFull:
-				f.Next = append(f.Next, makeRoomByHand)
-			default:
-				f.Next = append(f.Next, inWords("first have the runtime answer: what would end this goes through it"))
+			if f.act() == (Step{}) {
+				f.Next = append(f.Next, spoken("unanswered"))
 			}
 		}
 	}
 }
 
 // throughCrictl reports whether a step takes a call of the runtime's.
-func throughCrictl(s Step) bool { return strings.HasPrefix(s.Command, "crictl ") }
+func throughCrictl(s Step) bool { return strings.Contains(s.Command, "crictl ") }
 
 // explain drops what only repeats another finding, and gives each one that another
 // one explains its cause: the one at the root of it.

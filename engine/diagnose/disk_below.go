@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // ofDiskBelow ends the group of a finding about a disk below a store.
@@ -26,7 +27,7 @@ func (v *view) disksBelowFail() (findings []Finding) {
 		f := Finding{
 			ID: StoreFailing, Severity: Warning, Group: s.what + ofDiskBelow,
 			Summary: fmt.Sprintf("the disk below %s fails: %s on %s, which is on %s", s.what, s.Path, s.Mount.Source, l.Device),
-			Next:    append(s.reading(), s.madeOf(), s.health(), replaceDisk),
+			Next:    v.mending(s),
 		}
 		f.say("it may be about another part of "+l.Device, v.storeOver(l), s.place())
 		findings = append(findings, f)
@@ -37,5 +38,5 @@ func (v *view) disksBelowFail() (findings []Finding) {
 // requestFailed reports whether the kernel says that a disk did not do what it was asked for.
 // It refuses to discard blocks without harm; before Linux 5.2 it did not say what was asked.
 func requestFailed(l evidence.KernelLine) bool {
-	return l.Kind == evidence.IOError && (l.Failed != "" || strings.Contains(l.Text, " error, dev ") && !strings.Contains(l.Text, "target error") && !strings.Contains(l.Text, " op 0x"))
+	return l.About == knowledge.AboutDisk && (l.Failed != "" || strings.Contains(l.Text, " error, dev ") && !strings.Contains(l.Text, "target error") && !strings.Contains(l.Text, " op 0x"))
 }

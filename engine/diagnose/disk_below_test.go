@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // What the kernel says of a whole disk may be about another part of it than the runtime's: it
@@ -15,7 +16,7 @@ func TestADiskBelowAStoreFails(t *testing.T) {
 	const text = "I/O error, dev sda, sector 2048 op 0x1:(WRITE) flags 0x800 phys_seg 8 prio class 2"
 	const below = "the disk below the runtime's data fails: /var/lib/containerd on /dev/dm-0, which is on sda"
 	line := func(text, device, failed string) evidence.KernelLine {
-		return evidence.KernelLine{Kind: evidence.IOError, Age: time.Minute, Text: text, Device: device, Failed: failed, Count: 1}
+		return evidence.KernelLine{Kind: "I/O error", About: knowledge.AboutDisk, Age: time.Minute, Text: text, Device: device, Failed: failed, Count: 1}
 	}
 	const old = "print_req_error: I/O error, dev sda, sector 2048"
 	own := line("Buffer I/O error on dev dm-0, logical block 7, lost async page write", "dm-0", "write")

@@ -128,19 +128,22 @@ func (v *view) downSteps() []Step {
 	if v.servesNoCRI() {
 		return v.enableCRI()
 	}
-	status := Step{Text: "is it running, and why did it end", Command: v.unitCommand("systemctl status", "--no-pager")}
-	killed := Step{Text: "killed for want of memory, or a full disk", Command: "dmesg -T | tail -n 50; df -h"}
 	s, known := v.shut()
 	switch {
 	case len(s.steps) > 0: // which a restart alone would meet again
-		return slices.Insert(slices.Clone(s.steps), 1, v.logStep("what the runtime says of it"))
+		return slices.Insert(slices.Clone(s.steps), 1, v.says()...)
 	case len(v.daemons()) > 0:
-		return v.runtimeSteps(append([]Step{v.logStep("what it says; it runs")}, v.shimsGoOn(v.idleShims())...)...) // its end, too, waits for them
+		return v.runtimeSteps(append(v.says(), v.shimsGoOn(v.idleShims())...)...) // its end, too, waits for them
 	case known:
-		steps := append([]Step{status, v.logStep("its last words"), killed}, v.makingFit()...)
-		return append(append(steps, v.shimsGoOn(v.idleShims())...), v.start())
+		start := v.start()
+		looks := slices.IndexFunc(start, Step.acts)
+		if looks < 0 {
+			looks = len(start)
+		}
+		before := append(v.makingFit(), v.shimsGoOn(v.idleShims())...)
+		return distinct(slices.Insert(start, looks, before...))
 	}
-	return v.runtimeSteps(status, v.logStep("its last words"), killed)
+	return v.runtimeSteps(v.advise("runtime.down", Values{"data": one(v.evidence.Disk.Path)})...)
 }
 
 // sweptUntil says how far a sweep had come when it was given up.
@@ -182,11 +185,7 @@ func (v *view) flakyFinding(f answers.Flakiness) Finding {
 	found := Finding{
 		ID: RuntimeDown, Severity: Warning,
 		Summary: fmt.Sprintf("%s of %s found no runtime, the others were answered", thousands(f.Failed), count(f.All, "call")),
-		Next: []Step{
-			{Text: "does it restart again and again", Command: v.unitCommand("systemctl status", "--no-pager")},
-			v.logStep("its last words"),
-			v.endsAgain(),
-		},
+		Next:    v.endsAgain("runtime.flaky"),
 	}
 	found.say(v.awayWords())
 	for _, c := range v.Calls {

@@ -171,21 +171,7 @@ func leads(half, most time.Duration) string {
 	return "half come " + span(half) + " or more before the relist, 99 in 100 at least " + span(most)
 }
 
-func (v *view) driftSteps() []Step {
-	steps := []Step{
-		{Text: "a line if the gate is on; none: off, as by default", Command: `(ps -wweo args=; cat /var/lib/kubelet/config.yaml) 2>/dev/null | grep -o 'EventedPLEG[=: ]*true'`},
-		v.logStep("what the runtime says of its event stream"),
-	}
-	if v.isCRIO() {
-		steps = append(steps, Step{Text: "whether it sends events at all", Command: "crio config 2>/dev/null | grep enable_pod_events"})
-	} else {
-		steps = append(steps, Step{Text: "its version: before containerd 2 readers of the stream take events from each other", Command: v.crictl("version")})
-	}
-	return append(steps,
-		Step{Text: "how far stream and relist agree, and what each period costs", Command: "plegtop bench --periods 1s,5s --sources none,cri --for 30s"},
-		inWords("if the kubelet's gate EventedPLEG is on, turn it off while this warning lasts; else nothing"),
-	)
-}
+func (v *view) driftSteps() []Step { return v.advise("events.drift", nil) }
 
 // window returns what came together of a source lately; nothing if it was never open.
 func (v *view) window(of ledger.Source) ledger.Window {

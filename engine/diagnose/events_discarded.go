@@ -46,12 +46,7 @@ func eventsDiscarded(v *view) []Finding {
 			f.Subject.Pod = ref
 		}
 	}
-	f.Next = []Step{
-		{Text: "the kubelet logs each event that it loses so", Command: v.kubeletLogs() + ` | grep "Event channel is full"`},
-		{Text: "which of these pods are not in the state that the kubelet reports", Command: v.crictl("pods")},
-		inWords("wait two minutes: the kubelet syncs each pod again by then. Restart the kubelet only if a pod is still wrong"),
-		{Text: "the kubelet lists everything again; containers run on, none is probed meanwhile", Command: "systemctl restart " + v.kubeletUnit(), Risky: true},
-	}
+	f.Next = v.advise("events.lost", nil)
 	return []Finding{f}
 }
 

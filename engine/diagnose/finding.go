@@ -38,56 +38,6 @@ func asking(f call.Flight) Subject { return Subject{f.Op.String(), f.Object()} }
 // A problem is what a finding is about, alone or as one of several.
 type problem interface{ subject() Subject }
 
-// A Step is something to do next.
-type Step struct {
-	Text    string // what it is good for, or what to do where no command does it
-	Command string // for a shell, its arguments quoted; may be empty
-	If      string // when to take it, such as "if that is not enough"; empty for always
-	Risky   bool   // changes something on the node, and Text names what may go wrong
-	Ends    bool   // ends the trouble without a risk, or says in words what does
-}
-
-// Looks reports whether a step is a command that looks and changes nothing. It is safe for
-// concurrent use.
-func (s Step) Looks() bool { return s.Command != "" && !s.Risky && !s.Ends }
-
-// acts reports whether a step ends the trouble, or tries to.
-func (s Step) acts() bool { return s.Risky || s.Ends }
-
-// Same reports whether two steps do the same, whatever each says of it. It is safe for concurrent use.
-func (s Step) Same(other Step) bool {
-	return s.Command == other.Command && (s.Command != "" || s.Text == other.Text)
-}
-
-// when returns the step for who finds it to be so, besides what it waits for already.
-func (s Step) when(so string) Step {
-	if s.If != "" {
-		so += ", " + s.If
-	}
-	s.If = so
-	return s
-}
-
-// Says returns when to take the step, and what it is good for. It is safe for concurrent use.
-func (s Step) Says() string {
-	if s.If == "" {
-		return s.Text
-	}
-	return s.If + ": " + s.Text
-}
-
-// String returns the step in one line.
-func (s Step) String() string {
-	out := s.Says()
-	if s.Command != "" {
-		out = s.Command + "  # " + out
-	}
-	if s.Risky {
-		return "risky: " + out
-	}
-	return out
-}
-
 // A Finding is one thing that is wrong, or that explains another. Texts hold
 // what the runtime said word for word and are not cleaned.
 type Finding struct {
@@ -187,10 +137,9 @@ func oneEach[T any](all []T, most int, one func(T) Finding, rest func([]T) Findi
 }
 
 // restOf returns one finding about all that are too many to be told one by one.
-func restOf[T problem](id ID, summary string, next Step, rest []T, line func(T) string) Finding {
-	steps := []Step{next}
-	if next.Command != "" { // which shows them all
-		steps = append(steps, inWords("see the findings of the first of them: what ends those ends these, too"))
+func restOf[T problem](id ID, summary string, next []Step, rest []T, line func(T) string) Finding {
+	if !slices.ContainsFunc(next, Step.acts) {
+		next = append(next, spoken("rest"))
 	}
-	return about(Finding{ID: id, Severity: Warning, Summary: summary, Next: steps}, rest, line)
+	return about(Finding{ID: id, Severity: Warning, Summary: summary, Next: next}, rest, line)
 }

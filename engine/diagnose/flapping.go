@@ -29,7 +29,7 @@ func (v *view) flaps() []past.Spell {
 func (v *view) flappingFinding(spells []past.Spell) Finding {
 	return Finding{
 		ID: PLEGUnhealthy, Severity: Warning, Since: spells[0].Began, Summary: v.flapped(spells), Brief: "pleg flapping",
-		Next: []Step{inWords("wait for the next time: what hangs then is a finding of its own, with what ends it")},
+		Next: []Step{spoken("pleg.flapped")},
 	}
 }
 
@@ -52,8 +52,10 @@ func (v *view) sayFlaps(f *Finding, spells []past.Spell) {
 		f.say(said)
 	}
 	f.say(fmt.Sprintf("threshold %s, list age %s", span(v.Threshold), going(v.Health.ListAge(v.At))), "unhealthy from "+join(lengths))
-	if logs := v.logStep("what the runtime said in these times"); !slices.ContainsFunc(f.Next, logs.Same) {
-		f.Next = slices.Insert(f.Next, 0, logs)
+	for _, logs := range v.advise("pleg.flaps", nil) {
+		if !slices.ContainsFunc(f.Next, logs.Same) {
+			f.Next = slices.Insert(f.Next, 0, logs)
+		}
 	}
 }
 

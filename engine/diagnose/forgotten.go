@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -90,40 +89,12 @@ func (v *view) folders() (data, state string) {
 	return cmp.Or(v.evidence.Disk.Path, of.Data), cmp.Or(v.evidence.State.Path, of.State)
 }
 
-// dumpConfig returns the command that shows the lines of the runtime's configuration that match.
-func (v *view) dumpConfig(lines string) string {
-	if v.isCRIO() {
-		return "crio config 2>/dev/null | grep -E " + quote(lines)
-	}
-	from := ""
-	if of := v.flavours(); len(of) == 1 && of[0].Config != "" && of[0].Name != "containerd" { // else it finds its own
-		from = " -c " + of[0].Config
-	}
-	return "containerd" + from + " config dump | grep -E " + quote(lines)
-}
-
-// saidAsItBegan returns the step that shows those of the runtime's lines since then which a command
-// lets through.
-func (v *view) saidAsItBegan(text, only string) Step {
-	step := v.logStep(text)
-	if runtime := v.youngRuntime(); runtime.PID != 0 {
-		step.Command = fmt.Sprintf("journalctl _PID=%d --no-pager", runtime.PID)
-	}
-	step.Command += " | " + only
-	return step
-}
-
 // rightFolders returns the steps for a runtime that has other folders than the shims were begun in.
-func (v *view) rightFolders(shim evidence.Process) []Step {
+func (v *view) rightFolders(shim evidence.Process, right string) []Step {
 	data, state := v.folders()
-	begun := ""
-	if runtime := v.youngRuntime(); runtime.PID != 0 { // which may name a configuration of its own
-		begun = fmt.Sprintf("ps -o lstart,args -p %d; ", runtime.PID)
+	values := Values{"data": one(data), "state": one(state), "shimPid": pids(shim), "right": one(right)}
+	if runtime := v.youngRuntime(); runtime.PID != 0 {
+		values["runtimePid"] = pids(runtime)
 	}
-	return []Step{
-		{Text: "the folders of its configuration", Command: begun + v.dumpConfig("^ *(root|runroot|state) ")},
-		{Text: "the state folder that the shim was begun in, to be held against those", Command: fmt.Sprintf("readlink /proc/%d/cwd", shim.PID)},
-		{Text: "whether their disks are mounted", Command: "findmnt -T " + quote(data) + "; findmnt -T " + quote(state)},
-		v.saidAsItBegan("what it said as it began", "head -n 200"),
-	}
+	return v.advise("runtime.other-folders", values)
 }

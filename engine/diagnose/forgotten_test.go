@@ -92,8 +92,8 @@ func TestFoldersOfCRIO(t *testing.T) {
 	n := healthy(3)
 	in := n.input()
 	in.Evidence, in.Endpoint = looked(n), "unix:///var/run/crio/crio.sock"
-	steps := fmt.Sprint(newView(in).rightFolders(evidence.Process{PID: 7}))
-	if !strings.Contains(steps, "crio config") || strings.Contains(steps, "containerd config") {
+	steps := fmt.Sprint(newView(in).rightFolders(evidence.Process{PID: 7}, "put them right"))
+	if !strings.Contains(steps, "crio config") || strings.Contains(steps, "config.toml") {
 		t.Error(steps)
 	}
 }

@@ -238,10 +238,10 @@ func whole(t *testing.T, found []Finding) {
 		}
 		risky := false
 		for _, s := range f.Next {
-			if risky && !s.Risky {
-				t.Errorf("%s: a safe step after a risky one: %v", f.ID, s)
+			if risky && s.Looks() {
+				t.Errorf("%s: a look after a step that may do harm: %v", f.ID, s)
 			}
-			risky = risky || s.Risky
+			risky = risky || s.acts() && s.Risky()
 		}
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
@@ -65,8 +65,7 @@ func ghostRunning(v *view) []Finding {
 		ghosts = slices.DeleteFunc(ghosts, func(g ghost) bool { return !v.missedLong(g, quiet) })
 	}
 	findings := oneEach(ghosts, ghostMost, v.ghostFinding, func(rest []ghost) Finding {
-		all := Step{Text: "all that the runtime takes for running", Command: v.crictl("ps")}
-		return restOf(GhostRunning, count(len(rest), "container")+" more listed as running without a process", all, rest,
+		return restOf(GhostRunning, count(len(rest), "container")+" more listed as running without a process", v.advise("container.ghosts", nil), rest,
 			func(g ghost) string { return called(g.ObjectRef) + " (" + g.ID + ")" })
 	})
 	return append(findings, v.shimsGone()...)
@@ -146,6 +145,9 @@ func (v *view) ghosts() (ghosts []ghost, found int) {
 	missed := make(map[string]bool) // by id: a list may have one thousands of times
 	for _, p := range v.Pods {
 		seen := seen(p)
+		if handler, known := handlerOf(p); known && knowledge.RunsElsewhere(handler, "") {
+			continue // its handler proves nothing about processes
+		}
 		var find pleg.Lookup // these are made for the first that has no process: few have
 		var here, sure, looked bool
 		for _, c := range seen.Containers {
@@ -190,8 +192,8 @@ func (v *view) ghosts() (ghosts []ghost, found int) {
 func vouched(processes *evidence.Processes, pod *pleg.Pod) (here, sure bool) {
 	for _, sb := range pod.Sandboxes {
 		if inside := processes.Containers[sb.ID]; len(inside) > 0 {
-			// In a sandbox of gVisor's all containers live in one process.
-			return inside[0].Command != "exe" && !strings.HasPrefix(inside[0].Command, "runsc"), true
+			elsewhere := slices.ContainsFunc(inside, func(p evidence.Process) bool { return knowledge.RunsElsewhere("", p.Command) })
+			return !elsewhere, true
 		}
 	}
 	return slices.ContainsFunc(pod.Containers, func(o pleg.Container) bool { return len(processes.Containers[o.ID]) > 0 }), false
@@ -252,15 +254,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 		Summary:  fmt.Sprintf("%s is listed as running, and has no process", called(g.ObjectRef)),
 		Subject:  g.subject(),
 		Evidence: []string{v.missing(g)},
-		Next: []Step{
-			{Text: "no line: it has no process", Command: "grep -s " + quote(pleg.ShortID(g.ID)) + " /proc/[0-9]*/cgroup"},
-			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.ID)},
-			{Text: "whether its shim or conmon is there", Command: "pgrep -af -- " + quote(monitored)},
-			{Text: "ends what the runtime takes for the container; the kubelet then starts it anew", Command: v.crictl("stop", g.ID), Risky: true},
-		},
-	}
-	if v.isContainerd() {
-		f.Next = append(f.Next, Step{If: notEnough, Text: "kills what containerd takes for the container", Command: v.ctr("tasks kill -s SIGKILL", g.ID), Risky: true})
+		Next:     v.advise("container.ghost", Values{"id": short(g.ID), "shortId": one(pleg.ShortID(g.ID)), "monitored": one(monitored)}),
 	}
 	p, deleting := v.deleting(g.ID)
 	if deleting {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -96,7 +96,7 @@ func TestGhostTellsItsZombies(t *testing.T) {
 
 // Each runtime's monitor is looked for by what its arguments name.
 func TestGhostAsksForItsMonitor(t *testing.T) {
-	for endpoint, want := range map[string]string{flavour.Containerd.Socket: "pgrep -af -- sandbox-1", flavour.CRIO.Socket: "pgrep -af -- container-1-0"} {
+	for endpoint, want := range map[string]string{knowledge.Containerd.Socket: "timeout 5 pgrep -a -f -- sandbox-1", knowledge.CRIO.Socket: "timeout 5 pgrep -a -f -- container-1-0"} {
 		n := checked(3)
 		in := n.input()
 		in.Evidence, in.Endpoint = looked(n), "unix://"+endpoint
@@ -124,7 +124,7 @@ func TestGhostIsNamed(t *testing.T) {
 	if want := "no process on the node has the id of ns-1/pod-00001/app in its cgroup: container-1-0, since " + v.clock(now.Add(-time.Minute)); got[0].Evidence[0] != want {
 		t.Errorf("%q, want %q", got[0].Evidence[0], want)
 	}
-	if want := "grep -s container-1-0 /proc/[0-9]*/cgroup"; got[0].Next[0].Command != want {
+	if want := "timeout 5 grep -ls -e container-1-0 /proc/[0-9]*/cgroup"; got[0].Next[0].Command != want {
 		t.Errorf("the first check is %q, want %q", got[0].Next[0].Command, want)
 	}
 }

@@ -1,14 +1,15 @@
 package diagnose
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
@@ -163,8 +164,11 @@ func (v *view) through(node string) []Link {
 // runtime is everybody's.
 var cutOrder = []waits.Kind{waits.Helper, waits.Process, waits.Shim, waits.Mount}
 
-// cut marks where it is the safest to act.
+// cut marks where it is the safest to act. What stands in the kernel is not ended itself: what it waits
+// for is, where that is known.
 func (v *view) cut(links []Link, path []waits.Link) {
+	var inWords *Step
+	at := 0
 	for _, kind := range cutOrder {
 		i := slices.IndexFunc(links, func(l Link) bool { return l.Kind == kind })
 		if i < 0 {
@@ -173,10 +177,17 @@ func (v *view) cut(links []Link, path []waits.Link) {
 		if n := &v.waits.Nodes[path[i].Place]; kind == waits.Helper && !v.runs(*n.Process()) {
 			return // its number may be another's by now
 		}
-		if step, known := v.ending(path, i); known {
+		here := kind == waits.Mount || kind == waits.Helper && v.waits.Nodes[path[i].Place].Process().State != evidence.Uninterrupted
+		if step, known := v.ending(path, i); known && (step.Command != "" || here) {
 			links[i].Cut = &step
 			return
+		} else if known && inWords == nil {
+			inWords, at = &step, i
 		}
+	}
+	if inWords != nil {
+		links[at].Cut = inWords
+		return
 	}
 	last := len(links) - 1
 	if last < 0 || links[last].Kind != waits.Lock && !slices.ContainsFunc(links, func(l Link) bool { return l.Kind == waits.Goroutine }) {
@@ -192,71 +203,131 @@ func (v *view) ending(path []waits.Link, i int) (Step, bool) {
 	p := n.Process()
 	switch n.Kind {
 	case waits.Helper:
-		return v.endHelper(*p), true
+		return firstAct(v.endHelper(*p))
 	case waits.Shim:
-		return v.endShim(*p), true
+		return firstAct(v.endShim(*p))
 	case waits.Process:
-		return v.letGoOn(*p, p.Container)
+		return firstAct(v.letGoOn(*p, p.Container))
 	}
 	for _, above := range slices.Backward(path[:i]) {
 		if p := v.waits.Nodes[above.Place].Process(); p != nil {
 			m, _ := v.waits.FileSystem(above.Place)
-			steps := freeing(*p, m)
-			if j := slices.IndexFunc(steps, func(s Step) bool { return s.Risky }); j >= 0 {
-				return steps[j], true
-			}
+			return firstAct(v.freeing(*p, m))
 		}
 	}
 	return Step{}, false
 }
 
-// endHelper returns what ends a helper, or lets one go on that is held.
-func (v *view) endHelper(p evidence.Process) Step {
-	if step, held := v.letGoOn(p, p.Container); held {
-		return step
+// firstAct returns the first of some steps that acts.
+func firstAct(steps []Step) (Step, bool) {
+	if i := slices.IndexFunc(steps, Step.acts); i >= 0 {
+		return steps[i], true
 	}
+	return Step{}, false
+}
+
+// endHelper returns what ends a helper, or lets one go on that is held: the first step, and those
+// for when it is not enough.
+func (v *view) endHelper(p evidence.Process) []Step {
+	if steps := v.letGoOn(p, p.Container); len(steps) > 0 {
+		return steps
+	}
+	values := v.processValues(p)
+	values["verb"] = one(waits.HelperName(&p))
 	if p.State == evidence.Uninterrupted {
-		return Step{Text: "ends only this helper, if the kernel lets it go; the runtime's call fails then", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true}
+		values["blocked"] = one("yes")
 	}
-	return Step{Text: "ends only this helper; the runtime's call fails and releases its lock; kill -9 if it stays", Command: fmt.Sprintf("kill %d", p.PID), Risky: true}
-}
-
-// letGoOn returns what lets a process of a container go on that is held from outside.
-func (v *view) letGoOn(p evidence.Process, container string) (step Step, held bool) {
-	step = Step{Text: "resumes it; who froze it, as for a checkpoint, may still need it so", Risky: true}
+	culprit := "helper.other"
 	switch {
-	case p.State == evidence.Stopped:
-		return resumes(p.PID), true
-	case p.State == evidence.Traced && p.Tracer.PID != 0:
-		step.Text, step.Command = "resumes it: ends what traces it, unless whoever runs that detaches it; a restart of what is traced is not needed", fmt.Sprintf("kill %d", p.Tracer.PID)
-	case p.State != evidence.Frozen:
-		return Step{}, false
-	case p.Freezer == "":
-		step.Command = v.ctr("tasks resume", container)
-	case strings.HasSuffix(p.Freezer, "/cgroup.freeze"):
-		step.Command = "echo 0 > " + quote(p.Freezer)
-	default:
-		step.Command = "echo THAWED > " + quote(p.Freezer)
+	case p.IsPlugin():
+		culprit, values["agent"] = "helper.plugin", one(p.Command)
+	case knowledge.VerbLimit(p.Verb) > 0:
+		culprit = "helper.runc"
 	}
-	return step, true
+	return v.advise(culprit, values)
 }
 
-// resumes lets a process go on that a signal has stopped, which harms nothing.
-func resumes(pid int) Step {
-	return Step{Text: "resumes it", Command: fmt.Sprintf("kill -CONT %d", pid), Ends: true}
+// freeOfHelper returns what ends a helper, and a restart for where that has not set the runtime free.
+// One that a signal has stopped only has to go on.
+func (v *view) freeOfHelper(p evidence.Process) []Step {
+	steps := v.endHelper(p)
+	if _, stuck := v.stuckDaemon(); stuck || p.State == evidence.Stopped {
+		return steps
+	}
+	for _, again := range v.restart(lastResortText) {
+		steps = append(steps, again.after(notEnough))
+	}
+	return steps
 }
 
-// endShim returns what ends a shim, or lets one go on that is held. A conmon's end ends
-// nothing.
-func (v *view) endShim(p evidence.Process) Step {
-	if step, held := v.letGoOn(p, p.Container); held {
-		return step
+// processValues are what commands about a process need.
+func (v *view) processValues(p evidence.Process) Values {
+	return Values{"pid": pids(p), "start": one(startOf(p)), "name": one(p.Command)}
+}
+
+// startOf returns when a process began as its stat file has it; empty if that is not known.
+func startOf(p evidence.Process) string {
+	if p.Start == 0 {
+		return ""
 	}
-	text := "ends only this pod; the kubelet creates it again"
-	if strings.HasPrefix(p.Command, "conmon") {
-		text = "ends only what looks after this container"
+	return strconv.FormatUint(p.Start, 10)
+}
+
+// letGoOn returns what lets a process of a container go on that is held from outside; nothing if it
+// is not held.
+func (v *view) letGoOn(p evidence.Process, container string) []Step {
+	values := v.processValues(p)
+	switch p.State {
+	case evidence.Stopped:
+		return v.advise("process.stopped", values)
+	case evidence.Traced:
+		if p.Tracer.PID != 0 {
+			values["tracerPid"] = one(strconv.Itoa(p.Tracer.PID))
+		}
+		return v.advise("process.traced", values)
+	case evidence.Frozen:
+		values["freezer"], values["id"] = one(p.Freezer), one(container)
+		if p.Freezer != "" && !strings.HasSuffix(p.Freezer, "/cgroup.freeze") {
+			values["v1"] = one("yes")
+		}
+		return v.advise("process.frozen", values)
 	}
-	return Step{Text: text, Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true}
+	return nil
+}
+
+// endShim returns what ends a shim, or lets one go on that is held. A conmon's end ends nothing.
+func (v *view) endShim(p evidence.Process) []Step {
+	if steps := v.letGoOn(p, p.Container); len(steps) > 0 {
+		return steps
+	}
+	values := v.processValues(p)
+	if p.State == evidence.Uninterrupted {
+		values["blocked"] = one("yes")
+	} else if living := v.inKernelBelow(p); living != "" {
+		values["living"] = one(living)
+	}
+	return v.advise("shim.end", values)
+}
+
+// inKernelBelow names a process of a shim's pod, or one that the shim called, that stands in the kernel,
+// so that the end of the shim would not end it; empty if none does.
+func (v *view) inKernelBelow(shim evidence.Process) string {
+	helpers := v.evidence.Processes.Helpers
+	if i := slices.IndexFunc(helpers, func(p evidence.Process) bool {
+		return p.State == evidence.Uninterrupted && (p.Parent == shim.PID || shim.Sandbox != "" && p.Sandbox == shim.Sandbox)
+	}); i >= 0 {
+		return theProcess(helpers[i])
+	}
+	for id, processes := range v.evidence.Processes.Containers {
+		o, known := v.ours(id)
+		if id != shim.Sandbox && id != shim.Container && (!known || o.SandboxID != shim.Sandbox) {
+			continue
+		}
+		if i := slices.IndexFunc(processes, func(p evidence.Process) bool { return p.State == evidence.Uninterrupted }); i >= 0 {
+			return theProcess(processes[i])
+		}
+	}
+	return ""
 }
 
 // withChain returns a finding with the chain through what it is about, and with the place
@@ -269,10 +340,11 @@ func (f Finding) withChain(v *view, nodes ...string) Finding {
 	}
 	cut := *f.Chain[i].Cut
 	after := []Step{cut}
-	if f.Chain[i].Kind == waits.Helper && cut.Risky {
-		after = append(after, v.afterHelper(cut)...)
+	helpers := v.evidence.Processes.Helpers
+	if j := slices.IndexFunc(helpers, func(p evidence.Process) bool { return strconv.Itoa(p.PID) == f.Chain[i].ID }); f.Chain[i].Kind == waits.Helper && j >= 0 {
+		after = v.freeOfHelper(helpers[j])
 	}
-	risky := slices.IndexFunc(f.Next, func(s Step) bool { return s.Risky })
+	risky := slices.IndexFunc(f.Next, Step.acts)
 	switch {
 	case slices.ContainsFunc(f.Next, cut.Same):
 		return f

@@ -242,8 +242,10 @@ func TestSlowWordHolds(t *testing.T) {
 func TestSilenceAsksForTheGoroutines(t *testing.T) {
 	n := healthy(5).hang(call.ListPodSandbox, 6*time.Second).hang(call.Version, 3*time.Second).hang(call.Status, 3*time.Second)
 	n.Version.RuntimeName = "containerd"
-	found := n.view().diagnose()
-	if i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == RuntimeUnresponsive }); i < 0 || !slices.ContainsFunc(found[i].Next, func(s Step) bool { return strings.HasPrefix(s.Command, "pkill -USR1") && !s.Risky }) {
+	in := n.input()
+	in.Evidence = looked(n)
+	found := Diagnose(in)
+	if i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == RuntimeUnresponsive }); i < 0 || !slices.ContainsFunc(found[i].Next, func(s Step) bool { return s.Dumps() }) {
 		t.Errorf("findings %+v", found)
 	}
 }

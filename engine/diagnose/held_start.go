@@ -28,11 +28,6 @@ func (v *view) idleShims() (idle []evidence.Process) {
 	return idle
 }
 
-// restartRisk is what a restart of the runtime costs.
-func (v *view) restartRisk() string {
-	return v.livesOn("containers live on") + "; no pod starts or stops while it restarts"
-}
-
 // livesOn says what becomes of containers when the runtime begins: they live on, in the words of
 // others, but for those of shims that do not answer.
 func (v *view) livesOn(others string) string {
@@ -70,18 +65,16 @@ func stateWord(idle []evidence.Process) string {
 func (v *view) shimsGoOn(idle []evidence.Process) (steps []Step) {
 	var stopped []evidence.Process
 	for _, p := range idle {
-		switch step, held := v.letGoOn(p, ""); {
-		case p.State == evidence.Stopped:
+		if p.State == evidence.Stopped {
 			stopped = append(stopped, p)
-		case held && (p.State != evidence.Frozen || p.Freezer != ""):
-			steps = append(steps, step)
+		} else if p.State != evidence.Frozen || p.Freezer != "" {
+			steps = append(steps, v.letGoOn(p, "")...)
 		}
 	}
 	if len(stopped) == 0 {
 		return steps
 	}
-	resume := Step{Text: "the runtime reaches a shim that goes on as it begins, and the containers live on", Command: "kill -CONT " + pidsOf(stopped, " "), Ends: true}
-	return slices.Insert(steps, 0, resume)
+	return append(v.advise("shims.resume", Values{"pid": pids(stopped...)}), steps...)
 }
 
 // heldStart returns what keeps the socket shut of a runtime that began a moment ago, beside shims
@@ -96,10 +89,10 @@ func (v *view) heldStart() (s shut, held bool) {
 		return s, false
 	}
 	s.why = fmt.Sprintf("%s began %s ago and is still starting, likely held up by %s", runtime.Command, going(runtime.Age), count(len(idle), stateWord(idle)+" shim"))
-	pids := pidsOf(idle[:min(len(idle), orphanTold)], ",")
-	s.steps = append([]Step{{Text: "the shims that it waits for, " + going(shimWaited) + " each", Command: "ps -o pid,state,wchan:32,etime,args -p " + pids}}, v.shimsGoOn(idle)...)
-	if !slices.ContainsFunc(s.steps, Step.acts) {
-		s.steps = append(s.steps, inWords("wait until it has begun: another restart waits for them once more"))
+	values, resumed := Values{"pid": pids(idle[:min(len(idle), orphanTold)]...)}, v.shimsGoOn(idle)
+	if slices.ContainsFunc(resumed, Step.acts) {
+		values["resumed"] = one("yes")
 	}
+	s.steps = append(v.advise("shims.held-start", values), resumed...)
 	return s, true
 }

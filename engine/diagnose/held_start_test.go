@@ -18,7 +18,7 @@ func stopShims(r *evidence.Report, pods ...int) {
 // A runtime that begins ends the containers of the shims that it does not reach: its restart is
 // not without a risk beside those.
 func TestRestartBesideStoppedShims(t *testing.T) {
-	const meanwhile = "; no pod starts or stops while it restarts"
+	const meanwhile = "; no pod starts or stops until it answers again"
 	frozen := func(r *evidence.Report) {
 		stopShims(r, 1)
 		shimOf(r, 2).State, shimOf(r, 2).For = evidence.Frozen, time.Minute
@@ -40,11 +40,11 @@ func TestRestartBesideStoppedShims(t *testing.T) {
 		in.Evidence, in.Endpoint = looked(healthy(3)), "unix://"+ourSocket
 		tt.change(in.Evidence)
 		v := newView(in)
-		if got := v.restart(v.restartRisk()); got.Text != tt.want+meanwhile {
-			t.Errorf("%q, want %q", got.Text, tt.want)
+		if got := v.restart("x"); len(got) != 1 || got[0].Risk != tt.want+meanwhile {
+			t.Errorf("%q, want %q", got, tt.want)
 		}
-		start := v.start()
-		if risky := strings.Contains(tt.want, " end,"); start.Risky != risky || start.Ends == risky || risky && !strings.Contains(start.Text, "end, other running containers live on") {
+		start, acts := firstAct(v.start())
+		if risky := strings.Contains(tt.want, " end,"); !acts || start.Risky() != risky || risky && !strings.Contains(start.Risk, "end, other running containers live on") {
 			t.Errorf("start %+v", start)
 		}
 	}
@@ -61,7 +61,7 @@ func TestStartIsHeldUpByShims(t *testing.T) {
 		stopShims(in.Evidence, 1, 2)
 		in.Evidence.Processes.Daemons[0].Age = age
 		f := findingOf(t, Diagnose(in), RuntimeDown)
-		if act := f.act(); !strings.HasPrefix(act.Command, "kill -CONT ") || !act.Ends {
+		if act := f.act(); !strings.HasPrefix(act.Command, "kill -CONT ") || act.Risky() {
 			t.Errorf("%v: act %q", age, act)
 		}
 		if said := "still starting, likely held up by 2 stopped shims"; strings.Contains(f.Summary, said) != held {
@@ -71,7 +71,7 @@ func TestStartIsHeldUpByShims(t *testing.T) {
 			t.Errorf("%v: headline %+v", age, h)
 		}
 		for _, s := range f.Next {
-			if strings.Contains(s.Command, "systemctl restart") && (held || s.If != notEnough) {
+			if strings.Contains(s.Command, "systemctl restart") && (held || s.When != notEnough) {
 				t.Errorf("%v: %s", age, s)
 			}
 		}
@@ -87,7 +87,7 @@ func TestShimsGoOnBeforeAStart(t *testing.T) {
 	stopShims(in.Evidence, 1)
 	in.Evidence.Processes.Daemons = nil
 	f := findingOf(t, Diagnose(in), RuntimeDown)
-	if act := f.act(); !strings.HasPrefix(act.Command, "kill -CONT ") || !act.Ends {
+	if act := f.act(); !strings.HasPrefix(act.Command, "kill -CONT ") || act.Risky() {
 		t.Errorf("act %q of %q", act, f.Next)
 	}
 }

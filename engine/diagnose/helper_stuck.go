@@ -37,8 +37,7 @@ const (
 // owner's pods that do the same are one finding.
 func helperStuck(v *view) []Finding {
 	return folded(v, HelperStuck, v.lateHelpers(), helpersMost, helperGroup, v.helpersStuck, func(rest []stuckProcess) Finding {
-		all := Step{Text: "all that the runtime has called", Command: "ps -eo pid,ppid,state,etime,args --forest | grep -A5 -e containerd-shim -e conmon -e /cni/"}
-		f := restOf(HelperStuck, count(len(rest), "more helper")+" of the runtime have not ended", all, rest, v.helperLine)
+		f := restOf(HelperStuck, count(len(rest), "more helper")+" of the runtime have not ended", v.advise("helper.all", nil), rest, v.helperLine)
 		f.Nodes = keysOf(rest)
 		return f
 	})
@@ -85,10 +84,6 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 	f := Finding{
 		ID: HelperStuck, Severity: Warning, Since: v.At.Add(-p.Age), Subject: p.subject(),
 		Summary: v.helperLine(p),
-		Next: []Step{
-			{Text: "what it runs, and for what that waits", Command: fmt.Sprintf("pstree -aclp %d; cat /proc/%d/wchan /proc/%d/stack", p.PID, p.PID, p.PID)},
-			v.logStep("what the runtime says of it"),
-		},
 	}
 	f.say(describe("the helper", p.Process), v.helperWaits(p.node))
 	sayFirst(&f, p.others, helpersTold, "such helper", func(other evidence.Process) string { return "also " + v.helperPhrase(other, p.owner) })
@@ -101,20 +96,18 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 	}
 	switch {
 	case !v.runs(p.Process): // its number may be another's by now
-		f.Next = f.Next[1:]
-	case p.Mount.Served():
-		f.Next = append(f.Next, freeing(p.Process, p.Mount)...)
-	case p.IsPlugin():
-		f.Next = append(f.Next, Step{Text: "is the network's own agent of this node well", Command: v.crictl("ps", "--name", p.Command)})
+		f.Next = v.says()
+	default:
+		f.Next = append(v.advise("helper.look", v.processValues(p.Process)), v.says()...)
+		if p.Mount.Served() {
+			f.Next = append(f.Next, v.freeing(p.Process, p.Mount)...)
+		}
 	}
 	f = f.withChain(v, keysOf(same)...)
 	switch {
 	case f.act() != (Step{}):
 	case v.runs(p.Process):
-		cut := v.endHelper(p.Process)
-		f.Next = append(append(f.Next, cut), v.afterHelper(cut)...)
-	case p.owner.Pod.Name != "": // between two tries
-		f.Next = append(f.Next, endPod(p.owner.Pod))
+		f.Next = append(f.Next, v.freeOfHelper(p.Process)...)
 	default:
 		f.Next = v.runtimeSteps(f.Next...)
 	}

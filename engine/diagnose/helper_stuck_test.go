@@ -114,7 +114,7 @@ func TestAHelperThatAKillDoesNotEnd(t *testing.T) {
 	}
 	var risky []string
 	for _, s := range found[0].Next {
-		if s.Risky {
+		if s.acts() {
 			risky = append(risky, s.Command)
 		}
 	}

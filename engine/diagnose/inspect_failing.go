@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
@@ -85,7 +86,7 @@ func inspectFailing(v *view) []Finding {
 		findings = append(findings, v.manyFail(many))
 	}
 	return append(findings, folded(v, InspectFailing, pods, fullFailing, failingPod.name, v.podsFail, func(rest []failingPod) Finding {
-		return restOf(InspectFailing, more(len(rest), "pod")+" cannot be inspected", v.logStep("what the runtime says"), rest, failingPod.line)
+		return restOf(InspectFailing, more(len(rest), "pod")+" cannot be inspected", v.says(), rest, failingPod.line)
 	})...)
 }
 
@@ -156,17 +157,13 @@ func (v *view) podsFail(group []failingPod) Finding {
 		Evidence: []string{p.Object().Path() + " " + v.failingSince(p) + ": " + words(p.Err), "its events are held back and its status is not known until an inspection succeeds"},
 	}
 	f.say(v.processes(p.Flight)...)
-	f.Next = []Step{
-		{Text: "the same question by crictl", Command: v.crictl(verbs[p.Op], operand(p.ID)...)},
-		v.logStepOf(cmp.Or(p.ID, p.Pod.Name), "what the runtime says of it"),
+	values := Values{"id": short(p.ID), "inLog": one(cmp.Or(p.ID, p.Pod.Name)), "sandbox": short(v.sandbox(p.Flight))}
+	if p.Op == call.PodSandboxStatus {
+		values["ofSandbox"] = one("yes")
 	}
-	if p.ID == "" {
-		f.Next = f.Next[1:]
-	}
-	if p.Pod.Name == "" { // which kubectl needs
+	f.Next = v.advise("object.fails", values)
+	if !slices.ContainsFunc(f.Next, Step.acts) {
 		f.Next = v.runtimeSteps(f.Next...)
-	} else {
-		f.Next = append(f.Next, endPod(p.Pod))
 	}
 	if len(group) > 1 {
 		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(group), excerpt(words(p.Err)))
@@ -191,11 +188,11 @@ func (v *view) manyFail(all []failingPod) Finding {
 		Subject:  Subject{Operation: first.Op.String()},
 		Group:    first.like().String(),
 		Evidence: []string{words(first.Err), v.failingSince(first), "so many at once are no trouble of a pod's, but of the runtime's"},
-		Next:     v.runtimeSteps(v.logStep("what the runtime says"), Step{Text: "is a disk full or read-only", Command: "df -h; df -i"}),
+		Next:     v.runtimeSteps(v.says()...),
 	}
 	if path := servedPath(words(first.Err)); path != "" {
 		f.Evidence[2] = "nobody serves " + path + " any more; the runtime only says so"
-		f.Next = append(f.Next[:1], serveAnew(path))
+		f.Next = append(f.Next[:1], v.serveAnew(path)...)
 	}
 	return about(f, all, failingPod.line)
 }
@@ -239,7 +236,7 @@ func (v *view) recovering() []Finding {
 		ID: InspectFailing, Severity: Warning,
 		Summary:  fmt.Sprintf("%s in the last minute failed, and succeeded a relist or two later", count(n, "inspection")),
 		Evidence: []string{fmt.Sprintf("no pod fails %d times in a row, so none is to blame", failsSteadily)},
-		Next:     v.runtimeSteps(v.logStep("what the runtime says")),
+		Next:     v.runtimeSteps(v.says()...),
 	}}
 }
 
@@ -249,7 +246,7 @@ func (v *view) nowAndThen() Finding {
 		ID: InspectFailing, Severity: Warning,
 		Summary:  fmt.Sprintf("the status of %d of %s failed, for most only until it was asked for again", w.Flaky+len(w.Failed), count(w.Done, "object")),
 		Evidence: []string{fmt.Sprintf("%d were answered when asked again, %d failed twice", w.Flaky, len(w.Failed))},
-		Next:     v.runtimeSteps(v.logStep("what the runtime says")),
+		Next:     v.runtimeSteps(v.says()...),
 	}
 	for _, op := range answers.StatusCalls {
 		if sums := v.Sums(op); sums.LastErr != nil {

@@ -54,7 +54,7 @@ func (v *view) everyStatusFinding() Finding {
 	f := Finding{
 		ID: InspectHung, Severity: v.everySeverity(), Since: slices.MinFunc(v.Every, answers.BySince).Since,
 		Summary: fmt.Sprintf("no status call is answered, for none of the %s that were asked for", count(len(v.Every), "object")),
-		Next:    v.runtimeSteps(v.logStep("what the runtime does; thousands of blocked goroutines mean a lock")),
+		Next:    v.runtimeSteps(v.says()...),
 	}
 	if first.Out {
 		f.Summary = fmt.Sprintf("no status call is answered, whichever pod it is for: none has come back for %s", going(v.At.Sub(f.Since)))
@@ -300,40 +300,33 @@ func (v *view) deadline(h *answers.Hang) string {
 
 // objectSteps returns what to do about one object, the runtime's restart last.
 func (v *view) objectSteps(f call.Flight) []Step {
-	steps := []Step{{Text: crictlToo, Command: v.crictl(verbs[f.Op], operand(f.ID)...)}}
-	if p, ok := v.worst(f.ID); ok {
-		steps = append(steps, Step{Text: "what its process waits for in the kernel", Command: fmt.Sprintf("cat /proc/%d/stack", p.PID)})
-	} else if f.ID != "" {
-		steps = append(steps, Step{Text: "its processes; then look for state D in ps -o pid,stat,wchan:32,args", Command: "grep -ls -e " + quote(f.ID) + " /proc/[0-9]*/cgroup"})
+	values := Values{"id": short(f.ID)}
+	if f.Op == call.PodSandboxStatus {
+		values["ofSandbox"] = one("yes")
 	}
-	steps = append(steps, Step{Text: "is the server of one of its mounts gone", Command: "findmnt -t nfs,nfs4,cifs,fuse"})
-	sandbox := v.sandbox(f)
-	switch p, ok := v.shim(f.ID, sandbox); {
-	case ok && p.Tracer.PID != 0:
-		goOn, _ := v.letGoOn(p, p.Container)
-		return append(steps, goOn)
-	case ok && p.State == evidence.Stopped:
-		goOn := resumes(p.PID)
-		goOn.Text = "lets its " + waits.MonitorWord(&p) + " go on"
-		steps = append(steps, goOn)
-	case ok && p.Container == "":
-		steps = append(steps, Step{Text: "ends only this pod; the kubelet creates it again", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true})
-	case ok || sandbox == "" || v.isCRIO(): // a conmon's end ends nothing
-	default:
-		steps = append(steps, Step{Text: "kills the shim of only this pod; the kubelet creates it again", Command: "pkill -9 -f -- " + quote("-id "+sandbox), Risky: true})
+	worst, found := v.worst(f.ID)
+	if found {
+		values["pid"] = pids(worst)
 	}
-	if p, ok := v.worst(f.ID); ok && v.isCRIO() && waits.InKernel(&p) && waits.ForServer(&p) { // a conmon does not let go of it for a restart
-		if p.Mount.Type != "" {
-			steps = append(steps, freeing(p, p.Mount)...)
+	steps := v.advise("object.hangs", values)
+	if shim, ok := v.shim(f.ID, v.sandbox(f)); ok {
+		goOn := v.letGoOn(shim, shim.Container)
+		if len(goOn) == 0 && shim.Container == "" && !v.isCRIO() { // a conmon's end ends nothing
+			goOn = v.endShim(shim)
 		}
-		return steps
+		steps = append(steps, goOn...)
+		if shim.State == evidence.Traced { // a restart would end its containers, and is not needed
+			return steps
+		}
+	}
+	if found && v.isCRIO() && waits.InKernel(&worst) && waits.ForServer(&worst) { // a conmon does not let go of it for a restart
+		return append(steps, stuckProcess{Process: worst}.freed(v)...)
 	}
 	return v.runtimeSteps(steps...)
 }
 
 func (v *view) restHung(rest []hungObject) Finding {
-	look := inWords("look at those above first: many that hang at once mostly have one reason, such as a file server that is gone")
-	f := restOf(InspectHung, more(len(rest), "object")+" gave no answer", look, rest, v.hungLine)
+	f := restOf(InspectHung, more(len(rest), "object")+" gave no answer", v.advise("rest.hangs", nil), rest, v.hungLine)
 	f.Since, f.Severity, f.Nodes = rest[0].Since, v.worstOf(rest), nodesOf(rest)
 	return f
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // killedBefore is how long after a process was killed what comes of it begins.
@@ -25,7 +25,7 @@ func (v *view) killed() string {
 		at := v.evidence.At.Add(-l.Age)
 		answered := func(c answers.Calls) bool { return c.LastOK.After(at.Add(killedTold)) }
 		begun := func(p evidence.Process) bool { return p.Age > 0 && p.Age < l.Age }
-		if l.Kind != evidence.OOMKill || l.Command != v.program() || slices.ContainsFunc(v.Calls, answered) || slices.ContainsFunc(v.daemons(), begun) {
+		if l.About != knowledge.AboutKill || l.Command != v.program() || slices.ContainsFunc(v.Calls, answered) || slices.ContainsFunc(v.daemons(), begun) {
 			continue
 		}
 		switch {
@@ -55,7 +55,7 @@ func kubeletKilled(v *view, _ *Finding, l evidence.KernelLine) bool {
 	for _, f := range v.flavours() {
 		units = append(append(units, f.KubeletUnits...), f.Units...) // without the first it runs in the second
 	}
-	return slices.Contains(flavour.Kubelets, l.Command) && (l.Own || inUnit(l.Group, units))
+	return slices.Contains(knowledge.Kubelets, l.Command) && (l.Own || inUnit(l.Group, units))
 }
 
 // explains reports whether a process was killed at a moment at which that may have brought
@@ -95,4 +95,4 @@ func (v *view) inPod(group string) bool {
 }
 
 // runtimePrograms begin the names of a runtime's programs.
-var runtimePrograms = slices.Concat(flavour.Programs, []string{"conmon", "runc", "crun"})
+var runtimePrograms = slices.Concat(knowledge.Programs, []string{"conmon", "runc", "crun"})

@@ -1,73 +1,25 @@
 package diagnose
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/waits"
 )
-
-//go:embed known.yaml
-var knownYAML []byte
-
-// A bug is one of a runtime that makes it hang, as known.yaml has it.
-type bug struct {
-	ID        string
-	Runtime   string
-	Versions  []string
-	Signature signature
-	What      string
-	Fixed     string
-	Link      string
-}
-
-// A signature is what must be there for something to look like a bug.
-type signature struct {
-	Stacks  [][]string
-	Calls   []string
-	Helpers []string
-	Kernel  []string
-	Without absent
-}
-
-// absent is what must not be there.
-type absent struct {
-	Helpers []string
-	Kernel  []string
-}
 
 // anyWord stands for every runtime and every version.
 const anyWord = "any"
 
-// knownBugs returns the bugs of known.yaml, which are read when something hangs for the
-// first time; a test holds that they can be.
-var knownBugs = sync.OnceValue(func() []bug {
-	bugs, _ := readBugs(knownYAML)
-	return bugs
-})
-
-func readBugs(table []byte) (bugs []bug, err error) {
-	decoder := yaml.NewDecoder(strings.NewReader(string(table)))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&bugs); err != nil {
-		return nil, fmt.Errorf("read the known bugs: %w", err)
-	}
-	return bugs, nil
-}
-
 // looksLike names the known bugs that this looks like, each in a line of evidence. None
 // is a finding: two bugs may look the same.
 func (v *view) looksLike() (lines []string) {
-	for _, b := range knownBugs() {
-		if b.of(v.Version.RuntimeName, v.Version.RuntimeVersion) && v.matches(b.Signature) {
-			lines = append(lines, fmt.Sprintf("looks like %s: %s; fixed in %s: %s", b.ID, b.What, b.Fixed, b.Link))
+	for _, b := range knowledge.Bugs() {
+		if mayBeIn(b, v.Version.RuntimeName, v.Version.RuntimeVersion) && v.matches(b.Signature) {
+			lines = append(lines, fmt.Sprintf("looks like %s: %s; fixed in %s: %s", b.ID, b.What, b.Fixed, b.Source))
 		}
 	}
 	return lines
@@ -89,9 +41,9 @@ func (v *view) sayKnown(findings []Finding) {
 // and who holds the lock.
 const bugPlace = 2
 
-// of reports whether a runtime of a version may have the bug. One that does not tell a
+// mayBeIn reports whether a runtime of a version may have a bug. One that does not tell a
 // version may have any.
-func (b *bug) of(runtime, version string) bool {
+func mayBeIn(b knowledge.Bug, runtime, version string) bool {
 	if b.Runtime != anyWord && !strings.EqualFold(b.Runtime, runtime) {
 		return false
 	}
@@ -99,7 +51,7 @@ func (b *bug) of(runtime, version string) bool {
 	return err != nil || slices.ContainsFunc(b.Versions, func(r string) bool { in, err := inRange(v, r); return in && err == nil })
 }
 
-func (v *view) matches(s signature) bool {
+func (v *view) matches(s knowledge.Signature) bool {
 	for _, words := range s.Stacks {
 		if !v.hasStack(words) {
 			return false

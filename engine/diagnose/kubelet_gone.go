@@ -9,7 +9,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -66,16 +66,12 @@ func kubeletGone(v *view) []Finding {
 		f.say("containers run with mounts from " + root + ", as only a kubelet makes them")
 	}
 	if !blind {
-		f.say("no process of the node's own is named " + join(flavour.Kubelets))
+		f.say("no process of the node's own is named " + join(knowledge.Kubelets))
 	}
 	f.say("nobody listens at "+r.Kubelet.Ping.URL,
 		"its pods run on, but none is started, stopped, probed or restarted",
 		"nothing is posted: after 40 to 50 s the control plane takes the node for NotReady, and 5 min later evicts its pods")
-	f.Next = []Step{
-		{Text: "whether it ended, and why", Command: "systemctl status " + v.kubeletUnit() + " --no-pager"},
-		{Text: "its last words", Command: v.kubeletLogs()},
-		{Text: "starts it; its pods run on", Command: "systemctl start " + v.kubeletUnit(), Ends: true},
-	}
+	f.Next = v.advise("kubelet.gone", nil)
 	return []Finding{f}
 }
 
@@ -117,8 +113,8 @@ func standsStill(r *evidence.Report, p evidence.Process) bool {
 	return (waits.Held(&p) || p.State == evidence.Stopped) && !k.Ping.OK && !k.Health.OK && !k.Metrics.OK
 }
 
-// kubeletUnit returns the systemd unit that the kubelet runs in, or ran in, or mostly does.
-func (v *view) kubeletUnit() string {
+// kubeletServices returns the services that the kubelet runs in, or ran in, or mostly does.
+func (v *view) kubeletServices() []string {
 	unit := v.Memory.Kubelet.Process.Unit
 	if p, runs := v.evidence.Processes.Kubelet(); runs && p.Unit != "" {
 		unit = p.Unit
@@ -126,14 +122,9 @@ func (v *view) kubeletUnit() string {
 	switch f := v.flavours()[0]; {
 	case unit != "":
 	case len(f.KubeletUnits) > 0:
-		return f.KubeletUnits[0]
+		return f.KubeletUnits
 	default:
-		return v.units()[0]
+		return v.units()
 	}
-	return strings.TrimSuffix(unit, ".service")
-}
-
-// kubeletLogs returns the command that shows the kubelet's journal.
-func (v *view) kubeletLogs() string {
-	return "journalctl -u " + v.kubeletUnit() + " --since -10min --no-pager"
+	return one(strings.TrimSuffix(unit, ".service"))
 }

@@ -57,12 +57,11 @@ func kubeletStuck(v *view) []Finding {
 		f.say("as one look shows it: a runtime that has been back for less than a minute looks the same")
 	}
 	f.sayOfKubelet(v)
-	f.Next = []Step{
-		{Text: "what the kubelet says of itself", Command: v.kubeletLogs()},
-		{Text: "whether the kubelet or a shim is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,state,wchan:32,etime,args"},
-		{Text: "it writes its goroutines to the journal and ends; its unit starts it again, its pods run on", Command: "systemctl kill -s ABRT " + v.kubeletUnit(), Risky: true},
-		{If: "if it is not started again", Text: "its pods run on", Command: "systemctl restart " + v.kubeletUnit(), Risky: true},
+	values := Values{}
+	if runs {
+		values = v.processValues(p)
 	}
+	f.Next = v.advise("kubelet.stuck", values)
 	return []Finding{f}
 }
 
@@ -71,22 +70,12 @@ func (v *view) kubeletHeld(p evidence.Process) Finding {
 	p = v.byNow(p)
 	f := Finding{
 		ID: KubeletStuck, Severity: Critical, Summary: fmt.Sprintf("the kubelet's process, pid %d, is %v", p.PID, p.State),
-		Next: []Step{
-			{Text: "its state, and who may have stopped it", Command: fmt.Sprintf("ps -o pid,ppid,state,wchan:32,etime,args -p %d", p.PID)},
-			resumes(p.PID),
-		},
+		Next: append(v.advise("process.state", v.processValues(p)), v.letGoOn(p, "")...),
 	}
 	if p.For >= time.Second {
 		f.Summary += lasting(&p)
 	}
-	switch goOn, held := v.letGoOn(p, ""); {
-	case p.State == evidence.Frozen:
-		f.Next[1].Command = "systemctl thaw " + v.kubeletUnit()
-	case p.State == evidence.Traced && held:
-		f.Summary, f.Next[1] = f.Summary+tracedBy(p.Tracer), goOn
-	case p.State == evidence.Traced:
-		f.Next = append(f.Next[:1], tracing(p.PID)...)
-	}
+	f.Summary += tracedBy(p.Tracer)
 	f.sayOfKubelet(v)
 	f.say("nothing is posted: after 40 to 50 s the control plane takes the node for NotReady")
 	return f

@@ -57,8 +57,7 @@ func leftRunning(v *view) []Finding {
 		}
 	}
 	return append(v.unlistedRun(), oneEach(all, ghostMost, v.leftFinding, func(rest []left) Finding {
-		step := Step{Text: "all that the runtime lists, to be held against ps", Command: v.crictl("ps -a")}
-		return restOf(OrphanShims, more(len(rest), "pod")+" with containers that run on", step, rest, left.String)
+		return restOf(OrphanShims, more(len(rest), "pod")+" with containers that run on", v.advise("container.left-running-many", nil), rest, left.String)
 	})...)
 }
 
@@ -185,11 +184,6 @@ func (l left) String() string {
 	}
 }
 
-// endsAll returns the step that ends processes.
-func endsAll(all []evidence.Process, text string) Step {
-	return Step{Text: text, Command: "kill " + pidsOf(all, " "), Risky: true}
-}
-
 func (v *view) leftFinding(l left) Finding {
 	f := Finding{ID: OrphanShims, Severity: Warning, Summary: l.String(), Subject: l.subject()}
 	for _, c := range l.containers {
@@ -206,27 +200,20 @@ func (v *view) leftFinding(l left) Finding {
 			f.say(v.describe("its shim", shim))
 		}
 		f.say("the kubelet finds no sandbox of the pod, and makes a new one")
-		f.Next = append(f.Next, v.logStepOf(l.sandbox, "what the runtime said when it could not load the sandbox, mostly as it was started"),
-			Step{Text: "ends the container that nobody looks after, and removes it", Command: v.crictl("rm", "-f", l.containers[0].ID), Risky: true})
+		f.Next = v.advise("container.unlisted", Values{"id": short(l.containers[0].ID)})
 		return f
 	case l.sandbox != "":
-		f.Next = append(f.Next, Step{Text: "what became of the sandbox", Command: v.crictl("inspectp", l.sandbox)},
-			Step{Text: "ends what still runs in it, and removes it; the kubelet creates the pod again", Command: v.crictl("rmp", "-f", l.sandbox), Risky: true})
+		f.Next = v.advise("sandbox.not-ready", Values{"sandbox": short(l.sandbox)})
 		return f
 	}
-	f.Next = append(f.Next, Step{Text: "what the runtime says of it", Command: v.crictl("inspect", l.ID)})
+	values := Values{"id": short(l.ID)}
 	if shim, found := v.shim(l.containers[0].SandboxID); found {
 		f.say(v.describe("its shim", shim))
-		f.Next = append(f.Next, v.logStepOf(shim.Sandbox, "what the runtime said when it could not reach the shim"))
+		values["inLog"] = one(shim.Sandbox)
 	}
 	if len(l.processes) > 0 {
-		text := "kills it before two of the pod run side by side"
-		if len(l.processes) > 1 {
-			text = "kills them before two of each run side by side"
-		}
-		f.Next = append(f.Next, endsAll(l.processes, text))
-	} else {
-		f.Next = append(f.Next, Step{Text: "ends the container; the kubelet starts it again, with what looks after it", Command: v.crictl("stop", l.ID), Risky: true})
+		values["pid"] = pids(l.processes...)
 	}
+	f.Next = v.advise("container.left-running", values)
 	return f
 }

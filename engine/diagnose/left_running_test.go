@@ -221,8 +221,8 @@ func TestGhostWithoutConmon(t *testing.T) {
 // What waits for a program that serves a file system is not freed by CRI-O's restart.
 func TestNoRestartOfCRIOForAServedFileSystem(t *testing.T) {
 	for mount, want := range map[evidence.Mount]string{
-		{Point: "/srv/x", Type: "fuse.sshfs", Source: "nas:/x", Device: "0:51"}: "/sys/fs/fuse/connections/51/abort",
-		{}: "findmnt -t nfs,nfs4,cifs,fuse",
+		{Point: "/srv/x", Type: "fuse.sshfs", Source: "nas:/x", Device: "0:51", Abort: "/sys/fs/fuse/connections/51/abort"}: "echo 1 > /sys/fs/fuse/connections/51/abort",
+		{}: "grep -e \" - fuse\" /proc/1009/mountinfo",
 	} {
 		n := healthy(3).hangOn(1, "app", 2*time.Minute).probesAnswered()
 		r := looked(n)

@@ -2,12 +2,14 @@ package diagnose
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -38,34 +40,39 @@ func limitsNear(v *view) (findings []Finding) {
 			findings = append(findings, f)
 		}
 	}
-	return v.orSaid(findings, LimitsNear, "the runtime has used up a limit", usedUp, func() []Step {
-		return []Step{
-			{Text: "the runtime's own limits", Command: fmt.Sprintf("cat /proc/$(pidof %s)/limits", v.program())},
-			{Text: "the node's", Command: "cat /proc/sys/fs/file-nr /proc/loadavg; sysctl kernel.pid_max kernel.threads-max fs.inotify"},
-			v.restart("frees what the runtime itself holds; " + v.restartRisk()),
-		}
+	return v.orSaid(findings, LimitsNear, "the runtime has used up a limit", []string{knowledge.UsedUp}, func() []Step {
+		return append(v.advise("limit.used-up", Values{"pid": pids(v.daemonsNow()...)}), v.restart("frees what the runtime itself holds")...)
 	})
 }
 
-// unitOf names the unit of a process of the runtime's, for a shell.
-func (v *view) unitOf(pid int) string {
-	if units := v.units(); len(units) == 1 {
-		return units[0]
+// limitValues are what commands about a limit need. A group is set through systemd where it is a
+// service's, and by its own file where nobody else cares for it.
+func (v *view) limitValues(l evidence.Limit) Values {
+	values := Values{"path": one(l.Path), "twice": one(strconv.FormatUint(2*l.Most, 10)), "was": one(strconv.FormatUint(l.Most, 10))}
+	if l.PID != 0 {
+		values["pid"] = one(strconv.Itoa(l.PID))
 	}
-	return fmt.Sprintf(`"$(ps -o unit= -p %d)"`, pid)
-}
-
-// raised returns the step that doubles a limit of the node's, where it is one that can be set.
-func raised(l evidence.Limit) Step {
-	name, is := strings.CutPrefix(l.Path, "/proc/sys/")
-	if !is || l.Most == 0 {
-		return inWords("end or move the pod that has most of them")
+	for _, p := range v.daemons() {
+		if p.PID == l.PID {
+			values["start"] = one(startOf(p))
+			if unit, is := strings.CutSuffix(p.Unit, ".service"); is {
+				values["unit"] = one(unit)
+			}
+		}
 	}
-	name = strings.ReplaceAll(name, "/", ".")
-	if name == "fs.file-nr" {
-		name = "fs.file-max"
+	if key, is := strings.CutPrefix(l.Path, "/proc/sys/"); is && l.Most > 0 {
+		values["key"] = one(strings.ReplaceAll(key, "/", "."))
 	}
-	return Step{Text: "doubles it until the next boot; end what leaks, too", Command: fmt.Sprintf("sysctl -w %s=%d", name, 2*l.Most), Risky: true}
+	switch path.Base(l.Path) { // as both versions of control groups have it
+	case "pids.max", "memory.max":
+		values["file"] = one(l.Path)
+	case "memory.limit_in_bytes":
+		values["file"], values["v1"] = one(l.Path), one("yes")
+	}
+	if l.Hard > l.Most {
+		values["hard"] = one(strconv.FormatUint(l.Hard, 10))
+	}
+	return values
 }
 
 func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
@@ -88,39 +95,30 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 	if l.Of != "" {
 		who = fmt.Sprintf("%s (pid %d)", l.Of, l.PID)
 	}
-	const raises = "raises it for now: what leaks then takes it from the pods"
-	property := func(set string) Step {
-		return Step{Text: raises, Command: "systemctl set-property --runtime " + v.unitOf(l.PID) + " " + set, Risky: true}
-	}
+	values := v.limitValues(l)
 	switch l.What {
 	case evidence.OpenFiles:
 		f.Summary = fmt.Sprintf("%s has %s of %s files open", who, thousands(l.Used), thousands(l.Most))
-		f.Next = []Step{{Text: "who has most of them", Command: `for p in /proc/[0-9]*; do echo "$(ls $p/fd 2>/dev/null | wc -l) $p $(cat $p/comm)"; done | sort -rn | head`}}
+		f.Next = v.advise("limit.files-node", values)
 		if l.Of != "" {
-			f.Next = []Step{
-				{Text: "what they are", Command: fmt.Sprintf("ls -l /proc/%d/fd | awk '{print $NF}' | sed 's/[0-9a-f]\\{8,\\}/ID/g; s/[0-9]\\+/N/g' | sort | uniq -c | sort -rn | head", l.PID)},
-				{Text: "raises it for the process that runs, until that is restarted", Command: fmt.Sprintf("prlimit --pid %d --nofile=%d:%d", l.PID, max(1<<20, 2*l.Most), max(1<<20, 2*l.Most)), Ends: true},
-			}
-		} else {
-			f.Next = append(f.Next, raised(l))
+			f.Next = v.advise("limit.files", values)
 		}
 	case evidence.Threads:
 		f.Summary = fmt.Sprintf("%s has %s of %s threads", who, thousands(l.Used), thousands(l.Most))
-		f.Next = []Step{{Text: "who has most of them", Command: "ps -eo nlwp,pid,args --sort=-nlwp | head -n 20"}}
+		f.Next = v.advise("limit.threads-node", values)
 		if l.Of != "" {
 			f.Summary = fmt.Sprintf("the control group of %s has %s of %s threads", who, thousands(l.Used), thousands(l.Most))
-			f.Next = append(f.Next, property("TasksMax=infinity"))
-		} else {
-			f.Next = append(f.Next, raised(l))
+			f.Next = v.advise("limit.threads", values)
 		}
 	case evidence.Memory:
 		f.Summary = fmt.Sprintf("the control group of %s has %s of %s of memory", who, size(l.Used), size(l.Most))
-		f.Next = []Step{{Text: "who takes it", Command: "ps -eo pid,rss,args --sort=-rss | head -n 20"}, property("MemoryMax=infinity")}
+		f.Next = v.advise("limit.memory", values)
 	case evidence.OOMKills:
 		f.Summary = fmt.Sprintf("the kernel has killed %s of the control group of %s for want of memory", count(int(l.Used), "process"), who)
-		f.Next = []Step{{Text: "what was killed, and what took the memory", Command: "dmesg -T | grep -iE 'oom|killed process' | tail -n 20"}, property("MemoryMax=infinity")}
+		values["killed"] = one("yes")
+		f.Next = v.advise("limit.memory", values)
 	}
-	f.say("the limit is in "+l.Path, fmt.Sprintf("told from %.0f %% of it on", 100*near), v.refusedFor(usedUp...))
+	f.say("the limit is in "+l.Path, fmt.Sprintf("told from %.0f %% of it on", 100*near), v.refusedFor(knowledge.UsedUp))
 	return f, true
 }
 

@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
@@ -142,32 +141,33 @@ func (v *view) others(not call.Operation) string {
 }
 
 func (v *view) listSteps(op call.Operation) []Step {
-	steps := []Step{{Text: crictlToo, Command: v.crictl(verbs[op])}, v.logStep("what the runtime says meanwhile")}
+	values := Values{}
+	if op == call.ListPodSandbox {
+		values["ofSandboxes"] = one("yes")
+	}
+	steps := v.advise("list.hangs", values)
 	if v.deep().Stacks.Total > 0 { // that it hangs in the runtime is known
 		slices.Reverse(steps)
 	}
 	return steps
 }
 
-// dumping is in the command that has a runtime write its goroutines to a file, which every look
-// reads: containerd and CRI-O do so.
-const dumping = "kill -USR1 "
-
-// Dumps reports whether a step has the runtime write what each of its calls waits for, which
-// plegtop then reads. It is safe for concurrent use.
-func (s Step) Dumps() bool { return strings.Contains(s.Command, dumping) && !s.Risky }
-
-// dump returns that command. Only where the runtime's process is not known it goes by the name,
-// which another runtime of the node may have, too.
-func (v *view) dump() string {
-	if all := v.daemonsNow(); len(all) == 1 {
-		return dumping + strconv.Itoa(all[0].PID)
+// dump returns the steps that have the runtime write its goroutines: nothing where it is not known
+// which process that is.
+func (v *view) dump() []Step {
+	all := v.daemonsNow()
+	if len(all) != 1 || !v.dumps() {
+		return nil
 	}
-	return "p" + dumping + "-x " + v.program()
+	values := v.processValues(all[0])
+	if v.deep().Stacks.Total > 0 {
+		values["known"] = one("yes")
+	}
+	return v.advise("runtime.dump", values)
 }
 
 // dumps reports whether the runtime is one that writes its goroutines to a file at a signal.
-func (v *view) dumps() bool { return v.program() == flavour.Containerd.Program || v.isCRIO() }
+func (v *view) dumps() bool { return v.program() == knowledge.Containerd.Program || v.isCRIO() }
 
 // stackSteps returns what dumps the runtime's goroutines, unless they were read, or its process
 // does nothing.
@@ -175,7 +175,7 @@ func (v *view) stackSteps() []Step {
 	if _, stuck := v.stuckDaemon(); stuck || !v.dumps() || v.deep().Stacks.Total > 0 {
 		return nil
 	}
-	return []Step{{Text: "the runtime writes to a file what each of its calls waits for; plegtop reads it and names the cause within 30 s", Command: v.dump()}}
+	return v.dump()
 }
 
 // searching says how far the sweep has come that looks for what holds the lock.

@@ -306,7 +306,7 @@ func TestOneRelistInTenFails(t *testing.T) {
 		for _, u := range play(t, all...) {
 			for _, f := range u.Findings {
 				own := f.ID == PLEGUnhealthy && f.Summary == unsteadyWords
-				if f.Severity == Critical || own != (kind == call.ErrOther) || own && slices.ContainsFunc(f.Next, func(s Step) bool { return s.Risky }) {
+				if f.Severity == Critical || own != (kind == call.ErrOther) || own && slices.ContainsFunc(f.Next, func(s Step) bool { return s.Risky() }) {
 					t.Fatalf("%v: %s, %v", u.Snapshot.At.Sub(now), f.Summary, f.Next)
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -48,61 +47,19 @@ func (v *view) networkState() string {
 	return fmt.Sprintf("the pod that sets up the network is %s: %d of %d containers running", p.PodRef, running, len(all))
 }
 
-// networkFolders returns where the network plugins have their configuration and programs.
-func (v *view) networkFolders() string {
-	switch v.flavours()[0].Name {
-	case "k3s": // RKE2 has the same socket
-		return "/var/lib/rancher/k3s/agent/etc/cni/net.d /etc/cni/net.d"
-	case "MicroK8s":
-		return flavour.SnapData + "/args/cni-network"
-	}
-	return "/etc/cni/net.d /opt/cni/bin"
-}
-
-// networkLook returns the step that shows the configuration of the network.
-func (v *view) networkLook() Step {
-	return Step{Text: "the network's configuration: without a file the plugin has not written it; of several the first counts", Command: "ls -l " + v.networkFolders()}
-}
-
-// networkLogs returns the step that shows what the network plugin of this node says; none where it is
-// not known.
-func (v *view) networkLogs() []Step {
-	p := v.networkPod()
+// networkValues are what commands about the network of this node need: its agent's container and pod.
+func (v *view) networkValues() Values {
+	values, p := Values{}, v.networkPod()
 	if p == nil {
-		return nil
+		return values
 	}
-	all := seen(p).Containers
-	i := slices.IndexFunc(all, func(c pleg.Container) bool { return c.State == pleg.Running })
-	if i < 0 {
-		return nil
+	values["namespace"], values["name"] = one(p.Namespace), one(p.Name)
+	all := seen(p)
+	if i := slices.IndexFunc(all.Containers, func(c pleg.Container) bool { return c.State == pleg.Running }); i >= 0 {
+		values["agentId"] = short(all.Containers[i].ID)
 	}
-	return []Step{{Text: "what the network plugin says", Command: v.crictl("logs", "--tail=50", all[i].ID)}}
-}
-
-// networkSteps returns the steps that set up the network of a node anew: the pod that does that is
-// the likely cause, and the runtime reads the configuration when it starts.
-func (v *view) networkSteps(first ...Step) []Step {
-	pod := v.networkPod()
-	if pod == nil {
-		return append(first, v.restart("reads the network's configuration again; "+v.restartRisk()))
+	if len(all.Sandboxes) > 0 {
+		values["sandbox"] = short(all.Sandboxes[0].ID)
 	}
-	return append(first,
-		Step{Text: "how the pod does that sets up the network", Command: v.crictl("pods", "--namespace="+pod.Namespace, "--name=^"+pod.Name+"$")},
-		Step{If: "only if its log names a fault", Text: "restarts what sets up the network; pods that run keep theirs", Command: deletePod(pod.PodRef, ""), Risky: true},
-		v.restart("reads the configuration again; "+v.restartRisk()).when("if its pod runs and it is not enough"),
-	)
-}
-
-// endPod returns the step that ends a pod whose containers may never end.
-func endPod(p pleg.PodRef) Step {
-	return Step{Text: "ends only this pod; its owner creates it again", Command: deletePod(p, "--force "), Risky: true}
-}
-
-// deletePod returns the command that has the owner of a pod make it anew.
-func deletePod(p pleg.PodRef, flags string) string {
-	command := "kubectl delete pod " + flags
-	if p.Namespace != "" {
-		command += "-n " + quote(p.Namespace) + " "
-	}
-	return command + "-- " + quote(p.Name)
+	return values
 }

@@ -52,11 +52,7 @@ func noAddress(v *view) []Finding {
 	f := about(Finding{
 		ID: NoAddress, Severity: Warning, Since: oldest,
 		Summary: fmt.Sprintf("%s have no IP, the first for %s: their network was not set up", count(len(all), "pod"), going(v.At.Sub(oldest))),
-		Next: v.networkSteps(append(v.networkLogs(),
-			v.networkLook(),
-			v.logStep("what the runtime says of the network of its sandboxes"),
-			Step{Text: "whether the addresses of the node's range are used up: one file for each in use", Command: "ls /var/lib/cni/networks/* | wc -l"},
-		)...),
+		Next:    v.advise("network.no-address", v.networkValues()),
 	}, all, func(a addressless) string {
 		return a.pod.PodRef.String() + ": no IP for " + going(v.At.Sub(a.since))
 	})

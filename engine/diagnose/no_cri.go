@@ -1,8 +1,8 @@
 package diagnose
 
 import (
-	"cmp"
 	"errors"
+	"strings"
 
 	"github.com/plegtop/plegtop/engine/call"
 )
@@ -13,17 +13,25 @@ func (v *view) servesNoCRI() bool {
 	return len(v.Refusals) > 0 && errors.Is(v.Refusals[0].Err, call.ErrUnimplemented) && v.program() == "containerd"
 }
 
-// enableCRI returns the steps that bring back the CRI of a containerd.
+// pluginFailed stands between the name of a plugin and its own error (package cri).
+const pluginFailed = " did not start: "
+
+// enableCRI returns the steps that bring back the CRI of a containerd: by what its plugin itself says
+// where it said why it did not start.
 func (v *view) enableCRI() []Step {
-	file := "its configuration"
-	if of := v.flavours(); len(of) == 1 {
-		file = cmp.Or(of[0].Config, file)
+	if said := plain(v.Refusals[0].Err); strings.Contains(said, "fsnotify") && strings.Contains(said, "too many open files") {
+		return append(v.advise("runtime.no-inotify", nil), v.againOnce("the limit is raised", "brings its CRI back")...)
+	} else if _, why, failed := strings.Cut(said, pluginFailed); failed {
+		return append(v.advise("runtime.plugin-failed", Values{"error": one(why)}), v.againOnce("that is done", "reads its configuration again")...)
 	}
-	return []Step{
-		{Text: "its row io.containerd.grpc.v1 cri must be there, and ok: that plugin serves the CRI", Command: v.ctr("plugins ls") + " | grep -i cri"},
-		{Text: "whether its configuration switches them off", Command: v.dumpConfig("disabled_plugins")},
-		v.logStep("why one of them did not start"),
-		inWords("remove cri from disabled_plugins in " + file + ", or mend what its log says of the plugin; then restart the runtime: as it is now it comes back the same"),
-		v.restart("reads its configuration again; " + v.restartRisk()).when("once that is done"),
+	return append(v.advise("runtime.no-cri", nil), v.againOnce("that is done", "reads its configuration again")...)
+}
+
+// againOnce returns the restart of the runtime for when something is so.
+func (v *view) againOnce(so, effect string) []Step {
+	again := v.restart(effect)
+	for i := range again {
+		again[i] = again[i].after(so)
 	}
+	return again
 }

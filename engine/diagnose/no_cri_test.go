@@ -11,8 +11,8 @@ import (
 func TestContainerdWithoutCRI(t *testing.T) {
 	const unknown = "rpc error: code = Unimplemented desc = unknown service runtime.v1.RuntimeService"
 	for _, tt := range []struct{ endpoint, check, act string }{
-		{"unix://" + ourSocket, "ctr -n k8s.io plugins ls | grep -i cri", "remove cri from disabled_plugins in /etc/containerd/config.toml, "},
-		{"unix:///run/k3s/containerd/containerd.sock", "ctr -a /run/k3s/containerd/containerd.sock -n k8s.io plugins ls | grep -i cri", "remove cri from disabled_plugins in its configuration, "},
+		{"unix://" + ourSocket, "timeout 5 ctr -n k8s.io plugins ls", "remove cri from disabled_plugins in /etc/containerd/config.toml, "},
+		{"unix:///run/k3s/containerd/containerd.sock", "timeout 5 ctr -a /run/k3s/containerd/containerd.sock -n k8s.io plugins ls", "remove cri from disabled_plugins in its configuration, "},
 	} {
 		n := healthy(3).fail(call.ListPodSandbox, call.ErrUnimplemented, unknown, 20).fail(call.Status, call.ErrUnimplemented, unknown, 4)
 		in := n.input()
@@ -22,7 +22,7 @@ func TestContainerdWithoutCRI(t *testing.T) {
 			t.Errorf("%s\ncheck %q\nact %q", f.Summary, f.check(), f.act())
 		}
 		for _, s := range f.Next {
-			if strings.Contains(s.Command, "restart") && s.If == "" {
+			if strings.Contains(s.Command, "restart") && s.When == "" {
 				t.Errorf("%s", s)
 			}
 		}

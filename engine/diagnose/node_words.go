@@ -11,7 +11,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -132,23 +132,29 @@ func (v *view) kernelSaid(f *Finding) (lines []string) {
 func (v *view) kernelMeans(f *Finding, l evidence.KernelLine, behind []evidence.Process) bool {
 	k := kindOf(f.ID)
 	some := func(is func(evidence.Process) bool) bool { return slices.ContainsFunc(behind, is) }
-	switch l.Kind {
-	case evidence.HungTask: // which has the number of the thread
-		return some(func(p evidence.Process) bool { return l.PID != 0 && (l.PID == p.PID || l.PID == p.Thread) }) ||
-			aboutAll(f) && slices.ContainsFunc(v.evidence.Processes.Daemons, func(d evidence.Process) bool { return d.Command == l.Command })
-	case evidence.ServerSilent:
+	switch l.About {
+	case knowledge.AboutTask: // which has the number of the thread
+		return some(func(p evidence.Process) bool {
+			return slices.ContainsFunc([]int{l.PID, l.Owner}, func(pid int) bool { return pid != 0 && (pid == p.PID || pid == p.Thread) })
+		}) || aboutAll(f) && slices.ContainsFunc(v.evidence.Processes.Daemons, func(d evidence.Process) bool { return d.Command == l.Command })
+	case knowledge.AboutServer:
 		return some(func(p evidence.Process) bool {
 			return p.State == evidence.Uninterrupted && (serverOf(p.Mount) == l.Device || p.Mount.Type == "" && waits.ForServer(&p))
 		})
-	case evidence.IOError, evidence.ReadOnly:
-		ofStore := slices.ContainsFunc(v.stores(), func(s store) bool { return isPartOf(s.Mount.Source, l.Device) || slices.Contains(s.Below, l.Device) })
+	case knowledge.AboutDisk:
+		ofStore := slices.ContainsFunc(v.stores(), func(s store) bool { return s.isOn(l.Device) })
 		return ofStore && f.Subject.none() && k.kernel&ofDisk != 0 || f.Group == onIO ||
 			some(func(p evidence.Process) bool {
-				return p.State == evidence.Uninterrupted && isPartOf(waits.FileSystem(v.evidence, &p).Source, l.Device)
+				m := waits.FileSystem(v.evidence, &p)
+				return p.State == evidence.Uninterrupted && (isPartOf(m.Source, l.Device) || m.Device != "" && m.Device == l.Device)
 			})
-	case evidence.Unregister:
+	case knowledge.AboutNetwork:
 		return k.kernel&ofDevice != 0
-	case evidence.OOMKill:
+	case knowledge.AboutNode:
+		return k.hangs && aboutAll(f)
+	case knowledge.AboutGroup:
+		return some(func(p evidence.Process) bool { return p.Unit != "" && strings.HasSuffix(l.Group, p.Unit) })
+	case knowledge.AboutKill:
 		return k.killed != nil && v.explains(f, l) && k.killed(v, f, l)
 	}
 	return false
@@ -217,7 +223,7 @@ func (v *view) allUnits(*Finding) []string {
 func (v *view) unitsSaid(about func(kubelet, both bool) bool) (lines []string) {
 	for _, u := range v.deep().Units.All {
 		kubelet := strings.Contains(u.Name, "kubel") // kubelet.service, and microk8s' kubelite
-		both := beginsAs(u.Name, flavour.SharedUnits)
+		both := beginsAs(u.Name, knowledge.SharedUnits)
 		if about(kubelet, both) && (u.Up != 0 && u.Up <= unitFresh || u.State != "" && u.State != "active") {
 			lines = append(lines, unitLine(u))
 		}

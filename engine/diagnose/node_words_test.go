@@ -10,6 +10,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -34,17 +35,17 @@ func putInKernel(p *evidence.Process, m evidence.Mount) {
 
 func TestWhatTheKernelSaid(t *testing.T) {
 	nas, disk := evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/vol", Device: "0:51"}, evidence.Mount{Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
-	line := func(kind, device, command string, pid int) evidence.KernelLine {
-		return evidence.KernelLine{Kind: kind, Device: device, Command: command, PID: pid, Age: 2 * time.Minute, Text: kind, Count: 1}
+	line := func(kind string, about knowledge.About, device, command string, pid int) evidence.KernelLine {
+		return evidence.KernelLine{Kind: kind, About: about, Device: device, Command: command, PID: pid, Age: 2 * time.Minute, Text: kind, Count: 1}
 	}
-	hung := func(pid int) evidence.KernelLine { return line(evidence.HungTask, "", "x", pid) }
+	hung := func(pid int) evidence.KernelLine { return line("hung task", knowledge.AboutTask, "", "x", pid) }
 	list := func() *node { return healthy(3).hang(call.ListContainers, 10*time.Second).probesAnswered() }
 	inspect := func() *node { return healthy(3).hangOn(1, "app", 10*time.Second).probesAnswered() }
 	none := func(*evidence.Report) {}
 	const unitGroup = "/system.slice/containerd.service"
 	listLong := func() *node { return healthy(3).hang(call.ListContainers, 2*time.Minute).probesAnswered() }
 	killed := func(command, group string) evidence.KernelLine {
-		l := line(evidence.OOMKill, "", command, 9)
+		l := line("oom kill", knowledge.AboutKill, "", command, 9)
 		l.Group = group
 		return l
 	}
@@ -58,25 +59,25 @@ func TestWhatTheKernelSaid(t *testing.T) {
 		of     ID
 		said   bool
 	}{
-		{"the runtime", list(), none, line(evidence.HungTask, "", "containerd", 99), ListHung, true},
-		{"another program", list(), none, line(evidence.HungTask, "", "java", 99), ListHung, false},
+		{"the runtime", list(), none, line("hung task", knowledge.AboutTask, "", "containerd", 99), ListHung, true},
+		{"another program", list(), none, line("hung task", knowledge.AboutTask, "", "java", 99), ListHung, false},
 		{"a process of the object", inspect(), func(r *evidence.Report) { r.Processes.Containers["container-1-0"][0].PID = 77 }, hung(77), InspectHung, true},
 		{"a thread of it", inspect(), func(r *evidence.Report) { r.Processes.Containers["container-1-0"][0].Thread = 78 }, hung(78), InspectHung, true},
 		{"a process of another pod", inspect(), func(r *evidence.Report) { r.Processes.Containers["container-2-0"][0].PID = 77 }, hung(77), InspectHung, false},
 		{"no process", inspect(), none, hung(0), InspectHung, false},
-		{"the server", inspect(), func(r *evidence.Report) { putInKernel(&r.Processes.Containers["container-1-0"][0], nas) }, line(evidence.ServerSilent, "nas", "", 0), InspectHung, true},
-		{"another server", inspect(), func(r *evidence.Report) { putInKernel(&r.Processes.Containers["container-1-0"][0], nas) }, line(evidence.ServerSilent, "nas2", "", 0), InspectHung, false},
-		{"the server of another pod", inspect(), func(r *evidence.Report) { putInKernel(&r.Processes.Containers["container-2-0"][0], nas) }, line(evidence.ServerSilent, "nas", "", 0), InspectHung, false},
-		{"a server that nobody waits for", list(), none, line(evidence.ServerSilent, "nas", "", 0), ListHung, false},
+		{"the server", inspect(), func(r *evidence.Report) { putInKernel(&r.Processes.Containers["container-1-0"][0], nas) }, line("file server silent", knowledge.AboutServer, "nas", "", 0), InspectHung, true},
+		{"another server", inspect(), func(r *evidence.Report) { putInKernel(&r.Processes.Containers["container-1-0"][0], nas) }, line("file server silent", knowledge.AboutServer, "nas2", "", 0), InspectHung, false},
+		{"the server of another pod", inspect(), func(r *evidence.Report) { putInKernel(&r.Processes.Containers["container-2-0"][0], nas) }, line("file server silent", knowledge.AboutServer, "nas", "", 0), InspectHung, false},
+		{"a server that nobody waits for", list(), none, line("file server silent", knowledge.AboutServer, "nas", "", 0), ListHung, false},
 		{"the server of those that wait together", healthy(3), func(r *evidence.Report) {
 			putInKernel(&r.Processes.Containers["container-1-0"][0], nas)
 			putInKernel(&r.Processes.Containers["container-2-0"][0], nas)
-		}, line(evidence.ServerSilent, "nas", "", 0), ProcessStuck, true},
-		{"the disk of the store", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line(evidence.ReadOnly, "sdb1", "", 0), StoreFailing, true},
-		{"the whole disk", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line(evidence.IOError, "sdb", "", 0), StoreFailing, true},
-		{"another disk", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line(evidence.IOError, "sdb12", "", 0), StoreFailing, false},
-		{"any disk where all wait for one", healthy(3), func(r *evidence.Report) { r.Pressure.IO = evidence.Stall{Full10: 80, Full60: 80} }, line(evidence.IOError, "sdx", "", 0), HostPressure, true},
-		{"a device that is in use", list(), none, line(evidence.Unregister, "veth1", "", 0), ListHung, true},
+		}, line("file server silent", knowledge.AboutServer, "nas", "", 0), ProcessStuck, true},
+		{"the disk of the store", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line("file system read-only", knowledge.AboutDisk, "sdb1", "", 0), StoreFailing, true},
+		{"the whole disk", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line("I/O error", knowledge.AboutDisk, "sdb", "", 0), StoreFailing, true},
+		{"another disk", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line("I/O error", knowledge.AboutDisk, "sdb12", "", 0), StoreFailing, false},
+		{"any disk where all wait for one", healthy(3), func(r *evidence.Report) { r.Pressure.IO = evidence.Stall{Full10: 80, Full60: 80} }, line("I/O error", knowledge.AboutDisk, "sdx", "", 0), HostPressure, true},
+		{"a device that is in use", list(), none, line("network device in use", knowledge.AboutNetwork, "veth1", "", 0), ListHung, true},
 		{"a shim was killed", listLong(), none, killed("containerd-shim", unitGroup), ListHung, true},
 		{"the runtime, which was seen", listLong(), none, seenKilled, ListHung, true},
 		{"a shim in its pod", listLong(), none, killed("containerd-shim", "/kubepods/burstable/poduid-2/x"), ListHung, true},
@@ -89,7 +90,7 @@ func TestWhatTheKernelSaid(t *testing.T) {
 		{"before check, which does not know when it began", checked(3).fail(call.ListContainers, call.ErrDeadline, tooLate, 1), none, killed("containerd", unitGroup), ListHung, true},
 		{"a program was killed", listLong(), none, killed("java", unitGroup), ListHung, false},
 		{"no shim of this object", healthy(3).hangOn(1, "app", 2*time.Minute).probesAnswered(), none, killed("containerd-shim", unitGroup), InspectHung, false},
-		{"a kind that nobody knows", list(), none, line("other", "", "containerd", 0), ListHung, false},
+		{"a kind that nobody knows", list(), none, line("other", "", "", "containerd", 0), ListHung, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := looked(tt.node)
@@ -129,7 +130,7 @@ func TestKernelSaysNotTooMuch(t *testing.T) {
 	in := n.input()
 	in.Evidence = looked(n)
 	for i := range 9 {
-		in.Evidence.Kernel.Lines = append(in.Evidence.Kernel.Lines, evidence.KernelLine{Kind: evidence.Unregister, Age: time.Duration(i) * time.Second, Text: "x", Count: i + 1})
+		in.Evidence.Kernel.Lines = append(in.Evidence.Kernel.Lines, evidence.KernelLine{Kind: "network device in use", About: knowledge.AboutNetwork, Age: time.Duration(i) * time.Second, Text: "x", Count: i + 1})
 	}
 	want := []string{"the kernel, less than 1s ago: x", "the kernel, 1s ago: x (2 times)", "the kernel, 2s ago: x (3 times)"}
 	if diff := cmp.Diff(want, saidByNode(Diagnose(in), ListHung)); diff != "" {

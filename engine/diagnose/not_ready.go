@@ -41,7 +41,7 @@ const (
 // loop of the kubelet then stands still.
 func runtimeNotReady(v *view) []Finding {
 	return notReady(v, RuntimeNotReady, runtimeReady, "the kubelet's sync loop skips every pod meanwhile", func() []Step {
-		return v.runtimeSteps(v.logStep("what the runtime logged when it became so"), v.conditions())
+		return v.runtimeSteps(v.advise("runtime.conditions", nil)...)
 	})
 }
 
@@ -49,17 +49,12 @@ func runtimeNotReady(v *view) []Finding {
 // is not ready for it, though pods on the host's network go on.
 func networkNotReady(v *view) []Finding {
 	found := notReady(v, NetworkNotReady, networkReady, "pods get no new sandbox unless they are on the host's network", func() []Step {
-		return v.networkSteps(append(v.networkLogs(), v.networkLook(), v.conditions())...)
+		return v.advise("network.not-ready", v.networkValues())
 	})
 	for i := range found {
 		found[i].say(v.networkState())
 	}
 	return found
-}
-
-// conditions shows what the runtime says of itself.
-func (v *view) conditions() Step {
-	return Step{Text: "all conditions as the runtime gives them", Command: v.crictl("info")}
 }
 
 // notReady looks for a condition that is false or, which the kubelet takes for

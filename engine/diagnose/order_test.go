@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var writeDocs = flag.Bool("update", false, "write the kinds of findings into docs/findings.md and the schemas")
+var writeDocs = flag.Bool("update", false, "write docs/guide.md, and the kinds of findings into docs/findings.md and the schemas")
 
 func TestEveryKindIsListedOnce(t *testing.T) {
 	for i, k := range kinds {

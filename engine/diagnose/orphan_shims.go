@@ -3,7 +3,6 @@ package diagnose
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -101,17 +100,19 @@ func (v *view) forgot(f *Finding, live []orphan, before, listed int, lost bool) 
 	}
 	f.Summary = fmt.Sprintf("%s %s of the %s whose shims live%s", v.program(), lists, count(before, "sandbox"), since)
 	f.say("a kubelet takes these pods for gone and begins each once more, beside the first; the node stays Ready")
-	f.Next = v.rightFolders(live[0].Process)
-	right, again := "make readable what its log names, as room on its disk", "once it can read them"
+	right, again := "make readable what its log names, as room on its disk", "it can read them"
 	if lost {
 		f.Severity = Critical
 		f.Summary += ": it may have another root or state folder"
-		right, again = "put root and state of its configuration right, or mount the disk that is not there", "once its folders are right"
-	} else {
+		right, again = "put root and state of its configuration right, or mount the disk that is not there", "its folders are right"
+	}
+	f.Next = v.rightFolders(live[0].Process, right)
+	if !lost {
 		f.Next = append(f.Next, v.makingFit()...)
 	}
-	f.Next = append(f.Next, inWords(right+", then restart the runtime; end no shim: the work of the pods goes on below them"),
-		v.restart("reads its sandboxes again; "+v.restartRisk()).when(again))
+	for _, step := range v.restart("reads its sandboxes again") {
+		f.Next = append(f.Next, step.after(again))
+	}
 }
 
 // endOrphan returns what to do about shims that are left over. Only one that is known to hold
@@ -121,24 +122,16 @@ func (v *view) endOrphan(orphans []orphan) []Step {
 	for _, o := range orphans[:min(len(orphans), orphanTold)] {
 		shims = append(shims, o.Process)
 	}
-	pids := pidsOf(shims, ",")
-	steps := []Step{
-		{Text: "what they are, and what runs below them", Command: "ps -o pid,ppid,state,etime,args -p " + pids + " --ppid " + pids},
-		{Text: "what the runtime says of it, if it knows it after all", Command: v.crictl("inspectp", orphans[0].Sandbox)},
+	values := Values{"shims": pids(shims...), "sandbox": short(orphans[0].Sandbox)}
+	end := slices.IndexFunc(orphans, func(o orphan) bool { return !o.mayLive })
+	if alone := len(orphans) == 1 && orphans[0].origin == ofPresent && len(orphans[0].below) > 0; end < 0 && alone {
+		end = 0
+		values["below"], values["living"] = pids(orphans[0].below...), one(orphans[0].living())
 	}
-	i := slices.IndexFunc(orphans, func(o orphan) bool { return !o.mayLive })
-	switch {
-	case i >= 0 && len(orphans) == 1:
-		return append(steps, Step{Text: "ends it; nothing lives below it", Command: "kill -9 " + strconv.Itoa(orphans[i].PID), Risky: true})
-	case i >= 0:
-		return append(steps, Step{Text: "ends one, below which nothing lives; look below each before it is ended", Command: "kill -9 " + strconv.Itoa(orphans[i].PID), Risky: true})
-	case len(orphans) == 1 && orphans[0].origin == ofPresent && len(orphans[0].below) > 0:
-		return append(steps, Step{
-			Text:    "ends it, and with it " + orphans[0].living(),
-			Command: fmt.Sprintf("pkill -9 -P %d; kill -9 %d", orphans[0].PID, orphans[0].PID), Risky: true,
-		})
+	if end >= 0 {
+		values["pid"], values["start"] = pids(orphans[end].Process), one(startOf(orphans[end].Process))
 	}
-	return append(steps, inWords("end by hand what lives below each, once it is sure that nobody needs it; its shim is then ended by kill"))
+	return v.advise("shim.left-over", values)
 }
 
 // living names what lives below an orphan.

@@ -115,7 +115,7 @@ func TestForgottenAreNotKilled(t *testing.T) {
 		u := Once(in.Snapshot, in.Endpoint)
 		f := u.Findings[0]
 		said := fmt.Sprint(f.Next)
-		if f.ID != OrphanShims || strings.Contains(said, "kill") || !strings.Contains(said, "config dump | grep -E '^ *(root|runroot|state) '") || !strings.Contains(said, "readlink /proc/10") {
+		if f.ID != OrphanShims || strings.Contains(said, "kill") || !strings.Contains(said, `grep -nE "^ *(root|state|imports)" /etc/containerd/config.toml`) || !strings.Contains(said, "readlink /proc/10") {
 			t.Errorf("%d left: %s", left, said)
 		}
 		if act := f.act(); act.Command != "" || !strings.Contains(act.Text, "end no shim") {
@@ -135,7 +135,7 @@ func TestOneOrphanIsEnded(t *testing.T) {
 	shim := shimOf(in.Evidence, 1)
 	shim.Sandbox = "lost"
 	in.Evidence.Processes.Containers["left"] = []evidence.Process{{PID: 7, Parent: shim.PID, Command: "nginx", State: evidence.Sleeping, Age: time.Hour}}
-	for age, want := range map[time.Duration]string{0: "end by hand what lives below each", 48 * time.Hour: "ends it, and with it nginx (pid 7)"} {
+	for age, want := range map[time.Duration]string{0: "end by hand what lives below each", 48 * time.Hour: "ends the shim, and with it nginx (pid 7)"} {
 		restarted(in.Evidence, age)
 		if act := orphanShims(newView(in))[0].act(); !strings.HasPrefix(act.Text, want) {
 			t.Errorf("%v: %q, want %q", age, act, want)

@@ -157,7 +157,7 @@ func TestAFrozenFileSystemThatAPathNames(t *testing.T) {
 		if tt.hangs {
 			n.sweepHung(0, "app")
 		}
-		r.Disk.Path, r.Disk.Mount = "/var/lib/containers/storage", evidence.Mount{Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
+		r.Disk.Path, r.Disk.Mount = "/var/lib/containers/storage", evidence.Mount{Type: "ext4", Source: "/dev/sdb1", Device: "8:17", Node: "/var/lib/containers/storage"}
 		p := &r.Processes.Daemons[0]
 		p.Command, p.State, p.For, p.Wchan, p.Stack = "crio", evidence.Uninterrupted, time.Second, tt.stack[0], tt.stack
 		in := n.input()

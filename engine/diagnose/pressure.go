@@ -36,15 +36,11 @@ func hostPressure(v *view) []Finding {
 	if p.Missing != "" {
 		return nil
 	}
-	return append(stall("memory", p.Memory, memoryStalls,
-		Step{Text: "who takes the memory", Command: "ps -eo pid,rss,comm --sort=-rss"},
-		inWords("give the pod that takes most a memory limit, or move it to another node")),
-		stall(onIO, p.IO, ioStalls,
-			Step{Text: "who waits for the disk", Command: "ps -eo pid,state,wchan:32,comm"},
-			inWords("move the pod that writes or reads most to another node; a disk that is slow by itself has to be replaced"))...)
+	return append(stall("memory", p.Memory, memoryStalls, v.advise("pressure.memory", nil)),
+		stall(onIO, p.IO, ioStalls, v.advise("pressure.disk", nil))...)
 }
 
-func stall(resource string, s evidence.Stall, most float64, next ...Step) []Finding {
+func stall(resource string, s evidence.Stall, most float64, next []Step) []Finding {
 	if s.Full60 < most || s.Full10 < most*stallsGoOn {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -65,14 +66,11 @@ func processStuck(v *view) []Finding {
 		findings = append(findings, v.waitingFinding(g))
 	}
 	return append(findings, folded(v, ProcessStuck, single, stuckMost, stuckProcess.name, v.processesStuck, func(rest []stuckProcess) Finding {
-		all := Step{Text: "all that is stopped (T) or cannot be woken (D)", Command: allInKernel}
-		f := restOf(ProcessStuck, fmt.Sprintf("%d more do nothing", len(rest)), all, rest, stuckProcess.line)
+		f := restOf(ProcessStuck, fmt.Sprintf("%d more do nothing", len(rest)), v.advise("process.all", nil), rest, stuckProcess.line)
 		f.Severity, f.Nodes = rest[0].severity, keysOf(rest)
 		return f
 	})...)
 }
-
-const allInKernel = "ps -eLo pid,tid,ppid,state,wchan:32,etime,args | awk '$4 ~ /[DTt]/'"
 
 // line tells of the process among others.
 func (p stuckProcess) line() string {
@@ -98,6 +96,8 @@ func (v *view) stuckProcesses() (stuck []stuckProcess) {
 			p.what, p.severity = waits.MonitorWord(&p.Process), Critical
 		case n.Kind == waits.Helper:
 			p.what = "helper"
+		case n.Object == (evidence.Object{}) && v.oneThread(n):
+			p.what = "runtime"
 		case n.Object == (evidence.Object{}):
 			p.what, p.severity = "runtime", Critical
 		case v.waits.Find(waits.CallKey(call.ContainerStatus, n.Object.ID)) >= 0, v.waits.Find(waits.CallKey(call.PodSandboxStatus, n.Object.ID)) >= 0:
@@ -112,6 +112,13 @@ func (v *view) stuckProcesses() (stuck []stuckProcess) {
 	})
 	slices.SortStableFunc(stuck, worstFirst)
 	return stuck
+}
+
+// oneThread reports whether only a thread of the runtime waits for a server, while every call is
+// answered: that is a trouble of what is mounted from there, and not of the node.
+func (v *view) oneThread(n *waits.Node) bool {
+	p := n.Process()
+	return p.Thread != 0 && p.Thread != p.PID && p.State == evidence.Uninterrupted && waits.ForServer(p) && !v.anyHangs()
 }
 
 // alsoIn returns the other processes of a container that are held, or in the kernel, like
@@ -254,62 +261,41 @@ func (v *view) outOfReach(p stuckProcess) []string {
 
 // next returns what can help a process in its state.
 func (p stuckProcess) next(v *view) []Step {
-	thread := fmt.Sprintf("/proc/%d", p.PID)
-	steps := []Step{{Text: "its state, and where in the kernel it waits", Command: fmt.Sprintf("ps -o pid,ppid,state,wchan:32,etime,args -p %d", p.PID)}}
+	values := v.processValues(p.Process)
 	if p.Thread != 0 {
-		thread += fmt.Sprintf("/task/%d", p.Thread)
-		steps[0].Command = fmt.Sprintf("ps -Lo pid,tid,state,wchan:32,etime,args -p %d", p.PID)
+		values["thread"] = one(strconv.Itoa(p.Thread))
 	}
-	if p.State != evidence.Frozen {
-		steps = append(steps, Step{Text: "its kernel stack", Command: "cat " + thread + "/stack"})
+	if p.State == evidence.Frozen {
+		values["frozen"] = one("yes")
 	}
-	goOn, held := v.letGoOn(p.Process, p.owner.ID)
+	steps := v.advise("process.state", values)
+	if goOn := v.letGoOn(p.Process, p.owner.ID); len(goOn) > 0 {
+		return append(steps, goOn...)
+	}
 	switch {
-	case p.State == evidence.Frozen:
-		return append(steps, Step{Text: "which cgroup is frozen", Command: fmt.Sprintf("cat /proc/%d/cgroup", p.PID)}, goOn)
-	case held && p.State == evidence.Traced:
-		return append(steps, Step{Text: "what traces it", Command: fmt.Sprintf("ps -o pid,ppid,tty,user,etime,args -p %d", p.Tracer.PID)}, goOn)
-	case held:
-		return append(steps, goOn)
-	case p.State == evidence.Traced:
-		return append(steps, tracing(p.PID)...)
 	case p.State == evidence.Zombie:
-		return append(steps, collecting(p.Parent))
-	case p.Mount.Type != "":
-		return append(steps, freeing(p.Process, p.Mount)...)
-	case waits.OnFrozen(&p.Process):
-		return append(steps, Step{Text: "which file systems there are", Command: "findmnt -t ext4,xfs,btrfs"}, Step{
-			Text:    "thaws each that is frozen; who froze it, a backup or a snapshot, may still need it so",
-			Command: `findmnt -nro TARGET -t ext4,xfs,btrfs | xargs -n 1 fsfreeze --unfreeze`, Risky: true,
-		})
-	case p.onFuse():
-		return append(steps, Step{Text: "which file systems are served by programs", Command: fmt.Sprintf("grep -e ' fuse' /proc/%d/mounts", p.PID)},
-			inWords("end the program that serves the file system: what waits for it then fails, and goes on"))
-	case waits.ForServer(&p.Process):
-		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)}, Step{
-			Text: "pending I/O on all network mounts of the node fails", Command: "umount -a -f -t nfs,nfs4,cifs,ceph", Risky: true,
-		})
+		if p.Parent > 1 {
+			values["parent"] = one(strconv.Itoa(p.Parent))
+		}
+		return append(steps, v.advise("process.zombie", values)...)
+	case waits.OnFrozen(&p.Process), waits.ForServer(&p.Process), p.Mount.Type != "", p.onFuse():
+		return append(steps, p.freed(v)...)
 	}
-	return append(steps, inWords("no fix from the node is known: no signal reaches it. Drain the node and reboot it if it does not go on"))
+	return append(steps, v.advise("process.in-kernel", values)...)
+}
+
+// freed returns what can end its wait for a file system, also where it is not known which.
+func (p stuckProcess) freed(v *view) []Step {
+	switch {
+	case p.Mount.Type != "", waits.OnFrozen(&p.Process):
+		return v.freeing(p.Process, p.Mount)
+	case p.onFuse():
+		return v.advise("mount.fuse-unknown", v.processValues(p.Process))
+	}
+	return v.advise("mount.server-unknown", v.processValues(p.Process))
 }
 
 // onFuse reports whether it waits for a program that serves a file system.
 func (p stuckProcess) onFuse() bool {
 	return p.WaitsIn(func(function string) bool { return evidence.MayWaitFor(evidence.Mount{Type: "fuse"}, function) })
-}
-
-// tracing returns the steps for a process of which it is not known who traces it.
-func tracing(pid int) []Step {
-	return []Step{
-		{Text: "who traces it", Command: fmt.Sprintf("grep TracerPid /proc/%d/status", pid)},
-		inWords("end the debugger or strace that traces it; it then goes on"),
-	}
-}
-
-// collecting returns the step for a process that has ended and that its parent has not collected.
-func collecting(parent int) Step {
-	if parent <= 1 {
-		return inWords(fmt.Sprintf("its parent, pid %d, has to collect it", parent))
-	}
-	return Step{Text: "asks its parent once more to collect it; if it does not, it has to be restarted", Command: fmt.Sprintf("kill -CHLD %d", parent), Ends: true}
 }

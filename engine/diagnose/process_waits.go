@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -89,7 +90,7 @@ func (v *view) waitingFinding(g []stuckProcess) Finding {
 	f.Summary += lasting(longest)
 	f.Since = v.At.Add(-longest.For)
 	f.say(v.disk(m)...)
-	f.Next = append([]Step{{Text: "all that waits; no signal reaches it, and no restart helps, before the file system answers", Command: allInKernel}}, freeing(first, m)...)
+	f.Next = append(v.advise("process.all", nil), v.freeing(first, m)...)
 	f = about(f, g, stuckProcess.line).waitedFor(v, g)
 	f.Nodes = append(f.Nodes, waits.Key(waits.Mount, m.Device)) // who else waits for it is another effect
 	return f
@@ -185,41 +186,34 @@ func (v *view) disk(m evidence.Mount) (lines []string) {
 	return lines
 }
 
-// onNode names a place where a file system is mounted on the node, for a shell: a mount's own
-// place is that of a container, where the node may have nothing, or another file system.
-func onNode(m evidence.Mount) string {
-	if m.Source == "" {
-		return quote(m.Point)
-	}
-	return `"$(findmnt -nro TARGET -S ` + quote(m.Source) + ` | head -n 1)"`
-}
-
 // freeing returns what can end the wait of a process for a file system, which is that
 // below its own where that is an overlay.
-func freeing(p evidence.Process, m evidence.Mount) []Step {
-	number := m.Device[strings.IndexByte(m.Device, ':')+1:]
+func (v *view) freeing(p evidence.Process, m evidence.Mount) []Step {
+	values := v.processValues(p)
+	values["target"], values["at"], values["pod"] = one(m.Node), one(cmp.Or(m.Node, m.Point)), one(v.podOf(p))
 	switch {
 	case waits.OnFrozen(&p):
-		return []Step{{Text: "thaws the file system; who froze it, a backup or a snapshot, may still need it so", Command: "fsfreeze --unfreeze " + quote(m.Point), Risky: true}}
+		return v.advise("mount.frozen", values)
 	case strings.HasPrefix(m.Type, "fuse") && m.Type != "fuseblk":
-		return []Step{
-			{Text: "is the program that serves it alive", Command: "ps -eo pid,state,etime,args | grep -e " + quote(m.Source) + " -e fuse"},
-			{Text: "all that waits for it fails, and its mount is lost", Command: "echo 1 > /sys/fs/fuse/connections/" + number + "/abort", Risky: true},
-		}
+		values["server"] = one(m.Source)
+		values["abort"] = one(m.Abort)
+		return v.advise("mount.fuse", values)
 	case strings.HasPrefix(m.Type, "nfs"):
-		return []Step{
-			{Text: "is the server reached", Command: "nfsstat -m; ss -tn dport = 2049"},
-			{Text: "pending I/O on this mount fails", Command: "umount -f " + onNode(m), Risky: true},
-		}
+		values["address"] = one(serverOf(m))
+		return v.advise("mount.nfs", values)
+	case strings.HasPrefix(m.Type, "cifs"), strings.HasPrefix(m.Type, "smb"):
+		return v.advise("mount.cifs", values)
 	case m.Served():
-		return []Step{
-			{Text: "what the kernel says of the server", Command: "dmesg -T | tail -n 50"},
-			{Text: "pending I/O on this mount fails, where its file system lets it", Command: "umount -f " + onNode(m), Risky: true},
-		}
+		return v.advise("mount.server", values)
 	}
-	return []Step{
-		{Text: "what the kernel says of the disk", Command: "dmesg -T | grep -e " + quote(strings.TrimPrefix(m.Source, "/dev/")) + " -e 'I/O error' -e 'blocked for more' | tail -n 30"},
-		{Text: "does it answer at all", Command: "cat /sys/dev/block/" + m.Device + "/inflight /sys/dev/block/" + m.Device + "/stat"},
-		inWords("no fix from the node is known while the disk does not answer: drain the node, then attach the disk again or replace it"),
+	values["device"], values["disk"] = one(m.Device), one(strings.TrimPrefix(m.Source, "/dev/"))
+	return v.advise("mount.disk", values)
+}
+
+// podOf names the pod of a process, or the process.
+func (v *view) podOf(p evidence.Process) string {
+	if o, known := v.ours(p.Container); known && o.Pod.Name != "" {
+		return o.Pod.String()
 	}
+	return theProcess(p)
 }

@@ -37,17 +37,17 @@ func TestDeadDisk(t *testing.T) {
 		t.Errorf("evidence %q, want %q first", f.Evidence, want)
 	}
 	for _, s := range f.Next {
-		if s.Risky {
+		if s.acts() && s.Command != "" {
 			t.Errorf("%q helps nobody who cannot be woken", s)
 		}
 	}
 	if !strings.HasPrefix(got[1].Summary, "pid 1009 (app) of ns-0/pod-00003") {
 		t.Errorf("the other is %q, want the one that waits for a server", got[1].Summary)
 	}
-	if steps := newView(in).runtimeSteps(Step{Text: "check whether crictl hangs too", Command: "crictl info"}); strings.HasPrefix(steps[0].Command, "crictl") {
+	if steps := newView(in).runtimeSteps(Step{Kind: Look, Text: "check whether crictl hangs too", Command: "crictl info"}); strings.HasPrefix(steps[0].Command, "crictl") {
 		t.Errorf("crictl, which hangs likewise, is offered: %v", steps)
 	}
-	if steps := newView(in).runtimeSteps(Step{Text: "stacks", Command: "pkill -USR1 -x containerd", Risky: true}); steps[0].Risky || strings.Contains(steps[len(steps)-1].Command, "restart") {
+	if steps := newView(in).runtimeSteps(Step{Kind: Act, Text: "stacks", Command: "kill -USR1 5", Risk: "x"}); steps[0].acts() || strings.Contains(steps[len(steps)-1].Command, "restart") {
 		t.Errorf("%q are no steps for a runtime in D", steps)
 	}
 }
@@ -61,10 +61,10 @@ func TestWaysOutOfAWait(t *testing.T) {
 		says  string // of the summary
 		step  string
 	}{
-		{"frozen", evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}, []string{"percpu_rwsem_wait", "vfs_write"}, "which is frozen", "fsfreeze --unfreeze /data"},
+		{"frozen", evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17", Node: "/srv/data"}, []string{"percpu_rwsem_wait", "vfs_write"}, "which is frozen", "fsfreeze --unfreeze /srv/data"},
 		{"dead disk", evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}, []string{"folio_wait_bit"}, "(ext4 on /dev/sdb1) for", "/sys/dev/block/8:17/inflight"},
-		{"fuse", evidence.Mount{Point: "/data", Type: "fuse.sshfs", Source: "nas:", Device: "0:52"}, []string{"folio_wait_bit"}, "(fuse.sshfs on nas:) for", "echo 1 > /sys/fs/fuse/connections/52/abort"},
-		{"nfs", evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/export", Device: "0:52"}, []string{"folio_wait_bit"}, "(nfs4 on nas:/export) for", `umount -f "$(findmnt -nro TARGET -S nas:/export | head -n 1)"`},
+		{"fuse", evidence.Mount{Point: "/data", Type: "fuse.sshfs", Source: "nas:", Device: "0:52", Abort: "/sys/fs/fuse/connections/52/abort"}, []string{"folio_wait_bit"}, "(fuse.sshfs on nas:) for", "echo 1 > /sys/fs/fuse/connections/52/abort"},
+		{"nfs", evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/export", Device: "0:52", Node: "/srv/data"}, []string{"folio_wait_bit"}, "(nfs4 on nas:/export) for", "umount -f -l /srv/data"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n := checked(3)
@@ -89,8 +89,8 @@ func TestWaysOutOfAWait(t *testing.T) {
 // A frozen runtime is frozen, and thawed where it was frozen.
 func TestFrozenRuntime(t *testing.T) {
 	for file, want := range map[string]string{
-		"/sys/fs/cgroup/freezer/x/freezer.state":              "risky: echo THAWED > /sys/fs/cgroup/freezer/x/freezer.state  # resumes it; who froze it, as for a checkpoint, may still need it so",
-		"/sys/fs/cgroup/system.slice/c.service/cgroup.freeze": "risky: echo 0 > /sys/fs/cgroup/system.slice/c.service/cgroup.freeze  # resumes it; who froze it, as for a checkpoint, may still need it so",
+		"/sys/fs/cgroup/freezer/x/freezer.state":              "echo THAWED > /sys/fs/cgroup/freezer/x/freezer.state  # thaws the group; RISK: who froze it, as for a checkpoint, may still need it so",
+		"/sys/fs/cgroup/system.slice/c.service/cgroup.freeze": "echo 0 > /sys/fs/cgroup/system.slice/c.service/cgroup.freeze  # thaws the group; RISK: who froze it, as for a checkpoint, may still need it so",
 	} {
 		n := checked(3)
 		r := looked(n)
@@ -179,7 +179,7 @@ func TestAHelperThatSleepsForAServer(t *testing.T) {
 	in := n.input()
 	in.Evidence = r
 	found := helperStuck(newView(in))
-	firstSays(t, found, "request_wait_answer, for /mnt/a (fuse.sshfs on host:/a)", "is the program that serves it alive")
+	firstSays(t, found, "request_wait_answer, for /mnt/a (fuse.sshfs on host:/a)", "is the program alive that serves it")
 	if last := found[0].Chain[len(found[0].Chain)-1]; !strings.Contains(fmt.Sprint(last), "/mnt/a") {
 		t.Errorf("the chain ends with %+v", last)
 	}
@@ -208,13 +208,13 @@ func TestATracerIsNamed(t *testing.T) {
 	in := n.input()
 	in.Evidence = r
 	found := processStuck(newView(in))
-	firstSays(t, found, "the shim of ns-1/pod-00001, pid 1007, is traced (t) by pid 77 (gdb) for 1m2s", "risky: kill 77", "-p 77")
+	firstSays(t, found, "the shim of ns-1/pod-00001, pid 1007, is traced (t) by pid 77 (gdb) for 1m2s", "kill 77  # ends what traces it", "-p 77")
 	n = checked(3).sweepHung(1, "app")
 	in = n.input()
 	in.Evidence = r
 	for _, f := range Diagnose(in) {
 		for _, s := range f.Next {
-			if s.Risky && s.Command != "kill 77" {
+			if s.Risky() && s.Command != "kill 77" {
 				t.Errorf("%s: %s", f.ID, s)
 			}
 		}
@@ -223,5 +223,5 @@ func TestATracerIsNamed(t *testing.T) {
 	trace(&r.Processes.Daemons[0])
 	in = checked(3).input()
 	in.Evidence = r
-	firstSays(t, processStuck(newView(in)), "is traced (t) by pid 77 (gdb)", "risky: kill 77")
+	firstSays(t, processStuck(newView(in)), "is traced (t) by pid 77 (gdb)", "kill 77  # ends what traces it")
 }

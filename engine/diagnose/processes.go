@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -237,13 +236,4 @@ func processName(p evidence.Process) string {
 		return fmt.Sprintf("(pid %d, %c)", p.PID, p.State)
 	}
 	return fmt.Sprintf("(pid %d, %c in %s)", p.PID, p.State, in)
-}
-
-// pidsOf joins the numbers of processes for a command.
-func pidsOf(all []evidence.Process, gap string) string {
-	var pids []string
-	for _, p := range all {
-		pids = append(pids, strconv.Itoa(p.PID))
-	}
-	return strings.Join(pids, gap)
 }

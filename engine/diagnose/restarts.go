@@ -32,7 +32,7 @@ func runtimeRestarts(v *view) []Finding {
 	last, times := starts[len(starts)-1], v.timesAway()
 	unit, byInit := v.service(last.PID)
 	byInit = byInit && unit.Restarts >= answers.Outages
-	f := Finding{ID: RuntimeRestarts, Severity: Info, Next: []Step{v.logStep("its last words"), v.endsAgain()}}
+	f := Finding{ID: RuntimeRestarts, Severity: Info, Next: v.endsAgain("runtime.restarts")}
 	age := v.At.Sub(last.At)
 	switch isNew := age <= evidence.FreshRuntime; {
 	case isNew && (times >= answers.Outages || byInit):
@@ -52,12 +52,12 @@ func runtimeRestarts(v *view) []Finding {
 }
 
 // endsAgain returns what to do about a runtime that has ended, and may end again.
-func (v *view) endsAgain() Step {
-	text := "fix what its log names last, or undo the last change"
+func (v *view) endsAgain(culprit string) []Step {
+	values := Values{}
 	if v.timesAway() >= answers.Outages {
-		text += ": a restart alone has not helped"
+		values["often"] = one("yes")
 	}
-	return inWords(text)
+	return v.advise(culprit, values)
 }
 
 // starts returns the starts of the runtime in the last ten minutes, oldest first.

@@ -44,18 +44,6 @@ func notBefore(first string) string {
 	return "do not restart the runtime before " + first + ": it forgets its containers"
 }
 
-// onceFit returns a step that begins the runtime for when it can write.
-func (v *view) onceFit(s Step) Step {
-	_, first := v.unfit()
-	if first == "" {
-		return s
-	}
-	if s.Command != "" {
-		s.Risky, s.Ends, s.Text = true, false, "it forgets its containers if it begins before that"
-	}
-	return s.when("once " + first)
-}
-
 // makingFit returns the steps that come before a restart of a runtime which cannot write: none
 // where it can. What goes through the runtime is of no use where that does not answer.
 func (v *view) makingFit() []Step {
@@ -64,46 +52,37 @@ func (v *view) makingFit() []Step {
 	case first == "":
 		return nil
 	case !s.full():
-		return s.mending(false)
+		return v.mending(s)
 	}
-	look := Step{Text: "what has no room", Command: fmt.Sprintf("df -h %s; df -i %[1]s", quote(s.Path))}
-	steps := v.pruning(s)
-	if v.Scope.Whole() {
-		steps = slices.DeleteFunc(steps, throughCrictl)
-	}
-	if !slices.ContainsFunc(steps, Step.acts) {
-		steps = append(steps, makeRoomByHand)
-	}
-	return append([]Step{look}, steps...)
+	return v.pruning(s)
 }
-
-// makeRoomByHand is what to do where the runtime cannot be asked to remove anything.
-var makeRoomByHand = inWords("make room by hand, as in /var/log, and leave the runtime's own folders alone: what would end this goes through the runtime, which does not answer")
 
 // pruning returns what makes room in a store: for the runtime's data without images, for its
 // state with more of the memory that it mostly is in.
 func (v *view) pruning(s store) []Step {
-	if s.Path == v.evidence.Disk.Path {
-		return []Step{{Text: "what images and layers take", Command: v.crictl("imagefsinfo")}, v.prune()}
+	values := Values{"path": one(s.Path)}
+	if s.Inodes > 0 && s.InodesUnused == 0 {
+		values["inodes"] = one("yes")
 	}
-	if s.Mount.Type != "tmpfs" || s.Total == 0 {
-		return []Step{inWords("remove what the look shows and the runtime does not use; the state of the runtime itself is needed")}
+	switch {
+	case s.Path == v.evidence.Disk.Path && v.hasForgotten():
+		return v.advise("disk.full-forgotten", values)
+	case s.Path == v.evidence.Disk.Path:
+		return v.advise("disk.full", values)
 	}
-	larger := fmt.Sprintf("size=%dk", 2*s.Total>>10)
-	if s.Inodes > 0 {
-		larger += fmt.Sprintf(",nr_inodes=%d", 2*s.Inodes)
+	if s.Mount.Type == "tmpfs" && s.Total > 0 {
+		values["target"], values["twice"], values["was"] = one(s.Mount.Node), one(sizedAs(2*s.Total, 2*s.Inodes)), one(sizedAs(s.Total, s.Inodes))
 	}
-	return []Step{{
-		Text:    "doubles it until the next boot, out of the memory of the node",
-		Command: `mount -o remount,` + larger + ` "$(findmnt -n -o TARGET -T ` + quote(s.Path) + `)"`, Risky: true,
-	}}
+	return v.advise("disk.state-full", values)
 }
 
-func (v *view) prune() Step {
-	if v.hasForgotten() {
-		return inWords("make room by hand, as in /var/log, and remove no image: those of containers that the runtime has forgotten look unused")
+// sizedAs returns the options of a tmpfs of a size.
+func sizedAs(total, inodes uint64) string {
+	options := fmt.Sprintf("size=%dk", total>>10)
+	if inodes > 0 {
+		options += fmt.Sprintf(",nr_inodes=%d", inodes)
 	}
-	return Step{Text: "removes the images that no container uses; who needs one pulls it again", Command: v.crictl("rmi", "--prune"), Risky: true}
+	return options
 }
 
 // hasForgotten reports whether something lives that the runtime does not list, and may have begun.

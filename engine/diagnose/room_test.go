@@ -53,9 +53,9 @@ func TestRoomComesBeforeARestart(t *testing.T) {
 			}
 			restarts := 0
 			for _, s := range f.Next {
-				if strings.Contains(s.Command, "systemctl restart") {
+				if s.Command == "systemctl restart containerd" || s.Command == "systemctl start containerd" {
 					restarts++
-					if !s.Risky || !strings.Contains(s.If, "once "+tt.before) || !strings.Contains(s.Text, "it forgets its containers") {
+					if !s.Risky() || !strings.Contains(s.When, tt.before) || !strings.Contains(s.Risk, "it forgets its containers") {
 						t.Errorf("%s", s)
 					}
 				}

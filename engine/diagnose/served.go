@@ -11,12 +11,12 @@ const ofServed, ofUnserved = "served", "unserved"
 
 // servedGone finds a file system whose program has ended, by what a call fails with for a
 // path on it.
-func servedGone(said string) []Finding {
+func (v *view) servedGone(said string) []Finding {
 	path := servedPath(said)
 	if path == "" {
 		return nil
 	}
-	return []Finding{programEnded(ofServed, path, said)}
+	return []Finding{v.programEnded(ofServed, path, said)}
 }
 
 // unserved finds file systems whose program has ended, whatever calls say. They may be
@@ -25,9 +25,9 @@ func (v *view) unserved() []Finding {
 	all := v.deep().Unserved
 	var lines []string
 	for _, m := range all[:min(len(all), toldWords)] {
-		lines = append(lines, fmt.Sprintf("%s (%s) answers: %s", m.Point, m.Type, disconnected))
+		lines = append(lines, fmt.Sprintf("%s (%s) answers: %s", m.Point, m.Type, "transport endpoint is not connected"))
 	}
-	f := programEnded(ofUnserved, all[0].Point, lines...)
+	f := v.programEnded(ofUnserved, all[0].Point, lines...)
 	if n := len(all) - 1; n > 0 {
 		f.Summary += fmt.Sprintf(" and %s", more(n, "mount"))
 	}
@@ -36,22 +36,18 @@ func (v *view) unserved() []Finding {
 
 // programEnded returns the finding about a path that a program served. Nothing that the
 // runtime does brings that back.
-func programEnded(group, path string, said ...string) Finding {
+func (v *view) programEnded(group, path string, said ...string) Finding {
 	return Finding{
 		ID: StoreFailing, Severity: Warning, Group: group,
 		Summary:  "the program that served a file system has ended: " + path,
 		Evidence: said,
-		Next: []Step{
-			{Text: "which file systems are served by programs", Command: "grep -e ' fuse' /proc/mounts"},
-			{Text: "which programs serve any", Command: "ps -eo pid,state,etime,args | grep -i -e fuse -e fs"},
-			serveAnew(path),
-		},
+		Next:     v.serveAnew(path),
 	}
 }
 
 // serveAnew takes away a mount that nobody serves. A restart of the runtime does not help.
-func serveAnew(path string) Step {
-	return Step{Text: "takes it away, to be served and mounted again: what has files open there loses them", Command: "umount -l " + quote(path), Risky: true}
+func (v *view) serveAnew(path string) []Step {
+	return v.advise("mount.unserved", Values{"target": one(path)})
 }
 
 // servedPath returns the path of which an error says that nobody serves it any more; empty if
@@ -63,4 +59,4 @@ func servedPath(said string) string {
 	return ""
 }
 
-var unservedPath = regexp.MustCompile(`(?:^|[\s'"])(/[^\s:'">@]+)['"]?: (?i:` + disconnected + `)`)
+var unservedPath = regexp.MustCompile(`(?:^|[\s'"])(/[^\s:'">@]+)['"]?: (?i:transport endpoint is not connected)`)

@@ -128,11 +128,7 @@ func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.Conta
 		Summary:  fmt.Sprintf("%v has lost its shim: %s ended with exit code %d, %s ago", p.PodRef, count(len(lost), "container"), exitLost, going(v.At.Sub(lost[0].FinishedAt))),
 		Subject:  Subject{ObjectRef: pleg.ObjectRef{ID: sb.ID, Pod: p.PodRef, Sandbox: true}},
 		Evidence: []string{fmt.Sprintf("its shim is gone: none on the node is of sandbox %s, which is not ready", pleg.ShortID(sb.ID))},
-		Next: []Step{
-			{Text: "whether it was killed for want of memory", Command: "dmesg -T | grep -i -e oom -e 'killed process' | tail"},
-			v.logStepOf(sb.ID, "what the runtime says of it"),
-			madeAnew,
-		},
+		Next:     v.advise("sandbox.lost-shim", Values{"id": one(sb.ID)}),
 	}
 	v.sayLost(&f, lost)
 	if lost[0].Reason == reasonLost {
@@ -151,7 +147,7 @@ func (v *view) restartLost(p *engine.Pod, shim evidence.Process, lost []pleg.Con
 		ID: GhostRunning, Severity: Info,
 		Summary: fmt.Sprintf("%v was lost when the runtime was started %s ago: it found no task of it, as where its bundle is gone", last, going(v.At.Sub(lost[0].FinishedAt))),
 		Subject: Subject{ObjectRef: last},
-		Next:    []Step{v.logStepOf(last.ID, "what the runtime said of it as it was started"), madeAnew},
+		Next:    v.advise("container.lost", Values{"id": one(last.ID)}),
 	}
 	v.sayLost(&f, lost)
 	f.say(v.describe("the shim of its sandbox lives", shim))
@@ -166,11 +162,7 @@ func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
 		ID: GhostRunning, Severity: Info,
 		Summary: "the runtime does not know the state of " + o.String(),
 		Subject: Subject{ObjectRef: o.ObjectRef},
-		Next: []Step{
-			{Text: "what it says of it", Command: v.crictl("inspect", c.ID)},
-			v.logStepOf(c.ID, "what it said when it could not load it, mostly as it was started"),
-			{If: "if the kubelet does not in a minute", Text: "kills what is left of it, and removes it", Command: v.crictl("rm", "-f", c.ID), Risky: true},
-		},
+		Next:    v.advise("container.unknown", Values{"id": short(c.ID)}),
 	}
 	f.say(c.ID+" is listed as unknown", "the kubelet tries to kill such a container before it starts it again")
 	if worst, found := v.worst(c.ID); found {
@@ -178,9 +170,6 @@ func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
 	}
 	return f
 }
-
-// madeAnew is what is to do about what the runtime has lost: the kubelet does it.
-var madeAnew = inWords("none: the kubelet creates it again within seconds")
 
 func (v *view) sayLost(f *Finding, lost []pleg.ContainerStatus) {
 	for _, c := range lost {
@@ -198,11 +187,10 @@ func (v *view) shimUnreachable(p *engine.Pod, sb pleg.Sandbox, shim evidence.Pro
 		ID: GhostRunning, Severity: Warning,
 		Summary: fmt.Sprintf("the runtime could not reach the shim of %v, pid %d, and has ended its %s", p.PodRef, shim.PID, count(len(lost), "container")),
 		Subject: Subject{ObjectRef: pleg.ObjectRef{ID: sb.ID, Pod: p.PodRef, Sandbox: true}},
-		Next: []Step{
-			v.logStepOf(sb.ID, "why it could not; mostly as it was started"),
-			{Text: "ends the shim, which serves nobody any more", Command: fmt.Sprintf("kill -9 %d", shim.PID), Risky: true},
-		},
 	}
+	values := v.processValues(shim)
+	values["id"] = one(sb.ID)
+	f.Next = v.advise("shim.unreachable", values)
 	f.say(v.describe("its shim lives", shim), fmt.Sprintf("sandbox %s is not ready", pleg.ShortID(sb.ID)))
 	v.sayLost(&f, lost)
 	return f

@@ -9,7 +9,8 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // A shut is what keeps the runtime's socket shut, as the node shows it, and how to see
@@ -22,7 +23,7 @@ type shut struct {
 // mayListen begin the names of the programs that may listen at a runtime's socket: the
 // runtimes, what has one within, and what listens in the place of one until somebody
 // connects.
-var mayListen = slices.Concat(flavour.Programs, []string{"systemd", "init", "plegtop"})
+var mayListen = slices.Concat(knowledge.Programs, []string{"systemd", "init", "plegtop"})
 
 // shut returns what keeps the socket shut; false if nothing is known to, as where a
 // runtime has it.
@@ -30,17 +31,19 @@ func (v *view) shut() (s shut, known bool) {
 	if v.evidence.Socket.Missing != "" || v.endpoint == "" {
 		return s, false
 	}
-	at, path := &v.evidence.Socket, quote(socket(v.endpoint))
+	at := &v.evidence.Socket
 	held, startHeld := v.heldStart()
 	switch {
 	case at.Unlinked.PID != 0:
-		return shut{v.socketAway() + ", and " + theProcess(at.Unlinked) + onlyConnected, v.newSocket(v.socketStep())}, true
+		return shut{v.socketAway() + ", and " + theProcess(at.Unlinked) + onlyConnected, v.newSocket()}, true
 	case at.Kind != "" && at.Kind != "socket":
-		return shut{v.socketAway(), v.newSocket(Step{Text: "what it is, and whose", Command: "ls -ld " + path})}, true
+		return shut{v.socketAway(), v.newSocket()}, true
+	case knowledge.IsProxy(at.Holder.Command) && v.behindProxy() != "":
+		return shut{fmt.Sprintf("the CRI proxy %s listens at its socket, and the runtime behind it %s", theProcess(at.Holder), v.behindProxy()), v.proxied(at.Holder)}, true
 	case v.heldByOther():
-		return shut{"its socket is held by " + theProcess(at.Holder) + ", no runtime that is known", v.newSocket(whose("what that program is", at.Holder))}, true
+		return shut{"its socket is held by " + theProcess(at.Holder) + ", no runtime that is known", v.newSocket()}, true
 	case at.Locked != "":
-		return shut{fmt.Sprintf("%s waits for %s, which %s has locked", theProcess(at.Waits), at.Locked, theProcess(at.Locker)), v.unlocking(at.Locker)}, true
+		return shut{fmt.Sprintf("%s waits for %s, which %s has locked", theProcess(at.Waits), at.Locked, theProcess(at.Locker)), v.unlocking(at.Locked, at.Locker)}, true
 	case at.Holder.PID == 0 && startHeld:
 		return held, true
 	case at.Holder.PID != 0, !v.evidence.Processes.Whole(), len(v.daemons()) > 0:
@@ -53,14 +56,13 @@ func (v *view) shut() (s shut, known bool) {
 
 // unlocking returns the steps about a process that has locked a file of the runtime's. One that
 // has ended leaves its lock to a process that it began.
-func (v *view) unlocking(locker evidence.Process) []Step {
-	if locker.PID == 0 {
-		return []Step{whose("who holds the lock", locker), inWords("end who has the file open, as fuser -v shows it; the runtime then goes on by itself")}
+func (v *view) unlocking(file string, locker evidence.Process) []Step {
+	values := Values{"file": one(file)}
+	if locker.PID != 0 {
+		values = v.processValues(locker)
+		values["file"] = one(file)
 	}
-	return []Step{
-		whose("who holds the lock", locker),
-		{Text: "ends " + theProcess(locker) + " in the middle of its work; the runtime then goes on by itself", Command: fmt.Sprintf("kill %d", locker.PID), Risky: true},
-	}
+	return v.advise("lock.held", values)
 }
 
 // heldByOther reports whether a program that is no runtime listens at the socket, and
@@ -70,7 +72,32 @@ func (v *view) heldByOther() bool {
 		return false
 	}
 	by := v.evidence.Socket.Holder
-	return by.PID != 0 && !beginsAs(by.Command, mayListen)
+	return by.PID != 0 && !beginsAs(by.Command, mayListen) && !knowledge.IsProxy(by.Command)
+}
+
+// behindProxy says what is wrong with the runtime behind a CRI proxy: it is away, or stands still; empty
+// where it may be well, or that cannot be seen.
+func (v *view) behindProxy() string {
+	isRuntime := func(p evidence.Process) bool { return slices.Contains(knowledge.Runtimes, p.Command) }
+	i := slices.IndexFunc(v.evidence.Processes.Daemons, isRuntime)
+	switch {
+	case i < 0 && v.evidence.Processes.Whole():
+		return "does not run"
+	case i >= 0 && waits.IdleRuntime(&v.evidence.Processes.Daemons[i]):
+		return fmt.Sprintf("(%s) is %s", theProcess(v.evidence.Processes.Daemons[i]), v.evidence.Processes.Daemons[i].State)
+	}
+	return ""
+}
+
+// proxied returns the steps about the runtime behind a proxy; nobody is to end the proxy.
+func (v *view) proxied(proxy evidence.Process) []Step {
+	steps := v.advise("socket.proxy", Values{"holderPid": pids(proxy)})
+	for _, p := range v.evidence.Processes.Daemons {
+		if slices.Contains(knowledge.Runtimes, p.Command) && waits.IdleRuntime(&p) {
+			return append(steps, stuckProcess{Process: p}.next(v)...)
+		}
+	}
+	return append(steps, v.start()...)
 }
 
 func theProcess(p evidence.Process) string {
@@ -78,10 +105,6 @@ func theProcess(p evidence.Process) string {
 		return "a process that has ended"
 	}
 	return fmt.Sprintf("%s (pid %d)", p.Command, p.PID)
-}
-
-func whose(text string, p evidence.Process) Step {
-	return Step{Text: text, Command: fmt.Sprintf("ps -o pid,ppid,state,lstart,args -p %d", p.PID)}
 }
 
 // refusedBy says in one sentence why calls are refused, given how the first one was: by

@@ -143,12 +143,7 @@ func (v *view) objectsSlow() bool {
 func (v *view) slowRuntime(operation, summary string) Finding {
 	f := Finding{
 		ID: RuntimeSlow, Severity: Warning, Summary: summary, Subject: Subject{Operation: operation},
-		Next: v.runtimeSteps(
-			Step{Text: "who takes the CPU, and is a disk saturated", Command: "top -b -n 1 | head -n 20; iostat -x 1 3"},
-			v.logStep("what the runtime says"),
-			Step{Text: "is the runtime throttled by its own cgroup", Command: v.unitCommand("systemctl show", "-p CPUQuotaPerSecUSec -p MemoryHigh -p MemoryMax")},
-			inWords("limit or move the pods that take the CPU or the disk: top and iostat name them. Drain the node if it is the disk"),
-		),
+		Next: v.runtimeSteps(v.advise("runtime.slow", nil)...),
 	}
 	f.say(v.fullRelist(), v.pressure(), v.usage())
 	for i := range v.Calls {

@@ -53,9 +53,17 @@ func (v *view) slowFinding(f call.Flight, took time.Duration) Finding {
 		ID: RuntimeSlow, Severity: Warning,
 		Summary: fmt.Sprintf("%v of %s was answered after %s, half of the others within %s", f.Op, f.Object().String(), span(took), span(v.Sums(f.Op).P50)),
 		Subject: asking(f), Group: f.Object().String() + " " + f.Op.String(),
-		Next: append(v.objectSteps(f)[:1], inWords("nothing yet: it was answered. Once it hangs, its finding says what ends it")),
+		Next: v.slowObjectSteps(f),
 	}
 	found.say(v.neighbours())
 	found.say(v.processes(f)...)
 	return found
+}
+
+func (v *view) slowObjectSteps(f call.Flight) []Step {
+	values := Values{"id": short(f.ID)}
+	if f.Op == call.PodSandboxStatus {
+		values["ofSandbox"] = one("yes")
+	}
+	return v.advise("object.slow", values)
 }

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/plegtop/plegtop/engine/answers"
@@ -29,10 +28,10 @@ func (v *view) socketLost() []Finding {
 	f := Finding{
 		ID: RuntimeDown, Severity: Warning, Group: ofSocket, Brief: "socket lost",
 		Summary: theProcess(s.Unlinked) + onlyConnected + ": " + v.socketAway(),
-		Next:    v.newSocket(v.socketStep()),
+		Next:    v.newSocket(),
 	}
 	last := &f.Next[len(f.Next)-1]
-	*last = last.when("before the kubelet is restarted")
+	*last = last.after("the kubelet was not restarted yet")
 	f.say("do not restart the kubelet before: it would reach no runtime, and the node would become NotReady", "endpoint: "+v.endpoint)
 	return []Finding{f}
 }
@@ -53,28 +52,18 @@ func (v *view) socketAway() string {
 // newSocket returns the steps that end with the runtime listening at its path again. It makes its
 // socket when it starts, also in the place of a file; a folder, and who listens there instead,
 // have to go first.
-func (v *view) newSocket(first ...Step) []Step {
-	if _, stuck := v.stuckDaemon(); stuck {
-		return v.runtimeSteps(first...)
-	}
-	again := v.restart("creates its socket again; " + v.restartRisk())
-	path := quote(socket(v.endpoint))
+func (v *view) newSocket() []Step {
+	values, path := Values{}, socket(v.endpoint)
 	switch s := &v.evidence.Socket; {
 	case s.Holder.PID != 0:
-		again.Text = "ends " + theProcess(s.Holder) + ", and creates the socket again; " + v.restartRisk()
-		again.Command = fmt.Sprintf("kill %d && %s", s.Holder.PID, again.Command)
+		values["holderPid"], values["holder"] = pids(s.Holder), one(theProcess(s.Holder))
+		values["pid"], values["start"] = pids(s.Holder), one(startOf(s.Holder))
 	case s.Kind != "" && s.Kind != "socket":
-		again.Text = "moves what is there away, and creates the socket again; " + v.restartRisk()
-		again.Command = "mv -T " + path + " " + quote(socket(v.endpoint)+".old") + " && " + again.Command
+		values["aside"] = one(path + ".old")
 	}
-	return append(append(first, v.makingFit()...), again)
-}
-
-// socketStep shows what is in the place of the socket.
-func (v *view) socketStep() Step {
-	if by := v.evidence.Socket.Holder; by.PID != 0 {
-		return whose("what that program is", by)
+	steps := v.advise("socket.replaced", values)
+	if _, stuck := v.stuckDaemon(); stuck {
+		return v.runtimeSteps(steps...)
 	}
-	path := quote(socket(v.endpoint))
-	return Step{Text: "what is there, and who listens under that name", Command: "ls -ld " + path + "; ss -xlp | grep -F -e " + path}
+	return append(append(steps, v.makingFit()...), v.restart("creates its socket again")...)
 }

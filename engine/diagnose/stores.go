@@ -8,6 +8,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // StoreFailing is a disk of the runtime's that is read-only, fails or is gone.
@@ -75,6 +76,11 @@ func (v *view) stores() (all []store) {
 	return all
 }
 
+// isOn reports whether a store is on a device, by its name or by its number.
+func (s store) isOn(device string) bool {
+	return isPartOf(s.Mount.Source, device) || slices.Contains(s.Below, device) || device != "" && s.Mount.Device == device
+}
+
 func (s store) place() string {
 	m := s.Mount
 	switch {
@@ -94,8 +100,8 @@ func diskFull(v *view) (findings []Finding) {
 			if full {
 				f.Severity = Critical
 			}
-			f.say(notBefore(s.unfit()), s.place(), "told from less than "+told+" on", v.refusedFor(noSpace...))
-			f.Next = append([]Step{{Text: "which folders take it", Command: "du " + what + " -x --max-depth=3 " + quote(s.Path) + " | sort -h | tail -n 20"}}, v.pruning(s)...)
+			f.say(notBefore(s.unfit()), s.place(), "told from less than "+told+" on", v.refusedFor(knowledge.NoSpace))
+			f.Next = v.pruning(s)
 			findings = append(findings, f)
 		}
 		share, left := float64(s.Free)/float64(max(s.Total, 1)), max(s.Left, s.Free)
@@ -109,8 +115,8 @@ func diskFull(v *view) (findings []Finding) {
 		}
 	}
 	said := findings == nil
-	findings = v.orSaid(findings, DiskFull, "the runtime has no room on a disk", noSpace, func() []Step {
-		return append([]Step{{Text: "which disk is full", Command: "df -h; df -i"}}, v.prune())
+	findings = v.orSaid(findings, DiskFull, "the runtime has no room on a disk", []string{knowledge.NoSpace}, func() []Step {
+		return v.pruning(store{Disk: v.evidence.Disk})
 	})
 	if said && findings != nil {
 		findings[0].say(notBefore("there is room on its disk"))
@@ -142,31 +148,27 @@ func storeFailing(v *view) (findings []Finding) {
 		default:
 			continue
 		}
-		f.say(notBefore(s.unfit()), s.place(), v.refusedFor(broken...))
+		f.say(notBefore(s.unfit()), s.place(), v.refusedFor(knowledge.StoreFails, knowledge.Disconnected))
 		if s.Errors > 0 && s.ReadOnly != "" {
 			f.say(fmt.Sprintf("ext4 has counted %s since it was checked, the last %s ago", count(s.Errors, "error"), going(s.ErrorAge)))
 		}
 		f.say(over)
-		f.Next = s.mending(fails)
+		f.Next = v.mending(s)
 		findings = append(findings, f)
 	}
 	if findings != nil {
 		return findings
 	}
-	switch said := v.refusedFor(broken...); {
+	switch said := v.refusedFor(knowledge.StoreFails, knowledge.Disconnected); {
 	case said == "" && len(v.deep().Unserved) > 0:
 		return v.unserved()
 	case said == "":
 		return v.disksBelowFail()
-	case strings.Contains(strings.ToLower(said), disconnected):
-		return servedGone(said)
+	case knowledge.Means(said) == knowledge.Disconnected:
+		return v.servedGone(said)
 	}
-	return v.orSaid(findings, StoreFailing, "the runtime's disk fails", broken, func() []Step {
-		return []Step{
-			{Text: "is a file system read-only", Command: "findmnt -O ro"},
-			{Text: "what the kernel says of the disks", Command: "dmesg -T | grep -i -e 'I/O error' -e remount | tail -n 30"},
-			replaceDisk,
-		}
+	return v.orSaid(findings, StoreFailing, "the runtime's disk fails", []string{knowledge.StoreFails}, func() []Step {
+		return v.advise("disk.fails", nil)
 	})
 }
 
@@ -183,66 +185,18 @@ func (v *view) failed(s store) (last evidence.KernelLine, fails bool) {
 	return last, fails
 }
 
-// madeOf returns the step that shows what is below a store.
-func (s store) madeOf() Step {
-	return Step{Text: "what it is made of, and whether that runs", Command: "lsblk -s -o NAME,TYPE,SIZE,RO,STATE,MODEL " + quote(s.Mount.Source)}
-}
-
-// replaceDisk is what to do about a disk that fails.
-var replaceDisk = inWords("no fix from the node is known for a disk that fails: drain the node, and replace the disk")
-
-// health returns the step that reads what the disk below a store says of itself.
-func (s store) health() Step {
-	device := s.Mount.Source
+// mending returns the steps for a store that cannot be written, or whose disk fails. None of them
+// repairs it: a disk that failed is drained and replaced.
+func (v *view) mending(s store) []Step {
+	values := Values{"target": one(s.Mount.Node), "disk": one(s.Mount.Source)}
+	if strings.HasPrefix(s.Mount.Source, "/dev/") {
+		values["below"] = one(s.Mount.Source)
+	}
 	if n := len(s.Below); n > 0 {
-		device = "/dev/" + s.Below[n-1]
+		values["below"] = one("/dev/" + s.Below[n-1])
 	}
-	return Step{Text: "what the disk says of its own health: reallocated and pending sectors, errors", Command: "smartctl -a " + quote(device)}
+	return v.advise("disk.fails", values)
 }
-
-// reading returns the steps that only look at a store.
-func (s store) reading() []Step {
-	return []Step{
-		{Text: "how it is mounted", Command: "findmnt -T " + quote(s.Path)},
-		{Text: "what the kernel says of the disk", Command: "dmesg -T | grep -i -e 'I/O error' -e 'remount' -e ext4 -e xfs | tail -n 30"},
-	}
-}
-
-// mending returns the steps for a store that cannot be written, or whose disk fails. All that
-// comes before the first risky one reads only.
-func (s store) mending(fails bool) []Step {
-	find := func(column string) string { return "$(findmnt -n -o " + column + " -T " + quote(s.Path) + ")" }
-	steps := s.reading()
-	anew := Step{
-		Text:    "it takes nothing before it was unmounted, checked and mounted again; stop what uses it first",
-		Command: `t="` + find("TARGET") + `" s="` + find("SOURCE") + `"; umount "$t" && { fsck -y "$s"; [ $? -le 1 ]; } && mount "$s" "$t"`, Risky: true,
-	}
-	switch {
-	case strings.Contains(s.ReadOnly, "emergency_ro"), strings.Contains(s.ReadOnly, "shutdown"): // a remount for writing fails
-		steps = append(steps, anew)
-	case s.ReadOnly != "":
-		steps = append(steps, Step{Text: "only once the disk is known to be well, else check it first", Command: "mount -o remount,rw " + find("TARGET"), Risky: true})
-	case fails && !s.Broken:
-		anew.If, anew.Text = "only once the disk is known to be well", "checks the file system; stop what uses it first"
-		steps = append([]Step{steps[1], steps[0]}, s.madeOf(), s.health(), replaceDisk)
-		if s.Mount.Type != "overlay" && s.Mount.Type != "btrfs" { // which fsck does nothing for
-			steps = append(steps, anew)
-		}
-	default:
-		steps = append(steps, replaceDisk)
-	}
-	return steps
-}
-
-// What the system says to a call that it refuses, as Go programs pass it on.
-var (
-	noSpace = []string{"no space left on device", "disk quota exceeded"}
-	broken  = []string{"read-only file system", "input/output error", "structure needs cleaning", "stale file handle", disconnected}
-	usedUp  = []string{"too many open files", "pthread_create failed", "failed to create new os thread", "fork: resource temporarily unavailable", "cannot allocate memory"}
-)
-
-// disconnected is what it says of a path that a program served, which has ended.
-const disconnected = "transport endpoint is not connected"
 
 // orSaid returns what the look at the node found, or else what a call says of it.
 func (v *view) orSaid(found []Finding, id ID, summary string, reasons []string, next func() []Step) []Finding {
@@ -253,16 +207,13 @@ func (v *view) orSaid(found []Finding, id ID, summary string, reasons []string, 
 	return []Finding{{ID: id, Severity: Warning, Summary: summary + ": " + excerpt(said), Evidence: []string{said}, Next: next()}}
 }
 
-// refusedFor returns what a call failed with that speaks of any of these; empty if
+// refusedFor returns what a call failed with that means any of these, as the table of errors has them; empty if
 // none does. Where calls fail now and then, each with another error, one of them is no reason.
 func (v *view) refusedFor(reasons ...string) string {
 	if v.failsByTurns() || v.Flaky.Failed > 0 {
 		return ""
 	}
-	speaks := func(text string) bool {
-		text = strings.ToLower(text)
-		return slices.ContainsFunc(reasons, func(reason string) bool { return strings.Contains(text, reason) })
-	}
+	speaks := func(text string) bool { return slices.Contains(reasons, knowledge.Means(text)) }
 	for _, f := range [...]*answers.Failure{v.StatusErr, v.Failure, v.VersionErr} {
 		if f != nil && speaks(f.Err.Error()) {
 			return fmt.Sprintf("%v: %s", f.Op, words(f.Err))

@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 func TestDiskFull(t *testing.T) {
@@ -61,7 +62,7 @@ func TestStoreFailing(t *testing.T) {
 func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
 	const text = "Buffer I/O error on dev dm-0, logical block 77, lost async page write"
 	const summary = "the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/dm-0"
-	line := evidence.KernelLine{Kind: evidence.IOError, Age: 4 * time.Minute, Text: text, Device: "dm-0", Failed: "write", Count: 9}
+	line := evidence.KernelLine{Kind: "I/O error", About: knowledge.AboutDisk, Age: 4 * time.Minute, Text: text, Device: "dm-0", Failed: "write", Count: 9}
 	for _, tt := range []struct {
 		name   string
 		change func(*evidence.KernelLine)
@@ -99,7 +100,7 @@ func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
 				t.Fatalf("%s, %s: found %+v, want %q", tt.name, name, found, tt.want)
 			}
 			says := fmt.Sprint(found[0].Evidence, found[0].Next)
-			for _, want := range []string{"/var/lib/containerd is on /dev/dm-0 (ext4)", "the kernel, 4m0s ago: " + text + " (9 times)", "the kernel said so last at 09:22:51: without another such line the finding ends at 09:27:51, which does not mean that the disk is well", "lsblk -s", "fsck"} {
+			for _, want := range []string{"/var/lib/containerd is on /dev/dm-0 (ext4)", "the kernel, 4m0s ago: " + text + " (9 times)", "the kernel said so last at 09:22:51: without another such line the finding ends at 09:27:51, which does not mean that the disk is well", "lsblk -s", "drain the node and replace the disk"} {
 				if !strings.Contains(says, want) {
 					t.Errorf("%s, %s: %s lacks %q", tt.name, name, says, want)
 				}
@@ -205,14 +206,14 @@ func TestStepsForADisk(t *testing.T) {
 	}{
 		{func(r *evidence.Report) {
 			r.Disk.ReadOnly = "ext4 has stopped all writing after an error (emergency_ro)"
-		}, "fsck", "remount,rw"},
-		{func(r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, "remount,rw", "fsck"},
-		{func(r *evidence.Report) { r.Disk.InodesUnused = 0 }, "du --inodes -x", "du -h"},
+		}, "drain the node and replace the disk", "fsck"},
+		{func(r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, "drain the node and replace the disk", "remount,rw"},
+		{func(r *evidence.Report) { r.Disk.InodesUnused = 0 }, "df -i /var/lib/containerd", "df -h"},
 		{func(r *evidence.Report) {
 			r.Disk.Mount = evidence.Mount{Type: "overlay", Source: "/dev/vda", Device: "0:39"}
-			r.Kernel.Lines = []evidence.KernelLine{{Kind: evidence.IOError, Age: time.Second, Text: "lost async page write", Device: "vda", Failed: "write", Count: 1}}
+			r.Kernel.Lines = []evidence.KernelLine{{Kind: "I/O error", About: knowledge.AboutDisk, Age: time.Second, Text: "lost async page write", Device: "vda", Failed: "write", Count: 1}}
 		}, "lsblk -s", "fsck"},
-		{func(r *evidence.Report) { r.Disk.Free, r.Disk.Left = 0, 0 }, "du -h -x", "--inodes"},
+		{func(r *evidence.Report) { r.Disk.Free, r.Disk.Left = 0, 0 }, "df -h /var/lib/containerd", "df -i"},
 	} {
 		n := checked(3)
 		in := n.input()
@@ -296,7 +297,7 @@ func TestWhatTheRuntimeLacksIsSaidOfNothingElse(t *testing.T) {
 func TestTheKernelHasKilledTheRuntime(t *testing.T) {
 	const sure, likely = "no call reaches the runtime: the kernel killed containerd (pid 812) for want of memory at ", "no call reaches the runtime: the kernel killed containerd (pid 812), likely it, for want of memory at "
 	const none = "no call reaches the runtime: connection refused"
-	kill := evidence.KernelLine{Kind: evidence.OOMKill, Age: time.Second, PID: 812, Command: "containerd", Text: "Killed process 812 (containerd)", Count: 1}
+	kill := evidence.KernelLine{Kind: "oom kill", About: knowledge.AboutKill, Age: time.Second, PID: 812, Command: "containerd", Text: "Killed process 812 (containerd)", Count: 1}
 	for _, tt := range []struct {
 		name  string
 		group string

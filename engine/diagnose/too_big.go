@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
@@ -251,63 +250,31 @@ func (o *owners) line(by string) string {
 }
 
 // sizeSteps returns what to do about a long list: about what is dead only where that makes it
-// long, and else about large ones, as labels and annotations are listed with each.
+// long, and else about large entries, as labels and annotations are listed with each.
 func (v *view) sizeSteps(op call.Operation, h holdings) []Step {
+	culprit, values := "list.too-big-containers", Values{"owner": one(h.owner.name())}
 	if op == call.ListPodSandbox {
-		steps := []Step{{Text: "how many sandboxes each pod has; with more than 16 MiB crictl fails, too", Command: v.crictl("pods -o json") + " | grep io.kubernetes.pod.name | sort | uniq -c | sort -n | tail"}}
-		if !h.exited || h.total == 0 {
-			return append(steps, inWords("find what leaves them behind: jobs that end, a pod that starts again and again; or whose annotations are large"))
-		}
-		namespace := "io.kubernetes.pod.namespace=" + h.owner.Namespace
-		return append(steps, Step{
-			Text:    "removes the sandboxes of " + h.owner.Namespace + " that are not ready, with their containers and logs; fix " + h.owner.name() + ", too",
-			Command: v.crictl("pods -q --state NotReady --label", namespace) + " | xargs -r " + v.crictl("rmp"), Risky: true,
-		})
+		culprit = "list.too-big-sandboxes"
 	}
-	if !h.exited {
-		return []Step{
-			{Text: "which containers take the most room: their labels and annotations are listed with them", Command: v.crictl("ps -a -o json") + ` | jq -r '.containers[] | "\(tostring | length) \(.labels["io.kubernetes.pod.namespace"])/\(.labels["io.kubernetes.pod.name"])"' | sort -n | tail`},
-			inWords("find who makes so many pods for one node, or such large annotations, and move or shorten them"),
-		}
+	if h.exited && h.total > 0 {
+		values["namespace"], values["podName"] = one(h.owner.Namespace), h.fullest()
 	}
-	steps := []Step{{Text: "how many there are of each pod; with more than 16 MiB crictl fails, too", Command: v.crictl("ps -a --state Exited -o json") + " | grep io.kubernetes.pod.name | sort | uniq -c | sort -n | tail"}}
-	if v.isContainerd() { // first, as it works in any case
-		steps = slices.Insert(steps, 0, Step{Text: "counts them in containerd's own store, which that limit does not cut off", Command: v.ctr("containers list -q") + " | wc -l"})
-	}
-	return append(steps, v.removingExited(h))
+	return v.advise(culprit, values)
 }
 
-// removingExited removes the exited containers of the pods that have most of them, or of all
-// where it is not known who does: pod by pod, as one list of them all may be too long as well.
-func (v *view) removingExited(h holdings) Step {
-	var names []string
+// fullest returns the names of the owner's pods that have most of what fills a list; nothing where
+// thousands of pods have a few each.
+func (h holdings) fullest() (names []string) {
 	held := 0
 	for _, p := range h.pods.most {
 		worth := p.containers*fewOf >= h.pods.most[0].containers
 		if worth && p.Namespace == h.owner.Namespace && ownerName(p.Name) == h.owner.Name {
-			names = append(names, quote(p.Name))
+			names = append(names, p.Name)
 			held += p.containers
 		}
 	}
-	pods, whose, then := v.crictl("pods -q"), "", "what leaves them"
-	switch {
-	case len(names) == 0:
-	case h.part == "" && held*2 >= h.owner.containers:
-		return v.removingExitedOf(names, h.owner)
-	default: // thousands of pods have a few each
-		pods, whose, then = v.crictl("pods -q --state NotReady --label", "io.kubernetes.pod.namespace="+h.owner.Namespace), " of the ended pods of "+h.owner.Namespace, h.owner.name()+" (CronJob history)"
+	if h.part != "" || held*2 < h.owner.containers {
+		return nil
 	}
-	return Step{
-		Text:    "removes all exited containers" + whose + ", with their logs; then fix " + then,
-		Command: "for p in $(" + pods + "); do " + v.crictl("ps -a -q --state Exited --pod") + " $p | xargs -r " + v.crictl("rm") + "; done", Risky: true,
-	}
-}
-
-// removingExitedOf removes the exited containers of pods with those names.
-func (v *view) removingExitedOf(names []string, of owner) Step {
-	remove := v.crictl("ps -a -q --state Exited --label") + " io.kubernetes.pod.name=$p | xargs -r " + v.crictl("rm")
-	return Step{
-		Text:    "removes their exited containers and logs; then fix " + of.name() + " (CronJob history, crash loop)",
-		Command: "for p in " + strings.Join(names, " ") + "; do " + remove + "; done", Risky: true,
-	}
+	return names
 }

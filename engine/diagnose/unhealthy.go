@@ -136,10 +136,9 @@ func (v *view) listCodes() (all []answers.CodeCount) {
 }
 
 func (v *view) unsteadyFinding(last *answers.Failure) Finding {
-	ask := v.asking(last.Op)
 	f := Finding{
 		ID: PLEGUnhealthy, Severity: Warning, Summary: unsteadyWords,
-		Next: []Step{ask[1], ask[0], inWords("fix what its error names; nothing is lost as long as every other list succeeds")}, // the same question is mostly answered
+		Next: v.advise("lists.fail", nil),
 	}
 	all, failed := 0, 0
 	for _, r := range v.Relists.History {
@@ -166,14 +165,14 @@ func (v *view) unsteadyFinding(last *answers.Failure) Finding {
 
 // asking returns the steps that show whether a list that fails does so for others, and why.
 func (v *view) asking(list call.Operation) []Step {
-	return []Step{{Text: "the same question by crictl", Command: v.crictl(verbs[list])}, v.logStep("what the runtime says")}
+	return v.advise("call.fails", Values{"verb": one(verbs[list])})
 }
 
 func (v *view) unhealthyFinding(failed bool) Finding {
 	f := Finding{
 		ID: PLEGUnhealthy, Severity: Critical, Since: v.Health.Since,
 		Summary: v.overdue(),
-		Next:    v.runtimeSteps(Step{Text: "the kubelet's own words", Command: v.kubeletLogs() + ` | grep -e PLEG -e "Skipping pod synchronization"`}),
+		Next:    v.runtimeSteps(v.advise("kubelet.says", nil)...),
 	}
 	if failed {
 		f.Summary = fmt.Sprintf("%v fails: %s", v.Failure.Op, excerpt(words(v.Failure.Err)))

@@ -64,21 +64,21 @@ func (u unlisted) forgotten() bool { return u.origin == ofEarlier }
 // begun is ended, as a start that can read the others brings them back.
 func (v *view) unlistedSteps(pods []unlisted) []Step {
 	data, _ := v.folders()
-	steps := []Step{
-		v.saidAsItBegan("what it could not load as it began", "grep -i -e 'failed to load' -e 'no space'"),
-		{Text: "whether its disk has room", Command: "df -h " + quote(data) + "; df -i " + quote(data)},
+	values := Values{"data": one(data)}
+	begun := slices.ContainsFunc(pods, unlisted.forgotten)
+	unknown := slices.ContainsFunc(pods, func(u unlisted) bool { return u.origin == ofUnknown })
+	if !begun && !unknown {
+		values["pid"], values["pod"] = pids(pods[0].containers...), one(pods[0].sandbox.Path())
+		return v.advise("container.forgotten", values)
 	}
-	if v.isContainerd() {
-		steps = append(steps, Step{Text: "all that lives, whatever the lists have", Command: v.ctr("tasks ls")})
+	steps := append(v.advise("container.forgotten", values), v.makingFit()...)
+	for _, again := range v.restart("reads them again") {
+		if !begun {
+			again = again.after("it began after them, by the times of ps -o lstart")
+		}
+		steps = append(steps, again)
 	}
-	again := v.restart("reads them again; " + v.restartRisk())
-	switch {
-	case slices.ContainsFunc(pods, unlisted.forgotten):
-		return append(append(steps, v.makingFit()...), again)
-	case slices.ContainsFunc(pods, func(u unlisted) bool { return u.origin == ofUnknown }):
-		return append(append(steps, v.makingFit()...), again.when("if it began after them, by the times of ps -o lstart"))
-	}
-	return append(steps, endsAll(pods[0].containers, "ends what lives of "+pods[0].sandbox.Path()+"; nobody looks after it"))
+	return steps
 }
 
 // unlistedPods returns the pods with such containers, by name.

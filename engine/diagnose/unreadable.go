@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -24,15 +23,12 @@ var unreadableAnswerKind = &kind{
 // entryID finds the id of the entry of a list that cannot be read.
 var entryID = regexp.MustCompile(`\(id "([0-9A-Za-z_.-]+)"\)`)
 
-// removing returns the step that removes the entry of a list that cannot be read, in words if the
-// error names none.
-func (v *view) removing(f *answers.Failure) Step {
-	verb := map[call.Operation]string{call.ListContainers: "rm", call.ListPodSandbox: "rmp"}[f.Op]
-	found := entryID.FindStringSubmatch(words(f.Err))
-	if verb == "" || found == nil {
-		return inWords("remove the object that it names, or what gave it such a name, image or annotation; else try a newer release of the runtime")
+// entry returns the id of the entry of a list that cannot be read; nothing where the error names none.
+func entry(f *answers.Failure) []string {
+	if found := entryID.FindStringSubmatch(words(f.Err)); found != nil {
+		return one(found[1])
 	}
-	return Step{Text: "ends and removes the entry that cannot be read; its owner creates it again", Command: v.crictl(verb, append([]string{"-f"}, operand(found[1])...)...), Risky: true}
+	return nil
 }
 
 // unreadableAnswer finds lists, Status and Version whose answers cannot be read. What
@@ -52,11 +48,7 @@ func unreadableAnswer(v *view) []Finding {
 		ID: UnreadableAnswer, Severity: v.failingSeverity(first.First), Since: first.First,
 		Subject: Subject{Operation: first.Op.String()},
 		Summary: fmt.Sprintf("the answer to %v cannot be read: %s", first.Op, excerpt(strings.TrimPrefix(plain(first.Err), "unreadable answer: "))),
-		Next: v.runtimeSteps(
-			Step{Text: "does another client say the same", Command: v.crictl(cmp.Or(verbs[first.Op], "info"))},
-			v.logStep("what the runtime says"),
-			v.removing(first),
-		),
+		Next:    v.runtimeSteps(v.advise("answer.unreadable", Values{"id": entry(first)})...),
 	}
 	if first.Op == call.Version {
 		f.Severity = Warning // the kubelet asks for it when it starts, and then hardly ever

@@ -51,7 +51,7 @@ func (v *view) silentFinding() Finding {
 		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("no list and no status has come back for %s", v.silentFor(h)),
 		Next: v.runtimeSteps(append(v.stackSteps(),
-			Step{Text: crictlToo, Command: v.crictl(verb)}, v.logStep("what the runtime says meanwhile"))...),
+			v.advise("runtime.silent", Values{"verb": one(verb)})...)...),
 	}
 	if v.Hangs(call.Version) || len(v.Refusals) > 0 {
 		f.Summary = fmt.Sprintf("no call has come back for %s, not even Version", v.silentFor(h))
@@ -99,7 +99,7 @@ func (v *view) halfSilentFinding(h *answers.Hang) Finding {
 		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s", h.Op, v.unanswered(h)),
 		Subject: Subject{Operation: h.Op.String()}, Nodes: []string{waits.CallKey(h.Op, h.ID)},
-		Next: v.runtimeSteps(Step{Text: crictlToo, Command: v.crictl("info")}),
+		Next: v.runtimeSteps(v.advise("runtime.silent", Values{"verb": one("info")})...),
 	}
 	meanwhile := v.meanwhile(h)
 	if meanwhile != "" { // before anything else is asked, nobody knows

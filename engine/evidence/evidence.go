@@ -15,6 +15,7 @@ import "time"
 type Report struct {
 	At   time.Time     // when the look ended, by the node's clock
 	Took time.Duration // the look itself
+	OS   string        // the ID of the node's os-release, such as "talos"; empty if it is not known
 
 	Processes Processes
 	Socket    Socket
@@ -125,6 +126,7 @@ type Limit struct {
 	What string `line:"what"`          // such as [OpenFiles]
 	Used uint64 `line:"used"`
 	Most uint64 `line:"most"`
+	Hard uint64 `line:"-"`    // what Most may be raised to without other rights; 0 if that is not known
 	Path string `line:"path"` // of the file that has the limit
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -36,7 +36,7 @@ type Processes struct {
 // a container, but not in one that is a node of its own; ok is false if there is none.
 func (p Processes) Kubelet() (kubelet Process, ok bool) {
 	is := func(one Process) bool {
-		return slices.Contains(flavour.Kubelets, one.Command) && one.PID != p.OtherKubelet.PID && !one.Nested
+		return slices.Contains(knowledge.Kubelets, one.Command) && one.PID != p.OtherKubelet.PID && !one.Nested
 	}
 	if i := slices.IndexFunc(p.Daemons, is); i >= 0 {
 		return p.Daemons[i], true
@@ -73,7 +73,7 @@ func (p *Processes) Suspects() map[string]bool {
 // oldest: it begins others of its name for a moment.
 func (p *Processes) Runtimes() (all []Process) {
 	for _, d := range p.Daemons {
-		if !d.Own || !slices.Contains(flavour.Runtimes, d.Command) {
+		if !d.Own || !slices.Contains(knowledge.Runtimes, d.Command) {
 			continue
 		}
 		if i := slices.IndexFunc(all, func(o Process) bool { return o.Command == d.Command }); i < 0 {
@@ -98,7 +98,7 @@ func (p Process) Lives() bool { return p.State != Zombie }
 type Process struct {
 	PID     int    `line:"pid"`
 	Parent  int    `line:"parent"`
-	Command string `line:"command"` // comm, at most 15 bytes
+	Command string `line:"command"` // comm, at most 15 bytes; of a helper the whole name of its program
 
 	// Verb is what a helper is to do: of an OCI runtime "create", "delete" and so on,
 	// whatever its program is called, of a network plugin "CNI ADD", which also says for
@@ -109,6 +109,7 @@ type Process struct {
 	Pod       pleg.PodRef `line:",inline,clean"`         // of a network plugin and what it calls; without its UID
 
 	Age     time.Duration `line:"ageSeconds"`        // since its start; 0 if that could not be read
+	Start   uint64        `line:"-"`                 // the same in ticks since the boot, as its stat file has it; 0 if that could not be read
 	State   State         `line:"state"`             // of the thread that is worst off
 	Thread  int           `line:"thread,omitempty"`  // whose state that is; 0 for the first one
 	For     time.Duration `line:"forSeconds"`        // in this state, as far as the kernel or looks before tell; 0 if they do not
@@ -155,6 +156,13 @@ type Mount struct {
 	Type   string // such as "ext4", "nfs4", "fuse.sshfs"
 	Source string // such as "/dev/sdb1", "nas:/export"
 	Device string // its number, such as "8:17"; one that begins with "0:" is no disk
+
+	// Node is where the same file system is mounted on the node, so that a command there is about
+	// this mount and no other; empty if that is not known, or it is mounted in several places.
+	Node string
+	// Abort is the file that ends the connection of a FUSE file system to its program; empty if the
+	// node has none.
+	Abort string
 }
 
 // String returns where it is mounted.

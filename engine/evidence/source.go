@@ -3,6 +3,7 @@ package evidence
 import (
 	"time"
 
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -73,27 +74,19 @@ type Kernel struct {
 	Lines []KernelLine // the youngest first, a few of each kind
 }
 
-// The kinds of a [KernelLine].
-const (
-	HungTask     = "hung task"
-	IOError      = "I/O error"
-	ReadOnly     = "file system read-only"
-	Unregister   = "network device in use" // unregister_netdevice waits
-	OOMKill      = "oom kill"
-	ServerSilent = "file server silent" // of NFS or CIFS
-)
-
 // A KernelLine is one line of the kernel's log.
 type KernelLine struct {
-	Kind    string // such as [HungTask]
+	Kind    string          // as the table of knowledge calls it, such as "hung task"
+	About   knowledge.About // which findings it explains
 	Age     time.Duration
 	Text    string // as the kernel wrote it
 	PID     int    // of the process that it names; 0 if it names none
 	Command string // that process's
+	Owner   int    // of a task that waits for a lock: the number of the task that likely has it; 0 if the kernel does not say
 	Device  string // or server, or file system that it names; may be empty
-	Group   string // of an [OOMKill]: the control group of the process, from the root of all; empty if the kernel does not say
-	Own     bool   // of an [OOMKill]: a look has seen the process as a daemon of [Processes]
-	Failed  string // of an [IOError]: "write" or "read", which a file system has asked for and did not get; empty if the line does not say
+	Group   string // the control group that it names, or that of a process that was killed, from the root of all; empty if the kernel does not say
+	Own     bool   // of a process that was killed: a look has seen it as a daemon of [Processes]
+	Failed  string // of a disk: "write" or "read", which a file system has asked for and did not get; empty if the line does not say
 	Count   int    // of such lines, this one being the last; at least 1
 }
 

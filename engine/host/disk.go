@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // disk is the part that tells what is left of the file system that holds path, or
@@ -36,12 +36,12 @@ func readDisk(root, path, endpoint string) evidence.Disk {
 		}
 		return d
 	}
-	for _, known := range flavour.At(endpoint) { // a folder alone says nothing: another runtime may have left it
+	for _, known := range knowledge.At(endpoint) { // a folder alone says nothing: another runtime may have left it
 		d, err := statDisk(root, known.Data)
 		if err == nil {
 			return d
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		if known.Data != "" && !errors.Is(err, fs.ErrNotExist) {
 			return missingDisk(known.Data, err)
 		}
 	}

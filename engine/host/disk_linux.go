@@ -36,6 +36,7 @@ func statDisk(root, path string) (evidence.Disk, error) {
 		Path: path, Total: s.Blocks * block, Free: s.Bavail * block, Left: s.Bfree * block,
 		Inodes: s.Files, InodesUnused: s.Ffree, Mount: evidence.Mount{Type: fileSystems[int64(uint32(s.Type))]},
 	}
+	d.Mount.Node = proc.MountOf(root, path).Point
 	if s.Flags&unix.ST_RDONLY != 0 {
 		d.ReadOnly = "it is mounted read-only"
 	}

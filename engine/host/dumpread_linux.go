@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // fileTime is what is left of a dump's time for a file, where a socket gives no answer.
@@ -111,7 +111,7 @@ func (d *dumper) connect(ctx context.Context, from server) (path string, conn ne
 	name, _ := readOnHost(d.of.Root, fmt.Sprintf("/proc/%d/comm", peer(to))) // of none that is there
 	if at := strings.TrimSpace(string(name)); dumps[at] != "" {
 		comm = at
-	} else if dumps[comm] == "" && flavour.CRIO.MayBeAt(path) {
+	} else if dumps[comm] == "" && knowledge.CRIO.MayBeAt(path) {
 		comm = "crio" // which must be asked for nothing else
 	}
 	return path, to, cmp.Or(dumps[comm], dumps["containerd"]), nil

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 const (
@@ -42,48 +43,6 @@ const (
 	textMost = 2 << 10
 )
 
-// A kernelKind is what makes a line of the kernel's log one of a kind: any of these words,
-// and the pattern, whose groups are the names.
-type kernelKind struct {
-	kind   string
-	words  []string
-	names  *regexp.Regexp
-	failed string // see [evidence.KernelLine]
-}
-
-// onDevice finds the disk in "dev sdb,", "(device sdb1)", "device dm-0-8.", "XFS (dm-0):",
-// "nvme nvme0:", "superblock for sdb1-8.", "file data on sdb1-8".
-var onDevice = regexp.MustCompile(`(?:\bdev |\bdevice |\bsuperblock for |\bfile data on |^[A-Za-z0-9-]+(?: error| warning)? \((?:device )?|^nvme )(?P<device>dm-\d+|[\w!]+)`)
-
-// kernelKinds are the lines that count, as Linux 4.18 to 6.18 writes them: kernel/hung_task.c,
-// block/blk-core.c, fs/buffer.c, ext4, jbd2, xfs, btrfs, nvme, net/core/dev.c, mm/oom_kill.c,
-// net/sunrpc, fs/smb.
-var kernelKinds = []kernelKind{
-	{kind: evidence.HungTask, words: []string{"INFO: task "}, names: regexp.MustCompile(`^INFO: task (?P<command>.*):(?P<pid>\d+) blocked .*for more than \d+ seconds`)},
-	{kind: evidence.ReadOnly, words: []string{
-		"Remounting filesystem read-only", "has been shut down due to", "xfs_do_force_shutdown", "Shutting down filesystem", "forced readonly",
-	}, names: onDevice},
-	{kind: evidence.IOError, words: []string{
-		"lost async page write", "lost sync page write", "(WRITE)", "Aborting journal on device", "flushing file data on ", "updating journal superblock for ", "log I/O error", "I/O error while writing", " writing to inode ",
-	}, names: onDevice, failed: "write"},
-	{kind: evidence.IOError, words: []string{": writeback error on inode "}, names: regexp.MustCompile(`^(?P<device>dm-\d+|[\w!]+): writeback error`), failed: "write"},
-	{kind: evidence.IOError, words: []string{"async page read", "(READ)", "metadata I/O error"}, names: onDevice, failed: "read"},
-	{kind: evidence.IOError, words: []string{
-		"I/O error", " error, dev ", "EXT4-fs error", "BTRFS error", "timeout, aborting", "timeout, reset controller",
-	}, names: onDevice},
-	{kind: evidence.Unregister, words: []string{"unregister_netdevice: waiting"}, names: regexp.MustCompile(`waiting for (?P<device>\S+) to become free`)},
-	{kind: evidence.OOMKill, words: []string{"Killed process "}, names: regexp.MustCompile(`Killed process (?P<pid>\d+) \((?P<command>.*?)\)(?:,| |$)`)},
-	{kind: evidence.ServerSilent, words: []string{" not responding"}, names: regexp.MustCompile(`: server (?P<device>\S+) not responding`)},
-	{kind: evidence.ServerSilent, words: []string{" has not responded in "}, names: regexp.MustCompile(`^CIFS.*?(?:\\\\|[Ss]erver )(?P<device>[^\s\\]+).* has not responded in`)},
-}
-
-// serverBack finds the server that answers again.
-var serverBack = regexp.MustCompile(`: server (\S+) OK$`)
-
-// mounted finds the disk whose file system was mounted, which says nothing of the one that
-// was there before. A remount is none.
-var mounted = regexp.MustCompile(`^(?:EXT4-fs|XFS) \((dm-\d+|[\w!]+)\): (?:mounted filesystem|Mounting V)`)
-
 // kernelLines are the lines that matter, remembered from look to look. They belong to one
 // goroutine at a time.
 type kernelLines struct {
@@ -99,10 +58,11 @@ type kernelLines struct {
 // (Linux 5.0 and later.)
 var killedIn = regexp.MustCompile(`^oom-kill:constraint=.*,task_memcg=(.*),task=.*,pid=(\d+),uid=`)
 
-// A kernelSubject is what a line is about.
+// A kernelSubject is what a line is about. Two lines of one subject differ in their figures alone.
 type kernelSubject struct {
-	kind, failed, device string
-	pid                  int
+	kind, device, says string
+	about              knowledge.About
+	pid                int
 }
 
 // A keptLine is the last line about something.
@@ -153,59 +113,34 @@ func (k *kernelLines) take(line []byte) {
 	at := time.Duration(micros) * time.Microsecond
 	k.newest, k.behind = max(k.newest, at), max(k.behind, k.readTo-at)
 	text := string(rest)
-	if anew := mounted.FindStringSubmatch(text); anew != nil {
-		maps.DeleteFunc(k.kept, func(s kernelSubject, _ keptLine) bool {
-			return s.device == anew[1] && (s.kind == evidence.IOError || s.kind == evidence.ReadOnly)
-		})
-		return
-	}
-	if back := serverBack.FindStringSubmatch(text); back != nil {
-		delete(k.kept, kernelSubject{kind: evidence.ServerSilent, device: unescaped(back[1])})
-		return
-	}
 	text = unescaped(text[:min(len(text), textMost)])
 	if of := killedIn.FindStringSubmatch(text); of != nil {
 		k.victim, k.group = of[2], of[1]
 		return
 	}
-	if found, counts := kernelLine(text); counts {
-		if found.Kind == evidence.OOMKill && k.victim == strconv.Itoa(found.PID) {
+	m, counts := knowledge.MatchKernel(text)
+	switch {
+	case !counts:
+	case m.Over:
+		maps.DeleteFunc(k.kept, func(s kernelSubject, _ keptLine) bool { return s.about == m.About && s.device == m.Device })
+	default:
+		found := evidence.KernelLine{Kind: m.Kind, About: m.About, Text: text, Command: m.Command, Device: m.Device, Group: m.Group, Failed: m.Failed, Count: 1}
+		found.PID, _ = strconv.Atoi(m.PID) // 0 where it names none
+		found.Owner, _ = strconv.Atoi(m.Owner)
+		if m.About == knowledge.AboutKill && k.victim == m.PID {
 			found.Group = k.group
 		}
 		k.keep(keptLine{found, at})
 	}
 }
 
-// kernelLine returns a text as a line of its kind; counts is false if it is of none.
-func kernelLine(text string) (line evidence.KernelLine, counts bool) {
-	for _, k := range kernelKinds {
-		if !slices.ContainsFunc(k.words, func(w string) bool { return strings.Contains(text, w) }) {
-			continue
-		}
-		line = evidence.KernelLine{Kind: k.kind, Text: text, Count: 1, Failed: k.failed}
-		found := k.names.FindStringSubmatch(text)
-		for i, name := range k.names.SubexpNames() {
-			switch {
-			case found == nil:
-			case name == "pid":
-				line.PID, _ = strconv.Atoi(found[i])
-			case name == "command":
-				line.Command = found[i]
-			case name == "device":
-				line.Device = found[i]
-			}
-		}
-		if found != nil || k.names == onDevice {
-			return line, true
-		}
-	}
-	return line, false
-}
+// withoutFigures finds what differs between two lines that say the same: sectors, times, addresses.
+var withoutFigures = regexp.MustCompile(`\b(?:0x)?[0-9a-f]*\d[0-9a-f]*\b`)
 
 // keep remembers a line in the place of those before it about the same, unless they were
 // of another time.
 func (k *kernelLines) keep(l keptLine) {
-	about := kernelSubject{l.Kind, l.Failed, l.Device, l.PID}
+	about := kernelSubject{l.Kind, l.Device, withoutFigures.ReplaceAllString(l.Text, "0"), l.About, l.PID}
 	if was, known := k.kept[about]; known && l.at-was.at <= kernelFresh {
 		l.Count += was.Count
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -59,7 +60,7 @@ func kernelWords(root string, picture bool, seen *daemonWatch) func(rest time.Du
 			}
 			k := evidence.Kernel{Source: last, Lines: lines.lines(sinceBoot(root, picture))}
 			for i := range k.Lines {
-				k.Lines[i].Own = k.Lines[i].Kind == evidence.OOMKill && seen.has(k.Lines[i].PID)
+				k.Lines[i].Own = k.Lines[i].About == knowledge.AboutKill && seen.has(k.Lines[i].PID)
 			}
 			return k
 		}, func(k *evidence.Kernel, err error) { k.Source = evidence.Source{From: path, Missing: err.Error()} })

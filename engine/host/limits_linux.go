@@ -9,9 +9,9 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/host/cgroup"
 	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // limits returns what the runtime's own processes and the node have used of what
@@ -19,7 +19,7 @@ import (
 func (w *walker) limits(l *proc.Look, daemons []evidence.Process) []evidence.Limit {
 	all := nodeLimits(l)
 	for _, d := range daemons {
-		if !slices.Contains(flavour.Runtimes, d.Command) {
+		if !slices.Contains(knowledge.Runtimes, d.Command) {
 			continue
 		}
 		p, _, _ := l.Seen(d.PID)
@@ -35,16 +35,29 @@ func (w *walker) limits(l *proc.Look, daemons []evidence.Process) []evidence.Lim
 
 // openFiles tells nothing of a process that is another user's.
 func openFiles(l *proc.Look, p procfs.Proc) evidence.Limit {
-	limits, err := proc.Fetch(l, proc.File{PID: p.PID, Name: "limits", Risky: true}, p.Limits)
+	text, err := l.Text(proc.File{PID: p.PID, Name: "limits", Risky: true}, filepath.Join("proc", strconv.Itoa(p.PID), "limits"))
 	if err != nil {
 		return evidence.Limit{}
 	}
+	soft, hard := openFilesIn(text)
 	open, err := proc.Fetch(l, proc.File{PID: p.PID, Name: "fd", Risky: true}, p.FileDescriptorsLen)
 	if err != nil {
 		return evidence.Limit{}
 	}
 	path := filepath.Join("/proc", strconv.Itoa(p.PID), "limits")
-	return evidence.Limit{What: evidence.OpenFiles, Used: uint64(open), Most: limits.OpenFiles, Path: path}
+	return evidence.Limit{What: evidence.OpenFiles, Used: uint64(open), Most: soft, Hard: hard, Path: path}
+}
+
+// openFilesIn returns the limits of open files in the text of a limits file; 0 for "unlimited".
+func openFilesIn(text string) (soft, hard uint64) {
+	const row = "Max open files"
+	for line := range strings.Lines(text) {
+		if fields := strings.Fields(strings.TrimPrefix(line, row)); strings.HasPrefix(line, row) && len(fields) >= 2 {
+			soft, _ = strconv.ParseUint(fields[0], 10, 64)
+			hard, _ = strconv.ParseUint(fields[1], 10, 64)
+		}
+	}
+	return soft, hard
 }
 
 // groupLimits returns the limits of the control group that a daemon is in; what is

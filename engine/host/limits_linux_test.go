@@ -74,7 +74,7 @@ func TestLimitsOfTheNodeAndTheRuntime(t *testing.T) {
 		{"files of the runtime", map[string]string{
 			"/proc/10/limits": "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 4096                 files     \n",
 			"/proc/10/fd/0":   "", "/proc/10/fd/1": "", "/proc/10/fd/2": "",
-		}, []evidence.Limit{limit("containerd", evidence.OpenFiles, 3, 1024, "/proc/10/limits")}},
+		}, []evidence.Limit{{Of: "containerd", PID: 10, What: evidence.OpenFiles, Used: 3, Most: 1024, Hard: 4096, Path: "/proc/10/limits"}}},
 		{"memory that cannot be dropped, though little of it is of processes", map[string]string{
 			unit + "/memory.current": "1000\n", unit + "/memory.max": "1000\n", unit + "/memory.stat": "anon 100\ninactive_file 10\nactive_file 5\nslab_reclaimable 5\n",
 		}, []evidence.Limit{limit("containerd", evidence.Memory, 980, 1000, unit+"/memory.max")}},

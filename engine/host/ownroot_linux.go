@@ -1,6 +1,8 @@
 package host
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -33,9 +35,10 @@ func (o *ownRoot) find() string {
 	switch s := serving(o.root, o.endpoint, false); {
 	case s.process.pid != 0 && s.data.preset != "":
 		path := s.setting(s.data)
-		if s.err != nil && s.given(s.data) == "" {
-			if _, err := statDisk(o.root, path); err != nil {
-				return "" // what it was told cannot be read, and it is not where it is mostly
+		if s.given(s.data) == "" {
+			_, err := statDisk(o.root, path)
+			if errors.Is(err, fs.ErrNotExist) || err != nil && s.err != nil {
+				return "" // nobody named it, and it is not where it is mostly
 			}
 		}
 		o.of, o.path = s.process, path

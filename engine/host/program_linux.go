@@ -16,8 +16,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sys/unix"
 
-	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -31,10 +31,10 @@ const (
 // A program is a daemon that can be told by flags, or else by its configuration, where
 // it has what.
 type program struct {
-	flavour.Flavour // none of a kubelet
-	comm            string
-	dropInNames     string // the names of files that are more of its configuration; empty for none
-	parse           func([]byte, any) error
+	knowledge.Flavour // none of a kubelet
+	comm              string
+	dropInNames       string // the names of files that are more of its configuration; empty for none
+	parse             func([]byte, any) error
 
 	socket, data, state, temp, debug, metrics setting
 }
@@ -53,15 +53,15 @@ var containerd = program{
 	data:    setting{[]string{"root"}, []string{"root"}, ""},
 	state:   setting{[]string{"state"}, []string{"state"}, ""},
 	temp:    setting{nil, []string{"temp"}, "/tmp"},
-	debug:   setting{nil, []string{"plugins/io.containerd.server.v1.debug/address", "debug/address"}, flavour.Containerd.State + "/debug.sock"},
+	debug:   setting{nil, []string{"plugins/io.containerd.server.v1.debug/address", "debug/address"}, knowledge.Containerd.State + "/debug.sock"},
 	metrics: setting{nil, []string{"plugins/io.containerd.server.v1.metrics/address", "metrics/address"}, ""},
 }
 
 var crio = program{
 	dropInNames: "*", parse: toml.Unmarshal,
 	socket: setting{[]string{"listen"}, []string{"crio/api/listen"}, ""},
-	data:   setting{[]string{"root"}, []string{"crio/root"}, ""},
-	state:  setting{[]string{"runroot"}, []string{"crio/runroot"}, ""},
+	data:   setting{[]string{"root"}, []string{"crio/root", "storage/graphroot"}, ""},
+	state:  setting{[]string{"runroot"}, []string{"crio/runroot", "storage/runroot"}, ""},
 	temp:   setting{nil, nil, "/tmp"},
 }
 
@@ -73,7 +73,7 @@ var client = program{
 
 // of returns p as a flavour has it. No folder is preset for Docker behind cri-dockerd: it may
 // have been told another one, which is not read.
-func (p program) of(f flavour.Flavour) program {
+func (p program) of(f knowledge.Flavour) program {
 	p.Flavour, p.comm = f, f.Program
 	if p.data.keys != nil {
 		p.data.preset, p.state.preset = f.Data, f.State
@@ -87,11 +87,13 @@ func (p program) of(f flavour.Flavour) program {
 // 1.27 on KubeletConfiguration, and from 1.28 on --config-dir.)
 var programs = func() (all []program) {
 	kinds := map[string]program{"containerd": containerd, "crio": crio, "cri-dockerd": client}
-	for _, f := range flavour.Known {
-		all = append(all, kinds[f.Program].of(f))
+	for _, f := range knowledge.Flavours {
+		if f.Socket != "" {
+			all = append(all, kinds[f.Program].of(f))
+		}
 	}
-	for _, comm := range flavour.Kubelets {
-		all = append(all, client.of(flavour.Flavour{Program: comm}))
+	for _, comm := range knowledge.Kubelets {
+		all = append(all, client.of(knowledge.Flavour{Program: comm}))
 	}
 	return all
 }()
@@ -183,6 +185,11 @@ func (p program) configured(root string, args []string) (all configuration, err 
 		err = cmp.Or(err, broken)
 		all = append(configuration{file}, all...) // who is read later holds
 		pending = append(pending, imports(root, path, file)...)
+	}
+	for _, path := range p.Shared {
+		if file, broken := p.parsed(root, path); broken == nil {
+			return append(all, file), err
+		}
 	}
 	return all, err
 }

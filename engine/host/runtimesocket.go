@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // runtimeSocket is the part that tells what is where the runtime's socket belongs, and what
@@ -38,7 +38,7 @@ func Sockets(ctx context.Context, root string) (kubelets, shims []string) {
 	delete(named, "")
 	for _, p := range found.Daemons { // of which only a kubelet has one
 		socket := p.Socket
-		if within := flavour.Within(p.Command); socket == "" && within != "" {
+		if within := knowledge.Within(p.Command); socket == "" && within != "" {
 			if _, err := os.Stat(filepath.Join("/", root, within)); err == nil { // else it may have been told to use another
 				socket = within
 			}

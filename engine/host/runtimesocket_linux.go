@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -60,7 +60,7 @@ func (w *socketWatch) look() evidence.Socket {
 		}
 	}
 	passed := same && s.Holder.PID != 0 && s.Holder.PID == w.last.Holder.PID && w.last.Unlinked.PID == 0
-	if s.Kind != "socket" || refused || s.Holder.PID != 0 && !passed && !slices.Contains(maySpeak, s.Holder.Command) {
+	if s.Kind != "socket" || refused || s.Holder.PID != 0 && !passed && !slices.Contains(maySpeak, s.Holder.Command) && !knowledge.IsProxy(s.Holder.Command) {
 		s.Unlinked = w.unlinked(processes, info, s.Holder.PID)
 	}
 	if s.Holder.PID == 0 {
@@ -72,13 +72,13 @@ func (w *socketWatch) look() evidence.Socket {
 
 // maySpeak are the programs that listen at a runtime's socket on a node as it should be:
 // runtimes, what has one within, and what listens for one until somebody connects.
-var maySpeak = slices.Concat(flavour.Programs, []string{"systemd", "init"})
+var maySpeak = slices.Concat(knowledge.Programs, []string{"systemd", "init"})
 
 // unlinked returns the runtime's process that listens at a socket which was made at the path,
 // where what is there now does not lead to it: nobody, or a process that does not speak first
 // as a runtime does, or as who stands before one and passes on what it says.
 func (w *socketWatch) unlinked(processes procfs.FS, is fs.FileInfo, holder int) evidence.Process {
-	for _, p := range named(processes, flavour.Runtimes) {
+	for _, p := range named(processes, knowledge.Runtimes) {
 		lost := func(socket string) bool { return w.isAt(socket) && !w.seesAnother(p.PID, socket, is) }
 		if p.PID != holder && slices.ContainsFunc(proc.Listening(w.root, p), lost) && (holder == 0 || !greets(w.path)) {
 			return processOf(processes, p.PID)
@@ -172,7 +172,7 @@ func locked(processes procfs.FS, dir string) (waits evidence.Process, file strin
 	if len(locks) == 0 {
 		return waits, "", by
 	}
-	for _, p := range named(processes, flavour.Runtimes) {
+	for _, p := range named(processes, knowledge.Runtimes) {
 		for _, open := range openDatabases(filepath.Join(dir, strconv.Itoa(p.PID))) {
 			if i := slices.IndexFunc(locks, func(l lock) bool { return l.inode == open.inode && l.pid != p.PID }); i >= 0 {
 				return processOf(processes, p.PID), open.name, processOf(processes, locks[i].pid)

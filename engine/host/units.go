@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 const (
@@ -122,12 +122,12 @@ func (w *daemonWatch) services(endpoint string) (names []string) {
 		if !strings.HasSuffix(d.Unit, ".service") {
 			continue // of another init system, or started by hand
 		}
-		runtime, kubelet = runtime || slices.Contains(flavour.Runtimes, d.Command), kubelet || slices.Contains(flavour.Kubelets, d.Command)
+		runtime, kubelet = runtime || slices.Contains(knowledge.Runtimes, d.Command), kubelet || slices.Contains(knowledge.Kubelets, d.Command)
 		if !slices.Contains(names, d.Unit) {
 			names = append(names, d.Unit)
 		}
 	}
-	for _, f := range flavour.Likely(endpoint) {
+	for _, f := range knowledge.Likely(endpoint) {
 		if !runtime {
 			add(f.Units)
 		}

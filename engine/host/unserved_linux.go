@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/host/reads"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 const (
@@ -70,9 +70,9 @@ func (u *unservedAsks) look(ctx context.Context) (all []evidence.Mount) {
 
 // concerns reports whether a program serves a mount to the runtime's pods or to itself.
 func (u *unservedAsks) concerns(m evidence.Mount) bool {
-	ofRuntime := func(f flavour.Flavour) bool {
+	ofRuntime := func(f knowledge.Flavour) bool {
 		return strings.HasPrefix(m.Point, f.Data+"/") || strings.HasPrefix(m.Point, f.State+"/")
 	}
 	return strings.HasPrefix(m.Type, "fuse") && m.Served() &&
-		(slices.ContainsFunc(kubeletMounts, func(mark string) bool { return strings.Contains(m.Point, mark) }) || slices.ContainsFunc(flavour.At(u.endpoint), ofRuntime))
+		(slices.ContainsFunc(kubeletMounts, func(mark string) bool { return strings.Contains(m.Point, mark) }) || slices.ContainsFunc(knowledge.At(u.endpoint), ofRuntime))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // ownUsage is the part that tells what plegtop itself takes.
@@ -100,9 +100,9 @@ func sortDaemons(daemons []evidence.Process) []evidence.Process {
 	var runtime, kubelet []evidence.Process
 	for _, d := range daemons {
 		switch {
-		case slices.Contains(flavour.Kubelets, d.Command):
+		case slices.Contains(knowledge.Kubelets, d.Command):
 			kubelet = append(kubelet, d)
-		case !slices.Contains(flavour.Supervisors, d.Command):
+		case !slices.Contains(knowledge.Supervisors, d.Command):
 			runtime = append(runtime, d)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"strings"
+
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // A function is what its name tells of it. Names are few, so that all of it is found out
@@ -15,10 +17,10 @@ type function struct {
 	call   string // the CRI's method, if it is what gRPC calls for one
 	kinds  kind
 	works  subject
-	sign   int      // what it tells of what is done in it, by its place in signs
-	waits  *guard   // that who waits for a lock in it waits for; nil if that is not known
-	holds  []*guard // that who is in it has
-	leaves *guard   // that who is in it has let go of, though what called it is one that holds it
+	sign   int               // what it tells of what is done in it, by its place in signs
+	waits  *knowledge.Lock   // that who waits for a lock in it waits for; nil if that is not known
+	holds  []*knowledge.Lock // that who is in it has
+	leaves *knowledge.Lock   // that who is in it has let go of, though what called it is one that holds it
 }
 
 type kind uint8

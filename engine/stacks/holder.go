@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // A holder is the goroutine that holds a lock, as far as the stacks tell.
@@ -148,7 +149,7 @@ func (h holder) better(other holder, waited, otherWaited int32) bool {
 // the only goroutine that holds one of the kind, and whose address could be the same.
 func (d *dump) findUntold() {
 	type find struct {
-		*guard
+		*knowledge.Lock
 		untold bool // what it holds is not told
 	}
 	holders := map[find][]int32{} // two at most
@@ -178,7 +179,7 @@ func (d *dump) findUntold() {
 
 // left reports whether a goroutine has called something, from one of its frames, for which
 // it has let go of its lock.
-func (d *dump) left(k *kept, depth int, g *guard) bool {
+func (d *dump) left(k *kept, depth int, g *knowledge.Lock) bool {
 	of := &d.groups[k.group]
 	return of.leaver < depth && d.functions[of.frames[of.leaver]].leaves == g
 }

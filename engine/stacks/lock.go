@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"slices"
+
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // An object is what locks are told apart by.
@@ -15,8 +17,8 @@ type object struct {
 // A lock is one that goroutines wait for.
 type lock struct {
 	of      string
-	owner   string // the type that it belongs to, if that may tell who holds it
-	guard   *guard // nil if this kind of lock is not known
+	owner   string          // the type that it belongs to, if that may tell who holds it
+	guard   *knowledge.Lock // nil if this kind of lock is not known
 	at      uint64
 	inexact bool // every stack that tells at marks it so
 	waiters int
@@ -69,7 +71,7 @@ func (d *dump) waitedFor(frames []frame, lockers int) lock {
 	byItself := on.at == 0
 	switch {
 	case l.guard != nil:
-		l.of, byItself = l.guard.of, byItself || l.guard.own
+		l.of, byItself = l.guard.Of, byItself || l.guard.Own
 	case f.is(ofService):
 		l.owner, byItself = l.of, true
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -48,17 +49,15 @@ func InKernel(p *evidence.Process) bool {
 
 // ForMemory reports whether a process waits until its control group has memory again.
 func ForMemory(p *evidence.Process) bool {
-	return p.WaitsIn(func(function string) bool { return strings.HasPrefix(function, "mem_cgroup_") })
+	return p.WaitsIn(func(function string) bool { return knowledge.WaitsFor("memory", function) })
 }
 
 // OnFrozen reports whether a process waits until a file system is no longer frozen, as
 // for a snapshot of its disk. The kernel's control groups have such a lock as well; but who
 // waits for leave to write to a mount waits for nothing else, whichever mount that is.
 func OnFrozen(p *evidence.Process) bool {
-	freezes := func(function string) bool {
-		return strings.Contains(function, "percpu_rwsem_wait") || strings.Contains(function, "sb_start_write") || strings.Contains(function, "_freeze")
-	}
-	toWrite := func(function string) bool { return strings.Contains(function, "mnt_want_write") }
+	freezes := func(function string) bool { return knowledge.WaitsFor("frozen", function) }
+	toWrite := func(function string) bool { return knowledge.WaitsFor("write-mount", function) }
 	known := strings.HasPrefix(p.Mount.Source, "/") || p.Mount.Type == "overlay" || p.Mount.Type == "" && slices.ContainsFunc(p.Stack, toWrite)
 	return known && p.WaitsIn(freezes)
 }

@@ -107,7 +107,7 @@ func (d *sheet) copy(h pane.Host) tea.Cmd {
 	switch {
 	case i < 0:
 		return copySafe(h, &d.of)
-	case all[i].Risky && !d.moved && !d.said:
+	case all[i].Risky() && !d.moved && !d.said:
 		d.said = true
 		h.Say("not copied, for it changes the node; " + h.Keys(keymap.Copy) + " again copies it all the same")
 		return nil

@@ -71,8 +71,8 @@ func (h *Header) do() []text.Span {
 		return h.labelled(h.pen.Key, "check", a.Check.Command, doLines)
 	}
 	risk := ""
-	if a.Act.Risky {
-		risk = a.Act.Text
+	if a.Act.Risky() {
+		risk = a.Act.Risk
 	}
 	return append(h.labelled(h.pen.Key, "act", a.Act.Command, doLines), h.labelled(h.pen.Warn, "RISK", risk, riskLines)...)
 }

@@ -17,7 +17,7 @@ const held = "5e1f9b1c0d4e5f60718293a4b5c6d7e8f90123456789abcdef0123456789abcd"
 // chained is what a diagnosis makes of lists that hang behind a helper: a chain of 8
 // links, one of which is only likely.
 func chained() []diagnose.Finding {
-	cut := diagnose.Step{Text: "ends the update; the lock is let go, and the kubelet tries again", Command: "kill 4800", Risky: true}
+	cut := diagnose.Step{Text: "ends the update; the lock is let go, and the kubelet tries again", Command: "kill 4800", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"}
 	return []diagnose.Finding{{
 		ID: diagnose.ListHung, Severity: diagnose.Critical,
 		Summary: "ListContainers hangs behind shop/payments-6c8f9d7b5-t8wfx payments: runc update has run for 10m (pid 4800)",
@@ -28,7 +28,7 @@ func chained() []diagnose.Finding {
 			"looks like containerd#13733, fixed in 2.4.3",
 		},
 		Next: []diagnose.Step{
-			{Text: "what it runs, and for what that waits", Command: "pstree -aclp 4800; cat /proc/4800/wchan /proc/4800/stack"},
+			{Kind: diagnose.Look, Text: "what it runs, and for what that waits", Command: "pstree -aclp 4800; cat /proc/4800/wchan /proc/4800/stack"},
 			cut,
 		},
 		Chain: []diagnose.Link{

@@ -135,10 +135,10 @@ func hungCheck() diagnose.Update {
 				"Version answered in 0.4ms, Status in 1ms, 110 of 110 PodSandboxStatus in 1ms (p50)",
 			},
 			Next: []diagnose.Step{
-				{Text: "the same question by hand: it hangs too", Command: "timeout 5 crictl inspect " + nfsID},
-				{Text: "look for a process in D state and what it waits for", Command: "ps -eo pid,stat,wchan:32,comm | awk '$2 ~ /^D/'"},
-				{Text: "end the shim; the pod's containers die with it", Command: "kill -9 4711", Risky: true},
-				{Text: "drain the node and reboot it", Risky: true},
+				{Kind: diagnose.Look, Text: "the same question by hand: it hangs too", Command: "timeout 5 crictl inspect " + nfsID},
+				{Kind: diagnose.Look, Text: "look for a process in D state and what it waits for", Command: "ps -eo pid,stat,wchan:32,comm | awk '$2 ~ /^D/'"},
+				{Text: "end the shim; the pod's containers die with it", Command: "kill -9 4711", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"},
+				{Text: "drain the node and reboot it", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"},
 			},
 		},
 		{
@@ -169,7 +169,7 @@ func downCheck() diagnose.Update {
 			ID: diagnose.RuntimeDown, Severity: diagnose.Critical, Summary: "the runtime refuses connections",
 			Subject:  diagnose.Subject{Operation: "ListPodSandbox"},
 			Evidence: []string{refused.Error()},
-			Next:     []diagnose.Step{{Text: "is it running?", Command: "systemctl status containerd"}},
+			Next:     []diagnose.Step{{Kind: diagnose.Look, Text: "is it running?", Command: "systemctl status containerd"}},
 		},
 		diagnose.Finding{ID: diagnose.PLEGUnhealthy, Severity: diagnose.Critical, Cause: diagnose.RuntimeDown, Summary: "PLEG is not healthy: pleg has yet to be successful"},
 		diagnose.Finding{ID: diagnose.RuntimeNotReady, Severity: diagnose.Critical, Cause: diagnose.RuntimeDown, Summary: "container runtime is down"},
@@ -217,7 +217,7 @@ func hostileCheck() diagnose.Update {
 	f.Subject = diagnose.Subject{Operation: "ContainerStatus", ObjectRef: pleg.ObjectRef{ID: hostile, Pod: pod, Container: hostile}}
 	f.Summary = "ContainerStatus of " + hostile
 	f.Evidence = []string{hostile, hostile + hostile}
-	f.Next = []diagnose.Step{{Text: hostile, Command: "crictl inspect '" + hostile + "'", Risky: true}}
+	f.Next = []diagnose.Step{{Text: hostile, Command: "crictl inspect '" + hostile + "'", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"}}
 	f.Chain = []diagnose.Link{{Kind: waits.Relist, Name: hostile}, {Kind: waits.Helper, ID: hostile, Name: hostile, Proof: hostile, Cut: &f.Next[0]}}
 	r.Snapshot.Partial = hostile
 	r.Headline.Word, r.Headline.Text, r.Headline.Clock.What = hostile, hostile, hostile

@@ -13,7 +13,7 @@ import (
 // and what findings tell word for word, are written once.
 func TestCheckTextSaysThingsOnce(t *testing.T) {
 	r := downCheck()
-	restart := diagnose.Step{Text: "the last resort", Command: "systemctl restart containerd", Risky: true}
+	restart := diagnose.Step{Text: "the last resort", Command: "systemctl restart containerd", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"}
 	const message, verdict, partial = "[container runtime is down, and more]", "pleg was last seen active 3m1s ago", "no list: it hangs"
 	r.Findings = []diagnose.Finding{
 		{ID: diagnose.RuntimeDown, Severity: diagnose.Critical, Summary: "the socket is gone", Evidence: []string{"NotReady: " + message}, Next: []diagnose.Step{restart}},

@@ -98,7 +98,7 @@ func TestCheckJSONHoldsAgainstAnyText(t *testing.T) {
 		f := &r.Findings[0]
 		f.Summary, f.Evidence = "s"+string(raw), []string{a, b}
 		f.Subject.Pod, f.Subject.Container = pleg.PodRef{Namespace: a, Name: string(raw)}, b
-		f.Next = []diagnose.Step{{Text: b, Command: string(raw) + "x"}}
+		f.Next = []diagnose.Step{{Kind: diagnose.Look, Text: "t" + b, Command: string(raw) + "x"}}
 		object := checkOutput(t, r, CheckOptions{JSON: true, Source: "cri", Node: a, Endpoint: b})
 		text := checkOutput(t, r, CheckOptions{Width: 80, Node: a, Endpoint: b})
 		return valid(object) == nil && !harmful(strings.TrimSpace(string(object))) && !harmful(strings.ReplaceAll(string(text), "\n", ""))

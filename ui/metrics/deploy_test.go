@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -144,25 +143,3 @@ func TestDeployParses(t *testing.T) {
 		t.Error("daemonset.yaml sees the node's processes")
 	}
 }
-
-// fires has which alerts each recording brings up, in the order of the alphabet: promtool, which
-// reads the file that is made of this, tells whether it does.
-var fires = map[string][]string{
-	"clock-step":              nil,
-	"event-drift":             nil,
-	"failing-store":           {critical},
-	"flaky":                   nil,
-	"hung-inspect":            {critical, "PlegtopInspectionHangs"},
-	"no-address":              nil,
-	"real-containerd-stopped": {critical, "PlegtopListHangs"},
-	"real-shim-stopped":       {critical},
-	"real-update-hangs":       {critical, "PlegtopListHangs"},
-	"restart":                 nil,
-	"runtime-slow":            nil,
-	"status-lock":             {critical, "PlegtopListHangs"},
-	"unhealthy":               {critical, "PlegtopListHangs", "PlegtopNodeNotReadySoon"},
-}
-
-const critical = "PlegtopFindingCritical"
-
-const step = 5 * time.Second // from one sample of a recording to the next

@@ -59,18 +59,19 @@ const risk = "RISK"
 // acting returns what ends it, when to do so, and what that risks, which is not left out where it is
 // nothing; where no command does, in words what to do.
 func acting(o Form, s diagnose.Step) []widget.Row {
-	t, does, risks := o.Theme, s.Text, widget.Styled(risk, widget.Plain, o.Theme.Dim, "none")
+	t := o.Theme
+	risks := widget.Styled(risk, widget.Plain, theme.When(s.Risky(), t.Warn, t.Dim), s.Risk)
 	switch {
 	case s == (diagnose.Step{}):
 		return nil
+	case s.Command == "" && s.Risky():
+		return []widget.Row{widget.Styled("act", widget.Plain, t.Warn, s.Says()), risks}
 	case s.Command == "":
-		return []widget.Row{widget.Styled("act", widget.Plain, theme.When(s.Risky, t.Warn, t.Text), s.Says())}
-	case s.Risky:
-		does, risks = "", widget.Styled(risk, widget.Plain, t.Warn, s.Text)
+		return []widget.Row{widget.Styled("act", widget.Plain, t.Text, s.Says())}
 	}
-	rows := []widget.Row{{Label: "act", Command: s.Command, Note: does}}
-	if s.If != "" {
-		rows = append(rows, widget.Fact("when", widget.Plain, s.If))
+	rows := []widget.Row{{Label: "act", Command: s.Command, Note: s.Text}}
+	if s.When != "" {
+		rows = append(rows, widget.Fact("when", widget.Plain, s.When))
 	}
 	return append(rows, risks)
 }

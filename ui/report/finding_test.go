@@ -17,12 +17,12 @@ import (
 )
 
 var (
-	cut  = diagnose.Step{Text: "ends the update", Command: "kill 4800", Risky: true}
+	cut  = diagnose.Step{Text: "ends the update", Command: "kill 4800", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"}
 	hung = diagnose.Finding{
 		ID: diagnose.ListHung, Severity: diagnose.Critical, Summary: "list hung: behind runc update", Cause: diagnose.DiskFull, Count: 3,
 		Subject:  diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "shop", Name: "pay", UID: "u"}, Container: "app", ID: "3f2a9b1c0d4e5f60718293a4"}, Operation: "ListContainers"},
 		Evidence: []string{"one", "two"},
-		Next:     []diagnose.Step{{Text: "look", Command: "pstree 4800"}, cut, {Text: "reboot", Risky: true}},
+		Next:     []diagnose.Step{{Kind: diagnose.Look, Text: "look", Command: "pstree 4800"}, cut, {Text: "reboot", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"}},
 		Chain:    []diagnose.Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Helper, ID: "4800", Name: "runc update", Proof: "child of its shim", Cut: &cut}},
 	}
 )
@@ -51,14 +51,14 @@ func TestFindingIsToldOnce(t *testing.T) {
 	want := [][2][]string{
 		{{"list hung: behind runc update"}, {"behind runc update"}},
 		{
-			{"runc update", "$ kill 4800", "ends the update", "disk-full", "pleg-unhealthy, events-discarded"},
+			{"runc update", "$ kill 4800", "it may do harm", "disk-full", "pleg-unhealthy, events-discarded"},
 			nil, // the answer, which stands before all of them
 		},
 		{nil, nil}, // the chain: the same in both
 		{{"one", "two"}, {"one", "two"}},
 		{
-			{"look", "$ pstree 4800", "! RISK: reboot"},
-			{"look", "$ pstree 4800", "! RISK: ends the update", "$ kill 4800", "! RISK: reboot"},
+			{"look", "$ pstree 4800", "reboot ! RISK: it may do harm"},
+			{"look", "$ pstree 4800", "ends the update ! RISK: it may do harm", "$ kill 4800", "reboot ! RISK: it may do harm"},
 		},
 		{{"ListContainers", "shop", "pay", "u", "app", "3f2a9b1c0d4e5f60718293a4", "plegtop explain list-hung"}, {"ListContainers shop/pay/app, id 3f2a9b1c0d4e5"}},
 	}

@@ -41,7 +41,7 @@ var held = []diagnose.Link{
 	{Kind: waits.Relist, Name: "relist"},
 	{Kind: waits.Call, Name: "ListContainers", Proof: "ListContainers: no reply for 12s"},
 	{Kind: waits.Container, ID: "3f2a9b1c0d4e5f60718293a4", Name: "pay/api app", Proof: "its status is not answered, that of 16 others is"},
-	{Kind: waits.Helper, ID: "4800", Name: "runc update", Proof: "child of its shim", Cut: &diagnose.Step{Text: "ends it", Command: "kill 4800", Risky: true}},
+	{Kind: waits.Helper, ID: "4800", Name: "runc update", Proof: "child of its shim", Cut: &diagnose.Step{Text: "ends it", Command: "kill 4800", Kind: diagnose.Act, Risk: "it may do harm", Scope: "pod"}},
 	{Kind: waits.Kernel, ID: "nfs4_do_setattr", Name: "D in nfs4_do_setattr", Proof: "its wchan", Cut: &diagnose.Step{Text: "ask the server"}},
 	{Kind: waits.Server, Name: "server 10.0.0.9"},
 }

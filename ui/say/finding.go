@@ -112,7 +112,7 @@ func link(t *theme.Theme, l diagnose.Link, indent, w int) [][]text.Span {
 	lines := [][]text.Span{append(before, name)}
 	if l.Cut != nil {
 		mark, st := t.Symbols.Mark, t.Strong
-		if l.Cut.Risky {
+		if l.Cut.Risky() {
 			mark, st = t.Symbols.Risk, t.Warn
 		}
 		lines = beside(lines, below, text.Say(st, mark+" act here"), w)
@@ -168,8 +168,8 @@ func named(l diagnose.Link) string {
 
 // Step says what a step is for, and how that is shown.
 func Step(t *theme.Theme, s diagnose.Step) (string, theme.Style) {
-	if s.Risky {
-		return t.Symbols.Risk + " RISK: " + s.Says(), t.Warn
+	if s.Risky() {
+		return s.Says() + " " + t.Symbols.Risk + " RISK: " + s.Risk, t.Warn
 	}
 	return s.Says(), t.Text
 }

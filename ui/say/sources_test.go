@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -30,7 +31,7 @@ func TestSources(t *testing.T) {
 		t.Errorf("where nothing hangs (-want +got):\n%s", diff)
 	}
 	from := evidence.Source{From: "here", Took: 3 * time.Millisecond, Bytes: 2048}
-	lines := slices.Repeat([]evidence.KernelLine{{Kind: evidence.HungTask, Age: time.Minute, Text: "INFO: task", Count: 3}}, mostLines+2)
+	lines := slices.Repeat([]evidence.KernelLine{{Kind: "hung task", About: knowledge.AboutTask, Age: time.Minute, Text: "INFO: task", Count: 3}}, mostLines+2)
 	r := &evidence.Report{At: noon, Kernel: evidence.Kernel{Source: from, Lines: lines}, Deep: &evidence.Deep{
 		Stacks: evidence.Stacks{
 			Source: evidence.Source{From: "a file", Took: time.Second, Partial: "cut off after 64M"}, At: noon.Add(-time.Minute), Total: 900, Program: "crio",

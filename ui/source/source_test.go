@@ -61,7 +61,7 @@ func TestDemoIsDirected(t *testing.T) {
 	shows(true)
 }
 
-// A demo has all event sources but that of processes, and opens those that are named.
+// A demo has all event sources, and opens those that are named.
 func TestStreamsOfADemo(t *testing.T) {
 	src, err := Open(t.Context(), options.Options{Demo: "tour", DemoSpeed: 1}, time.Now())
 	if err != nil {

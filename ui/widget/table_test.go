@@ -14,7 +14,6 @@ import (
 type row struct {
 	name, note string
 	n          int
-	in         string // the row that it is in
 }
 
 type table = widget.Table[row, string]

@@ -10,7 +10,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 const (
@@ -27,14 +27,14 @@ const (
 // at counts more than what it was told. Of a process that is known it is not asked again,
 // and of another once in a look: each of its children asks.
 func (l *Look) ownerOf(s sighting) owner {
-	if l.endpoint != "" && slices.Contains(flavour.Kubelets, s.comm) && l.isNested(s) {
+	if l.endpoint != "" && slices.Contains(knowledge.Kubelets, s.comm) && l.isNested(s) {
 		return nested
 	}
 	if l.endpoint == "" || s.owner != unknown || l.untold[s.tracked] {
 		return s.owner
 	}
 	told := s.identity.socket
-	if slices.Contains(flavour.Runtimes, s.comm) {
+	if slices.Contains(knowledge.Runtimes, s.comm) {
 		for _, at := range l.listening(s.proc) {
 			if l.isAt(s.proc.PID, at) {
 				s.owner = own
@@ -75,7 +75,7 @@ func (l *Look) homeSpace() string {
 	first, _ := l.readSpace(1)
 	home := ""
 	for _, s := range l.seen {
-		if !slices.Contains(flavour.Runtimes, s.comm) || slices.Contains(flavour.Kubelets, s.comm) {
+		if !slices.Contains(knowledge.Runtimes, s.comm) || slices.Contains(knowledge.Kubelets, s.comm) {
 			continue
 		}
 		switch l.ownerOf(s) {

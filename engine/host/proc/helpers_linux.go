@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 const (
@@ -42,7 +42,7 @@ type child struct {
 func (l *Look) findHelpers() {
 	callers := map[int]sighting{}
 	for _, s := range l.seen {
-		if r := s.identity.roleIn(without(s.member.ids, l.node)); r == shim || r == daemon && slices.Contains(flavour.Runtimes, s.comm) {
+		if r := s.identity.roleIn(without(s.member.ids, l.node)); r == shim || r == daemon && slices.Contains(knowledge.Runtimes, s.comm) {
 			callers[s.proc.PID] = s
 		}
 	}
@@ -133,17 +133,20 @@ func (l *Look) askHelper(c child, caller role) (id identity, known bool) {
 	container, verb, name := idAmong(args), verbAmong(args), ""
 	if len(args) > 0 {
 		name = path.Base(args[0])
-		name = name[:min(len(name), commLength)]
+	}
+	program := c.comm
+	if len(c.comm) == commLength && strings.HasPrefix(name, c.comm) { // which the kernel has cut
+		program = name
 	}
 	switch {
 	case container != "" && verb != "":
-		return identity{role: runc, container: container, verb: verb}, true
-	case evidence.ProgramLimit(c.comm) > 0:
-		return identity{role: runc, verb: c.comm}, true
-	case evidence.ProgramLimit(name) > 0: // it has given itself another name
-		return identity{role: runc, verb: name}, true
+		return identity{role: runc, container: container, verb: verb, program: program}, true
+	case knowledge.ProgramLimit(c.comm) > 0:
+		return identity{role: runc, verb: program, program: program}, true
+	case knowledge.ProgramLimit(name) > 0: // it has given itself another name
+		return identity{role: runc, verb: name, program: program}, true
 	case caller == runc:
-		return identity{role: runc, verb: c.comm}, true
+		return identity{role: runc, verb: program, program: program}, true
 	case caller == daemon:
 		environ, err := Fetch(l, File{c.proc.PID, "environ", true}, c.proc.Environ)
 		return pluginOf(environ), err == nil // else it has ended, or is another user's
@@ -179,20 +182,21 @@ func pluginOf(environ []string) (id identity) {
 func (l *Look) addHelper(p evidence.Process, s sighting) evidence.Process {
 	id := s.identity
 	p.Container, p.Sandbox, p.Pod, p.Verb, p.Own = id.container, id.sandbox, id.pod, id.verb, id.ours
+	p.Command = cmp.Or(id.program, p.Command)
 	mayLast := slices.Contains(runcVerbs, p.Verb) && p.HelperLimit() == 0
 	if p.Age < helperWaits || mayLast || p.State.Stuck() || l.waited >= helpersWaited {
 		return p
 	}
 	l.waited++
 	p.Wchan, p.Stack = l.sleep(s)
-	if !idles(p.Wchan) || s.stat.NumThreads < 2 {
+	if !waitsForThread(p.Wchan) || s.stat.NumThreads < 2 {
 		l.ofServer(&p, s)
 		return p
 	}
 	threads, _ := Fetch(l, File{PID: p.PID, Name: "task"}, func() (procfs.Procs, error) { return l.proc.AllThreads(p.PID) })
 	for _, t := range threads[:min(len(threads), helperThreads)] {
 		s.now.thread = t.PID
-		if wchan, stack := l.sleep(s); wchan != "" && !idles(wchan) {
+		if wchan, stack := l.sleep(s); wchan != "" && !waitsForThread(wchan) {
 			p.Thread, p.Wchan, p.Stack = t.PID, wchan, stack
 			l.ofServer(&p, s)
 			break
@@ -206,11 +210,10 @@ func (l *Look) addHelper(p evidence.Process, s sighting) evidence.Process {
 func (l *Look) ofServer(p *evidence.Process, s sighting) {
 	if evidence.ServerFunction(p.Wchan) || slices.ContainsFunc(p.Stack, evidence.ServerFunction) {
 		p.Mount, p.Among = l.findMount(s, p)
+		p.Mount = l.onNode(p.Mount, s.member.uids)
 	}
 }
 
-// idles reports whether a thread that sleeps in that function of the kernel waits for
+// waitsForThread reports whether a thread that sleeps in that function of the kernel waits for
 // another one, or for time to pass.
-func idles(wchan string) bool {
-	return slices.ContainsFunc([]string{"futex", "ep_poll", "do_epoll", "hrtimer", "do_nanosleep"}, func(p string) bool { return strings.HasPrefix(wchan, p) })
-}
+func waitsForThread(wchan string) bool { return knowledge.WaitsFor("thread", wchan) }

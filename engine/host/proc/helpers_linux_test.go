@@ -25,7 +25,7 @@ func TestLookFindsHelpers(t *testing.T) {
 		return []string{program, "--root", "/run/containerd/runc/k8s.io", "--log-format", "json", verb, container}
 	}
 	helper := func(pid, parent int, comm, verb, id, of string) evidence.Process {
-		return evidence.Process{PID: pid, Parent: parent, Command: comm, Verb: verb, State: evidence.Sleeping, Age: time.Minute, Container: id, Sandbox: of, Own: true}
+		return evidence.Process{PID: pid, Parent: parent, Command: comm, Verb: verb, State: evidence.Sleeping, Age: time.Minute, Start: ticksAt(testUptime - time.Minute), Container: id, Sandbox: of, Own: true}
 	}
 	cni := helper(400, containerd, "calico", "CNI ADD", sandbox, "")
 	cni.Pod.Namespace, cni.Pod.Name = "pay", "api-0"
@@ -52,7 +52,8 @@ func TestLookFindsHelpers(t *testing.T) {
 		{"a network plugin", []fakeProcess{{PID: 400, Parent: containerd, Comm: "calico", Args: []string{"/opt/cni/bin/calico"}}}, plugin, []evidence.Process{cni}},
 		{"a network plugin's own", []fakeProcess{{PID: 400, Parent: containerd, Comm: "calico"}, {PID: 401, Parent: 400, Comm: "iptables", Args: []string{"iptables", "-w", "-L"}}}, plugin, []evidence.Process{cni, iptables}},
 		{"what unpacks an image", []fakeProcess{{PID: 400, Parent: containerd, Comm: "unpigz", Args: []string{"unpigz", "-d", "-c"}}}, "", []evidence.Process{helper(400, containerd, "unpigz", "unpigz", "", "")}},
-		{"what bears another name", []fakeProcess{{PID: 400, Parent: crio, Comm: "exe", Args: []string{"storage-applyLayer", "/x"}}}, "", []evidence.Process{helper(400, crio, "exe", "storage-applyLa", "", "")}},
+		{"what the kernel has cut", []fakeProcess{{PID: 400, Parent: containerd, Comm: "nvidia-containe", Args: append([]string{"/usr/bin/nvidia-container-runtime"}, runcArgs("runc", "create")[1:]...)}}, "", []evidence.Process{helper(400, containerd, "nvidia-container-runtime", "create", container, "")}},
+		{"what bears another name", []fakeProcess{{PID: 400, Parent: crio, Comm: "exe", Args: []string{"storage-applyLayer", "/x"}}}, "", []evidence.Process{helper(400, crio, "exe", "storage-applyLayer", "", "")}},
 		{"umount", []fakeProcess{{PID: 400, Parent: shim, Comm: "umount", Args: []string{"umount", "/x"}}}, "", []evidence.Process{helper(400, shim, "umount", "umount", "", sandbox)}},
 		{"what stays beside the runtime", []fakeProcess{{PID: 400, Parent: containerd, Comm: "nri-plugin", Args: []string{"10-plugin", "exec"}}, {PID: 401, Parent: 400, Comm: "umount"}}, "PATH=/bin\x00", nil},
 		{"what stays beside a container", []fakeProcess{{PID: 400, Parent: shim, Comm: "virtiofsd", Args: []string{"virtiofsd", "--socket", "/run/" + sandbox}}}, "", nil},
@@ -119,3 +120,6 @@ func TestLookSaysWhatHelpersWaitFor(t *testing.T) {
 		t.Errorf("waits (-want +got):\n%s", diff)
 	}
 }
+
+// ticksAt returns when after the boot a process began, as its stat file has it.
+func ticksAt(uptime time.Duration) uint64 { return uint64(uptime / (10 * time.Millisecond)) }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -30,8 +30,9 @@ type identity struct {
 	ours      bool   // of a helper: it was called by what may be our runtime's
 	socket    string // the runtime's, as a shim or a daemon was told
 
-	verb string      // what a helper is to do, such as "delete" or "CNI ADD"; empty if that is not known
-	pod  pleg.PodRef // of a network plugin's: for whom
+	verb    string      // what a helper is to do, such as "delete" or "CNI ADD"; empty if that is not known
+	pod     pleg.PodRef // of a network plugin's: for whom
+	program string      // the whole name of a helper's program, of which the kernel keeps 15 bytes; empty if that is all of it
 }
 
 // CRINamespace is where containerd keeps what came over CRI. Docker's and ctr's
@@ -42,7 +43,7 @@ const CRINamespace = "k8s.io"
 var ociRuntimes = []string{"runc", "crun", "runsc", "youki", "kata-runtime"}
 
 // daemons are their names, as far as comm has room for them.
-var daemons = slices.Concat(flavour.Programs, flavour.Kubelets)
+var daemons = slices.Concat(knowledge.Programs, knowledge.Kubelets)
 
 // roleOf returns the role that a name of at most 15 bytes stands for. Only
 // daemons are sure of theirs: the others' arguments have the last word.
@@ -149,7 +150,7 @@ func (i identity) roleIn(ids []string) role {
 // all that can be known: it was not told its socket, as CRI-O's are not, or it is
 // not known which runtime is meant.
 func (i identity) mayServe(endpoint string) bool {
-	return endpoint == "" || i.socket == "" && flavour.CRIO.MayBeAt(endpoint)
+	return endpoint == "" || i.socket == "" && knowledge.CRIO.MayBeAt(endpoint)
 }
 
 // idLength is how many hexadecimal digits containerd, CRI-O and Docker give to

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,7 @@ func (l *Look) waitsFor(p *evidence.Process, s sighting) {
 		l.waits++
 		*w, still = waited{threadState: s.now, deep: l.isDeep}, true
 		w.mount, w.among = l.findMount(s, p)
+		w.mount = l.onNode(w.mount, s.member.uids)
 	}
 	if still {
 		p.Mount, p.Among = w.mount, w.among
@@ -107,6 +109,38 @@ func (l *Look) systemCall(s sighting) (call int, args []uint64) {
 		args = append(args, n)
 	}
 	return call, args
+}
+
+// onNode adds to a mount where the node itself has it: its only place, or else the one of the pod.
+func (l *Look) onNode(m evidence.Mount, pods []string) evidence.Mount {
+	if m.Device == "" {
+		return m
+	}
+	all, err := Fetch(l, File{PID: 1, Name: "mountinfo"}, func() ([]*procfs.MountInfo, error) { return mountsOfFirst(l.root), nil })
+	if err != nil {
+		return m
+	}
+	var places, ofPod []string
+	for _, one := range all {
+		here := mountOf(one)
+		switch {
+		case here.Type == "fusectl" && strings.HasPrefix(m.Type, "fuse"):
+			_, connection, _ := strings.Cut(m.Device, ":")
+			m.Abort = filepath.Join(here.Point, connection, "abort")
+		case here.Device != m.Device || slices.Contains(places, here.Point):
+		default:
+			places = append(places, here.Point)
+			if slices.ContainsFunc(pods, func(uid string) bool { return uid != "" && strings.Contains(here.Point, uid) }) {
+				ofPod = append(ofPod, here.Point)
+			}
+		}
+	}
+	if len(places) == 1 {
+		m.Node = places[0]
+	} else if len(ofPod) == 1 {
+		m.Node = ofPod[0]
+	}
+	return m
 }
 
 func mountOf(m *procfs.MountInfo) evidence.Mount {

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // report puts together what was seen. Helpers that have ended and only wait for
@@ -42,7 +42,7 @@ func (l *Look) report() evidence.Processes {
 // container, what all its processes are in does not count.
 func (l *Look) add(found *evidence.Processes, s sighting) {
 	p, ids := l.process(s), without(s.member.ids, l.node)
-	is, isKubelet := s.identity.roleIn(ids), slices.Contains(flavour.Kubelets, s.comm)
+	is, isKubelet := s.identity.roleIn(ids), slices.Contains(knowledge.Kubelets, s.comm)
 	if is == daemon || isKubelet {
 		whose := l.ownerOf(s)
 		p.Nested = whose == nested
@@ -79,7 +79,7 @@ func (l *Look) add(found *evidence.Processes, s sighting) {
 func (l *Look) process(s sighting) evidence.Process {
 	p := evidence.Process{
 		PID: s.proc.PID, Parent: s.stat.PPID, Command: s.comm,
-		State: s.now.state, Thread: s.now.thread, For: l.at.Sub(s.now.since), AtLeast: !s.now.told && l.at.After(s.now.since), Age: l.age(s.stat),
+		State: s.now.state, Thread: s.now.thread, For: l.at.Sub(s.now.since), AtLeast: !s.now.told && l.at.After(s.now.since), Age: l.age(s.stat), Start: s.stat.Starttime,
 	}
 	if p.State.Stuck() {
 		p.Wchan, p.Stack = l.sleep(s)

@@ -77,7 +77,7 @@ func TestLook(t *testing.T) {
 
 	const age = testUptime - time.Hour
 	process := func(pid, parent int, comm string) evidence.Process {
-		return evidence.Process{PID: pid, Parent: parent, Command: comm, State: evidence.Sleeping, Age: age}
+		return evidence.Process{PID: pid, Parent: parent, Command: comm, State: evidence.Sleeping, Age: age, Start: 360000}
 	}
 	shim := process(100, 1, "containerd-shim")
 	shim.Sandbox, shim.Socket, shim.Own = sandbox, testSocket, true

@@ -48,7 +48,7 @@ func TestLookTellsTheStateOfTheWorstThread(t *testing.T) {
 				PID: 200, Comm: "java", Cgroup: cgroupOf(id), State: tt.leader, Wchan: "do_signal_stop", Threads: tt.threads,
 			})
 			found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
-			tt.want.PID, tt.want.Command, tt.want.Container, tt.want.Age = 200, "java", id, testUptime-time.Hour
+			tt.want.PID, tt.want.Command, tt.want.Container, tt.want.Age, tt.want.Start = 200, "java", id, testUptime-time.Hour, ticksAt(time.Hour)
 			if diff := cmp.Diff([]evidence.Process{tt.want}, found.Containers[id]); diff != "" {
 				t.Errorf("process (-want +got):\n%s", diff)
 			}

@@ -1,0 +1,225 @@
+package diagnose
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
+)
+
+// What once was advised and does harm is advised no more, and something better stands there.
+func TestWhatIsAdvisedNoMore(t *testing.T) {
+	inD := func(p *evidence.Process, function string, m evidence.Mount) {
+		p.State, p.For, p.Wchan, p.Stack, p.Mount = evidence.Uninterrupted, time.Minute, function, []string{function}, m
+	}
+	helper := func(r *evidence.Report, command, verb string) {
+		r.Processes.Helpers = append(r.Processes.Helpers, evidence.Process{
+			PID: 9000, Parent: shimOf(r, 1).PID, Command: command, Verb: verb, Container: "container-1-0", Own: true, State: evidence.Sleeping, Age: 10 * time.Minute, Start: 4711,
+		})
+	}
+	const k3s = "unix:///run/k3s/containerd/containerd.sock"
+	for _, tt := range []struct {
+		name     string
+		endpoint string
+		node     *node
+		change   func(*node, *evidence.Report)
+		never    string // patterns over all steps
+		want     string
+	}{
+		{"a server behind some mount", "", checked(3), func(_ *node, r *evidence.Report) {
+			inD(&r.Processes.Daemons[0], "rpc_wait_bit_killable", evidence.Mount{})
+		}, `umount -a|umount [^|]*-t|ceph .*umount`, `unmount only the mount that hangs`},
+		{"Ceph", "", checked(3), func(_ *node, r *evidence.Report) {
+			inD(&r.Processes.Daemons[0], "ceph_get_caps", evidence.Mount{Point: "/data", Type: "ceph", Source: "10.0.0.9:6789:/", Device: "0:60", Node: "/data"})
+		}, `umount -`, `Use no forced unmount`},
+		{"a pod that cannot be inspected", "", healthy(5).podFails(1, "app", call.ErrOther, "broken", 8), nil, `kubectl|--force`, `crictl stopp sandbox-1.*RISK: the pod ends, and starts anew`},
+		{"the network's pod", "", healthy(3).condition(networkReady), func(n *node, _ *evidence.Report) {
+			n.pod(1).Namespace, n.pod(1).Name = "kube-system", "calico-node-x7k2p"
+		}, `kubectl`, `A restart of the runtime does not.*crictl stopp sandbox-1`},
+		{"a disk that takes no writes", "", checked(3), func(_ *node, r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, `remount,|fsck|xfs_repair`, `drain the node and replace the disk`},
+		{"a restart of k3s", k3s, healthy(3).condition(runtimeReady), nil, ``, `it also restarts the kubelet, and on a server the API server and the datastore`},
+		{"a frozen file system of a container", "", checked(3), func(_ *node, r *evidence.Report) {
+			inD(&r.Processes.Daemons[0], "percpu_rwsem_wait", evidence.Mount{Point: "/in/the/container", Type: "ext4", Source: "/dev/sdb1", Device: "8:17", Node: "/on/the/node"})
+			r.Processes.Daemons[0].Stack = []string{"percpu_rwsem_wait", "vfs_write"}
+		}, `/in/the/container \#|xargs`, `fsfreeze --unfreeze /on/the/node`},
+		{"a frozen file system whose place on the node is not known", "", checked(3), func(_ *node, r *evidence.Report) {
+			inD(&r.Processes.Daemons[0], "percpu_rwsem_wait", evidence.Mount{Point: "/in/the/container", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"})
+			r.Processes.Daemons[0].Stack = []string{"percpu_rwsem_wait", "vfs_write"}
+		}, `--unfreeze`, `find who froze a file system`},
+		{"NFS", "", checked(3), func(_ *node, r *evidence.Report) {
+			inD(&r.Processes.Daemons[0], "rpc_wait_bit_killable", evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/x", Device: "0:60", Node: "/on/the/node"})
+		}, `findmnt|head -n 1\b`, `bring the file server back.*umount -f -l /on/the/node.*if the server does not come back.*RISK: what was not written yet is lost`},
+		{"a shim whose process is in the kernel", "", healthy(5).hangOn(3, "app", 47*time.Second), func(_ *node, r *evidence.Report) {
+			inD(&r.Processes.Containers["container-3-0"][0], "rpc_wait_bit_killable", evidence.Mount{})
+		}, `kill -9|ends only this pod|pkill`, `a second instance beside it`},
+		{"a stuck runc", "", checked(3), func(_ *node, r *evidence.Report) { helper(r, "runc", "update") }, `#[^#]*kill 9000$`, `kill 9000 .*RISK: the container may stay half made, and its group frozen`},
+		{"a stuck network plugin", "", checked(3), func(_ *node, r *evidence.Report) { helper(r, "calico", "CNI ADD") }, `kubectl`, `kill 9000 .*RISK: an address that the plugin has taken may stay in use`},
+		{"a full disk", "", checked(3), func(_ *node, r *evidence.Report) { fillDisk(r) }, `who needs one pulls it again|\bdu\b|df -h;`, `df -h /var/lib/containerd.*rmi --prune.*a registry has them.*RISK: an image that was loaded by hand or comes from no registry is gone for good`},
+		{"an answer that cannot be read", "", healthy(3).fail(call.ListContainers, call.ErrUnreadable, garbled, 20), nil, `crictl (rm|rmp) `, `through its owner`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := tt.node.input()
+			r := looked(tt.node)
+			if tt.change != nil {
+				tt.change(tt.node, r)
+			}
+			in.Evidence, in.Endpoint = r, tt.endpoint
+			if tt.endpoint == "" {
+				in.Endpoint = "unix://" + ourSocket
+			}
+			found := Diagnose(in)
+			if len(found) == 0 {
+				t.Fatal("nothing is found")
+			}
+			said := ""
+			for _, f := range found {
+				keepsTheRules(t, f)
+				said += fmt.Sprintln(f.Next)
+			}
+			if tt.never != "" && regexp.MustCompile(tt.never).MatchString(said) || !regexp.MustCompile("(?s)"+tt.want).MatchString(said) {
+				t.Errorf("never %q, but %q:\n%s", tt.never, tt.want, said)
+			}
+		})
+	}
+}
+
+// A kubelet that does nothing writes its goroutines by a signal to it alone. Where it shares its unit
+// with the runtime and the shims, it gets none.
+func TestAStuckKubeletAloneGetsASignal(t *testing.T) {
+	for endpoint, want := range map[string]string{
+		"unix://" + ourSocket: "kill -ABRT 4711", "unix:///run/k3s/containerd/containerd.sock": "it also restarts the kubelet, and on a server the API server",
+	} {
+		v := healthy(3).view()
+		v.endpoint = endpoint
+		steps := v.advise("kubelet.stuck", v.processValues(evidence.Process{PID: 4711, Start: 7}))
+		keepsTheRules(t, Finding{ID: KubeletStuck, Next: steps})
+		if said := fmt.Sprint(steps); strings.Contains(said, "systemctl kill") || !strings.Contains(said, want) || strings.Contains(said, "ABRT") != (endpoint == "unix://"+ourSocket) {
+			t.Errorf("%s: %s", endpoint, said)
+		}
+	}
+}
+
+// The entries of another namespace have the same names: what is removed is chosen by both.
+func TestRemovalKnowsTheNamespace(t *testing.T) {
+	for _, r := range knowledge.Remedies() {
+		for _, a := range r.Steps {
+			if strings.Contains(a.Act, "pod.name") && !strings.Contains(a.Act, "pod.namespace={namespace}") {
+				t.Errorf("%s: %s", r.Culprit, a.Act)
+			}
+		}
+	}
+}
+
+// A node whose services systemd does not manage gets none of its commands.
+func TestNoSystemctlWithoutSystemd(t *testing.T) {
+	for unit, want := range map[string]string{"k3s": "rc-service k3s restart", "snap.microk8s.daemon-containerd.service": "snap restart microk8s.daemon-containerd"} {
+		n := healthy(3).condition(runtimeReady)
+		in := n.input()
+		in.Evidence, in.Endpoint = looked(n), "unix:///run/k3s/containerd/containerd.sock"
+		in.Evidence.Processes.Daemons[0].Unit = unit
+		if strings.HasPrefix(unit, "snap.") {
+			in.Endpoint = "unix:///var/snap/microk8s/common/run/containerd.sock"
+		}
+		said := fmt.Sprint(Diagnose(in))
+		if !strings.Contains(said, want) || strings.Contains(said, "systemctl") || strings.Contains(said, "journalctl") {
+			t.Errorf("%s: %s", unit, said)
+		}
+	}
+}
+
+// What goes through a runtime that does not answer is not advised.
+func TestNoCrictlWhereNothingIsAnswered(t *testing.T) {
+	for name, n := range map[string]*node{
+		"silent": healthy(5).hang(call.ListPodSandbox, 20*time.Second).hang(call.Version, 20*time.Second).hang(call.Status, 20*time.Second),
+		"down":   healthy(5).dead(40),
+	} {
+		in := n.input()
+		in.Evidence = looked(n)
+		fillDisk(in.Evidence)
+		for _, f := range Diagnose(in) {
+			if said := fmt.Sprint(f.Next); strings.Contains(said, "crictl ") && f.ID != ListHung {
+				t.Errorf("%s: %s: %s", name, f.ID, said)
+			}
+		}
+	}
+}
+
+// Each row is named by the code, as is each value that decides whether a step is there.
+func TestEveryRemedyIsNamed(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := ""
+	for _, name := range files {
+		if !strings.HasSuffix(name, "_test.go") {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code += string(text)
+		}
+	}
+	rows := map[string]bool{}
+	for _, r := range knowledge.Remedies() {
+		if rows[r.Culprit] = true; !strings.Contains(code, `"`+r.Culprit+`"`) {
+			t.Errorf("nothing names the culprit %s", r.Culprit)
+		}
+		for _, a := range r.Steps {
+			names := append(append([]string{}, a.Given...), a.Without...)
+			for _, found := range placeholder.FindAllStringSubmatch(strings.Join([]string{a.Look, a.Act, a.Do, a.Text, a.When, a.Risk, a.Undo}, " "), -1) {
+				names = append(names, found[2])
+			}
+			for _, name := range names {
+				if !strings.Contains(name, ".") && !strings.Contains(code, `"`+name+`"`) {
+					t.Errorf("%s: nobody gives {%s}", r.Culprit, name)
+				}
+			}
+		}
+	}
+	for _, named := range regexp.MustCompile(`(?:advise|spoken|endsAgain)\("([^"]+)"`).FindAllStringSubmatch(code, -1) {
+		if !rows[named[1]] {
+			t.Errorf("no row has the culprit %s", named[1])
+		}
+	}
+}
+
+// A step that is said to be without a risk has the reason beside it.
+func TestNoRiskIsArgued(t *testing.T) {
+	table, err := os.ReadFile("../knowledge/remedies.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(string(table), "\n") {
+		if risk, is := strings.CutPrefix(strings.TrimSpace(line), "risk: none"); is && !strings.HasPrefix(risk, " # ") {
+			t.Errorf("line %d: %s", i+1, line)
+		}
+	}
+}
+
+// A restart of the runtime says in its risk what it costs, whatever the node is.
+func TestARestartHasItsRisk(t *testing.T) {
+	for _, r := range knowledge.Remedies() {
+		for _, a := range r.Steps {
+			if strings.Contains(a.Act, "{runtime.restart}") && !strings.Contains(a.Risk, "{livesOn}") {
+				t.Errorf("%s: %s", r.Culprit, a.Risk)
+			}
+			if strings.Contains(a.Act, ".restart}") && !strings.Contains(a.Risk, "until it") {
+				t.Errorf("%s: %s", r.Culprit, a.Risk)
+			}
+		}
+	}
+	n := healthy(3)
+	v := n.view()
+	v.endpoint = "unix:///run/k3s/containerd/containerd.sock"
+	if again := v.restart("x"); len(again) != 1 || again[0].Scope != "node" || !strings.Contains(again[0].Risk, "API server") {
+		t.Errorf("%+v", again)
+	}
+}

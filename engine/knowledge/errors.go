@@ -1,0 +1,36 @@
+package knowledge
+
+import (
+	"slices"
+	"strings"
+)
+
+// An ErrorText is what texts of errors mean.
+type ErrorText struct {
+	Means  string
+	Words  []string // in lower case; one of them is in the text
+	Source string
+}
+
+var errorTexts = lazy[ErrorText]("errors.yaml")
+
+// What the text of an error may mean.
+const (
+	NoInotify    = "no inotify"   // the user has no inotify instance left
+	NoSpace      = "no space"     // no room or no inode is left
+	Disconnected = "disconnected" // a path that a program served, which has ended
+	StoreFails   = "store fails"  // the disk or its file system fails
+	UsedUp       = "used up"      // of open files, threads or memory
+)
+
+// Means returns what the text of an error means; empty for a text that no row has.
+func Means(text string) string {
+	text = strings.ToLower(text)
+	all := errorTexts()
+	if i := slices.IndexFunc(all, func(e ErrorText) bool {
+		return slices.ContainsFunc(e.Words, func(w string) bool { return strings.Contains(text, w) })
+	}); i >= 0 {
+		return all[i].Means
+	}
+	return ""
+}

@@ -1,0 +1,120 @@
+package knowledge
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// About says what a line of the kernel's log is about, and so which findings it explains.
+type About string
+
+// What a line may be about. "over" rows stand for the end of a trouble.
+const (
+	AboutTask    About = "task"    // a process that does not go on, by its number
+	AboutDisk    About = "disk"    // a disk, an array, a pool or the file system on it
+	AboutServer  About = "server"  // a file server, or a disk over the network
+	AboutNetwork About = "network" // a network device
+	AboutKill    About = "kill"    // a process that was killed for want of memory
+	AboutNode    About = "node"    // processors, memory or hardware of the whole node
+	AboutGroup   About = "group"   // a control group at its limit
+)
+
+// A KernelLine is a kind of line of the kernel's log.
+type KernelLine struct {
+	Kind   string // how the kind is called in evidence
+	About  About
+	Source string
+	Words  []string // a line of the kind has one of these
+	Find   string   // a regular expression, whose groups may be pid, command, owner, device and group
+	Bare   bool     // a line with one of the words counts even where Find does not match
+	Failed string   // of a disk: "read" or "write", where the line says which of them failed
+	Over   bool     // the line says that what the kind says of the device is over
+
+	find *regexp.Regexp
+}
+
+// kernelLines returns the rows, with their expressions compiled.
+var kernelLines = sync.OnceValue(func() []KernelLine {
+	all := rows[KernelLine]("kernel-lines.yaml")
+	for i := range all {
+		all[i].find = regexp.MustCompile(all[i].Find)
+	}
+	return all
+})
+
+// A KernelMatch is a line of the kernel's log and what it names.
+type KernelMatch struct {
+	*KernelLine
+	PID, Command, Owner, Device, Group string // empty for what it does not name
+}
+
+// MatchKernel returns the first row that a text of the kernel's log is of.
+func MatchKernel(text string) (m KernelMatch, counts bool) {
+	all := kernelLines()
+	for i := range all {
+		row := &all[i]
+		if !slices.ContainsFunc(row.Words, func(w string) bool { return strings.Contains(text, w) }) {
+			continue
+		}
+		found := row.find.FindStringSubmatch(text)
+		if found == nil && !row.Bare {
+			continue
+		}
+		m = KernelMatch{KernelLine: row}
+		for i, name := range row.find.SubexpNames() {
+			if found == nil || found[i] == "" {
+				continue
+			}
+			switch name {
+			case "pid":
+				m.PID = found[i]
+			case "command":
+				m.Command = found[i]
+			case "owner":
+				m.Owner = found[i]
+			case "device":
+				m.Device = found[i]
+			case "group":
+				m.Group = found[i]
+			}
+		}
+		return m, true
+	}
+	return m, false
+}
+
+// A FileSystem is a kind of file system, or several, behind which there is a server or a program and
+// not a disk of the node.
+type FileSystem struct {
+	Name      string // as people call it
+	Source    string
+	Types     []string // how the types of its mounts begin; empty for a disk over the network
+	Functions []string // how the functions of the kernel begin in which a thread waits for it
+}
+
+// FileSystems returns all of them.
+var FileSystems = lazy[FileSystem]("kernel-servers.yaml")
+
+// A KernelWait is a reason for which threads wait in the kernel.
+type KernelWait struct {
+	Reason    string // such as "memory"
+	Source    string
+	Begins    []string // how the functions begin in which a thread waits for it
+	Functions []string // parts of their names
+}
+
+// KernelWaits returns all of them.
+var KernelWaits = lazy[KernelWait]("kernel-waits.yaml")
+
+// WaitsFor reports whether a thread that sleeps in a function of the kernel waits for a reason.
+func WaitsFor(reason, function string) bool {
+	return slices.ContainsFunc(KernelWaits(), func(w KernelWait) bool {
+		return w.Reason == reason && (beginsAs(function, w.Begins) || slices.ContainsFunc(w.Functions, func(part string) bool { return strings.Contains(function, part) }))
+	})
+}
+
+func beginsAs(name string, begins []string) bool {
+	return slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(name, begin) })
+}

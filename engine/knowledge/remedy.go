@@ -1,0 +1,82 @@
+package knowledge
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// A Remedy is what to type for one culprit: what a rule found at fault, such as a process that is
+// stopped. Rules name a culprit and its values, and hold no command.
+//
+// Commands and texts have placeholders. {pid} is a value that the rule gives, quoted for the shell;
+// several values stand one after the other, and with a flag, as {-u unit}, each has it before it.
+// {runtime.restart}, {kubelet.logs} and their like are commands of the node's [Manager] for the
+// runtime's or the kubelet's services, {crictl} and {ctr} are these programs with what they need to
+// find the runtime. Any other shell construct with braces is no placeholder.
+type Remedy struct {
+	Culprit string
+	About   string // what the culprit is, in one sentence
+	Source  string
+	Steps   []Advice
+}
+
+// An Advice is one step of a remedy, as the table has it.
+type Advice struct {
+	Look string // a command that reads, and returns within 5 s while the trouble lasts
+	Act  string // a command that changes something
+	Do   string // what to do where no command does it; exactly one of the three is there
+	Text string // what the command shows or does, without a full stop
+
+	When string // when to take the step; empty for always
+	// Scope is what a step that acts touches: "pod", "mount", "runtime" or "node".
+	Scope string
+	// Risk is what may go wrong by a step that acts; "none" has its reason in a comment.
+	Risk string
+	Undo string // how it is taken back; empty where it cannot be, or need not
+
+	Given   []string // the step is there only where the rule gives all of these values
+	Without []string // and none of these
+	Needs   []string // preconditions by their names in needs.yaml, which become a part of the command
+	Only    []string // runtimes by their programs, such as containerd; empty for all
+}
+
+var remedies = sync.OnceValue(func() map[string]*Remedy {
+	all := rows[Remedy]("remedies.yaml")
+	by := make(map[string]*Remedy, len(all))
+	for i := range all {
+		by[all[i].Culprit] = &all[i]
+	}
+	return by
+})
+
+// RemedyFor returns the remedy of a culprit. Every culprit that a rule names has one: a test holds
+// that, and one that is not there is a panic.
+func RemedyFor(culprit string) *Remedy {
+	r, known := remedies()[culprit]
+	if !known {
+		panic(fmt.Sprintf("remedies.yaml has no culprit %q", culprit))
+	}
+	return r
+}
+
+// Remedies returns all remedies in the order of their table.
+var Remedies = lazy[Remedy]("remedies.yaml")
+
+// A Need is a precondition of a command.
+type Need struct {
+	Name   string
+	Source string
+	Test   string // a command with placeholders that ends with 0 where it is so
+}
+
+var needs = lazy[Need]("needs.yaml")
+
+// NeedNamed returns a precondition; ok is false for a name that the table does not have.
+func NeedNamed(name string) (n Need, ok bool) {
+	all := needs()
+	if i := slices.IndexFunc(all, func(n Need) bool { return n.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return n, false
+}

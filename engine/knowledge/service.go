@@ -1,0 +1,27 @@
+package knowledge
+
+import "slices"
+
+// A Manager is an init system, or what a distribution has in its place: the commands that show,
+// start and stop services.
+type Manager struct {
+	Name   string
+	Source string
+	// Status, Logs, Start and Restart are commands with the placeholders of a [Remedy]; the services
+	// are {unit}. Empty where the manager has no such command.
+	Status, Logs, Start, Restart string
+	// LogsOf shows the lines of the log that have {text}.
+	LogsOf string `yaml:"logsOf"`
+	// RestartRunning restarts whichever of several services runs; empty where the manager cannot.
+	RestartRunning string `yaml:"restartRunning"`
+	// Where says where to type all of that, if that is not a shell on the node.
+	Where string
+}
+
+var managers = lazy[Manager]("services.yaml")
+
+// ManagerNamed returns the manager of that name, and systemd for one that is not known.
+func ManagerNamed(name string) Manager {
+	all := managers()
+	return all[max(0, slices.IndexFunc(all, func(m Manager) bool { return m.Name == name }))]
+}
