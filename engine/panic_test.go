@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,10 +28,10 @@ func TestPanicBesideTheLoopIsCaught(t *testing.T) {
 		"in a stream": {config: Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: hostile}}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var caught any
+			var caught atomic.Value // several calls may panic at once
 			panicked := guard.Panicked
 			defer func() { guard.Panicked = panicked }()
-			guard.Panicked = func(value any, _ []byte) { caught = value }
+			guard.Panicked = func(value any, _ []byte) { caught.Store(value) }
 			fake := newFake(t)
 			pairs(2)(fake)
 			if tt.panics != "PodSandboxStatus" {
@@ -46,8 +47,8 @@ func TestPanicBesideTheLoopIsCaught(t *testing.T) {
 			}
 			time.Sleep(5 * time.Second)
 			_ = b.stop() // a call that panicked has no answer
-			if caught != "boom" {
-				t.Errorf("%s: caught %v", name, caught)
+			if got := caught.Load(); got != "boom" {
+				t.Errorf("%s: caught %v", name, got)
 			}
 		})
 	}
