@@ -323,13 +323,16 @@ func (v *view) managed(verb string, units []string, values Values) (string, lack
 }
 
 // manager returns what manages the services of this node: what its distribution has, else the init
-// system in whose group the runtime or the kubelet was seen.
+// system that runs there, else the one in whose group the runtime or the kubelet was seen.
 func (v *view) manager() knowledge.Manager {
 	if name := v.flavours()[0].Manager; name != "" {
 		return knowledge.ManagerNamed(name)
 	}
 	if strings.HasPrefix(v.units()[0], "snap.") {
 		return knowledge.ManagerNamed("snap")
+	}
+	if name := v.evidence.Init; name != "" {
+		return knowledge.ManagerNamed(name)
 	}
 	for _, p := range v.evidence.Processes.Daemons {
 		switch {

@@ -134,6 +134,18 @@ func TestNoSystemctlWithoutSystemd(t *testing.T) {
 	}
 }
 
+// Where the processes of the runtime and the kubelet are gone, the folder of the init system tells.
+func TestNoSystemctlWithoutAnyProcess(t *testing.T) {
+	n := healthy(3).dead(40)
+	in := n.input()
+	in.Evidence, in.Endpoint = looked(n), "unix:///run/k3s/containerd/containerd.sock"
+	in.Evidence.Processes.Daemons, in.Evidence.Init = nil, "openrc"
+	said := fmt.Sprint(Diagnose(in))
+	if strings.Contains(said, "systemctl") || strings.Contains(said, "journalctl") || !strings.Contains(said, "/var/log/messages") {
+		t.Error(said)
+	}
+}
+
 // What goes through a runtime that does not answer is not advised.
 func TestNoCrictlWhereNothingIsAnswered(t *testing.T) {
 	for name, n := range map[string]*node{

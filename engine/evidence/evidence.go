@@ -16,6 +16,7 @@ type Report struct {
 	At   time.Time     // when the look ended, by the node's clock
 	Took time.Duration // the look itself
 	OS   string        // the ID of the node's os-release, such as "talos"; empty if it is not known
+	Init string        // the node's init system, "systemd" or "openrc"; empty if nothing tells
 
 	Processes Processes
 	Socket    Socket

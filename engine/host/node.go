@@ -73,7 +73,7 @@ func New(c Config) (*Node, error) {
 	daemons, w := new(daemonWatch), newWalker(root, c.Endpoint, fileTimeout)
 	n := &Node{Source: cgroup.New(root), parts: []part{
 		processes(w, daemons),
-		osRelease(root),
+		system(root),
 		pressure(root),
 		devices(root),
 		clock(realClocks()),

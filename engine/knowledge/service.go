@@ -7,6 +7,8 @@ import "slices"
 type Manager struct {
 	Name   string
 	Source string
+	// Runs is a folder that is there where this is the node's init system; empty where nothing tells.
+	Runs string
 	// Status, Logs, Start and Restart are commands with the placeholders of a [Remedy]; the services
 	// are {unit}. Empty where the manager has no such command.
 	Status, Logs, Start, Restart string
@@ -19,6 +21,9 @@ type Manager struct {
 }
 
 var managers = lazy[Manager]("services.yaml")
+
+// Managers returns all of them, in the order of the table. It is not to be changed.
+func Managers() []Manager { return managers() }
 
 // ManagerNamed returns the manager of that name, and systemd for one that is not known.
 func ManagerNamed(name string) Manager {
