@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -97,7 +98,7 @@ func (v *view) stuckProcesses() (stuck []stuckProcess) {
 		case n.Kind == waits.Helper:
 			p.what = "helper"
 		case n.Object == (evidence.Object{}) && v.oneThread(n):
-			p.what = "runtime"
+			p.what, p.owner.Pod = "runtime", v.podOfShare(&p.Process)
 		case n.Object == (evidence.Object{}):
 			p.what, p.severity = "runtime", Critical
 		case v.waits.Find(waits.CallKey(call.ContainerStatus, n.Object.ID)) >= 0, v.waits.Find(waits.CallKey(call.PodSandboxStatus, n.Object.ID)) >= 0:
@@ -119,6 +120,28 @@ func (v *view) stuckProcesses() (stuck []stuckProcess) {
 func (v *view) oneThread(n *waits.Node) bool {
 	p := n.Process()
 	return p.Thread != 0 && p.Thread != p.PID && p.State == evidence.Uninterrupted && waits.ForServer(p) && !v.anyHangs()
+}
+
+// podOfShare returns the pod whose volume a process of the runtime waits for, also where it only likely
+// does; zero if that is not known.
+func (v *view) podOfShare(p *evidence.Process) pleg.PodRef {
+	m := p.Mount
+	if m.Type == "" && len(p.Among) == 1 {
+		m = p.Among[0]
+	}
+	i := slices.IndexFunc(v.Pods, func(one *engine.Pod) bool { return m.Pod != "" && one.UID == m.Pod })
+	if i < 0 {
+		return pleg.PodRef{}
+	}
+	return v.Pods[i].PodRef
+}
+
+// ofPod says whose volume something is, with a blank before it; nothing if that is not known.
+func ofPod(p pleg.PodRef) string {
+	if p == (pleg.PodRef{}) {
+		return ""
+	}
+	return " of " + p.String()
 }
 
 // alsoIn returns the other processes of a container that are held, or in the kernel, like
@@ -203,9 +226,16 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 		Subject:  p.subject(),
 		Evidence: []string{describe("its "+p.word(), p.Process)},
 	}
+	ofRuntime := p.what == "runtime" && p.severity == Warning
+	if ofRuntime {
+		f.Summary = "a thread of " + f.Summary
+	}
 	if p.For >= time.Second {
 		f.Summary += lasting(&p.Process)
 		f.say(fmt.Sprintf("in this state since %s at the latest", v.clock(v.At.Add(-p.For))))
+	}
+	if ofRuntime {
+		f.Summary += among(p.Among) + ofPod(p.owner.Pod)
 	}
 	if p.Mount.Type == "" && waits.OnFrozen(&p.Process) {
 		f.Summary += ", to write to a file system that is frozen"
@@ -289,6 +319,8 @@ func (p stuckProcess) freed(v *view) []Step {
 	switch {
 	case p.Mount.Type != "", waits.OnFrozen(&p.Process):
 		return v.freeing(p.Process, p.Mount)
+	case len(p.Among) == 1:
+		return v.freeing(p.Process, p.Among[0])
 	case p.onFuse():
 		return v.advise("mount.fuse-unknown", v.processValues(p.Process))
 	}

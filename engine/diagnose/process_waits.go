@@ -87,6 +87,14 @@ func (v *view) waitingFinding(g []stuckProcess) Finding {
 	case frozen:
 		f.Summary += ", which is frozen,"
 	}
+	if i := slices.IndexFunc(g, func(p stuckProcess) bool { return p.what == "runtime" }); i >= 0 {
+		pod := v.podOfShare(&g[i].Process)
+		f.Summary += ofPod(pod)
+		others := func(p stuckProcess) bool { return p.what != "runtime" && p.owner.Pod != pod }
+		if f.Severity == Warning && !slices.ContainsFunc(g, others) {
+			f.Subject.Pod = pod
+		}
+	}
 	f.Summary += lasting(longest)
 	f.Since = v.At.Add(-longest.For)
 	f.say(v.disk(m)...)
@@ -190,7 +198,7 @@ func (v *view) disk(m evidence.Mount) (lines []string) {
 // below its own where that is an overlay.
 func (v *view) freeing(p evidence.Process, m evidence.Mount) []Step {
 	values := v.processValues(p)
-	values["target"], values["at"], values["pod"] = one(m.Node), one(cmp.Or(m.Node, m.Point)), one(v.podOf(p))
+	values["target"], values["at"], values["pod"] = one(m.Node), one(cmp.Or(m.Node, m.Point)), one(v.podOf(p, m))
 	switch {
 	case waits.OnFrozen(&p):
 		return v.advise("mount.frozen", values)
@@ -210,10 +218,11 @@ func (v *view) freeing(p evidence.Process, m evidence.Mount) []Step {
 	return v.advise("mount.disk", values)
 }
 
-// podOf names the pod of a process, or the process.
-func (v *view) podOf(p evidence.Process) string {
+// podOf names the pod of a process that waits for a file system, or whose volume that is, or the process.
+func (v *view) podOf(p evidence.Process, m evidence.Mount) string {
 	if o, known := v.ours(p.Container); known && o.Pod.Name != "" {
 		return o.Pod.String()
 	}
-	return theProcess(p)
+	p.Mount = m
+	return cmp.Or(v.podOfShare(&p).String(), theProcess(p))
 }

@@ -225,3 +225,38 @@ func TestATracerIsNamed(t *testing.T) {
 	in.Evidence = r
 	firstSays(t, processStuck(newView(in)), "is traced (t) by pid 77 (gdb)", "kill 77  # ends what traces it")
 }
+
+// A thread of the runtime that waits for the share of one pod is that pod's trouble, also where it only
+// likely waits for it: all calls are answered.
+func TestAShareNamesItsPod(t *testing.T) {
+	const at = "/var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/data/mount"
+	nfs := evidence.Mount{Point: at, Type: "nfs4", Source: "nas:/x", Device: "0:52", Node: at, Pod: "uid-1"}
+	cifs := evidence.Mount{Point: "/mnt/media", Type: "cifs", Source: "//nas/media", Device: "0:53", Node: "/mnt/media", Pod: "uid-1"}
+	for _, tt := range []struct {
+		name  string
+		mount evidence.Mount
+		among []evidence.Mount
+		want  string
+		step  string
+	}{
+		{"its system call is on it", nfs, nil, "containerd (pid 1013) waits for " + at + " (nfs4 on nas:/x) of ns-1/pod-00001 for 1m2s", "umount -f -l "},
+		{"the only one of its kind", evidence.Mount{}, []evidence.Mount{cifs}, "a thread of the runtime, pid 1013 (containerd), is in uninterruptible sleep (D) for 1m2s, for a CIFS mount, likely /mnt/media (cifs on //nas/media) of ns-1/pod-00001", "umount -f -l /mnt/media "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := checked(2)
+			in := n.input()
+			in.Evidence = looked(n)
+			p := &in.Evidence.Processes.Daemons[0]
+			p.State, p.For, p.Thread, p.Mount, p.Among, p.Stack = evidence.Uninterrupted, time.Minute, 7, tt.mount, tt.among, []string{"rpc_wait_bit_killable"}
+			found := Diagnose(in)
+			wantIDs(t, found, ProcessStuck)
+			f := found[0]
+			if f.Summary != tt.want || f.Severity != Warning || f.Subject.Pod != healthyPod(1).PodRef {
+				t.Errorf("%v %q about %+v, want %q", f.Severity, f.Summary, f.Subject, tt.want)
+			}
+			if steps := fmt.Sprint(f.Next); !strings.Contains(steps, tt.step) || !strings.Contains(steps, "ns-1/pod-00001 sees I/O errors") {
+				t.Errorf("steps %s, want %q", steps, tt.step)
+			}
+		})
+	}
+}

@@ -163,6 +163,9 @@ type Mount struct {
 	// Abort is the file that ends the connection of a FUSE file system to its program; empty if the
 	// node has none.
 	Abort string
+	// Pod is the UID of the pod whose volume it is; empty if that is not known, or it is one of
+	// several pods.
+	Pod pleg.UID
 }
 
 // String returns where it is mounted.

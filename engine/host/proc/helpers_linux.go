@@ -210,7 +210,7 @@ func (l *Look) addHelper(p evidence.Process, s sighting) evidence.Process {
 func (l *Look) ofServer(p *evidence.Process, s sighting) {
 	if evidence.ServerFunction(p.Wchan) || slices.ContainsFunc(p.Stack, evidence.ServerFunction) {
 		p.Mount, p.Among = l.findMount(s, p)
-		p.Mount = l.onNode(p.Mount, s.member.uids)
+		p.Mount = l.onNode(p.Mount, s)
 	}
 }
 

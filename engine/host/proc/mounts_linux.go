@@ -1,7 +1,10 @@
 package proc
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -44,7 +48,10 @@ func (l *Look) waitsFor(p *evidence.Process, s sighting) {
 		l.waits++
 		*w, still = waited{threadState: s.now, deep: l.isDeep}, true
 		w.mount, w.among = l.findMount(s, p)
-		w.mount = l.onNode(w.mount, s.member.uids)
+		w.mount = l.onNode(w.mount, s)
+		if len(w.among) == 1 {
+			w.among[0] = l.onNode(w.among[0], s)
+		}
 	}
 	if still {
 		p.Mount, p.Among = w.mount, w.among
@@ -111,8 +118,9 @@ func (l *Look) systemCall(s sighting) (call int, args []uint64) {
 	return call, args
 }
 
-// onNode adds to a mount where the node itself has it: its only place, or else the one of the pod.
-func (l *Look) onNode(m evidence.Mount, pods []string) evidence.Mount {
+// onNode adds to a mount for which a process waits where the node itself has it: its only place, or
+// else the one of the pod; and whose volume it is.
+func (l *Look) onNode(m evidence.Mount, s sighting) evidence.Mount {
 	if m.Device == "" {
 		return m
 	}
@@ -130,7 +138,7 @@ func (l *Look) onNode(m evidence.Mount, pods []string) evidence.Mount {
 		case here.Device != m.Device || slices.Contains(places, here.Point):
 		default:
 			places = append(places, here.Point)
-			if slices.ContainsFunc(pods, func(uid string) bool { return uid != "" && strings.Contains(here.Point, uid) }) {
+			if slices.ContainsFunc(s.member.uids, func(uid string) bool { return uid != "" && strings.Contains(here.Point, uid) }) {
 				ofPod = append(ofPod, here.Point)
 			}
 		}
@@ -140,7 +148,67 @@ func (l *Look) onNode(m evidence.Mount, pods []string) evidence.Mount {
 	} else if len(ofPod) == 1 {
 		m.Node = ofPod[0]
 	}
+	if s.identity.role == daemon && m.Served() { // of a container's own process the pod is known
+		m.Pod = l.volumeOf(m, places)
+	}
 	return m
+}
+
+// podMountsRead is how many containers are asked whether they have a share: more than a node has.
+const podMountsRead = 1000
+
+// inPod finds the pod in the path at which a kubelet mounts a volume.
+var inPod = regexp.MustCompile("/pods/([0-9A-Za-z-]+)/volume(?:s|-subpaths)/")
+
+// volumeOf returns the pod whose volume a mount is: by its path, by the only path of a pod among those
+// where the node has it, or by the only pod with a container that has it, as of a path of the node. One
+// of several pods is nobody's.
+func (l *Look) volumeOf(m evidence.Mount, places []string) pleg.UID {
+	if found := inPod.FindStringSubmatch(m.Point); found != nil {
+		return pleg.UID(found[1])
+	}
+	pods := map[string]bool{}
+	for _, place := range places {
+		if found := inPod.FindStringSubmatch(place); found != nil {
+			pods[found[1]] = true
+		}
+	}
+	if len(pods) == 0 {
+		pods = l.podsWith(m)
+	}
+	if len(pods) != 1 {
+		return ""
+	}
+	for uid := range pods {
+		return pleg.UID(uid)
+	}
+	return ""
+}
+
+// podsWith returns the UIDs of the pods with a container that has a mount; none if not all containers
+// could be asked.
+func (l *Look) podsWith(m evidence.Mount) map[string]bool {
+	pods, asked := map[string]bool{}, map[string]bool{}
+	for _, s := range l.seen {
+		n := len(s.member.ids) - 1
+		if n < 0 || s.member.uids[n] == "" || asked[s.member.ids[n]] || s.now.state == evidence.Zombie {
+			continue
+		}
+		if asked[s.member.ids[n]] = true; len(asked) > podMountsRead {
+			return nil
+		}
+		mounts, err := Fetch(l, File{s.proc.PID, "mountinfo", true}, func() ([]*procfs.MountInfo, error) { return s.proc.MountInfo() })
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it has ended
+			continue
+		case err != nil:
+			return nil
+		}
+		if slices.ContainsFunc(mounts, func(one *procfs.MountInfo) bool { return one.MajorMinorVer == m.Device }) {
+			pods[s.member.uids[n]] = true
+		}
+	}
+	return pods
 }
 
 func mountOf(m *procfs.MountInfo) evidence.Mount {

@@ -160,3 +160,47 @@ func TestLookTellsWhoTraces(t *testing.T) {
 		t.Errorf("found %+v", got)
 	}
 }
+
+// A share that the runtime waits for is of the pod in whose folder it is, or of the only pod that has it.
+func TestLookTellsWhoseShareIsWaitedFor(t *testing.T) {
+	const uid, other = "5f1a2b3c-1111-4222-8333-444455556666", "5f1a2b3c-1111-4222-8333-444455557777"
+	const pods = "/var/lib/kubelet/pods/"
+	const volume = pods + uid + "/volumes/kubernetes.io~csi/data/mount"
+	line := func(point string) string {
+		return "100 21 0:60 / " + point + " rw shared:9 - cifs //nas/media rw\n"
+	}
+	cgroup := func(uid, digit string) string {
+		return "/kubepods.slice/kubepods-pod" + strings.ReplaceAll(uid, "-", "_") + ".slice/cri-containerd-" + longID(digit) + ".scope"
+	}
+	for _, tt := range []struct {
+		name, node string
+		inside     [2]string // what containers of both pods have mounted
+		want       string
+	}{
+		{"its volume", line(volume), [2]string{}, uid},
+		{"its part of a volume", line(pods + uid + "/volume-subpaths/data/app/0"), [2]string{}, uid},
+		{"staged for it", line("/var/lib/kubelet/plugins/kubernetes.io/csi/smb/9f/globalmount") + line(volume), [2]string{}, uid},
+		{"a path of the node", line("/mnt/media"), [2]string{line("/media"), fixtureMounts}, uid},
+		{"a path of the node for two", line("/mnt/media"), [2]string{line("/media"), line("/media")}, ""},
+		{"a path of the node for nobody", line("/mnt/media"), [2]string{fixtureMounts, fixtureMounts}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			writeProcess(t, root, fakeProcess{PID: 1, Comm: "systemd"})
+			writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", Threads: []fakeProcess{{PID: 301, State: evidence.Uninterrupted, Ran: 1000, Wchan: "cifs_call_async"}}})
+			writeProcess(t, root, fakeProcess{PID: 401, Comm: "app", Cgroup: cgroup(uid, "1")})
+			writeProcess(t, root, fakeProcess{PID: 402, Comm: "app", Cgroup: cgroup(other, "2")})
+			for pid, text := range map[int]string{1: tt.node, 300: tt.node, 401: tt.inside[0], 402: tt.inside[1]} {
+				if text != "" {
+					writeFile(t, filepath.Join(root, "proc", fmt.Sprint(pid), "mountinfo"), text)
+				}
+			}
+			w := newFixtureWalker(root)
+			w.clock = func(int) time.Duration { return time.Second + time.Minute }
+			found := w.lookAt(t.Context(), firstLook).Daemons
+			if len(found) != 1 || len(found[0].Among) != 1 || string(found[0].Among[0].Pod) != tt.want {
+				t.Errorf("found %+v, want the pod %q", found, tt.want)
+			}
+		})
+	}
+}
