@@ -122,26 +122,34 @@ func (v *view) oneThread(n *waits.Node) bool {
 	return p.Thread != 0 && p.Thread != p.PID && p.State == evidence.Uninterrupted && waits.ForServer(p) && !v.anyHangs()
 }
 
-// podOfShare returns the pod whose volume a process of the runtime waits for, also where it only likely
-// does; zero if that is not known.
+// podOfShare returns the pod whose volume a process of the runtime waits for, or that of all for one of
+// which it waits; zero if that is not known.
 func (v *view) podOfShare(p *evidence.Process) pleg.PodRef {
 	m := p.Mount
-	if m.Type == "" && len(p.Among) == 1 {
+	if m.Type == "" && len(p.Among) > 0 {
 		m = p.Among[0]
+		if slices.ContainsFunc(p.Among, func(o evidence.Mount) bool { return o.Pod != m.Pod }) {
+			return pleg.PodRef{}
+		}
 	}
-	i := slices.IndexFunc(v.Pods, func(one *engine.Pod) bool { return m.Pod != "" && one.UID == m.Pod })
+	return v.podWithVolume(m)
+}
+
+// podWithVolume returns the pod whose volume a mount is; zero if that is not known.
+func (v *view) podWithVolume(m evidence.Mount) pleg.PodRef {
+	i := slices.IndexFunc(v.Pods, func(p *engine.Pod) bool { return m.Pod != "" && p.UID == m.Pod })
 	if i < 0 {
 		return pleg.PodRef{}
 	}
 	return v.Pods[i].PodRef
 }
 
-// ofPod says whose volume something is, with a blank before it; nothing if that is not known.
-func ofPod(p pleg.PodRef) string {
-	if p == (pleg.PodRef{}) {
-		return ""
+// ofPod says whose volume a mount is, with a blank before it; nothing if that is not known.
+func (v *view) ofPod(m evidence.Mount) string {
+	if pod := v.podWithVolume(m); pod != (pleg.PodRef{}) {
+		return " of " + pod.String()
 	}
-	return " of " + p.String()
+	return ""
 }
 
 // alsoIn returns the other processes of a container that are held, or in the kernel, like
@@ -235,7 +243,7 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 		f.say(fmt.Sprintf("in this state since %s at the latest", v.clock(v.At.Add(-p.For))))
 	}
 	if ofRuntime {
-		f.Summary += among(p.Among) + ofPod(p.owner.Pod)
+		f.Summary += among(p.Among, v.ofPod)
 	}
 	if p.Mount.Type == "" && waits.OnFrozen(&p.Process) {
 		f.Summary += ", to write to a file system that is frozen"

@@ -89,7 +89,7 @@ func (v *view) waitingFinding(g []stuckProcess) Finding {
 	}
 	if i := slices.IndexFunc(g, func(p stuckProcess) bool { return p.what == "runtime" }); i >= 0 {
 		pod := v.podOfShare(&g[i].Process)
-		f.Summary += ofPod(pod)
+		f.Summary += v.ofPod(m)
 		others := func(p stuckProcess) bool { return p.what != "runtime" && p.owner.Pod != pod }
 		if f.Severity == Warning && !slices.ContainsFunc(g, others) {
 			f.Subject.Pod = pod
@@ -137,19 +137,19 @@ func fileSystem(m evidence.Mount) string {
 const amongTold = 3
 
 // among says for which file systems of servers a process may wait, with a comma before it;
-// nothing if there are none.
-func among(mounts []evidence.Mount) string {
+// nothing if there are none. Of says whose one is.
+func among(mounts []evidence.Mount, of func(evidence.Mount) string) string {
 	if len(mounts) == 0 {
 		return ""
 	}
 	kind, _, _ := strings.Cut(mounts[0].Type, ".")
 	kind = strings.ToUpper(strings.TrimRight(kind, "34"))
 	if len(mounts) == 1 {
-		return ", for a " + kind + " mount, likely " + fileSystem(mounts[0])
+		return ", for a " + kind + " mount, likely " + fileSystem(mounts[0]) + of(mounts[0])
 	}
 	var names []string
 	for _, m := range mounts[:min(len(mounts), amongTold)] {
-		names = append(names, fileSystem(m))
+		names = append(names, fileSystem(m)+of(m))
 	}
 	said := ", for a " + kind + " mount, one of: " + join(names)
 	if left := len(mounts) - len(names); left > 0 {
@@ -223,6 +223,5 @@ func (v *view) podOf(p evidence.Process, m evidence.Mount) string {
 	if o, known := v.ours(p.Container); known && o.Pod.Name != "" {
 		return o.Pod.String()
 	}
-	p.Mount = m
-	return cmp.Or(v.podOfShare(&p).String(), theProcess(p))
+	return cmp.Or(v.podWithVolume(m).String(), theProcess(p))
 }

@@ -110,7 +110,7 @@ func describe(role string, p evidence.Process) string {
 	if p.Mount.Type != "" {
 		said += ", for " + fileSystem(p.Mount)
 	}
-	said += among(p.Among)
+	said += among(p.Among, func(evidence.Mount) string { return "" })
 	if p.Freezer != "" {
 		said += ", by " + p.Freezer
 	}

@@ -25,6 +25,10 @@ const (
 	// waitsPerLook bounds the processes of which that is found out in one look: a
 	// dead server may have them all. It is remembered for as long as they wait.
 	waitsPerLook = 30
+
+	// amongAsked is of how many mounts it is found out whose they are, where a process may wait for
+	// any of them: of more nobody is named.
+	amongAsked = 3
 )
 
 // onDescriptor are the system calls whose first argument is an open file.
@@ -49,8 +53,8 @@ func (l *Look) waitsFor(p *evidence.Process, s sighting) {
 		*w, still = waited{threadState: s.now, deep: l.isDeep}, true
 		w.mount, w.among = l.findMount(s, p)
 		w.mount = l.onNode(w.mount, s)
-		if len(w.among) == 1 {
-			w.among[0] = l.onNode(w.among[0], s)
+		for i := range w.among[:min(len(w.among), amongAsked)] {
+			w.among[i] = l.onNode(w.among[i], s)
 		}
 	}
 	if still {
