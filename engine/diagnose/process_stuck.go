@@ -330,7 +330,9 @@ func (p stuckProcess) freed(v *view) []Step {
 	case len(p.Among) == 1:
 		return v.freeing(p.Process, p.Among[0])
 	case p.onFuse():
-		return v.advise("mount.fuse-unknown", v.processValues(p.Process))
+		values := v.processValues(p.Process)
+		values["candidates"] = namesOf(p.Servers)
+		return v.advise("mount.fuse-unknown", values)
 	}
 	return v.advise("mount.server-unknown", v.processValues(p.Process))
 }

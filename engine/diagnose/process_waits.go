@@ -205,7 +205,7 @@ func (v *view) freeing(p evidence.Process, m evidence.Mount) []Step {
 	case strings.HasPrefix(m.Type, "fuse") && m.Type != "fuseblk":
 		values["server"] = one(m.Source)
 		values["abort"] = one(m.Abort)
-		return v.advise("mount.fuse", values)
+		return v.freeingFUSE(p.Servers, values)
 	case strings.HasPrefix(m.Type, "nfs"):
 		values["address"] = one(serverOf(m))
 		return v.advise("mount.nfs", values)
@@ -216,6 +216,46 @@ func (v *view) freeing(p evidence.Process, m evidence.Mount) []Step {
 	}
 	values["device"], values["disk"] = one(m.Device), one(strings.TrimPrefix(m.Source, "/dev/"))
 	return v.advise("mount.disk", values)
+}
+
+// freeingFUSE returns what can end a wait for a program that serves a file system. Where it is known,
+// and only stopped, it has to go on.
+func (v *view) freeingFUSE(servers []evidence.Holder, values Values) (steps []Step) {
+	if len(servers) != 1 {
+		values["candidates"] = namesOf(servers)
+		values["served"] = values["candidates"]
+		return v.advise("mount.fuse", values)
+	}
+	h := servers[0]
+	p := evidence.Process{PID: h.PID, Command: h.Command, Start: h.Start, State: h.State}
+	if h.State == evidence.Stopped {
+		steps = v.letGoOn(p, h.Container)
+	}
+	values["served"] = one(v.nameOf(h))
+	steps = append(steps, v.advise("mount.fuse", values)...)
+	of := v.processValues(p)
+	of["at"], of["pod"], of["serving"] = values["at"], values["pod"], values["served"]
+	for _, s := range v.advise("mount.fuse-server", of) {
+		switch {
+		case s.Looks():
+			steps = slices.Insert(steps, 0, s)
+		case slices.ContainsFunc(steps, Step.acts):
+			s = s.after(notEnough)
+			fallthrough
+		default:
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// nameOf names a process, with its container if it runs in one.
+func (v *view) nameOf(h evidence.Holder) string {
+	name := fmt.Sprintf("pid %d (%s)", h.PID, h.Command)
+	if o, known := v.ours(h.Container); known {
+		name += " of " + called(o.ObjectRef)
+	}
+	return name
 }
 
 // podOf names the pod of a process that waits for a file system, or whose volume that is, or the process.

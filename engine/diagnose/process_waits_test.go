@@ -264,3 +264,49 @@ func TestAShareNamesItsPod(t *testing.T) {
 		})
 	}
 }
+
+// The program that serves a FUSE file system is named, with what ends it; of several all are, and nobody
+// is killed for another.
+func TestTheProgramOfAFUSEMountIsNamed(t *testing.T) {
+	server := evidence.Holder{PID: 77, Command: "sshfs", Start: 4711, State: evidence.Sleeping, By: evidence.ByConnection}
+	likely, stopped, other := server, server, server
+	likely.By, stopped.State, other.PID, other.Command = evidence.ByName, evidence.Stopped, 78, "s3fs"
+	const kills = `= 4711 ] && kill 77  # `
+	for _, tt := range []struct {
+		name    string
+		servers []evidence.Holder
+		says    string // of the evidence
+		steps   []string
+		never   string
+	}{
+		{"known", []evidence.Holder{server}, ", which pid 77 (sshfs) serves", []string{"ps -Lo pid,tid,state,wchan:32,etime,comm -p 77", "echo 1 > /a/abort", kills + "if that is not enough: ends the program that serves the file system, pid 77 (sshfs)", "ns-1/pod-00001 sees I/O errors"}, "/proc/[0-9]*/fd"},
+		{"only likely", []evidence.Holder{likely}, ", which likely pid 77 (sshfs) serves", []string{kills}, "/proc/[0-9]*/fd"},
+		{"stopped", []evidence.Holder{stopped}, "pid 77 (sshfs), which is stopped (T), serves", []string{"kill -CONT 77", kills}, "/proc/[0-9]*/fd"},
+		{"several", []evidence.Holder{server, other}, ", which one of these serves: pid 77 (sshfs), pid 78 (s3fs)", []string{"end it: pid 77 (sshfs), pid 78 (s3fs)"}, "kill "},
+		{"not known", nil, "", []string{"ls -l /proc/[0-9]*/fd", "echo 1 > /a/abort"}, "kill "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := checked(2)
+			in := n.input()
+			in.Evidence = looked(n)
+			p := &in.Evidence.Processes.Containers["container-1-0"][0]
+			p.State, p.For, p.Stack, p.Servers = evidence.Uninterrupted, time.Minute, []string{"request_wait_answer"}, tt.servers
+			p.Mount = evidence.Mount{Point: "/data", Type: "fuse.sshfs", Source: "nas:", Device: "0:52", Abort: "/a/abort"}
+			found := Diagnose(in)
+			wantIDs(t, found, ProcessStuck)
+			keepsTheRules(t, found[0])
+			if said := strings.Join(found[0].Evidence, "; "); !strings.Contains(said, tt.says) {
+				t.Errorf("evidence %q, want %q", said, tt.says)
+			}
+			steps := fmt.Sprint(found[0].Next)
+			for _, want := range tt.steps {
+				if !strings.Contains(steps, want) {
+					t.Errorf("steps %s, want %q", steps, want)
+				}
+			}
+			if strings.Contains(steps, tt.never) {
+				t.Errorf("steps %s with %q", steps, tt.never)
+			}
+		})
+	}
+}

@@ -111,6 +111,7 @@ func describe(role string, p evidence.Process) string {
 		said += ", for " + fileSystem(p.Mount)
 	}
 	said += among(p.Among, func(evidence.Mount) string { return "" })
+	said += servedBy(p.Servers)
 	if p.Freezer != "" {
 		said += ", by " + p.Freezer
 	}
@@ -118,6 +119,38 @@ func describe(role string, p evidence.Process) string {
 		said += ", kernel stack " + strings.Join(p.Stack[:min(len(p.Stack), 5)], " < ")
 	}
 	return said
+}
+
+// serversTold is how many programs are named of which one serves a file system.
+const serversTold = 5
+
+// servedBy says which program serves a file system, with a comma before it; nothing if none is known.
+func servedBy(all []evidence.Holder) string {
+	names := namesOf(all)
+	switch {
+	case len(all) == 0:
+		return ""
+	case len(all) > 1:
+		return ", which one of these serves: " + join(names)
+	case all[0].By == evidence.ByConnection, all[0].By == evidence.ByArguments:
+		return ", which " + names[0] + " serves"
+	}
+	return ", which likely " + names[0] + " serves"
+}
+
+// namesOf names a few processes, each with its state where that matters, and says how many more there are.
+func namesOf(all []evidence.Holder) (names []string) {
+	for _, h := range all[:min(len(all), serversTold)] {
+		name := fmt.Sprintf("pid %d (%s)", h.PID, h.Command)
+		if h.State.Stuck() {
+			name += fmt.Sprintf(", which is %v,", h.State)
+		}
+		names = append(names, name)
+	}
+	if left := len(all) - len(names); left > 0 {
+		names = append(names, fmt.Sprintf("%d more", left))
+	}
+	return names
 }
 
 // shim returns the process that holds a sandbox, or a container as each of CRI-O's has

@@ -116,6 +116,7 @@ type Process struct {
 	AtLeast bool          `line:"-"`                 // For is since the first look that saw it so: its begin nobody has seen
 	Mount   Mount         `line:"mount,omitempty"`   // with the file that its system call is about, if it is in uninterruptible sleep, or a helper that waits for a server; zero if that is not known
 	Among   []Mount       `line:"-"`                 // where Mount is not known and it waits for a server: those that it sees of such, for one of which it may wait
+	Servers []Holder      `line:"-"`                 // where it waits for a FUSE file system: the program that serves that; several where it is not known which
 	Freezer string        `line:"freezer,omitempty"` // of a frozen one: the file of the control group that froze it; empty if that is not known
 	Wchan   string        `line:"waitsIn,omitempty"` // the kernel function in which it sleeps; empty if not permitted
 	Stack   []string      `line:"-"`                 // kernel stack, the innermost function first; empty if not permitted
@@ -143,6 +144,27 @@ type Tracer struct {
 	PID     int
 	Command string // comm; empty if it could not be read
 }
+
+// A Holder is a process that has something open for which others wait.
+type Holder struct {
+	PID       int
+	Command   string // comm
+	Start     uint64 // in ticks since the boot
+	State     State  // of its first thread
+	Container string // in which it runs; empty for none
+	By        Hold
+}
+
+// A Hold is what shows that a process is a [Holder].
+type Hold string
+
+// Of the program that serves a FUSE file system.
+const (
+	ByConnection Hold = "connection" // the kernel names the connection of the file system
+	ByArguments  Hold = "arguments"  // it was started for the place where that is mounted
+	ByName       Hold = "name"       // it is called as the file system is
+	ByDevice     Hold = "device"     // it has /dev/fuse open
+)
 
 // LooksAfter returns the sandbox that a shim was started for, or the container that a conmon
 // or an old shim was; without an id if that is not known.

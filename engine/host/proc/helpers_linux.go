@@ -211,6 +211,7 @@ func (l *Look) ofServer(p *evidence.Process, s sighting) {
 	if evidence.ServerFunction(p.Wchan) || slices.ContainsFunc(p.Stack, evidence.ServerFunction) {
 		p.Mount, p.Among = l.findMount(s, p)
 		p.Mount = l.onNode(p.Mount, s)
+		p.Servers = l.servers(append([]evidence.Mount{p.Mount}, p.Among...))
 	}
 }
 

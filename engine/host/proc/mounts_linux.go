@@ -56,9 +56,10 @@ func (l *Look) waitsFor(p *evidence.Process, s sighting) {
 		for i := range w.among[:min(len(w.among), amongAsked)] {
 			w.among[i] = l.onNode(w.among[i], s)
 		}
+		w.servers = l.servers(append([]evidence.Mount{w.mount}, w.among...))
 	}
 	if still {
-		p.Mount, p.Among = w.mount, w.among
+		p.Mount, p.Among, p.Servers = w.mount, w.among, l.stillServe(w.servers)
 	}
 }
 

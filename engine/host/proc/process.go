@@ -42,9 +42,10 @@ const (
 // A waited is what a thread waits for, from when on.
 type waited struct {
 	threadState
-	mount evidence.Mount
-	among []evidence.Mount
-	deep  bool // it was found out in a deep look
+	mount   evidence.Mount
+	among   []evidence.Mount
+	servers []evidence.Holder
+	deep    bool // it was found out in a deep look
 }
 
 // A threadState is the state that a thread is in, since when.

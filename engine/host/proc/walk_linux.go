@@ -43,6 +43,7 @@ type Look struct {
 	waits    int // how many have been found out
 	waited   int // helpers of which that was
 	gaps     gaps
+	fuse     *[]opener         // programs that serve FUSE; nil until somebody waits for one
 	untold   map[*tracked]bool // daemons of which it cannot be known whose they are
 	home     *string           // the pid namespace of our runtime; nil until somebody asks
 	ours     map[string]bool   // the sockets of shims that were compared with the runtime's

@@ -1,0 +1,74 @@
+package proc
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// Who serves a FUSE mount is told by the kernel, else by the arguments of the programs that have its
+// device open, else by their names; else it is one of them.
+func TestLookTellsWhoServesAMount(t *testing.T) {
+	type program struct {
+		comm, args, fdinfo string
+	}
+	none := program{}
+	for _, tt := range []struct {
+		name     string
+		mount    string // type and source
+		programs [3]program
+		want     []int
+		by       evidence.Hold
+	}{
+		{"by the kernel", "fuse.sshfs host:/a", [3]program{{"sshfs", "", "61"}, {"anything", "", "60"}, none}, []int{501}, evidence.ByConnection},
+		{"by the kernel: it is gone", "fuse.sshfs host:/a", [3]program{{"sshfs", "/mnt/a", "61"}, none, none}, nil, ""},
+		{"by arguments", "fuse.sshfs host:/a", [3]program{{"sshfs", "/mnt/b", ""}, {"sshfs", "/mnt/a/", ""}, {"s3fs", "/mnt/c", ""}}, []int{501}, evidence.ByArguments},
+		{"by the type", "fuse.s3fs bucket", [3]program{{"sshfs", "", ""}, {"s3fs", "", ""}, none}, []int{501}, evidence.ByName},
+		{"by the source", "fuse JuiceFS:vol", [3]program{{"juicefs", "", ""}, {"s3fs", "", ""}, none}, []int{500}, evidence.ByName},
+		{"one of those with the name", "fuse.sshfs host:/a", [3]program{{"sshfs", "", ""}, {"s3fs", "", ""}, {"sshfs", "", ""}}, []int{500, 502}, evidence.ByName},
+		{"any", "fuse bucket", [3]program{{"mount-s3", "", ""}, none, none}, []int{500}, evidence.ByDevice},
+		{"nobody", "fuse bucket", [3]program{}, nil, ""},
+		{"not in a program", "virtiofs share", [3]program{{"mount-s3", "", ""}, none, none}, nil, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", State: evidence.Uninterrupted, Ran: 1000, Wchan: "fuse_lookup"})
+			writeFile(t, filepath.Join(root, "proc/300/mountinfo"), "100 21 0:60 / /mnt/a rw - "+tt.mount+" rw\n")
+			for i, p := range tt.programs {
+				if p.comm == "" {
+					continue
+				}
+				pid := 500 + i
+				writeProcess(t, root, fakeProcess{PID: pid, Comm: p.comm, Args: []string{p.comm, p.args}})
+				dir := filepath.Join(root, "proc", fmt.Sprint(pid))
+				writeFile(t, filepath.Join(dir, "comm"), p.comm+"\n")
+				writeLink(t, dir, "fd/0", "/dev/null")
+				writeLink(t, dir, "fd/5", fuseDevice)
+				info := "pos:\t0\nflags:\t0100002\nmnt_id:\t26\n"
+				if p.fdinfo != "" {
+					info += "fuse_connection:\t" + p.fdinfo + "\n"
+				}
+				writeFile(t, filepath.Join(dir, "fdinfo/5"), info)
+			}
+			w := newFixtureWalker(root)
+			w.clock = func(int) time.Duration { return time.Second + time.Minute }
+			for range 2 { // what was found out is remembered
+				found := w.lookAt(t.Context(), firstLook).Daemons
+				var got []int
+				for _, h := range found[0].Servers {
+					got = append(got, h.PID)
+					if h.By != tt.by || h.State != evidence.Sleeping || h.Start == 0 {
+						t.Errorf("%+v, want it by %q", h, tt.by)
+					}
+				}
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("%v, want %v", got, tt.want)
+				}
+			}
+		})
+	}
+}
