@@ -2,6 +2,10 @@ package diagnose
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,4 +81,50 @@ func findingOf(t *testing.T, all []Finding, id ID) Finding {
 	}
 	t.Fatalf("no %s in %s", id, gist(all))
 	return Finding{}
+}
+
+// Before a prune is advised it is shown what it would free: the images without a container in any state,
+// by their ids or, as an older CRI-O names them, by their digests. What frees nothing says so.
+func TestAPruneShowsWhatItFrees(t *testing.T) {
+	if _, err := exec.LookPath("timeout"); err != nil {
+		t.Skip("the commands are for a node")
+	}
+	n := healthy(3)
+	in := n.input()
+	in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+	fillDisk(in.Evidence)
+	steps := findingOf(t, Diagnose(in), DiskFull).Next
+	place := func(has string) int {
+		return slices.IndexFunc(steps, func(s Step) bool { return strings.Contains(s.Command+s.Text, has) })
+	}
+	shows, prunes, otherwise := place("images --digests"), place("rmi --prune"), place("a prune frees nothing")
+	if shows < 0 || prunes < shows || otherwise < prunes || !strings.Contains(steps[prunes].When, "that check shows images") || place("stats -a") < 0 {
+		t.Fatalf("steps %q", steps)
+	}
+	id := func(digit string) string { return strings.Repeat(digit, 64) }
+	const head = "IMAGE TAG DIGEST IMAGE ID SIZE\n"
+	line := func(name, digest, image string) string {
+		return fmt.Sprintf("docker.io/library/%s latest sha256:%s sha256:%s 50MB\n", name, id(digest), id(image))
+	}
+	for _, tt := range []struct{ name, images, containers, want string }{
+		{"by id", head + line("nginx", "a", "1") + line("old", "b", "2") + line("pause", "c", "3"),
+			`{"containers": [{` + "\n" + `"id": "` + id("2") + `",` + "\n" + `"image": {` + "\n" + `"image": "sha256:` + id("1") + `"` + "\n" + `},` + "\n" + `"imageRef": "sha256:` + id("1") + `"}]}`,
+			head + line("old", "b", "2")},
+		{"by digest", head + line("nginx", "a", "1") + line("old", "b", "2"), "{\n" + `"imageRef": "docker.io/library/nginx@sha256:` + id("a") + `"` + "\n}", head + line("old", "b", "2")},
+		{"nothing", head + line("nginx", "a", "1"), "{\n" + `"imageRef": "sha256:` + id("1") + `"` + "\n}", head},
+		{"no container", head + line("old", "b", "2"), `{"containers": []}`, head + line("old", "b", "2")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *images*) printf %%s '%s';; *) printf %%s '%s';; esac\n", tt.images, tt.containers)
+			if err := os.WriteFile(filepath.Join(dir, "crictl"), []byte(script), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			sh := exec.Command("sh", "-c", steps[shows].Command)
+			sh.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+			if out, err := sh.CombinedOutput(); err != nil || string(out) != tt.want {
+				t.Errorf("%v:\n%swant\n%s", err, out, tt.want)
+			}
+		})
+	}
 }
