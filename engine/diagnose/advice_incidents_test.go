@@ -39,11 +39,11 @@ func TestWhatIsAdvisedNoMore(t *testing.T) {
 		{"Ceph", "", checked(3), func(_ *node, r *evidence.Report) {
 			inD(&r.Processes.Daemons[0], "ceph_get_caps", evidence.Mount{Point: "/data", Type: "ceph", Source: "10.0.0.9:6789:/", Device: "0:60", Node: "/data"})
 		}, `umount -`, `Use no forced unmount`},
-		{"a pod that cannot be inspected", "", healthy(5).podFails(1, "app", call.ErrOther, "broken", 8), nil, `kubectl|--force`, `crictl stopp sandbox-1.*RISK: the pod ends, and starts anew`},
+		{"a pod that cannot be inspected", "", healthy(5).podFails(1, "app", call.ErrOther, "broken", 8), nil, `kubectl|--force`, `crictl stopp sandbox-1.*RISK: its containers are killed without their grace period`},
 		{"the network's pod", "", healthy(3).condition(networkReady), func(n *node, _ *evidence.Report) {
 			n.pod(1).Namespace, n.pod(1).Name = "kube-system", "calico-node-x7k2p"
 		}, `kubectl`, `A restart of the runtime does not.*crictl stopp sandbox-1`},
-		{"a disk that takes no writes", "", checked(3), func(_ *node, r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, `remount,|fsck|xfs_repair`, `drain the node and replace the disk`},
+		{"a disk that takes no writes", "", checked(3), func(_ *node, r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, `remount,|fsck|xfs_repair`, `drain the node with --timeout=5m`},
 		{"a restart of k3s", k3s, healthy(3).condition(runtimeReady), nil, ``, `it also restarts the kubelet, and on a server the API server and the datastore`},
 		{"a frozen file system of a container", "", checked(3), func(_ *node, r *evidence.Report) {
 			inD(&r.Processes.Daemons[0], "percpu_rwsem_wait", evidence.Mount{Point: "/in/the/container", Type: "ext4", Source: "/dev/sdb1", Device: "8:17", Node: "/on/the/node"})
@@ -55,11 +55,11 @@ func TestWhatIsAdvisedNoMore(t *testing.T) {
 		}, `--unfreeze`, `find who froze a file system`},
 		{"NFS", "", checked(3), func(_ *node, r *evidence.Report) {
 			inD(&r.Processes.Daemons[0], "rpc_wait_bit_killable", evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/x", Device: "0:60", Node: "/on/the/node"})
-		}, `findmnt|head -n 1\b`, `bring the file server back.*umount -f -l /on/the/node.*if the server does not come back.*RISK: what was not written yet is lost`},
+		}, `findmnt|head -n 1\b`, `bring the file server back.*umount -f /on/the/node.*if the server does not come back.*RISK.*umount -l /on/the/node.*RISK: what was not written yet is lost`},
 		{"a shim whose process is in the kernel", "", healthy(5).hangOn(3, "app", 47*time.Second), func(_ *node, r *evidence.Report) {
 			inD(&r.Processes.Containers["container-3-0"][0], "rpc_wait_bit_killable", evidence.Mount{})
 		}, `kill -9|ends only this pod|pkill`, `a second instance beside it`},
-		{"a stuck runc", "", checked(3), func(_ *node, r *evidence.Report) { helper(r, "runc", "update") }, `#[^#]*kill 9000$`, `kill 9000 .*RISK: the container may stay half made, and its group frozen`},
+		{"a stuck runc", "", checked(3), func(_ *node, r *evidence.Report) { helper(r, "runc", "update") }, `#[^#]*kill 9000$`, `kill 9000 .*RISK: the container may stay half made, and frozen`},
 		{"a stuck network plugin", "", checked(3), func(_ *node, r *evidence.Report) { helper(r, "calico", "CNI ADD") }, `kubectl`, `kill 9000 .*RISK: an address that the plugin has taken may stay in use`},
 		{"a full disk", "", checked(3), func(_ *node, r *evidence.Report) { fillDisk(r) }, `who needs one pulls it again|\bdu\b|df -h;`, `df -h /var/lib/containerd.*rmi --prune.*a registry has them.*RISK: an image that was loaded by hand or comes from no registry is gone for good`},
 		{"an answer that cannot be read", "", healthy(3).fail(call.ListContainers, call.ErrUnreadable, garbled, 20), nil, `crictl (rm|rmp) `, `through its owner`},

@@ -322,7 +322,7 @@ func TestChainOfAnHelper(t *testing.T) {
 			p.Mount = evidence.Mount{Point: "/var/lib/containerd", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
 		}),
 			"warning process-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001/app\n" + strings.ReplaceAll(deletes, " CUT kill 9000", "") +
-				"kernel [io_schedule] D in io_schedule: its wchan\nmount [8:17] mount /var/lib/containerd: its system call is on that mount CUT no fix from the node is known while the disk does not answer: drain the node, then attach the disk again or replace it\ndevice [8:17] /dev/sdb1: the mount is on it\n"},
+				"kernel [io_schedule] D in io_schedule: its wchan\nmount [8:17] mount /var/lib/containerd: its system call is on that mount CUT no command on the node ends it: drain the node with --timeout=5m, then power it off, as a normal reboot may hang, and mend what failed; pods that cannot end stay Terminating\ndevice [8:17] /dev/sdb1: the mount is on it\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found, head := tt.sick.diagnose()

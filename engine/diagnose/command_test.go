@@ -102,7 +102,7 @@ func TestUnits(t *testing.T) {
 			if step.Command != tt.want || !step.Risky() {
 				t.Errorf("step %v, want %q", step, tt.want)
 			}
-			logs := "timeout 5 journalctl --since -10min --no-pager -u k3s -u k3s-agent -u rke2-server -u rke2-agent"
+			logs := "timeout 5 journalctl -n 300 --no-pager -u k3s -u k3s-agent -u rke2-server -u rke2-agent"
 			if says := v.says()[0].Command; strings.Contains(tt.want, "try-") && says != logs {
 				t.Errorf("step %v, logs %q", step, says)
 			}

@@ -240,7 +240,8 @@ func (v *view) endHelper(p evidence.Process) []Step {
 	culprit := "helper.other"
 	switch {
 	case p.IsPlugin():
-		culprit, values["agent"] = "helper.plugin", one(p.Command)
+		agent := v.networkValues()
+		culprit, values["agentPod"], values["agentNamespace"] = "helper.plugin", agent["name"], agent["namespace"]
 	case knowledge.VerbLimit(p.Verb) > 0:
 		culprit = "helper.runc"
 	}

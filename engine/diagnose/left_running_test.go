@@ -175,7 +175,7 @@ func TestLeftRunningKillsWhatLives(t *testing.T) {
 	in := n.input()
 	in.Evidence = r
 	got := orphanShims(newView(in))
-	if len(got) != 1 || got[0].Next[len(got[0].Next)-1].Command != "kill 2" {
+	if len(got) != 1 || got[0].act().Command != "kill 2" {
 		t.Errorf("found %+v, want kill 2", got)
 	}
 }

@@ -45,6 +45,10 @@ func limitsNear(v *view) (findings []Finding) {
 	})
 }
 
+// mostPIDs is what kernel.pid_max takes at most on machines of 64 bits (PID_MAX_LIMIT in
+// include/linux/threads.h).
+const mostPIDs = 4 << 20
+
 // limitValues are what commands about a limit need. A group is set through systemd where it is a
 // service's, and by its own file where nobody else cares for it.
 func (v *view) limitValues(l evidence.Limit) Values {
@@ -62,6 +66,9 @@ func (v *view) limitValues(l evidence.Limit) Values {
 	}
 	if key, is := strings.CutPrefix(l.Path, "/proc/sys/"); is && l.Most > 0 {
 		values["key"] = one(strings.ReplaceAll(key, "/", "."))
+		if key == "kernel/pid_max" {
+			values["twice"] = one(strconv.FormatUint(min(2*l.Most, mostPIDs), 10))
+		}
 	}
 	switch path.Base(l.Path) { // as both versions of control groups have it
 	case "pids.max", "memory.max":

@@ -135,7 +135,7 @@ func TestOneOrphanIsEnded(t *testing.T) {
 	shim := shimOf(in.Evidence, 1)
 	shim.Sandbox = "lost"
 	in.Evidence.Processes.Containers["left"] = []evidence.Process{{PID: 7, Parent: shim.PID, Command: "nginx", State: evidence.Sleeping, Age: time.Hour}}
-	for age, want := range map[time.Duration]string{0: "end by hand what lives below each", 48 * time.Hour: "ends the shim, and with it nginx (pid 7)"} {
+	for age, want := range map[time.Duration]string{0: "end by hand what lives below each", 48 * time.Hour: "asks nginx (pid 7) to end, before its shim does"} {
 		restarted(in.Evidence, age)
 		if act := orphanShims(newView(in))[0].act(); !strings.HasPrefix(act.Text, want) {
 			t.Errorf("%v: %q, want %q", age, act, want)

@@ -319,7 +319,8 @@ func (p stuckProcess) next(v *view) []Step {
 	case waits.OnFrozen(&p.Process), waits.ForServer(&p.Process), p.Mount.Type != "", p.onFuse():
 		return append(steps, p.freed(v)...)
 	}
-	return append(steps, v.advise("process.in-kernel", values)...)
+	values["container"] = one(v.containerOf(p.Process))
+	return v.orDrain(append(steps, v.advise("process.in-kernel", values)...))
 }
 
 // freed returns what can end its wait for a file system, also where it is not known which.

@@ -198,6 +198,7 @@ func (v *view) disk(m evidence.Mount) (lines []string) {
 // below its own where that is an overlay.
 func (v *view) freeing(p evidence.Process, m evidence.Mount) []Step {
 	values := v.processValues(p)
+	values["container"] = one(v.containerOf(p))
 	values["target"], values["at"], values["pod"] = one(m.Node), one(cmp.Or(m.Node, m.Point)), one(v.podOf(p, m))
 	switch {
 	case waits.OnFrozen(&p):
@@ -215,7 +216,26 @@ func (v *view) freeing(p evidence.Process, m evidence.Mount) []Step {
 		return v.advise("mount.server", values)
 	}
 	values["device"], values["disk"] = one(m.Device), one(strings.TrimPrefix(m.Source, "/dev/"))
-	return v.advise("mount.disk", values)
+	return v.orDrain(v.advise("mount.disk", values))
+}
+
+// containerOf returns the container that a process is of, and not one that the runtime has for it, such
+// as a shim; empty if it is none.
+func (v *view) containerOf(p evidence.Process) string {
+	its := func(o evidence.Process) bool { return o.PID == p.PID }
+	if p.Container != "" && slices.ContainsFunc(v.evidence.Processes.Containers[p.Container], its) {
+		return p.Container
+	}
+	return ""
+}
+
+// orDrain adds to some steps what is left where no command ends the trouble.
+func (v *view) orDrain(steps []Step) []Step {
+	drain := v.advise("node.drain", nil)
+	if slices.ContainsFunc(steps, Step.acts) {
+		drain[0] = drain[0].after(notEnough)
+	}
+	return append(steps, drain...)
 }
 
 // freeingFUSE returns what can end a wait for a program that serves a file system. Where it is known,

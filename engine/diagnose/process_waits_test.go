@@ -65,7 +65,7 @@ func TestWaysOutOfAWait(t *testing.T) {
 		{"frozen", evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17", Node: "/srv/data"}, []string{"percpu_rwsem_wait", "vfs_write"}, "which is frozen", "fsfreeze --unfreeze /srv/data"},
 		{"dead disk", evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}, []string{"folio_wait_bit"}, "(ext4 on /dev/sdb1) for", "/sys/dev/block/8:17/inflight"},
 		{"fuse", evidence.Mount{Point: "/data", Type: "fuse.sshfs", Source: "nas:", Device: "0:52", Abort: "/sys/fs/fuse/connections/52/abort"}, []string{"folio_wait_bit"}, "(fuse.sshfs on nas:) for", "echo 1 > /sys/fs/fuse/connections/52/abort"},
-		{"nfs", evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/export", Device: "0:52", Node: "/srv/data"}, []string{"folio_wait_bit"}, "(nfs4 on nas:/export) for", "umount -f -l /srv/data"},
+		{"nfs", evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/export", Device: "0:52", Node: "/srv/data"}, []string{"folio_wait_bit"}, "(nfs4 on nas:/export) for", "umount -f /srv/data"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n := checked(3)
@@ -90,8 +90,8 @@ func TestWaysOutOfAWait(t *testing.T) {
 // A frozen runtime is frozen, and thawed where it was frozen.
 func TestFrozenRuntime(t *testing.T) {
 	for file, want := range map[string]string{
-		"/sys/fs/cgroup/freezer/x/freezer.state":              "echo THAWED > /sys/fs/cgroup/freezer/x/freezer.state  # thaws the group; RISK: who froze it, as for a checkpoint, may still need it so",
-		"/sys/fs/cgroup/system.slice/c.service/cgroup.freeze": "echo 0 > /sys/fs/cgroup/system.slice/c.service/cgroup.freeze  # thaws the group; RISK: who froze it, as for a checkpoint, may still need it so",
+		"/sys/fs/cgroup/freezer/x/freezer.state":              "echo THAWED > /sys/fs/cgroup/freezer/x/freezer.state  # thaws the group; RISK: somebody may have frozen it on purpose, as for a checkpoint",
+		"/sys/fs/cgroup/system.slice/c.service/cgroup.freeze": "echo 0 > /sys/fs/cgroup/system.slice/c.service/cgroup.freeze  # thaws the group; RISK: somebody may have frozen it on purpose, as for a checkpoint",
 	} {
 		n := checked(3)
 		r := looked(n)
@@ -242,8 +242,8 @@ func TestAShareNamesItsPod(t *testing.T) {
 		step  string
 		pod   pleg.PodRef
 	}{
-		{"its system call is on it", nfs, nil, "containerd (pid 1013) waits for " + at + " (nfs4 on nas:/x) of ns-1/pod-00001 for 1m2s", "umount -f -l ", healthyPod(1).PodRef},
-		{"the only one of its kind", evidence.Mount{}, []evidence.Mount{cifs}, "a thread of the runtime, pid 1013 (containerd), is in uninterruptible sleep (D) for 1m2s, for a CIFS mount, likely /mnt/media (cifs on //nas/media) of ns-1/pod-00001", "umount -f -l /mnt/media ", healthyPod(1).PodRef},
+		{"its system call is on it", nfs, nil, "containerd (pid 1013) waits for " + at + " (nfs4 on nas:/x) of ns-1/pod-00001 for 1m2s", "umount -f ", healthyPod(1).PodRef},
+		{"the only one of its kind", evidence.Mount{}, []evidence.Mount{cifs}, "a thread of the runtime, pid 1013 (containerd), is in uninterruptible sleep (D) for 1m2s, for a CIFS mount, likely /mnt/media (cifs on //nas/media) of ns-1/pod-00001", "umount -f /mnt/media ", healthyPod(1).PodRef},
 		{"one of two", evidence.Mount{}, []evidence.Mount{other, cifs}, "a thread of the runtime, pid 1013 (containerd), is in uninterruptible sleep (D) for 1m2s, for a CIFS mount, one of: /mnt/films (cifs on //nas/films) of ns-0/pod-00000, /mnt/media (cifs on //nas/media) of ns-1/pod-00001", "unmount only the mount that hangs", pleg.PodRef{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

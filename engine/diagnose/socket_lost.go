@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // ofSocket is the group of a runtime that answers, and that nobody can connect to any more. Calls that
@@ -61,9 +62,17 @@ func (v *view) newSocket() []Step {
 	case s.Kind != "" && s.Kind != "socket":
 		values["aside"] = one(path + ".old")
 	}
+	values["state"] = one(v.evidence.State.Path)
 	steps := v.advise("socket.replaced", values)
 	if _, stuck := v.stuckDaemon(); stuck {
 		return v.runtimeSteps(steps...)
 	}
-	return append(append(steps, v.makingFit()...), v.restart("creates its socket again")...)
+	steps = append(steps, v.makingFit()...)
+	for _, again := range v.restart("creates its socket again") {
+		if v.program() == knowledge.Containerd.Program && values["state"] != nil {
+			again = again.after("the folders of the check are there")
+		}
+		steps = append(steps, again)
+	}
+	return steps
 }

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
@@ -168,7 +167,7 @@ func storeFailing(v *view) (findings []Finding) {
 		return v.servedGone(said)
 	}
 	return v.orSaid(findings, StoreFailing, "the runtime's disk fails", []string{knowledge.StoreFails}, func() []Step {
-		return v.advise("disk.fails", nil)
+		return v.orDrain(v.advise("disk.fails", nil))
 	})
 }
 
@@ -188,14 +187,7 @@ func (v *view) failed(s store) (last evidence.KernelLine, fails bool) {
 // mending returns the steps for a store that cannot be written, or whose disk fails. None of them
 // repairs it: a disk that failed is drained and replaced.
 func (v *view) mending(s store) []Step {
-	values := Values{"target": one(s.Mount.Node), "disk": one(s.Mount.Source)}
-	if strings.HasPrefix(s.Mount.Source, "/dev/") {
-		values["below"] = one(s.Mount.Source)
-	}
-	if n := len(s.Below); n > 0 {
-		values["below"] = one("/dev/" + s.Below[n-1])
-	}
-	return v.advise("disk.fails", values)
+	return v.orDrain(v.advise("disk.fails", Values{"target": one(s.Mount.Node), "disk": one(s.Mount.Source)}))
 }
 
 // orSaid returns what the look at the node found, or else what a call says of it.

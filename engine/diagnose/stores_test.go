@@ -100,7 +100,7 @@ func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
 				t.Fatalf("%s, %s: found %+v, want %q", tt.name, name, found, tt.want)
 			}
 			says := fmt.Sprint(found[0].Evidence, found[0].Next)
-			for _, want := range []string{"/var/lib/containerd is on /dev/dm-0 (ext4)", "the kernel, 4m0s ago: " + text + " (9 times)", "the kernel said so last at 09:22:51: without another such line the finding ends at 09:27:51, which does not mean that the disk is well", "lsblk -s", "drain the node and replace the disk"} {
+			for _, want := range []string{"/var/lib/containerd is on /dev/dm-0 (ext4)", "the kernel, 4m0s ago: " + text + " (9 times)", "the kernel said so last at 09:22:51: without another such line the finding ends at 09:27:51, which does not mean that the disk is well", "lsblk -s", "drain the node with --timeout=5m"} {
 				if !strings.Contains(says, want) {
 					t.Errorf("%s, %s: %s lacks %q", tt.name, name, says, want)
 				}
@@ -206,8 +206,8 @@ func TestStepsForADisk(t *testing.T) {
 	}{
 		{func(r *evidence.Report) {
 			r.Disk.ReadOnly = "ext4 has stopped all writing after an error (emergency_ro)"
-		}, "drain the node and replace the disk", "fsck"},
-		{func(r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, "drain the node and replace the disk", "remount,rw"},
+		}, "drain the node with --timeout=5m", "fsck"},
+		{func(r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, "drain the node with --timeout=5m", "remount,rw"},
 		{func(r *evidence.Report) { r.Disk.InodesUnused = 0 }, "df -i /var/lib/containerd", "df -h"},
 		{func(r *evidence.Report) {
 			r.Disk.Mount = evidence.Mount{Type: "overlay", Source: "/dev/vda", Device: "0:39"}

@@ -133,7 +133,7 @@ func TestNoRoomIsMadeForWhatRunsOn(t *testing.T) {
 	n := healthy(3).dead(40)
 	v := n.view()
 	all := []Finding{{ID: OrphanShims, Next: []Step{{Kind: Act, Command: "crictl rm x", Risk: "x"}}}, {ID: DiskFull, Next: []Step{{Kind: Act, Command: "crictl rmi --prune", Risk: "x"}}}}
-	if withoutCrictl(all); !v.Scope.Whole() || !strings.HasPrefix(all[0].act().Text, "first have the runtime answer") || !strings.HasPrefix(all[1].act().Text, "first have the runtime answer") {
+	if withoutCrictl(all); !v.Scope.Whole() || !strings.HasPrefix(all[0].act().Text, "first make the runtime answer") || !strings.HasPrefix(all[1].act().Text, "first make the runtime answer") {
 		t.Errorf("%q, %q", all[0].act(), all[1].act())
 	}
 }

@@ -38,6 +38,11 @@ type Flavour struct {
 	// KubeletRestarts completes the same of the kubelet's own units.
 	KubeletRestarts string `yaml:"kubeletRestarts"`
 
+	// Log and KubeletLog are the files that the runtime and its kubelet write their logs to; empty
+	// where the log is the unit's.
+	Log        string
+	KubeletLog string `yaml:"kubeletLog"`
+
 	Behind      []string // programs that do the work for Program
 	Kubelets    []string // programs that have a kubelet within
 	Supervisors []string // programs that begin the runtime and the kubelet

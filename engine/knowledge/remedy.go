@@ -35,6 +35,8 @@ type Advice struct {
 	Risk string
 	Undo string // how it is taken back; empty where it cannot be, or need not
 
+	Log []string // texts, one of which the lines of {runtime.logsOf} or {kubelet.logsOf} have; empty for those that the rule gives
+
 	Given   []string // the step is there only where the rule gives all of these values
 	Without []string // and none of these
 	Needs   []string // preconditions by their names in needs.yaml, which become a part of the command

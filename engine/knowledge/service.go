@@ -12,7 +12,7 @@ type Manager struct {
 	// Status, Logs, Start and Restart are commands with the placeholders of a [Remedy]; the services
 	// are {unit}. Empty where the manager has no such command.
 	Status, Logs, Start, Restart string
-	// LogsOf shows the lines of the log that have {text}.
+	// LogsOf shows the lines of the log that have one of {text}.
 	LogsOf string `yaml:"logsOf"`
 	// RestartRunning restarts whichever of several services runs; empty where the manager cannot.
 	RestartRunning string `yaml:"restartRunning"`
