@@ -10,13 +10,13 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Look looks at the node and returns what it saw. Deep is for what is read only
-// where something hangs, the report's Deep. After an error, which is the cause of
+// A Look looks at the node and returns what it saw. After an error, which is the cause of
 // its context, it is not asked again.
-type Look func(ctx context.Context, deep bool) (*evidence.Report, error)
+type Look func(ctx context.Context, ask Looking) (*evidence.Report, error)
 
 const (
 	// lookPeriod is from the end of one look at the node to the next: a walk over all
@@ -49,6 +49,7 @@ type looks struct {
 	first time.Time
 	into  time.Time // of the first deep one
 	more  bool      // of one that looks once: another look tells more
+	asked bool      // of one that looks once: what the first look missed was asked for, if it was anything
 }
 
 func newLooks(can bool, now time.Time, once bool) looks {
@@ -59,8 +60,45 @@ func newLooks(can bool, now time.Time, once bool) looks {
 	return l
 }
 
-// A Looking asks the shell for one look at the node.
-type Looking struct{ Deep bool }
+// A Looking asks for one look at the node.
+type Looking struct {
+	Deep   bool     // also for what is read only where something hangs, the report's Deep
+	Missed []string // containers that are listed as running, by id, and had no process in the last look: who holds their root file systems is looked for
+}
+
+// missedMost is of how many containers that is looked for.
+const missedMost = 10
+
+// missedGrown is how old a container must have been in the last look: its processes may have come since.
+const missedGrown = 10 * time.Second
+
+// missed returns the containers that are listed as running and had no process in the last
+// look, a few of them. Where as many have none as have one they live elsewhere.
+func (m *machine) missed() (ids []string) {
+	if m.evidence == nil || !m.evidence.Processes.Whole() {
+		return nil
+	}
+	here := 0
+	for _, p := range m.pods.byUID {
+		if p.Status != nil && len(p.Status.Sandboxes) > 0 && knowledge.RunsElsewhere(p.Status.Sandboxes[0].Handler, "") {
+			continue
+		}
+		for _, c := range p.Seen().Containers {
+			switch {
+			case c.State != pleg.Running, c.CreatedAt.After(m.evidence.At.Add(-missedGrown)):
+			case m.evidence.Processes.Live(c.ID):
+				here++
+			default:
+				ids = append(ids, c.ID)
+			}
+		}
+	}
+	if len(ids) > here {
+		return nil
+	}
+	slices.Sort(ids)
+	return ids[:min(len(ids), missedMost)]
+}
 
 // advance asks for a look when it is time. Something that hangs is looked into at once.
 // One that looks once does so a second time after a second where a first look cannot tell.
@@ -68,6 +106,7 @@ func (l *looks) advance(m *machine) {
 	if !l.can || l.out || m.check.wasCut {
 		return
 	}
+	l.askMissed(m)
 	deep := m.hangs()
 	switch at := l.nextAt(m); {
 	case deep && !l.deep:
@@ -81,7 +120,7 @@ func (l *looks) advance(m *machine) {
 		l.into = m.now
 	}
 	l.out, l.deep, l.since = true, deep, m.now
-	m.work.Look = &Looking{Deep: deep}
+	m.work.Look = &Looking{Deep: deep, Missed: m.missed()}
 }
 
 // nextAt returns when the next look is due by the clock; zero for one that looks once at
@@ -122,6 +161,18 @@ func (l *looks) took(m *machine, in Looked) {
 	m.sweep.prefer(m)
 	if r, err := pleg.ParseRelease(in.Report.Kubelet.Version); err == nil && m.config.Follow {
 		m.followed = r
+	}
+	l.askMissed(m)
+}
+
+// askMissed has one that looks once do so again at once where there are lists by now, and the look
+// has missed a container. Later that look would be too far from the lists.
+func (l *looks) askMissed(m *machine) {
+	if r := m.relists.now; !m.policy.Once || l.asked || l.out || m.evidence == nil || r == nil || !r.listed {
+		return
+	}
+	if l.asked = true; len(m.missed()) > 0 {
+		l.next, l.more = m.now, true
 	}
 }
 

@@ -20,15 +20,17 @@ type looker struct {
 	began time.Time
 	asked []time.Duration
 	deep  []bool
+	// missed is what it was asked about by id.
+	missed [][]string
 }
 
-func (l *looker) look(_ context.Context, deep bool) (*evidence.Report, error) {
+func (l *looker) look(_ context.Context, ask Looking) (*evidence.Report, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.began.IsZero() {
 		l.began = time.Now()
 	}
-	l.asked, l.deep = append(l.asked, time.Since(l.began)), append(l.deep, deep)
+	l.asked, l.deep, l.missed = append(l.asked, time.Since(l.began)), append(l.deep, ask.Deep), append(l.missed, ask.Missed)
 	r := l.report(len(l.asked))
 	r.At = time.Now()
 	return r, nil
@@ -191,6 +193,46 @@ func TestFirstLookComesAfterTheLists(t *testing.T) {
 		b.after(firstLook)
 		if asked, _ := l.made(); len(asked) != 1 {
 			t.Errorf("%d looks after %v, want one", len(asked), 3*firstLook/2)
+		}
+	})
+}
+
+// Of what the last look missed the next one finds out who holds it: at once where one looks once, and
+// not of what may have come since, or lives elsewhere with all the others.
+func TestWhatALookMissedIsAskedFor(t *testing.T) {
+	lives := map[string][]evidence.Process{}
+	for _, id := range []string{"p000/app", "p000/log", "p001/app", "p001/log", "p002/log"} {
+		lives[id] = []evidence.Process{{PID: 7, State: evidence.Sleeping}}
+	}
+	some := func(int) *evidence.Report {
+		return &evidence.Report{Processes: evidence.Processes{Containers: lives}}
+	}
+	old := func(r *fakeRuntime) {
+		pairs(3)(r)
+		for i := range r.containers {
+			r.containers[i].CreatedAt = time.Now().Add(-time.Minute)
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		report  func(int) *evidence.Report
+		prepare func(*fakeRuntime)
+		looks   int
+	}{{"one", some, old, 2}, {"it is new", some, pairs(3), 1}, {"all of them", nothingSeen, old, 1}} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := &looker{report: tt.report}
+			examineWith(t, Config{Look: l.look}, Examination{}, tt.prepare, func(t *testing.T, _ *fakeRuntime, _ *Snapshot, took time.Duration) {
+				if len(l.missed) != tt.looks || l.missed[0] != nil || took != 0 || tt.looks == 2 && !slices.Equal(l.missed[1], []string{"p002/app"}) {
+					t.Errorf("asked for %q in %v", l.missed, took)
+				}
+			})
+		})
+	}
+	l := &looker{report: some}
+	bubble(t, Config{Look: l.look}, old, func(b *bench) {
+		b.after(6 * time.Second)
+		if asked, deep := l.made(); len(asked) != 2 || slices.Contains(deep, true) || !slices.Equal(l.missed[1], []string{"p002/app"}) {
+			t.Errorf("looks after %v, asked for %q", asked, l.missed)
 		}
 	})
 }

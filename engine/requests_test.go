@@ -159,7 +159,7 @@ func TestSetPeriod(t *testing.T) {
 // relist is wanted.
 func TestReleaseFollowsTheKubelet(t *testing.T) {
 	for _, follow := range []bool{true, false} {
-		look := func(ctx context.Context, _ bool) (*evidence.Report, error) {
+		look := func(ctx context.Context, _ Looking) (*evidence.Report, error) {
 			select {
 			case <-time.After(10 * time.Second):
 			case <-ctx.Done():

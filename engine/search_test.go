@@ -135,7 +135,7 @@ func TestExamineAsksForStatusAtItsEnd(t *testing.T) {
 
 func TestEvidenceIsPartOfTheSnapshot(t *testing.T) {
 	looks := 0
-	look := func(ctx context.Context, _ bool) (*evidence.Report, error) {
+	look := func(ctx context.Context, _ Looking) (*evidence.Report, error) {
 		if looks++; looks > 3 {
 			return nil, errors.New("no more")
 		}

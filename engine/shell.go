@@ -191,7 +191,7 @@ func (s *shell) inspect(ctx context.Context, c Call) (a Answer, err error) {
 // look looks at the node beside the shell.
 func (s *shell) look(l Looking) {
 	s.beside.do(func() {
-		report, err := s.config.Look(s.ctx, l.Deep)
+		report, err := s.config.Look(s.ctx, l)
 		if err != nil {
 			report = nil
 		}

@@ -139,7 +139,7 @@ func Thaw(s Start, r *frozen.Reader, b []byte) (*Replay, []byte, error) {
 	return replay, rest, nil
 }
 
-func notLooked(context.Context, bool) (*evidence.Report, error) { return nil, errReplayed }
+func notLooked(context.Context, Looking) (*evidence.Report, error) { return nil, errReplayed }
 
 func notStreamed(context.Context, func(pleg.Upstream)) error { return errReplayed }
 

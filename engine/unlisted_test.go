@@ -18,12 +18,12 @@ import (
 // seen is what a node shows of the pods of pairs: every container by its control
 // group, and by the runtime's folders, read in a deep look, what is named.
 func seen(named ...evidence.Object) Look {
-	return func(_ context.Context, deep bool) (*evidence.Report, error) {
+	return func(_ context.Context, ask Looking) (*evidence.Report, error) {
 		r := new(evidence.Report)
 		for _, id := range []string{"p000/app", "p001/app", "p002/app", "foreign"} {
 			r.Processes.Objects = append(r.Processes.Objects, evidence.Object{ObjectRef: pleg.ObjectRef{ID: id}, From: "its control group"})
 		}
-		if deep {
+		if ask.Deep {
 			r.Deep = &evidence.Deep{Objects: evidence.Objects{All: named}}
 		}
 		return r, nil
@@ -113,8 +113,8 @@ func TestExamineWaitsForAListThatIsSlow(t *testing.T) {
 // On a busy node, too, one who looks once names what hangs where a list does, or where
 // there is no time to ask again.
 func TestExamineNamesWhatHangsOnABusyNode(t *testing.T) {
-	busy := func(ctx context.Context, deep bool) (*evidence.Report, error) {
-		r, err := seen()(ctx, deep)
+	busy := func(ctx context.Context, ask Looking) (*evidence.Report, error) {
+		r, err := seen()(ctx, ask)
 		r.Pressure.CPU.Some10 = answers.BusyShare
 		return r, err
 	}
@@ -208,8 +208,8 @@ func TestListThatComesEndsItsSweep(t *testing.T) {
 		r.script("ListContainers", behaviour{delay: 3 * time.Second})
 		r.script("ContainerStatus", behaviour{delay: 900 * time.Millisecond})
 	}
-	many := func(ctx context.Context, deep bool) (*evidence.Report, error) {
-		r, err := seen()(ctx, deep)
+	many := func(ctx context.Context, ask Looking) (*evidence.Report, error) {
+		r, err := seen()(ctx, ask)
 		for i := range 100 {
 			r.Processes.Objects = append(r.Processes.Objects, evidence.Object{ObjectRef: pleg.ObjectRef{ID: fmt.Sprint(i)}})
 		}

@@ -249,12 +249,13 @@ func (v *view) ghostFinding(g ghost) Finding {
 	if v.isCRIO() {
 		monitored = g.ID
 	}
+	holders := v.evidence.Processes.Roots[g.ID]
 	f := Finding{
 		ID: GhostRunning, Severity: Warning,
 		Summary:  fmt.Sprintf("%s is listed as running, and has no process", called(g.ObjectRef)),
 		Subject:  g.subject(),
 		Evidence: []string{v.missing(g)},
-		Next:     v.advise("container.ghost", Values{"id": short(g.ID), "shortId": one(pleg.ShortID(g.ID)), "monitored": one(monitored)}),
+		Next:     v.advise("container.ghost", Values{"id": short(g.ID), "shortId": one(pleg.ShortID(g.ID)), "monitored": one(monitored), "held": v.namesOfHolders(holders)}),
 	}
 	p, deleting := v.deleting(g.ID)
 	if deleting {
@@ -275,8 +276,35 @@ func (v *view) ghostFinding(g ghost) Finding {
 	} else if v.isCRIO() {
 		f.say("its conmon is gone, too")
 	}
+	for _, h := range holders[:min(len(holders), holdersTold)] {
+		f.say(fmt.Sprintf("%s keeps its root file system busy: %s", v.nameOf(h), holdWords[h.By]))
+		values := v.processValues(evidence.Process{PID: h.PID, Command: h.Command, Start: h.Start})
+		values["holder"] = one(v.nameOf(h))
+		f.Next = append(f.Next, v.advise("container.root-held", values)...)
+	}
+	if n := len(holders) - holdersTold; n > 0 {
+		f.say("and " + count(n, "process") + " more")
+	}
 	if deleting {
 		return f.withChain(v, waits.ObjectKey(g.ObjectRef))
 	}
 	return f
+}
+
+// holdersTold is how many of those are named that keep a root file system busy.
+const holdersTold = 5
+
+// holdWords say what shows that a process keeps a root file system busy.
+var holdWords = map[evidence.Hold]string{
+	evidence.ByFolder: "its working folder is there",
+	evidence.ByRoot:   "its root is there",
+	evidence.ByFile:   "it has a file open there",
+	evidence.ByMounts: "its mount namespace still has it mounted",
+}
+
+func (v *view) namesOfHolders(holders []evidence.Holder) (names []string) {
+	for _, h := range holders[:min(len(holders), holdersTold)] {
+		names = append(names, v.nameOf(h))
+	}
+	return names
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -234,5 +235,37 @@ func TestGhostsInALongList(t *testing.T) {
 	ghosts, found := newView(in).ghosts()
 	if len(ghosts) != 1+50_000 || found != 9 {
 		t.Errorf("%d ghosts, %d found", len(ghosts), found)
+	}
+}
+
+// Who keeps the root file system of a ghost busy is named, with what ends that: until then a stop fails.
+func TestWhoHoldsTheRootOfAGhost(t *testing.T) {
+	n := checked(3)
+	in := n.input()
+	in.Evidence = looked(n)
+	delete(in.Evidence.Processes.Containers, "container-1-0")
+	in.Evidence.Processes.Roots = map[string][]evidence.Holder{"container-1-0": {
+		{PID: 77, Command: "bash", Start: 4711, By: evidence.ByFolder},
+		{PID: 78, Command: "node_exporter", Start: 4712, Container: "container-2-0", By: evidence.ByMounts},
+	}}
+	found := ghostRunning(newView(in))
+	if len(found) != 1 {
+		t.Fatalf("%+v, want one ghost", found)
+	}
+	keepsTheRules(t, found[0])
+	said := strings.Join(found[0].Evidence, "\n") + fmt.Sprint("\n", found[0].Next)
+	for _, want := range []string{
+		"pid 77 (bash) keeps its root file system busy: its working folder is there",
+		"pid 78 (node_exporter) of ns-2/pod-00002/app keeps its root file system busy: its mount namespace still has it mounted",
+		"crictl stop container-1-0  # ends what the runtime takes for the container; it may fail until pid 77 (bash), pid 78 (node_exporter) of ns-2/pod-00002/app lets go of its root file system",
+		"= 4711 ] && kill 77  # if the stop fails, and its error says that something is busy: ends pid 77 (bash), which holds",
+		"= 4712 ] && kill 78  #",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%s\nlacks %q", said, want)
+		}
+	}
+	if strings.Contains(said, "fuser") {
+		t.Errorf("who is known is looked for: %s", said)
 	}
 }

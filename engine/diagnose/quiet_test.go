@@ -255,7 +255,7 @@ func (f *fault) tell(t *testing.T, lasts time.Duration) (said []telling) {
 }
 
 // look shows the processes of the pods that are there.
-func (r *faulty) look(context.Context, bool) (*evidence.Report, error) {
+func (r *faulty) look(context.Context, engine.Looking) (*evidence.Report, error) {
 	time.Sleep(50 * time.Millisecond)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,6 +21,10 @@ type Processes struct {
 	Helpers    []Process            // of the runtime and its shims, in any state, which do one thing and end: runc, network plugins, mounts and so on; each with its Parent, Verb and, as far as it is told, its container
 	Daemons    []Process            // the runtime's and the kubelet's own, as far as they are not known to be another runtime's
 
+	// Roots has who keeps the root file systems of some containers busy, by the container's id: of
+	// those that are listed as running and had no process in the look before.
+	Roots map[string][]Holder
+
 	// OtherKubelet is one that serves another runtime, at its Socket, while none is
 	// there that may serve this one: then the report's Kubelet is not asked. PID 0 if
 	// there is none such.
@@ -157,6 +161,14 @@ type Holder struct {
 
 // A Hold is what shows that a process is a [Holder].
 type Hold string
+
+// Of who keeps a root file system busy.
+const (
+	ByFolder Hold = "folder" // its working folder is there
+	ByRoot   Hold = "root"   // its root is there
+	ByFile   Hold = "file"   // it has a file open there
+	ByMounts Hold = "mounts" // its mount namespace has it, and nobody else's unmount takes it away there
+)
 
 // Of the program that serves a FUSE file system.
 const (

@@ -57,6 +57,7 @@ type Node struct {
 
 	looking sync.Mutex  // held during a look
 	isDeep  atomic.Bool // whether that is deep
+	missed  atomic.Pointer[[]string]
 
 	*cgroup.Source // what the kernel tells while it happens
 }
@@ -79,6 +80,12 @@ func New(c Config) (*Node, error) {
 		clock(realClocks()),
 	}}
 	w.deep = n.isDeep.Load
+	w.missed = func() []string {
+		if ids := n.missed.Load(); ids != nil {
+			return *ids
+		}
+		return nil
+	}
 	words, err := runtimeWords(c)
 	if err != nil {
 		return nil, err
@@ -100,16 +107,18 @@ func New(c Config) (*Node, error) {
 }
 
 // Look looks at all parts of the node once, side by side; at those of the report's
-// Deep only if deep, and at the kernel's log else once a minute.
+// Deep only if deep, and at the kernel's log else once a minute. Of the containers in missed
+// it also tells who holds their root file systems.
 // It returns when 2 s have passed at the latest, or as soon as
 // ctx ends; what has not answered by then says so in its part, and is there the
 // next time. While another look is under way it waits for the end of that one first.
-func (n *Node) Look(ctx context.Context, deep bool) evidence.Report {
+func (n *Node) Look(ctx context.Context, deep bool, missed ...string) evidence.Report {
 	n.looking.Lock()
 	defer n.looking.Unlock()
 	began := time.Now()
 	more := n.calm
 	n.isDeep.Store(deep)
+	n.missed.Store(&missed)
 	var r evidence.Report
 	if deep {
 		more, r.Deep = n.deep, new(evidence.Deep)

@@ -23,7 +23,10 @@ func noPart(name string, why fill) part {
 }
 
 // A walker has nothing to read here.
-type walker struct{ deep func() bool }
+type walker struct {
+	deep   func() bool
+	missed func() []string
+}
 
 func newWalker(_, _ string, _ time.Duration) *walker { return &walker{} }
 

@@ -15,7 +15,9 @@ import (
 type walker struct {
 	root      string
 	processes *proc.Walker
-	deep      func() bool       // whether a look that begins now is; nil if none is
+	deep      func() bool     // whether a look that begins now is; nil if none is
+	missed    func() []string // containers of which is told who holds their root file systems; nil if none are
+	roots     rootWatch
 	usage     usageMeter        // of the daemons
 	kills     map[string]uint64 // for want of memory in their control groups, by the folder: a daemon that was killed comes back
 
@@ -54,7 +56,9 @@ func (w *walker) look(ctx context.Context, at time.Time) evidence.Report {
 	}
 	found := l.Processes()
 	r := evidence.Report{State: w.stateFolder(l, found.Shims), Limits: w.limits(l, found.Daemons), Usage: w.usage.usage(samples(l, found.Daemons))}
+	holders := w.holders(l)
 	r.Processes = l.Processes() // with what could not be read since
+	r.Processes.Roots = holders
 	return r
 }
 

@@ -139,7 +139,7 @@ func (r run) lasts(t testing.TB, d time.Duration) {
 	t.Helper()
 	config := engine.Config{Runtime: r.node, Tape: r.tape, Period: r.period}
 	if r.look != nil {
-		config.Look = func(_ context.Context, deep bool) (*evidence.Report, error) { return r.look(deep), nil }
+		config.Look = func(_ context.Context, ask engine.Looking) (*evidence.Report, error) { return r.look(ask.Deep), nil }
 	}
 	eng, err := engine.New(config)
 	if err != nil {

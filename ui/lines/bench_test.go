@@ -30,7 +30,7 @@ func newBenched(source ledger.Source, others ...ledger.Source) benched {
 	o := &BenchOptions{
 		CheckOptions: CheckOptions{Node: "n", Source: "cri", Endpoint: "unix:///s", KubeletVersion: "1.37"},
 		Periods:      []time.Duration{time.Second}, Sources: append(others, source), For: 20 * time.Second,
-		Look: func(context.Context, bool) (*evidence.Report, error) {
+		Look: func(context.Context, engine.Looking) (*evidence.Report, error) {
 			return &evidence.Report{Usage: []evidence.Usage{{Name: "containerd", CPU: 0.5}, {Name: "kubelet", CPU: 3}, {Name: "plegtop", CPU: 4}}}, nil
 		},
 	}

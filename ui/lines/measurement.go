@@ -145,7 +145,7 @@ func (m *measurement) look(ctx context.Context) float64 {
 	if m.o.Look == nil {
 		return -1
 	}
-	r, err := m.o.Look(ctx, false)
+	r, err := m.o.Look(ctx, engine.Looking{})
 	if err != nil {
 		return -1
 	}

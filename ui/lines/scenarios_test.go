@@ -86,8 +86,8 @@ func recordScenario(ctx context.Context, name string) (*record.Recording, []engi
 		if err != nil {
 			return nil, nil, err
 		}
-		c.Look = func(ctx context.Context, deep bool) (*evidence.Report, error) {
-			r := node.Look(ctx, deep)
+		c.Look = func(ctx context.Context, ask engine.Looking) (*evidence.Report, error) {
+			r := node.Look(ctx, ask.Deep, ask.Missed...)
 			return &r, nil
 		}
 	}

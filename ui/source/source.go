@@ -54,8 +54,8 @@ func (s Source) Look() engine.Look {
 	if s.node == nil {
 		return nil
 	}
-	return func(ctx context.Context, deep bool) (*evidence.Report, error) {
-		return new(s.node.Look(ctx, deep)), context.Cause(ctx)
+	return func(ctx context.Context, ask engine.Looking) (*evidence.Report, error) {
+		return new(s.node.Look(ctx, ask.Deep, ask.Missed...)), context.Cause(ctx)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/ui/options"
@@ -40,7 +41,7 @@ func TestDemoIsDirected(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		for {
-			r, err := look(ctx, false)
+			r, err := look(ctx, engine.Looking{})
 			if err != nil || ctx.Err() != nil {
 				t.Fatalf("%s: processes are seen: %v, want %v; %v", d.State().Scenario, !want, want, err)
 			}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/prometheus/procfs"
 
@@ -17,9 +16,6 @@ import (
 const (
 	// fuseDevice is what a program has open that serves a FUSE file system.
 	fuseDevice = "/dev/fuse"
-	// searchTime is for how long open files of all processes are read in one look: it must leave time
-	// for the rest of that.
-	searchTime = 400 * time.Millisecond
 	// filesRead is how many open files of a process are looked at. A program has those first that it
 	// opens at its start.
 	filesRead = 512
@@ -69,12 +65,7 @@ func (l *Look) openers() []opener {
 		return *l.fuse
 	}
 	var all []opener
-	began := time.Now()
-	procs, _ := Fetch(l, File{Name: "the list"}, l.proc.AllProcs)
-	for _, p := range procs {
-		if time.Since(began) > searchTime {
-			break
-		}
+	for p := range l.everybody {
 		o, err := Fetch(l, File{p.PID, "fd", true}, func() (*opener, error) { return openerOf(filepath.Join(l.dir, strconv.Itoa(p.PID))) })
 		if err == nil && o != nil {
 			o.Proc = p
@@ -136,35 +127,4 @@ func (l *Look) isNamed(o opener, m evidence.Mount) bool {
 	return slices.ContainsFunc([]string{kind, source}, func(name string) bool {
 		return strings.EqualFold(name[:min(len(name), commLength)], comm)
 	})
-}
-
-// stillServe returns those of some programs that still run, with their states by now.
-func (l *Look) stillServe(servers []evidence.Holder) (all []evidence.Holder) {
-	for _, was := range servers {
-		p, err := l.proc.Proc(was.PID)
-		if err != nil {
-			continue
-		}
-		stat, err := Fetch(l, File{PID: p.PID, Name: "stat"}, p.Stat)
-		if err == nil && stat.Starttime == was.Start && StateOf(stat) != evidence.Zombie {
-			was.State = StateOf(stat)
-			all = append(all, was)
-		}
-	}
-	return all
-}
-
-// holder returns what is known of a process that has something open, and whether it still runs.
-func (l *Look) holder(p procfs.Proc, by evidence.Hold) (h evidence.Holder, runs bool) {
-	stat, err := Fetch(l, File{PID: p.PID, Name: "stat"}, p.Stat)
-	if err != nil {
-		return h, false
-	}
-	h = evidence.Holder{PID: p.PID, Command: stat.Comm, Start: stat.Starttime, State: StateOf(stat), By: by}
-	if groups, err := Fetch(l, File{p.PID, "cgroup", true}, p.Cgroups); err == nil {
-		if ids := without(memberOf(groups).ids, l.node); len(ids) > 0 {
-			h.Container = ids[len(ids)-1]
-		}
-	}
-	return h, h.State != evidence.Zombie
 }

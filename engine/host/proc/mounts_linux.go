@@ -59,7 +59,7 @@ func (l *Look) waitsFor(p *evidence.Process, s sighting) {
 		w.servers = l.servers(append([]evidence.Mount{w.mount}, w.among...))
 	}
 	if still {
-		p.Mount, p.Among, p.Servers = w.mount, w.among, l.stillServe(w.servers)
+		p.Mount, p.Among, p.Servers = w.mount, w.among, l.StillHold(w.servers)
 	}
 }
 
