@@ -88,7 +88,7 @@ func TestSinceEndsTheHeadline(t *testing.T) {
 	} {
 		h := observed(v, header.Room{Width: w, Lines: 5})
 		var got []string
-		for i := range len(want) {
+		for i := range want {
 			got = append(got, row(h, 1+i, w))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

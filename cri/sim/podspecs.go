@@ -150,12 +150,10 @@ func restless(sn *scene) {
 	sn.startPod(deployed(sn.world, "shop", "checkout", imageApp, life{runs: 40 * time.Second}))
 }
 
-// runBackup returns what runs a short job, whose pod is deleted after so long.
-func runBackup(d time.Duration) func(*scene) {
-	return func(sn *scene) {
-		p := sn.startPod(job(sn.world, "backup", 1500*time.Millisecond))
-		sn.after(d, func() { sn.deletePod(p) })
-	}
+// runBackup runs a short job, whose pod is deleted after a while.
+func runBackup(sn *scene) {
+	p := sn.startPod(job(sn.world, "backup", 1500*time.Millisecond))
+	sn.after(5*time.Second, func() { sn.deletePod(p) })
 }
 
 // listTooBig is the scenario "list-too-big": the dead containers of the namespace

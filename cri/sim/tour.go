@@ -48,7 +48,7 @@ var tourSteps = []step{
 		p.init = []containerSpec{{name: "fetch", image: imageJob, life: life{runs: 1500 * time.Millisecond}}}
 		sn.actors.report = sn.startPod(p)
 	}, caption{What: "The job report starts with an init container.", Watch: "Died 0 on the init container, then Started."}},
-	{12 * time.Second, runBackup(5 * time.Second), caption{What: "The job backup runs for 1.5 s.", Watch: "Started, Died 0, then Removed."}},
+	{12 * time.Second, runBackup, caption{What: "The job backup runs for 1.5 s.", Watch: "Started, Died 0, then Removed."}},
 	{17 * time.Second, func(sn *scene) {
 		sn.actors.thumb = sn.startPod(deployed(sn.world, "batch", "thumbnailer", imageApp, life{stuck: true}))
 	}, caption{What: "thumbnailer is created and never started.", Watch: "Changed: the kubelet does not send this event."}},
@@ -57,7 +57,7 @@ var tourSteps = []step{
 			sn.exitContainer(c, exit{code: 137, reason: "OOMKilled"})
 		}
 	}, caption{What: "search runs out of memory.", Watch: "Died 137 OOMKilled, then Started."}},
-	{at: 21800 * time.Millisecond, do: runBackup(5 * time.Second)},
+	{at: 21800 * time.Millisecond, do: runBackup},
 	{27 * time.Second, func(sn *scene) {
 		a := &sn.actors
 		sn.replaceSandbox(a.replaced[a.turn%len(a.replaced)])
@@ -66,15 +66,15 @@ var tourSteps = []step{
 	{31 * time.Second, func(sn *scene) {
 		sn.rollOut(sn.actors.frontend, sn.frontendPod, 5*time.Second, 3*time.Second)
 	}, caption{What: "The rolling update of frontend begins.", Watch: "Started on a new pod."}},
-	{at: 33 * time.Second, do: runBackup(5 * time.Second)},
+	{at: 33 * time.Second, do: runBackup},
 	{34 * time.Second, nil, caption{What: "The old frontend pod ignores SIGTERM for 2 s.", Watch: "Died 137."}},
 	{41 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.search) }, caption{What: "search is deleted.", Watch: "Died 0, then Removed."}},
 	{45 * time.Second, func(sn *scene) { sn.actors.search = sn.startPod(searchPod()) }, caption{What: "search is back with its old name and a new UID.", Watch: "Started."}},
 	{47 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.ledger) }, caption{What: "ledger is deleted while it waits for its restart.", Watch: "Removed."}},
-	{at: 50 * time.Second, do: runBackup(5 * time.Second)},
+	{at: 50 * time.Second, do: runBackup},
 	{52 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.thumb) }, caption{What: "thumbnailer is deleted. It never ran.", Watch: "Removed."}},
 	{55 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.report) }, caption{What: "report is deleted long after it ended.", Watch: "Removed."}},
-	{at: 57 * time.Second, do: runBackup(5 * time.Second)},
+	{at: 57 * time.Second, do: runBackup},
 }
 
 // replaceable returns the pods whose sandboxes are replaced in turn: some of

@@ -54,14 +54,14 @@ func (v *view) makingFit() []Step {
 	case !s.full():
 		return v.mending(s)
 	}
-	return v.pruning(s)
+	return v.pruning(s, s.Inodes > 0 && s.InodesUnused == 0)
 }
 
 // pruning returns what makes room in a store: for the runtime's data without images, for its
-// state with more of the memory that it mostly is in.
-func (v *view) pruning(s store) []Step {
+// state with more of the memory that it mostly is in. It says whether it is inodes that lack.
+func (v *view) pruning(s store, inodes bool) []Step {
 	values := Values{"path": one(s.Path)}
-	if s.Inodes > 0 && s.InodesUnused == 0 {
+	if inodes {
 		values["inodes"] = one("yes")
 	}
 	switch {

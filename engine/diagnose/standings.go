@@ -49,7 +49,7 @@ func (k *Standings) Update(s *engine.Snapshot, troubles map[pleg.UID]Trouble) []
 	changed := k.all.Update(s.Pods, func(p *engine.Pod, _ **Standing) *Standing { return workOut(p) })
 	if !now.same(&k.known) || unlisted != k.unlisted {
 		for i, p := range k.all.Values {
-			if unlisted != k.unlisted || now.differs(&k.known, p) {
+			if unlisted != k.unlisted || now.differs(p) {
 				k.all.Values[i], changed = workOut(p.Pod), true
 			}
 		}
@@ -67,7 +67,7 @@ func (k *aboutPods) same(was *aboutPods) bool {
 }
 
 // differs reports whether other things are known of a pod than those by which it was worked out.
-func (k *aboutPods) differs(was *aboutPods, p *Standing) bool {
+func (k *aboutPods) differs(p *Standing) bool {
 	return p.Trouble != k.troubles[p.Pod.UID] || !sameCall(p.Out, k.hanging[p.Pod.UID])
 }
 

@@ -94,28 +94,28 @@ func (s store) place() string {
 // diskFull finds a store with no room, or a call that says so.
 func diskFull(v *view) (findings []Finding) {
 	for _, s := range v.stores() {
-		tell := func(group, summary, told, what string, full bool) {
+		tell := func(group, summary, told string, inodes, full bool) {
 			f := Finding{ID: DiskFull, Severity: Warning, Group: s.what + group, Summary: s.what + " " + summary}
 			if full {
 				f.Severity = Critical
 			}
 			f.say(notBefore(s.unfit()), s.place(), "told from less than "+told+" on", v.refusedFor(knowledge.NoSpace))
-			f.Next = v.pruning(s)
+			f.Next = v.pruning(s, inodes)
 			findings = append(findings, f)
 		}
 		share, left := float64(s.Free)/float64(max(s.Total, 1)), max(s.Left, s.Free)
 		if s.Total > 0 && (share < diskFreeShare && s.Free < diskFreeEnough || left < diskLeftLeast && left < s.Total/2) {
 			tell("", fmt.Sprintf("has hardly any room: %s of %s free (%.1f %%) in %s", size(s.Free), size(s.Total), 100*share, s.Path),
-				fmt.Sprintf("%.0f %% and %s", 100*diskFreeShare, size(diskFreeEnough)), "-h", left < diskLeftLeast)
+				fmt.Sprintf("%.0f %% and %s", 100*diskFreeShare, size(diskFreeEnough)), false, left < diskLeftLeast)
 		}
 		if share := float64(s.InodesUnused) / float64(max(s.Inodes, 1)); s.Inodes > 0 && share < inodesFreeShare {
 			tell(" inodes", fmt.Sprintf("has hardly an inode left: %s of %s (%.1f %%) in %s", thousands(s.InodesUnused), thousands(s.Inodes), 100*share, s.Path),
-				fmt.Sprintf("%.0f %%", 100*inodesFreeShare), "--inodes", s.InodesUnused == 0)
+				fmt.Sprintf("%.0f %%", 100*inodesFreeShare), true, s.InodesUnused == 0)
 		}
 	}
 	said := findings == nil
 	findings = v.orSaid(findings, DiskFull, "the runtime has no room on a disk", []string{knowledge.NoSpace}, func() []Step {
-		return v.pruning(store{Disk: v.evidence.Disk})
+		return v.pruning(store{Disk: v.evidence.Disk}, false)
 	})
 	if said && findings != nil {
 		findings[0].say(notBefore("there is room on its disk"))

@@ -208,6 +208,7 @@ func TestStepsForADisk(t *testing.T) {
 			r.Disk.ReadOnly = "ext4 has stopped all writing after an error (emergency_ro)"
 		}, "drain the node with --timeout=5m", "fsck"},
 		{func(r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, "drain the node with --timeout=5m", "remount,rw"},
+		{func(r *evidence.Report) { r.Disk.InodesUnused = 1000 }, "df -i /var/lib/containerd", "df -h"},
 		{func(r *evidence.Report) { r.Disk.InodesUnused = 0 }, "df -i /var/lib/containerd", "df -h"},
 		{func(r *evidence.Report) {
 			r.Disk.Mount = evidence.Mount{Type: "overlay", Source: "/dev/vda", Device: "0:39"}

@@ -35,7 +35,7 @@ func plegUnhealthy(v *view) []Finding {
 	case failed, v.unhealthy(), starts && unsteady == nil:
 		f = v.unhealthyFinding(failed)
 	case unsteady != nil:
-		f = v.unsteadyFinding(unsteady)
+		f = v.unsteadyFinding()
 	case spells != nil:
 		f = v.flappingFinding(spells)
 	default:
@@ -135,7 +135,7 @@ func (v *view) listCodes() (all []answers.CodeCount) {
 	return all
 }
 
-func (v *view) unsteadyFinding(last *answers.Failure) Finding {
+func (v *view) unsteadyFinding() Finding {
 	f := Finding{
 		ID: PLEGUnhealthy, Severity: Warning, Summary: unsteadyWords,
 		Next: v.advise("lists.fail", nil),

@@ -28,7 +28,7 @@ func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, of *mode
 		*c = containers{of: of, w: d.Width()}
 		for i := range all {
 			c.first = append(c.first, c.n)
-			c.n += len(container(t, at, of, &all[i], c.w))
+			c.n += len(container(t, at, &all[i], c.w))
 		}
 	}
 	now := *c
@@ -37,7 +37,7 @@ func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, of *mode
 		if !found {
 			which--
 		}
-		return container(t, at, of, &all[which], now.w)[i-now.first[which]]
+		return container(t, at, &all[which], now.w)[i-now.first[which]]
 	})
 }
 
@@ -46,7 +46,7 @@ func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, of *mode
 const messageLines = 6
 
 // container returns the lines about one of a pod, w cells wide.
-func container(t *theme.Theme, at time.Time, of *model.Pod, c *pleg.ContainerStatus, w int) [][]text.Span {
+func container(t *theme.Theme, at time.Time, c *pleg.ContainerStatus, w int) [][]text.Span {
 	word := c.State.String()
 	symbol, st := say.State(t, c.State)
 	if c.State == pleg.Exited {
