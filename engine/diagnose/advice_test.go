@@ -38,7 +38,7 @@ func lint(command string, acts bool) (broken []string) {
 }
 
 // waits are programs that may hang with the runtime, a disk or an init system: they have a time.
-var waits5 = []string{"crictl", "ctr", "df", "journalctl", "lsblk", "smartctl", "fuser", "top", "timedatectl", "snap", "crio", "ss", "pgrep"}
+var waits5 = []string{"crictl", "ctr", "df", "journalctl", "lsblk", "smartctl", "fuser", "top", "timedatectl", "snap", "crio", "ss"}
 
 // harmful are programs that no step names: they go by a name, walk a disk, or repair what is mounted.
 var harmful = []string{"pkill", "killall", "find", "du", "lsof", "stat", "findmnt", "fsck", "e2fsck", "xfs_repair", "kubectl", "reboot", "dd"}
