@@ -119,7 +119,11 @@ func whoWait(g []stuckProcess) string {
 		}
 	}
 	if i := slices.IndexFunc(g, func(p stuckProcess) bool { return p.what == "runtime" }); i >= 0 {
-		who = append([]string{fmt.Sprintf("%s (pid %d)", g[i].Command, g[i].PID)}, who...)
+		runtime := fmt.Sprintf("%s (pid %d)", g[i].Command, g[i].PID)
+		if g[i].severity == Warning {
+			runtime = "a thread of " + runtime
+		}
+		who = append([]string{runtime}, who...)
 	}
 	verb := " wait"
 	if len(g) == 1 {

@@ -242,7 +242,7 @@ func TestAShareNamesItsPod(t *testing.T) {
 		step  string
 		pod   pleg.PodRef
 	}{
-		{"its system call is on it", nfs, nil, "containerd (pid 1013) waits for " + at + " (nfs4 on nas:/x) of ns-1/pod-00001 for 1m2s", "umount -f ", healthyPod(1).PodRef},
+		{"its system call is on it", nfs, nil, "a thread of containerd (pid 1013) waits for " + at + " (nfs4 on nas:/x) of ns-1/pod-00001 for 1m2s", "umount -f ", healthyPod(1).PodRef},
 		{"the only one of its kind", evidence.Mount{}, []evidence.Mount{cifs}, "a thread of the runtime, pid 1013 (containerd), is in uninterruptible sleep (D) for 1m2s, for a CIFS mount, likely /mnt/media (cifs on //nas/media) of ns-1/pod-00001", "umount -f /mnt/media ", healthyPod(1).PodRef},
 		{"one of two", evidence.Mount{}, []evidence.Mount{other, cifs}, "a thread of the runtime, pid 1013 (containerd), is in uninterruptible sleep (D) for 1m2s, for a CIFS mount, one of: /mnt/films (cifs on //nas/films) of ns-0/pod-00000, /mnt/media (cifs on //nas/media) of ns-1/pod-00001", "unmount only the mount that hangs", pleg.PodRef{}},
 	} {
