@@ -208,7 +208,6 @@ func (v *view) freeing(p evidence.Process, m evidence.Mount) []Step {
 	case waits.OnFrozen(&p):
 		return v.advise("mount.frozen", values)
 	case strings.HasPrefix(m.Type, "fuse") && m.Type != "fuseblk":
-		values["server"] = one(m.Source)
 		values["abort"] = one(m.Abort)
 		return v.freeingFUSE(p.Servers, values)
 	case strings.HasPrefix(m.Type, "nfs"):

@@ -87,6 +87,25 @@ func TestWaysOutOfAWait(t *testing.T) {
 	}
 }
 
+// A process that waits for a program and sees only one file system of such waits for that one; among
+// several none is ended.
+func TestTheOnlyMountOfAProgramIsEnded(t *testing.T) {
+	a := evidence.Mount{Point: "/a", Type: "fuse.sshfs", Source: "nas:/a", Device: "0:52", Abort: "/sys/fs/fuse/connections/52/abort"}
+	b := evidence.Mount{Point: "/b", Type: "fuse.sshfs", Source: "nas:/b", Device: "0:53", Abort: "/sys/fs/fuse/connections/53/abort"}
+	for _, among := range [][]evidence.Mount{{a}, {a, b}} {
+		n := checked(3)
+		r := looked(n)
+		p := &r.Processes.Containers["container-1-0"][0]
+		p.State, p.For, p.Wchan, p.Among = evidence.Uninterrupted, time.Minute, "request_wait_answer", among
+		in := n.input()
+		in.Evidence = r
+		f := findingOf(t, Diagnose(in), ProcessStuck)
+		if ends := f.act().Command == "echo 1 > /sys/fs/fuse/connections/52/abort"; ends != (len(among) == 1) {
+			t.Errorf("among %d: act %q", len(among), f.act())
+		}
+	}
+}
+
 // A frozen runtime is frozen, and thawed where it was frozen.
 func TestFrozenRuntime(t *testing.T) {
 	for file, want := range map[string]string{
@@ -180,7 +199,7 @@ func TestAHelperThatSleepsForAServer(t *testing.T) {
 	in := n.input()
 	in.Evidence = r
 	found := helperStuck(newView(in))
-	firstSays(t, found, "request_wait_answer, for /mnt/a (fuse.sshfs on host:/a)", "is the program alive that serves it")
+	firstSays(t, found, "request_wait_answer, for /mnt/a (fuse.sshfs on host:/a)", "the programs that serve such file systems")
 	if last := found[0].Chain[len(found[0].Chain)-1]; !strings.Contains(fmt.Sprint(last), "/mnt/a") {
 		t.Errorf("the chain ends with %+v", last)
 	}

@@ -86,6 +86,9 @@ func (l *Look) findMount(s sighting, p *evidence.Process) (m evidence.Mount, amo
 				return mountOf(one), nil
 			}
 		}
+		if err == nil { // it is on a mount that the process does not see any more
+			return m, nil
+		}
 	}
 	if !forServer {
 		return m, nil

@@ -89,7 +89,7 @@ func TestLookTellsWhichServerIsWaitedFor(t *testing.T) {
 `
 	a := evidence.Mount{Point: "/mnt/a", Type: "fuse.sshfs", Source: "host:/a", Device: "0:60"}
 	b := evidence.Mount{Point: "/mnt/b", Type: "fuse.sshfs", Source: "host:/b", Device: "0:61"}
-	nas := evidence.Mount{Point: "/mnt/nas", Type: "nfs4", Source: "nas:/export", Device: "0:52"}
+	nas := evidence.Mount{Point: "/mnt/nas", Type: "nfs4", Source: "nas:/export", Device: "0:52", Node: "/srv/nas"} // the only one, which is looked for on the node
 	stat := func(folder string) string {
 		return fmt.Sprintf("%d %s 0x40 0x7ffc 0x0 0x0 0x0 0x7ffd 0x40e8ce\n", statAt, folder)
 	}
@@ -110,6 +110,7 @@ func TestLookTellsWhichServerIsWaitedFor(t *testing.T) {
 		{"the path is of another kind", statfs, "/mnt/nas/x", "fuse_lookup", false, evidence.Mount{}, both},
 		{"of NFS there is one", fmt.Sprintf("%d 0x40\n", unix.SYS_CLOSE), "", "rpc_wait_bit_killable", false, evidence.Mount{}, []evidence.Mount{nas}},
 		{"a page of a program", "-1 0x7ffd 0x40e8ce\n", "", "fuse_wait_on_page_writeback", false, b, nil},
+		{"an open file of a mount that it sees no more", fmt.Sprintf("%d 0x9\n", unix.SYS_READ), "", "request_wait_answer", false, evidence.Mount{}, nil},
 		{"a path that has no end", statfs, strings.Repeat("x", unix.PathMax+1), "fuse_lookup", false, evidence.Mount{}, both},
 		{"another wait", statfs, "/mnt/b/x", "io_schedule", false, evidence.Mount{}, nil},
 	} {
@@ -119,6 +120,8 @@ func TestLookTellsWhichServerIsWaitedFor(t *testing.T) {
 			dir := filepath.Join(root, "proc/300")
 			writeFile(t, filepath.Join(dir, "syscall"), tt.syscall)
 			writeFile(t, filepath.Join(dir, "mountinfo"), mounts)
+			writeFile(t, filepath.Join(dir, "fdinfo/9"), "pos:\t0\nflags:\t02\nmnt_id:\t200\nino:\t12\n")
+			writeFile(t, filepath.Join(root, "proc/1/mountinfo"), "50 21 0:52 / /srv/nas rw - nfs4 nas:/export rw\n")
 			writeFile(t, filepath.Join(dir, "mem"), strings.Repeat("\xff", 0x40)+tt.path+"\x00")
 			writeFile(t, filepath.Join(dir, "maps"), "55d0-55d1 r-xp 00000000 00:3d 12 /mnt/b/bin/x\n7f00-7f01 r-xp 00000000 fd:00 9 /lib/x\n")
 			writeLink(t, root, "proc/300/cwd", "/mnt/a/home")
