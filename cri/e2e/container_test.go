@@ -21,6 +21,7 @@ type Container struct {
 	Attempt uint32   // how many containers of this name came before
 	Args    []string // of the workload program; none: it pauses
 	Memory  int64    // limit in bytes; 0: none
+	Volume  string   // folder of the node that it has at /volume; empty: none
 }
 
 // Create creates a container, which is then in the state created, and returns
@@ -89,10 +90,15 @@ func (k *Kubelet) PID(ctx context.Context, id string) (int, error) {
 func (c Container) config(p *Pod) *criv1.ContainerConfig {
 	labels := podLabels(p.Name, p.UID)
 	labels["io.kubernetes.container.name"] = c.Name
+	var mounts []*criv1.Mount
+	if c.Volume != "" {
+		mounts = append(mounts, &criv1.Mount{HostPath: c.Volume, ContainerPath: "/volume"})
+	}
 	return &criv1.ContainerConfig{
 		Metadata:    &criv1.ContainerMetadata{Name: c.Name, Attempt: c.Attempt},
 		Image:       &criv1.ImageSpec{Image: Image, UserSpecifiedImage: Image},
 		Command:     append([]string{"/workload"}, c.Args...),
+		Mounts:      mounts,
 		Labels:      labels,
 		Annotations: containerAnnotations(c.Attempt),
 		LogPath:     fmt.Sprintf("%s_%d.log", c.Name, c.Attempt),

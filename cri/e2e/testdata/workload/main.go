@@ -8,6 +8,7 @@
 //	exit CODE [SECONDS]    exit with CODE after that time (without: at once)
 //	stubborn               ignore SIGTERM and SIGINT: only SIGKILL ends it
 //	hog [MIB]              hold that much memory, touched (without: ever more)
+//	read                   read a file of the volume, exit 1 if that fails
 package main
 
 import (
@@ -39,6 +40,7 @@ var lives = map[string]func(a, b int) int{
 	"exit":     exit,
 	"stubborn": stubborn,
 	"hog":      hog,
+	"read":     read,
 }
 
 func numbers(args []string) (a, b int) {
@@ -113,4 +115,12 @@ func hog(mib, _ int) int {
 		held = append(held, block)
 	}
 	return sleep(0, len(held))
+}
+
+func read(_, _ int) int {
+	if _, err := os.ReadFile("/volume/file"); err != nil {
+		fmt.Fprintln(os.Stderr, "workload:", err)
+		return 1
+	}
+	return 0
 }
