@@ -112,7 +112,7 @@ func (v *view) step(a knowledge.Advice, values Values) (s Step, fits bool) {
 		}
 		values["inLog"] = a.Log
 	}
-	s = Step{Kind: Act, Text: v.words(a.Text, values), When: v.words(a.When, values), Risk: v.words(a.Risk, values), Scope: a.Scope, Undo: v.words(a.Undo, values)}
+	s = Step{Kind: Act, Text: v.words(a.Text, values), When: v.words(a.When, values), Risk: v.words(a.Risk, values), Scope: a.Scope, Undo: v.undo(a.Undo, values)}
 	template := a.Act
 	switch {
 	case a.Do != "":
@@ -217,6 +217,16 @@ func (v *view) words(template string, values Values) string {
 	return placeholder.ReplaceAllStringFunc(template, func(found string) string {
 		return join(v.value(placeholder.FindStringSubmatch(found)[2], values))
 	})
+}
+
+// undo returns how a step is taken back; empty where what was before is not known.
+func (v *view) undo(template string, values Values) string {
+	for _, found := range placeholder.FindAllStringSubmatch(template, -1) {
+		if len(v.value(found[2], values)) == 0 {
+			return ""
+		}
+	}
+	return v.words(template, values)
 }
 
 // hidden reports whether an operand has bytes that a terminal acts on, or that are no text: it is

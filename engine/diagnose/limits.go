@@ -22,7 +22,7 @@ var limitsNearKind = &kind{
 	words: []nodeWord{(*view).kernelSaid}, killed: memoryKilled,
 	severity: "warning", scenario: "a real node",
 	when: "nine tenths of a limit on open files, threads or memory are used by the runtime, its control group or the node, critical from 99 % of files or " +
-		"threads on, and at a limit where lists or all calls hang, whose cause it then is; the kernel kills in its control group for want of memory; a call's error says so",
+		"threads on, and at a limit where lists or all calls hang, whose cause it then is; the kernel kills in its control group for want of memory, or refuses a thread; a call's error says so",
 }
 
 const (
@@ -40,6 +40,7 @@ func limitsNear(v *view) (findings []Finding) {
 			findings = append(findings, f)
 		}
 	}
+	findings = append(findings, v.forkRefused(findings)...)
 	return v.orSaid(findings, LimitsNear, "the runtime has used up a limit", []string{knowledge.UsedUp}, func() []Step {
 		return append(v.advise("limit.used-up", Values{"pid": pids(v.daemonsNow()...)}), v.restart("frees what the runtime itself holds")...)
 	})
@@ -52,7 +53,10 @@ const mostPIDs = 4 << 20
 // limitValues are what commands about a limit need. A group is set through systemd where it is a
 // service's, and by its own file where nobody else cares for it.
 func (v *view) limitValues(l evidence.Limit) Values {
-	values := Values{"path": one(l.Path), "twice": one(strconv.FormatUint(2*l.Most, 10)), "was": one(strconv.FormatUint(l.Most, 10))}
+	values := Values{"path": one(l.Path)}
+	if l.Most > 0 {
+		values["twice"], values["was"] = one(strconv.FormatUint(2*l.Most, 10)), one(strconv.FormatUint(l.Most, 10))
+	}
 	if l.PID != 0 {
 		values["pid"] = one(strconv.Itoa(l.PID))
 	}
@@ -80,6 +84,31 @@ func (v *view) limitValues(l evidence.Limit) Values {
 		values["hard"] = one(strconv.FormatUint(l.Hard, 10))
 	}
 	return values
+}
+
+// forkRefused finds a group of the runtime's in which the kernel has refused another process, unless its
+// limit was read. The kernel says that once for each group.
+func (v *view) forkRefused(told []Finding) []Finding {
+	for _, l := range v.kernel() {
+		i := slices.IndexFunc(v.daemons(), func(p evidence.Process) bool { return inGroup(p, l) })
+		if l.About != knowledge.AboutGroup || i < 0 {
+			continue
+		}
+		p := v.daemons()[i]
+		limit := evidence.Limit{What: evidence.Threads, Of: p.Command, PID: p.PID}
+		group := limit.Of + " " + limit.What
+		if slices.ContainsFunc(told, func(f Finding) bool { return strings.HasPrefix(f.Group, group) }) {
+			return nil
+		}
+		f := Finding{
+			ID: LimitsNear, Severity: Warning, Group: group,
+			Summary: fmt.Sprintf("the control group of %s (pid %d) is at its limit of threads: the kernel refused one", p.Command, p.PID),
+			Next:    v.advise("limit.threads", v.limitValues(limit)),
+		}
+		f.say(v.refusedFor(knowledge.UsedUp))
+		return []Finding{f}
+	}
+	return nil
 }
 
 func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {

@@ -144,20 +144,40 @@ func (v *view) kernelMeans(f *Finding, l evidence.KernelLine, behind []evidence.
 	case knowledge.AboutDisk:
 		ofStore := slices.ContainsFunc(v.stores(), func(s store) bool { return s.isOn(l.Device) })
 		return ofStore && f.Subject.none() && k.kernel&ofDisk != 0 || f.Group == onIO ||
-			some(func(p evidence.Process) bool {
-				m := waits.FileSystem(v.evidence, &p)
-				return p.State == evidence.Uninterrupted && (isPartOf(m.Source, l.Device) || m.Device != "" && m.Device == l.Device)
-			})
+			some(func(p evidence.Process) bool { return v.mayWaitFor(&p, l.Device) })
+	case knowledge.AboutSession:
+		return some(func(p evidence.Process) bool { return v.mayWaitFor(&p, "") })
 	case knowledge.AboutNetwork:
 		return k.kernel&ofDevice != 0
 	case knowledge.AboutNode:
 		return k.hangs && aboutAll(f)
 	case knowledge.AboutGroup:
-		return some(func(p evidence.Process) bool { return p.Unit != "" && strings.HasSuffix(l.Group, p.Unit) })
+		return some(func(p evidence.Process) bool { return inGroup(p, l) })
 	case knowledge.AboutKill:
 		return k.killed != nil && v.explains(f, l) && k.killed(v, f, l)
 	}
 	return false
+}
+
+// inGroup reports whether a line of the kernel's is about the control group of a process.
+func inGroup(p evidence.Process, l evidence.KernelLine) bool {
+	return p.Unit != "" && strings.HasSuffix(l.Group, "/"+p.Unit)
+}
+
+// mayWaitFor reports whether a process waits for a disk, an array or a pool of that name, or in the kernel
+// for nobody knows which. An empty name is a disk over the network, of which only the session is known.
+func (v *view) mayWaitFor(p *evidence.Process, device string) bool {
+	m := waits.FileSystem(v.evidence, p)
+	switch {
+	case p.State != evidence.Uninterrupted || waits.ForServer(p) || m.Served():
+		return false
+	case m.Type == "" || device == "":
+		return true
+	case m.Type == "zfs":
+		pool, _, _ := strings.Cut(m.Source, "/")
+		return pool == device
+	}
+	return isPartOf(m.Source, device) || m.Device == device
 }
 
 // aboutAll reports whether a finding is about the runtime or the node, and not about some

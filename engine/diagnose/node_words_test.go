@@ -42,6 +42,7 @@ func TestWhatTheKernelSaid(t *testing.T) {
 	list := func() *node { return healthy(3).hang(call.ListContainers, 10*time.Second).probesAnswered() }
 	inspect := func() *node { return healthy(3).hangOn(1, "app", 10*time.Second).probesAnswered() }
 	none := func(*evidence.Report) {}
+	pool := evidence.Mount{Point: "/data", Type: "zfs", Source: "tank/db", Device: "0:77"}
 	const unitGroup = "/system.slice/containerd.service"
 	listLong := func() *node { return healthy(3).hang(call.ListContainers, 2*time.Minute).probesAnswered() }
 	killed := func(command, group string) evidence.KernelLine {
@@ -76,6 +77,12 @@ func TestWhatTheKernelSaid(t *testing.T) {
 		{"the disk of the store", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line("file system read-only", knowledge.AboutDisk, "sdb1", "", 0), StoreFailing, true},
 		{"the whole disk", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line("I/O error", knowledge.AboutDisk, "sdb", "", 0), StoreFailing, true},
 		{"another disk", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line("I/O error", knowledge.AboutDisk, "sdb12", "", 0), StoreFailing, false},
+		{"a disk, where nobody knows for which a process waits", healthy(3), func(r *evidence.Report) { putInKernel(&r.Processes.Containers["container-1-0"][0], evidence.Mount{}) }, line("device offline", knowledge.AboutDisk, "sdb", "", 0), ProcessStuck, true},
+		{"another disk than the one that it waits for", healthy(3), func(r *evidence.Report) { putInKernel(&r.Processes.Containers["container-1-0"][0], disk) }, line("device offline", knowledge.AboutDisk, "sdc", "", 0), ProcessStuck, false},
+		{"its pool", healthy(3), func(r *evidence.Report) { putInKernel(&r.Processes.Containers["container-1-0"][0], pool) }, line("pool suspended", knowledge.AboutDisk, "tank", "", 0), ProcessStuck, true},
+		{"another pool", healthy(3), func(r *evidence.Report) { putInKernel(&r.Processes.Containers["container-1-0"][0], pool) }, line("pool suspended", knowledge.AboutDisk, "spare", "", 0), ProcessStuck, false},
+		{"the session of a disk", healthy(3), func(r *evidence.Report) { putInKernel(&r.Processes.Containers["container-1-0"][0], disk) }, line("disk server silent", knowledge.AboutSession, "session1", "", 0), ProcessStuck, true},
+		{"the session of a disk, while it waits for a file server", healthy(3), func(r *evidence.Report) { putInKernel(&r.Processes.Containers["container-1-0"][0], nas) }, line("disk server silent", knowledge.AboutSession, "session1", "", 0), ProcessStuck, false},
 		{"any disk where all wait for one", healthy(3), func(r *evidence.Report) { r.Pressure.IO = evidence.Stall{Full10: 80, Full60: 80} }, line("I/O error", knowledge.AboutDisk, "sdx", "", 0), HostPressure, true},
 		{"a device that is in use", list(), none, line("network device in use", knowledge.AboutNetwork, "veth1", "", 0), ListHung, true},
 		{"a shim was killed", listLong(), none, killed("containerd-shim", unitGroup), ListHung, true},

@@ -14,7 +14,8 @@ type About string
 const (
 	AboutTask    About = "task"    // a process that does not go on, by its number
 	AboutDisk    About = "disk"    // a disk, an array, a pool or the file system on it
-	AboutServer  About = "server"  // a file server, or a disk over the network
+	AboutServer  About = "server"  // a file server
+	AboutSession About = "session" // the connection to the server of a disk
 	AboutNetwork About = "network" // a network device
 	AboutKill    About = "kill"    // a process that was killed for want of memory
 	AboutNode    About = "node"    // processors, memory or hardware of the whole node
