@@ -134,13 +134,24 @@ func (k *kernelLines) take(line []byte) {
 	}
 }
 
-// withoutFigures finds what differs between two lines that say the same: sectors, times, addresses.
-var withoutFigures = regexp.MustCompile(`\b(?:0x)?[0-9a-f]*\d[0-9a-f]*\b`)
+// inLine finds what differs between two lines that say the same: sectors, times, addresses. Numbers of
+// devices, such as 8:16, are none of these.
+var inLine = regexp.MustCompile(`\b\d+:\d+\b|\b(?:0x)?[0-9a-f]*\d[0-9a-f]*\b`)
+
+// withoutFigures returns a text with 0 for each figure.
+func withoutFigures(text string) string {
+	return inLine.ReplaceAllStringFunc(text, func(figure string) string {
+		if strings.Contains(figure, ":") {
+			return figure
+		}
+		return "0"
+	})
+}
 
 // keep remembers a line in the place of those before it about the same, unless they were
 // of another time.
 func (k *kernelLines) keep(l keptLine) {
-	about := kernelSubject{l.Kind, l.Device, withoutFigures.ReplaceAllString(l.Text, "0"), l.About, l.PID}
+	about := kernelSubject{l.Kind, l.Device, withoutFigures(l.Text), l.About, l.PID}
 	if was, known := k.kept[about]; known && l.at-was.at <= kernelFresh {
 		l.Count += was.Count
 	}

@@ -97,6 +97,7 @@ func TestKernelLinesOfLate(t *testing.T) {
 		want string // kind, device, count, age of each
 	}{
 		{"the same again", logged(io("sda"), io("sda"), io("sdb"), io("sda")), 5 * time.Second, "I/O error sda 3 1s, I/O error sdb 1 2s"},
+		{"two paths of one device", logged("device-mapper: multipath: 253:3: Failing path 8:16.", "device-mapper: multipath: 253:3: Failing path 8:32."), 5 * time.Second, "path failed 253:3 1 3s, path failed 253:3 1 4s"},
 		{"taken back", logged(silent, silent, back), 5 * time.Second, ""},
 		{"and silent again", logged(silent, back, silent), 5 * time.Second, "file server silent nas 1 2s"},
 		{"of two kinds", logged(lost, io("sda"), io("sda")), 5 * time.Second, "I/O error sda 2 2s, I/O error sda 1 4s"},
