@@ -24,7 +24,7 @@ var processStuckKind = &kind{
 	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk | ofDevice,
 	severity: "critical", scenario: "`hung-inspect`, `status-lock`",
 	when: "the runtime or a shim is stopped, frozen, or in D for longer than a disk takes (10 s; 2 s for the runtime on its own disk while a list hangs, or in " +
-		"`check`; 0.5 s for a server or a frozen file system), at the first look already; those that wait for one file system together, with the disk or server; a warning for a container's own process, critical if it is in D while a list hangs, which may " +
+		"`check`; 0.5 s for a server or a frozen file system), at the first look already; those that wait for one file system together, with the disk or server; a warning for a container's own process and, while all calls are answered, for one thread of the runtime; critical if it is in D while a list hangs, which may " +
 		"wait for it",
 }
 
@@ -115,11 +115,11 @@ func (v *view) stuckProcesses() (stuck []stuckProcess) {
 	return stuck
 }
 
-// oneThread reports whether only a thread of the runtime waits for a server, while every call is
-// answered: that is a trouble of what is mounted from there, and not of the node.
+// oneThread reports whether only a thread of the runtime waits in the kernel, while every call is
+// answered: that is a trouble of what it waits for, such as one share, and not yet of the node.
 func (v *view) oneThread(n *waits.Node) bool {
 	p := n.Process()
-	return p.Thread != 0 && p.Thread != p.PID && p.State == evidence.Uninterrupted && waits.ForServer(p) && !v.anyHangs()
+	return p.Thread != 0 && p.Thread != p.PID && p.State == evidence.Uninterrupted && !v.anyHangs()
 }
 
 // podOfShare returns the pod whose volume a process of the runtime waits for, or that of all for one of

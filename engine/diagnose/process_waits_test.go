@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -214,6 +215,29 @@ func TestAHelperThatSleepsForAServer(t *testing.T) {
 		firstSays(t, found, want)
 		if strings.Contains(fmt.Sprint(found[0].Chain, found[0].Summary), "/mnt/") {
 			t.Errorf("what is not known is in the chain: %+v", found[0].Chain)
+		}
+	}
+}
+
+// One thread of the runtime that waits for memory or a disk is no trouble of the node's while all calls are
+// answered, and is one as soon as any hangs.
+func TestOneThreadIsAWarning(t *testing.T) {
+	for _, tt := range []struct {
+		node  *node
+		mount evidence.Mount
+		want  Severity
+	}{
+		{checked(2), evidence.Mount{}, Warning},
+		{checked(2), evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}, Warning},
+		{healthy(3).hang(call.ListContainers, 20*time.Second).probesAnswered(), evidence.Mount{}, Critical},
+	} {
+		in := tt.node.input()
+		in.Evidence = looked(tt.node)
+		p := &in.Evidence.Processes.Daemons[0]
+		p.State, p.Thread, p.For, p.Wchan, p.Mount = evidence.Uninterrupted, p.PID+7, time.Minute, "congestion_wait", tt.mount
+		found := processStuck(newView(in))
+		if len(found) != 1 || found[0].Severity != tt.want || strings.Contains(found[0].Summary, "a thread of") != (tt.want == Warning) {
+			t.Errorf("%v: %+v, want %v", tt.mount, found, tt.want)
 		}
 	}
 }
