@@ -173,7 +173,7 @@ func (v *view) whichService(template string) string {
 	if len(units) > 1 {
 		return "its service is one of " + join(units)
 	}
-	return "this node has no command for it"
+	return cmp.Or(v.manager().Instead, "this node has no command for it")
 }
 
 // placeholder finds {name}, {runtime.restart} and {-flag name}.

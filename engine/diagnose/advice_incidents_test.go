@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,22 @@ func TestNoSystemctlWithoutAnyProcess(t *testing.T) {
 	said := fmt.Sprint(Diagnose(in))
 	if strings.Contains(said, "systemctl") || strings.Contains(said, "journalctl") || !strings.Contains(said, "/var/log/messages") {
 		t.Error(said)
+	}
+}
+
+// On Talos only the kubelet is restarted by itself: for the runtime the step says what does it.
+func TestRestartsOnTalos(t *testing.T) {
+	n := healthy(3)
+	in := n.input()
+	in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+	in.Evidence.OS = "talos"
+	v := newView(in)
+	if s := v.restart("x")[0]; s.Command != "" || !strings.Contains(s.Text, "talosctl --nodes NODE reboot") {
+		t.Errorf("runtime: %v", s)
+	}
+	restarted := func(s Step) bool { return s.Command == "talosctl --nodes NODE service kubelet restart" }
+	if steps := v.advise("events.lost", nil); !slices.ContainsFunc(steps, restarted) {
+		t.Errorf("kubelet: %v", steps)
 	}
 }
 

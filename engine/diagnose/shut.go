@@ -38,8 +38,8 @@ func (v *view) shut() (s shut, known bool) {
 		return shut{v.socketAway() + ", and " + theProcess(at.Unlinked) + onlyConnected, v.newSocket()}, true
 	case at.Kind != "" && at.Kind != "socket":
 		return shut{v.socketAway(), v.newSocket()}, true
-	case knowledge.IsProxy(at.Holder.Command) && v.behindProxy() != "":
-		return shut{fmt.Sprintf("the CRI proxy %s listens at its socket, and the runtime behind it %s", theProcess(at.Holder), v.behindProxy()), v.proxied(at.Holder)}, true
+	case v.proxy() != "":
+		return shut{v.proxy(), v.proxied(at.Holder)}, true
 	case v.heldByOther():
 		return shut{"its socket is held by " + theProcess(at.Holder) + ", no runtime that is known", v.newSocket()}, true
 	case at.Locked != "":
@@ -75,6 +75,16 @@ func (v *view) heldByOther() bool {
 	return by.PID != 0 && !beginsAs(by.Command, mayListen) && !knowledge.IsProxy(by.Command)
 }
 
+// proxy says that a CRI proxy listens at the socket, and what is wrong with the runtime behind it; empty
+// where either is not so.
+func (v *view) proxy() string {
+	holder, wrong := v.evidence.Socket.Holder, v.behindProxy()
+	if !knowledge.IsProxy(holder.Command) || wrong == "" {
+		return ""
+	}
+	return fmt.Sprintf("the CRI proxy %s listens at its socket, and the runtime behind it %s", theProcess(holder), wrong)
+}
+
 // behindProxy says what is wrong with the runtime behind a CRI proxy: it is away, or stands still; empty
 // where it may be well, or that cannot be seen.
 func (v *view) behindProxy() string {
@@ -97,7 +107,7 @@ func (v *view) proxied(proxy evidence.Process) []Step {
 			return append(steps, stuckProcess{Process: p}.next(v)...)
 		}
 	}
-	return append(steps, v.start()...)
+	return distinct(append(steps, v.start()...))
 }
 
 func theProcess(p evidence.Process) string {

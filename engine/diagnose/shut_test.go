@@ -150,3 +150,21 @@ func TestSocketLost(t *testing.T) {
 		})
 	}
 }
+
+// Behind a CRI proxy it is the runtime that is missing, and the proxy is left alone, whether its calls fail
+// or hang.
+func TestRuntimeBehindAProxy(t *testing.T) {
+	for name, n := range map[string]*node{
+		"hang": healthy(5).hang(call.ListPodSandbox, 20*time.Second).hang(call.Status, 20*time.Second),
+		"fail": healthy(5).dead(40),
+	} {
+		in := n.input()
+		in.Evidence, in.Endpoint = looked(n), "unix:///run/koord-runtimeproxy/runtimeproxy.sock"
+		in.Evidence.Processes.Daemons = in.Evidence.Processes.Daemons[1:] // the kubelet's alone
+		in.Evidence.Socket = evidence.Socket{Kind: "socket", Holder: evidence.Process{PID: 77, Command: "koord-runtime-p"}}
+		f := Diagnose(in)[0]
+		if !strings.Contains(f.Summary, "the runtime behind it does not run") || f.act().Command != "systemctl start containerd" {
+			t.Errorf("%s: %s: %v", name, f.Summary, f.act())
+		}
+	}
+}

@@ -99,6 +99,8 @@ func (v *view) managed(of, verb string, units []string, values Values) (string, 
 	}
 	template := map[string]string{"status": m.Status, "logs": m.Logs, "logsOf": m.LogsOf, "start": m.Start, "restart": m.Restart}[verb]
 	switch {
+	case of == "kubelet" && verb == "restart" && template == "":
+		template = m.KubeletRestart
 	case len(units) <= 1:
 	case verb == "restart":
 		template = m.RestartRunning

@@ -56,6 +56,10 @@ func (v *view) silentFinding() Finding {
 	if v.Hangs(call.Version) || len(v.Refusals) > 0 {
 		f.Summary = fmt.Sprintf("no call has come back for %s, not even Version", v.silentFor(h))
 	}
+	if said := v.proxy(); said != "" {
+		f.Summary += ": " + said
+		f.Next = v.proxied(v.evidence.Socket.Holder)
+	}
 	if v.Fell {
 		f.Summary = fmt.Sprintf("the runtime fell silent: Status got no answer within %s, and no other call has come back", span(h.Took))
 		f.say(v.sweptUntil())

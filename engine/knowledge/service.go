@@ -16,6 +16,10 @@ type Manager struct {
 	LogsOf string `yaml:"logsOf"`
 	// RestartRunning restarts whichever of several services runs; empty where the manager cannot.
 	RestartRunning string `yaml:"restartRunning"`
+	// KubeletRestart is Restart for the kubelet, where only that can be restarted.
+	KubeletRestart string `yaml:"kubeletRestart"`
+	// Instead says what to do about the runtime where there is no Restart; empty for nothing.
+	Instead string
 	// Where says where to type all of that, if that is not a shell on the node.
 	Where string
 }
