@@ -37,11 +37,7 @@ func endBeforeAFullPipe(t *testing.T, args []string, sig syscall.Signal) {
 	}
 	defer r.Close()
 	stuff(t, w)
-	tmp, err := os.MkdirTemp("", "pipe") // shorter than the test's own: a socket's path is in it
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(tmp)
+	tmp := inMemory(t)
 	cmd := exec.Command(plegtop(t), args...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "XDG_CONFIG_HOME="+tmp)
 	cmd.Stdout = w
