@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"time"
 
@@ -42,9 +43,7 @@ func (w *walker) holders(l *proc.Look) map[string][]evidence.Holder {
 	}
 	if len(open) > 0 {
 		w.roots.at = time.Now()
-		for id, holders := range l.HoldersOf(open) {
-			found[id] = holders
-		}
+		maps.Copy(found, l.HoldersOf(open))
 	}
 	w.roots.known = found
 	return found

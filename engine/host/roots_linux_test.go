@@ -43,9 +43,9 @@ func TestLookTellsWhoHoldsARoot(t *testing.T) {
 				writeProcess(t, root, fakeProcess{PID: 1, Comm: "systemd"})
 				link(1, "ns/mnt", node)
 				writeFile(t, filepath.Join(root, "proc/1/mountinfo"), line(50, "0:90", at, "shared:7"))
-				shim, bundle := fakeShim(20, longID("1"), testSocket), containerd
+				shim := fakeShim(20, longID("1"), testSocket)
 				if runtime.name == "crio" {
-					bundle = "/run/containers/storage/overlay-containers/" + id + "/userdata"
+					bundle := "/run/containers/storage/overlay-containers/" + id + "/userdata"
 					shim = fakeProcess{PID: 20, Parent: 1, Comm: "conmon", Args: []string{"/usr/bin/conmon", "-c", longID("1"), "-b", "/run/containers/storage/overlay-containers/" + longID("1") + "/userdata", "--exit-dir", "/var/run/crio/exits"}}
 					writeFile(t, filepath.Join(root, bundle, "config.json"), `{"root": {"path": "`+at+`"}}`)
 				}

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -84,7 +85,7 @@ func openerOf(folder string) (*opener, error) {
 	}
 	defer dir.Close()
 	numbers, err := dir.Readdirnames(filesRead)
-	if err == io.EOF { // it has none open
+	if errors.Is(err, io.EOF) { // it has none open
 		return nil, nil
 	}
 	var o *opener
