@@ -168,7 +168,9 @@ func (l *looks) took(m *machine, in Looked) {
 // askMissed has one that looks once do so again at once where there are lists by now, and the look
 // has missed a container. Later that look would be too far from the lists.
 func (l *looks) askMissed(m *machine) {
-	if r := m.relists.now; !m.policy.Once || l.asked || l.out || m.evidence == nil || r == nil || !r.listed {
+	r := m.relists.now
+	listed := m.relists.count > 0 || r != nil && r.listed
+	if !m.policy.Once || l.asked || l.out || m.evidence == nil || !listed {
 		return
 	}
 	if l.asked = true; len(m.missed()) > 0 {

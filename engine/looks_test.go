@@ -207,6 +207,11 @@ func TestWhatALookMissedIsAskedFor(t *testing.T) {
 	some := func(int) *evidence.Report {
 		return &evidence.Report{Processes: evidence.Processes{Containers: lives}}
 	}
+	const slowly = 100 * time.Millisecond
+	late := func(n int) *evidence.Report { // after the relist is over
+		time.Sleep(slowly)
+		return some(n)
+	}
 	old := func(r *fakeRuntime) {
 		pairs(3)(r)
 		for i := range r.containers {
@@ -218,11 +223,12 @@ func TestWhatALookMissedIsAskedFor(t *testing.T) {
 		report  func(int) *evidence.Report
 		prepare func(*fakeRuntime)
 		looks   int
-	}{{"one", some, old, 2}, {"it is new", some, pairs(3), 1}, {"all of them", nothingSeen, old, 1}} {
+		took    time.Duration
+	}{{"one", some, old, 2, 0}, {"by a look that takes longer than the relist", late, old, 2, 2 * slowly}, {"it is new", some, pairs(3), 1, 0}, {"all of them", nothingSeen, old, 1, 0}} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := &looker{report: tt.report}
 			examineWith(t, Config{Look: l.look}, Examination{}, tt.prepare, func(t *testing.T, _ *fakeRuntime, _ *Snapshot, took time.Duration) {
-				if len(l.missed) != tt.looks || l.missed[0] != nil || took != 0 || tt.looks == 2 && !slices.Equal(l.missed[1], []string{"p002/app"}) {
+				if len(l.missed) != tt.looks || l.missed[0] != nil || took != tt.took || tt.looks == 2 && !slices.Equal(l.missed[1], []string{"p002/app"}) {
 					t.Errorf("asked for %q in %v", l.missed, took)
 				}
 			})
