@@ -87,12 +87,9 @@ func capitals(name string) string {
 
 // markdown returns a step as an item of the guide.
 func (s Step) markdown() string {
-	out := s.Text
+	out := s.Says()
 	if s.Command != "" {
-		out = "`" + s.Command + "`: " + s.Text
-	}
-	if s.When != "" {
-		out += ", if " + s.When
+		out = "`" + s.Command + "`: " + out
 	}
 	if s.Risky() {
 		out += ". RISK: " + s.Risk
