@@ -280,6 +280,10 @@ func TestManyFailingPodsAreOneFinding(t *testing.T) {
 	if gist(found) != "warning inspect-failing ContainerStatus\nwarning inspect-failing PodSandboxStatus ns-2/pod-00020\n" {
 		t.Errorf("findings:\n%s", gist(found))
 	}
+	v := n.view()
+	many, _ := v.manyAlike(v.failingPods())
+	v.Pods = nil // no list has succeeded
+	firstSays(t, []Finding{v.manyFail(many)}, "ContainerStatus fails for 5 pods: Unknown: broken")
 }
 
 func TestFlakyNeedsSeveralBouts(t *testing.T) {

@@ -181,10 +181,13 @@ func (v *view) failingSince(p failingPod) string {
 }
 
 func (v *view) manyFail(all []failingPod) Finding {
-	first := all[0]
+	first, whose := all[0], count(len(all), "pod")
+	if n := len(v.Pods); n >= len(all) { // without a list nobody knows how many there are
+		whose = thousands(len(all)) + " of " + count(n, "pod")
+	}
 	f := Finding{
 		ID: InspectFailing, Severity: Warning,
-		Summary:  fmt.Sprintf("%v fails for %s of %s: %s", first.Op, thousands(len(all)), count(len(v.Pods), "pod"), excerpt(words(first.Err))),
+		Summary:  fmt.Sprintf("%v fails for %s: %s", first.Op, whose, excerpt(words(first.Err))),
 		Subject:  Subject{Operation: first.Op.String()},
 		Group:    first.like().String(),
 		Evidence: []string{words(first.Err), v.failingSince(first), "so many at once are no trouble of a pod's, but of the runtime's"},
