@@ -145,11 +145,21 @@ type shown struct {
 }
 
 func (m shown) Init() tea.Cmd {
-	size := tea.Tick(sizeTime, func(time.Time) tea.Msg { return tea.RequestWindowSize() })
+	size := tea.Tick(sizeTime, func(time.Time) tea.Msg { return sizeNow() })
 	if m.session.Background && canTell(os.Environ()) {
 		return tea.Batch(m.Model.Init(), size, tea.RequestBackgroundColor)
 	}
 	return tea.Batch(m.Model.Init(), size)
+}
+
+// sizeNow returns the terminal's size as Bubble Tea tells it; nil if it has none. Bubble Tea's own answer to
+// a request writes fields that it also writes when the terminal is taken again (2.0.9).
+func sizeNow() tea.Msg {
+	w, h, err := term.GetSize(os.Stdout.Fd())
+	if err != nil {
+		return nil
+	}
+	return tea.WindowSizeMsg{Width: w, Height: h}
 }
 
 func (m shown) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
