@@ -89,7 +89,7 @@ func press(b *testing.B, t *Terminal) {
 		must(b, t.Type("?"))
 		open := i%2 == 0
 		answered, err := t.Wait("the help", 20*time.Second, func(lines []string) bool {
-			return strings.Contains(strings.Join(lines, "\n"), "show or hide this help") == open
+			return strings.Contains(strings.Join(lines, "\n"), "─ Help 1-") == open
 		})
 		must(b, err)
 		took = append(took, answered-began)
