@@ -106,11 +106,10 @@ func (v *view) step(a knowledge.Advice, values Values) (s Step, fits bool) {
 		return s, false
 	}
 	if a.Log != nil {
-		values = maps.Clone(values)
-		if values == nil {
-			values = Values{}
-		}
-		values["inLog"] = a.Log
+		with := Values{}
+		maps.Copy(with, values)
+		with["inLog"] = a.Log
+		values = with
 	}
 	s = Step{Kind: Act, Text: v.words(a.Text, values), When: v.words(a.When, values), Risk: v.words(a.Risk, values), Scope: a.Scope, Undo: v.undo(a.Undo, values)}
 	template := a.Act

@@ -266,6 +266,14 @@ func (v *view) processValues(p evidence.Process) Values {
 	return Values{"pid": pids(p), "start": one(startOf(p)), "name": one(p.Command)}
 }
 
+// startsOf returns when a process began that is the only one: a command compares one number.
+func startsOf(all []evidence.Process) []string {
+	if len(all) != 1 {
+		return nil
+	}
+	return one(startOf(all[0]))
+}
+
 // startOf returns when a process began as its stat file has it; empty if that is not known.
 func startOf(p evidence.Process) string {
 	if p.Start == 0 {

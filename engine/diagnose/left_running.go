@@ -211,9 +211,7 @@ func (v *view) leftFinding(l left) Finding {
 		f.say(v.describe("its shim", shim))
 		values["inLog"] = one(shim.Sandbox)
 	}
-	if len(l.processes) > 0 {
-		values["pid"] = pids(l.processes...)
-	}
+	values["pid"], values["start"] = pids(l.processes...), startsOf(l.processes)
 	f.Next = v.advise("container.left-running", values)
 	return f
 }

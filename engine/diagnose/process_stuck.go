@@ -135,7 +135,7 @@ func (v *view) podOfShare(p *evidence.Process) pleg.PodRef {
 	return v.podWithVolume(m)
 }
 
-// podWithVolume returns the pod whose volume a mount is; zero if that is not known.
+// podWithVolume returns the pod that a mounted volume belongs to; zero if that is not known.
 func (v *view) podWithVolume(m evidence.Mount) pleg.PodRef {
 	i := slices.IndexFunc(v.Pods, func(p *engine.Pod) bool { return m.Pod != "" && p.UID == m.Pod })
 	if i < 0 {

@@ -184,8 +184,8 @@ func (v *view) failed(s store) (last evidence.KernelLine, fails bool) {
 	return last, fails
 }
 
-// mending returns the steps for a store that cannot be written, or whose disk fails. None of them
-// repairs it: a disk that failed is drained and replaced.
+// mending returns the steps for a store that cannot be written, or whose disk fails. No step repairs the
+// disk: the node is drained, and the disk replaced.
 func (v *view) mending(s store) []Step {
 	return v.orDrain(v.advise("disk.fails", Values{"target": one(s.Mount.Node), "disk": one(s.Mount.Source)}))
 }

@@ -68,7 +68,7 @@ func (v *view) unlistedSteps(pods []unlisted) []Step {
 	begun := slices.ContainsFunc(pods, unlisted.forgotten)
 	unknown := slices.ContainsFunc(pods, func(u unlisted) bool { return u.origin == ofUnknown })
 	if !begun && !unknown {
-		values["pid"], values["pod"] = pids(pods[0].containers...), one(pods[0].sandbox.Path())
+		values["pid"], values["start"], values["pod"] = pids(pods[0].containers...), startsOf(pods[0].containers), one(pods[0].sandbox.Path())
 		return v.advise("container.forgotten", values)
 	}
 	steps := append(v.advise("container.forgotten", values), v.makingFit()...)

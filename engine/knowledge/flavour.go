@@ -55,7 +55,7 @@ type Flavour struct {
 var Flavours = rows[Flavour]("flavours.yaml")
 
 var (
-	// Containerd is what a runtime is of which nothing is known, and where crictl looks first.
+	// Containerd stands for a runtime of which nothing is known. crictl looks for it first.
 	Containerd = flavourNamed("containerd")
 	// CRIO is CRI-O.
 	CRIO = flavourNamed("CRI-O")

@@ -8,7 +8,7 @@ type Lock struct {
 	Holds  []Place  // what has it while it runs; empty: who is in one of Waits, and waits for no lock of this kind, has it
 	Leaves []string // functions that have let go of it, though what called them is among Holds
 	Unheld bool     // no function tells who has it
-	Own    bool     // one object has many of them: only the lock's own address tells which
+	Own    bool     // an object has several such locks: only the address tells them apart
 }
 
 // A Place is methods of a type, all of them if none is named. Types are written with the last parts

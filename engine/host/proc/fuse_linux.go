@@ -23,7 +23,7 @@ const (
 )
 
 // An opener is a program that serves FUSE file systems, with the numbers of their connections: none
-// where the kernel does not say. (Its fdinfo has them since Linux 6.18.)
+// where the kernel does not say. Only the fdinfo of new kernels has them.
 type opener struct {
 	procfs.Proc
 	connections []string

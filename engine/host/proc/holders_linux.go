@@ -73,6 +73,9 @@ func (o opened) holds(root string) evidence.Hold {
 // the node and of the runtime are no holders: it is mounted there.
 func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
 	found := make(map[string][]evidence.Holder, len(paths))
+	for name := range paths {
+		found[name] = nil // also where nobody is found: it was looked for
+	}
 	own := l.ownMounts(paths)
 	for p := range l.everybody {
 		o, err := Fetch(l, File{p.PID, "links", true}, func() (opened, error) { return openedBy(filepath.Join(l.dir, strconv.Itoa(p.PID))), nil })
@@ -95,11 +98,6 @@ func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
 			if h, runs := l.holder(p, by); runs {
 				found[name] = append(found[name], h)
 			}
-		}
-	}
-	for name := range paths {
-		if _, held := found[name]; !held {
-			found[name] = nil
 		}
 	}
 	return found
