@@ -147,6 +147,52 @@ func TestNoSystemctlWithoutAnyProcess(t *testing.T) {
 	}
 }
 
+// k3s and RKE2 write the log of their containerd to a file, and RKE2 that of its kubelet.
+func TestLogsInFiles(t *testing.T) {
+	for unit, want := range map[string][2]string{
+		"k3s.service":         {"tail -n 300 /var/lib/rancher/k3s/agent/containerd/containerd.log", "timeout 5 journalctl -n 300 --no-pager -u k3s"},
+		"rke2-server.service": {"tail -n 300 /var/lib/rancher/rke2/agent/containerd/containerd.log", "tail -n 300 /var/lib/rancher/rke2/agent/logs/kubelet.log"},
+	} {
+		in := healthy(3).input()
+		in.Evidence, in.Endpoint = looked(healthy(3)), "unix:///run/k3s/containerd/containerd.sock"
+		in.Evidence.Processes.Daemons = in.Evidence.Processes.Daemons[:1]
+		in.Evidence.Processes.Daemons[0].Unit = unit
+		v := newView(in)
+		if got := [2]string{v.says()[0].Command, v.advise("kubelet.stuck", nil)[0].Command}; got != want {
+			t.Errorf("%s: %q, want %q", unit, got, want)
+		}
+	}
+}
+
+// A process of a container that waits for a server may be killed; one of the runtime's may not.
+func TestOnlyAContainersProcessIsKilled(t *testing.T) {
+	n := healthy(3)
+	in := n.input()
+	in.Evidence = looked(n)
+	v := newView(in)
+	nas := evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/x", Device: "0:52", Node: "/srv/data"}
+	app := in.Evidence.Processes.Containers["container-1-0"][0]
+	for p, want := range map[*evidence.Process]bool{&app: true, shimOf(in.Evidence, 1): false, &in.Evidence.Processes.Daemons[0]: false} {
+		p.State = evidence.Uninterrupted
+		if said := fmt.Sprint(v.freeing(*p, nas)); strings.Contains(said, fmt.Sprintf("kill -9 %d", p.PID)) != want {
+			t.Errorf("%s: %s", p.Command, said)
+		}
+	}
+}
+
+// A socket may be lost because the folder around it was emptied: then a restart forgets all that runs.
+func TestALostSocketLooksForTheShims(t *testing.T) {
+	n := healthy(3)
+	in := n.input()
+	in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+	in.Evidence.State.Path = "/run/containerd"
+	steps := newView(in).newSocket()
+	last := steps[len(steps)-1]
+	if said := fmt.Sprint(steps); !strings.Contains(said, "ls /run/containerd/io.containerd.runtime.v2.task/k8s.io") || last.Command != "systemctl restart containerd" || last.When != "the folders of the check are there" {
+		t.Error(said)
+	}
+}
+
 // On Talos only the kubelet is restarted by itself: for the runtime the step says what does it.
 func TestRestartsOnTalos(t *testing.T) {
 	n := healthy(3)

@@ -230,6 +230,7 @@ func TestOneThreadIsAWarning(t *testing.T) {
 		{checked(2), evidence.Mount{}, Warning},
 		{checked(2), evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}, Warning},
 		{healthy(3).hang(call.ListContainers, 20*time.Second).probesAnswered(), evidence.Mount{}, Critical},
+		{healthy(3).hangOn(1, "app", 20*time.Second).probesAnswered(), evidence.Mount{}, Critical},
 	} {
 		in := tt.node.input()
 		in.Evidence = looked(tt.node)
