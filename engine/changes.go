@@ -76,7 +76,7 @@ func pair(was, now []*Pod, each func(i, j int) bool) {
 		case j == len(now):
 			order = -1
 		case was[i] != now[j]:
-			order = byName(was[i], now[j])
+			order = was[i].PodRef.Compare(now[j].PodRef)
 		}
 		at, to := i, j
 		if order <= 0 {

@@ -2,13 +2,9 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -34,24 +30,6 @@ type SourceEvent struct {
 	pleg.Upstream
 	Received time.Time
 }
-
-// Streamed is what one event source has said since the last such input; Lost counts what
-// came too fast.
-type Streamed struct {
-	Source ledger.Source
-	Events []SourceEvent
-	Lost   uint64
-}
-
-// StreamEnded says that a stream is over.
-type StreamEnded struct {
-	Source ledger.Source
-	Kind   call.Kind // what the reason means
-	Text   string    // the reason in words, not cleaned
-}
-
-func (Streamed) input()    {}
-func (StreamEnded) input() {}
 
 // A StreamState is how an event source stands.
 type StreamState uint8
@@ -128,81 +106,4 @@ func (s *Snapshot) Stream(of ledger.Source) *SourceState {
 		return nil
 	}
 	return &s.Sources[i]
-}
-
-// SetStreams opens the event sources that are named, and closes all others; none means
-// all are closed. One that is not in [Config.Streams] is left out.
-func (e *Engine) SetStreams(on ...ledger.Source) {
-	on = slices.Clone(on)
-	e.ask(func(r *Requests) { r.SetStreams, r.Streams = true, on })
-}
-
-// HoldStreams closes all event sources and returns when they are closed, or when ctx
-// ends: whoever stops the process for a while must not leave a stream that nobody reads.
-// [Engine.ReleaseStreams] opens them again.
-func (e *Engine) HoldStreams(ctx context.Context) {
-	e.ask(func(r *Requests) { r.Held = true })
-	for {
-		quiet, changed := e.shell.streams.quiet()
-		if quiet {
-			return
-		}
-		select {
-		case <-changed:
-		case <-e.ended:
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// ReleaseStreams ends what [Engine.HoldStreams] began.
-func (e *Engine) ReleaseStreams() { e.ask(func(r *Requests) { r.Held = false }) }
-
-// judge says why a source is not to be opened, in plain words, or that it has to wait
-// until that is known.
-func (s *source) judge(m *machine) (refused string, waits bool) {
-	v := m.status.version
-	switch {
-	case s.stream.Refuse != "":
-		return s.stream.Refuse, false
-	case s.stream.Source != ledger.FromCRI || s.stream.Forced:
-		return "", false
-	case v.RuntimeName == "":
-		return "", true
-	case !strings.EqualFold(v.RuntimeName, "containerd"):
-		return "", false
-	}
-	return harmful(v.RuntimeVersion), false
-}
-
-// harmful says why the event stream of a containerd must not be read beside the kubelet;
-// empty if it may. In 1.7 all readers share one channel, and each event comes to one of
-// them; from 2.0 on each has its own.
-func harmful(version string) string {
-	const anyway = "; --force-events opens it all the same"
-	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
-	n, err := strconv.Atoi(major)
-	minor, _, _ := strings.Cut(rest, ".")
-	switch {
-	case err != nil:
-		return fmt.Sprintf("containerd of unknown version %q: before 2.0 a second reader would take events from the kubelet%s", version, anyway)
-	case n >= 2:
-		return ""
-	case minor == "7":
-		return "containerd 1.7: a second reader would take events from the kubelet" + anyway
-	}
-	return "containerd before 1.7 has no event stream" + anyway
-}
-
-// notEnabledReason says in plain words why there is no such stream.
-func notEnabledReason(in StreamEnded) string {
-	switch {
-	case in.Source != ledger.FromCRI:
-		return in.Text
-	case in.Kind == call.ErrUnimplemented:
-		return "the runtime has no event stream"
-	}
-	return "the runtime ends its event stream at once: it is switched off there"
 }
