@@ -106,11 +106,11 @@ func explainUnread(e *call.Error) {
 func (c *Client) explainEnd(ctx context.Context, e *call.Error) {
 	switch ended := ctx.Err(); {
 	case errors.Is(ended, context.DeadlineExceeded):
-		*e = *call.Late(e.Op, call.Expired, ended.Error())
+		*e = *call.NoAnswer(e.Op, call.Expired, ended.Error())
 	case ended != nil, c.alive.Err() != nil && e.Code == codes.Canceled.String():
 		e.Kind, e.Code = call.ErrCanceled, codes.Canceled.String()
 	case e.Code == codes.DeadlineExceeded.String() && (strings.Contains(e.Text, "RST_STREAM") || e.Text == context.DeadlineExceeded.Error()):
-		*e = *call.Late(e.Op, call.Expired, context.DeadlineExceeded.Error())
+		*e = *call.NoAnswer(e.Op, call.Expired, context.DeadlineExceeded.Error())
 	}
 }
 

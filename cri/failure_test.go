@@ -94,7 +94,7 @@ func TestDeadline(t *testing.T) {
 	c := start(t, s)
 	for range 20 { // either end's timer may be first
 		_, err := c.ContainerStatus(within(t, 5*time.Millisecond), "x")
-		wantError(t, err, call.Late(call.ContainerStatus, call.Expired, "context deadline exceeded"))
+		wantError(t, err, call.NoAnswer(call.ContainerStatus, call.Expired, "context deadline exceeded"))
 	}
 }
 
@@ -126,9 +126,9 @@ func TestResetByTheServersTimer(t *testing.T) {
 		want call.Error
 	}{
 		{"deadline", t.Context(), codes.DeadlineExceeded,
-			*call.Late(call.ListContainers, call.Expired, "context deadline exceeded")},
+			*call.NoAnswer(call.ListContainers, call.Expired, "context deadline exceeded")},
 		{"canceled at the deadline", ended, codes.Canceled,
-			*call.Late(call.ListContainers, call.Expired, "context deadline exceeded")},
+			*call.NoAnswer(call.ListContainers, call.Expired, "context deadline exceeded")},
 		{"canceled by the runtime", t.Context(), codes.Canceled,
 			call.Error{Op: call.ListContainers, Kind: call.ErrOther, Code: "Canceled", Text: reset}},
 	}

@@ -1,40 +1,27 @@
 package answers
 
-import "time"
+import (
+	"time"
 
-// What a duration means for a call, to the machine and to a diagnosis. A runtime whose
-// calls all take seconds gets more time: see [Moment.LateAfter] and [Moment.HungAfter].
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// What a duration means for a call. Package call has each of these with its reason.
 const (
-	// Late is how long a call is out before it is spoken of, and others are probed: what
-	// takes longer did not come at once. On a busy node the slowest of many thousand calls
-	// took an eighth of it.
-	Late = time.Second
-	// Hung is how long a call is out before it counts as hanging, and what each call gets
-	// that is ours: four thousand times what a status call takes, and several times what
-	// it takes on a busy node.
-	Hung = 2 * time.Second
-	// HungList is the same for a list of all pods, whose answers are large: one of two seconds comes
-	// back. Where they usually take long, three times that is what hangs.
-	HungList = 3 * time.Second
-	// Foretold is how long a call is out when what it may lead to is foretold: what takes
-	// a second or two on a busy machine leads to nothing.
-	Foretold = 3 * time.Second
-	// HungLong is how long a call hangs to be critical: two relists with what a sweep
-	// gives each call between them. On a busy node a call is out for as long before it is
-	// late at all.
-	HungLong = 5 * time.Second
-	// HungOnce is the same for a look that is made once, which is to tell within 5 s: twice
-	// what a call gets, and a little more.
-	HungOnce = 4100 * time.Millisecond
-	// FreshFor is how far back an answer, good or bad, still tells how things are. While a
-	// call hangs the machine probes every 5 s and may take 8 s for it.
-	FreshFor = 20 * time.Second
+	Late      = call.LateAfter
+	Hung      = call.HungAfter
+	HungList  = call.HungListAfter
+	Foretold  = call.ForetoldAfter
+	HungLong  = call.CriticalAfter
+	HungOnce  = call.CriticalOnce
+	FreshFor  = call.FreshFor
+	UsualMost = call.UsualMost
+)
+
+const (
 	// FailingLong is how long calls must fail in a row, with no success between, for that
 	// to be no restart of the runtime and no chance.
 	FailingLong = 10 * time.Second
-	// UsualMost bounds what is taken for usual: what takes longer hangs, however often it
-	// does.
-	UsualMost = 10 * time.Second
 	// Forgotten is how long it is remembered that an object hung: much longer than a look
 	// at the node is of use.
 	Forgotten = time.Minute
@@ -48,15 +35,11 @@ const (
 	// Grace is how long a call may return after its deadline, or after our word that we
 	// do not want it any more, before its asker goes on without it.
 	Grace = 100 * time.Millisecond
-	// Together is within which time answers come that were held up by the same thing.
-	Together = 100 * time.Millisecond
-	// StatusPeriod is the kubelet's: from the end of one Status to the next.
-	StatusPeriod = 5 * time.Second
-	// StatusLasts is the kubelet's: for so long it trusts a runtime after a good Status.
-	StatusLasts = 30 * time.Second
-	// ProbePeriod is from the start of a round of probes to that of the next: a call of
-	// the relist that goes on hanging is no reason to ask more often than the kubelet does.
-	ProbePeriod = StatusPeriod
+	// Package call has the next four with their reasons.
+	Together     = call.Together
+	StatusPeriod = call.StatusPeriod
+	StatusLasts  = call.StatusLasts
+	ProbePeriod  = call.ProbePeriod
 	// ProbesBegin is how long a call is out when the first probe is, at the latest: until
 	// then nobody has asked whether anything else is answered.
 	ProbesBegin = Late + 300*time.Millisecond
@@ -72,17 +55,15 @@ const (
 	AgainPeriod = 5 * time.Second
 	AgainFor    = 5 * time.Minute
 	AgainMost   = 28
-	// SurelyHangs is how long a list of all containers is out before single pods are listed
-	// beside it: what the runtime has to do for it may take seconds.
-	SurelyHangs = 10 * time.Second
+	// SurelyHangs and OnceFor are package call's.
+	SurelyHangs = call.SurelyHangs
+	OnceFor     = call.OnceFor
 	// ByPodFor is for how long containers are listed pod by pod, where the list of all was
 	// too large to be sent: nobody waits longer for half of what there is.
 	ByPodFor = 4 * time.Second
 	// LookFor is for how long a sweep waits for what a deep look finds: a look that finds
 	// more than it takes to read the goroutines is rare.
 	LookFor = 500 * time.Millisecond
-	// OnceFor is how long a look may take that is made once: what people wait for.
-	OnceFor = 20 * time.Second
 )
 
 // How long calls take there that are slow.

@@ -71,8 +71,8 @@ const (
 	Broken           // its connection broke
 )
 
-// Late returns the error for a call that we wait for no longer, or never made.
-func Late(op Operation, why Reason, text string) *Error {
+// NoAnswer returns the error for a call that we wait for no longer, or never made.
+func NoAnswer(op Operation, why Reason, text string) *Error {
 	return &Error{Op: op, Kind: ErrDeadline, Code: "DeadlineExceeded", Text: text, Why: why}
 }
 

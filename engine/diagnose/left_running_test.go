@@ -268,7 +268,7 @@ func TestARuntimeThatGivesUpEarlier(t *testing.T) {
 	const text = "failed to get state of container: context deadline exceeded"
 	for why, want := range map[call.Reason]bool{call.Theirs: true, call.Expired: false, call.GivenUp: false, call.OutOfTurn: false} {
 		n := checked(5).sweepHung(2, "app")
-		n.Sweep.Hung[0].Err = call.Late(call.ContainerStatus, why, text)
+		n.Sweep.Hung[0].Err = call.NoAnswer(call.ContainerStatus, why, text)
 		said := strings.Join(n.diagnose()[0].Evidence, "\n")
 		if strings.Contains(said, "the runtime itself gives up") != want {
 			t.Errorf("%v: %s", why, said)

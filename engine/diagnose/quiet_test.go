@@ -55,7 +55,7 @@ func (r *faulty) asked(ctx context.Context, op call.Operation, id string) error 
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return call.Late(op, call.Expired, ctx.Err().Error())
+			return call.NoAnswer(op, call.Expired, ctx.Err().Error())
 		}
 	}
 }
