@@ -101,7 +101,13 @@ type StreamEnded struct {
 }
 
 // Requested is what somebody asked for with a key or a method of [Engine].
-type Requested struct{ Requests Requests }
+type Requested struct {
+	What    Request
+	Pod     pleg.UID        // of Reinspect
+	Period  time.Duration   // of SetPeriod
+	Release pleg.Release    // of Follow
+	Sources []ledger.Source // of SetStreams: those that are wanted from now on
+}
 
 // Ticked says that time has passed, and that a snapshot was made right after. Ticks come each
 // second, four times a second while a call is late, and soon after something changed.
