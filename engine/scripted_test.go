@@ -1,0 +1,375 @@
+package engine_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/guard"
+	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A behaviour is what calls do instead of answering at once.
+type behaviour struct {
+	gate   chan struct{} // they wait until it is closed; nil for none
+	deaf   bool          // they wait for the gate even after their deadline
+	delay  time.Duration
+	err    *call.Error // nil for an answer
+	panics bool
+}
+
+// A scripted runtime answers as a transcript says. It fails the test when two equal calls are
+// out at once and when a call has no deadline. The UID of a pod and the id of its first sandbox
+// are the pod's name; the id of a container is POD/NAME. It is safe for concurrent use.
+type scripted struct {
+	t       testing.TB
+	timeout time.Duration // of the kubelet's calls; a call with a shorter one is plegtop's own
+
+	mu         sync.Mutex
+	version    pleg.Version
+	conditions []pleg.Condition
+	sandboxes  []pleg.ListedSandbox
+	addresses  map[string]string // by sandbox
+	containers []pleg.ListedContainer
+	statuses   map[string]pleg.ContainerStatus // by container: what the list does not say
+	unlabelled bool                            // lists all pods, whatever label is asked for
+	behaviours map[string]*behaviour           // by operation, "operation object" or "all"
+	gates      []chan struct{}                 // of all behaviours so far; nil once open
+	out        map[string]bool
+	calls      []madeCall // those that nobody has looked at yet
+	report     *evidence.Report
+	panicked   []any
+}
+
+// A madeCall is a call that reached the runtime.
+type madeCall struct {
+	op, object string
+	at         time.Time
+	own        bool // plegtop's own: the kubelet would not make it
+}
+
+func newScripted(t testing.TB) *scripted {
+	r := &scripted{
+		t: t, timeout: 2 * time.Minute,
+		version:    pleg.Version{RuntimeName: "scripted", RuntimeVersion: "1", APIVersion: "v1"},
+		conditions: []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}},
+		addresses:  map[string]string{}, statuses: map[string]pleg.ContainerStatus{},
+		behaviours: map[string]*behaviour{}, out: map[string]bool{},
+	}
+	panicked := guard.Panicked
+	t.Cleanup(func() { guard.Panicked = panicked })
+	guard.Panicked = func(value any, _ []byte) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.panicked = append(r.panicked, value)
+	}
+	return r
+}
+
+func (r *scripted) Version(ctx context.Context) (v pleg.Version, err error) {
+	err = r.call(ctx, call.Version, "", func() { v = r.version })
+	return v, err
+}
+
+func (r *scripted) Status(ctx context.Context) (all []pleg.Condition, err error) {
+	err = r.call(ctx, call.Status, "", func() { all = slices.Clone(r.conditions) })
+	return all, err
+}
+
+func (r *scripted) ListPodSandbox(ctx context.Context, uid pleg.UID) (all []pleg.ListedSandbox, err error) {
+	err = r.call(ctx, call.ListPodSandbox, string(uid), func() {
+		for _, s := range r.sandboxes {
+			if uid == "" || s.Pod.UID == uid || r.unlabelled {
+				all = append(all, s)
+			}
+		}
+	})
+	return all, err
+}
+
+func (r *scripted) ListContainers(ctx context.Context, uid pleg.UID) (all []pleg.ListedContainer, err error) {
+	err = r.call(ctx, call.ListContainers, string(uid), func() {
+		for _, c := range r.containers {
+			if uid == "" || c.Pod.UID == uid || r.unlabelled {
+				all = append(all, c)
+			}
+		}
+	})
+	return all, err
+}
+
+func (r *scripted) PodSandboxStatus(ctx context.Context, id string) (st pleg.SandboxStatus, err error) {
+	found := false
+	err = r.call(ctx, call.PodSandboxStatus, id, func() { st, found = r.sandboxStatus(id) })
+	if err == nil && !found {
+		err = failure(call.PodSandboxStatus, "NotFound", "no such sandbox")
+	}
+	return st, err
+}
+
+func (r *scripted) ContainerStatus(ctx context.Context, id string) (st pleg.ContainerStatus, err error) {
+	found := false
+	err = r.call(ctx, call.ContainerStatus, id, func() { st, found = r.containerStatus(id) })
+	if err == nil && !found {
+		err = failure(call.ContainerStatus, "NotFound", "no such container")
+	}
+	return st, err
+}
+
+func (r *scripted) Raw(ctx context.Context, op call.Operation, id string) ([]byte, error) {
+	err := r.call(ctx, op, id, func() {})
+	return fmt.Appendf(nil, "{\n  \"id\": %q\n}", id), err
+}
+
+func (r *scripted) sandboxStatus(id string) (pleg.SandboxStatus, bool) {
+	for _, s := range r.sandboxes {
+		if s.ID == id {
+			st := pleg.SandboxStatus{ID: id, Pod: s.Pod, State: s.State, Attempt: s.Attempt, CreatedAt: s.CreatedAt}
+			if ip := r.addresses[id]; ip != "" {
+				st.IPs = []string{ip}
+			}
+			return st, true
+		}
+	}
+	return pleg.SandboxStatus{}, false
+}
+
+func (r *scripted) containerStatus(id string) (pleg.ContainerStatus, bool) {
+	for _, c := range r.containers {
+		if c.ID == id {
+			st := r.statuses[id]
+			st.ID, st.Name, st.State, st.Attempt, st.CreatedAt = id, c.Name, c.State, c.Attempt, c.CreatedAt
+			return st, true
+		}
+	}
+	return pleg.ContainerStatus{}, false
+}
+
+// call makes one call and takes its answer.
+func (r *scripted) call(ctx context.Context, op call.Operation, object string, answer func()) error {
+	key := strings.TrimSpace(op.String() + " " + object)
+	deadline, ok := ctx.Deadline()
+	r.mu.Lock()
+	if !ok {
+		r.t.Errorf("%s has no deadline", key)
+	}
+	if r.out[key] {
+		r.t.Errorf("%s is called while it is out", key)
+	}
+	r.out[key] = true
+	r.calls = append(r.calls, madeCall{op.String(), object, time.Now(), time.Until(deadline) < r.timeout})
+	b := cmp.Or(r.behaviours[key], r.behaviours[op.String()], r.behaviours["all"], &behaviour{})
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.out, key)
+	}()
+	if trace := call.TraceOf(ctx); trace != nil {
+		trace.RequestBytes, trace.ResponseBytes = 10, 100
+	}
+	if err := b.act(ctx, op); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	answer()
+	return nil
+}
+
+func (b *behaviour) act(ctx context.Context, op call.Operation) error {
+	ended := ctx.Done()
+	if b.deaf {
+		ended = nil
+	}
+	if b.gate != nil {
+		select {
+		case <-b.gate:
+		case <-ended:
+		}
+	}
+	if b.panics {
+		panic("the script wants a panic")
+	}
+	if b.delay > 0 { // in a bubble a timer of no time now and then crashes the race detector of Go 1.26
+		select {
+		case <-time.After(b.delay):
+		case <-ended:
+		}
+	}
+	if ctx.Err() != nil {
+		return call.Late(op, call.Expired, ctx.Err().Error())
+	}
+	if b.err != nil {
+		err := *b.err
+		err.Op = op
+		return &err
+	}
+	return nil
+}
+
+// behave sets what calls do from now on. A nil b has them answer again: those that wait return then, too,
+// unless only later ones are to be answered.
+func (r *scripted) behave(key string, b *behaviour, laterOnly bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, was := range r.behaviours {
+		if k == key || key == "all" && b == nil {
+			delete(r.behaviours, k)
+			if was.gate != nil && b == nil && !laterOnly {
+				r.open(was.gate)
+			}
+		}
+	}
+	if b != nil {
+		r.behaviours[key] = b
+		r.gates = append(r.gates, b.gate)
+	}
+}
+
+// open lets the calls return that wait for a gate, or for any if it is nil.
+func (r *scripted) open(gate chan struct{}) {
+	for i, g := range r.gates {
+		if g != nil && (gate == nil || g == gate) {
+			close(g)
+			r.gates[i] = nil
+		}
+	}
+}
+
+// failure returns the error that a gRPC code stands for. The code Silent is that of a socket that takes
+// connections and says nothing.
+func failure(op call.Operation, code, text string) *call.Error {
+	kinds := map[string]call.Kind{
+		"Unavailable": call.ErrUnavailable, "PermissionDenied": call.ErrPermission, "DeadlineExceeded": call.ErrDeadline,
+		"NotFound": call.ErrNotFound, "ResourceExhausted": call.ErrTooLarge, "Unimplemented": call.ErrUnimplemented, "Silent": call.ErrSilent,
+	}
+	return &call.Error{Op: op, Kind: kinds[code], Code: code, Text: text}
+}
+
+// Look shows what the script says of the node: only which release its kubelet is of.
+func (r *scripted) Look(ctx context.Context, _ engine.Looking) (*evidence.Report, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	report := *r.report
+	report.At = time.Now()
+	return &report, ctx.Err()
+}
+
+// take returns the calls since the last time.
+func (r *scripted) take() []madeCall {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	calls := r.calls
+	r.calls = nil
+	return calls
+}
+
+// A scriptedStream is an event source that says what a transcript wants.
+type scriptedStream struct {
+	r       *scripted
+	mu      sync.Mutex
+	deliver func(pleg.Upstream) // nil while none is open
+	end     chan error
+	opened  int
+	refuses error // what a stream that is opened ends with at once; nil if it stays open
+}
+
+var sources = map[string]ledger.Source{"cri": ledger.FromCRI, "cgroup": ledger.FromCgroup}
+
+func (s *scriptedStream) Run(ctx context.Context, deliver func(pleg.Upstream)) error {
+	s.mu.Lock()
+	if s.deliver != nil {
+		s.r.t.Error("a stream is opened while one is open")
+	}
+	s.opened++
+	refuses, end := s.refuses, make(chan error, 1)
+	if refuses == nil {
+		s.deliver, s.end = deliver, end
+	}
+	s.mu.Unlock()
+	if refuses != nil {
+		return refuses
+	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.deliver = nil
+	}()
+	select {
+	case err := <-end:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// says delivers one event about a container or sandbox as it is now. Only a runtime's stream has the
+// pod and its status.
+func (s *scriptedStream) says(word, id string, whole bool) error {
+	signals := map[string]pleg.Signal{
+		"created": pleg.SignalCreated, "started": pleg.SignalStarted, "stopped": pleg.SignalStopped, "deleted": pleg.SignalDeleted,
+	}
+	signal, ok := signals[word]
+	if !ok {
+		return fmt.Errorf("no event %q", word)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.deliver == nil {
+		return fmt.Errorf("no stream is open")
+	}
+	u := pleg.Upstream{Signal: signal, ID: id}
+	if whole {
+		name, _, _ := strings.Cut(id, "/")
+		u.Pod, u.At, u.Status = podRef(name), time.Now(), s.r.compose(name)
+	}
+	s.deliver(u)
+	return nil
+}
+
+// ends ends the stream that is open.
+func (s *scriptedStream) ends(text string) {
+	err := error(&call.Error{Op: call.GetContainerEvents, Kind: call.ErrUnavailable, Code: "Unavailable", Text: text})
+	if text == "EOF" {
+		err = io.EOF
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.deliver != nil {
+		s.end <- err
+	}
+}
+
+// compose returns the status of a pod as it is now.
+func (r *scripted) compose(name string) *pleg.PodStatus {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var sandboxes []pleg.SandboxStatus
+	var containers []pleg.ContainerStatus
+	for _, s := range r.sandboxes {
+		if st, ok := r.sandboxStatus(s.ID); ok && s.Pod.Name == name {
+			sandboxes = append(sandboxes, st)
+		}
+	}
+	for _, c := range r.containers {
+		if st, ok := r.containerStatus(c.ID); ok && c.Pod.Name == name {
+			containers = append(containers, st)
+		}
+	}
+	return pleg.Compose(podRef(name), sandboxes, containers)
+}
+
+func podRef(name string) pleg.PodRef {
+	return pleg.PodRef{UID: pleg.UID(name), Namespace: "default", Name: name}
+}

@@ -1,0 +1,153 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// pod adds a pod with a ready sandbox and running containers.
+func (r *scripted) pod(name string, containers []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sandboxes = append(r.sandboxes, pleg.ListedSandbox{
+		Pod: podRef(name), Sandbox: pleg.Sandbox{ID: name, State: pleg.Running, CreatedAt: time.Now()},
+	})
+	r.addresses[name] = "10.0.0.1"
+	for _, c := range containers {
+		r.container(name, c, name+"/"+c, 0)
+	}
+}
+
+func (r *scripted) container(pod, name, id string, attempt uint32) {
+	r.containers = append(r.containers, pleg.ListedContainer{Pod: podRef(pod), Container: pleg.Container{
+		ID: id, Name: name, State: pleg.Running, Attempt: attempt, CreatedAt: time.Now(), SandboxID: pod,
+	}})
+	r.statuses[id] = pleg.ContainerStatus{StartedAt: time.Now()}
+}
+
+// exit ends a container, or all of them.
+func (r *scripted) exit(id string, code int32, reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.containers {
+		if c := &r.containers[i]; c.ID == id || id == "all" {
+			c.State = pleg.Exited
+			st := r.statuses[c.ID]
+			st.FinishedAt, st.ExitCode, st.Reason = time.Now(), code, reason
+			r.statuses[c.ID] = st
+		}
+	}
+}
+
+// restart adds a running container of the same name: the one that has ended stays listed. The id
+// of the second try of web/app is web/app.1.
+func (r *scripted) restart(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	pod, name, _ := strings.Cut(id, "/")
+	var attempt uint32
+	for _, c := range r.containers {
+		if c.Pod.Name == pod && c.Name == name {
+			attempt++
+		}
+	}
+	r.container(pod, name, fmt.Sprintf("%s.%d", id, attempt), attempt)
+}
+
+// set puts a container or sandbox in a state of which the runtime has no times.
+func (r *scripted) set(id, word string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	state := pleg.State(slices.Index([]string{"", "created", "running", "exited", "unknown"}, word))
+	for i := range r.containers {
+		if r.containers[i].ID == id {
+			r.containers[i].State = state
+		}
+	}
+	for i := range r.sandboxes {
+		if r.sandboxes[i].ID == id {
+			r.sandboxes[i].State = state
+		}
+	}
+}
+
+// remove removes a pod, a container, or all.
+func (r *scripted) remove(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	gone := func(pod, id string) bool { return what == "all" || what == id || what == pod }
+	r.sandboxes = slices.DeleteFunc(r.sandboxes, func(s pleg.ListedSandbox) bool { return gone(s.Pod.Name, s.ID) })
+	r.containers = slices.DeleteFunc(r.containers, func(c pleg.ListedContainer) bool { return gone(c.Pod.Name, c.ID) })
+}
+
+// condition sets what Status says.
+func (r *scripted) condition(c pleg.Condition) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.IndexFunc(r.conditions, func(d pleg.Condition) bool { return d.Type == c.Type }); i >= 0 {
+		r.conditions[i] = c
+		return
+	}
+	r.conditions = append(r.conditions, c)
+}
+
+// look sets what a look at the node finds.
+func (r *scripted) look(k evidence.Kubelet) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report = &evidence.Report{Kubelet: k}
+}
+
+// configured returns the event sources: those that are on from the start, and those that are only offered.
+func (x *transcript) configured(on, offered string) (all []engine.Stream) {
+	for i, names := range []string{on, offered} {
+		for name := range strings.SplitSeq(names, ",") {
+			if name == "" {
+				continue
+			}
+			x.streams[name] = &scriptedStream{r: x.r}
+			all = append(all, engine.Stream{Source: sources[name], On: i == 0, Run: x.streams[name].Run})
+		}
+	}
+	return all
+}
+
+func (x *transcript) setSources(names []string) {
+	var on []ledger.Source
+	for _, name := range names {
+		on = append(on, sources[name])
+	}
+	x.SetStreams(on...)
+}
+
+// stream has an event source do something.
+func (x *transcript) stream(c command) {
+	s := x.streams[c.word(0)]
+	switch c.word(1) {
+	case "ends":
+		s.ends(c.with["text"])
+	case "refuses":
+		s.refuse(failure(0, c.with["code"], c.with["text"]))
+	case "opens":
+		s.refuse(nil)
+	default:
+		for range max(number(c.with["times"]), 1) {
+			if err := s.says(c.word(1), c.word(2), c.word(0) == "cri"); err != nil {
+				panic(err)
+			}
+		}
+	}
+}
+
+func (s *scriptedStream) refuse(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuses = err
+}

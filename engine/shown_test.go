@@ -1,0 +1,443 @@
+package engine_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A watcher reads all that plegtop publishes. What the kubelet is said to post must come when it was foretold.
+type watcher struct {
+	t    testing.TB
+	over sync.WaitGroup
+
+	mu       sync.Mutex
+	snapshot *engine.Snapshot
+	events   []engine.Event // not shown yet
+	history  []change       // not shown yet
+	foretold engine.Posting
+}
+
+// A change is something that began to be so.
+type change struct {
+	at   time.Time
+	text string
+}
+
+func (w *watcher) begin(t testing.TB, e *engine.Engine) {
+	w.t, w.snapshot = t, nil
+	feed := e.Feed()
+	w.over.Go(func() {
+		for {
+			u, err := feed.Next(context.Background())
+			if err != nil {
+				return
+			}
+			w.take(u)
+		}
+	})
+}
+
+func (w *watcher) take(u engine.Update) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	was, now := w.snapshot, u.Snapshot
+	w.snapshot = now
+	w.events = append(w.events, u.Events...)
+	if was == nil {
+		return
+	}
+	note := func(what string) {
+		text, at, _ := describe(now, what)
+		w.history = append(w.history, change{at, text})
+	}
+	if loop := !now.Node.LoopStopped.IsZero(); loop != !was.Node.LoopStopped.IsZero() {
+		note(map[bool]string{true: "loop-stopped", false: "loop-works"}[loop])
+	}
+	if now.Health.Healthy != was.Health.Healthy {
+		note(map[bool]string{true: "healthy", false: "unhealthy"}[now.Health.Healthy])
+	}
+	if ready := now.Node.Ready; ready != was.Node.Ready {
+		note(map[bool]string{true: "ready", false: "not-ready"}[ready])
+		if p := w.foretold; p.Ready == ready && !p.From.IsZero() && (now.Node.Since.Before(p.From) || now.Node.Since.After(p.To)) {
+			w.t.Errorf("Ready=%v was posted at %v, foretold between %v and %v", ready, now.Node.Since, p.From, p.To)
+		}
+	}
+	w.foretold = now.Node.Next
+}
+
+// forget drops what was foretold: a command has changed what goes on.
+func (w *watcher) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.foretold = engine.Posting{}
+}
+
+// state returns whether something is so now, since when, and in words.
+func (w *watcher) state(what string) (text string, since time.Time, so bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return describe(w.snapshot, what)
+}
+
+func describe(s *engine.Snapshot, what string) (text string, since time.Time, so bool) {
+	n, h := s.Node, s.Health
+	switch what {
+	case "not-ready":
+		return "NotReady: " + ages.ReplaceAllString(n.Message, "active N ago"), n.Since, !n.Ready
+	case "ready":
+		return "Ready", n.Since, n.Ready
+	case "loop-stopped":
+		return "the sync loop skips everything", n.LoopStopped, !n.LoopStopped.IsZero()
+	case "loop-works":
+		return "the sync loop works", s.At, n.LoopStopped.IsZero() && n.LoopHeld.IsZero()
+	case "unhealthy":
+		return "PLEG is not healthy", h.Since, !h.Healthy
+	case "healthy":
+		return "PLEG is healthy", h.Since, h.Healthy
+	}
+	panic("there is no " + what)
+}
+
+var ages = regexp.MustCompile(`active \S+ ago`)
+
+// whole cuts the ages in a text of the kubelet down to whole seconds.
+func whole(text string) string {
+	return ages.ReplaceAllStringFunc(text, func(age string) string {
+		d := span(strings.Fields(age)[1])
+		return fmt.Sprintf("active %v ago", d.Truncate(time.Second))
+	})
+}
+
+// seconds writes a time in seconds and tenths.
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(float64(d.Round(100*time.Millisecond).Milliseconds())/1000, 'f', -1, 64) + "s"
+}
+
+// at writes a moment.
+func (x *transcript) at(t time.Time) string { return seconds(t.Sub(x.zero)) }
+
+// about writes a moment to the second.
+func (x *transcript) about(t time.Time) string { return seconds(t.Sub(x.zero).Round(time.Second)) }
+
+func (x *transcript) printf(format string, args ...any) { fmt.Fprintf(&x.printed, format, args...) }
+
+// settling is how long it takes at most until what has happened is published, and read.
+const settling = 300 * time.Millisecond
+
+// show prints something of the newest snapshot.
+func (x *transcript) show(c command) {
+	if d := time.Until(x.now.Add(settling)); x.acted && d > 0 && x.cancel != nil {
+		time.Sleep(d)
+		synctest.Wait()
+	}
+	x.seen.mu.Lock()
+	defer x.seen.mu.Unlock()
+	print, ok := shown[c.word(0)]
+	if !ok {
+		panic("there is no " + c.word(0) + " to show")
+	}
+	before := x.printed.Len()
+	print(x, x.seen.snapshot, c.words[1:])
+	if x.printed.Len() == before {
+		x.printf("%s\n", cmp.Or(nothing[c.word(0)], "no "+c.word(0)))
+	}
+}
+
+var nothing = map[string]string{"calls": "no call is out", "events": "no event", "made": "no call was made", "history": "no change", "asked": "nothing was asked"}
+
+var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
+	"calls":   showCalls,
+	"events":  showEvents,
+	"pods":    showPods,
+	"health":  showHealth,
+	"node":    showNode,
+	"history": showHistory,
+	"relists": showRelists,
+	"made":    showMade,
+	"asked":   showAsked,
+	"sources": showSources,
+	"counts": func(x *transcript, s *engine.Snapshot, _ []string) {
+		n := s.Counts
+		x.printf("%d pods, %d sandboxes, %d containers: %d created, %d running, %d exited, %d unknown\n",
+			n.Pods, n.Sandboxes, n.Containers, n.Created, n.Running, n.Exited, n.Unknown)
+	},
+	"channel": func(x *transcript, s *engine.Snapshot, _ []string) {
+		n := s.Channel
+		x.printf("%d of %d in the channel; %d delivered, %d filtered, %d discarded\n", n.Len, n.Capacity, n.Delivered, n.Filtered, n.Discarded)
+	},
+	"mode": func(x *transcript, s *engine.Snapshot, _ []string) {
+		m := s.Mode
+		x.printf("%v%s, stream ended %d times; %d relists asked for, %d lost; %d events ignored\n", m.Mode, because(m.Reason), m.Attempts, m.Asks, m.AsksLost, m.Ignored)
+	},
+	"release": func(x *transcript, s *engine.Snapshot, _ []string) { x.printf("release %v\n", s.Release) },
+	"panics": func(x *transcript, _ *engine.Snapshot, _ []string) {
+		x.printf("%v\n", x.r.panicked)
+	},
+	"drift": func(x *transcript, s *engine.Snapshot, _ []string) {
+		for _, d := range s.Drift {
+			x.printf("%v: %d transitions, both saw %d, the relist missed %d, it missed %d; %d duplicates, %d late, ahead by %s\n",
+				d.Source, d.Transitions, d.Both, d.MissedByRelist, d.MissedBySource, d.Duplicates, d.Late, seconds(d.LeadP50))
+		}
+	},
+	"workers": func(x *transcript, s *engine.Snapshot, _ []string) {
+		for _, w := range s.Workers.All {
+			x.printf("%s: %v, woken %d times, %d syncs, %d saved, %d expired\n", w.Pod.Name, w.State, w.WakeUps, w.Syncs, w.Saved, w.Expired)
+		}
+	},
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
+}
+
+// showCalls prints the calls that are out and that a kubelet would make, too.
+func showCalls(x *transcript, s *engine.Snapshot, _ []string) {
+	for _, f := range s.InFlight {
+		if f.By == call.ByRelist || f.By == call.ByStatusLoop {
+			x.printf("%s: out for %s\n", strings.TrimSpace(f.Op.String()+" "+object(f)), seconds(x.now.Sub(f.Since)))
+		}
+	}
+}
+
+// object says what a call is about: a container by its id, a pod by its name.
+func object(f call.Flight) string {
+	if f.ID != "" {
+		return f.ID
+	}
+	return f.Pod.Name
+}
+
+func showEvents(x *transcript, _ *engine.Snapshot, of []string) {
+	events := slices.DeleteFunc(x.seen.events, func(e engine.Event) bool { return e.Delivery == pleg.Derived })
+	x.seen.events = nil
+	if slices.Contains(of, "summed") {
+		sums := map[string]int{}
+		for _, e := range events {
+			sums[fmt.Sprintf("%v %v", e.Kind, e.Delivery)]++
+		}
+		for _, kind := range slices.Sorted(maps.Keys(sums)) {
+			x.printf("%d %s\n", sums[kind], kind)
+		}
+		return
+	}
+	for _, e := range events {
+		name := e.ID
+		if name == "" {
+			name = e.Pod.Name
+		}
+		x.printf("%s %v %s", x.at(e.SeenAt), e.Kind, name)
+		if e.Exited {
+			x.printf(" code %d%s", e.ExitCode, because(e.Reason))
+		}
+		if e.Delivery != pleg.Delivered {
+			x.printf(", %v", e.Delivery)
+		}
+		switch {
+		case e.AtStart:
+			x.printf(", was so at the start")
+		case e.HasLag:
+			x.printf(", %s after the fact", seconds(e.Lag))
+		}
+		if by, _ := e.Seen.First(); e.Seen != nil {
+			x.printf(", first seen by %v", by)
+		}
+		x.printf("\n")
+	}
+}
+
+func showPods(x *transcript, s *engine.Snapshot, of []string) {
+	for _, p := range s.Pods {
+		if len(of) > 0 && !slices.Contains(of, p.Name) {
+			continue
+		}
+		x.printf("%s:%s; inspected %d times", p.Name, listed(p.Seen()), p.Inspected)
+		if p.Old == nil {
+			x.printf(", never settled")
+		}
+		if p.Reinspect {
+			x.printf(", to be inspected again")
+		}
+		x.printf("\n")
+		if f := p.Failure; f != nil {
+			x.printf("  %v failed %d in a row: %v\n", f.Op, f.InRow, f.Err)
+		}
+		if p.Status == nil {
+			x.printf("  cache: nothing\n")
+			continue
+		}
+		for _, st := range p.Status.Containers {
+			if st.State == pleg.Exited {
+				x.printf("  cache: %s exited with code %d%s\n", st.ID, st.ExitCode, because(st.Reason))
+			} else {
+				x.printf("  cache: %s %v\n", st.ID, st.State)
+			}
+		}
+	}
+}
+
+// listed says what a list had of a pod.
+func listed(p *pleg.Pod) (text string) {
+	for _, s := range p.Sandboxes {
+		text += fmt.Sprintf(" sandbox %s %v,", s.ID, s.State)
+	}
+	for _, c := range p.Containers {
+		text += fmt.Sprintf(" %s %v,", c.ID, c.State)
+	}
+	return strings.TrimSuffix(text, ",")
+}
+
+// showHealth prints the verdict on PLEG. A list and a settled relist of the last two seconds are not worth a word.
+func showHealth(x *transcript, s *engine.Snapshot, _ []string) {
+	h := s.Health
+	fresh := x.now.Sub(h.ListedAt) <= 2*time.Second
+	switch {
+	case !h.Healthy:
+		x.printf("not healthy since %s: %s", x.about(h.Since), whole(h.Verdict))
+	case fresh:
+		x.printf("healthy")
+	case h.UnhealthyAt.IsZero():
+		x.printf("healthy, with no end in sight")
+	default:
+		x.printf("healthy until %s", x.about(h.UnhealthyAt))
+	}
+	if !h.ListedAt.IsZero() && !fresh {
+		x.printf("; the last good list began at %s", x.at(h.ListedAt))
+	}
+	if h.SettledAt.IsZero() {
+		x.printf("; never settled")
+	} else if x.now.Sub(h.SettledAt) > 2*time.Second {
+		x.printf("; settled at %s", x.at(h.SettledAt))
+	}
+	if h.Flips > 0 {
+		x.printf("; the verdict has changed %d times", h.Flips)
+	}
+	x.printf("\n")
+}
+
+func showNode(x *transcript, s *engine.Snapshot, _ []string) {
+	n := s.Node
+	switch {
+	case n.Ready && !n.Known:
+		x.printf("Ready as far as is known\n")
+	case n.Ready:
+		x.printf("Ready\n")
+	default:
+		x.printf("NotReady: %s\n", whole(n.Message))
+	}
+	for _, text := range []string{n.RuntimeDown, n.PLEG, n.RuntimeErr, n.NetworkErr} {
+		if text != "" {
+			x.printf("  the kubelet says: %s\n", whole(text))
+		}
+	}
+	if !n.LoopHeld.IsZero() {
+		x.printf("  the sync loop waits for a list since %s\n", x.about(n.LoopHeld))
+	}
+	if !n.LoopStopped.IsZero() {
+		x.printf("  the sync loop skips everything since %s, /healthz/syncloop fails from %s\n", x.about(n.LoopStopped), x.about(n.HealthzAt))
+	}
+	if !n.PostingHeld.IsZero() {
+		x.printf("  the posting waits for Version since %s\n", x.about(n.PostingHeld))
+	}
+	if p := n.Next; !p.From.IsZero() {
+		ready := map[bool]string{true: "Ready", false: "NotReady"}[p.Ready]
+		x.printf("  next: %s between %s and %s\n", ready, x.about(p.From), x.about(p.To))
+	}
+}
+
+func showHistory(x *transcript, _ *engine.Snapshot, _ []string) {
+	for _, c := range x.seen.history {
+		x.printf("%s %s\n", x.about(c.at), c.text)
+	}
+	x.seen.history = nil
+}
+
+func showRelists(x *transcript, s *engine.Snapshot, _ []string) {
+	r, p := s.Relists, s.Phase
+	x.printf("%d relists, %d failed; the last took %s, and began %s after the one before\n", r.Count, r.Failed, seconds(r.Last), seconds(r.Interval))
+	if p.Step == engine.Listing || p.Step == engine.Inspecting || p.Step == engine.Stopped && p.Done < p.Total {
+		one := map[bool]string{true: " of one pod"}[p.OnDemand]
+		x.printf("  a relist%s began at %s: %v, %d of %d pods inspected\n", one, x.at(p.Began), p.Step, p.Done, p.Total)
+	}
+}
+
+// showMade prints the calls that were made since the last time, and that a kubelet would make, too: one
+// line for each relist. Those of Status and Version are left out, or are the only ones.
+func showMade(x *transcript, _ *engine.Snapshot, of []string) {
+	var lines []string
+	for _, c := range x.r.take() {
+		apart := c.op == "Status" || c.op == "Version"
+		switch {
+		case c.own, len(of) == 0 && apart, len(of) > 0 && c.op != of[0]:
+		case len(of) > 0:
+			lines = append(lines, c.op+" at "+x.about(c.at))
+		case len(lines) == 0, c.op == "ListPodSandbox" && c.object == "":
+			lines = append(lines, strings.TrimSpace(c.op+" "+c.object))
+		default:
+			lines[len(lines)-1] += strings.TrimRight(", "+c.op+" "+c.object, " ")
+		}
+	}
+	for len(lines) > 0 {
+		n := 1
+		for n < len(lines) && lines[n] == lines[0] {
+			n++
+		}
+		x.printf("%s", lines[0])
+		if n > 1 {
+			x.printf(" (%d times)", n)
+		}
+		x.printf("\n")
+		lines = lines[n:]
+	}
+}
+
+// showAsked prints what became of plegtop's own questions: probes while a call is late, and check all.
+func showAsked(x *transcript, s *engine.Snapshot, _ []string) {
+	for _, p := range s.Probes {
+		how := "answered"
+		switch {
+		case p.At.IsZero():
+			how = "out"
+		case p.Err != nil:
+			how = p.Err.Error()
+		}
+		x.printf("%s: %s\n", strings.TrimSpace(p.Op.String()+" "+object(p.Flight)), how)
+	}
+	w := s.Sweep
+	if w == nil {
+		return
+	}
+	x.printf("check all: %d of %d asked%s\n", w.Done, w.Total, because(w.Refused))
+	for _, o := range w.Hung {
+		x.printf("  hangs: %s\n", object(o.Flight))
+	}
+	for _, o := range w.Failed {
+		x.printf("  fails: %s: %v\n", object(o.Flight), o.Err)
+	}
+}
+
+// showSources prints how the event sources stand, and what has become of them.
+func showSources(x *transcript, s *engine.Snapshot, _ []string) {
+	for _, o := range s.Sources {
+		x.printf("%v: %v%s, %d events\n", o.Source, o.State, because(o.Reason), o.Received)
+	}
+	for _, c := range s.SourceChanges {
+		x.printf("  %s %v %v%s\n", x.about(c.At), c.Source, c.State, because(c.Reason))
+	}
+}
