@@ -1,9 +1,10 @@
-// Package call has the words for one RPC to the runtime: which operation, on
-// what, how it ended, and how much it carried. The relist engine, the CRI
-// client and the screen share it, so that none of them needs to know another.
+// Package call has the words for one RPC to the runtime, and what all of them say of it:
+// which operation, on what, how it ended, how much it carried; a [Table] of what is known of
+// each target; and the one place that says whether a call is late or hangs, and how much of
+// the runtime is in trouble.
 //
-// Everything in it is a plain value and safe to copy; a [Trace] belongs to the
-// call that it travels with.
+// It is pure: time is an argument. Everything but a [Table] is a plain value and safe to
+// copy; a [Trace] belongs to the call that it travels with.
 package call
 
 import (

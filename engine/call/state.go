@@ -1,0 +1,163 @@
+package call
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A State says how a call stands.
+type State uint8
+
+// The states of calls, the better ones first.
+const (
+	Unknown State = iota // none is out, and none has returned
+	InTime               // it is out, and that is no news; or it was answered
+	Slow                 // it was answered, and took long
+	Failing              // it failed
+	Late                 // it is out for longer than such a call takes
+	Hung                 // it is out for so long that it is not just slow, or its time ran out
+)
+
+// State returns how a call stands that is out, or else how the last call for its target
+// went. The event stream is meant to stay out, and is in time.
+func (t *Table) State(f Flight, at time.Time) State {
+	if slices.ContainsFunc(t.Out, func(c OutCall) bool { return c.Flight.sameTarget(f) && c.Flight.Since.Equal(f.Since) }) {
+		return t.outState(f, at)
+	}
+	k := t.Known(f.Op, f.target())
+	switch {
+	case k.At.IsZero():
+		return Unknown
+	case k.RanOut:
+		return Hung
+	case k.Err != nil:
+		return Failing
+	case k.Took() > LateAfter:
+		return Slow
+	}
+	return InTime
+}
+
+func (t *Table) outState(f Flight, at time.Time) State {
+	switch {
+	case f.Elapsed(at) < LateAfter, f.Op == GetContainerEvents, at.Before(t.LateAt(f)):
+		return InTime
+	case at.Before(t.HungAt(f)):
+		return Late
+	}
+	return Hung
+}
+
+// LateAt returns when a call is late that is still out then. A runtime that has just come
+// back has had the call for that time only. Zero for the event stream, which never is.
+func (t *Table) LateAt(f Flight) time.Time {
+	return t.after(f, max(t.unlessBusy(LateAfter), 2*t.usual(f.Op)))
+}
+
+// HungAt returns when a call hangs that is still out then; zero for the event stream.
+func (t *Table) HungAt(f Flight) time.Time { return t.after(f, t.hungAfter(f.Op)) }
+
+func (t *Table) hungAfter(op Operation) time.Duration {
+	least := HungAfter
+	if op.IsList() && !t.Ops[op].Last.RanOut { // a list that follows one that hung mostly hangs as well
+		least = HungListAfter
+	}
+	return max(t.unlessBusy(least), 3*t.usual(op))
+}
+
+func (t *Table) after(f Flight, d time.Duration) time.Time {
+	switch {
+	case f.Op == GetContainerEvents:
+		return time.Time{}
+	case f.Since.Before(t.Back):
+		return t.Back.Add(d)
+	}
+	return f.Since.Add(d)
+}
+
+// unlessBusy returns a duration, or a longer one on a busy node.
+func (t *Table) unlessBusy(d time.Duration) time.Duration {
+	if t.Busy {
+		return max(d, CriticalAfter)
+	}
+	return d
+}
+
+// usual returns how long calls of an operation usually take. A runtime that is slow in all
+// it does is slow in what it has not answered yet.
+func (t *Table) usual(op Operation) time.Duration {
+	var took time.Duration
+	for o := range GetContainerEvents {
+		if usual := t.Ops[o].usual(o); usual > 0 && (took == 0 || usual < took) {
+			took = usual
+		}
+	}
+	if op.IsList() {
+		took = max(took, t.UsualList())
+	}
+	return min(max(took, t.Ops[op].usual(op)), UsualMost)
+}
+
+// UsualList returns what both lists together usually take; 0 before both have succeeded.
+// What holds up one list holds up the other.
+func (t *Table) UsualList() time.Duration {
+	sandboxes, containers := t.Ops[ListPodSandbox].usual(ListPodSandbox), t.Ops[ListContainers].usual(ListContainers)
+	if sandboxes == 0 || containers == 0 {
+		return 0
+	}
+	return sandboxes + containers
+}
+
+// usual returns what half of the last good answers took, or what all of the last few took:
+// those say sooner that a runtime has become slow. 0 before the first answer.
+func (a *Answers) usual(op Operation) time.Duration {
+	few := 2
+	if op.AboutObject() { // two of one pod may be slow together
+		few = 5
+	}
+	n := len(a.Recent)
+	if n == 0 {
+		return 0
+	}
+	var room [recentKept]time.Duration
+	sorted := append(room[:0], a.Recent...)
+	slices.Sort(sorted)
+	return max(sorted[(n-1)/2], slices.Min(a.Recent[max(0, n-few):]))
+}
+
+// Late returns the oldest call that a kubelet makes as well, of the relist, Status or
+// Version, and that is late. While there is one, other calls are probed.
+func (t *Table) Late(at time.Time) (Flight, bool) {
+	for _, c := range t.Out {
+		if f := c.Flight; (f.By == ByRelist || f.By == ByStatusLoop) && t.outState(f, at) >= Late {
+			return f, true
+		}
+	}
+	return Flight{}, false
+}
+
+// recentFor is how far back an answer says whether the runtime can be asked for much now.
+// One of three answers to Status at least is no chance. While paused nobody asks for it.
+const recentFor = 3 * StatusPeriod
+
+// TooSlow says in plain words why the runtime cannot be asked for much now; empty if it
+// can. It goes by Status, and by Version where nothing is known of Status. A Status that
+// fails at once says nothing of that.
+func (t *Table) TooSlow(at time.Time) string {
+	for _, op := range [...]Operation{Status, Version} {
+		i := slices.IndexFunc(t.Out, func(c OutCall) bool { return c.Flight.Op == op })
+		if i >= 0 && t.Out[i].Flight.Elapsed(at) > LateAfter {
+			return fmt.Sprintf("%v: no reply for %v", op, t.Out[i].Flight.Elapsed(at).Round(100*time.Millisecond))
+		}
+		k := &t.Ops[op].Last
+		switch {
+		case k.At.IsZero() || at.Sub(k.At) >= recentFor:
+		case k.Took() > LateAfter:
+			return fmt.Sprintf("the last %v took %v", op, k.Took().Round(100*time.Millisecond))
+		case k.Err == nil:
+			return ""
+		}
+	}
+	return ""
+}

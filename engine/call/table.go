@@ -1,0 +1,225 @@
+package call
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+)
+
+// An ID is the number of a call. The one who makes the calls gives each its own.
+type ID uint64
+
+// A Table is what is known of the calls to a runtime: which are out, how the last call for
+// each target went, and how long calls usually take. [Table.State] says how one call stands,
+// [Table.Extent] how much of the runtime is in trouble.
+//
+// Its exported fields are its whole state, to be written down and read again. Only Busy is
+// for others to set. Time must not go back from one method to the next. A Table belongs to
+// one goroutine.
+type Table struct {
+	Busy bool      // tasks on the node wait for the CPU in half of all time or more: every call waits there with them
+	Back time.Time // when the runtime came back last, after it had answered nothing; zero for never. What was asked before accuses nobody
+	Out  []OutCall // oldest first
+	Ops  [operations]Answers
+
+	flights []Flight // of Out; nil when stale
+}
+
+// An OutCall is a call that has not returned.
+type OutCall struct {
+	ID      ID
+	Flight  Flight
+	Timeout time.Duration // after which it is ended; 0 for never
+}
+
+// Answers is what is known of the calls of one operation that have returned.
+type Answers struct {
+	Answered time.Time // when the runtime answered one last, if only with an error
+	Good     time.Time // when one succeeded last
+	Last     Known     // the last one that was about the whole runtime
+	// Troubled has the objects whose last call failed or was not answered, by id, and of a
+	// list the pods, by UID. An answer takes its object out.
+	Troubled map[string]*Known
+	Recent   []time.Duration // what the last good answers took, oldest first; not of lists of one pod
+}
+
+const (
+	// recentKept is how many answers say what is usual: those of the last relists.
+	recentKept = 20
+	// troubledMost is how many objects of an operation are kept. Where more hang, it is
+	// not the objects that hang.
+	troubledMost = 1000
+)
+
+// A Known is what is known of one target by its last call that returned. It is zero before
+// that, and for an object whose last call succeeded.
+type Known struct {
+	Flight Flight    // the last call
+	At     time.Time // when it returned
+	Err    *Error    // nil if it succeeded; that an object has gone is a success
+	RanOut bool      // its time ran out; a runtime may also pass on at once that somebody else gave it no answer
+	InRow  int       // how many calls in a row ended in this way: ran out, or failed otherwise
+	First  time.Time // when the first of those began
+	Failed time.Time // when the first of those returned
+}
+
+// Took returns how long the call was out.
+func (k *Known) Took() time.Duration { return k.At.Sub(k.Flight.Since) }
+
+// NewTable returns a table of a runtime that nobody has called.
+func NewTable() *Table { return &Table{} }
+
+// Began takes in that a call is out since f.Since.
+func (t *Table) Began(id ID, f Flight, timeout time.Duration) {
+	t.Out, t.flights = append(t.Out, OutCall{id, f, timeout}), nil
+}
+
+// Ended takes in that a call has returned, or that nobody waits for it any more; err is nil
+// if it succeeded. It returns the call, and false if it was not out.
+func (t *Table) Ended(id ID, at time.Time, err *Error) (Flight, bool) {
+	i := slices.IndexFunc(t.Out, func(c OutCall) bool { return c.ID == id })
+	if i < 0 {
+		return Flight{}, false
+	}
+	c := t.Out[i]
+	if err != nil && err.Kind == ErrNotFound {
+		err = nil
+	}
+	back := err == nil && t.comesBack(c.Flight, at)
+	t.Out, t.flights = slices.Delete(t.Out, i, i+1), nil
+	if back {
+		t.Back = at
+	}
+	if err == nil || err.Kind != ErrCanceled { // by us, which says nothing of the runtime
+		t.returned(c, at, err)
+	}
+	return c.Flight, true
+}
+
+// returned takes in what came of a call.
+func (t *Table) returned(c OutCall, at time.Time, err *Error) {
+	f, a := c.Flight, &t.Ops[c.Flight.Op]
+	if isAnswer(err) {
+		a.Answered = at
+	}
+	target := f.target()
+	if err == nil {
+		a.Good = at
+		if !f.Op.IsList() || target == "" {
+			a.Recent = append(a.Recent, at.Sub(f.Since))
+			a.Recent = a.Recent[max(0, len(a.Recent)-recentKept):]
+		}
+	}
+	was := t.Known(f.Op, target)
+	k := Known{Flight: f, At: at, Err: err, RanOut: ranOut(err, at.Sub(f.Since), c.Timeout)}
+	switch {
+	case err == nil:
+	case was.Err != nil && was.RanOut == k.RanOut:
+		k.InRow, k.First, k.Failed = was.InRow+1, was.First, was.Failed
+	default:
+		k.InRow, k.First, k.Failed = 1, f.Since, at
+	}
+	switch {
+	case target == "":
+		a.Last = k
+	case err == nil:
+		delete(a.Troubled, target)
+	default:
+		a.keep(target, &k)
+	}
+}
+
+// keep keeps a target that is in trouble, in place of the oldest if there are too many.
+func (a *Answers) keep(target string, k *Known) {
+	if a.Troubled == nil {
+		a.Troubled = make(map[string]*Known)
+	}
+	if len(a.Troubled) >= troubledMost && a.Troubled[target] == nil {
+		oldest := slices.MinFunc(slices.Collect(maps.Values(a.Troubled)), byAge)
+		delete(a.Troubled, oldest.Flight.target())
+	}
+	a.Troubled[target] = k
+}
+
+// Flights returns the calls that are out, oldest first. The caller may keep them; as long
+// as nothing has changed the same slice is returned.
+func (t *Table) Flights() []Flight {
+	if t.flights == nil {
+		for _, c := range t.Out {
+			t.flights = append(t.flights, c.Flight)
+		}
+	}
+	return t.flights
+}
+
+// InWay returns the call that is out and keeps f from being made at a moment, and false if
+// f may be made. The runtime is never asked twice at a time for the same thing, with one
+// exception: a search lists the containers of one pod while a list of all surely hangs.
+func (t *Table) InWay(f Flight, at time.Time) (Flight, bool) {
+	for _, c := range t.Out {
+		surelyHangs := c.Flight.Op == ListContainers && c.Flight.target() == "" && c.Flight.Elapsed(at) >= SurelyHangs
+		beside := f.By == BySearch && f.Op.IsList() && f.target() != "" && surelyHangs
+		if c.Flight.SameTarget(f) && !beside {
+			return c.Flight, true
+		}
+	}
+	return Flight{}, false
+}
+
+// Known returns what is known of one target of an operation: the id of an object, of a list
+// the UID of a pod, or empty for the whole runtime.
+func (t *Table) Known(op Operation, target string) Known {
+	if target == "" {
+		return t.Ops[op].Last
+	}
+	if k := t.Ops[op].Troubled[target]; k != nil {
+		return *k
+	}
+	return Known{}
+}
+
+// Unanswered returns the sandboxes and then the containers whose last call ran out of time,
+// those asked longest ago first. They are asked until they answer.
+func (t *Table) Unanswered() (all []Flight) {
+	for _, op := range [...]Operation{PodSandboxStatus, ContainerStatus} {
+		for _, k := range slices.SortedFunc(maps.Values(t.Ops[op].Troubled), byAge) {
+			if k.RanOut {
+				all = append(all, k.Flight)
+			}
+		}
+	}
+	return all
+}
+
+// byAge puts the call first that was made first.
+func byAge(a, b *Known) int {
+	return cmp.Or(a.Flight.Since.Compare(b.Flight.Since), cmp.Compare(a.Flight.target(), b.Flight.target()))
+}
+
+// target returns what distinguishes f from other calls of its operation: the id of an
+// object, of a list the UID of the pod; empty for the whole runtime.
+func (f Flight) target() string {
+	if f.Op.IsList() {
+		return string(f.Pod.UID)
+	}
+	return f.ID
+}
+
+// sameTarget is [Flight.SameTarget], but tells lists apart.
+func (f Flight) sameTarget(g Flight) bool { return f.Op == g.Op && f.target() == g.target() }
+
+// isAnswer reports whether the runtime has answered, if only with an error.
+func isAnswer(err *Error) bool {
+	return err == nil || err.Kind != ErrDeadline && !errors.Is(err.Kind, ErrUnavailable) && err.Kind != ErrCanceled
+}
+
+// ranOut reports whether a call was ended by its own deadline.
+func ranOut(err *Error, took, timeout time.Duration) bool {
+	limit := LateAfter
+	if timeout > 0 {
+		limit = min(limit, timeout)
+	}
+	return err != nil && err.Kind == ErrDeadline && took >= limit
+}
