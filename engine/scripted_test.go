@@ -33,7 +33,8 @@ type behaviour struct {
 // are the pod's name; the id of a container is POD/NAME. It is safe for concurrent use.
 type scripted struct {
 	t       testing.TB
-	timeout time.Duration // of the kubelet's calls; a call with a shorter one is plegtop's own
+	timeout time.Duration    // of the kubelet's calls; a call with a shorter one is plegtop's own
+	now     func() time.Time // where the script stands; an hour earlier before the start
 
 	mu         sync.Mutex
 	version    pleg.Version
@@ -60,7 +61,7 @@ type madeCall struct {
 
 func newScripted(t testing.TB) *scripted {
 	r := &scripted{
-		t: t, timeout: 2 * time.Minute,
+		t: t, timeout: 2 * time.Minute, now: func() time.Time { return time.Now().Add(-time.Hour) },
 		version:    pleg.Version{RuntimeName: "scripted", RuntimeVersion: "1", APIVersion: "v1"},
 		conditions: []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}},
 		addresses:  map[string]string{}, statuses: map[string]pleg.ContainerStatus{},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -17,7 +16,7 @@ func (r *scripted) pod(name string, containers []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sandboxes = append(r.sandboxes, pleg.ListedSandbox{
-		Pod: podRef(name), Sandbox: pleg.Sandbox{ID: name, State: pleg.Running, CreatedAt: time.Now()},
+		Pod: podRef(name), Sandbox: pleg.Sandbox{ID: name, State: pleg.Running, CreatedAt: r.now()},
 	})
 	r.addresses[name] = "10.0.0.1"
 	for _, c := range containers {
@@ -27,9 +26,9 @@ func (r *scripted) pod(name string, containers []string) {
 
 func (r *scripted) container(pod, name, id string, attempt uint32) {
 	r.containers = append(r.containers, pleg.ListedContainer{Pod: podRef(pod), Container: pleg.Container{
-		ID: id, Name: name, State: pleg.Running, Attempt: attempt, CreatedAt: time.Now(), SandboxID: pod,
+		ID: id, Name: name, State: pleg.Running, Attempt: attempt, CreatedAt: r.now(), SandboxID: pod,
 	}})
-	r.statuses[id] = pleg.ContainerStatus{StartedAt: time.Now()}
+	r.statuses[id] = pleg.ContainerStatus{StartedAt: r.now()}
 }
 
 // exit ends a container, or all of them.
@@ -40,7 +39,7 @@ func (r *scripted) exit(id string, code int32, reason string) {
 		if c := &r.containers[i]; c.ID == id || id == "all" {
 			c.State = pleg.Exited
 			st := r.statuses[c.ID]
-			st.FinishedAt, st.ExitCode, st.Reason = time.Now(), code, reason
+			st.FinishedAt, st.ExitCode, st.Reason = r.now(), code, reason
 			r.statuses[c.ID] = st
 		}
 	}

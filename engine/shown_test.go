@@ -29,11 +29,12 @@ type watcher struct {
 	events   []engine.Event // not shown yet
 	history  []change       // not shown yet
 	foretold engine.Posting
+	acted    time.Time // when a command was last obeyed
 }
 
 // A change is something that began to be so.
 type change struct {
-	at   time.Time
+	at   time.Time // zero where no rule gives it
 	text string
 }
 
@@ -62,6 +63,9 @@ func (w *watcher) take(u engine.Update) {
 	}
 	note := func(what string) {
 		text, at, _ := describe(now, what)
+		if !strings.HasSuffix(what, "healthy") && what != "loop-stopped" { // no rule gives the moment
+			at = time.Time{}
+		}
 		w.history = append(w.history, change{at, text})
 	}
 	if loop := !now.Node.LoopStopped.IsZero(); loop != !was.Node.LoopStopped.IsZero() {
@@ -76,14 +80,16 @@ func (w *watcher) take(u engine.Update) {
 			w.t.Errorf("Ready=%v was posted at %v, foretold between %v and %v", ready, now.Node.Since, p.From, p.To)
 		}
 	}
-	w.foretold = now.Node.Next
+	if w.foretold = now.Node.Next; time.Since(w.acted) < time.Second { // what goes on has changed, and may not be known yet
+		w.foretold = engine.Posting{}
+	}
 }
 
 // forget drops what was foretold: a command has changed what goes on.
 func (w *watcher) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.foretold = engine.Posting{}
+	w.acted, w.foretold = time.Now(), engine.Posting{}
 }
 
 // state returns whether something is so now, since when, and in words.
@@ -97,7 +103,7 @@ func describe(s *engine.Snapshot, what string) (text string, since time.Time, so
 	n, h := s.Node, s.Health
 	switch what {
 	case "not-ready":
-		return "NotReady: " + ages.ReplaceAllString(n.Message, "active N ago"), n.Since, !n.Ready
+		return "NotReady: " + ages.ReplaceAllString(n.Message, someAge), n.Since, !n.Ready
 	case "ready":
 		return "Ready", n.Since, n.Ready
 	case "loop-stopped":
@@ -112,7 +118,10 @@ func describe(s *engine.Snapshot, what string) (text string, since time.Time, so
 	panic("there is no " + what)
 }
 
+// ages finds the age of the list in a text of the kubelet. A condition has that of its posting, which is at no certain moment.
 var ages = regexp.MustCompile(`active \S+ ago`)
+
+const someAge = "active N ago"
 
 // whole cuts the ages in a text of the kubelet down to whole seconds.
 func whole(text string) string {
@@ -125,6 +134,13 @@ func whole(text string) string {
 // seconds writes a time in seconds and tenths.
 func seconds(d time.Duration) string {
 	return strconv.FormatFloat(float64(d.Round(100*time.Millisecond).Milliseconds())/1000, 'f', -1, 64) + "s"
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // at writes a moment.
@@ -157,7 +173,7 @@ func (x *transcript) show(c command) {
 	}
 }
 
-var nothing = map[string]string{"calls": "no call is out", "events": "no event", "made": "no call was made", "history": "no change", "asked": "nothing was asked"}
+var nothing = map[string]string{"calls": "no call is out", "events": "no event", "made": "no call was made", "history": "no change", "asked": "nothing was asked", "failure": "no list fails", "next": "nothing is foretold", "pod-failure": "no list of one pod fails"}
 
 var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
 	"calls":   showCalls,
@@ -165,6 +181,7 @@ var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
 	"pods":    showPods,
 	"health":  showHealth,
 	"node":    showNode,
+	"next":    showNext,
 	"history": showHistory,
 	"relists": showRelists,
 	"made":    showMade,
@@ -172,7 +189,7 @@ var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
 	"sources": showSources,
 	"counts": func(x *transcript, s *engine.Snapshot, _ []string) {
 		n := s.Counts
-		x.printf("%d pods, %d sandboxes, %d containers: %d created, %d running, %d exited, %d unknown\n",
+		x.printf("pods %d, sandboxes %d, containers %d: created %d, running %d, exited %d, unknown %d\n",
 			n.Pods, n.Sandboxes, n.Containers, n.Created, n.Running, n.Exited, n.Unknown)
 	},
 	"channel": func(x *transcript, s *engine.Snapshot, _ []string) {
@@ -181,8 +198,19 @@ var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
 	},
 	"mode": func(x *transcript, s *engine.Snapshot, _ []string) {
 		m := s.Mode
-		x.printf("%v%s, stream ended %d times; %d relists asked for, %d lost; %d events ignored\n", m.Mode, because(m.Reason), m.Attempts, m.Asks, m.AsksLost, m.Ignored)
+		x.printf("%v%s, its stream ended %s; %d relists asked for, %d lost; %d events ignored\n", m.Mode, because(m.Reason), times(m.Attempts), m.Asks, m.AsksLost, m.Ignored)
 	},
+	"failure": func(x *transcript, s *engine.Snapshot, _ []string) {
+		if f := s.Failure; f != nil {
+			x.printf("%v failed %s, since %s: %v\n", f.Op, times(f.InRow), x.at(f.First), f.Err)
+		}
+	},
+	"pod-failure": func(x *transcript, s *engine.Snapshot, _ []string) {
+		if f := s.PodFailure; f != nil {
+			x.printf("%v failed: %v\n", f.Op, f.Err)
+		}
+	},
+	"period":  func(x *transcript, s *engine.Snapshot, _ []string) { x.printf("period %v\n", s.Period) },
 	"release": func(x *transcript, s *engine.Snapshot, _ []string) { x.printf("release %v\n", s.Release) },
 	"panics": func(x *transcript, _ *engine.Snapshot, _ []string) {
 		x.printf("%v\n", x.r.panicked)
@@ -195,7 +223,7 @@ var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
 	},
 	"workers": func(x *transcript, s *engine.Snapshot, _ []string) {
 		for _, w := range s.Workers.All {
-			x.printf("%s: %v, woken %d times, %d syncs, %d saved, %d expired\n", w.Pod.Name, w.State, w.WakeUps, w.Syncs, w.Saved, w.Expired)
+			x.printf("%s: %v, woken %s, %d syncs, %d saved, %d expired\n", w.Pod.Name, w.State, times(int(w.WakeUps)), w.Syncs, w.Saved, w.Expired)
 		}
 	},
 }
@@ -211,7 +239,11 @@ func because(reason string) string {
 func showCalls(x *transcript, s *engine.Snapshot, _ []string) {
 	for _, f := range s.InFlight {
 		if f.By == call.ByRelist || f.By == call.ByStatusLoop {
-			x.printf("%s: out for %s\n", strings.TrimSpace(f.Op.String()+" "+object(f)), seconds(x.now.Sub(f.Since)))
+			x.printf("%s: out", strings.TrimSpace(f.Op.String()+" "+object(f)))
+			if f.Op != call.Version { // when it is asked for is up to chance
+				x.printf(" for %s", seconds(x.now.Sub(f.Since)))
+			}
+			x.printf("\n")
 		}
 	}
 }
@@ -267,7 +299,7 @@ func showPods(x *transcript, s *engine.Snapshot, of []string) {
 		if len(of) > 0 && !slices.Contains(of, p.Name) {
 			continue
 		}
-		x.printf("%s:%s; inspected %d times", p.Name, listed(p.Seen()), p.Inspected)
+		x.printf("%s:%s; inspected %s", p.Name, listed(p.Seen()), times(p.Inspected))
 		if p.Old == nil {
 			x.printf(", never settled")
 		}
@@ -276,7 +308,7 @@ func showPods(x *transcript, s *engine.Snapshot, of []string) {
 		}
 		x.printf("\n")
 		if f := p.Failure; f != nil {
-			x.printf("  %v failed %d in a row: %v\n", f.Op, f.InRow, f.Err)
+			x.printf("  failed %s in a row: %v\n", times(f.InRow), f.Err)
 		}
 		if p.Status == nil {
 			x.printf("  cache: nothing\n")
@@ -326,36 +358,49 @@ func showHealth(x *transcript, s *engine.Snapshot, _ []string) {
 		x.printf("; settled at %s", x.at(h.SettledAt))
 	}
 	if h.Flips > 0 {
-		x.printf("; the verdict has changed %d times", h.Flips)
+		x.printf("; the verdict has changed %s", times(h.Flips))
 	}
 	x.printf("\n")
 }
 
-func showNode(x *transcript, s *engine.Snapshot, _ []string) {
-	n := s.Node
+// showNode prints what the kubelet posted last and what it says now; with the word posting also whether that is held up,
+// with the word clocks also the moments. Only where a rule gives those they are the same in each engine.
+func showNode(x *transcript, s *engine.Snapshot, of []string) {
+	n, clocks := s.Node, slices.Contains(of, "clocks")
 	switch {
 	case n.Ready && !n.Known:
 		x.printf("Ready as far as is known\n")
 	case n.Ready:
 		x.printf("Ready\n")
 	default:
-		x.printf("NotReady: %s\n", whole(n.Message))
+		x.printf("NotReady: %s\n", ages.ReplaceAllString(n.Message, someAge))
 	}
 	for _, text := range []string{n.RuntimeDown, n.PLEG, n.RuntimeErr, n.NetworkErr} {
 		if text != "" {
-			x.printf("  the kubelet says: %s\n", whole(text))
+			x.printf("  the kubelet says: %s\n", ages.ReplaceAllString(text, someAge))
 		}
 	}
 	if !n.LoopHeld.IsZero() {
-		x.printf("  the sync loop waits for a list since %s\n", x.about(n.LoopHeld))
+		x.printf("  the sync loop waits for a list\n")
 	}
 	if !n.LoopStopped.IsZero() {
-		x.printf("  the sync loop skips everything since %s, /healthz/syncloop fails from %s\n", x.about(n.LoopStopped), x.about(n.HealthzAt))
+		x.printf("  the sync loop skips everything")
+		if clocks {
+			x.printf(" since %s, /healthz/syncloop fails from %s", x.about(n.LoopStopped), x.about(n.HealthzAt))
+		}
+		x.printf("\n")
 	}
-	if !n.PostingHeld.IsZero() {
-		x.printf("  the posting waits for Version since %s\n", x.about(n.PostingHeld))
+	if !n.PostingHeld.IsZero() && slices.Contains(of, "posting") {
+		x.printf("  the posting waits for Version\n")
 	}
-	if p := n.Next; !p.From.IsZero() {
+	if clocks {
+		showNext(x, s, nil)
+	}
+}
+
+// showNext prints what is foretold.
+func showNext(x *transcript, s *engine.Snapshot, _ []string) {
+	if p := s.Node.Next; !p.From.IsZero() {
 		ready := map[bool]string{true: "Ready", false: "NotReady"}[p.Ready]
 		x.printf("  next: %s between %s and %s\n", ready, x.about(p.From), x.about(p.To))
 	}
@@ -363,14 +408,22 @@ func showNode(x *transcript, s *engine.Snapshot, _ []string) {
 
 func showHistory(x *transcript, _ *engine.Snapshot, _ []string) {
 	for _, c := range x.seen.history {
-		x.printf("%s %s\n", x.about(c.at), c.text)
+		if c.at.IsZero() {
+			x.printf("then %s\n", c.text)
+		} else {
+			x.printf("%s %s\n", x.about(c.at), c.text)
+		}
 	}
 	x.seen.history = nil
 }
 
 func showRelists(x *transcript, s *engine.Snapshot, _ []string) {
 	r, p := s.Relists, s.Phase
-	x.printf("%d relists, %d failed; the last took %s, and began %s after the one before\n", r.Count, r.Failed, seconds(r.Last), seconds(r.Interval))
+	x.printf("relists that are over: %d, failed %d; the last took %s", r.Count, r.Failed, seconds(r.Last))
+	if r.Interval > 0 {
+		x.printf(", and began %s after the last good one", seconds(r.Interval))
+	}
+	x.printf("\n")
 	if p.Step == engine.Listing || p.Step == engine.Inspecting || p.Step == engine.Stopped && p.Done < p.Total {
 		one := map[bool]string{true: " of one pod"}[p.OnDemand]
 		x.printf("  a relist%s began at %s: %v, %d of %d pods inspected\n", one, x.at(p.Began), p.Step, p.Done, p.Total)
@@ -386,7 +439,7 @@ func showMade(x *transcript, _ *engine.Snapshot, of []string) {
 		switch {
 		case c.own, len(of) == 0 && apart, len(of) > 0 && c.op != of[0]:
 		case len(of) > 0:
-			lines = append(lines, c.op+" at "+x.about(c.at))
+			lines = append(lines, c.op+map[bool]string{true: " at " + x.at(c.at)}[c.op != "Version"]) // when it is asked for is up to chance
 		case len(lines) == 0, c.op == "ListPodSandbox" && c.object == "":
 			lines = append(lines, strings.TrimSpace(c.op+" "+c.object))
 		default:
@@ -400,7 +453,7 @@ func showMade(x *transcript, _ *engine.Snapshot, of []string) {
 		}
 		x.printf("%s", lines[0])
 		if n > 1 {
-			x.printf(" (%d times)", n)
+			x.printf(" (%s)", times(n))
 		}
 		x.printf("\n")
 		lines = lines[n:]

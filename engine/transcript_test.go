@@ -29,10 +29,10 @@ package engine_test
 // plegtop:
 //
 //	start [release=1.35] [period=5s] [threshold=] [timeout=] [capacity=] [events=] [mode=evented] [follow] [streams=(cri,cgroup)] [offered=(cri)]
-//	run 5s | pause | resume | relist [N times] | reinspect web ... | check all | period 5s | sources cri | reader A | read A | stop
+//	run 5s | run to=75s | pause | resume | relist [N times] | reinspect web ... | check all | period 5s | sources cri | reader A | read A | stop
 //	await not-ready|ready|loop-stopped|loop-works|unhealthy|healthy from=.. to=..
 //
-// What is shown, see shown_test.go: show calls, events [summed], pods, counts, health, node, history, relists, made
+// What is shown, see shown_test.go: show calls, events [summed], pods, counts, health, node [posting] [clocks], next, history, relists, made
 // [OP], asked, channel, workers, mode, sources, drift, panics.
 
 import (
@@ -233,9 +233,15 @@ var commands = map[string]func(*transcript, command){
 	"look":   func(x *transcript, c command) { x.r.look(evidence.Kubelet{Version: c.with["kubelet"]}) },
 	"stream": (*transcript).stream,
 
-	"start":  (*transcript).start,
-	"stop":   func(x *transcript, _ command) { x.stop() },
-	"run":    func(x *transcript, c command) { x.runTo(x.now.Add(span(c.word(0)))) },
+	"start": (*transcript).start,
+	"stop":  func(x *transcript, _ command) { x.stop() },
+	"run": func(x *transcript, c command) {
+		if to := c.with["to"]; to != "" {
+			x.runTo(x.zero.Add(span(to)))
+			return
+		}
+		x.runTo(x.now.Add(span(c.word(0))))
+	},
 	"mark":   func(x *transcript, _ command) { x.zero = x.now },
 	"await":  (*transcript).await,
 	"show":   (*transcript).show,
@@ -267,6 +273,7 @@ func (x *transcript) start(c command) {
 		Runtime: x.r, Period: span(c.with["period"]), Threshold: span(c.with["threshold"]), Timeout: span(c.with["timeout"]),
 		Capacity: number(c.with["capacity"]), Events: number(c.with["events"]), Follow: slices.Contains(c.words, "follow"),
 	}
+	x.r.now = func() time.Time { return x.now }
 	x.r.timeout = cmp.Or(conf.Timeout, 2*time.Minute)
 	if r := c.with["release"]; r != "" {
 		conf.Release = must(pleg.ParseRelease(r))
