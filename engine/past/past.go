@@ -43,6 +43,18 @@ func (k *Keeper) Read() Memory {
 	return k.now
 }
 
+// A KeeperState is the whole state of a [Keeper], for a checkpoint.
+type KeeperState struct {
+	Memory Memory
+	Looked *evidence.Report // the last look at the node
+}
+
+// State returns the state. It is not to be changed.
+func (k *Keeper) State() KeeperState { return KeeperState{k.Read(), k.looked} }
+
+// Restore sets k to a state.
+func (k *Keeper) Restore(s KeeperState) { *k = Keeper{now: s.Memory, looked: s.Looked} }
+
 // keep appends to what is remembered and drops the oldest beyond most. What was read
 // before stays as it is.
 func keep[T any](all []T, one T, most int) []T {
