@@ -7,10 +7,6 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// reportRoom is how many reports are kept for an owner who does not take them. All are
-// counted.
-const reportRoom = 256
-
 // A Report says that an expectation ran out.
 type Report struct {
 	Expectation
@@ -18,8 +14,8 @@ type Report struct {
 	At  time.Time // when that was seen, at Until or later
 }
 
-// Reports returns the expectations that have run out since the last call, in that order;
-// those of more than 256 are only counted.
+// Reports returns the expectations that have run out since the last call, the first seen
+// first. The owner of a set that expects must take them.
 func (s *Set) Reports() []Report {
 	r := s.reports
 	s.reports = nil
@@ -31,42 +27,46 @@ func (s *Set) Reports() []Report {
 // during the sync under way, is met at once. It does nothing in a set that expects nothing.
 func (s *Set) Expect(uid pleg.UID, all ...Expectation) {
 	w := s.byUID[uid]
-	if w == nil || !s.expecting {
+	if w == nil || !s.sums.Expecting {
 		return
 	}
 	for _, x := range all {
-		if i := slices.IndexFunc(w.queue, func(e pleg.Event) bool { return x.ID != "" && x.is(e) }); i >= 0 {
-			w.Spared = w.Spared || w.queue[i] == w.Last
-			w.queue, w.queued = slices.Delete(w.queue, i, i+1), w.queued-1
+		if i := slices.IndexFunc(w.Queue, func(e pleg.Event) bool { return x.ID != "" && x.is(e) }); i >= 0 {
+			w.Worker.Spared = w.Worker.Spared || w.Queue[i] == w.Worker.Last
+			w.Queue, w.Queued = slices.Delete(w.Queue, i, i+1), w.Queued-1
 			s.spare(w, x.Kind)
 			continue
 		}
-		if len(w.Expected) == 0 {
-			s.owing = append(s.owing, w)
-		}
-		at := len(w.Expected)
-		for at > 0 && w.Expected[at-1].Until.After(x.Until) {
-			at--
-		}
-		w.Expected = slices.Concat(w.Expected[:at], []Expectation{x}, w.Expected[at:]) // whoever has read the last has it still
-		s.touch(w)
+		these := append(slices.Clone(w.Worker.Expected), x)
+		slices.SortStableFunc(these, func(a, b Expectation) int { return a.Until.Compare(b.Until) })
+		s.expects(w, these)
 	}
 }
 
 // Withdraw forgets what a worker expects: it did not come to what was to bring that about.
 func (s *Set) Withdraw(now time.Time, uid pleg.UID) {
-	if w := s.byUID[uid]; w != nil && len(w.Expected) > 0 {
-		s.expect(w, nil)
+	if w := s.byUID[uid]; w != nil && len(w.Worker.Expected) > 0 {
+		s.expects(w, nil)
 		s.goOn(now, w)
 	}
 }
 
+// Due returns when to call [Set.Advance] though nothing happens; zero for never.
+func (s *Set) Due() (due time.Time) {
+	for _, w := range s.all {
+		if x := w.Worker.Expected; len(x) > 0 && (due.IsZero() || x[0].Until.Before(due)) {
+			due = x[0].Until
+		}
+	}
+	return due
+}
+
 // is reports whether e is what was expected.
 func (x Expectation) is(e pleg.Event) bool {
-	if x.Kind != e.Kind {
+	switch {
+	case x.Kind != e.Kind:
 		return false
-	}
-	if x.ID != "" {
+	case x.ID != "":
 		return x.ID == e.ID
 	}
 	return x.Container == e.Container && e.Sandbox == (x.Container == "")
@@ -74,36 +74,34 @@ func (x Expectation) is(e pleg.Event) bool {
 
 // meet reports whether e was expected, and notes that it came. One that is named by its
 // id is met before one that any of that name would meet.
-func (s *Set) meet(w *worker, e pleg.Event) bool {
-	at := -1
-	for i, x := range w.Expected {
-		if x.is(e) && (at < 0 || w.Expected[at].ID == "" && x.ID != "") {
+func (s *Set) meet(w *Record, e pleg.Event) bool {
+	at, expected := -1, w.Worker.Expected
+	for i, x := range expected {
+		if x.is(e) && (at < 0 || expected[at].ID == "" && x.ID != "") {
 			at = i
 		}
 	}
 	if at < 0 {
 		return false
 	}
-	s.expect(w, slices.Concat(w.Expected[:at], w.Expected[at+1:]))
+	s.expects(w, slices.Concat(expected[:at], expected[at+1:]))
 	s.spare(w, e.Kind)
 	return true
 }
 
 // spare notes that an expected event has come. Removals wake nobody in any case.
-func (s *Set) spare(w *worker, kind pleg.Kind) {
+func (s *Set) spare(w *Record, kind pleg.Kind) {
 	s.touch(w)
 	if kind != pleg.Removed {
-		w.Saved++
+		w.Worker.Saved++
 		s.sums.Saved++
 	}
 }
 
-// expect has a worker expect what is left.
-func (s *Set) expect(w *worker, left []Expectation) {
-	w.Expected = left
-	if len(left) == 0 {
-		w.Expected = nil
-		s.owing = drop(s.owing, w)
+// expects has a worker expect these. Nobody writes to the slice from then on.
+func (s *Set) expects(w *Record, these []Expectation) {
+	if w.Worker.Expected = these; len(these) == 0 {
+		w.Worker.Expected = nil
 	}
 	s.touch(w)
 }
@@ -111,24 +109,20 @@ func (s *Set) expect(w *worker, left []Expectation) {
 // expire reports what was expected and has not come in time, so that nobody waits for it
 // any longer.
 func (s *Set) expire(now time.Time) {
-	for _, w := range slices.Clone(s.owing) {
-		n := 0
-		for n < len(w.Expected) && !now.Before(w.Expected[n].Until) {
-			s.report(Report{Expectation: w.Expected[n], Pod: w.Pod, At: now})
-			n++
-		}
-		if n == 0 {
-			continue
-		}
-		w.Expired += uint64(n)
-		s.sums.Expired += uint64(n)
-		s.expect(w, w.Expected[n:])
-		s.goOn(now, w)
+	if !s.sums.Expecting {
+		return
 	}
-}
-
-func (s *Set) report(r Report) {
-	if len(s.reports) < reportRoom {
-		s.reports = append(s.reports, r)
+	for _, w := range s.all {
+		all := w.Worker.Expected
+		n := 0
+		for ; n < len(all) && !now.Before(all[n].Until); n++ {
+			s.reports = append(s.reports, Report{all[n], w.Worker.Pod, now})
+		}
+		if n > 0 {
+			w.Worker.Expired += uint64(n)
+			s.sums.Expired += uint64(n)
+			s.expects(w, all[n:])
+			s.goOn(now, w)
+		}
 	}
 }

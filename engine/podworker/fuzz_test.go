@@ -164,5 +164,5 @@ func TestNoEventIsLostAndNobodyStalls(t *testing.T) {
 // Syncing reports whether a pod is being synced.
 func (s *Set) Syncing(uid pleg.UID) bool {
 	w := s.byUID[uid]
-	return w != nil && w.State == Syncing
+	return w != nil && w.Worker.State == Syncing
 }

@@ -177,7 +177,7 @@ func TestOneSyncMore(t *testing.T) {
 		b.event(pleg.Died, "a", "app")
 	}
 	b.want("a", "syncing since 0s; woken 1, saved 0, expired 0, synced 1; queued 10000, expects 0")
-	if kept := len(b.byUID[uid("a")].queue); kept != queueRoom {
+	if kept := len(b.byUID[uid("a")].Queue); kept != queueRoom {
 		t.Errorf("%d events are kept, want %d", kept, queueRoom)
 	}
 	b.at(time.Second)
@@ -216,7 +216,7 @@ func TestRemove(t *testing.T) {
 	b.relist(0)
 	b.begin("")
 	b.Done(b.now, uid("b"))
-	if !b.Due().IsZero() || b.Reports() != nil || b.waiting != 0 || len(b.owing) != 0 {
+	if !b.Due().IsZero() || b.Reports() != nil || b.Waits() {
 		t.Error("something is left of pods that have gone")
 	}
 	sums := b.Read()
