@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -15,7 +14,6 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/guard"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -39,9 +37,9 @@ type scripted struct {
 	mu         sync.Mutex
 	version    pleg.Version
 	conditions []pleg.Condition
-	sandboxes  []pleg.ListedSandbox
-	addresses  map[string]string // by sandbox
-	containers []pleg.ListedContainer
+	sandboxes  []*pleg.ListedSandbox // one that has changed is a new one, like the next
+	addresses  map[string]string     // by sandbox
+	containers []*pleg.ListedContainer
 	statuses   map[string]pleg.ContainerStatus // by container: what the list does not say
 	unlabelled bool                            // lists all pods, whatever label is asked for
 	behaviours map[string]*behaviour           // by operation, "operation object" or "all"
@@ -91,7 +89,7 @@ func (r *scripted) ListPodSandbox(ctx context.Context, uid pleg.UID) (all []pleg
 	err = r.call(ctx, call.ListPodSandbox, string(uid), func() {
 		for _, s := range r.sandboxes {
 			if uid == "" || s.Pod.UID == uid || r.unlabelled {
-				all = append(all, s)
+				all = append(all, *s)
 			}
 		}
 	})
@@ -102,7 +100,7 @@ func (r *scripted) ListContainers(ctx context.Context, uid pleg.UID) (all []pleg
 	err = r.call(ctx, call.ListContainers, string(uid), func() {
 		for _, c := range r.containers {
 			if uid == "" || c.Pod.UID == uid || r.unlabelled {
-				all = append(all, c)
+				all = append(all, *c)
 			}
 		}
 	})
@@ -267,108 +265,17 @@ func (r *scripted) Look(ctx context.Context, _ engine.Looking) (*evidence.Report
 	return &report, ctx.Err()
 }
 
-// take returns the calls since the last time.
-func (r *scripted) take() []madeCall {
+// take returns the calls since the last time that are such.
+func (r *scripted) take(such func(madeCall) bool) (calls []madeCall) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	calls := r.calls
-	r.calls = nil
+	r.calls = slices.DeleteFunc(r.calls, func(c madeCall) bool {
+		if such(c) {
+			calls = append(calls, c)
+		}
+		return such(c)
+	})
 	return calls
-}
-
-// A scriptedStream is an event source that says what a transcript wants.
-type scriptedStream struct {
-	r       *scripted
-	mu      sync.Mutex
-	deliver func(pleg.Upstream) // nil while none is open
-	end     chan error
-	opened  int
-	refuses error // what a stream that is opened ends with at once; nil if it stays open
-}
-
-var sources = map[string]ledger.Source{"cri": ledger.FromCRI, "cgroup": ledger.FromCgroup}
-
-func (s *scriptedStream) Run(ctx context.Context, deliver func(pleg.Upstream)) error {
-	s.mu.Lock()
-	if s.deliver != nil {
-		s.r.t.Error("a stream is opened while one is open")
-	}
-	s.opened++
-	refuses, end := s.refuses, make(chan error, 1)
-	if refuses == nil {
-		s.deliver, s.end = deliver, end
-	}
-	s.mu.Unlock()
-	if refuses != nil {
-		return refuses
-	}
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.deliver = nil
-	}()
-	select {
-	case err := <-end:
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// says delivers one event about a container or sandbox as it is now. Only a runtime's stream has the
-// pod and its status.
-func (s *scriptedStream) says(word, id string, whole bool) error {
-	signals := map[string]pleg.Signal{
-		"created": pleg.SignalCreated, "started": pleg.SignalStarted, "stopped": pleg.SignalStopped, "deleted": pleg.SignalDeleted,
-	}
-	signal, ok := signals[word]
-	if !ok {
-		return fmt.Errorf("no event %q", word)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.deliver == nil {
-		return fmt.Errorf("no stream is open")
-	}
-	u := pleg.Upstream{Signal: signal, ID: id}
-	if whole {
-		name, _, _ := strings.Cut(id, "/")
-		u.Pod, u.At, u.Status = podRef(name), time.Now(), s.r.compose(name)
-	}
-	s.deliver(u)
-	return nil
-}
-
-// ends ends the stream that is open.
-func (s *scriptedStream) ends(text string) {
-	err := error(&call.Error{Op: call.GetContainerEvents, Kind: call.ErrUnavailable, Code: "Unavailable", Text: text})
-	if text == "EOF" {
-		err = io.EOF
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.deliver != nil {
-		s.end <- err
-	}
-}
-
-// compose returns the status of a pod as it is now.
-func (r *scripted) compose(name string) *pleg.PodStatus {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var sandboxes []pleg.SandboxStatus
-	var containers []pleg.ContainerStatus
-	for _, s := range r.sandboxes {
-		if st, ok := r.sandboxStatus(s.ID); ok && s.Pod.Name == name {
-			sandboxes = append(sandboxes, st)
-		}
-	}
-	for _, c := range r.containers {
-		if st, ok := r.containerStatus(c.ID); ok && c.Pod.Name == name {
-			containers = append(containers, st)
-		}
-	}
-	return pleg.Compose(podRef(name), sandboxes, containers)
 }
 
 func podRef(name string) pleg.PodRef {

@@ -5,9 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -15,7 +13,7 @@ import (
 func (r *scripted) pod(name string, containers []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sandboxes = append(r.sandboxes, pleg.ListedSandbox{
+	r.sandboxes = append(r.sandboxes, &pleg.ListedSandbox{
 		Pod: podRef(name), Sandbox: pleg.Sandbox{ID: name, State: pleg.Running, CreatedAt: r.now()},
 	})
 	r.addresses[name] = "10.0.0.1"
@@ -25,7 +23,7 @@ func (r *scripted) pod(name string, containers []string) {
 }
 
 func (r *scripted) container(pod, name, id string, attempt uint32) {
-	r.containers = append(r.containers, pleg.ListedContainer{Pod: podRef(pod), Container: pleg.Container{
+	r.containers = append(r.containers, &pleg.ListedContainer{Pod: podRef(pod), Container: pleg.Container{
 		ID: id, Name: name, State: pleg.Running, Attempt: attempt, CreatedAt: r.now(), SandboxID: pod,
 	}})
 	r.statuses[id] = pleg.ContainerStatus{StartedAt: r.now()}
@@ -35,14 +33,22 @@ func (r *scripted) container(pod, name, id string, attempt uint32) {
 func (r *scripted) exit(id string, code int32, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := range r.containers {
-		if c := &r.containers[i]; c.ID == id || id == "all" {
-			c.State = pleg.Exited
-			st := r.statuses[c.ID]
-			st.FinishedAt, st.ExitCode, st.Reason = r.now(), code, reason
-			r.statuses[c.ID] = st
+	for i, c := range r.containers {
+		if c.ID != id && id != "all" {
+			continue
 		}
+		r.containers[i] = changed(c, func(c *pleg.ListedContainer) { c.State = pleg.Exited })
+		st := r.statuses[c.ID]
+		st.FinishedAt, st.ExitCode, st.Reason = r.now(), code, reason
+		r.statuses[c.ID] = st
 	}
+}
+
+// changed returns a changed copy of an entry of a list.
+func changed[T any](entry *T, change func(*T)) *T {
+	next := *entry
+	change(&next)
+	return &next
 }
 
 // restart adds a running container of the same name: the one that has ended stays listed. The id
@@ -65,14 +71,14 @@ func (r *scripted) set(id, word string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	state := pleg.State(slices.Index([]string{"", "created", "running", "exited", "unknown"}, word))
-	for i := range r.containers {
-		if r.containers[i].ID == id {
-			r.containers[i].State = state
+	for i, c := range r.containers {
+		if c.ID == id {
+			r.containers[i] = changed(c, func(c *pleg.ListedContainer) { c.State = state })
 		}
 	}
-	for i := range r.sandboxes {
-		if r.sandboxes[i].ID == id {
-			r.sandboxes[i].State = state
+	for i, s := range r.sandboxes {
+		if s.ID == id {
+			r.sandboxes[i] = changed(s, func(s *pleg.ListedSandbox) { s.State = state })
 		}
 	}
 }
@@ -82,8 +88,8 @@ func (r *scripted) remove(what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	gone := func(pod, id string) bool { return what == "all" || what == id || what == pod }
-	r.sandboxes = slices.DeleteFunc(r.sandboxes, func(s pleg.ListedSandbox) bool { return gone(s.Pod.Name, s.ID) })
-	r.containers = slices.DeleteFunc(r.containers, func(c pleg.ListedContainer) bool { return gone(c.Pod.Name, c.ID) })
+	r.sandboxes = slices.DeleteFunc(r.sandboxes, func(s *pleg.ListedSandbox) bool { return gone(s.Pod.Name, s.ID) })
+	r.containers = slices.DeleteFunc(r.containers, func(c *pleg.ListedContainer) bool { return gone(c.Pod.Name, c.ID) })
 }
 
 // condition sets what Status says.
@@ -104,49 +110,9 @@ func (r *scripted) look(k evidence.Kubelet) {
 	r.report = &evidence.Report{Kubelet: k}
 }
 
-// configured returns the event sources: those that are on from the start, and those that are only offered.
-func (x *transcript) configured(on, offered string) (all []engine.Stream) {
-	for i, names := range []string{on, offered} {
-		for name := range strings.SplitSeq(names, ",") {
-			if name == "" {
-				continue
-			}
-			x.streams[name] = &scriptedStream{r: x.r}
-			all = append(all, engine.Stream{Source: sources[name], On: i == 0, Run: x.streams[name].Run})
-		}
-	}
-	return all
-}
-
-func (x *transcript) setSources(names []string) {
-	var on []ledger.Source
-	for _, name := range names {
-		on = append(on, sources[name])
-	}
-	x.SetStreams(on...)
-}
-
-// stream has an event source do something.
-func (x *transcript) stream(c command) {
-	s := x.streams[c.word(0)]
-	switch c.word(1) {
-	case "ends":
-		s.ends(c.with["text"])
-	case "refuses":
-		s.refuse(failure(0, c.with["code"], c.with["text"]))
-	case "opens":
-		s.refuse(nil)
-	default:
-		for range max(number(c.with["times"]), 1) {
-			if err := s.says(c.word(1), c.word(2), c.word(0) == "cri"); err != nil {
-				panic(err)
-			}
-		}
-	}
-}
-
-func (s *scriptedStream) refuse(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refuses = err
+// change changes the runtime.
+func (r *scripted) change(do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	do()
 }

@@ -2,15 +2,11 @@ package engine_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"testing"
 	"testing/synctest"
 	"time"
 
@@ -18,110 +14,6 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
-
-// A watcher reads all that plegtop publishes. What the kubelet is said to post must come when it was foretold.
-type watcher struct {
-	t    testing.TB
-	over sync.WaitGroup
-
-	mu       sync.Mutex
-	snapshot *engine.Snapshot
-	events   []engine.Event // not shown yet
-	history  []change       // not shown yet
-	foretold engine.Posting
-	acted    time.Time // when a command was last obeyed
-}
-
-// A change is something that began to be so.
-type change struct {
-	at   time.Time // zero where no rule gives it
-	text string
-}
-
-func (w *watcher) begin(t testing.TB, e *engine.Engine) {
-	w.t, w.snapshot = t, nil
-	feed := e.Feed()
-	w.over.Go(func() {
-		for {
-			u, err := feed.Next(context.Background())
-			if err != nil {
-				return
-			}
-			w.take(u)
-		}
-	})
-}
-
-func (w *watcher) take(u engine.Update) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	was, now := w.snapshot, u.Snapshot
-	w.snapshot = now
-	w.events = append(w.events, u.Events...)
-	if was == nil {
-		return
-	}
-	note := func(what string) {
-		text, at, _ := describe(now, what)
-		if !strings.HasSuffix(what, "healthy") && what != "loop-stopped" { // no rule gives the moment
-			at = time.Time{}
-		}
-		w.history = append(w.history, change{at, text})
-	}
-	if loop := !now.Node.LoopStopped.IsZero(); loop != !was.Node.LoopStopped.IsZero() {
-		note(map[bool]string{true: "loop-stopped", false: "loop-works"}[loop])
-	}
-	if now.Health.Healthy != was.Health.Healthy {
-		note(map[bool]string{true: "healthy", false: "unhealthy"}[now.Health.Healthy])
-	}
-	if ready := now.Node.Ready; ready != was.Node.Ready {
-		note(map[bool]string{true: "ready", false: "not-ready"}[ready])
-		if p := w.foretold; p.Ready == ready && !p.From.IsZero() && (now.Node.Since.Before(p.From) || now.Node.Since.After(p.To)) {
-			w.t.Errorf("Ready=%v was posted at %v, foretold between %v and %v", ready, now.Node.Since, p.From, p.To)
-		}
-	}
-	if w.foretold = now.Node.Next; time.Since(w.acted) < time.Second { // what goes on has changed, and may not be known yet
-		w.foretold = engine.Posting{}
-	}
-}
-
-// forget drops what was foretold: a command has changed what goes on.
-func (w *watcher) forget() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.acted, w.foretold = time.Now(), engine.Posting{}
-}
-
-// state returns whether something is so now, since when, and in words.
-func (w *watcher) state(what string) (text string, since time.Time, so bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return describe(w.snapshot, what)
-}
-
-func describe(s *engine.Snapshot, what string) (text string, since time.Time, so bool) {
-	n, h := s.Node, s.Health
-	switch what {
-	case "not-ready":
-		return "NotReady: " + ages.ReplaceAllString(n.Message, someAge), n.Since, !n.Ready
-	case "ready":
-		return "Ready", n.Since, n.Ready
-	case "loop-stopped":
-		return "the sync loop skips everything", n.LoopStopped, !n.LoopStopped.IsZero()
-	case "loop-works":
-		return "the sync loop works", s.At, n.LoopStopped.IsZero() && n.LoopHeld.IsZero()
-	case "unhealthy":
-		return "PLEG is not healthy", h.Since, !h.Healthy
-	case "healthy":
-		return "PLEG is healthy", h.Since, h.Healthy
-	}
-	panic("there is no " + what)
-}
-
-// ages finds the age of the list in a text of the kubelet. A condition has that of its posting, which is at no certain moment.
-var ages = regexp.MustCompile(`active \S+ ago`)
-
-const someAge = "active N ago"
 
 // whole cuts the ages in a text of the kubelet down to whole seconds.
 func whole(text string) string {
@@ -173,7 +65,11 @@ func (x *transcript) show(c command) {
 	}
 }
 
-var nothing = map[string]string{"calls": "no call is out", "events": "no event", "made": "no call was made", "history": "no change", "asked": "nothing was asked", "failure": "no list fails", "next": "nothing is foretold", "pod-failure": "no list of one pod fails"}
+// nothing is what is printed where there is nothing to show.
+var nothing = map[string]string{
+	"calls": "no call is out", "events": "no event", "made": "no call was made", "history": "no change", "asked": "nothing was asked",
+	"failures": "nothing fails", "next": "nothing is foretold",
+}
 
 var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
 	"calls":   showCalls,
@@ -196,22 +92,25 @@ var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
 		n := s.Channel
 		x.printf("%d of %d in the channel; %d delivered, %d filtered, %d discarded\n", n.Len, n.Capacity, n.Delivered, n.Filtered, n.Discarded)
 	},
-	"mode": func(x *transcript, s *engine.Snapshot, _ []string) {
-		m := s.Mode
-		x.printf("%v%s, its stream ended %s; %d relists asked for, %d lost; %d events ignored\n", m.Mode, because(m.Reason), times(m.Attempts), m.Asks, m.AsksLost, m.Ignored)
+	"mode": showMode,
+
+	"settings": func(x *transcript, s *engine.Snapshot, _ []string) {
+		x.printf("release %v, period %v, runtime %s %s\n", s.Release, s.Period, s.Version.RuntimeName, s.Version.RuntimeVersion)
 	},
-	"failure": func(x *transcript, s *engine.Snapshot, _ []string) {
+	"failures": func(x *transcript, s *engine.Snapshot, _ []string) {
 		if f := s.Failure; f != nil {
-			x.printf("%v failed %s, since %s: %v\n", f.Op, times(f.InRow), x.at(f.First), f.Err)
+			x.printf("%v fails, %s in a row since %s: %v\n", f.Op, times(f.InRow), x.at(f.First), f.Err)
 		}
-	},
-	"pod-failure": func(x *transcript, s *engine.Snapshot, _ []string) {
+		if f := s.StatusErr; f != nil {
+			x.printf("Status fails: %v\n", f.Err)
+		}
+		if f := s.VersionErr; f != nil {
+			x.printf("Version fails: %v\n", f.Err)
+		}
 		if f := s.PodFailure; f != nil {
-			x.printf("%v failed: %v\n", f.Op, f.Err)
+			x.printf("%v of one pod failed: %v\n", f.Op, f.Err)
 		}
 	},
-	"period":  func(x *transcript, s *engine.Snapshot, _ []string) { x.printf("period %v\n", s.Period) },
-	"release": func(x *transcript, s *engine.Snapshot, _ []string) { x.printf("release %v\n", s.Release) },
 	"panics": func(x *transcript, _ *engine.Snapshot, _ []string) {
 		x.printf("%v\n", x.r.panicked)
 	},
@@ -226,6 +125,22 @@ var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
 			x.printf("%s: %v, woken %s, %d syncs, %d saved, %d expired\n", w.Pod.Name, w.State, times(int(w.WakeUps)), w.Syncs, w.Saved, w.Expired)
 		}
 	},
+}
+
+// showMode prints what is made of the runtime's event stream.
+func showMode(x *transcript, s *engine.Snapshot, _ []string) {
+	m := s.Mode
+	x.printf("%v%s", m.Mode, because(m.Reason))
+	if m.Attempts > 0 {
+		x.printf("; its stream has ended %s", times(m.Attempts))
+	}
+	if m.Asks > 0 {
+		x.printf("; it has asked %s for the relist of a pod, %d lost", times(int(m.Asks)), m.AsksLost)
+	}
+	if m.Ignored > 0 {
+		x.printf("; events that led to nothing: %d", m.Ignored)
+	}
+	x.printf("\n")
 }
 
 func because(reason string) string {
@@ -287,7 +202,7 @@ func showEvents(x *transcript, _ *engine.Snapshot, of []string) {
 		case e.HasLag:
 			x.printf(", %s after the fact", seconds(e.Lag))
 		}
-		if by, _ := e.Seen.First(); e.Seen != nil {
+		if by, _ := e.Seen.First(); e.Seen != nil && by.String() != "relist" {
 			x.printf(", first seen by %v", by)
 		}
 		x.printf("\n")
@@ -430,16 +345,18 @@ func showRelists(x *transcript, s *engine.Snapshot, _ []string) {
 	}
 }
 
-// showMade prints the calls that were made since the last time, and that a kubelet would make, too: one
-// line for each relist. Those of Status and Version are left out, or are the only ones.
+// showMade prints the calls that were made since the last time, and that a kubelet would make, too: one line for each
+// relist. Those of Status and Version are left out. Where an operation is named, it prints when that was asked for.
 func showMade(x *transcript, _ *engine.Snapshot, of []string) {
 	var lines []string
-	for _, c := range x.r.take() {
-		apart := c.op == "Status" || c.op == "Version"
+	for _, c := range x.r.take(func(c madeCall) bool {
+		return !c.own && (len(of) > 0 && c.op == of[0] || len(of) == 0 && c.op != "Status" && c.op != "Version")
+	}) {
 		switch {
-		case c.own, len(of) == 0 && apart, len(of) > 0 && c.op != of[0]:
+		case c.op == "Version": // when it is asked for is up to chance
+			lines = append(lines, c.op)
 		case len(of) > 0:
-			lines = append(lines, c.op+map[bool]string{true: " at " + x.at(c.at)}[c.op != "Version"]) // when it is asked for is up to chance
+			lines = append(lines, c.op+" at "+x.at(c.at))
 		case len(lines) == 0, c.op == "ListPodSandbox" && c.object == "":
 			lines = append(lines, strings.TrimSpace(c.op+" "+c.object))
 		default:
@@ -485,12 +402,14 @@ func showAsked(x *transcript, s *engine.Snapshot, _ []string) {
 	}
 }
 
-// showSources prints how the event sources stand, and what has become of them.
-func showSources(x *transcript, s *engine.Snapshot, _ []string) {
+// showSources prints how the event sources stand; with the word changes also what they were before.
+func showSources(x *transcript, s *engine.Snapshot, of []string) {
 	for _, o := range s.Sources {
-		x.printf("%v: %v%s, %d events\n", o.Source, o.State, because(o.Reason), o.Received)
+		x.printf("%v: %v%s, %d events, opened %s\n", o.Source, o.State, because(o.Reason), o.Received, times(x.source(o.Source.String()).times()))
 	}
-	for _, c := range s.SourceChanges {
-		x.printf("  %s %v %v%s\n", x.about(c.At), c.Source, c.State, because(c.Reason))
+	if slices.Contains(of, "changes") {
+		for _, c := range s.SourceChanges {
+			x.printf("  %v %v%s\n", c.Source, c.State, because(c.Reason))
+		}
 	}
 }
