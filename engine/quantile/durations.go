@@ -2,6 +2,8 @@
 package quantile
 
 import (
+	"encoding/binary"
+	"errors"
 	"slices"
 	"time"
 
@@ -23,12 +25,16 @@ type Durations struct {
 // Add takes in one more.
 func (d *Durations) Add(took time.Duration) {
 	if d.histogram == nil {
-		d.histogram = hdrhistogram.New(1, longest.Microseconds(), significant)
+		d.histogram = newHistogram()
 	}
 	took = max(took, 0)
 	d.max = max(d.max, took)
 	// In range by construction: the histogram cannot refuse it.
 	_ = d.histogram.RecordValue(min(took, longest).Microseconds())
+}
+
+func newHistogram() *hdrhistogram.Histogram {
+	return hdrhistogram.New(1, longest.Microseconds(), significant)
 }
 
 // Max returns the longest.
@@ -62,6 +68,49 @@ func (d *Durations) Quantiles() (p50, p90, p99 time.Duration) {
 // micro turns a value of the histogram, which is rounded up, into a duration.
 func (d *Durations) micro(v int64) time.Duration {
 	return min(time.Duration(v)*time.Microsecond, d.max)
+}
+
+// MarshalBinary returns all of d, for a checkpoint: Max in nanoseconds, then pairs of a duration
+// in microseconds and how many had it, all as unsigned varints. An empty d is no bytes at all.
+func (d Durations) MarshalBinary() (b []byte, err error) {
+	if d.histogram == nil {
+		return nil, nil
+	}
+	b = binary.AppendUvarint(b, uint64(d.max))
+	for _, bar := range d.histogram.Distribution() {
+		if bar.Count > 0 {
+			b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(bar.From)), uint64(bar.Count))
+		}
+	}
+	return b, nil
+}
+
+// UnmarshalBinary sets d to what MarshalBinary wrote. It refuses what it did not write.
+func (d *Durations) UnmarshalBinary(b []byte) error {
+	*d = Durations{}
+	if len(b) == 0 {
+		return nil
+	}
+	next := func() int64 {
+		v, n := binary.Uvarint(b)
+		b = b[max(n, 0):]
+		if n <= 0 {
+			return -1
+		}
+		return int64(v)
+	}
+	restored := Durations{max: time.Duration(next()), histogram: newHistogram()}
+	for len(b) > 0 {
+		took, count := next(), next()
+		if took < 0 || count <= 0 || restored.histogram.RecordValues(took, count) != nil {
+			return errors.New("decode durations: no duration and count")
+		}
+	}
+	if restored.max < 0 || restored.Count() <= 0 {
+		return errors.New("decode durations: nothing is counted")
+	}
+	*d = restored
+	return nil
 }
 
 // bounds are where a [Histogram] counts, in seconds: where the kubelet's own histograms of relists
