@@ -1,0 +1,112 @@
+package sources
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+const (
+	// windowOf is how far back a window looks. It is exact to sampleEvery.
+	windowOf    = 5 * time.Minute
+	sampleEvery = windowOf / 30
+)
+
+// A Drift is how far an event source and the relist agree. Created and what the first relist
+// finds are no transitions.
+type Drift struct {
+	Source         Source        `line:"source"`
+	Transitions    uint64        `line:"transitions"`    // that the relist or this source saw
+	Both           uint64        `line:"both"`           // that both saw
+	MissedByRelist uint64        `line:"missedByRelist"` // that only this source saw: they were over before a relist came
+	MissedBySource uint64        `line:"missedBySource"` // that this source had not reported 3 s after the relist
+	Duplicates     uint64        `line:"duplicates"`     // that it reported twice
+	Late           uint64        `line:"late"`           // that it reported after the relist
+	LeadP50        time.Duration `line:"leadP50Seconds"` // by which it was ahead of the relist: of those that both saw. Negative where it was late
+	LeadP99        time.Duration `line:"leadP99Seconds"` // the lead that 99 of 100 had at least
+}
+
+// A Window is what has come together in the last five minutes. Its leads are of the whole run.
+type Window struct {
+	Drift
+	Unknown, Lost uint64 // events of ids that no relist had, and events that came too fast
+	Lasted        time.Duration
+}
+
+// A Sample is what had come together of each source at one moment.
+type Sample struct {
+	At time.Time
+	Of []Window
+}
+
+// both counts a step that the source and the relist have seen, and the lead. The times are of
+// our clock: the clock of a source decides nothing here.
+func (w *Watch) both(t *Step) {
+	w.Sum.Both++
+	if lead, _ := t.Seen.Lead(w.Config.Source); lead >= 0 {
+		w.Ahead.Add(lead)
+	} else {
+		w.Behind.Add(-lead)
+	}
+}
+
+// lead returns the lead that a share of all is below, or equal to.
+func (w *Watch) lead(share float64) time.Duration {
+	behind, ahead := w.Behind.Count(), w.Ahead.Count()
+	rank := max(int64(math.Ceil(share*float64(behind+ahead))), 1)
+	if rank <= behind {
+		return -w.Behind.At(behind - rank + 1)
+	}
+	return w.Ahead.At(rank - behind)
+}
+
+// sum returns what has come together of a source since the start, but for the leads.
+func (w *Watch) sum() Window {
+	d := w.Sum
+	d.Source, d.Transitions = w.Config.Source, d.Both+d.MissedByRelist+d.MissedBySource
+	return Window{Drift: d, Unknown: w.State.Unknown, Lost: w.State.Lost}
+}
+
+// sample keeps what has come together by now, for the windows of the next minutes.
+func (o *Observer) sample(at time.Time) {
+	s := Sample{At: at}
+	for i := range o.Watches {
+		s.Of = append(s.Of, o.Watches[i].sum())
+	}
+	o.Samples = append(o.Samples, s)
+	for len(o.Samples) > 1 && at.Sub(o.Samples[1].At) >= windowOf {
+		o.Samples = slices.Delete(o.Samples, 0, 1)
+	}
+}
+
+// Drifts returns how far each source that was ever open and the relist agree, over the whole
+// run and over the last five minutes.
+func (o *Observer) Drifts(at time.Time) (all []Drift, lately []Window) {
+	for i := range o.Watches {
+		w := &o.Watches[i]
+		if w.OpenedAt.IsZero() {
+			continue
+		}
+		sum := w.sum()
+		sum.LeadP50, sum.LeadP99 = w.lead(0.5), w.lead(0.01)
+		all = append(all, sum.Drift)
+		if len(o.Samples) > 0 {
+			sum.Lasted = at.Sub(o.Samples[0].At)
+			sum.subtract(o.Samples[0].Of[i])
+		}
+		lately = append(lately, sum)
+	}
+	return all, lately
+}
+
+// subtract leaves what has come together since then.
+func (w *Window) subtract(then Window) {
+	w.Transitions -= then.Transitions
+	w.Both -= then.Both
+	w.MissedByRelist -= then.MissedByRelist
+	w.MissedBySource -= then.MissedBySource
+	w.Duplicates -= then.Duplicates
+	w.Late -= then.Late
+	w.Unknown -= then.Unknown
+	w.Lost -= then.Lost
+}

@@ -1,0 +1,252 @@
+package sources
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/quantile"
+)
+
+const (
+	// lasting is how long a stream must be open to be called connected: gRPC confirms nothing
+	// on a silent stream.
+	lasting = time.Second
+	// A stream that breaks is opened after leastBackOff, then after twice as long each time, up
+	// to mostBackOff. A stream that is not enabled is tried every mostBackOff.
+	leastBackOff = 100 * time.Millisecond
+	mostBackOff  = time.Minute
+
+	changesKept = 64 // of all sources
+)
+
+// A StreamState is how an event source stands.
+type StreamState uint8
+
+const (
+	StreamOff        StreamState = iota // nobody wants it
+	StreamWaiting                       // for the runtime's version, which decides whether it may be opened
+	StreamOpening                       // open for less than a second
+	StreamConnected                     // open for a second or more
+	StreamLost                          // broke, and is opened anew at NextAt
+	StreamRefused                       // would do harm, or cannot be opened
+	StreamNotEnabled                    // the runtime has no such stream, or has it switched off
+	StreamEnding                        // we close it
+	StreamFellBack                      // given up for good, as the kubelet does
+)
+
+var streamStateNames = [...]string{"off", "waiting", "opening", "connected", "lost", "refused", "not-enabled", "ended", "fell-back"}
+
+// String returns the word that the JSON has for s.
+func (s StreamState) String() string { return pleg.Word(s, streamStateNames[:]) }
+
+// Shown reports whether people see a change to s. The other states only lead to one of those.
+func (s StreamState) Shown() bool { return s >= StreamConnected }
+
+// Over reports whether a wanted stream has no try at hand: it is refused, not enabled or given up.
+func (s StreamState) Over() bool {
+	return s == StreamRefused || s == StreamNotEnabled || s == StreamFellBack
+}
+
+// A SourceState is how one event source stands, and what it has sent.
+type SourceState struct {
+	Source   Source
+	State    StreamState
+	Since    time.Time // of State
+	Reason   string    // for State; empty where it needs none. Not cleaned
+	NextAt   time.Time // when it is opened anew; zero while it is open, or never
+	Tries    int       // in a row that did not last
+	Received uint64    // events over this run
+	Lost     uint64    // events that came too fast, not among those received
+	Backlog  uint64    // of those received happened before the stream was opened
+	Unknown  uint64    // of them were of ids that no relist ever had
+	LastAt   time.Time // of the last event; zero if there was none
+	LastErr  string    // of the last stream that broke; empty if none did. Not cleaned
+	BadClock string    // why its times are not used; empty if they are
+}
+
+// A SourceChange is one change of an event source's state that people see.
+type SourceChange struct {
+	Seq    uint64      `line:"-"` // 1 for the first of this run, without gaps
+	At     time.Time   `line:"-"`
+	Source Source      `line:"source"`
+	State  StreamState `line:"state"`
+	Reason string      `line:"reason,raw"` // not cleaned
+}
+
+// A Watch is one event source, from the start of the run on.
+type Watch struct {
+	Config   Stream
+	State    SourceState
+	Shown    SourceChange // the last one that people saw
+	Wanted   bool
+	AskedFor bool               // by people, not by the mode alone: it stays open when the mode falls back
+	Running  bool               // the lane has opened the stream and has not reported its end
+	Ending   bool               // the lane is to end it
+	GaveUp   bool               // until somebody wants it anew
+	Worked   bool               // one of its streams has lasted, or sent something
+	OpenedAt time.Time          // zero if it never was
+	LastTime time.Time          // of the last event, by the clock of the source
+	Watching time.Time          // since when it should see all that happens; zero if it need not
+	Sum      Drift              // but for what follows from the rest
+	Ahead    quantile.Durations // of the relist: how far it was, where it was first
+	Behind   quantile.Durations // how far it was behind
+}
+
+// wants reports whether a source is to be open as far as people and the mode go.
+func (o *Observer) wants(c Stream) bool {
+	return !o.Suspended && !o.Config.Once && (c.On || c.Source == FromCRI && o.evented())
+}
+
+// Open reports whether the stream of a source is to be open. The lane of the stream asks
+// after each change: true opens the stream or leaves it open, false closes it.
+func (o *Observer) Open(source Source, at time.Time) bool {
+	w := o.watch(source)
+	if w == nil || !o.wants(w.Config) || w.Ending {
+		return false
+	}
+	refused, waits := o.refuses(w.Config)
+	return refused == "" && (w.Running || !waits && !at.Before(w.State.NextAt))
+}
+
+// advance brings the state of one source up to a moment.
+func (o *Observer) advance(at time.Time, w *Watch) {
+	refused, waits := o.refuses(w.Config)
+	switch wanted := o.wants(w.Config); {
+	case w.Ending:
+	case w.Running && (!wanted || refused != ""):
+		w.Ending, w.Watching = true, time.Time{}
+		o.turn(at, w, StreamEnding, refused)
+	case w.Running && w.State.State == StreamOpening && !at.Before(w.OpenedAt.Add(lasting)):
+		w.State.Tries, w.Worked = 0, true
+		if w.Watching.IsZero() {
+			w.Watching = at
+		}
+		o.turn(at, w, StreamConnected, "")
+	case w.Running:
+	case !wanted && !o.Suspended && w.Config.Source == FromCRI && o.Mode.Reason != "":
+		o.rest(at, w, StreamFellBack, o.Mode.Reason)
+	case !wanted:
+		o.rest(at, w, StreamOff, "")
+	case refused != "":
+		o.rest(at, w, StreamRefused, refused)
+	case waits:
+		o.rest(at, w, StreamWaiting, "the version of the runtime is not known yet")
+	}
+}
+
+// rest leaves a source without a stream until somebody wants it, or something is known.
+func (o *Observer) rest(at time.Time, w *Watch, state StreamState, reason string) {
+	w.State.NextAt, w.State.Tries, w.Watching = time.Time{}, 0, time.Time{}
+	o.turn(at, w, state, reason)
+}
+
+// Opened takes in that the lane has opened the stream of a source.
+func (o *Observer) Opened(at time.Time, source Source) {
+	if w := o.watch(source); w != nil && !w.Running {
+		w.Running, w.OpenedAt = true, at
+		w.State.NextAt, w.LastTime = time.Time{}, time.Time{}
+		o.turn(at, w, StreamOpening, "")
+	}
+}
+
+// Ended takes in that the stream of a source is over: what that means, and why in words.
+func (o *Observer) Ended(at time.Time, source Source, kind call.Kind, text string) {
+	w := o.watch(source)
+	if w == nil || !w.Running {
+		return
+	}
+	closedByUs := !o.Open(source, at)
+	w.Running, w.Ending = false, false
+	if closedByUs {
+		return // Advance decides what follows
+	}
+	notEnabled := kind == call.ErrUnimplemented || kind == call.ErrClosed && !w.Worked
+	w.State.Tries++
+	w.State.NextAt = at.Add(backOff(at, source, w.State.Tries, notEnabled))
+	reason := text
+	switch {
+	case notEnabled:
+		w.Watching = time.Time{}
+		if source == FromCRI {
+			reason = "the runtime ends its event stream at once: it is switched off there"
+			if kind == call.ErrUnimplemented {
+				reason = "the runtime has no event stream"
+			}
+		}
+		o.turn(at, w, StreamNotEnabled, reason)
+	default:
+		w.State.LastErr = text
+		o.turn(at, w, StreamLost, text)
+	}
+	if source == FromCRI {
+		o.countEnd(at, w, reason, notEnabled)
+	}
+}
+
+// backOff returns how long to wait after so many tries in a row. Chance shortens it by up to
+// half, so that not all nodes come at once. The chance follows from the moment and the source,
+// so that a replay waits as long.
+func backOff(at time.Time, source Source, tries int, notEnabled bool) time.Duration {
+	d := mostBackOff
+	if !notEnabled && tries < 10 {
+		d = min(d, leastBackOff<<max(tries-1, 0))
+	}
+	chance := rand.New(rand.NewPCG(uint64(at.UnixNano()), uint64(source)))
+	return d - time.Duration(chance.Int64N(int64(d/2)))
+}
+
+// turn notes the state of a source, and adds a change if people are to see it.
+func (o *Observer) turn(at time.Time, w *Watch, state StreamState, reason string) {
+	if w.State.State == state && w.State.Reason == reason {
+		return
+	}
+	w.State.State, w.State.Reason, w.State.Since = state, reason, at
+	if !state.Shown() || w.Shown.State == state && w.Shown.Reason == reason {
+		return
+	}
+	w.Shown = SourceChange{Seq: 1, At: at, Source: w.Config.Source, State: state, Reason: reason}
+	if n := len(o.Changes); n > 0 {
+		w.Shown.Seq += o.Changes[n-1].Seq
+	}
+	o.Changes = append(o.Changes, w.Shown) // a snapshot shares the array: no element is ever written twice
+	o.Changes = o.Changes[max(0, len(o.Changes)-changesKept):]
+}
+
+// refuses returns why a stream must not be opened, or that this is not known yet.
+func (o *Observer) refuses(c Stream) (reason string, waits bool) {
+	switch name := o.Version.RuntimeName; {
+	case c.Refuse != "":
+		return c.Refuse, false
+	case c.Source != FromCRI || c.Forced:
+		return "", false
+	case name == "":
+		return "", true
+	case !strings.EqualFold(name, "containerd"):
+		return "", false
+	}
+	return harmful(o.Version.RuntimeVersion), false
+}
+
+// harmful returns why nobody may read the event stream of a containerd besides the kubelet;
+// empty if that does no harm. In 1.7 all readers share one channel, so that each event reaches
+// only one of them. From 2.0 on each reader has its own.
+func harmful(version string) string {
+	const anyway = "; --force-events opens it all the same"
+	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	n, err := strconv.Atoi(major)
+	minor, _, _ := strings.Cut(rest, ".")
+	switch {
+	case err != nil:
+		return fmt.Sprintf("containerd of unknown version %q: before 2.0 a second reader would take events from the kubelet%s", version, anyway)
+	case n >= 2:
+		return ""
+	case minor == "7":
+		return "containerd 1.7: a second reader would take events from the kubelet" + anyway
+	}
+	return "containerd before 1.7 has no event stream" + anyway
+}

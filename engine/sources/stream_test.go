@@ -1,0 +1,225 @@
+package sources
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+var (
+	errSnapped       = errors.New("snapped")
+	errUnimplemented = &call.Error{Op: call.GetContainerEvents, Kind: call.ErrUnimplemented, Text: "no"}
+)
+
+// A stream is connected after a second, is opened anew soon after it broke, and waits for twice
+// as long each time after that, up to a minute.
+func TestStreamOpensBreaksAndComesBack(t *testing.T) {
+	p := newPlay(t, Config{Streams: []Stream{{Source: FromCgroup, On: true}}})
+	p.pass(999 * time.Millisecond)
+	if s := p.state(FromCgroup); s.State != StreamOpening {
+		t.Errorf("before a second: %+v", s)
+	}
+	p.pass(time.Millisecond)
+	p.sends(FromCgroup, stopped("a"), stopped("b"))
+	if s := p.state(FromCgroup); s.State != StreamConnected || s.Received != 2 {
+		t.Errorf("after a second: %+v", s)
+	}
+	p.breaks = errSnapped
+	p.snap(FromCgroup, errSnapped)
+	last := time.Duration(0)
+	for try := 1; try <= 15; try++ {
+		s := p.state(FromCgroup)
+		wait, most := s.NextAt.Sub(p.now), min(leastBackOff<<(try-1), mostBackOff)
+		if s.State != StreamLost || s.LastErr != "snapped" || s.Tries != try || wait > most || wait < most/2 {
+			t.Errorf("try %d: waits %v of %v after %v: %+v", try, wait, most, last, s)
+		}
+		p.pass(wait)
+	}
+	p.breaks = nil
+	p.pass(2 * mostBackOff)
+	if s := p.state(FromCgroup); s.State != StreamConnected || s.Tries != 0 {
+		t.Errorf("at last: %+v", s)
+	}
+	p.wantChanges("cgroup connected", "cgroup lost: snapped", "cgroup connected")
+}
+
+// The runtime's stream waits for the version, and is refused where it does harm.
+func TestStreamIsRefusedWhereItDoesHarm(t *testing.T) {
+	for _, tt := range []struct {
+		name, runtime, version string
+		stream                 Stream
+		want                   StreamState
+		reason                 string
+	}{
+		{"not known yet", "", "", Stream{}, StreamWaiting, "the version of the runtime is not known yet"},
+		{"containerd 2", "containerd", "v2.4.0", Stream{}, StreamConnected, ""},
+		{"containerd 1.7", "containerd", "1.7.27", Stream{}, StreamRefused, "containerd 1.7: a second reader would take events from the kubelet; --force-events opens it all the same"},
+		{"containerd 1.6", "containerd", "v1.6.9", Stream{}, StreamRefused, "containerd before 1.7 has no event stream; --force-events opens it all the same"},
+		{"containerd of no version", "containerd", "dev", Stream{}, StreamRefused, `containerd of unknown version "dev": before 2.0 a second reader would take events from the kubelet; --force-events opens it all the same`},
+		{"forced", "containerd", "1.7.27", Stream{Forced: true}, StreamConnected, ""},
+		{"cri-o", "cri-o", "1.31.0", Stream{}, StreamConnected, ""},
+		{"cannot be", "cri-o", "1.31.0", Stream{Refuse: "no such thing", Forced: true}, StreamRefused, "no such thing"},
+	} {
+		tt.stream.Source, tt.stream.On = FromCRI, true
+		p := newPlay(t, Config{Streams: []Stream{tt.stream}})
+		p.o.Version = pleg.Version{RuntimeName: tt.runtime, RuntimeVersion: tt.version}
+		p.pass(2 * lasting)
+		if s := p.state(FromCRI); s.State != tt.want || s.Reason != tt.reason || p.opened[FromCRI] != 0 != (tt.want == StreamConnected) {
+			t.Errorf("%s: %+v, opened %d times", tt.name, s, p.opened[FromCRI])
+		}
+	}
+}
+
+// Streams are opened and closed as people want, and all are closed while they are held.
+func TestStreamsAreWantedAndHeld(t *testing.T) {
+	p := newPlay(t, Config{Streams: []Stream{{Source: FromCgroup}, {Source: FromCRI, Forced: true, On: true}}})
+	for _, step := range []struct {
+		do        func()
+		cg, cri   StreamState
+		runs, all int
+	}{
+		{func() {}, StreamOff, StreamConnected, 1, 1},
+		{func() { p.o.Want(p.now, []Source{FromCgroup, FromRelist}) }, StreamConnected, StreamOff, 1, 2},
+		{func() { p.o.Want(p.now, []Source{FromCgroup, FromCRI}) }, StreamConnected, StreamConnected, 2, 3},
+		{func() { p.o.Suspended = true }, StreamOff, StreamOff, 0, 3},
+		{func() { p.o.Suspended = false }, StreamConnected, StreamConnected, 2, 5},
+		{func() { p.o.Want(p.now, nil) }, StreamOff, StreamOff, 0, 5},
+	} {
+		step.do()
+		p.pass(2 * lasting)
+		if cg, cri := p.state(FromCgroup), p.state(FromCRI); cg.State != step.cg || cri.State != step.cri || p.opened[FromCgroup]+p.opened[FromCRI] != step.all {
+			t.Errorf("cgroup %v, want %v; cri %v, want %v; opened %v", cg.State, step.cg, cri.State, step.cri, p.opened)
+		}
+	}
+	if n := p.o.Mode.Attempts; n != 0 {
+		t.Errorf("%d attempts", n)
+	}
+}
+
+// A stream that we close stays closed until the lane has reported its end, even if somebody
+// wants it back meanwhile. That end is no break.
+func TestStreamThatIsClosingIsNoneThatBroke(t *testing.T) {
+	p := newPlay(t, Config{Streams: []Stream{{Source: FromCgroup, On: true}}})
+	p.pass(2 * lasting)
+	p.o.Want(p.now, nil)
+	p.o.Advance(p.now, p.f)
+	p.o.Want(p.now, []Source{FromCgroup})
+	if s := p.state(FromCgroup); s.State != StreamEnding || p.o.Open(FromCgroup, p.now) {
+		t.Errorf("it goes on: %+v", s)
+	}
+	p.pass(2 * lasting)
+	if s := p.state(FromCgroup); s.State != StreamConnected || s.Tries != 0 || s.LastErr != "" || p.opened[FromCgroup] != 2 {
+		t.Errorf("%+v, opened %v", s, p.opened)
+	}
+	p.o.Opened(p.now, FromRelist)
+	p.o.Ended(p.now, FromRelist, call.ErrOther, "")
+	p.o.Ended(p.now.Add(time.Second), FromCgroup, call.ErrOther, "once")
+	p.o.Ended(p.now.Add(time.Second), FromCgroup, call.ErrOther, "twice")
+	if s := p.state(FromCgroup); s.Tries != 1 || s.LastErr != "once" {
+		t.Errorf("an end of what is not open: %+v", s)
+	}
+}
+
+// A runtime that restarts may close a stream at once. A stream that has lasted, or sent
+// something, is lost then, and not switched off, unless the runtime says that it has none.
+func TestStreamThatIsNotEnabled(t *testing.T) {
+	off := "cri not-enabled: the runtime ends its event stream at once: it is switched off there"
+	for _, tt := range []struct {
+		name string
+		err  error
+		play func(*play)
+		want string
+	}{
+		{"never worked, closed", io.EOF, func(*play) {}, off},
+		{"never worked, broken", errSnapped, func(*play) {}, "cri lost: snapped"},
+		{"has lasted, closed", io.EOF, func(p *play) { p.pass(lasting) }, "cri lost: EOF"},
+		{"has sent something, closed", io.EOF, func(p *play) { p.sends(FromCRI, stopped("a")) }, "cri lost: EOF"},
+		{"has lasted, none such", errUnimplemented, func(p *play) { p.pass(lasting) }, "cri not-enabled: the runtime has no event stream"},
+	} {
+		p := newPlay(t, Config{Streams: []Stream{{Source: FromCRI, On: true, Forced: true}}})
+		tt.play(p)
+		p.snap(FromCRI, tt.err)
+		all := p.changes()
+		wait := p.state(FromCRI).NextAt.Sub(p.now)
+		if n := len(all); n == 0 || all[n-1] != tt.want || (wait >= mostBackOff/2) != (p.state(FromCRI).State == StreamNotEnabled) {
+			t.Errorf("%s: %q, opened in %v", tt.name, all, wait)
+		}
+	}
+}
+
+// People see the last 64 changes, numbered without gaps; what a snapshot has does not change.
+func TestChangesAreBounded(t *testing.T) {
+	p := newPlay(t, Config{Streams: []Stream{{Source: FromCgroup, On: true}}})
+	var had, copied []SourceChange
+	for i := range 100 {
+		p.pass(2 * lasting)
+		if i == 70 {
+			had, copied = p.o.Changes, append([]SourceChange(nil), p.o.Changes...)
+		}
+		p.snap(FromCgroup, errSnapped)
+	}
+	if n := len(p.changes()); n != changesKept || p.o.Changes[n-1].Seq != 200 || !gocmp.Equal(had, copied) {
+		t.Errorf("%d changes, the last %+v", n, p.o.Changes[n-1])
+	}
+}
+
+// An observer that goes on from its checkpoint does what the other does, whatever happens: the
+// same streams at the same times, the same unseen events, drifts and asks.
+func TestCheckpoint(t *testing.T) {
+	for seed := range uint64(2) {
+		run := func(restarts bool) (*play, []string) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			p := newPlay(t, Config{Mode: pleg.Evented, Streams: []Stream{{Source: FromCRI, On: seed%2 == 0, Forced: true}, {Source: FromCgroup, On: true}}})
+			var log []string
+			for i := range 600 {
+				p.pass(time.Duration(r.IntN(1500)) * time.Millisecond)
+				id := string(rune('a' + r.IntN(26)))
+				source := Source(1 + r.IntN(2))
+				u := pleg.Upstream{Signal: pleg.Signal(r.IntN(4)), ID: id, At: p.now.Add(-time.Duration(r.IntN(9)) * time.Second)}
+				u.Status = &pleg.PodStatus{PodRef: pleg.PodRef{UID: pleg.UID(id)}, Sandboxes: make([]pleg.SandboxStatus, r.IntN(2))}
+				switch n := r.IntN(12); {
+				case n == 0 && i%4 == 0:
+					p.snap(source, errSnapped)
+				case n == 1:
+					p.relist()
+					p.o.Listed(p.f.Listed)
+				case n < 5:
+					p.sees(pleg.Kind(r.IntN(3)), id)
+				case p.o.watch(source).Running:
+					p.sends(source, u)
+					if kind, ok := stepOf(u.Signal); ok && n < 10 {
+						p.pass(time.Second)
+						p.sees(kind, id)
+					}
+				}
+				log = append(log, p.unseen()...)
+				if restarts && i%150 == 7 {
+					p.restart()
+				}
+			}
+			return p, log
+		}
+		want, wantLog := run(false)
+		got, gotLog := run(true)
+		drifts, windows := want.o.Drifts(want.now)
+		drifts2, windows2 := got.o.Drifts(got.now)
+		for _, same := range [][2]any{
+			{wantLog, gotLog}, {want.o.States(), got.o.States()}, {want.changes(), got.changes()}, {want.o.Mode, got.o.Mode},
+			{want.o.Asks, got.o.Asks}, {drifts, drifts2}, {windows, windows2}, {want.opened, got.opened}, {want.o.IDs, got.o.IDs},
+		} {
+			if diff := gocmp.Diff(same[0], same[1]); diff != "" {
+				t.Errorf("seed %d (-whole +restarted):\n%s", seed, diff)
+			}
+		}
+		if len(wantLog) < 20 || drifts[0].Both < 5 || len(want.changes()) < 4 {
+			t.Errorf("seed %d: %d unseen, %+v, %q: this shows nothing", seed, len(wantLog), drifts, want.changes())
+		}
+	}
+}
