@@ -32,6 +32,7 @@ var commands = map[string]func(*transcript, command){
 	"remove":     func(x *transcript, c command) { x.r.remove(c.word(0)) },
 	"address":    func(x *transcript, c command) { x.r.change(func() { x.r.addresses[c.word(0)] = c.word(1) }) },
 	"unlabelled": func(x *transcript, _ command) { x.r.change(func() { x.r.unlabelled = true }) },
+	"clock":      func(x *transcript, c command) { x.r.change(func() { x.r.ahead = span(c.with["ahead"]) }) },
 	"order": func(x *transcript, _ command) {
 		x.r.change(func() { slices.Reverse(x.r.containers); slices.Reverse(x.r.sandboxes) })
 	},
@@ -105,7 +106,7 @@ func (x *transcript) start(c command) {
 		Runtime: x.r, Period: span(c.with["period"]), Threshold: span(c.with["threshold"]), Timeout: span(c.with["timeout"]),
 		Capacity: number(c.with["capacity"]), Events: number(c.with["events"]), Follow: slices.Contains(c.words, "follow"),
 	}
-	x.r.now = func() time.Time { return x.now }
+	x.r.now = func() time.Time { return x.now.Add(x.r.ahead) }
 	x.r.timeout = cmp.Or(conf.Timeout, 2*time.Minute)
 	if r := c.with["release"]; r != "" {
 		conf.Release = must(pleg.ParseRelease(r))

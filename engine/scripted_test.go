@@ -32,9 +32,10 @@ type behaviour struct {
 type scripted struct {
 	t       testing.TB
 	timeout time.Duration    // of the kubelet's calls; a call with a shorter one is plegtop's own
-	now     func() time.Time // where the script stands; an hour earlier before the start
+	now     func() time.Time // what its clock shows; before the start an hour less
 
 	mu         sync.Mutex
+	ahead      time.Duration // of its clock before ours
 	version    pleg.Version
 	conditions []pleg.Condition
 	sandboxes  []*pleg.ListedSandbox // one that has changed is a new one, like the next

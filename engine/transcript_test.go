@@ -5,37 +5,43 @@ package engine_test
 //
 // How to write one. Begin with comment lines: which situation it is, and what it promises. Then come blocks: some
 // commands, one a line, then ---- and what the show commands print, then an empty line. Leave the part below ----
-// empty and let the tests fill it in:
+// empty and let the test fill it in:
 //
 //	go test ./engine -run Transcript -rewrite
 //
 // Then read it: what is there must be what the first lines promise. Show only what the situation is about.
 //
 // Time. The engine starts at 0 s. The command start lets half a second pass, and only run and await let more pass:
-// the script acts at half seconds while the relists of a quick runtime begin at whole ones, so nothing coincides.
-// Times are seconds since the start, or since
-// the command mark; of what was before that nothing is shown any more. A moment that no rule gives to the second is
-// not shown but awaited: await not-ready from=118s to=129s.
+// the script acts at half seconds while the relists of a quick runtime begin at whole ones, so nothing coincides. A
+// show right after another command waits 0.3 s for plegtop to publish; better let it run between. Times are seconds
+// since the start, or since the command mark; what was before a mark is not shown any more. A moment that no rule
+// gives is awaited and not shown: await not-ready from=118s to=129s. After that, run to=150s brings a certain moment.
 //
-// The runtime (POD/NAME is a container, POD a sandbox; OP is a CRI method or all):
+// The runtime. POD/NAME is a container, POD a sandbox. OP is a CRI method, of all or of one object, or all.
 //
-//	pod web app log           a pod with a ready sandbox and running containers; pods 600 app: p000 to p599
-//	exit web/app code=137 reason=OOMKilled | exit all | restart web/app | state web/app created | remove web | remove all
-//	hang OP [POD | POD/NAME]  calls wait for their deadline; deaf: even longer; answer [later] OP [...] ends it
-//	fail OP [...] code=Unavailable text=(nobody listens) | slow OP [...] 2s | panic OP [...]
-//	condition RuntimeReady false | version containerd 1.7.27 | unlabelled | order reversed | address web 10.0.0.2
-//	look kubelet=v1.36.2      the next look at the node finds that kubelet; without one before start nobody looks
-//	stream cri stopped web/app | stream cri stopped all | stream cri ends text=EOF | stream cri refuses code=Unimplemented | stream cri opens
+//	pod web app log | pods 600 app          pods with a ready sandbox and running containers; p000 to p599
+//	exit web/app code=137 reason=OOMKilled | exit all | restart web/app | remove web | remove web/app | remove all
+//	state web/app created | address web 10.0.0.2 | order reversed | unlabelled | clock ahead=3s
+//	condition RuntimeReady false reason=... message=(...) | version containerd 1.7.27
+//	hang OP [OBJECT] | deaf OP [OBJECT]     calls wait for their deadline; even longer
+//	fail OP [OBJECT] code=Unavailable text=(nobody listens) [after=5s] | slow OP [OBJECT] 2s | panic OP
+//	answer OP [OBJECT] | answer later OP    calls answer again, also those that are out; only later ones
+//	look kubelet=v1.36.2                    the next look at the node finds that; without one before start nobody looks
+//	stream cri stopped web/app | stream cri stopped all | stream cri ends text=EOF
+//	stream cri refuses code=Unimplemented text=(...) | stream cri opens
 //
-// plegtop:
+// plegtop.
 //
-//	start [release=1.35] [period=5s] [threshold=] [timeout=] [capacity=] [events=] [mode=evented] [follow] [streams=(cri,cgroup)] [offered=(cri)]
-//	run 5s | run to=75s | pause | resume | relist [N times] | reinspect web ... | check all | period 5s | sources cri | reader A | read A | stop
+//	start [release=1.35] [period=5s] [threshold=] [timeout=] [capacity=] [events=] [follow]
+//	      [mode=evented] [streams=(cri,cgroup)] [offered=(cri)]
+//	run 5s | run to=75s | mark | stop
+//	pause | resume | relist | relist 1000 times | reinspect web db | check all | period 5s | sources cri
+//	reader A | read A                       a reader of its own, and what it gets now
 //	await not-ready|ready|loop-stopped|loop-works|unhealthy|healthy from=.. to=..
-//
-// What is shown, see shown_test.go: show calls, events [summed], pods, counts, health, node [posting] [clocks], next, history, relists, made
-// [OP], asked, channel, workers, mode, sources [changes],
-// drift, settings, failures, panics.
+//	show calls | made [OP] | asked          calls that are out; that were made; what plegtop asks by itself, and check all
+//	show events [summed] | pods [web ...] | counts | relists | failures | settings
+//	show health | node [posting] [clocks] | next | history
+//	show channel | workers | mode | sources [changes] | drift | panics
 
 import (
 	"context"
