@@ -1,0 +1,80 @@
+package kubelet
+
+import "time"
+
+// Health is the kubelet's verdict on its PLEG, and what it is made of.
+type Health struct {
+	Healthy bool
+	Verdict string // the kubelet's exact error text; empty when healthy
+
+	// ListedAt is the start of the last relist whose lists succeeded: the verdict goes by it.
+	// SettledAt is the end of the last relist in which no inspection failed, and not filled in
+	// here. Both are zero until there was one.
+	ListedAt, SettledAt time.Time
+
+	// UnhealthyAt is when PLEG becomes unhealthy unless a list succeeds before. Zero while
+	// paused, while unhealthy, before the first good list, and while the relist under way ends in
+	// time even if what hangs in it does so until its deadline.
+	UnhealthyAt time.Time
+
+	Since time.Time // when the present verdict began
+	Flips int       // how often it changed since the first good relist
+}
+
+// ListAge returns the time since ListedAt; 0 before the first relist.
+func (h Health) ListAge(at time.Time) time.Duration { return age(at, h.ListedAt) }
+
+// InspectAge returns the time since SettledAt; 0 before the first one.
+func (h Health) InspectAge(at time.Time) time.Duration { return age(at, h.SettledAt) }
+
+// age returns the time since a moment; 0 if that is zero.
+func age(at, then time.Time) time.Duration {
+	if then.IsZero() {
+		return 0
+	}
+	return at.Sub(then)
+}
+
+// Node is what the kubelet says of its node, and what it has posted.
+type Node struct {
+	// The Ready condition as it was posted last.
+	Ready   bool
+	Reason  string    // "KubeletReady" or "KubeletNotReady"
+	Message string    // to the letter, as of the posting
+	Known   bool      // false until both the lists and Status have returned once, and, where nothing is wrong, well
+	Since   time.Time // when a posting changed Ready last; the start before that
+
+	// What the kubelet says now; empty where all is well. The next posting has it.
+	RuntimeDown string // no Status was answered well for 30 s; or none ever, of a kubelet that starts
+	PLEG        string // "PLEG is not healthy: ..."
+	RuntimeErr  string // RuntimeReady is false or missing
+	NetworkErr  string // NetworkReady is false or missing; keeps the node from Ready, not the sync loop from its work
+
+	SyncedAt time.Time // of the last Status with RuntimeReady; zero if there was none
+	DownAt   time.Time // when RuntimeDown begins unless a Status succeeds before, or when it began; zero while paused
+
+	PostingHeld time.Time // since when the posting waits for the runtime's answer to Version, 2 min at most; zero while it does not
+	Next        Posting   // the next posting that changes Ready, as far as it can be foretold
+
+	LoopHeld    time.Time     // since when the sync loop waits for a list in its housekeeping, 2 min at most: it starts and stops no pod, and notices nothing; zero while it does not
+	LoopStopped time.Time     // since when the sync loop skips everything; zero while it works or is held
+	LoopNap     time.Duration // its back-off: 100 ms, doubling to 5 s
+	HealthzAt   time.Time     // when /healthz/syncloop begins to fail, 5 min after the loop stopped; zero while it works
+}
+
+// A Posting is a change of the Ready condition to come, if everything goes on as it does. When in
+// its period of 10 s a kubelet posts is not known, so it is a range.
+type Posting struct {
+	Ready    bool
+	Held     bool      // it is due, and waits for Version, which hangs
+	From, To time.Time // both zero if none can be foretold
+}
+
+// withoutFigures returns what people should see of n at once.
+func (n Node) withoutFigures() Node {
+	n.SyncedAt, n.DownAt, n.Since, n.Message, n.Next = time.Time{}, time.Time{}, time.Time{}, "", Posting{Ready: n.Next.Ready}
+	if n.PLEG != "" {
+		n.PLEG = plegNotHealthy
+	}
+	return n
+}

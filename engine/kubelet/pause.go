@@ -1,0 +1,34 @@
+package kubelet
+
+import "time"
+
+// SetPaused begins or ends a pause. A pause is no illness of the runtime: while it lasts nothing
+// is judged, and at its end all clocks move by its length, to go on from where they stood.
+func (k *Kubelet) SetPaused(at time.Time, paused bool) {
+	k.passTo(at)
+	if paused == k.Paused() {
+		return
+	}
+	if paused {
+		k.PausedAt = at
+		return
+	}
+	length := at.Sub(k.PausedAt)
+	k.PausedAt, k.PausedBefore = time.Time{}, k.PausedBefore+length
+	for _, clock := range []*time.Time{&k.Listed, &k.Relisting, &k.Loop.Synced, &k.Says.LoopHeld, &k.Poster.Asked, &k.Poster.NextAt} {
+		if !clock.IsZero() {
+			*clock = clock.Add(length)
+		}
+	}
+	// What was asked for in the pause was answered in it.
+	k.Listed, k.Relisting, k.Loop.Synced = sooner(k.Listed, at), sooner(k.Relisting, at), sooner(k.Loop.Synced, at)
+}
+
+// Paused reports whether a pause lasts.
+func (k *Kubelet) Paused() bool { return !k.PausedAt.IsZero() }
+
+// PausedFor returns how long all pauses have lasted so far.
+func (k *Kubelet) PausedFor(at time.Time) time.Duration { return k.PausedBefore + age(at, k.PausedAt) }
+
+// now returns the moment by the kubelet's clocks: they stand still in a pause.
+func (k *Kubelet) now() time.Time { return sooner(k.PausedAt, k.At) }

@@ -1,0 +1,208 @@
+package kubelet
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+const (
+	// postPeriod is from the end of one update of the node's status to the start of the next: 10 s
+	// and, by chance, up to 4 % more. This is the middle, and postJitter how far off it may be.
+	// (kubelet nodeStatusUpdateFrequency, JitterUntil.)
+	postPeriod = 10*time.Second + postJitter
+	postJitter = 200 * time.Millisecond
+	// postAnytime is how far off a posting may be when nothing is known of the kubelet's.
+	postAnytime = postPeriod / 2
+	// muteFor is how long a call takes at most to fail on a socket that takes connections and says
+	// nothing on them: what the kubelet gives a connection, after its longest wait between two and
+	// a fifth of that by chance. (cri-client: minConnectionTimeout, maxBackoffDelay.)
+	muteFor = 5*time.Second + 3600*time.Millisecond
+)
+
+// A poster is the kubelet's updates of its node's status. Each asks the runtime for its Version
+// first, waits for the answer up to the timeout of a call, and then computes the Ready condition as
+// of that moment. So a runtime that hangs holds the posting up, and what is posted when it returns
+// may speak of the past. (kubelet syncNodeStatus, defaultNodeStatusFuncs: VersionInfo comes before
+// ReadyCondition; measured: a runtime stopped for 75 s is NotReady after it is back.)
+//
+// When the kubelet's updates come we cannot know. Until something has aligned them with ours, ours
+// comes half a period after whatever matters, which is never wrong by more than that.
+type poster struct {
+	NextAt time.Time     // when Version is due; zero if never
+	Fixed  bool          // Version is due then. Otherwise it waits for a good answer to Status, so that our call is not the one that hangs
+	Spread time.Duration // how far off the kubelet's own update may be, either way
+	Asked  time.Time     // since when Version is out; zero if it is not
+	Back   time.Time     // when a late Version returned last; zero if none has
+
+	LateCall  time.Time // start of the late call that has set NextAt; zero if none is late
+	Errs      string    // what is wrong now
+	ErrsWere  string    // what was wrong when the node last turned ill or well
+	ErrsSince time.Time // when it did
+}
+
+// VersionDue returns when the status lane must ask for Version, and with it post; zero if it must
+// not: in a pause, while one is out, and until the next good answer to Status if it must wait for
+// that. It may change with each Advance.
+func (k *Kubelet) VersionDue() time.Time {
+	if k.Paused() || !k.Poster.Asked.IsZero() || !k.Poster.Fixed {
+		return time.Time{}
+	}
+	return k.Poster.NextAt
+}
+
+// VersionBegan says that the status lane has asked for Version.
+func (k *Kubelet) VersionBegan(at time.Time) {
+	k.passTo(at)
+	k.Poster.Asked = at
+}
+
+// VersionReturned says that this Version has returned, well or not. With it the condition is
+// posted. ranOut is set if its deadline ended it.
+func (k *Kubelet) VersionReturned(at time.Time, ranOut bool) {
+	k.passTo(at)
+	p := &k.Poster
+	took, ended := at.Sub(p.Asked), at
+	p.Asked = time.Time{}
+	if k.Config.Starting {
+		p.NextAt = time.Time{}
+		return
+	}
+	if k.Paused() && !ranOut {
+		ended = k.PausedAt // the end of the pause moves NextAt. A deadline is later by the pause itself
+	}
+	p.Spread = min(p.Spread+postJitter, postAnytime)
+	if took >= postPeriod && !ranOut {
+		p.Spread = postJitter // whenever the kubelet's update was due, it waited as well, and came back with ours
+	}
+	p.NextAt = ended.Add(postPeriod)
+	p.Fixed = p.Spread < postAnytime || p.Errs != "" || !p.LateCall.IsZero()
+	errs := p.Errs
+	if took > call.LateAfter {
+		p.Back = ended
+		if at.Sub(p.ErrsSince) < call.Together {
+			errs = p.ErrsWere // Version is the quickest call, and computing the condition takes no time
+			k.race(p.Errs)
+		}
+	}
+	if !k.Paused() && (errs == "" || !k.Says.Ready || !at.Before(k.heldUntil())) {
+		k.post(at, errs)
+	}
+}
+
+// race takes in that Version came back together with what ended the trouble. If the kubelet saw
+// the other one first it has posted Ready at once; if not, it does so a period later. We cannot
+// know, so we take the middle.
+func (k *Kubelet) race(errs string) {
+	if p := &k.Poster; errs == "" {
+		p.NextAt, p.Spread, p.Fixed = p.Back.Add(postAnytime), postAnytime, true
+	}
+}
+
+func (k *Kubelet) post(at time.Time, errs string) {
+	if ready := errs == ""; ready != k.Says.Ready {
+		k.Says.Ready, k.Says.Since = ready, at
+	}
+	k.Says.Message = errs
+}
+
+// heldUntil returns until when the kubelet's posting may be held up though ours is not; zero if it
+// is not. If a socket has been mute since we came, the kubelet may still have a connection from
+// before, on which its Version waits for its whole timeout.
+func (k *Kubelet) heldUntil() time.Time {
+	if !k.Seen.Mute || !k.Says.SyncedAt.IsZero() || !k.PLEG.ListedAt.IsZero() {
+		return time.Time{}
+	}
+	return k.Started.Add(postPeriod + k.Config.Timeout)
+}
+
+// follow takes in what is wrong now, and whether a call is late that the kubelet makes as well.
+func (k *Kubelet) follow() {
+	p, errs := &k.Poster, k.errs()
+	if k.Config.Starting {
+		p.Errs = errs
+		k.post(k.At, errs)
+		return
+	}
+	if (errs == "") != (p.Errs == "") {
+		k.comesAfter(k.At)
+		p.ErrsWere, p.ErrsSince = p.Errs, k.At
+		if k.At.Sub(p.Back) < call.Together {
+			k.race(errs)
+		}
+	}
+	late := sooner(k.ifLate(k.Seen.ListOut), k.ifLate(k.Seen.StatusOut))
+	if !late.IsZero() && p.LateCall.IsZero() {
+		k.comesAfter(late)
+	}
+	p.Errs, p.LateCall = errs, late
+}
+
+// growOlder brings the ages in the text of what is wrong up to date.
+func (k *Kubelet) growOlder() {
+	if k.Poster.Errs != "" {
+		k.Poster.Errs = k.errs()
+	}
+}
+
+// comesAfter lets the next update come after a moment that matters, unless its time is known
+// better.
+func (k *Kubelet) comesAfter(at time.Time) {
+	if p := &k.Poster; p.Spread >= postAnytime && !k.Paused() {
+		p.NextAt, p.Fixed = at.Add(postAnytime), true
+	}
+}
+
+// changes returns when what the kubelet would say differs from what it has posted, if all goes on
+// as it does: now, or at a time to come. Zero if that is not in sight.
+func (k *Kubelet) changes() (at time.Time) {
+	if ready := k.Poster.Errs == ""; ready != k.Says.Ready {
+		return k.Poster.ErrsSince
+	} else if !ready {
+		return time.Time{}
+	}
+	status := k.Seen.StatusFailed || age(k.At, k.Seen.StatusOut) >= call.ForetoldAfter
+	if status {
+		at = k.downAt()
+	}
+	trouble := k.Seen.RelistFailing
+	if trouble.IsZero() && age(k.At, k.Seen.RelistOut) >= call.ForetoldAfter {
+		trouble = k.Seen.RelistOut
+	}
+	switch {
+	case trouble.IsZero():
+		return at
+	case !status && k.Seen.StatusAt.Before(trouble):
+		return time.Time{} // Status may be in the same trouble: the next one shows
+	}
+	return sooner(at, k.unhealthyAt())
+}
+
+// next foretells the posting that changes Ready, given when there is something to change.
+func (k *Kubelet) next(changes time.Time) (n Posting) {
+	p, ready := &k.Poster, k.Says.Ready
+	if changes.IsZero() || k.Config.Starting || k.Paused() {
+		return n
+	}
+	at, period, held := p.NextAt, postPeriod, false
+	switch {
+	case ready && k.Seen.Mute: // each update takes up to muteFor, and we cannot know when it began
+		return Posting{From: changes, To: later(changes.Add(postPeriod+muteFor), k.heldUntil())}
+	case age(k.At, p.Asked) >= muteFor:
+		at, period, held = p.Asked.Add(k.Config.Timeout), postPeriod+k.Config.Timeout, true
+	case !p.Asked.IsZero() || k.silent():
+		return n // in a moment we see whether Version is answered
+	case p.Spread >= postAnytime && changes.After(k.At):
+		at = changes.Add(postAnytime)
+	}
+	for at.Add(p.Spread).Before(changes) {
+		at = at.Add(period)
+	}
+	return Posting{Ready: !ready, Held: held, From: later(at.Add(-p.Spread), changes), To: at.Add(p.Spread)}
+}
+
+// silent reports whether a list and Status are late, and Version was not answered since they were.
+func (k *Kubelet) silent() bool {
+	list, status := k.ifLate(k.Seen.ListOut), k.ifLate(k.Seen.StatusOut)
+	return !list.IsZero() && !status.IsZero() && !k.Seen.VersionOK.After(later(list, status).Add(call.LateAfter))
+}
