@@ -10,12 +10,11 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // needEngine names the commands that a running plegtop obeys.
-var needEngine = []string{"run", "await", "show", "pause", "resume", "relist", "reinspect", "check", "period", "sources", "reader", "read", "stop"}
+var needEngine = []string{"run", "await", "show", "pause", "resume", "relist", "reinspect", "check", "period", "sources", "reader", "read", "stop", "cancel", "raw", "hold", "release"}
 
 var commands = map[string]func(*transcript, command){
 	"pod": func(x *transcript, c command) { x.r.pod(c.word(0), c.words[1:]) },
@@ -45,28 +44,28 @@ var commands = map[string]func(*transcript, command){
 		})
 	},
 
-	"hang": func(x *transcript, c command) { x.r.behave(c.target(), &behaviour{gate: make(chan struct{})}, false) },
+	"hang": func(x *transcript, c command) { x.r.behave(c.targets(), &behaviour{gate: make(chan struct{})}, false) },
 	"deaf": func(x *transcript, c command) {
-		x.r.behave(c.target(), &behaviour{gate: make(chan struct{}), deaf: true}, false)
+		x.r.behave(c.targets(), &behaviour{gate: make(chan struct{}), deaf: true}, false)
 	},
 	"slow": func(x *transcript, c command) {
 		last := len(c.words) - 1
 		delay := span(c.words[last])
 		c.words = c.words[:last]
-		x.r.behave(c.target(), &behaviour{delay: delay}, false)
+		x.r.behave(c.targets(), &behaviour{delay: delay}, false)
 	},
 	"fail": func(x *transcript, c command) {
-		x.r.behave(c.target(), &behaviour{delay: span(c.with["after"]), err: failure(0, c.with["code"], c.with["text"])}, false)
+		x.r.behave(c.targets(), &behaviour{delay: span(c.with["after"]), err: failure(0, c.with["code"], c.with["text"])}, false)
 	},
-	"panic": func(x *transcript, c command) { x.r.behave(c.target(), &behaviour{panics: true}, false) },
+	"panic": func(x *transcript, c command) { x.r.behave(c.targets(), &behaviour{panics: true}, false) },
 	"answer": func(x *transcript, c command) {
 		later := c.word(0) == "later"
 		if later {
 			c.words = c.words[1:]
 		}
-		x.r.behave(c.target(), nil, later)
+		x.r.behave(c.targets(), nil, later)
 	},
-	"look":   func(x *transcript, c command) { x.r.look(evidence.Kubelet{Version: c.with["kubelet"]}) },
+	"look":   (*transcript).look,
 	"stream": (*transcript).stream,
 
 	"start": (*transcript).start,
@@ -98,7 +97,14 @@ var commands = map[string]func(*transcript, command){
 	"sources": func(x *transcript, c command) { x.setSources(c.words) },
 	"reader":  func(x *transcript, c command) { x.readers[c.word(0)] = x.Feed() },
 	"read":    (*transcript).read,
+	"cancel":  func(x *transcript, _ command) { x.CancelSweep() },
+	"raw":     (*transcript).raw,
+	"hold":    func(x *transcript, _ command) { x.HoldStreams(context.Background()) },
+	"release": func(x *transcript, _ command) { x.ReleaseStreams() },
+	"examine": (*transcript).examine,
 }
+
+func init() { commands["in"] = (*transcript).in } // which needs commands
 
 // start starts plegtop.
 func (x *transcript) start(c command) {
@@ -114,10 +120,10 @@ func (x *transcript) start(c command) {
 	if m := c.with["mode"]; m != "" {
 		conf.Mode = must(pleg.ParseMode(m))
 	}
-	if x.r.report != nil {
+	if x.r.looking != nil {
 		conf.Look = x.r.Look
 	}
-	conf.Streams = x.configured(c.with["streams"], c.with["offered"])
+	conf.Streams = x.configured(c)
 	x.Engine = must(engine.New(conf))
 	ctx, cancel := context.WithCancel(context.Background())
 	x.cancel, x.ended = cancel, make(chan error, 1)
@@ -170,7 +176,8 @@ func (x *transcript) mark(command) {
 	x.r.take(func(madeCall) bool { return true })
 	x.seen.mu.Lock()
 	defer x.seen.mu.Unlock()
-	x.seen.events, x.seen.history = nil, nil
+	x.seen.events, x.seen.network, x.seen.history = nil, nil, nil
+	x.r.change(func() { x.r.looks = nil })
 }
 
 // await lets time pass until something is so, but not beyond the time to, and prints what is so. It must have

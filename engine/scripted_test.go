@@ -10,9 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -46,8 +44,9 @@ type scripted struct {
 	behaviours map[string]*behaviour           // by operation, "operation object" or "all"
 	gates      []chan struct{}                 // of all behaviours so far; nil once open
 	out        map[string]bool
-	calls      []madeCall // those that nobody has looked at yet
-	report     *evidence.Report
+	calls      []madeCall    // those that nobody has looked at yet
+	looking    *scriptedLook // what looks find; nil if nobody looks
+	looks      []madeLook    // those that nobody has been shown yet
 	panicked   []any
 }
 
@@ -168,7 +167,7 @@ func (r *scripted) call(ctx context.Context, op call.Operation, object string, a
 	}
 	r.out[key] = true
 	r.calls = append(r.calls, madeCall{op.String(), object, time.Now(), time.Until(deadline) < r.timeout})
-	b := cmp.Or(r.behaviours[key], r.behaviours[op.String()], r.behaviours["all"], &behaviour{})
+	b := cmp.Or(r.behaviours[op.String()+" "+cmp.Or(object, "all-pods")], r.behaviours[op.String()], r.behaviours["all"], &behaviour{})
 	r.mu.Unlock()
 	defer func() {
 		r.mu.Lock()
@@ -219,21 +218,26 @@ func (b *behaviour) act(ctx context.Context, op call.Operation) error {
 }
 
 // behave sets what calls do from now on. A nil b has them answer again: those that wait return then, too,
-// unless only later ones are to be answered.
-func (r *scripted) behave(key string, b *behaviour, laterOnly bool) {
+// unless only later ones are to be answered. What all calls do is in place of what single ones did.
+func (r *scripted) behave(keys []string, b *behaviour, laterOnly bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for k, was := range r.behaviours {
-		if k == key || key == "all" && b == nil {
-			delete(r.behaviours, k)
-			if was.gate != nil && b == nil && !laterOnly {
-				r.open(was.gate)
+	for _, key := range keys {
+		for k, was := range r.behaviours {
+			if k == key || key == "all" {
+				delete(r.behaviours, k)
+				if was.gate != nil && b == nil && !laterOnly {
+					r.open(was.gate)
+				}
 			}
 		}
-	}
-	if b != nil {
-		r.behaviours[key] = b
-		r.gates = append(r.gates, b.gate)
+		if b != nil {
+			own := *b
+			if own.gate != nil {
+				own.gate = make(chan struct{})
+			}
+			r.behaviours[key], r.gates = &own, append(r.gates, own.gate)
+		}
 	}
 }
 
@@ -252,18 +256,9 @@ func (r *scripted) open(gate chan struct{}) {
 func failure(op call.Operation, code, text string) *call.Error {
 	kinds := map[string]call.Kind{
 		"Unavailable": call.ErrUnavailable, "PermissionDenied": call.ErrPermission, "DeadlineExceeded": call.ErrDeadline,
-		"NotFound": call.ErrNotFound, "ResourceExhausted": call.ErrTooLarge, "Unimplemented": call.ErrUnimplemented, "Silent": call.ErrSilent,
+		"NotFound": call.ErrNotFound, "ResourceExhausted": call.ErrTooLarge, "Unreadable": call.ErrUnreadable, "Unimplemented": call.ErrUnimplemented, "Silent": call.ErrSilent,
 	}
 	return &call.Error{Op: op, Kind: kinds[code], Code: code, Text: text}
-}
-
-// Look shows what the script says of the node: only which release its kubelet is of.
-func (r *scripted) Look(ctx context.Context, _ engine.Looking) (*evidence.Report, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	report := *r.report
-	report.At = time.Now()
-	return &report, ctx.Err()
 }
 
 // take returns the calls since the last time that are such.

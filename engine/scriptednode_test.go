@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -101,13 +100,6 @@ func (r *scripted) condition(c pleg.Condition) {
 		return
 	}
 	r.conditions = append(r.conditions, c)
-}
-
-// look sets what a look at the node finds.
-func (r *scripted) look(k evidence.Kubelet) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report = &evidence.Report{Kubelet: k}
 }
 
 // change changes the runtime.

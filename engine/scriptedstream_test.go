@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -54,8 +56,8 @@ func (s *scriptedStream) Run(ctx context.Context, deliver func(pleg.Upstream)) e
 }
 
 // says delivers one event about a container or sandbox as it is now. Only a runtime's stream has the
-// pod and its status.
-func (s *scriptedStream) says(word, id string, whole bool) error {
+// pod and its status. The event is of now, or that much later, and of the end of what had run for so long.
+func (s *scriptedStream) says(word, id string, whole bool, later, ran time.Duration) error {
 	signals := map[string]pleg.Signal{
 		"created": pleg.SignalCreated, "started": pleg.SignalStarted, "stopped": pleg.SignalStopped, "deleted": pleg.SignalDeleted,
 	}
@@ -68,10 +70,13 @@ func (s *scriptedStream) says(word, id string, whole bool) error {
 	if s.deliver == nil {
 		return fmt.Errorf("no stream is open")
 	}
-	u := pleg.Upstream{Signal: signal, ID: id}
+	u := pleg.Upstream{Signal: signal, ID: id, Ran: ran}
+	if later != 0 {
+		u.At = time.Now().Add(later)
+	}
 	if whole {
 		name, _, _ := strings.Cut(id, "/")
-		u.Pod, u.At, u.Status = podRef(name), time.Now(), s.r.compose(name)
+		u.Pod, u.At, u.Status = podRef(name), time.Now().Add(later), s.r.compose(name)
 	}
 	s.deliver(u)
 	return nil
@@ -116,14 +121,12 @@ func (r *scripted) compose(name string) *pleg.PodStatus {
 	return pleg.Compose(podRef(name), sandboxes, containers)
 }
 
-// configured returns the event sources: those that are on from the start, and those that are only offered.
-func (x *transcript) configured(on, offered string) (all []engine.Stream) {
-	for i, names := range []string{on, offered} {
-		for name := range strings.SplitSeq(names, ",") {
-			if name == "" {
-				continue
-			}
-			all = append(all, engine.Stream{Source: sources[name], On: i == 0, Run: x.source(name).Run})
+// configured returns the event sources: those that are on from the start, those that are only offered, and those
+// that are opened whatever the runtime is.
+func (x *transcript) configured(c command) (all []engine.Stream) {
+	for _, how := range []string{"streams", "offered", "forced"} {
+		for _, name := range names(c.with[how]) {
+			all = append(all, engine.Stream{Source: sources[name], On: how != "offered", Forced: how == "forced", Run: x.source(name).Run})
 		}
 	}
 	return all
@@ -156,12 +159,17 @@ func (x *transcript) stream(c command) {
 	case "opens":
 		s.refuse(nil)
 	default:
-		objects := []string{c.word(2)}
+		objects := slices.Repeat([]string{c.word(2)}, max(number(c.with["times"]), 1))
 		if c.word(2) == "all" {
 			objects = x.r.all()
 		}
+		if c.has("distinct") {
+			for i := range objects {
+				objects[i] += "-" + strconv.Itoa(i)
+			}
+		}
 		for _, id := range objects {
-			if err := s.says(c.word(1), id, c.word(0) == "cri"); err != nil {
+			if err := s.says(c.word(1), id, c.word(0) == "cri", span(c.with["at"]), span(c.with["ran"])); err != nil {
 				panic(err)
 			}
 		}

@@ -67,8 +67,10 @@ func (x *transcript) show(c command) {
 
 // nothing is what is printed where there is nothing to show.
 var nothing = map[string]string{
-	"calls": "no call is out", "events": "no event", "made": "no call was made", "history": "no change", "asked": "nothing was asked",
+	"calls": "no call is out", "events": "no event", "made": "no call was made", "history": "no change",
 	"failures": "nothing fails", "next": "nothing is foretold",
+	"check": "nobody has checked all", "partial": "nothing is missing", "memory": "nothing is remembered", "network": "no word of networks",
+	"raw": "no answer yet", "looks": "nobody looked", "own": "plegtop asked nothing of its own", "snapshots": "counted from now on",
 }
 
 var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
@@ -81,8 +83,11 @@ var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
 	"history": showHistory,
 	"relists": showRelists,
 	"made":    showMade,
-	"asked":   showAsked,
 	"sources": showSources,
+
+	"known": showKnown, "check": showCheck, "partial": showPartial, "memory": showMemory, "network": showNetwork, "raw": showRaw,
+	"snapshots": showSnapshots, "delay": showDelay, "looks": showLooks, "own": showOwn,
+
 	"counts": func(x *transcript, s *engine.Snapshot, _ []string) {
 		n := s.Counts
 		x.printf("pods %d, sandboxes %d, containers %d: created %d, running %d, exited %d, unknown %d\n",
@@ -117,7 +122,7 @@ var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
 	"drift": func(x *transcript, s *engine.Snapshot, _ []string) {
 		for _, d := range s.Drift {
 			x.printf("%v: %d transitions, both saw %d, the relist missed %d, it missed %d; %d duplicates, %d late, ahead by %s\n",
-				d.Source, d.Transitions, d.Both, d.MissedByRelist, d.MissedBySource, d.Duplicates, d.Late, seconds(d.LeadP50))
+				d.Source, d.Transitions, d.Both, d.MissedByRelist, d.MissedBySource, d.Duplicates, d.Late, seconds(d.LeadP50.Round(time.Second/2)))
 		}
 	},
 	"workers": func(x *transcript, s *engine.Snapshot, _ []string) {
@@ -172,7 +177,7 @@ func object(f call.Flight) string {
 }
 
 func showEvents(x *transcript, _ *engine.Snapshot, of []string) {
-	events := slices.DeleteFunc(x.seen.events, func(e engine.Event) bool { return e.Delivery == pleg.Derived })
+	events := x.seen.events
 	x.seen.events = nil
 	if slices.Contains(of, "summed") {
 		sums := map[string]int{}
@@ -204,6 +209,9 @@ func showEvents(x *transcript, _ *engine.Snapshot, of []string) {
 		}
 		if by, _ := e.Seen.First(); e.Seen != nil && by.String() != "relist" {
 			x.printf(", first seen by %v", by)
+			if lead, ok := e.Seen.Lead(by); ok {
+				x.printf(", %s ahead", seconds(lead))
+			}
 		}
 		x.printf("\n")
 	}
@@ -377,35 +385,23 @@ func showMade(x *transcript, _ *engine.Snapshot, of []string) {
 	}
 }
 
-// showAsked prints what became of plegtop's own questions: probes while a call is late, and check all.
-func showAsked(x *transcript, s *engine.Snapshot, _ []string) {
-	for _, p := range s.Probes {
-		how := "answered"
-		switch {
-		case p.At.IsZero():
-			how = "out"
-		case p.Err != nil:
-			how = p.Err.Error()
-		}
-		x.printf("%s: %s\n", strings.TrimSpace(p.Op.String()+" "+object(p.Flight)), how)
-	}
-	w := s.Sweep
-	if w == nil {
-		return
-	}
-	x.printf("check all: %d of %d asked%s\n", w.Done, w.Total, because(w.Refused))
-	for _, o := range w.Hung {
-		x.printf("  hangs: %s\n", object(o.Flight))
-	}
-	for _, o := range w.Failed {
-		x.printf("  fails: %s: %v\n", object(o.Flight), o.Err)
-	}
-}
-
-// showSources prints how the event sources stand; with the word changes also what they were before.
+// showSources prints how the event sources stand; with the word changes also what they were before, with the word tries
+// not how often they were opened, where that is left to chance.
 func showSources(x *transcript, s *engine.Snapshot, of []string) {
 	for _, o := range s.Sources {
-		x.printf("%v: %v%s, %d events, opened %s\n", o.Source, o.State, because(o.Reason), o.Received, times(x.source(o.Source.String()).times()))
+		x.printf("%v: %v%s, %d events", o.Source, o.State, because(o.Reason), o.Received+o.Lost)
+		if !slices.Contains(of, "tries") {
+			x.printf(", opened %s", times(x.source(o.Source.String()).times()))
+		}
+		switch {
+		case o.Lost > 0:
+			x.printf(", some too fast to be looked at")
+		case o.Backlog > 0:
+			x.printf(", %d of the past", o.Backlog)
+		case o.Unknown > 0:
+			x.printf(", %d of unknown ids", o.Unknown)
+		}
+		x.printf("%s\n", because(o.BadClock))
 	}
 	if slices.Contains(of, "changes") {
 		for _, c := range s.SourceChanges {

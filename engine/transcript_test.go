@@ -17,7 +17,8 @@ package engine_test
 // since the start, or since the command mark; what was before a mark is not shown any more. A moment that no rule
 // gives is awaited and not shown: await not-ready from=118s to=129s. After that, run to=150s brings a certain moment.
 //
-// The runtime. POD/NAME is a container, POD a sandbox. OP is a CRI method, of all or of one object, or all.
+// The runtime. POD/NAME is a container, POD a sandbox. OP is a CRI method or all. OBJECT is one
+// of these, or several; p000..p009/app are ten; all-pods is the list of all pods, and not those of single ones.
 //
 //	pod web app log | pods 600 app          pods with a ready sandbox and running containers; p000 to p599
 //	exit web/app code=137 reason=OOMKilled | exit all | restart web/app | remove web | remove web/app | remove all
@@ -26,25 +27,31 @@ package engine_test
 //	hang OP [OBJECT] | deaf OP [OBJECT]     calls wait for their deadline; even longer
 //	fail OP [OBJECT] code=Unavailable text=(nobody listens) [after=5s] | slow OP [OBJECT] 2s | panic OP
 //	answer OP [OBJECT] | answer later OP    calls answer again, also those that are out; only later ones
-//	look kubelet=v1.36.2                    the next look at the node finds that; without one before start nobody looks
-//	stream cri stopped web/app | stream cri stopped all | stream cri ends text=EOF
+//	look [kubelet=v1.36.2] [sees=(web/app)] [folder=(web/app)] [lives=(web/app)] [stuck=(web/app)]
+//	     [helper=kill age=60s] [busy] [takes=300ms]   what looks at the node find; without one before start nobody looks
+//	stream cri stopped web/app [at=-60s] [ran=1h] [times=N] [distinct] | stream cri stopped all | stream cri ends text=EOF
 //	stream cri refuses code=Unimplemented text=(...) | stream cri opens
 //
 // plegtop.
 //
 //	start [release=1.35] [period=5s] [threshold=] [timeout=] [capacity=] [events=] [follow]
-//	      [mode=evented] [streams=(cri,cgroup)] [offered=(cri)]
-//	run 5s | run to=75s | mark | stop
-//	pause | resume | relist | relist 1000 times | reinspect web db | check all | period 5s | sources cri
+//	      [mode=evented] [streams=(cri,cgroup)] [offered=(cri)] [forced=(cri)]
+//	examine within=5s [timeout=2s] [width=4] [deadline=20s] [leave=300ms]   in place of start: looks once, as check does
+//	run 5s | run to=75s | mark | stop | in 700ms COMMAND   obeys a command later, while others go on
+//	pause | resume | relist | relist 1000 times | reinspect web db | check all | cancel | period 5s | sources cri
+//	hold | release | raw web [deadline=1s]
 //	reader A | read A                       a reader of its own, and what it gets now
 //	await not-ready|ready|loop-stopped|loop-works|unhealthy|healthy from=.. to=..
-//	show calls | made [OP] | asked          calls that are out; that were made; what plegtop asks by itself, and check all
+//	show calls | made [OP] | own [OP]       calls that are out; that were made, as a kubelet does; plegtop's own
+//	show known | check | partial            what is known of the runtime; of check all; what is listed by half, who holds it up
 //	show events [summed] | pods [web ...] | counts | relists | failures | settings
 //	show health | node [posting] [clocks] | next | history
-//	show channel | workers | mode | sources [changes] | drift | panics
+//	show channel | workers | mode | sources [changes] [tries] | drift | network | panics
+//	show looks [deep] | raw | memory [hung] | snapshots [from-now] | delay
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -106,6 +113,7 @@ type transcript struct {
 	streams map[string]*scriptedStream
 	readers map[string]*engine.Feed
 	printed strings.Builder
+	answer  *rawAnswer // to the last question for raw answers; nil until there is one
 
 	*engine.Engine
 	cancel context.CancelFunc // ends the engine
@@ -174,7 +182,7 @@ func (x *transcript) do(d *datadriven.TestData, name string, args []datadriven.C
 	switch obey, ok := commands[name]; {
 	case !ok:
 		panic("no such command")
-	case x.Engine == nil && slices.Contains(needEngine, name):
+	case x.Engine == nil && slices.Contains(needEngine, name) && (name != "show" || x.seen.snapshot == nil):
 		panic("plegtop has not been started")
 	default:
 		obey(x, c)
@@ -186,5 +194,24 @@ func (x *transcript) do(d *datadriven.TestData, name string, args []datadriven.C
 	synctest.Wait()
 }
 
-// target returns what a behaviour is of: an operation, and perhaps one object.
-func (c command) target() string { return strings.TrimSpace(c.word(0) + " " + c.word(1)) }
+// targets returns what a behaviour is of: an operation, or that operation of some objects. p010..p019/app are ten.
+func (c command) targets() (all []string) {
+	for _, object := range c.words[1:] {
+		var first, last int
+		var rest string
+		if n, _ := fmt.Sscanf(object, "p%03d..p%03d%s", &first, &last, &rest); n < 2 {
+			all = append(all, c.word(0)+" "+object)
+			continue
+		}
+		for i := first; i <= last; i++ {
+			all = append(all, fmt.Sprintf("%s p%03d%s", c.word(0), i, rest))
+		}
+	}
+	if all == nil {
+		all = []string{c.word(0)}
+	}
+	return all
+}
+
+// has reports whether an argument is there.
+func (c command) has(word string) bool { return slices.Contains(c.words, word) }

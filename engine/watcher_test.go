@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A watcher reads all that plegtop publishes. What the kubelet is said to post must come when it was foretold.
@@ -22,6 +23,11 @@ type watcher struct {
 	history  []change       // not shown yet
 	foretold engine.Posting
 	acted    time.Time // when a command was last obeyed
+
+	network   []engine.Event // not shown yet
+	slowest   time.Duration  // from when an event was seen until it was read, at most
+	counted   uint64         // the snapshot up to which they were counted
+	countedAt time.Time
 }
 
 // A change is something that began to be so.
@@ -49,7 +55,13 @@ func (w *watcher) take(u engine.Update) {
 	defer w.mu.Unlock()
 	was, now := w.snapshot, u.Snapshot
 	w.snapshot = now
-	w.events = append(w.events, u.Events...)
+	for _, e := range u.Events {
+		if w.slowest = max(w.slowest, time.Since(e.SeenAt)); e.Delivery == pleg.Derived {
+			w.network = append(w.network, e)
+		} else {
+			w.events = append(w.events, e)
+		}
+	}
 	if was == nil {
 		return
 	}
