@@ -1,25 +1,23 @@
-// Package cri speaks CRI v1 over gRPC with the container runtime of a node: it
-// finds the endpoint ([Discover]), makes the calls and measures them
-// ([Client]), and turns the answers into the words of package pleg.
+// Package cri speaks CRI v1 over gRPC with the container runtime of a node. [Discover] finds the
+// runtime's socket. A [Client] makes the calls, measures them and turns the answers into the types
+// of package pleg.
 //
-// A Client only ever reads. It makes the calls Version, Status, ListPodSandbox,
-// ListContainers, PodSandboxStatus and ContainerStatus, with [Client.Events]
-// GetContainerEvents, and nothing else; it never asks for the verbose answer,
-// which carries environment variables.
+// A Client only reads: it calls Version, Status, ListPodSandbox, ListContainers, PodSandboxStatus,
+// ContainerStatus and, in [Client.Events], GetContainerEvents. It never sets verbose, since that
+// answer carries environment variables. A containerd without CRI is asked for its list of plugins,
+// and [Discover] tries Version of v1alpha2.
 //
-// Blocking: every call returns by the deadline of its context. Dial does not
-// block, and a call to a runtime that is not there fails at once. From then on
-// the client tries to connect by itself, at most 4 s apart, so that calls
-// succeed again soon after the runtime is back.
+// Every call returns by the deadline of its context. A call to a runtime that is not there fails
+// at once. The client then tries to connect by itself, at most 4 s apart.
 //
-// Loss: whatever an answer held that could not be used, or had to be changed, is
-// counted in the [call.Trace], and what an event stream had that was not handed
-// on in the event after it. Texts from the runtime are valid UTF-8 but not
-// cleaned; those in an error of Discover are.
+// Whatever an answer held that had to be left out or changed is counted in the [call.Trace].
+// Texts from the runtime are valid UTF-8, but they may hold control characters.
 package cri
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"sync/atomic"
@@ -30,159 +28,117 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/grpclog"
-	"google.golang.org/grpc/stats"
-	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// The kubelet's own limits for its connection to the runtime, so that plegtop
-// sees a runtime fail as the kubelet does.
+// The kubelet's own limits for its connection, so that plegtop sees a runtime fail as the kubelet
+// does (cri-client: baseBackoffDelay, maxBackoffDelay, minConnectionTimeout).
 const (
 	firstBackoff = 100 * time.Millisecond
 	longBackoff  = 3 * time.Second
-	handshake    = 5 * time.Second // for a runtime that accepts a connection and then says nothing
-
-	// eventsHandshake is shorter: what has been opened for a second counts as open.
-	eventsHandshake = 900 * time.Millisecond
+	handshake    = 5 * time.Second // for a runtime that accepts a connection and is silent
 )
 
-// gRPC would write of a GOAWAY and the like to standard error, across the screen
-// and into what check prints. Only here, before any call, may that be set.
+// service is the prefix of a method's full name. The name of an operation completes it.
+const service = "/runtime.v1.RuntimeService/"
+
+// gRPC writes about a GOAWAY and the like to standard error, which would be across the screen and
+// in the output of check. Its logger can only be set here, before any call.
 func init() { grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard)) }
 
-// A Client makes CRI v1 calls to one runtime, over one connection that it makes
-// with the first call and renews by itself. It is safe for concurrent use.
-// Failed calls return a *call.Error. What of an answer had to be left out or
-// changed is counted in the [call.Trace] of the call.
+// A Client makes CRI v1 calls to one runtime over one connection, which it opens with the first
+// call and renews by itself. It is safe for concurrent use. A call that fails returns a *call.Error.
 type Client struct {
-	conn   *grpc.ClientConn
-	rpc    runtimev1.RuntimeServiceClient
-	dialer *dialer
-	alive  context.Context // ends when the client is closed
-	end    context.CancelFunc
-	noCRI  plugged
+	conn  *grpc.ClientConn
+	alive context.Context // ends when the client is closed
+	end   context.CancelFunc
 
-	sandboxes  *known[pleg.ListedSandbox]
-	containers *known[pleg.ListedContainer]
+	path     string // of the socket
+	dial     dialFunc
+	patience time.Duration         // how long a new connection may be silent
+	opened   atomic.Uint64         // number of connections so far
+	failure  atomic.Pointer[error] // of the last attempt to connect; points to nil if it succeeded
+	noCRI    atomic.Pointer[noCRI] // nil until a containerd has explained it
+
+	sandboxes  *lister[pleg.ListedSandbox]
+	containers *lister[pleg.ListedContainer]
 }
 
-// Dial returns a client of the runtime that listens on endpoint, in any form
-// that [ParseEndpoint] takes. It does not connect and so fails only for an
-// endpoint that can't be used. The caller closes the client.
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Dial returns a client of the runtime that listens on endpoint: unix:///run/x.sock,
+// unix:/run/x.sock or /run/x.sock. It does not connect, so it only fails for an endpoint that
+// cannot be used. The caller closes the client.
 func Dial(endpoint string) (*Client, error) {
-	path, err := ParseEndpoint(endpoint)
+	path, err := socketPath(endpoint)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("endpoint %s: %w", printable(endpoint), err)
 	}
 	return open(path, new(net.Dialer).DialContext, handshake)
 }
 
-// open gives the runtime so long to say its first words on a new connection.
 func open(path string, dial dialFunc, patience time.Duration, more ...grpc.DialOption) (*Client, error) {
 	c := &Client{
-		dialer:    &dialer{path: path, dial: dial, patience: patience},
-		sandboxes: newKnown(readSandbox), containers: newKnown(readContainer),
+		path: path, dial: dial, patience: patience,
+		sandboxes: newLister((*converter).listedSandbox), containers: newLister((*converter).listedContainer),
 	}
 	c.alive, c.end = context.WithCancel(context.Background())
-	// No resolver has a say in where the client connects; see dialer.connect.
-	conn, err := grpc.NewClient("passthrough:///runtime", append(c.options(), more...)...)
-	if err != nil {
-		return nil, err
-	}
-	c.conn, c.rpc = conn, runtimev1.NewRuntimeServiceClient(conn)
-	return c, nil
-}
-
-func (c *Client) options() []grpc.DialOption {
 	retry := backoff.DefaultConfig
 	retry.BaseDelay, retry.MaxDelay = firstBackoff, longBackoff
-	return []grpc.DialOption{
+	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(c.dialer.connect),
+		grpc.WithContextDialer(c.connect),
 		grpc.WithAuthority("localhost"), // some servers refuse a path there
-		grpc.WithNoProxy(),
-		grpc.WithDisableServiceConfig(),
-		grpc.WithIdleTimeout(0), // a pause, however long, keeps the connection
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: c.dialer.patience}),
+		grpc.WithIdleTimeout(0),         // a pause, however long, keeps the connection
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: patience}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageLimit), grpc.ForceCodecV2(codec{encoding.GetCodecV2("proto")})),
-		grpc.WithMaxHeaderListSize(smallLimit), // in which an error comes
+		grpc.WithMaxHeaderListSize(smallLimit), // an error comes in a header
 		grpc.WithUserAgent("plegtop"),
-		grpc.WithStatsHandler(meter{}),
-		grpc.WithUnaryInterceptor(c.explainUnary),
 	}
+	var err error
+	// passthrough: no resolver decides where the client connects.
+	c.conn, err = grpc.NewClient("passthrough:///runtime", append(options, more...)...)
+	return c, err
 }
 
-// Close ends the connection; calls in flight fail with [call.ErrCanceled].
+// Close ends the connection. Calls in flight fail with [call.ErrCanceled].
 func (c *Client) Close() error {
 	c.end()
 	return c.conn.Close()
 }
 
-// Version returns what the runtime says of itself.
-func (c *Client) Version(ctx context.Context) (pleg.Version, error) {
-	answer, err := c.rpc.Version(ctx, &runtimev1.VersionRequest{Version: kubeletAPIVersion})
+// connect opens a connection for gRPC. It keeps the error, since gRPC passes on only a text of it.
+func (c *Client) connect(ctx context.Context, _ string) (net.Conn, error) {
+	conn, err := c.dial(ctx, "unix", c.path)
+	c.failure.Store(&err)
+	if err == nil {
+		c.opened.Add(1)
+	}
+	return conn, err
+}
+
+// ask makes one call and hands the answer to read, which keeps none of its bytes. It counts the
+// bytes, and what read had to change, in the trace.
+func ask[T any](ctx context.Context, c *Client, op call.Operation, request proto.Message, read func(*converter, []byte) (T, error), o ...grpc.CallOption) (T, error) {
+	var none T
+	var m message
+	err := c.conn.Invoke(ctx, service+op.String(), request, &m, o...)
+	trace := cmp.Or(call.TraceOf(ctx), new(call.Trace))
+	trace.RequestBytes += int64(proto.Size(request))
+	trace.ResponseBytes += int64(m.data.Len())
 	if err != nil {
-		return pleg.Version{}, err
+		return none, c.explain(ctx, op, err)
 	}
-	v, found := convertVersion(answer)
-	note(ctx, found)
-	return v, nil
-}
-
-// kubeletAPIVersion is what the kubelet sends with its Version call.
-const kubeletAPIVersion = "0.1.0"
-
-type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
-
-// A dialer makes the connections of one client, one after the other. It counts
-// them, so that what was learned on one is not believed of the next, and it
-// keeps the last failure, which gRPC would only pass on as a text.
-type dialer struct {
-	path     string
-	dial     dialFunc
-	patience time.Duration         // until the first words of the runtime on a connection
-	made     atomic.Uint64         // the number of the newest connection
-	last     atomic.Pointer[error] // of the last attempt; points to nil if it succeeded
-}
-
-// connect has the form that gRPC wants; the address is always the client's own.
-func (d *dialer) connect(ctx context.Context, _ string) (net.Conn, error) {
-	conn, err := d.dial(ctx, "unix", d.path)
-	d.last.Store(&err)
+	wire := m.whole()
+	defer wire.Free()
+	var found converter
+	answer, err := read(&found, wire.ReadOnlyData())
 	if err != nil {
-		return nil, err
+		return none, unusable(op, err)
 	}
-	d.made.Add(1)
-	return conn, nil
+	trace.Anomalies = trace.Anomalies.Add(found.Anomalies)
+	return answer, nil
 }
-
-// failure returns why the last attempt failed, nil if it did not.
-func (d *dialer) failure() error {
-	if err := d.last.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
-
-// A meter adds the size of every message to the [call.Trace] of its call. gRPC
-// reports messages in the goroutine that makes the call, so no lock is needed.
-type meter struct{}
-
-func (meter) HandleRPC(ctx context.Context, s stats.RPCStats) {
-	t := call.TraceOf(ctx)
-	if t == nil {
-		return
-	}
-	switch s := s.(type) {
-	case *stats.OutPayload:
-		t.RequestBytes += int64(s.CompressedLength)
-	case *stats.InPayload:
-		t.ResponseBytes += int64(s.CompressedLength)
-	}
-}
-
-func (meter) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
-func (meter) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
-func (meter) HandleConn(context.Context, stats.ConnStats)                       {}

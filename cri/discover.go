@@ -3,42 +3,57 @@ package cri
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/guard"
-	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// A Search says where to look for the runtime. The zero value looks where a
-// kubelet or crictl on this machine would.
+// A Search says where to look for the runtime. The zero value looks where a kubelet or crictl on
+// this machine would.
 type Search struct {
-	Endpoint string              // from the command line; empty if not given
-	HostRoot string              // where the host's root is mounted; empty for our own
-	Getenv   func(string) string // nil means os.Getenv
-	Timeout  time.Duration       // for each endpoint to answer; 0 means 1 s
+	Endpoint string        // from the command line; empty if not given
+	HostRoot string        // where the host's root is mounted; empty for our own
+	Timeout  time.Duration // for each endpoint to answer; 0 means 1 s
 
-	// Running returns the sockets that processes of the node were started with: those of
-	// its kubelet, by its flags or its configuration, and others such as a shim's -address,
-	// the likeliest first. It is asked unless the endpoint was named; nil for nobody.
+	// Running returns the sockets that processes of the node were started with: those of its
+	// kubelet, by its flags or its configuration, and others such as a shim's -address, the
+	// likeliest first. It is not called where the endpoint was given; nil for no processes.
 	Running func(context.Context) (kubelets, others []string)
 }
 
-// A Candidate is an endpoint that a search looked at, and what came of it.
+// A Candidate is an endpoint that a search looked at, and the result.
 type Candidate struct {
-	Endpoint string // for [Dial], below the host's root if one was given; as it was written where that can't be used; empty for a file that can't be read
+	Endpoint string // for [Dial], below the host's root if one was given; as it was written if it cannot be used; empty for a file that cannot be read
 	Source   string // what named it, such as "/etc/crictl.yaml"
 	Outcome  Outcome
-	Reason   string // for people, fit for a terminal; empty if it answered
-	Other    string // of one that is down: the endpoint of another that answers; empty for none
+	Reason   string // why it does not answer, fit for a terminal; empty if it does
+	Other    string // of a runtime that is down: the endpoint of another that answers; empty for none
 
-	path    string
-	named   bool // by a person, a file or a process of the node, not only known as a usual place
-	belongs bool // a runtime belongs there: it is named, or has left traces on the node
-	kubelet bool // the kubelet was told it
+	path, real string // of the socket, and without symbolic links; empty if it cannot be used
+	claim      claim
 }
+
+// A claim is how sure it is that the node's runtime belongs at an endpoint.
+type claim uint8
+
+const (
+	usual        claim = iota // a usual socket
+	traced                    // and a runtime has left files on the node
+	named                     // a person, a file or a process names it
+	kubeletNamed              // the kubelet uses it
+)
 
 // An Outcome is what a search found at one endpoint.
 type Outcome uint8
@@ -47,161 +62,166 @@ const (
 	Answers  Outcome = iota // CRI v1
 	Silent                  // there, but it refuses, fails, or does not answer in time
 	Absent                  // not there
-	Denied                  // there, but not for us
+	Denied                  // there, but we may not use it
 	Foreign                 // there, but no CRI server listens: a file, or another program
 	Outdated                // a server of CRI before v1
 	Unusable                // the endpoint, or the file that should name it, makes no sense
 )
 
-var outcomeNames = [...]string{"answers", "silent", "absent", "denied", "foreign", "outdated", "unusable"}
-
-// String returns a lower-case word for o.
-func (o Outcome) String() string { return pleg.Word(o, outcomeNames[:]) }
-
-// Discover returns the endpoint of the runtime that the node is meant to have. One that
-// the command line or CONTAINER_RUNTIME_ENDPOINT names is the only candidate. Otherwise the
-// candidates come, in this order, from the kubelet's flags and configuration, crictl's
-// configuration, the sockets that runtimes use unless told otherwise, and what
-// [Search.Running] tells.
+// Discover returns the endpoint of the runtime that the node is meant to have. An endpoint of the
+// command line or of CONTAINER_RUNTIME_ENDPOINT is the only candidate. Otherwise the candidates are,
+// in this order: those of the kubelet's flags and configuration, of crictl's configuration, the
+// usual sockets, and those of [Search.Running]. They are asked side by side, with one Version call
+// each.
 //
-// What the kubelet was told holds, also where something else answers that crictl's
-// configuration names: the kubelet does not go there. What a living one was told holds before
-// the files of a kubelet, which may be left from one that was there before.
-// The first that is named, by a file or a process, and answers CRI v1 or is there and silent
-// is taken: a hung CRI-O is what is to be looked at, not a containerd that happens to run
-// beside it. A runtime that was stopped takes its socket with it, or leaves something else in
-// its place: where all that are named are down it is the first of these, with the one that
-// answers in its place as Other. Only where nobody names any, the first that answers is
-// taken, then the first that is silent, then the first of which the state is on the node.
-// What is down is not taken where there is one that we may not look at.
-//
-// Endpoints are asked side by side, each with one Version call. If none
-// will do the error is a *[NotFoundError]; if ctx ends first, that of ctx.
+// If none will do the error is a *[NotFoundError]. If ctx ends first, it is the cause of ctx.
 func Discover(ctx context.Context, s Search) (Candidate, error) {
-	if s.Getenv == nil {
-		s.Getenv = os.Getenv
-	}
 	s.Timeout = cmp.Or(s.Timeout, time.Second)
-	tried := s.candidates()
-	n, err := s.tryAll(ctx, tried)
-	if err == nil && s.Running != nil && len(tried) > 1 {
-		kubelets, others := s.Running(ctx)
-		if n < len(tried) { // what a file names; the rest was not waited for
-			tried, others = tried[:n+1], nil
-		}
-		for i := range tried {
-			tried[i].kubelet = tried[i].kubelet && len(kubelets) == 0
-		}
-		n = len(tried)
-		tried = s.addRunning(s.addRunning(tried, kubelets, true), others, false)
-		_, err = s.tryAll(ctx, tried[n:])
-	}
-	if err != nil {
+	all := s.candidates(ctx)
+	if err := s.askAll(ctx, all); err != nil {
 		return Candidate{}, err
 	}
-	return choose(tried)
+	return choose(all)
 }
 
-// choose returns the one that is taken of all that were tried.
-func choose(tried []Candidate) (Candidate, error) {
-	first := func(is func(Candidate) bool) *Candidate {
-		if i := slices.IndexFunc(tried, is); i >= 0 {
-			return &tried[i]
+// choose takes the first candidate of the first rule that fits one.
+//
+// The kubelet goes only where it was sent to, so its endpoint comes before all others, even if
+// another runtime answers. What is named and hangs is taken before what only happens to answer: a
+// hung CRI-O is what people want to look at, not a containerd beside it. A runtime that was stopped
+// takes its socket with it, so an endpoint that is claimed and gone is taken as down, but not where
+// we may not look at another candidate: that one may be the runtime.
+func choose(all []Candidate) (Candidate, error) {
+	has := func(is func(Candidate) bool) bool { return slices.ContainsFunc(all, is) }
+	barred := func(c Candidate) bool { return c.Outcome == Denied || c.Outcome == Outdated && c.claim >= named }
+	gone := func(c Candidate) bool { return c.claim >= traced && (c.Outcome == Absent || c.Outcome == Foreign) }
+	down := func(c Candidate) bool { return gone(c) && !has(barred) }
+	decides := func(c Candidate) bool { return c.claim >= named && (c.Outcome == Answers || c.Outcome == Silent) }
+	namedFails := has(func(c Candidate) bool { return c.claim >= named && (gone(c) || barred(c)) })
+	for _, fits := range []func(Candidate) bool{
+		func(c Candidate) bool { return c.claim == kubeletNamed && decides(c) },
+		func(c Candidate) bool { return c.claim == kubeletNamed && down(c) },
+		decides,
+		func(c Candidate) bool { return c.claim >= named && down(c) },
+		func(c Candidate) bool { return c.Outcome == Answers && !namedFails },
+		func(c Candidate) bool { return c.Outcome == Silent },
+		down,
+	} {
+		i := slices.IndexFunc(all, fits)
+		if i < 0 {
+			continue
 		}
-		return nil
-	}
-	barred := func(c Candidate) bool { return c.Outcome == Denied || c.Outcome == Outdated && c.named }
-	mayBeDown := first(barred) == nil
-	meant := first(func(c Candidate) bool { return c.kubelet && c.isDown() })
-	answers := first(func(c Candidate) bool { return c.Outcome == Answers })
-	taken := first(func(c Candidate) bool { return c.kubelet && c.decides() })
-	if taken == nil && (meant == nil || !mayBeDown) {
-		taken = first(Candidate.decides)
-		meant = first(func(c Candidate) bool { return c.named && (c.isDown() || barred(c)) })
-	}
-	switch {
-	case taken != nil:
-	case meant != nil && mayBeDown:
-		if taken = meant; answers != nil {
-			taken.Other = answers.Endpoint
+		taken := all[i]
+		other := slices.IndexFunc(all, func(c Candidate) bool { return c.Outcome == Answers })
+		if gone(taken) && other >= 0 {
+			taken.Other = all[other].Endpoint
 		}
-	case meant == nil && answers != nil:
-		taken = answers
-	default:
-		taken = first(func(c Candidate) bool { return c.Outcome == Silent })
-		if taken == nil && mayBeDown {
-			taken = first(Candidate.isDown)
-		}
+		return taken, nil
 	}
-	if taken == nil {
-		return Candidate{}, &NotFoundError{Tried: tried}
-	}
-	return *taken, nil
+	return Candidate{}, &NotFoundError{Tried: all}
 }
 
-// tryAll finds out what is at the candidates, and returns the place of the first that
-// decides, or their number. What comes after that one is left as it is.
-func (s Search) tryAll(ctx context.Context, all []Candidate) (int, error) {
+// overtime is what a call may take to return after its deadline.
+const overtime = 200 * time.Millisecond
+
+// askAll finds out what is at the candidates, side by side. Where not even the file system answers
+// in time, the candidate stays as it is.
+func (s Search) askAll(ctx context.Context, all []Candidate) error {
 	bounded, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	tried := make([]chan Candidate, len(all))
+	late := time.After(s.Timeout + overtime)
+	results := make(chan func(), len(all))
+	asked := 0
 	for i, c := range all {
-		tried[i] = make(chan Candidate, 1)
+		if c.path == "" {
+			continue
+		}
+		asked++
 		guard.Go(func() {
-			s.try(bounded, &c)
-			tried[i] <- c
+			outcome, reason := s.ask(bounded, c.path)
+			results <- func() { all[i].Outcome, all[i].Reason = outcome, reason }
 		})
 	}
-	for i := range all {
+	for range asked {
 		select {
-		case all[i] = <-tried[i]:
-		case <-time.After(s.Timeout + handover): // not even the file system answers
-			all[i].Outcome, all[i].Reason = Silent, "there, but looking at it hangs"
+		case put := <-results:
+			put()
+		case <-late:
+			return nil
 		case <-ctx.Done():
-			return 0, context.Cause(ctx)
 		}
 		if ctx.Err() != nil {
-			return 0, context.Cause(ctx)
-		}
-		if all[i].decides() {
-			return i, nil
+			return context.Cause(ctx)
 		}
 	}
-	return len(all), nil
+	return nil
 }
 
-// handover is what a call may take to return after its deadline.
-const handover = 200 * time.Millisecond
+const sudo = "permission denied: try sudo"
 
-// addRunning adds the sockets that processes name; to one that is known already, that
-// a runtime belongs there, and that the kubelet was told it.
-func (s Search) addRunning(tried []Candidate, running []string, kubelet bool) []Candidate {
-	for _, socket := range running {
-		c := s.named("a process of the node was started with it", socket)
-		c.kubelet = kubelet
-		i := slices.IndexFunc(tried, func(o Candidate) bool { return o.path != "" && resolveIn("/", o.path) == resolveIn("/", c.path) })
-		if i < 0 {
-			tried = append(tried, c)
-		} else {
-			tried[i].named, tried[i].belongs, tried[i].kubelet = true, true, tried[i].kubelet || kubelet
-		}
+// ask finds out what is at path.
+func (s Search) ask(ctx context.Context, path string) (Outcome, string) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return Absent, "not there"
+	case errors.Is(err, fs.ErrPermission):
+		return Denied, sudo
+	case err != nil:
+		return Unusable, printable(err.Error())
+	case info.Mode()&fs.ModeSocket != 0:
+		return s.askVersion(ctx, path)
 	}
-	return tried
+	// A file or folder of the command line is likely a mistake, unless a runtime has its socket there.
+	ofFlavour := slices.ContainsFunc(knowledge.Flavours, func(f knowledge.Flavour) bool { return s.onHost(f.Socket) == path })
+	if s.Endpoint != "" && (info.Mode().IsRegular() || info.IsDir()) && !ofFlavour {
+		return Unusable, "is no socket: name the runtime's socket, such as " + knowledge.Containerd.Socket
+	}
+	return Foreign, "not a socket"
 }
 
-// isDown reports whether a runtime belongs at c and is not there.
-func (c Candidate) isDown() bool {
-	return c.belongs && (c.Outcome == Absent || c.Outcome == Foreign)
+// alphaVersionMethod is the Version call of the last version of CRI before v1. Its messages are
+// those of v1 to the byte.
+const alphaVersionMethod = "/runtime.v1alpha2.RuntimeService/Version"
+
+// notGRPC are parts of gRPC's complaints about a server that speaks something else.
+var notGRPC = []string{"unexpected HTTP status code", "missing HTTP content-type", "unexpected content-type", "looked like an HTTP/1.1 header"}
+
+// askVersion finds out who listens on a socket.
+func (s Search) askVersion(ctx context.Context, path string) (Outcome, string) {
+	client, err := Dial(path)
+	if err != nil {
+		return Unusable, printable(err.Error())
+	}
+	defer client.Close()
+	_, err = client.Version(ctx)
+	if err == nil {
+		return Answers, ""
+	}
+	e := call.ErrorOf(call.Version, err)
+	switch {
+	case errors.Is(e, call.ErrPermission) && e.Code == codes.Unavailable.String(): // there was no connection
+		return Denied, sudo
+	case errors.Is(e, call.ErrPermission):
+		return Denied, "it answers, and denies Version: " + printable(e.Text) + "; the file mode of the socket allows it, so look for what stands in front of the runtime"
+	case errors.Is(e, call.ErrDeadline):
+		return Silent, "there, but no answer within " + s.Timeout.String()
+	case slices.ContainsFunc(notGRPC, func(part string) bool { return strings.Contains(e.Text, part) }):
+		return Foreign, "not a CRI v1 server: it does not speak gRPC"
+	case !errors.Is(e, call.ErrUnimplemented):
+		return Silent, "there, but: " + printable(e.Text)
+	}
+	var m message
+	if err := client.conn.Invoke(ctx, alphaVersionMethod, &runtimev1.VersionRequest{Version: kubeletAPIVersion}, &m); err == nil {
+		m.data.Free()
+		return Outdated, "not a CRI v1 server: it speaks only v1alpha2; upgrade to containerd 1.6, CRI-O 1.20 or newer"
+	}
+	return Foreign, "not a CRI v1 server: gRPC, but no CRI service: " + cmp.Or(client.whyNoCRI(ctx), "another program than a runtime")
 }
 
-// decides reports whether nothing after c has to be tried.
-func (c Candidate) decides() bool {
-	return c.named && (c.Outcome == Answers || c.Outcome == Silent)
-}
-
-// A NotFoundError says that a search found no runtime to talk to, nor one to
-// wait for. Its text is safe to print and has several lines: one for each
-// candidate, with its source and the reason, and last what to try instead.
+// A NotFoundError says that a search found no runtime to talk to, nor one to wait for. Its text is
+// safe to print. It has a line for each candidate, with its source and the reason, and then what to
+// try instead.
 type NotFoundError struct {
 	Tried []Candidate // in the order of the search
 }
@@ -219,4 +239,16 @@ func (e *NotFoundError) Error() string {
 	}
 	b.WriteString("try: plegtop --demo")
 	return b.String()
+}
+
+// printable returns s fit for a terminal: what does not print, such as bidi controls and invalid
+// UTF-8, is written as Go escapes, and a hostile length is cut.
+func printable(s string) string {
+	const longest = 300
+	end := ""
+	if len(s) > longest {
+		s, end = strings.ToValidUTF8(s[:longest], ""), "..."
+	}
+	quoted := strconv.Quote(s)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) + end
 }

@@ -10,7 +10,6 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
-	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
@@ -27,8 +26,13 @@ type texts = map[string]string
 // stands still.
 const ample = 30 * time.Second
 
+// noEnv has the environment name no endpoint.
+func noEnv(t *testing.T) {
+	t.Setenv(endpointEnv, "")
+	t.Setenv("CRI_CONFIG_FILE", "")
+}
+
 func TestDiscoverChooses(t *testing.T) {
-	t.Parallel()
 	tests := []struct {
 		name     string
 		node     node
@@ -43,7 +47,7 @@ func TestDiscoverChooses(t *testing.T) {
 		{name: "CRI-O", node: node{sockets: socketsAt{crio: answers}}, want: crio, source: "usual socket of CRI-O"},
 		{name: "cri-dockerd", node: node{sockets: socketsAt{"/run/cri-dockerd.sock": answers}}, want: "/run/cri-dockerd.sock", source: "usual socket of cri-dockerd"},
 		{name: "k3s", node: node{sockets: socketsAt{"/run/k3s/containerd/containerd.sock": answers}},
-			want: "/run/k3s/containerd/containerd.sock", source: "usual socket of k3s and RKE2"},
+			want: "/run/k3s/containerd/containerd.sock", source: "usual socket of k3s"},
 		{name: "MicroK8s", node: node{sockets: socketsAt{"/var/snap/microk8s/common/run/containerd.sock": answers}},
 			want: "/var/snap/microk8s/common/run/containerd.sock", source: "usual socket of MicroK8s"},
 		{name: "flag before all", endpoint: "unix:///run/flag.sock", env: texts{endpointEnv: "/run/env.sock"},
@@ -102,8 +106,8 @@ func TestDiscoverChooses(t *testing.T) {
 			sockets: socketsAt{"/run/x.sock": mute, crio: answers}},
 			want: "/run/x.sock", source: "/etc/crictl.yaml", silent: "there, but no answer within 20ms"},
 		{name: "one that answers behind all sorts", node: node{
-			sockets: socketsAt{containerd: noCRI, crio: abandoned, "/run/cri-dockerd.sock": plainFile, "/run/k3s/containerd/containerd.sock": answers}},
-			want: "/run/k3s/containerd/containerd.sock", source: "usual socket of k3s and RKE2"},
+			sockets: socketsAt{containerd: onlyGRPC, crio: abandoned, "/run/cri-dockerd.sock": plainFile, "/run/k3s/containerd/containerd.sock": answers}},
+			want: "/run/k3s/containerd/containerd.sock", source: "usual socket of k3s"},
 		{name: "it refuses", node: node{sockets: socketsAt{crio: abandoned}},
 			want: crio, source: "usual socket of CRI-O", silent: "connection refused"},
 		{name: "it does not take the connection", timeout: 20 * time.Millisecond, node: node{sockets: socketsAt{crio: mute}},
@@ -122,12 +126,16 @@ func TestDiscoverChooses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			noEnv(t)
+			for name, value := range tt.env {
+				t.Setenv(name, value)
+			}
 			root := tt.node.build(t)
 			if tt.timeout == 0 {
 				tt.timeout = ample
 			}
 			got, err := Discover(t.Context(), Search{
-				Endpoint: tt.endpoint, HostRoot: root, Timeout: tt.timeout, Getenv: func(name string) string { return tt.env[name] },
+				Endpoint: tt.endpoint, HostRoot: root, Timeout: tt.timeout,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -155,7 +163,7 @@ func TestDiscoverFindsNothing(t *testing.T) {
 		{"TCP", node{}, "tcp://10.0.0.1:1234", Unusable, "tcp://10.0.0.1:1234 (--runtime-endpoint): is a network address"},
 		{"a file", node{files: texts{"/etc/passwd": ""}}, "/etc/passwd", Unusable, "/etc/passwd (--runtime-endpoint): is no socket: name the runtime's socket, such as /run/containerd/containerd.sock"},
 		{"a folder", node{files: texts{"/var/lib/containerd/x": ""}}, "/var/lib/containerd", Unusable, "is no socket: name the runtime's socket"},
-		{"pipe", node{}, "npipe:////./pipe/x", Unusable, "is a Windows pipe"},
+		{"pipe", node{}, "npipe:////./pipe/x", Unusable, "has the unknown scheme npipe"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -198,8 +206,7 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 		{name: "a file in its place", node: node{files: texts{containerd: ""}}, endpoint: containerd, want: containerd},
 		{name: "a folder in its place", node: node{files: texts{containerd + "/y": ""}}, endpoint: containerd, want: containerd},
 		{name: "a file in the place of one that a file of the node names", node: node{files: texts{"/etc/crictl.yaml": "runtime-endpoint: unix:///run/y.sock", "/run/y.sock": ""}}, want: "/run/y.sock"},
-		{name: "gRPC, but no CRI", node: node{sockets: socketsAt{"/run/x.sock": noCRI}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
-		{name: "HTTP/1", node: node{sockets: socketsAt{"/run/x.sock": http1}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
+		{name: "gRPC, but no CRI", node: node{sockets: socketsAt{"/run/x.sock": onlyGRPC}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
 		{name: "HTTP/2", node: node{sockets: socketsAt{"/run/x.sock": http2}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
 		{name: "by a file of the node", node: node{files: crictl}, want: "/run/y.sock"},
 		{name: "another one answers", node: node{files: crictl, sockets: socketsAt{containerd: answers}}, want: "/run/y.sock", other: containerd},
@@ -225,14 +232,15 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 		{name: "by living shims", node: node{files: state}, running: []string{shims}, want: shims},
 		{name: "by living shims, though a file names another", node: node{files: crictl}, running: []string{shims}, want: "/run/y.sock"},
 		{name: "of living shims, and answers", node: node{files: crictl, sockets: socketsAt{shims: answers}}, running: []string{containerd, shims}, want: shims},
-		{name: "a leftover of another program's", node: node{sockets: socketsAt{containerd: noCRI}}},
+		{name: "a leftover of another program's", node: node{sockets: socketsAt{containerd: onlyGRPC}}},
 		{name: "by nobody"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			noEnv(t)
 			root := tt.node.build(t)
 			running := func(context.Context) (kubelets, others []string) { return tt.kubelets, tt.running }
-			got, err := Discover(t.Context(), Search{Endpoint: tt.endpoint, HostRoot: root, Timeout: ample, Getenv: func(string) string { return "" }, Running: running})
+			got, err := Discover(t.Context(), Search{Endpoint: tt.endpoint, HostRoot: root, Timeout: ample, Running: running})
 			if (err == nil) != (tt.want != "") {
 				t.Fatalf("found %+v, error %v", got, err)
 			}
@@ -259,26 +267,28 @@ func TestDiscoverAsksSideBySide(t *testing.T) {
 	asked.Add(len(paths))
 	together := func(t *testing.T, path string) {
 		s := healthy()
-		answer, first := s.answers[runtimev1.RuntimeService_Version_FullMethodName], sync.OnceFunc(asked.Done)
-		s.answers[runtimev1.RuntimeService_Version_FullMethodName] = func(ctx context.Context, req any) (proto.Message, error) {
+		answer, first := s.answers[version], sync.OnceFunc(asked.Done)
+		s.answers[version] = func(ctx context.Context, req any) (proto.Message, error) {
 			first()
 			asked.Wait()
 			return answer(ctx, req)
 		}
 		s.serve(t, path)
 	}
+	noEnv(t)
 	all := socketsAt{}
 	for path := range paths {
 		all[path] = together
 	}
 	root := node{sockets: all}.build(t)
-	got, err := Discover(t.Context(), Search{HostRoot: root, Timeout: ample, Getenv: func(string) string { return "" }})
+	got, err := Discover(t.Context(), Search{HostRoot: root, Timeout: ample})
 	if err != nil || got.Endpoint != "unix://"+root+containerd || got.Outcome != Answers {
 		t.Errorf("found %+v, %v", got, err)
 	}
 }
 
 func TestNotFoundListsEveryCandidate(t *testing.T) {
+	noEnv(t)
 	n := node{
 		files: texts{
 			"/etc/crictl.yaml":                      "runtime-endpoint: [",
@@ -286,10 +296,10 @@ func TestNotFoundListsEveryCandidate(t *testing.T) {
 			"/var/lib/kubelet/instance-config.yaml": "containerRuntimeEndpoint: 7",
 		},
 		links:   texts{"/etc/default/kubelet": "/etc"},
-		sockets: socketsAt{containerd: noCRI},
+		sockets: socketsAt{containerd: onlyGRPC},
 	}
 	root := n.build(t)
-	_, err := Discover(t.Context(), Search{HostRoot: root, Timeout: ample, Getenv: func(string) string { return "" }})
+	_, err := Discover(t.Context(), Search{HostRoot: root, Timeout: ample})
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -304,7 +314,7 @@ func TestNotFoundListsEveryCandidate(t *testing.T) {
 		"  unix://ROOT/run/crio/crio.sock (usual socket of CRI-O): not there",
 		"  unix://ROOT/run/k3s/cri-dockerd/cri-dockerd.sock (usual socket of k3s with Docker): not there",
 		"  unix://ROOT/run/cri-dockerd.sock (usual socket of cri-dockerd): not there",
-		"  unix://ROOT/run/k3s/containerd/containerd.sock (usual socket of k3s and RKE2): not there",
+		"  unix://ROOT/run/k3s/containerd/containerd.sock (usual socket of k3s): not there",
 		"  unix://ROOT/run/k0s/containerd.sock (usual socket of k0s): not there",
 		"  unix://ROOT/var/snap/microk8s/common/run/containerd.sock (usual socket of MicroK8s): not there",
 		"try: plegtop --demo",
@@ -320,10 +330,132 @@ func TestNotFoundListsEveryCandidate(t *testing.T) {
 }
 
 func TestDiscoverStopsWithItsContext(t *testing.T) {
+	noEnv(t)
 	root := node{sockets: socketsAt{containerd: mute}}.build(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Discover(ctx, Search{HostRoot: root}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestKubeletFlag(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"", ""},
+		{`KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/x.sock --node-ip=10.0.0.1"`, "unix:///run/x.sock"},
+		{`KUBELET_EXTRA_ARGS=--container-runtime-endpoint=/run/x.sock`, "/run/x.sock"},
+		{`KUBELET_EXTRA_ARGS="--v=2 --container-runtime-endpoint /run/x.sock"`, "/run/x.sock"},
+		{"A='--container-runtime-endpoint=/run/x.sock'\nB='--container-runtime-endpoint=/run/y.sock'", "/run/y.sock"},
+		{"# --container-runtime-endpoint=/run/x.sock\n", ""},
+		{"--container-runtime=remote\n--container-runtime-endpoint=${SNAP_COMMON}/run/containerd.sock\n", "/var/snap/microk8s/common/run/containerd.sock"},
+		{"--container-runtime-endpoint=$SNAP_DATA/x.sock", "/var/snap/microk8s/current/x.sock"},
+		{"--container-runtime-endpoint=${HOME}/x.sock", "${HOME}/x.sock"},
+		{"--container-runtime-endpoint", ""},
+		{"--container-runtime-endpoints=/run/x.sock", ""},
+	}
+	for _, tt := range tests {
+		got, err := kubeletFlag([]byte(tt.text))
+		if got != tt.want || err != nil {
+			t.Errorf("kubeletFlag(%q) = %q, %v, want %q", tt.text, got, err, tt.want)
+		}
+	}
+}
+
+func TestYAMLText(t *testing.T) {
+	tests := []struct{ text, want, err string }{
+		{"", "", ""},
+		{"runtime-endpoint: unix:///run/x.sock\ntimeout: 10", "unix:///run/x.sock", ""},
+		{`{"runtime-endpoint": "/run/x.sock"}`, "/run/x.sock", ""},
+		{"runtime-endpoint:", "", ""},
+		{"runtime-endpoint: 7", "", "not a text"},
+		{"other: x", "", ""},
+		{"runtime-endpoint: [/run/x.sock]", "", "not a text"},
+		{"# nothing\n---\n", "", ""},
+		{"runtime-endpoint: /run/x.sock\nruntime-endpoint: /run/y.sock", "", "already defined"},
+		{"other: &x /run/x.sock\nruntime-endpoint: *x", "/run/x.sock", ""},
+		{"{\n\t\"other\": {\"a\": 1},\n\t\"runtime-endpoint\": \"/run/x.sock\"\n}", "/run/x.sock", ""},
+		{"[1, 2]", "", "cannot unmarshal"},
+		{"{", "", "yaml"},
+	}
+	for _, tt := range tests {
+		got, err := yamlText("runtime-endpoint")([]byte(tt.text))
+		if got != tt.want {
+			t.Errorf("yamlText(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("yamlText(%q) error = %v, want %q in it", tt.text, err, tt.err)
+		}
+	}
+}
+
+func TestOnHost(t *testing.T) {
+	tests := []struct{ root, path, want string }{
+		{"", "/run/x.sock", "/run/x.sock"},
+		{"/", "/run/x.sock", "/run/x.sock"},
+		{"/nowhere", "/run/x.sock", "/nowhere/run/x.sock"},
+		{"/nowhere/", "/run/x.sock", "/nowhere/run/x.sock"},
+		{"/nowhere", "/nowhere/run/x.sock", "/nowhere/run/x.sock"},
+		{"/nowhere", "/nowhereelse/x.sock", "/nowhere/nowhereelse/x.sock"},
+	}
+	for _, tt := range tests {
+		if got := (Search{HostRoot: tt.root}).onHost(tt.path); got != tt.want {
+			t.Errorf("%q onHost(%q) = %q, want %q", tt.root, tt.path, got, tt.want)
+		}
+	}
+}
+
+func TestSocketPath(t *testing.T) {
+	tests := []struct{ endpoint, want, err string }{
+		{"unix:///run/x.sock", "/run/x.sock", ""},
+		{"unix:/run/x.sock", "/run/x.sock", ""},
+		{"UNIX:///run/x.sock", "/run/x.sock", ""},
+		{"/run/x.sock", "/run/x.sock", ""},
+		{"/run//a/../x.sock", "/run/x.sock", ""},
+		{"/run/with:colon.sock", "/run/with:colon.sock", ""},
+		{"", "", "is empty"},
+		{"unix://", "", "is empty"},
+		{"run/x.sock", "", "is relative"},
+		{"unix://run/x.sock", "", "is relative"},
+		{"npipe:////./pipe/containerd", "", "unknown scheme npipe"},
+		{"tcp://127.0.0.1:2375", "", "network address"},
+		{"http://localhost/", "", "network address"},
+		{"vsock://3:1024", "", "unknown scheme vsock"},
+		{"localhost:1234", "", "unknown scheme localhost"},
+		{"/run/\x00.sock", "", "zero byte"},
+		{"/" + strings.Repeat("a", 107), "", "108 bytes long"},
+		{"/" + strings.Repeat("a", 106), "/" + strings.Repeat("a", 106), ""},
+	}
+	for _, tt := range tests {
+		got, err := socketPath(tt.endpoint)
+		if got != tt.want {
+			t.Errorf("socketPath(%q) = %q, want %q", tt.endpoint, got, tt.want)
+		}
+		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("socketPath(%q) error = %v, want %q in it", tt.endpoint, err, tt.err)
+		}
+	}
+}
+
+func TestDialRefusesOtherEndpoints(t *testing.T) {
+	if _, err := Dial("tcp://\x1b[31m10.0.0.1:80"); err == nil || strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("Dial error = %v, want one without the escape sequence", err)
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"/run/x.sock", "/run/x.sock"},
+		{"größer 漢字", "größer 漢字"},
+		{"\x1b[2Jx\r\n\t", `\x1b[2Jx\r\n\t`},
+		{"a\u202eb", `a\u202eb`},
+		{"a\u009bb", `a\u009bb`},
+		{"a\xffb\x7f \"x\"", `a\xffb\x7f "x"`},
+		{strings.Repeat("x", 300+1), strings.Repeat("x", 300) + "..."},
+		{strings.Repeat("x", 300-1) + "漢", strings.Repeat("x", 300-1) + "..."},
+	}
+	for _, tt := range tests {
+		if got := printable(tt.in); got != tt.want {
+			t.Errorf("printable(%q) = %q, want %q", tt.in, got, tt.want)
+		}
 	}
 }

@@ -8,56 +8,51 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/mem"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-const getEvents = runtimev1.RuntimeService_GetContainerEvents_FullMethodName
-
-// What waits between the one who drains the stream and the one who reads the events, at
-// most: some two seconds of a node on which everything happens at once.
 const (
-	framesRoom     = 4096
-	frameBytesRoom = 4 << 20
-	// eventsWindow is how much the runtime may send that gRPC itself has not handed on
-	// yet, in bytes: it can be as far ahead before it has to wait for a process that is
-	// given no time.
+	// eventsHandshake is shorter than handshake: the engine takes a stream for open after a second.
+	eventsHandshake = 900 * time.Millisecond
+	// queueFrames and queueBytes are how much may wait between the receiver of the stream and the
+	// reader of the events: some two seconds of a node on which everything happens at once.
+	queueFrames = 4096
+	queueBytes  = 4 << 20
+	// eventsWindow, in bytes, is how far the runtime may be ahead of gRPC while this process gets
+	// no time, before it has to wait.
 	eventsWindow = 4 << 20
-	// paceOf is for how long a pace is counted.
-	paceOf = 10 * time.Millisecond
+	// statusesLimit is how many containers the status in an event may have. No pod has so many: the
+	// request that creates it would be too large.
+	statusesLimit = 1000
 )
 
-// What a stream may cost, whatever is sent: no runtime has so much to say. What is faster
-// than it can be received waits at the runtime, which waits, too, once eventsWindow is full:
-// to receive it only in order to count it would take a core.
-var (
-	// drained is what is received: 50,000 messages and 64 MiB a second.
-	drained = pace{messages: 500, bytes: 640 << 10}
-	// lookedAt is what is read of that: 25,600 events, or statuses of containers in them,
-	// and 10 MiB a second, and twice that at once. containerd keeps what nobody has listened
-	// to for 5 minutes and sends all of it to the first who does.
-	lookedAt = pace{messages: 256, bytes: 100 << 10, atOnce: 2 * time.Second}
-)
+// A pace bounds what a stream may cost, in messages and in bytes.
+type pace [2]*rate.Limiter
 
-// A pace is how much may come in [paceOf], and for how long what has come keeps it busy.
-type pace struct {
-	messages, bytes int
-	atOnce          time.Duration // what may come without a pause
-	began           time.Time     // when wait was called last
-	busy            time.Duration // at began
-}
+// receiving is 50,000 messages and 64 MiB a second: no runtime has so much to report. What is faster
+// waits in the runtime, since to receive it only to count it would take a core.
+func receiving() pace { return pace{rate.NewLimiter(50_000, 500), rate.NewLimiter(64<<20, 640<<10)} }
 
-// wait takes so much as having come, and returns when more may come, or ctx ends.
-func (p *pace) wait(ctx context.Context, messages, bytes int) {
-	now := time.Now()
-	p.busy = max(p.busy-now.Sub(p.began), 0) + time.Duration(float64(paceOf)*max(float64(messages)/float64(p.messages), float64(bytes)/float64(p.bytes)))
-	p.began = now
-	pause := p.busy - p.atOnce
-	if pause < paceOf {
+// decoding is 25,600 events, or statuses of containers in them, and 10 MiB a second, with twice that
+// at once: containerd keeps what nobody has listened to for 5 minutes, and sends all of it to the
+// first listener.
+func decoding() pace { return pace{rate.NewLimiter(25_600, 51_200), rate.NewLimiter(10<<20, 20<<20)} }
+
+// wait adds what has come, and returns when more may come, or ctx ends.
+func (p pace) wait(ctx context.Context, messages, bytes int) {
+	now, pause := time.Now(), time.Duration(0)
+	for i, n := range []int{messages, bytes} {
+		for ; n > 0; n -= p[i].Burst() {
+			pause = max(pause, p[i].ReserveN(now, min(n, p[i].Burst())).DelayFrom(now))
+		}
+	}
+	if pause < 10*time.Millisecond { // a timer for each message would cost more than the message
 		return
 	}
 	select {
@@ -66,127 +61,121 @@ func (p *pace) wait(ctx context.Context, messages, bytes int) {
 	}
 }
 
-// Events opens the runtime's event stream, GetContainerEvents, and hands each event to
-// deliver, in the order in which they come and from the goroutine that calls it, until ctx
-// ends or the stream does. It returns why, never nil: the context's cause, io.EOF if the
-// runtime closed the stream, else a *call.Error.
+// Events opens the runtime's event stream, GetContainerEvents. It hands each event to deliver, in
+// order and from the goroutine of the caller, until ctx or the stream ends. It returns why, never
+// nil: the context's cause, io.EOF if the runtime closed the stream, else a *call.Error.
 //
-// A runtime waits for a reader that is behind, and then for the others do so, too. So the
-// stream is drained whatever deliver does, at up to 50,000 messages a second: what comes
-// faster than that is read, and what cannot be read, is counted in the Skipped of what is
-// delivered next. The stream has a connection of its own, made and closed here, so that no
-// other call waits for it, and the runtime sees at once that it is over.
+// A runtime waits for a listener that is slow, and the others wait with it. So the stream is
+// received whatever deliver does, at up to 50,000 messages a second. What cannot be handed on, since
+// it comes too fast or cannot be read, is counted in Skipped of the next event. The stream has a
+// connection of its own, which is closed at the end: no other call waits for it, and the runtime
+// sees at once that nobody listens any more.
 func (c *Client) Events(ctx context.Context, deliver func(pleg.Upstream)) error {
-	own, err := open(c.dialer.path, c.dialer.dial, eventsHandshake,
+	own, err := open(c.path, c.dial, eventsHandshake,
 		grpc.WithInitialWindowSize(eventsWindow), grpc.WithInitialConnWindowSize(eventsWindow))
 	if err != nil {
 		return err
 	}
 	defer own.Close()
 	defer context.AfterFunc(c.alive, func() { _ = own.Close() })()
-	err = own.drain(ctx, deliver)
+	q := newQueue()
+	guard.Go(func() { q.receive(ctx, own.events(ctx)) })
+	q.hand(ctx, deliver)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, io.EOF):
-		return fmt.Errorf("the runtime closed the event stream: %w", err)
+	case errors.Is(q.err, io.EOF):
+		return fmt.Errorf("the runtime closed the event stream: %w", q.err)
 	}
-	return err
+	return own.explain(ctx, call.GetContainerEvents, q.err)
 }
 
-// drain returns when the stream is over; nobody reads it then.
-func (c *Client) drain(ctx context.Context, deliver func(pleg.Upstream)) error {
-	s, err := c.askForEvents(ctx)
-	if err != nil {
-		return c.explain(ctx, getEvents, err)
+// events opens the stream and returns what receives its next message.
+func (c *Client) events(ctx context.Context) (next func(*message) error) {
+	s, err := c.conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, service+call.GetContainerEvents.String())
+	if err == nil {
+		if err = s.SendMsg(&runtimev1.GetEventsRequest{}); err == nil || errors.Is(err, io.EOF) { // RecvMsg has the reason of an EOF
+			err = s.CloseSend()
+		}
 	}
-	f := frames{queue: make(chan mem.BufferSlice, framesRoom)}
-	guard.Go(func() { f.receive(ctx, func(m any) error { return c.explain(ctx, getEvents, s.RecvMsg(m)) }) })
-	f.hand(ctx, deliver)
-	return f.err
+	return func(m *message) error {
+		if err != nil {
+			return err
+		}
+		return s.RecvMsg(m)
+	}
 }
 
-// askForEvents makes the call whose answer is the stream.
-func (c *Client) askForEvents(ctx context.Context) (grpc.ClientStream, error) {
-	s, err := c.conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, getEvents, grpc.StaticMethod())
-	if err != nil {
-		return nil, err
-	}
-	if err := s.SendMsg(&runtimev1.GetEventsRequest{}); err != nil && !errors.Is(err, io.EOF) { // which says: it is over, see RecvMsg
-		return nil, err
-	}
-	return s, s.CloseSend()
+// A queue has the messages of a stream that were received and not decoded yet.
+type queue struct {
+	frames  chan message // closed when the stream has ended; an empty one only wakes the reader
+	bytes   atomic.Int64 // in frames
+	skipped atomic.Uint64
+	err     error // why the stream has ended; set before frames is closed
 }
 
-// frames are what was received of a stream and not read yet.
-type frames struct {
-	queue   chan mem.BufferSlice // closed when the stream is over; an empty one is only there to be counted
-	bytes   atomic.Int64         // in queue
-	skipped atomic.Uint64        // not told yet
-	err     error                // why the stream is over; set before queue is closed
-}
+func newQueue() *queue { return &queue{frames: make(chan message, queueFrames)} }
 
-// receive drains a stream by next. It waits for nothing but that and its pace.
-func (f *frames) receive(ctx context.Context, next func(any) error) {
-	defer close(f.queue)
-	for p := drained; ; {
-		var m undecoded
-		if f.err = next(&m); f.err != nil {
+// receive takes messages from a stream until it ends. It waits only for next and its pace.
+func (q *queue) receive(ctx context.Context, next func(*message) error) {
+	defer close(q.frames)
+	for p := receiving(); ; {
+		var m message
+		if q.err = next(&m); q.err != nil {
 			return
 		}
 		n := m.data.Len()
-		f.put(m.data)
+		q.put(m)
 		p.wait(ctx, 1, n)
 	}
 }
 
-// put has data wait for its turn if there is room, and frees and counts it if not.
-func (f *frames) put(data mem.BufferSlice) {
-	n := int64(data.Len())
-	if n == 0 || n > smallLimit || f.bytes.Load()+n > frameBytesRoom {
-		data.Free()
-		f.skipped.Add(1)
-		data, n = nil, 0
+// put queues a message, or frees and counts it if there is no room, or nothing in it to be read.
+func (q *queue) put(m message) {
+	n := int64(m.data.Len())
+	if n == 0 || n > smallLimit || q.bytes.Load()+n > queueBytes {
+		m.data.Free()
+		q.skipped.Add(1)
+		m, n = message{}, 0
 	}
-	f.bytes.Add(n)
+	q.bytes.Add(n)
 	select {
-	case f.queue <- data:
+	case q.frames <- m:
 	default:
-		data.Free()
-		f.bytes.Add(-n)
-		f.skipped.Add(uint64(min(n, 1))) // the others are counted already
+		m.data.Free()
+		q.bytes.Add(-n)
+		if n > 0 {
+			q.skipped.Add(1) // the others are counted already
+		}
 	}
 }
 
-// hand reads what waits and delivers it, until the stream is over. What waits when ctx ends
-// is only counted.
-func (f *frames) hand(ctx context.Context, deliver func(pleg.Upstream)) {
-	p := lookedAt
-	for data := range f.queue {
-		n := data.Len()
+// hand decodes what is in the queue and delivers it, until the stream ends. What waits when ctx
+// ends is only counted.
+func (q *queue) hand(ctx context.Context, deliver func(pleg.Upstream)) {
+	give := func(u pleg.Upstream) {
+		if u.Skipped = q.skipped.Swap(0); u.ID != "" || u.Skipped > 0 {
+			deliver(u)
+		}
+	}
+	p := decoding()
+	for m := range q.frames {
+		n := m.data.Len()
 		var u pleg.Upstream
-		statuses, ok := 0, false
+		statuses := 0
+		wire := m.whole()
 		if ctx.Err() == nil {
-			wire := data.MaterializeToBuffer(mem.DefaultBufferPool())
-			u, statuses, ok = upstream(wire.ReadOnlyData())
-			wire.Free()
+			u, statuses = upstream(wire.ReadOnlyData())
 		}
-		if len(data) > 0 && !ok {
-			f.skipped.Add(1)
+		wire.Free()
+		q.bytes.Add(-int64(n))
+		if n > 0 && u.ID == "" {
+			q.skipped.Add(1)
 		}
-		f.bytes.Add(-int64(n))
-		data.Free()
-		f.deliver(u, deliver)
+		give(u)
 		p.wait(ctx, 1+statuses, n)
 	}
-	f.deliver(pleg.Upstream{}, deliver)
-}
-
-// deliver hands on u, if it is an event, and what was skipped, if anything.
-func (f *frames) deliver(u pleg.Upstream, to func(pleg.Upstream)) {
-	if u.Skipped = f.skipped.Swap(0); u.ID != "" || u.Skipped > 0 {
-		to(u)
-	}
+	give(pleg.Upstream{})
 }
 
 var signals = map[runtimev1.ContainerEventType]pleg.Signal{
@@ -196,38 +185,32 @@ var signals = map[runtimev1.ContainerEventType]pleg.Signal{
 	runtimev1.ContainerEventType_CONTAINER_DELETED_EVENT: pleg.SignalDeleted,
 }
 
-// statusesLimit is how many containers the status in an event may have. A pod can't have
-// so many: they would not fit in the message that makes it.
-const statusesLimit = 1000
-
-// upstream returns the event in wire and how many statuses of containers it has; false if it
-// is none that can be made use of: not readable, of no container, or of no kind that CRI has.
-func upstream(wire []byte) (u pleg.Upstream, statuses int, ok bool) {
+// upstream returns the event in wire, and how many statuses of containers that has. The event has
+// no ID if it is of no use: it cannot be read, has no container, or is of a kind that CRI lacks.
+func upstream(wire []byte) (u pleg.Upstream, statuses int) {
 	for f := range fields(wire) {
 		if f.num == 5 { // containers_statuses
 			statuses++
 		}
 	}
 	var e runtimev1.ContainerEventResponse
-	if statuses > statusesLimit || unmarshal(wire, &e) != nil {
-		return u, statuses, false
+	if statuses > statusesLimit || decode(wire, &e) != nil {
+		return u, statuses
 	}
 	signal, known := signals[e.ContainerEventType]
 	if !known || e.ContainerId == "" {
-		return u, statuses, false
+		return u, statuses
 	}
-	var m sanitizer
-	u = pleg.Upstream{Signal: signal, ID: m.text(e.ContainerId), At: m.time(e.CreatedAt)}
-	if e.PodSandboxStatus.GetMetadata() == nil { // the kubelet makes nothing of it either
-		return u, statuses, true
+	var c converter
+	u = pleg.Upstream{Signal: signal, ID: c.text(e.ContainerId), At: c.time(e.CreatedAt)}
+	if e.PodSandboxStatus.GetMetadata() == nil { // the kubelet makes no status of it either
+		return u, statuses
 	}
-	sandbox, _ := convertSandboxStatus(e.PodSandboxStatus)
+	sandbox := c.sandbox(e.PodSandboxStatus)
 	var containers []pleg.ContainerStatus
-	for _, c := range e.ContainersStatuses {
-		s, _ := convertContainerStatus(c)
-		containers = append(containers, s)
+	for _, s := range e.ContainersStatuses {
+		containers = append(containers, c.container(s))
 	}
-	u.Pod = sandbox.Pod
-	u.Status = pleg.Compose(sandbox.Pod, []pleg.SandboxStatus{sandbox}, containers)
-	return u, statuses, true
+	u.Pod, u.Status = sandbox.Pod, pleg.Compose(sandbox.Pod, []pleg.SandboxStatus{sandbox}, containers)
+	return u, statuses
 }

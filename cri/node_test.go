@@ -53,14 +53,14 @@ func answers(t *testing.T, path string) { healthy().serve(t, path) }
 // fails answers Version with an error.
 func fails(code codes.Code, text string) func(*testing.T, string) {
 	return func(t *testing.T, path string) {
-		s := &stub{answers: map[string]answer{runtimev1.RuntimeService_Version_FullMethodName: refuse(status.Error(code, text))}}
+		s := &stub{answers: map[string]answer{version: refuse(status.Error(code, text))}}
 		s.serve(t, path)
 	}
 }
 
 // hangs accepts calls and never answers Version.
 func hangs(t *testing.T, path string) {
-	s := &stub{answers: map[string]answer{runtimev1.RuntimeService_Version_FullMethodName: hang}}
+	s := &stub{answers: map[string]answer{version: hang}}
 	s.serve(t, path)
 }
 
@@ -74,8 +74,8 @@ func abandoned(t *testing.T, path string) {
 	_ = l.Close()
 }
 
-// noCRI speaks gRPC and has no service.
-func noCRI(t *testing.T, path string) { background(t, grpc.NewServer(), listen(t, path)) }
+// onlyGRPC speaks gRPC and has no service.
+func onlyGRPC(t *testing.T, path string) { background(t, grpc.NewServer(), listen(t, path)) }
 
 // alphaOnly speaks the CRI version before v1.
 func alphaOnly(t *testing.T, path string) {
@@ -91,22 +91,11 @@ func alphaOnly(t *testing.T, path string) {
 	background(t, grpc.NewServer(grpc.UnknownServiceHandler(answer)), listen(t, path))
 }
 
-// http1 is a web server, as docker.sock is.
-func http1(t *testing.T, path string) {
-	var p http.Protocols
-	p.SetHTTP1(true)
-	web(t, path, &p)
-}
-
 // http2 is one that speaks the protocol below gRPC, with nothing on top.
 func http2(t *testing.T, path string) {
 	var p http.Protocols
 	p.SetUnencryptedHTTP2(true)
-	web(t, path, &p)
-}
-
-func web(t *testing.T, path string, p *http.Protocols) {
-	server := &http.Server{Handler: http.NotFoundHandler(), Protocols: p}
+	server := &http.Server{Handler: http.NotFoundHandler(), Protocols: &p}
 	l := listen(t, path)
 	var done sync.WaitGroup
 	done.Go(func() { _ = server.Serve(l) })

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/stats"
 	"google.golang.org/protobuf/proto"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// A stub is a CRI server that answers what a test tells it to, and everything
-// else with Unimplemented. It records what it is asked.
+// A stub is a CRI server with the answers of a test. Every other call is
+// Unimplemented. It records what it is asked.
 type stub struct {
 	runtimev1.UnimplementedRuntimeServiceServer
 	answers map[string]answer
@@ -25,7 +25,6 @@ type stub struct {
 	mu       sync.Mutex
 	methods  []string
 	requests []proto.Message
-	in, out  int64 // bytes of messages, as this end counts them
 }
 
 type answer func(ctx context.Context, req any) (proto.Message, error)
@@ -82,40 +81,12 @@ func (s *stub) record(method string, req proto.Message) {
 	s.requests = append(s.requests, req)
 }
 
-// count returns how often method was called.
-func (s *stub) count(method string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := 0
-	for _, m := range s.methods {
-		if m == method {
-			n++
-		}
-	}
-	return n
-}
-
 // seen returns the methods called and their requests, in order.
 func (s *stub) seen() ([]string, []proto.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.methods), slices.Clone(s.requests)
 }
-
-func (s *stub) HandleRPC(_ context.Context, r stats.RPCStats) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch r := r.(type) {
-	case *stats.InPayload:
-		s.in += int64(r.CompressedLength)
-	case *stats.OutPayload:
-		s.out += int64(r.CompressedLength)
-	}
-}
-
-func (s *stub) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
-func (s *stub) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
-func (s *stub) HandleConn(context.Context, stats.ConnStats)                       {}
 
 // serve starts the stub on path and returns what ends it.
 func (s *stub) serve(t testing.TB, path string) (stop func()) {
@@ -127,7 +98,7 @@ func (s *stub) serve(t testing.TB, path string) (stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := grpc.NewServer(grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream), grpc.StatsHandler(s))
+	server := grpc.NewServer(grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream))
 	runtimev1.RegisterRuntimeServiceServer(server, s)
 	var done sync.WaitGroup
 	done.Go(func() { _ = server.Serve(listener) })
@@ -165,6 +136,40 @@ func dialed(t testing.TB, endpoint string) *Client {
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
+
+const testLimit = 5 * time.Minute // ends a test whose runtime does not do what it should
+
+func within(t testing.TB, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func onWire(t testing.TB, m proto.Message) []byte {
+	t.Helper()
+	wire, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire
+}
+
+// wired is a message that is these bytes on the wire, whatever they are.
+func wired[M proto.Message](m M, wire []byte) M {
+	m.ProtoReflect().SetUnknown(wire)
+	return m
+}
+
+const (
+	version         = runtimev1.RuntimeService_Version_FullMethodName
+	runtimeStatus   = runtimev1.RuntimeService_Status_FullMethodName
+	listSandboxes   = runtimev1.RuntimeService_ListPodSandbox_FullMethodName
+	listContainers  = runtimev1.RuntimeService_ListContainers_FullMethodName
+	sandboxStatus   = runtimev1.RuntimeService_PodSandboxStatus_FullMethodName
+	containerStatus = runtimev1.RuntimeService_ContainerStatus_FullMethodName
+	getEvents       = runtimev1.RuntimeService_GetContainerEvents_FullMethodName
+)
 
 // healthy returns a stub that has an answer for every call a client makes,
 // the streaming ones excepted.
@@ -214,10 +219,6 @@ func goodSandboxStatus() *runtimev1.PodSandboxStatus {
 		CreatedAt: 1_700_000_000_000_000_001,
 		Network:   &runtimev1.PodSandboxNetworkStatus{Ip: "10.0.0.7", AdditionalIps: []*runtimev1.PodIP{{Ip: "fd00::7"}}},
 	}
-}
-
-func onNodesNetwork() *runtimev1.LinuxPodSandboxStatus {
-	return &runtimev1.LinuxPodSandboxStatus{Namespaces: &runtimev1.Namespace{Options: &runtimev1.NamespaceOption{Network: runtimev1.NamespaceMode_NODE}}}
 }
 
 func goodContainerStatus() *runtimev1.ContainerStatus {

@@ -1,0 +1,154 @@
+package cri
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/grpc/encoding"
+	_ "google.golang.org/grpc/encoding/proto" // registers the codec that ours wraps
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// The limits of an answer. A broken or hostile runtime must not cost more memory than the largest
+// node there is.
+const (
+	// messageLimit, in bytes, is the kubelet's own for every answer (cri-client: maxMsgSize).
+	messageLimit = 16 << 20
+	// entriesLimit is how many sandboxes or containers a list may have: three times as many as fit
+	// in a message with the kubelet's labels. An empty entry takes 2 bytes there, and 150 in memory.
+	// It is also how many parts any other answer may have (see parts). Most parts are mounts, and
+	// the kernel lets no container have more of them by default (fs.mount-max).
+	entriesLimit = 100_000
+	// smallLimit, in bytes, is for what no relist asks for: a raw answer, an event, an error. Their
+	// largest part are the annotations, and Kubernetes takes 256 KiB of those.
+	smallLimit = 1 << 20
+	// textLimit, in bytes, is how much of one text is kept: as much as a path or a termination
+	// message may have. An id is the name of a folder, so it is shorter.
+	textLimit = 4096
+)
+
+// tooMuch stands in gRPC's text for a message over its limit, and so in ours.
+const tooMuch = "larger than max"
+
+var (
+	errTooMany   = fmt.Errorf("%s of plegtop: %dk entries", tooMuch, entriesLimit/1000)
+	errMalformed = errors.New("proto: cannot parse invalid wire-format data") // protobuf's own words
+)
+
+// A codec encodes requests as gRPC's own does, and keeps the bytes of an answer, which is always
+// read into a [message].
+type codec struct{ encoding.CodecV2 }
+
+// Name is empty so that the content type stays application/grpc, which the kubelet sends.
+func (codec) Name() string { return "" }
+
+func (codec) Unmarshal(data mem.BufferSlice, v any) error {
+	data.Ref()
+	v.(*message).data = data
+	return nil
+}
+
+// A message is an answer as it is on the wire. Its owner frees data, or takes it by whole.
+type message struct{ data mem.BufferSlice }
+
+// whole returns the bytes in one piece, for the caller to free.
+func (m message) whole() mem.Buffer {
+	defer m.data.Free()
+	return m.data.MaterializeToBuffer(mem.DefaultBufferPool())
+}
+
+// decode reads a message by the generated code, unless that would take too much memory.
+func decode(wire []byte, m proto.Message) error {
+	// A part takes a byte at least, so most messages need not be counted.
+	if len(wire) > entriesLimit && parts(wire, m.ProtoReflect().Descriptor()) > entriesLimit {
+		return errTooMany
+	}
+	return proto.Unmarshal(wire, m)
+}
+
+// parts counts what takes more room in memory than on the wire: embedded messages at all depths,
+// and elements of lists and maps. It stops where there are too many.
+func parts(wire []byte, of protoreflect.MessageDescriptor) (n int) {
+	for f := range fields(wire) {
+		if n > entriesLimit {
+			break
+		}
+		d := of.Fields().ByNumber(f.num)
+		switch {
+		case d == nil:
+		case d.Message() != nil:
+			n += 1 + parts(f.value, d.Message())
+		case d.IsPacked() && f.typ == protowire.BytesType:
+			n += len(f.value) // as many numbers at most
+		case d.IsList():
+			n++
+		}
+	}
+	return n
+}
+
+// A field is one field of a message on the wire. Its slices are parts of the message.
+type field struct {
+	num   protowire.Number
+	typ   protowire.Type
+	whole []byte // with the tag
+	value []byte // of a text or an embedded message, else nil
+}
+
+// embedded reports whether f is a text or an embedded message with that number.
+func (f *field) embedded(num protowire.Number) bool {
+	return f.num == num && f.typ == protowire.BytesType
+}
+
+// fields yields the fields of a message. It ends with an error where the bytes are no message.
+func fields(wire []byte) iter.Seq2[field, error] {
+	return func(yield func(field, error) bool) {
+		for len(wire) > 0 {
+			num, typ, n := protowire.ConsumeField(wire)
+			if n < 0 || num > protowire.MaxValidNumber {
+				yield(field{}, errMalformed)
+				return
+			}
+			f := field{num: num, typ: typ, whole: wire[:n]}
+			if typ == protowire.BytesType {
+				_, _, tag := protowire.ConsumeTag(wire)
+				f.value, _ = protowire.ConsumeBytes(wire[tag:n])
+			}
+			if !yield(f, nil) {
+				return
+			}
+			wire = wire[n:]
+		}
+	}
+}
+
+// text returns the last text with that number in a message, which is the one that counts in
+// protobuf; nil if there is none.
+func text(wire []byte, num protowire.Number) (value []byte) {
+	for f := range fields(wire) {
+		if f.embedded(num) {
+			value = f.value
+		}
+	}
+	return value
+}
+
+// cut returns s as valid UTF-8, and without its middle if it is too long: the cause of an error is
+// at its end. The result keeps no more of s in memory.
+func cut(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	if len(s) <= textLimit {
+		return s
+	}
+	const half = textLimit/2 - 32
+	head, tail := strings.ToValidUTF8(s[:half], ""), strings.ToValidUTF8(s[len(s)-half:], "")
+	return fmt.Sprintf("%s ... (%d bytes cut) ... %s", head, len(s)-len(head)-len(tail), tail)
+}
