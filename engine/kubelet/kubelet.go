@@ -70,7 +70,7 @@ type Kubelet struct {
 
 // New returns a Kubelet as of the moment when somebody begins to look.
 func New(c Config, at time.Time) *Kubelet {
-	k := &Kubelet{Config: c, Started: at, PLEG: Health{Since: at}, Says: Node{Ready: true, Since: at}}
+	k := &Kubelet{Config: c, Started: at, At: at, PLEG: Health{Since: at}, Says: Node{Ready: true, Since: at}}
 	k.Listed, k.Poster = at, poster{NextAt: at, Fixed: true, Spread: postAnytime}
 	if c.Starting {
 		k.Says.NetworkErr = networkUnknown

@@ -271,7 +271,7 @@ func (s *scene) describe() string {
 	times := map[string]time.Time{
 		"DownAt": n.DownAt, "PostingHeld": n.PostingHeld, "LoopHeld": n.LoopHeld, "LoopStopped": n.LoopStopped,
 		"HealthzAt": n.HealthzAt, "UnhealthyAt": h.UnhealthyAt, "SyncedAt": n.SyncedAt, "ListedAt": h.ListedAt,
-		"VersionDue": s.k.VersionDue(),
+		"Since": n.Since, "VersionDue": s.k.VersionDue(),
 	}
 	for _, name := range slices.Sorted(maps.Keys(times)) {
 		if !times[name].IsZero() {
