@@ -71,8 +71,8 @@ type pod struct {
 	act        *act            // the sync under way; nil: none
 	over       bool            // all of it has ended, for good
 	deleting   bool
-	killed     bool     // and all its containers have ended
-	shown      pleg.Pod // as lists show it, at no time; zero where it has changed since the last
+	killed     bool      // and all its containers have ended
+	shown      *pleg.Pod // as lists show it; nil after it has changed
 }
 
 // A sandbox is one pod sandbox.

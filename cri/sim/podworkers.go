@@ -74,7 +74,7 @@ func (w *world) meet(p *pod) { w.kubelet.set.Add(w.now, p.name()) }
 // adopt gives a worker to a pod that has been running, and so was listed and synced before.
 func (w *world) adopt(p *pod) {
 	w.meet(p)
-	w.inspect(w.kubelet.core.BeginPod(w.now, p.listed(w.now)))
+	w.inspect(w.kubelet.core.BeginPod(w.now, p.listed()))
 	w.kubelet.set.Ask(w.now, p.key())
 	for uid, more := w.kubelet.set.Next(w.now); more; uid, more = w.kubelet.set.Next(w.now) {
 		w.kubelet.set.Done(w.now, uid)
@@ -118,19 +118,16 @@ var seenAs = map[cri.ContainerState]pleg.State{
 	cri.ContainerState_CONTAINER_CREATED: pleg.Created, cri.ContainerState_CONTAINER_RUNNING: pleg.Running, cri.ContainerState_CONTAINER_EXITED: pleg.Exited,
 }
 
-// listed returns p as a kubelet's lists show it. What has not changed since the last list is not
-// put together again.
-func (p *pod) listed(at time.Time) pleg.Pod {
-	if p.shown.UID == "" {
+// listed returns p as a kubelet's lists show it: the same pointer until something changes.
+func (p *pod) listed() *pleg.Pod {
+	if p.shown == nil {
 		p.shown = p.list()
 	}
-	l := p.shown
-	l.ListedAt = at
-	return l
+	return p.shown
 }
 
-func (p *pod) list() pleg.Pod {
-	l := pleg.Pod{PodRef: p.name()}
+func (p *pod) list() *pleg.Pod {
+	l := &pleg.Pod{PodRef: p.name()}
 	for _, s := range p.sandboxes {
 		state := pleg.Exited
 		if s.ready() {
@@ -154,11 +151,11 @@ func (p *pod) inspected() *pleg.PodStatus {
 }
 
 // list returns the pods that have workers, as a kubelet's lists show them.
-func (w *world) list() []pleg.Pod {
-	all := make([]pleg.Pod, 0, len(w.pods))
+func (w *world) list() []*pleg.Pod {
+	all := make([]*pleg.Pod, 0, len(w.pods))
 	for _, p := range w.pods {
 		if w.kubelet.set.Known(p.key()) {
-			all = append(all, p.listed(w.now))
+			all = append(all, p.listed())
 		}
 	}
 	return all

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
-
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A world is everything that exists on the node, and its clocks. It is pure: it
@@ -136,7 +134,7 @@ func (w *world) address() string {
 // changed notes a transition that lists now show.
 func (w *world) changed(kind cri.ContainerEventType, s *sandbox, c *container) {
 	w.changes++
-	s.pod.shown = pleg.Pod{}
+	s.pod.shown = nil
 	w.last = transition{at: w.wall(), kind: kind, sandbox: s, container: c}
 	if kind != cri.ContainerEventType_CONTAINER_CREATED_EVENT && w.kubelet.set.Known(s.pod.key()) {
 		w.wantRelist()

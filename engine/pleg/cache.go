@@ -2,161 +2,163 @@ package pleg
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 )
 
-// An Entry is what the cache holds of one pod.
+// An Entry is what the cache has of one pod.
 type Entry struct {
 	Status   *PodStatus // of the last inspection; usually nil if that failed
-	Err      error      // of the last inspection
+	Err      string     // of the last inspection; empty if it was good
 	Modified time.Time  // how new Status or Err is
-	Observed time.Time  // when the pod was last looked at, changed or not
+	Observed time.Time  // when the pod was last listed or inspected, changed or not
 }
 
-// A Cache holds the outcome of each pod's last inspection, and decides who of
-// those that wait for news gets them when. It does not wait itself and is not
-// safe for concurrent use: whoever has waiters to block guards it with a lock
-// and sends them what [Cache.Served] returns.
+// A Cache has the outcome of each pod's last inspection, and decides when those who wait for a
+// newer one get it. It does not wait itself: whoever has waiters to block guards the cache with a
+// lock and sends them what [Cache.Served] returns. Its fields are for checkpoints alone.
 type Cache struct {
-	entries map[UID]Entry
-	time    time.Time // global time: all that is known is at least as new
-	timed   bool      // there is a global time
-	evented bool
-
-	lastTicket Ticket
-	waiting    map[UID][]waiter // in the order of their tickets
-	served     []Answer
+	Entries    map[UID]Entry
+	Time       time.Time // everything known is at least as new; zero before the first relist
+	Evented    bool
+	LastTicket Ticket
+	Waiting    map[UID][]Waiter // in the order of their tickets
+	Answers    []Answer         // that Served will return
 }
 
-// NewCache returns an empty cache. evented is the gate EventedPLEG of the kubelets up to
-// 1.36, whose cache the golden traces hold: with it the cache refuses what is older than
-// what it has, and serves whoever asks for a pod that it does not hold at once.
+// NewCache returns an empty cache. evented is the gate EventedPLEG of the kubelets up to 1.36,
+// which the golden traces have: such a cache refuses a status that is older than its own, and
+// serves whoever asks for an unknown pod at once.
 func NewCache(evented bool) *Cache {
-	return &Cache{entries: map[UID]Entry{}, evented: evented, waiting: map[UID][]waiter{}}
+	return &Cache{Entries: map[UID]Entry{}, Evented: evented, Waiting: map[UID][]Waiter{}}
 }
 
-// Get returns what is held of a pod, and for a pod that is not held an empty
+// Get returns the outcome of a pod's last inspection. For an unknown pod it returns an empty
 // status without an error: the runtime has nothing of it.
 func (c *Cache) Get(uid UID) (*PodStatus, error) {
-	if e, ok := c.entries[uid]; ok {
-		return e.Status, e.Err
+	e := c.get(uid)
+	if e.Err != "" {
+		return e.Status, errors.New(e.Err)
 	}
-	return &PodStatus{PodRef: PodRef{UID: uid}}, nil
+	return e.Status, nil
 }
 
-// Entry returns what is held of a pod with its times, and whether there is
-// anything.
+func (c *Cache) get(uid UID) Entry {
+	if e, ok := c.Entries[uid]; ok {
+		return e
+	}
+	return Entry{Status: &PodStatus{PodRef: PodRef{UID: uid}}}
+}
+
+// Entry returns a pod's entry, and whether there is one.
 func (c *Cache) Entry(uid UID) (Entry, bool) {
-	e, ok := c.entries[uid]
+	e, ok := c.Entries[uid]
 	return e, ok
 }
 
-// Len returns how many pods the cache holds.
-func (c *Cache) Len() int { return len(c.entries) }
+// Len returns how many pods have an entry.
+func (c *Cache) Len() int { return len(c.Entries) }
 
-// Set puts the outcome of an inspection in place of what was held, even if that
-// was newer, and serves waiters for times up to at. With the evented gate it
-// refuses what is older, and returns false.
+// Set replaces a pod's entry by the outcome of an inspection, even if the entry was newer, and
+// serves waiters for times up to at. With the evented gate it refuses an older outcome and
+// returns false.
 func (c *Cache) Set(uid UID, st *PodStatus, err error, at time.Time) bool {
-	if c.evented && c.entries[uid].Modified.After(at) {
+	if c.Evented && c.Entries[uid].Modified.After(at) {
 		return false
 	}
-	c.entries[uid] = Entry{Status: st, Err: err, Modified: at, Observed: at}
+	e := Entry{Status: st, Modified: at, Observed: at}
+	if err != nil {
+		e.Err = cmp.Or(err.Error(), "unknown error")
+	}
+	c.Entries[uid] = e
 	c.notify(uid, at)
 	return true
 }
 
-// Delete removes what is held of a pod. It serves nobody; UpdateTime does.
-func (c *Cache) Delete(uid UID) { delete(c.entries, uid) }
+// Delete removes a pod's entry. It serves nobody; UpdateTime does.
+func (c *Cache) Delete(uid UID) { delete(c.Entries, uid) }
 
-// UpdateTime sets the global time and serves waiters of all pods for times up
-// to at.
+// UpdateTime sets the global time and serves waiters of all pods for times up to at.
 func (c *Cache) UpdateTime(at time.Time) {
-	c.time, c.timed = at, true
-	before := len(c.served)
-	for uid := range c.waiting {
+	c.Time = at
+	before := len(c.Answers)
+	for uid := range c.Waiting {
 		c.notify(uid, at)
 	}
-	slices.SortFunc(c.served[before:], func(a, b Answer) int { return cmp.Compare(a.Ticket, b.Ticket) })
+	slices.SortFunc(c.Answers[before:], func(a, b Answer) int { return cmp.Compare(a.Ticket, b.Ticket) })
 }
 
-// Observe notes that a pod was looked at, whether or not that changed what is
-// held, and serves its waiters for times up to at. Of a pod that is not held
-// nothing is noted.
+// Observe notes that a pod was listed or inspected, changed or not, and serves its waiters for
+// times up to at. It notes nothing of a pod without an entry.
 func (c *Cache) Observe(uid UID, at time.Time) {
-	if e, ok := c.entries[uid]; ok {
+	if e, ok := c.Entries[uid]; ok {
 		e.Observed = at
-		c.entries[uid] = e
+		c.Entries[uid] = e
 	}
 	c.notify(uid, at)
 }
 
-// newer reports whether what is known of a pod is strictly newer than t.
-func (c *Cache) newer(uid UID, t time.Time) bool {
-	e, ok := c.entries[uid]
-	if !ok && c.evented {
-		return true
-	}
-	return c.timed && c.time.After(t) || ok && (e.Modified.After(t) || e.Observed.After(t))
-}
-
-// A Ticket names one that waits for a pod's status. It is never 0.
+// A Ticket names one waiter for a pod's status. It is never 0.
 type Ticket uint64
 
-// An Answer is what one that waited gets.
+// A Waiter waits for a pod's status that is newer than After.
+type Waiter struct {
+	Ticket Ticket
+	After  time.Time
+}
+
+// An Answer is what a waiter gets: the pod's entry at that moment.
 type Answer struct {
 	Ticket Ticket
 	UID    UID
-	Status *PodStatus
-	Err    error
+	Entry
 }
 
-type waiter struct {
-	ticket Ticket
-	after  time.Time
-}
-
-// Subscribe asks for a pod's status as soon as it is newer than after. If it is
-// so already, served is true and [Cache.Get] has the answer. Otherwise the
-// ticket will be among those that [Cache.Served] returns, once. Here newer is
-// meant strictly, but a waiter is served by a later write of exactly that
-// time, too: that is how the kubelet has it.
+// Subscribe asks for a pod's status as soon as it is strictly newer than after. If it is so
+// already, served is true and [Cache.Get] has the answer. Otherwise [Cache.Served] will return
+// the ticket, once. A later write of exactly the time after serves a waiter too; that is how the
+// kubelet does it.
 func (c *Cache) Subscribe(uid UID, after time.Time) (ticket Ticket, served bool) {
-	c.lastTicket++
-	if c.newer(uid, after) {
-		return c.lastTicket, true
+	c.LastTicket++
+	e, ok := c.Entries[uid]
+	if c.Evented && !ok || c.Time.After(after) || ok && (e.Modified.After(after) || e.Observed.After(after)) {
+		return c.LastTicket, true
 	}
-	c.waiting[uid] = append(c.waiting[uid], waiter{c.lastTicket, after})
-	return c.lastTicket, false
+	c.Waiting[uid] = append(c.Waiting[uid], Waiter{c.LastTicket, after})
+	return c.LastTicket, false
 }
 
-// Served returns the answers decided since the last call, in the order in which
-// they were; those decided by one [Cache.UpdateTime] in the order of their
-// tickets. It returns nil if there are none.
+// Served returns the answers since the last call, in the order in which they were decided. Those
+// of one [Cache.UpdateTime] are in the order of their tickets.
 func (c *Cache) Served() []Answer {
-	a := c.served
-	c.served = nil
+	a := c.Answers
+	c.Answers = nil
 	return a
 }
 
-// notify serves those that wait for a pod with what is held now.
+// notify serves a pod's waiters for times up to at.
 func (c *Cache) notify(uid UID, at time.Time) {
-	list, ok := c.waiting[uid]
-	if !ok {
-		return
-	}
-	rest := slices.DeleteFunc(list, func(w waiter) bool {
-		if at.Before(w.after) {
+	rest := slices.DeleteFunc(c.Waiting[uid], func(w Waiter) bool {
+		if at.Before(w.After) {
 			return false
 		}
-		st, err := c.Get(uid)
-		c.served = append(c.served, Answer{w.ticket, uid, st, err})
+		c.Answers = append(c.Answers, Answer{w.Ticket, uid, c.get(uid)})
 		return true
 	})
-	if len(rest) == 0 {
-		delete(c.waiting, uid)
-		return
+	if len(rest) > 0 {
+		c.Waiting[uid] = rest
+	} else {
+		delete(c.Waiting, uid)
 	}
-	c.waiting[uid] = rest
+}
+
+// keptIPs returns the addresses that a pod keeps after its end: those in the cache, unless a
+// sandbox is ready. An error in the cache has lost them.
+func (c *Cache) keptIPs(uid UID, fresh *PodStatus) []string {
+	e := c.Entries[uid]
+	if e.Err != "" || e.Status == nil || slices.ContainsFunc(fresh.Sandboxes, func(s SandboxStatus) bool { return s.State == Running }) {
+		return nil
+	}
+	return e.Status.IPs
 }

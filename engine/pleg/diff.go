@@ -1,191 +1,108 @@
 package pleg
 
-var (
-	kindStarted     = []Kind{Started}
-	kindDied        = []Kind{Died}
-	kindRemoved     = []Kind{Removed}
-	kindChanged     = []Kind{Changed}
-	kindDiedRemoved = []Kind{Died, Removed}
-)
-
-// transition returns the events that going from one state to another makes.
-func transition(from, to State) []Kind {
-	from, to = from.compared(), to.compared()
-	switch {
-	case from == to:
-		return nil
-	case to == Running:
-		return kindStarted
-	case to == Exited:
-		return kindDied
-	case to == Unknown:
-		return kindChanged
-	case from == Exited:
-		return kindRemoved // that it died was said before
-	default:
-		return kindDiedRemoved
-	}
-}
-
-// A change is one id that is in another state than it was.
+// A change is one id of a pod with its state in the old record and in the new list. Most changes
+// of a diff are none: both states are equal.
 type change struct {
 	id, name string // name of a container; empty for a sandbox
 	from, to State
 	sandbox  bool
 }
 
-// event returns the change's event of one kind, which shares what base says.
-// What vanished while it ran must have ended before it was removed.
-func (x *change) event(kind Kind, base Event) Event {
-	base.Kind, base.ID, base.Container, base.Sandbox = kind, x.id, x.name, x.sandbox
-	base.From, base.To = x.from, x.to
-	switch {
-	case kind == Removed:
-		base.From = Exited
-	case kind == Died && x.to == Absent:
-		base.To = Exited
-	}
-	return base
-}
-
-// A differ finds the changes between two states of a pod. It keeps its indexes
-// from one use to the next.
+// A differ finds what changed between two versions of a pod.
 type differ struct {
-	was, now states
-	changes  []change
-	first    int // where this diff's changes begin
+	changes []change // of the last diff
 }
 
-// diff appends the changes that lead from was to now, each of which makes an
-// event at least. Either pod may be nil. Ids are taken in the order of the
-// lists, those of was first, and each is compared once, however often it is
-// listed.
-func (d *differ) diff(changes []change, was, now *Pod) []change {
-	indexed := was.size()+now.size() > fewIDs
-	d.was.of(was, indexed)
-	d.now.of(now, indexed)
-	d.changes, d.first = changes, len(changes)
-	d.compareAll(was, false)
-	d.compareAll(now, true)
-	changes, d.changes = d.changes, nil
-	d.was.pod, d.now.pod = nil, nil // one pod would keep its whole list
-	return changes
+// fewIDs is how many ids are searched one by one. Below, an index costs more than it saves. Above,
+// the search would be quadratic.
+const fewIDs = 64
+
+// diff compares two versions of a pod, either of which may be nil, and reports whether anything
+// changed. The kubelet's rules: the ids of old come first, each version's containers before its
+// sandboxes; an id counts once, where it is listed first. So if a container and a sandbox share an
+// id, the container decides.
+func (d *differ) diff(old, current *Pod) (changed bool) {
+	d.changes = d.changes[:0]
+	index := make(map[string]int, max(old.size(), current.size()))
+	old.each(func(c change) {
+		if _, ok := index[c.id]; !ok {
+			index[c.id] = len(d.changes)
+			c.from, c.to = c.to, Absent
+			d.changes = append(d.changes, c)
+		}
+	})
+	current.each(func(c change) {
+		if i, ok := index[c.id]; !ok {
+			index[c.id] = len(d.changes)
+			d.changes = append(d.changes, c)
+		} else if d.changes[i].to == Absent {
+			d.changes[i].to = c.to
+		}
+	})
+	for i := range d.changes {
+		changed = changed || len(d.changes[i].kinds()) > 0
+	}
+	return changed
 }
 
-func (d *differ) compareAll(p *Pod, fresh bool) {
+// each calls f for each id that a pod lists, as if the id was new.
+func (p *Pod) each(f func(change)) {
 	if p == nil {
 		return
 	}
 	for i := range p.Containers {
-		d.compare(p.Containers[i].ID, p.Containers[i].Name, false, fresh)
+		c := &p.Containers[i]
+		f(change{id: c.ID, name: c.Name, to: c.State.listed()})
 	}
 	for i := range p.Sandboxes {
-		d.compare(p.Sandboxes[i].ID, "", true, fresh)
+		s := &p.Sandboxes[i]
+		f(change{id: s.ID, sandbox: true, to: s.State.listed()})
 	}
 }
 
-// compare compares one id. In the second half, that of the fresh ids, whatever
-// was there before has been compared.
-func (d *differ) compare(id, name string, sandbox, fresh bool) {
-	from := d.was.state(id)
-	if fresh && from != Absent {
-		return
+// The events of each change, in order.
+var (
+	started     = []Kind{Started}
+	died        = []Kind{Died}
+	removed     = []Kind{Removed}
+	changed     = []Kind{Changed}
+	diedRemoved = []Kind{Died, Removed}
+)
+
+// kinds returns the events that a change makes. Created counts as Unknown.
+func (c *change) kinds() []Kind {
+	from, to := c.from, c.to
+	if from == Created {
+		from = Unknown
 	}
-	to := d.now.state(id)
-	if from.compared() == to.compared() || d.reported(id) {
-		return
+	if to == Created {
+		to = Unknown
 	}
-	d.changes = append(d.changes, change{id, name, from, to, sandbox})
-	d.was.put(id, to)
+	switch {
+	case from == to:
+		return nil
+	case to == Running:
+		return started
+	case to == Exited:
+		return died
+	case to == Unknown:
+		return changed
+	case from == Exited:
+		return removed // an earlier event reported its end
+	}
+	return diedRemoved
 }
 
-// reported reports whether id has its change already. An indexed pod takes no
-// search: put has made both of its states equal.
-func (d *differ) reported(id string) bool {
-	if d.was.indexed {
-		return false
+// event returns the event of one of the kinds. base has what all events of the pod share. What
+// vanished while it ran must have ended before it was removed.
+func (c *change) event(kind Kind, base Event) Event {
+	base.Kind, base.ID, base.Container, base.Sandbox = kind, c.id, c.name, c.sandbox
+	base.From, base.To = c.from, c.to
+	switch {
+	case kind == Removed:
+		base.From = Exited
+	case kind == Died && c.to == Absent:
+		base.To = Exited
 	}
-	for i := range d.changes[d.first:] {
-		if sameID(d.changes[d.first+i].id, id) {
-			return true
-		}
-	}
-	return false
-}
-
-// fewIDs is how many ids are searched one by one. Below, an index costs more
-// than it saves; above, the search would be quadratic.
-const fewIDs = 64
-
-// states looks up the states of one pod's ids: containers first, then
-// sandboxes, and of equal ids the first, as the kubelet does.
-type states struct {
-	pod     *Pod
-	indexed bool
-	index   map[string]State // in use if indexed, else kept for the next time
-}
-
-// of sets the pod to look in, which may be nil.
-func (s *states) of(p *Pod, indexed bool) {
-	s.pod, s.indexed = p, indexed
-	if !indexed {
-		return
-	}
-	if s.index == nil {
-		s.index = make(map[string]State, p.size())
-	}
-	clear(s.index)
-	if p == nil {
-		return
-	}
-	for i := len(p.Sandboxes) - 1; i >= 0; i-- { // backwards, so that the first wins
-		s.index[p.Sandboxes[i].ID] = p.Sandboxes[i].State.listed()
-	}
-	for i := len(p.Containers) - 1; i >= 0; i-- {
-		s.index[p.Containers[i].ID] = p.Containers[i].State.listed()
-	}
-}
-
-// state returns the state of an id, Absent if the pod is nil or lacks it.
-func (s *states) state(id string) State {
-	if s.indexed {
-		return s.index[id]
-	}
-	if s.pod == nil {
-		return Absent
-	}
-	for i := range s.pod.Containers {
-		if sameID(s.pod.Containers[i].ID, id) {
-			return s.pod.Containers[i].State.listed()
-		}
-	}
-	for i := range s.pod.Sandboxes {
-		if sameID(s.pod.Sandboxes[i].ID, id) {
-			return s.pod.Sandboxes[i].State.listed()
-		}
-	}
-	return Absent
-}
-
-// put changes what state returns for an id, where there is an index.
-func (s *states) put(id string, to State) {
-	if s.indexed {
-		s.index[id] = to
-	}
-}
-
-// listed returns the state of something that is in a list, and so is not absent.
-func (s State) listed() State {
-	if s == Absent {
-		return Unknown
-	}
-	return s
-}
-
-// compared returns the state as the diff sees it.
-func (s State) compared() State {
-	if s == Created {
-		return Unknown
-	}
-	return s
+	return base
 }

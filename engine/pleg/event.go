@@ -1,8 +1,6 @@
 package pleg
 
-import (
-	"time"
-)
+import "time"
 
 // A Kind is the type of an [Event].
 type Kind uint8
@@ -11,11 +9,11 @@ const (
 	Started Kind = iota
 	Died
 	Removed
-	Changed // into a state that says nothing; made by the kubelet, never sent
+	Changed // into unknown; the kubelet computes it and never sends it
 	PodSync // a reinspection found no change (1.36 and later)
 
-	// What no core makes: derived from what was inspected, and sent to nobody. The
-	// proposal of PLEG has such events, and no kubelet.
+	// A [Core] never makes these. They are derived from inspections and sent to nobody. The
+	// proposal of PLEG has such events, but no kubelet.
 	NetworkSetUp  // a sandbox has an address
 	NetworkFailed // a sandbox came up without being ready, or never had an address
 )
@@ -24,18 +22,17 @@ var kindNames = [...]string{
 	"ContainerStarted", "ContainerDied", "ContainerRemoved", "ContainerChanged", "PodSync", "NetworkSetUp", "NetworkFailed",
 }
 
-// String returns the kubelet's name of the event type, such as
-// "ContainerStarted".
+// String returns the kubelet's name of the event type, such as "ContainerStarted".
 func (k Kind) String() string { return Word(k, kindNames[:]) }
 
-// A Delivery says what became of an event at the event channel.
+// A Delivery is what became of an event at the event channel.
 type Delivery uint8
 
 const (
 	Delivered Delivery = iota
-	Filtered           // never meant for the channel ([Changed])
-	Discarded          // the channel was full; it is never sent again
-	Unseen             // no relist has seen it: only an event source has
+	Filtered           // not for the channel ([Changed])
+	Discarded          // the channel was full; the event is never sent later
+	Unseen             // only an event source reported it, no relist
 	Derived            // no kubelet makes it (see [NetworkSetUp])
 )
 
@@ -44,51 +41,94 @@ var deliveryNames = [...]string{"delivered", "filtered", "discarded", "unseen", 
 // String returns a lower-case word for d.
 func (d Delivery) String() string { return Word(d, deliveryNames[:]) }
 
-// An Event reports that one container or sandbox was seen in a new state, or,
-// for [PodSync], something about a pod as a whole.
-// Events are plain values: once released they never change.
+// An Event reports that one container or sandbox was seen in a new state. A [PodSync] is about a
+// pod as a whole.
 //
-// What vanished without being seen to end has two events. The first leads to
-// Exited, where the second begins, so that each event of an id starts where the
-// one before has led. Created and Unknown count as one state in this: the step
-// between them makes no event.
+// A container or sandbox that vanished without being seen to end has two events: the first leads
+// to Exited, the second begins there. So each event of an id begins in the state where the event
+// before ended. Created and Unknown count as one state.
 type Event struct {
 	Kind      Kind
 	Delivery  Delivery
 	ObjectRef // without an id for events of the pod
 	From, To  State
 	At        time.Time // when this relist began
-	Exited    bool      // Died, and the fresh status has the container as exited: ExitCode holds
+	Exited    bool      // the event is Died, and ExitCode is from the fresh status
 	ExitCode  int32
 }
 
-// Attend says whether, from now on, the event channel has a reader that keeps
-// up: it takes what is in the channel at once, and later the events of each pod
-// before those of the next. The kubelet's sync loop is such a reader while it
-// is well, since it runs beside the relist. Without one, as at first, events
-// stay until [Core.Drain].
-func (c *Core) Attend(attended bool) {
-	c.attended = attended
-	c.readEvents()
+// Released returns the events since the last call, in order, with the filtered and the discarded
+// ones. It returns nil if there are none. The slice is the caller's.
+func (c *Core) Released() []Event {
+	events := c.state.Released
+	c.state.Released, c.batch = nil, len(events)
+	return events
 }
 
-// Drain empties the event channel, as its reader does when the kubelet's sync
-// loop gets round to it, and returns how many events were in it.
+// releaseAll releases the events of a pod's changes. st is its fresh status, nil if the pod has
+// gone.
+func (c *Core) releaseAll(pod PodRef, st *PodStatus) {
+	event := Event{ObjectRef: ObjectRef{Pod: pod}, At: c.state.Relist.At}
+	exits, changed := st.Lookup(), false
+	for i := range c.differ.changes {
+		x := &c.differ.changes[i]
+		for _, kind := range x.kinds() {
+			changed = true
+			e := x.event(kind, event)
+			if s := exits.Container(x.id); kind == Died && s != nil && s.State == Exited { // what only vanished left no code
+				e.ExitCode, e.Exited = s.ExitCode, true
+			}
+			c.release(e)
+		}
+	}
+	if !changed && c.rules.onDemand {
+		event.Kind = PodSync
+		c.release(event)
+	}
+	c.read()
+}
+
+// release offers an event to the channel. Whether the channel takes it or not, the event is
+// released.
+func (c *Core) release(e Event) {
+	switch {
+	case e.Kind == Changed:
+		e.Delivery = Filtered
+	case c.state.Unread >= c.capacity:
+		e.Delivery = Discarded
+	default:
+		c.state.Unread++ // and Delivered, the zero value
+	}
+	if c.state.Released == nil {
+		c.state.Released = make([]Event, 0, max(c.batch, 1))
+	}
+	c.state.Released = append(c.state.Released, e)
+}
+
+// Attend sets whether the event channel has a reader that keeps up. Such a reader empties the
+// channel at once, and later after each pod's events. The kubelet's sync loop does that while it
+// is well. Without it, as at first, events stay until [Core.Drain].
+func (c *Core) Attend(attended bool) {
+	c.state.Attended = attended
+	c.read()
+}
+
+// read lets the reader, if there is one, take what is in the channel.
+func (c *Core) read() {
+	if c.state.Attended {
+		c.state.Unread = 0
+	}
+}
+
+// Drain empties the event channel and returns how many events were in it.
 func (c *Core) Drain() int {
-	n := c.unread
-	c.unread = 0
+	n := c.state.Unread
+	c.state.Unread = 0
 	return n
 }
 
 // Len returns how many delivered events nobody has read yet.
-func (c *Core) Len() int { return c.unread }
+func (c *Core) Len() int { return c.state.Unread }
 
-// Capacity returns how many events the channel holds; 0 if it takes none.
+// Capacity returns how many events the channel takes.
 func (c *Core) Capacity() int { return c.capacity }
-
-// readEvents lets the reader, if there is one, take what is in the channel.
-func (c *Core) readEvents() {
-	if c.attended {
-		c.unread = 0
-	}
-}

@@ -2,6 +2,7 @@ package pleg
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -43,6 +44,7 @@ type fuzzPlay struct {
 	core    *Core
 	at      time.Time
 	fold    map[UID]map[string]State
+	made    map[UID]*Pod
 	all     []Event
 }
 
@@ -51,7 +53,7 @@ func newFuzzPlay(t *testing.T, release Release, data []byte, reverse bool) *fuzz
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &fuzzPlay{t: t, data: data, reverse: reverse, core: core, at: epoch, fold: map[UID]map[string]State{}}
+	return &fuzzPlay{t: t, data: data, reverse: reverse, core: core, at: epoch, fold: map[UID]map[string]State{}, made: map[UID]*Pod{}}
 }
 
 func (p *fuzzPlay) next() byte {
@@ -83,7 +85,7 @@ func (p *fuzzPlay) step() {
 }
 
 func (p *fuzzPlay) relist() {
-	var pods []Pod
+	var pods []*Pod
 	present := p.next()
 	for i, uid := range fuzzUIDs {
 		if present&(1<<i) != 0 {
@@ -97,21 +99,21 @@ func (p *fuzzPlay) relist() {
 	p.must(p.core.Begin(p.at, pods))
 	failed := p.finish()
 	for _, uid := range fuzzUIDs {
-		i := slices.IndexFunc(listed, func(l Pod) bool { return l.UID == uid })
+		i := slices.IndexFunc(listed, func(l *Pod) bool { return l.UID == uid })
 		if i < 0 {
 			p.check(uid, nil, failed)
 			continue
 		}
-		p.check(uid, &listed[i], failed)
+		p.check(uid, listed[i], failed)
 	}
 	if p.core.Pending() != 0 {
 		p.t.Errorf("%d inspections are pending after the end", p.core.Pending())
 	}
 }
 
-func (p *fuzzPlay) relistPod(l Pod) {
+func (p *fuzzPlay) relistPod(l *Pod) {
 	if p.core.BeginPod(p.at, l) == nil {
-		p.check(l.UID, &l, p.finish())
+		p.check(l.UID, l, p.finish())
 	}
 }
 
@@ -128,8 +130,8 @@ func (p *fuzzPlay) inspectAlone(uid UID) {
 
 // pod makes a pod of up to three containers and two sandboxes. Some ids come
 // twice, some are those of other pods.
-func (p *fuzzPlay) pod(uid UID) Pod {
-	l := Pod{PodRef: PodRef{UID: uid}, ListedAt: p.at}
+func (p *fuzzPlay) pod(uid UID) *Pod {
+	l := &Pod{PodRef: PodRef{UID: uid}}
 	shape := p.next()
 	for range shape % 4 {
 		b := p.next()
@@ -139,6 +141,10 @@ func (p *fuzzPlay) pod(uid UID) Pod {
 		b := p.next()
 		l.Sandboxes = append(l.Sandboxes, Sandbox{ID: string('3' + b%5), State: State(b / 5 % 5)})
 	}
+	if old := p.made[uid]; reflect.DeepEqual(old, l) {
+		return old // as an assembler does
+	}
+	p.made[uid] = l
 	return l
 }
 
@@ -150,7 +156,7 @@ func (p *fuzzPlay) finish() map[UID]bool {
 	last := UID("")
 	for next, ok := p.core.Next(); ok; next, ok = p.core.Next() {
 		uid := next.Pod.UID
-		if uid <= last && !next.Retry {
+		if uid <= last && !p.core.state.Relist.Retrying {
 			p.t.Errorf("inspected %q after %q", uid, last)
 		}
 		last = uid
@@ -183,10 +189,10 @@ func (p *fuzzPlay) apply(events []Event, failed map[UID]bool) {
 			states = map[string]State{}
 			p.fold[e.Pod.UID] = states
 		}
-		if states[e.ID] != e.From.compared() {
+		if states[e.ID] != compared(e.From) {
 			p.t.Errorf("%v starts from %v, want %v", texts([]Event{e}), e.From, states[e.ID])
 		}
-		states[e.ID] = e.To.compared()
+		states[e.ID] = compared(e.To)
 		if e.To == Absent {
 			delete(states, e.ID)
 		}
@@ -204,7 +210,7 @@ func (p *fuzzPlay) check(uid UID, listed *Pod, failed map[UID]bool) {
 	}
 	want := map[string]State{}
 	for _, id := range ids(listed) {
-		want[id] = plainState(listed, id).compared()
+		want[id] = compared(plainState(listed, id))
 	}
 	if !maps.Equal(p.fold[uid], want) {
 		p.t.Errorf("pod %s: the events add up to %v, but %v is listed", uid, p.fold[uid], want)

@@ -101,11 +101,17 @@ func (p *cachePlayer) play(in cacheIn) (cacheOut, error) {
 		return out, fmt.Errorf("operation %q is not known", in.Op)
 	}
 	for _, a := range p.cache.Served() {
-		out.Resolved = append(out.Resolved, answered(p.waiters[a.Ticket], a.Status, a.Err))
+		label := answered(p.waiters[a.Ticket], a.Status, nil)
+		label.Err = a.Err
+		out.Resolved = append(out.Resolved, label)
 		delete(p.waiters, a.Ticket)
 	}
-	if len(p.waiters) != p.cache.Waiting() {
-		return out, fmt.Errorf("%d wait, want %d", p.cache.Waiting(), len(p.waiters))
+	waiting := 0
+	for _, list := range p.cache.Waiting {
+		waiting += len(list)
+	}
+	if waiting != len(p.waiters) {
+		return out, fmt.Errorf("%d wait, want %d", waiting, len(p.waiters))
 	}
 	out.Pending = slices.Sorted(maps.Values(p.waiters))
 	return out, nil

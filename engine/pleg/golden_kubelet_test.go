@@ -85,11 +85,19 @@ type stepOut struct {
 	RunningContainers map[string]int `json:"running_containers"`
 }
 
-// TestKubeletGolden holds the core against what the kubelet's own PLEG did.
+// TestKubeletGolden compares the core with what the kubelet's own PLEG did.
 func TestKubeletGolden(t *testing.T) {
-	traces, steps := 0, 0
+	traces, steps := checkTraces(t, false)
+	fmt.Printf("golden: traces=%d steps=%d\n", traces, steps)
+}
+
+// A core that is encoded, decoded and restored after each step, also within relists, goes on like
+// the original.
+func TestCheckpointGolden(t *testing.T) { checkTraces(t, true) }
+
+func checkTraces(t *testing.T, restores bool) (traces, steps int) {
 	eachTrace(t, kubeletSchema, func(t *testing.T, trace kubeletTrace) {
-		n, ok := checkTrace(t, trace)
+		n, ok := checkTrace(t, trace, restores)
 		steps += n
 		if ok {
 			traces++
@@ -98,17 +106,17 @@ func TestKubeletGolden(t *testing.T) {
 	if traces == 0 {
 		t.Error("no trace was read")
 	}
-	fmt.Printf("golden: traces=%d steps=%d\n", traces, steps)
+	return traces, steps
 }
 
 // checkTrace returns how many steps it has found right, and whether that is all.
-func checkTrace(t *testing.T, trace kubeletTrace) (steps int, ok bool) {
+func checkTrace(t *testing.T, trace kubeletTrace, restores bool) (steps int, ok bool) {
 	release, err := engineRelease(trace.Engine)
 	if err != nil {
 		t.Errorf("%s: %v", trace.Name, err)
 		return 0, false
 	}
-	n, err := newNode(release, trace)
+	n, err := newNode(release, trace, restores)
 	if err != nil {
 		t.Errorf("%s: %v", trace.Name, err)
 		return 0, false

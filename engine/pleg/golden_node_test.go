@@ -1,9 +1,11 @@
 package pleg
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,23 +15,26 @@ import (
 // A node plays a trace's runtime and drives the core as a kubelet would.
 type node struct {
 	clock
+	config    Config
 	core      *Core
+	restores  bool // after each step, the core is another one, restored from a checkpoint
 	pods      []tracePod
+	made      map[UID]*Pod // of pods: as listed last
 	uids      map[UID]bool // all that ever came up
 	inspected []UID
 }
 
-func newNode(release Release, trace kubeletTrace) (*node, error) {
-	capacity := trace.Config.Capacity
-	if capacity == 0 {
-		capacity = NoCapacity
-	}
-	core, err := New(Config{
+func newNode(release Release, trace kubeletTrace, restores bool) (*node, error) {
+	config := Config{
 		Release:   release,
-		Capacity:  capacity,
+		Capacity:  cmp.Or(trace.Config.Capacity, NoCapacity),
 		Threshold: time.Duration(trace.Config.Threshold) * time.Millisecond,
-	})
-	return &node{clock: clock{start: time.UnixMilli(trace.Config.Start)}, core: core, uids: map[UID]bool{}}, err
+	}
+	core, err := New(config)
+	return &node{
+		clock: clock{start: time.UnixMilli(trace.Config.Start)}, config: config, core: core, restores: restores,
+		uids: map[UID]bool{}, made: map[UID]*Pod{},
+	}, err
 }
 
 func (n *node) play(in stepIn) (stepOut, error) {
@@ -44,7 +49,10 @@ func (n *node) play(in stepIn) (stepOut, error) {
 		n.uids[uid] = true
 		n.core.RequestReinspect(uid)
 	}
-	before := maps.Clone(n.core.Cache().entries)
+	if err := n.restore(); err != nil {
+		return stepOut{}, err
+	}
+	before := n.mark()
 	n.inspected = nil
 	observed, err := n.operate(in)
 	if err != nil {
@@ -56,6 +64,17 @@ func (n *node) play(in stepIn) (stepOut, error) {
 		n.core.Drain()
 	}
 	return out, nil
+}
+
+// mark gives each entry of the cache a status, so that whatever is written in this step is another
+// pointer, and returns the entries.
+func (n *node) mark() map[UID]Entry {
+	entries := n.core.Cache().Entries
+	for uid, e := range entries {
+		e.Status = cmp.Or(e.Status, new(PodStatus))
+		entries[uid] = e
+	}
+	return maps.Clone(entries)
 }
 
 // operate returns the times at which pods were observed; -1 for a pod that the
@@ -70,7 +89,7 @@ func (n *node) operate(in stepIn) (map[UID]int64, error) {
 		if in.ListErr != "" {
 			return nil, nil
 		}
-		if err := n.core.Begin(at, listed(at, n.pods...)); err != nil {
+		if err := n.core.Begin(at, n.listed(n.pods...)); err != nil {
 			return nil, err
 		}
 		return nil, n.inspect(in)
@@ -79,7 +98,7 @@ func (n *node) operate(in stepIn) (map[UID]int64, error) {
 		if in.PodErr != "" || i < 0 {
 			return nil, nil
 		}
-		if err := n.core.BeginPod(at, listed(at, n.pods[i])[0]); err != nil {
+		if err := n.core.BeginPod(at, n.listed(n.pods[i])[0]); err != nil {
 			return nil, err
 		}
 		if err := n.inspect(in); err != nil {
@@ -93,6 +112,9 @@ func (n *node) operate(in stepIn) (map[UID]int64, error) {
 }
 
 func (n *node) inspect(in stepIn) error {
+	if err := n.restore(); err != nil {
+		return err
+	}
 	for next, ok := n.core.Next(); ok; next, ok = n.core.Next() {
 		uid, at := next.Pod.UID, n.now()
 		n.inspected = append(n.inspected, uid)
@@ -105,6 +127,9 @@ func (n *node) inspect(in stepIn) error {
 			st = n.status(in, uid)
 		}
 		if err := n.core.Settle(uid, at, st, err); err != nil {
+			return err
+		}
+		if err := n.restore(); err != nil {
 			return err
 		}
 	}
@@ -141,20 +166,30 @@ func (n *node) status(in stepIn, uid UID) *PodStatus {
 	return st
 }
 
-func listed(at time.Time, pods ...tracePod) []Pod {
-	list := make([]Pod, len(pods))
+// listed returns pods as the assembler does: one that is as it was is the same pointer.
+func (n *node) listed(pods ...tracePod) []*Pod {
+	list := make([]*Pod, len(pods))
 	for i, p := range pods {
-		list[i] = Pod{PodRef: PodRef{UID: p.ID, Namespace: p.NS, Name: p.Name}, ListedAt: at}
-		for _, s := range p.SB {
-			id, state, _ := strings.Cut(s, "|")
-			list[i].Sandboxes = append(list[i].Sandboxes, Sandbox{ID: id, State: stateNamed(state)})
+		list[i] = listed(p)
+		if old := n.made[p.ID]; reflect.DeepEqual(old, list[i]) {
+			list[i] = old
 		}
-		for _, s := range p.CT {
-			f := strings.Split(s, "|")
-			list[i].Containers = append(list[i].Containers, Container{ID: f[0], Name: f[1], State: stateNamed(f[2])})
-		}
+		n.made[p.ID] = list[i]
 	}
 	return list
+}
+
+func listed(p tracePod) *Pod {
+	pod := &Pod{PodRef: PodRef{UID: p.ID, Namespace: p.NS, Name: p.Name}}
+	for _, s := range p.SB {
+		id, state, _ := strings.Cut(s, "|")
+		pod.Sandboxes = append(pod.Sandboxes, Sandbox{ID: id, State: stateNamed(state)})
+	}
+	for _, s := range p.CT {
+		f := strings.Split(s, "|")
+		pod.Containers = append(pod.Containers, Container{ID: f[0], Name: f[1], State: stateNamed(f[2])})
+	}
+	return pod
 }
 
 func stateNamed(name string) State {

@@ -13,19 +13,16 @@ func (n *node) outcome(before map[UID]Entry) stepOut {
 		Inspected:         slices.AppendSeq([]UID{}, slices.Values(n.inspected)),
 		Reinspect:         []UID{},
 		Cache:             n.written(before),
-		CacheTime:         -1,
+		CacheTime:         n.offsetOrNever(n.core.Cache().Time),
 		Records:           map[UID]string{},
 		RelistTime:        n.offsetOrNever(n.core.ListedAt()),
 		Now:               n.ms,
 		Healthy:           true,
-		RunningPods:       n.core.Gauges().RunningPods,
+		RunningPods:       n.core.state.Gauges.RunningPods,
 		RunningContainers: map[string]int{},
 	}
 	slices.Sort(out.Inspected)
-	n.tell(&out, n.core.Released())
-	if at, ok := n.core.Cache().Time(); ok {
-		out.CacheTime = n.offset(at)
-	}
+	n.report(&out, n.core.Released())
 	for _, uid := range slices.Sorted(maps.Keys(n.uids)) {
 		if n.core.Reinspecting(uid) {
 			out.Reinspect = append(out.Reinspect, uid)
@@ -37,7 +34,7 @@ func (n *node) outcome(before map[UID]Entry) stepOut {
 	if err := n.core.Healthy(n.now()); err != nil {
 		out.Healthy, out.HealthError = false, err.Error()
 	}
-	for s, count := range n.core.Gauges().Containers {
+	for s, count := range n.core.state.Gauges.Containers {
 		if count > 0 {
 			out.RunningContainers[State(s).String()] = count
 		}
@@ -45,16 +42,16 @@ func (n *node) outcome(before map[UID]Entry) stepOut {
 	return out
 }
 
-func (n *node) tell(out *stepOut, events []Event) {
+func (n *node) report(out *stepOut, events []Event) {
 	for _, e := range events {
-		told := traceEvent{e.Pod.UID, e.Kind.String(), e.ID}
+		event := traceEvent{e.Pod.UID, e.Kind.String(), e.ID}
 		if e.Delivery != Filtered {
-			out.Events = append(out.Events, told)
+			out.Events = append(out.Events, event)
 		}
 		switch e.Delivery {
 		case Delivered:
 			out.Accepted++
-			out.AcceptedEvents = append(out.AcceptedEvents, told)
+			out.AcceptedEvents = append(out.AcceptedEvents, event)
 		case Discarded:
 			out.Discarded++
 		}
@@ -81,9 +78,9 @@ func (n *node) written(before map[UID]Entry) map[UID]*traceEntry {
 			written[uid] = nil
 		}
 	}
-	for uid, e := range n.core.Cache().entries {
+	for uid, e := range n.core.Cache().Entries {
 		was, ok := before[uid]
-		if !ok || was.Status != e.Status || was.Err != e.Err || !was.Modified.Equal(e.Modified) {
+		if !ok || was.Status != e.Status {
 			written[uid] = n.entry(e)
 		}
 	}
@@ -92,17 +89,14 @@ func (n *node) written(before map[UID]Entry) map[UID]*traceEntry {
 
 func (n *node) cache() map[UID]*traceEntry {
 	all := map[UID]*traceEntry{}
-	for uid, e := range n.core.Cache().entries {
+	for uid, e := range n.core.Cache().Entries {
 		all[uid] = n.entry(e)
 	}
 	return all
 }
 
 func (n *node) entry(e Entry) *traceEntry {
-	t := &traceEntry{Mod: n.offset(e.Modified)}
-	if e.Err != nil {
-		t.Err = e.Err.Error()
-	}
+	t := &traceEntry{Mod: n.offset(e.Modified), Err: e.Err}
 	if e.Status == nil {
 		return t
 	}

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// A UID names a pod for its whole life. A pod that is deleted and made again
-// under the same name has another UID.
+// A UID names a pod for its whole life. A pod that is deleted and created anew under the same
+// name has another UID.
 type UID string
 
-// A PodRef says which pod something belongs to: by UID for the program, by
-// namespace and name for people.
+// A PodRef says which pod something belongs to: by UID for the program, by namespace and name for
+// people.
 type PodRef struct {
 	Namespace string `line:"namespace,omitempty,raw"`
 	Name      string `line:"pod,omitempty,raw"`
@@ -31,12 +31,12 @@ func (r PodRef) Compare(other PodRef) int {
 	return cmp.Or(cmp.Compare(r.Namespace, other.Namespace), cmp.Compare(r.Name, other.Name), cmp.Compare(r.UID, other.UID))
 }
 
-// Or returns r with what only other says of the same pod.
+// Or returns r with its empty fields filled from other, which means the same pod.
 func (r PodRef) Or(other PodRef) PodRef {
 	return PodRef{UID: cmp.Or(r.UID, other.UID), Namespace: cmp.Or(r.Namespace, other.Namespace), Name: cmp.Or(r.Name, other.Name)}
 }
 
-// An ObjectRef says which container or sandbox is meant, and whose it is.
+// An ObjectRef says which container or sandbox is meant, and of which pod.
 type ObjectRef struct {
 	Pod       PodRef `line:",inline"`
 	Container string `line:"container,omitempty,raw"` // its name; empty for a sandbox
@@ -69,12 +69,12 @@ func (r ObjectRef) String() string {
 	return r.Path()
 }
 
-// ShortID returns as much of an id as people compare, and as crictl shows and takes for
-// the whole: 13 digits. It is not cleaned.
+// ShortID returns the first 13 characters of an id, as crictl shows it and accepts it. It is not
+// cleaned.
 func ShortID(id string) string {
 	for i := range id {
 		if i >= 13 {
-			return id[:i] // never within a character, whatever the runtime has for an id
+			return id[:i] // never within a character, whatever the runtime uses as an id
 		}
 	}
 	return id
@@ -85,7 +85,7 @@ type Sandbox struct {
 	ID        string
 	State     State
 	Attempt   uint32    // how many sandboxes of this pod came before
-	CreatedAt time.Time // by the runtime's clock; zero if it did not say
+	CreatedAt time.Time // by the runtime's clock; zero if unknown
 }
 
 // A Container is a container as one list call showed it.
@@ -94,42 +94,42 @@ type Container struct {
 	Name      string
 	State     State
 	Attempt   uint32    // how many containers of this name came before: its restarts
-	CreatedAt time.Time // by the runtime's clock; zero if it did not say
+	CreatedAt time.Time // by the runtime's clock; zero if unknown
 	Image     string
-	SandboxID string // of the sandbox that it was made in; empty if the runtime did not say
+	SandboxID string // the sandbox that it was created in; empty if unknown
 }
 
-// A Pod is a pod as one relist saw it. Containers and sandboxes keep the order
-// of the runtime's lists, because the order of a pod's events follows it.
-// Once handed to a [Core] a Pod is never changed again, by anyone.
+// A Pod is a pod as the lists showed it. Containers and sandboxes keep the order of the runtime's
+// lists, because the order of a pod's events follows it. A Pod never changes. While a pod's rows
+// stay the same, lists show the same *Pod.
 type Pod struct {
 	PodRef
 	Sandboxes  []Sandbox
 	Containers []Container
-	ListedAt   time.Time // taken before the list calls that returned the pod
 }
 
-// Orphans returns the containers of a pod that run in a sandbox that has ended, or that
-// is not listed with it.
-func (p *Pod) Orphans() (left []Container) {
-	if len(p.Sandboxes) == 1 && p.Sandboxes[0].State != Exited && !slices.ContainsFunc(p.Containers, func(c Container) bool { return c.SandboxID != p.Sandboxes[0].ID }) {
-		return nil // as of nearly all
+// Orphans returns the running containers whose sandbox has ended or is not listed.
+func (p *Pod) Orphans() []Container {
+	var orphans []Container
+	lives := func(s Sandbox) bool { return s.State != Exited }
+	if len(p.Sandboxes) == 1 && lives(p.Sandboxes[0]) && !slices.ContainsFunc(p.Containers, func(c Container) bool { return c.SandboxID != p.Sandboxes[0].ID }) {
+		return nil // nearly every pod
 	}
-	lives := make(map[string]bool, len(p.Sandboxes))
-	for i := range p.Sandboxes {
-		lives[p.Sandboxes[i].ID] = p.Sandboxes[i].State != Exited
+	alive := make(map[string]bool, len(p.Sandboxes))
+	for _, s := range p.Sandboxes {
+		alive[s.ID] = lives(s)
 	}
-	for i := range p.Containers {
-		if c := &p.Containers[i]; c.State == Running && c.SandboxID != "" && !lives[c.SandboxID] {
-			left = append(left, *c)
+	for _, c := range p.Containers {
+		if c.State == Running && c.SandboxID != "" && !alive[c.SandboxID] {
+			orphans = append(orphans, c)
 		}
 	}
-	return left
+	return orphans
 }
 
-// HasSandbox reports whether a sandbox is listed with a pod.
+// HasSandbox reports whether a sandbox is listed with the pod.
 func (p *Pod) HasSandbox(id string) bool {
-	return slices.ContainsFunc(p.Sandboxes, func(sb Sandbox) bool { return sb.ID == id })
+	return slices.ContainsFunc(p.Sandboxes, func(s Sandbox) bool { return s.ID == id })
 }
 
 // size returns how many ids a pod lists; 0 for nil.
@@ -140,45 +140,31 @@ func (p *Pod) size() int {
 	return len(p.Containers) + len(p.Sandboxes)
 }
 
-// Clone returns a copy that shares no list with p. All pods of one list lie in
-// a few common arrays; who kept a part of them for as long as its pod
-// stays quiet would keep the whole list. A pod with one sandbox, as nearly all
-// have, takes two allocations.
-func (p *Pod) Clone() *Pod {
-	q := &struct {
-		Pod
-		one [1]Sandbox
-	}{Pod: *p}
-	q.Sandboxes = append(q.one[:0], p.Sandboxes...)
-	q.Containers = slices.Clone(p.Containers)
-	return &q.Pod
-}
-
-// A ListedSandbox is one line of the runtime's sandbox list.
+// A ListedSandbox is one row of the runtime's sandbox list.
 type ListedSandbox struct {
 	Pod PodRef
 	Sandbox
 }
 
-// A ListedContainer is one line of the runtime's container list.
+// A ListedContainer is one row of the runtime's container list.
 type ListedContainer struct {
 	Pod PodRef
 	Container
 }
 
-// A State is what a container or sandbox was last seen to be, in the
-// kubelet's words. The zero value is [Absent].
+// A State is the state of a container or sandbox in the kubelet's words. The zero value is
+// [Absent].
 //
-// A sandbox is Running when the runtime calls it ready and Exited when it does
-// not, so that the diff can treat it as one more container, as the kubelet does.
+// A sandbox is Running when the runtime calls it ready and Exited when it does not. So the diff
+// can treat it as one more container, as the kubelet does.
 type State uint8
 
 const (
 	Absent  State = iota // not in the list
-	Created              // made, never started; the diff does not tell it from Unknown
+	Created              // never started; the diff does not distinguish it from Unknown
 	Running
 	Exited
-	Unknown // the runtime said so, or named a state that we do not know
+	Unknown // the runtime reported it, or reported a state that CRI does not have
 )
 
 var stateNames = [...]string{"absent", "created", "running", "exited", "unknown"}
@@ -186,8 +172,15 @@ var stateNames = [...]string{"absent", "created", "running", "exited", "unknown"
 // String returns the kubelet's lower-case word for s.
 func (s State) String() string { return Word(s, stateNames[:]) }
 
-// Word returns the name of one of a few values that are counted from 0, "unknown" for what is none
-// of them.
+// listed returns the state of something that is in a list, and so is not absent.
+func (s State) listed() State {
+	if s == Absent || s > Unknown {
+		return Unknown
+	}
+	return s
+}
+
+// Word returns the name of v, which counts from 0, and "unknown" if v has no name.
 func Word[T ~uint8](v T, names []string) string {
 	if int(v) < len(names) {
 		return names[v]
@@ -195,95 +188,17 @@ func Word[T ~uint8](v T, names []string) string {
 	return "unknown"
 }
 
-// A SandboxStatus is the runtime's full answer about one sandbox.
-type SandboxStatus struct {
-	ID          string
-	Pod         PodRef
-	State       State // Running if ready, Exited if not
-	Attempt     uint32
-	CreatedAt   time.Time
-	IPs         []string // primary first; empty for a pod on the host's network
-	HostNetwork bool     // it has no network of its own, and so no address
-	Handler     string   // which of the runtime's ways to run a pod, as a RuntimeClass names it; empty for the usual one
-}
-
-// A ContainerStatus is the runtime's full answer about one container. Times are
-// by the runtime's clock and zero where it gave none.
-type ContainerStatus struct {
-	ID         string
-	Name       string
-	State      State
-	Attempt    uint32
-	Image      string
-	ExitCode   int32 // means something only when State is Exited
-	Reason     string
-	Message    string
-	CreatedAt  time.Time
-	StartedAt  time.Time
-	FinishedAt time.Time
-}
-
-// A PodStatus is what one inspection of a pod found. Sandboxes and containers
-// are sorted by creation, newest first, as the kubelet keeps them. It is never
-// changed once it is in the [Cache].
-type PodStatus struct {
-	PodRef
-	IPs        []string // of the newest sandbox, if that is ready
-	Sandboxes  []SandboxStatus
-	Containers []ContainerStatus
-}
-
-// HasSandbox reports whether a status has a sandbox.
-func (s *PodStatus) HasSandbox(id string) bool {
-	return slices.ContainsFunc(s.Sandboxes, func(sb SandboxStatus) bool { return sb.ID == id })
-}
-
-// Weight returns how much memory s takes, in containers and sandboxes with the texts that
-// these usually have: up to 1 KiB for all together.
-func (s *PodStatus) Weight() int {
-	texts := 0
-	for i := range s.Sandboxes {
-		one := &s.Sandboxes[i]
-		texts += len(one.ID) + len(one.Handler) + len(one.Pod.UID) + len(one.Pod.Namespace) + len(one.Pod.Name)
-		for _, ip := range one.IPs {
-			texts += len(ip)
-		}
-	}
-	for i := range s.Containers {
-		one := &s.Containers[i]
-		texts += len(one.ID) + len(one.Name) + len(one.Image) + len(one.Reason) + len(one.Message)
-	}
-	return len(s.Sandboxes) + len(s.Containers) + texts>>10
-}
-
-// A Version is what the runtime says of itself.
-type Version struct {
-	RuntimeName    string `line:"name,raw"` // "containerd", "cri-o"
-	RuntimeVersion string `line:"version,raw"`
-	APIVersion     string `line:"apiVersion,raw"` // of CRI: "v1"
-}
-
-// A Condition is one of the runtime's own verdicts on itself, such as
-// RuntimeReady or NetworkReady.
-type Condition struct {
-	Type    string `line:"type"`
-	Status  bool   `line:"status"`
-	Reason  string `line:"reason"`
-	Message string `line:"message"`
-}
-
-// Anomalies counts what a runtime's answers held that no healthy runtime
-// sends. What had to be left out is counted as well as what could be mended, so
-// that nothing is dropped in silence. The zero value counts nothing.
+// Anomalies counts what no healthy runtime sends. It counts what had to be left out as well as
+// what could be corrected, so that nothing is dropped in silence.
 type Anomalies struct {
 	NoMetadata  int // sandboxes or containers without metadata: left out, as the kubelet does
 	NoID        int // without an id: left out
 	NoImage     int // containers without an image: left out, as the kubelet does
-	NoPodUID    int // without a pod's UID: left out, since nothing can own them
+	NoPodUID    int // without a pod's UID: left out, since they belong to no pod
 	DuplicateID int // the same id twice in one list and pod: both are kept, the first decides
 	BadState    int // a state that CRI does not know: taken as Unknown
-	BadTime     int // a negative time: taken as not given
-	BadText     int // invalid UTF-8 in a text that is shown, or an address that is none
+	BadTime     int // a negative time: taken as unknown
+	BadText     int // invalid UTF-8 in a text that is shown, or an invalid address
 	NoSandbox   int // containers of a pod that has no sandbox listed: kept
 }
 

@@ -1,167 +1,177 @@
 package pleg
 
-import (
-	"cmp"
-	"iter"
-	"slices"
-)
+import "iter"
 
-// A Record is the two ends of a pod record.
+// A Record is a pod record.
 type Record struct {
-	// Old is the pod as it was when its record last advanced, Current as the
-	// last list showed it. Either may be nil: Old until the first good
-	// inspection, Current once the record has advanced or the pod has gone.
-	Old, Current *Pod
-	Reinspect    bool // will be inspected again though nothing changed
-	Same         bool // Current shows nothing that Old does not, but perhaps in another order
-}
-
-// A record is a pod record with what the relist needs to know beside it.
-type record struct {
 	PodRef
-	old     *Pod // a copy of its own, see Clone
-	current *Pod
-	stale   *Pod // what a retry phase inspects: the pod as listed when its inspection failed
 
-	places     places // of what old lists
-	same       bool   // current shows nothing that old does not
-	first, end int    // place of its changes in the present relist
-	listed     bool   // in the last list
-	due        bool   // inspect even if nothing changed
-	again      bool   // will be due, once the retry phase has passed
-	failed     bool   // the last inspection failed
-	gone       bool   // out of the map, not yet out of the order
+	// Old is the pod as it was when its record last advanced, Current as the last list showed it.
+	// Either may be nil: Old until the first good inspection, Current once the record has
+	// advanced or the pod has gone.
+	Old, Current *Pod
+
+	Listed    bool // in the last list
+	Reinspect bool // will be inspected even if nothing changed
+
+	// For releases with a second pass (see rules):
+	FailedNow bool // the inspection failed in the first pass of this relist
+	Stale     *Pod // what the second pass inspects: the pod as listed when its inspection failed
+
+	even *Pod // a version of the pod that has no change against Old
 }
 
-// records holds one record for each UID, in the order of the UIDs.
-type records struct {
-	byUID  map[UID]*record
-	order  []*record
-	sorted int // how many of order are in order; newcomers follow
-	gone   int // how many of order are gone
-}
-
-func byUID(a, b *record) int { return cmp.Compare(a.UID, b.UID) }
-
-func (s *records) add(pod PodRef) *record {
-	r := &record{PodRef: pod}
-	s.byUID[pod.UID] = r
-	s.order = append(s.order, r)
-	return r
-}
-
-// sort puts the newcomers in their places. They are few, but for the first
-// relist, so the rest is not sorted again.
-func (s *records) sort() {
-	fresh := slices.Clone(s.order[s.sorted:])
-	if len(fresh) == 0 {
-		return
-	}
-	slices.SortFunc(fresh, byUID)
-	for at, head := len(s.order)-1, s.sorted-1; len(fresh) > 0; at-- {
-		last := fresh[len(fresh)-1]
-		if head >= 0 && byUID(s.order[head], last) > 0 {
-			s.order[at] = s.order[head]
-			head--
-			continue
-		}
-		s.order[at] = last
-		fresh = fresh[:len(fresh)-1]
-	}
-	s.sorted = len(s.order)
-}
-
-// drop forgets a record; its place in the order goes with the next sweep, so
-// that a walk over the order is not disturbed.
-func (s *records) drop(r *record) {
-	delete(s.byUID, r.UID)
-	r.gone = true
-	s.gone++
-}
-
-func (s *records) sweep() {
-	if s.gone == 0 {
-		return
-	}
-	s.order = slices.DeleteFunc(s.order, func(r *record) bool { return r.gone })
-	s.sorted, s.gone = len(s.order), 0
-}
-
-// Record returns both ends of a pod's record, and whether there is one. For a
-// record that leaks both may be nil.
-func (c *Core) Record(uid UID) (old, current *Pod, ok bool) {
-	r, ok := c.records.byUID[uid]
+// Record returns a pod's record, and whether there is one. If the record leaks, both of its ends
+// may be nil.
+func (c *Core) Record(uid UID) (Record, bool) {
+	r, ok := c.state.Records[uid]
 	if !ok {
-		return nil, nil, false
+		return Record{}, false
 	}
-	return r.old, r.current, true
+	return r.show(), true
 }
 
-// Records returns all records in the order in which pods are settled: by UID.
-// The core must not be changed while the sequence is read.
+// Records returns all records in the order of their turns: by UID. The core must not move while
+// the sequence is read.
 func (c *Core) Records() iter.Seq2[UID, Record] {
 	return func(yield func(UID, Record) bool) {
-		for _, r := range c.records.order {
-			if !r.gone && !yield(r.UID, Record{r.old, r.current, r.due || r.again, r.same && r.current != nil}) {
+		for _, uid := range c.uids() {
+			if !yield(uid, c.state.Records[uid].show()) {
 				return
 			}
 		}
 	}
 }
 
-// Reinspecting reports whether a pod will be inspected again though nothing
-// changed: its inspection failed, or [Core.RequestReinspect] asked for it.
+// show returns a copy for others: to them a pod that failed now is due already.
+func (r *Record) show() Record {
+	s := *r
+	s.Reinspect = r.Reinspect || r.FailedNow
+	return s
+}
+
+// Reinspecting reports whether a pod will be inspected even if nothing changed: its inspection
+// failed, or [Core.RequestReinspect] requested it.
 func (c *Core) Reinspecting(uid UID) bool {
-	if r, ok := c.records.byUID[uid]; ok {
-		return r.due || r.again
+	if r, ok := c.state.Records[uid]; ok {
+		return r.Reinspect || r.FailedNow
 	}
-	_, ok := c.asked[uid]
-	return ok
+	return c.state.Requested[uid]
 }
 
-// Leaked names, in order of UID, the records that the kubelet never lets go of
-// though their pods are gone. That happens to a pod that was only ever listed
-// without containers and sandboxes and, up to release 1.31, to one that
-// vanished before its first good inspection; the cache entry of the latter
-// stays, too. They take part in no decision, so that a view may hide them and
-// their owner may [Core.Forget] them. Between two relists only.
-func (c *Core) Leaked() iter.Seq[UID] {
-	return func(yield func(UID) bool) {
-		for _, r := range c.records.order {
-			if r.leaked() && !yield(r.UID) {
-				return
-			}
-		}
+// RequestReinspect requests one inspection of a pod even if nothing changed. It is made in the
+// pod's next turn, in this relist if that is still to come. For a pod that was never listed the
+// request waits as long as it takes. Releases before 1.36 have no such request: there it does
+// nothing (see [Core.BeginInspect]).
+func (c *Core) RequestReinspect(uid UID) {
+	r, ok := c.state.Records[uid]
+	switch {
+	case !c.rules.onDemand:
+	case ok:
+		r.Reinspect = true
+	default:
+		c.state.Requested[uid] = true
 	}
 }
 
-// Forget drops a leaked record and its cache entry, which the kubelet would
-// keep until it is restarted. It returns false, and changes nothing, for any
-// other record and while a relist is under way. No event depends on it.
-func (c *Core) Forget(uid UID) bool {
-	r, ok := c.records.byUID[uid]
-	if !ok || c.relist.scope != idle || !r.leaked() {
+// list notes that a list shows a pod. A new pod gets a record.
+func (c *Core) list(p *Pod) {
+	s := &c.state
+	r, ok := s.Records[p.UID]
+	if !ok {
+		r = &Record{PodRef: p.PodRef, Reinspect: s.Requested[p.UID]}
+		delete(s.Requested, p.UID)
+		s.Records[p.UID], c.order = r, nil
+	}
+	r.Current, r.Listed = p, true
+}
+
+// changed reports whether a record has changes, and has d find them. What did not change is the
+// same pointer; only other versions of a pod are compared.
+func (r *Record) changed(d *differ) bool {
+	d.changes = d.changes[:0]
+	if r.Current == r.Old || r.Current != nil && r.Current == r.even {
 		return false
 	}
-	c.cache.Delete(uid)
-	c.records.drop(r)
-	c.records.sweep()
+	if d.diff(r.Old, r.Current) {
+		return true
+	}
+	r.even = r.Current
+	return false
+}
+
+// advance moves a record on after a good inspection, or after the end of its pod, and releases
+// the events.
+func (c *Core) advance(r *Record, st *PodStatus) {
+	c.releaseAll(r.PodRef, st)
+	if c.rules.retryPhase { // a change that settles makes up for earlier failures
+		r.Reinspect, r.Stale = false, nil
+	}
+	if r.Current == nil {
+		c.drop(r.UID)
+		return
+	}
+	r.Old, r.Current, r.even = r.Current, nil, nil
+}
+
+// fail notes a failed inspection.
+func (c *Core) fail(r *Record) {
+	switch {
+	case c.state.Relist.Retrying:
+		r.FailedNow = false // it is due anyway
+	case c.rules.retryPhase:
+		r.FailedNow = true
+		if !r.Reinspect { // otherwise the second pass inspects the older pod first
+			r.Stale = r.Current
+		}
+	default:
+		r.Reinspect = true
+	}
+}
+
+// retried notes a good inspection in the second pass. A pod whose inspection failed in the first
+// pass of this relist is due in the next one, as this relist listed it.
+func (r *Record) retried() {
+	r.Reinspect, r.FailedNow = r.FailedNow, false
+	r.Stale = nil
+	if r.Reinspect {
+		r.Stale = r.Current
+	}
+}
+
+// drop forgets a record.
+func (c *Core) drop(uid UID) {
+	delete(c.state.Records, uid)
+	c.order = nil
+}
+
+// Leaked names, by UID, the records that the kubelet keeps for ever though their pods are gone.
+// That happens to a pod that was last seen without containers and sandboxes. Up to release 1.31
+// it also happens to a pod that vanished before its first good inspection; its cache entry stays,
+// too. No decision depends on them: a view may hide them, and [Core.Forget] drops them, also
+// while they are named.
+func (c *Core) Leaked() iter.Seq[UID] {
+	return func(yield func(UID) bool) {
+		for _, uid := range c.uids() {
+			if r, ok := c.state.Records[uid]; ok && r.leaked() && !yield(uid) {
+				return
+			}
+		}
+	}
+}
+
+// Forget drops a leaked record and its cache entry. It returns false, and changes nothing, for
+// any other record and while a relist is under way.
+func (c *Core) Forget(uid UID) bool {
+	r, ok := c.state.Records[uid]
+	if !ok || c.state.Relist.Scope != idle || !r.leaked() {
+		return false
+	}
+	c.state.Cache.Delete(uid)
+	c.drop(uid)
 	return true
 }
 
-func (r *record) leaked() bool {
-	return !r.gone && !r.listed && !r.due && !r.again && r.old.size() == 0
+func (r *Record) leaked() bool {
+	return !r.Listed && !r.Reinspect && !r.FailedNow && r.Old.size() == 0
 }
-
-// seen returns the pod as it was last listed, nil if it is a leak.
-func (r *record) seen() *Pod {
-	if r.current != nil {
-		return r.current
-	}
-	return r.old
-}
-
-func (r *record) changed() bool { return r.end > r.first }
-
-// list sets the pod as a list showed it; nil if it was not in it.
-func (r *record) list(p *Pod) { r.current, r.listed = p, p != nil }

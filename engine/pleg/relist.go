@@ -1,176 +1,231 @@
 package pleg
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
 
-// A scope is how much of the relist's work a relist does.
-type scope uint8
+// A Relist is how far a relist has come.
+type Relist struct {
+	Scope    Scope
+	At       time.Time // its start
+	Only     UID       // its only pod, if it is not one of all pods
+	Queue    []UID     // the records whose turn in this pass is to come, in order
+	Retrying bool      // in the second pass
+	Pending  UID       // the pod that waits for its inspection; empty for none
+}
+
+// A Scope is how much of a relist's work a relist does.
+type Scope uint8
 
 const (
-	idle       scope = iota
+	idle       Scope = iota
 	everything       // all records
 	onePod           // one record
 	inspection       // one inspection and nothing else
 )
 
-// A relist is how far the present relist has come.
-type relist struct {
-	scope    scope
-	at       time.Time // its start
-	observed time.Time // when its only pod was listed; onePod only
-	one      [1]*record
-	walk     []*record // whose turn comes, in order
-	turn     int       // index of the next one
-	retrying bool      // in the second pass, that of the retries
-
-	changes []change // of all records, in order; each waits for its record's turn
-
-	// The pod whose inspection is awaited.
-	pending *record
-	pod     *Pod // what is inspected; the pod as it was, in a retry phase
-}
-
-// only makes a record the only one whose turn comes.
-func (l *relist) only(r *record) {
-	l.one[0] = r
-	l.walk = l.one[:]
-}
-
-// keptChanges is how much room for changes is kept from one relist to the next:
-// enough for a thousand pods that all change, but not for a storm.
-const keptChanges = 4096
-
-// end keeps the buffers for the next relist, but nothing of what is in them.
-func (l *relist) end() {
-	if cap(l.changes) > keptChanges {
-		l.changes = nil
+// Begin begins a relist of all pods, once both lists have succeeded: pods is what they showed. at
+// is the START of the relist, before the lists. [Core.Healthy] goes by it, although inspections
+// are still to come. Of two pods with one UID the last counts. It returns [ErrBusy] if a relist
+// has not ended.
+func (c *Core) Begin(at time.Time, pods []*Pod) error {
+	if c.state.Relist.Scope != idle {
+		return fmt.Errorf("begin relist: %w", ErrBusy)
 	}
-	clear(l.changes)
-	*l = relist{changes: l.changes[:0]}
-}
-
-// next returns the record whose turn it is.
-func (l *relist) next() (*record, bool) {
-	if l.turn == len(l.walk) {
-		return nil, false
+	c.state.ListedAt = at
+	c.state.Gauges.count(pods)
+	for _, r := range c.state.Records {
+		r.Current, r.Listed = nil, false
 	}
-	l.turn++
-	return l.walk[l.turn-1], true
+	for _, p := range pods {
+		c.list(p)
+	}
+	c.begin(Relist{Scope: everything, At: at, Queue: c.uids()})
+	return nil
 }
 
-func (l *relist) await(r *record, p *Pod) { l.pending, l.pod = r, p }
+// BeginPod begins a relist of one pod, as 1.36 and later do on demand, once listing that pod has
+// succeeded. It moves neither the time of [Core.Healthy] nor the gauges nor the cache's global
+// time. It returns [ErrBusy] if a relist has not ended and [ErrRelease] for older releases.
+func (c *Core) BeginPod(at time.Time, pod *Pod) error {
+	switch {
+	case !c.rules.onDemand:
+		return fmt.Errorf("relist pod %v: %w", pod.PodRef, ErrRelease)
+	case c.state.Relist.Scope != idle:
+		return fmt.Errorf("relist pod %v: %w", pod.PodRef, ErrBusy)
+	}
+	c.list(pod)
+	c.begin(Relist{Scope: onePod, At: at, Only: pod.UID, Queue: []UID{pod.UID}})
+	return nil
+}
+
+// BeginInspect begins a single inspection of a known pod, outside any relist. Only the cache is
+// written: record, events and pending reinspections stay as they are. 1.28 to 1.31 do this when a
+// pod's resources are changed in place; here every release can. It returns [ErrUnknownPod] for a
+// pod without a record and [ErrBusy] if a relist has not ended.
+func (c *Core) BeginInspect(uid UID) error {
+	if c.state.Relist.Scope != idle {
+		return fmt.Errorf("inspect pod %s: %w", uid, ErrBusy)
+	}
+	if r, ok := c.state.Records[uid]; !ok || r.Current == nil && r.Old == nil {
+		return fmt.Errorf("inspect pod %s: %w", uid, ErrUnknownPod)
+	}
+	c.begin(Relist{Scope: inspection, Only: uid, Queue: []UID{uid}})
+	return nil
+}
+
+func (c *Core) begin(l Relist) {
+	c.state.Relist = l
+	c.walk()
+}
+
+// End ends the relist: the cache's global time moves, and its waiters are served. It returns
+// [ErrUnsettled] while a pod still needs an inspection, and [ErrIdle] if no relist was begun.
+func (c *Core) End() error {
+	l := &c.state.Relist
+	if r := c.pending(); r != nil {
+		return fmt.Errorf("end relist: pod %v: %w", r.PodRef, ErrUnsettled)
+	}
+	switch l.Scope {
+	case idle:
+		return fmt.Errorf("end relist: %w", ErrIdle)
+	case everything:
+		c.state.Cache.UpdateTime(l.At)
+	case onePod:
+		c.state.Cache.Observe(l.Only, l.At)
+	}
+	*l = Relist{}
+	return nil
+}
 
 // An Inspection is one pod to be inspected.
 type Inspection struct {
-	Pod       *Pod // as listed; in a second pass, as the relist listed it whose failure is made up for
-	ListAgain bool // the kubelet lists the pod again, by its label, before it asks for states
-	Retry     bool // the last inspection of this pod failed
+	Pod       *Pod // as listed; in a second pass, as listed when its inspection failed
+	ListAgain bool // the kubelet lists the pod by its label before it asks for states
 }
 
-// Next returns the next pod that needs an inspection; until that is settled it
-// returns the same one again. Pods that need none are settled on the way, those
-// that are gone with their events. It returns false once nothing is left.
+// Next returns the pod that needs an inspection next, and the same one until that is settled. It
+// returns false if no pod needs one. It changes nothing.
 func (c *Core) Next() (Inspection, bool) {
-	l := &c.relist
-	for l.pending == nil {
-		if r, ok := l.next(); ok {
-			c.consider(r)
-		} else if !c.beginRetries() {
-			return Inspection{}, false
-		}
+	r := c.pending()
+	if r == nil {
+		return Inspection{}, false
 	}
-	return Inspection{Pod: l.pod, ListAgain: c.rules.listAgain, Retry: l.pending.failed}, true
+	return Inspection{Pod: c.subject(r), ListAgain: c.rules.listAgain}, true
 }
 
-// Pending returns how many inspections the rest of this relist takes, as far
-// as is known: one that fails now may be made again in a second pass.
+// Pending returns how many inspections the rest of this pass takes. It changes nothing.
 func (c *Core) Pending() int {
-	l := &c.relist
-	n := 0
-	if l.pending != nil {
+	l, n, d := &c.state.Relist, 0, differ{}
+	if l.Pending != "" {
 		n++
 	}
-	for _, r := range l.walk[min(l.turn, len(l.walk)):] {
-		if c.inspects(r) {
-			n++
-		}
-	}
-	if c.rules.retryPhase && l.scope == everything && !l.retrying {
-		n += c.retries()
-	}
-	return n
-}
-
-func (c *Core) inspects(r *record) bool {
-	switch {
-	case r.gone:
-		return false
-	case c.relist.scope == inspection:
-		return true
-	case c.relist.retrying:
-		return r.due
-	}
-	retry := r.due && !c.rules.retryPhase
-	return r.current != nil && (r.changed() || retry)
-}
-
-// retries counts the pods that the second pass has to inspect even if all that
-// is left of the first goes well.
-func (c *Core) retries() int {
-	n := 0
-	for _, r := range c.relist.walk {
-		if r.due && (r.again || !r.changed()) {
+	for _, uid := range l.Queue {
+		r := c.state.Records[uid]
+		if l.Retrying && r.Reinspect || !l.Retrying && r.Current != nil && (r.changed(&d) || c.retries(r)) {
 			n++
 		}
 	}
 	return n
 }
 
-// beginRetries begins the second pass over all pods, if there is one.
-func (c *Core) beginRetries() bool {
-	l := &c.relist
-	if !c.rules.retryPhase || l.scope != everything || l.retrying {
-		return false
+// pending returns the record that waits for its inspection, or nil.
+func (c *Core) pending() *Record {
+	if c.state.Relist.Pending == "" {
+		return nil
 	}
-	l.retrying, l.turn = true, 0
-	return true
+	return c.state.Records[c.state.Relist.Pending]
 }
 
-// consider gives a record its turn: either nothing is left to be done for it
-// afterwards, or its inspection is awaited.
-func (c *Core) consider(r *record) {
+// subject returns the pod that the inspection of a record is about.
+func (c *Core) subject(r *Record) *Pod {
 	switch {
-	case r.gone:
-	case c.relist.scope == inspection:
-		c.relist.await(r, r.seen())
-	case c.relist.retrying:
-		c.retry(r)
-	default:
-		c.reconcile(r)
+	case c.state.Relist.Scope == inspection:
+		return cmp.Or(r.Current, r.Old)
+	case c.state.Relist.Retrying:
+		return r.Stale
+	}
+	return r.Current
+}
+
+// retries reports whether a record's turn takes an inspection even if nothing changed.
+func (c *Core) retries(r *Record) bool { return r.Reinspect && !c.rules.retryPhase }
+
+// walk gives the records their turns, up to the next one that needs an inspection.
+func (c *Core) walk() {
+	l := &c.state.Relist
+	for l.Pending == "" {
+		if len(l.Queue) > 0 {
+			r := c.state.Records[l.Queue[0]]
+			l.Queue = l.Queue[1:]
+			c.reconcile(r)
+		} else if l.Scope == everything && c.rules.retryPhase && !l.Retrying {
+			l.Retrying, l.Queue = true, c.uids()
+		} else {
+			return
+		}
 	}
 }
 
-func (c *Core) reconcile(r *record) {
-	l := &c.relist
-	retry := r.due && !c.rules.retryPhase
-	if retry { // before the inspection: what is asked for during it holds for the next
-		r.due = false
-	}
+// reconcile gives a record its turn: it settles the record, or finds that its pod must be
+// inspected.
+func (c *Core) reconcile(r *Record) {
+	l := &c.state.Relist
 	switch {
-	case !r.changed() && !retry:
-	case r.current == nil:
-		c.cache.Delete(r.UID)
-		c.advance(r, nil)
-	default:
-		l.await(r, r.current)
-	}
-}
-
-// retry gives a record its turn in the second pass. Whoever failed only in the
-// first pass of this relist waits for the next one.
-func (c *Core) retry(r *record) {
-	if r.due {
-		c.relist.await(r, r.stale)
+	case l.Scope == inspection, l.Retrying && r.Reinspect:
+		l.Pending = r.UID
+		return
+	case l.Retrying: // what failed in the first pass waits for the next relist
+		r.Reinspect, r.FailedNow = r.FailedNow, false
 		return
 	}
-	r.due, r.again = r.again, false
+	changed, retries := r.changed(&c.differ), c.retries(r)
+	if retries { // before the inspection: a request during it is for the next relist
+		r.Reinspect = false
+	}
+	switch {
+	case !changed && !retries:
+	case r.Current == nil:
+		c.state.Cache.Delete(r.UID)
+		c.advance(r, nil)
+	default:
+		l.Pending = r.UID
+	}
+}
+
+// Settle reports the outcome of the inspection that [Core.Next] named, and when it began. The
+// outcome goes into the cache in any case: an error replaces a good status there. If err is nil,
+// the record advances and the pod's events are released. Otherwise the record stays, so that the
+// next relist finds the same change again. st passes to the cache: the caller must not change it
+// any more. A nil st without an error counts as an empty one: the pod vanished meanwhile. It
+// returns [ErrNotPending] for any other pod.
+func (c *Core) Settle(uid UID, at time.Time, st *PodStatus, err error) error {
+	l, r := &c.state.Relist, c.pending()
+	if r == nil || r.UID != uid {
+		return fmt.Errorf("settle pod %s: %w", uid, ErrNotPending)
+	}
+	if st == nil && err == nil {
+		st = &PodStatus{PodRef: c.subject(r).PodRef}
+	}
+	if err == nil && len(st.IPs) == 0 {
+		st.IPs = c.state.Cache.keptIPs(uid, st)
+	}
+	if c.rules.listTime && l.Scope != inspection {
+		at = l.At
+	}
+	c.state.Cache.Set(uid, st, err, at)
+	l.Pending = ""
+	switch {
+	case l.Scope == inspection:
+	case err != nil:
+		c.fail(r)
+	case l.Retrying:
+		r.retried()
+	default:
+		c.advance(r, st)
+	}
+	c.walk()
+	return nil
 }

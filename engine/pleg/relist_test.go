@@ -1,21 +1,14 @@
 package pleg
 
 import (
-	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
-
-// lines of releases: one of each relist.
-var oneOfEach = []Release{28, 34, 36}
-
-// eachRelease runs a test for one release of each relist.
-func eachRelease(t *testing.T, f func(*testing.T, *bed, Release)) {
-	for _, release := range oneOfEach {
-		t.Run(release.String(), func(t *testing.T) { f(t, newBed(t, Config{Release: release}), release) })
-	}
-}
 
 func TestSettlesByUIDWhateverTheOrder(t *testing.T) {
 	eachRelease(t, func(t *testing.T, b *bed, _ Release) {
@@ -35,55 +28,51 @@ func TestSettlesByUIDWhateverTheOrder(t *testing.T) {
 	})
 }
 
-func TestFailedInspectionHoldsEventsBack(t *testing.T) {
+// Next and the other questions move nothing: the core moves when it is told what was listed and
+// inspected.
+func TestQuestionsChangeNothing(t *testing.T) {
 	eachRelease(t, func(t *testing.T, b *bed, _ Release) {
-		b.relist(pod("a", "c1 running"))
-		b.failing["a"] = true
-		b.wantEvents(b.relist(pod("a", "c1 exited", "c2 running")))
-		b.wantEvents(b.relist(pod("a", "c1 exited", "c2 exited")))
-		if _, err := b.core.Cache().Get("a"); !errors.Is(err, errInspect) {
-			t.Errorf("cache holds error %v, want %v", err, errInspect)
+		b.failing["b"] = true
+		b.relist(pod("a", "c1 running"), pod("b", "c1 running"), pod("gone", "c1 running"))
+		ask := func() {
+			t.Helper()
+			var before, after []byte
+			before, _ = encoder.Marshal(b.core.Checkpoint())
+			for range 3 {
+				first, ok := b.core.Next()
+				if second, ok2 := b.core.Next(); first != second || ok != ok2 {
+					t.Errorf("Next = %v, then %v", first, second)
+				}
+				b.core.Pending()
+				_ = b.core.Healthy(b.at)
+				b.core.Record("a")
+				for range b.core.Records() {
+				}
+				for range b.core.Leaked() {
+				}
+				b.core.Len()
+			}
+			if after, _ = encoder.Marshal(b.core.Checkpoint()); !slices.Equal(before, after) {
+				t.Error("a question has changed the core")
+			}
 		}
-		if !b.core.Reinspecting("a") {
-			t.Error("the pod is not to be reinspected")
-		}
-		old, current, _ := b.core.Record("a")
-		if old == nil || current == nil || old.Containers[0].State != Running {
-			t.Errorf("record = %+v, %+v: want the old one as it was", old, current)
-		}
-		b.failing["a"] = false
-		b.wantEvents(b.relist(pod("a", "c1 exited", "c2 exited")), "a Died c1", "a Died c2")
-		if b.core.Reinspecting("a") {
-			t.Error("the pod is still to be reinspected")
-		}
+		ask()
+		b.during = func(UID) { ask() }
+		b.wantEvents(b.relist(pod("a", "c1 exited"), pod("b", "c1 exited"), pod("c", "c1 running")), "a Died c1", "c Started c1", "gone Died c1", "gone Removed c1")
 	})
 }
 
-func TestVanishesWhileFailing(t *testing.T) {
-	tests := map[Release]struct {
-		events    []string
-		inspected []UID
-		record    bool
-		entry     bool
-	}{
-		28: {nil, []UID{"a"}, true, true},
-		34: {nil, nil, false, false},
-		36: {[]string{"a PodSync"}, nil, false, false},
-	}
-	eachRelease(t, func(t *testing.T, b *bed, release Release) {
-		want := tests[release]
-		b.failing["a"] = true
-		b.relist(pod("a", "c1 running"))
-		b.failing["a"] = false
-		b.wantEvents(b.relist(), want.events...)
-		b.wantInspected(want.inspected...)
-		if _, _, ok := b.core.Record("a"); ok != want.record {
-			t.Errorf("record: %v, want %v", ok, want.record)
-		}
-		if _, ok := b.core.Cache().Entry("a"); ok != want.entry {
-			t.Errorf("cache entry: %v, want %v", ok, want.entry)
-		}
-	})
+// The pods that need no inspection have their turns with the call that comes before them.
+func TestEventsOfEndedPodsDoNotWait(t *testing.T) {
+	b := newBed(t, Config{})
+	b.relist(pod("a", "c1 running"), pod("b", "c1 running"), pod("c", "c1 running"))
+	b.must(b.core.Begin(b.at, []*Pod{pod("b", "c1 exited")}))
+	b.wantEvents(texts(b.core.Released()), "a Died c1", "a Removed c1")
+	b.must(b.core.Settle("b", b.at, nil, nil))
+	b.wantEvents(texts(b.core.Released()), "b Died c1", "c Died c1", "c Removed c1")
+	b.must(b.core.End())
+	b.must(b.core.Begin(b.at, nil))
+	b.wantEvents(texts(b.core.Released()), "b Removed c1")
 }
 
 func TestSecondTryGivesNoEvents(t *testing.T) {
@@ -94,16 +83,12 @@ func TestSecondTryGivesNoEvents(t *testing.T) {
 	b.during = func(UID) { tries++; b.failing["a"] = tries == 1 }
 	b.wantEvents(b.relist(pod("a", "c1 running")))
 	if st, err := b.core.Cache().Get("a"); err != nil || len(st.Containers) != 1 {
-		t.Errorf("cache holds %+v, %v, want what the second try found", st, err)
+		t.Errorf("cache has %+v, %v, want what the second try found", st, err)
 	}
-	if !b.core.Reinspecting("a") {
-		t.Error("the first try failed, but the pod is not to be reinspected")
-	}
+	b.wantReinspect("a") // the first try failed
 	b.wantEvents(b.relist(pod("a", "c1 running")), "a Started c1")
 	b.wantInspected("a")
-	if b.core.Reinspecting("a") {
-		t.Error("the pod is still to be reinspected")
-	}
+	b.wantReinspect()
 }
 
 func TestSecondTryKeepsToOnePod(t *testing.T) {
@@ -113,7 +98,7 @@ func TestSecondTryKeepsToOnePod(t *testing.T) {
 	b.relist(pod("a", "c2 running"))
 	b.wantTried("c2", "c1")
 	b.relist(pod("a", "c3 running"))
-	b.wantTried("c3", "c1") // it has failed again, so it is still to be made up for
+	b.wantTried("c3", "c1") // it has failed again, so it is tried again
 
 	tries := 0
 	b.during = func(UID) { tries++; b.failing["a"] = tries == 1 }
@@ -124,76 +109,96 @@ func TestSecondTryKeepsToOnePod(t *testing.T) {
 	b.wantTried("c5", "c4") // that one was good, which leaves the failure after it
 }
 
-func TestKeepsAddressesOfEndedPods(t *testing.T) {
-	running, ended := pod("a", "c1 running", "s1 running"), pod("a", "c1 exited", "s1 exited")
-	b := newBed(t, Config{})
-	b.ips["a"] = []string{"10.0.0.1"}
-	b.relist(running)
-	b.ips["a"] = nil
-	wantIPs := func(want ...string) {
-		t.Helper()
-		if st, _ := b.core.Cache().Get("a"); !slices.Equal(st.IPs, want) {
-			t.Errorf("addresses = %v, want %v", st.IPs, want)
-		}
-	}
-	b.relist(ended)
-	wantIPs("10.0.0.1")
-	b.relist(pod("a", "c1 exited", "s1 exited", "s2 running"))
-	wantIPs()
-
-	b.ips["a"] = []string{"10.0.0.2"}
-	b.relist(running)
-	b.ips["a"], b.failing["a"] = nil, true
-	b.relist(ended)
-	b.failing["a"] = false
-	b.relist(ended)
-	wantIPs() // lost through the error
-}
-
 func TestWrongCalls(t *testing.T) {
 	b := newBed(t, Config{})
 	core := b.core
-	wantErr := func(err, want error) {
-		t.Helper()
-		if !errors.Is(err, want) {
-			t.Errorf("error = %v, want %v", err, want)
-		}
-	}
-	wantErr(core.End(), ErrIdle)
-	wantErr(core.Settle("a", epoch, nil, nil), ErrNotPending)
+	b.wantErr(core.End(), ErrIdle)
+	b.wantErr(core.Settle("a", epoch, nil, nil), ErrNotPending)
+	b.wantErr(core.BeginInspect("a"), ErrUnknownPod)
 	if _, ok := core.Next(); ok {
 		t.Error("Next found work outside a relist")
 	}
-	b.must(core.Begin(epoch, []Pod{pod("a", "c1 running"), pod("b", "c1 running")}))
-	wantErr(core.Begin(epoch.Add(time.Hour), nil), ErrBusy)
-	wantErr(core.BeginPod(epoch, pod("a")), ErrBusy)
-	wantErr(core.BeginInspect("a"), ErrBusy)
-	wantErr(core.End(), ErrUnsettled)
-	first, _ := core.Next()
-	if again, _ := core.Next(); again != first {
-		t.Errorf("Next = %v, then %v before that was settled", first, again)
-	}
-	wantErr(core.Settle("b", epoch, nil, nil), ErrNotPending)
+	b.must(core.Begin(epoch, []*Pod{pod("a", "c1 running"), pod("b", "c1 running")}))
+	b.wantErr(core.Begin(epoch.Add(hour), nil), ErrBusy)
+	b.wantErr(core.BeginPod(epoch, pod("a")), ErrBusy)
+	b.wantErr(core.BeginInspect("a"), ErrBusy)
+	b.wantErr(core.Follow(31), ErrBusy)
+	b.wantErr(core.End(), ErrUnsettled)
+	b.wantErr(core.Settle("b", epoch, nil, nil), ErrNotPending)
 	if !core.ListedAt().Equal(epoch) || len(core.Released()) > 0 {
 		t.Error("a wrong call changed something")
 	}
 }
 
 func TestPending(t *testing.T) {
-	eachRelease(t, func(t *testing.T, b *bed, release Release) {
+	eachRelease(t, func(t *testing.T, b *bed, _ Release) {
 		b.failing["c"] = true
 		b.relist(pod("a", "c1 running"), pod("b", "c1 running"), pod("c", "c1 running"), pod("d", "c1 running"))
-		b.must(b.core.Begin(epoch, []Pod{pod("a", "c1 exited"), pod("b", "c1 running"), pod("c", "c1 running")}))
+		b.must(b.core.Begin(epoch, []*Pod{pod("a", "c1 exited"), pod("b", "c1 running"), pod("c", "c1 running")}))
 		var got []int
 		for next, ok := b.core.Next(); ok; next, ok = b.core.Next() {
 			got = append(got, b.core.Pending())
 			b.must(b.core.Settle(next.Pod.UID, epoch, nil, nil))
 		}
-		if want := []int{2, 1}; !slices.Equal(got, want) {
-			t.Errorf("pending %v, want %v", got, want)
+		if want := []int{2, 1}; !slices.Equal(got, want) || b.core.Pending() != 0 {
+			t.Errorf("pending %v, then %d, want %v", got, b.core.Pending(), want)
 		}
-		if b.core.Pending() != 0 {
-			t.Errorf("pending %d at the end, want 0", b.core.Pending())
+	})
+}
+
+func TestLeaks(t *testing.T) {
+	tests := []struct {
+		name    string
+		release Release
+		leave   func(*bed)
+	}{
+		{"empty pod", 36, func(b *bed) { b.relist(pod("a")) }},
+		{"emptied pod", 34, func(b *bed) { b.relist(pod("a", "c1 running")); b.relist(pod("a")) }},
+		{"vanished while failing", 28, func(b *bed) {
+			b.failing["a"] = true
+			b.relist(pod("a", "c1 running"))
+			b.failing["a"] = false
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBed(t, Config{Release: tt.release})
+			tt.leave(b)
+			if b.core.Forget("a") {
+				t.Error("forgot a pod that may come back")
+			}
+			b.relist(pod("b"))
+			b.relist()
+			var leaked []UID
+			for uid := range b.core.Leaked() {
+				if leaked = append(leaked, uid); !b.core.Forget(uid) {
+					t.Errorf("could not forget the leak %s", uid)
+				}
+			}
+			if !slices.Equal(leaked, []UID{"a", "b"}) {
+				t.Fatalf("leaked %v, want [a b]", leaked)
+			}
+			if s := b.core.Checkpoint(); len(s.Records) > 0 || len(s.Cache.Entries) > 0 {
+				t.Error("something of the leak was left")
+			}
+			b.wantEvents(b.relist(pod("a", "c1 running")), "a Started c1")
+		})
+	}
+}
+
+func TestPodsThatComeAndGoLeaveNothing(t *testing.T) {
+	eachRelease(t, func(t *testing.T, b *bed, release Release) {
+		for i := range 100 {
+			b.relist(pod(UID(fmt.Sprint(i)), "c1 running"), pod("z", "c1 running"))
+		}
+		b.relist()
+		fresh := newBed(t, Config{Release: release})
+		fresh.at = b.at.Add(-time.Second)
+		fresh.relist()
+		got, want := b.core.Checkpoint(), fresh.core.Checkpoint()
+		got.Unread, want.Gauges = 0, got.Gauges // the channel was not read; gauges keep their figures
+		if diff := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+			t.Errorf("state (-of a new core +after pods came and went):\n%s", diff)
 		}
 	})
 }

@@ -2,15 +2,19 @@ package pleg
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
-// A Signal is what a runtime or the kernel says has happened to a container or sandbox,
-// without being asked.
+// StreamAttempts is how often a kubelet 1.37 opens the runtime's event stream before it gives the
+// stream up for good. It never resets the count.
+const StreamAttempts = 5
+
+// A Signal is what a runtime or the kernel reports of a container or sandbox without being asked.
 type Signal uint8
 
 const (
-	SignalCreated Signal = iota // made and not started: no transition
+	SignalCreated Signal = iota // not started yet: no transition
 	SignalStarted
 	SignalStopped
 	SignalDeleted
@@ -21,28 +25,23 @@ var signalNames = [...]string{"created", "started", "stopped", "deleted"}
 // String returns a lower-case word for s.
 func (s Signal) String() string { return Word(s, signalNames[:]) }
 
-// An Upstream is one event that nobody asked for: of the runtime's event stream
-// (CRI GetContainerEvents), or of the kernel. It is a plain value; whoever has it does
-// not change what Status points to.
+// An Upstream is one event of the runtime's event stream (CRI GetContainerEvents) or of the
+// kernel. Nobody changes what Status points to.
 type Upstream struct {
 	Signal Signal
-	ID     string     // of the container or sandbox
-	At     time.Time  // when it happened, by the clock of whoever says so; zero if nobody does
-	Pod    PodRef     // zero where nobody says it
-	Status *PodStatus // of the pod just then; nil where nobody says it
+	ID     string        // of the container or sandbox
+	At     time.Time     // when it happened, by the source's clock; zero if unknown
+	Pod    PodRef        // zero if unknown
+	Status *PodStatus    // of the pod at that moment; nil if unknown
+	Ran    time.Duration // how long at least it had run at its end; zero if unknown
 
-	// Ran is for how long at least it had run at its end, by whoever says so; zero if
-	// nobody does.
-	Ran time.Duration
-
-	// Skipped counts what came since the one before and could not be handed on: too fast,
-	// or nothing that can be read. All else may then be zero: without an ID it is no event.
+	// Skipped counts the events since the one before that could not be handed on: they came too
+	// fast or could not be read. An Upstream without ID has only this.
 	Skipped uint64
 }
 
-// Asks returns the pod that a kubelet in [Evented] relists alone after u; empty if u asks
-// for nothing: only an end does, and only where the state of the pod's sandbox comes with
-// it. (kubernetes issue 114371)
+// Asks returns the pod that an [Evented] kubelet relists alone because of u, or "" for none: only
+// a stop that comes with the status of the pod's sandbox asks. (kubernetes issue 114371)
 func (u *Upstream) Asks() UID {
 	if u.Signal != SignalStopped || u.Status == nil || len(u.Status.Sandboxes) == 0 {
 		return ""
@@ -50,12 +49,12 @@ func (u *Upstream) Asks() UID {
 	return u.Status.UID
 }
 
-// A Mode says what a kubelet makes of the runtime's event stream.
+// A Mode is what a kubelet does with the runtime's event stream.
 type Mode uint8
 
 const (
 	Generic Mode = iota // nothing: it relists. Every kubelet but those with the gate EventedPLEG
-	Evented             // kubelet 1.37 with that gate on: each end of a container or sandbox asks for a relist of its pod
+	Evented             // kubelet 1.37 with that gate: each stop of a container or sandbox requests a relist of its pod
 )
 
 var modeNames = [...]string{"generic", "evented"}
@@ -63,19 +62,17 @@ var modeNames = [...]string{"generic", "evented"}
 // String returns the word that the flag --mode takes.
 func (m Mode) String() string { return Word(m, modeNames[:]) }
 
-// ParseMode reads what String writes. It returns an error that names the choices for any
-// other text.
+// ParseMode reads what String writes. For any other text it returns an error that names the
+// choices.
 func ParseMode(s string) (Mode, error) {
-	for m, name := range modeNames {
-		if s == name {
-			return Mode(m), nil
-		}
+	if i := slices.Index(modeNames[:], s); i >= 0 {
+		return Mode(i), nil
 	}
 	return 0, fmt.Errorf("mode %q: want generic or evented", s)
 }
 
 // Check returns an error if no kubelet of that release has the mode. Up to 1.36 the gate
-// EventedPLEG means another thing, which Kubernetes has given up: the stream writes the
+// EventedPLEG means another mechanism, which Kubernetes has given up: there the stream writes the
 // cache itself.
 func (m Mode) Check(r Release) error {
 	if m == Evented && r < 37 {
