@@ -113,7 +113,7 @@ func (t *Table) Extent(at time.Time) Extent {
 		return Silent
 	case r.noObject():
 		return NoObject
-	case r.list != nil && r.list.Sure && !r.early(r.list):
+	case r.list != nil && r.list.Sure:
 		return ListHangs
 	case blamed:
 		return ObjectsHang
@@ -220,11 +220,11 @@ func (r *reading) blame() (blamed, early bool) {
 // probesBegin is how long a call is out when the first probe is out, at the latest.
 const probesBegin = LateAfter + 300*time.Millisecond
 
-// early reports whether a call may hang because nothing at all is answered: the probes that
-// say whether that is so are out themselves.
+// early reports whether an object may hang because nothing at all is answered: the probes
+// that say whether that is so are out themselves.
 func (r *reading) early(h *Hang) bool {
 	took := r.at.Sub(h.Since)
-	if h.InRow > 0 || r.answered(h.Since, ListPodSandbox) {
+	if r.answered(h.Since, ListPodSandbox) {
 		return false
 	}
 	probing := func(first Operation) bool {
@@ -234,7 +234,7 @@ func (r *reading) early(h *Hang) bool {
 		})
 	}
 	if r.Ops[Status].Answered.After(h.Since) { // it is left to know whether another object is
-		return h.Op.AboutObject() && took < HungAfter+2*LateAfter && probing(PodSandboxStatus)
+		return took < HungAfter+2*LateAfter && probing(PodSandboxStatus)
 	}
 	return took < probesBegin || took < HungAfter+LateAfter && probing(Version)
 }
@@ -257,7 +257,7 @@ func (t *Table) comesBack(f Flight, at time.Time) bool {
 	case f.Op.AboutObject():
 		first = PodSandboxStatus
 	}
-	if t.answered(at.Add(-LateAfter), first) {
+	if t.answered(at.Add(-LateAfter), first) { // mostly, and at no cost
 		return false
 	}
 	late := !at.Before(t.LateAt(f))

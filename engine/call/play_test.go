@@ -20,6 +20,7 @@ import (
 //	3    a  ok                                   it returns; or with a kind of error
 //	4    =  Silent                               the extent then
 //	4    a? Late                                 the state of call a then
+//	0    healthy                                 lists were answered at once until 0 s
 //	4    busy                                    tasks wait for the CPU from then on
 //
 // Timeouts are 2 s where a line has none.
@@ -63,6 +64,8 @@ func (p *play) line(text string, f []string) {
 	now := at(seconds)
 	name := strings.TrimSuffix(f[1], "?")
 	switch {
+	case f[1] == "healthy":
+		p.relists(3, 0.01)
 	case f[1] == "busy":
 		p.table.Busy = true
 	case f[1] == "=":
@@ -158,7 +161,28 @@ func TestExtent(t *testing.T) {
 			7.1 a? InTime
 			7.1 = ObjectsHang
 			7.2 a gone
+			7.2 a? Unknown
 			7.3 = Fine`},
+		{"an object that was asked for once, and nothing else", `
+			0 a sweep ContainerStatus web/app 0.5
+			0.5 a deadline
+			0.5 a? Hung
+			0.6 = TooEarly
+			9 = TooEarly`},
+		{"a probe says nothing of its object while nothing else is answered", `
+			0 a probe ContainerStatus web/app 120
+			9 a? Hung
+			9 = TooEarly`},
+		{"the runtime passes on that somebody else gave no answer", `
+			0 a relist ContainerStatus web/app 120
+			0.1 a deadline
+			0.1 a? Failing
+			0.2 = Fine`},
+		{"an object hangs, and the first probe is out", `
+			0 a relist ContainerStatus web/app 120
+			1 b probe Version
+			1.5 = TooEarly
+			2 = Silent`},
 		{"a list hangs", `
 			0 a relist ListContainers 120
 			1 = TooEarly
@@ -173,6 +197,8 @@ func TestExtent(t *testing.T) {
 			121 = ListHangs
 			121 a relist ListContainers 120
 			122 = ListHangs
+			122.9 a? Late
+			123 a? Hung
 			130 a ok
 			130 = Fine`},
 		{"silence: Status and a list hang", `
@@ -180,6 +206,19 @@ func TestExtent(t *testing.T) {
 			1 b status Status 120
 			1.9 = TooEarly
 			2 = Silent`},
+		{"silence after an answer that is too old", `
+			0 a status Status 120
+			5 b relist ListContainers 120
+			5.1 b ok
+			30 b relist ListContainers 120
+			31 = Silent`},
+		{"a list and the objects of two pods hang, and another object is answered", `
+			0 a relist ListContainers 120
+			0 b sweep ContainerStatus web/app 120
+			0 c sweep ContainerStatus db/pg 120
+			0.1 d sweep ContainerStatus web/log
+			0.2 d ok
+			3 = ListHangs`},
 		{"silence: Version is answered", `
 			0 a relist ContainerStatus web/app 120
 			1 b probe Version
@@ -229,6 +268,18 @@ func TestExtent(t *testing.T) {
 			1 = ObjectsHang
 			1 h sweep ContainerStatus web/8
 			2 = NoObject`},
+		{"eight containers of one pod are not answered, and the ninth is", `
+			0 a sweep ContainerStatus web/1 120
+			0 b sweep ContainerStatus web/2 120
+			0 c sweep ContainerStatus web/3 120
+			0 d sweep ContainerStatus web/4 120
+			0 e sweep ContainerStatus web/5 120
+			0 f sweep ContainerStatus web/6 120
+			0 g sweep ContainerStatus web/7 120
+			0 h sweep ContainerStatus web/8 120
+			0.1 i sweep ContainerStatus web/9
+			0.2 i ok
+			1 = ObjectsHang`},
 		{"nobody is there", `
 			0 a relist ListPodSandbox 120
 			0 a away
@@ -283,6 +334,7 @@ func TestExtent(t *testing.T) {
 			4.9 a? InTime
 			5 a? Hung`},
 		{"a runtime that stood still has come back", `
+			0   healthy
 			0   a relist ListContainers 120
 			1   b probe Version
 			1   c status Status 120
@@ -298,6 +350,57 @@ func TestExtent(t *testing.T) {
 			7   = ListHangs
 			7   a ok
 			7   = Fine`},
+		{"what was out when the runtime came back accuses nobody", `
+			0   healthy
+			0   a relist ListContainers 120
+			0   b sweep ContainerStatus web/app 120
+			1.5 a ok
+			2.4 b? InTime
+			2.5 b? Late
+			2.5 = TooEarly
+			3.5 b? Hung
+			4   c sweep ContainerStatus db/pg
+			4.1 c ok
+			4.2 = ObjectsHang`},
+		{"what ran out before the runtime came back accuses nobody", `
+			0   a relist ContainerStatus web/app 120
+			0   b sweep ContainerStatus db/pg
+			2   b deadline
+			2   = NoObject
+			2.5 a ok
+			2.5 = Fine`},
+		{"an object that hangs on when the runtime has come back", `
+			0   healthy
+			0   a relist ContainerStatus web/app 120
+			0   b probe ContainerStatus web/log
+			2   b deadline
+			3   c probe ContainerStatus web/log
+			3.5 a ok
+			5   c deadline
+			5   = Fine
+			8   c probe ContainerStatus web/log
+			10  c deadline
+			10  = TooEarly`},
+		{"a runtime that was away has come back", `
+			0   healthy
+			0   b sweep ContainerStatus web/app 120
+			1   a relist ListContainers 120
+			1   a away
+			2   a relist ListContainers 120
+			2   a ok
+			3.5 b? Late`},
+		{"Version and a Status at once are no comeback", `
+			0   healthy
+			0   a relist ListContainers 120
+			1   b probe Version
+			1   c probe Status
+			2.5 b ok
+			3   c deadline
+			3   = Silent
+			3.1 c probe Status
+			3.2 c ok
+			3.3 a? Hung
+			3.3 = ListHangs`},
 	} {
 		t.Run(tt.name, func(t *testing.T) { newPlay(t).run(tt.play) })
 	}
@@ -341,6 +444,10 @@ func TestLateAndHung(t *testing.T) {
 			if _, late := p.table.Late(at(tt.late - 0.01)); late {
 				t.Error("it is late before that")
 			}
+			p.table.Began(2, Flight{By: ByProbe, Op: tt.op, Since: start.Add(-time.Hour)}, 0)
+			if f, _ := p.table.Late(at(0)); f.Op == tt.op && f.By == ByProbe {
+				t.Error("a probe is taken for a call of the kubelet's")
+			}
 			if got, late := p.table.Late(at(tt.late)); !late || got != f {
 				t.Errorf("late: %v", got)
 			}
@@ -361,6 +468,7 @@ func TestUsual(t *testing.T) {
 		{"half of them", ListContainers, []time.Duration{9, 1, 5, 3, 7}, 5},
 		{"become slow", ListContainers, []time.Duration{1, 1, 1, 1, 1, 8, 6}, 6},
 		{"a slow one", ListContainers, []time.Duration{1, 1, 1, 1, 1, 1, 6}, 1},
+		{"four slow objects", ContainerStatus, []time.Duration{6, 6, 6, 6}, 0},
 		{"a pod of slow objects", ContainerStatus, []time.Duration{1, 1, 1, 1, 1, 6, 6}, 1},
 	} {
 		if got := (&Answers{Recent: tt.took}).usual(tt.op); got != tt.want {
@@ -447,6 +555,10 @@ func TestKnown(t *testing.T) {
 	if k := p.table.Known(ContainerStatus, "app"); !k.RanOut || k.InRow != 2 || k.First != at(0) || k.Failed != at(2) || k.At != at(9) || k.Took() != 2*time.Second {
 		t.Errorf("app: %+v", k)
 	}
+	p.run("9 l search ListContainers web/\n10 l ok")
+	if p.table.Ops[ListContainers].Recent != nil || !p.table.Ops[ListContainers].Good.Equal(at(10)) {
+		t.Error("the list of one pod says how long that of all takes")
+	}
 	if k := p.table.Known(Status, ""); k.Err != nil || k.At != at(9) {
 		t.Errorf("Status: %+v", k)
 	}
@@ -462,6 +574,20 @@ func TestKnown(t *testing.T) {
 	}
 	if n := len(p.table.Ops[ContainerStatus].Troubled); n != troubledMost {
 		t.Errorf("%d objects are kept", n)
+	}
+}
+
+// What comes at once, and is not about the size of the answer, may mean that the runtime
+// does not work.
+func TestFails(t *testing.T) {
+	for k := range ErrClosed + 1 {
+		want := k != ErrDeadline && k != ErrTooLarge && k != ErrUnreadable
+		if got := (&Known{Err: &Error{Kind: k}}).fails(); got != want {
+			t.Errorf("%v: %v", k, got)
+		}
+	}
+	if new(Known).fails() {
+		t.Error("a success fails")
 	}
 }
 

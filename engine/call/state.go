@@ -110,14 +110,13 @@ func (t *Table) UsualList() time.Duration {
 }
 
 // usual returns what half of the last good answers took, or what all of the last few took:
-// those say sooner that a runtime has become slow. 0 before the first answer.
+// those say sooner that a runtime has become slow. 0 if it is not known.
 func (a *Answers) usual(op Operation) time.Duration {
-	few := 2
-	if op.AboutObject() { // two of one pod may be slow together
-		few = 5
+	few, least, n := 2, 1, len(a.Recent)
+	if op.AboutObject() { // those of one pod may be slow together
+		few, least = 5, 5
 	}
-	n := len(a.Recent)
-	if n == 0 {
+	if n < least {
 		return 0
 	}
 	var room [recentKept]time.Duration

@@ -42,7 +42,7 @@ type Answers struct {
 	// Troubled has the objects whose last call failed or was not answered, by id, and of a
 	// list the pods, by UID. An answer takes its object out.
 	Troubled map[string]*Known
-	Recent   []time.Duration // what the last good answers took, oldest first; not of lists of one pod
+	Recent   []time.Duration // what the last good answers took, oldest first; without lists of one pod
 }
 
 const (
