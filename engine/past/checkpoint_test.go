@@ -31,9 +31,8 @@ func fill(v reflect.Value, depth int) {
 		}
 	case reflect.Slice:
 		if depth > 0 {
-			v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 			fill(v.Index(0), depth-1)
-			fill(v.Index(1), depth-1)
 		}
 	case reflect.Map:
 		if depth > 0 {
