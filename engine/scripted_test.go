@@ -207,7 +207,7 @@ func (b *behaviour) act(ctx context.Context, op call.Operation) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return call.Late(op, call.Expired, ctx.Err().Error())
+		return call.NoAnswer(op, call.Expired, ctx.Err().Error())
 	}
 	if b.err != nil {
 		err := *b.err
