@@ -57,9 +57,6 @@ func (c *Cache) Entry(uid UID) (Entry, bool) {
 	return e, ok
 }
 
-// Len returns how many pods have an entry.
-func (c *Cache) Len() int { return len(c.Entries) }
-
 // Set replaces a pod's entry by the outcome of an inspection, even if the entry was newer, and
 // serves waiters for times up to at. With the evented gate it refuses an older outcome and
 // returns false.

@@ -10,24 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSettlesByUIDWhateverTheOrder(t *testing.T) {
-	eachRelease(t, func(t *testing.T, b *bed, _ Release) {
-		b.relist(pod("m", "c running"))
-		b.wantEvents(
-			b.relist(pod("z", "c running"), pod("b", "c running"), pod("m", "c exited"), pod("a", "c running")),
-			"a Started c", "b Started c", "m Died c", "z Started c",
-		)
-		b.wantInspected("a", "b", "m", "z")
-		var order []UID
-		for uid := range b.core.Records() {
-			order = append(order, uid)
-		}
-		if want := []UID{"a", "b", "m", "z"}; !slices.Equal(order, want) {
-			t.Errorf("records = %v, want %v", order, want)
-		}
-	})
-}
-
 // Next and the other questions move nothing: the core moves when it is told what was listed and
 // inspected.
 func TestQuestionsChangeNothing(t *testing.T) {
