@@ -23,10 +23,10 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/guard"
 	"github.com/plegtop/plegtop/engine/host"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/replay"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/lines"
 	"github.com/plegtop/plegtop/ui/metrics"
@@ -447,7 +447,7 @@ func benching(o options.Options) view {
 		bench := lines.BenchOptions{
 			CheckOptions: style(o, src), Periods: o.Periods, Sources: o.Sources, For: o.For, Progress: lines.NewProgress(os.Stderr, terminal.Width(os.Stderr)),
 			Stops: terminal.HoldStops,
-			Engine: func(period time.Duration, on ...ledger.Source) (*engine.Engine, error) {
+			Engine: func(period time.Duration, on ...sources.Source) (*engine.Engine, error) {
 				config := relist(o, src)
 				config.Period, config.Look, config.Streams = period, nil, src.Streams(on, o.ForceEvents)
 				return engine.New(config)

@@ -124,7 +124,10 @@ func (x *transcript) start(c command) {
 		conf.Look = x.r.Look
 	}
 	conf.Streams = x.configured(c)
+	x.tape = &memoryTape{t: x.t}
+	conf.Tape = x.tape
 	x.Engine = must(engine.New(conf))
+	x.all = x.Feed()
 	ctx, cancel := context.WithCancel(context.Background())
 	x.cancel, x.ended = cancel, make(chan error, 1)
 	x.began = time.Now()
@@ -152,10 +155,22 @@ func (x *transcript) stop() {
 	x.now = time.Now()
 }
 
+// last returns the last snapshot that plegtop made; nil if it made none.
+func (x *transcript) last() *engine.Snapshot {
+	u, err := x.all.Next(x.t.Context())
+	if err != nil {
+		return nil
+	}
+	return u.Snapshot
+}
+
 // end ends all goroutines of the bubble.
 func (x *transcript) end() {
 	if x.cancel != nil {
 		x.stop()
+	}
+	if x.tape != nil {
+		x.tape.replayed(x.last())
 	}
 	x.r.mu.Lock()
 	defer x.r.mu.Unlock()

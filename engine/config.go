@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // The bounds of [Config.Period] and [Engine.SetPeriod]. The lower one keeps a
@@ -75,10 +75,10 @@ func (c Config) Validate() error {
 
 // validate returns an error that names the first event source that cannot work.
 func validate(streams []Stream) error {
-	var had [ledger.Sources]bool
+	var had [sources.Sources]bool
 	for _, s := range streams {
 		switch {
-		case s.Source == ledger.FromRelist || s.Source >= ledger.Sources:
+		case s.Source == sources.FromRelist || s.Source >= sources.Sources:
 			return fmt.Errorf("event source %v: want cri or cgroup", s.Source)
 		case had[s.Source]:
 			return fmt.Errorf("event source %v: given twice", s.Source)
@@ -129,10 +129,10 @@ type Runtime interface {
 	Status(ctx context.Context) ([]pleg.Condition, error)
 
 	// ListPodSandbox and ListContainers list everything for an empty uid, and
-	// one pod, by its label, otherwise. The engine does not change the rows: they
-	// may be those of the list before.
-	ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, error)
-	ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, error)
+	// one pod, by its label, otherwise. A row that did not change is the same pointer
+	// as in the list before. The engine changes none.
+	ListPodSandbox(ctx context.Context, uid pleg.UID) ([]*pleg.ListedSandbox, error)
+	ListContainers(ctx context.Context, uid pleg.UID) ([]*pleg.ListedContainer, error)
 
 	PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, error)
 	ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error)
@@ -140,4 +140,25 @@ type Runtime interface {
 	// Raw returns the runtime's answer to PodSandboxStatus or ContainerStatus
 	// as indented JSON, never the verbose one: that carries environment variables.
 	Raw(ctx context.Context, op call.Operation, id string) ([]byte, error)
+}
+
+// start returns what a model of this configuration begins with.
+func (c Config) start(at time.Time, x Examination, once bool) Start {
+	s := Start{
+		At: at, Once: once, CallTime: call.ProbeTimeout, Release: c.Release, Follow: c.Follow,
+		Period: c.Period, Threshold: c.Threshold, Timeout: c.Timeout, Capacity: c.Capacity, Events: c.Events,
+		Mode: c.Mode, Other: c.Other, Looks: c.Look != nil, Workers: c.Workers != nil,
+	}
+	if once {
+		s.CallTime, s.Deadline = cmp.Or(x.Timeout, call.ProbeTimeout), cmp.Or(x.Deadline, call.OnceFor)
+	}
+	for _, stream := range c.Streams {
+		s.Streams = append(s.Streams, sources.Stream{Source: stream.Source, On: stream.On, Forced: stream.Forced, Refuse: stream.Refuse})
+	}
+	return s
+}
+
+// sources returns what the event sources begin with.
+func (s Start) sources() sources.Config {
+	return sources.Config{Streams: s.Streams, Mode: s.Mode, Release: s.Release, Once: s.Once}
 }

@@ -22,7 +22,7 @@ func (x *transcript) examine(c command) {
 	}
 	began := time.Now()
 	s := must(engine.Examine(ctx, conf, engine.Examination{
-		Timeout: span(c.with["timeout"]), Width: number(c.with["width"]), Deadline: span(c.with["deadline"]),
+		Timeout: span(c.with["timeout"]), Deadline: span(c.with["deadline"]),
 	}))
 	took := time.Since(began)
 	x.seen.mu.Lock()

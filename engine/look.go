@@ -2,8 +2,15 @@ package engine
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A Look looks at the node and returns what it saw. After an error, which is the cause of
@@ -14,4 +21,264 @@ type Look func(ctx context.Context, ask Looking) (*evidence.Report, error)
 type Looking struct {
 	Deep   bool     // also for what is read only where something hangs, the report's Deep
 	Missed []string // containers that are listed as running, by id, and had no process in the last look: who holds their root file systems is looked for
+}
+
+const (
+	// lookPeriod is from the end of one look at the node to the next: a walk over all its
+	// processes costs something.
+	lookPeriod = 5 * time.Second
+	// firstLook is how long after the start the first look begins: the first lists, and the first
+	// frame of them, need the processors before.
+	firstLook = 200 * time.Millisecond
+	// secondLook is how long after the first look a second one tells whether a process has moved.
+	secondLook = time.Second
+	// helperSoon is how long an examination waits at most for a helper to be late.
+	helperSoon = 3 * time.Second
+	// pendingWait is how long we wait for what the last look was still reading, and pendingMost for
+	// how long an examination does so.
+	pendingWait = 500 * time.Millisecond
+	pendingMost = 3 * time.Second
+	// lookFor is how long a check of all objects waits for what a deep look finds.
+	lookFor = 500 * time.Millisecond
+
+	// missedMost is for how many containers without a process somebody looks for who holds their root.
+	missedMost = 10
+	// missedGrown is how old a container must have been in the last look: its processes may have
+	// come since.
+	missedGrown = 10 * time.Second
+)
+
+// A lookLane looks at the node, beside the runtime.
+type lookLane struct{ *hub }
+
+func (l lookLane) run(ctx context.Context) {
+	for {
+		var ask Looking
+		if !l.await(ctx, func(m *Model, now time.Time) (found bool, at time.Time) {
+			if ask, found, at = m.nextLook(now); found {
+				l.apply(Marked{LookBegan{ask}})
+			}
+			return found, at
+		}) {
+			return
+		}
+		report, err := l.config.Look(ctx, ask)
+		if err != nil {
+			report = nil
+		}
+		l.observe(Looked{Report: report, Ended: err != nil})
+		if err != nil {
+			return
+		}
+	}
+}
+
+// looks is when somebody looks at the node, and how deep.
+type looks struct {
+	Can   bool // somebody looks
+	Out   bool
+	Deep  bool // the last look, or the one that is out, is deep
+	Since time.Time
+	Next  time.Time // when the next one is due; zero for at once
+	First time.Time
+	Into  time.Time // start of the first deep one
+	More  bool      // of an examination: another look tells more
+	Asked bool      // of an examination: what the first look missed was looked for, if it was anything
+}
+
+func newLooks(s Start) looks {
+	l := looks{Can: s.Looks}
+	if !s.Once {
+		l.Next = s.At.Add(firstLook)
+	}
+	return l
+}
+
+// nextLook returns the look that is to be made now, if one is. Something that hangs is looked into
+// at once.
+func (m *Model) nextLook(now time.Time) (ask Looking, found bool, at time.Time) {
+	l := &m.looks
+	if !l.Can || l.Out || m.closed {
+		return Looking{}, false, time.Time{}
+	}
+	deep := m.hangs(now)
+	switch at = l.nextAt(m, deep); {
+	case deep && !l.Deep:
+	case at.IsZero() && !l.Since.IsZero():
+		return Looking{}, false, time.Time{}
+	case now.Before(at):
+		return Looking{}, false, sooner(at, m.hangsAt(now))
+	}
+	return Looking{Deep: deep, Missed: m.missed()}, true, time.Time{}
+}
+
+// nextAt returns when the next look is due by the clock; zero for at once where none was made, and
+// where no other is needed. What hung when the last one was made, and hangs no more, is looked at
+// soon: what that look found accuses until the next one.
+func (l *looks) nextAt(m *Model, hangs bool) time.Time {
+	switch {
+	case m.start.Once && !l.More:
+		return time.Time{}
+	case l.Deep && !m.start.Once && !hangs:
+		return sooner(l.Next, l.Since.Add(secondLook))
+	}
+	return l.Next
+}
+
+func (l *looks) began(m *Model, ask Looking) {
+	if l.First.IsZero() {
+		l.First = m.now
+	}
+	if ask.Deep && l.Into.IsZero() {
+		l.Into = m.now
+	}
+	l.Out, l.Deep, l.Since = true, ask.Deep, m.now
+}
+
+// busy reports whether there is more to come for an examination.
+func (l *looks) busy() bool { return l.Can && (l.Out || l.More) }
+
+// holdsCheck reports whether a check of all objects waits for what the look under way finds.
+func (l *looks) holdsCheck(now time.Time) bool {
+	return l.Out && l.Deep && now.Before(l.Since.Add(lookFor))
+}
+
+// looked takes in a look, with what is to follow it.
+func (m *Model) looked(o Looked) {
+	l := &m.looks
+	l.Out, l.Can = false, l.Can && !o.Ended
+	l.Next, l.More = m.now.Add(lookPeriod), false
+	if o.Report == nil {
+		return
+	}
+	switch r := o.Report; {
+	case r.Deep.Pending() && (!m.start.Once || m.now.Sub(l.Into) < pendingMost):
+		l.Next, l.More = m.now.Add(pendingWait), true
+	case m.start.Once:
+		wait := tellsIn(r, m.now.Sub(l.First))
+		l.Next, l.More = m.now.Add(wait), wait > 0
+	}
+	m.evidence, m.news = o.Report, true
+	m.memory.Looked(o.Report, m.pods.running)
+	m.asking.looked(m)
+	if r, err := pleg.ParseRelease(o.Report.Kubelet.Version); err == nil && m.start.Follow {
+		m.follows = r
+	}
+	m.askMissed()
+}
+
+// askMissed has an examination look once more at once where there are lists by now, and the look
+// has missed a container. Later that look would be too far from the lists.
+func (m *Model) askMissed() {
+	l, r := &m.looks, m.relists.Now
+	listed := m.relistedOnce() || r != nil && r.Listed
+	if !m.start.Once || l.Asked || l.Out || m.evidence == nil || !listed {
+		return
+	}
+	if l.Asked = true; len(m.missed()) > 0 {
+		l.Next, l.More = m.now, true
+	}
+}
+
+// missed returns the containers that are listed as running and had no process in the last look, a
+// few of them. Where as many have none as have one they live elsewhere.
+func (m *Model) missed() (ids []string) {
+	if m.evidence == nil || !m.evidence.Processes.Whole() {
+		return nil
+	}
+	here := 0
+	for _, p := range m.pods.ByUID {
+		if p.Status != nil && len(p.Status.Sandboxes) > 0 && knowledge.RunsElsewhere(p.Status.Sandboxes[0].Handler, "") {
+			continue
+		}
+		for _, c := range p.Seen().Containers {
+			switch {
+			case c.State != pleg.Running, c.CreatedAt.After(m.evidence.At.Add(-missedGrown)):
+			case m.evidence.Processes.Live(c.ID):
+				here++
+			default:
+				ids = append(ids, c.ID)
+			}
+		}
+	}
+	if len(ids) > here {
+		return nil
+	}
+	slices.Sort(ids)
+	return ids[:min(len(ids), missedMost)]
+}
+
+// hangs reports whether something hangs that a deep look may explain, or the runtime is not there.
+func (m *Model) hangs(now time.Time) bool {
+	if f, out := m.relistCall(); out && f.Elapsed(now) >= m.lookAfter(f) {
+		return true
+	}
+	return m.asking.accuses(m, now) || m.away() ||
+		m.evidence != nil && slices.ContainsFunc(m.evidence.Processes.Helpers, isLate)
+}
+
+// hangsAt returns when the call of the relist that is out will hang; zero if none is out.
+func (m *Model) hangsAt(now time.Time) time.Time {
+	f, out := m.relistCall()
+	if at := f.Since.Add(m.lookAfter(f)); out && at.After(now) {
+		return at
+	}
+	return time.Time{}
+}
+
+// lookAfter is how long a call of the relist is out, for the node to be looked into. Where no
+// list has ever succeeded it is less: somebody has come to a sick node to see why. Where lists take
+// seconds each time it is more: a large node is not looked into for that, but after 10 s.
+func (m *Model) lookAfter(f call.Flight) time.Duration {
+	after := call.HungAfter
+	if m.start.Once || m.core.ListedAt().IsZero() {
+		return call.LateAfter
+	}
+	if f.Op.IsList() {
+		twice := m.table().TwiceUsual(f.Op)
+		if twice < 2*call.UsualMost {
+			twice = min(twice, call.UsualMost)
+		}
+		return max(after, twice)
+	}
+	return after
+}
+
+// away reports whether a list or Status found no runtime last: how often it was restarted, and what
+// ended it, is seen by a deep look alone.
+func (m *Model) away() bool {
+	away := func(f *answers.Failure) bool { return f != nil && answers.IsAway(f.Err) }
+	return away(m.known.Failure) || away(m.known.StatusErr)
+}
+
+// isLate reports whether a helper of our runtime should have ended.
+func isLate(p evidence.Process) bool {
+	limit := p.HelperLimit()
+	return p.Own && limit > 0 && p.Age >= limit
+}
+
+// tellsIn returns how long after a look a second one tells what the first could not, if that is
+// so: whether a process is stuck or just at work, for each is in uninterruptible sleep for a moment
+// now and then, and runc freezes a container to change its limits; whether a helper ends that soon
+// should have. A kubelet may be busy for once. Some time after the first look only a helper is
+// waited for; 0 if there is nothing to wait for.
+func tellsIn(r *evidence.Report, since time.Duration) time.Duration {
+	var wait time.Duration
+	for _, p := range r.Processes.Helpers {
+		if left := p.HelperLimit() - p.Age; p.Own && p.Age >= secondLook && left > 0 && left < helperSoon-since {
+			wait = max(wait, left)
+		}
+	}
+	if since >= secondLook {
+		return wait
+	}
+	busy := func(p evidence.Process) bool {
+		return (p.State == evidence.Uninterrupted || p.State == evidence.Frozen) && p.For < secondLook
+	}
+	p := r.Processes
+	all := slices.AppendSeq([][]evidence.Process{p.Shims, p.Helpers, p.Daemons}, maps.Values(p.Containers))
+	if slices.ContainsFunc(all, func(of []evidence.Process) bool { return slices.ContainsFunc(of, busy) }) || r.Kubelet.Ping.TimedOut {
+		wait = max(wait, secondLook)
+	}
+	return wait
 }

@@ -1,4 +1,95 @@
 package engine
 
-// Objects finds the pod of a container or sandbox by its id.
-type Objects struct{}
+import (
+	"maps"
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// Objects finds the pod of a container or sandbox by its id. It is never changed. Snapshots
+// between which no object came or went have the same one.
+type Objects struct {
+	pods map[string]pleg.PodRef // by id
+}
+
+// ObjectsOf returns the index of pods. Of two pods that list one id the first in order has it.
+func ObjectsOf(all []*Pod) *Objects {
+	o := &Objects{pods: make(map[string]pleg.PodRef, 4*len(all))}
+	for _, p := range slices.Backward(all) {
+		for _, end := range []*pleg.Pod{p.Old, p.Current} {
+			if end == nil {
+				continue
+			}
+			for i := range end.Sandboxes {
+				o.pods[end.Sandboxes[i].ID] = p.PodRef
+			}
+			for i := range end.Containers {
+				o.pods[end.Containers[i].ID] = p.PodRef
+			}
+		}
+	}
+	return o
+}
+
+// Equal reports whether both have the same objects.
+func (o *Objects) Equal(p *Objects) bool {
+	return o == p || o != nil && p != nil && maps.Equal(o.pods, p.pods)
+}
+
+// PodOf returns which of the pods of a snapshot that has this index lists a container or
+// sandbox; nil if none does.
+func (o *Objects) PodOf(all []*Pod, id string) *Pod {
+	ref, known := o.pods[id]
+	if !known {
+		return nil
+	}
+	p := podIn(all, ref)
+	if p == nil {
+		return nil
+	}
+	if _, lists := p.Find(id); !lists {
+		return nil
+	}
+	return p
+}
+
+// Has reports whether a pod lists a container or sandbox, or did before its last change.
+func (o *Objects) Has(id string) bool {
+	_, known := o.pods[id]
+	return known
+}
+
+// podIn returns a pod of those of a snapshot; nil if it is not among them.
+func podIn(all []*Pod, ref pleg.PodRef) *Pod {
+	i, found := slices.BinarySearchFunc(all, ref, func(p *Pod, ref pleg.PodRef) int { return p.PodRef.Compare(ref) })
+	if !found {
+		return nil
+	}
+	return all[i]
+}
+
+// Pod returns a pod that is listed; nil if it is not.
+func (s *Snapshot) Pod(ref pleg.PodRef) *Pod { return podIn(s.Pods, ref) }
+
+// Find returns the sandbox or container of an id as the pod was last seen.
+func (p *Pod) Find(id string) (evidence.Object, bool) { return find(p.Seen(), id) }
+
+// find returns the sandbox or container of an id in a pod, which may be nil.
+func find(p *pleg.Pod, id string) (o evidence.Object, known bool) {
+	if p == nil {
+		return o, false
+	}
+	for i := range p.Sandboxes {
+		if s := &p.Sandboxes[i]; s.ID == id {
+			return evidence.Object{ObjectRef: pleg.ObjectRef{ID: id, Pod: p.PodRef, Sandbox: true}, State: s.State}, true
+		}
+	}
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.ID == id {
+			return evidence.ContainerOf(p.PodRef, c), true
+		}
+	}
+	return o, false
+}

@@ -5,9 +5,9 @@ import (
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // An Observation is one thing that plegtop saw or was asked. Observations in order, each with
@@ -74,7 +74,7 @@ type RelistEnded struct{}
 type LookBegan struct{ Looking Looking }
 
 // StreamOpened says that the stream of an event source was opened.
-type StreamOpened struct{ Source ledger.Source }
+type StreamOpened struct{ Source sources.Source }
 
 // Closed ends an examination: what is known now is the result.
 type Closed struct{}
@@ -88,14 +88,14 @@ type Looked struct {
 // Streamed is what one event source reported since the last such observation. Lost counts the
 // events that came too fast to be kept.
 type Streamed struct {
-	Source ledger.Source
-	Events []SourceEvent
+	Source sources.Source
+	Events []sources.SourceEvent
 	Lost   uint64
 }
 
 // StreamEnded says that the stream of an event source is over.
 type StreamEnded struct {
-	Source ledger.Source
+	Source sources.Source
 	Kind   call.Kind // what the reason means
 	Text   string    // the reason in words, not cleaned
 }
@@ -103,10 +103,10 @@ type StreamEnded struct {
 // Requested is what somebody asked for with a key or a method of [Engine].
 type Requested struct {
 	What    Request
-	Pod     pleg.UID        // of Reinspect
-	Period  time.Duration   // of SetPeriod
-	Release pleg.Release    // of Follow
-	Sources []ledger.Source // of SetStreams: those that are wanted from now on
+	Pod     pleg.UID         // of Reinspect
+	Period  time.Duration    // of SetPeriod
+	Release pleg.Release     // of Follow
+	Sources []sources.Source // of SetStreams: those that are wanted from now on
 }
 
 // Ticked says that time has passed, and that a snapshot was made right after. Ticks come each

@@ -85,22 +85,22 @@ func (r *scripted) Status(ctx context.Context) (all []pleg.Condition, err error)
 	return all, err
 }
 
-func (r *scripted) ListPodSandbox(ctx context.Context, uid pleg.UID) (all []pleg.ListedSandbox, err error) {
+func (r *scripted) ListPodSandbox(ctx context.Context, uid pleg.UID) (all []*pleg.ListedSandbox, err error) {
 	err = r.call(ctx, call.ListPodSandbox, string(uid), func() {
 		for _, s := range r.sandboxes {
 			if uid == "" || s.Pod.UID == uid || r.unlabelled {
-				all = append(all, *s)
+				all = append(all, s)
 			}
 		}
 	})
 	return all, err
 }
 
-func (r *scripted) ListContainers(ctx context.Context, uid pleg.UID) (all []pleg.ListedContainer, err error) {
+func (r *scripted) ListContainers(ctx context.Context, uid pleg.UID) (all []*pleg.ListedContainer, err error) {
 	err = r.call(ctx, call.ListContainers, string(uid), func() {
 		for _, c := range r.containers {
 			if uid == "" || c.Pod.UID == uid || r.unlabelled {
-				all = append(all, *c)
+				all = append(all, c)
 			}
 		}
 	})

@@ -12,8 +12,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // A scriptedStream is an event source that says what a transcript wants.
@@ -26,7 +26,7 @@ type scriptedStream struct {
 	refuses error // what a stream that is opened ends with at once; nil if it stays open
 }
 
-var sources = map[string]ledger.Source{"cri": ledger.FromCRI, "cgroup": ledger.FromCgroup}
+var sourceNames = map[string]sources.Source{"cri": sources.FromCRI, "cgroup": sources.FromCgroup}
 
 func (s *scriptedStream) Run(ctx context.Context, deliver func(pleg.Upstream)) error {
 	s.mu.Lock()
@@ -126,7 +126,7 @@ func (r *scripted) compose(name string) *pleg.PodStatus {
 func (x *transcript) configured(c command) (all []engine.Stream) {
 	for _, how := range []string{"streams", "offered", "forced"} {
 		for _, name := range names(c.with[how]) {
-			all = append(all, engine.Stream{Source: sources[name], On: how != "offered", Forced: how == "forced", Run: x.source(name).Run})
+			all = append(all, engine.Stream{Source: sourceNames[name], On: how != "offered", Forced: how == "forced", Run: x.source(name).Run})
 		}
 	}
 	return all
@@ -141,9 +141,9 @@ func (x *transcript) source(name string) *scriptedStream {
 }
 
 func (x *transcript) setSources(names []string) {
-	var on []ledger.Source
+	var on []sources.Source
 	for _, name := range names {
-		on = append(on, sources[name])
+		on = append(on, sourceNames[name])
 	}
 	x.SetStreams(on...)
 }

@@ -5,11 +5,12 @@ import (
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/engine/quantile"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // A Snapshot is all that a view needs to know at one moment. It is immutable:
@@ -51,51 +52,24 @@ type Snapshot struct {
 	Anomalies  pleg.Anomalies   // in the last good lists, Version and Status, and each pod's last inspection
 	Cost       Cost             // what plegtop itself asks of the runtime
 
-	Mode          ModeState
-	Sources       []SourceState     // one for each of [Config.Streams], in its order
-	SourceChanges []SourceChange    // the last 64, oldest first
-	Drift         []ledger.Drift    // one for each source that was ever open, in the order of Sources
-	DriftLately   []ledger.Window   // the same over the last 5 min
-	Gone          ledger.Gone       // sandboxes that have left the lists lately
-	UnseenMore    uint64            // events of sources that were not told: of ids that nobody knows, beyond the first 1,000, and of others where too many waited
-	Memory        past.Memory       // of the time before
-	Recording     Recording         // how it stands
-	Workers       podworker.Workers // of the node's kubelet where it tells, else those that would be woken
+	Mode          sources.ModeState
+	Sources       []sources.SourceState  // one for each of [Config.Streams], in its order
+	SourceChanges []sources.SourceChange // the last 64, oldest first
+	Drift         []sources.Drift        // one for each source that was ever open, in the order of Sources
+	DriftLately   []sources.Window       // the same over the last 5 min
+	Gone          sources.Gone           // sandboxes that have left the lists lately
+	UnseenMore    uint64                 // events of sources that were not told: of ids that nobody knows, beyond the first 1,000, and of others where too many waited
+	Memory        past.Memory            // of the time before
+	Recording     Recording              // how it stands
+	Workers       podworker.Workers      // of the node's kubelet where it tells, else those that would be woken
 }
 
-// Health is the kubelet's verdict on its PLEG, and what it is made of.
-type Health struct {
-	Healthy bool
-	Verdict string // the kubelet's exact error text; empty when healthy
-
-	// ListedAt is the start of the last relist whose lists succeeded: what
-	// Healthy() tests. SettledAt is the end of the last relist in which no
-	// inspection failed. Both are zero until there was one.
-	ListedAt  time.Time
-	SettledAt time.Time
-
-	// UnhealthyAt is when PLEG becomes unhealthy unless a list succeeds before.
-	// The time of a pause does not count. Zero while paused, while unhealthy,
-	// before the first good list, and while the relist under way ends in time even
-	// if the inspections that are known to hang do so until their deadlines.
-	UnhealthyAt time.Time
-
-	Since time.Time // when the present verdict began
-	Flips int       // how often the verdict changed since the first good relist
-}
-
-// ListAge returns the time since ListedAt, as of at; 0 before the first relist.
-func (h Health) ListAge(at time.Time) time.Duration { return since(at, h.ListedAt) }
-
-// InspectAge returns the time since SettledAt, as of at; 0 before the first one.
-func (h Health) InspectAge(at time.Time) time.Duration { return since(at, h.SettledAt) }
-
-func since(at, then time.Time) time.Duration {
-	if then.IsZero() {
-		return 0
-	}
-	return at.Sub(then)
-}
+// The kubelet's verdicts and clocks; see package kubelet.
+type (
+	Health  = kubelet.Health
+	Node    = kubelet.Node
+	Posting = kubelet.Posting
+)
 
 // A Step is a part of a relist.
 type Step uint8
@@ -150,6 +124,7 @@ type Relist struct {
 type Pod struct {
 	pleg.PodRef
 	Old, Current *pleg.Pod // the record; either may be nil, not both
+	ListedAt     time.Time // start of the first list that showed what Seen returns
 	Orphaned     time.Time // the first list in a row that had containers of it run in a sandbox that has ended or is not listed; zero if the last one has none
 
 	Status    *pleg.PodStatus // from the cache; nil if never inspected or if the last inspection failed
@@ -163,9 +138,9 @@ type Pod struct {
 	Failure      *answers.Failure // the call that ended the last inspection, and how many inspections in a row ended so; nil if that was good
 	Reinspect    bool             // will be inspected again though nothing changed
 
-	Anomalies pleg.Anomalies // in the answers of the last inspection
-	LastEvent Event          // Seq is 0 if there was none
-	Deaths    []ledger.Death // of its containers over this run, the newest first: up to 8 of one name
+	Anomalies pleg.Anomalies  // in the answers of the last inspection
+	LastEvent Event           // Seq is 0 if there was none
+	Deaths    []sources.Death // of its containers over this run, the newest first: up to 8 of one name
 }
 
 // Seen returns what the runtime listed last for this pod: Current, or Old once
@@ -210,48 +185,12 @@ type Update struct {
 	Lost     uint64
 }
 
-// Node is what a kubelet that saw what the engine saw would say of its node.
-// (kubelet 1.25 to 1.37: runtimeState, syncLoop, syncNodeStatus and the Ready condition
-// of package nodestatus.) The engine joins a kubelet that has long been up, so that until
-// the runtime has said otherwise the node is taken for ready, and its PLEG for
-// healthy up to the engine's start at least. One that looks once stands for a kubelet
-// that has just started: it takes nothing for granted, has no sync loop yet, and posts at
-// once what it finds.
-//
-// Three clocks are told apart: the sync loop, which starts and stops pods; PLEG; and the
-// posting of the Ready condition, which is all that the cluster gets to see. They may
-// contradict each other for minutes.
-type Node struct {
-	// The Ready condition as it was posted last.
-	Ready   bool
-	Reason  string    // "KubeletReady" or "KubeletNotReady"
-	Message string    // to the letter, as of the posting
-	Known   bool      // false until both the lists and Status have returned once, and, where nothing is wrong, well
-	Since   time.Time // when a posting changed Ready last; the engine's start before that
-
-	// What the kubelet says now, in its own words; empty where all is well. It reaches
-	// the API server with the next posting.
-	RuntimeDown string // no Status was answered well for 30 s: "container runtime is down"; or none ever, of a kubelet that starts
-	PLEG        string // "PLEG is not healthy: ..."
-	RuntimeErr  string // RuntimeReady is false or not there
-	NetworkErr  string // NetworkReady is false or not there; keeps the node from Ready, not the sync loop from its work
-
-	SyncedAt time.Time // of the last Status that said RuntimeReady; zero if there was none
-	DownAt   time.Time // when RuntimeDown is said unless a Status succeeds before, or was first said; zero while paused
-
-	PostingHeld time.Time // since when the posting waits for the runtime's answer to Version, 2 min at most; zero while it does not
-	Next        Posting   // what is posted next, as far as that can be foretold
-
-	LoopHeld    time.Time     // since when the sync loop waits for a list in its housekeeping, 2 min at most: it starts and stops no pod, and notices nothing; zero while it does not
-	LoopStopped time.Time     // since when the sync loop skips everything; zero while it works or is held
-	LoopNap     time.Duration // its back-off: 100 ms, doubling to 5 s
-	HealthzAt   time.Time     // when /healthz/syncloop begins to fail, 5 min after the loop stopped; zero while it works
-}
-
-// A Posting is the next one that changes the Ready condition, if everything goes on as
-// it does. When in its period of 10 s a kubelet posts is not known, so that it is a range.
-type Posting struct {
-	Ready    bool
-	Held     bool      // it is due, and waits for Version, which a kubelet asks for before each and which hangs
-	From, To time.Time // between the two; both zero if none can be foretold
+// Stream returns how an event source stands; nil if there is none of it.
+func (s *Snapshot) Stream(of sources.Source) *sources.SourceState {
+	for i := range s.Sources {
+		if s.Sources[i].Source == of {
+			return &s.Sources[i]
+		}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // A Tape takes down the observations of an engine. Its methods are called one after the other,
@@ -36,7 +37,6 @@ type Start struct {
 	At        time.Time
 	Once      bool          // an examination: looks once, see [Examine]
 	CallTime  time.Duration // of the calls that are ours; see [Examination]
-	Width     int
 	Deadline  time.Duration // of an examination
 	Release   pleg.Release
 	Follow    bool
@@ -46,16 +46,8 @@ type Start struct {
 	Capacity  int
 	Events    int
 	Mode      pleg.Mode
-	Streams   []StreamStart
+	Streams   []sources.Stream
 	Other     string
 	Looks     bool // somebody looks at the node
 	Workers   bool // a kubelet says what its pod workers do
-}
-
-// A StreamStart is what a model has to know of an event source.
-type StreamStart struct {
-	Source string // "cri" or "cgroup"
-	On     bool
-	Forced bool
-	Refuse string
 }

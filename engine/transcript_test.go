@@ -124,6 +124,8 @@ type transcript struct {
 	acted  bool               // a command has changed something since then
 
 	seen watcher
+	tape *memoryTape
+	all  *engine.Feed // for the last snapshot
 }
 
 // A command is one line of a transcript.

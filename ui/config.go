@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/replay"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -28,7 +28,7 @@ type Controls interface {
 
 	// SetStreams opens these event sources and closes all others. The snapshots say what
 	// became of each, and why one was refused.
-	SetStreams(on ...ledger.Source)
+	SetStreams(on ...sources.Source)
 
 	// Raw asks the runtime for all it says about one pod, as indented JSON. It
 	// blocks until the answer is there, or fails, or ctx has ended.

@@ -9,8 +9,8 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -179,23 +179,23 @@ func SweepOf(done int, hung bool) *answers.Sweep {
 // its stream.
 func Streamed() *engine.Snapshot {
 	s := Healthy()
-	s.Sources = []engine.SourceState{
-		{Source: ledger.FromCRI, State: engine.StreamConnected, Since: Ago(4 * time.Minute), Received: 1024, Backlog: 12, Unknown: 3, LastAt: Ago(12 * time.Second), LastErr: "Unavailable: the runtime was started again"},
-		{Source: ledger.FromCgroup, State: engine.StreamLost, Since: Ago(3 * time.Second), Reason: "too many open files", NextAt: Noon.Add(2 * time.Second), Tries: 3, Received: 407, Lost: 9, LastAt: Ago(30 * time.Second), LastErr: "too many open files", BadClock: "an hour ahead"},
+	s.Sources = []sources.SourceState{
+		{Source: sources.FromCRI, State: sources.StreamConnected, Since: Ago(4 * time.Minute), Received: 1024, Backlog: 12, Unknown: 3, LastAt: Ago(12 * time.Second), LastErr: "Unavailable: the runtime was started again"},
+		{Source: sources.FromCgroup, State: sources.StreamLost, Since: Ago(3 * time.Second), Reason: "too many open files", NextAt: Noon.Add(2 * time.Second), Tries: 3, Received: 407, Lost: 9, LastAt: Ago(30 * time.Second), LastErr: "too many open files", BadClock: "an hour ahead"},
 	}
-	s.SourceChanges = []engine.SourceChange{
-		{Seq: 1, At: Ago(time.Hour), Source: ledger.FromCgroup, State: engine.StreamRefused, Reason: "not permitted: run as root"},
-		{Seq: 2, At: Ago(59 * time.Minute), Source: ledger.FromCRI, State: engine.StreamConnected},
-		{Seq: 3, At: Ago(5 * time.Minute), Source: ledger.FromCRI, State: engine.StreamLost, Reason: "Unavailable: the runtime was started again"},
-		{Seq: 4, At: Ago(4 * time.Minute), Source: ledger.FromCRI, State: engine.StreamConnected},
-		{Seq: 5, At: Ago(3 * time.Second), Source: ledger.FromCgroup, State: engine.StreamLost, Reason: "too many open files"},
+	s.SourceChanges = []sources.SourceChange{
+		{Seq: 1, At: Ago(time.Hour), Source: sources.FromCgroup, State: sources.StreamRefused, Reason: "not permitted: run as root"},
+		{Seq: 2, At: Ago(59 * time.Minute), Source: sources.FromCRI, State: sources.StreamConnected},
+		{Seq: 3, At: Ago(5 * time.Minute), Source: sources.FromCRI, State: sources.StreamLost, Reason: "Unavailable: the runtime was started again"},
+		{Seq: 4, At: Ago(4 * time.Minute), Source: sources.FromCRI, State: sources.StreamConnected},
+		{Seq: 5, At: Ago(3 * time.Second), Source: sources.FromCgroup, State: sources.StreamLost, Reason: "too many open files"},
 	}
-	s.Drift = []ledger.Drift{
-		{Source: ledger.FromCRI, Transitions: 412, Both: 391, MissedByRelist: 14, MissedBySource: 7, Duplicates: 2, Late: 5, LeadP50: 480 * time.Millisecond, LeadP99: -20 * time.Millisecond},
-		{Source: ledger.FromCgroup, Transitions: 399, Both: 380, MissedByRelist: 14, MissedBySource: 5, LeadP50: 475 * time.Millisecond, LeadP99: 11 * time.Millisecond},
+	s.Drift = []sources.Drift{
+		{Source: sources.FromCRI, Transitions: 412, Both: 391, MissedByRelist: 14, MissedBySource: 7, Duplicates: 2, Late: 5, LeadP50: 480 * time.Millisecond, LeadP99: -20 * time.Millisecond},
+		{Source: sources.FromCgroup, Transitions: 399, Both: 380, MissedByRelist: 14, MissedBySource: 5, LeadP50: 475 * time.Millisecond, LeadP99: 11 * time.Millisecond},
 	}
 	s.UnseenMore = 41
-	s.Mode = engine.ModeState{Ignored: 1024}
+	s.Mode = sources.ModeState{Ignored: 1024}
 	s.Calls = append(s.Calls, answers.Calls{Op: call.GetContainerEvents, Count: 1, InFlight: 1, ResponseBytes: 96 << 10})
 	return s
 }
@@ -204,8 +204,8 @@ func Streamed() *engine.Snapshot {
 // not last.
 func FellBack() *engine.Snapshot {
 	s := Streamed()
-	s.Mode = engine.ModeState{Mode: pleg.Generic, Asked: pleg.Evented, Reason: "the stream failed five times: Unavailable: connection refused", Attempts: 5, Asks: 31, Ignored: 4}
-	s.Sources[0].State, s.Sources[0].Reason = engine.StreamFellBack, "five attempts failed"
+	s.Mode = sources.ModeState{Mode: pleg.Generic, Asked: pleg.Evented, Reason: "the stream failed five times: Unavailable: connection refused", Attempts: 5, Asks: 31, Ignored: 4}
+	s.Sources[0].State, s.Sources[0].Reason = sources.StreamFellBack, "five attempts failed"
 	return s
 }
 
@@ -214,33 +214,33 @@ func FellBack() *engine.Snapshot {
 // that is derived.
 func StreamEvents(s *engine.Snapshot) []engine.Event {
 	all := Events(s)
-	seen := func(e *engine.Event, from ledger.Source, lead time.Duration) {
+	seen := func(e *engine.Event, from sources.Source, lead time.Duration) {
 		relist := e.SeenAt
-		e.Seen = &ledger.Sightings{}
-		e.Seen.At[ledger.FromRelist] = relist
+		e.Seen = &sources.Sightings{}
+		e.Seen.At[sources.FromRelist] = relist
 		e.Seen.At[from] = relist.Add(-lead)
 		_, e.SeenAt = e.Seen.First()
 		e.Lag -= relist.Sub(e.SeenAt)
 	}
 	for i := range all {
-		all[i].Seen = &ledger.Sightings{}
-		all[i].Seen.At[ledger.FromRelist] = all[i].SeenAt
+		all[i].Seen = &sources.Sightings{}
+		all[i].Seen.At[sources.FromRelist] = all[i].SeenAt
 	}
-	seen(&all[2], ledger.FromCRI, 470*time.Millisecond)
-	seen(&all[3], ledger.FromCRI, 620*time.Millisecond)
-	all[3].Seen.At[ledger.FromCgroup] = all[3].SeenAt.Add(-4 * time.Millisecond)
+	seen(&all[2], sources.FromCRI, 470*time.Millisecond)
+	seen(&all[3], sources.FromCRI, 620*time.Millisecond)
+	all[3].Seen.At[sources.FromCgroup] = all[3].SeenAt.Add(-4 * time.Millisecond)
 	_, all[3].SeenAt = all[3].Seen.First()
-	seen(&all[4], ledger.FromCRI, -35*time.Millisecond)
+	seen(&all[4], sources.FromCRI, -35*time.Millisecond)
 	pay := Find(s, "payments-6c8f9d7b5-t8wfx")
 	short := Happened(9, 54, pleg.Died, pay, "migrate", pleg.Running, pleg.Exited)
 	short.Delivery, short.Exited, short.ExitCode, short.HasLag = pleg.Unseen, true, 3, false
-	short.Seen = &ledger.Sightings{}
-	short.Seen.At[ledger.FromCRI], short.At = short.SeenAt, short.SeenAt
+	short.Seen = &sources.Sightings{}
+	short.Seen.At[sources.FromCRI], short.At = short.SeenAt, short.SeenAt
 	nobodys := short
 	nobodys.Seq, nobodys.Pod, nobodys.Container, nobodys.ID = 10, pleg.PodRef{}, "", ID("nobody knows it")
 	nobodys.SeenAt, nobodys.Exited, nobodys.ExitCode = Ago(5*time.Second), false, 0
-	nobodys.Seen = &ledger.Sightings{}
-	nobodys.Seen.At[ledger.FromCgroup], nobodys.At = nobodys.SeenAt, nobodys.SeenAt
+	nobodys.Seen = &sources.Sightings{}
+	nobodys.Seen.At[sources.FromCgroup], nobodys.At = nobodys.SeenAt, nobodys.SeenAt
 	up := Happened(11, 57, pleg.NetworkSetUp, pay, "", pleg.Absent, pleg.Running)
 	up.Delivery = pleg.Derived
 	return append(all, short, nobodys, up)

@@ -37,7 +37,7 @@ type ctr struct {
 func pod(ns, name string, age time.Duration, ctrs ...ctr) *engine.Pod {
 	uid := pleg.UID("uid-" + ns + "-" + name)
 	ref := pleg.PodRef{UID: uid, Namespace: ns, Name: name}
-	p := &pleg.Pod{PodRef: ref, ListedAt: Ago(time.Second)}
+	p := &pleg.Pod{PodRef: ref}
 	st := &pleg.PodStatus{PodRef: ref, IPs: []string{"10.1.0.7"}}
 	sandbox := pleg.Sandbox{ID: ID("sb", ns, name), State: pleg.Running, CreatedAt: Ago(age)}
 	p.Sandboxes = []pleg.Sandbox{sandbox}

@@ -9,7 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/calls"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
@@ -148,7 +148,7 @@ func TestStreams(t *testing.T) {
 		t.Errorf("the pane can make use of %d lines", least)
 	}
 	off := Healthy()
-	off.Sources = []engine.SourceState{{Source: ledger.FromCRI}}
+	off.Sources = []sources.SourceState{{Source: sources.FromCRI}}
 	if got := NewStage(calls.New(pane.Settings{}), View(off), 78, 24).Text(); got != NewStage(calls.New(pane.Settings{}), View(Healthy()), 78, 24).Text() {
 		t.Errorf("where they are off:\n%s", got)
 	}

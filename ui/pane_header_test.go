@@ -14,8 +14,8 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/header"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -251,23 +251,23 @@ func TestAlertsDoNotRepeatTheHeadline(t *testing.T) {
 // whether all is well with it; and in which mode.
 func TestBadgesOfEventSources(t *testing.T) {
 	for _, tt := range []struct {
-		states []engine.StreamState
-		mode   engine.ModeState
+		states []sources.StreamState
+		mode   sources.ModeState
 		want   string
 	}{
-		{nil, engine.ModeState{}, "endpoint"},
-		{[]engine.StreamState{engine.StreamOff, engine.StreamOff}, engine.ModeState{}, "endpoint"},
-		{[]engine.StreamState{engine.StreamOpening}, engine.ModeState{}, "endpoint  EVENTS cri"},
-		{[]engine.StreamState{engine.StreamConnected, engine.StreamOff}, engine.ModeState{}, "endpoint  EVENTS cri"},
-		{[]engine.StreamState{engine.StreamConnected, engine.StreamLost}, engine.ModeState{}, "endpoint  ▲ EVENTS cri,cgroup"},
-		{[]engine.StreamState{engine.StreamRefused}, engine.ModeState{}, "endpoint  ▲ EVENTS cri"},
-		{[]engine.StreamState{engine.StreamConnected}, engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}, "endpoint  EVENTS cri   EVENTED"},
-		{[]engine.StreamState{engine.StreamFellBack}, engine.ModeState{Asked: pleg.Evented}, "endpoint  ▲ EVENTS cri   ▲ FELL BACK"},
+		{nil, sources.ModeState{}, "endpoint"},
+		{[]sources.StreamState{sources.StreamOff, sources.StreamOff}, sources.ModeState{}, "endpoint"},
+		{[]sources.StreamState{sources.StreamOpening}, sources.ModeState{}, "endpoint  EVENTS cri"},
+		{[]sources.StreamState{sources.StreamConnected, sources.StreamOff}, sources.ModeState{}, "endpoint  EVENTS cri"},
+		{[]sources.StreamState{sources.StreamConnected, sources.StreamLost}, sources.ModeState{}, "endpoint  ▲ EVENTS cri,cgroup"},
+		{[]sources.StreamState{sources.StreamRefused}, sources.ModeState{}, "endpoint  ▲ EVENTS cri"},
+		{[]sources.StreamState{sources.StreamConnected}, sources.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}, "endpoint  EVENTS cri   EVENTED"},
+		{[]sources.StreamState{sources.StreamFellBack}, sources.ModeState{Asked: pleg.Evented}, "endpoint  ▲ EVENTS cri   ▲ FELL BACK"},
 	} {
 		s := Healthy()
 		s.Mode = tt.mode
 		for i, state := range tt.states {
-			s.Sources = append(s.Sources, engine.SourceState{Source: ledger.Source(i + 1), State: state})
+			s.Sources = append(s.Sources, sources.SourceState{Source: sources.Source(i + 1), State: state})
 		}
 		v := headerView(s)
 		v.Source.Endpoint = "endpoint"
@@ -280,14 +280,14 @@ func TestBadgesOfEventSources(t *testing.T) {
 
 // TestEventSourceThatIsNotReadSaysWhy holds that the mark of the badge is explained without a key.
 func TestEventSourceThatIsNotReadSaysWhy(t *testing.T) {
-	for state, want := range map[engine.StreamState]string{
-		engine.StreamConnected: "",
-		engine.StreamOff:       "",
-		engine.StreamRefused:   "▲ event source cri refused: containerd 1.7",
-		engine.StreamLost:      "▲ event source cri lost: containerd 1.7",
+	for state, want := range map[sources.StreamState]string{
+		sources.StreamConnected: "",
+		sources.StreamOff:       "",
+		sources.StreamRefused:   "▲ event source cri refused: containerd 1.7",
+		sources.StreamLost:      "▲ event source cri lost: containerd 1.7",
 	} {
 		s := Healthy()
-		s.Sources = []engine.SourceState{{Source: ledger.FromCRI, State: state, Reason: "containerd 1.7"}}
+		s.Sources = []sources.SourceState{{Source: sources.FromCRI, State: state, Reason: "containerd 1.7"}}
 		var got string
 		for _, a := range observed(headerView(s), header.Room{Width: 160}).Alerts() {
 			got += a.Text

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/howpleg"
 	"github.com/plegtop/plegtop/ui/pane"
 )
@@ -42,8 +42,8 @@ func howplegHostile() *pane.View {
 // streaming gives a node's snapshot a mode and an event stream.
 func streaming(mode pleg.Mode, release pleg.Release) *engine.Snapshot {
 	s := working(Healthy())
-	s.Release, s.Mode = release, engine.ModeState{Mode: mode, Asked: mode}
-	s.Sources = []engine.SourceState{{Source: ledger.FromCRI, State: engine.StreamConnected, Since: Ago(time.Hour), Received: 214}, {Source: ledger.FromCgroup, State: engine.StreamLost, Reason: "gone"}}
+	s.Release, s.Mode = release, sources.ModeState{Mode: mode, Asked: mode}
+	s.Sources = []sources.SourceState{{Source: sources.FromCRI, State: sources.StreamConnected, Since: Ago(time.Hour), Received: 214}, {Source: sources.FromCgroup, State: sources.StreamLost, Reason: "gone"}}
 	return s
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/node"
 )
 
@@ -171,9 +171,9 @@ func TestPausedNode(t *testing.T) {
 // TestNodeTellsOfStreams holds what the sheet says of event sources and the mode.
 func TestNodeTellsOfStreams(t *testing.T) {
 	off := Healthy()
-	off.Sources = []engine.SourceState{{Source: ledger.FromCRI}}
+	off.Sources = []sources.SourceState{{Source: sources.FromCRI}}
 	evented := Streamed()
-	evented.Mode = engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented, Asks: 31, Ignored: 4, Attempts: 3}
+	evented.Mode = sources.ModeState{Mode: pleg.Evented, Asked: pleg.Evented, Asks: 31, Ignored: 4, Attempts: 3}
 	for _, tt := range []struct {
 		name string
 		s    *engine.Snapshot

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -92,8 +92,8 @@ func TestEventWhereAStreamSawIt(t *testing.T) {
 	snap := Healthy()
 	all := Events(snap)
 	died := &all[3]
-	died.Seen = &ledger.Sightings{}
-	died.Seen.At[ledger.FromRelist], died.Seen.At[ledger.FromCRI] = died.SeenAt, died.SeenAt.Add(20*time.Second) // the stream was late
+	died.Seen = &sources.Sightings{}
+	died.Seen.At[sources.FromRelist], died.Seen.At[sources.FromCRI] = died.SeenAt, died.SeenAt.Add(20*time.Second) // the stream was late
 	s := NewStage(timeline.New(pane.Settings{}), timelineShow(snap, all...), 118, 35)
 	for !strings.Contains(s.Row("now "), " payments") {
 		s.Act(keymap.Down)

@@ -15,8 +15,8 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
 )
@@ -35,14 +35,14 @@ func (c *controls) note(format string, args ...any) {
 	c.got = append(c.got, fmt.Sprintf(format, args...))
 }
 
-func (c *controls) Pause()                         { c.note("pause") }
-func (c *controls) Resume()                        { c.note("resume") }
-func (c *controls) RelistNow()                     { c.note("relist") }
-func (c *controls) Reinspect(uid pleg.UID)         { c.note("reinspect %s", uid) }
-func (c *controls) Sweep()                         { c.note("sweep") }
-func (c *controls) CancelSweep()                   { c.note("cancel sweep") }
-func (c *controls) SetPeriod(d time.Duration)      { c.note("period %v", d) }
-func (c *controls) SetStreams(on ...ledger.Source) { c.note("streams %v", on) }
+func (c *controls) Pause()                          { c.note("pause") }
+func (c *controls) Resume()                         { c.note("resume") }
+func (c *controls) RelistNow()                      { c.note("relist") }
+func (c *controls) Reinspect(uid pleg.UID)          { c.note("reinspect %s", uid) }
+func (c *controls) Sweep()                          { c.note("sweep") }
+func (c *controls) CancelSweep()                    { c.note("cancel sweep") }
+func (c *controls) SetPeriod(d time.Duration)       { c.note("period %v", d) }
+func (c *controls) SetStreams(on ...sources.Source) { c.note("streams %v", on) }
 func (c *controls) Raw(_ context.Context, uid pleg.UID) ([]byte, error) {
 	c.note("raw %s", uid)
 	return c.raw, c.fail

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -15,8 +15,8 @@ import (
 
 // streams is what the screen remembers of the event sources.
 type streams struct {
-	last    []ledger.Source // that were wanted when any were
-	awaited []ledger.Source // a key has just asked for: what becomes of them is said if it is not what was asked for
+	last    []sources.Source // that were wanted when any were
+	awaited []sources.Source // a key has just asked for: what becomes of them is said if it is not what was asked for
 }
 
 // switchStreams closes the event sources that are open, or opens those that were last:
@@ -27,9 +27,9 @@ func (m *Model) switchStreams() {
 	known := m.view.Latest.Sources
 	on := m.streams.last
 	if len(on) == 0 {
-		on = []ledger.Source{ledger.FromCRI}
+		on = []sources.Source{sources.FromCRI}
 	}
-	has := func(s ledger.Source) bool { return m.view.Latest.Stream(s) != nil }
+	has := func(s sources.Source) bool { return m.view.Latest.Stream(s) != nil }
 	switch {
 	case slices.ContainsFunc(known, say.StreamOpen) && m.view.Latest.Mode.Mode != pleg.Generic:
 		question := "Close the stream that the " + m.view.Latest.Mode.Mode.String() + " mode goes by, and fall back for good?"
@@ -50,26 +50,26 @@ func (m *Model) closeStreams() {
 	m.Say("event sources off: nobody reads the runtime's events here")
 }
 
-func (m *Model) openStreams(on []ledger.Source) {
+func (m *Model) openStreams(on []sources.Source) {
 	m.setStreams(on)
 	m.streams.last, m.streams.awaited = on, on
 	effect := ": one reader more of the runtime's events; "
-	if !slices.Contains(on, ledger.FromCRI) {
+	if !slices.Contains(on, sources.FromCRI) {
 		effect = ": no call is made for it; "
 	}
 	m.Say("opening " + names(on) + effect + m.Keys(keymap.EventSources) + " closes")
 }
 
 // setStreams asks for these event sources and no others.
-func (m *Model) setStreams(on []ledger.Source) {
+func (m *Model) setStreams(on []sources.Source) {
 	m.cfg.Controls.SetStreams(on...)
 	m.streams.awaited = nil
 	m.expect(func(s *engine.Snapshot) {
 		s.Sources = slices.Clone(s.Sources)
 		for i := range s.Sources {
 			k := &s.Sources[i]
-			if k.State = engine.StreamOff; slices.Contains(on, k.Source) {
-				k.State = engine.StreamOpening
+			if k.State = sources.StreamOff; slices.Contains(on, k.Source) {
+				k.State = sources.StreamOpening
 			}
 		}
 	})
@@ -77,16 +77,16 @@ func (m *Model) setStreams(on []ledger.Source) {
 
 // followStreams takes in how the event sources stand in the newest snapshot.
 func (m *Model) followStreams() {
-	var wanted []ledger.Source
+	var wanted []sources.Source
 	for i := range m.view.Latest.Sources {
 		k := &m.view.Latest.Sources[i]
-		if k.State != engine.StreamOff {
+		if k.State != sources.StreamOff {
 			wanted = append(wanted, k.Source)
 		}
 		if !k.State.Told() || !slices.Contains(m.streams.awaited, k.Source) {
 			continue
 		}
-		if m.streams.awaited = nil; k.State != engine.StreamConnected {
+		if m.streams.awaited = nil; k.State != sources.StreamConnected {
 			m.Say(k.Source.String() + " " + say.StreamStands(k))
 		}
 	}
@@ -95,7 +95,7 @@ func (m *Model) followStreams() {
 	}
 }
 
-func names(all []ledger.Source) string {
+func names(all []sources.Source) string {
 	words := make([]string, len(all))
 	for i, s := range all {
 		words[i] = s.String()

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // EventDrift is an event stream of the runtime's that parts from its lists.
@@ -47,13 +46,13 @@ const (
 // that loses events, tells them twice or late, or breaks again and again. It needs a
 // history, and the stream to be open. Sources that no kubelet has are evidence alone.
 func eventDrift(v *view) []Finding {
-	k := v.Stream(ledger.FromCRI)
+	k := v.Stream(sources.FromCRI)
 	fellBack := v.Mode.Asked != v.Mode.Mode
-	if k == nil || k.State == engine.StreamOff || k.State == engine.StreamRefused && !fellBack {
+	if k == nil || k.State == sources.StreamOff || k.State == sources.StreamRefused && !fellBack {
 		return nil
 	}
-	w := v.window(ledger.FromCRI)
-	f := Finding{ID: EventDrift, Severity: Warning, Subject: Subject{Operation: "GetContainerEvents"}, Group: ledger.FromCRI.String()}
+	w := v.window(sources.FromCRI)
+	f := Finding{ID: EventDrift, Severity: Warning, Subject: Subject{Operation: "GetContainerEvents"}, Group: sources.FromCRI.String()}
 	used := v.Mode.Asked != pleg.Generic // a kubelet of this mode goes by the stream
 	told := w.Both + w.MissedBySource
 	part := func(n uint64, share float64) bool { // whether n is such a share of all, and no chance
@@ -99,7 +98,7 @@ func eventDrift(v *view) []Finding {
 }
 
 // unusable counts the events that nobody could make anything of, by why.
-func unusable(w ledger.Window) string {
+func unusable(w sources.Window) string {
 	var all []string
 	if w.Lost > 0 {
 		all = append(all, count(w.Lost, "event")+" too fast to be read")
@@ -120,9 +119,9 @@ func (v *view) unlessUsed(used bool) Severity {
 }
 
 // brokenStreams returns when the runtime's stream broke lately, the oldest first.
-func (v *view) brokenStreams() (all []engine.SourceChange) {
+func (v *view) brokenStreams() (all []sources.SourceChange) {
 	for _, c := range v.SourceChanges {
-		if c.Source == ledger.FromCRI && c.State == engine.StreamLost && v.At.Sub(c.At) <= brokenWindow {
+		if c.Source == sources.FromCRI && c.State == sources.StreamLost && v.At.Sub(c.At) <= brokenWindow {
 			all = append(all, c)
 		}
 	}
@@ -130,7 +129,7 @@ func (v *view) brokenStreams() (all []engine.SourceChange) {
 }
 
 // driftEvidence adds the figures by source, and what the runtime's stream says of itself.
-func (v *view) driftEvidence(f *Finding, k *engine.SourceState, broken []engine.SourceChange) {
+func (v *view) driftEvidence(f *Finding, k *sources.SourceState, broken []sources.SourceChange) {
 	for i := range v.Drift {
 		d := v.Drift[i]
 		w := v.window(d.Source)
@@ -174,11 +173,11 @@ func leads(half, most time.Duration) string {
 func (v *view) driftSteps() []Step { return v.advise("events.drift", nil) }
 
 // window returns what came together of a source lately; nothing if it was never open.
-func (v *view) window(of ledger.Source) ledger.Window {
+func (v *view) window(of sources.Source) sources.Window {
 	for _, w := range v.DriftLately {
 		if w.Source == of {
 			return w
 		}
 	}
-	return ledger.Window{}
+	return sources.Window{}
 }

@@ -67,7 +67,7 @@ func healthyPod(i int) *engine.Pod {
 	ref := pleg.PodRef{UID: pleg.UID(fmt.Sprintf("uid-%d", i)), Namespace: fmt.Sprintf("ns-%d", i%3), Name: fmt.Sprintf("pod-%05d", i)}
 	began := ago(24 * time.Hour)
 	sandbox := pleg.Sandbox{ID: fmt.Sprintf("sandbox-%d", i), State: pleg.Running, CreatedAt: began}
-	listed := &pleg.Pod{PodRef: ref, Sandboxes: []pleg.Sandbox{sandbox}, ListedAt: ago(time.Second)}
+	listed := &pleg.Pod{PodRef: ref, Sandboxes: []pleg.Sandbox{sandbox}}
 	status := &pleg.PodStatus{PodRef: ref, IPs: []string{"10.0.0.9"}}
 	status.Sandboxes = []pleg.SandboxStatus{{ID: sandbox.ID, Pod: ref, State: pleg.Running, CreatedAt: began}}
 	for j, name := range []string{"app", "sidecar"} {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // NoAddress is pods that have a network of their own and no address in it.
@@ -38,7 +39,7 @@ func noAddress(v *view) []Finding {
 	oldest := v.At
 	for p, f := range v.podsWith(func(f *podFacts) bool { return f.addressless > 0 }) {
 		since := time.Unix(f.addressless, 0)
-		if v.At.Sub(since) < engine.AddressWithin {
+		if v.At.Sub(since) < sources.AddressWithin {
 			continue
 		}
 		all = append(all, addressless{p, since})

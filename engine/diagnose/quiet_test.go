@@ -83,21 +83,21 @@ func (r *faulty) seen(yield func(*pleg.Pod) bool) {
 	}
 }
 
-func (r *faulty) ListPodSandbox(ctx context.Context, uid pleg.UID) (all []pleg.ListedSandbox, err error) {
+func (r *faulty) ListPodSandbox(ctx context.Context, uid pleg.UID) (all []*pleg.ListedSandbox, err error) {
 	err = r.asked(ctx, call.ListPodSandbox, string(uid))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for p := range r.seen {
 		for _, s := range p.Sandboxes {
 			if uid == "" || uid == p.UID {
-				all = append(all, pleg.ListedSandbox{Pod: p.PodRef, Sandbox: s})
+				all = append(all, &pleg.ListedSandbox{Pod: p.PodRef, Sandbox: s})
 			}
 		}
 	}
 	return all, err
 }
 
-func (r *faulty) ListContainers(ctx context.Context, uid pleg.UID) (all []pleg.ListedContainer, err error) {
+func (r *faulty) ListContainers(ctx context.Context, uid pleg.UID) (all []*pleg.ListedContainer, err error) {
 	err = r.asked(ctx, call.ListContainers, string(uid))
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +107,7 @@ func (r *faulty) ListContainers(ctx context.Context, uid pleg.UID) (all []pleg.L
 				c.State = pleg.Exited
 			}
 			if uid == "" || uid == p.UID {
-				all = append(all, pleg.ListedContainer{Pod: p.PodRef, Container: c})
+				all = append(all, &pleg.ListedContainer{Pod: p.PodRef, Container: c})
 			}
 		}
 	}

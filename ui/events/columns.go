@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/say"
@@ -80,7 +80,7 @@ func (e *events) columns() []widget.Column[line] {
 				if at.IsZero() {
 					return widget.Cell{}
 				}
-				return widget.Say(theme.When(first == ledger.FromRelist, b.Dim, b.Info), first.String())
+				return widget.Say(theme.When(first == sources.FromRelist, b.Dim, b.Info), first.String())
 			},
 		},
 		{
@@ -105,7 +105,7 @@ func lead(b widget.Pen, r line) (best widget.Cell) {
 		return widget.Say(b.Warn, r.Delivery.String())
 	}
 	var most time.Duration
-	for of, found := ledger.FromCRI, false; of <= ledger.FromCgroup; of++ {
+	for of, found := sources.FromCRI, false; of <= sources.FromCgroup; of++ {
 		if d, ok := r.Seen.Lead(of); ok && (!found || d > most) {
 			most, found = d, true
 			best = widget.Ahead(theme.When(d < 0, b.Warn, b.Text), d)

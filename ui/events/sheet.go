@@ -10,8 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/model"
@@ -131,15 +131,15 @@ func (s *sheet) seen(d *widget.Doc) {
 		return
 	}
 	for i, at := range r.Seen.At {
-		of := ledger.Source(i)
+		of := sources.Source(i)
 		lead, known := r.Seen.Lead(of)
 		said := at.Local().Format(fullTime)
-		if known && of != ledger.FromRelist {
+		if known && of != sources.FromRelist {
 			said += ", " + text.Took(lead.Abs()) + theme.When(lead < 0, " after", " before") + " the relist"
 		}
 		if !at.IsZero() {
 			d.Field(of.String(), th.Text, said)
-		} else if of == ledger.FromRelist {
+		} else if of == sources.FromRelist {
 			d.Field(of.String(), th.Warn, "not seen")
 		}
 	}

@@ -3,8 +3,8 @@ package header
 import (
 	"strings"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -68,7 +68,7 @@ func (h *Header) streams() text.Span {
 		if amiss(s.State) {
 			mark, st = h.pen.Symbols.Warn+" ", h.pen.BadgePaused
 		}
-		if s.State != engine.StreamOff {
+		if s.State != sources.StreamOff {
 			wanted = append(wanted, s.Source.String())
 		}
 	}
@@ -79,7 +79,7 @@ func (h *Header) streams() text.Span {
 }
 
 // amiss reports whether an event source that is wanted is not read.
-func amiss(s engine.StreamState) bool { return s == engine.StreamLost || s.Over() }
+func amiss(s sources.StreamState) bool { return s == sources.StreamLost || s.Over() }
 
 // who says whose relist this is, and what it asks of the runtime.
 func (h *Header) who() []text.Span {

@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
@@ -87,7 +88,7 @@ func board(v *pane.View) ([]box, []way) {
 		entries += theme.When(p.StatusErr != nil || p.Status != nil, 1, 0)
 	}
 	for i := range v.Sources {
-		if k := &v.Sources[i]; k.State == engine.StreamConnected {
+		if k := &v.Sources[i]; k.State == sources.StreamConnected {
 			telling = append(telling, k.Source.String())
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/guard"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/record"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -24,13 +24,13 @@ import (
 type BenchOptions struct {
 	CheckOptions // but for NPD and Namespaces
 
-	Periods []time.Duration // between relists
-	Sources []ledger.Source // to measure each period with; the relist stands for none beside it
-	For     time.Duration   // how long to measure each of both
+	Periods []time.Duration  // between relists
+	Sources []sources.Source // to measure each period with; the relist stands for none beside it
+	For     time.Duration    // how long to measure each of both
 
 	// Engine returns a new engine that relists with that period, with those event
 	// sources open, and with all others that may be switched on.
-	Engine   func(period time.Duration, on ...ledger.Source) (*engine.Engine, error)
+	Engine   func(period time.Duration, on ...sources.Source) (*engine.Engine, error)
 	Look     engine.Look // at what the runtime takes; nil where its process cannot be told from ours
 	Progress *Progress   // one line, while it runs
 
@@ -89,18 +89,18 @@ func Agree(in io.Reader, out io.Writer, terminal bool, period time.Duration) err
 }
 
 // sourceName returns what --sources calls a source.
-func sourceName(s ledger.Source) string {
-	if s == ledger.FromRelist {
+func sourceName(s sources.Source) string {
+	if s == sources.FromRelist {
 		return "none"
 	}
 	return s.String()
 }
 
 // measure runs one engine from its start to its end: its streams are closed then.
-func (o *BenchOptions) measure(ctx context.Context, period time.Duration, source ledger.Source, done int) (*measurement, error) {
+func (o *BenchOptions) measure(ctx context.Context, period time.Duration, source sources.Source, done int) (*measurement, error) {
 	m := &measurement{o: o, period: period, source: source, told: map[transition]time.Time{}}
-	var on []ledger.Source
-	if source != ledger.FromRelist {
+	var on []sources.Source
+	if source != sources.FromRelist {
 		on = append(on, source)
 	}
 	eng, err := o.Engine(period, on...)
@@ -191,7 +191,7 @@ type stretch struct {
 
 func newStretch(period time.Duration) *stretch {
 	s := new(stretch)
-	for source := range ledger.Sources {
+	for source := range sources.Sources {
 		o := &BenchOptions{For: math.MaxInt64}
 		s.rows = append(s.rows, &measurement{o: o, period: period, source: source, told: map[transition]time.Time{}})
 	}
@@ -208,10 +208,10 @@ func (s *stretch) take(ctx context.Context, u engine.Update) {
 		m.why = "" // what is not open may be so later
 		m.take(ctx, u)
 	}
-	s.rows[ledger.FromRelist].hear(s.opened())
+	s.rows[sources.FromRelist].hear(s.opened())
 }
 
-func (s *stretch) opened() (all []ledger.Source) {
+func (s *stretch) opened() (all []sources.Source) {
 	for _, of := range s.last.Sources {
 		all = append(all, of.Source)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 var benchSchema = compiled("bench.schema.json")
@@ -26,7 +26,7 @@ var benchSchema = compiled("bench.schema.json")
 // A benched is a node whose runtime uses half a core, so many seconds after noon.
 type benched struct{ *measurement }
 
-func newBenched(source ledger.Source, others ...ledger.Source) benched {
+func newBenched(source sources.Source, others ...sources.Source) benched {
 	o := &BenchOptions{
 		CheckOptions: CheckOptions{Node: "n", Source: "cri", Endpoint: "unix:///s", KubeletVersion: "1.37"},
 		Periods:      []time.Duration{time.Second}, Sources: append(others, source), For: 20 * time.Second,
@@ -35,12 +35,12 @@ func newBenched(source ledger.Source, others ...ledger.Source) benched {
 		},
 	}
 	m := &measurement{o: o, period: time.Second, source: source, told: map[transition]time.Time{}}
-	m.setStreams = func(on ...ledger.Source) { m.last.Sources = nil }
+	m.setStreams = func(on ...sources.Source) { m.last.Sources = nil }
 	return benched{m}
 }
 
 // update hands over what there is to see after so many seconds.
-func (b benched) update(t *testing.T, n int, state engine.StreamState, events ...engine.Event) bool {
+func (b benched) update(t *testing.T, n int, state sources.StreamState, events ...engine.Event) bool {
 	t.Helper()
 	s := second(n).Snapshot
 	if n < 0 {
@@ -49,13 +49,13 @@ func (b benched) update(t *testing.T, n int, state engine.StreamState, events ..
 	s.Started, s.Version = noon, pleg.Version{RuntimeName: "containerd", RuntimeVersion: "2.4"}
 	s.Health.ListedAt, s.Relists.Count = s.At, uint64(n)
 	s.Calls = []answers.Calls{{Op: call.Status, Count: uint64(10 * n)}, {Op: call.ListContainers, Count: uint64(n)}}
-	s.Sources = []engine.SourceState{{Source: ledger.FromCRI, State: state, Reason: "so\x1b[2J"}}
-	s.Drift = []ledger.Drift{{Source: ledger.FromCRI, Transitions: uint64(3 * n), MissedBySource: uint64(n / 4)}}
+	s.Sources = []sources.SourceState{{Source: sources.FromCRI, State: state, Reason: "so\x1b[2J"}}
+	s.Drift = []sources.Drift{{Source: sources.FromCRI, Transitions: uint64(3 * n), MissedBySource: uint64(n / 4)}}
 	return b.take(t.Context(), engine.Update{Snapshot: s, Events: events})
 }
 
 // transitionOf returns the death of a container, seen so long after noon and so late.
-func transitionOf(id string, seen, lag time.Duration, seenBy map[ledger.Source]time.Duration) engine.Event {
+func transitionOf(id string, seen, lag time.Duration, seenBy map[sources.Source]time.Duration) engine.Event {
 	e := sighted("", seenBy)
 	e.ID, e.SeenAt, e.Lag, e.HasLag = id, noon.Add(seen), lag, true
 	return e
@@ -64,30 +64,30 @@ func transitionOf(id string, seen, lag time.Duration, seenBy map[ledger.Source]t
 // TestBenchOfTheRelist holds what is measured with no source: lag to when the relist saw
 // what a referee had seen before, costs of the first half, misses of the second.
 func TestBenchOfTheRelist(t *testing.T) {
-	b := newBenched(ledger.FromRelist, ledger.FromCRI)
+	b := newBenched(sources.FromRelist, sources.FromCRI)
 	unseen := func(id string, at time.Duration) engine.Event {
-		e := transitionOf(id, at, 0, map[ledger.Source]time.Duration{ledger.FromCRI: at})
+		e := transitionOf(id, at, 0, map[sources.Source]time.Duration{sources.FromCRI: at})
 		e.Delivery, e.HasLag = pleg.Unseen, false
 		return e
 	}
-	both := map[ledger.Source]time.Duration{ledger.FromCRI: 15 * time.Second, ledger.FromRelist: 15*time.Second + 300*ms}
+	both := map[sources.Source]time.Duration{sources.FromCRI: 15 * time.Second, sources.FromRelist: 15*time.Second + 300*ms}
 	derived := transitionOf("d", 15*time.Second, 0, nil)
 	derived.Delivery, derived.Kind = pleg.Derived, pleg.NetworkSetUp
 	first := transitionOf("no news", 3*time.Second, 0, nil)
 	first.AtStart = true
 	for _, step := range []struct {
 		at     int
-		state  engine.StreamState
+		state  sources.StreamState
 		events []engine.Event
 	}{
-		{-1, engine.StreamOff, []engine.Event{transitionOf("while it inspects", 0, 0, nil)}},
-		{0, engine.StreamOff, []engine.Event{transitionOf("before", 0, 0, nil)}},
-		{5, engine.StreamOff, []engine.Event{transitionOf("a", 5*time.Second, 400*ms, nil), transitionOf("old", -time.Second, 0, nil), first}},
-		{10, engine.StreamOff, nil},
-		{12, engine.StreamConnected, nil},
-		{15, engine.StreamConnected, []engine.Event{unseen("short", 13*time.Second), unseen("c", 14*time.Second)}},
-		{16, engine.StreamConnected, []engine.Event{transitionOf("b", 15*time.Second, 100*ms, both), transitionOf("c", 14*time.Second, 0, nil), derived}},
-		{20, engine.StreamConnected, []engine.Event{unseen("not yet", 20*time.Second)}},
+		{-1, sources.StreamOff, []engine.Event{transitionOf("while it inspects", 0, 0, nil)}},
+		{0, sources.StreamOff, []engine.Event{transitionOf("before", 0, 0, nil)}},
+		{5, sources.StreamOff, []engine.Event{transitionOf("a", 5*time.Second, 400*ms, nil), transitionOf("old", -time.Second, 0, nil), first}},
+		{10, sources.StreamOff, nil},
+		{12, sources.StreamConnected, nil},
+		{15, sources.StreamConnected, []engine.Event{unseen("short", 13*time.Second), unseen("c", 14*time.Second)}},
+		{16, sources.StreamConnected, []engine.Event{transitionOf("b", 15*time.Second, 100*ms, both), transitionOf("c", 14*time.Second, 0, nil), derived}},
+		{20, sources.StreamConnected, []engine.Event{unseen("not yet", 20*time.Second)}},
 	} {
 		if over := b.update(t, step.at, step.state, step.events...); over != (step.at == 20) {
 			t.Errorf("over after %d s: %v", step.at, over)
@@ -101,7 +101,7 @@ func TestBenchOfTheRelist(t *testing.T) {
 	got.CallsPerSecond, got.PlegtopCores = 0, nil
 	want := benchRowObject{
 		Period: time.Second, Source: "none", For: 20 * time.Second, Relists: 20, LagP50: new(400 * ms), LagP99: new(400 * ms), Lags: 3, Transitions: 3,
-		Missed: new(uint64(1)), MissedOf: 3, Referees: []ledger.Source{ledger.FromCRI}, RuntimeCores: new(0.5),
+		Missed: new(uint64(1)), MissedOf: 3, Referees: []sources.Source{sources.FromCRI}, RuntimeCores: new(0.5),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
@@ -118,33 +118,33 @@ func TestBenchOfTheRelist(t *testing.T) {
 // TestBenchOfASource holds what is measured with one: lag to when it was first seen, and
 // what the relist saw and the source did not.
 func TestBenchOfASource(t *testing.T) {
-	b := newBenched(ledger.FromCRI)
-	b.update(t, 0, engine.StreamOpening)
-	b.update(t, 1, engine.StreamConnected)
-	short := transitionOf("short", 3*time.Second, 5*ms, map[ledger.Source]time.Duration{ledger.FromCRI: 3 * time.Second})
+	b := newBenched(sources.FromCRI)
+	b.update(t, 0, sources.StreamOpening)
+	b.update(t, 1, sources.StreamConnected)
+	short := transitionOf("short", 3*time.Second, 5*ms, map[sources.Source]time.Duration{sources.FromCRI: 3 * time.Second})
 	short.Delivery = pleg.Unseen
 	found := short
 	found.Delivery = pleg.Delivered
-	b.update(t, 7, engine.StreamConnected, short)
+	b.update(t, 7, sources.StreamConnected, short)
 	b.take(t.Context(), engine.Update{Snapshot: b.last, Lost: 3})
-	b.update(t, 9, engine.StreamConnected, found) // by a relist after all
-	b.update(t, 21, engine.StreamLost)
+	b.update(t, 9, sources.StreamConnected, found) // by a relist after all
+	b.update(t, 21, sources.StreamLost)
 	b.last.Sources[0].Lost = 7
-	b.last.SourceChanges = []engine.SourceChange{
-		{Source: ledger.FromCRI, State: engine.StreamLost, At: noon}, // before it began
-		{Source: ledger.FromCgroup, State: engine.StreamLost, At: noon.Add(5 * time.Second)},
-		{Source: ledger.FromCRI, State: engine.StreamConnected, At: noon.Add(6 * time.Second)},
+	b.last.SourceChanges = []sources.SourceChange{
+		{Source: sources.FromCRI, State: sources.StreamLost, At: noon}, // before it began
+		{Source: sources.FromCgroup, State: sources.StreamLost, At: noon.Add(5 * time.Second)},
+		{Source: sources.FromCRI, State: sources.StreamConnected, At: noon.Add(6 * time.Second)},
 	}
 	if b.broke() {
 		t.Error("another stream, or another time, is taken for it")
 	}
-	b.last.SourceChanges = append(b.last.SourceChanges, engine.SourceChange{Source: ledger.FromCRI, State: engine.StreamLost, At: noon.Add(20 * time.Second)})
+	b.last.SourceChanges = append(b.last.SourceChanges, sources.SourceChange{Source: sources.FromCRI, State: sources.StreamLost, At: noon.Add(20 * time.Second)})
 	b.finish(t.Context())
 	got := b.object(false)
 	got.CallsPerSecond, got.PlegtopCores = 0, nil
 	want := benchRowObject{
 		Period: time.Second, Source: "cri", For: 20 * time.Second, Relists: 20, LagP50: new(5 * ms), LagP99: new(5 * ms), Lags: 1, Transitions: 1,
-		Missed: new(uint64(5)), MissedOf: 60, Referees: []ledger.Source{ledger.FromRelist}, RuntimeCores: new(0.5),
+		Missed: new(uint64(5)), MissedOf: 60, Referees: []sources.Source{sources.FromRelist}, RuntimeCores: new(0.5),
 		Remarks: []string{"3 events came too fast to be measured", "the stream broke meanwhile", "7 events of the stream came too fast to be looked at"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -154,25 +154,25 @@ func TestBenchOfASource(t *testing.T) {
 
 // TestBenchWrites holds the text and the JSON of all kinds of rows.
 func TestBenchWrites(t *testing.T) {
-	quiet := newBenched(ledger.FromRelist)
-	quiet.update(t, 0, engine.StreamOff)
-	quiet.update(t, 4, engine.StreamOff)
+	quiet := newBenched(sources.FromRelist)
+	quiet.update(t, 0, sources.StreamOff)
+	quiet.update(t, 4, sources.StreamOff)
 	quiet.stopped.Store(true)
 	quiet.last.Relists.Failed = 2
 	quiet.finish(t.Context())
-	refused := newBenched(ledger.FromCRI)
-	if over := refused.update(t, 0, engine.StreamRefused); !over {
+	refused := newBenched(sources.FromCRI)
+	if over := refused.update(t, 0, sources.StreamRefused); !over {
 		t.Error("what is refused is waited for")
 	}
-	late := newBenched(ledger.FromCRI)
-	late.update(t, 15, engine.StreamOpening)
+	late := newBenched(sources.FromCRI)
+	late.update(t, 15, sources.StreamOpening)
 	late.last.Sources[0].LastErr = "refused\x1b[2J"
 	if late.begin(t.Context()); late.why != "" {
 		t.Error("given up at once:", late.why)
 	}
 	late.last.At = late.last.At.Add(ms)
 	late.begin(t.Context())
-	never := newBenched(ledger.FromRelist)
+	never := newBenched(sources.FromRelist)
 	for _, m := range []*measurement{quiet.measurement, refused.measurement, late.measurement, never.measurement} {
 		m.runtime = -1
 		m.start.cpu, m.paid.cpu, m.paid.real = 0, 10*ms, m.start.real.Add(4*time.Second)
@@ -220,8 +220,8 @@ func TestBenchOfTheDemo(t *testing.T) {
 	running := 0
 	o := BenchOptions{
 		CheckOptions: CheckOptions{JSON: true, Source: "demo", Endpoint: server.Endpoint()}, Progress: NewProgress(&progress, 80),
-		Periods: []time.Duration{100 * ms, 200 * ms}, Sources: []ledger.Source{ledger.FromRelist}, For: time.Second / 2,
-		Engine: func(period time.Duration, _ ...ledger.Source) (*engine.Engine, error) {
+		Periods: []time.Duration{100 * ms, 200 * ms}, Sources: []sources.Source{sources.FromRelist}, For: time.Second / 2,
+		Engine: func(period time.Duration, _ ...sources.Source) (*engine.Engine, error) {
 			running++
 			return engine.New(engine.Config{Runtime: client, Clock: server, Period: period})
 		},
@@ -252,9 +252,9 @@ func TestBenchOfTheDemo(t *testing.T) {
 
 	progress.Reset()
 	running = 0
-	o.For, o.Sources = time.Second/10, []ledger.Source{ledger.FromRelist, ledger.FromCgroup}
+	o.For, o.Sources = time.Second/10, []sources.Source{sources.FromRelist, sources.FromCgroup}
 	sound := o.Engine
-	o.Engine = func(period time.Duration, on ...ledger.Source) (*engine.Engine, error) {
+	o.Engine = func(period time.Duration, on ...sources.Source) (*engine.Engine, error) {
 		if len(on) > 0 {
 			return nil, errors.New("no room")
 		}

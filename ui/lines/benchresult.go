@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/jsonline"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -40,21 +39,21 @@ type benchRuntime struct {
 }
 
 type benchRowObject struct {
-	Period         time.Duration   `line:"periodSeconds"`
-	Source         string          `line:"source"` // "none", or the one beside the relist
-	For            time.Duration   `line:"forSeconds"`
-	Relists        uint64          `line:"relists"`
-	LagP50         *time.Duration  `line:"lagP50Seconds"` // null where no transition said when it was
-	LagP99         *time.Duration  `line:"lagP99Seconds"`
-	Lags           int             `line:"lags"`        // how many said so
-	Transitions    uint64          `line:"transitions"` // seen
-	Missed         *uint64         `line:"missed"`      // by whom the row is about; null where nobody else looked
-	MissedOf       uint64          `line:"missedOf"`
-	Referees       []ledger.Source `line:"referees"` // who else looked
-	CallsPerSecond float64         `line:"callsPerSecond"`
-	PlegtopCores   *float64        `line:"plegtopCores"` // null where nobody can tell
-	RuntimeCores   *float64        `line:"runtimeCores"` // null where its process is not seen, or is ours
-	Remarks        []string        `line:"remarks"`
+	Period         time.Duration    `line:"periodSeconds"`
+	Source         string           `line:"source"` // "none", or the one beside the relist
+	For            time.Duration    `line:"forSeconds"`
+	Relists        uint64           `line:"relists"`
+	LagP50         *time.Duration   `line:"lagP50Seconds"` // null where no transition said when it was
+	LagP99         *time.Duration   `line:"lagP99Seconds"`
+	Lags           int              `line:"lags"`        // how many said so
+	Transitions    uint64           `line:"transitions"` // seen
+	Missed         *uint64          `line:"missed"`      // by whom the row is about; null where nobody else looked
+	MissedOf       uint64           `line:"missedOf"`
+	Referees       []sources.Source `line:"referees"` // who else looked
+	CallsPerSecond float64          `line:"callsPerSecond"`
+	PlegtopCores   *float64         `line:"plegtopCores"` // null where nobody can tell
+	RuntimeCores   *float64         `line:"runtimeCores"` // null where its process is not seen, or is ours
+	Remarks        []string         `line:"remarks"`
 }
 
 // A benchResult is what was measured so far.
@@ -215,9 +214,9 @@ func (m *measurement) object(cut bool) benchRowObject {
 }
 
 // lookers are those who can say what was missed.
-func (m *measurement) lookers() []ledger.Source {
-	if m.source != ledger.FromRelist {
-		return []ledger.Source{ledger.FromRelist}
+func (m *measurement) lookers() []sources.Source {
+	if m.source != sources.FromRelist {
+		return []sources.Source{sources.FromRelist}
 	}
 	return m.referees
 }
@@ -259,8 +258,8 @@ func (m *measurement) remarks(took time.Duration, cut bool) (remarks []string) {
 
 // broke reports whether the stream was lost while it was measured.
 func (m *measurement) broke() bool {
-	return slices.ContainsFunc(m.last.SourceChanges, func(c engine.SourceChange) bool {
-		return c.Source == m.source && c.State == engine.StreamLost && c.At.After(m.start.at)
+	return slices.ContainsFunc(m.last.SourceChanges, func(c sources.SourceChange) bool {
+		return c.Source == m.source && c.State == sources.StreamLost && c.At.After(m.start.at)
 	})
 }
 

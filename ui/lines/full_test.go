@@ -11,8 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // fullCheck has what the other scenes leave empty: with them each field is written.
@@ -78,7 +78,7 @@ func allLines() []diagnose.Update {
 	hard := hostileCheck()
 	hard.Snapshot.At = noon.Add(4 * time.Minute)
 	hard.Turns = []diagnose.Turn{{Kind: diagnose.Began, Finding: hard.Findings[0]}}
-	e := sighted(hostile, map[ledger.Source]time.Duration{ledger.FromCRI: -ms, ledger.FromRelist: 0})
+	e := sighted(hostile, map[sources.Source]time.Duration{sources.FromCRI: -ms, sources.FromRelist: 0})
 	e.Pod, e.ID, e.Reason, e.Sandbox, e.Exited = pleg.PodRef{UID: hostile, Namespace: hostile, Name: hostile}, hostile, hostile, true, false
 	wrong := died()
 	wrong.SeenAt = time.Date(99_999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -89,16 +89,16 @@ func allLines() []diagnose.Update {
 // fullBench is a bench with a row of each kind.
 func fullBench(t *testing.T) *benchResult {
 	t.Helper()
-	b, quiet, refused := newBenched(ledger.FromCRI), newBenched(ledger.FromRelist, ledger.FromCRI), newBenched(ledger.FromCRI)
-	b.update(t, 0, engine.StreamConnected)
-	b.update(t, 9, engine.StreamConnected, transitionOf("a", 5*time.Second, 412*ms, map[ledger.Source]time.Duration{ledger.FromCRI: 5 * time.Second}))
-	b.update(t, 21, engine.StreamConnected)
+	b, quiet, refused := newBenched(sources.FromCRI), newBenched(sources.FromRelist, sources.FromCRI), newBenched(sources.FromCRI)
+	b.update(t, 0, sources.StreamConnected)
+	b.update(t, 9, sources.StreamConnected, transitionOf("a", 5*time.Second, 412*ms, map[sources.Source]time.Duration{sources.FromCRI: 5 * time.Second}))
+	b.update(t, 21, sources.StreamConnected)
 	b.finish(t.Context())
-	quiet.update(t, 0, engine.StreamOff)
-	quiet.update(t, 4, engine.StreamOff)
+	quiet.update(t, 0, sources.StreamOff)
+	quiet.update(t, 4, sources.StreamOff)
 	quiet.runtime = -1
 	quiet.finish(t.Context())
-	refused.update(t, 0, engine.StreamRefused)
+	refused.update(t, 0, sources.StreamRefused)
 	for _, m := range []*measurement{b.measurement, quiet.measurement} {
 		m.start.cpu, m.paid.cpu, m.paid.real = 0, 10*ms, m.start.real.Add(4*time.Second)
 	}
@@ -110,7 +110,7 @@ func fullBench(t *testing.T) *benchResult {
 
 // BenchmarkWatchEvent is one line of watch: there may be thousands a second.
 func BenchmarkWatchEvent(b *testing.B) {
-	e := sighted("app", map[ledger.Source]time.Duration{ledger.FromCRI: 100 * ms, ledger.FromRelist: 512 * ms})
+	e := sighted("app", map[sources.Source]time.Duration{sources.FromCRI: 100 * ms, sources.FromRelist: 512 * ms})
 	var line []byte
 	b.ReportAllocs()
 	for b.Loop() {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 const (
@@ -35,7 +35,7 @@ type mark struct {
 	cpu     time.Duration // of this process
 	calls   uint64
 	relists engine.Relists
-	drift   ledger.Drift // of the source
+	drift   sources.Drift // of the source
 }
 
 // A measurement is how one period does with one source. It begins when the first relist
@@ -44,8 +44,8 @@ type mark struct {
 type measurement struct {
 	o          *BenchOptions
 	period     time.Duration
-	source     ledger.Source
-	setStreams func(...ledger.Source)
+	source     sources.Source
+	setStreams func(...sources.Source)
 	why        string      // it could not be measured; empty if it could
 	stopped    atomic.Bool // for a while, by ^z
 
@@ -60,7 +60,7 @@ type measurement struct {
 	judged   uint64                   // of them were seen while there were referees
 	lags     []time.Duration          // of those that say when they were
 	tooMany  uint64                   // events that came too fast for us
-	referees []ledger.Source          // that are open
+	referees []sources.Source         // that are open
 	when     string                   // of a recording that has other times as well; else empty
 }
 
@@ -119,12 +119,12 @@ func (m *measurement) begin(ctx context.Context) {
 
 // open reports whether the source is, or why it never will be.
 func (m *measurement) open() (open bool, why string) {
-	if m.source == ledger.FromRelist {
+	if m.source == sources.FromRelist {
 		return true, ""
 	}
 	s := m.state(m.source)
 	switch {
-	case s.State == engine.StreamConnected:
+	case s.State == sources.StreamConnected:
 		return true, ""
 	case s.State.Over():
 		return false, fmt.Sprintf("%v %v: %s", s.Source, s.State, s.Reason)
@@ -132,11 +132,11 @@ func (m *measurement) open() (open bool, why string) {
 	return false, ""
 }
 
-func (m *measurement) state(of ledger.Source) engine.SourceState {
+func (m *measurement) state(of sources.Source) sources.SourceState {
 	if s := m.last.Stream(of); s != nil {
 		return *s
 	}
-	return engine.SourceState{Source: of, State: engine.StreamRefused, Reason: "there is none"}
+	return sources.SourceState{Source: of, State: sources.StreamRefused, Reason: "there is none"}
 }
 
 // look returns what the runtime has taken since the look before, in cores; below 0 where
@@ -186,11 +186,11 @@ func (m *measurement) progress() string {
 }
 
 // others are the sources that referee where there is none.
-func (m *measurement) others() []ledger.Source {
-	if m.source != ledger.FromRelist {
+func (m *measurement) others() []sources.Source {
+	if m.source != sources.FromRelist {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(m.o.Sources), func(s ledger.Source) bool { return s == ledger.FromRelist })
+	return slices.DeleteFunc(slices.Clone(m.o.Sources), func(s sources.Source) bool { return s == sources.FromRelist })
 }
 
 // referee opens the other sources after half of the time.
@@ -208,9 +208,9 @@ func (m *measurement) referee(ctx context.Context) {
 }
 
 // hear has those of the other sources that are open be referees from now on.
-func (m *measurement) hear(others []ledger.Source) {
+func (m *measurement) hear(others []sources.Source) {
 	for _, s := range others {
-		if m.state(s).State == engine.StreamConnected && !slices.Contains(m.referees, s) {
+		if m.state(s).State == sources.StreamConnected && !slices.Contains(m.referees, s) {
 			m.referees = append(m.referees, s)
 		}
 	}
@@ -247,7 +247,7 @@ func (m *measurement) event(e engine.Event) {
 		return
 	}
 	t := transition{e.ID, e.Kind}
-	if e.Delivery == pleg.Unseen && (m.source == ledger.FromRelist || e.Seen.At[m.source].IsZero()) {
+	if e.Delivery == pleg.Unseen && (m.source == sources.FromRelist || e.Seen.At[m.source].IsZero()) {
 		if m.alone != nil && len(m.alone) < mostTold {
 			m.alone[t] = e.SeenAt
 		}
@@ -272,8 +272,8 @@ func (m *measurement) behind(e engine.Event) time.Duration {
 	if e.Seen == nil {
 		return 0
 	}
-	by := ledger.Sightings{}
-	by.At[m.source], by.At[ledger.FromRelist] = e.Seen.At[m.source], e.Seen.At[ledger.FromRelist]
+	by := sources.Sightings{}
+	by.At[m.source], by.At[sources.FromRelist] = e.Seen.At[m.source], e.Seen.At[sources.FromRelist]
 	if _, at := by.First(); !at.IsZero() {
 		return at.Sub(e.SeenAt)
 	}
@@ -284,7 +284,7 @@ func (m *measurement) behind(e engine.Event) time.Duration {
 // and false where nobody else looked. Of what happened after the last good list began
 // nobody can say yet that the relist has missed it.
 func (m *measurement) missed() (missed, of uint64, known bool) {
-	if m.source != ledger.FromRelist {
+	if m.source != sources.FromRelist {
 		d, before := m.end.drift, m.start.drift
 		return d.MissedBySource - before.MissedBySource, d.Transitions - before.Transitions, !m.end.at.IsZero()
 	}

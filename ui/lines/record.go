@@ -17,8 +17,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/jsonline"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -61,7 +61,7 @@ type eventLine struct {
 	Lag       *time.Duration `line:"lagSeconds,omitzero"`
 
 	Mode      pleg.Mode        `line:"mode"`
-	SeenBy    ledger.Source    `line:"seenBy"`    // first, at the time of the line
+	SeenBy    sources.Source   `line:"seenBy"`    // first, at the time of the line
 	Sightings []sightingObject `line:"sightings"` // as far as they had come when it was told
 }
 

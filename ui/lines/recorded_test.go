@@ -16,8 +16,8 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/record"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // hungNight is the recording of half an hour, in which the status of one container hangs from the
@@ -230,9 +230,9 @@ func TestBenchOfSeveralRuns(t *testing.T) {
 		for n := range 10 {
 			u := second(60*i + n)
 			u.Snapshot.Period, u.Snapshot.Health.ListedAt = period, u.Snapshot.At
-			u.Snapshot.Sources = []engine.SourceState{{Source: ledger.FromCgroup, State: engine.StreamConnected}, {Source: ledger.FromCRI, State: engine.StreamLost}}
+			u.Snapshot.Sources = []sources.SourceState{{Source: sources.FromCgroup, State: sources.StreamConnected}, {Source: sources.FromCRI, State: sources.StreamLost}}
 			u.Snapshot.Evidence = &evidence.Report{Usage: []evidence.Usage{{Name: "containerd", CPU: 0.5}, {Name: "plegtop", CPU: 0.25}}}
-			both := map[ledger.Source]time.Duration{ledger.FromCgroup: u.Snapshot.At.Sub(noon), ledger.FromRelist: u.Snapshot.At.Sub(noon) + 300*ms}
+			both := map[sources.Source]time.Duration{sources.FromCgroup: u.Snapshot.At.Sub(noon), sources.FromRelist: u.Snapshot.At.Sub(noon) + 300*ms}
 			s.take(t.Context(), engine.Update{Snapshot: u.Snapshot, Events: []engine.Event{transitionOf(strconv.Itoa(n), u.Snapshot.At.Sub(noon), ms, both)}})
 		}
 		all = append(all, s)

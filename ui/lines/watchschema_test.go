@@ -19,8 +19,8 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // compiled returns a schema of docs.
@@ -95,13 +95,13 @@ func TestWatchJSONFollowsTheSchema(t *testing.T) {
 // TestWatchJSONHoldsAgainstAnyText lets the runtime and its stream say whatever they like.
 func TestWatchJSONHoldsAgainstAnyText(t *testing.T) {
 	err := quick.Check(func(a, b string, raw []byte, seq uint64, lead int64, state uint8) bool {
-		e := sighted(a, map[ledger.Source]time.Duration{ledger.FromCRI: time.Duration(lead), ledger.FromRelist: 0})
+		e := sighted(a, map[sources.Source]time.Duration{sources.FromCRI: time.Duration(lead), sources.FromRelist: 0})
 		e.Seq, e.Pod, e.ID, e.Reason = max(seq, 1), pleg.PodRef{UID: pleg.UID(b), Namespace: a, Name: string(raw)}, b, string(raw)
 		u := second(0)
 		u.Events = []engine.Event{e}
-		told := engine.StreamConnected + engine.StreamState(state)%(engine.StreamFellBack-engine.StreamConnected+1)
-		u.Snapshot.SourceChanges = []engine.SourceChange{{Seq: 1, At: noon, Source: ledger.FromCRI, State: told, Reason: string(raw) + a}}
-		u.Snapshot.Drift = []ledger.Drift{{Source: ledger.FromCgroup, Both: seq, LeadP50: time.Duration(lead)}}
+		told := sources.StreamConnected + sources.StreamState(state)%(sources.StreamFellBack-sources.StreamConnected+1)
+		u.Snapshot.SourceChanges = []sources.SourceChange{{Seq: 1, At: noon, Source: sources.FromCRI, State: told, Reason: string(raw) + a}}
+		u.Snapshot.Drift = []sources.Drift{{Source: sources.FromCgroup, Both: seq, LeadP50: time.Duration(lead)}}
 		text := watch(t, Options{}, u)
 		return len(validLines(t, watch(t, Options{JSON: true}, u))) == 5 && !harmful(strings.ReplaceAll(text, "\n", "")) && !t.Failed()
 	}, &quick.Config{MaxCount: 100})

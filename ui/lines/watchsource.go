@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
 type sourceLine struct {
 	header
-	engine.SourceChange
+	sources.SourceChange
 	Lost uint64 `line:"lost,omitempty"` // changes before this one that were too many for this reader
 }
 
 type driftLine struct {
 	header
-	ledger.Drift
+	sources.Drift
 	LeadP50  *time.Duration `line:"leadP50Seconds"` // null where both saw none
 	LeadP99  *time.Duration `line:"leadP99Seconds"`
 	Received uint64         `line:"received"` // and looked at: with lost, all that came
@@ -28,7 +28,7 @@ type driftLine struct {
 
 // A sightingObject says when somebody saw a transition.
 type sightingObject struct {
-	Source ledger.Source  `line:"source"`
+	Source sources.Source `line:"source"`
 	Time   time.Time      `line:"time"`
 	Lead   *time.Duration `line:"leadSeconds,omitzero"` // absent where no relist had seen it
 }
@@ -37,15 +37,15 @@ type sightingObject struct {
 // event source that is the relist.
 func sightings(e engine.Event) []sightingObject {
 	if _, at := e.Seen.First(); at.IsZero() {
-		return []sightingObject{{ledger.FromRelist, e.SeenAt, new(time.Duration)}}
+		return []sightingObject{{sources.FromRelist, e.SeenAt, new(time.Duration)}}
 	}
 	var all []sightingObject
 	for i, at := range e.Seen.At {
 		if at.IsZero() {
 			continue
 		}
-		s := sightingObject{Source: ledger.Source(i), Time: at}
-		if lead, ok := e.Seen.Lead(ledger.Source(i)); ok {
+		s := sightingObject{Source: sources.Source(i), Time: at}
+		if lead, ok := e.Seen.Lead(sources.Source(i)); ok {
 			s.Lead = &lead
 		}
 		all = append(all, s)
@@ -59,7 +59,7 @@ func seenBy(b []byte, e engine.Event) []byte {
 	first, _ := e.Seen.First()
 	lead, both := e.Seen.Lead(first)
 	switch {
-	case first == ledger.FromRelist:
+	case first == sources.FromRelist:
 		return b
 	case !both:
 		return fmt.Appendf(b, " seen by %v, by no relist", first)
@@ -86,7 +86,7 @@ func (v *watcher) sources(b []byte, s *engine.Snapshot) []byte {
 	return b
 }
 
-func (v *watcher) source(b []byte, c engine.SourceChange) []byte {
+func (v *watcher) source(b []byte, c sources.SourceChange) []byte {
 	missing := c.Seq - v.change - 1
 	v.change = max(v.change, c.Seq)
 	said := fmt.Sprintf("source %v %v", c.Source, c.State)
@@ -125,8 +125,8 @@ func (v *watcher) end() []byte {
 	}
 	var b []byte
 	for _, of := range s.Sources {
-		if of.State == engine.StreamOpening || of.State == engine.StreamConnected {
-			b = v.source(b, engine.SourceChange{Seq: v.change + 1, At: s.At, Source: of.Source, State: engine.StreamEnding, Reason: "plegtop ends"})
+		if of.State == sources.StreamOpening || of.State == sources.StreamConnected {
+			b = v.source(b, sources.SourceChange{Seq: v.change + 1, At: s.At, Source: of.Source, State: sources.StreamEnding, Reason: "plegtop ends"})
 		}
 	}
 	return v.drift(b, s)

@@ -13,14 +13,14 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // sighted returns an event of that name with who saw it, and when after noon.
-func sighted(container string, at map[ledger.Source]time.Duration) engine.Event {
+func sighted(container string, at map[sources.Source]time.Duration) engine.Event {
 	e := died()
-	e.Container, e.HasLag, e.Seen = container, false, new(ledger.Sightings)
+	e.Container, e.HasLag, e.Seen = container, false, new(sources.Sightings)
 	for source, after := range at {
 		e.Seen.At[source] = noon.Add(after)
 	}
@@ -30,26 +30,26 @@ func sighted(container string, at map[ledger.Source]time.Duration) engine.Event 
 
 // streamed is what event sources bring about in a run of a bit more than two minutes.
 func streamed() []diagnose.Update {
-	early := sighted("early", map[ledger.Source]time.Duration{ledger.FromCRI: 100 * ms, ledger.FromCgroup: 90 * ms, ledger.FromRelist: 512 * ms})
-	late := sighted("late", map[ledger.Source]time.Duration{ledger.FromCgroup: 600 * ms, ledger.FromRelist: 512 * ms})
-	short := sighted("", map[ledger.Source]time.Duration{ledger.FromCgroup: 700 * ms})
+	early := sighted("early", map[sources.Source]time.Duration{sources.FromCRI: 100 * ms, sources.FromCgroup: 90 * ms, sources.FromRelist: 512 * ms})
+	late := sighted("late", map[sources.Source]time.Duration{sources.FromCgroup: 600 * ms, sources.FromRelist: 512 * ms})
+	short := sighted("", map[sources.Source]time.Duration{sources.FromCgroup: 700 * ms})
 	short.Pod, short.Exited, short.Reason, short.Delivery = pleg.PodRef{}, false, "", pleg.Unseen
 	short.Mode = pleg.Evented
-	changes := []engine.SourceChange{
-		{Seq: 1, At: noon.Add(-ms), Source: ledger.FromCgroup, State: engine.StreamRefused, Reason: "no\x1b[2Jpe"},
-		{Seq: 2, At: noon, Source: ledger.FromCRI, State: engine.StreamConnected},
-		{Seq: 5, At: noon.Add(70 * time.Second), Source: ledger.FromCRI, State: engine.StreamFellBack, Reason: "5 failed attempts"},
+	changes := []sources.SourceChange{
+		{Seq: 1, At: noon.Add(-ms), Source: sources.FromCgroup, State: sources.StreamRefused, Reason: "no\x1b[2Jpe"},
+		{Seq: 2, At: noon, Source: sources.FromCRI, State: sources.StreamConnected},
+		{Seq: 5, At: noon.Add(70 * time.Second), Source: sources.FromCRI, State: sources.StreamFellBack, Reason: "5 failed attempts"},
 	}
-	at := func(n int, changes []engine.SourceChange, events ...engine.Event) diagnose.Update {
+	at := func(n int, changes []sources.SourceChange, events ...engine.Event) diagnose.Update {
 		u := second(n)
 		u.Events, u.Snapshot.SourceChanges = events, changes
-		u.Snapshot.Sources = []engine.SourceState{
-			{Source: ledger.FromCRI, State: engine.StreamFellBack, Received: uint64(n), Lost: 2},
-			{Source: ledger.FromCgroup, State: engine.StreamConnected},
+		u.Snapshot.Sources = []sources.SourceState{
+			{Source: sources.FromCRI, State: sources.StreamFellBack, Received: uint64(n), Lost: 2},
+			{Source: sources.FromCgroup, State: sources.StreamConnected},
 		}
-		u.Snapshot.Drift = []ledger.Drift{
-			{Source: ledger.FromCRI, Transitions: 10, Both: 7, MissedByRelist: 1, MissedBySource: 2, Duplicates: 3, Late: 4, LeadP50: 400 * ms, LeadP99: -20 * ms},
-			{Source: ledger.FromCgroup, Transitions: 1, MissedByRelist: 1},
+		u.Snapshot.Drift = []sources.Drift{
+			{Source: sources.FromCRI, Transitions: 10, Both: 7, MissedByRelist: 1, MissedBySource: 2, Duplicates: 3, Late: 4, LeadP50: 400 * ms, LeadP99: -20 * ms},
+			{Source: sources.FromCgroup, Transitions: 1, MissedByRelist: 1},
 		}
 		return u
 	}
@@ -142,8 +142,8 @@ func TestWatchWritesTheEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		all := streamed()
 		last := all[1]
-		last.Snapshot.SourceChanges = append(last.Snapshot.SourceChanges, engine.SourceChange{Seq: 3, At: noon, Source: ledger.FromCgroup, State: engine.StreamEnding})
-		last.Snapshot.Sources[1].State = engine.StreamEnding
+		last.Snapshot.SourceChanges = append(last.Snapshot.SourceChanges, sources.SourceChange{Seq: 3, At: noon, Source: sources.FromCgroup, State: sources.StreamEnding})
+		last.Snapshot.Sources[1].State = sources.StreamEnding
 		r, w := io.Pipe()
 		ended := make(chan error)
 		go func() { ended <- Watch(ctx, w, &ending{first: all[0], last: last, ctx: ctx}, Options{}) }()

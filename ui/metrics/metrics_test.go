@@ -19,10 +19,10 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/replay"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 var update = flag.Bool("update", false, "write the goldens again")
@@ -95,7 +95,7 @@ func full(t *testing.T) *diagnose.Update {
 	s.Phase = engine.Phase{Step: engine.Listing, Began: s.At.Add(-time.Minute)}
 	s.Node.Next = engine.Posting{From: s.At.Add(time.Minute), To: s.At.Add(2 * time.Minute)}
 	s.Node.SyncedAt, s.Node.DownAt = s.At.Add(-20*time.Second), s.At.Add(10*time.Second)
-	s.Drift = []ledger.Drift{{Source: ledger.FromCRI, Both: 5, MissedBySource: 3, MissedByRelist: 1}}
+	s.Drift = []sources.Drift{{Source: sources.FromCRI, Both: 5, MissedBySource: 3, MissedByRelist: 1}}
 	u.Snapshot = &s
 	subject := diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pod}}
 	f := diagnose.Finding{ID: diagnose.InspectHung, Severity: diagnose.Critical, Subject: subject, Members: []diagnose.Subject{subject}, Since: s.At.Add(-time.Minute)}

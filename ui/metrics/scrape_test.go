@@ -36,11 +36,11 @@ func (r *counted) Status(context.Context) ([]pleg.Condition, error) {
 	return []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}}, r.answer()
 }
 
-func (r *counted) ListPodSandbox(context.Context, pleg.UID) ([]pleg.ListedSandbox, error) {
-	return []pleg.ListedSandbox{{Pod: pod, Sandbox: pleg.Sandbox{ID: "a", State: pleg.Running}}}, r.answer()
+func (r *counted) ListPodSandbox(context.Context, pleg.UID) ([]*pleg.ListedSandbox, error) {
+	return []*pleg.ListedSandbox{{Pod: pod, Sandbox: pleg.Sandbox{ID: "a", State: pleg.Running}}}, r.answer()
 }
 
-func (r *counted) ListContainers(context.Context, pleg.UID) ([]pleg.ListedContainer, error) {
+func (r *counted) ListContainers(context.Context, pleg.UID) ([]*pleg.ListedContainer, error) {
 	return nil, r.answer()
 }
 

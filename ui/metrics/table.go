@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/quantile"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // A metric is one that is exported. What is about a moment is absent while there is no such
@@ -152,8 +153,8 @@ var plegMetrics = []metric{{
 	name: "plegtop_event_source_connected", help: "Whether an event source that was asked for is connected: 1 or 0.", labels: []string{"source"},
 	of: func(u *diagnose.Update, give *samples) {
 		for _, s := range u.Snapshot.Sources {
-			if s.State != engine.StreamOff {
-				give.truth(s.State == engine.StreamConnected, s.Source.String())
+			if s.State != sources.StreamOff {
+				give.truth(s.State == sources.StreamConnected, s.Source.String())
 			}
 		}
 	},
@@ -161,7 +162,7 @@ var plegMetrics = []metric{{
 	name: "plegtop_event_source_lost_total", help: "Events of a source that came too fast to be looked at.", counts: true, labels: []string{"source"},
 	of: func(u *diagnose.Update, give *samples) {
 		for _, s := range u.Snapshot.Sources {
-			if s.State != engine.StreamOff {
+			if s.State != sources.StreamOff {
 				give.value(float64(s.Lost), s.Source.String())
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // Reach is how far back relists, pauses and calls are kept.
@@ -23,7 +23,7 @@ type Row struct {
 // ByRelist reports whether a relist found the event: what an event source alone saw came
 // without one.
 func (r *Row) ByRelist() bool {
-	return r.Delivery != pleg.Unseen && (r.Seen == nil || !r.Seen.At[ledger.FromRelist].IsZero())
+	return r.Delivery != pleg.Unseen && (r.Seen == nil || !r.Seen.At[sources.FromRelist].IsZero())
 }
 
 // A Journal has the rows in the order of their Seq, which only grows. A row stays where it is,

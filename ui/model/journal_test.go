@@ -12,8 +12,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -209,8 +209,8 @@ func TestMemoryIsBounded(t *testing.T) {
 // TestByRelist holds which events a relist has found: not those that came to the kubelet, or to
 // plegtop alone, without one.
 func TestByRelist(t *testing.T) {
-	seen := func(by ledger.Source) *ledger.Sightings {
-		s := new(ledger.Sightings)
+	seen := func(by sources.Source) *sources.Sightings {
+		s := new(sources.Sightings)
 		s.At[by] = time.Unix(1, 0)
 		return s
 	}
@@ -220,8 +220,8 @@ func TestByRelist(t *testing.T) {
 		want bool
 	}{
 		{"without event sources", engine.Event{}, true},
-		{"seen by the relist", engine.Event{Seen: seen(ledger.FromRelist)}, true},
-		{"seen by a source alone", engine.Event{Seen: seen(ledger.FromCgroup)}, false},
+		{"seen by the relist", engine.Event{Seen: seen(sources.FromRelist)}, true},
+		{"seen by a source alone", engine.Event{Seen: seen(sources.FromCgroup)}, false},
 		{"unseen", engine.Event{Event: pleg.Event{Delivery: pleg.Unseen}}, false},
 		{"derived", engine.Event{Event: pleg.Event{Delivery: pleg.Derived}}, true},
 	} {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // pod returns a pod whose last inspection had so many containers, which had ended.
@@ -42,9 +42,9 @@ func TestTombstonesAreBounded(t *testing.T) {
 func TestLifeThatNoRelistSaw(t *testing.T) {
 	sec := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Second) }
 	e := func(seq uint64, kind pleg.Kind, id string, to pleg.State, delivery pleg.Delivery, relist, source int) engine.Event {
-		seen := &ledger.Sightings{}
-		if seen.At[ledger.FromCRI] = sec(source); relist > 0 {
-			seen.At[ledger.FromRelist] = sec(relist)
+		seen := &sources.Sightings{}
+		if seen.At[sources.FromCRI] = sec(source); relist > 0 {
+			seen.At[sources.FromRelist] = sec(relist)
 		}
 		return engine.Event{Seq: seq, SeenAt: sec(source), Seen: seen, Event: pleg.Event{Kind: kind, Delivery: delivery, ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "u"}, Container: "app", ID: id}, To: to}}
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // A Stage is a state that a container or sandbox came into.
@@ -40,9 +40,9 @@ func (j *Journal) Life(uid pleg.UID, p *engine.Pod) []Stage {
 	if p != nil {
 		l.status(p.Status)
 		find := p.Status.Lookup()
-		l.list(p.Old, find)
+		l.list(p.Old, p.ListedAt, find)
 		if p.Current != p.Old {
-			l.list(p.Current, find)
+			l.list(p.Current, p.ListedAt, find)
 		}
 	}
 	for _, r := range l.events {
@@ -148,20 +148,20 @@ func (l *life) status(st *pleg.PodStatus) {
 }
 
 // list adds what a list says of sandboxes and containers that no inspection has told of.
-func (l *life) list(p *pleg.Pod, find pleg.Lookup) {
+func (l *life) list(p *pleg.Pod, listed time.Time, find pleg.Lookup) {
 	if p == nil {
 		return
 	}
 	for _, s := range p.Sandboxes {
 		if s.State == pleg.Running {
-			l.once(Stage{ID: s.ID, State: s.State, At: cmp.Or(s.CreatedAt, p.ListedAt)})
+			l.once(Stage{ID: s.ID, State: s.State, At: cmp.Or(s.CreatedAt, listed)})
 		}
 	}
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		at := cmp.Or(c.CreatedAt, p.ListedAt)
+		at := cmp.Or(c.CreatedAt, listed)
 		if c.State == pleg.Exited {
-			at = p.ListedAt
+			at = listed
 		}
 		if find.Container(c.ID) == nil {
 			l.once(Stage{ID: c.ID, Container: c.Name, State: c.State, At: at})
@@ -179,9 +179,9 @@ func stageOf(r *Row) Stage {
 		s.At = r.SeenAt.Add(-r.Lag)
 	}
 	if r.Seen != nil {
-		s.SeenAt = r.Seen.At[ledger.FromRelist]
+		s.SeenAt = r.Seen.At[sources.FromRelist]
 		others := *r.Seen
-		others.At[ledger.FromRelist] = time.Time{}
+		others.At[sources.FromRelist] = time.Time{}
 		_, s.SightedAt = others.First()
 	}
 	return s

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -57,9 +57,9 @@ type Options struct {
 	Release                    pleg.Release // whose relist
 	ReleaseGiven               bool         // else it is the newest
 
-	Events      []ledger.Source // that are open from the start, each once
-	ForceEvents bool            // open the runtime's stream also where that does harm
-	Mode        pleg.Mode       // if it is not generic, the engine opens the runtime's stream by itself
+	Events      []sources.Source // that are open from the start, each once
+	ForceEvents bool             // open the runtime's stream also where that does harm
+	Mode        pleg.Mode        // if it is not generic, the engine opens the runtime's stream by itself
 
 	Record    string        // the file that all that happens is written to; empty for none
 	RecordMax int64         // bytes of it and of the file before it
@@ -75,10 +75,10 @@ type Options struct {
 	CheckTimeout, Deadline time.Duration
 	NPD                    bool // exit codes and output of a node-problem-detector plugin
 
-	Periods []time.Duration // that bench measures
-	Sources []ledger.Source // that it measures each with; the relist stands for none beside it
-	For     time.Duration   // how long it measures each
-	Yes     bool            // it does not ask
+	Periods []time.Duration  // that bench measures
+	Sources []sources.Source // that it measures each with; the relist stands for none beside it
+	For     time.Duration    // how long it measures each
+	Yes     bool             // it does not ask
 
 	Listen    string // where serve listens
 	WebConfig string // the file with its TLS and users; empty for neither
@@ -190,7 +190,7 @@ func (o *Options) groups() []group {
 			{name: "mode", of: but(Bench, Explain), why: "bench measures with generic relists", kind: "mode", choices: []string{pleg.Generic.String(), pleg.Evented.String()}, set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing) or evented (as kubelet 1.37 with its gate on), which opens it"},
 		}},
 		{title: "Event sources, which see what happens between two relists", of: running, flags: []flag{
-			{name: "events", why: "check looks once, and bench measures what --sources names", kind: "source,...", set: o.setEvents, bare: ledger.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup; off: none, which is the default"},
+			{name: "events", why: "check looks once, and bench measures what --sources names", kind: "source,...", set: o.setEvents, bare: sources.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup; off: none, which is the default"},
 			{name: "force-events", of: but(Check, Explain), why: "check looks once, and opens no event source", set: into(&o.ForceEvents, truth), bare: "true", usage: "open cri also on a containerd before 2.0, where it takes events away from the kubelet"},
 		}},
 		{title: "The kubelet's own figures", of: looking, flags: []flag{

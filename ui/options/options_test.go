@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 )
 
@@ -29,7 +29,7 @@ func defaults(change func(*Options)) Options {
 	o := Options{
 		Timeout: 2 * time.Minute, Period: time.Second, Threshold: 3 * time.Minute, DemoSpeed: 1,
 		Periods: []time.Duration{250 * time.Millisecond, time.Second, 5 * time.Second, 10 * time.Second},
-		Sources: []ledger.Source{ledger.FromRelist, ledger.FromCRI, ledger.FromCgroup}, For: 30 * time.Second,
+		Sources: []sources.Source{sources.FromRelist, sources.FromCRI, sources.FromCgroup}, For: 30 * time.Second,
 		CheckTimeout: 2 * time.Second, Deadline: 20 * time.Second, Release: pleg.Newest, Time: "clock",
 		Ring: 15 * time.Minute, RecordMax: 1 << 30, Listen: "127.0.0.1:9469",
 	}
@@ -59,22 +59,22 @@ func TestParse(t *testing.T) {
 		{"--kubelet-version v1.33.4-gke.1", func(o *Options) { o.Release, o.ReleaseGiven = 33, true }},
 		{"--relist-period 5s", func(o *Options) { o.Period = 5 * time.Second }},
 		{"--relist-period 1s", func(*Options) {}},
-		{"--events", func(o *Options) { o.Events = []ledger.Source{ledger.FromCRI} }},
+		{"--events", func(o *Options) { o.Events = []sources.Source{sources.FromCRI} }},
 		{"--events=off", func(*Options) {}},
 		{"--events=cri --events=off", func(*Options) {}},
-		{"--events=off --events=cgroup", func(o *Options) { o.Events = []ledger.Source{ledger.FromCgroup} }},
+		{"--events=off --events=cgroup", func(o *Options) { o.Events = []sources.Source{sources.FromCgroup} }},
 		{"--events=cgroup --events=cgroup,cri watch", func(o *Options) {
-			o.Events, o.View = []ledger.Source{ledger.FromCgroup, ledger.FromCRI}, Watch
+			o.Events, o.View = []sources.Source{sources.FromCgroup, sources.FromCRI}, Watch
 		}},
 		{"--mode evented", func(o *Options) { o.Mode = pleg.Evented }},
 		{"check --mode evented", func(o *Options) { o.View, o.Mode = Check, pleg.Evented }},
 		{"--mode=evented --events=cgroup,cri --force-events", func(o *Options) {
-			o.Mode, o.Events, o.ForceEvents = pleg.Evented, []ledger.Source{ledger.FromCgroup, ledger.FromCRI}, true
+			o.Mode, o.Events, o.ForceEvents = pleg.Evented, []sources.Source{sources.FromCgroup, sources.FromCRI}, true
 		}},
 		{"--demo --expected-events=false", func(o *Options) { o.Demo, o.NoExpect = "tour", true }},
 		{"--demo --expected-events", func(o *Options) { o.Demo = "tour" }},
 		{"bench --periods 2s --sources=none,cgroup --for 1m --yes", func(o *Options) {
-			o.View, o.Periods, o.Sources = Bench, []time.Duration{2 * time.Second}, []ledger.Source{ledger.FromRelist, ledger.FromCgroup}
+			o.View, o.Periods, o.Sources = Bench, []time.Duration{2 * time.Second}, []sources.Source{sources.FromRelist, sources.FromCgroup}
 			o.For, o.Yes = time.Minute, true
 		}},
 		{"-n a -n b", func(o *Options) { o.Namespaces = []string{"a", "b"} }},

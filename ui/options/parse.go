@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plegtop/plegtop/cri/sim"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 )
 
@@ -36,7 +36,7 @@ func Load(args []string) (Options, error) {
 	}
 	aboutEvents := func(s sim.Scenario) bool { return s.Name == o.Demo && s.Events }
 	if o.View != Check && o.View != Bench && !o.eventsGiven && slices.ContainsFunc(sim.Scenarios(), aboutEvents) {
-		o.Events = []ledger.Source{ledger.FromCRI}
+		o.Events = []sources.Source{sources.FromCRI}
 	}
 	return *o, err
 }
@@ -256,7 +256,7 @@ func (o *Options) agree() error {
 		return nil
 	case o.Mode.Check(o.Release) != nil:
 		return o.Mode.Check(o.Release)
-	case !o.eventsGiven || slices.Contains(o.Events, ledger.FromCRI):
+	case !o.eventsGiven || slices.Contains(o.Events, sources.FromCRI):
 		return nil
 	}
 	return fmt.Errorf("--mode %v goes by the runtime's event stream: add cri to --events, or leave --events out", o.Mode)

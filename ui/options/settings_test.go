@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 )
 
@@ -186,24 +186,24 @@ func TestFlagsWinOverTheFile(t *testing.T) {
 // TestEventsOfTheFile holds that lists of event sources are read, that flags go before
 // them, and that a mode which one of the two makes impossible is refused.
 func TestEventsOfTheFile(t *testing.T) {
-	cri, cgroup := ledger.FromCRI, ledger.FromCgroup
+	cri, cgroup := sources.FromCRI, sources.FromCgroup
 	for _, tt := range []struct {
 		file, args string
-		want       []ledger.Source
+		want       []sources.Source
 		wrong      string
 	}{
 		{"events: off\n", "", nil, ""},
-		{"events: [cgroup, cri]\n", "", []ledger.Source{cgroup, cri}, ""},
-		{"events: cgroup,cri\n", "", []ledger.Source{cgroup, cri}, ""},
+		{"events: [cgroup, cri]\n", "", []sources.Source{cgroup, cri}, ""},
+		{"events: cgroup,cri\n", "", []sources.Source{cgroup, cri}, ""},
 		{"events: [cgroup]\n", "--events=off", nil, ""},
-		{"events: [cgroup]\n", "--events", []ledger.Source{cri}, ""},
+		{"events: [cgroup]\n", "--events", []sources.Source{cri}, ""},
 		{"mode: evented\n", "", nil, ""},
 		{"mode: evented\nevents: [cgroup]\n", "", nil, "add cri to --events"},
 		{"mode: evented\n", "--events=off", nil, "add cri to --events"},
-		{"mode: evented\nevents: [cgroup]\n", "--mode generic", []ledger.Source{cgroup}, ""},
+		{"mode: evented\nevents: [cgroup]\n", "--mode generic", []sources.Source{cgroup}, ""},
 		{"mode: evented\nevents: off\nperiods: [1s, 2s]\nsources: cgroup\n", "bench", nil, ""},
-		{"", "--demo=event-drift", []ledger.Source{cri}, ""}, // is about the stream
-		{"", "--demo=event-drift watch", []ledger.Source{cri}, ""},
+		{"", "--demo=event-drift", []sources.Source{cri}, ""}, // is about the stream
+		{"", "--demo=event-drift watch", []sources.Source{cri}, ""},
 		{"", "--demo=event-drift --events=off", nil, ""},
 		{"events: off\n", "--demo=event-drift", nil, ""},
 		{"", "--demo=event-drift check", nil, ""},

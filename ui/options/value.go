@@ -12,7 +12,7 @@ import (
 
 	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/pods"
@@ -41,9 +41,9 @@ func listOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 }
 
 // eventSources are those that --events opens.
-var eventSources = []ledger.Source{ledger.FromCRI, ledger.FromCgroup}
+var eventSources = []sources.Source{sources.FromCRI, sources.FromCgroup}
 
-func eventSource(s string) (ledger.Source, error) {
+func eventSource(s string) (sources.Source, error) {
 	for _, source := range eventSources {
 		if s == source.String() {
 			return source, nil
@@ -53,9 +53,9 @@ func eventSource(s string) (ledger.Source, error) {
 }
 
 // benchSource reads a source of bench; the relist stands for none beside it.
-func benchSource(s string) (ledger.Source, error) {
+func benchSource(s string) (sources.Source, error) {
 	if s == "none" {
-		return ledger.FromRelist, nil
+		return sources.FromRelist, nil
 	}
 	source, err := eventSource(s)
 	if err != nil {

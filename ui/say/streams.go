@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // StreamOpen reports whether an event source is open, or on the way to be.
-func StreamOpen(k engine.SourceState) bool {
+func StreamOpen(k sources.SourceState) bool {
 	switch k.State {
-	case engine.StreamWaiting, engine.StreamOpening, engine.StreamConnected, engine.StreamLost:
+	case sources.StreamWaiting, sources.StreamOpening, sources.StreamConnected, sources.StreamLost:
 		return true
 	}
 	return false
@@ -24,12 +24,12 @@ func StreamOpen(k engine.SourceState) bool {
 // Streaming reports whether anybody wants event sources, or had them: whether there is
 // anything to be said of them.
 func Streaming(s *engine.Snapshot) bool {
-	return len(s.Drift) > 0 || slices.ContainsFunc(s.Sources, func(k engine.SourceState) bool { return k.State != engine.StreamOff })
+	return len(s.Drift) > 0 || slices.ContainsFunc(s.Sources, func(k sources.SourceState) bool { return k.State != sources.StreamOff })
 }
 
 // StreamStands says how an event source stands, and why: its state in a word, and the
 // reason where there is one.
-func StreamStands(k *engine.SourceState) string {
+func StreamStands(k *sources.SourceState) string {
 	if k.Reason == "" {
 		return streamWord(k.State)
 	}
@@ -37,20 +37,20 @@ func StreamStands(k *engine.SourceState) string {
 }
 
 // SourceState says what an event source has become, and why.
-func SourceState(c *engine.SourceChange) string {
-	return StreamStands(&engine.SourceState{State: c.State, Reason: c.Reason})
+func SourceState(c *sources.SourceChange) string {
+	return StreamStands(&sources.SourceState{State: c.State, Reason: c.Reason})
 }
 
 // streamWord is the state of an event source in plain words.
-func streamWord(s engine.StreamState) string { return strings.ReplaceAll(s.String(), "-", " ") }
+func streamWord(s sources.StreamState) string { return strings.ReplaceAll(s.String(), "-", " ") }
 
 // StreamLook returns the look of an event source, and its state in a word.
-func StreamLook(t *theme.Theme, k *engine.SourceState) text.Span {
+func StreamLook(t *theme.Theme, k *sources.SourceState) text.Span {
 	word := streamWord(k.State)
 	switch {
-	case k.State == engine.StreamConnected:
+	case k.State == sources.StreamConnected:
 		return text.Say(t.Good, t.Symbols.Good+" "+word)
-	case k.State == engine.StreamLost:
+	case k.State == sources.StreamLost:
 		return text.Say(t.Warn, t.Symbols.Warn+" "+word)
 	case k.State.Over():
 		return text.Say(t.Bad, t.Symbols.Bad+" "+word)
@@ -60,7 +60,7 @@ func StreamLook(t *theme.Theme, k *engine.SourceState) text.Span {
 
 // streamTrouble says what is wrong with an event source, or what it waits for, and what is
 // odd about it; nothing of one that is well.
-func streamTrouble(s *engine.Snapshot, k *engine.SourceState) string {
+func streamTrouble(s *engine.Snapshot, k *sources.SourceState) string {
 	var all []string
 	say := func(on bool, format string, args ...any) {
 		if on {
@@ -87,7 +87,7 @@ func Lead(d time.Duration) string {
 }
 
 // ModeStands says what the mode is, and why it is not the one that was asked for.
-func ModeStands(m *engine.ModeState) string {
+func ModeStands(m *sources.ModeState) string {
 	says := m.Mode.String()
 	if FellBack(m) {
 		says += ", fallen back for good from " + m.Asked.String()
@@ -99,18 +99,18 @@ func ModeStands(m *engine.ModeState) string {
 }
 
 // FellBack reports whether the event stream was given up for good.
-func FellBack(m *engine.ModeState) bool { return m.Asked != m.Mode }
+func FellBack(m *sources.ModeState) bool { return m.Asked != m.Mode }
 
 // SeenBy says who saw an event besides the relist, and by how much sooner or later, such as
 // "cri +412ms, cgroup +413ms".
-func SeenBy(seen *ledger.Sightings) string {
+func SeenBy(seen *sources.Sightings) string {
 	if seen == nil {
 		return ""
 	}
 	var all []string
 	for source, at := range seen.At {
-		of := ledger.Source(source)
-		if of == ledger.FromRelist || at.IsZero() {
+		of := sources.Source(source)
+		if of == sources.FromRelist || at.IsZero() {
 			continue
 		}
 		says := of.String()
@@ -122,9 +122,9 @@ func SeenBy(seen *ledger.Sightings) string {
 	return strings.Join(all, ", ")
 }
 
-// sources are the columns of the event sources, at most 78 cells wide, what matters less at the
+// sourceColumns are the columns of the event sources, at most 78 cells wide, what matters less at the
 // right.
-var sources = []text.Column{
+var sourceColumns = []text.Column{
 	{Head: "EVENT SOURCE", Width: 14, Left: true}, {Head: "STATE", Width: 15, Left: true},
 	{Head: "SINCE", Width: 7}, {Head: "RECEIVED", Width: 10}, {Head: "LOST", Width: 7}, {Head: "LAST", Width: 7},
 }
@@ -136,7 +136,7 @@ var drifts = []text.Column{
 }
 
 // drift returns the figures of an event source. Of some of them all but 0 should not be.
-func drift(t *theme.Theme, d *ledger.Drift) []text.Span {
+func drift(t *theme.Theme, d *sources.Drift) []text.Span {
 	median, worst := "-", "-"
 	if d.Both > 0 {
 		median, worst = Lead(d.LeadP50), Lead(d.LeadP99)
@@ -170,17 +170,17 @@ func StreamTable(t *theme.Theme, s *engine.Snapshot) (lines [][]text.Span, below
 	var rows [][]text.Span
 	for i := range s.Sources {
 		k := &s.Sources[i]
-		if k.State == engine.StreamOff && k.Received == 0 {
+		if k.State == sources.StreamOff && k.Received == 0 {
 			continue // nobody ever wanted it
 		}
 		row := text.Each(t.Text, k.Source.String(), "", latest(k.Since, s.At), text.Count(k.Received), text.Count(k.Lost), latest(k.LastAt, s.At))
 		row[1], row[4].Style = StreamLook(t, k), theme.When(k.Lost > 0, t.Warn, t.Text)
 		rows = append(rows, row)
 		if says := streamTrouble(s, k); says != "" {
-			below = append(below, text.Say(theme.When(k.State == engine.StreamConnected, t.Dim, t.Text), k.Source.String()+": "+says))
+			below = append(below, text.Say(theme.When(k.State == sources.StreamConnected, t.Dim, t.Text), k.Source.String()+": "+says))
 		}
 	}
-	lines = text.Figures(t.Head, sources, rows)
+	lines = text.Figures(t.Head, sourceColumns, rows)
 	if len(s.Drift) > 0 {
 		rows = nil
 		for i := range s.Drift {

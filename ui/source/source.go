@@ -21,10 +21,10 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/engine/smallfile"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -66,10 +66,10 @@ const (
 
 // Streams returns the event sources of s. Those that are named are open from the start;
 // forced opens the runtime's also where that does harm.
-func (s Source) Streams(on []ledger.Source, forced bool) []engine.Stream {
+func (s Source) Streams(on []sources.Source, forced bool) []engine.Stream {
 	streams := []engine.Stream{
-		{Source: ledger.FromCRI, Forced: forced, Run: s.Client.Events},
-		{Source: ledger.FromCgroup, Refuse: noNode},
+		{Source: sources.FromCRI, Forced: forced, Run: s.Client.Events},
+		{Source: sources.FromCgroup, Refuse: noNode},
 	}
 	if s.node != nil {
 		streams[1].Refuse, streams[1].Run = "", s.node.Cgroups

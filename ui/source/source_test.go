@@ -10,7 +10,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/options"
 )
 
@@ -72,12 +72,12 @@ func TestStreamsOfADemo(t *testing.T) {
 	if !src.Workers().Expecting {
 		t.Error("its kubelet expects nothing")
 	}
-	all := src.Streams([]ledger.Source{ledger.FromCgroup}, true)
+	all := src.Streams([]sources.Source{sources.FromCgroup}, true)
 	if len(all) != 2 || !all[0].Forced || all[0].On || !all[1].On {
 		t.Errorf("streams %+v", all)
 	}
 	for i, s := range all {
-		if s.Run == nil || s.Refuse != "" || s.Source != ledger.Source(i+1) {
+		if s.Run == nil || s.Refuse != "" || s.Source != sources.Source(i+1) {
 			t.Errorf("%v is refused: %q", s.Source, s.Refuse)
 		}
 	}

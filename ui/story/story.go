@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
@@ -138,7 +138,7 @@ func (t *teller) told() string {
 	first, when := t.row.Seen.First()
 	lead, ahead := t.row.Seen.Lead(first)
 	return cmp.Or(
-		said(first == ledger.FromRelist, "The runtime does not tell the kubelet."),
+		said(first == sources.FromRelist, "The runtime does not tell the kubelet."),
 		fmt.Sprintf("The source %s saw it at %s", first, when.Local().Format(Clock))+said(ahead, ", "+text.Took(lead)+" before the relist")+".",
 	)
 }
@@ -156,4 +156,4 @@ func (t *teller) works() string {
 	return " Now: " + say.WorkerTells(&t.Workers, t.worker, t.At) + "."
 }
 
-func (t *teller) byCRI() bool { return t.row.Seen != nil && !t.row.Seen.At[ledger.FromCRI].IsZero() }
+func (t *teller) byCRI() bool { return t.row.Seen != nil && !t.row.Seen.At[sources.FromCRI].IsZero() }

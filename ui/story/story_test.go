@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/model"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -80,8 +80,8 @@ func TestEveryStory(t *testing.T) {
 				s, j, r := died(func(s *engine.Snapshot, e *engine.Event) {
 					e.Kind, e.Delivery, e.AtStart = kind, delivery, is(0)
 					if is(1) {
-						e.Seen = &ledger.Sightings{}
-						e.Seen.At[ledger.FromCRI] = e.SeenAt
+						e.Seen = &sources.Sightings{}
+						e.Seen.At[sources.FromCRI] = e.SeenAt
 					}
 					if is(2) {
 						s.Pods = nil
@@ -114,10 +114,10 @@ func TestEveryStory(t *testing.T) {
 // that was.
 func TestWhoSawIt(t *testing.T) {
 	s, j, r := died(func(_ *engine.Snapshot, e *engine.Event) {
-		e.Seen = &ledger.Sightings{}
-		e.Seen.At[ledger.FromRelist] = e.SeenAt
+		e.Seen = &sources.Sightings{}
+		e.Seen.At[sources.FromRelist] = e.SeenAt
 		e.SeenAt = e.SeenAt.Add(-20 * time.Millisecond)
-		e.Seen.At[ledger.FromCgroup] = e.SeenAt
+		e.Seen.At[sources.FromCgroup] = e.SeenAt
 	})
 	all := Of(s, j, r)
 	if got, want := all[Sent].At(), "11:59:50.030"; got != want {
@@ -137,8 +137,8 @@ func TestTales(t *testing.T) {
 		want   string
 	}{
 		"asked for": {func(_ *engine.Snapshot, e *engine.Event) {
-			e.At, e.Mode, e.Seen = e.At.Add(time.Millisecond), pleg.Evented, &ledger.Sightings{}
-			e.Seen.At[ledger.FromCRI], e.Seen.At[ledger.FromRelist] = e.SeenAt, e.SeenAt.Add(time.Millisecond)
+			e.At, e.Mode, e.Seen = e.At.Add(time.Millisecond), pleg.Evented, &sources.Sightings{}
+			e.Seen.At[sources.FromCRI], e.Seen.At[sources.FromRelist] = e.SeenAt, e.SeenAt.Add(time.Millisecond)
 		}, Found, "The runtime's stream asked for a relist of this pod alone."},
 		"expected": {func(s *engine.Snapshot, e *engine.Event) {
 			s.Workers.All[0].Spared, s.Workers.All[0].Last = true, e.Event

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/model"
 )
 
@@ -99,8 +99,8 @@ func (t *teller) listed() (time.Time, string) {
 // released returns when the event came to the kubelet: with the relist that found it, also
 // where an event source had seen it before.
 func (t *teller) released() (time.Time, string) {
-	if seen := t.row.Seen; seen != nil && !seen.At[ledger.FromRelist].IsZero() {
-		return seen.At[ledger.FromRelist], ""
+	if seen := t.row.Seen; seen != nil && !seen.At[sources.FromRelist].IsZero() {
+		return seen.At[sources.FromRelist], ""
 	}
 	return t.row.SeenAt, ""
 }

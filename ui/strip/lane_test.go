@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -39,9 +39,9 @@ func removed(seq uint64, seen float64, id string) engine.Event {
 // sighted has an event seen by an event source as well, so many seconds before noon; only
 // by that if the kubelet does not see it. Its lag goes from who saw it first.
 func sighted(e engine.Event, source float64) engine.Event {
-	e.Seen = &ledger.Sightings{}
-	if e.Seen.At[ledger.FromCRI] = at(source); e.Delivery != pleg.Unseen {
-		e.Seen.At[ledger.FromRelist] = e.SeenAt
+	e.Seen = &sources.Sightings{}
+	if e.Seen.At[sources.FromCRI] = at(source); e.Delivery != pleg.Unseen {
+		e.Seen.At[sources.FromRelist] = e.SeenAt
 	}
 	_, e.SeenAt = e.Seen.First()
 	return e
@@ -157,7 +157,7 @@ var lanes = []struct {
 		want: "|                    ●━━━━━━━━━|", plain: "|                    *=========|",
 	},
 	{
-		name: "an inspection that never succeeded", pod: &engine.Pod{PodRef: web, Current: &pleg.Pod{PodRef: web, ListedAt: at(7.5), Containers: []pleg.Container{{ID: "c0", Name: "app", State: pleg.Running, CreatedAt: at(9.5)}}}},
+		name: "an inspection that never succeeded", pod: &engine.Pod{PodRef: web, ListedAt: at(7.5), Current: &pleg.Pod{PodRef: web, Containers: []pleg.Container{{ID: "c0", Name: "app", State: pleg.Running, CreatedAt: at(9.5)}}}},
 		want: "|                    ━━━━━━━━━━|", plain: "|                    ==========|",
 	},
 	{

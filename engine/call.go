@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A made call is one that has come to its end.
+type made struct {
+	ID uint64 // 0 if it was never made
+	Answer
+	raw []byte      // the answer as JSON, of a call that is ByRequest
+	Err *call.Error // nil if it was answered
+}
+
+// call makes one call and reports its begin and its end. While a call for the same target is
+// out it waits for its turn, as long as its own deadline lasts: two calls for one target would
+// wait for the same lock.
+func (h *hub) call(ctx context.Context, f call.Flight, timeout time.Duration) made {
+	var id uint64
+	var left time.Duration
+	var began time.Time
+	turn := func(m *Model, now time.Time) (bool, time.Time) {
+		if began.IsZero() {
+			began = now
+		}
+		left = timeout - now.Sub(began)
+		if other, busy := m.calls.InWay(f, now); busy && left > 0 {
+			_ = other
+			return false, began.Add(timeout)
+		}
+		if left > 0 {
+			id = h.begin(f, left)
+		}
+		return true, time.Time{}
+	}
+	switch {
+	case !h.await(ctx, turn):
+		return made{Err: call.ErrorOf(f.Op, fmt.Errorf("%w: %w", call.ErrCanceled, context.Cause(ctx)))}
+	case id == 0:
+		return made{Err: outOfTurn(f.Op)}
+	}
+	return h.finish(ctx, id, f, left)
+}
+
+// begin reports that a call begins, and returns its number. The hub is locked.
+func (h *hub) begin(f call.Flight, timeout time.Duration) uint64 {
+	h.lastID++
+	h.apply(CallBegan{ID: h.lastID, Flight: f, Timeout: timeout})
+	return h.lastID
+}
+
+// finish makes a call that was reported to begin, and reports its end.
+func (h *hub) finish(ctx context.Context, id uint64, f call.Flight, timeout time.Duration) made {
+	trace := new(call.Trace)
+	ctx, cancel := context.WithTimeout(call.WithTrace(ctx, trace), h.config.Clock.Real(timeout))
+	defer cancel()
+	m := made{ID: id}
+	var err error
+	if f.By == call.ByRequest {
+		m.raw, err = h.config.Runtime.Raw(ctx, f.Op, f.ID)
+	} else {
+		m.Answer, err = put(ctx, h.config.Runtime, f)
+	}
+	if m.Err = call.ErrorOf(f.Op, err); m.Err != nil {
+		m.Answer = Answer{}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.meter.add(time.Now(), uint64(max(trace.RequestBytes+trace.ResponseBytes, 0)))
+	h.apply(CallEnded{ID: id, Answer: m.Answer, Trace: *trace, Err: m.Err})
+	h.letGo()
+	return m
+}
+
+// put makes the call itself.
+func put(ctx context.Context, r Runtime, f call.Flight) (a Answer, err error) {
+	switch f.Op {
+	case call.Version:
+		a.Version = new(pleg.Version)
+		*a.Version, err = r.Version(ctx)
+	case call.Status:
+		a.Conditions, err = r.Status(ctx)
+	case call.ListPodSandbox:
+		a.Sandboxes, err = r.ListPodSandbox(ctx, f.Pod.UID)
+	case call.ListContainers:
+		a.Containers, err = r.ListContainers(ctx, f.Pod.UID)
+	case call.PodSandboxStatus:
+		a.Sandbox = new(pleg.SandboxStatus)
+		*a.Sandbox, err = r.PodSandboxStatus(ctx, f.ID)
+	case call.ContainerStatus:
+		a.Container = new(pleg.ContainerStatus)
+		*a.Container, err = r.ContainerStatus(ctx, f.ID)
+	default:
+		err = fmt.Errorf("make %v: not one of the engine's calls", f.Op)
+	}
+	return a, err
+}
+
+const (
+	// retries is how often an examination makes a call of the kubelet's anew that fails at
+	// once: a runtime that is being restarted is back soon.
+	retries = 2
+	// retryAfter is how long it waits before that.
+	retryAfter = 500 * time.Millisecond
+)
+
+// callOrRetry is call, but that an examination makes a call anew that fails at once.
+func (h *hub) callOrRetry(ctx context.Context, f call.Flight, timeout time.Duration) made {
+	for try := 0; ; try++ {
+		began := h.config.Clock.Now()
+		m := h.call(ctx, f, timeout)
+		if try == retries || !h.model.start.Once || !mayPass(m.Err) || h.config.Clock.Now().Sub(began) > call.LateAfter {
+			return m
+		}
+		if !h.pause(ctx, retryAfter) {
+			return m
+		}
+	}
+}
+
+// pause waits for some time, by the engine's clock. It returns false if ctx ends before.
+func (h *hub) pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(h.config.Clock.Real(d))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// mayPass reports whether an error may be gone a moment later.
+func mayPass(err *call.Error) bool {
+	stays := []call.Kind{call.ErrPermission, call.ErrNotFound, call.ErrTooLarge, call.ErrUnreadable, call.ErrUnimplemented, call.ErrCanceled}
+	return err != nil && !slices.ContainsFunc(stays, func(k call.Kind) bool { return errors.Is(err, k) })
+}
+
+// outOfTurn is the error for a call that was never made, because a call for the same target was
+// out until its time had run out.
+func outOfTurn(op call.Operation) *call.Error {
+	return call.NoAnswer(op, call.OutOfTurn, "an earlier call for the same object has not returned; it shows in the calls in flight")
+}
+
+// sooner returns the earlier of two moments; zero stands for never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// latest returns the later of two moments.
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

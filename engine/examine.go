@@ -1,0 +1,292 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// closingTime is what an examination keeps for its end.
+const closingTime = 200 * time.Millisecond
+
+// An Examination says how [Examine] looks at a runtime. The zero value is a good one.
+type Examination struct {
+	Timeout  time.Duration   // of each status call; default 2 s
+	Deadline time.Duration   // of the whole; default 20 s
+	Progress func(*Snapshot) // called now and then from one goroutine, if not nil; must return soon
+}
+
+// Examine looks at a runtime once and returns what it saw as a snapshot with a [answers.Sweep], by
+// the deadline at the latest, however the runtime behaves. Failures are in the snapshot.
+//
+// It is a running engine, which asks for every object from the start. It ends as soon as every
+// object was asked and what is out has hung for long enough to be called so. Its one relist inspects
+// by what those calls brought. It stands for a kubelet that has just started. What failed at once is
+// asked for up to three times. A list that fails does not keep what the other one shows from being
+// looked at, see [Snapshot.Partial]; but PLEG is healthy only if both succeeded. Status is asked for
+// once more at the end.
+//
+// When ctx ends it returns what there is by then. The error is that of [Config.Validate].
+func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
+	if x.Timeout < 0 || x.Deadline < 0 {
+		return nil, errors.New("examine: timeout and deadline: want more than 0")
+	}
+	e, err := newEngine(c, x, true)
+	if err != nil {
+		return nil, err
+	}
+	e.hub.show = x.Progress
+	ctx, cancel := context.WithTimeout(ctx, e.hub.config.Clock.Real(e.hub.model.start.Deadline-closingTime))
+	defer cancel()
+	all := e.begin(probeWidth)
+	all.run(func() { e.hub.run(e.calls) })
+	e.hub.await(ctx, func(m *Model, now time.Time) (bool, time.Time) { return m.saysEnough(now) })
+	e.hub.mark(Closed{})
+	e.hub.mu.Lock()
+	s := e.hub.snapshot()
+	e.hub.mu.Unlock()
+	e.hub.close()
+	e.end()
+	all.wait(atEnd)
+	return s, nil
+}
+
+// policy returns how the old diagnosis reads the snapshots of this start.
+func (s Start) policy() answers.Policy {
+	p := answers.Policy{Once: s.Once, ListTimeout: s.Timeout, CallTimeout: s.CallTime, Width: probeWidth, Deadline: s.Deadline}
+	if s.Once {
+		p.ListTimeout = s.listTime()
+	}
+	return p
+}
+
+// listTime is the deadline of a list. What is slow is no hang for an examination, while there is time
+// for what comes after it.
+func (s Start) listTime() time.Duration {
+	if s.Once {
+		return max(4*s.CallTime, s.Deadline-byPodFor-2*call.HungAfter)
+	}
+	return s.Timeout
+}
+
+// statusTime is the deadline of Status and Version.
+func (s Start) statusTime() time.Duration {
+	if s.Once {
+		return 4 * s.CallTime
+	}
+	return s.Timeout
+}
+
+// hungLong is how long a call hangs to be called so for sure.
+func (s Start) hungLong() time.Duration { return s.policy().HungLong() }
+
+// An examined is what an examination has to know beside.
+type examined struct {
+	Answers  map[target]*answer // of the objects
+	Closing  bool               // Status was asked for at the end
+	AskAgain bool               // Status is to be asked for now
+	Version  bool               // likewise
+	Lists    int                // how often the lists were made
+}
+
+// keepForClose keeps what came of an object, for the inspections at the end.
+func (m *Model) keepForClose(a *answer) {
+	if m.start.Once {
+		if m.once.Answers == nil {
+			m.once.Answers = make(map[target]*answer)
+		}
+		m.once.Answers[targetOf(a.Flight)] = a
+	}
+}
+
+// askStatus has Status asked for at once. The kubelet that a running engine stands for does not ask
+// now, so there it is a probe.
+func (m *Model) askStatus() {
+	if m.start.Once {
+		m.once.AskAgain, m.once.Version = true, m.known.VersionErr != nil || m.asking.Check.underWay()
+		return
+	}
+	r := &m.asking.Round
+	r.Targets = append(r.Targets, call.Flight{By: call.ByProbe, Op: call.Status})
+}
+
+// statusDueOnce returns when an examination asks for Status or Version: at the start, and when it
+// wants to know whether the runtime is still there.
+func (m *Model) statusDueOnce(op call.Operation) time.Time {
+	asked := m.sums.Of(op).Count > 0
+	switch {
+	case !asked, op == call.Status && m.once.AskAgain, op == call.Version && m.once.Version:
+		return m.start.At
+	}
+	return time.Time{}
+}
+
+// planOnce begins the check of all objects of an examination as soon as the lists have come, or
+// hang while the runtime answers otherwise.
+func (m *Model) planOnce() {
+	r, a := m.relists.Now, &m.asking
+	if m.closed {
+		return
+	}
+	if over, _ := m.askedEnough(m.now); over && !m.once.Closing {
+		m.once.Closing = true
+		if _, out := m.calls.InWay(call.Flight{Op: call.Status}, m.now); !out && a.Check != nil && !a.Check.stopped() {
+			m.askStatus() // a runtime that has gone since is not well, whatever single objects answer
+		}
+	}
+	if listed := r != nil && r.Listed || a.Search.Over; a.Check != nil || !listed || m.awaitsLook() {
+		return
+	}
+	why := m.calls.TooSlow(m.now)
+	_, status := m.calls.InWay(call.Flight{Op: call.Status}, m.now)
+	_, version := m.calls.InWay(call.Flight{Op: call.Version}, m.now)
+	switch {
+	case why != "" && !(status && len(m.pods.ByUID) > 0): // where Status hangs, objects tell whether anything else does
+		a.refuse(m, why)
+	case why == "" && (status || version): // whether the runtime is quick enough is known in a moment
+	default:
+		a.begin(m, false, false)
+	}
+}
+
+// mayGoAhead reports whether an examination asks for single objects while a list is still out: the
+// runtime answers otherwise, and fast.
+func (m *Model) mayGoAhead() bool {
+	_, status := m.calls.InWay(call.Flight{Op: call.Status}, m.now)
+	return !status && m.known.StatusErr == nil && m.mayCheck()
+}
+
+// listsAgain reports whether an examination makes the lists once more: nobody listened for them,
+// and now Status is answered. What failed while the runtime was restarted says nothing of now.
+func (m *Model) listsAgain() bool {
+	f := m.known.Failure
+	if m.closed || m.once.Lists == 0 {
+		return !m.closed
+	}
+	return f != nil && m.once.Closing && m.once.Lists == 1 && m.known.StatusErr == nil && answers.IsAway(f.Err) && m.sums.Of(call.Status).LastOK.After(f.At)
+}
+
+// awaitsLook reports whether a deep look is about to say which objects there are beside a list that
+// hangs.
+func (m *Model) awaitsLook() bool {
+	f, out := m.relistCall()
+	begins := out && f.Op.IsList() && m.looks.Can && !m.looks.Deep && f.Elapsed(m.now) < call.LateAfter+lookFor
+	return begins || m.looks.holdsCheck(m.now)
+}
+
+// saysEnough reports whether an examination has seen all that it needs, and when to ask anew.
+func (m *Model) saysEnough(now time.Time) (bool, time.Time) {
+	over, at := m.askedEnough(now)
+	if !over || !m.once.Closing || m.once.AskAgain || m.once.Version || m.listsAgain() {
+		return false, at
+	}
+	for _, f := range m.calls.Flights() {
+		if until := f.Since.Add(m.enoughFor(now)); f.By == call.ByStatusLoop && now.Before(until) {
+			at = latest(at, until)
+		}
+	}
+	return at.IsZero(), at
+}
+
+// enoughFor is how long a call is out to be called hung.
+func (m *Model) enoughFor(now time.Time) time.Duration {
+	if m.calls.Extent(now) == call.Silent {
+		return call.HungListAfter
+	}
+	return m.start.hungLong()
+}
+
+// askedEnough reports whether every object was asked, and what is out for it, or for a list, has hung
+// for long enough to be called so. If not, at is when that may be so though nothing is observed.
+func (m *Model) askedEnough(now time.Time) (enough bool, at time.Time) {
+	silent := m.calls.Extent(now) == call.Silent
+	f, listing := m.relistCall()
+	if wait := m.enoughFor(now); listing {
+		if !m.asking.accuses(m, now) && !silent {
+			wait = m.start.listTime()
+		}
+		if until := f.Since.Add(wait); now.Before(until) {
+			return false, until
+		}
+	}
+	switch c := m.asking.Check; {
+	case c == nil && !listing, c.underWay() && !silent, m.looks.busy(), m.asking.Search.Begun && !m.asking.Search.Over:
+		return false, time.Time{}
+	case c.hangs() && m.mayBeStall():
+		until := c.Ended.Add(m.start.hungLong() - c.Timeout)
+		return !now.Before(until), until
+	}
+	return true, time.Time{}
+}
+
+// close settles the pods by what the objects answered, and ends the relist of an examination.
+func (m *Model) close() {
+	m.closed, m.news = true, true
+	if c := m.asking.Check; c.underWay() {
+		c.CutOff = true
+		c.end(m.now)
+	}
+	r := m.relists.Now
+	if r == nil || m.relistedOnce() {
+		return
+	}
+	core := m.core
+	if !r.Listed || m.asking.Search.Over {
+		core = m.aside
+	}
+	serial := r.ListTook
+	if core != nil {
+		for next, more := core.Next(); more; next, more = core.Next() {
+			i := m.inspectionOf(next)
+			if core.Settle(i.Pod.UID, i.Began, i.status(), i.Err) != nil {
+				break
+			}
+			if errors.Is(i.Err, errUnasked) {
+				continue
+			}
+			r.Done++
+			if i.Err != nil {
+				r.Failures++
+			}
+			serial += i.Ended.Sub(i.Began)
+			m.pods.inspected(core, &i)
+		}
+		if core.End() == nil && core == m.core {
+			m.release()
+		}
+	}
+	m.sumUp(serial, m.known.Failure != nil)
+}
+
+// errUnasked keeps the core from taking a pod for inspected that the examination did not come to.
+// Nobody else sees it.
+var errUnasked = errors.New("not asked")
+
+// inspectionOf makes an inspection of the answers about one pod. As in the kubelet the first error
+// counts, and what is gone is left out.
+func (m *Model) inspectionOf(next pleg.Inspection) inspection {
+	i := inspection{Pod: next.Pod.PodRef, Began: m.now, Ended: m.now}
+	asked := 0
+	for _, f := range callsFor(next.Pod) {
+		a := m.once.Answers[targetOf(f)]
+		if a == nil {
+			i.Err = cmp.Or(i.Err, errUnasked)
+			continue
+		}
+		asked++
+		ours := *a
+		ours.Flight.Pod, ours.Flight.Container = f.Pod, f.Container // it was asked for as another pod's
+		began := i.Began.Add(-a.took())
+		i.take(&ours, false)
+		i.Began, i.Ended = began, m.now
+	}
+	if asked == 0 {
+		i.Err = errUnasked
+	}
+	return i
+}

@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/guard"
+	"github.com/plegtop/plegtop/engine/podworker"
+)
+
+// A hub is where everything meets: lanes report observations, the model takes them in, the
+// tape takes them down, and lanes that wait for something to do are let go. Safe for concurrent
+// use.
+//
+// A lane never holds the lock while it waits for the runtime, so a call that hangs holds up
+// nothing but its lane.
+type hub struct {
+	config Config
+	buffer *buffer
+	show   func(*Snapshot) // gets each snapshot, from one goroutine; nil for nobody
+	alarm  *time.Timer     // goes off when a lane or a tick is due
+	over   chan struct{}   // closed by close
+
+	mu      sync.Mutex // guards what follows
+	model   *Model
+	at      time.Time // of the last observation
+	closed  bool      // nothing is observed any more
+	lastID  uint64    // of the calls
+	waiters []*waiter
+	ticker  ticker
+	meter   meter
+}
+
+// A waiter is a lane that waits for something to do.
+type waiter struct {
+	ask  question
+	done chan struct{} // closed when ask has found something
+}
+
+// A question looks at the model, and reports whether there is something to do now. If there is
+// not, at is when to ask again though nothing was observed meanwhile; zero for never. It is
+// asked with the hub locked, and may begin a call.
+type question func(m *Model, now time.Time) (found bool, at time.Time)
+
+func newHub(c Config, m *Model, now time.Time) *hub {
+	h := &hub{
+		config: c, model: m, at: now, buffer: newBuffer(c.Events), alarm: time.NewTimer(0), over: make(chan struct{}),
+		ticker: ticker{at: time.Now()}, meter: meter{began: time.Now()},
+	}
+	if c.Tape != nil {
+		c.Tape.Begin(m)
+	}
+	return h
+}
+
+// observe reports an observation.
+func (h *hub) observe(o Observation) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.apply(o)
+	h.letGo()
+}
+
+func (h *hub) mark(m Mark) { h.observe(Marked{m}) }
+
+// apply has the model take an observation in. The hub is locked.
+func (h *hub) apply(o Observation) {
+	if h.closed {
+		return
+	}
+	h.at = h.now()
+	if h.config.Tape != nil {
+		h.config.Tape.Observe(h.at, o)
+	}
+	h.buffer.add(h.model.Apply(h.at, o))
+}
+
+// now returns the engine's time, which never goes back.
+func (h *hub) now() time.Time { return latest(h.config.Clock.Now(), h.at) }
+
+// await waits until ask finds something. It returns false when ctx ends before.
+func (h *hub) await(ctx context.Context, ask question) bool {
+	h.mu.Lock()
+	w := &waiter{ask: ask, done: make(chan struct{})}
+	h.waiters = append(h.waiters, w)
+	h.letGo()
+	h.mu.Unlock()
+	select {
+	case <-w.done:
+		return true
+	case <-ctx.Done():
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waiters = slices.DeleteFunc(h.waiters, func(other *waiter) bool { return other == w })
+	return false
+}
+
+// letGo lets those lanes go that have something to do, and sets the alarm for the rest. The hub
+// is locked.
+func (h *hub) letGo() {
+	if h.closed {
+		return
+	}
+	now := h.now()
+	var due time.Time
+	h.waiters = slices.DeleteFunc(h.waiters, func(w *waiter) bool {
+		found, at := w.ask(h.model, now)
+		if found {
+			close(w.done)
+			return true
+		}
+		due = sooner(due, at)
+		return false
+	})
+	due = sooner(due, h.model.due())
+	late := h.late(now)
+	wait := h.ticker.wait(h.model, late, time.Now())
+	if out := h.model.calls.Flights(); len(out) > 0 && !late {
+		wait = min(wait, glance-h.config.Clock.Real(out[0].Elapsed(now)))
+	}
+	if !due.IsZero() {
+		wait = min(wait, max(h.config.Clock.Real(due.Sub(now)), spin))
+	}
+	h.alarm.Reset(max(wait, 0))
+}
+
+// run looks after the time until ctx ends: it lets lanes go whose time has come, and ticks.
+func (h *hub) run(ctx context.Context) {
+	defer h.alarm.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.alarm.C:
+		}
+		h.tick(false)
+	}
+}
+
+// tick has the model see that time has passed, and shows a snapshot, if one is due or it must.
+func (h *hub) tick(must bool) {
+	workers := h.workers()
+	h.mu.Lock()
+	now := h.now()
+	due := h.model.due()
+	if !must && h.ticker.wait(h.model, h.late(now), time.Now()) > 0 && (due.IsZero() || now.Before(due)) {
+		h.letGo()
+		h.mu.Unlock()
+		return
+	}
+	h.apply(Ticked{Workers: workers, Cost: h.meter.cost(time.Now())})
+	s := h.snapshot()
+	h.ticker.ticked(s, h.late(h.at), time.Now())
+	h.letGo()
+	h.mu.Unlock()
+	if h.show != nil {
+		h.show(s)
+	}
+}
+
+// snapshot returns what there is to see at the last observation. The hub is locked.
+func (h *hub) snapshot() *Snapshot {
+	s := h.model.Snapshot(h.at)
+	if h.config.Tape != nil {
+		s.Recording = h.config.Tape.State()
+	}
+	return s
+}
+
+// close ends the hub with a last snapshot, if there is something in it that readers would never
+// get otherwise. Lanes that are still at work change nothing more.
+func (h *hub) close() {
+	h.observe(Halted{})
+	h.mu.Lock()
+	news := h.model.news
+	h.mu.Unlock()
+	if news {
+		h.tick(true)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	close(h.over)
+}
+
+// workers returns what a kubelet that can be asked says of its pod workers; nil for none.
+func (h *hub) workers() *podworker.Workers {
+	if h.config.Workers == nil {
+		return nil
+	}
+	w := h.config.Workers()
+	return &w
+}
+
+// lanes runs lanes beside each other.
+type lanes struct{ running sync.WaitGroup }
+
+// run starts a lane, which is to return when its context ends. A panic in it ends plegtop in
+// good order (package guard).
+func (l *lanes) run(lane func()) {
+	l.running.Go(func() {
+		defer guard.Catch()
+		lane()
+	})
+}
+
+// wait waits until all lanes have returned, but not for long: a runtime that ignores its
+// context keeps its lane, and not us.
+func (l *lanes) wait(limit time.Duration) {
+	done := make(chan struct{})
+	guard.Go(func() {
+		l.running.Wait()
+		close(done)
+	})
+	timer := time.NewTimer(max(min(limit, atEnd), 0))
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/past"
+)
+
+// idleMost is how long our own relist may take, and how old the last good list may be,
+// where nothing is left to be desired: while a call hangs probes go out every 5 s and may
+// take 8 s.
+const idleMost = answers.FreshFor
+
+// memory takes down what the diagnosis has to know of the time before. It goes with the answers
+// and the past that the diagnosis of today reads.
+type memory struct {
+	past.Keeper
+	silence
+	Flips    int       // of the verdict
+	ListedAt time.Time // start of the last good list
+	ListBad  bool      // the last list failed
+	Status   uint64    // calls of Status that returned
+	Errors   uint64    // of calls about the whole runtime
+	FailedAt time.Time // when the last of those failed that speak of it
+	Current  past.Counts
+}
+
+// remember takes down what has changed since the last observation.
+func (m *Model) remember() {
+	r := &m.memory
+	if h := &m.kubelet.PLEG; h.Flips != r.Flips {
+		r.Flips = h.Flips
+		r.Judged(h.Healthy, h.Since)
+	}
+	if sum := m.sums.Of(call.Status); sum.Count != r.Status {
+		r.Status = sum.Count
+		if !sum.LastErrAt.After(sum.LastOK) {
+			r.StatusTook(sum.Last)
+		}
+	}
+	r.lists(m)
+	r.outages(m)
+	r.Idle(m.idle(), m.now)
+}
+
+// lists takes down what became of the lists of all pods.
+func (r *memory) lists(m *Model) {
+	if bad := m.known.Failure != nil; bad != r.ListBad {
+		r.ListBad = bad
+		if bad {
+			r.ListFailed(*m.known.Failure)
+		} else {
+			r.ListCameBack(m.now)
+		}
+	}
+	if at := m.core.ListedAt(); !at.Equal(r.ListedAt) {
+		r.ListedAt = at
+		size := func(op call.Operation) uint64 { return m.sums.Of(op).LastResponseBytes }
+		r.Listed(past.ListSizes{At: m.now, Sandboxes: size(call.ListPodSandbox), Containers: size(call.ListContainers)})
+	}
+}
+
+// outages takes down when the runtime goes away, and when it is back: when a list or
+// Status is answered, and the last of each was.
+func (r *memory) outages(m *Model) {
+	was := r.Current
+	failures, answered := uint64(0), time.Time{}
+	r.Current.All = 0
+	for op := range call.PodSandboxStatus {
+		sum := m.sums.Of(op)
+		failures, r.Current.All = failures+sum.Errors, r.Current.All+sum.Count
+		if sum.Op != call.Version {
+			answered = latest(answered, sum.LastOK)
+		}
+	}
+	if failures != r.Errors {
+		r.Errors = failures
+		r.Current.Failed = m.sums.FoundNobody()
+	}
+	switch {
+	case r.Current.Failed > was.Failed:
+		r.FailedAt = m.now
+		r.WentAway(m.now, was)
+	case answered.After(r.FailedAt) && m.known.Failure == nil && m.known.StatusErr == nil:
+		r.IsThere()
+	}
+	r.Counted(r.Current)
+}
+
+// noteRecovery takes down the end of an inspection of a pod, which may be nil. One that had
+// failed for want of a runtime, or with an answer of its own, may have done so by chance.
+func (m *Model) noteRecovery(p *Pod, err error) {
+	if err != nil || p == nil || p.Failure == nil {
+		return
+	}
+	was := p.Failure
+	if errors.Is(was.Err, call.ErrCanceled) || errors.Is(was.Err, call.ErrDeadline) && was.Took() >= answers.Late {
+		return
+	}
+	m.memory.Recovered(m.now)
+}
+
+// idle reports whether our own relists leave nothing to be desired: neither the last one
+// nor the one under way is long.
+func (m *Model) idle() bool {
+	listed := m.core.ListedAt()
+	return !m.kubelet.Paused() && m.healthy() && m.known.Failure == nil && !listed.IsZero() && m.now.Sub(listed) <= idleMost && m.relists.LastTook <= idleMost
+}
+
+const (
+	// ranOutMost is how many calls that ran out are known: two that have nothing to do with
+	// each other are enough.
+	ranOutMost = 16
+	// goneForSure is how often in a row a call must have found nobody, on a runtime that
+	// comes and goes, for the next answer to be a comeback.
+	goneForSure = 3
+)
+
+// silence is what has to be known of calls to tell whether the runtime answers nothing.
+type silence struct {
+	Heard  [call.GetContainerEvents]time.Time // the last good answer, by operation
+	RanOut []call.Flight                      // calls of late, oldest first
+}
+
+// last returns when an operation, or one that stands after it, was last answered well.
+func (s *silence) last(first call.Operation) (last time.Time) {
+	for _, at := range s.Heard[first:] {
+		last = latest(last, at)
+	}
+	return last
+}
+
+// heard takes in the end of a call, before anybody else does. All that an examination asks counts as
+// asked at one moment: nothing comes back then.
+func (m *Model) heard(a *answer) {
+	r := &m.memory
+	ran := a.Err != nil && a.Err.Kind == call.ErrDeadline
+	good := a.Err == nil || a.Err.Kind == call.ErrNotFound
+	late := m.isLate(a.Flight.Op, a.took())
+	if id := a.Flight.ID; a.Flight.Op.AboutObject() && (late && (good || ran) || good && r.HasHung(id, a.At)) {
+		r.Hung(id, a.At)
+	}
+	switch {
+	case m.start.Once:
+	case ran && late:
+		r.RanOut = append(r.RanOut, a.Flight)
+		r.RanOut = r.RanOut[max(0, len(r.RanOut)-ranOutMost):]
+	case good:
+		if a.Flight.Op != call.Version && (m.wasGone() || r.wasSilent(m, a, late)) {
+			r.CameBack(past.Comeback{At: a.At, InRow: m.failedInRow()})
+		}
+		r.Heard[a.Flight.Op] = a.At
+	}
+}
+
+// isLate reports whether a call that takes so long takes longer than such calls do.
+func (m *Model) isLate(op call.Operation, took time.Duration) bool {
+	return took >= answers.Late && took >= m.table().TwiceUsual(op)
+}
+
+// failedInRow returns how often lists, Status and Version have failed in a row.
+func (m *Model) failedInRow() (inRow [3]int) {
+	for i, f := range m.known.Failures() {
+		if f != nil {
+			inRow[i] = f.InRow
+		}
+	}
+	return inRow
+}
+
+// wasGone reports whether a list, Status or Version found nobody there, or both a list and
+// Status failed at once, and nothing was answered since. That a runtime which comes and
+// goes fails once or twice is no such thing.
+func (m *Model) wasGone() bool {
+	var since time.Time
+	inRow, failed, away := 0, 0, false
+	for i, f := range m.known.Failures() {
+		if f == nil {
+			continue
+		}
+		switch call.KindOf(f.Err) {
+		case call.ErrUnavailable, call.ErrSilent:
+			away = true
+		case call.ErrDeadline, call.ErrTooLarge, call.ErrCanceled, call.ErrUnreadable:
+			continue
+		default:
+			if i == 2 { // of Version alone
+				continue
+			}
+			failed++
+		}
+		inRow, since = max(inRow, f.InRow), latest(since, f.First)
+	}
+	r := &m.memory
+	return (away || failed == 2) && !r.last(call.Status).After(since) && (inRow >= goneForSure || !r.ComesAndGoes(m.now))
+}
+
+// wasSilent reports whether an answer is the first after a silence. Two calls that have
+// nothing to do with each other must have waited, and nothing been answered since they
+// began; or the answer was late itself, and nothing else came meanwhile that tells whether
+// others are answered. While no status is answered, what lists say ends nothing; nor does
+// a Status that came at once.
+func (r *memory) wasSilent(m *Model, a *answer, late bool) bool {
+	waited := slices.Clone(r.RanOut)
+	for _, f := range m.calls.Flights() {
+		if m.isLate(f.Op, m.now.Sub(f.Since)) {
+			waited = append(waited, f)
+		}
+	}
+	if late {
+		waited = append(waited, a.Flight)
+	} else if a.Flight.Op == call.Status {
+		return false
+	}
+	first := call.PodSandboxStatus
+	if slices.ContainsFunc(waited, func(f call.Flight) bool {
+		return !f.Op.AboutObject() && f.Since.After(r.last(call.ListPodSandbox))
+	}) {
+		first = call.ListPodSandbox
+	} else if !a.Flight.Op.AboutObject() {
+		return false
+	}
+	waited = slices.DeleteFunc(waited, func(f call.Flight) bool {
+		return f.Op < call.ListPodSandbox && first.AboutObject() || !f.Since.After(r.last(first))
+	})
+	unrelated := slices.ContainsFunc(waited, func(f call.Flight) bool {
+		return f.Op >= call.ListPodSandbox && slices.ContainsFunc(waited, func(o call.Flight) bool { return o.Pod != f.Pod || o.Op < call.ListPodSandbox })
+	})
+	return unrelated || late && !r.last(call.Status).After(a.Flight.Since)
+}

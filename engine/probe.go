@@ -1,0 +1,278 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// probeWidth is how many calls of ours are out at once: few, so that they hold up nobody, and
+// enough that one that hangs does not keep the others from being made.
+const probeWidth = 4
+
+// A probeLane asks what nobody else asks: while a call of the kubelet's is late, whether other
+// calls are answered; when somebody wants to know, or a check is made, every sandbox and container.
+// Several run beside each other. None of their calls is the kubelet's, and none changes a record.
+type probeLane struct{ *hub }
+
+func (l probeLane) run(ctx context.Context) {
+	for {
+		var f call.Flight
+		var id uint64
+		if !l.await(ctx, func(m *Model, now time.Time) (found bool, at time.Time) {
+			if f, found, at = m.nextProbe(now); found {
+				id = l.begin(f, m.start.CallTime)
+			}
+			return found, at
+		}) {
+			return
+		}
+		l.finish(ctx, id, f, l.model.start.CallTime)
+	}
+}
+
+// asking is what the probe lanes are asking, and what came of it.
+type asking struct {
+	Round  round
+	Check  *checkAll // of every object: the last, or the one under way; nil if there was none
+	Of     time.Time // start of the call, or of the failed list, for which one began last
+	Last   time.Time // when one began last
+	Search search
+}
+
+// A round asks for Version, Status, one sandbox and one container while a call of the relist is
+// late.
+type round struct {
+	Late    call.Flight   // the call that is looked into; zero for none
+	Targets []call.Flight // still to be asked
+	Out     int
+	Next    time.Time // when the next round may begin; zero for at once
+	Turn    int       // how many rounds there were: whose turn it is
+	Retried bool      // one object more was asked than usual
+	Answers map[call.Operation]answers.Outcome
+}
+
+// nextProbe returns the call of ours that is to be made now; if there is none, when there may be
+// one though nothing is observed. It is a read.
+func (m *Model) nextProbe(now time.Time) (f call.Flight, found bool, at time.Time) {
+	a := &m.asking
+	if m.closed {
+		return f, false, time.Time{}
+	}
+	if !m.kubelet.Paused() {
+		for _, f := range a.Round.Targets {
+			if _, busy := m.calls.InWay(f, now); !busy {
+				return f, true, time.Time{}
+			}
+		}
+		if f, found = a.Search.next(m, now); found {
+			return f, true, time.Time{}
+		}
+	}
+	return a.Check.next(m, now)
+}
+
+// began takes in that a call of ours is on its way.
+func (a *asking) began(m *Model, f call.Flight) {
+	switch f.By {
+	case call.ByProbe:
+		r := &a.Round
+		for i, t := range r.Targets {
+			if t.SameTarget(f) {
+				r.Targets = append(r.Targets[:i:i], r.Targets[i+1:]...)
+				r.Out++
+				break
+			}
+		}
+		if _, asked := r.Answers[f.Op]; !asked {
+			r.put(answers.Outcome{Flight: f})
+		}
+	case call.BySweep:
+		a.Check.began(f)
+	case call.BySearch:
+		a.Search.Out = true
+	}
+}
+
+// asked takes in the end of a call of ours.
+func (m *Model) asked(a *answer) {
+	m.news = true
+	switch a.Flight.By {
+	case call.ByProbe:
+		m.asking.Round.answered(m, a)
+	case call.BySweep:
+		m.asking.Check.answered(m, a)
+	case call.BySearch:
+		m.asking.Search.answered(m, a)
+	}
+}
+
+// plan begins what is to be asked, and ends what has been.
+func (m *Model) plan() {
+	m.hold()
+	m.asking.Round.plan(m)
+	m.asking.Search.plan(m)
+	m.asking.Check.plan(m)
+	m.beginCheckForHang()
+	if m.start.Once {
+		m.planOnce()
+	}
+}
+
+// plan begins a round when a call of the relist has been out for too long. A check asks for
+// everything anyway.
+func (r *round) plan(m *Model) {
+	f, out := m.relistCall()
+	late := out && !m.start.Once && f.Elapsed(m.now) >= call.LateAfter
+	if !late && r.Late != (call.Flight{}) && m.sums.AnsweredSince(r.Late.Since) {
+		r.forget()
+		m.news = true
+	}
+	if !late || m.kubelet.Paused() {
+		return
+	}
+	if f != r.Late {
+		r.forget()
+		r.Late = f
+	}
+	if r.Out == 0 && !m.now.Before(r.Next) {
+		r.Targets = r.whom(m)
+		r.Next = m.now.Add(call.ProbePeriod)
+		r.Turn++
+		r.Retried = false
+	}
+}
+
+// due returns when a round is to begin; zero if none is.
+func (r *round) due(m *Model) time.Time {
+	f, out := m.relistCall()
+	if !out || m.kubelet.Paused() || m.start.Once || r.Out > 0 {
+		return time.Time{}
+	}
+	return latest(f.Since.Add(call.LateAfter), r.Next)
+}
+
+// forget drops all answers, and those that may still come: what they say of the objects holds only
+// while a call hangs.
+func (r *round) forget() { *r = round{Turn: r.Turn, Next: r.Next} }
+
+func (r *round) answered(m *Model, a *answer) {
+	if r.Out == 0 {
+		return // of a round that was forgotten
+	}
+	r.Out--
+	r.put(outcomeOf(a))
+	if op := a.Flight.Op; op.AboutObject() && a.Err != nil && !r.Retried {
+		r.Retried = true // it may have been the very object for which the relist hangs
+		r.Turn++
+		for _, f := range r.whom(m) {
+			if f.Op == op {
+				r.Targets = append(r.Targets, f)
+			}
+		}
+	}
+}
+
+func (r *round) put(o answers.Outcome) {
+	if r.Answers == nil {
+		r.Answers = make(map[call.Operation]answers.Outcome)
+	}
+	r.Answers[o.Op] = o
+}
+
+// whom returns whom to ask in the next round: what nobody else asks now.
+func (r *round) whom(m *Model) []call.Flight {
+	all := []call.Flight{{Op: call.Version}, {Op: call.Status}}
+	shown, _, _ := m.pods.read()
+	for _, objects := range []func(*Pod) []call.Flight{
+		func(p *Pod) []call.Flight { return sandboxCalls(p.PodRef, p.Seen().Sandboxes) },
+		func(p *Pod) []call.Flight { return containerCalls(p.PodRef, p.Seen().Containers) },
+	} {
+		if f, ok := r.pick(m, shown, objects); ok {
+			all = append(all, f)
+		}
+	}
+	free := all[:0]
+	for _, f := range all {
+		f.By = call.ByProbe
+		if _, busy := m.calls.InWay(f, m.now); !busy {
+			free = append(free, f)
+		}
+	}
+	return free
+}
+
+// pick returns a call about an object of the pod whose turn it is, or of the first one after it that
+// no call is about.
+func (r *round) pick(m *Model, shown []*Pod, objects func(*Pod) []call.Flight) (call.Flight, bool) {
+	for i := range shown {
+		p := shown[(r.Turn+i)%len(shown)]
+		if p.UID == r.Late.Pod.UID {
+			continue
+		}
+		for _, f := range objects(p) {
+			if _, busy := m.calls.InWay(f, m.now); !busy {
+				return f, true
+			}
+		}
+	}
+	return call.Flight{}, false
+}
+
+// clearOfAll reports whether Version and Status are answered while a call hangs.
+func (r *round) clearOfAll(f call.Flight) bool {
+	good := func(op call.Operation) bool {
+		a, asked := r.Answers[op]
+		return asked && !a.At.IsZero() && a.Err == nil
+	}
+	return r.Late == f && good(call.Version) && good(call.Status)
+}
+
+// clear reports whether a whole round says that the runtime answers while a call hangs: for itself,
+// and for one sandbox or container at least.
+func (r *round) clear(f call.Flight) bool {
+	if r.Late != f || r.Out > 0 || len(r.Targets) > 0 || len(r.Answers) == 0 {
+		return false
+	}
+	object := false
+	for op, a := range r.Answers {
+		switch {
+		case op.AboutObject():
+			object = object || a.Err == nil
+		case a.Err != nil:
+			return false
+		}
+	}
+	return object
+}
+
+// read returns the last probe of each operation, in their order.
+func (r *round) read() (all []answers.Outcome) {
+	for _, op := range call.Operations() {
+		if a, asked := r.Answers[op]; asked {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// fill shows what was asked and found.
+func (a *asking) fill(_ *Model, s *Snapshot) {
+	s.Probes = a.Round.read()
+	if a.Check != nil {
+		s.Sweep = a.Check.result()
+	}
+	s.Partial, s.Beside, s.Holders = a.Search.Partial, a.Search.Beside, a.Search.Holders
+}
+
+// due returns when there is something to begin though nothing is observed.
+func (a *asking) due(m *Model) time.Time {
+	due := sooner(a.Round.due(m), a.Search.due(m))
+	return sooner(due, a.Check.due(m))
+}
+
+func outcomeOf(a *answer) answers.Outcome {
+	return answers.Outcome{Flight: a.Flight, At: a.At, Took: a.took(), Err: errorOf(a.Err)}
+}

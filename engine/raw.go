@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// ErrNoPod is what [Engine.Raw] returns for a pod that no snapshot has.
+var ErrNoPod = errors.New("no such pod")
+
+// A rawAnswer is what the runtime says of one sandbox or container.
+type rawAnswer struct {
+	Operation string          `json:"operation"`
+	Container string          `json:"container,omitempty"`
+	ID        string          `json:"id"`
+	Answer    json.RawMessage `json:"answer,omitempty"`
+	Error     string          `json:"error,omitempty"`
+}
+
+// Raw asks the runtime for all sandboxes and containers of a pod, as the newest snapshot has them,
+// and returns a JSON array with one object for each: the operation, the id, and the answer or the
+// error. Texts are not cleaned.
+//
+// It blocks, for each object for at most the deadline of a call, in which it also waits while
+// another call for that object is out; give it a ctx with a deadline of your own. One Raw runs at a
+// time. It makes its calls even while paused. It returns an error only if there is no answer to any:
+// [ErrNoPod], [ErrStopped], or the cause of ctx's end.
+func (e *Engine) Raw(ctx context.Context, uid pleg.UID) ([]byte, error) {
+	select {
+	case <-e.hub.over:
+		return nil, ErrStopped
+	default:
+	}
+	select {
+	case e.raws <- struct{}{}:
+		defer func() { <-e.raws }()
+	case <-e.hub.over:
+		return nil, ErrStopped
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	flights, ok := e.objectsOf(uid)
+	if !ok {
+		return nil, fmt.Errorf("ask for pod %s: %w", uid, ErrNoPod)
+	}
+	answers := make([]rawAnswer, 0, len(flights))
+	for _, f := range flights {
+		a, err := e.askRaw(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, a)
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(answers); err != nil {
+		return nil, fmt.Errorf("write the answers as JSON: %w", err)
+	}
+	return text.Bytes(), nil
+}
+
+// objectsOf returns the calls that ask for all of a pod.
+func (e *Engine) objectsOf(uid pleg.UID) ([]call.Flight, bool) {
+	s := e.hub.buffer.newest()
+	if s == nil {
+		return nil, false
+	}
+	i := slices.IndexFunc(s.Pods, func(p *Pod) bool { return p.UID == uid })
+	if i < 0 {
+		return nil, false
+	}
+	return callsFor(s.Pods[i].Seen()), true
+}
+
+// askRaw makes one call and returns what came of it. The error is [ErrStopped] or the cause of
+// ctx's end.
+func (e *Engine) askRaw(ctx context.Context, f call.Flight) (rawAnswer, error) {
+	f.By = call.ByRequest
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(e.calls, func() { cancel(ErrStopped) })()
+	m := e.hub.call(ctx, f, e.hub.config.Timeout)
+	if ctx.Err() != nil {
+		return rawAnswer{}, context.Cause(ctx)
+	}
+	a := rawAnswer{Operation: f.Op.String(), Container: f.Container, ID: f.ID}
+	switch {
+	case m.Err != nil:
+		a.Error = m.Err.Error()
+	case !json.Valid(m.raw):
+		a.Error = "the answer is not JSON"
+	default:
+		a.Answer = m.raw
+	}
+	return a, nil
+}

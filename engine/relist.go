@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A relistLane makes the kubelet's relists, one after the other: of all pods when the period is
+// over, and of one pod when that was asked for. (kubelet 1.25 to 1.37, pleg/generic.go.)
+type relistLane struct{ *hub }
+
+// A job is the next thing that the relist lane has to do.
+type job struct {
+	Pod   pleg.PodRef // whose relist it is; zero for all
+	Asked bool        // with a key: it is done while the engine is paused
+	Lists bool        // it begins with the lists; a release before 1.36 inspects one pod without
+}
+
+func (l relistLane) run(ctx context.Context) {
+	for {
+		var next job
+		if !l.await(ctx, func(m *Model, now time.Time) (found bool, at time.Time) {
+			next, found, at = m.nextJob(now)
+			return found, at
+		}) {
+			return
+		}
+		l.relist(ctx, next)
+	}
+}
+
+// relist is the kubelet's relist: two lists, then one inspection after the other.
+func (l relistLane) relist(ctx context.Context, j job) {
+	l.mark(RelistBegan{Pod: j.Pod.UID, Asked: j.Asked})
+	if j.Lists {
+		sandboxes := l.list(ctx, call.ListPodSandbox, j.Pod)
+		if sandboxes.Err != nil && !l.goesOn(sandboxes) {
+			l.mark(RelistFailed{})
+			return
+		}
+		containers := l.list(ctx, call.ListContainers, j.Pod)
+		if sandboxes.Err != nil || containers.Err != nil {
+			l.mark(RelistFailed{})
+			return
+		}
+		l.mark(Listed{sandboxes.ID, containers.ID}) // the model compares, and knows who must be inspected
+	}
+	for next, more := l.nextInspection(ctx); more; next, more = l.nextInspection(ctx) {
+		l.inspect(ctx, next)
+	}
+	if ctx.Err() == nil {
+		l.mark(RelistEnded{})
+	}
+}
+
+func (l relistLane) list(ctx context.Context, op call.Operation, pod pleg.PodRef) made {
+	return l.callOrRetry(ctx, call.Flight{By: call.ByRelist, Op: op, Pod: pod}, l.model.start.listTime())
+}
+
+// goesOn reports whether the containers are listed although the list of sandboxes failed. No
+// kubelet does that; an examination shows half of the node rather than nothing.
+func (l relistLane) goesOn(sandboxes made) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.model.start.Once && l.model.calls.Extent(l.now()) != call.Silent
+}
+
+// nextInspection returns the pod to inspect next. While the engine is paused it waits.
+func (l relistLane) nextInspection(ctx context.Context) (next pleg.Inspection, more bool) {
+	found := l.await(ctx, func(m *Model, now time.Time) (bool, time.Time) {
+		if m.holdsRelist() {
+			return false, time.Time{}
+		}
+		next, more = m.nextInspection()
+		return true, time.Time{}
+	})
+	return next, found && more
+}
+
+// inspect asks for all sandboxes and then for all containers of a pod, as the kubelet does. What
+// is not found any more is left out; any other error ends the inspection. Releases that list
+// again do so before the sandboxes and before the containers.
+func (l relistLane) inspect(ctx context.Context, next pleg.Inspection) {
+	in := &inspector{lane: l, ctx: ctx, pod: next.Pod.PodRef}
+	sandboxes, containers := next.Pod.Sandboxes, next.Pod.Containers
+	if next.ListAgain {
+		sandboxes = newestFirst(in.list(call.ListPodSandbox).Sandboxes, in.pod.UID)
+	}
+	for _, f := range sandboxCalls(in.pod, sandboxes) {
+		in.ask(f)
+	}
+	if next.ListAgain {
+		containers = ofPod(in.list(call.ListContainers).Containers, in.pod.UID)
+	}
+	for _, f := range containerCalls(in.pod, containers) {
+		in.ask(f)
+	}
+	if ctx.Err() == nil {
+		l.mark(Inspected{Pod: in.pod.UID, Calls: in.calls})
+	}
+}
+
+// An inspector makes the calls of one inspection, until one fails.
+type inspector struct {
+	lane   relistLane
+	ctx    context.Context
+	pod    pleg.PodRef
+	calls  []uint64
+	failed bool
+}
+
+func (in *inspector) list(op call.Operation) made {
+	return in.ask(call.Flight{Op: op, Pod: in.pod})
+}
+
+func (in *inspector) ask(f call.Flight) made {
+	if in.failed {
+		return made{}
+	}
+	f.By = call.ByRelist
+	m := in.lane.call(in.ctx, f, in.lane.model.start.Timeout)
+	in.calls = append(in.calls, m.ID)
+	in.failed = m.Err != nil && !(f.Op.AboutObject() && m.Err.Kind == call.ErrNotFound)
+	return m
+}

@@ -1,0 +1,503 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/quantile"
+)
+
+const (
+	// historyLength is how many relists the sparkline reaches back.
+	historyLength = 120
+	// usualOf is from how many relists of late it is known what lists take.
+	usualOf = 10
+)
+
+// relists is the relist under way, and what is known of those before.
+type relists struct {
+	Now        *relist // nil between two
+	NextAt     time.Time
+	Ended      time.Time // of the last one; zero before
+	First      time.Time // start of the first whose lists succeeded
+	Before     time.Time // start of the last good one but one
+	SettledAt  time.Time // end of the last one without a failed inspection
+	ListsBack  time.Time // when the last good lists had returned
+	ReturnedAt time.Time // when a list of all pods returned last, other than by its deadline
+	Last       Phase     // how the last one went
+	Count      uint64
+	Failed     uint64
+	Took       quantile.Durations
+	Histogram  quantile.Histogram
+	LastTook   time.Duration
+	Interval   time.Duration    // from the start of the last good one to the start of this one
+	History    []Relist         // never written to where a snapshot can see it
+	PodFailure *answers.Failure // of the lists of one pod
+	Found      pleg.Anomalies   // in the last good lists of all pods
+}
+
+// A relist is the one under way.
+type relist struct {
+	Pod       pleg.PodRef // whose it is; zero for all
+	Asked     bool        // it goes on while the engine is paused
+	Began     time.Time
+	Listed    bool // its lists are over
+	ListTook  time.Duration
+	Done      int
+	Total     int
+	Failures  int
+	Moved     bool // records have changed since the lists were taken in
+	HeldSince time.Time
+	Held      time.Duration // by pauses
+}
+
+func (r *relist) ofOne() bool { return r.Pod.UID != "" }
+
+// wanted is what somebody asked for and has not got yet.
+type wanted struct {
+	Relist    bool
+	Pods      []pleg.UID // to reinspect, each once, in the order asked
+	Deferred  bool       // Relist was asked for before a pause, and waits for its end
+	Postponed []pleg.UID // likewise
+}
+
+func (w *wanted) any() bool { return w.Relist || len(w.Pods) > 0 }
+
+// reinspect asks for a pod that is known.
+func (w *wanted) reinspect(p *pods, uid pleg.UID) {
+	if _, known := p.ByUID[uid]; known && !slices.Contains(w.Pods, uid) {
+		w.Pods = append(w.Pods, uid)
+	}
+}
+
+// pause stops everything that nobody asked for. What was asked for before, and has not begun,
+// waits for the end of the pause.
+func (m *Model) pause() {
+	if m.kubelet.Paused() {
+		return
+	}
+	m.kubelet.SetPaused(m.now, true)
+	m.resumed, m.news = time.Time{}, true
+	m.wanted = wanted{Deferred: m.wanted.Relist, Postponed: m.wanted.Pods}
+	if r := m.relists.Now; r != nil && !r.ofOne() {
+		r.Asked = false
+	}
+	m.asking.paused(m)
+}
+
+// resume ends a pause. What was asked for before it comes first.
+func (m *Model) resume() {
+	if !m.kubelet.Paused() {
+		return
+	}
+	m.kubelet.SetPaused(m.now, false)
+	m.resumed, m.news = m.now, true
+	w := wanted{Relist: m.wanted.Relist || m.wanted.Deferred, Pods: m.wanted.Postponed}
+	for _, uid := range m.wanted.Pods {
+		w.reinspect(&m.pods, uid)
+	}
+	m.wanted = w
+}
+
+// nextJob returns what the relist lane has to do now. A relist that is due comes before one that
+// was asked for, as in the kubelet. If there is nothing to do, at is when a relist is due.
+func (m *Model) nextJob(now time.Time) (j job, found bool, at time.Time) {
+	due := m.relistDue()
+	if m.wanted.Relist || !due.IsZero() && !now.Before(due) {
+		return job{Asked: m.wanted.Relist, Lists: true}, true, time.Time{}
+	}
+	for _, uid := range m.wanted.Pods {
+		if p, known := m.pods.ByUID[uid]; known {
+			return job{Pod: p.PodRef, Asked: true, Lists: m.core.OnDemand()}, true, time.Time{}
+		}
+	}
+	if m.kubelet.Paused() {
+		return job{}, false, time.Time{}
+	}
+	if pod, asks := m.sources.NextAsk(); asks && m.core.OnDemand() {
+		return job{Pod: pod, Lists: true}, true, time.Time{}
+	}
+	return job{}, false, due
+}
+
+// relistDue returns when a relist begins by itself; zero if none will.
+func (m *Model) relistDue() time.Time {
+	if m.relists.Now != nil || m.kubelet.Paused() || m.start.Once && !m.listsAgain() {
+		return time.Time{}
+	}
+	return m.relists.NextAt
+}
+
+// holdsRelist reports whether the inspections of the relist under way wait: for the end of a
+// pause, or for the end of an examination, which asks for all objects by itself.
+func (m *Model) holdsRelist() bool {
+	r := m.relists.Now
+	return m.start.Once && !m.closed || r != nil && m.kubelet.Paused() && !r.Asked && !m.wanted.any()
+}
+
+// nextInspection returns the pod that the relist under way inspects next.
+func (m *Model) nextInspection() (pleg.Inspection, bool) {
+	if m.relists.Now == nil {
+		return pleg.Inspection{}, false
+	}
+	return m.core.Next()
+}
+
+func (m *Model) relistBegan(mark RelistBegan) {
+	r := &relist{Asked: mark.Asked, Began: m.now}
+	if m.follows != 0 && m.follows != m.start.Release {
+		m.follow(m.follows)
+	}
+	l := &m.relists
+	l.Now = r
+	if mark.Pod == "" {
+		m.wanted.Relist = false
+		m.once.Lists++
+		m.kubelet.RelistBegan(m.now)
+		if good := m.core.ListedAt(); !good.IsZero() {
+			l.Interval = m.now.Sub(good)
+		}
+		return
+	}
+	r.Pod = pleg.PodRef{UID: mark.Pod}
+	if p, known := m.pods.ByUID[mark.Pod]; known {
+		r.Pod = p.PodRef
+	}
+	if !mark.Asked {
+		m.sources.Relisting(mark.Pod)
+		return
+	}
+	m.wanted.Pods = slices.DeleteFunc(m.wanted.Pods, func(uid pleg.UID) bool { return uid == mark.Pod })
+	if m.core.OnDemand() {
+		m.core.RequestReinspect(mark.Pod)
+		return
+	}
+	if err := m.core.BeginInspect(mark.Pod); err == nil {
+		r.Listed, r.Total = true, 1
+	}
+}
+
+// follow makes the relist of a release from now on.
+func (m *Model) follow(r pleg.Release) {
+	if m.core.Follow(r) == nil {
+		m.start.Release, m.sources.Config.Release, m.news = r, r, true
+	}
+}
+
+// relistAnswered takes in the end of a call of the relist, as far as that means something before
+// the lane marks its step.
+func (m *Model) relistAnswered(a *answer) {
+	r := m.relists.Now
+	if r == nil || !a.Flight.Op.IsList() || r.Listed {
+		return
+	}
+	r.ListTook = m.now.Sub(r.Began)
+	if !r.ofOne() && !ranOut(a.Err, a.took(), m.start.Timeout) {
+		m.relists.ReturnedAt = a.At
+	}
+	switch {
+	case a.Err == nil:
+	case r.ofOne():
+		if f := m.relists.PodFailure; f != nil && f.Pod != r.Pod {
+			m.relists.PodFailure = nil // a row of failures is of one pod
+		}
+		m.relists.PodFailure = m.relists.PodFailure.Again(a.Flight, a.At, a.Err, 1)
+	case a.Flight.Op == call.ListContainers && m.halfFailed(): // the kubelet does not come to the second list
+	default:
+		m.known.Failure = m.known.Failure.Again(a.Flight, a.At, a.Err, 1)
+	}
+}
+
+// halfFailed reports whether the list of sandboxes failed in the relist under way.
+func (m *Model) halfFailed() bool {
+	for _, a := range m.answered {
+		if a.Flight.Op == call.ListPodSandbox && a.Err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// relistFailed ends a relist one of whose lists failed: nothing changes, as in the kubelet. What
+// was known stays, and its age grows. What can be seen all the same is the probe lane's to find.
+func (m *Model) relistFailed() {
+	r := m.relists.Now
+	if r == nil {
+		return
+	}
+	m.news = true
+	if r.ofOne() {
+		m.relists.Now = nil
+		m.pods.show(m.core, r.Pod.UID, m.core.ListedAt())
+	} else {
+		m.asking.listsFailed(m)
+		m.sumUp(m.now.Sub(r.Began)-r.Held, true)
+	}
+	clear(m.answered)
+}
+
+// listed takes in both lists of a relist.
+func (m *Model) listed(mark Listed) {
+	r := m.relists.Now
+	first, second := m.answered[mark.Sandboxes], m.answered[mark.Containers]
+	if r == nil || first == nil || second == nil {
+		return
+	}
+	r.Listed = true
+	r.ListTook = m.now.Sub(r.Began)
+	found := first.Found.Add(second.Found)
+	sandboxes, containers := first.Answer.Sandboxes, second.Answer.Containers
+	clear(m.answered)
+	if r.ofOne() {
+		m.listedOne(sandboxes, containers)
+		return
+	}
+	m.asking.listed(m)
+	pods, odd := m.assembler.Assemble(sandboxes, containers)
+	l := &m.relists
+	l.Found, l.PodFailure, m.known.Failure = found.Add(odd), nil, nil
+	if l.First.IsZero() {
+		l.First = r.Began
+	}
+	m.kubelet.ListsSucceeded(m.now, r.Began)
+	l.ListsBack = m.now
+	l.Before = m.core.ListedAt()
+	if m.core.Begin(r.Began, pods) != nil {
+		return
+	}
+	r.Total = m.core.Pending()
+	m.pods.showAll(m.core)
+	r.Moved = m.release()
+}
+
+// listedOne takes in the lists of one pod. If they show the pod no more it is left to the next
+// relist of all, as in the kubelet.
+func (m *Model) listedOne(sandboxes []*pleg.ListedSandbox, containers []*pleg.ListedContainer) {
+	r := m.relists.Now
+	m.relists.PodFailure, m.news = nil, true
+	m.relists.Now = nil
+	pods, _ := pleg.Assemble(sandboxes, containers)
+	for _, p := range pods {
+		if p.UID == r.Pod.UID && m.core.BeginPod(r.Began, p) == nil {
+			m.relists.Now = r
+			r.Total = m.core.Pending()
+		}
+	}
+	m.pods.show(m.core, r.Pod.UID, r.Began)
+	m.release()
+}
+
+// inspected settles the pod whose inspection is over.
+func (m *Model) inspected(mark Inspected) {
+	r := m.relists.Now
+	p := m.pods.ByUID[mark.Pod]
+	if r == nil {
+		return
+	}
+	pod := pleg.PodRef{UID: mark.Pod}
+	if p != nil {
+		pod = p.PodRef
+	}
+	i := inspection{Pod: pod, Began: m.now, Ended: m.now}
+	for n, id := range mark.Calls {
+		i.take(m.answered[id], n == 0)
+		delete(m.answered, id)
+	}
+	m.settle(&i)
+}
+
+// settle takes in an inspection.
+func (m *Model) settle(i *inspection) {
+	r := m.relists.Now
+	if m.core.Settle(i.Pod.UID, i.Began, i.status(), i.Err) != nil {
+		return // a replay through another release awaits other pods
+	}
+	r.Done++
+	r.Total = max(r.Total, r.Done)
+	if i.Err != nil {
+		r.Failures++
+	}
+	m.noteRecovery(m.pods.ByUID[i.Pod.UID], i.Err)
+	m.pods.inspected(m.core, i)
+	r.Moved = m.release() || r.Moved
+	m.news, r.Moved = true, true
+}
+
+// relistEnded ends a relist all of whose inspections are settled.
+func (m *Model) relistEnded() {
+	r := m.relists.Now
+	if r == nil {
+		return
+	}
+	for next, more := m.core.Next(); more; next, more = m.core.Next() { // in a replay through another release alone
+		i := inspection{Pod: next.Pod.PodRef, Began: m.now, Ended: m.now, Err: errNotRecorded}
+		m.settle(&i)
+		m.missing++
+	}
+	if m.core.End() != nil {
+		return
+	}
+	m.release()
+	for uid := range m.core.Leaked() {
+		m.leaked = append(m.leaked, uid)
+	}
+	for _, uid := range m.leaked { // which the kubelet would keep for ever: no event depends on them
+		m.core.Forget(uid)
+	}
+	m.leaked = m.leaked[:0]
+	clear(m.answered)
+	if r.ofOne() {
+		m.relists.Now = nil
+		m.pods.show(m.core, r.Pod.UID, r.Began)
+		return
+	}
+	if r.Moved {
+		m.pods.showAll(m.core)
+	}
+	m.sources.Listed(r.Began)
+	m.sumUp(m.now.Sub(r.Began)-r.Held, false)
+}
+
+// errNotRecorded is why an inspection fails that a replay would make and its recording has not.
+var errNotRecorded = errors.New("not recorded: the kubelet that was watched did not make this inspection")
+
+// sumUp counts a relist of all pods that is over, and sets the time of the next.
+func (m *Model) sumUp(took time.Duration, failed bool) {
+	l := &m.relists
+	r := l.Now
+	l.Now, l.Ended = nil, m.now
+	l.Count++
+	switch all := r.Done > 0 && r.Done >= r.Total; {
+	case failed:
+		l.Failed++
+	case r.Failures == 0 && (all || !m.start.Once): // an examination may be cut off, and none came before it
+		l.SettledAt = m.now
+	}
+	l.LastTook = took
+	l.Took.Add(took)
+	l.Histogram.Add(took)
+	l.History = append(l.History, Relist{
+		At: r.Began, Took: took, List: r.ListTook, Inspected: r.Done, Failures: r.Failures, Failed: failed,
+	})
+	l.History = l.History[max(0, len(l.History)-historyLength):]
+	m.known.UsualList = l.usual()
+	l.Last = Phase{Began: r.Began, ListTook: r.ListTook, Done: r.Done, Total: r.Done}
+	l.schedule(m.start.Period)
+	m.news = m.news || failed || r.Done > 0 || r.Asked || l.Count == 1
+}
+
+// usual returns what both lists together take of late.
+func (l *relists) usual() time.Duration {
+	took := make([]time.Duration, 0, usualOf)
+	for _, r := range l.History[max(0, len(l.History)-usualOf):] {
+		if !r.Failed {
+			took = append(took, r.List)
+		}
+	}
+	return answers.UsualList(took)
+}
+
+// schedule sets the next relist one period after the end of the last one.
+func (l *relists) schedule(period time.Duration) {
+	if !l.Ended.IsZero() {
+		l.NextAt = l.Ended.Add(period)
+	}
+}
+
+func (l *relists) sum() Relists {
+	p50, _, p99 := l.Took.Quantiles()
+	return Relists{
+		Count: l.Count, Failed: l.Failed, Last: l.LastTook,
+		P50: p50, P99: p99, Max: l.Took.Max(), Histogram: l.Histogram,
+		History: slices.Clip(l.History), Interval: l.Interval,
+	}
+}
+
+// relisting reports whether a relist is under way; relistedOnce whether one of all pods is over.
+func (m *Model) relisting() bool    { return m.relists.Now != nil }
+func (m *Model) relistedOnce() bool { return m.relists.Count > 0 }
+
+// listedBefore returns the start of the last good list of all pods before the one whose relist
+// is under way.
+func (m *Model) listedBefore() time.Time {
+	if r := m.relists.Now; r != nil && !r.ofOne() && r.Listed {
+		return m.relists.Before
+	}
+	return m.core.ListedAt()
+}
+
+// phase says how far the present relist has come.
+func (m *Model) phase(at time.Time) Phase {
+	r := m.relists.Now
+	if r == nil {
+		p := m.relists.Last
+		if m.kubelet.Paused() {
+			p.Step = Stopped
+		}
+		return p
+	}
+	p := Phase{Began: r.Began, ListTook: r.ListTook, Done: r.Done, Total: r.Total, OnDemand: r.ofOne(), EndsBy: m.endsBy()}
+	switch {
+	case !r.Listed:
+		p.Step = Listing
+		p.ListTook = at.Sub(r.Began)
+	case !r.HeldSince.IsZero():
+		p.Step = Stopped
+	default:
+		p.Step = Inspecting
+	}
+	return p
+}
+
+// hold keeps account of how long a pause holds the inspections of the relist under way: that
+// says nothing of the runtime.
+func (m *Model) hold() {
+	r := m.relists.Now
+	if r == nil || m.start.Once {
+		return
+	}
+	_, out := m.relistCall()
+	held := r.Listed && !out && m.holdsRelist()
+	switch {
+	case held == !r.HeldSince.IsZero():
+		return
+	case held:
+		r.HeldSince = m.now
+	default:
+		r.Held += m.now.Sub(r.HeldSince)
+		r.HeldSince = time.Time{}
+	}
+	m.news = true
+}
+
+// relistCall returns the call of the relist that is out, if one is.
+func (m *Model) relistCall() (call.Flight, bool) {
+	for _, f := range m.calls.Flights() {
+		if f.By == call.ByRelist {
+			return f, true
+		}
+	}
+	return call.Flight{}, false
+}
+
+// endsBy returns when the relist under way ends whose inspection is late: what is out, and what
+// hung when it was asked last and comes later in this relist, takes until its deadline, the rest
+// no time to speak of. Zero if no inspection is late.
+func (m *Model) endsBy() time.Time {
+	r := m.relists.Now
+	f, out := m.relistCall()
+	if r == nil || !r.Listed || !out || m.start.Once || m.now.Sub(f.Since) < call.LateAfter {
+		return time.Time{}
+	}
+	hangers := 0
+	for uid, p := range m.pods.ByUID {
+		if e := p.Failure; e != nil && uid != f.Pod.UID && p.InspectedAt.Before(r.Began) && answers.TimedOut(e.Err, e.Took(), m.start.Timeout) {
+			hangers++
+		}
+	}
+	return f.Since.Add(m.start.Timeout * time.Duration(1+hangers))
+}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/guard"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
+)
+
+// A Stream is an event source that can be switched on.
+type Stream struct {
+	Source sources.Source
+	On     bool   // from the start, and whatever becomes of the mode: one that goes by a stream opens that by itself, until it falls back
+	Forced bool   // is opened although the runtime is one whose stream does harm
+	Refuse string // why it can never be opened, in plain words; empty if it can
+
+	// Run hands each event to deliver, which returns at once whatever comes, until ctx ends or the
+	// stream does, and returns why. What it returns wraps [call.ErrUnimplemented] if there is no such
+	// stream, io.EOF if the other side closed it, and the context's cause if ctx ended. It is called
+	// anew for the next try, never while it runs.
+	Run func(ctx context.Context, deliver func(pleg.Upstream)) error
+}
+
+// What the model is given of an event source. A node on which hundreds of containers start and end
+// at once reports some thousands of things within seconds, which find room; a storm must take
+// neither memory nor time from the relists: 128 events each 10 ms are 12,800 a second, a few percent
+// of a core, and what comes faster than that for a third of a second is counted and lost.
+const (
+	queueRoom  = 4096
+	weightRoom = 4 * queueRoom         // weight of their statuses
+	batch      = 128                   // events of one source in one observation, at most
+	batchPace  = 10 * time.Millisecond // real time between two such observations
+)
+
+// A streamLane opens the stream of one event source whenever that is wanted, and reports what it
+// says.
+type streamLane struct {
+	*hub
+	all    *streams
+	stream Stream
+}
+
+// streams is how many streams are open. The hub guards it.
+type streams struct {
+	open   int
+	queues []*queue
+}
+
+func newStreams(*hub) *streams { return &streams{} }
+
+func (l streamLane) run(ctx context.Context) {
+	for l.await(ctx, func(m *Model, now time.Time) (bool, time.Time) {
+		wanted := m.sources.Open(l.stream.Source, now)
+		if wanted {
+			l.all.open++
+			l.apply(Marked{StreamOpened{l.stream.Source}})
+		}
+		return wanted, time.Time{}
+	}) {
+		l.listen(ctx)
+	}
+}
+
+// listen runs the stream until it is over or not wanted any more.
+func (l streamLane) listen(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	q := newQueue(l.stream.Source)
+	over := make(chan struct{})
+	guard.Go(func() { // ends the stream that is not wanted
+		l.await(ctx, func(m *Model, now time.Time) (bool, time.Time) {
+			return !m.sources.Open(l.stream.Source, now), time.Time{}
+		})
+		cancel()
+	})
+	guard.Go(func() {
+		defer close(over)
+		q.pass(ctx, l.hub)
+	})
+	err := l.stream.Run(ctx, func(u pleg.Upstream) { q.put(u, l.config.Clock) })
+	if err == nil {
+		err = io.EOF
+	}
+	q.end()
+	<-over
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all.open--
+	l.apply(StreamEnded{Source: l.stream.Source, Kind: call.KindOf(err), Text: err.Error()})
+	l.letGo()
+}
