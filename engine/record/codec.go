@@ -1,0 +1,233 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
+	"google.golang.org/protobuf/proto"
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// An entry is one observation in a segment.
+type entry struct {
+	Kind string          // the name of the type in package engine; of a mark that of the mark
+	At   time.Duration   // since the start of the engine, monotonic
+	Step *time.Duration  `cbor:",omitempty"` // the wall clock was set: how far it is from now on ahead of its time at the start plus At
+	Ages *ages           `cbor:",omitempty"` // of a look: the largest, which all ages in it are less by
+	Of   cbor.RawMessage // the fields of the observation; those of CallEnded are of callEnded
+}
+
+// A callEnded is an [engine.CallEnded] with CRI's messages in the place of the answer. All but that
+// of the method are null.
+type callEnded struct {
+	ID         uint64
+	Trace      call.Trace
+	Err        *call.Error
+	Version    []byte // VersionResponse
+	Status     []byte // RuntimeStatus
+	Sandbox    []byte // PodSandboxStatus
+	Container  []byte // ContainerStatus
+	Sandboxes  *list  // of PodSandbox
+	Containers *list  // of Container
+}
+
+// kinds are the types of observations and marks by name.
+var kinds = map[string]reflect.Type{}
+
+func init() {
+	for _, v := range []any{
+		engine.CallBegan{}, callEnded{}, engine.Looked{}, engine.Streamed{}, engine.StreamEnded{}, engine.Requested{}, engine.Ticked{},
+		engine.Halted{}, engine.RelistBegan{}, engine.Listed{}, engine.RelistFailed{}, engine.Inspected{}, engine.RelistEnded{},
+		engine.LookBegan{}, engine.StreamOpened{}, engine.Closed{},
+	} {
+		kinds[kindOf(v)] = reflect.TypeOf(v)
+	}
+}
+
+func kindOf(v any) string {
+	if _, is := v.(callEnded); is {
+		return "CallEnded"
+	}
+	return reflect.TypeOf(v).Name()
+}
+
+const (
+	// mostItem is how long one CBOR item may be, mostElements how many elements all its arrays
+	// may have: one byte of a hostile file would become a struct of hundreds.
+	mostItem     = 64 << 20
+	mostElements = 1 << 19
+)
+
+var (
+	encoding = must(cbor.EncOptions{Time: cbor.TimeRFC3339Nano, Sort: cbor.SortBytewiseLexical}.EncMode())
+	decoding = must(cbor.DecOptions{
+		IndefLength: cbor.IndefLengthForbidden, MaxArrayElements: mostElements, MaxMapPairs: mostElements, MaxNestedLevels: 24,
+	}.DecMode())
+)
+
+func must[M any](mode M, err error) M {
+	if err != nil {
+		panic(err)
+	}
+	return mode
+}
+
+// A codec writes the observations of one engine, or reads them. It remembers the lists that the
+// next ones are the difference to.
+type codec struct {
+	clock      clock
+	sandboxes  *rows[pleg.ListedSandbox, *cri.PodSandbox]
+	containers *rows[pleg.ListedContainer, *cri.Container]
+}
+
+func newCodec(c clock) *codec { return &codec{c, newSandboxes(), newContainers()} }
+
+// begin begins a segment.
+func (c *codec) begin() {
+	c.sandboxes.begin()
+	c.containers.begin()
+}
+
+// write appends an observation to b.
+func (c *codec) write(b []byte, e entry, o engine.Observation) ([]byte, error) {
+	var v any = o
+	var err error
+	switch o := o.(type) {
+	case engine.CallEnded:
+		v, err = c.ended(o)
+	case engine.Marked:
+		v = o.Mark
+	case engine.Looked:
+		if o.Report != nil {
+			e.Ages = agesOf(&o.Report.Processes)
+		}
+	}
+	e.Kind = kindOf(v)
+	if err == nil {
+		e.Of, err = encoding.Marshal(c.clock.writing(e.Ages).copy(v))
+	}
+	var item []byte
+	if err == nil {
+		item, err = encoding.Marshal(e)
+	}
+	if err != nil {
+		return b, fmt.Errorf("record: write %s: %w", e.Kind, err)
+	}
+	return append(b, item...), nil
+}
+
+// ended returns a call's end as it is written.
+func (c *codec) ended(o engine.CallEnded) (e callEnded, err error) {
+	e = callEnded{ID: o.ID, Trace: o.Trace, Err: o.Err}
+	a := o.Answer
+	switch {
+	case a.Version != nil:
+		e.Version, err = message(versionMessage(a.Version))
+	case a.Conditions != nil:
+		e.Status, err = message(conditionsMessage(a.Conditions))
+	case a.Sandbox != nil:
+		e.Sandbox, err = message(sandboxStatusMessage(a.Sandbox))
+	case a.Container != nil:
+		e.Container, err = message(containerStatusMessage(a.Container))
+	case a.Sandboxes != nil:
+		e.Sandboxes, err = c.sandboxes.write(a.Sandboxes)
+	case a.Containers != nil:
+		e.Containers, err = c.containers.write(a.Containers)
+	}
+	return e, err
+}
+
+// read returns the observation of an entry.
+func (c *codec) read(e *entry) (at time.Time, o engine.Observation, err error) {
+	if e.Step != nil {
+		c.clock.steps = append(c.clock.steps, step{e.At, *e.Step})
+	}
+	at = c.clock.at(e.At)
+	t, known := kinds[e.Kind]
+	if !known {
+		return at, nil, fmt.Errorf("%q is no observation", e.Kind)
+	}
+	v := reflect.New(t)
+	if err = decoding.Unmarshal(e.Of, v.Interface()); err != nil {
+		return at, nil, fmt.Errorf("%s: %w", e.Kind, err)
+	}
+	switch v := c.clock.reading(e.Ages).copy(v.Elem().Interface()).(type) {
+	case engine.Mark:
+		o = engine.Marked{Mark: v}
+	case engine.Observation:
+		o = v
+	case callEnded:
+		if o, err = c.answered(&v); err != nil {
+			err = fmt.Errorf("%s: %w", e.Kind, err)
+		}
+	}
+	return at, o, err
+}
+
+// answered returns the end of a call that ended was given.
+func (c *codec) answered(e *callEnded) (o engine.CallEnded, err error) {
+	o = engine.CallEnded{ID: e.ID, Trace: e.Trace, Err: e.Err}
+	a := &o.Answer
+	switch {
+	case e.Version != nil:
+		a.Version, err = parsed(e.Version, versionOf, new(cri.VersionResponse))
+	case e.Status != nil:
+		a.Conditions, err = parsed(e.Status, conditionsOf, new(cri.RuntimeStatus))
+	case e.Sandbox != nil:
+		a.Sandbox, err = parsed(e.Sandbox, sandboxStatusOf, new(cri.PodSandboxStatus))
+	case e.Container != nil:
+		a.Container, err = parsed(e.Container, containerStatusOf, new(cri.ContainerStatus))
+	case e.Sandboxes != nil:
+		a.Sandboxes, err = c.sandboxes.read(e.Sandboxes)
+	case e.Containers != nil:
+		a.Containers, err = c.containers.read(e.Containers)
+	}
+	return o, err
+}
+
+// parsed returns what a message says in our words.
+func parsed[M proto.Message, T any](b []byte, of func(M) T, m M) (v T, err error) {
+	if err := proto.Unmarshal(b, m); err != nil {
+		return v, err
+	}
+	return of(m), nil
+}
+
+var errElements = errors.New("it has too many elements")
+
+// unmarshal reads an item that may be hostile.
+func unmarshal(item cbor.RawMessage, to any) error {
+	if elements(item) > mostElements {
+		return errElements
+	}
+	return decoding.Unmarshal(item, to)
+}
+
+// elements returns how many elements the arrays of some CBOR have, which is well-formed.
+func elements(b []byte) (n uint64) {
+	for len(b) > 0 {
+		major, value, size := b[0]>>5, uint64(b[0]&31), 1
+		if value >= 24 {
+			size += 1 << (value - 24)
+			value = 0
+			for _, octet := range b[1:size] {
+				value = value<<8 | uint64(octet)
+			}
+		}
+		b = b[size:]
+		switch major {
+		case 2, 3: // bytes, text
+			b = b[value:]
+		case 4: // array
+			n += value
+		}
+	}
+	return n
+}

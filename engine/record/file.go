@@ -1,0 +1,186 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/guard"
+	"github.com/plegtop/plegtop/engine/osfile"
+)
+
+const (
+	// syncEvery is how much a crash of the whole machine may take.
+	syncEvery = 5 * time.Second
+	// mostQueued is how many parts wait for a disk that hangs: those of twelve minutes.
+	mostQueued = 256
+	// before is what the name of the file before has more.
+	before = ".1"
+)
+
+// A file is what a recorder writes to. A goroutine of its own writes, since a disk may hang. All
+// methods may be called of nil, which takes nothing.
+type file struct {
+	path  string
+	most  int64 // bytes of it and of the one before, together; 0 for no limit
+	queue chan queued
+	done  chan struct{}
+	out   output // the writer's alone
+
+	mu      sync.Mutex // guards what follows
+	length  int64      // of the file, with what waits
+	written int64      // to it and those before, with what waits
+	err     error
+}
+
+// A queued part is written at once.
+type queued struct {
+	bytes []byte
+	anew  bool // it begins a new file
+}
+
+// An output is an [os.File].
+type output interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// WriteTo has all that happens written to a new file, whose size with the file before it, named
+// path.1, is at most so many bytes, and two segments; 0 for no limit. It fails if there is a file of
+// either name. It must be called before the engine begins.
+func (r *Recorder) WriteTo(path string, most int64) error {
+	if _, err := os.Lstat(path + before); err == nil && most > 0 {
+		return fmt.Errorf("record to %s: %s is there and would be replaced: move it away, or name another file", path, path+before)
+	}
+	out, err := create(path)
+	if err != nil {
+		return err
+	}
+	r.file = newFile(path, most, out)
+	return nil
+}
+
+func newFile(path string, most int64, out output) *file {
+	f := &file{path: path, most: most, out: out, queue: make(chan queued, mostQueued), done: make(chan struct{})}
+	guard.Go(f.run)
+	f.write(fileHead, false)
+	return f
+}
+
+// create makes a file for a recording. Others cannot read it, since it says what ran where.
+func create(path string) (*os.File, error) {
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|osfile.NoFollow, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("record to %s: it is there already: move it away, or name another file", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	return out, nil
+}
+
+// write hands a part to the writer. One that begins a segment may begin a file.
+func (f *file) write(b []byte, begins bool) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return
+	}
+	q := queued{b, begins && f.most > 0 && f.length >= f.most/2}
+	if q.anew {
+		f.length = 0
+		q.bytes = append(fileHead[:len(fileHead):len(fileHead)], b...)
+	}
+	select {
+	case f.queue <- q:
+		f.length, f.written = f.length+int64(len(q.bytes)), f.written+int64(len(q.bytes))
+	default:
+		f.err = fmt.Errorf("the disk is too slow: %d parts wait to be written", mostQueued)
+	}
+}
+
+// state returns the name of the file, how many bytes it, and those before, got, and why nothing
+// more is written.
+func (f *file) state() (path string, written int64, fault error) {
+	if f == nil {
+		return "", 0, nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.path, f.written, f.err
+}
+
+// close writes what waits, and returns when that is on the disk, or when ctx ends.
+func (f *file) close(ctx context.Context) error {
+	if f == nil {
+		return nil
+	}
+	close(f.queue)
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		f.fail(errors.New("the disk does not answer"))
+	}
+	if _, _, err := f.state(); err != nil {
+		return fmt.Errorf("record to %s: %w", f.path, err)
+	}
+	return nil
+}
+
+// run is the writer.
+func (f *file) run() {
+	defer close(f.done)
+	synced := time.Now()
+	for q := range f.queue {
+		_, _, err := f.state()
+		if err != nil {
+			continue
+		}
+		if q.anew {
+			err = f.rotate()
+		}
+		if err == nil {
+			_, err = f.out.Write(q.bytes)
+		}
+		if err == nil && time.Since(synced) >= syncEvery {
+			synced = time.Now()
+			err = f.out.Sync()
+		}
+		f.fail(err)
+	}
+	f.fail(errors.Join(f.out.Sync(), f.out.Close()))
+}
+
+func (f *file) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p, is := errors.AsType[*fs.PathError](err); is {
+		err = p.Err // whoever shows it names the file
+	}
+	if err != nil && f.err == nil {
+		f.err = err
+	}
+}
+
+// rotate keeps what was written under another name, in place of what that had, and begins anew.
+func (f *file) rotate() error {
+	if err := errors.Join(f.out.Sync(), f.out.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.path, f.path+before); err != nil {
+		return err
+	}
+	out, err := create(f.path)
+	if err == nil {
+		f.out = out
+	}
+	return err
+}

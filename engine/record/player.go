@@ -1,0 +1,173 @@
+package record
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+)
+
+// A Player plays a recording from some moment on. It makes no call and reads no clock. Not safe
+// for concurrent use.
+type Player struct {
+	recording *Recording
+	next      int // the segment after the one that is played
+	items     items
+	codec     *codec
+	model     model // nil before the first segment
+	restore   func(*opening) (model, error)
+	events    []engine.Event // since the last snapshot
+	seq       uint64
+	head      Head
+	err       error // why nothing more can be played; nil while it can
+}
+
+// A model is an [engine.Model].
+type model interface {
+	Apply(at time.Time, o engine.Observation) []engine.Event
+	Snapshot(at time.Time) *engine.Snapshot
+}
+
+// mostEvents is how many may come from one snapshot to the next.
+const mostEvents = 1 << 17
+
+// Play returns a player that begins with the last segment which begins at or before a moment; at
+// the beginning for the zero time.
+func (r *Recording) Play(from time.Time) *Player {
+	p := &Player{recording: r, restore: restored}
+	for i, s := range r.segments {
+		if !from.IsZero() && !s.began.After(from) {
+			p.next = i
+		}
+	}
+	return p
+}
+
+// Close frees what the player has. It is of no use after that.
+func (p *Player) Close() { p.items.close() }
+
+// Head returns what the segment that is played says of itself.
+func (p *Player) Head() Head { return p.head }
+
+// Next plays up to the next snapshot that was made, and returns it with the events since the one
+// before. At the end it returns io.EOF, and where the recording is damaged, or ends in the middle
+// ([ErrCut]), what is wrong with the rest.
+func (p *Player) Next() (engine.Update, error) {
+	for {
+		at, o, err := p.step()
+		if err != nil {
+			return engine.Update{}, err
+		}
+		if _, is := o.(engine.Ticked); is {
+			return p.show(at)
+		}
+	}
+}
+
+// step applies the next observation and returns it.
+func (p *Player) step() (at time.Time, o engine.Observation, err error) {
+	if p.err != nil {
+		return at, nil, p.err
+	}
+	if at, o, err = p.observation(); err == nil {
+		err = caught("go on from", func() { p.events = append(p.events, p.model.Apply(at, o)...) })
+	}
+	if err == nil && len(p.events) > mostEvents {
+		err = fmt.Errorf("%w: there are %d events and no snapshot", errDamaged, len(p.events))
+	}
+	p.err = err
+	return at, o, err
+}
+
+// show returns the snapshot of a moment.
+func (p *Player) show(at time.Time) (u engine.Update, err error) {
+	p.err = caught("show", func() { u.Snapshot = p.model.Snapshot(at) })
+	if p.err != nil {
+		return u, p.err
+	}
+	p.seq++
+	u.Snapshot.Seq = p.seq
+	u.Events, p.events = p.events, nil
+	return u, nil
+}
+
+// caught returns an error if do panics: a recording may say what no engine observes.
+func caught(what string, do func()) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = fmt.Errorf("%w: this version cannot %s what was recorded: %v", errDamaged, what, value)
+		}
+	}()
+	do()
+	return nil
+}
+
+// observation returns the next one of the recording.
+func (p *Player) observation() (at time.Time, o engine.Observation, err error) {
+	for {
+		if p.model == nil || errors.Is(err, io.EOF) {
+			if err = p.begin(); err != nil {
+				return at, nil, err
+			}
+		}
+		var e entry
+		if err = p.items.next(&e); err == nil {
+			at, o, err = p.codec.read(&e)
+		}
+		if !errors.Is(err, io.EOF) {
+			return at, o, p.damaged(err)
+		}
+	}
+}
+
+// damaged says which segment cannot be played on; nil for nil.
+func (p *Player) damaged(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the segment of %s: %w", p.recording.segments[p.next-1].began.Format(time.RFC3339), err)
+}
+
+// begin begins the next segment. The first one that is played restores the model; the model of the
+// one before goes on in all others.
+func (p *Player) begin() error {
+	if p.next == len(p.recording.segments) {
+		return cmp.Or(p.recording.damage, io.EOF)
+	}
+	p.next++
+	var o opening
+	err := p.items.open(p.recording.segments[p.next-1])
+	if err == nil {
+		err = p.items.next(&o)
+	}
+	if errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: it has no opening", errDamaged)
+	}
+	if err != nil {
+		return p.damaged(err)
+	}
+	if p.model == nil {
+		p.codec = newCodec(clock{start: o.Start.At, steps: o.Steps})
+		o.Start.At = p.codec.clock.at(0)
+		if panicked := caught("begin with", func() { p.model, err = p.restore(&o) }); panicked != nil {
+			err = panicked
+		}
+	}
+	p.head = o.Head
+	p.codec.begin()
+	return p.damaged(err)
+}
+
+// restored returns the model of the moment at which a segment begins.
+func restored(o *opening) (model, error) {
+	var c engine.Checkpoint
+	if err := decoding.Unmarshal(o.Checkpoint, &c); err != nil {
+		return nil, fmt.Errorf("the state of the engine: %w", err)
+	}
+	at := clock{start: o.Start.At, steps: o.Steps}
+	c = at.reading(nil).copy(c).(engine.Checkpoint)
+	return engine.Restore(o.Start, &c)
+}

@@ -1,0 +1,297 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/guard"
+)
+
+const (
+	// segmentFor is how long a segment is at least, and mostSegmentFor at most. It ends in between
+	// once it has shortSegment bytes before compression, so that a seek is quick; checkpoints and
+	// first lists are most of what a quiet node takes. It ends at once when it has mostSegment.
+	segmentFor     = time.Minute
+	mostSegmentFor = 5 * time.Minute
+	shortSegment   = 8 << 20
+	mostSegment    = 32 << 20
+	// flushEvery is how much a crash may take.
+	flushEvery = 3 * time.Second
+	// mostWaiting is how many observations may wait to be compressed.
+	mostWaiting = 1 << 16
+
+	// RingFor and RingBytes are what a ring keeps, whichever is less: the last whole segments of
+	// so long, or of so many bytes after compression.
+	RingFor   = 15 * time.Minute
+	RingBytes = 32 << 20
+)
+
+// Options say how a [Recorder] records. The zero value keeps a ring of the usual length.
+type Options struct {
+	Head  Head          // but for Runtime and Kubelet
+	Ring  time.Duration // what is kept in memory; default [RingFor], less than 0 for none
+	Bytes int64         // of that at most; default [RingBytes]
+}
+
+// A Recorder is the [engine.Tape] of one engine. It keeps a ring of the last minutes, and writes
+// to a file if there is one. A goroutine of its own compresses, another one writes. Begin and
+// Observe are the engine's to call; the other methods are safe for concurrent use.
+type Recorder struct {
+	options    Options
+	start      engine.Start
+	checkpoint func() any // of the model
+	file       *file      // nil for none
+	stop       chan struct{}
+	stopped    chan struct{} // is closed when the goroutine has ended
+
+	mu      sync.Mutex // guards what follows
+	clock   clock
+	waiting []waiting
+	began   time.Duration // of the last segment, since the start
+	last    time.Duration // of the last observation
+	sizes   sizes
+	err     error         // why the recording has ended; nil while it goes on
+	endedAt time.Duration // when that, or the end of the file, was seen
+
+	packing sync.Mutex // guards what follows, and is locked before mu
+	codec   *codec
+	zstd    *zstd.Encoder
+	out     bytesOut // of the present part
+	ring    []*kept
+}
+
+// A waiting observation is not compressed yet.
+type waiting struct {
+	at          time.Time
+	entry       entry
+	observation engine.Observation
+	opening     []byte // of the segment that begins with it; nil if none does
+}
+
+// sizes are those of the last segment, and of the ring.
+type sizes struct {
+	plain int64         // of the segment before compression
+	ring  int64         // after that
+	from  time.Duration // when the ring begins, since the start
+}
+
+// kept is a segment of the ring. Its bytes are only appended to.
+type kept struct {
+	began time.Duration
+	bytes []byte
+}
+
+// NewRecorder returns a recorder that has not begun.
+func NewRecorder(o Options) *Recorder {
+	o.Ring, o.Bytes = cmp.Or(o.Ring, RingFor), cmp.Or(o.Bytes, RingBytes)
+	return &Recorder{options: o}
+}
+
+// Begin takes the model whose observations come next.
+func (r *Recorder) Begin(m *engine.Model) { r.begin(m.Start(), func() any { return m.Checkpoint() }) }
+
+func (r *Recorder) begin(s engine.Start, checkpoint func() any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.start, r.checkpoint, r.clock, r.codec = s, checkpoint, clock{start: s.At}, newCodec(clock{start: s.At})
+	r.began, r.stop, r.stopped = -mostSegmentFor, make(chan struct{}), make(chan struct{})
+	r.zstd, r.err = zstd.NewWriter(nil, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
+	guard.Go(r.run)
+}
+
+// Observe takes down an observation before the model applies it. It encodes the model's checkpoint
+// where a segment begins, and leaves everything else to the goroutine.
+func (r *Recorder) Observe(at time.Time, o engine.Observation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return
+	}
+	w := waiting{at: at, observation: o}
+	w.entry.At, w.entry.Step = r.clock.since(at)
+	r.last = w.entry.At
+	if end, is := o.(engine.CallEnded); is && end.Answer.Version != nil {
+		r.options.Head.Runtime = strings.TrimSpace(end.Answer.Version.RuntimeName + " " + end.Answer.Version.RuntimeVersion)
+	}
+	lasts, size := r.last-r.began, r.sizes.plain
+	if lasts >= mostSegmentFor || lasts >= segmentFor && size > shortSegment || size > mostSegment {
+		r.sizes.plain, r.began = 0, r.last
+		w.opening, r.err = r.open()
+	}
+	if len(r.waiting) == mostWaiting {
+		r.err = errors.New("there is no time to record what happens")
+	}
+	if r.err != nil {
+		r.endedAt = r.last
+		return
+	}
+	r.waiting = append(r.waiting, w)
+}
+
+// open returns the opening of a segment. r.mu is locked.
+func (r *Recorder) open() ([]byte, error) {
+	o := opening{Head: r.options.Head, Start: r.start, At: r.last, Steps: r.clock.steps}
+	o.Head.Kubelet = r.start.Release.String()
+	var err error
+	o.Checkpoint, err = encoding.Marshal(r.clock.writing(nil).copy(r.checkpoint()))
+	var b []byte
+	if err == nil {
+		b, err = encoding.Marshal(o)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("record: write the state of the engine: %w", err)
+	case len(b) > mostItem || elements(b) > mostElements:
+		return nil, fmt.Errorf("record: the state of this engine takes %d MiB, more than can be played: this node has too many pods", len(b)>>20)
+	}
+	return b, nil
+}
+
+// run compresses until the recorder is closed.
+func (r *Recorder) run() {
+	defer close(r.stopped)
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			r.pack()
+		case <-r.stop:
+			return
+		}
+	}
+}
+
+// pack compresses what waits.
+func (r *Recorder) pack() {
+	r.packing.Lock()
+	defer r.packing.Unlock()
+	r.mu.Lock()
+	all := r.waiting
+	r.waiting = nil
+	r.mu.Unlock()
+	var b []byte
+	var at time.Time
+	for _, w := range all {
+		if w.opening != nil {
+			r.part(goesOn, at, b)
+			b = b[:0]
+			r.roll(w)
+		}
+		at = w.at
+		var err error
+		if b, err = r.codec.write(b, w.entry, w.observation); err != nil {
+			r.mu.Lock()
+			r.err, r.endedAt = err, r.last
+			r.mu.Unlock()
+			return
+		}
+	}
+	r.part(goesOn, at, b)
+}
+
+// roll ends a segment and begins the next. r.packing is locked.
+func (r *Recorder) roll(first waiting) {
+	if len(r.ring) > 0 {
+		r.emit(ends, first.at, lastBlock)
+	}
+	r.zstd.Reset(&r.out)
+	r.codec.begin()
+	r.ring = append(r.ring, &kept{began: first.entry.At})
+	r.part(begins, first.at, first.opening)
+}
+
+// bytesOut takes what zstd writes.
+type bytesOut []byte
+
+func (o *bytesOut) Write(b []byte) (int, error) {
+	*o = append(*o, b...)
+	return len(b), nil
+}
+
+// part compresses a part of the segment, if it has any bytes. r.packing is locked.
+func (r *Recorder) part(kind [4]byte, at time.Time, plain []byte) {
+	if len(plain) == 0 {
+		return
+	}
+	_, _ = r.zstd.Write(plain) // neither fails: bytesOut takes all
+	_ = r.zstd.Flush()
+	r.emit(kind, at, r.out)
+	r.out = r.out[:0]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sizes.plain += int64(len(plain))
+}
+
+// emit hands a part to the file and to the ring, and drops the oldest segments as long as those
+// after them are what the ring keeps. r.packing is locked.
+func (r *Recorder) emit(kind [4]byte, at time.Time, b []byte) {
+	b = appendPart(nil, kind, at, b)
+	r.file.write(b, kind == begins)
+	last, size := r.ring[len(r.ring)-1], int64(0)
+	if r.options.Ring > 0 {
+		last.bytes = append(last.bytes, b...)
+	}
+	for _, k := range r.ring {
+		size += int64(len(k.bytes))
+	}
+	for len(r.ring) > 1 && (last.began-r.ring[1].began >= r.options.Ring || size > r.options.Bytes) {
+		size -= int64(len(r.ring[0].bytes))
+		r.ring = append([]*kept(nil), r.ring[1:]...)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sizes.ring, r.sizes.from = size, r.ring[0].began
+}
+
+// State says how the recording stands.
+func (r *Recorder) State() (s engine.Recording) {
+	var fault error
+	s.File, s.Written, fault = r.file.state()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.Kept = r.sizes.ring; s.Kept > 0 {
+		s.Span = r.last - r.sizes.from
+	}
+	if err := cmp.Or(r.err, fault); err != nil && !errors.Is(err, errClosed) {
+		r.endedAt = cmp.Or(r.endedAt, r.last)
+		s.Ended, s.EndedAt = err.Error(), r.clock.at(r.endedAt)
+	}
+	return s
+}
+
+var errClosed = errors.New("the recording is closed")
+
+// Close ends the recording, and returns when the file is on the disk, or when ctx ends. It returns
+// why the recording had ended before, if it had. It is called once.
+func (r *Recorder) Close(ctx context.Context) error {
+	r.mu.Lock()
+	begun := r.codec != nil
+	r.err = cmp.Or(r.err, errClosed)
+	r.mu.Unlock()
+	if begun {
+		close(r.stop)
+		<-r.stopped
+		r.pack()
+		r.packing.Lock()
+		if len(r.ring) > 0 {
+			r.emit(ends, r.clock.at(r.last), lastBlock)
+		}
+		r.packing.Unlock()
+	}
+	err := r.file.close(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !errors.Is(r.err, errClosed) {
+		err = errors.Join(r.err, err)
+	}
+	return err
+}
