@@ -66,8 +66,8 @@ const (
 )
 
 var (
-	encoding = must(cbor.EncOptions{Time: cbor.TimeRFC3339Nano, Sort: cbor.SortBytewiseLexical}.EncMode())
-	decoding = must(cbor.DecOptions{
+	encodes = must(cbor.EncOptions{Time: cbor.TimeRFC3339Nano, Sort: cbor.SortBytewiseLexical}.EncMode())
+	decodes = must(cbor.DecOptions{
 		IndefLength: cbor.IndefLengthForbidden, MaxArrayElements: mostElements, MaxMapPairs: mostElements, MaxNestedLevels: 24,
 	}.DecMode())
 )
@@ -111,11 +111,11 @@ func (c *codec) write(b []byte, e entry, o engine.Observation) ([]byte, error) {
 	}
 	e.Kind = kindOf(v)
 	if err == nil {
-		e.Of, err = encoding.Marshal(c.clock.writing(e.Ages).copy(v))
+		e.Of, err = encodes.Marshal(c.clock.writing(e.Ages).copy(v))
 	}
 	var item []byte
 	if err == nil {
-		item, err = encoding.Marshal(e)
+		item, err = encodes.Marshal(e)
 	}
 	if err != nil {
 		return b, fmt.Errorf("record: write %s: %w", e.Kind, err)
@@ -155,7 +155,7 @@ func (c *codec) read(e *entry) (at time.Time, o engine.Observation, err error) {
 		return at, nil, fmt.Errorf("%q is no observation", e.Kind)
 	}
 	v := reflect.New(t)
-	if err = decoding.Unmarshal(e.Of, v.Interface()); err != nil {
+	if err = decodes.Unmarshal(e.Of, v.Interface()); err != nil {
 		return at, nil, fmt.Errorf("%s: %w", e.Kind, err)
 	}
 	switch v := c.clock.reading(e.Ages).copy(v.Elem().Interface()).(type) {
@@ -207,7 +207,7 @@ func unmarshal(item cbor.RawMessage, to any) error {
 	if elements(item) > mostElements {
 		return errElements
 	}
-	return decoding.Unmarshal(item, to)
+	return decodes.Unmarshal(item, to)
 }
 
 // elements returns how many elements the arrays of some CBOR have, which is well-formed.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -228,7 +230,7 @@ func TestElements(t *testing.T) {
 		{[]int{1, 2, 3}, 3}, {map[string][]string{"a": {"b", "c"}, "d": nil}, 2}, {[][]byte{make([]byte, 300), {}}, 2}, {make([]bool, 70_000), 70_000}, {strings.Repeat("x", 70_000), 0},
 		{entry{Of: cbor.RawMessage{0x82, 0x01, 0x18, 0xff}}, 2}, {2.5, 0},
 	} {
-		b, err := encoding.Marshal(tt.v)
+		b, err := encodes.Marshal(tt.v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,5 +254,31 @@ func TestErrorsSurvive(t *testing.T) {
 	}
 	if read[1].(engine.Looked).Report.Deep == nil {
 		t.Error("a deep look that found nothing is none")
+	}
+}
+
+// What a checkpoint may have beside plain values: errors, and types that write themselves.
+func TestStatesSurvive(t *testing.T) {
+	type state struct {
+		Failure *answers.Failure
+		Sums    answers.SumsState
+	}
+	var want state
+	filled(reflect.ValueOf(&want).Elem(), "text", noon.Add(time.Second))
+	want.Failure.Err = fmt.Errorf("list: %w", &call.Error{Op: call.Status, Kind: call.ErrTooLarge, Code: "ResourceExhausted", Text: "--token hunter2"})
+	want.Sums.ByOp[0].Took.Add(time.Minute)
+	c := clock{start: noon}
+	b, err := encodes.Marshal(c.writing(nil).copy(want))
+	var read state
+	if err == nil {
+		err = unmarshal(b, &read)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.reading(nil).copy(read).(state)
+	want.Failure.Err = &call.Error{Op: call.Status, Kind: call.ErrTooLarge, Code: "ResourceExhausted", Text: "--token ***"}
+	if d := diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }

@@ -143,9 +143,9 @@ func TestHostileFilesAreBounded(t *testing.T) {
 func FuzzPlay(f *testing.F) {
 	o := opening{Checkpoint: []byte{0xa0}}
 	o.Start.At = noon
-	plain, _ := encoding.Marshal(o)
+	plain, _ := encodes.Marshal(o)
 	for _, kind := range []string{"CallEnded", "Looked", "Streamed", "Ticked", "Listed"} {
-		item, _ := encoding.Marshal(entry{Kind: kind, At: 5, Of: []byte{0xa0}})
+		item, _ := encodes.Marshal(entry{Kind: kind, At: 5, Of: []byte{0xa0}})
 		plain = append(plain, item...)
 	}
 	c := newCodec(clock{start: noon})

@@ -178,7 +178,7 @@ func player(r *Recording, from time.Time) *Player {
 	p := r.Play(from)
 	p.restore = func(o *opening) (model, error) {
 		f := new(fake)
-		err := decoding.Unmarshal(o.Checkpoint, f)
+		err := decodes.Unmarshal(o.Checkpoint, f)
 		at := clock{start: o.Start.At, steps: o.Steps}
 		*f = at.reading(nil).copy(*f).(fake)
 		return f, err

@@ -1,16 +1,19 @@
 package record
 
 import (
+	"encoding"
 	"reflect"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // A copier copies a plain value and changes its texts and times on the way: to what is written
-// down, or back. Unexported fields are left out, as by CBOR.
+// down, or back. Unexported fields are left out, as by CBOR. An error, the only interface that a
+// value may have, becomes a [call.Error].
 type copier struct {
 	text func(string) string
 	time func(time.Time) time.Time
@@ -50,6 +53,7 @@ func (c *copier) copy(v any) any {
 
 var (
 	timeType    = reflect.TypeFor[time.Time]()
+	binaryType  = reflect.TypeFor[encoding.BinaryMarshaler]() // has no texts and no times
 	processType = reflect.TypeFor[evidence.Process]()
 )
 
@@ -58,7 +62,7 @@ func (c *copier) fill(to, from reflect.Value) {
 	switch t := from.Type(); {
 	case t == timeType:
 		to.Set(reflect.ValueOf(c.time(from.Interface().(time.Time))))
-	case bare(t):
+	case bare(t) || t.Kind() == reflect.Struct && reflect.PointerTo(t).Implements(binaryType):
 		to.Set(from)
 	case t.Kind() == reflect.String:
 		to.SetString(c.text(from.String()))
@@ -69,6 +73,12 @@ func (c *copier) fill(to, from reflect.Value) {
 			c.fill(to.Index(i), from.Index(i))
 		}
 	case from.IsNil():
+	case t.Kind() == reflect.Interface:
+		if err, is := from.Interface().(error); is {
+			plain := *call.ErrorOf(0, err)
+			plain.Text = c.text(plain.Text)
+			to.Set(reflect.ValueOf(&plain))
+		}
 	case t.Kind() == reflect.Pointer:
 		to.Set(reflect.New(t.Elem()))
 		c.fill(to.Elem(), from.Elem())

@@ -164,7 +164,7 @@ func (p *Player) begin() error {
 // restored returns the model of the moment at which a segment begins.
 func restored(o *opening) (model, error) {
 	var c engine.Checkpoint
-	if err := decoding.Unmarshal(o.Checkpoint, &c); err != nil {
+	if err := decodes.Unmarshal(o.Checkpoint, &c); err != nil {
 		return nil, fmt.Errorf("the state of the engine: %w", err)
 	}
 	at := clock{start: o.Start.At, steps: o.Steps}

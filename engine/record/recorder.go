@@ -141,10 +141,10 @@ func (r *Recorder) open() ([]byte, error) {
 	o := opening{Head: r.options.Head, Start: r.start, At: r.last, Steps: r.clock.steps}
 	o.Head.Kubelet = r.start.Release.String()
 	var err error
-	o.Checkpoint, err = encoding.Marshal(r.clock.writing(nil).copy(r.checkpoint()))
+	o.Checkpoint, err = encodes.Marshal(r.clock.writing(nil).copy(r.checkpoint()))
 	var b []byte
 	if err == nil {
-		b, err = encoding.Marshal(o)
+		b, err = encodes.Marshal(o)
 	}
 	switch {
 	case err != nil:

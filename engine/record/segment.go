@@ -210,7 +210,7 @@ func (i *items) open(s *segment) (err error) {
 	if err == nil {
 		err = i.zstd.Reset(&i.parts)
 	}
-	i.cbor = decoding.NewDecoder(i)
+	i.cbor = decodes.NewDecoder(i)
 	return err
 }
 
