@@ -45,10 +45,12 @@ type checkAll struct {
 	Newest        time.Time // when the call was made that was answered, and made last
 	DoubtAt       time.Time // when Status was asked for last because the whole runtime may be in trouble
 	Doubts        bool      // its answer is awaited
+	Absent        bool      // it was asked for because nobody listened, not because nothing was answered
 	Again         time.Time // when what hung or failed is asked for anew; zero for never
 	Places        map[target]int
 	Todo          []int // places of those that are to be asked, in this order
 	Hanging       int   // how many have hung
+	Turned        int // how many have had their turn; what failed comes once more after that
 	Out           int
 
 	shown *answers.Sweep // what result returned last; nil when stale
@@ -226,13 +228,17 @@ func (c *checkAll) next(m *Model, now time.Time) (f call.Flight, found bool, at 
 		return f, false, time.Time{}
 	}
 	for _, place := range c.Todo {
+		if retry := c.Nobody.Add(retryAfter); c.Objects[place].Failed && (c.Turned < c.Total || now.Before(retry)) {
+			at = retry // a runtime that comes back needs a moment
+			continue
+		}
 		f = c.Objects[place].Flight
 		if _, busy := m.calls.InWay(f, now); !busy {
 			f.Since = time.Time{}
 			return f, true, time.Time{}
 		}
 	}
-	return call.Flight{}, false, time.Time{}
+	return call.Flight{}, false, at
 }
 
 // rank is the smaller the sooner an object is asked for.
@@ -250,7 +256,7 @@ func (o *object) rank() int {
 
 // waits reports whether nobody is asked now, until it is known whether the runtime is there.
 func (c *checkAll) waits(now time.Time) bool {
-	return c.Doubts && (c.Nobody.After(c.Heard) || c.DoubtAt.Sub(c.Heard) >= call.LateAfter)
+	return c.Doubts && (c.Absent || c.DoubtAt.Sub(c.Heard) >= call.LateAfter)
 }
 
 func (c *checkAll) began(f call.Flight) {
@@ -298,21 +304,7 @@ func (c *checkAll) answered(m *Model, a *answer) {
 	case state != hung:
 		c.Heard = now.At
 	}
-	if !c.underWay() {
-		o.again(now, state)
-	} else if state == failed && !o.Failed {
-		o.Outcome, o.Failed = now, true
-		c.Todo = append(c.Todo, c.Places[targetOf(a.Flight)]) // once more when all others have had their turn
-		return
-	} else {
-		c.Done++
-		o.Outcome, o.State = now, state
-		c.count(o)
-		if state == hung {
-			c.Hanging++
-			o.InRow, o.Unsure = 1, m.stalls() && c.Newest.Before(o.Since)
-		}
-	}
+	c.take(m, o, now, state)
 	if v := a.Answer.Sandbox; v != nil {
 		c.name(func(f call.Flight, sandboxID string) (pod pleg.PodRef, _ string) {
 			if sandboxID == v.ID || f.ID == v.ID || f.Pod.UID != "" && f.Pod.UID == v.Pod.UID {
@@ -320,6 +312,29 @@ func (c *checkAll) answered(m *Model, a *answer) {
 			}
 			return pod, ""
 		})
+	}
+}
+
+// take takes in what came of an object.
+func (c *checkAll) take(m *Model, o *object, now answers.Outcome, state objectState) {
+	c.shown = nil
+	if c.underWay() && !o.Failed {
+		c.Turned++
+	}
+	switch {
+	case !c.underWay():
+		o.again(now, state)
+	case state == failed && !o.Failed:
+		o.Outcome, o.Failed = now, true
+		c.Todo = append(c.Todo, c.Places[targetOf(now.Flight)]) // once more when all others have had their turn
+	default:
+		c.Done++
+		o.Outcome, o.State = now, state
+		c.count(o)
+		if state == hung {
+			c.Hanging++
+			o.InRow, o.Unsure = 1, m.stalls() && c.Newest.Before(o.Since)
+		}
 	}
 }
 
@@ -362,6 +377,7 @@ func (c *checkAll) count(o *object) {
 
 // plan ends a check that has nobody left to ask, or is to ask nobody, and begins to ask anew.
 func (c *checkAll) plan(m *Model) {
+	c.share(m)
 	switch {
 	case c.stopped():
 	case c.underWay():
@@ -383,6 +399,23 @@ func (c *checkAll) plan(m *Model) {
 	}
 }
 
+// share takes a call of somebody else that is out for an object for its own, once that hangs: nobody
+// asks for one object twice.
+func (c *checkAll) share(m *Model) {
+	if c.stopped() || len(c.Todo) == 0 {
+		return
+	}
+	for _, f := range m.calls.Flights() {
+		o := c.at(f)
+		if f.By == call.BySweep || o == nil || f.Elapsed(m.now) < c.Timeout || !slices.Contains(c.Todo, c.Places[targetOf(f)]) {
+			continue
+		}
+		c.drop(c.Places[targetOf(f)])
+		out := answers.Outcome{Flight: f, At: m.now, Took: f.Elapsed(m.now), Err: outOfTurn(f.Op)}
+		c.take(m, o, out, hung)
+	}
+}
+
 // doubt asks for Status where what came of the check, or did not, can be the fault of the whole
 // runtime and not of the objects.
 func (c *checkAll) doubt(m *Model) {
@@ -391,7 +424,7 @@ func (c *checkAll) doubt(m *Model) {
 	silent := m.now.Sub(c.Heard) >= call.LateAfter && last >= c.Timeout
 	first := c.DoubtAt.IsZero() && c.Hanging >= c.Width
 	if !c.Doubts && (nobody || silent || first) {
-		c.Doubts, c.DoubtAt = true, m.now
+		c.Doubts, c.DoubtAt, c.Absent = true, m.now, nobody
 		m.askStatus()
 	}
 }
@@ -409,7 +442,7 @@ func (c *checkAll) statusOf(m *Model, a *answer) {
 	c.Doubts = false
 	silent := c.DoubtAt.Sub(c.Heard) >= call.LateAfter
 	switch {
-	case gone && (c.Nobody.After(c.Heard) || silent):
+	case gone && (c.Absent || silent):
 		c.giveUp(m.now, wentAway)
 	case silent && ranOut(a.Err, a.took(), call.LateAfter):
 		c.giveUp(m.now, silentToo)

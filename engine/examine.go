@@ -208,7 +208,7 @@ func (m *Model) askedEnough(now time.Time) (enough bool, at time.Time) {
 	f, listing := m.relistCall()
 	if wait := m.enoughFor(now); listing {
 		if !m.asking.accuses(m, now) && !silent {
-			wait = m.start.listTime()
+			wait = m.start.listTime() + call.Together // its lane ends it
 		}
 		if until := f.Since.Add(wait); now.Before(until) {
 			return false, until
@@ -218,8 +218,9 @@ func (m *Model) askedEnough(now time.Time) (enough bool, at time.Time) {
 	case c == nil && !listing, c.underWay() && !silent, m.looks.busy(), m.asking.Search.Begun && !m.asking.Search.Over:
 		return false, time.Time{}
 	case c.hangs() && m.mayBeStall():
-		until := c.Ended.Add(m.start.hungLong() - c.Timeout)
-		return !now.Before(until), until
+		if until := c.Ended.Add(m.start.hungLong() - c.Timeout); now.Before(until) {
+			return false, until
+		}
 	}
 	return true, time.Time{}
 }

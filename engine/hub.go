@@ -80,11 +80,22 @@ func (h *hub) apply(o Observation) {
 // now returns the engine's time, which never goes back.
 func (h *hub) now() time.Time { return latest(h.config.Clock.Now(), h.at) }
 
-// await waits until ask finds something. It returns false when ctx ends before.
+// await waits until ask finds something. It returns false when ctx ends before. Of several that wait
+// for one thing the last one has it first, but a lane that probes comes after all others: it must not
+// take the turn of a lane of the kubelet's.
 func (h *hub) await(ctx context.Context, ask question) bool {
+	return h.wait(ctx, ask, func(w *waiter) { h.waiters = slices.Insert(h.waiters, 0, w) })
+}
+
+// awaitLast is await for a lane that probes.
+func (h *hub) awaitLast(ctx context.Context, ask question) bool {
+	return h.wait(ctx, ask, func(w *waiter) { h.waiters = append(h.waiters, w) })
+}
+
+func (h *hub) wait(ctx context.Context, ask question, queue func(*waiter)) bool {
 	h.mu.Lock()
 	w := &waiter{ask: ask, done: make(chan struct{})}
-	h.waiters = append(h.waiters, w)
+	queue(w)
 	h.letGo()
 	h.mu.Unlock()
 	select {

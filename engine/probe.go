@@ -21,7 +21,7 @@ func (l probeLane) run(ctx context.Context) {
 	for {
 		var f call.Flight
 		var id uint64
-		if !l.await(ctx, func(m *Model, now time.Time) (found bool, at time.Time) {
+		if !l.awaitLast(ctx, func(m *Model, now time.Time) (found bool, at time.Time) {
 			if f, found, at = m.nextProbe(now); found {
 				id = l.begin(f, m.start.CallTime)
 			}

@@ -34,6 +34,10 @@ type syncLoop struct {
 
 // runLoop lets the loop go on as far as it can now.
 func (k *Kubelet) runLoop() {
+	if k.Config.Starting { // it has no loop yet
+		k.Loop.Reads = true
+		return
+	}
 	held, list := &k.Says.LoopHeld, k.Seen.ListOut
 	// As far as we can know the loop's own list returns with ours. But its deadline comes as much
 	// later as it began later.
@@ -41,7 +45,7 @@ func (k *Kubelet) runLoop() {
 		*held = time.Time{}
 	}
 	// Before the first good list there is nothing to read.
-	k.Loop.Reads = k.Config.Starting || k.loopReads() && k.Judged
+	k.Loop.Reads = k.loopReads() && k.Judged
 	if held.IsZero() && k.Says.LoopStopped.IsZero() && !k.Paused() && !list.IsZero() && !k.At.Before(list.Add(toHousekeep)) {
 		*held = k.At
 	}
