@@ -21,7 +21,8 @@ type made struct {
 
 // call makes one call and reports its begin and its end. While a call for the same target is
 // out it waits for its turn, as long as its own deadline lasts: two calls for one target would
-// wait for the same lock.
+// wait for the same lock. A call of ours is withdrawn where the kubelet would make one: nothing of
+// ours holds up a relist.
 func (h *hub) call(ctx context.Context, f call.Flight, timeout time.Duration) made {
 	var id uint64
 	var left time.Duration
@@ -32,7 +33,9 @@ func (h *hub) call(ctx context.Context, f call.Flight, timeout time.Duration) ma
 		}
 		left = timeout - now.Sub(began)
 		if other, busy := m.calls.InWay(f, now); busy && left > 0 {
-			_ = other
+			if other.Ours() && !f.Ours() {
+				h.withdraw(other)
+			}
 			return false, began.Add(timeout)
 		}
 		if left > 0 {
@@ -59,8 +62,14 @@ func (h *hub) begin(f call.Flight, timeout time.Duration) uint64 {
 // finish makes a call that was reported to begin, and reports its end.
 func (h *hub) finish(ctx context.Context, id uint64, f call.Flight, timeout time.Duration) made {
 	trace := new(call.Trace)
+	lane := ctx
 	ctx, cancel := context.WithTimeout(call.WithTrace(ctx, trace), h.config.Clock.Real(timeout))
 	defer cancel()
+	if f.Ours() {
+		h.mu.Lock()
+		h.ours[targetOf(f)] = cancel
+		h.mu.Unlock()
+	}
 	m := made{ID: id}
 	var err error
 	if f.By == call.ByRequest {
@@ -73,10 +82,23 @@ func (h *hub) finish(ctx context.Context, id uint64, f call.Flight, timeout time
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if f.Ours() {
+		delete(h.ours, targetOf(f))
+	}
+	if lane.Err() != nil {
+		return m // the engine has ended
+	}
 	h.meter.add(time.Now(), uint64(max(trace.RequestBytes+trace.ResponseBytes, 0)))
 	h.apply(CallEnded{ID: id, Answer: m.Answer, Trace: *trace, Err: m.Err})
 	h.letGo()
 	return m
+}
+
+// withdraw ends a call of ours. The hub is locked.
+func (h *hub) withdraw(f call.Flight) {
+	if cancel := h.ours[targetOf(f)]; cancel != nil {
+		cancel()
+	}
 }
 
 // put makes the call itself.

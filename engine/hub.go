@@ -29,6 +29,7 @@ type hub struct {
 	closed  bool      // nothing is observed any more
 	lastID  uint64    // of the calls
 	waiters []*waiter
+	ours    map[target]context.CancelFunc // ends a call of ours that is out
 	ticker  ticker
 	meter   meter
 }
@@ -47,7 +48,7 @@ type question func(m *Model, now time.Time) (found bool, at time.Time)
 func newHub(c Config, m *Model, now time.Time) *hub {
 	h := &hub{
 		config: c, model: m, at: now, buffer: newBuffer(c.Events), alarm: time.NewTimer(0), over: make(chan struct{}),
-		ticker: ticker{at: time.Now()}, meter: meter{began: time.Now()},
+		ours: make(map[target]context.CancelFunc), ticker: ticker{at: time.Now()}, meter: meter{began: time.Now()},
 	}
 	if c.Tape != nil {
 		c.Tape.Begin(m)

@@ -73,6 +73,11 @@ type answer struct {
 
 func (a *answer) took() time.Duration { return a.At.Sub(a.Flight.Since) }
 
+// withdrawn reports whether we ended a call of ours, which says nothing of the runtime.
+func (a *answer) withdrawn() bool {
+	return a.Flight.Ours() && a.Err != nil && a.Err.Kind == call.ErrCanceled
+}
+
 // NewModel returns a model that has seen nothing. It fails if the start is none that an engine
 // can have.
 func NewModel(s Start) (*Model, error) {
@@ -189,6 +194,11 @@ func (m *Model) ended(o CallEnded) {
 		return
 	}
 	a := &answer{Flight: f, At: m.now, Answer: o.Answer, Found: o.Trace.Anomalies, Err: o.Err}
+	if a.withdrawn() {
+		m.sums.Withdrawn(f.Op)
+		m.asking.withdrawn(f)
+		return
+	}
 	m.sums.Ended(f, m.now, o.Trace, errorOf(o.Err))
 	m.heard(a)
 	switch f.By {

@@ -96,6 +96,22 @@ func (a *asking) began(m *Model, f call.Flight) {
 	}
 }
 
+// withdrawn takes in that a call of ours was ended to make way for one of the kubelet's.
+func (a *asking) withdrawn(f call.Flight) {
+	switch f.By {
+	case call.ByProbe:
+		a.Round.Out = max(a.Round.Out-1, 0)
+	case call.BySweep:
+		if o := a.Check.at(f); o != nil && o.Out {
+			o.Out = false
+			a.Check.Out--
+			a.Check.Todo = append(a.Check.Todo, a.Check.Places[targetOf(f)])
+		}
+	case call.BySearch:
+		a.Search.Out = false
+	}
+}
+
 // asked takes in the end of a call of ours.
 func (m *Model) asked(a *answer) {
 	m.news = true
@@ -168,7 +184,7 @@ func (r *round) answered(m *Model, a *answer) {
 		r.Retried = true // it may have been the very object for which the relist hangs
 		r.Turn++
 		for _, f := range r.whom(m) {
-			if f.Op == op {
+			if f.Op == op && f.ID != a.Flight.ID {
 				r.Targets = append(r.Targets, f)
 			}
 		}

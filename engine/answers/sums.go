@@ -107,6 +107,12 @@ func (s *Sums) Ended(f call.Flight, at time.Time, carried call.Trace, err error)
 	s.made = nil
 }
 
+// Withdrawn notes that we have ended a call, which says nothing of the runtime.
+func (s *Sums) Withdrawn(op call.Operation) {
+	s.byOp[op].InFlight--
+	s.made = nil
+}
+
 // second returns when the second began that a moment is in.
 func (s *Sums) second(at time.Time) time.Time {
 	return s.start.Add(at.Sub(s.start).Truncate(time.Second))

@@ -37,6 +37,9 @@ type Flight struct {
 	Since     time.Time   `line:"-"`
 }
 
+// Ours reports whether no kubelet would make the call.
+func (f Flight) Ours() bool { return f.By == ByProbe || f.By == BySweep || f.By == BySearch }
+
 // Elapsed returns how long the call has been out, as of at.
 func (f Flight) Elapsed(at time.Time) time.Duration { return at.Sub(f.Since) }
 
