@@ -45,12 +45,10 @@ type Model struct {
 	channel   Channel // but for its length
 	lastEvent uint64  // number of the newest event
 
-	once   examined
-	aside  *pleg.Core // has the pods that are shown where no list has ever succeeded; else nil
-	leaked []pleg.UID // kept only for its room
-	// Missing counts the inspections that a replay through another release would make, and that its
-	// recording has not.
-	missing uint64
+	once    examined
+	aside   *pleg.Core // has the pods that are shown where no list has ever succeeded; else nil
+	leaked  []pleg.UID // kept only for its room
+	missing uint64     // see Missing
 
 	shownChange uint64 // number of the last change of an event source
 
@@ -274,6 +272,10 @@ func (m *Model) requested(r Requested) {
 		m.follow(r.Release)
 	}
 }
+
+// Missing counts the inspections that a replay through another release would make, and that its
+// recording has not. They fail.
+func (m *Model) Missing() uint64 { return m.missing }
 
 // table returns what is known of the calls.
 func (m *Model) table() *answers.Table {

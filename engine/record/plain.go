@@ -100,8 +100,11 @@ func (c *copier) fill(to, from reflect.Value) {
 
 func (c *copier) fillStruct(to, from reflect.Value) {
 	for i := range from.NumField() {
-		if from.Type().Field(i).IsExported() {
+		switch f := from.Type().Field(i); {
+		case f.IsExported():
 			c.fill(to.Field(i), from.Field(i))
+		case f.Anonymous && f.Type.Kind() == reflect.Struct: // its exported fields belong to from
+			c.fillStruct(to.Field(i), from.Field(i))
 		}
 	}
 	if from.Type() == processType {

@@ -2,12 +2,14 @@ package record
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A Player plays a recording from some moment on. It makes no call and reads no clock. Not safe
@@ -20,9 +22,9 @@ type Player struct {
 	model     model // nil before the first segment
 	restore   func(*opening) (model, error)
 	events    []engine.Event // since the last snapshot
-	seq       uint64
 	head      Head
-	err       error // why nothing more can be played; nil while it can
+	from      time.Time // what was shown before is passed over
+	err       error     // why nothing more can be played; nil while it can
 }
 
 // A model is an [engine.Model].
@@ -40,10 +42,32 @@ func (r *Recording) Play(from time.Time) *Player {
 	p := &Player{recording: r, restore: restored}
 	for i, s := range r.segments {
 		if !from.IsZero() && !s.began.After(from) {
-			p.next = i
+			p.next, p.from = i, s.began
 		}
 	}
+	if r.as != 0 { // what that release would have come to depends on all before
+		p.next = 0
+	}
 	return p
+}
+
+// As has all players of the recording make the relist of another release. It plays all of it, and
+// returns how many inspections are missing: those that only that release would have made. They
+// fail. It is called before any Play.
+func (r *Recording) As(ctx context.Context, release pleg.Release) (missing uint64, err error) {
+	r.as = release
+	p := r.Play(time.Time{})
+	defer p.Close()
+	for err == nil {
+		if _, _, err = p.step(); err == nil {
+			err = context.Cause(ctx)
+		}
+	}
+	m, played := p.model.(*engine.Model)
+	if !played || ctx.Err() != nil {
+		return 0, fmt.Errorf("replay as a kubelet %v: %w", release, err)
+	}
+	return m.Missing(), nil
 }
 
 // Close frees what the player has. It is of no use after that.
@@ -61,7 +85,10 @@ func (p *Player) Next() (engine.Update, error) {
 		if err != nil {
 			return engine.Update{}, err
 		}
-		if _, is := o.(engine.Ticked); is {
+		switch _, is := o.(engine.Ticked); {
+		case is && at.Before(p.from):
+			p.events = nil
+		case is:
 			return p.show(at)
 		}
 	}
@@ -72,7 +99,11 @@ func (p *Player) step() (at time.Time, o engine.Observation, err error) {
 	if p.err != nil {
 		return at, nil, p.err
 	}
-	if at, o, err = p.observation(); err == nil {
+	at, o, err = p.observation()
+	if asked, is := o.(engine.Requested); is && asked.What == engine.Follow && p.recording.as != 0 {
+		o = engine.Requested{What: engine.Follow, Release: p.recording.as} // whatever the node's kubelet is
+	}
+	if err == nil {
 		err = caught("go on from", func() { p.events = append(p.events, p.model.Apply(at, o)...) })
 	}
 	if err == nil && len(p.events) > mostEvents {
@@ -88,8 +119,6 @@ func (p *Player) show(at time.Time) (u engine.Update, err error) {
 	if p.err != nil {
 		return u, p.err
 	}
-	p.seq++
-	u.Snapshot.Seq = p.seq
 	u.Events, p.events = p.events, nil
 	return u, nil
 }
@@ -155,6 +184,11 @@ func (p *Player) begin() error {
 		if panicked := caught("begin with", func() { p.model, err = p.restore(&o) }); panicked != nil {
 			err = panicked
 		}
+	}
+	if p.recording.as != 0 && err == nil && p.next == 1 {
+		err = caught("begin with", func() {
+			p.model.Apply(p.codec.clock.at(o.At), engine.Requested{What: engine.Follow, Release: p.recording.as})
+		})
 	}
 	p.head = o.Head
 	p.codec.begin()

@@ -42,7 +42,7 @@ func TestSeekIsAsFromTheBeginning(t *testing.T) {
 		t.Fatalf("%d segments", len(r.segments))
 	}
 	all, err := played(r, time.Time{})
-	if err != nil || len(all) != 779 || all[0].Snapshot.Seq != 1 {
+	if err != nil || len(all) != 779 {
 		t.Fatalf("%d moments, %v", len(all), err)
 	}
 	for i, u := range all {
@@ -57,7 +57,6 @@ func TestSeekIsAsFromTheBeginning(t *testing.T) {
 		}
 		for i := range late {
 			want, got := all[len(all)-len(late)+i], late[i]
-			got.Snapshot.Seq = want.Snapshot.Seq
 			if i == 0 { // its events are those since the segment began
 				got.Events = want.Events
 			}

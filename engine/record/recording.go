@@ -18,6 +18,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A Recording is what was recorded: a file, or what a ring had at a moment. Safe for concurrent
@@ -26,6 +28,7 @@ type Recording struct {
 	segments []*segment
 	damage   error // what is wrong with what comes after them; nil for nothing
 	file     *os.File
+	as       pleg.Release // whose relist is made; 0 for that of the recording
 }
 
 // Open opens a recording. One that is damaged, or ends in the middle, is played up to there. It fails
