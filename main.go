@@ -25,7 +25,6 @@ import (
 	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/record"
-	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/lines"
@@ -33,6 +32,7 @@ import (
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/recording"
+	"github.com/plegtop/plegtop/ui/rewind"
 	"github.com/plegtop/plegtop/ui/source"
 	"github.com/plegtop/plegtop/ui/terminal"
 	"github.com/plegtop/plegtop/ui/text"
@@ -325,24 +325,26 @@ func openRecording(ctx context.Context, o options.Options) (*record.Recording, e
 	if err != nil || o.Through == 0 {
 		return recording, err
 	}
-	defer recording.Close()
-	made, missing, err := recording.Through(ctx, o.Through)
-	if err == nil && missing > 0 {
-		note(fmt.Sprintf("a kubelet %v would have made %d calls that are missing in the recording: they get the last answer, or an error where there is none", o.Through, missing))
+	missing, err := recording.As(ctx, o.Through)
+	if err != nil {
+		return nil, errors.Join(err, recording.Close())
 	}
-	return made, err
+	if missing > 0 {
+		note(fmt.Sprintf("a kubelet %v would have made %d inspections that are missing in the recording: they fail", o.Through, missing))
+	}
+	return recording, nil
 }
 
 // replayScreen shows a recording on the screen.
 func replayScreen(ctx context.Context, o options.Options, recording *record.Recording) int {
-	film, err := replay.New(recording, recording.Heads()[0].Endpoint)
+	film, err := rewind.New(recording)
 	if err != nil {
 		return cannotTell(o, err)
 	}
 	var at time.Time
 	if o.At != "" {
 		first, last := film.Span()
-		if at, err = replay.ParseTime(o.At, first, last); err != nil {
+		if at, err = rewind.ParseTime(o.At, first, last); err != nil {
 			return cannotTell(o, fmt.Errorf("--at: %w", err))
 		}
 	}
@@ -371,7 +373,7 @@ func screen(o options.Options) live {
 		config.Feed, config.Controls, config.Director, config.Captions = diagnose.NewLive(eng.Feed(), src.Endpoint), eng, src.Director, o.Captions
 		config.SaveTape, config.Notes = src.Tape.Save, notes
 		if o.Ring > 0 {
-			config.Past = past{src.Tape.Recorder, src.Endpoint}
+			config.Past = past{src.Tape.Recorder}
 		}
 		return terminal.Run(ctx, ui.New(config), terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Background: config.Follow})
 	}
@@ -388,13 +390,10 @@ func settings(ctx context.Context, o options.Options, src pane.Source) ui.Config
 }
 
 // past is what a recorder has in memory, as the screen rewinds to it.
-type past struct {
-	recorder *record.Recorder
-	endpoint string
-}
+type past struct{ recorder *record.Recorder }
 
 // Film returns the film of what there is now.
-func (p past) Film() (*replay.Film, error) { return replay.New(p.recorder.Recording(), p.endpoint) }
+func (p past) Film() (*rewind.Film, error) { return rewind.New(p.recorder.Recording()) }
 
 // untilSignal returns v, which a signal ends as well: with that status if it has to.
 func untilSignal(status int, v view) view {

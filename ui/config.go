@@ -6,11 +6,11 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/rewind"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -47,7 +47,7 @@ type Config struct {
 	Captions bool              // of the demo's script, from the start
 	Past     Past              // to rewind to; nil where nothing is kept of it
 
-	Film *replay.Film // to be shown in the place of a Feed; nil else
+	Film *rewind.Film // to be shown in the place of a Feed; nil else
 	At   time.Time    // where it begins, standing still; zero for its beginning, from where it is played
 
 	Theme   theme.Theme // the default theme if it has no name

@@ -6,21 +6,21 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/model"
+	"github.com/plegtop/plegtop/ui/rewind"
 )
 
 // A Past is what was recorded of the time up to now.
 type Past interface {
 	// Film returns the film of it, which nobody else uses. It is called in a command.
-	Film() (*replay.Film, error)
+	Film() (*rewind.Film, error)
 }
 
 // recorded is what a screen shows of a recording: of the last minutes, or in a replay of all there
 // is. Zero while it is live.
 type recorded struct {
-	film    *replay.Film
+	film    *rewind.Film
 	ctx     context.Context // of all that is asked of it
 	leave   context.CancelFunc
 	opening bool // the film is awaited
@@ -43,7 +43,7 @@ type wish struct {
 
 // A made is a scene, with what the panes show of one that begins anew.
 type made struct {
-	replay.Scene
+	rewind.Scene
 	pods    *model.Pods
 	journal *model.Journal
 }
@@ -98,7 +98,7 @@ func (w *wish) and(next wish) *wish {
 }
 
 // rewind begins to show a film.
-func (m *Model) rewind(film *replay.Film, err error) {
+func (m *Model) rewind(film *rewind.Film, err error) {
 	p := &m.past
 	p.opening = false
 	if err != nil {
@@ -177,7 +177,7 @@ func (m *Model) grant() {
 }
 
 // scene asks a film for what is wished for.
-func (w *wish) scene(ctx context.Context, f *replay.Film, place int, at time.Time) (replay.Scene, error) {
+func (w *wish) scene(ctx context.Context, f *rewind.Film, place int, at time.Time) (rewind.Scene, error) {
 	switch {
 	case w.relists != 0:
 		return f.Relist(ctx, place, at, w.relists)
@@ -188,7 +188,7 @@ func (w *wish) scene(ctx context.Context, f *replay.Film, place int, at time.Tim
 }
 
 // makeScene makes what panes show of a scene that begins anew: not in Update, for it may be long.
-func makeScene(s replay.Scene, keep int) *made {
+func makeScene(s rewind.Scene, keep int) *made {
 	m := &made{Scene: s}
 	if s.Reset && len(s.Updates) > 0 {
 		m.pods, m.journal = new(model.Pods), model.NewJournal(keep)

@@ -7,10 +7,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/rewind"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -32,7 +32,7 @@ const (
 // replays reports whether the screen shows a recording and nothing live.
 func (c *Config) replays() bool { return c.Film != nil }
 
-// beginReplay begins to show the recording of a replay.
+// beginReplay begins to show the recording of a rewind.
 func (m *Model) beginReplay() {
 	at := m.cfg.At
 	m.past.play = play{on: at.IsZero(), times: 1}
@@ -94,10 +94,10 @@ func (m *Model) timePrompt() {
 		return
 	}
 	p := layer.NewPrompt("go to time", "")
-	p.Hint = "such as " + replay.Times
+	p.Hint = "such as " + rewind.Times
 	p.Accepted = func(_ pane.Host, s string) error {
 		first, last := m.span()
-		at, err := replay.ParseTime(s, first, last)
+		at, err := rewind.ParseTime(s, first, last)
 		if err == nil {
 			m.want(wish{at: at})
 		}
@@ -194,7 +194,7 @@ func (m *Model) pastKeys() []keymap.Entry {
 // to right, how bad it was, and what moment is shown.
 type timeBar struct {
 	first, last time.Time
-	parts       []replay.Stretch // one for each cell
+	parts       []rewind.Stretch // one for each cell
 	marks       int              // of which they are
 	known       int              // how many cells the scan has come to
 	scanned     bool
@@ -221,17 +221,17 @@ func (m *Model) settleBar() {
 	b.legend = m.barLegend(marks, all)
 	n := max(m.width-2-2*(len(b.time(b.first))+1)-legendWidth(b.legend), 1)
 	if n != len(b.parts) || len(marks) != b.marks || all != b.scanned {
-		b.parts, b.marks, b.scanned = replay.Stretches(marks, b.first, b.last, n), len(marks), all
+		b.parts, b.marks, b.scanned = rewind.Stretches(marks, b.first, b.last, n), len(marks), all
 		if b.known = n; !all {
 			b.known = 0
 			if len(marks) > 0 {
-				b.known = replay.Part(b.first, b.last, marks[len(marks)-1].At, n)
+				b.known = rewind.Part(b.first, b.last, marks[len(marks)-1].At, n)
 			}
 		}
 	}
 	b.cursor = -1
 	if m.view.Past != "" && m.view.Seq > 0 {
-		b.cursor = replay.Part(b.first, b.last, m.view.At.Round(0), n)
+		b.cursor = rewind.Part(b.first, b.last, m.view.At.Round(0), n)
 	}
 }
 
@@ -240,7 +240,7 @@ func (m *Model) barShown() bool { return m.past.film != nil && m.height >= 4 }
 
 // barLegend says what the signs of the bar mean, how far the scan has come, and whether the
 // recording plays.
-func (m *Model) barLegend(marks []replay.Mark, all bool) (legend []text.Span) {
+func (m *Model) barLegend(marks []rewind.Mark, all bool) (legend []text.Span) {
 	t, b := m.view.Theme, &m.past.bar
 	say := func(st theme.Style, s string) { legend = append(legend, text.Say(st, s)) }
 	if m.width < barWords {
@@ -258,10 +258,10 @@ func (m *Model) barLegend(marks []replay.Mark, all bool) (legend []text.Span) {
 		return legend
 	}
 	track := t.Symbols.Track
-	say(t.Bad, track[2*replay.Critical]+" critical")
-	say(t.Warn, track[2*replay.Warning]+" warning")
+	say(t.Bad, track[2*rewind.Critical]+" critical")
+	say(t.Warn, track[2*rewind.Warning]+" warning")
 	if m.width >= barWhole {
-		say(t.Good, track[2*replay.Sound+1]+" events")
+		say(t.Good, track[2*rewind.Sound+1]+" events")
 	}
 	return legend
 }

@@ -51,17 +51,49 @@ type output interface {
 }
 
 // WriteTo has all that happens written to a new file, whose size with the file before it, named
-// path.1, is at most so many bytes, and two segments; 0 for no limit. It fails if there is a file of
-// either name. It must be called before the engine begins.
+// path.1, is at most so many bytes, and two segments; 0 for no limit. A recording that is there
+// becomes the file before it. Nothing else is replaced: WriteTo fails then, and where another
+// plegtop records to the file. It must be called before the engine begins.
 func (r *Recorder) WriteTo(path string, most int64) error {
-	if _, err := os.Lstat(path + before); err == nil && most > 0 {
-		return fmt.Errorf("record to %s: %s is there and would be replaced: move it away, or name another file", path, path+before)
+	for _, name := range []string{path, path + before} {
+		if err := replaceable(name); err != nil {
+			return fmt.Errorf("record to %s: %w: move it away, or name another file", path, err)
+		}
+	}
+	if err := os.Rename(path, path+before); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("record: %w", err)
 	}
 	out, err := create(path)
 	if err != nil {
 		return err
 	}
 	r.file = newFile(path, most, out)
+	return nil
+}
+
+// replaceable returns nil if there is no file of a name, or a recording that nobody writes to.
+func replaceable(name string) error {
+	switch info, err := os.Lstat(name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is no regular file", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, headSize)
+	n, _ := f.ReadAt(head, 0) // what cannot be read is no recording
+	switch err := checkHead(head[:n]); {
+	case errors.Is(osfile.Lock(f), osfile.ErrLocked): // a file system may have no locks
+		return fmt.Errorf("another plegtop records to %s", name)
+	case errors.Is(err, ErrNoRecording):
+		return fmt.Errorf("%s is %w", name, err)
+	}
 	return nil
 }
 
@@ -72,15 +104,14 @@ func newFile(path string, most int64, out output) *file {
 	return f
 }
 
-// create makes a file for a recording. Others cannot read it, since it says what ran where.
+// create makes a file for a recording, and locks it. Others cannot read it, since it says what ran
+// where.
 func create(path string) (*os.File, error) {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|osfile.NoFollow, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("record to %s: it is there already: move it away, or name another file", path)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
+	_ = osfile.Lock(out) // see replaceable
 	return out, nil
 }
 

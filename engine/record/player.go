@@ -23,8 +23,8 @@ type Player struct {
 	restore   func(*opening) (model, error)
 	events    []engine.Event // since the last snapshot
 	head      Head
-	from      time.Time // what was shown before is passed over
-	err       error     // why nothing more can be played; nil while it can
+	first     int   // segment, up to which what was shown is passed over
+	err       error // why nothing more can be played; nil while it can
 }
 
 // A model is an [engine.Model].
@@ -39,17 +39,26 @@ const mostEvents = 1 << 17
 // Play returns a player that begins with the last segment which begins at or before a moment; at
 // the beginning for the zero time.
 func (r *Recording) Play(from time.Time) *Player {
-	p := &Player{recording: r, restore: restored}
+	first := 0
 	for i, s := range r.segments {
 		if !from.IsZero() && !s.began.After(from) {
-			p.next, p.from = i, s.began
+			first = i
 		}
 	}
+	return r.PlaySegment(first)
+}
+
+// PlaySegment returns a player that begins with a segment; the first is 0.
+func (r *Recording) PlaySegment(i int) *Player {
+	p := &Player{recording: r, restore: restored, first: i, next: i}
 	if r.as != 0 { // what that release would have come to depends on all before
 		p.next = 0
 	}
 	return p
 }
+
+// Segment returns which segment is played, or will be shown first.
+func (p *Player) Segment() int { return max(p.next-1, p.first) }
 
 // As has all players of the recording make the relist of another release. It plays all of it, and
 // returns how many inspections are missing: those that only that release would have made. They
@@ -86,7 +95,7 @@ func (p *Player) Next() (engine.Update, error) {
 			return engine.Update{}, err
 		}
 		switch _, is := o.(engine.Ticked); {
-		case is && at.Before(p.from):
+		case is && p.next-1 < p.first:
 			p.events = nil
 		case is:
 			return p.show(at)

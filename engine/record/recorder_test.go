@@ -203,19 +203,38 @@ func TestFileIsBounded(t *testing.T) {
 	}
 }
 
-func TestNothingIsReplaced(t *testing.T) {
+// A recording that is there becomes the one before. No other file is touched, and none that is
+// being written.
+func TestNothingElseIsReplaced(t *testing.T) {
 	dir := t.TempDir()
-	path, link, other := filepath.Join(dir, "a"), filepath.Join(dir, "link"), filepath.Join(dir, "b")
+	path, link, other, night := filepath.Join(dir, "a"), filepath.Join(dir, "link"), filepath.Join(dir, "b"), filepath.Join(dir, "night")
 	if err := errors.Join(os.WriteFile(path, []byte("mine"), 0o644), os.Symlink(other, link), os.WriteFile(other+before, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{path, link, other, filepath.Join(dir, "none", "c")} {
+	for _, name := range []string{path, link, other, filepath.Join(dir, "none", "c"), dir} {
 		if err := NewRecorder(Options{}).WriteTo(name, 1<<20); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if b, _ := os.ReadFile(path); string(b) != "mine" {
 		t.Errorf("%q", b)
+	}
+	record(t, Options{}, night, 0, hour(1, 10*time.Second, 0))
+	record(t, Options{}, night, 0, func(_ *fake, observe func(time.Time, engine.Observation)) {
+		if err := NewRecorder(Options{}).WriteTo(night, 0); err == nil || !strings.Contains(err.Error(), "another plegtop records to") {
+			t.Error(err)
+		}
+		hour(1, 5*time.Second, 0)(nil, observe)
+	})
+	for name, want := range map[string]int{night: 4, night + before: 9} {
+		r, err := Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if all, err := played(r, time.Time{}); err != nil || len(all) != want {
+			t.Errorf("%s: %d moments, %v", name, len(all), err)
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ func Open(path string) (*Recording, error) {
 	case !info.Mode().IsRegular():
 		err = errors.New("it is no regular file: name a recording")
 	default:
-		head := make([]byte, len(fileHead)+8)
+		head := make([]byte, headSize)
 		n, _ := f.ReadAt(head, 0) // what cannot be read is no recording
 		if err = checkHead(head[:n]); err == nil {
 			r.segments, r.damage = scan(f, info.Size())

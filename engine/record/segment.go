@@ -28,6 +28,9 @@ var fileHead = fmt.Appendf(nil, "{\"plegrec\":%d}\n", Format)
 // first is what a file of format 1 begins with: a skippable frame of zstd.
 var first = []byte{0x5C, 0x2A, 0x4D, 0x18}
 
+// headSize is how much of a file says what it is.
+const headSize = 32
+
 var anyHead = regexp.MustCompile(`^\{"plegrec":(\d{1,9})\}\n`)
 
 var (

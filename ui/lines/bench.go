@@ -131,15 +131,15 @@ func (o *BenchOptions) measure(ctx context.Context, period time.Duration, source
 // or the period changed. It returns [ExitOK], also with an error where the recording ends in the
 // middle, [ExitWarning] with one where it is damaged, and [ExitCannotTell] with one.
 func (r *Recorded) Bench(ctx context.Context, w io.Writer, o CheckOptions) (code int, err error) {
-	head := r.recording.Heads()[0]
+	head, err := r.recording.Head()
+	if err != nil {
+		return ExitCannotTell, err
+	}
 	o.Source, o.Node, o.Endpoint = "replay", head.Node, head.Endpoint
 	from := cmp.Or(r.at, r.first)
-	var all []*stretch
 	player := r.recording.Play(r.at)
 	defer player.Close()
-	for next := player.Feed(); next != nil && err == nil; next = next.Rest() {
-		all, err = r.stretches(ctx, all, next)
-	}
+	all, err := r.stretches(ctx, player)
 	last := r.first
 	damaged := err != nil && !errors.Is(err, record.ErrCut)
 	result := benchResult{o: BenchOptions{CheckOptions: o}, at: from, cut: damaged}
@@ -161,10 +161,10 @@ func (r *Recorded) Bench(ctx context.Context, w io.Writer, o CheckOptions) (code
 	return ExitOK, readable(last, err)
 }
 
-// stretches reads a run of the recording, and returns the stretches before it and those of it.
-func (r *Recorded) stretches(ctx context.Context, all []*stretch, feed *record.Feed) ([]*stretch, error) {
+// stretches reads the recording, and returns its stretches.
+func (r *Recorded) stretches(ctx context.Context, player *record.Player) (all []*stretch, err error) {
 	for now := (*stretch)(nil); ; {
-		u, err := feed.Next(ctx)
+		u, err := played{player}.Next(ctx)
 		switch {
 		case errors.Is(err, engine.ErrStopped):
 			return all, nil

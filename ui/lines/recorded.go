@@ -11,7 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/record"
-	"github.com/plegtop/plegtop/engine/replay"
+	"github.com/plegtop/plegtop/ui/rewind"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -23,12 +23,13 @@ type Recorded struct {
 	at          time.Time // that is to be shown; zero if none was named
 }
 
-// NewRecorded returns a recording, which must stay open, for its moment at, as [replay.ParseTime]
+// NewRecorded returns a recording, which must stay open, for its moment at, as [rewind.ParseTime]
 // reads it; empty for the usual one: of check the end, of watch the beginning.
 func NewRecorded(r *record.Recording, at string) (shown *Recorded, err error) {
-	shown = &Recorded{recording: r, first: r.Heads()[0].At.Local(), last: r.End().Round(0).Local()}
+	shown = &Recorded{recording: r}
+	shown.first, shown.last = r.Span()
 	if at != "" {
-		if shown.at, err = replay.ParseTime(at, shown.first, shown.last); err != nil {
+		if shown.at, err = rewind.ParseTime(at, shown.first, shown.last); err != nil {
 			return nil, fmt.Errorf("--at: %w", err)
 		}
 	}
@@ -39,13 +40,18 @@ func NewRecorded(r *record.Recording, at string) (shown *Recorded, err error) {
 // asks nobody. An error with another code than [ExitCannotTell] says why what was written may not
 // be all.
 func (r *Recorded) Check(ctx context.Context, w io.Writer, o CheckOptions) (code int, err error) {
-	u, shown, err := replay.Moment(ctx, r.recording, cmp.Or(r.at, r.last))
-	if err != nil && (u.Snapshot == nil || !r.at.IsZero() && !errors.Is(err, record.ErrCut)) {
-		return ExitCannotTell, readable(shown.At, err)
+	u, err := rewind.Moment(ctx, r.recording, cmp.Or(r.at, r.last))
+	if u.Snapshot == nil {
+		return ExitCannotTell, err
 	}
-	o.Source, o.Node, o.Endpoint = "replay", shown.Head.Node, shown.Head.Endpoint
+	at := u.Snapshot.At.Round(0)
+	if err != nil && !r.at.IsZero() && !errors.Is(err, record.ErrCut) {
+		return ExitCannotTell, readable(at, err)
+	}
+	head, _ := r.recording.Head() // it could be read before
+	o.Source, o.Node, o.Endpoint = "replay", head.Node, head.Endpoint
 	code, failed := o.verdict(ctx, w, u)
-	return code, cmp.Or(failed, readable(shown.At, err))
+	return code, cmp.Or(failed, readable(at, err))
 }
 
 // readable says up to when a recording can be read; nil where nothing is wrong with it.
@@ -64,18 +70,32 @@ func (r *Recorded) Watch(ctx context.Context, w io.Writer, o Options) error {
 	if !from.IsZero() {
 		from = from.Add(-2 * time.Minute) // what was so before is known then
 	}
+	head, err := r.recording.Head()
+	if err != nil {
+		return err
+	}
 	player := r.recording.Play(from)
 	defer player.Close()
-	for next := player.Feed(); next != nil; next = next.Rest() {
-		feed := &begun{Updates: diagnose.NewLive(next, r.recording.Heads()[0].Endpoint), from: r.at}
-		if err := Watch(ctx, w, feed, o); err != nil {
-			return err
-		}
-		if feed.damage != nil {
-			return readable(feed.last, feed.damage)
-		}
+	feed := &begun{Updates: diagnose.NewLive(played{player}, head.Endpoint), from: r.at}
+	if err := Watch(ctx, w, feed, o); err != nil {
+		return err
 	}
-	return nil
+	return readable(feed.last, feed.damage)
+}
+
+// played is the feed of a recording.
+type played struct{ *record.Player }
+
+// Next returns the next update at once.
+func (p played) Next(ctx context.Context) (engine.Update, error) {
+	if err := context.Cause(ctx); err != nil {
+		return engine.Update{}, err
+	}
+	u, err := p.Player.Next()
+	if errors.Is(err, io.EOF) {
+		err = engine.ErrStopped
+	}
+	return u, err
 }
 
 // A begun is a feed of a recording from a moment on, which ends where that is damaged.

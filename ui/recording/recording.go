@@ -76,15 +76,18 @@ func (t *Tape) Close() error {
 	return t.Recorder.Close(ctx)
 }
 
+// errOff says that there is nothing in memory that could be saved.
+var errOff = errors.New("nothing is kept in memory (--ring 0)")
+
 // Save writes what is in memory to a new file that only its owner can read, and says what came
 // of it.
 func (t *Tape) Save() (said string, err error) {
 	if t.Recorder == nil {
-		return "", record.ErrOff
+		return "", errOff
 	}
 	kept := t.Recorder.Recording()
-	if len(kept.Heads()) == 0 {
-		return "", record.ErrOff
+	if first, _ := kept.Span(); first.IsZero() {
+		return "", errOff
 	}
 	var size int64
 	path, err := osfile.New(filepath.Join(t.folder, text.FileBase(t.node, time.Now().UTC().Format("20060102T150405Z"))), ending, func(w io.Writer) (err error) {
