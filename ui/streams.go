@@ -83,7 +83,7 @@ func (m *Model) followStreams() {
 		if k.State != sources.StreamOff {
 			wanted = append(wanted, k.Source)
 		}
-		if !k.State.Told() || !slices.Contains(m.streams.awaited, k.Source) {
+		if !k.State.Shown() || !slices.Contains(m.streams.awaited, k.Source) {
 			continue
 		}
 		if m.streams.awaited = nil; k.State != sources.StreamConnected {
