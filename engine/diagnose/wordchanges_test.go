@@ -119,8 +119,9 @@ func TestWordChangesWithTheState(t *testing.T) {
 			t.Run(fmt.Sprint(name, ", seed ", seed), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					said, states := wordsOver(t, play(seed))
-					if len(said) > len(states) || strings.Contains(strings.Join(said, ""), "LOOP STOPPED") {
-						t.Errorf("%d words, at most %d are wanted:\n%s", len(said), len(states), strings.Join(said, "\n"))
+					most := len(states) + answers.Outages - 1 // before it is known that lists fail by turns, HEALTHY shows in between
+					if len(said) > most || strings.Contains(strings.Join(said, ""), "LOOP STOPPED") {
+						t.Errorf("%d words, at most %d are wanted:\n%s", len(said), most, strings.Join(said, "\n"))
 					}
 				})
 			})
