@@ -39,7 +39,7 @@ var (
 	// ErrFormat says that a recording has another format than this plegtop plays.
 	ErrFormat = errors.New("recorded in another format")
 	// ErrCut says that a recording ends in the middle of a segment, as one that is still written does.
-	ErrCut = errors.New("the recording ends in the middle, as after a crash or while it is written")
+	ErrCut = errors.New("the file ends in the middle: its writer was killed, or it still writes")
 
 	errDamaged = errors.New("the recording is damaged")
 )
