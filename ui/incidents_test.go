@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/record"
-	"github.com/plegtop/plegtop/engine/replay"
+	"github.com/plegtop/plegtop/ui/rewind"
 )
 
 // The screen at the worst moment of each recording in the folder is what its goldens show.
 func TestIncidents(t *testing.T) {
-	const folder = "../engine/replay/testdata"
+	const folder = "../engine/record/testdata"
 	worst, err := os.ReadFile(filepath.Join(folder, "worst.golden"))
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestIncidents(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer recording.Close()
-			film, err := replay.New(recording, recording.Heads()[0].Endpoint)
+			film, err := rewind.New(recording)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/record"
-	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/rewind"
 )
 
 // A night is a recording, and what was seen live.
@@ -26,14 +26,14 @@ type night struct {
 // badNight is 12 min of a node: an inspection hangs from 3 min on, and lists do from 7 min on.
 func badNight(t *testing.T) night {
 	t.Helper()
-	recording, err := record.Open("../engine/replay/testdata/nights/bad.plegrec")
+	recording, err := record.Open("../engine/record/testdata/nights/bad.plegrec")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { recording.Close() })
 	n := night{recording: recording}
-	for feed := recording.Play(time.Time{}).Feed(); ; {
-		u, err := feed.Next(t.Context())
+	for player := recording.Play(time.Time{}); ; {
+		u, err := player.Next()
 		if err != nil {
 			return n
 		}
@@ -42,7 +42,7 @@ func badNight(t *testing.T) night {
 }
 
 // Film makes the night the past of a screen.
-func (n night) Film() (*replay.Film, error) { return replay.New(n.recording, "") }
+func (n night) Film() (*rewind.Film, error) { return rewind.New(n.recording) }
 
 // at returns the place of the last update so long after the beginning.
 func (n night) at(after time.Duration) int {
@@ -82,7 +82,7 @@ func (n night) replayed(t *testing.T, w, h int, change ...func(*Config)) *stage 
 }
 
 // screened returns a stage that shows a film.
-func screened(t *testing.T, w, h int, film *replay.Film, change ...func(*Config)) *stage {
+func screened(t *testing.T, w, h int, film *rewind.Film, change ...func(*Config)) *stage {
 	t.Helper()
 	head := film.Head()
 	s := stageOf(t, w, h, goldenPanes, append(change, func(c *Config) {
@@ -360,7 +360,7 @@ func TestReplayOfWhatEndsInTheMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	film, err := replay.New(r, "")
+	film, err := rewind.New(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 // What is said of each recording in the folder, from its beginning to its end and at its worst
 // moment, is what its goldens say.
 func TestIncidents(t *testing.T) {
-	const folder = "../../engine/replay/testdata"
+	const folder = "../../engine/record/testdata"
 	worst, err := os.ReadFile(filepath.Join(folder, "worst.golden"))
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ import (
 
 // hungNight is the recording of half an hour, in which the status of one container hangs from the
 // sixth minute to the twentieth, and it ends in the seventh.
-const hungNight = "../../engine/replay/testdata/nights/hung.plegrec"
+const hungNight = "../../engine/record/testdata/nights/hung.plegrec"
 
 // damaged returns a copy of that recording, changed.
 func damaged(t *testing.T, change func([]byte) []byte) (path string) {
@@ -41,7 +41,7 @@ func damaged(t *testing.T, change func([]byte) []byte) (path string) {
 // live returns what diagnosis says of the recording, played from its beginning as a live feed.
 func live(t *testing.T) *diagnose.Live {
 	t.Helper()
-	return diagnose.NewLive(opened(t, hungNight, "").recording.Play(time.Time{}).Feed(), "unix:///run/containerd/containerd.sock")
+	return diagnose.NewLive(played{opened(t, hungNight, "").recording.Play(time.Time{})}, "unix:///run/containerd/containerd.sock")
 }
 
 func opened(t *testing.T, path, at string) *Recorded {
@@ -101,7 +101,7 @@ func TestWatchFromAMomentOn(t *testing.T) {
 // Of a damaged recording all is written that can be read, and it is said up to when that is.
 func TestWatchOfADamagedRecording(t *testing.T) {
 	path := damaged(t, func(b []byte) []byte {
-		b[bytes.LastIndex(b, []byte{0x5c, 0x2a, 0x4d, 0x18})] ^= 0xff // where the last segment begins
+		b[bytes.LastIndex(b, []byte("SEGM"))] ^= 0xff // where the last segment begins
 		return b
 	})
 	var out bytes.Buffer
@@ -188,7 +188,7 @@ func TestCheckOfARecording(t *testing.T) {
 
 // What bench says of a recording is what its events, its drift and its looks at the node say.
 func TestBenchOfARecording(t *testing.T) {
-	const drifted = "../../engine/replay/testdata/event-drift.plegrec"
+	const drifted = "../../engine/record/testdata/event-drift.plegrec"
 	var out bytes.Buffer
 	if code, err := opened(t, drifted, "").Bench(t.Context(), &out, CheckOptions{JSON: true}); code != ExitOK || err != nil {
 		t.Fatalf("exit code %d, %v", code, err)

@@ -79,7 +79,7 @@ func recordScenario(ctx context.Context, name string) (*record.Recording, []engi
 	}
 	defer client.Close()
 	clock := &setClock{Server: server, began: server.Now()}
-	recorder := record.NewRecorder(record.Options{Ring: time.Hour, Segments: 15 * time.Second})
+	recorder := record.NewRecorder(record.Options{Ring: time.Hour})
 	c := engine.Config{Runtime: client, Clock: clock, Workers: server.Workers, Tape: recorder}
 	if root := server.HostRoot(); root != "" {
 		node, err := look.New(look.Config{Root: root, Endpoint: server.Endpoint(), Offline: true})

@@ -21,8 +21,8 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/record"
-	"github.com/plegtop/plegtop/engine/replay"
 	"github.com/plegtop/plegtop/engine/sources"
+	"github.com/plegtop/plegtop/ui/rewind"
 )
 
 var update = flag.Bool("update", false, "write the goldens again")
@@ -30,12 +30,13 @@ var update = flag.Bool("update", false, "write the goldens again")
 // recorded returns what a recording shows some time after its beginning.
 func recorded(t *testing.T, name string, after time.Duration) *diagnose.Update {
 	t.Helper()
-	r, err := record.Open(filepath.Join("../../engine/replay/testdata", name+".plegrec"))
+	r, err := record.Open(filepath.Join("../../engine/record/testdata", name+".plegrec"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.Close() })
-	u, _, err := replay.Moment(t.Context(), r, r.Heads()[0].At.Add(after))
+	first, _ := r.Span()
+	u, err := rewind.Moment(t.Context(), r, first.Add(after))
 	if err != nil {
 		t.Fatal(err)
 	}

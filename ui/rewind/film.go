@@ -23,6 +23,9 @@ const (
 	mostEvents = 10_000
 	// wakeEvery is after how many marks those are woken that wait for one.
 	wakeEvery = 256
+	// knownEvery is after how many marks it is kept what diagnosis knows: that takes most of the time
+	// of a seek.
+	knownEvery = 30
 )
 
 // A Level is how bad a moment was for the node, as the screen colours its headline.
@@ -54,7 +57,7 @@ type Film struct {
 	mu      sync.Mutex // guards what follows
 	news    *sync.Cond // of it
 	marks   []Mark
-	starts  []start
+	known   []known
 	events  []engine.Event // the last ones
 	total   int            // how many there were
 	scanned bool           // to the end
@@ -63,11 +66,13 @@ type Film struct {
 	at *reel // where Seek and Next are; nil before the first seek
 }
 
-// A start is the first mark of a segment.
-type start struct {
-	segment, place int
-	events         int            // that there were before
-	live           *diagnose.Live // as it was before
+// A known place is a mark from which on the recording can be judged.
+type known struct {
+	place   int
+	live    *diagnose.Live // as it was before
+	begins  bool           // it is the first of a segment, from which on the recording can be played
+	segment int
+	events  int // that there were before
 }
 
 // New returns the film of a recording, of which nothing is known yet. The recording must stay open.
@@ -90,12 +95,12 @@ func (f *Film) Span() (first, last time.Time) { return f.recording.Span() }
 // returns when it has come to the end, or why it could not: ctx has ended, or the rest of the
 // recording is damaged. [Film.Scanned] says the same. It is called once.
 func (f *Film) Scan(ctx context.Context) error {
-	r := f.reel(start{live: diagnose.NewLive(nil, f.head.Endpoint)})
+	r := f.reel(known{}, diagnose.NewLive(nil, f.head.Endpoint))
 	defer r.player.Close()
 	for {
 		err := r.read(ctx)
 		if err == nil {
-			f.begin(r)
+			f.know(r)
 			var u diagnose.Update
 			if u, err = r.live.Next(ctx); err == nil {
 				f.mark(u)
@@ -107,12 +112,14 @@ func (f *Film) Scan(ctx context.Context) error {
 	}
 }
 
-// begin takes down what diagnosis knows where a segment begins.
-func (f *Film) begin(r *reel) {
+// know keeps what diagnosis knows where a segment begins, and now and then.
+func (f *Film) know(r *reel) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if n := len(f.starts); n == 0 || f.starts[n-1].segment != r.player.Segment() {
-		f.starts = append(f.starts, start{r.player.Segment(), len(f.marks), f.total, r.live.Fork(nil)})
+	n := len(f.known)
+	begins := n == 0 || f.known[n-1].segment != r.player.Segment()
+	if begins || len(f.marks)-f.known[n-1].place >= knownEvery {
+		f.known = append(f.known, known{len(f.marks), r.live.Fork(nil), begins, r.player.Segment(), f.total})
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 // A Scene is what a view has to be shown one after the other, so that the last of it is the
 // moment that was asked for.
 type Scene struct {
-	Updates []diagnose.Update // none where that moment is shown already
+	Updates []diagnose.Update // none where that moment is shown already; those before the last may lack what was wrong
 	Reset   bool              // they go on from nothing that was shown before
 	Place   int               // of the last in the marks; -1 where the scan has not come so far
 }
@@ -35,13 +35,15 @@ type reel struct {
 	live   *diagnose.Live
 	place  int           // of what was diagnosed last; before that the one before the first
 	exact  bool          // place is one of the marks, or will be
+	judges int           // from which place on it is said what was wrong
 	next   engine.Update // that live reads
 	early  bool          // next was read and is not diagnosed yet
 }
 
-func (f *Film) reel(from start) *reel {
+// reel returns one that begins with a segment, and judges by live.
+func (f *Film) reel(from known, live *diagnose.Live) *reel {
 	r := &reel{player: f.recording.PlaySegment(from.segment), place: from.place - 1, exact: true}
-	r.live = from.live.Fork(r)
+	r.live = live.Fork(r)
 	return r
 }
 
@@ -105,11 +107,15 @@ func (f *Film) Relist(ctx context.Context, place int, at time.Time, by int) (Sce
 // segment, with the events before.
 func (f *Film) show(ctx context.Context, place int) (Scene, error) {
 	f.mu.Lock()
-	i := len(f.starts) - 1
-	for i > 0 && (f.starts[i].place > place || f.marks[place].At.Sub(f.marks[f.starts[i].place].At) < warm) {
+	i := len(f.known) - 1
+	for f.known[i].place > place {
 		i--
 	}
-	from, r := f.starts[i], f.at
+	judged := f.known[i]
+	for i > 0 && (!f.known[i].begins || f.marks[place].At.Sub(f.marks[f.known[i].place].At) < warm) {
+		i--
+	}
+	from, r := f.known[i], f.at
 	dropped := f.total - len(f.events)
 	events := slices.Clone(f.events[:max(from.events-dropped, 0)])
 	f.mu.Unlock()
@@ -117,7 +123,8 @@ func (f *Film) show(ctx context.Context, place int) (Scene, error) {
 		return f.play(ctx, Scene{}, place, time.Time{})
 	}
 	f.leave()
-	f.at = f.reel(from)
+	f.at = f.reel(from, judged.live)
+	f.at.judges = judged.place
 	s, err := f.play(ctx, Scene{Reset: true}, place, time.Time{})
 	if err == nil && len(s.Updates) > 0 {
 		s.Updates[0].Events = append(events, s.Updates[0].Events...)
@@ -146,8 +153,12 @@ func (f *Film) play(ctx context.Context, s Scene, to int, at time.Time) (Scene, 
 		if err == nil && !at.IsZero() && len(s.Updates) > 0 && r.next.Snapshot.At.After(at) {
 			break
 		}
-		var u diagnose.Update
-		if err == nil {
+		u := diagnose.Update{Update: r.next}
+		switch {
+		case err != nil:
+		case r.place+1 < r.judges:
+			_, err = r.Next(ctx)
+		default:
 			u, err = r.live.Next(ctx)
 		}
 		if ctx.Err() != nil {
