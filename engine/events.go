@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/sources"
 )
@@ -70,7 +71,9 @@ func (m *Model) release() bool {
 			}
 		}
 		m.date(&e, at)
-		e.Seen = m.sources.Released(m.now, e.Event, e.AtStart, at, ran, m.facts())
+		var unseen []sources.Unseen
+		e.Seen, unseen = m.sources.Released(m.now, e.Event, e.AtStart, ran, m.facts())
+		m.reportUnseen(unseen)
 		if _, first := e.Seen.First(); !first.IsZero() {
 			e.SeenAt = first
 			m.date(&e, at)
@@ -81,8 +84,8 @@ func (m *Model) release() bool {
 }
 
 // reportUnseen makes events of what sources alone have seen.
-func (m *Model) reportUnseen() {
-	for _, u := range m.sources.Unseen() {
+func (m *Model) reportUnseen(unseen []sources.Unseen) {
+	for _, u := range unseen {
 		_, at := u.Seen.First()
 		e := Event{Event: u.Event, SeenAt: at, Seen: &u.Seen, Reason: u.Reason}
 		e.Lag, e.HasLag = lag(u.Happened, at, m.relists.First)
@@ -113,11 +116,11 @@ func (m *Model) emit(e Event) {
 // death returns the end of a container that an event reports; nil if it is none whose time is
 // known: a relist reports once more what it sees after all, what was dead when it was first seen
 // may have been so for days, and what died since the last list long ago at any time since.
-func (m *Model) death(e *Event) *sources.Death {
+func (m *Model) death(e *Event) *past.Death {
 	if e.Kind != pleg.Died || e.Sandbox || e.Delivery == pleg.Unseen || !e.HasLag && (e.From == pleg.Absent || m.relists.Interval > deathBetween+m.start.Period) {
 		return nil
 	}
-	d := sources.Death{Container: e.Container, ID: e.ID, At: e.SeenAt, Known: e.Exited, ExitCode: e.ExitCode, Reason: e.Reason}
+	d := past.Death{Container: e.Container, ID: e.ID, At: e.SeenAt, Known: e.Exited, ExitCode: e.ExitCode, Reason: e.Reason}
 	if e.HasLag {
 		d.At = e.SeenAt.Add(-e.Lag)
 	}

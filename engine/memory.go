@@ -27,6 +27,7 @@ type memory struct {
 	Errors   uint64    // of calls about the whole runtime
 	FailedAt time.Time // when the last of those failed that speak of it
 	Current  past.Counts
+	Gone     past.Gone // sandboxes
 }
 
 // remember takes down what has changed since the last observation.

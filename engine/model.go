@@ -139,9 +139,8 @@ func (m *Model) Apply(at time.Time, o Observation) []Event {
 func (m *Model) pass() {
 	m.kubelet.Advance(m.now, m.seen())
 	m.core.Attend(m.kubelet.Reads())
-	m.sources.Advance(m.now, m.facts())
+	m.reportUnseen(m.sources.Advance(m.now, m.facts()))
 	m.judgeNetworks()
-	m.reportUnseen()
 	m.followPods()
 	m.plan()
 	m.remember()
@@ -164,7 +163,7 @@ func (m *Model) followPods() {
 	slices.Sort(t.Left) // a map has had them
 	for _, id := range t.Left {
 		if !t.lists(id) {
-			m.sources.Leaves(m.now, id)
+			m.memory.Gone = m.memory.Gone.With(m.now, id)
 		}
 	}
 	t.Came, t.Went, t.Left = nil, nil, nil
@@ -182,7 +181,7 @@ func (m *Model) sourcesChanged() bool {
 // due returns when something changes though nothing is observed; zero for never.
 func (m *Model) due() time.Time {
 	due := sooner(m.kubelet.Due(), m.sources.Due(m.now, m.facts()))
-	return sooner(due, m.asking.due(m))
+	return sooner(sooner(due, m.networks.Due()), m.asking.due(m))
 }
 
 // ended takes in the end of a call.
@@ -293,7 +292,7 @@ func (m *Model) Snapshot(at time.Time) *Snapshot {
 		Phase: m.phase(at), Relists: m.relists.sum(), PodFailure: m.relists.PodFailure,
 		Health: m.health(at), Node: m.kubelet.Node(at), Evidence: m.evidence, Memory: m.memory.Read(),
 		Mode: m.sources.Mode, Sources: m.sources.States(), SourceChanges: m.sources.Changes,
-		Gone: m.sources.Gone(at), UnseenMore: m.sources.Uncounted,
+		Gone: m.memory.Gone.Lately(at), UnseenMore: m.sources.Uncounted,
 	}
 	s.Drift, s.DriftLately = m.sources.Drifts(at)
 	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // pods has one [Pod] for each record of the core that has something to show. A Pod is never
@@ -158,7 +158,7 @@ func (t *pods) inspected(core *pleg.Core, i *inspection) {
 }
 
 // event notes the last event of a pod that is still there, and who of it has died.
-func (t *pods) event(e Event, died *sources.Death) {
+func (t *pods) event(e Event, died *past.Death) {
 	p := t.ByUID[e.Pod.UID]
 	if p == nil {
 		return
@@ -166,7 +166,7 @@ func (t *pods) event(e Event, died *sources.Death) {
 	q := *p
 	q.LastEvent = e
 	if died != nil {
-		q.Deaths = sources.Remember(q.Deaths, *died)
+		q.Deaths = past.Remember(q.Deaths, *died)
 	}
 	t.put(&q)
 }

@@ -57,7 +57,7 @@ type Snapshot struct {
 	SourceChanges []sources.SourceChange // the last 64, oldest first
 	Drift         []sources.Drift        // one for each source that was ever open, in the order of Sources
 	DriftLately   []sources.Window       // the same over the last 5 min
-	Gone          sources.Gone           // sandboxes that have left the lists lately
+	Gone          past.Gone              // sandboxes that have left the lists lately
 	UnseenMore    uint64                 // events of sources that were not told: of ids that nobody knows, beyond the first 1,000, and of others where too many waited
 	Memory        past.Memory            // of the time before
 	Recording     Recording              // how it stands
@@ -138,9 +138,9 @@ type Pod struct {
 	Failure      *answers.Failure // the call that ended the last inspection, and how many inspections in a row ended so; nil if that was good
 	Reinspect    bool             // will be inspected again though nothing changed
 
-	Anomalies pleg.Anomalies  // in the answers of the last inspection
-	LastEvent Event           // Seq is 0 if there was none
-	Deaths    []sources.Death // of its containers over this run, the newest first: up to 8 of one name
+	Anomalies pleg.Anomalies // in the answers of the last inspection
+	LastEvent Event          // Seq is 0 if there was none
+	Deaths    []past.Death   // of its containers over this run, the newest first: up to 8 of one name
 }
 
 // Seen returns what the runtime listed last for this pod: Current, or Old once

@@ -14,8 +14,8 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -532,7 +532,7 @@ func TestHelperOfASandboxToCome(t *testing.T) {
 		s.r.At = ago(2 * time.Second)
 		s.helper("CNI ADD", "new", func(p *evidence.Process) { p.Pod = pleg.PodRef{Namespace: "pay", Name: "api-0"} })
 		if s.Health.ListedAt = ago(second); gone {
-			s.Gone = sources.Gone{{ID: "new", At: ago(second)}}
+			s.Gone = past.Gone{{ID: "new", At: ago(second)}}
 		}
 		in := s.input()
 		in.Evidence = s.r

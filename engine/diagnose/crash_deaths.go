@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // A death is the end of one container.
 type death struct {
-	sources.Death
+	past.Death
 	attempt int64     // -1 if only the event is left
 	started time.Time // zero if it is not known, or if it never started
 	message string
@@ -44,14 +44,14 @@ func (d death) end() string {
 // name, the newest first: those that are still listed, of which there is one at
 // least, and those that are remembered of the pod.
 // What has no time is left out.
-func deathsOf(containers []*pleg.ContainerStatus, remembered []sources.Death) []death {
+func deathsOf(containers []*pleg.ContainerStatus, remembered []past.Death) []death {
 	var deaths []death
 	for _, c := range containers {
 		if c.State != pleg.Exited || c.FinishedAt.IsZero() {
 			continue
 		}
 		deaths = append(deaths, death{
-			Death:   sources.Death{Container: c.Name, ID: c.ID, At: c.FinishedAt, Known: true, ExitCode: c.ExitCode, Reason: c.Reason},
+			Death:   past.Death{Container: c.Name, ID: c.ID, At: c.FinishedAt, Known: true, ExitCode: c.ExitCode, Reason: c.Reason},
 			attempt: int64(c.Attempt), started: c.StartedAt, message: c.Message,
 		})
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // CrashLoop is a container that dies again and again.
@@ -191,9 +191,9 @@ func (c *crash) name() group {
 // ends says in which ways containers ended at last, the first few.
 func ends(all []*crash) string {
 	var ends []string
-	known := make(map[sources.Death]bool)
+	known := make(map[past.Death]bool)
 	for _, c := range all {
-		d := sources.Death{Known: c.chain[0].Known, ExitCode: c.chain[0].ExitCode, Reason: c.chain[0].Reason}
+		d := past.Death{Known: c.chain[0].Known, ExitCode: c.chain[0].ExitCode, Reason: c.chain[0].Reason}
 		if known[d] || len(ends) == crashEnds {
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // An instance is one container of a name in these tests.
@@ -170,7 +170,7 @@ func TestManyCrashLoops(t *testing.T) {
 // dies has a container of the first pod die.
 func (n *node) dies(id string, at time.Duration) {
 	p := n.anew().pod(0)
-	p.Deaths = sources.Remember(p.Deaths, sources.Death{Container: "app", ID: id, At: ago(at + 200*time.Millisecond), Known: true, ExitCode: 1, Reason: "Error"})
+	p.Deaths = past.Remember(p.Deaths, past.Death{Container: "app", ID: id, At: ago(at + 200*time.Millisecond), Known: true, ExitCode: 1, Reason: "Error"})
 }
 
 func TestCrashLoopFromMemory(t *testing.T) {

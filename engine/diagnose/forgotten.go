@@ -8,7 +8,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/sources"
+	"github.com/plegtop/plegtop/engine/past"
 )
 
 // When it begins, a runtime reads what it has from its folders. What it does not find there, or
@@ -56,7 +56,7 @@ func (v *view) sandboxStays(id string) bool { return v.lookedAfter(v.Gone.Since(
 
 // containerStays reports the same of a container of a pod.
 func (v *view) containerStays(of *engine.Pod, id string) bool {
-	i := slices.IndexFunc(of.Deaths, func(d sources.Death) bool { return d.ID == id })
+	i := slices.IndexFunc(of.Deaths, func(d past.Death) bool { return d.ID == id })
 	return i < 0 || v.lookedAfter(of.Deaths[i].At)
 }
 

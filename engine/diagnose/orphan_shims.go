@@ -7,7 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/sources"
+	"github.com/plegtop/plegtop/engine/past"
 )
 
 // OrphanShims is what goes on without the runtime: shims of which it lists no sandbox, and
@@ -163,7 +163,7 @@ func listsAreWhole(s *engine.Snapshot) bool {
 // the runtime as it runs now has not begun, as far as is known, and of how many of them it lists
 // something.
 func orphansAmong(v *view) (orphans []orphan, before, listed int) {
-	if len(v.Gone) >= sources.MostGone {
+	if len(v.Gone) >= past.MostGone {
 		return nil, 0, 0
 	}
 	has := make(map[string]bool) // sandboxes of which containers are listed

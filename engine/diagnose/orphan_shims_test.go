@@ -9,8 +9,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // A look shows the shim of a sandbox that has been removed since.
@@ -18,7 +18,7 @@ func TestShimOfDepartedSandbox(t *testing.T) {
 	n := healthy(3)
 	in := n.input()
 	in.Evidence, in.Endpoint = looked(n), ourSocket
-	n.Gone = sources.Gone{{ID: n.Pods[2].Seen().Sandboxes[0].ID, At: n.At}}
+	n.Gone = past.Gone{{ID: n.Pods[2].Seen().Sandboxes[0].ID, At: n.At}}
 	n.Pods = slices.Clone(n.Pods[:2])
 	if got := orphanShims(newView(in)); got != nil {
 		t.Errorf("just removed: %+v", got)
@@ -94,7 +94,7 @@ func TestForgottenIsToldAtOnce(t *testing.T) {
 		in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
 		restarted(in.Evidence, 12*time.Second)
 		for _, p := range n.Pods {
-			n.Gone = append(n.Gone, sources.Left{ID: p.Seen().Sandboxes[0].ID, At: ago(gone)})
+			n.Gone = append(n.Gone, past.Left{ID: p.Seen().Sandboxes[0].ID, At: ago(gone)})
 		}
 		n.Pods = n.Pods[:0]
 		if got := orphanShims(newView(in)); len(got) != want || want == 1 && got[0].Severity != Critical {

@@ -11,8 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // What is there every third second goes away from the screen once, and then stays until its
@@ -260,7 +260,7 @@ func TestOldLooksBeginNothing(t *testing.T) {
 		"there": {2 * second, func(*node) {}, true},
 		"gone": {2 * second, func(n *node) {
 			sandbox := &n.pod(1).Old.Sandboxes[0]
-			n.Gone = sources.Gone{{ID: sandbox.ID, At: n.At}}
+			n.Gone = past.Gone{{ID: sandbox.ID, At: n.At}}
 			sandbox.ID = "anew"
 		}, false},
 		"gone before the look": {0, func(n *node) { n.Pods = n.Pods[:1] }, true},

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // An unlisted is a pod whose sandbox is listed as ready, with the first processes of those of its
@@ -91,7 +91,7 @@ func (v *view) unlistedPods() []unlisted {
 }
 
 func (v *view) findUnlisted() (pods []unlisted) {
-	if v.evidence.Processes.Missing != "" || !listsAreWhole(v.Snapshot) || len(v.Gone) >= sources.MostGone {
+	if v.evidence.Processes.Missing != "" || !listsAreWhole(v.Snapshot) || len(v.Gone) >= past.MostGone {
 		return nil
 	}
 	var shims map[int]string // sandboxes of ours, by the pid of the shim

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // forget has the runtime list no container of some pods, whose processes go on below their shims.
@@ -45,7 +45,7 @@ func TestUnlistedContainers(t *testing.T) {
 		{"one is removed just now", func(n *node, r *evidence.Report) {
 			forget(n, r, 1)
 			delete(r.Processes.Containers, "container-1-1")
-			n.pod(1).Deaths = []sources.Death{{ID: "container-1-0", At: ago(time.Second)}} // after the look
+			n.pod(1).Deaths = []past.Death{{ID: "container-1-0", At: ago(time.Second)}} // after the look
 		}, "", 0, Subject{}},
 		{"of another runtime", func(n *node, r *evidence.Report) {
 			forget(n, r, 1)

@@ -33,10 +33,10 @@ type Window struct {
 	Lasted        time.Duration
 }
 
-// A Sample is what had come together of each source at one moment.
+// A Sample is what had come together of a source at one moment.
 type Sample struct {
 	At time.Time
-	Of []Window
+	Window
 }
 
 // both counts a step that the source and the relist have seen, and the lead. The times are of
@@ -47,6 +47,16 @@ func (w *Watch) both(t *Step) {
 		w.Ahead.Add(lead)
 	} else {
 		w.Behind.Add(-lead)
+	}
+}
+
+// missedByRelist counts a step that the source alone has seen.
+func (w *Watch) missedByRelist(x *Entry) {
+	if !x.Foreign {
+		w.Sum.MissedByRelist++
+	}
+	if !x.Listed {
+		w.State.Unknown++
 	}
 }
 
@@ -68,14 +78,10 @@ func (w *Watch) sum() Window {
 }
 
 // sample keeps what has come together by now, for the windows of the next minutes.
-func (o *Observer) sample(at time.Time) {
-	s := Sample{At: at}
-	for i := range o.Watches {
-		s.Of = append(s.Of, o.Watches[i].sum())
-	}
-	o.Samples = append(o.Samples, s)
-	for len(o.Samples) > 1 && at.Sub(o.Samples[1].At) >= windowOf {
-		o.Samples = slices.Delete(o.Samples, 0, 1)
+func (w *Watch) sample(at time.Time) {
+	w.Samples = append(w.Samples, Sample{at, w.sum()})
+	for len(w.Samples) > 1 && at.Sub(w.Samples[1].At) >= windowOf {
+		w.Samples = slices.Delete(w.Samples, 0, 1)
 	}
 }
 
@@ -90,21 +96,22 @@ func (o *Observer) Drifts(at time.Time) (all []Drift, lately []Window) {
 		sum := w.sum()
 		sum.LeadP50, sum.LeadP99 = w.lead(0.5), w.lead(0.01)
 		all = append(all, sum.Drift)
-		if len(o.Samples) > 0 {
-			sum.Lasted = at.Sub(o.Samples[0].At)
-			sum.subtract(o.Samples[0].Of[i])
+		if len(w.Samples) > 0 {
+			sum.since(&w.Samples[0])
+			sum.Lasted = at.Sub(w.Samples[0].At)
 		}
 		lately = append(lately, sum)
 	}
 	return all, lately
 }
 
-// subtract leaves what has come together since then.
-func (w *Window) subtract(then Window) {
-	w.Transitions -= then.Transitions
+// since takes away what had come together before. What the relist saw at last has missed is less
+// than before.
+func (w *Window) since(then *Sample) {
 	w.Both -= then.Both
-	w.MissedByRelist -= then.MissedByRelist
+	w.MissedByRelist -= min(w.MissedByRelist, then.MissedByRelist)
 	w.MissedBySource -= then.MissedBySource
+	w.Transitions = w.Both + w.MissedByRelist + w.MissedBySource
 	w.Duplicates -= then.Duplicates
 	w.Late -= then.Late
 	w.Unknown -= then.Unknown

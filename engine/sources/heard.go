@@ -18,6 +18,9 @@ const (
 	mostBehind = 30 * time.Minute
 )
 
+// stepOf has the step that a signal reports.
+var stepOf = map[pleg.Signal]pleg.Kind{pleg.SignalStarted: pleg.Started, pleg.SignalStopped: pleg.Died, pleg.SignalDeleted: pleg.Removed}
+
 // A SourceEvent is one event of a source, and when we received it.
 type SourceEvent struct {
 	pleg.Upstream
@@ -25,7 +28,7 @@ type SourceEvent struct {
 }
 
 // Heard takes in what a source has sent since the last call. Lost counts the events that came
-// too fast. The events of a backlog count, and ask for relists, but are no sightings.
+// too fast.
 func (o *Observer) Heard(at time.Time, source Source, events []SourceEvent, lost uint64, f Facts) {
 	w := o.watch(source)
 	if w == nil {
@@ -39,10 +42,12 @@ func (o *Observer) Heard(at time.Time, source Source, events []SourceEvent, lost
 		if source == FromCRI {
 			o.ask(at, &e.Upstream)
 		}
-		if w.isBacklog(e) {
+		backlog := w.isBacklog(e)
+		if backlog {
 			w.State.Backlog++
-		} else if kind, ok := stepOf(e.Signal); ok {
-			o.see(at, w, kind, e, f)
+		}
+		if kind, ok := stepOf[e.Signal]; ok {
+			o.see(at, w, kind, e, backlog, f)
 		}
 	}
 }
@@ -68,73 +73,49 @@ func (w *Watch) isBacklog(e *SourceEvent) bool {
 	return false
 }
 
-// stepOf returns the step that a signal reports; false if it reports none.
-func stepOf(s pleg.Signal) (pleg.Kind, bool) {
-	switch s {
-	case pleg.SignalStarted:
-		return pleg.Started, true
-	case pleg.SignalStopped:
-		return pleg.Died, true
-	case pleg.SignalDeleted:
-		return pleg.Removed, true
-	}
-	return 0, false
-}
-
-// see takes in that a source has seen a step.
-func (o *Observer) see(at time.Time, w *Watch, kind pleg.Kind, e *SourceEvent, f Facts) {
+// see takes in that a source has seen a step. A backlog is of the past: what the relist has
+// settled is no news, and what it does not know has long gone.
+func (o *Observer) see(at time.Time, w *Watch, kind pleg.Kind, e *SourceEvent, backlog bool, f Facts) {
 	source := w.Config.Source
 	x := o.IDs[e.ID]
 	if x == nil || x.Steps[kind] == nil {
 		_, settled, known := f.Records.Object(e.ID)
-		if known && (kind == pleg.Started && settled == pleg.Running || kind != pleg.Removed && settled == pleg.Exited) {
-			w.Sum.Late++ // the relist is past it
+		over := known && (kind == pleg.Started && settled == pleg.Running || kind != pleg.Removed && settled == pleg.Exited)
+		switch {
+		case backlog && (over || !known && x == nil):
 			return
-		}
-		if x == nil && !o.admit(at, e.ID, known) {
+		case over:
+			w.Sum.Late++
+			return
+		case x == nil && !known && len(o.IDs) >= MostIDs/2:
 			w.State.Unknown++
 			o.Uncounted++
 			return
+		case x == nil:
+			x = o.admit(at, e.ID)
+			x.Listed, x.Foreign = known, !known && e.Ran > 0 && unlisted(e.Received.Add(-e.Ran), f)
 		}
 	}
 	t := o.step(at, e.ID, kind)
+	relist := t.sawIt(FromRelist)
 	switch {
 	case t.sawIt(source):
 		w.Sum.Duplicates++
 		return
-	case t.sawIt(FromRelist):
-		w.Sum.Late++
-	default:
+	case !relist:
 		t.learn(kind, &e.Upstream)
 	}
 	t.Seen.At[source] = e.Received
 	if t.Happened.IsZero() && w.State.BadClock == "" {
-		t.Happened = e.Upstream.At
+		t.Happened = e.At
 	}
-}
-
-// learn makes the event of a step that only sources see, as far as they say whose it is.
-func (t *Step) learn(kind pleg.Kind, u *pleg.Upstream) {
-	if t.Pod.UID != "" {
-		return
-	}
-	t.Event = pleg.Event{Kind: kind, Delivery: pleg.Unseen, ObjectRef: pleg.ObjectRef{ID: u.ID, Pod: u.Pod}}
-	switch kind {
-	case pleg.Started:
-		t.From, t.To = pleg.Absent, pleg.Running
-	case pleg.Died:
-		t.From, t.To = pleg.Running, pleg.Exited
-	case pleg.Removed:
-		t.From, t.To = pleg.Exited, pleg.Absent
-	}
-	if u.Status == nil {
-		return
-	}
-	t.Sandbox = u.Status.HasSandbox(u.ID)
-	if c := u.Status.Lookup().Container(u.ID); c != nil {
-		t.Container = c.Name
-		if t.Exited = kind == pleg.Died && c.State == pleg.Exited; t.Exited {
-			t.ExitCode, t.Reason = c.ExitCode, c.Reason
+	switch {
+	case relist:
+		w.Sum.Late++
+		if !t.Settled {
+			w.both(t)
 		}
+	case t.Missed:
+		w.missedByRelist(x)
 	}
 }

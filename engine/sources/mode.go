@@ -78,7 +78,7 @@ func (o *Observer) Listed(began time.Time) {
 
 // countEnd counts an end of the runtime's stream that was not our doing. The kubelet counts
 // each end, also of a stream that lasted for days, waits after none, and gives up at the fifth.
-func (o *Observer) countEnd(at time.Time, w *Watch, reason string, notEnabled bool) {
+func (o *Observer) countEnd(at time.Time, w *Watch) {
 	if !o.evented() {
 		return
 	}
@@ -86,7 +86,8 @@ func (o *Observer) countEnd(at time.Time, w *Watch, reason string, notEnabled bo
 		w.State.NextAt = at
 		return
 	}
-	if !notEnabled {
+	reason := w.State.Reason
+	if w.State.State == StreamLost {
 		reason = fmt.Sprintf("the event stream ended %d times: %s", o.Mode.Attempts, reason)
 	}
 	o.fallBack(at, reason)
@@ -98,11 +99,10 @@ func (o *Observer) checkMode(at time.Time) {
 	if !o.evented() {
 		return
 	}
-	if err := o.Config.Mode.Check(o.Config.Release); err != nil {
+	w, err := o.watch(FromCRI), o.Config.Mode.Check(o.Config.Release)
+	switch {
+	case err != nil:
 		o.fallBack(at, err.Error())
-		return
-	}
-	switch w := o.watch(FromCRI); {
 	case o.Config.Once:
 	case w == nil:
 		o.fallBack(at, notSwitchedOn)
@@ -115,7 +115,7 @@ func (o *Observer) checkMode(at time.Time) {
 // source.
 func (o *Observer) fallBack(at time.Time, reason string) {
 	o.Mode.Mode, o.Mode.Reason = pleg.Generic, reason
-	if w := o.watch(FromCRI); w != nil && !w.Running && w.State.State != StreamRefused {
+	if w := o.watch(FromCRI); w != nil && !w.open() && w.State.State != StreamRefused {
 		o.turn(at, w, StreamFellBack, reason)
 	}
 }

@@ -1,8 +1,6 @@
 package sources
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -138,58 +136,4 @@ func (p *play) end(pod string) pleg.Upstream {
 	u := stopped(pod + "/app")
 	u.Status = &pleg.PodStatus{PodRef: pleg.PodRef{UID: pleg.UID(pod)}, Sandboxes: []pleg.SandboxStatus{{ID: pod}}}
 	return u
-}
-
-// kubelet 1.37: an end asks for a relist of its pod, and nothing else does. An end without the
-// status of a sandbox is ignored (kubernetes issue 114371).
-func TestEndAsksForARelist(t *testing.T) {
-	p := evented(t)
-	start, bare, noSandbox := p.end("web"), p.end("web"), p.end("web")
-	start.Signal, bare.Status, noSandbox.Status = pleg.SignalStarted, nil, &pleg.PodStatus{PodRef: pleg.PodRef{UID: "web"}}
-	p.sends(FromCRI, start, bare, noSandbox)
-	if pod, ok := p.o.NextAsk(); ok {
-		t.Errorf("asks for %v", pod)
-	}
-	p.sends(FromCRI, p.end("web"), p.end("db"), p.end("web"))
-	for _, want := range []pleg.UID{"web", "db"} {
-		pod, ok := p.o.NextAsk()
-		if same, _ := p.o.NextAsk(); !ok || pod.UID != want || same != pod {
-			t.Errorf("asks for %v, %v, want %v", pod, ok, want)
-		}
-		p.o.Relisting(pod.UID)
-	}
-	if _, ok := p.o.NextAsk(); ok || p.o.Mode.Asks != 3 || p.o.Mode.Ignored != 3 {
-		t.Errorf("mode %+v", p.o.Mode)
-	}
-}
-
-// kubelet 1.36, workerLoopIteration: what was asked up to the start of the last good list is
-// skipped, what was asked after it is not, and what comes while 200 wait is dropped.
-func TestAsksThatAreSkippedAndDropped(t *testing.T) {
-	p := evented(t)
-	p.sends(FromCRI, p.end("before"))
-	p.relist()
-	p.pass(time.Second)
-	p.sends(FromCRI, p.end("during"))
-	p.o.Listed(p.f.Listed)
-	if pod, ok := p.o.NextAsk(); !ok || pod.UID != "during" {
-		t.Errorf("asks for %v", pod)
-	}
-	for i := range mostAsks + 20 {
-		p.sends(FromCRI, p.end(fmt.Sprint("pod-", i)))
-	}
-	if len(p.o.Asks) != mostAsks || p.o.Mode.AsksLost != 21 {
-		t.Errorf("%d wait, mode %+v", len(p.o.Asks), p.o.Mode)
-	}
-}
-
-// In generic mode the stream changes nothing.
-func TestGenericGoesByNoStream(t *testing.T) {
-	p := watching(t, FromCRI)
-	p.sends(FromCRI, p.end("web"))
-	p.snap(FromCRI, errors.New("broken"))
-	p.pass(time.Minute)
-	if _, ok := p.o.NextAsk(); ok || p.o.Mode != (ModeState{}) {
-		t.Errorf("mode %+v", p.o.Mode)
-	}
 }

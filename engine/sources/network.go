@@ -13,48 +13,52 @@ const (
 	// is inspected anew.
 	AddressWithin = 30 * time.Second
 	// leastLife is the shortest time in which a sandbox may have come up, run containers and
-	// ended without them. Kubelets relist more often.
+	// ended without them.
 	leastLife = 2 * time.Second
 )
 
 // Networks derives from inspections whether the network of each new sandbox was set up. No
 // kubelet makes such events, and nobody is sent any.
 type Networks struct {
-	New []NewSandbox // whose network is not known yet, oldest first
+	New    []NewSandbox // whose network is not known yet, oldest first
+	At     time.Time    // of the last Advance
+	Paused bool         // the relist was, then
 }
 
 // A NewSandbox is a sandbox that has come since the first relist.
 type NewSandbox struct {
 	pleg.ObjectRef
-	Found time.Time // start of the relist that found it
-	Since time.Time // when the relist saw it
-	// Of one that had ended when the relist saw it: whether a source saw it start, the start of
-	// the good lists before, and when those had returned that had it.
-	WasUp               bool
-	MissingAt, ListedAt time.Time
+	Found  time.Time     // start of the relist that found it
+	Since  time.Time     // when the relist saw it
+	Waited time.Duration // for an address; a pause does not count
 }
 
 // Released takes in an event of the kubelet's PLEG. Started says that a source saw the sandbox
-// start (see [Observer.Saw]).
+// start (see [Observer.Saw]). Nothing is derived of a sandbox that may have come up and ended
+// between two lists: its address is free by now.
 func (n *Networks) Released(at time.Time, e pleg.Event, atStart, started bool, f Facts) {
-	if !e.Sandbox || e.From != pleg.Absent && e.From != pleg.Created || atStart || e.Kind > pleg.Died {
-		return
+	isNew := e.Sandbox && (e.From == pleg.Absent || e.From == pleg.Created) && e.Kind <= pleg.Died && !atStart
+	wasUp := e.Kind == pleg.Died && (started || f.ListsBack.Sub(f.ListedBefore) > leastLife)
+	if isNew && !wasUp {
+		n.New = append(n.New, NewSandbox{ObjectRef: e.ObjectRef, Found: e.At, Since: at})
 	}
-	c := NewSandbox{ObjectRef: e.ObjectRef, Found: e.At, Since: at}
-	if e.Kind == pleg.Died {
-		c.WasUp, c.MissingAt, c.ListedAt = started, f.ListedBefore, f.ListsBack
-	}
-	n.New = append(n.New, c)
 }
 
 // Advance returns the events that are known by now, with Delivery Derived. They change no state,
 // so that the next event of the sandbox starts where the one before has led.
 func (n *Networks) Advance(at time.Time, f Facts) (events []pleg.Event) {
+	was, paused := n.At, n.Paused
+	n.At, n.Paused = at, f.Paused
+	for i := range n.New {
+		if c := &n.New[i]; !paused {
+			c.Waited += at.Sub(later(was, c.Since))
+		}
+	}
 	if f.Paused {
 		return nil
 	}
 	n.New = slices.DeleteFunc(n.New, func(c NewSandbox) bool {
-		status, kind, known := c.judge(at, f)
+		status, kind, known := c.judge(f)
 		if status != nil {
 			events = append(events, pleg.Event{Kind: kind, Delivery: pleg.Derived, ObjectRef: c.ObjectRef, From: status.State, To: status.State, At: later(c.Found, f.Listed)})
 		}
@@ -63,13 +67,18 @@ func (n *Networks) Advance(at time.Time, f Facts) (events []pleg.Event) {
 	return events
 }
 
-// until returns when the sandbox should have an address. After a pause it has its time anew.
-func (c NewSandbox) until(f Facts) time.Time {
-	return later(c.Since, f.Resumed).Add(AddressWithin)
+// Due returns when the next sandbox has waited for an address for too long; zero for never.
+func (n *Networks) Due() (due time.Time) {
+	for i := range n.New {
+		if at := n.At.Add(AddressWithin - n.New[i].Waited); !n.Paused && at.After(n.At) && (due.IsZero() || at.Before(due)) {
+			due = at
+		}
+	}
+	return due
 }
 
 // judge returns the sandbox and the event to report, nil for none, and whether that is final.
-func (c NewSandbox) judge(at time.Time, f Facts) (*pleg.SandboxStatus, pleg.Kind, bool) {
+func (c NewSandbox) judge(f Facts) (*pleg.SandboxStatus, pleg.Kind, bool) {
 	status, known := f.Records.Status(c.Pod.UID)
 	if !known || status == nil {
 		return nil, 0, !known // the pod has gone, or could not be inspected
@@ -78,16 +87,14 @@ func (c NewSandbox) judge(at time.Time, f Facts) (*pleg.SandboxStatus, pleg.Kind
 	if i < 0 {
 		return nil, 0, true
 	}
-	s := &status.Sandboxes[i]
-	wasUp := c.WasUp || c.ListedAt.Sub(later(c.MissingAt, s.CreatedAt)) > leastLife
-	switch {
+	switch s := &status.Sandboxes[i]; {
 	case s.HostNetwork:
 		return nil, 0, true
 	case len(s.IPs) > 0:
 		return s, pleg.NetworkSetUp, true
-	case s.State == pleg.Exited && (wasUp || c.hasContainers(f)):
-		return nil, 0, true // it was up between two relists, and its address is free by now
-	case s.State == pleg.Exited, !at.Before(c.until(f)):
+	case s.State == pleg.Exited && c.hasContainers(f):
+		return nil, 0, true // it was up between two relists
+	case s.State == pleg.Exited, c.Waited >= AddressWithin:
 		return s, pleg.NetworkFailed, true
 	}
 	return nil, 0, false

@@ -69,10 +69,7 @@ type Observer struct {
 	Waits     []Wait // oldest first
 	Strangers uint64 // unseen events of ids that no relist ever had, as far as they were reported
 	Uncounted uint64 // events of sources that were not reported: there were too many
-	Samples   []Sample
-	Left      Gone
-
-	unseen []Unseen // since the last call of Unseen
+	SampledAt time.Time
 }
 
 // New returns an observer of the sources in c, none of which is open.
@@ -104,20 +101,25 @@ func (o *Observer) Want(at time.Time, on []Source) {
 	}
 }
 
-// Advance brings everything up to a moment. The model calls it before each observation.
-func (o *Observer) Advance(at time.Time, f Facts) {
+// Advance brings everything up to a moment. The model calls it after each observation. It
+// returns each transition once that the relist has not seen in time, in order.
+func (o *Observer) Advance(at time.Time, f Facts) (unseen []Unseen) {
 	for i := range o.Watches {
 		o.advance(at, &o.Watches[i])
 	}
 	o.checkMode(at)
 	for len(o.Waits) > 0 && !f.Paused && !at.Before(o.Waits[0].due(f)) {
-		o.settle(o.Waits[0], f)
+		unseen = o.settle(unseen, o.Waits[0], f)
 		o.Waits = o.Waits[1:]
 	}
-	if n := len(o.Samples); len(o.Watches) > 0 && (n == 0 || at.Sub(o.Samples[n-1].At) >= sampleEvery) {
-		o.sample(at)
+	if len(o.Watches) > 0 && at.Sub(o.SampledAt) >= sampleEvery {
+		o.SampledAt = at
+		for i := range o.Watches {
+			o.Watches[i].sample(at)
+		}
 		o.forget(at, Lasts)
 	}
+	return unseen
 }
 
 // Due returns the next moment after at when Advance or Open changes something; zero for never.
@@ -128,11 +130,10 @@ func (o *Observer) Due(at time.Time, f Facts) (due time.Time) {
 		}
 	}
 	for i := range o.Watches {
-		switch w := &o.Watches[i]; {
-		case w.Running && w.State.State == StreamOpening:
+		w := &o.Watches[i]
+		sooner(w.State.NextAt)
+		if w.State.State == StreamOpening {
 			sooner(w.OpenedAt.Add(lasting))
-		case !w.Running && o.wants(w.Config):
-			sooner(w.State.NextAt)
 		}
 	}
 	if len(o.Waits) > 0 && !f.Paused {

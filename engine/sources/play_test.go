@@ -24,6 +24,7 @@ type play struct {
 	states map[string]pleg.State // of ids, as the relist has settled them
 	breaks error                 // what each stream that is opened ends with at once; nil for none
 	opened map[Source]int        // how often
+	found  []Unseen              // and not looked at yet
 }
 
 func newPlay(t *testing.T, c Config) *play {
@@ -58,14 +59,14 @@ func (p *play) pass(d time.Duration) {
 	p.t.Helper()
 	end := p.now.Add(d)
 	for range 10_000 {
-		p.o.Advance(p.now, p.f)
+		p.advance()
 		if p.lanes() {
 			continue
 		}
 		due := p.o.Due(p.now, p.f)
 		if due.IsZero() || due.After(end) {
 			p.now = end
-			p.o.Advance(p.now, p.f)
+			p.advance()
 			return
 		}
 		p.now = due
@@ -73,19 +74,21 @@ func (p *play) pass(d time.Duration) {
 	p.t.Fatal("time does not pass")
 }
 
+func (p *play) advance() { p.found = append(p.found, p.o.Advance(p.now, p.f)...) }
+
 // lanes does what the stream lanes do, and reports whether they did anything.
 func (p *play) lanes() (changed bool) {
 	for i := range p.o.Watches {
 		w := &p.o.Watches[i]
 		source := w.Config.Source
 		switch open := p.o.Open(source, p.now); {
-		case open && !w.Running:
+		case open && !w.open():
 			p.opened[source]++
 			p.o.Opened(p.now, source)
 			if p.breaks != nil {
 				p.snap(source, p.breaks)
 			}
-		case !open && w.Running:
+		case !open && w.open():
 			p.o.Ended(p.now, source, call.ErrCanceled, "canceled")
 		default:
 			continue
@@ -98,7 +101,7 @@ func (p *play) lanes() (changed bool) {
 // snap ends a stream.
 func (p *play) snap(source Source, err error) {
 	p.o.Ended(p.now, source, call.KindOf(err), err.Error())
-	p.o.Advance(p.now, p.f)
+	p.advance()
 }
 
 // relist begins a relist whose lists succeed at once.
@@ -118,12 +121,25 @@ func (p *play) sees(kind pleg.Kind, id string) *Sightings {
 	to := [...]pleg.State{pleg.Running, pleg.Exited, pleg.Absent}[kind]
 	e := pleg.Event{Kind: kind, ObjectRef: pleg.ObjectRef{ID: id}, From: p.states[id], To: to}
 	p.states[id] = to
-	return p.o.Released(p.now, e, false, time.Time{}, true, p.f)
+	return p.release(e, false, true)
 }
 
-// unseen returns what only sources have seen since the last call.
+func (p *play) release(e pleg.Event, atStart, ran bool) *Sightings {
+	seen, unseen := p.o.Released(p.now, e, atStart, ran, p.f)
+	p.found = append(p.found, unseen...)
+	return seen
+}
+
+// take returns what only sources have seen since the last call.
+func (p *play) take() []Unseen {
+	all := p.found
+	p.found = nil
+	return all
+}
+
+// unseen returns the same as lines.
 func (p *play) unseen() (lines []string) {
-	for _, u := range p.o.Unseen() {
+	for _, u := range p.take() {
 		by, _ := u.Seen.First()
 		if u.Delivery != pleg.Unseen || by == FromRelist || !u.Seen.At[FromRelist].IsZero() {
 			p.t.Errorf("%+v", u)

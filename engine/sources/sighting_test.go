@@ -2,7 +2,6 @@ package sources
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -10,33 +9,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine/pleg"
 )
-
-// Each transition is seen twice: the event says who was first, and by how much.
-func TestWhoSawItFirst(t *testing.T) {
-	p := watching(t, FromCgroup)
-	p.sends(FromCgroup, stopped("web/app"), stopped("web/app"))
-	p.pass(500 * time.Millisecond)
-	seen := p.sees(pleg.Died, "web/app")
-	by, at := seen.First()
-	lead, ok := seen.Lead(FromCgroup)
-	if by != FromCgroup || !at.Equal(p.now.Add(-500*time.Millisecond)) || lead != 500*time.Millisecond || !ok {
-		t.Errorf("%v at %v, lead %v", by, at, lead)
-	}
-	if _, ok := seen.Lead(FromCRI); ok {
-		t.Error("a source that does not look has a lead")
-	}
-	p.pass(2 * Patience)
-	d := p.wantDrift(Drift{Both: 1, Duplicates: 1})
-	if half := 500 * time.Millisecond; d.LeadP50 < half || d.LeadP50 > half+10*time.Millisecond || d.LeadP99 != d.LeadP50 {
-		t.Errorf("leads %v and %v", d.LeadP50, d.LeadP99)
-	}
-	if by, at := (*Sightings)(nil).First(); by != FromRelist || !at.IsZero() {
-		t.Errorf("nobody: %v, %v", by, at)
-	}
-	if seen := newPlay(t, Config{}).sees(pleg.Died, "web/app"); seen != nil {
-		t.Errorf("without a source: %+v", seen)
-	}
-}
 
 // Half of the leads are as long as LeadP50 or longer, and 99 of 100 as long as LeadP99.
 func TestLeads(t *testing.T) {
@@ -72,7 +44,7 @@ func TestWhatIsTooShortForTheRelist(t *testing.T) {
 	p.pass(time.Second)
 	p.wantUnseen("before the relist")
 	p.sees(pleg.Removed, "web/job")
-	u := p.o.Unseen()
+	u := p.take()
 	if len(u) != 2 || u[0].Kind != pleg.Started || u[0].Container != "of-web/job" {
 		t.Fatalf("%+v", u)
 	}
@@ -104,7 +76,7 @@ func TestUnseenEventOfAnUnknownID(t *testing.T) {
 	p.sends(FromCRI, pleg.Upstream{Signal: pleg.SignalDeleted, ID: "blink"}, pleg.Upstream{Signal: pleg.SignalCreated, ID: "made"})
 	p.pass(2 * Patience)
 	var got []pleg.Event
-	for _, u := range p.o.Unseen() {
+	for _, u := range p.take() {
 		got = append(got, u.Event)
 	}
 	want := []pleg.Event{
@@ -115,24 +87,6 @@ func TestUnseenEventOfAnUnknownID(t *testing.T) {
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-}
-
-// While every call hangs, a death is reported as unseen. When lists are answered the ordinary
-// event follows, and says who saw it first.
-func TestDeathWhileEveryCallHangs(t *testing.T) {
-	p := watching(t, FromCgroup)
-	p.sends(FromCgroup, stopped("web/app"))
-	p.pass(Patience - time.Millisecond)
-	p.wantUnseen("before the relist had its time")
-	p.pass(time.Millisecond)
-	p.wantUnseen("while calls hang", "ContainerDied web/app by cgroup")
-	p.pass(time.Second)
-	if lead, ok := p.sees(pleg.Died, "web/app").Lead(FromCgroup); !ok || lead != 4*time.Second {
-		t.Errorf("lead %v, %v", lead, ok)
-	}
-	p.pass(time.Minute)
-	p.wantUnseen("afterwards")
-	p.wantDrift(Drift{MissedByRelist: 1})
 }
 
 // The relist has the time that it needs: to list, also what the runtime lists late; with a
@@ -164,83 +118,6 @@ func TestRelistHasItsTime(t *testing.T) {
 	}
 }
 
-// What the relist sees and a source does not is missed after three seconds. What comes after
-// the relist is late, and never an event of its own.
-func TestSourceThatIsLateOrMissesThings(t *testing.T) {
-	p := watching(t, FromCgroup)
-	p.sees(pleg.Died, "web/app")
-	p.sees(pleg.Died, "web/log")
-	p.sees(pleg.Removed, "web/other") // which the kernel does not show
-	p.pass(500 * time.Millisecond)
-	p.sends(FromCgroup, stopped("web/app"))
-	p.pass(2 * Patience)
-	d := p.wantDrift(Drift{Both: 1, MissedBySource: 1, Late: 1})
-	if d.LeadP50 > -490*time.Millisecond || d.LeadP50 < -510*time.Millisecond {
-		t.Errorf("lead %v", d.LeadP50)
-	}
-	p.sends(FromCgroup, stopped("web/log"))
-	p.pass(Lasts + time.Minute)
-	p.sends(FromCgroup, stopped("web/log")) // it is forgotten, but the relist has settled it
-	p.pass(time.Minute)
-	p.wantDrift(Drift{Both: 1, MissedBySource: 1, Late: 3})
-	p.wantUnseen("late events")
-}
-
-// A source has missed what happened while it watched, and nothing else. That its stream was
-// lost for a while is no excuse.
-func TestASourceMissesOnlyWhatItWasThereFor(t *testing.T) {
-	for name, tt := range map[string]struct {
-		play func(p *play) (happened time.Time, ran bool)
-		by   Source
-		want uint64
-	}{
-		"while it watched":    {func(p *play) (time.Time, bool) { return p.now, true }, FromCgroup, 1},
-		"nobody says when":    {func(*play) (time.Time, bool) { return time.Time{}, true }, FromCgroup, 1},
-		"it has never run":    {func(p *play) (time.Time, bool) { return p.now, false }, FromCgroup, 0},
-		"before it watched":   {func(*play) (time.Time, bool) { return noon, true }, FromCRI, 0},
-		"in the relist of it": {func(p *play) (time.Time, bool) { p.f.ListedBefore = noon; return time.Time{}, true }, FromCRI, 0},
-		"after it was lost":   {func(p *play) (time.Time, bool) { p.snap(FromCRI, errSnapped); return p.now, true }, FromCRI, 1},
-		"after it was closed": {func(p *play) (time.Time, bool) { p.o.Want(p.now, nil); p.pass(0); return p.now, true }, FromCRI, 0},
-		"just opened anew": {func(p *play) (time.Time, bool) {
-			p.o.Suspended = true
-			p.pass(0)
-			p.o.Suspended = false
-			p.pass(0)
-			return p.now, true
-		}, FromCgroup, 0},
-	} {
-		p := watching(t, tt.by)
-		p.relist()
-		happened, ran := tt.play(p)
-		e := pleg.Event{Kind: pleg.Died, ObjectRef: pleg.ObjectRef{ID: "web/app"}, From: pleg.Running, To: pleg.Exited}
-		p.o.Released(p.now, e, false, happened, ran, p.f)
-		p.pass(time.Minute)
-		if d, _ := p.o.Drifts(p.now); d[0].MissedBySource != tt.want || d[0].MissedByRelist != 0 {
-			t.Errorf("%s: %+v", name, d[0])
-		}
-	}
-}
-
-// What the first relist finds was there before: it is no transition, and nothing to compare.
-func TestWhatTheFirstRelistFinds(t *testing.T) {
-	p := watching(t, FromCgroup)
-	delete(p.states, "web/app")
-	p.sends(FromCgroup, started("web/app"))
-	e := pleg.Event{Kind: pleg.Died, ObjectRef: pleg.ObjectRef{ID: "web/app"}, From: pleg.Absent, To: pleg.Exited}
-	if seen := p.o.Released(p.now, e, true, time.Time{}, true, p.f); seen != nil {
-		t.Errorf("%+v", seen)
-	}
-	p.states["web/app"] = pleg.Exited
-	p.sends(FromCgroup, stopped("web/app"), stopped("web/log"))
-	e.ID = "web/log"
-	p.o.Released(p.now, e, true, time.Time{}, true, p.f)
-	p.pass(time.Minute)
-	d := p.wantDrift(Drift{Late: 1, MissedByRelist: 1}) // only the start, which is of the time before
-	if unseen := p.unseen(); len(unseen) != 1 || !strings.HasPrefix(unseen[0], "ContainerStarted") {
-		t.Errorf("%q, %+v", unseen, d)
-	}
-}
-
 // A list that leaves a pod out once does not make nonsense of what comes later.
 func TestAnIDThatIsListedAnew(t *testing.T) {
 	p := watching(t, FromCgroup)
@@ -263,59 +140,6 @@ func TestAnIDThatIsListedAnew(t *testing.T) {
 	}
 }
 
-// What a stream sends of the past is counted, and is nothing that anybody sees now.
-func TestBacklog(t *testing.T) {
-	p := newPlay(t, Config{Streams: []Stream{{Source: FromCRI, On: true, Forced: true}}})
-	u := stopped("long-gone")
-	u.At = p.now.Add(-time.Minute)
-	p.sends(FromCRI, u, u, u)
-	p.pass(backlogFor)
-	p.sends(FromCRI, u) // too late to be one
-	p.pass(time.Minute)
-	p.wantUnseen("a backlog", "ContainerDied long-gone by cri")
-	if s := p.state(FromCRI); s.Backlog != 3 || s.Received != 4 || s.BadClock != "" {
-		t.Errorf("%+v", s)
-	}
-}
-
-// The times of a clock that makes no sense are not used; leads are by our own clock. The first
-// reason stays.
-func TestClockThatMakesNoSense(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		off  []time.Duration
-		want string
-	}{
-		{"right", []time.Duration{-time.Millisecond, -time.Second, -500 * time.Millisecond}, ""},
-		{"rounds", []time.Duration{2 * time.Second, 0, 2 * time.Second}, ""},
-		{"ahead", []time.Duration{time.Hour}, "its clock is 1h0m0s ahead of this one"},
-		{"behind", []time.Duration{-time.Hour}, "its clock is 1h0m0s behind this one"},
-		{"backwards", []time.Duration{0, -time.Minute}, "its clock has gone back by 1m0s"},
-		{"the first stays", []time.Duration{time.Hour, 0, -time.Hour}, "its clock is 1h0m0s ahead of this one"},
-	} {
-		p := watching(t, FromCgroup)
-		p.pass(10 * time.Second)
-		for i, off := range tt.off {
-			u := stopped(fmt.Sprint("id-", i))
-			u.At = p.now.Add(off)
-			p.sends(FromCgroup, u)
-		}
-		p.pass(100 * time.Millisecond)
-		p.sees(pleg.Died, "id-0")
-		p.pass(time.Minute)
-		if s := p.state(FromCgroup); s.BadClock != tt.want || s.Backlog != 0 {
-			t.Errorf("%s: %+v, want %q", tt.name, s, tt.want)
-		}
-		if all, _ := p.o.Drifts(p.now); all[0].LeadP50.Round(10*time.Millisecond) != 100*time.Millisecond {
-			t.Errorf("%s: %+v", tt.name, all[0])
-		}
-		unseen := p.o.Unseen()
-		if n := len(unseen); n != len(tt.off)-1 || n > 0 && unseen[n-1].Happened.IsZero() != (tt.want != "") {
-			t.Errorf("%s: %+v", tt.name, unseen)
-		}
-	}
-}
-
 // A source that makes ids up fills neither the list of events nor the memory, and keeps nobody
 // from seeing the rest. All is forgotten in the end.
 func TestStrangersAreBounded(t *testing.T) {
@@ -324,7 +148,7 @@ func TestStrangersAreBounded(t *testing.T) {
 	for i := range n {
 		p.sends(FromCgroup, stopped(fmt.Sprint("made-up-", i)))
 	}
-	p.sends(FromCgroup, stopped(strings.Repeat("x", LongestID+1)), stopped("web/app"))
+	p.sends(FromCgroup, stopped("web/app"))
 	p.pass(100 * time.Millisecond)
 	if lead, ok := p.sees(pleg.Died, "web/app").Lead(FromCgroup); !ok || lead != 100*time.Millisecond {
 		t.Errorf("a container of the node is crowded out: %v, %v", lead, ok)
@@ -334,7 +158,7 @@ func TestStrangersAreBounded(t *testing.T) {
 	}
 	p.pass(2 * Patience)
 	s := p.state(FromCgroup)
-	if unseen := p.unseen(); len(unseen) != MostUnseen || p.o.Uncounted != n+1-MostUnseen || s.Received != n+2 || s.Unknown != n+1 {
+	if unseen := p.unseen(); len(unseen) != MostUnseen || p.o.Uncounted != n-MostUnseen || s.Received != n+1 || s.Unknown != n {
 		t.Errorf("%d unseen, %d more: %+v", len(unseen), p.o.Uncounted, s)
 	}
 	for i := range n {
@@ -370,7 +194,7 @@ func TestWindow(t *testing.T) {
 			t.Fatalf("after %ds: %+v", s, w)
 		}
 	}
-	if n := len(p.o.Samples); n > int(windowOf/sampleEvery)+2 {
+	if n := len(p.o.Watches[0].Samples); n > int(windowOf/sampleEvery)+2 {
 		t.Errorf("%d samples", n)
 	}
 }

@@ -2,7 +2,6 @@ package sources
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -82,12 +81,7 @@ type SourceChange struct {
 type Watch struct {
 	Config   Stream
 	State    SourceState
-	Shown    SourceChange // the last one that people saw
-	Wanted   bool
-	AskedFor bool               // by people, not by the mode alone: it stays open when the mode falls back
-	Running  bool               // the lane has opened the stream and has not reported its end
-	Ending   bool               // the lane is to end it
-	GaveUp   bool               // until somebody wants it anew
+	Shown    SourceChange       // the last one that people saw
 	Worked   bool               // one of its streams has lasted, or sent something
 	OpenedAt time.Time          // zero if it never was
 	LastTime time.Time          // of the last event, by the clock of the source
@@ -95,61 +89,75 @@ type Watch struct {
 	Sum      Drift              // but for what follows from the rest
 	Ahead    quantile.Durations // of the relist: how far it was, where it was first
 	Behind   quantile.Durations // how far it was behind
+	Samples  []Sample           // of the last minutes, oldest first
 }
 
-// wants reports whether a source is to be open as far as people and the mode go.
-func (o *Observer) wants(c Stream) bool {
-	return !o.Suspended && !o.Config.Once && (c.On || c.Source == FromCRI && o.evented())
+// open reports whether the lane has opened the stream and has not reported its end.
+func (w *Watch) open() bool {
+	s := w.State.State
+	return s == StreamOpening || s == StreamConnected || s == StreamEnding
+}
+
+// permits returns StreamOpening if people, the mode and the runtime want the stream of a source
+// to be open. Otherwise it returns how the source stands without one, and why.
+func (o *Observer) permits(c Stream) (StreamState, string) {
+	wanted := !o.Config.Once && (c.On || c.Source == FromCRI && o.evented())
+	name := o.Version.RuntimeName
+	switch {
+	case o.Suspended:
+		return StreamOff, ""
+	case !wanted && c.Source == FromCRI && o.Mode.Reason != "":
+		return StreamFellBack, o.Mode.Reason
+	case !wanted:
+		return StreamOff, ""
+	case c.Refuse != "":
+		return StreamRefused, c.Refuse
+	case c.Source != FromCRI || c.Forced:
+		return StreamOpening, ""
+	case name == "":
+		return StreamWaiting, "the version of the runtime is not known yet"
+	case strings.EqualFold(name, "containerd"):
+		if reason := harmful(o.Version.RuntimeVersion); reason != "" {
+			return StreamRefused, reason
+		}
+	}
+	return StreamOpening, ""
 }
 
 // Open reports whether the stream of a source is to be open. The lane of the stream asks
 // after each change: true opens the stream or leaves it open, false closes it.
 func (o *Observer) Open(source Source, at time.Time) bool {
 	w := o.watch(source)
-	if w == nil || !o.wants(w.Config) || w.Ending {
+	if w == nil || w.State.State == StreamEnding {
 		return false
 	}
-	refused, waits := o.refuses(w.Config)
-	return refused == "" && (w.Running || !waits && !at.Before(w.State.NextAt))
+	state, _ := o.permits(w.Config)
+	return state == StreamOpening && (w.open() || !at.Before(w.State.NextAt))
 }
 
 // advance brings the state of one source up to a moment.
 func (o *Observer) advance(at time.Time, w *Watch) {
-	refused, waits := o.refuses(w.Config)
-	switch wanted := o.wants(w.Config); {
-	case w.Ending:
-	case w.Running && (!wanted || refused != ""):
-		w.Ending, w.Watching = true, time.Time{}
-		o.turn(at, w, StreamEnding, refused)
-	case w.Running && w.State.State == StreamOpening && !at.Before(w.OpenedAt.Add(lasting)):
+	switch state, reason := o.permits(w.Config); {
+	case w.State.State == StreamEnding:
+	case state != StreamOpening && w.open():
+		w.Watching = time.Time{}
+		o.turn(at, w, StreamEnding, reason)
+	case state != StreamOpening: // it waits until somebody wants it, or something is known
+		w.State.NextAt, w.State.Tries, w.Watching = time.Time{}, 0, time.Time{}
+		o.turn(at, w, state, reason)
+	case w.State.State == StreamOpening && !at.Before(w.OpenedAt.Add(lasting)):
 		w.State.Tries, w.Worked = 0, true
 		if w.Watching.IsZero() {
 			w.Watching = at
 		}
 		o.turn(at, w, StreamConnected, "")
-	case w.Running:
-	case !wanted && !o.Suspended && w.Config.Source == FromCRI && o.Mode.Reason != "":
-		o.rest(at, w, StreamFellBack, o.Mode.Reason)
-	case !wanted:
-		o.rest(at, w, StreamOff, "")
-	case refused != "":
-		o.rest(at, w, StreamRefused, refused)
-	case waits:
-		o.rest(at, w, StreamWaiting, "the version of the runtime is not known yet")
 	}
-}
-
-// rest leaves a source without a stream until somebody wants it, or something is known.
-func (o *Observer) rest(at time.Time, w *Watch, state StreamState, reason string) {
-	w.State.NextAt, w.State.Tries, w.Watching = time.Time{}, 0, time.Time{}
-	o.turn(at, w, state, reason)
 }
 
 // Opened takes in that the lane has opened the stream of a source.
 func (o *Observer) Opened(at time.Time, source Source) {
-	if w := o.watch(source); w != nil && !w.Running {
-		w.Running, w.OpenedAt = true, at
-		w.State.NextAt, w.LastTime = time.Time{}, time.Time{}
+	if w := o.watch(source); w != nil && !w.open() {
+		w.OpenedAt, w.State.NextAt, w.LastTime = at, time.Time{}, time.Time{}
 		o.turn(at, w, StreamOpening, "")
 	}
 }
@@ -157,47 +165,31 @@ func (o *Observer) Opened(at time.Time, source Source) {
 // Ended takes in that the stream of a source is over: what that means, and why in words.
 func (o *Observer) Ended(at time.Time, source Source, kind call.Kind, text string) {
 	w := o.watch(source)
-	if w == nil || !w.Running {
+	if w == nil || !w.open() {
 		return
 	}
-	closedByUs := !o.Open(source, at)
-	w.Running, w.Ending = false, false
-	if closedByUs {
-		return // Advance decides what follows
+	if !o.Open(source, at) { // we have closed it
+		o.turn(at, w, StreamOff, "")
+		return
 	}
-	notEnabled := kind == call.ErrUnimplemented || kind == call.ErrClosed && !w.Worked
-	w.State.Tries++
-	w.State.NextAt = at.Add(backOff(at, source, w.State.Tries, notEnabled))
-	reason := text
+	state, wait := StreamLost, min(mostBackOff, leastBackOff<<min(w.State.Tries, 10))
 	switch {
-	case notEnabled:
-		w.Watching = time.Time{}
-		if source == FromCRI {
-			reason = "the runtime ends its event stream at once: it is switched off there"
-			if kind == call.ErrUnimplemented {
-				reason = "the runtime has no event stream"
-			}
+	case kind == call.ErrUnimplemented || kind == call.ErrClosed && !w.Worked:
+		state, wait, w.Watching = StreamNotEnabled, mostBackOff, time.Time{}
+		if source == FromCRI && kind == call.ErrUnimplemented {
+			text = "the runtime has no event stream"
+		} else if source == FromCRI {
+			text = "the runtime ends its event stream at once: it is switched off there"
 		}
-		o.turn(at, w, StreamNotEnabled, reason)
 	default:
 		w.State.LastErr = text
-		o.turn(at, w, StreamLost, text)
 	}
+	w.State.Tries++
+	w.State.NextAt = at.Add(wait)
+	o.turn(at, w, state, text)
 	if source == FromCRI {
-		o.countEnd(at, w, reason, notEnabled)
+		o.countEnd(at, w)
 	}
-}
-
-// backOff returns how long to wait after so many tries in a row. Chance shortens it by up to
-// half, so that not all nodes come at once. The chance follows from the moment and the source,
-// so that a replay waits as long.
-func backOff(at time.Time, source Source, tries int, notEnabled bool) time.Duration {
-	d := mostBackOff
-	if !notEnabled && tries < 10 {
-		d = min(d, leastBackOff<<max(tries-1, 0))
-	}
-	chance := rand.New(rand.NewPCG(uint64(at.UnixNano()), uint64(source)))
-	return d - time.Duration(chance.Int64N(int64(d/2)))
 }
 
 // turn notes the state of a source, and adds a change if people are to see it.
@@ -215,21 +207,6 @@ func (o *Observer) turn(at time.Time, w *Watch, state StreamState, reason string
 	}
 	o.Changes = append(o.Changes, w.Shown) // a snapshot shares the array: no element is ever written twice
 	o.Changes = o.Changes[max(0, len(o.Changes)-changesKept):]
-}
-
-// refuses returns why a stream must not be opened, or that this is not known yet.
-func (o *Observer) refuses(c Stream) (reason string, waits bool) {
-	switch name := o.Version.RuntimeName; {
-	case c.Refuse != "":
-		return c.Refuse, false
-	case c.Source != FromCRI || c.Forced:
-		return "", false
-	case name == "":
-		return "", true
-	case !strings.EqualFold(name, "containerd"):
-		return "", false
-	}
-	return harmful(o.Version.RuntimeVersion), false
 }
 
 // harmful returns why nobody may read the event stream of a containerd besides the kubelet;

@@ -37,7 +37,7 @@ func TestStreamOpensBreaksAndComesBack(t *testing.T) {
 	for try := 1; try <= 15; try++ {
 		s := p.state(FromCgroup)
 		wait, most := s.NextAt.Sub(p.now), min(leastBackOff<<(try-1), mostBackOff)
-		if s.State != StreamLost || s.LastErr != "snapped" || s.Tries != try || wait > most || wait < most/2 {
+		if s.State != StreamLost || s.LastErr != "snapped" || s.Tries != try || wait != most {
 			t.Errorf("try %d: waits %v of %v after %v: %+v", try, wait, most, last, s)
 		}
 		p.pass(wait)
@@ -74,32 +74,6 @@ func TestStreamIsRefusedWhereItDoesHarm(t *testing.T) {
 		if s := p.state(FromCRI); s.State != tt.want || s.Reason != tt.reason || p.opened[FromCRI] != 0 != (tt.want == StreamConnected) {
 			t.Errorf("%s: %+v, opened %d times", tt.name, s, p.opened[FromCRI])
 		}
-	}
-}
-
-// Streams are opened and closed as people want, and all are closed while they are held.
-func TestStreamsAreWantedAndHeld(t *testing.T) {
-	p := newPlay(t, Config{Streams: []Stream{{Source: FromCgroup}, {Source: FromCRI, Forced: true, On: true}}})
-	for _, step := range []struct {
-		do        func()
-		cg, cri   StreamState
-		runs, all int
-	}{
-		{func() {}, StreamOff, StreamConnected, 1, 1},
-		{func() { p.o.Want(p.now, []Source{FromCgroup, FromRelist}) }, StreamConnected, StreamOff, 1, 2},
-		{func() { p.o.Want(p.now, []Source{FromCgroup, FromCRI}) }, StreamConnected, StreamConnected, 2, 3},
-		{func() { p.o.Suspended = true }, StreamOff, StreamOff, 0, 3},
-		{func() { p.o.Suspended = false }, StreamConnected, StreamConnected, 2, 5},
-		{func() { p.o.Want(p.now, nil) }, StreamOff, StreamOff, 0, 5},
-	} {
-		step.do()
-		p.pass(2 * lasting)
-		if cg, cri := p.state(FromCgroup), p.state(FromCRI); cg.State != step.cg || cri.State != step.cri || p.opened[FromCgroup]+p.opened[FromCRI] != step.all {
-			t.Errorf("cgroup %v, want %v; cri %v, want %v; opened %v", cg.State, step.cg, cri.State, step.cri, p.opened)
-		}
-	}
-	if n := p.o.Mode.Attempts; n != 0 {
-		t.Errorf("%d attempts", n)
 	}
 }
 
@@ -148,7 +122,7 @@ func TestStreamThatIsNotEnabled(t *testing.T) {
 		p.snap(FromCRI, tt.err)
 		all := p.changes()
 		wait := p.state(FromCRI).NextAt.Sub(p.now)
-		if n := len(all); n == 0 || all[n-1] != tt.want || (wait >= mostBackOff/2) != (p.state(FromCRI).State == StreamNotEnabled) {
+		if n := len(all); n == 0 || all[n-1] != tt.want || (wait == mostBackOff) != (p.state(FromCRI).State == StreamNotEnabled) {
 			t.Errorf("%s: %q, opened in %v", tt.name, all, wait)
 		}
 	}
@@ -192,9 +166,9 @@ func TestCheckpoint(t *testing.T) {
 					p.o.Listed(p.f.Listed)
 				case n < 5:
 					p.sees(pleg.Kind(r.IntN(3)), id)
-				case p.o.watch(source).Running:
+				case p.o.watch(source).open():
 					p.sends(source, u)
-					if kind, ok := stepOf(u.Signal); ok && n < 10 {
+					if kind, ok := stepOf[u.Signal]; ok && n < 10 {
 						p.pass(time.Second)
 						p.sees(kind, id)
 					}

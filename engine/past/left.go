@@ -1,10 +1,6 @@
-package sources
+package past
 
-import (
-	"time"
-
-	"github.com/plegtop/plegtop/engine/pleg"
-)
+import "time"
 
 const (
 	// goneKept is how long sandboxes are remembered that are listed no more: a look at the
@@ -16,9 +12,6 @@ const (
 	// intervals and exit codes. deathsOfPod is how many of one pod: the runtime may make names up.
 	deathsKept  = 8
 	deathsOfPod = 64
-	// deathBetween is how far apart two lists may be, besides the period, for a death between
-	// them to be of the present.
-	deathBetween = 20 * time.Second
 )
 
 // Left is a sandbox that the lists have no more.
@@ -40,23 +33,23 @@ func (g Gone) Since(id string) time.Time {
 	return time.Time{}
 }
 
-// Leaves takes in that no pod lists a sandbox any more.
-func (o *Observer) Leaves(at time.Time, id string) {
-	if o.Left = o.Gone(at); len(o.Left) < MostGone {
-		o.Left = append(o.Left, Left{id, at}) // a snapshot shares the array: no element is ever written twice
+// With returns what has gone with one sandbox more.
+func (g Gone) With(at time.Time, id string) Gone {
+	if g = g.Lately(at); len(g) < MostGone {
+		g = append(g, Left{id, at}) // g may share its array with snapshots: no element is ever written twice
 	}
+	return g
 }
 
-// Gone returns what has left the lists in the last two minutes.
-func (o *Observer) Gone(at time.Time) Gone {
-	n := 0
-	for n < len(o.Left) && at.Sub(o.Left[n].At) > goneKept {
-		n++
+// Lately returns what has gone in the last two minutes.
+func (g Gone) Lately(at time.Time) Gone {
+	for len(g) > 0 && at.Sub(g[0].At) > goneKept {
+		g = g[1:]
 	}
-	if n == len(o.Left) {
+	if len(g) == 0 {
 		return nil
 	}
-	return o.Left[n:]
+	return g
 }
 
 // A Death is the end of a container that a relist saw.
@@ -68,26 +61,10 @@ type Death struct {
 	Reason        string // not cleaned
 }
 
-// DeathOf returns the death that an event of the kubelet's PLEG reports; nil if it reports none
-// or its time is not known. Happened is zero where the runtime's stamps do not say. Gap is how
-// much longer than the period nobody had listed. A container that was first seen dead may have
-// been dead for days, and one that died in a long gap may have died at any time in it.
-func DeathOf(e pleg.Event, seen, happened time.Time, reason string, gap time.Duration) *Death {
-	if e.Kind != pleg.Died || e.Sandbox || e.Delivery == pleg.Unseen || happened.IsZero() && (e.From == pleg.Absent || gap > deathBetween) {
-		return nil
-	}
-	d := Death{Container: e.Container, ID: e.ID, At: seen, Known: e.Exited, ExitCode: e.ExitCode, Reason: reason}
-	if !happened.IsZero() {
-		d.At = happened
-	}
-	return &d
-}
-
 // Remember returns the deaths of the containers of one pod with one more, the newest first. The
 // kubelet soon removes dead containers: it keeps one of each name. The old list is not changed.
 func Remember(deaths []Death, d Death) []Death {
-	all := append(make([]Death, 0, len(deaths)+1), d)
-	sameName := 1
+	all, sameName := []Death{d}, 1
 	for _, was := range deaths {
 		if was.Container == d.Container {
 			sameName++
