@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
@@ -227,6 +229,7 @@ func (m *Model) askedEnough(now time.Time) (enough bool, at time.Time) {
 
 // close settles the pods by what the objects answered, and ends the relist of an examination.
 func (m *Model) close() {
+	m.giveUpCalls()
 	m.closed, m.news = true, true
 	if c := m.asking.Check; c.underWay() {
 		c.CutOff = true
@@ -262,6 +265,21 @@ func (m *Model) close() {
 		}
 	}
 	m.sumUp(serial, m.known.Failure != nil)
+}
+
+// giveUpCalls takes the calls of the kubelet's that are out and late for unanswered: nobody waits for them
+// any longer.
+func (m *Model) giveUpCalls() {
+	silent := ""
+	if m.calls.Extent(m.now) == call.Silent {
+		silent = ", and neither Status nor a list is answered"
+	}
+	for _, c := range slices.Clone(m.calls.Out) {
+		if f := c.Flight; !f.Ours() && f.Elapsed(m.now) >= call.LateAfter {
+			text := fmt.Sprintf("no answer for %v%s", f.Elapsed(m.now).Round(100*time.Millisecond), silent)
+			m.ended(CallEnded{ID: uint64(c.ID), Err: call.NoAnswer(f.Op, call.GivenUp, text)})
+		}
+	}
 }
 
 // errUnasked keeps the core from taking a pod for inspected that the examination did not come to.
