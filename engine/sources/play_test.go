@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fxamacker/cbor/v2"
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -190,26 +189,6 @@ func (p *play) wantChanges(want ...string) {
 	p.t.Helper()
 	if diff := gocmp.Diff(want, p.changes()); diff != "" {
 		p.t.Errorf("changes (-want +got):\n%s", diff)
-	}
-}
-
-// restart replaces the observer by one from its checkpoint.
-func (p *play) restart() {
-	p.t.Helper()
-	mode, err := cbor.EncOptions{Time: cbor.TimeRFC3339NanoUTC}.EncMode()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	b, err := mode.Marshal(p.o)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.o = &Observer{}
-	if err := cbor.Unmarshal(b, p.o); err != nil {
-		p.t.Fatal(err)
-	}
-	if again, err := mode.Marshal(p.o); err != nil || len(again) != len(b) {
-		p.t.Fatalf("%d bytes, then %d: %v", len(b), len(again), err)
 	}
 }
 

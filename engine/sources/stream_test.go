@@ -3,7 +3,6 @@ package sources
 import (
 	"errors"
 	"io"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -141,59 +140,5 @@ func TestChangesAreBounded(t *testing.T) {
 	}
 	if n := len(p.changes()); n != changesKept || p.o.Changes[n-1].Seq != 200 || !gocmp.Equal(had, copied) {
 		t.Errorf("%d changes, the last %+v", n, p.o.Changes[n-1])
-	}
-}
-
-// An observer that goes on from its checkpoint does what the other does, whatever happens: the
-// same streams at the same times, the same unseen events, drifts and asks.
-func TestCheckpoint(t *testing.T) {
-	for seed := range uint64(2) {
-		run := func(restarts bool) (*play, []string) {
-			r := rand.New(rand.NewPCG(seed, 1))
-			p := newPlay(t, Config{Mode: pleg.Evented, Streams: []Stream{{Source: FromCRI, On: seed%2 == 0, Forced: true}, {Source: FromCgroup, On: true}}})
-			var log []string
-			for i := range 600 {
-				p.pass(time.Duration(r.IntN(1500)) * time.Millisecond)
-				id := string(rune('a' + r.IntN(26)))
-				source := Source(1 + r.IntN(2))
-				u := pleg.Upstream{Signal: pleg.Signal(r.IntN(4)), ID: id, At: p.now.Add(-time.Duration(r.IntN(9)) * time.Second)}
-				u.Status = &pleg.PodStatus{PodRef: pleg.PodRef{UID: pleg.UID(id)}, Sandboxes: make([]pleg.SandboxStatus, r.IntN(2))}
-				switch n := r.IntN(12); {
-				case n == 0 && i%4 == 0:
-					p.snap(source, errSnapped)
-				case n == 1:
-					p.relist()
-					p.o.Listed(p.f.Listed)
-				case n < 5:
-					p.sees(pleg.Kind(r.IntN(3)), id)
-				case p.o.watch(source).open():
-					p.sends(source, u)
-					if kind, ok := stepOf[u.Signal]; ok && n < 10 {
-						p.pass(time.Second)
-						p.sees(kind, id)
-					}
-				}
-				log = append(log, p.unseen()...)
-				if restarts && i%150 == 7 {
-					p.restart()
-				}
-			}
-			return p, log
-		}
-		want, wantLog := run(false)
-		got, gotLog := run(true)
-		drifts, windows := want.o.Drifts(want.now)
-		drifts2, windows2 := got.o.Drifts(got.now)
-		for _, same := range [][2]any{
-			{wantLog, gotLog}, {want.o.States(), got.o.States()}, {want.changes(), got.changes()}, {want.o.Mode, got.o.Mode},
-			{want.o.Asks, got.o.Asks}, {drifts, drifts2}, {windows, windows2}, {want.opened, got.opened}, {want.o.IDs, got.o.IDs},
-		} {
-			if diff := gocmp.Diff(same[0], same[1]); diff != "" {
-				t.Errorf("seed %d (-whole +restarted):\n%s", seed, diff)
-			}
-		}
-		if len(wantLog) < 20 || drifts[0].Both < 5 || len(want.changes()) < 4 {
-			t.Errorf("seed %d: %d unseen, %+v, %q: this shows nothing", seed, len(wantLog), drifts, want.changes())
-		}
 	}
 }
