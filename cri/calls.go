@@ -1,14 +1,9 @@
 package cri
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"unicode"
-	"unicode/utf16"
 
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -67,11 +62,9 @@ func (c *Client) ContainerStatus(ctx context.Context, id string) (pleg.Container
 	return ask(ctx, c, call.ContainerStatus, &runtimev1.ContainerStatusRequest{ContainerId: id}, (*converter).containerStatus)
 }
 
-// Raw returns the runtime's answer to PodSandboxStatus or ContainerStatus as JSON: indented, with
-// CRI's names, and with fields that are not set. It returns an error for any other operation.
-//
-// The texts are the original ones. What a terminal might obey, or not show, is written as \u
-// escapes, so the bytes are safe to print.
+// Raw returns the runtime's answer to PodSandboxStatus or ContainerStatus as JSON, with CRI's names
+// and with fields that are not set. Its texts are as the runtime wrote them, so it must not go to a
+// terminal as it is. Raw returns an error for any other operation.
 func (c *Client) Raw(ctx context.Context, op call.Operation, id string) ([]byte, error) {
 	var request, answer proto.Message
 	switch op {
@@ -86,28 +79,7 @@ func (c *Client) Raw(ctx context.Context, op call.Operation, id string) ([]byte,
 		if err := decode(wire, answer); err != nil {
 			return nil, err
 		}
-		return rawJSON(answer)
+		return protojson.MarshalOptions{EmitDefaultValues: true}.Marshal(answer)
 	}
-	return ask(ctx, c, op, request, asJSON, grpc.MaxCallRecvMsgSize(smallLimit))
-}
-
-func rawJSON(m proto.Message) (escaped []byte, err error) {
-	compact, err := protojson.MarshalOptions{EmitDefaultValues: true}.Marshal(m)
-	if err != nil {
-		return nil, err
-	}
-	var indented bytes.Buffer // protojson's own white space varies from build to build, on purpose
-	if err := json.Indent(&indented, compact, "", "  "); err != nil {
-		return nil, err
-	}
-	for _, r := range indented.String() { // JSON itself escapes the ASCII controls but DEL
-		if r < 0x7F || unicode.IsPrint(r) {
-			escaped = append(escaped, string(r)...)
-			continue
-		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			escaped = fmt.Appendf(escaped, `\u%04x`, unit)
-		}
-	}
-	return escaped, nil
+	return ask(ctx, c, op, request, asJSON)
 }

@@ -49,7 +49,7 @@ func (s Search) candidates(ctx context.Context) (all []Candidate) {
 		all = s.addFile(all, path, kubeletFlag, kubeletNamed)
 	}
 	for _, path := range kubeletConfigs {
-		all = s.addFile(all, path, yamlText("containerRuntimeEndpoint"), kubeletNamed)
+		all = s.addFile(all, path, yamlEndpoint, kubeletNamed)
 	}
 	for i, c := range all { // a file may be left from an earlier kubelet or runtime
 		likely := knowledge.At(c.Endpoint)
@@ -58,7 +58,7 @@ func (s Search) candidates(ctx context.Context) (all []Candidate) {
 		}
 	}
 	for _, path := range append([]string{cmp.Or(os.Getenv("CRI_CONFIG_FILE"), crictlConfig)}, knowledge.Crictl...) {
-		all = s.addFile(all, path, yamlText("runtime-endpoint"), named)
+		all = s.addFile(all, path, yamlEndpoint, named)
 	}
 	all = s.addUsual(all)
 	for _, socket := range kubelets {
@@ -79,8 +79,8 @@ func (s Search) candidate(source, endpoint string, claim claim) Candidate {
 		return Candidate{Endpoint: endpoint, Source: source, Outcome: Unusable, Reason: err.Error()}
 	}
 	return Candidate{
-		Endpoint: "unix://" + path, Source: source, path: path, real: resolveIn("/", path), claim: claim,
-		Outcome: Silent, Reason: "there, but looking at it hangs", // until the result comes
+		Endpoint: "unix://" + path, Source: source, path: path, real: resolveIn("/", path), claim: claim, awaited: true,
+		Outcome: Silent, Reason: "there, but looking at it hangs", // if nothing comes
 	}
 }
 
@@ -99,18 +99,21 @@ func add(all []Candidate, c Candidate) []Candidate {
 // configuration names no runtime means containerd, but what another runtime has left counts more.
 func (s Search) addUsual(all []Candidate) []Candidate {
 	for _, f := range knowledge.Flavours {
+		if f.Socket == "" { // it has that of another row
+			continue
+		}
+		var names []string
 		claim := usual
-		if s.ran(f) {
-			claim = traced
+		for _, owner := range knowledge.At(f.Socket) {
+			names = append(names, owner.Name)
+			if s.ran(owner) {
+				claim = traced
+			}
 		}
-		if f.Socket != "" { // else it has that of another row
-			all = add(all, s.candidate("usual socket of "+f.Name, f.Socket, claim))
-		}
+		all = add(all, s.candidate("usual socket of "+strings.Join(names, " and "), f.Socket, claim))
 	}
-	containerd := s.candidate("usual socket of the kubelet", knowledge.Containerd.Socket, traced)
-	unclaimed := func(c Candidate) bool { return c.real == containerd.real && c.claim == usual }
-	if slices.ContainsFunc(all, unclaimed) && slices.ContainsFunc(silentConfigs, s.isThere) {
-		all = append(all, containerd)
+	if slices.ContainsFunc(silentConfigs, s.isThere) {
+		all = append(all, s.candidate("usual socket of the kubelet", knowledge.Containerd.Socket, traced))
 	}
 	return all
 }
@@ -133,33 +136,25 @@ func (s Search) addFile(all []Candidate, path string, endpointIn func(text []byt
 	if err == nil {
 		endpoint, err = endpointIn(text)
 	}
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		err = failed.Err // the candidate has the path
-	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && endpoint == "":
 		return all
 	case errors.Is(err, fs.ErrPermission):
 		return append(all, Candidate{Source: path, Outcome: Denied, Reason: sudo})
 	case err != nil:
-		return append(all, Candidate{Source: path, Outcome: Unusable, Reason: printable(err.Error())})
+		return append(all, Candidate{Source: path, Outcome: Unusable, Reason: err.Error()})
 	}
 	return add(all, s.candidate(path, endpoint, claim))
 }
 
-// yamlText returns a reader of one text at the top of a YAML or JSON file.
-func yamlText(key string) func([]byte) (string, error) {
-	return func(text []byte) (string, error) {
-		var file map[string]any
-		if err := yaml.Unmarshal(text, &file); err != nil {
-			return "", err
-		}
-		value, ok := file[key].(string)
-		if !ok && file[key] != nil {
-			return "", fmt.Errorf("%s is not a text", key)
-		}
-		return value, nil
+// yamlEndpoint finds the endpoint in a configuration, as YAML or JSON, of the kubelet or of crictl.
+func yamlEndpoint(text []byte) (string, error) {
+	var file struct {
+		Kubelet string `yaml:"containerRuntimeEndpoint"`
+		Crictl  string `yaml:"runtime-endpoint"`
 	}
+	err := yaml.Unmarshal(text, &file)
+	return cmp.Or(file.Kubelet, file.Crictl), err
 }
 
 var (
@@ -184,25 +179,15 @@ const longestPath = 107
 // socketPath returns the path of the unix socket that an endpoint names: unix:///run/x.sock,
 // unix:/run/x.sock or /run/x.sock, as for the kubelet and crictl. The error says what to write.
 func socketPath(endpoint string) (string, error) {
-	const want = "want unix:///path/to/runtime.sock"
 	path := endpoint
-	if scheme, rest, ok := strings.Cut(endpoint, ":"); ok && !strings.Contains(scheme, "/") {
-		switch strings.ToLower(scheme) {
-		case "unix":
-			path = strings.TrimPrefix(rest, "//")
-		case "tcp", "http", "https", "dns", "ipv4", "ipv6":
-			return "", errors.New("is a network address: CRI is served on a unix socket, " + want)
-		default:
-			return "", fmt.Errorf("has the unknown scheme %s: %s", printable(scheme), want)
-		}
+	if scheme, rest, ok := strings.Cut(endpoint, ":"); ok && strings.EqualFold(scheme, "unix") {
+		path = strings.TrimPrefix(rest, "//")
 	}
 	switch {
-	case path == "":
-		return "", errors.New("is empty: " + want)
+	case strings.Contains(path, "://"):
+		return "", errors.New("is a network address, or has an unknown scheme: CRI is served on a unix socket, want unix:///path/to/runtime.sock")
 	case !filepath.IsAbs(path):
-		return "", errors.New("is relative: " + want)
-	case strings.ContainsRune(path, 0):
-		return "", errors.New("holds a zero byte")
+		return "", errors.New("is no absolute path: want unix:///path/to/runtime.sock")
 	case len(path) > longestPath:
 		return "", fmt.Errorf("is %d bytes long: a socket's path has at most %d", len(path), longestPath)
 	}
@@ -212,10 +197,7 @@ func socketPath(endpoint string) (string, error) {
 // onHost returns where path lies for us: below the host's root, unless it is already written so.
 func (s Search) onHost(path string) string {
 	root, err := filepath.Abs(cmp.Or(s.HostRoot, "/"))
-	if err != nil { // no working directory
-		root = filepath.Join("/", s.HostRoot)
-	}
-	if root == "/" {
+	if err != nil || root == "/" { // no error but for want of a working directory
 		return path
 	}
 	if inner, ok := strings.CutPrefix(path, root+"/"); ok {

@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -28,6 +27,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/grpclog"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -52,16 +52,10 @@ func init() { grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io
 // A Client makes CRI v1 calls to one runtime over one connection, which it opens with the first
 // call and renews by itself. It is safe for concurrent use. A call that fails returns a *call.Error.
 type Client struct {
-	conn  *grpc.ClientConn
-	alive context.Context // ends when the client is closed
-	end   context.CancelFunc
-
+	conn     *grpc.ClientConn
 	path     string // of the socket
 	dial     dialFunc
-	patience time.Duration         // how long a new connection may be silent
-	opened   atomic.Uint64         // number of connections so far
-	failure  atomic.Pointer[error] // of the last attempt to connect; points to nil if it succeeded
-	noCRI    atomic.Pointer[noCRI] // nil until a containerd has explained it
+	patience time.Duration // how long a new connection may be silent
 
 	sandboxes  *lister[pleg.ListedSandbox]
 	containers *lister[pleg.ListedContainer]
@@ -75,7 +69,7 @@ type dialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 func Dial(endpoint string) (*Client, error) {
 	path, err := socketPath(endpoint)
 	if err != nil {
-		return nil, fmt.Errorf("endpoint %s: %w", printable(endpoint), err)
+		return nil, fmt.Errorf("endpoint %s: %w", endpoint, err)
 	}
 	return open(path, new(net.Dialer).DialContext, handshake)
 }
@@ -85,17 +79,16 @@ func open(path string, dial dialFunc, patience time.Duration, more ...grpc.DialO
 		path: path, dial: dial, patience: patience,
 		sandboxes: newLister((*converter).listedSandbox), containers: newLister((*converter).listedContainer),
 	}
-	c.alive, c.end = context.WithCancel(context.Background())
 	retry := backoff.DefaultConfig
 	retry.BaseDelay, retry.MaxDelay = firstBackoff, longBackoff
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(c.connect),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return dial(ctx, "unix", path) }),
 		grpc.WithAuthority("localhost"), // some servers refuse a path there
 		grpc.WithIdleTimeout(0),         // a pause, however long, keeps the connection
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: patience}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageLimit), grpc.ForceCodecV2(codec{encoding.GetCodecV2("proto")})),
-		grpc.WithMaxHeaderListSize(smallLimit), // an error comes in a header
+		grpc.WithMaxHeaderListSize(partLimit), // an error comes in a header
 		grpc.WithUserAgent("plegtop"),
 	}
 	var err error
@@ -104,36 +97,23 @@ func open(path string, dial dialFunc, patience time.Duration, more ...grpc.DialO
 	return c, err
 }
 
-// Close ends the connection. Calls in flight fail with [call.ErrCanceled].
-func (c *Client) Close() error {
-	c.end()
-	return c.conn.Close()
-}
-
-// connect opens a connection for gRPC. It keeps the error, since gRPC passes on only a text of it.
-func (c *Client) connect(ctx context.Context, _ string) (net.Conn, error) {
-	conn, err := c.dial(ctx, "unix", c.path)
-	c.failure.Store(&err)
-	if err == nil {
-		c.opened.Add(1)
-	}
-	return conn, err
-}
+// Close ends the connection. Calls in flight fail with [call.ErrCanceled]. [Client.Events] goes on
+// until its context ends.
+func (c *Client) Close() error { return c.conn.Close() }
 
 // ask makes one call and hands the answer to read, which keeps none of its bytes. It counts the
 // bytes, and what read had to change, in the trace.
-func ask[T any](ctx context.Context, c *Client, op call.Operation, request proto.Message, read func(*converter, []byte) (T, error), o ...grpc.CallOption) (T, error) {
+func ask[T any](ctx context.Context, c *Client, op call.Operation, request proto.Message, read func(*converter, []byte) (T, error)) (T, error) {
 	var none T
-	var m message
-	err := c.conn.Invoke(ctx, service+op.String(), request, &m, o...)
+	var wire mem.Buffer
+	err := c.conn.Invoke(ctx, service+op.String(), request, &wire)
 	trace := cmp.Or(call.TraceOf(ctx), new(call.Trace))
 	trace.RequestBytes += int64(proto.Size(request))
-	trace.ResponseBytes += int64(m.data.Len())
 	if err != nil {
 		return none, c.explain(ctx, op, err)
 	}
-	wire := m.whole()
 	defer wire.Free()
+	trace.ResponseBytes += int64(wire.Len())
 	var found converter
 	answer, err := read(&found, wire.ReadOnlyData())
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/mem"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -38,11 +38,12 @@ type Candidate struct {
 	Endpoint string // for [Dial], below the host's root if one was given; as it was written if it cannot be used; empty for a file that cannot be read
 	Source   string // what named it, such as "/etc/crictl.yaml"
 	Outcome  Outcome
-	Reason   string // why it does not answer, fit for a terminal; empty if it does
+	Reason   string // why it does not answer, with words of the runtime or of a file as they came; empty if it does
 	Other    string // of a runtime that is down: the endpoint of another that answers; empty for none
 
 	path, real string // of the socket, and without symbolic links; empty if it cannot be used
 	claim      claim
+	awaited    bool // nothing is known of it yet
 }
 
 // A claim is how sure it is that the node's runtime belongs at an endpoint.
@@ -72,89 +73,92 @@ const (
 // command line or of CONTAINER_RUNTIME_ENDPOINT is the only candidate. Otherwise the candidates are,
 // in this order: those of the kubelet's flags and configuration, of crictl's configuration, the
 // usual sockets, and those of [Search.Running]. They are asked side by side, with one Version call
-// each.
+// each. Discover returns as soon as the answers so far decide. It does not wait for a candidate
+// whose answer would change nothing.
 //
 // If none will do the error is a *[NotFoundError]. If ctx ends first, it is the cause of ctx.
 func Discover(ctx context.Context, s Search) (Candidate, error) {
 	s.Timeout = cmp.Or(s.Timeout, time.Second)
 	all := s.candidates(ctx)
-	if err := s.askAll(ctx, all); err != nil {
-		return Candidate{}, err
+	bounded, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	late := time.After(s.Timeout + overtime)
+	results := make(chan func(), len(all))
+	for i, c := range all {
+		if c.awaited {
+			guard.Go(func() {
+				outcome, reason := s.ask(bounded, c.path)
+				results <- func() { all[i].Outcome, all[i].Reason, all[i].awaited = outcome, reason, false }
+			})
+		}
 	}
-	return choose(all)
+	for {
+		i, decided := choose(all)
+		switch {
+		case decided && i < 0:
+			return Candidate{}, &NotFoundError{Tried: all}
+		case decided:
+			return withOther(all, i), nil
+		}
+		select {
+		case take := <-results:
+			take()
+		case <-late:
+			for i := range all {
+				all[i].awaited = false
+			}
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			return Candidate{}, context.Cause(ctx)
+		}
+	}
 }
 
-// choose takes the first candidate of the first rule that fits one.
+// overtime is what a call may take to return after its deadline.
+const overtime = 200 * time.Millisecond
+
+// choose returns the index of the first candidate of the first rule that fits one; -1 if none does.
+// decided is false while the choice depends on a candidate that is awaited.
 //
 // The kubelet goes only where it was sent to, so its endpoint comes before all others, even if
 // another runtime answers. What is named and hangs is taken before what only happens to answer: a
 // hung CRI-O is what people want to look at, not a containerd beside it. A runtime that was stopped
 // takes its socket with it, so an endpoint that is claimed and gone is taken as down, but not where
 // we may not look at another candidate: that one may be the runtime.
-func choose(all []Candidate) (Candidate, error) {
+func choose(all []Candidate) (i int, decided bool) {
 	has := func(is func(Candidate) bool) bool { return slices.ContainsFunc(all, is) }
+	awaited := func(c Candidate) bool { return c.awaited }
+	is := func(c Candidate, any ...Outcome) bool { return c.awaited || slices.Contains(any, c.Outcome) } // or may become one
 	barred := func(c Candidate) bool { return c.Outcome == Denied || c.Outcome == Outdated && c.claim >= named }
-	gone := func(c Candidate) bool { return c.claim >= traced && (c.Outcome == Absent || c.Outcome == Foreign) }
+	gone := func(c Candidate) bool { return c.claim >= traced && is(c, Absent, Foreign) }
 	down := func(c Candidate) bool { return gone(c) && !has(barred) }
-	decides := func(c Candidate) bool { return c.claim >= named && (c.Outcome == Answers || c.Outcome == Silent) }
+	decides := func(c Candidate) bool { return c.claim >= named && is(c, Answers, Silent) }
 	namedFails := has(func(c Candidate) bool { return c.claim >= named && (gone(c) || barred(c)) })
 	for _, fits := range []func(Candidate) bool{
 		func(c Candidate) bool { return c.claim == kubeletNamed && decides(c) },
 		func(c Candidate) bool { return c.claim == kubeletNamed && down(c) },
 		decides,
 		func(c Candidate) bool { return c.claim >= named && down(c) },
-		func(c Candidate) bool { return c.Outcome == Answers && !namedFails },
-		func(c Candidate) bool { return c.Outcome == Silent },
+		func(c Candidate) bool { return is(c, Answers) && !namedFails },
+		func(c Candidate) bool { return is(c, Silent) },
 		down,
 	} {
-		i := slices.IndexFunc(all, fits)
-		if i < 0 {
-			continue
+		if i := slices.IndexFunc(all, fits); i >= 0 {
+			return i, !all[i].awaited && (!gone(all[i]) || !has(awaited)) // an awaited one may be barred, or the other one
 		}
-		taken := all[i]
-		other := slices.IndexFunc(all, func(c Candidate) bool { return c.Outcome == Answers })
-		if gone(taken) && other >= 0 {
-			taken.Other = all[other].Endpoint
-		}
-		return taken, nil
 	}
-	return Candidate{}, &NotFoundError{Tried: all}
+	return -1, true
 }
 
-// overtime is what a call may take to return after its deadline.
-const overtime = 200 * time.Millisecond
-
-// askAll finds out what is at the candidates, side by side. Where not even the file system answers
-// in time, the candidate stays as it is.
-func (s Search) askAll(ctx context.Context, all []Candidate) error {
-	bounded, cancel := context.WithTimeout(ctx, s.Timeout)
-	defer cancel()
-	late := time.After(s.Timeout + overtime)
-	results := make(chan func(), len(all))
-	asked := 0
-	for i, c := range all {
-		if c.path == "" {
-			continue
-		}
-		asked++
-		guard.Go(func() {
-			outcome, reason := s.ask(bounded, c.path)
-			results <- func() { all[i].Outcome, all[i].Reason = outcome, reason }
-		})
+// withOther returns a candidate. If its runtime is down, it comes with the first that answers.
+func withOther(all []Candidate, i int) Candidate {
+	c := all[i]
+	other := slices.IndexFunc(all, func(o Candidate) bool { return o.Outcome == Answers })
+	if (c.Outcome == Absent || c.Outcome == Foreign) && other >= 0 {
+		c.Other = all[other].Endpoint
 	}
-	for range asked {
-		select {
-		case put := <-results:
-			put()
-		case <-late:
-			return nil
-		case <-ctx.Done():
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-	}
-	return nil
+	return c
 }
 
 const sudo = "permission denied: try sudo"
@@ -168,7 +172,7 @@ func (s Search) ask(ctx context.Context, path string) (Outcome, string) {
 	case errors.Is(err, fs.ErrPermission):
 		return Denied, sudo
 	case err != nil:
-		return Unusable, printable(err.Error())
+		return Unusable, err.Error()
 	case info.Mode()&fs.ModeSocket != 0:
 		return s.askVersion(ctx, path)
 	}
@@ -184,14 +188,15 @@ func (s Search) ask(ctx context.Context, path string) (Outcome, string) {
 // those of v1 to the byte.
 const alphaVersionMethod = "/runtime.v1alpha2.RuntimeService/Version"
 
-// notGRPC are parts of gRPC's complaints about a server that speaks something else.
-var notGRPC = []string{"unexpected HTTP status code", "missing HTTP content-type", "unexpected content-type", "looked like an HTTP/1.1 header"}
+// notGRPC are parts of gRPC's complaints about a server that speaks something else: over HTTP/2, and
+// not even that. The first three letters of any text are the length of a frame that is too large.
+var notGRPC = []string{"unexpected HTTP status code", "missing HTTP content-type", "unexpected content-type", "frame too large", "not a settings frame"}
 
 // askVersion finds out who listens on a socket.
 func (s Search) askVersion(ctx context.Context, path string) (Outcome, string) {
 	client, err := Dial(path)
 	if err != nil {
-		return Unusable, printable(err.Error())
+		return Unusable, err.Error()
 	}
 	defer client.Close()
 	_, err = client.Version(ctx)
@@ -203,24 +208,23 @@ func (s Search) askVersion(ctx context.Context, path string) (Outcome, string) {
 	case errors.Is(e, call.ErrPermission) && e.Code == codes.Unavailable.String(): // there was no connection
 		return Denied, sudo
 	case errors.Is(e, call.ErrPermission):
-		return Denied, "it answers, and denies Version: " + printable(e.Text) + "; the file mode of the socket allows it, so look for what stands in front of the runtime"
+		return Denied, "it answers, and denies Version: " + e.Text + "; the file mode of the socket allows it, so look for what stands in front of the runtime"
 	case errors.Is(e, call.ErrDeadline):
 		return Silent, "there, but no answer within " + s.Timeout.String()
 	case slices.ContainsFunc(notGRPC, func(part string) bool { return strings.Contains(e.Text, part) }):
 		return Foreign, "not a CRI v1 server: it does not speak gRPC"
 	case !errors.Is(e, call.ErrUnimplemented):
-		return Silent, "there, but: " + printable(e.Text)
+		return Silent, "there, but: " + e.Text
 	}
-	var m message
-	if err := client.conn.Invoke(ctx, alphaVersionMethod, &runtimev1.VersionRequest{Version: kubeletAPIVersion}, &m); err == nil {
-		m.data.Free()
+	var wire mem.Buffer
+	if err := client.conn.Invoke(ctx, alphaVersionMethod, &runtimev1.VersionRequest{Version: kubeletAPIVersion}, &wire); err == nil {
+		wire.Free()
 		return Outdated, "not a CRI v1 server: it speaks only v1alpha2; upgrade to containerd 1.6, CRI-O 1.20 or newer"
 	}
 	return Foreign, "not a CRI v1 server: gRPC, but no CRI service: " + cmp.Or(client.whyNoCRI(ctx), "another program than a runtime")
 }
 
-// A NotFoundError says that a search found no runtime to talk to, nor one to wait for. Its text is
-// safe to print. It has a line for each candidate, with its source and the reason, and then what to
+// A NotFoundError says that a search found no runtime to talk to, and none to wait for. It has a line for each candidate, with its source and the reason, and then what to
 // try instead.
 type NotFoundError struct {
 	Tried []Candidate // in the order of the search
@@ -228,27 +232,9 @@ type NotFoundError struct {
 
 // Error returns the text.
 func (e *NotFoundError) Error() string {
-	var b strings.Builder
-	b.WriteString("no container runtime found:\n")
+	text := "no container runtime found:\n"
 	for _, c := range e.Tried {
-		b.WriteString("  ")
-		if c.Endpoint != "" {
-			b.WriteString(printable(c.Endpoint) + " ")
-		}
-		b.WriteString("(" + printable(c.Source) + "): " + c.Reason + "\n")
+		text += "  " + strings.TrimSpace(c.Endpoint+" ("+c.Source+")") + ": " + c.Reason + "\n"
 	}
-	b.WriteString("try: plegtop --demo")
-	return b.String()
-}
-
-// printable returns s fit for a terminal: what does not print, such as bidi controls and invalid
-// UTF-8, is written as Go escapes, and a hostile length is cut.
-func printable(s string) string {
-	const longest = 300
-	end := ""
-	if len(s) > longest {
-		s, end = strings.ToValidUTF8(s[:longest], ""), "..."
-	}
-	quoted := strconv.Quote(s)
-	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) + end
+	return text + "try: plegtop --demo"
 }

@@ -5,13 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -54,13 +56,13 @@ func (c *Client) explain(ctx context.Context, op call.Operation, err error) erro
 var connectionLost = []string{"error reading from server", "transport is closing", "closing transport", "connection error", "the connection is draining"}
 
 // explainConnection finds out why there is no connection. If it could not be opened, the error has
-// the system's own words.
+// the system's own words, which gRPC quotes.
 func (c *Client) explainConnection(e *call.Error) {
-	failure := c.failure.Load()
+	dialing, failed := strings.CutPrefix(e.Text, `connection error: desc = "transport: Error while dialing: `)
 	switch {
-	case failure != nil && *failure != nil:
-		e.Text = (*failure).Error()
-		if errors.Is(*failure, fs.ErrPermission) {
+	case failed:
+		e.Text = strings.TrimSuffix(dialing, `"`)
+		if strings.HasSuffix(e.Text, syscall.EACCES.Error()) {
 			e.Kind = call.ErrPermission
 		}
 	case strings.Contains(e.Text, "server preface") && strings.Contains(e.Text, net.ErrClosed.Error()): // gRPC has closed it after patience
@@ -79,7 +81,7 @@ func (c *Client) explainEnd(ctx context.Context, e *call.Error) {
 	switch ended := ctx.Err(); {
 	case errors.Is(ended, context.DeadlineExceeded), ended == nil && reset:
 		*e = *call.NoAnswer(e.Op, call.Expired, deadline)
-	case ended != nil, c.alive.Err() != nil && e.Code == codes.Canceled.String():
+	case ended != nil, c.conn.GetState() == connectivity.Shutdown && e.Code == codes.Canceled.String():
 		e.Kind, e.Code = call.ErrCanceled, codes.Canceled.String()
 	}
 }
@@ -89,7 +91,7 @@ func unusable(op call.Operation, err error) error {
 	if lack, ok := errors.AsType[missing](err); ok { // without a code: the runtime sent none
 		return &call.Error{Op: op, Kind: call.ErrOther, Text: string(lack)}
 	}
-	if errors.Is(err, errTooMany) {
+	if errors.Is(err, errTooMany) || errors.Is(err, errTooLarge) {
 		return &call.Error{Op: op, Kind: call.ErrTooLarge, Code: codes.ResourceExhausted.String(), Text: err.Error()}
 	}
 	// protobuf varies the space after "proto:" on purpose, so that nobody relies on its words.
@@ -100,33 +102,18 @@ func unusable(op call.Operation, err error) error {
 // (containerd 1.3 and later: api/services/introspection/v1).
 const pluginsMethod = "/containerd.services.introspection.v1.Introspection/Plugins"
 
-// A noCRI is why there is no CRI behind one connection.
-type noCRI struct {
-	connection uint64 // its number
-	why        string
-}
-
 // whyNoCRI asks a containerd why it serves no CRI, for a second at most. It returns an empty text
-// for another program, and where the list does not come in time. What it has learned holds as long
-// as the connection.
-func (c *Client) whyNoCRI(ctx context.Context) (why string) {
-	connection := c.opened.Load()
-	if known := c.noCRI.Load(); known != nil && known.connection == connection {
-		return known.why
-	}
+// for another program, and where the list does not come in time.
+func (c *Client) whyNoCRI(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	var list message
+	var wire mem.Buffer
 	// A request without filters has no bytes, as this one.
-	if err := c.conn.Invoke(ctx, pluginsMethod, &runtimev1.VersionRequest{}, &list); err == nil {
-		wire := list.whole()
-		defer wire.Free()
-		why = failedPlugin(wire.ReadOnlyData())
+	if err := c.conn.Invoke(ctx, pluginsMethod, &runtimev1.VersionRequest{}, &wire); err != nil {
+		return ""
 	}
-	if ctx.Err() == nil {
-		c.noCRI.Store(&noCRI{connection, why})
-	}
-	return why
+	defer wire.Free()
+	return failedPlugin(wire.ReadOnlyData())
 }
 
 // failedPlugin finds in containerd's list (PluginsResponse) why there is no CRI. Of each plugin it
@@ -139,7 +126,7 @@ func failedPlugin(wire []byte) string {
 			continue
 		}
 		if failure := text(text(f.value, 7), 2); failure != nil {
-			return "containerd's plugin " + printable(kind+"."+id) + " did not start: " + printable(string(failure))
+			return cut("containerd's plugin " + kind + "." + id + " did not start: " + string(failure))
 		}
 		why = ""
 	}

@@ -11,17 +11,14 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
-	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -239,14 +236,12 @@ func TestHostileAnswersAreBounded(t *testing.T) {
 		answer proto.Message
 		want   string // in the error
 	}{
-		"8 million empty sandboxes":    {listSandboxes, wired(&runtimev1.ListPodSandboxResponse{}, emptyEntries(1)), "100k entries"},
-		"8 million empty containers":   {listContainers, wired(&runtimev1.ListContainersResponse{}, emptyEntries(1)), "100k entries"},
-		"8 million labels":             {listContainers, &runtimev1.ListContainersResponse{Containers: []*runtimev1.Container{wired(&runtimev1.Container{}, emptyEntries(8)[16:])}}, "100k entries"},
-		"a list over 16 MiB":           {listContainers, &runtimev1.ListContainersResponse{Containers: []*runtimev1.Container{large}}, "larger than max"},
-		"8 million mounts":             {containerStatus, inspection(wired(&runtimev1.ContainerStatus{}, emptyEntries(14)[16:])), "100k entries"},
-		"one mount of 8 million users": {containerStatus, inspection(&runtimev1.ContainerStatus{Mounts: []*runtimev1.Mount{wired(&runtimev1.Mount{}, emptyEntries(6)[32:])}}), "100k entries"},
-		"16 million groups":            {containerStatus, inspection(&runtimev1.ContainerStatus{User: &runtimev1.ContainerUser{Linux: &runtimev1.LinuxContainerUser{SupplementalGroups: make([]int64, messageLimit-32)}}}), "100k entries"},
-		"a status over 16 MiB":         {containerStatus, inspection(&runtimev1.ContainerStatus{Message: strings.Repeat("x", messageLimit)}), "larger than max"},
+		"8 million empty sandboxes":  {listSandboxes, wired(&runtimev1.ListPodSandboxResponse{}, emptyEntries(1)), "100k entries"},
+		"8 million empty containers": {listContainers, wired(&runtimev1.ListContainersResponse{}, emptyEntries(1)), "100k entries"},
+		"a container of 8 MiB":       {listContainers, &runtimev1.ListContainersResponse{Containers: []*runtimev1.Container{wired(&runtimev1.Container{}, emptyEntries(8)[2*partLimit:])}}, `entry 1 (id ""): larger than max of plegtop: 4 MiB`},
+		"a list over 16 MiB":         {listContainers, &runtimev1.ListContainersResponse{Containers: []*runtimev1.Container{large}}, "larger than max"},
+		"2 million mounts":           {containerStatus, inspection(wired(&runtimev1.ContainerStatus{}, emptyEntries(14)[:partLimit])), "larger than max of plegtop: 4 MiB"},
+		"a status over 16 MiB":       {containerStatus, inspection(&runtimev1.ContainerStatus{Message: strings.Repeat("x", messageLimit)}), "larger than max"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := healthy()
@@ -266,22 +261,19 @@ func TestHostileAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// What a kubelet takes must not fail for a limit of ours.
+// The largest answers that a node may have are taken: a list as large as the kubelet takes it, and
+// statuses with many mounts and long texts.
 func TestLargestAnswersAreTaken(t *testing.T) {
-	const large = messageLimit - 1<<10
 	s := healthy()
-	one := goodContainer()
+	one, sandbox, container := goodContainer(), goodSandboxStatus(), goodContainerStatus()
 	one.Id = strings.Repeat("f", 64)
 	n := messageLimit / proto.Size(&runtimev1.ListContainersResponse{Containers: []*runtimev1.Container{one}})
 	s.answers[listContainers] = reply(&runtimev1.ListContainersResponse{Containers: slices.Repeat([]*runtimev1.Container{one}, n)})
-	sandbox, container, status := goodSandboxStatus(), goodContainerStatus(), &runtimev1.RuntimeStatus{}
-	sandbox.Annotations = map[string]string{"large": strings.Repeat("x", large)}
+	sandbox.Annotations = map[string]string{"large": strings.Repeat("x", partLimit-1<<10)}
 	mount := &runtimev1.Mount{ContainerPath: "/data/" + strings.Repeat("x", 150), HostPath: "/var/lib/kubelet/pods/" + strings.Repeat("x", 150)}
-	container.Mounts = slices.Repeat([]*runtimev1.Mount{mount}, large/(proto.Size(mount)+3))
-	status.Conditions = []*runtimev1.RuntimeCondition{{Type: "RuntimeReady", Status: true, Message: strings.Repeat("x", large)}}
+	container.Mounts = slices.Repeat([]*runtimev1.Mount{mount}, 10_000)
 	s.answers[sandboxStatus] = reply(&runtimev1.PodSandboxStatusResponse{Status: sandbox})
 	s.answers[containerStatus] = reply(&runtimev1.ContainerStatusResponse{Status: container})
-	s.answers[runtimeStatus] = reply(&runtimev1.StatusResponse{Status: status})
 	c, ctx := start(t, s), within(t, testLimit)
 	if rows, err := c.ListContainers(ctx, ""); err != nil || len(rows) != n {
 		t.Errorf("%d rows, %v, want %d", len(rows), err, n)
@@ -291,9 +283,6 @@ func TestLargestAnswersAreTaken(t *testing.T) {
 	}
 	if got, err := c.ContainerStatus(ctx, "x"); err != nil || got.ID != container.Id {
 		t.Errorf("container %q, %v", got.ID, err)
-	}
-	if got, err := c.Status(ctx); err != nil || len(got) != 1 || !got[0].Status {
-		t.Errorf("%d conditions, %v", len(got), err)
 	}
 }
 
@@ -333,8 +322,8 @@ func (p plugin) onWire() []byte {
 	return b
 }
 
-// withoutCRI is a server that knows only its plugins, if there are any. It calls asked first.
-func withoutCRI(all []plugin, asked func()) *grpc.Server {
+// withoutCRI is a server that knows only its plugins, if there are any.
+func withoutCRI(all []plugin) *grpc.Server {
 	answer := func(_ any, s grpc.ServerStream) error {
 		method, _ := grpc.MethodFromServerStream(s)
 		if method != pluginsMethod || all == nil {
@@ -344,7 +333,6 @@ func withoutCRI(all []plugin, asked func()) *grpc.Server {
 		if err := s.RecvMsg(&request); err != nil {
 			return err
 		}
-		asked()
 		for _, p := range all {
 			list = protowire.AppendBytes(protowire.AppendTag(list, 1, protowire.BytesType), p.onWire())
 		}
@@ -361,61 +349,19 @@ func TestWhyThereIsNoCRI(t *testing.T) {
 		all  []plugin
 		want string
 	}{
-		{"a plugin failed", []plugin{overlay, {"io.containerd.cri.v1", "images", "no such\x1b folder"}, {"io.containerd.grpc.v1", "cri", "images failed"}},
-			`containerd's plugin io.containerd.cri.v1.images did not start: no such\x1b folder`},
+		{"a plugin failed", []plugin{overlay, {"io.containerd.cri.v1", "images", "no such folder"}, {"io.containerd.grpc.v1", "cri", "images failed"}},
+			`containerd's plugin io.containerd.cri.v1.images did not start: no such folder`},
 		{"the service itself", []plugin{{"io.containerd.cri.v1", "images", ""}, {"io.containerd.grpc.v1", "cri", "no cgroup"}},
 			"containerd's plugin io.containerd.grpc.v1.cri did not start: no cgroup"},
 		{"disabled", []plugin{overlay, {"io.containerd.grpc.v1", "images", ""}}, "containerd runs without its plugin cri: it is disabled, or not built in"},
 		{"another program", nil, "unknown service runtime.v1.RuntimeService"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			path, asked := shortDir(t)+"/x.sock", 0
-			background(t, withoutCRI(tt.all, func() { asked++ }), listen(t, path))
-			c := dialed(t, path)
-			for range 2 {
-				if _, err := c.Version(t.Context()); !errors.Is(err, call.ErrUnimplemented) || !strings.Contains(err.Error(), tt.want) {
-					t.Errorf("error = %v, want %q", err, tt.want)
-				}
+			path := shortDir(t) + "/x.sock"
+			background(t, withoutCRI(tt.all), listen(t, path))
+			if _, err := dialed(t, path).Version(within(t, testLimit)); !errors.Is(err, call.ErrUnimplemented) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error = %v, want %q", err, tt.want)
 			}
-			if asked > 1 {
-				t.Errorf("asked %d times", asked)
-			}
-		})
-	}
-}
-
-// While containerd takes its time for the reason, every call ends by its own deadline.
-func TestWhyThereIsNoCRIDelaysNobody(t *testing.T) {
-	const takes, short, ample = 900 * time.Millisecond, 100 * time.Millisecond, 5 * time.Second
-	const why, plain = "it is disabled, or not built in", "unknown service runtime.v1.RuntimeService"
-	for _, order := range [][]time.Duration{{short, ample}, {ample, short}, {ample, short, short, ample}} {
-		synctest.Test(t, func(t *testing.T) {
-			server, listener := withoutCRI([]plugin{}, func() { time.Sleep(takes) }), bufconn.Listen(1<<16)
-			go func() { _ = server.Serve(listener) }()
-			defer server.Stop()
-			c, err := open("x", func(ctx context.Context, _, _ string) (net.Conn, error) { return listener.DialContext(ctx) }, handshake)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
-			var calls sync.WaitGroup
-			for _, within := range order {
-				calls.Go(func() {
-					ctx, cancel := context.WithTimeout(t.Context(), within)
-					defer cancel()
-					began := time.Now()
-					_, err := c.Version(ctx)
-					took, wantTook, want := time.Since(began), short, plain
-					if within == ample {
-						wantTook, want = takes, why
-					}
-					if took != wantTook || err == nil || !strings.Contains(err.Error(), want) {
-						t.Errorf("of %v, a call with %v: error %v after %v, want %q after %v", order, within, err, took, want, wantTook)
-					}
-				})
-				synctest.Wait()
-			}
-			calls.Wait()
 		})
 	}
 }

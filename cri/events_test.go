@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -63,8 +64,8 @@ func TestEventsComeInOrder(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events differ (-sent +got):\n%s", diff)
 	}
-	if n := c.opened.Load(); n != 0 {
-		t.Errorf("the stream used the connection of the other calls")
+	if state := c.conn.GetState(); state != connectivity.Idle {
+		t.Errorf("the stream used the connection of the other calls, which is %v", state)
 	}
 }
 
@@ -72,15 +73,14 @@ func TestEventsEndWithAReason(t *testing.T) {
 	done := errors.New("enough")
 	for name, tt := range map[string]struct {
 		stream streamAnswer
-		end    func(*Client, context.CancelCauseFunc) // nil: it ends by itself
+		end    func(context.CancelCauseFunc) // nil: it ends by itself
 		want   error
 		text   string
 	}{
 		"not enabled":   {chunks(), nil, io.EOF, "the runtime closed the event stream: EOF"},
 		"unknown":       {func(grpc.ServerStream) error { return status.Error(codes.Unimplemented, "unknown method") }, nil, call.ErrUnimplemented, "GetContainerEvents: Unimplemented: unknown method"},
 		"broken":        {func(grpc.ServerStream) error { return status.Error(codes.Unavailable, "gone") }, nil, call.ErrUnavailable, "GetContainerEvents: Unavailable: gone"},
-		"by us":         {untilItEnds(goodEvent()), func(_ *Client, cancel context.CancelCauseFunc) { cancel(done) }, done, "enough"},
-		"with client":   {untilItEnds(goodEvent()), func(c *Client, _ context.CancelCauseFunc) { _ = c.Close() }, call.ErrCanceled, ""},
+		"by us":         {untilItEnds(goodEvent()), func(cancel context.CancelCauseFunc) { cancel(done) }, done, "enough"},
 		"over 16 MiB":   {untilItEnds(wired(goodEvent(), bytes.Repeat([]byte{15<<3 | 2, 0}, messageLimit/2))), nil, call.ErrTooLarge, ""},
 		"of no runtime": {nil, nil, call.ErrUnavailable, "connect: no such file or directory"},
 	} {
@@ -91,7 +91,7 @@ func TestEventsEndWithAReason(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancelCause(within(t, testLimit))
 			defer cancel(nil)
-			err := c.Events(ctx, func(pleg.Upstream) { tt.end(c, cancel) })
+			err := c.Events(ctx, func(pleg.Upstream) { tt.end(cancel) })
 			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("error = %v, want %v with %q", err, tt.want, tt.text)
 			}
@@ -150,7 +150,7 @@ func TestUnreadableEventsAreSkipped(t *testing.T) {
 	wiredEvent := func(wire ...byte) proto.Message { return wired(new(runtimev1.ContainerEventResponse), wire) }
 	nameless, odd, large, crowd := goodEvent(), goodEvent(), goodEvent(), goodEvent()
 	nameless.ContainerId, odd.ContainerEventType = "", 77
-	large.PodSandboxStatus.Annotations = map[string]string{"large": strings.Repeat("x", smallLimit)}
+	large.PodSandboxStatus.Annotations = map[string]string{"large": strings.Repeat("x", partLimit)}
 	for len(crowd.ContainersStatuses) <= statusesLimit {
 		crowd.ContainersStatuses = append(crowd.ContainersStatuses, &runtimev1.ContainerStatus{})
 	}
@@ -181,161 +181,73 @@ func TestUnreadableEventsAreSkipped(t *testing.T) {
 	}
 }
 
-// What nobody reads takes so much room, in bytes and in number, and the rest is counted.
-func TestQueueIsBounded(t *testing.T) {
-	frame := func(bytes int) message { return message{mem.BufferSlice{mem.SliceBuffer(make([]byte, bytes))}} }
-	f := &queue{frames: make(chan message, 100)}
-	const fit = queueBytes / smallLimit
-	for range fit + 1 {
-		f.put(frame(smallLimit))
-	}
-	if f.bytes.Load() != queueBytes || f.skipped.Load() != 1 {
-		t.Errorf("%d bytes, %d skipped; want %d and 1", f.bytes.Load(), f.skipped.Load(), queueBytes)
-	}
-	f = &queue{frames: make(chan message, 2)}
-	for range 5 {
-		f.put(frame(100))
-	}
-	if f.bytes.Load() != 200 || f.skipped.Load() != 3 {
-		t.Errorf("%d bytes, %d skipped; want 200 and 3", f.bytes.Load(), f.skipped.Load())
-	}
-}
+// A flood is a stream that sends one message without end.
+type flood []byte
 
-// Whoever takes the events does not return before the runtime has sent them all: it notices
-// nothing of that, and what did not fit is counted.
-func TestRuntimeIsNeverBlocked(t *testing.T) {
-	const sent = 20_000
-	stuck := make(chan struct{})
-	c := start(t, telling(func(s grpc.ServerStream) error {
-		defer close(stuck)
-		for range sent {
-			if err := s.SendMsg(goodEvent()); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
-	var events, skipped uint64
-	err := c.Events(within(t, testLimit), func(u pleg.Upstream) {
-		<-stuck
-		skipped += u.Skipped
-		if u.ID != "" {
-			events++
-		}
-	})
-	if !errors.Is(err, io.EOF) || events+skipped != sent || events < 1000 || skipped == 0 {
-		t.Errorf("%v: %d events and %d skipped of %d", err, events, skipped, sent)
-	}
-	t.Logf("%d events, %d skipped", events, skipped)
-}
-
-// A flood sends without end, as fast as it is read; a test that would never end has enough
-// of it after most messages.
-type flood struct {
-	message    []byte
-	sent, most uint64
-}
-
-func (f *flood) next(m *message) error {
-	if f.sent == f.most {
-		return io.EOF
-	}
-	f.sent++
-	if len(f.message) > 0 {
-		m.data = mem.BufferSlice{mem.SliceBuffer(f.message)}
-	}
+func (f flood) RecvMsg(m any) error {
+	*m.(*mem.Buffer) = mem.SliceBuffer(f)
 	return nil
 }
 
-// However much a runtime sends, so much of it is received and looked at in a second, and
-// all of it is handed on or counted.
+// However much a runtime sends, so much of it is looked at in a second. All of it is delivered or
+// counted. What comes at once after a time without a listener is looked at without a pause.
 func TestFloodIsBounded(t *testing.T) {
-	ordinary, err := proto.Marshal(goodEvent())
-	if err != nil {
-		t.Fatal(err)
-	}
+	event := goodEvent()
+	ordinary := onWire(t, event)
+	event.PodSandboxStatus.Annotations = map[string]string{"a": strings.Repeat("x", 10<<10)}
+	large := onWire(t, event)
 	crowd := []byte("\x0a\x01x\x22\x02\x12\x00" + strings.Repeat("\x2a\x00", statusesLimit))
 	for name, tt := range map[string]struct {
-		message        []byte
-		received, read uint64 // in a second, at most
+		message          []byte
+		atOnce, inSecond int
 	}{
-		"empty":         {nil, 50_000, 0},
-		"garbage":       {[]byte{0xFF}, 50_000, 0},
-		"large garbage": {bytes.Repeat([]byte{0xFF}, 100<<10), 640, 0},
-		"events":        {ordinary, 50_000, 25_600},
-		"many statuses": {crowd, 32_768, 26},
+		"empty":         {nil, 51_200, 25_600},
+		"garbage":       {[]byte{0xFF}, 51_200, 25_600},
+		"large garbage": {bytes.Repeat([]byte{0xFF}, 100<<10), 200, 100},
+		"events":        {ordinary, 12_000, 6_400}, // each has two statuses
+		"large events":  {large, 1_700, 900},
+		"many statuses": {crowd, 50, 26},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				const seconds = 1
-				began := time.Now()
-				s := &flood{message: tt.message, most: seconds * tt.received}
-				f := newQueue()
-				over := make(chan time.Duration, 1)
-				go func() {
-					f.receive(t.Context(), s.next)
-					over <- time.Since(began)
-				}()
-				var events, skipped uint64
-				ctx, cancel := context.WithTimeout(t.Context(), (seconds+1)*time.Second)
+				const seconds = 4
+				ctx, cancel := context.WithTimeout(t.Context(), seconds*time.Second)
 				defer cancel()
-				f.hand(ctx, func(u pleg.Upstream) {
-					skipped += u.Skipped
-					if u.ID != "" {
-						events++
+				began, atOnce, all := time.Now(), 0, 0
+				deliver := func(u pleg.Upstream) {
+					if (u.ID == "") != (u.Skipped == 1) {
+						t.Fatalf("delivered %+v", u)
 					}
-				})
-				if took := <-over; took < seconds*time.Second*8/10 {
-					t.Errorf("%d messages were received in %v", s.sent, took)
+					if time.Since(began) == 0 {
+						atOnce++
+					}
+					all++
 				}
-				if all := time.Since(began).Seconds() + 2; float64(events) > all*float64(tt.read) || events+skipped != s.sent {
-					t.Errorf("%d events and %d skipped of %d in %.1f s", events, skipped, s.sent, all)
+				if err := receive(ctx, until{ctx, flood(tt.message)}, deliver); err != io.EOF {
+					t.Errorf("error = %v", err)
+				}
+				if atOnce < tt.atOnce || all > tt.atOnce*12/10+seconds*tt.inSecond {
+					t.Errorf("%d messages at once, %d in %d s, want %d and %d in each", atOnce, all, seconds, tt.atOnce, tt.inSecond)
+				}
+				if took := time.Since(began); took != seconds*time.Second {
+					t.Errorf("it ended after %v", took)
 				}
 			})
 		})
 	}
 }
 
-// What a runtime has kept until somebody listens comes at once, and none of it is lost:
-// here 15 MB, where 4 MiB may wait.
-func TestBacklogIsRead(t *testing.T) {
-	event := goodEvent()
-	event.PodSandboxStatus.Annotations = map[string]string{"a": strings.Repeat("x", 10<<10)}
-	message, err := proto.Marshal(event)
-	if err != nil {
-		t.Fatal(err)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		f := newQueue()
-		go f.receive(t.Context(), (&flood{message: message, most: 1500}).next)
-		var events, skipped uint64
-		f.hand(t.Context(), func(u pleg.Upstream) { events, skipped = events+1, skipped+u.Skipped })
-		if events != 1500 || skipped != 0 {
-			t.Errorf("%d events and %d skipped of 1,500", events, skipped)
-		}
-	})
+// until ends a stream with its context.
+type until struct {
+	ctx    context.Context
+	stream flood
 }
 
-// What waits when nobody wants it any more holds up nobody.
-func TestFloodEndsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		f := newQueue()
-		crowd := []byte("\x0a\x01x\x22\x02\x12\x00" + strings.Repeat("\x2a\x00", statusesLimit))
-		go f.receive(ctx, (&flood{message: crowd, most: 2000}).next)
-		time.AfterFunc(time.Second, cancel)
-		began := time.Now()
-		var all uint64
-		f.hand(ctx, func(u pleg.Upstream) {
-			all += u.Skipped
-			if u.ID != "" {
-				all++
-			}
-		})
-		if took := time.Since(began); took > time.Second || all != 2000 {
-			t.Errorf("it took %v; %d of 2,000 are counted", took, all)
-		}
-	})
+func (u until) RecvMsg(m any) error {
+	if u.ctx.Err() != nil {
+		return io.EOF
+	}
+	return u.stream.RecvMsg(m)
 }
 
 func goodEvent() *runtimev1.ContainerEventResponse {

@@ -37,8 +37,8 @@ type digest [2]uint64
 
 // A row is what was made of an entry.
 type row[T any] struct {
-	row   *T              // nil if the entry was left out
-	found *pleg.Anomalies // nil if there are none
+	row   *T // nil if the entry was left out
+	found pleg.Anomalies
 }
 
 // An entry is the part of a list that stands for one sandbox or container.
@@ -89,17 +89,13 @@ func (l *lister[T]) rows(sum digest) (listed[T], error) {
 			if r.row, err = l.decode(&c, e.wire); err != nil {
 				return next, fmt.Errorf("entry %d (id %q): %w", i+1, text(e.wire, 1), err)
 			}
-			if c.Anomalies != (pleg.Anomalies{}) {
-				r.found = &c.Anomalies
-			}
+			r.found = c.Anomalies
 		}
 		next.known[e.digest] = r
 		if r.row != nil {
 			next.rows = append(next.rows, r.row)
 		}
-		if r.found != nil {
-			next.found = next.found.Add(*r.found)
-		}
+		next.found = next.found.Add(r.found)
 	}
 	next.rows = slices.Clip(next.rows) // an append by a caller must not write behind a list that others have
 	return next, nil

@@ -95,11 +95,33 @@ func alphaOnly(t *testing.T, path string) {
 func http2(t *testing.T, path string) {
 	var p http.Protocols
 	p.SetUnencryptedHTTP2(true)
-	server := &http.Server{Handler: http.NotFoundHandler(), Protocols: &p}
+	web(t, path, &p)
+}
+
+// http1 is another program's web server.
+func http1(t *testing.T, path string) { web(t, path, nil) }
+
+func web(t *testing.T, path string, p *http.Protocols) {
+	server := &http.Server{Handler: http.NotFoundHandler(), Protocols: p}
 	l := listen(t, path)
 	var done sync.WaitGroup
 	done.Go(func() { _ = server.Serve(l) })
 	t.Cleanup(func() { _ = server.Close(); done.Wait() })
+}
+
+// greets is a server that speaks first.
+func greets(t *testing.T, path string) {
+	l := listen(t, path)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("220 mail ready\r\n"))
+			t.Cleanup(func() { _ = conn.Close() })
+		}
+	}()
 }
 
 func background(t *testing.T, server *grpc.Server, l net.Listener) {

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // The limits of an answer. A broken or hostile runtime must not cost more memory than the largest
@@ -22,12 +21,11 @@ const (
 	messageLimit = 16 << 20
 	// entriesLimit is how many sandboxes or containers a list may have: three times as many as fit
 	// in a message with the kubelet's labels. An empty entry takes 2 bytes there, and 150 in memory.
-	// It is also how many parts any other answer may have (see parts). Most parts are mounts, and
-	// the kernel lets no container have more of them by default (fs.mount-max).
 	entriesLimit = 100_000
-	// smallLimit, in bytes, is for what no relist asks for: a raw answer, an event, an error. Their
-	// largest part are the annotations, and Kubernetes takes 256 KiB of those.
-	smallLimit = 1 << 20
+	// partLimit, in bytes, is for all else: an entry of a list, a status, an event, an error. The
+	// largest part of each are annotations, and Kubernetes takes 256 KiB of those. The kubelet would
+	// take a larger status. A part with nothing in it takes 2 bytes, and up to 150 in memory.
+	partLimit = 4 << 20
 	// textLimit, in bytes, is how much of one text is kept: as much as a path or a termination
 	// message may have. An id is the name of a folder, so it is shorter.
 	textLimit = 4096
@@ -38,59 +36,28 @@ const tooMuch = "larger than max"
 
 var (
 	errTooMany   = fmt.Errorf("%s of plegtop: %dk entries", tooMuch, entriesLimit/1000)
+	errTooLarge  = fmt.Errorf("%s of plegtop: %d MiB", tooMuch, partLimit>>20)
 	errMalformed = errors.New("proto: cannot parse invalid wire-format data") // protobuf's own words
 )
 
-// A codec encodes requests as gRPC's own does, and keeps the bytes of an answer, which is always
-// read into a [message].
+// A codec encodes requests as gRPC's own does. Of an answer it hands over the bytes, in a mem.Buffer
+// that the caller of gRPC frees.
 type codec struct{ encoding.CodecV2 }
 
 // Name is empty so that the content type stays application/grpc, which the kubelet sends.
 func (codec) Name() string { return "" }
 
 func (codec) Unmarshal(data mem.BufferSlice, v any) error {
-	data.Ref()
-	v.(*message).data = data
+	*v.(*mem.Buffer) = data.MaterializeToBuffer(mem.DefaultBufferPool())
 	return nil
-}
-
-// A message is an answer as it is on the wire. Its owner frees data, or takes it by whole.
-type message struct{ data mem.BufferSlice }
-
-// whole returns the bytes in one piece, for the caller to free.
-func (m message) whole() mem.Buffer {
-	defer m.data.Free()
-	return m.data.MaterializeToBuffer(mem.DefaultBufferPool())
 }
 
 // decode reads a message by the generated code, unless that would take too much memory.
 func decode(wire []byte, m proto.Message) error {
-	// A part takes a byte at least, so most messages need not be counted.
-	if len(wire) > entriesLimit && parts(wire, m.ProtoReflect().Descriptor()) > entriesLimit {
-		return errTooMany
+	if len(wire) > partLimit {
+		return errTooLarge
 	}
 	return proto.Unmarshal(wire, m)
-}
-
-// parts counts what takes more room in memory than on the wire: embedded messages at all depths,
-// and elements of lists and maps. It stops where there are too many.
-func parts(wire []byte, of protoreflect.MessageDescriptor) (n int) {
-	for f := range fields(wire) {
-		if n > entriesLimit {
-			break
-		}
-		d := of.Fields().ByNumber(f.num)
-		switch {
-		case d == nil:
-		case d.Message() != nil:
-			n += 1 + parts(f.value, d.Message())
-		case d.IsPacked() && f.typ == protowire.BytesType:
-			n += len(f.value) // as many numbers at most
-		case d.IsList():
-			n++
-		}
-	}
-	return n
 }
 
 // A field is one field of a message on the wire. Its slices are parts of the message.
