@@ -130,7 +130,9 @@ type Runtime interface {
 
 	// ListPodSandbox and ListContainers list everything for an empty uid, and
 	// one pod, by its label, otherwise. A row that did not change is the same pointer
-	// as in the list before. The engine changes none.
+	// as in the last list of everything. A list with exactly the rows of that list may be
+	// the same slice, with the order of that list, whatever order the runtime has now.
+	// The engine changes none.
 	ListPodSandbox(ctx context.Context, uid pleg.UID) ([]*pleg.ListedSandbox, error)
 	ListContainers(ctx context.Context, uid pleg.UID) ([]*pleg.ListedContainer, error)
 
@@ -138,7 +140,8 @@ type Runtime interface {
 	ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error)
 
 	// Raw returns the runtime's answer to PodSandboxStatus or ContainerStatus
-	// as indented JSON, never the verbose one: that carries environment variables.
+	// as JSON, never the verbose one: that carries environment variables. Its texts
+	// are as the runtime wrote them: whoever shows them cleans them.
 	Raw(ctx context.Context, op call.Operation, id string) ([]byte, error)
 }
 
