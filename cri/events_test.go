@@ -210,7 +210,7 @@ func TestFloodIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				const seconds = 4
+				const seconds = 2
 				ctx, cancel := context.WithTimeout(t.Context(), seconds*time.Second)
 				defer cancel()
 				began, atOnce, all := time.Now(), 0, 0
