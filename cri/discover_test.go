@@ -46,12 +46,8 @@ func TestDiscoverChooses(t *testing.T) {
 		silent   string // the reason; empty if it answered
 	}{
 		{name: "known socket", node: node{sockets: socketsAt{containerd: answers}}, want: containerd, source: "usual socket of containerd"},
-		{name: "CRI-O", node: node{sockets: socketsAt{crio: answers}}, want: crio, source: "usual socket of CRI-O"},
-		{name: "cri-dockerd", node: node{sockets: socketsAt{"/run/cri-dockerd.sock": answers}}, want: "/run/cri-dockerd.sock", source: "usual socket of cri-dockerd"},
 		{name: "k3s", node: node{sockets: socketsAt{"/run/k3s/containerd/containerd.sock": answers}},
 			want: "/run/k3s/containerd/containerd.sock", source: "usual socket of k3s and RKE2"},
-		{name: "MicroK8s", node: node{sockets: socketsAt{"/var/snap/microk8s/common/run/containerd.sock": answers}},
-			want: "/var/snap/microk8s/common/run/containerd.sock", source: "usual socket of MicroK8s"},
 		{name: "flag before all", endpoint: "unix:///run/flag.sock", env: texts{endpointEnv: "/run/env.sock"},
 			node: node{sockets: socketsAt{"/run/flag.sock": answers, "/run/env.sock": answers, containerd: answers}},
 			want: "/run/flag.sock", source: "--runtime-endpoint"},
@@ -83,10 +79,6 @@ func TestDiscoverChooses(t *testing.T) {
 			},
 			sockets: socketsAt{"/run/x.sock": answers, "/run/y.sock": answers}},
 			want: "/run/x.sock", source: "/var/lib/kubelet/kubeadm-flags.env"},
-		{name: "kubelet's file before known sockets", node: node{
-			files:   texts{"/var/lib/kubelet/config.yaml": "kind: KubeletConfiguration\ncontainerRuntimeEndpoint: unix:///run/y.sock\n"},
-			sockets: socketsAt{"/run/y.sock": answers, containerd: answers}},
-			want: "/run/y.sock", source: "/var/lib/kubelet/config.yaml"},
 		{name: "OpenShift's kubelet's file", node: node{
 			files:   texts{"/etc/kubernetes/kubelet.conf": "kind: KubeletConfiguration\ncontainerRuntimeEndpoint: /var/run/crio/crio.sock\n"},
 			links:   texts{"/var/run": "/run"},
@@ -112,14 +104,10 @@ func TestDiscoverChooses(t *testing.T) {
 			want: "/run/k3s/containerd/containerd.sock", source: "usual socket of k3s and RKE2"},
 		{name: "it refuses", node: node{sockets: socketsAt{crio: abandoned}},
 			want: crio, source: "usual socket of CRI-O", silent: "connection refused"},
-		{name: "it does not take the connection", timeout: 20 * time.Millisecond, node: node{sockets: socketsAt{crio: mute}},
-			want: crio, source: "usual socket of CRI-O", silent: "there, but no answer within 20ms"},
 		{name: "it does not answer", timeout: 20 * time.Millisecond, endpoint: "/run/x.sock", node: node{sockets: socketsAt{"/run/x.sock": hangs, containerd: answers}},
 			want: "/run/x.sock", source: "--runtime-endpoint", silent: "there, but no answer within 20ms"},
 		{name: "it is starting", node: node{sockets: socketsAt{containerd: fails(codes.Unavailable, "server is not initialized yet")}},
 			want: containerd, source: "usual socket of containerd", silent: "there, but: server is not initialized yet"},
-		{name: "it fails with hostile words", node: node{sockets: socketsAt{containerd: fails(codes.Internal, "\x1b[2J")}},
-			want: containerd, source: "usual socket of containerd", silent: "there, but: \x1b[2J"},
 		{name: "an absolute link on the host", node: node{
 			files:   texts{"/etc/crictl.yaml": "runtime-endpoint: unix:///var/run/crio/crio.sock"},
 			links:   texts{"/var/run": "/run"},
