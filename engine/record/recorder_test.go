@@ -353,3 +353,37 @@ func BenchmarkPack(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkHour has how much a file of an hour takes, without the engine's own state.
+func BenchmarkHour(b *testing.B) {
+	for _, changes := range []int{0, 5} { // a second
+		b.Run(fmt.Sprint(changes), func(b *testing.B) {
+			for b.Loop() {
+				rec := NewRecorder(Options{Ring: 2 * time.Hour})
+				f := new(fake)
+				rec.begin(engine.Start{At: noon}, func() any { return *f })
+				n, last := newNode(110), noon
+				n.observe = func(at time.Time, o engine.Observation) {
+					rec.Observe(at, o)
+					if at.Sub(last) > flushEvery {
+						rec.pack()
+						last = at
+					}
+				}
+				for at := time.Second; at < time.Hour; at += time.Second {
+					for i := range changes {
+						n.ends((int(at/time.Second) + i*41) % len(n.containers))
+					}
+					n.relist(noon.Add(at))
+					if at%(5*time.Second) == 0 {
+						n.look(noon.Add(at + 30*time.Millisecond))
+					}
+				}
+				if err := rec.Close(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(rec.State().Kept), "B/hour")
+			}
+		})
+	}
+}

@@ -207,7 +207,7 @@ func (o *Options) groups() []group {
 		}},
 		{title: "Recordings", of: running, flags: []flag{
 			{name: "ring", kind: "duration", set: into(&o.Ring, durationOrNone), preset: "15m", usage: "keep so much of what happened in memory, 32 MiB at most; 0: nothing"},
-			{name: "record", kind: "file", set: into(&o.Record, word), usage: "write all that happens to this file, from which --replay shows it again; one that is a recording is continued (default of record: plegtop-NODE-DATE.plegrec)"},
+			{name: "record", kind: "file", set: into(&o.Record, word), usage: "write all that happens to this file, from which --replay shows it again; a recording that is there gets .1 behind its name (default of record: plegtop-NODE-DATE.plegrec)"},
 			{name: "record-max", kind: "size", set: into(&o.RecordMax, size), preset: "1GiB", usage: "of that file and the one before it, which has .1 behind its name, together"},
 			{name: "replay", of: only(Screen, Check, Watch, Bench), recorded: true, kind: "file", set: into(&o.Replay, word), typed: true, usage: "show a recording; nothing of this machine is read"},
 			{name: "at", of: only(Screen, Check, Watch, Bench), recorded: true, kind: "time", short: "t", set: into(&o.At, moment), typed: true, usage: "of a recording: check shows that moment, the others begin there: " + times},
