@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"time"
 	"unsafe"
 )
@@ -29,7 +30,7 @@ func (c *clock) since(at time.Time) (d time.Duration, ahead *time.Duration) {
 	if (by - c.ahead(d)).Abs() < leastStep {
 		return d, nil
 	}
-	c.steps = append(c.steps[:len(c.steps):len(c.steps)], step{d, by})
+	c.steps = append(slices.Clip(c.steps), step{d, by})
 	return d, &by
 }
 
@@ -59,7 +60,7 @@ var (
 // monotonic reading.
 func (c *clock) written(t time.Time) time.Time {
 	switch {
-	case t != t.Round(0):
+	case measured(t):
 		return epoch.Add(t.Sub(c.start))
 	case t.Before(earlier) || t.Year() > 9999: // no real time; CBOR's form has four digits for the year
 		return time.Time{}
@@ -90,6 +91,9 @@ const (
 	secondsTo1885  = -2682288000 // from 1970
 	nanosecondBits = 30
 )
+
+// measured reports whether a time has a monotonic reading.
+func measured(t time.Time) bool { return (*goTime)(unsafe.Pointer(&t)).wall&hasReading != 0 }
 
 // withReading returns t with a monotonic reading; t itself if Go keeps none for such a year.
 func withReading(t time.Time, reading int64) time.Time {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -128,7 +129,7 @@ func (f *file) write(b []byte, begins bool) {
 	q := queued{b, begins && f.most > 0 && f.length >= f.most/2}
 	if q.anew {
 		f.length = 0
-		q.bytes = append(fileHead[:len(fileHead):len(fileHead)], b...)
+		q.bytes = slices.Concat(fileHead, b)
 	}
 	select {
 	case f.queue <- q:

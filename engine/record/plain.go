@@ -124,8 +124,8 @@ func bare(t reflect.Type) bool {
 	is := true
 	switch t.Kind() {
 	case reflect.Struct:
-		for i := range t.NumField() {
-			is = is && t.Field(i).IsExported() && bare(t.Field(i).Type)
+		for f := range t.Fields() {
+			is = is && f.IsExported() && bare(f.Type)
 		}
 	case reflect.String, reflect.Pointer, reflect.Map, reflect.Interface, reflect.Func, reflect.Chan:
 		is = false

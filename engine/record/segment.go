@@ -247,7 +247,7 @@ func (i *items) next(to any) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF) && !i.ended:
 		return io.EOF
 	default:
-		return fmt.Errorf("%w: %s", errDamaged, err)
+		return fmt.Errorf("%w: %v", errDamaged, err) //nolint:errorlint // it may be io.EOF, and this is no end
 	}
 	if err := unmarshal(raw, to); err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
