@@ -50,7 +50,7 @@ type checkAll struct {
 	Places        map[target]int
 	Todo          []int // places of those that are to be asked, in this order
 	Hanging       int   // how many have hung
-	Turned        int // how many have had their turn; what failed comes once more after that
+	Turned        int   // how many have had their turn; what failed comes once more after that
 	Out           int
 
 	shown *answers.Sweep // what result returned last; nil when stale

@@ -59,9 +59,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	if e.ran.Swap(true) {
 		return errRunsOnce
 	}
-	defer context.AfterFunc(ctx, e.end)()
 	all := e.begin(probeWidth)
 	e.hub.run(ctx)
+	e.hub.observe(Halted{}) // before the streams end, which is our doing
 	e.end()
 	all.wait(atEnd)
 	e.hub.close()

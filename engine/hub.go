@@ -185,7 +185,6 @@ func (h *hub) snapshot() *Snapshot {
 // close ends the hub with a last snapshot, if there is something in it that readers would never
 // get otherwise. Lanes that are still at work change nothing more.
 func (h *hub) close() {
-	h.observe(Halted{})
 	h.mu.Lock()
 	news := h.model.news
 	h.mu.Unlock()

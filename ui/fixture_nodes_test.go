@@ -56,7 +56,8 @@ func pod(ns, name string, age time.Duration, ctrs ...ctr) *engine.Pod {
 		st.Containers = append(st.Containers, status)
 	}
 	return &engine.Pod{
-		PodRef: ref, Old: p, Current: p, Status: st, StatusAt: Ago(time.Second),
+		ListedAt: Ago(time.Second),
+		PodRef:   ref, Old: p, Current: p, Status: st, StatusAt: Ago(time.Second),
 		Inspected: 3, InspectedAt: Ago(40 * time.Second), InspectLast: 7 * time.Millisecond, InspectWorst: 23 * time.Millisecond,
 	}
 }
