@@ -261,7 +261,9 @@ func (c *checkAll) waits(now time.Time) bool {
 
 func (c *checkAll) began(f call.Flight) {
 	if o := c.at(f); o != nil {
-		o.Out, o.Since = true, f.Since
+		if o.Out = true; o.State != hung { // else it hangs since before that
+			o.Since = f.Since
+		}
 		c.Out++
 		c.drop(c.Places[targetOf(f)])
 	}
