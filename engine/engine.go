@@ -47,7 +47,7 @@ func newEngine(c Config, x Examination, once bool) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{hub: newHub(c, m, now), raws: make(chan struct{}, 1)}
-	e.streams = newStreams(e.hub)
+	e.streams = new(streams)
 	e.calls, e.end = context.WithCancel(context.Background())
 	return e, nil
 }

@@ -36,7 +36,7 @@ func (m *Model) seen() kubelet.Seen {
 }
 
 // health returns the verdict on PLEG and what it is made of.
-func (m *Model) health(at time.Time) Health {
+func (m *Model) health(at time.Time) kubelet.Health {
 	h := m.kubelet.Health(at)
 	h.SettledAt = m.relists.SettledAt
 	return h

@@ -75,7 +75,7 @@ func (m *Model) nextProbe(now time.Time) (f call.Flight, found bool, at time.Tim
 }
 
 // began takes in that a call of ours is on its way.
-func (a *asking) began(m *Model, f call.Flight) {
+func (a *asking) began(f call.Flight) {
 	switch f.By {
 	case call.ByProbe:
 		r := &a.Round
@@ -286,7 +286,7 @@ func (a *asking) fill(_ *Model, s *Snapshot) {
 // due returns when there is something to begin though nothing is observed.
 func (a *asking) due(m *Model) time.Time {
 	due := sooner(a.Round.due(m), a.Search.due(m))
-	return sooner(due, a.Check.due(m))
+	return sooner(due, a.Check.due())
 }
 
 func outcomeOf(a *answer) answers.Outcome {

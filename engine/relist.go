@@ -37,7 +37,7 @@ func (l relistLane) relist(ctx context.Context, j job) {
 	l.mark(RelistBegan{Pod: j.Pod.UID, Asked: j.Asked})
 	if j.Lists {
 		sandboxes := l.list(ctx, call.ListPodSandbox, j.Pod)
-		if sandboxes.Err != nil && !l.goesOn(sandboxes) {
+		if sandboxes.Err != nil && !l.goesOn() {
 			l.mark(RelistFailed{})
 			return
 		}
@@ -62,7 +62,7 @@ func (l relistLane) list(ctx context.Context, op call.Operation, pod pleg.PodRef
 
 // goesOn reports whether the containers are listed although the list of sandboxes failed. No
 // kubelet does that; an examination shows half of the node rather than nothing.
-func (l relistLane) goesOn(sandboxes made) bool {
+func (l relistLane) goesOn() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.model.start.Once && l.model.calls.Extent(l.now()) != call.Silent

@@ -37,7 +37,7 @@ type Snapshot struct {
 
 	Paused     bool
 	Resumed    time.Time // when the last pause ended; zero if there was none, or while it lasts
-	Health     Health
+	Health     kubelet.Health
 	Phase      Phase
 	Relists    Relists
 	PodFailure *answers.Failure // the last failed list of one pod, asked for by Reinspect, until any list succeeds
@@ -47,7 +47,7 @@ type Snapshot struct {
 	Objects    *Objects         // the index of Pods; nil in a snapshot that no engine has made
 	Beside     []*Pod           // what was listed pod by pod because the list of all containers is too large or cannot be read, where Pods is of an older list; else nil
 	Channel    Channel          // the kubelet's event channel, as modelled
-	Node       Node             // what a kubelet that saw the same would say of its node
+	Node       kubelet.Node     // what a kubelet that saw the same would say of its node
 	Evidence   *evidence.Report // the last look at the node itself; nil until there was one
 	Anomalies  pleg.Anomalies   // in the last good lists, Version and Status, and each pod's last inspection
 	Cost       Cost             // what plegtop itself asks of the runtime
@@ -63,13 +63,6 @@ type Snapshot struct {
 	Recording     Recording              // how it stands
 	Workers       podworker.Workers      // of the node's kubelet where it tells, else those that would be woken
 }
-
-// The kubelet's verdicts and clocks; see package kubelet.
-type (
-	Health  = kubelet.Health
-	Node    = kubelet.Node
-	Posting = kubelet.Posting
-)
 
 // A Step is a part of a relist.
 type Step uint8

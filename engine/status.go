@@ -20,7 +20,7 @@ type statusLane struct {
 func (l statusLane) run(ctx context.Context) {
 	f := call.Flight{By: call.ByStatusLoop, Op: l.op}
 	for l.await(ctx, func(m *Model, now time.Time) (bool, time.Time) {
-		due := m.statusDue(l.op, now)
+		due := m.statusDue(l.op)
 		return !due.IsZero() && !now.Before(due), due
 	}) {
 		l.callOrRetry(ctx, f, l.model.start.statusTime())
@@ -42,7 +42,7 @@ type statuses struct {
 }
 
 // statusDue returns when Status or Version is asked for; zero if it is not by itself.
-func (m *Model) statusDue(op call.Operation, now time.Time) time.Time {
+func (m *Model) statusDue(op call.Operation) time.Time {
 	switch {
 	case m.kubelet.Paused() || m.closed:
 		return time.Time{}
@@ -64,7 +64,7 @@ func (m *Model) began(f call.Flight) {
 	default:
 		m.once.AskAgain = false
 	}
-	m.asking.began(m, f)
+	m.asking.began(f)
 }
 
 func (m *Model) statusAnswered(a *answer) {

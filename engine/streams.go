@@ -45,12 +45,7 @@ type streamLane struct {
 }
 
 // streams is how many streams are open. The hub guards it.
-type streams struct {
-	open   int
-	queues []*queue
-}
-
-func newStreams(*hub) *streams { return &streams{} }
+type streams struct{ open int }
 
 func (l streamLane) run(ctx context.Context) {
 	for l.await(ctx, func(m *Model, now time.Time) (bool, time.Time) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -21,7 +22,7 @@ type watcher struct {
 	snapshot *engine.Snapshot
 	events   []engine.Event // not shown yet
 	history  []change       // not shown yet
-	foretold engine.Posting
+	foretold kubelet.Posting
 	acted    time.Time // when a command was last obeyed
 
 	network   []engine.Event // not shown yet
@@ -85,7 +86,7 @@ func (w *watcher) take(u engine.Update) {
 		}
 	}
 	if w.foretold = now.Node.Next; time.Since(w.acted) < time.Second { // what goes on has changed, and may not be known yet
-		w.foretold = engine.Posting{}
+		w.foretold = kubelet.Posting{}
 	}
 }
 
@@ -93,7 +94,7 @@ func (w *watcher) take(u engine.Update) {
 func (w *watcher) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.acted, w.foretold = time.Now(), engine.Posting{}
+	w.acted, w.foretold = time.Now(), kubelet.Posting{}
 }
 
 // state returns whether something is so now, since when, and in words.

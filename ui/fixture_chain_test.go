@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
@@ -114,7 +115,7 @@ func Hung() *engine.Snapshot {
 // Unhealthy is the same later: its PLEG is unhealthy.
 func Unhealthy() *engine.Snapshot {
 	s := Hung()
-	s.Health = engine.Health{
+	s.Health = kubelet.Health{
 		Verdict:  "pleg was last seen active 3m12.481s ago; threshold is 3m0s",
 		ListedAt: Ago(192481 * time.Millisecond), SettledAt: Ago(194 * time.Second), Since: Ago(12 * time.Second), Flips: 3,
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/engine/waits"
@@ -95,7 +96,7 @@ func HostileFindings() []diagnose.Finding {
 
 // WithNode gives s what a kubelet on its node would say.
 func WithNode(s *engine.Snapshot) *engine.Snapshot {
-	s.Node = engine.Node{
+	s.Node = kubelet.Node{
 		Ready: true, Known: true, Reason: "KubeletReady", Message: "kubelet is posting ready status",
 		Since: s.Started, SyncedAt: Ago(2 * time.Second), DownAt: Noon.Add(28 * time.Second),
 	}
@@ -105,7 +106,7 @@ func WithNode(s *engine.Snapshot) *engine.Snapshot {
 // Ill is a node whose runtime answers Status no more.
 func Ill() *engine.Snapshot {
 	s := Unhealthy()
-	s.Node = engine.Node{
+	s.Node = kubelet.Node{
 		Known: true, Reason: "KubeletNotReady", Since: Ago(12 * time.Second),
 		Message:     "[container runtime is down, PLEG is not healthy: pleg was last seen active 3m12.481s ago; threshold is 3m0s]",
 		RuntimeDown: "container runtime is down", PLEG: "PLEG is not healthy: pleg was last seen active 3m12.481s ago; threshold is 3m0s",

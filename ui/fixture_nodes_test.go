@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 )
@@ -94,7 +95,7 @@ func Healthy() *engine.Snapshot {
 	s := &engine.Snapshot{
 		Seq: 7, At: Noon, Started: Ago(time.Hour), Release: 36, Period: time.Second, Threshold: 3 * time.Minute, Timeout: 2 * time.Minute,
 		Version: pleg.Version{RuntimeName: "containerd", RuntimeVersion: "2.4.1", APIVersion: "v1"},
-		Health:  engine.Health{Healthy: true, ListedAt: Ago(700 * time.Millisecond), SettledAt: Ago(600 * time.Millisecond), Since: Ago(time.Hour)},
+		Health:  kubelet.Health{Healthy: true, ListedAt: Ago(700 * time.Millisecond), SettledAt: Ago(600 * time.Millisecond), Since: Ago(time.Hour)},
 		Phase:   engine.Phase{Step: engine.Waiting, Began: Ago(700 * time.Millisecond)},
 		Relists: engine.Relists{Count: 3412, Last: 14 * time.Millisecond, P50: 13 * time.Millisecond, P99: 88 * time.Millisecond, Max: 1200 * time.Millisecond, Interval: time.Second},
 		Pods:    pods,

@@ -18,6 +18,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/calls"
 	"github.com/plegtop/plegtop/ui/events"
@@ -73,7 +74,7 @@ var scenes = []struct {
 	{"starting", atUsual, nil, func(*stage) {}},
 	{"refused", nil, nil, func(s *stage) {
 		snap := Failing()
-		snap.Pods, snap.Health, snap.Version = nil, engine.Health{Verdict: "pleg has yet to be successful"}, pleg.Version{}
+		snap.Pods, snap.Health, snap.Version = nil, kubelet.Health{Verdict: "pleg has yet to be successful"}, pleg.Version{}
 		snap.Relists, snap.Counts, snap.Calls[4] = engine.Relists{Count: 0}, engine.Counts{}, answers.Calls{}
 		s.show(snap)
 	}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/node"
@@ -36,7 +37,7 @@ func TestNodeGoldens(t *testing.T) {
 	hostile.Disk.Path, hostile.Disk.ReadOnly = Nasty, Long
 	hostile.Usage[0].Name, hostile.Processes.Partial = Nasty, Long
 	s := Hostile()
-	s.Node = engine.Node{Known: true, Reason: Nasty, Message: Long, RuntimeErr: Nasty, NetworkErr: Nasty}
+	s.Node = kubelet.Node{Known: true, Reason: Nasty, Message: Long, RuntimeErr: Nasty, NetworkErr: Nasty}
 	nodeShow(78, 120, s, &hostile).Check(t)
 }
 
@@ -51,7 +52,7 @@ func lineOf(snap *engine.Snapshot, r *evidence.Report, name string) string {
 }
 
 func TestNodeTells(t *testing.T) {
-	node := func(change func(*engine.Node)) *engine.Snapshot {
+	node := func(change func(*kubelet.Node)) *engine.Snapshot {
 		s := WithNode(Healthy())
 		change(&s.Node)
 		return s
@@ -91,18 +92,18 @@ func TestNodeTells(t *testing.T) {
 		{WithNode(Healthy()), &idle, "limit", "no such line"},
 		{WithNode(Healthy()), &ill, "limit", "containerd has 900 of 1024 open files"},
 		{WithNode(Healthy()), &r, "runtime Status", "✔ answered well 2s ago (limit 30s)"},
-		{node(func(n *engine.Node) { n.SyncedAt = Ago(12 * time.Second); n.DownAt = Noon.Add(18 * time.Second) }), &r, "runtime Status", "▲ answered well 12s ago (limit 30s); runtime down in 18s"},
-		{node(func(n *engine.Node) { n.RuntimeErr = "container runtime not ready: x" }), &r, "runtime Status", "✖ container runtime not ready: x"},
+		{node(func(n *kubelet.Node) { n.SyncedAt = Ago(12 * time.Second); n.DownAt = Noon.Add(18 * time.Second) }), &r, "runtime Status", "▲ answered well 12s ago (limit 30s); runtime down in 18s"},
+		{node(func(n *kubelet.Node) { n.RuntimeErr = "container runtime not ready: x" }), &r, "runtime Status", "✖ container runtime not ready: x"},
 		{Ill(), &r, "runtime Status", "✖ answered well 42s ago (limit 30s): container runtime is down"},
-		{node(func(n *engine.Node) { n.NetworkErr = "cni" }), &r, "network", "✖ cni"},
+		{node(func(n *kubelet.Node) { n.NetworkErr = "cni" }), &r, "network", "✖ cni"},
 		{Hung(), &r, "PLEG", "▲ list 47s old (limit 3m); unhealthy in 2m13s"},
 		{Ill(), &r, "sync loop", "✖ stopped 12s ago: no pod is started or stopped; looks again every 5s"},
 		{Ill(), &r, "/healthz/syncloop", "▲ would fail in 4m48s; a liveness check may then restart the kubelet"},
-		{node(func(n *engine.Node) { n.LoopHeld = Ago(20 * time.Second) }), &r, "sync loop", "▲ waits for a list in its housekeeping, for 20s (limit 2m): no pod is started or stopped, and it sees nothing"},
-		{node(func(n *engine.Node) {
-			n.PostingHeld, n.Next = Ago(20*time.Second), engine.Posting{From: Noon.Add(95 * time.Second), To: Noon.Add(105 * time.Second)}
+		{node(func(n *kubelet.Node) { n.LoopHeld = Ago(20 * time.Second) }), &r, "sync loop", "▲ waits for a list in its housekeeping, for 20s (limit 2m): no pod is started or stopped, and it sees nothing"},
+		{node(func(n *kubelet.Node) {
+			n.PostingHeld, n.Next = Ago(20*time.Second), kubelet.Posting{From: Noon.Add(95 * time.Second), To: Noon.Add(105 * time.Second)}
 		}), &r, "next posted", "▲ waits for the answer to Version, for 20s (limit 2m): nothing is posted; False in 1m35s to 1m45s"},
-		{node(func(n *engine.Node) { n.HealthzAt = Ago(time.Minute) }), &r, "/healthz/syncloop", "✖ would fail, for 1m now; a liveness check may restart the kubelet"},
+		{node(func(n *kubelet.Node) { n.HealthzAt = Ago(time.Minute) }), &r, "/healthz/syncloop", "✖ would fail, for 1m now; a liveness check may restart the kubelet"},
 		{Ill(), &r, "node Ready", "✖ False, reason KubeletNotReady, for 10s"},
 		{Healthy(), &r, "node Ready", "? not known yet"},
 		{Healthy(), &r, "duration p99", "88ms >10s"},

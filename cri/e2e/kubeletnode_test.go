@@ -21,6 +21,7 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/kubelet"
 )
 
 // Where a real kubelet and its API server are; README.md says what must be there.
@@ -91,7 +92,7 @@ type realNode struct {
 
 type forecast struct {
 	at time.Time
-	engine.Posting
+	kubelet.Posting
 	withdrawn bool // before its time
 }
 

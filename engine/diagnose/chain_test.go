@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
@@ -58,7 +58,7 @@ func listHangs() sick {
 	n.fail(call.ListContainers, call.ErrDeadline, tooLate, 1)
 	n.Started = ago(12 * time.Second)
 	n.Sweep.Began, n.Sweep.Ended = ago(11*time.Second), ago(9*time.Second)
-	n.Health = engine.Health{Verdict: "pleg has yet to be successful"}
+	n.Health = kubelet.Health{Verdict: "pleg has yet to be successful"}
 	return sick{n, r}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -69,7 +70,7 @@ func (n *node) fail(op call.Operation, kind call.Kind, text string, inRow int) *
 // noList makes check's node one of which no list came through.
 func (n *node) noList() *node {
 	n.Pods, n.Counts, n.Sweep = nil, engine.Counts{}, nil
-	n.Health = engine.Health{Verdict: "pleg has yet to be successful"}
+	n.Health = kubelet.Health{Verdict: "pleg has yet to be successful"}
 	for _, op := range []call.Operation{call.ListPodSandbox, call.ListContainers, call.PodSandboxStatus, call.ContainerStatus} {
 		c := n.calls(op)
 		c.LastOK, c.Count, c.P50, c.Max = time.Time{}, c.Errors, 0, 0
@@ -412,7 +413,7 @@ func TestNothingOnAHealthyNode(t *testing.T) {
 		{"the first list is out for 50 ms", func() *node {
 			n := healthy(0).hang(call.ListPodSandbox, 50*time.Millisecond)
 			n.Started, n.Pods, n.Relists = ago(60*time.Millisecond), nil, engine.Relists{}
-			n.Health = engine.Health{Verdict: "pleg has yet to be successful"}
+			n.Health = kubelet.Health{Verdict: "pleg has yet to be successful"}
 			return n
 		}()},
 		{"the first relist inspects everything", func() *node {

@@ -11,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -82,7 +83,7 @@ func TestCountdownEndsWithTheRelist(t *testing.T) {
 
 func TestWhatIsPostedNext(t *testing.T) {
 	n := healthy(5).hang(call.Version, 40*time.Second)
-	n.Node.PostingHeld, n.Node.Next = ago(40*time.Second), engine.Posting{From: now.Add(75 * time.Second), To: now.Add(85 * time.Second)}
+	n.Node.PostingHeld, n.Node.Next = ago(40*time.Second), kubelet.Posting{From: now.Add(75 * time.Second), To: now.Add(85 * time.Second)}
 	if got, want := n.view().posting(), "the kubelet posts nothing while it waits for Version, which has had no answer for 40s; NotReady is posted between 09:28:08 and 09:28:18 at the latest"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

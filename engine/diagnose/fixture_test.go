@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -31,7 +32,7 @@ func healthy(n int) *node {
 		Seq: 600, At: now, Started: ago(10 * time.Minute),
 		Release: pleg.Newest, Period: time.Second, Threshold: 3 * time.Minute, Timeout: 2 * time.Minute,
 		Version: pleg.Version{RuntimeName: "containerd", RuntimeVersion: "v2.1.4", APIVersion: "v1"},
-		Health:  engine.Health{Healthy: true, ListedAt: ago(time.Second), SettledAt: ago(time.Second), Since: ago(10 * time.Minute)},
+		Health:  kubelet.Health{Healthy: true, ListedAt: ago(time.Second), SettledAt: ago(time.Second), Since: ago(10 * time.Minute)},
 		Phase:   engine.Phase{Step: engine.Waiting, Began: ago(time.Second)},
 		Relists: engine.Relists{
 			Count: 600, Last: 9 * time.Millisecond, P50: 9 * time.Millisecond, P99: 30 * time.Millisecond, Max: 400 * time.Millisecond,
@@ -39,7 +40,7 @@ func healthy(n int) *node {
 		},
 		Conditions: []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}},
 		Channel:    engine.Channel{Capacity: 1000, Delivered: uint64(3 * n)},
-		Node:       engine.Node{Ready: true, Known: true, Reason: "KubeletReady", Message: "kubelet is posting ready status", Since: ago(10 * time.Minute), SyncedAt: ago(2 * time.Second)},
+		Node:       kubelet.Node{Ready: true, Known: true, Reason: "KubeletReady", Message: "kubelet is posting ready status", Since: ago(10 * time.Minute), SyncedAt: ago(2 * time.Second)},
 	}
 	for i := range n {
 		s.Pods = append(s.Pods, healthyPod(i))
@@ -86,7 +87,7 @@ func checked(n int) *node {
 	c := healthy(n)
 	c.Policy.Once, c.Started = true, ago(500*time.Millisecond)
 	c.Memory.IdleSince = ago(50 * time.Millisecond)
-	c.Health = engine.Health{Healthy: true, ListedAt: ago(400 * time.Millisecond), SettledAt: ago(50 * time.Millisecond), Since: ago(400 * time.Millisecond)}
+	c.Health = kubelet.Health{Healthy: true, ListedAt: ago(400 * time.Millisecond), SettledAt: ago(50 * time.Millisecond), Since: ago(400 * time.Millisecond)}
 	c.Relists = engine.Relists{Count: 1, Last: 12 * time.Millisecond, P50: 12 * time.Millisecond, P99: 12 * time.Millisecond, Max: 12 * time.Millisecond}
 	for i := range c.Calls {
 		calls := &c.Calls[i]

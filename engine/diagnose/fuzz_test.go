@@ -13,6 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -124,9 +125,9 @@ func (c chaos) snapshot() *engine.Snapshot {
 	s := &engine.Snapshot{
 		At: now, Started: c.time(), Threshold: c.span(), Timeout: c.span(), Paused: c.maybe(), PodFailure: c.failure(),
 		Table:  answers.Table{Failure: c.failure(), StatusErr: c.failure(), VersionErr: c.failure(), Sweep: c.sweep()},
-		Health: engine.Health{Healthy: c.maybe(), Verdict: c.text(), ListedAt: c.time(), SettledAt: c.time(), Since: c.time(), Flips: c.IntN(5)},
+		Health: kubelet.Health{Healthy: c.maybe(), Verdict: c.text(), ListedAt: c.time(), SettledAt: c.time(), Since: c.time(), Flips: c.IntN(5)},
 		Phase:  engine.Phase{Step: engine.Step(c.IntN(6)), Began: c.time(), ListTook: c.span(), Done: c.IntN(400), Total: c.IntN(400), OnDemand: c.maybe()},
-		Node:   engine.Node{Ready: c.maybe(), Known: c.maybe(), DownAt: c.time(), Message: c.text()},
+		Node:   kubelet.Node{Ready: c.maybe(), Known: c.maybe(), DownAt: c.time(), Message: c.text()},
 	}
 	s.Version.RuntimeName = c.text()
 	for range c.IntN(20) {

@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -24,7 +25,7 @@ func (n *node) notReady(since time.Duration) *node {
 
 // starting makes the node that of a kubelet that starts now and has no Status.
 func starting(n *node) *node {
-	n.Node = engine.Node{Known: true, RuntimeDown: "container runtime status check may not have completed yet", Reason: "KubeletNotReady"}
+	n.Node = kubelet.Node{Known: true, RuntimeDown: "container runtime status check may not have completed yet", Reason: "KubeletNotReady"}
 	return n
 }
 
@@ -38,7 +39,7 @@ func TestHeadline(t *testing.T) {
 	const soonUnhealthy = "PLEG unhealthy"
 	down := func(n *node, in time.Duration) *node {
 		n.Node.DownAt = now.Add(in)
-		n.Node.Next = engine.Posting{From: now.Add(in), To: now.Add(in + 10*time.Second)}
+		n.Node.Next = kubelet.Posting{From: now.Add(in), To: now.Add(in + 10*time.Second)}
 		return n
 	}
 	tests := []struct {
@@ -52,7 +53,7 @@ func TestHeadline(t *testing.T) {
 		{"something mild", healthy(5).crashes(0, "api", 6, 1), Headline{Word: "DEGRADED", Severity: Warning, Text: "node stays Ready, 1 warning, about an application: crash loop of ns-0/api/app"}},
 		{"before the first list", func() *node {
 			n := healthy(5).new(2*time.Second).hang(call.ListPodSandbox, 500*time.Millisecond)
-			n.Pods, n.Health = nil, engine.Health{Verdict: "pleg has yet to be successful"}
+			n.Pods, n.Health = nil, kubelet.Health{Verdict: "pleg has yet to be successful"}
 			return n
 		}(), Headline{Word: "STARTING", Text: "waiting for the first list"}},
 		{"a list is too big", healthy(5).fail(call.ListContainers, call.ErrTooLarge, overTheTop, 40), critical("LISTS FAIL", "ListContainers answers with 19.2 MiB, and the kubelet takes at most 16.0 MiB", "")},
@@ -108,17 +109,17 @@ func TestHeadline(t *testing.T) {
 		}(), critical("LOOP STOPPED", "no Status is answered well: container runtime is down", "NotReady")},
 		{"well again, and not posted", func() *node {
 			n := healthy(5).notReady(10 * time.Second)
-			n.Node.Next = engine.Posting{Ready: true, From: now.Add(time.Second), To: now.Add(11 * time.Second)}
+			n.Node.Next = kubelet.Posting{Ready: true, From: now.Add(time.Second), To: now.Add(11 * time.Second)}
 			return n
 		}(), warning("NOT READY", "recovered; the kubelet has yet to post Ready", "Ready")},
 		{"well again but for a warning, and not posted", func() *node {
 			n := healthy(5).crashes(0, "api", 6, 1).notReady(10 * time.Second)
-			n.Node.Next = engine.Posting{Ready: true, From: now.Add(time.Second), To: now.Add(11 * time.Second)}
+			n.Node.Next = kubelet.Posting{Ready: true, From: now.Add(time.Second), To: now.Add(11 * time.Second)}
 			return n
 		}(), warning("NOT READY", "recovered; the kubelet has yet to post Ready; 1 warning, about an application: crash loop of ns-0/api/app", "Ready")},
 		{"well again, and posted or not", func() *node {
 			n := healthy(5).notReady(10 * time.Second)
-			n.Node.Next = engine.Posting{Ready: true, From: now, To: now.Add(9 * time.Second)}
+			n.Node.Next = kubelet.Posting{Ready: true, From: now, To: now.Add(9 * time.Second)}
 			return n
 		}(), warning("NOT READY", "recovered; the kubelet may have yet to post Ready", "Ready")},
 		{"an inspection hangs, and its deadline comes first", func() *node {

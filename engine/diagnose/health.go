@@ -7,6 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -174,7 +175,7 @@ const (
 
 // NodeReady returns what is known of the node's Ready condition, and by whom. The figures of the
 // node's own kubelet win: what it sees of its PLEG is what is posted.
-func NodeReady(s *engine.Snapshot) (n engine.Node, basis string) {
+func NodeReady(s *engine.Snapshot) (n kubelet.Node, basis string) {
 	n = s.Node
 	if s.Evidence == nil {
 		return n, ByModel

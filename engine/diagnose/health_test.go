@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/kubelet"
 )
 
 // Each link of the chain to Ready says how it stands, since when, for how long it may, and
@@ -21,11 +22,11 @@ func TestHealthOf(t *testing.T) {
 		change func(s *engine.Snapshot)
 		want   HealthLink
 	}{
-		{"no Status yet", func(s *engine.Snapshot) { s.Node = engine.Node{} }, HealthLink{Of: HealthStatus, Limit: answers.StatusLasts}},
+		{"no Status yet", func(s *engine.Snapshot) { s.Node = kubelet.Node{} }, HealthLink{Of: HealthStatus, Limit: answers.StatusLasts}},
 		{"a fresh Status", func(s *engine.Snapshot) { s.Node.SyncedAt = ago(9 * second) }, HealthLink{Of: HealthStatus, Level: HealthWell, Since: ago(9 * second), Limit: answers.StatusLasts}},
 		{"an old Status", func(s *engine.Snapshot) { s.Node.SyncedAt, s.Node.DownAt = ago(10*second), in(20*second) }, HealthLink{Of: HealthStatus, Level: HealthLate, Since: ago(10 * second), Limit: answers.StatusLasts, Until: in(20 * second)}},
 		{"Status fails from the start", func(s *engine.Snapshot) {
-			s.Node, s.StatusErr = engine.Node{}, &answers.Failure{Err: errors.New("no")}
+			s.Node, s.StatusErr = kubelet.Node{}, &answers.Failure{Err: errors.New("no")}
 		}, HealthLink{Of: HealthStatus, Level: HealthLate, Limit: answers.StatusLasts}},
 		{"down", func(s *engine.Snapshot) { s.Node.SyncedAt, s.Node.RuntimeDown = ago(31*second), "is down" }, HealthLink{Of: HealthStatus, Level: HealthIll, Since: ago(31 * second), Limit: answers.StatusLasts, Text: "is down"}},
 		{"not ready", func(s *engine.Snapshot) { s.Node.SyncedAt, s.Node.RuntimeErr = ago(second), "not ready" }, HealthLink{Of: HealthStatus, Level: HealthIll, Text: "not ready"}},
@@ -48,11 +49,11 @@ func TestHealthOf(t *testing.T) {
 		{"a probe that will fail", func(s *engine.Snapshot) { s.Node.LoopStopped, s.Node.HealthzAt = ago(12*second), in(288*second) }, HealthLink{Of: HealthProbe, Level: HealthLate, Since: ago(12 * second), Limit: 5 * time.Minute, Until: in(288 * second)}},
 		{"a probe that fails", func(s *engine.Snapshot) { s.Node.HealthzAt = now }, HealthLink{Of: HealthProbe, Level: HealthIll, Since: now}},
 
-		{"nothing posted yet", func(s *engine.Snapshot) { s.Node = engine.Node{} }, HealthLink{Of: HealthReady}},
+		{"nothing posted yet", func(s *engine.Snapshot) { s.Node = kubelet.Node{} }, HealthLink{Of: HealthReady}},
 		{"Ready", func(s *engine.Snapshot) { s.Node.Since = ago(time.Hour) }, HealthLink{Of: HealthReady, Level: HealthWell, Since: ago(time.Hour)}},
 		{"NotReady", func(s *engine.Snapshot) { s.Node.Ready, s.Node.Message = false, "why" }, HealthLink{Of: HealthReady, Level: HealthIll, Text: "why"}},
 	} {
-		s := engine.Snapshot{At: now, Period: second, Threshold: threshold, Timeout: timeout, Node: engine.Node{Known: true, Ready: true}, Health: engine.Health{ListedAt: ago(second)}}
+		s := engine.Snapshot{At: now, Period: second, Threshold: threshold, Timeout: timeout, Node: kubelet.Node{Known: true, Ready: true}, Health: kubelet.Health{ListedAt: ago(second)}}
 		tt.change(&s)
 		if got := HealthOf(&s, tt.want.Of); got != tt.want {
 			t.Errorf("%s:\n%+v, want\n%+v", tt.name, got, tt.want)
@@ -76,7 +77,7 @@ func TestDeadlines(t *testing.T) {
 		{"a call hangs", func(s *engine.Snapshot) { s.InFlight = []call.Flight{out} }, "list age, ContainerStatus"},
 		{"paused", func(s *engine.Snapshot) { s.Paused, s.InFlight = true, []call.Flight{out} }, "list age"},
 	} {
-		s := engine.Snapshot{At: now, Period: second, Threshold: 3 * time.Minute, Timeout: 2 * time.Minute, Health: engine.Health{ListedAt: ago(second)}}
+		s := engine.Snapshot{At: now, Period: second, Threshold: 3 * time.Minute, Timeout: 2 * time.Minute, Health: kubelet.Health{ListedAt: ago(second)}}
 		tt.change(&s)
 		var names []string
 		for _, d := range Deadlines(&s) {

@@ -14,6 +14,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -363,7 +364,7 @@ func TestSlowIsNotHung(t *testing.T) {
 func TestPause(t *testing.T) {
 	hung := healthy(5).hangOn(3, "app", 47*second).probesAnswered()
 	paused := healthy(5).unhealthy()
-	paused.Paused, paused.Node = true, engine.Node{Known: true, Message: "PLEG is not healthy"}
+	paused.Paused, paused.Node = true, kubelet.Node{Known: true, Message: "PLEG is not healthy"}
 	resumed := healthy(5)
 	resumed.Resumed, resumed.Health.ListedAt = ago(100*time.Millisecond), ago(5*time.Minute)
 	resumed.Health.UnhealthyAt = now.Add(2 * time.Minute)

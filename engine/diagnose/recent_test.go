@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -118,7 +119,7 @@ func TestCrashLoopTellsTheLastDeaths(t *testing.T) {
 
 func TestVerdictIsToldOnce(t *testing.T) {
 	n := healthy(5).unhealthy()
-	n.Node = engine.Node{Known: true, Reason: "KubeletNotReady", Message: "PLEG is not healthy: " + n.Health.Verdict}
+	n.Node = kubelet.Node{Known: true, Reason: "KubeletNotReady", Message: "PLEG is not healthy: " + n.Health.Verdict}
 	told := strings.Join(n.diagnose()[0].Evidence, "\n")
 	if strings.Count(told, n.Health.Verdict) != 1 {
 		t.Errorf("evidence:\n%s", told)
@@ -166,7 +167,7 @@ func TestDeadlinePassedOnToAProbe(t *testing.T) {
 // A kubelet that has long been up does not say what one says that starts.
 func TestNoListYetIsNoVerdict(t *testing.T) {
 	n := healthy(5).new(40*time.Second).hang(call.ListPodSandbox, 40*time.Second).probesAnswered()
-	n.Pods, n.Health = nil, engine.Health{Verdict: "pleg has yet to be successful"}
+	n.Pods, n.Health = nil, kubelet.Health{Verdict: "pleg has yet to be successful"}
 	wantIDs(t, n.diagnose(), ListHung)
 	n.Node.PLEG = "PLEG is not healthy: pleg was last seen active 3m18.652721733s ago; threshold is 3m0s"
 	found := n.diagnose()

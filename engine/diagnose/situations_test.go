@@ -11,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -103,12 +104,12 @@ func TestSituations(t *testing.T) {
 			"critical runtime-not-ready Status\ncritical pleg-unhealthy ListPodSandbox\n"},
 		{"a list fails, and an object hangs", func() *node {
 			n := checked(5).sweepHung(2, "app").fail(call.ListPodSandbox, call.ErrOther, "database not open", 1)
-			n.Health = engine.Health{Verdict: "pleg has yet to be successful"}
+			n.Health = kubelet.Health{Verdict: "pleg has yet to be successful"}
 			return n
 		}(), "critical inspect-hung ContainerStatus ns-2/pod-00002/app\ncritical pleg-unhealthy ListPodSandbox\n"},
 		{"a list is too big, and an object hangs", func() *node {
 			n := checked(5).sweepHung(2, "").fail(call.ListContainers, call.ErrTooLarge, overTheTop, 1)
-			n.Health = engine.Health{Verdict: "pleg has yet to be successful"}
+			n.Health = kubelet.Health{Verdict: "pleg has yet to be successful"}
 			return n
 		}(), "critical list-too-big ListContainers\ncritical inspect-hung PodSandboxStatus ns-2/pod-00002\ncritical pleg-unhealthy < list-too-big\n"},
 		{"a list cannot be read", checked(5).fail(call.ListContainers, call.ErrUnreadable, garbled, 1).noList(),

@@ -11,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -222,7 +223,7 @@ func TestSilentSocketIsOneTrouble(t *testing.T) {
 	var all []engine.Update
 	for at := second; at < 20*second; at += second {
 		n := healthy(5).new(at)
-		n.Health, n.Pods = engine.Health{}, nil
+		n.Health, n.Pods = kubelet.Health{}, nil
 		for i := range n.Calls {
 			n.Calls[i].LastOK = time.Time{}
 		}

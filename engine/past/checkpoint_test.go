@@ -21,8 +21,8 @@ func fill(v reflect.Value, depth int) {
 			v.Set(reflect.ValueOf(now.Add(123456789)))
 			return
 		}
-		for i := range v.NumField() {
-			fill(v.Field(i), depth)
+		for _, f := range v.Fields() {
+			fill(f, depth)
 		}
 	case reflect.Pointer:
 		if depth > 0 {

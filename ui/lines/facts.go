@@ -20,7 +20,7 @@ func facts(u diagnose.Update, o CheckOptions) []widget.Section {
 	s, written, seen := u.Snapshot, writtenIn(u.Findings), widget.Section{}
 	say := func(label, said string) { seen.Add(widget.Fact(label, widget.Plain, said)) }
 	say("node", ready(s, o.Node, strings.TrimPrefix(o.kubelet(s), "v"), written))
-	say("kubelet", kubelet(s.Evidence))
+	say("kubelet", kubeletSays(s.Evidence))
 	say("pleg", health(s, written)+"; "+ages(s))
 	say("runtime", runtime(s, o, written))
 	say("pods", counts(s, written))
@@ -178,9 +178,9 @@ func host(r *evidence.Report) string {
 	return strings.Join(said, "; ")
 }
 
-// kubelet says what the node's own kubelet sees, by its metrics and its healthz;
+// kubeletSays returns what the node's own kubelet sees, by its metrics and its healthz;
 // nothing if there was nobody to ask.
-func kubelet(r *evidence.Report) string {
+func kubeletSays(r *evidence.Report) string {
 	if r == nil {
 		return ""
 	}

@@ -63,7 +63,7 @@ func TestWhatTheKubeletSees(t *testing.T) {
 			if got := ready(s, "", "1.36.2", func(string) bool { return false }); !strings.Contains(got, tt.node) {
 				t.Errorf("node %q, want %q", got, tt.node)
 			}
-			if got := kubelet(s.Evidence); !strings.Contains(got, tt.kubelet) {
+			if got := kubeletSays(s.Evidence); !strings.Contains(got, tt.kubelet) {
 				t.Errorf("kubelet %q, want %q", got, tt.kubelet)
 			}
 		})

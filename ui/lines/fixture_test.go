@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
@@ -51,7 +52,7 @@ func healthyCheck() diagnose.Update {
 		At: checked, Started: checked.Add(-350 * ms),
 		Release: pleg.Newest, Threshold: 3 * time.Minute,
 		Version: pleg.Version{RuntimeName: "containerd", RuntimeVersion: "v2.4.2", APIVersion: "v1"},
-		Health:  engine.Health{Healthy: true, ListedAt: checked.Add(-340 * ms), SettledAt: checked.Add(-10 * ms)},
+		Health:  kubelet.Health{Healthy: true, ListedAt: checked.Add(-340 * ms), SettledAt: checked.Add(-10 * ms)},
 		Conditions: []pleg.Condition{
 			{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true},
 			{Type: "ContainerdHasNoDeprecationWarnings", Reason: "ContainerdHasDeprecationWarnings", Message: `{"cgroupv1":"soon"}`},
@@ -63,7 +64,7 @@ func healthyCheck() diagnose.Update {
 			Slowest: []answers.Outcome{{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: cart, Container: "app", ID: "c0ffee"}, Took: 12 * ms}},
 		}},
 		Evidence: nodeReport(),
-		Node:     engine.Node{Ready: true, Reason: "KubeletReady", Message: "kubelet is posting ready status", Known: true},
+		Node:     kubelet.Node{Ready: true, Reason: "KubeletReady", Message: "kubelet is posting ready status", Known: true},
 	}
 	for _, op := range call.Operations() {
 		s.Calls = append(s.Calls, answers.Calls{Op: op})
@@ -154,7 +155,7 @@ func downCheck() diagnose.Update {
 	refused := &call.Error{Op: call.ListPodSandbox, Kind: call.ErrUnavailable, Code: "Unavailable", Text: `connection error: desc = "transport: Error while dialing: dial unix /run/containerd/containerd.sock: connect: connection refused"`}
 	s := &engine.Snapshot{
 		At: checked, Started: checked.Add(-time.Second), Release: pleg.Newest, Threshold: 3 * time.Minute,
-		Health: engine.Health{Verdict: "pleg has yet to be successful"},
+		Health: kubelet.Health{Verdict: "pleg has yet to be successful"},
 		Table: answers.Table{
 			Failure: &answers.Failure{
 				Flight: call.Flight{Op: call.ListPodSandbox, Since: checked.Add(-900 * ms)}, Err: refused, At: checked.Add(-890 * ms), First: checked.Add(-890 * ms), InRow: 1,
@@ -162,7 +163,7 @@ func downCheck() diagnose.Update {
 			Sweep: &answers.Sweep{Width: 4, Timeout: 2 * time.Second, Refused: "no list was answered"},
 			Calls: []answers.Calls{{Op: call.Version, Count: 1, Errors: 1, LastErr: refused}, {Op: call.ListPodSandbox, Count: 1, Errors: 1, P50: ms, P99: ms, Max: ms, LastErr: refused}},
 		},
-		Node: engine.Node{Reason: "KubeletNotReady", Message: "[container runtime is down, PLEG is not healthy: pleg has yet to be successful]", Known: true},
+		Node: kubelet.Node{Reason: "KubeletNotReady", Message: "[container runtime is down, PLEG is not healthy: pleg has yet to be successful]", Known: true},
 	}
 	u := found(s,
 		diagnose.Finding{
@@ -208,7 +209,7 @@ func hostileCheck() diagnose.Update {
 	r := hungCheck()
 	r.Snapshot.Version = pleg.Version{RuntimeName: hostile, RuntimeVersion: hostile, APIVersion: hostile}
 	r.Snapshot.Conditions = []pleg.Condition{{Type: hostile}, {Type: "NetworkReady", Reason: hostile, Message: hostile}}
-	r.Snapshot.Node = engine.Node{Reason: "KubeletNotReady", Message: hostile, Known: true}
+	r.Snapshot.Node = kubelet.Node{Reason: "KubeletNotReady", Message: hostile, Known: true}
 	r.Snapshot.Health.Healthy, r.Snapshot.Health.Verdict = false, hostile
 	pod := pleg.PodRef{UID: hostile, Namespace: hostile, Name: hostile}
 	r.Snapshot.Sweep.Hung[0].Pod, r.Snapshot.Sweep.Hung[0].Container, r.Snapshot.Sweep.Hung[0].ID = pod, hostile, hostile

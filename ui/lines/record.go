@@ -17,6 +17,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/jsonline"
@@ -136,7 +137,7 @@ func (v *watcher) node(b []byte, s *engine.Snapshot) []byte {
 	if v.loop = loop; loop != was {
 		b = v.loopTurn(b, s, since, why)
 	}
-	posted := engine.Node{Ready: n.Ready, Reason: n.Reason, Message: figures.ReplaceAllString(n.Message, "${1}0")}
+	posted := kubelet.Node{Ready: n.Ready, Reason: n.Reason, Message: figures.ReplaceAllString(n.Message, "${1}0")}
 	if posted == v.posted {
 		return b
 	}

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/kubelet"
 )
 
 // TestCheckTextSaysThingsOnce holds that a step that a cause and its effect share,
@@ -22,8 +22,8 @@ func TestCheckTextSaysThingsOnce(t *testing.T) {
 			Summary: "pleg unhealthy: no list for 3m", Evidence: []string{"the kubelet says " + verdict, partial}, Next: []diagnose.Step{restart, {Text: "look at its log"}},
 		},
 	}
-	r.Snapshot.Node = engine.Node{Known: true, Reason: "KubeletNotReady", Message: message}
-	r.Snapshot.Health, r.Snapshot.Partial = engine.Health{Verdict: verdict}, partial
+	r.Snapshot.Node = kubelet.Node{Known: true, Reason: "KubeletNotReady", Message: message}
+	r.Snapshot.Health, r.Snapshot.Partial = kubelet.Health{Verdict: verdict}, partial
 	out := string(checkOutput(t, r, options))
 	for _, once := range []string{restart.Command, message, verdict, partial, "look at its log"} {
 		if n := strings.Count(out, once); n != 1 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/jsonline"
 	"github.com/plegtop/plegtop/ui/say"
@@ -73,8 +74,8 @@ type watcher struct {
 	begun    bool              // the health was written once
 	healthy  bool
 	failure  string
-	posted   engine.Node // whose Ready condition was written, without its figures
-	loop     string      // the state of the sync loop as of the last update; empty before the first
+	posted   kubelet.Node // whose Ready condition was written, without its figures
+	loop     string       // the state of the sync loop as of the last update; empty before the first
 
 	last      *engine.Snapshot // nil before the first
 	change    uint64           // of an event source, the last that was written

@@ -18,6 +18,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -38,7 +39,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)
 func healthy() *engine.Snapshot {
 	return &engine.Snapshot{
 		At: noon, Threshold: 3 * time.Minute,
-		Health: engine.Health{Healthy: true, ListedAt: noon.Add(-time.Second)},
+		Health: kubelet.Health{Healthy: true, ListedAt: noon.Add(-time.Second)},
 	}
 }
 
@@ -103,7 +104,7 @@ func TestWatchTellsTheNode(t *testing.T) {
 		s := healthy()
 		s.At = noon.Add(after)
 		s.Health.ListedAt = s.At.Add(-time.Second)
-		s.Node = engine.Node{Ready: true, Known: true, Reason: "KubeletReady", Message: "kubelet is posting ready status"}
+		s.Node = kubelet.Node{Ready: true, Known: true, Reason: "KubeletReady", Message: "kubelet is posting ready status"}
 		change(s)
 		return seen(engine.Update{Snapshot: s})
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/sources"
 )
@@ -57,9 +58,9 @@ func everything() []diagnose.Update {
 	all := append(streamed(), story()...)
 	all[1].Lost = 3
 	down := second(140)
-	down.Snapshot.Health = engine.Health{Verdict: "pleg was last seen active 3m1.002555892s ago; threshold is 3m0s"}
+	down.Snapshot.Health = kubelet.Health{Verdict: "pleg was last seen active 3m1.002555892s ago; threshold is 3m0s"}
 	down.Snapshot.Failure = &answers.Failure{Err: context.DeadlineExceeded}
-	down.Snapshot.Node = engine.Node{Known: true, Reason: "KubeletNotReady", Message: hostile, RuntimeDown: hostile, LoopStopped: noon}
+	down.Snapshot.Node = kubelet.Node{Known: true, Reason: "KubeletNotReady", Message: hostile, RuntimeDown: hostile, LoopStopped: noon}
 	for kind := range pleg.NetworkFailed + 1 {
 		for delivery := range pleg.Derived + 1 {
 			e := died()

@@ -19,6 +19,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/engine/sources"
@@ -94,7 +95,7 @@ func full(t *testing.T) *diagnose.Update {
 	s.Calls[call.Status].ByCode = []answers.CodeCount{{Code: hostile, Count: 1}, {Code: hostile + "\x01", Count: 1}}
 	s.Version = pleg.Version{RuntimeName: hostile, RuntimeVersion: hostile, APIVersion: hostile}
 	s.Phase = engine.Phase{Step: engine.Listing, Began: s.At.Add(-time.Minute)}
-	s.Node.Next = engine.Posting{From: s.At.Add(time.Minute), To: s.At.Add(2 * time.Minute)}
+	s.Node.Next = kubelet.Posting{From: s.At.Add(time.Minute), To: s.At.Add(2 * time.Minute)}
 	s.Node.SyncedAt, s.Node.DownAt = s.At.Add(-20*time.Second), s.At.Add(10*time.Second)
 	s.Drift = []sources.Drift{{Source: sources.FromCRI, Both: 5, MissedBySource: 3, MissedByRelist: 1}}
 	u.Snapshot = &s

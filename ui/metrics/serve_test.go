@@ -20,6 +20,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/ui/lines"
 )
 
@@ -156,7 +157,7 @@ func TestProbes(t *testing.T) {
 			return w.Code
 		}
 		tell := func(listed time.Time, severity diagnose.Severity) {
-			feed <- diagnose.Update{Update: engine.Update{Snapshot: &engine.Snapshot{Health: engine.Health{ListedAt: listed}}}, Headline: diagnose.Headline{Severity: severity}}
+			feed <- diagnose.Update{Update: engine.Update{Snapshot: &engine.Snapshot{Health: kubelet.Health{ListedAt: listed}}}, Headline: diagnose.Headline{Severity: severity}}
 			synctest.Wait()
 		}
 		for _, tt := range []struct {

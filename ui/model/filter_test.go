@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -49,7 +50,7 @@ func job() *engine.Pod {
 
 // troubled is p as it is shown with such a trouble.
 func troubled(p *engine.Pod, t diagnose.Trouble) *Pod {
-	return list(&engine.Snapshot{At: now, Health: engine.Health{ListedAt: now}, Pods: []*engine.Pod{p}}, map[pleg.UID]diagnose.Trouble{p.UID: t}).Shown[0]
+	return list(&engine.Snapshot{At: now, Health: kubelet.Health{ListedAt: now}, Pods: []*engine.Pod{p}}, map[pleg.UID]diagnose.Trouble{p.UID: t}).Shown[0]
 }
 
 // list has the pods of a snapshot, some of them in trouble.

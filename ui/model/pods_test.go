@@ -13,6 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/model"
 )
@@ -45,7 +46,7 @@ func pod(name string, all ...ctr) *engine.Pod {
 }
 
 func node(pods ...*engine.Pod) *engine.Snapshot {
-	return &engine.Snapshot{At: noon, Health: engine.Health{ListedAt: ago(time.Second)}, Pods: pods}
+	return &engine.Snapshot{At: noon, Health: kubelet.Health{ListedAt: ago(time.Second)}, Pods: pods}
 }
 
 // observe has a list take over a node on which some pods have troubles.

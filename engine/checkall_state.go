@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// underWay reports whether not all have been asked. The nil checkAll is not.
+func (c *checkAll) underWay() bool { return c != nil && c.Ended.IsZero() }
+
+// stopped reports whether nobody is asked any more: nobody could be, or was to be.
+func (c *checkAll) stopped() bool {
+	return c == nil || c.Refused != "" || c.GivenUp != "" || c.Canceled || c.CutOff
+}
+
+// plan ends a check that has nobody left to ask, or is to ask nobody, and begins to ask anew.
+func (c *checkAll) plan(m *Model) {
+	c.share(m)
+	switch {
+	case c.stopped():
+	case c.underWay():
+		if c.Done == c.Total {
+			c.end(m.now)
+			m.news = true
+			if m.start.Once { // at once: a stall that passes accuses nobody
+				c.Again = m.now
+			}
+		} else if c.Done >= 2*c.Width && c.Done <= 3*c.Width && c.Hanging == c.Done && !m.start.Once {
+			c.CutOff = true // it is not single objects that hang
+			c.end(m.now)
+		} else {
+			c.doubt(m)
+			c.statusHangs(m)
+		}
+	case c.Out == 0 && m.mayBeStall() && !c.Again.IsZero() && !m.now.Before(c.Again) && !m.kubelet.Paused():
+		c.askAnew(m)
+	}
+}
+
+// end ends the check, complete or not.
+func (c *checkAll) end(at time.Time) {
+	c.Ended, c.Checked, c.Again = at, at, at.Add(againFirst)
+	c.Todo, c.shown = nil, nil
+}
+
+// askAnew asks once more for those that hung or failed, those asked longest ago first.
+func (c *checkAll) askAnew(m *Model) {
+	bad := c.bad()
+	if len(bad) == 0 || m.now.After(c.Ended.Add(againFor)) {
+		c.Again = time.Time{}
+		return
+	}
+	c.Again = m.now.Add(m.againPeriod())
+	if m.calls.TooSlow(m.now) != "" && !m.start.Once {
+		return
+	}
+	c.Checked, c.shown = m.now, nil
+	slices.SortStableFunc(bad, func(a, b *object) int { return a.At.Compare(b.At) })
+	c.Todo = c.Todo[:0]
+	for _, o := range bad[:min(len(bad), againMost)] {
+		c.Todo = append(c.Todo, c.Places[targetOf(o.Flight)])
+	}
+}
+
+// mayBeStall reports whether what hangs may be a stall that passes, so that it is asked for anew. An
+// examination does not do so where a list hangs or fails as well.
+func (m *Model) mayBeStall() bool {
+	return !m.start.Once || m.known.Failure == nil && m.asking.Search.Ahead == (call.Flight{})
+}
+
+// againPeriod is from one asking of what hung to the next.
+func (m *Model) againPeriod() time.Duration {
+	if m.start.Once {
+		return againFirst
+	}
+	return againPeriod
+}
+
+// bad returns what hung or failed.
+func (c *checkAll) bad() (all []*object) {
+	for i := range c.Objects {
+		if o := &c.Objects[i]; o.State == hung || o.State == failed {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// hangs reports whether an object hangs.
+func (c *checkAll) hangs() bool {
+	return c != nil && slices.ContainsFunc(c.Objects, func(o object) bool { return o.State == hung })
+}
+
+// accused returns how many objects hang, as far as that is their own doing.
+func (c *checkAll) accused() (n int) {
+	if c == nil {
+		return 0
+	}
+	for i := range c.Objects {
+		if o := &c.Objects[i]; o.State == hung && !o.Unsure {
+			n++
+		}
+	}
+	return n
+}
+
+// accuses reports whether the last check found what hangs, or a runtime that does not answer, and
+// that may still be so.
+func (a *asking) accuses(m *Model, now time.Time) bool {
+	c := a.Check
+	fresh := c != nil && (c.underWay() || m.start.Once || now.Sub(c.Checked) <= 3*againPeriod)
+	return fresh && (c.accused() > 0 || c.GivenUp != "")
+}
+
+// cancel ends the check that is under way, if there is one.
+func (a *asking) cancel(m *Model) {
+	if a.Check.underWay() {
+		a.Check.end(m.now)
+		a.Check.Canceled = true
+		m.news = true
+	}
+}
+
+// paused ends what nobody asked for.
+func (a *asking) paused(m *Model) {
+	if a.Check.underWay() && a.Check.Unasked {
+		a.Check.end(m.now)
+		a.Check.CutOff = true
+	}
+}
+
+// due returns when there is something to do though nothing is observed.
+func (c *checkAll) due() time.Time {
+	switch {
+	case c.stopped():
+		return time.Time{}
+	case !c.underWay():
+		return c.Again
+	case c.Doubts:
+		return time.Time{}
+	}
+	return latest(c.Heard.Add(call.LateAfter), c.DoubtAt.Add(c.Timeout))
+}
+
+// result returns the check as it is now. It is never changed.
+func (c *checkAll) result() *answers.Sweep {
+	if c.shown != nil {
+		return c.shown
+	}
+	r := c.Sweep
+	var well []*object
+	for i := range c.Objects {
+		switch o := &c.Objects[i]; {
+		case o.Unsure:
+		case o.State == hung:
+			r.Hung = append(r.Hung, o.Outcome)
+		case o.State == failed:
+			r.Failed = append(r.Failed, o.Outcome)
+		case o.State == answered && o.Err == nil:
+			well = append(well, o)
+		case o.State == answered && o.Unlisted:
+			r.Unknown = append(r.Unknown, o.Outcome)
+		}
+	}
+	slices.SortStableFunc(well, func(a, b *object) int { return cmp.Compare(b.Took, a.Took) })
+	for _, o := range well[:min(len(well), slowestKept)] {
+		r.Slowest = append(r.Slowest, o.Outcome)
+	}
+	c.shown = &r
+	return c.shown
+}
