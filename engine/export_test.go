@@ -1,0 +1,6 @@
+package engine
+
+import "time"
+
+// Due returns when the model wants to see that time has passed.
+func (m *Model) Due() time.Time { return m.due() }
