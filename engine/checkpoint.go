@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -111,7 +112,18 @@ func Restore(s Start, c *Checkpoint) (*Model, error) {
 		m.answered = c.Answered
 	}
 	m.pods.restore(m.core, c)
+	m.assembler.Restore(listedIn(m.core))
 	return m, nil
+}
+
+// listedIn returns the pods of the last list.
+func listedIn(core *pleg.Core) (pods []*pleg.Pod) {
+	for _, r := range core.Records() {
+		if r.Listed {
+			pods = append(pods, cmp.Or(r.Current, r.Old))
+		}
+	}
+	return pods
 }
 
 // restore takes the pods of a checkpoint over. Both ends of a record are those of the core again.

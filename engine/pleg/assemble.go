@@ -27,6 +27,7 @@ type part struct {
 	now        []any // in the present list
 	sandboxes  int   // how many of now are
 	duplicates int   // ids that pod lists more than once
+	restored   bool  // and no two lists since then had the same rows
 }
 
 // Assemble makes pods of both lists. A sandbox or a container belongs to the pod whose UID it
@@ -69,6 +70,15 @@ func (a *Assembler) Assemble(sandboxes []*ListedSandbox, containers []*ListedCon
 	return a.pods, found
 }
 
+// Restore begins with the pods of an earlier list whose rows are not known any more. A pod keeps its order
+// and its pointer if the next list has the same sandboxes and containers.
+func (a *Assembler) Restore(pods []*Pod) {
+	for _, p := range pods {
+		restored := a.part(p.UID)
+		restored.pod, restored.restored = p, true
+	}
+}
+
 // part returns the part of a pod, a new one if the pod is new.
 func (a *Assembler) part(uid UID) *part {
 	p, ok := a.parts[uid]
@@ -85,10 +95,15 @@ func (a *Assembler) part(uid UID) *part {
 
 // update makes the pod anew if its rows are others than before, and reports whether it did.
 func (p *part) update() bool {
-	same := p.pod != nil && sameRows(p.rows, p.now)
+	was := p.pod
+	same := was != nil && sameRows(p.rows, p.now)
+	p.restored = p.restored && !same
 	if !same {
 		p.rows, p.now = p.now, p.rows
 		p.make()
+		if p.restored && p.pod.lists(was) && was.lists(p.pod) {
+			p.pod = was
+		}
 	}
 	clear(p.now)
 	p.now, p.sandboxes = p.now[:0], 0
@@ -116,6 +131,31 @@ func (p *part) make() {
 		}
 	}
 	p.duplicates = len(p.rows) - len(seen)
+}
+
+// lists reports whether p has all that q has.
+func (p *Pod) lists(q *Pod) bool {
+	if p.PodRef != q.PodRef || len(p.Sandboxes) != len(q.Sandboxes) || len(p.Containers) != len(q.Containers) {
+		return false
+	}
+	sandboxes, containers := make(map[string]Sandbox), make(map[string]Container)
+	for _, s := range p.Sandboxes {
+		sandboxes[s.ID] = s
+	}
+	for _, c := range p.Containers {
+		containers[c.ID] = c
+	}
+	for _, s := range q.Sandboxes {
+		if has := sandboxes[s.ID]; has.ID != s.ID || has.State != s.State || has.Attempt != s.Attempt {
+			return false
+		}
+	}
+	for _, c := range q.Containers {
+		if has := containers[c.ID]; has.ID != c.ID || has.Name != c.Name || has.State != c.State || has.Attempt != c.Attempt {
+			return false
+		}
+	}
+	return true
 }
 
 // sameRows reports whether both lists have the same rows, in any order. Of a row that is listed

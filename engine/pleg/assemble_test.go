@@ -135,3 +135,38 @@ func TestAssemblerTakesManyRows(t *testing.T) {
 		t.Error("a row has gone, and the pod is the same")
 	}
 }
+
+// After a restore a pod keeps its pointer and its order, though the rows are other pointers in
+// another order.
+func TestAssemblerRestoresPods(t *testing.T) {
+	ref := PodRef{UID: "a", Name: "a"}
+	row := func(id string, s State) *ListedContainer {
+		return &ListedContainer{Pod: ref, Container: Container{ID: id, Name: id, State: s}}
+	}
+	pods, _ := Assemble(nil, []*ListedContainer{row("1", Running), row("2", Running)})
+	var a Assembler
+	a.Restore(pods)
+	listed := []*ListedContainer{row("2", Running), row("1", Running)}
+	_, _ = a.Assemble(nil, []*ListedContainer{row("2", Running), row("1", Running)}) // which the checkpoint had
+	again, _ := a.Assemble(nil, listed)
+	same, _ := a.Assemble(nil, listed)
+	if again[0] != pods[0] || same[0] != pods[0] || &same[0] != &again[0] {
+		t.Errorf("%v, then %v, want %v", again[0], same[0], pods[0])
+	}
+	a = Assembler{}
+	a.Restore(pods)
+	for name, rows := range map[string][]*ListedContainer{
+		"another state": {row("2", Running), row("1", Exited)}, "another container": {row("1", Running), row("3", Running)}, "one less": {row("1", Running)},
+	} {
+		a = Assembler{}
+		a.Restore(pods)
+		if other, _ := a.Assemble(nil, rows); len(other) != 1 || other[0] == pods[0] {
+			t.Errorf("%s: %v", name, other)
+		}
+	}
+	a = Assembler{}
+	a.Restore(pods)
+	if gone, _ := a.Assemble(nil, nil); len(gone) != 0 {
+		t.Errorf("gone: %v", gone)
+	}
+}
