@@ -76,11 +76,13 @@ func (l streamLane) listen(ctx context.Context) {
 		defer close(over)
 		q.pass(ctx, l.hub)
 	})
-	err := l.stream.Run(ctx, func(u pleg.Upstream) { q.put(u, l.config.Clock) })
+	err := func() error {
+		defer q.end() // also where the stream panics
+		return l.stream.Run(ctx, func(u pleg.Upstream) { q.put(u, l.config.Clock) })
+	}()
 	if err == nil {
 		err = io.EOF
 	}
-	q.end()
 	<-over
 	l.mu.Lock()
 	defer l.mu.Unlock()
