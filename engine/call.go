@@ -138,7 +138,7 @@ func (h *hub) callOrRetry(ctx context.Context, f call.Flight, timeout time.Durat
 	for try := 0; ; try++ {
 		began := h.config.Clock.Now()
 		m := h.call(ctx, f, timeout)
-		if try == retries || !h.model.start.Once || !mayPass(m.Err) || h.config.Clock.Now().Sub(began) > call.LateAfter {
+		if try == retries || !h.start.Once || !mayPass(m.Err) || h.config.Clock.Now().Sub(began) > call.LateAfter {
 			return m
 		}
 		if !h.pause(ctx, retryAfter) {

@@ -20,7 +20,7 @@ const closingTime = 200 * time.Millisecond
 type Examination struct {
 	Timeout  time.Duration   // of each status call; default 2 s
 	Deadline time.Duration   // of the whole; default 20 s
-	Progress func(*Snapshot) // called now and then from one goroutine, if not nil; must return soon
+	Progress func(*Snapshot) // called now and then, one call after the other, if not nil; must return soon
 }
 
 // Examine looks at a runtime once and returns what it saw as a snapshot with a [answers.Sweep], by
@@ -54,7 +54,8 @@ func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	e.hub.mu.Unlock()
 	e.hub.close()
 	e.end()
-	all.wait(atEnd)
+	until, _ := ctx.Deadline()
+	all.wait(time.Until(until) + e.hub.config.Clock.Real(closingTime))
 	return s, nil
 }
 

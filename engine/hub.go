@@ -18,10 +18,13 @@ import (
 // nothing but its lane.
 type hub struct {
 	config Config
+	start  Start // of the model, which changes some of its own: lanes read this one
 	buffer *buffer
-	show   func(*Snapshot) // gets each snapshot, from one goroutine; nil for nobody
+	show   func(*Snapshot) // gets one snapshot after the other; nil for nobody
 	alarm  *time.Timer     // goes off when a lane or a tick is due
 	over   chan struct{}   // closed by close
+
+	ticking sync.Mutex // held for a whole tick; taken before mu
 
 	mu      sync.Mutex // guards what follows
 	model   *Model
@@ -47,7 +50,7 @@ type question func(m *Model, now time.Time) (found bool, at time.Time)
 
 func newHub(c Config, m *Model, now time.Time) *hub {
 	h := &hub{
-		config: c, model: m, at: now, buffer: newBuffer(c.Events), alarm: time.NewTimer(0), over: make(chan struct{}),
+		config: c, start: m.start, model: m, at: now, buffer: newBuffer(c.Events), alarm: time.NewTimer(0), over: make(chan struct{}),
 		ours: make(map[target]context.CancelFunc), ticker: ticker{at: time.Now()}, meter: meter{began: time.Now()},
 	}
 	if c.Tape != nil {
@@ -154,8 +157,14 @@ func (h *hub) run(ctx context.Context) {
 
 // tick has the model see that time has passed, and shows a snapshot, if one is due or it must.
 func (h *hub) tick(must bool) {
+	h.ticking.Lock()
+	defer h.ticking.Unlock()
 	workers := h.workers()
 	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return
+	}
 	now := h.now()
 	due := h.model.due()
 	if !must && h.ticker.wait(h.model, h.late(now), time.Now()) > 0 && (due.IsZero() || now.Before(due)) {

@@ -29,7 +29,7 @@ func (l probeLane) run(ctx context.Context) {
 		}) {
 			return
 		}
-		l.finish(ctx, id, f, l.model.start.CallTime)
+		l.finish(ctx, id, f, l.start.CallTime)
 	}
 }
 

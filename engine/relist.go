@@ -57,7 +57,7 @@ func (l relistLane) relist(ctx context.Context, j job) {
 }
 
 func (l relistLane) list(ctx context.Context, op call.Operation, pod pleg.PodRef) made {
-	return l.callOrRetry(ctx, call.Flight{By: call.ByRelist, Op: op, Pod: pod}, l.model.start.listTime())
+	return l.callOrRetry(ctx, call.Flight{By: call.ByRelist, Op: op, Pod: pod}, l.start.listTime())
 }
 
 // goesOn reports whether the containers are listed although the list of sandboxes failed. No
@@ -121,7 +121,7 @@ func (in *inspector) ask(f call.Flight) made {
 		return made{}
 	}
 	f.By = call.ByRelist
-	m := in.lane.call(in.ctx, f, in.lane.model.start.Timeout)
+	m := in.lane.call(in.ctx, f, in.lane.start.Timeout)
 	in.calls = append(in.calls, m.ID)
 	in.failed = m.Err != nil && !(f.Op.AboutObject() && m.Err.Kind == call.ErrNotFound)
 	return m

@@ -23,7 +23,7 @@ func (l statusLane) run(ctx context.Context) {
 		due := m.statusDue(l.op)
 		return !due.IsZero() && !now.Before(due), due
 	}) {
-		l.callOrRetry(ctx, f, l.model.start.statusTime())
+		l.callOrRetry(ctx, f, l.start.statusTime())
 		if ctx.Err() != nil {
 			return
 		}
