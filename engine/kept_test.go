@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/sources"
 )
 
 // What did not change is the same pointer in the next snapshot, in whatever order the runtime
@@ -70,11 +70,11 @@ func TestDeathsAreKeptByPod(t *testing.T) {
 		r.exit("old/app", 1, "Error")
 	}, func(e *running) {
 		before := e.after(1500 * time.Millisecond)
-		var want []sources.Death
+		var want []past.Death
 		for i, id := range []string{"web/app", "web/app.1"} {
 			died := time.Now()
 			e.r.exit(id, 137, "OOMKilled")
-			want = append([]sources.Death{{Container: "app", ID: id, At: died, Known: true, ExitCode: 137, Reason: "OOMKilled"}}, want...)
+			want = append([]past.Death{{Container: "app", ID: id, At: died, Known: true, ExitCode: 137, Reason: "OOMKilled"}}, want...)
 			s := e.after(2 * time.Second)
 			if diff := cmp.Diff(want, podOf(t, s, "web").Deaths, plain); diff != "" {
 				t.Errorf("after %d deaths (- want, + got):\n%s", i+1, diff)
