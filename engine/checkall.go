@@ -226,7 +226,7 @@ func (c *checkAll) next(m *Model, now time.Time) (f call.Flight, found bool, at 
 		}
 		f = c.Objects[place].Flight
 		if _, busy := m.calls.InWay(f, now); !busy {
-			f.Since = time.Time{}
+			f.By, f.Since = call.BySweep, time.Time{} // an outcome may be of somebody else's call
 			return f, true, time.Time{}
 		}
 	}
@@ -253,9 +253,7 @@ func (c *checkAll) waits() bool {
 
 func (c *checkAll) began(f call.Flight) {
 	if o := c.at(f); o != nil {
-		if o.Out = true; o.State != hung { // else it hangs since before that
-			o.Since = f.Since
-		}
+		o.Out = true // Since is that of the last answer until the next one
 		c.Out++
 		c.drop(c.Places[targetOf(f)])
 	}

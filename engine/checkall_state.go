@@ -36,7 +36,8 @@ func (c *checkAll) plan(m *Model) {
 			c.doubt(m)
 			c.statusHangs(m)
 		}
-	case c.Out == 0 && m.mayBeStall() && !c.Again.IsZero() && !m.now.Before(c.Again) && !m.kubelet.Paused():
+	}
+	if !c.stopped() && !c.underWay() && c.Out == 0 && m.mayBeStall() && !c.Again.IsZero() && !m.now.Before(c.Again) && !m.kubelet.Paused() {
 		c.askAnew(m)
 	}
 }
@@ -134,10 +135,12 @@ func (a *asking) paused(m *Model) {
 }
 
 // due returns when there is something to do though nothing is observed.
-func (c *checkAll) due() time.Time {
+func (c *checkAll) due(m *Model) time.Time {
 	switch {
 	case c.stopped():
 		return time.Time{}
+	case !c.underWay() && (c.Out > 0 || m.kubelet.Paused() || !m.mayBeStall()):
+		return time.Time{} // until that is over
 	case !c.underWay():
 		return c.Again
 	case c.Doubts:

@@ -185,7 +185,7 @@ func (m *Model) awaitsLook() bool {
 // saysEnough reports whether an examination has seen all that it needs, and when to ask anew.
 func (m *Model) saysEnough(now time.Time) (bool, time.Time) {
 	over, at := m.askedEnough(now)
-	if !over || !m.once.Closing || m.once.AskAgain || m.once.Version || m.listsAgain() {
+	if !over || !m.askedFor(call.Status) || !m.askedFor(call.Version) || !m.once.Closing || m.once.AskAgain || m.once.Version || m.listsAgain() {
 		return false, at
 	}
 	for _, f := range m.calls.Flights() {
@@ -194,6 +194,12 @@ func (m *Model) saysEnough(now time.Time) (bool, time.Time) {
 		}
 	}
 	return at.IsZero(), at
+}
+
+// askedFor reports whether a call of an operation was made, if only just now.
+func (m *Model) askedFor(op call.Operation) bool {
+	s := m.sums.Of(op)
+	return s.Count > 0 || s.InFlight > 0
 }
 
 // enoughFor is how long a call is out to be called hung.

@@ -128,8 +128,8 @@ func (m *Model) asked(a *answer) {
 // plan begins what is to be asked, and ends what has been.
 func (m *Model) plan() {
 	m.hold()
+	m.asking.Search.plan(m) // which may find whom to ask
 	m.asking.Round.plan(m)
-	m.asking.Search.plan(m)
 	m.asking.Check.plan(m)
 	m.beginCheckForHang()
 	if m.start.Once {
@@ -286,7 +286,7 @@ func (a *asking) fill(_ *Model, s *Snapshot) {
 // due returns when there is something to begin though nothing is observed.
 func (a *asking) due(m *Model) time.Time {
 	due := sooner(a.Round.due(m), a.Search.due(m))
-	return sooner(due, a.Check.due())
+	return sooner(due, a.Check.due(m))
 }
 
 func outcomeOf(a *answer) answers.Outcome {

@@ -22,6 +22,7 @@ type memoryTape struct {
 	observations []observation
 	checkpoint   []byte // as CBOR; nil if none was made
 	at           int    // how many observations came before it
+	overdue      bool   // something was due in the past
 }
 
 type observation struct {
@@ -31,7 +32,15 @@ type observation struct {
 
 func (t *memoryTape) Begin(m *engine.Model) { t.model, t.start = m, m.Start() }
 
+// Observe also checks that nothing is due at once or in the past, which would keep the hub ticking.
 func (t *memoryTape) Observe(at time.Time, o engine.Observation) {
+	if n := len(t.observations); n > 0 && !t.overdue {
+		last := t.observations[n-1]
+		due := t.model.Due()
+		if t.overdue = !due.IsZero() && !due.After(last.At); t.overdue {
+			t.t.Errorf("%v: due at %v already, after %T %+v", last.At, due, last.Observation, last.Observation)
+		}
+	}
 	if n := len(t.observations); n >= 20 && n >= 2*t.at {
 		b, err := must(cbor.EncOptions{Time: cbor.TimeRFC3339Nano}.EncMode()).Marshal(t.model.Checkpoint())
 		if err != nil {
