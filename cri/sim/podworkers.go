@@ -59,7 +59,7 @@ func newKubelet(now time.Time) kubelet {
 		panic("sim: the kubelet: " + err.Error()) // it is configured as any is
 	}
 	core.Attend(true)
-	return kubelet{set: podworker.New(core.Cache(), true, true), core: core, began: now.Add(relistOff)}
+	return kubelet{set: podworker.New(core.Cache(), true), core: core, began: now.Add(relistOff)}
 }
 
 func (p *pod) key() pleg.UID { return pleg.UID(p.uid) }
@@ -181,8 +181,8 @@ func (w *world) relist() {
 	for _, p := range k.told {
 		k.set.Ask(w.now, p.key())
 	}
-	for _, r := range k.set.Reports() { // it has a look at what has become of it
-		k.set.Ask(w.now, r.Pod.UID)
+	for _, pod := range k.set.Overdue() { // it has a look at what has become of it
+		k.set.Ask(w.now, pod)
 	}
 	k.told, k.relists = nil, false
 	if k.ill().blind {

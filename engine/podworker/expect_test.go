@@ -1,12 +1,10 @@
 package podworker
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -20,7 +18,9 @@ func (b *bench) acts(all ...Expectation) {
 	b.t.Helper()
 	b.Ask(b.now, uid("a"))
 	b.begin("a")
-	b.Expect(uid("a"), all...)
+	for _, x := range all {
+		b.Expect(uid("a"), x)
+	}
 	b.Done(b.now, uid("a"))
 }
 
@@ -28,7 +28,7 @@ func (b *bench) acts(all ...Expectation) {
 // of A arrives after the end of B. The end of B is handled when A's start was seen, so
 // that a pod is never synced on half of what its worker did.
 func TestEndOfBIsHandledAfterTheStartOfA(t *testing.T) {
-	b := newBench(t, true, true, "a")
+	b := newBench(t, true, "a")
 	b.acts(started("A", 10*time.Second))
 	b.want("a", "idle since 0s; woken 0, saved 0, expired 0, synced 1; queued 0, expects 1")
 	b.at(time.Second)
@@ -52,7 +52,7 @@ func TestEndOfBIsHandledAfterTheStartOfA(t *testing.T) {
 
 // The same without expected events: each of the two wakes the worker.
 func TestWithoutExpectedEvents(t *testing.T) {
-	b := newBench(t, true, false, "a")
+	b := newBench(t, false, "a")
 	b.acts(started("A", 10*time.Second))
 	for i, container := range []string{"B", "A"} {
 		b.at(time.Duration(i+1) * time.Second)
@@ -64,7 +64,7 @@ func TestWithoutExpectedEvents(t *testing.T) {
 }
 
 func TestExpectedEventWakesNobody(t *testing.T) {
-	b := newBench(t, true, true, "a")
+	b := newBench(t, true, "a")
 	b.acts(
 		started("A", 10*time.Second),
 		Expectation{Kind: pleg.Started, Until: epoch.Add(time.Second)}, // the sandbox
@@ -88,7 +88,7 @@ func TestExpectedEventWakesNobody(t *testing.T) {
 }
 
 func TestExpiry(t *testing.T) {
-	b := newBench(t, true, true, "a", "b")
+	b := newBench(t, true, "a", "b")
 	b.acts(started("A", 2*time.Second), started("B", 4*time.Second))
 	b.at(time.Second)
 	b.relist(0)
@@ -103,51 +103,29 @@ func TestExpiry(t *testing.T) {
 	b.at(4 * time.Second)
 	b.begin("a")
 	b.want("a", "syncing since 4s; woken 1, saved 0, expired 2, synced 2; queued 0, expects 0")
-	want := []Report{
-		{Expectation: started("A", 2*time.Second), Pod: ref("a"), At: epoch.Add(2 * time.Second)},
-		{Expectation: started("B", 4*time.Second), Pod: ref("a"), At: epoch.Add(4 * time.Second)},
-	}
-	if diff := cmp.Diff(want, b.Reports()); diff != "" {
-		t.Errorf("reports (-want +got):\n%s", diff)
+	if pods := b.Overdue(); !slices.Equal(pods, []pleg.UID{uid("a"), uid("a")}) {
+		t.Errorf("overdue: %q", pods)
 	}
 	b.event(pleg.Started, "a", "A") // too late: news like any other
 	if b.Done(b.now, uid("a")); b.worker("a").WakeUps != 2 {
 		t.Error("an event that comes too late wakes nobody")
 	}
-	if b.Reports() != nil || !b.Due().IsZero() {
+	if b.Overdue() != nil || !b.Due().IsZero() {
 		t.Error("it is reported twice, or due for ever")
 	}
 }
 
 // An event at the deadline is late, though nobody has noticed the deadline yet.
 func TestDeadlineComesBeforeTheEvent(t *testing.T) {
-	b := newBench(t, true, true, "a")
+	b := newBench(t, true, "a")
 	b.acts(started("A", time.Second))
 	b.now = epoch.Add(time.Second)
 	b.event(pleg.Started, "a", "A")
 	b.want("a", "waits for a newer status since 1s; woken 1, saved 0, expired 1, synced 1; queued 1, expects 0")
 }
 
-// An event may come before the worker says that it expected it: it named it by its id.
-func TestEventDuringTheSyncIsMet(t *testing.T) {
-	b := newBench(t, true, true, "a")
-	b.Ask(b.now, uid("a"))
-	b.begin("a")
-	b.event(pleg.Started, "a", "B")
-	b.event(pleg.Started, "a", "A")
-	b.Expect(uid("a"),
-		Expectation{Kind: pleg.Started, ID: "a/A", Until: epoch.Add(time.Second)},
-		started("B", time.Second)) // any start of B that comes from now on
-	if !b.worker("a").Spared {
-		t.Error("the start of A is not said to have been expected")
-	}
-	b.want("a", "syncing since 0s; woken 0, saved 1, expired 0, synced 1; queued 1, expects 1")
-	b.Done(b.now, uid("a"))
-	b.want("a", "waits for expected events since 0s; woken 0, saved 1, expired 0, synced 1; queued 1, expects 1")
-}
-
 func TestWithdraw(t *testing.T) {
-	b := newBench(t, true, true, "a")
+	b := newBench(t, true, "a")
 	b.acts(started("A", time.Minute), started("B", time.Hour))
 	b.at(time.Second)
 	b.relist(0)
@@ -167,7 +145,7 @@ func TestWithdraw(t *testing.T) {
 
 // One who is deleted is not kept waiting by what it expects.
 func TestAskWaitsForNoEvent(t *testing.T) {
-	b := newBench(t, true, true, "a")
+	b := newBench(t, true, "a")
 	b.acts(started("A", time.Minute))
 	b.at(time.Second)
 	b.event(pleg.Died, "a", "B")
@@ -206,11 +184,5 @@ func TestExpectationNamesWhatItMeans(t *testing.T) {
 	}
 	if (Expectation{Kind: pleg.Died}).is(pleg.Event{Kind: pleg.Died, ObjectRef: pleg.ObjectRef{ID: "4"}}) {
 		t.Error("a container without a name is taken for the sandbox")
-	}
-	b := newBench(t, true, true, "a")
-	b.acts(started("A", time.Second), Expectation{Kind: pleg.Started, ID: "a/A", Until: epoch.Add(time.Minute)})
-	b.event(pleg.Started, "a", "A")
-	if left := b.worker("a").Expected; len(left) != 1 || left[0].ID != "" {
-		t.Errorf("left: %s; want the one without an id", fmt.Sprint(left))
 	}
 }

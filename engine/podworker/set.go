@@ -7,10 +7,6 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// queueRoom is how many of the events that wait for one worker are kept. More make the
-// same one sync, and are only counted.
-const queueRoom = 64
-
 // A Set is the workers of a node, one for each pod that was added. Its owner hands it the
 // events, syncs each pod that [Set.Next] names, and calls [Set.Done] after that. A set
 // decides when; it does nothing by itself.
@@ -23,29 +19,25 @@ type Set struct {
 	all     []*Record // by namespace, name, UID
 	byUID   map[pleg.UID]*Record
 	ready   []pleg.UID // to be synced, the first woken first; some of them gone
-	reports []Report
-	shown   []*Worker // what Read returned last; nil if it has changed since
+	overdue []pleg.UID // see [Set.Overdue]
+	shown   []*Worker  // what Read returned last; nil if it has changed since
 }
 
 // A Record is one worker and what it has to know besides: its whole state, for a [Checkpoint].
 type Record struct {
-	Worker   Worker       // but for Queued
-	Queue    []pleg.Event // that wait for a sync which is not decided on yet, up to 64
-	Queued   int          // all of them
-	Taken    int          // events for which a sync is decided on that has not begun
-	Asked    bool         // a sync is wanted though no event wants it
-	Woken    bool         // a sync is decided on and has not begun
-	Ticket   pleg.Ticket  // of the status that it waits for; 0 if it waits for none
-	Synced   bool         // it was synced before
-	LastSync time.Time    // when the last sync ended, if it was synced
+	Worker   Worker
+	Taken    int         // of the events that wait: those for which a sync is decided on that has not begun
+	Asked    bool        // a sync is wanted though no event wants it
+	Woken    bool        // a sync is decided on and has not begun
+	Ticket   pleg.Ticket // of the status that it waits for; 0 if it waits for none
+	LastSync time.Time   // when the last sync ended; zero before
 
 	shown *Worker // as it was read last; nil if it has changed since
 }
 
-// New returns a set without workers, who read the cache. Only acting ones expect events,
-// and those only if expecting is true.
-func New(cache *pleg.Cache, acting, expecting bool) *Set {
-	return &Set{cache: cache, sums: Workers{Acting: acting, Expecting: acting && expecting}, byUID: map[pleg.UID]*Record{}}
+// New returns a set without workers, who read the cache. Workers that act expect events.
+func New(cache *pleg.Cache, acting bool) *Set {
+	return &Set{cache: cache, sums: Workers{Acting: acting, Expecting: acting}, byUID: map[pleg.UID]*Record{}}
 }
 
 // Add adds a pod. It does nothing for one that the set knows.
@@ -81,17 +73,10 @@ func (s *Set) Event(now time.Time, e pleg.Event) {
 		return
 	}
 	s.expire(now)
-	w.Worker.Last, w.Worker.LastAt = e, now
-	w.Worker.Spared = s.meet(w, e)
 	s.touch(w)
-	switch {
-	case w.Worker.Spared:
-	case e.Kind == pleg.Removed:
-		return
-	default:
-		if w.Queued++; len(w.Queue) < queueRoom {
-			w.Queue = append(w.Queue, e)
-		}
+	w.Worker.Last, w.Worker.LastAt, w.Worker.Spared = e, now, s.meet(w, e)
+	if !w.Worker.Spared && e.Kind != pleg.Removed {
+		w.Worker.Queued++
 	}
 	s.goOn(now, w)
 }
@@ -124,6 +109,7 @@ func (s *Set) Next(now time.Time) (pleg.UID, bool) {
 	}
 	w := s.byUID[s.ready[0]]
 	s.ready = slices.Delete(s.ready, 0, 1)
+	w.Worker.Queued -= w.Taken
 	w.Woken, w.Taken = false, 0
 	w.Worker.Syncs++
 	s.sums.Syncs++
@@ -134,7 +120,7 @@ func (s *Set) Next(now time.Time) (pleg.UID, bool) {
 // Done says that the sync of a pod has ended.
 func (s *Set) Done(now time.Time, uid pleg.UID) {
 	if w := s.byUID[uid]; w != nil && w.Worker.State == Syncing {
-		w.Synced, w.LastSync = true, now
+		w.LastSync = now
 		s.enter(now, w, Idle)
 		s.goOn(now, w)
 	}
@@ -152,26 +138,25 @@ func (s *Set) Waits() bool {
 // (kubelet pod_workers.go, podWorkerLoop.)
 func (s *Set) goOn(now time.Time, w *Record) {
 	switch {
-	case w.Worker.State == Syncing || w.Woken || !w.Asked && w.Queued == 0:
+	case w.Worker.State == Syncing || w.Woken || !w.Asked && w.Worker.Queued == 0:
 		return
 	case !w.Asked && len(w.Worker.Expected) > 0:
 		s.enter(now, w, WaitsForExpected)
 		return
 	}
-	if !w.Asked || w.Queued > 0 {
+	if w.Worker.Queued > 0 {
 		w.Worker.WakeUps++
 		s.sums.WakeUps++
 	}
-	w.Woken, w.Asked = true, false
-	w.Queue, w.Taken, w.Queued = nil, w.Queued, 0
-	if w.Synced {
-		if ticket, served := s.cache.Subscribe(w.Worker.Pod.UID, w.LastSync); !served {
-			w.Ticket = ticket
-			s.enter(now, w, WaitsForStatus)
-			return
-		}
+	w.Woken, w.Asked, w.Taken = true, false, w.Worker.Queued
+	if w.LastSync.IsZero() {
+		s.wake(now, w)
+	} else if ticket, served := s.cache.Subscribe(w.Worker.Pod.UID, w.LastSync); served {
+		s.wake(now, w)
+	} else {
+		w.Ticket = ticket
+		s.enter(now, w, WaitsForStatus)
 	}
-	s.wake(now, w)
 }
 
 // wake has a worker synced next, as soon as [Set.Next] is called.
@@ -201,7 +186,6 @@ func (s *Set) Read() Workers {
 		for i, w := range s.all {
 			if w.shown == nil {
 				shown := w.Worker
-				shown.Queued = w.Taken + w.Queued
 				w.shown = &shown
 			}
 			s.shown[i] = w.shown

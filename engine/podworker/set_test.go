@@ -21,9 +21,9 @@ type bench struct {
 	log   []string // "1s sync a"
 }
 
-func newBench(t *testing.T, acting, expecting bool, pods ...string) *bench {
+func newBench(t *testing.T, acting bool, pods ...string) *bench {
 	b := &bench{t: t, cache: pleg.NewCache(false), now: epoch}
-	b.Set = New(b.cache, acting, expecting)
+	b.Set = New(b.cache, acting)
 	for _, name := range pods {
 		b.Add(b.now, ref(name))
 	}
@@ -106,7 +106,7 @@ func (b *bench) want(pod, want string) {
 }
 
 func TestEventWakesTheWorkerOfItsPod(t *testing.T) {
-	b := newBench(t, false, false, "a", "b")
+	b := newBench(t, false, "a", "b")
 	b.at(time.Second)
 	b.event(pleg.Started, "b", "app")
 	b.event(pleg.Died, "a", "app")
@@ -127,7 +127,7 @@ func TestEventWakesTheWorkerOfItsPod(t *testing.T) {
 }
 
 func TestEventsThatWakeNobody(t *testing.T) {
-	b := newBench(t, false, false, "a")
+	b := newBench(t, false, "a")
 	for delivery := pleg.Filtered; delivery <= pleg.Derived; delivery++ {
 		b.Event(b.now, pleg.Event{Kind: pleg.Died, Delivery: delivery, ObjectRef: pleg.ObjectRef{Pod: ref("a")}})
 	}
@@ -144,7 +144,7 @@ func TestEventsThatWakeNobody(t *testing.T) {
 
 // Before each sync but the first, a status that is newer than the last sync.
 func TestWaitsForANewerStatus(t *testing.T) {
-	b := newBench(t, false, false, "a")
+	b := newBench(t, false, "a")
 	b.at(time.Second)
 	b.event(pleg.Started, "a", "app")
 	b.sync("a")
@@ -170,16 +170,13 @@ func TestWaitsForANewerStatus(t *testing.T) {
 
 // What comes during a sync makes one sync more, whatever it is.
 func TestOneSyncMore(t *testing.T) {
-	b := newBench(t, false, false, "a")
+	b := newBench(t, false, "a")
 	b.event(pleg.Started, "a", "app")
 	b.begin("a")
 	for range 10_000 {
 		b.event(pleg.Died, "a", "app")
 	}
 	b.want("a", "syncing since 0s; woken 1, saved 0, expired 0, synced 1; queued 10000, expects 0")
-	if kept := len(b.byUID[uid("a")].Queue); kept != queueRoom {
-		t.Errorf("%d events are kept, want %d", kept, queueRoom)
-	}
 	b.at(time.Second)
 	b.Done(b.now, uid("a"))
 	b.want("a", "waits for a newer status since 1s; woken 2, saved 0, expired 0, synced 1; queued 10000, expects 0")
@@ -196,7 +193,7 @@ func TestOneSyncMore(t *testing.T) {
 }
 
 func TestRemove(t *testing.T) {
-	b := newBench(t, true, true, "a", "b", "c")
+	b := newBench(t, true, "a", "b", "c")
 	for _, pod := range []string{"a", "b", "c"} {
 		b.event(pleg.Started, pod, "app")
 	}
@@ -216,7 +213,7 @@ func TestRemove(t *testing.T) {
 	b.relist(0)
 	b.begin("")
 	b.Done(b.now, uid("b"))
-	if !b.Due().IsZero() || b.Reports() != nil || b.Waits() {
+	if !b.Due().IsZero() || b.Overdue() != nil || b.Waits() {
 		t.Error("something is left of pods that have gone")
 	}
 	sums := b.Read()
@@ -228,7 +225,7 @@ func TestRemove(t *testing.T) {
 
 // What was read stays as it was, and is read again where nothing has changed.
 func TestRead(t *testing.T) {
-	b := newBench(t, true, true, "b", "a")
+	b := newBench(t, true, "b", "a")
 	first := b.Read()
 	if got := fmt.Sprint(first.All[0].Pod, first.All[1].Pod); got != "ns/a ns/b" || !first.Acting || !first.Expecting {
 		t.Errorf("%s, acting %v, expecting %v", got, first.Acting, first.Expecting)

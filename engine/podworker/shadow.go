@@ -18,7 +18,7 @@ type Shadow struct {
 }
 
 // NewShadow returns a shadow without pods. Its workers read the cache.
-func NewShadow(cache *pleg.Cache) *Shadow { return &Shadow{Set: New(cache, false, false)} }
+func NewShadow(cache *pleg.Cache) *Shadow { return &Shadow{Set: New(cache, false)} }
 
 // Send takes in an event that the relist has released.
 func (s *Shadow) Send(e pleg.Event) {
@@ -74,7 +74,7 @@ func (s *Shadow) Checkpoint() Checkpoint {
 // Restore returns a shadow in that state. The cache must be in the state of the same
 // moment: it has the tickets of those that wait.
 func Restore(cache *pleg.Cache, c Checkpoint) *Shadow {
-	s := &Shadow{Set: New(cache, false, false), channel: c.Channel}
+	s := &Shadow{Set: New(cache, false), channel: c.Channel}
 	s.sums = c.Sums
 	for _, w := range c.Records {
 		s.all = append(s.all, &w)
