@@ -191,15 +191,9 @@ func (h *hub) snapshot() *Snapshot {
 	return s
 }
 
-// close ends the hub with a last snapshot, if there is something in it that readers would never
-// get otherwise. Lanes that are still at work change nothing more.
+// close ends the hub with a last snapshot. Lanes that are still at work change nothing more.
 func (h *hub) close() {
-	h.mu.Lock()
-	news := h.model.news
-	h.mu.Unlock()
-	if news {
-		h.tick(true)
-	}
+	h.tick(true)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true
