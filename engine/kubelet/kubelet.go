@@ -16,31 +16,30 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Seen is what matters to the kubelet's clocks of the calls that were made. It changes with calls,
-// never by itself: the Kubelet finds out when a call is late.
+// Seen is what the calls have shown. It changes with calls only: the Kubelet finds out when one is
+// late. A moment is zero if there is none.
 type Seen struct {
-	ListOut      time.Time // since when a list of all pods of the relist is out; zero if none is
+	ListOut      time.Time // since when a list of all pods of the relist is out
 	ListReturned time.Time // when such a list returned last, other than by its deadline
 	Relists      bool      // at least one relist is over
 
-	RelistOut     time.Time // since when the oldest call of the relist is out, a list or an inspection; zero if none is
-	RelistFailing time.Time // when the first list began of those that failed in a row; zero if the last one succeeded
-	EndsBy        time.Time // when the relist under way ends if what hangs in it does so until its deadline; zero unless it inspects
+	RelistOut     time.Time // since when the oldest call of the relist is out, a list or an inspection
+	RelistFailing time.Time // when the first list began of those that have failed in a row
+	EndsBy        time.Time // when the relist that inspects ends if what hangs does so until its deadline
 
-	StatusOut    time.Time // since when the Status of the status lane is out; zero if it is not
-	StatusAt     time.Time // when Status returned last, good or not; zero before
+	StatusOut    time.Time // since when the Status of the status lane is out
+	StatusAt     time.Time // when Status returned last, good or not
 	StatusFailed bool      // the last Status failed
 	VersionOK    time.Time // when Version was last answered well, whoever asked
 	Mute         bool      // a call about the whole runtime failed last because the socket takes connections and says nothing
 }
 
-// Config says what kubelet it is. Starting makes it one that has just started: it takes nothing
-// for granted, has no sync loop yet, and posts at once what it finds. A check goes by it.
+// Config says what kubelet it is.
 type Config struct {
 	Threshold time.Duration // of PLEG
 	Timeout   time.Duration // of each call
 	Period    time.Duration // from the end of one relist to the start of the next; may be changed at any time
-	Starting  bool
+	Starting  bool          // it takes nothing for granted, has no sync loop yet, and posts at once what it finds, as for a check
 }
 
 // A Kubelet is the model of one that has long been up, unless its [Config] says otherwise: until
@@ -53,9 +52,7 @@ type Kubelet struct {
 	At      time.Time // as of when all clocks stand
 	Seen    Seen
 
-	PausedAt     time.Time     // start of the present pause; zero if there is none
-	PausedBefore time.Duration // how long those before have lasted
-
+	PausedAt  time.Time // start of the present pause; zero if there is none
 	PLEG      Health    // up to date after each Advance, as is Says
 	Listed    time.Time // start of the last relist that listed, moved by pauses; of all at first
 	Relisting time.Time // start of the relist under way, moved by pauses
@@ -93,14 +90,15 @@ func (k *Kubelet) Advance(at time.Time, s Seen) {
 	k.IsNew, k.Shown = now != k.Shown, now
 }
 
-// passTo lets everything happen that is due before at.
+// passTo lets everything happen that is due before at. Then what is wrong is as old as at.
 func (k *Kubelet) passTo(at time.Time) {
 	for due := k.Due(); !due.IsZero() && due.Before(at); due = k.Due() {
 		k.settle(due)
 	}
 	if at.After(k.At) {
-		k.At = at
-		k.growOlder()
+		if k.At = at; k.Poster.Errs != "" {
+			k.Poster.Errs = k.errs()
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ func (k *Kubelet) SetPaused(at time.Time, paused bool) {
 		return
 	}
 	length := at.Sub(k.PausedAt)
-	k.PausedAt, k.PausedBefore = time.Time{}, k.PausedBefore+length
+	k.PausedAt = time.Time{}
 	for _, clock := range []*time.Time{&k.Listed, &k.Relisting, &k.Loop.Synced, &k.Says.LoopHeld, &k.Poster.Asked, &k.Poster.NextAt} {
 		if !clock.IsZero() {
 			*clock = clock.Add(length)
@@ -26,9 +26,6 @@ func (k *Kubelet) SetPaused(at time.Time, paused bool) {
 
 // Paused reports whether a pause lasts.
 func (k *Kubelet) Paused() bool { return !k.PausedAt.IsZero() }
-
-// PausedFor returns how long all pauses have lasted so far.
-func (k *Kubelet) PausedFor(at time.Time) time.Duration { return k.PausedBefore + age(at, k.PausedAt) }
 
 // now returns the moment by the kubelet's clocks: they stand still in a pause.
 func (k *Kubelet) now() time.Time { return sooner(k.PausedAt, k.At) }

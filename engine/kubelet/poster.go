@@ -138,13 +138,6 @@ func (k *Kubelet) follow() {
 	p.Errs, p.LateCall = errs, late
 }
 
-// growOlder brings the ages in the text of what is wrong up to date.
-func (k *Kubelet) growOlder() {
-	if k.Poster.Errs != "" {
-		k.Poster.Errs = k.errs()
-	}
-}
-
 // comesAfter lets the next update come after a moment that matters, unless its time is known
 // better.
 func (k *Kubelet) comesAfter(at time.Time) {
@@ -163,7 +156,7 @@ func (k *Kubelet) changes() (at time.Time) {
 	}
 	status := k.Seen.StatusFailed || age(k.At, k.Seen.StatusOut) >= call.ForetoldAfter
 	if status {
-		at = k.downAt()
+		at = k.Says.DownAt
 	}
 	trouble := k.Seen.RelistFailing
 	if trouble.IsZero() && age(k.At, k.Seen.RelistOut) >= call.ForetoldAfter {
@@ -175,7 +168,7 @@ func (k *Kubelet) changes() (at time.Time) {
 	case !status && k.Seen.StatusAt.Before(trouble):
 		return time.Time{} // Status may be in the same trouble: the next one shows
 	}
-	return sooner(at, k.unhealthyAt())
+	return sooner(at, k.PLEG.UnhealthyAt)
 }
 
 // next foretells the posting that changes Ready, given when there is something to change.

@@ -34,8 +34,11 @@ func (k *Kubelet) refresh() {
 	if n.Ready {
 		n.Reason, n.Message = readyReason, readyMessage
 	}
-	n.RuntimeDown, n.PLEG, n.DownAt = k.down(), k.plegErr(), k.downAt()
-	n.PostingHeld, n.HealthzAt = k.ifLate(k.Poster.Asked), time.Time{}
+	n.RuntimeDown, n.PLEG, n.PostingHeld = k.down(), k.plegErr(), k.ifLate(k.Poster.Asked)
+	n.DownAt, n.HealthzAt = time.Time{}, time.Time{}
+	if !k.Loop.Synced.IsZero() && !k.Paused() {
+		n.DownAt = k.Loop.Synced.Add(call.StatusLasts)
+	}
 	if !n.LoopStopped.IsZero() {
 		n.HealthzAt = n.LoopStopped.Add(healthzLasts)
 	}
@@ -53,9 +56,9 @@ func (k *Kubelet) verdict() string {
 // plegErr returns what the kubelet says of its PLEG; empty if that is healthy. Only a kubelet that
 // starts would say that PLEG has yet to be successful.
 func (k *Kubelet) plegErr() string {
-	verdict := k.verdict()
-	if k.PLEG.ListedAt.IsZero() && !k.Config.Starting {
-		verdict = k.overdue()
+	verdict := k.overdue()
+	if k.Config.Starting {
+		verdict = k.verdict()
 	}
 	if verdict == "" {
 		return ""
@@ -64,13 +67,11 @@ func (k *Kubelet) plegErr() string {
 }
 
 // overdue returns what PLEG says of the age of the last good list; empty up to the threshold.
-// TODO: use pleg.Overdue for the text as soon as it is there.
 func (k *Kubelet) overdue() string {
-	age := k.now().Sub(k.Listed)
-	if age <= k.Config.Threshold {
-		return ""
+	if err := pleg.Overdue(k.now().Sub(k.Listed), k.Config.Threshold); err != nil {
+		return err.Error()
 	}
-	return fmt.Sprintf("pleg was last seen active %v ago; threshold is %v", age, k.Config.Threshold)
+	return ""
 }
 
 // unhealthyAt returns when PLEG becomes unhealthy, as far as that can happen: not if the relist

@@ -281,9 +281,6 @@ func (s *scene) describe() string {
 	if h.Flips > 0 {
 		fmt.Fprintf(&b, "Flips %d, the last at %.1f\n", h.Flips, h.Since.Sub(s.start).Seconds())
 	}
-	if paused := s.k.PausedFor(s.at); paused > 0 {
-		fmt.Fprintf(&b, "paused for %v\n", paused)
-	}
 	if n.LoopNap > 0 {
 		fmt.Fprintf(&b, "LoopNap %v\n", n.LoopNap)
 	}

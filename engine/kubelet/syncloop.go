@@ -79,12 +79,3 @@ func (k *Kubelet) down() string {
 	}
 	return ""
 }
-
-// downAt returns when the runtime is down if no Status succeeds, or since when it has been; zero
-// in a pause, and before the first Status of a starting kubelet.
-func (k *Kubelet) downAt() time.Time {
-	if k.Loop.Synced.IsZero() || k.Paused() {
-		return time.Time{}
-	}
-	return k.Loop.Synced.Add(call.StatusLasts)
-}
