@@ -3,7 +3,7 @@ package call
 import "time"
 
 // How long a call is out until it means something. A runtime whose calls usually take
-// seconds gets more: see [Table.LateAt] and [Table.HungAt].
+// seconds gets more: see [Table.State].
 const (
 	// LateAfter is how long a call is out before the screen speaks of it and other calls
 	// are probed. On a busy node the slowest of many thousand calls took an eighth of it.
@@ -47,8 +47,6 @@ const (
 
 // How long our calls may take, and how often they are made.
 const (
-	// KubeletTimeout is what a kubelet gives each call (runtimeRequestTimeout).
-	KubeletTimeout = 2 * time.Minute
 	// ProbeTimeout is what a call of ours gets: as long as it takes to say that it hangs.
 	ProbeTimeout = HungAfter
 	// StatusPeriod is from the end of one Status of the kubelet's to the next

@@ -224,9 +224,6 @@ const probesBegin = LateAfter + 300*time.Millisecond
 // that say whether that is so are out themselves.
 func (r *reading) early(h *Hang) bool {
 	took := r.at.Sub(h.Since)
-	if r.answered(h.Since, ListPodSandbox) {
-		return false
-	}
 	probing := func(first Operation) bool {
 		return slices.ContainsFunc(r.Out, func(c OutCall) bool {
 			f := c.Flight
@@ -260,7 +257,7 @@ func (t *Table) comesBack(f Flight, at time.Time) bool {
 	if t.answered(at.Add(-LateAfter), first) { // mostly, and at no cost
 		return false
 	}
-	late := !at.Before(t.LateAt(f))
+	late := t.outState(f, at) >= Late
 	switch extent := t.Extent(at); {
 	case extent == Refused:
 		return true

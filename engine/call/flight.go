@@ -86,11 +86,7 @@ func (o Operation) IsList() bool { return o == ListPodSandbox || o == ListContai
 
 // Operations returns all operations in the order in which a screen lists them.
 func Operations() []Operation {
-	all := make([]Operation, operations)
-	for i := range all {
-		all[i] = Operation(i)
-	}
-	return all
+	return []Operation{Version, Status, ListPodSandbox, ListContainers, PodSandboxStatus, ContainerStatus, GetContainerEvents}
 }
 
 // A Trace collects what the transport knows of one call and its caller does

@@ -39,24 +39,18 @@ func (t *Table) State(f Flight, at time.Time) State {
 	return InTime
 }
 
+// outState returns how a call stands that is out. A runtime that has just come back has had
+// the call for that time only.
 func (t *Table) outState(f Flight, at time.Time) State {
+	out := at.Sub(latest(f.Since, t.Back))
 	switch {
-	case f.Elapsed(at) < LateAfter, f.Op == GetContainerEvents, at.Before(t.LateAt(f)):
+	case out < LateAfter, f.Op == GetContainerEvents, out < max(t.unlessBusy(LateAfter), 2*t.usual(f.Op)):
 		return InTime
-	case at.Before(t.HungAt(f)):
+	case out < t.hungAfter(f.Op):
 		return Late
 	}
 	return Hung
 }
-
-// LateAt returns when a call is late that is still out then. A runtime that has just come
-// back has had the call for that time only. Zero for the event stream, which never is.
-func (t *Table) LateAt(f Flight) time.Time {
-	return t.after(f, max(t.unlessBusy(LateAfter), 2*t.usual(f.Op)))
-}
-
-// HungAt returns when a call hangs that is still out then; zero for the event stream.
-func (t *Table) HungAt(f Flight) time.Time { return t.after(f, t.hungAfter(f.Op)) }
 
 func (t *Table) hungAfter(op Operation) time.Duration {
 	least := HungAfter
@@ -64,16 +58,6 @@ func (t *Table) hungAfter(op Operation) time.Duration {
 		least = HungListAfter
 	}
 	return max(t.unlessBusy(least), 3*t.usual(op))
-}
-
-func (t *Table) after(f Flight, d time.Duration) time.Time {
-	switch {
-	case f.Op == GetContainerEvents:
-		return time.Time{}
-	case f.Since.Before(t.Back):
-		return t.Back.Add(d)
-	}
-	return f.Since.Add(d)
 }
 
 // unlessBusy returns a duration, or a longer one on a busy node.
@@ -93,20 +77,11 @@ func (t *Table) usual(op Operation) time.Duration {
 			took = usual
 		}
 	}
-	if op.IsList() {
-		took = max(took, t.UsualList())
+	sandboxes, containers := t.Ops[ListPodSandbox].usual(ListPodSandbox), t.Ops[ListContainers].usual(ListContainers)
+	if op.IsList() && sandboxes > 0 && containers > 0 { // what holds up one list holds up the other
+		took = max(took, sandboxes+containers)
 	}
 	return min(max(took, t.Ops[op].usual(op)), UsualMost)
-}
-
-// UsualList returns what both lists together usually take; 0 before both have succeeded.
-// What holds up one list holds up the other.
-func (t *Table) UsualList() time.Duration {
-	sandboxes, containers := t.Ops[ListPodSandbox].usual(ListPodSandbox), t.Ops[ListContainers].usual(ListContainers)
-	if sandboxes == 0 || containers == 0 {
-		return 0
-	}
-	return sandboxes + containers
 }
 
 // usual returns what half of the last good answers took, or what all of the last few took:
@@ -123,17 +98,6 @@ func (a *Answers) usual(op Operation) time.Duration {
 	sorted := append(room[:0], a.Recent...)
 	slices.Sort(sorted)
 	return max(sorted[(n-1)/2], slices.Min(a.Recent[max(0, n-few):]))
-}
-
-// Late returns the oldest call that a kubelet makes as well, of the relist, Status or
-// Version, and that is late. While there is one, other calls are probed.
-func (t *Table) Late(at time.Time) (Flight, bool) {
-	for _, c := range t.Out {
-		if f := c.Flight; (f.By == ByRelist || f.By == ByStatusLoop) && t.outState(f, at) >= Late {
-			return f, true
-		}
-	}
-	return Flight{}, false
 }
 
 // recentFor is how far back an answer says whether the runtime can be asked for much now.

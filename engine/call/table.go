@@ -137,7 +137,9 @@ func (a *Answers) keep(target string, k *Known) {
 		a.Troubled = make(map[string]*Known)
 	}
 	if len(a.Troubled) >= troubledMost && a.Troubled[target] == nil {
-		oldest := slices.MinFunc(slices.Collect(maps.Values(a.Troubled)), byAge)
+		oldest := slices.MinFunc(slices.Collect(maps.Values(a.Troubled)), func(a, b *Known) int {
+			return cmp.Or(a.Flight.Since.Compare(b.Flight.Since), cmp.Compare(a.Flight.target(), b.Flight.target()))
+		})
 		delete(a.Troubled, oldest.Flight.target())
 	}
 	a.Troubled[target] = k
@@ -178,24 +180,6 @@ func (t *Table) Known(op Operation, target string) Known {
 		return *k
 	}
 	return Known{}
-}
-
-// Unanswered returns the sandboxes and then the containers whose last call ran out of time,
-// those asked longest ago first. They are asked until they answer.
-func (t *Table) Unanswered() (all []Flight) {
-	for _, op := range [...]Operation{PodSandboxStatus, ContainerStatus} {
-		for _, k := range slices.SortedFunc(maps.Values(t.Ops[op].Troubled), byAge) {
-			if k.RanOut {
-				all = append(all, k.Flight)
-			}
-		}
-	}
-	return all
-}
-
-// byAge puts the call first that was made first.
-func byAge(a, b *Known) int {
-	return cmp.Or(a.Flight.Since.Compare(b.Flight.Since), cmp.Compare(a.Flight.target(), b.Flight.target()))
 }
 
 // target returns what distinguishes f from other calls of its operation: the id of an
