@@ -369,6 +369,15 @@ func TestExtent(t *testing.T) {
 			2   = NoObject
 			2.5 a ok
 			2.5 = Fine`},
+		{"the first object comes back while lists are answered", `
+			0   a relist ContainerStatus web/app 120
+			0   b sweep ContainerStatus db/pg 120
+			4.8 c search ListPodSandbox
+			4.9 c ok
+			5   = NoObject
+			5   a ok
+			5   b? InTime
+			6   b? Late`},
 		{"an object that hangs on when the runtime has come back", `
 			0   healthy
 			0   a relist ContainerStatus web/app 120
