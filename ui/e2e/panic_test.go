@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// boomPart is a part of the engine's machine that panics once two relists are over: in the loop, or in
+// boomPart panics in the model once a relist is over, in the lane that has just observed something, or in
 // a goroutine of the engine's.
 const boomPart = `package engine
 
@@ -22,11 +22,9 @@ import (
 	"github.com/plegtop/plegtop/engine/guard"
 )
 
-type boom struct{ passive }
-
-func (boom) advance(m *machine) {
+func boom(m *Model) {
 	switch {
-	case m.relists.count < 1:
+	case !m.relistedOnce() && !m.closed:
 	case os.Getenv("BOOM") != "":
 		guard.Go(func() { panic("boom in a goroutine") })
 	default:
@@ -35,17 +33,18 @@ func (boom) advance(m *machine) {
 }
 `
 
-// withBoom builds the program with that part in it.
+// withBoom builds the program with a model that calls boom.
 func withBoom(t *testing.T) string {
 	t.Helper()
-	const list = "../../engine/parts.go"
-	text, err := os.ReadFile(list)
+	const model = "../../engine/model.go"
+	text, err := os.ReadFile(model)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after, ok := strings.Cut(string(text), "\t\t{part: &m.calls}")
+	const pass = "func (m *Model) pass() {\n"
+	before, after, ok := strings.Cut(string(text), pass)
 	if !ok {
-		t.Fatal("there is no list of parts")
+		t.Fatal("the model has no pass")
 	}
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -56,7 +55,7 @@ func withBoom(t *testing.T) string {
 		return file
 	}
 	changed := map[string]string{
-		list:                   write("parts.go", before+"\t\t{part: boom{}},\n\t\t{part: &m.calls}"+after),
+		model:                  write("model.go", before+pass+"\tboom(m)\n"+after),
 		"../../engine/boom.go": write("boom.go", boomPart),
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": changed})
