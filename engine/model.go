@@ -47,7 +47,6 @@ type Model struct {
 
 	once    examined
 	aside   *pleg.Core // has the pods that are shown where no list has ever succeeded; else nil
-	leaked  []pleg.UID // kept only for its room
 	missing uint64     // see Missing
 
 	shownChange uint64 // number of the last change of an event source

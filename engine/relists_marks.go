@@ -203,13 +203,7 @@ func (m *Model) relistEnded() {
 		return
 	}
 	m.release()
-	for uid := range m.core.Leaked() {
-		m.leaked = append(m.leaked, uid)
-	}
-	for _, uid := range m.leaked { // which the kubelet would keep for ever: no event depends on them
-		m.core.Forget(uid)
-	}
-	m.leaked = m.leaked[:0]
+	m.core.ForgetLeaked()
 	clear(m.answered)
 	if r.ofOne() {
 		m.relists.Now = nil

@@ -2,7 +2,6 @@ package pleg
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
@@ -11,9 +10,8 @@ func Assemble(sandboxes []*ListedSandbox, containers []*ListedContainer) ([]*Pod
 	return new(Assembler).Assemble(sandboxes, containers)
 }
 
-// An Assembler makes pods of one pair of lists after the other. What did not change is the same
-// pointer: a pod with the same rows as in the list before is the same *Pod. The zero value is
-// ready.
+// An Assembler makes pods of one pair of lists after the other. A pod that lists the same as in
+// the lists before, in any order, is the same *Pod. The zero value is ready.
 type Assembler struct {
 	parts map[UID]*part
 	order []*part // of the last list, as first listed
@@ -27,15 +25,13 @@ type part struct {
 	now        []any // in the present list
 	sandboxes  int   // how many of now are
 	duplicates int   // ids that pod lists more than once
-	restored   bool  // and no two lists since then had the same rows
 }
 
 // Assemble makes pods of both lists. A sandbox or a container belongs to the pod whose UID it
-// names. Containers without any listed sandbox make a pod by themselves. A pod whose rows are
-// those of the list before, in any order, is the same pointer and keeps its old order. A new or
-// changed pod has its rows in the order of the lists. If no pod changed, the result is the same
-// slice as before. The caller must not change it. The result counts two anomalies: DuplicateID,
-// for an id that one list shows twice in one pod, and NoSandbox.
+// names. Containers without any listed sandbox make a pod by themselves. A new or changed pod has
+// its rows in the order of the lists; any other keeps its old order. If no pod changed, the result
+// is the same slice as before. The caller must not change it. The result counts two anomalies:
+// DuplicateID and NoSandbox.
 func (a *Assembler) Assemble(sandboxes []*ListedSandbox, containers []*ListedContainer) ([]*Pod, Anomalies) {
 	for _, row := range sandboxes {
 		p := a.part(row.Pod.UID)
@@ -70,12 +66,11 @@ func (a *Assembler) Assemble(sandboxes []*ListedSandbox, containers []*ListedCon
 	return a.pods, found
 }
 
-// Restore begins with the pods of an earlier list whose rows are not known any more. A pod keeps its order
-// and its pointer if the next list has the same sandboxes and containers.
+// Restore begins with the pods of an earlier list, whose rows are not known any more.
 func (a *Assembler) Restore(pods []*Pod) {
 	for _, p := range pods {
-		restored := a.part(p.UID)
-		restored.pod, restored.restored = p, true
+		a.part(p.UID).pod = p
+		a.pods = append(a.pods, p)
 	}
 }
 
@@ -93,21 +88,19 @@ func (a *Assembler) part(uid UID) *part {
 	return p
 }
 
-// update makes the pod anew if its rows are others than before, and reports whether it did.
+// update makes the pod anew if its rows are others than before, and reports whether it changed.
 func (p *part) update() bool {
-	was := p.pod
-	same := was != nil && sameRows(p.rows, p.now)
-	p.restored = p.restored && !same
-	if !same {
+	was, changed := p.pod, false
+	if was == nil || !sameInAnyOrder(p.rows, p.now) {
 		p.rows, p.now = p.now, p.rows
 		p.make()
-		if p.restored && p.pod.lists(was) && was.lists(p.pod) {
+		if changed = was == nil || was.PodRef != p.pod.PodRef || !sameInAnyOrder(was.values(), p.pod.values()); !changed {
 			p.pod = was
 		}
 	}
 	clear(p.now)
 	p.now, p.sandboxes = p.now[:0], 0
-	return !same
+	return changed
 }
 
 // make makes the pod of its rows.
@@ -133,53 +126,38 @@ func (p *part) make() {
 	p.duplicates = len(p.rows) - len(seen)
 }
 
-// lists reports whether p has all that q has.
-func (p *Pod) lists(q *Pod) bool {
-	if p.PodRef != q.PodRef || len(p.Sandboxes) != len(q.Sandboxes) || len(p.Containers) != len(q.Containers) {
-		return false
-	}
-	sandboxes, containers := make(map[string]Sandbox), make(map[string]Container)
+// values returns all that a pod lists, as values that == compares: it would not find times of
+// different locations equal.
+func (p *Pod) values() []any {
+	var all []any
 	for _, s := range p.Sandboxes {
-		sandboxes[s.ID] = s
+		s.CreatedAt = s.CreatedAt.UTC()
+		all = append(all, s)
 	}
 	for _, c := range p.Containers {
-		containers[c.ID] = c
+		c.CreatedAt = c.CreatedAt.UTC()
+		all = append(all, c)
 	}
-	for _, s := range q.Sandboxes {
-		if has := sandboxes[s.ID]; has.ID != s.ID || has.State != s.State || has.Attempt != s.Attempt {
+	return all
+}
+
+// sameInAnyOrder reports whether both lists have the same items, each as often.
+func sameInAnyOrder(a, b []any) bool {
+	if slices.Equal(a, b) {
+		return true
+	}
+	if len(a) != len(b) {
+		return false
+	}
+	left := map[any]int{}
+	for _, x := range a {
+		left[x]++
+	}
+	for _, x := range b {
+		if left[x] == 0 {
 			return false
 		}
-	}
-	for _, c := range q.Containers {
-		if has := containers[c.ID]; has.ID != c.ID || has.Name != c.Name || has.State != c.State || has.Attempt != c.Attempt {
-			return false
-		}
+		left[x]--
 	}
 	return true
-}
-
-// sameRows reports whether both lists have the same rows, in any order. Of a row that is listed
-// twice only the number of all rows counts.
-func sameRows(a, b []any) bool {
-	switch {
-	case slices.Equal(a, b):
-		return true
-	case len(a) != len(b):
-		return false
-	case len(a) > fewIDs:
-		return maps.Equal(set(a), set(b))
-	}
-	return containsAll(a, b) && containsAll(b, a)
-}
-
-func set(rows []any) map[any]bool {
-	s := make(map[any]bool, len(rows))
-	for _, row := range rows {
-		s[row] = true
-	}
-	return s
-}
-
-func containsAll(list, rows []any) bool {
-	return !slices.ContainsFunc(rows, func(row any) bool { return !slices.Contains(list, row) })
 }

@@ -90,7 +90,7 @@ func TestAssemblerKeepsWhatDidNotChange(t *testing.T) {
 	}{
 		{"nothing changed", func() {}, []string{"a: s1 c1 c2", "b: s1 c1", "z: c1 c2"}},
 		{"another order", func() { slices.Reverse(sandboxes); slices.Reverse(containers) }, []string{"a: s1 c1 c2", "b: s1 c1", "z: c1 c2"}},
-		{"equal rows at another address", func() { containers[3], containers[2] = newC[0], newC[1] }, []string{"*a: s1 c2 c1", "*b: s1 c1", "z: c1 c2"}},
+		{"equal rows at another address", func() { containers[3], containers[2] = newC[0], newC[1] }, []string{"a: s1 c1 c2", "b: s1 c1", "z: c1 c2"}},
 		{"a row came", func() { sandboxes = append(sandboxes, newS[0]) }, []string{"*a: s1 s2 c2 c1", "b: s1 c1", "z: c1 c2"}},
 		{"a row went", func() { containers = containers[1:] }, []string{"a: s1 s2 c2 c1", "b: s1 c1", "*z: c1"}},
 		{"a row twice instead of two", func() { containers[3] = containers[2] }, []string{"*a: s1 s2 c2 c2", "b: s1 c1", "z: c1"}},

@@ -137,7 +137,7 @@ func (b *bed) wantTried(want ...string) {
 func (b *bed) wantReinspect(want ...UID) {
 	b.t.Helper()
 	for _, uid := range []UID{"a", "b", "c"} {
-		if got := b.core.Reinspecting(uid); got != slices.Contains(want, uid) {
+		if got := b.core.reinspecting(uid); got != slices.Contains(want, uid) {
 			b.t.Errorf("reinspecting %s: %v", uid, got)
 		}
 	}
@@ -202,3 +202,12 @@ func manyPods(pods, containers int, ended func(pod int) bool) []*Pod {
 	}
 	return list
 }
+
+// reinspecting reports whether a pod will be inspected even if nothing changed.
+func (c *Core) reinspecting(uid UID) bool {
+	r, ok := c.Record(uid)
+	return ok && r.Reinspect || !ok && c.state.Requested[uid]
+}
+
+// drain empties the event channel.
+func (c *Core) drain() { c.state.Unread = 0 }

@@ -60,7 +60,7 @@ func relistBench(tb testing.TB, core *Core, at time.Time, pods []*Pod) {
 		tb.Fatal(err)
 	}
 	core.Released()
-	core.Drain()
+	core.drain()
 }
 
 // A relist in which nothing changed allocates nothing, in whatever order the pods come.

@@ -14,9 +14,6 @@ const (
 	DefaultThreshold = 3 * time.Minute // list age above which PLEG is unhealthy
 )
 
-// NoCapacity as [Config.Capacity] makes a channel that takes no event at all.
-const NoCapacity = -1
-
 // Config is how a [Core] decides. The zero value is the newest kubelet with its own constants.
 type Config struct {
 	Release   Release       // whose relist; 0 means Newest
@@ -60,10 +57,6 @@ func ParseRelease(s string) (Release, error) {
 
 // String returns the release as people write it: "1.36".
 func (r Release) String() string { return fmt.Sprintf("1.%d", uint8(r)) }
-
-// Twice reports whether a kubelet of this release inspects a pod twice in each relist while the
-// pod has changed and its inspection keeps failing.
-func (r Release) Twice() bool { return rulesOf(r).retryPhase }
 
 // The rules are all that differs between the relists of the releases.
 type rules struct {

@@ -26,9 +26,8 @@ type Core struct {
 	threshold time.Duration
 	capacity  int
 	state     Checkpoint
-	order     []UID  // of the records; nil after one came or went
-	batch     int    // how many events Released returned last: as many are likely next
-	differ    differ // has the changes of the pod that is to be inspected
+	order     []UID // of the records; nil after one came or went
+	batch     int   // how many events Released returned last: as many are likely next
 }
 
 // A Checkpoint is all that a [Core] knows, as plain values for an encoder that keeps times to the
@@ -68,9 +67,6 @@ func Restore(cfg Config, s Checkpoint) (*Core, error) {
 		return nil, fmt.Errorf("restore pleg: %w", err)
 	}
 	c.takeOver()
-	if r := c.pending(); r != nil {
-		r.changed(&c.differ)
-	}
 	return c, nil
 }
 
@@ -163,13 +159,12 @@ func (c *Core) OnDemand() bool { return c.rules.onDemand }
 // before the first.
 func (c *Core) ListedAt() time.Time { return c.state.ListedAt }
 
-// Gauges are the kubelet's metrics of what runs, as of the last relist of all pods.
+// Gauges are the kubelet's metrics running_pods (with a running sandbox) and running_containers, as
+// of the last relist of all pods. A state that no container has any more keeps its last figure, as
+// in the kubelet.
 type Gauges struct {
-	RunningPods int // running_pods: with a running sandbox
-
-	// Containers is running_containers by state. A state that no container has any more keeps its
-	// last figure, as in the kubelet.
-	Containers [Unknown + 1]int
+	RunningPods int
+	Containers  [Unknown + 1]int // by state
 }
 
 // count counts a list. The kubelet counts rows: a pod that is listed twice counts twice.
@@ -177,8 +172,8 @@ func (g *Gauges) count(pods []*Pod) {
 	var containers [Unknown + 1]int
 	g.RunningPods = 0
 	for _, p := range pods {
-		for i := range p.Containers {
-			containers[p.Containers[i].State.listed()]++
+		for _, x := range p.Containers {
+			containers[x.State.listed()]++
 		}
 		if slices.ContainsFunc(p.Sandboxes, func(s Sandbox) bool { return s.State == Running }) {
 			g.RunningPods++

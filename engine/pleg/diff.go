@@ -1,62 +1,86 @@
 package pleg
 
-// A change is one id of a pod with its state in the old record and in the new list. Most changes
-// of a diff are none: both states are equal.
+import (
+	"iter"
+	"slices"
+)
+
+// A change is one id of a pod with its state in the old record and in the new list.
 type change struct {
 	id, name string // name of a container; empty for a sandbox
 	from, to State
 	sandbox  bool
 }
 
-// A differ finds what changed between two versions of a pod.
-type differ struct {
-	changes []change // of the last diff
+// A comparison has what changed between two versions of a pod.
+type comparison struct {
+	old, current *Pod
+	changes      []change
 }
 
-// fewIDs is how many ids are searched one by one. Below, an index costs more than it saves. Above,
-// the search would be quadratic.
-const fewIDs = 64
+// changes returns what changed since the record last advanced. It compares two versions of a pod
+// once. What did not change is the same pointer and needs no comparison.
+func (r *Record) changes() []change {
+	if r.Old == r.Current {
+		return nil
+	}
+	if r.compared == nil {
+		r.compared = new(comparison)
+	}
+	last := r.compared
+	if last.old != r.Old || last.current != r.Current {
+		*last = comparison{r.Old, r.Current, diff(last.changes[:0], r.Old, r.Current)}
+	}
+	return last.changes
+}
 
-// diff compares two versions of a pod, either of which may be nil, and reports whether anything
-// changed. The kubelet's rules: the ids of old come first, each version's containers before its
-// sandboxes; an id counts once, where it is listed first. So if a container and a sandbox share an
-// id, the container decides.
-func (d *differ) diff(old, current *Pod) (changed bool) {
-	d.changes = d.changes[:0]
-	index := make(map[string]int, max(old.size(), current.size()))
-	old.each(func(c change) {
+// diff compares two versions of a pod, either of which may be nil, and returns the changes that
+// make events, in the memory of all. The kubelet's rules: the ids of old come first, each version's containers before
+// its sandboxes; an id counts once, where it is listed first. So if a container and a sandbox
+// share an id, the container decides.
+func diff(all []change, old, current *Pod) []change {
+	all = slices.Grow(all, max(old.size(), current.size()))
+	index := map[string]int{} // a search would be quadratic for a pod of very many ids
+	for c := range old.objects() {
 		if _, ok := index[c.id]; !ok {
-			index[c.id] = len(d.changes)
+			index[c.id] = len(all)
 			c.from, c.to = c.to, Absent
-			d.changes = append(d.changes, c)
+			all = append(all, c)
 		}
-	})
-	current.each(func(c change) {
-		if i, ok := index[c.id]; !ok {
-			index[c.id] = len(d.changes)
-			d.changes = append(d.changes, c)
-		} else if d.changes[i].to == Absent {
-			d.changes[i].to = c.to
-		}
-	})
-	for i := range d.changes {
-		changed = changed || len(d.changes[i].kinds()) > 0
 	}
-	return changed
+	for c := range current.objects() {
+		if i, ok := index[c.id]; !ok {
+			index[c.id] = len(all)
+			all = append(all, c)
+		} else if all[i].to == Absent {
+			all[i].to = c.to
+		}
+	}
+	changes := all[:0]
+	for _, c := range all {
+		if len(c.kinds()) > 0 {
+			changes = append(changes, c)
+		}
+	}
+	return changes
 }
 
-// each calls f for each id that a pod lists, as if the id was new.
-func (p *Pod) each(f func(change)) {
-	if p == nil {
-		return
-	}
-	for i := range p.Containers {
-		c := &p.Containers[i]
-		f(change{id: c.ID, name: c.Name, to: c.State.listed()})
-	}
-	for i := range p.Sandboxes {
-		s := &p.Sandboxes[i]
-		f(change{id: s.ID, sandbox: true, to: s.State.listed()})
+// objects returns all that a pod lists, as if each was new.
+func (p *Pod) objects() iter.Seq[change] {
+	return func(yield func(change) bool) {
+		if p == nil {
+			return
+		}
+		for _, c := range p.Containers {
+			if !yield(change{id: c.ID, name: c.Name, to: c.State.listed()}) {
+				return
+			}
+		}
+		for _, s := range p.Sandboxes {
+			if !yield(change{id: s.ID, sandbox: true, to: s.State.listed()}) {
+				return
+			}
+		}
 	}
 }
 

@@ -9,10 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func eventsOf(d *differ, base Event, old, current *Pod) []Event {
+func eventsOf(base Event, old, current *Pod) []Event {
 	var events []Event
-	d.diff(old, current)
-	for _, x := range d.changes {
+	for _, x := range diff(nil, old, current) {
 		for _, kind := range x.kinds() {
 			events = append(events, x.event(kind, base))
 		}
@@ -22,8 +21,7 @@ func eventsOf(d *differ, base Event, old, current *Pod) []Event {
 
 func TestDiffReportsFromWhatToWhat(t *testing.T) {
 	old, current := pod("a", "c1 running", "s1 running"), pod("a", "c2 created", "s1 exited")
-	var d differ
-	got := eventsOf(&d, Event{ObjectRef: ObjectRef{Pod: old.PodRef}, At: epoch}, old, current)
+	got := eventsOf(Event{ObjectRef: ObjectRef{Pod: old.PodRef}, At: epoch}, old, current)
 	event := func(kind Kind, id, name string, from, to State) Event {
 		return Event{Kind: kind, ObjectRef: ObjectRef{Pod: old.PodRef, ID: id, Container: name, Sandbox: name == ""}, From: from, To: to, At: epoch}
 	}
@@ -33,8 +31,8 @@ func TestDiffReportsFromWhatToWhat(t *testing.T) {
 		event(Died, "s1", "", Running, Exited),
 		event(Changed, "c2", "name-c2", Absent, Created),
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("events (-want +got):\n%s", d)
 	}
 }
 
@@ -42,7 +40,6 @@ func TestDiffReportsFromWhatToWhat(t *testing.T) {
 // as can be.
 func TestDiffAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	var d differ
 	for range 3000 {
 		size := []int{1, 3, 8, 50}[r.IntN(4)]
 		old, current := randomPod(r, size), randomPod(r, size)
@@ -51,10 +48,10 @@ func TestDiffAgrees(t *testing.T) {
 			shuffle(r, current.Containers)
 		}
 		want := plainDiff(old, current)
-		if got := texts(eventsOf(&d, Event{ObjectRef: ObjectRef{Pod: PodRef{UID: "a"}}}, old, current)); !slices.Equal(got, want) {
+		if got := texts(eventsOf(Event{ObjectRef: ObjectRef{Pod: PodRef{UID: "a"}}}, old, current)); !slices.Equal(got, want) {
 			t.Fatalf("%+v\n-> %+v\nevents = %q, want %q", old, current, got, want)
 		}
-		if d.diff(old, current) != (len(want) > 0) {
+		if len(diff(nil, old, current)) > 0 != (len(want) > 0) {
 			t.Fatalf("%+v\n-> %+v\nchanged = %v, want %q", old, current, len(want) == 0, want)
 		}
 	}

@@ -65,15 +65,13 @@ func (c *Core) Released() []Event {
 	return events
 }
 
-// releaseAll releases the events of a pod's changes. st is its fresh status, nil if the pod has
-// gone.
-func (c *Core) releaseAll(pod PodRef, st *PodStatus) {
-	event := Event{ObjectRef: ObjectRef{Pod: pod}, At: c.state.Relist.At}
-	exits, changed := st.Lookup(), false
-	for i := range c.differ.changes {
-		x := &c.differ.changes[i]
+// releaseAll releases the events of a record's changes. st is the pod's fresh status, nil if the
+// pod has gone.
+func (c *Core) releaseAll(r *Record, st *PodStatus) {
+	event := Event{ObjectRef: ObjectRef{Pod: r.PodRef}, At: c.state.Relist.At}
+	changes, exits := r.changes(), st.Lookup()
+	for _, x := range changes {
 		for _, kind := range x.kinds() {
-			changed = true
 			e := x.event(kind, event)
 			if s := exits.Container(x.id); kind == Died && s != nil && s.State == Exited { // what only vanished left no code
 				e.ExitCode, e.Exited = s.ExitCode, true
@@ -81,7 +79,7 @@ func (c *Core) releaseAll(pod PodRef, st *PodStatus) {
 			c.release(e)
 		}
 	}
-	if !changed && c.rules.onDemand {
+	if len(changes) == 0 && c.rules.onDemand {
 		event.Kind = PodSync
 		c.release(event)
 	}
@@ -107,7 +105,7 @@ func (c *Core) release(e Event) {
 
 // Attend sets whether the event channel has a reader that keeps up. Such a reader empties the
 // channel at once, and later after each pod's events. The kubelet's sync loop does that while it
-// is well. Without it, as at first, events stay until [Core.Drain].
+// is well. Without it, as at first, events stay.
 func (c *Core) Attend(attended bool) {
 	c.state.Attended = attended
 	c.read()
@@ -118,13 +116,6 @@ func (c *Core) read() {
 	if c.state.Attended {
 		c.state.Unread = 0
 	}
-}
-
-// Drain empties the event channel and returns how many events were in it.
-func (c *Core) Drain() int {
-	n := c.state.Unread
-	c.state.Unread = 0
-	return n
 }
 
 // Len returns how many delivered events nobody has read yet.

@@ -72,7 +72,7 @@ func (p *fuzzPlay) step() {
 		p.core.RequestReinspect(uid)
 	}
 	if op&64 != 0 {
-		p.core.Drain()
+		p.core.drain()
 	}
 	switch op % 4 {
 	case 3:
@@ -197,8 +197,8 @@ func (p *fuzzPlay) apply(events []Event, failed map[UID]bool) {
 			delete(states, e.ID)
 		}
 	}
-	if p.core.Len() > p.core.Capacity() {
-		p.t.Errorf("channel %d of %d", p.core.Len(), p.core.Capacity())
+	if p.core.Len() > p.core.capacity {
+		p.t.Errorf("channel %d of %d", p.core.Len(), p.core.capacity)
 	}
 	p.all = append(p.all, events...)
 }

@@ -27,7 +27,7 @@ type node struct {
 func newNode(release Release, trace kubeletTrace, restores bool) (*node, error) {
 	config := Config{
 		Release:   release,
-		Capacity:  cmp.Or(trace.Config.Capacity, NoCapacity),
+		Capacity:  cmp.Or(trace.Config.Capacity, -1),
 		Threshold: time.Duration(trace.Config.Threshold) * time.Millisecond,
 	}
 	core, err := New(config)
@@ -61,7 +61,7 @@ func (n *node) play(in stepIn) (stepOut, error) {
 	out := n.outcome(before)
 	out.Observed = observed
 	if !in.NoDrain {
-		n.core.Drain()
+		n.core.drain()
 	}
 	return out, nil
 }

@@ -24,7 +24,7 @@ func (n *node) outcome(before map[UID]Entry) stepOut {
 	slices.Sort(out.Inspected)
 	n.report(&out, n.core.Released())
 	for _, uid := range slices.Sorted(maps.Keys(n.uids)) {
-		if n.core.Reinspecting(uid) {
+		if n.core.reinspecting(uid) {
 			out.Reinspect = append(out.Reinspect, uid)
 		}
 	}

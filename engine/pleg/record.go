@@ -18,7 +18,7 @@ type Record struct {
 	FailedNow bool // the inspection failed in the first pass of this relist
 	Stale     *Pod // what the second pass inspects: the pod as listed when its inspection failed
 
-	even *Pod // a version of the pod that has no change against Old
+	compared *comparison // the last one; nil for none
 }
 
 // Record returns a pod's record, and whether there is one. If the record leaks, both of its ends
@@ -50,15 +50,6 @@ func (r *Record) show() Record {
 	return s
 }
 
-// Reinspecting reports whether a pod will be inspected even if nothing changed: its inspection
-// failed, or [Core.RequestReinspect] requested it.
-func (c *Core) Reinspecting(uid UID) bool {
-	if r, ok := c.state.Records[uid]; ok {
-		return r.Reinspect || r.FailedNow
-	}
-	return c.state.Requested[uid]
-}
-
 // RequestReinspect requests one inspection of a pod even if nothing changed. It is made in the
 // pod's next turn, in this relist if that is still to come. For a pod that was never listed the
 // request waits as long as it takes. Releases before 1.36 have no such request: there it does
@@ -86,24 +77,10 @@ func (c *Core) list(p *Pod) {
 	r.Current, r.Listed = p, true
 }
 
-// changed reports whether a record has changes, and has d find them. What did not change is the
-// same pointer; only other versions of a pod are compared.
-func (r *Record) changed(d *differ) bool {
-	d.changes = d.changes[:0]
-	if r.Current == r.Old || r.Current != nil && r.Current == r.even {
-		return false
-	}
-	if d.diff(r.Old, r.Current) {
-		return true
-	}
-	r.even = r.Current
-	return false
-}
-
 // advance moves a record on after a good inspection, or after the end of its pod, and releases
 // the events.
 func (c *Core) advance(r *Record, st *PodStatus) {
-	c.releaseAll(r.PodRef, st)
+	c.releaseAll(r, st)
 	if c.rules.retryPhase { // a change that settles makes up for earlier failures
 		r.Reinspect, r.Stale = false, nil
 	}
@@ -111,7 +88,7 @@ func (c *Core) advance(r *Record, st *PodStatus) {
 		c.drop(r.UID)
 		return
 	}
-	r.Old, r.Current, r.even = r.Current, nil, nil
+	r.Old, r.Current = r.Current, nil
 }
 
 // fail notes a failed inspection.
@@ -145,33 +122,18 @@ func (c *Core) drop(uid UID) {
 	c.order = nil
 }
 
-// Leaked names, by UID, the records that the kubelet keeps for ever though their pods are gone.
-// That happens to a pod that was last seen without containers and sandboxes. Up to release 1.31
-// it also happens to a pod that vanished before its first good inspection; its cache entry stays,
-// too. No decision depends on them: a view may hide them, and [Core.Forget] drops them, also
-// while they are named.
-func (c *Core) Leaked() iter.Seq[UID] {
-	return func(yield func(UID) bool) {
-		for _, uid := range c.uids() {
-			if r, ok := c.state.Records[uid]; ok && r.leaked() && !yield(uid) {
-				return
-			}
+// ForgetLeaked drops the records that the kubelet keeps for ever though their pods are gone, with
+// their cache entries. Such is a pod that was last seen without containers and sandboxes. Up to
+// release 1.31 it is also a pod that vanished before its first good inspection. No event depends
+// on them. ForgetLeaked changes nothing while a relist is under way.
+func (c *Core) ForgetLeaked() {
+	if c.state.Relist.Scope != idle {
+		return
+	}
+	for uid, r := range c.state.Records {
+		if !r.Listed && !r.Reinspect && !r.FailedNow && r.Old.size() == 0 {
+			c.state.Cache.Delete(uid)
+			c.drop(uid)
 		}
 	}
-}
-
-// Forget drops a leaked record and its cache entry. It returns false, and changes nothing, for
-// any other record and while a relist is under way.
-func (c *Core) Forget(uid UID) bool {
-	r, ok := c.state.Records[uid]
-	if !ok || c.state.Relist.Scope != idle || !r.leaked() {
-		return false
-	}
-	c.state.Cache.Delete(uid)
-	c.drop(uid)
-	return true
-}
-
-func (r *Record) leaked() bool {
-	return !r.Listed && !r.Reinspect && !r.FailedNow && r.Old.size() == 0
 }

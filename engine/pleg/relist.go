@@ -118,13 +118,13 @@ func (c *Core) Next() (Inspection, bool) {
 
 // Pending returns how many inspections the rest of this pass takes. It changes nothing.
 func (c *Core) Pending() int {
-	l, n, d := &c.state.Relist, 0, differ{}
+	l, n := &c.state.Relist, 0
 	if l.Pending != "" {
 		n++
 	}
 	for _, uid := range l.Queue {
 		r := c.state.Records[uid]
-		if l.Retrying && r.Reinspect || !l.Retrying && r.Current != nil && (r.changed(&d) || c.retries(r)) {
+		if l.Retrying && r.Reinspect || !l.Retrying && r.Current != nil && (len(r.changes()) > 0 || c.retries(r)) {
 			n++
 		}
 	}
@@ -181,7 +181,7 @@ func (c *Core) reconcile(r *Record) {
 		r.Reinspect, r.FailedNow = r.FailedNow, false
 		return
 	}
-	changed, retries := r.changed(&c.differ), c.retries(r)
+	changed, retries := len(r.changes()) > 0, c.retries(r)
 	if retries { // before the inspection: a request during it is for the next relist
 		r.Reinspect = false
 	}

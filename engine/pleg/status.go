@@ -82,40 +82,37 @@ func (s *PodStatus) Weight() int {
 // the kubelet's exit codes. It has an index where there are many containers. It is safe for
 // concurrent use, because a status never changes.
 type Lookup struct {
-	status *PodStatus
-	index  map[string]int // nil where there are few
+	few  []ContainerStatus
+	many map[string]*ContainerStatus // nil where there are few
 }
+
+// fewIDs is how many containers are searched one by one: an index of them costs more than it saves.
+const fewIDs = 64
 
 // Lookup returns a Lookup in s. If s is nil, it finds nothing.
 func (s *PodStatus) Lookup() Lookup {
-	l := Lookup{status: s}
-	if s != nil && len(s.Containers) > fewIDs {
-		l.index = make(map[string]int, len(s.Containers))
-		for i := range s.Containers {
-			l.index[s.Containers[i].ID] = i
-		}
+	if s == nil {
+		return Lookup{}
 	}
-	return l
+	if len(s.Containers) <= fewIDs {
+		return Lookup{few: s.Containers}
+	}
+	many := make(map[string]*ContainerStatus, len(s.Containers))
+	for i := range s.Containers {
+		many[s.Containers[i].ID] = &s.Containers[i]
+	}
+	return Lookup{many: many}
 }
 
 // Container returns the status of the container with that id, nil if there is none. The caller
 // must not change it.
 func (l Lookup) Container(id string) *ContainerStatus {
-	if l.index != nil {
-		if i, ok := l.index[id]; ok {
-			return &l.status.Containers[i]
-		}
-		return nil
-	}
-	if l.status == nil {
-		return nil
-	}
-	for i := len(l.status.Containers) - 1; i >= 0; i-- {
-		if l.status.Containers[i].ID == id {
-			return &l.status.Containers[i]
+	for i := len(l.few) - 1; i >= 0; i-- {
+		if l.few[i].ID == id {
+			return &l.few[i]
 		}
 	}
-	return nil
+	return l.many[id]
 }
 
 // A Version is the runtime's answer to the call Version.

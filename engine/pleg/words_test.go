@@ -21,7 +21,7 @@ func TestConfigValidate(t *testing.T) {
 		{"newest", Config{Release: Newest}, true},
 		{"older", Config{Release: Oldest - 1}, false},
 		{"newer", Config{Release: Newest + 1}, false},
-		{"no capacity", Config{Capacity: NoCapacity}, true},
+		{"no capacity", Config{Capacity: -1}, true},
 		{"negative threshold", Config{Threshold: -1}, false},
 	}
 	for _, tt := range tests {
