@@ -14,23 +14,30 @@ type Objects struct {
 	pods map[string]pleg.PodRef // by id
 }
 
-// ObjectsOf returns the index of pods. Of two pods that list one id the first in order has it.
+// ObjectsOf returns the index of pods. Of two pods that list one id now the first in order has it.
 func ObjectsOf(all []*Pod) *Objects {
 	o := &Objects{pods: make(map[string]pleg.PodRef, 4*len(all))}
-	for _, p := range slices.Backward(all) {
-		for _, end := range []*pleg.Pod{p.Old, p.Current} {
-			if end == nil {
-				continue
-			}
-			for i := range end.Sandboxes {
-				o.pods[end.Sandboxes[i].ID] = p.PodRef
-			}
-			for i := range end.Containers {
-				o.pods[end.Containers[i].ID] = p.PodRef
-			}
+	for _, p := range all { // what a pod lists now comes before what another one did
+		if p.Old != p.Seen() {
+			o.add(p.PodRef, p.Old)
 		}
 	}
+	for _, p := range slices.Backward(all) {
+		o.add(p.PodRef, p.Seen())
+	}
 	return o
+}
+
+func (o *Objects) add(ref pleg.PodRef, p *pleg.Pod) {
+	if p == nil {
+		return
+	}
+	for i := range p.Sandboxes {
+		o.pods[p.Sandboxes[i].ID] = ref
+	}
+	for i := range p.Containers {
+		o.pods[p.Containers[i].ID] = ref
+	}
 }
 
 // Equal reports whether both have the same objects.
