@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/sources"
@@ -39,6 +42,34 @@ func TestQueueIsBounded(t *testing.T) {
 			}
 			if kept != tt.kept || lost != sent-kept || q.weight != 0 {
 				t.Errorf("%d kept, want %d; %d lost, weight %d at the end", kept, tt.kept, lost, q.weight)
+			}
+		})
+	}
+}
+
+// What waits is reported a batch each 10 ms, and all at once when the engine ends.
+func TestQueueIsDrainedAtTheEnd(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			e, err := New(Config{Runtime: struct{ Runtime }{}, Streams: []Stream{{Source: sources.FromCRI, Refuse: "no"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := newQueue(sources.FromCRI)
+			for range 10 * batch {
+				q.put(pleg.Upstream{ID: "x"}, realTime{})
+			}
+			q.end()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if ended {
+				cancel()
+			}
+			began := time.Now()
+			q.pass(ctx, e.hub)
+			took := time.Since(began)
+			if got := e.hub.model.sources.States()[0].Received; got != 10*batch || ended && took != 0 || !ended && took != 9*batchPace {
+				t.Errorf("ended %v: %d events in %v", ended, got, took)
 			}
 		})
 	}
