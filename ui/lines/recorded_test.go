@@ -213,7 +213,7 @@ func TestBenchOfARecording(t *testing.T) {
 	if none.Source != "none" || none.Missed == nil || *none.Missed != 0 || none.MissedOf != none.Transitions || none.LagP50Seconds < 0.1 || none.LagP50Seconds > 1 {
 		t.Errorf("the relist: %+v", none)
 	}
-	if cri.Source != "cri" || cri.Missed == nil || *cri.Missed != 54 || cri.MissedOf != 139 || cri.LagP50Seconds != none.LagP50Seconds { // its stream comes after the relist
+	if cri.Source != "cri" || cri.Missed == nil || *cri.Missed != 188 || cri.MissedOf != 505 || cri.LagP50Seconds != none.LagP50Seconds { // its stream comes after the relist
 		t.Errorf("the stream: %+v", cri)
 	}
 	out.Reset()

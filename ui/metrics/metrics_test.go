@@ -86,7 +86,7 @@ const hostile = "a\"\\\n\xff\x00}"
 
 // full is an update that has a value of each metric, some of them twice.
 func full(t *testing.T) *diagnose.Update {
-	u := recorded(t, "event-drift", 70*time.Second)
+	u := recorded(t, "event-drift", 40*time.Second)
 	s := *u.Snapshot
 	pod := pleg.PodRef{UID: "1", Namespace: hostile, Name: hostile}
 	late := call.Flight{Op: call.ContainerStatus, Pod: pod, Container: hostile, ID: hostile, Since: s.At.Add(-time.Minute)}
