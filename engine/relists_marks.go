@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -74,13 +75,22 @@ func (m *Model) relistAnswered(a *answer) {
 }
 
 // halfFailed reports whether the list of sandboxes failed in the relist under way.
-func (m *Model) halfFailed() bool {
-	for _, a := range m.answered {
-		if a.Flight.Op == call.ListPodSandbox && a.Err != nil {
-			return true
+func (m *Model) halfFailed() (failed bool) {
+	for _, a := range m.answersInOrder() {
+		if a.Flight.Op == call.ListPodSandbox {
+			failed = a.Err != nil
 		}
 	}
-	return false
+	return failed
+}
+
+// answersInOrder returns what came of the calls of the relist under way that are not marked yet, in
+// the order in which they were made. An examination makes a call anew that fails: the last one counts.
+func (m *Model) answersInOrder() (all []*answer) {
+	for _, id := range slices.Sorted(maps.Keys(m.answered)) {
+		all = append(all, m.answered[id])
+	}
+	return all
 }
 
 // relistFailed ends a relist one of whose lists failed: nothing changes, as in the kubelet. What

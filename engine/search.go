@@ -88,7 +88,7 @@ func (a *asking) listsFailed(m *Model) {
 // listsSoFar returns a search that has what the relist under way has listed.
 func (m *Model) listsSoFar() search {
 	s := search{Begun: true}
-	for _, a := range m.answered {
+	for _, a := range m.answersInOrder() {
 		switch a.Flight.Op {
 		case call.ListPodSandbox:
 			if s.First = a.Err; a.Err == nil {
