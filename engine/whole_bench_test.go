@@ -34,19 +34,6 @@ func (r relists) Next(context.Context) (engine.Update, error) {
 	return engine.Update{Snapshot: r()}, nil
 }
 
-// BenchmarkTape is a relist with its snapshot, where nothing has changed, without and with a recorder.
-func BenchmarkTape(b *testing.B) {
-	for name, tape := range map[string]engine.Tape{"none": nil, "ring": record.NewRecorder(record.Options{})} {
-		b.Run("1000x3/"+name, func(b *testing.B) {
-			relist := engine.NewRelists(b, 1000, 0, tape)
-			b.ReportAllocs()
-			for b.Loop() {
-				relist()
-			}
-		})
-	}
-}
-
 // The recorder allocates next to nothing for a relist of a large node where nothing has changed.
 func TestATapeAllocatesLittle(t *testing.T) {
 	allocations := func(tape engine.Tape) float64 {
