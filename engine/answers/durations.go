@@ -11,7 +11,6 @@ const (
 	Late      = call.LateAfter
 	Hung      = call.HungAfter
 	HungList  = call.HungListAfter
-	Foretold  = call.ForetoldAfter
 	HungLong  = call.CriticalAfter
 	HungOnce  = call.CriticalOnce
 	FreshFor  = call.FreshFor
@@ -27,43 +26,16 @@ const (
 	Forgotten = time.Minute
 )
 
-// When the machine asks again, or asks others.
+// When others ask. Package call has the first three with their reasons.
 const (
-	// RetryAfter is how long a call that failed at once waits before it is made again, by
-	// who may do so: a runtime that is being restarted is back soon.
-	RetryAfter = 500 * time.Millisecond
-	// Grace is how long a call may return after its deadline, or after our word that we
-	// do not want it any more, before its asker goes on without it.
-	Grace = 100 * time.Millisecond
-	// Package call has the next four with their reasons.
 	Together     = call.Together
 	StatusPeriod = call.StatusPeriod
 	StatusLasts  = call.StatusLasts
-	ProbePeriod  = call.ProbePeriod
 	// ProbesBegin is how long a call is out when the first probe is, at the latest: until
 	// then nobody has asked whether anything else is answered.
 	ProbesBegin = Late + 300*time.Millisecond
-	// SweepEvery is the least time between two sweeps that nobody asked for: calls that
-	// hang for seconds, relist after relist, must not bring about one each.
-	SweepEvery = time.Minute
-	// AgainFirst is how long after its end a sweep asks again what hung or failed: soon,
-	// since once may have been chance. It does so every AgainPeriod, for AgainFor at most: as
-	// long as that may still mean something to somebody. AgainMost are asked at a time: so
-	// many, four at once, hang for 14 s, and the next are asked before what is known is older
-	// than FreshFor.
-	AgainFirst  = time.Second
-	AgainPeriod = 5 * time.Second
-	AgainFor    = 5 * time.Minute
-	AgainMost   = 28
-	// SurelyHangs and OnceFor are package call's.
-	SurelyHangs = call.SurelyHangs
-	OnceFor     = call.OnceFor
-	// ByPodFor is for how long containers are listed pod by pod, where the list of all was
-	// too large to be sent: nobody waits longer for half of what there is.
-	ByPodFor = 4 * time.Second
-	// LookFor is for how long a sweep waits for what a deep look finds: a look that finds
-	// more than it takes to read the goroutines is rare.
-	LookFor = 500 * time.Millisecond
+	// byPodFor is for how long containers are listed pod by pod (see package engine).
+	byPodFor = 4 * time.Second
 )
 
 // How long calls take there that are slow.
@@ -119,7 +91,7 @@ var (
 		LookAfter:   Hung,
 		ProbeAfter:  Late,
 		FailingLong: FailingLong,
-		OwnersWait:  ByPodFor + Hung, // for them to be listed one by one
+		OwnersWait:  byPodFor + Hung, // for them to be listed one by one
 		ListFails:   2,               // the next relist is a second away, and the one after it would do
 		Outages:     Outages,
 		Past:        true,

@@ -26,10 +26,6 @@ func (p Policy) Limit(f call.Flight) time.Duration {
 	return p.ListTimeout
 }
 
-// Silence is for how long at most a call that costs nothing may be out before a
-// runtime that has answered nothing else is taken for silent.
-func (p Policy) Silence() time.Duration { return halvesSilent * p.CallTimeout / 2 }
-
 // HungLong is how long the status of an object hangs to be critical: see the duration of
 // that name. A look that is made once goes on asking for [HungOnce], or for a quarter of its
 // time.
@@ -39,7 +35,3 @@ func (p Policy) HungLong() time.Duration {
 	}
 	return HungLong
 }
-
-// halvesSilent is how many halves of a status call's time a call waits where none but
-// Version is answered, and for the second list where the first one hung.
-const halvesSilent = 3
