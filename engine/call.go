@@ -11,9 +11,9 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A made call is one that has come to its end.
-type made struct {
-	ID uint64 // 0 if it was never made
+// A finished call is one that has come to its end.
+type finished struct {
+	ID uint64 // 0 if no call was made
 	Answer
 	raw []byte      // the answer as JSON, of a call that is ByRequest
 	Err *call.Error // nil if it was answered
@@ -23,7 +23,7 @@ type made struct {
 // out it waits for its turn, as long as its own deadline lasts: two calls for one target would
 // wait for the same lock. A call of ours is withdrawn where the kubelet would make one: nothing of
 // ours holds up a relist.
-func (h *hub) call(ctx context.Context, f call.Flight, timeout time.Duration) made {
+func (h *hub) call(ctx context.Context, f call.Flight, timeout time.Duration) finished {
 	var id uint64
 	var left time.Duration
 	var began time.Time
@@ -45,9 +45,9 @@ func (h *hub) call(ctx context.Context, f call.Flight, timeout time.Duration) ma
 	}
 	switch {
 	case !h.await(ctx, turn):
-		return made{Err: call.ErrorOf(f.Op, fmt.Errorf("%w: %w", call.ErrCanceled, context.Cause(ctx)))}
+		return finished{Err: call.ErrorOf(f.Op, fmt.Errorf("%w: %w", call.ErrCanceled, context.Cause(ctx)))}
 	case id == 0:
-		return made{Err: outOfTurn(f.Op)}
+		return finished{Err: outOfTurn(f.Op)}
 	}
 	return h.finish(ctx, id, f, left)
 }
@@ -60,7 +60,7 @@ func (h *hub) begin(f call.Flight, timeout time.Duration) uint64 {
 }
 
 // finish makes a call that was reported to begin, and reports its end.
-func (h *hub) finish(ctx context.Context, id uint64, f call.Flight, timeout time.Duration) made {
+func (h *hub) finish(ctx context.Context, id uint64, f call.Flight, timeout time.Duration) finished {
 	trace := new(call.Trace)
 	lane := ctx
 	ctx, cancel := context.WithTimeout(call.WithTrace(ctx, trace), h.config.Clock.Real(timeout))
@@ -70,7 +70,7 @@ func (h *hub) finish(ctx context.Context, id uint64, f call.Flight, timeout time
 		h.ours[targetOf(f)] = cancel
 		h.mu.Unlock()
 	}
-	m := made{ID: id}
+	m := finished{ID: id}
 	var err error
 	if f.By == call.ByRequest {
 		m.raw, err = h.config.Runtime.Raw(ctx, f.Op, f.ID)
@@ -134,7 +134,7 @@ const (
 )
 
 // callOrRetry is call, but that an examination makes a call anew that fails at once.
-func (h *hub) callOrRetry(ctx context.Context, f call.Flight, timeout time.Duration) made {
+func (h *hub) callOrRetry(ctx context.Context, f call.Flight, timeout time.Duration) finished {
 	for try := 0; ; try++ {
 		began := h.config.Clock.Now()
 		m := h.call(ctx, f, timeout)

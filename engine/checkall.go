@@ -62,7 +62,7 @@ type object struct {
 	asked
 }
 
-// asked is what has to be known of an object beside its last outcome.
+// asked is what else has to be known of an object.
 type asked struct {
 	SandboxID string // in which a container is, of one that only the node shows
 	Late      bool   // it is asked for after the others: it has ended

@@ -48,7 +48,7 @@ func (c *checkAll) take(m *Model, o *object, now answers.Outcome, state objectSt
 	}
 	switch {
 	case !c.underWay():
-		o.again(now, state)
+		o.retried(now, state)
 	case state == failed && !o.Failed:
 		o.Outcome, o.Failed = now, true
 		c.Todo = append(c.Todo, c.Places[targetOf(now.Flight)]) // once more when all others have had their turn
@@ -73,8 +73,8 @@ func stateOf(o answers.Outcome, timeout time.Duration) objectState {
 	return failed
 }
 
-// again takes in that an object was asked for anew. One that answers is well.
-func (o *object) again(now answers.Outcome, state objectState) {
+// retried takes in that an object was asked for anew. One that answers is well.
+func (o *object) retried(now answers.Outcome, state objectState) {
 	if answers.IsAway(now.Err) { // nobody was there to ask
 		return
 	}
@@ -191,7 +191,7 @@ func (c *checkAll) heardOf(a *answer) {
 		return
 	}
 	if o := c.at(a.Flight); o != nil && (o.State == hung || o.State == failed) && stateOf(outcomeOf(a), c.Timeout) == answered {
-		o.again(outcomeOf(a), answered)
+		o.retried(outcomeOf(a), answered)
 		c.drop(c.Places[targetOf(a.Flight)])
 		c.shown = nil
 	}

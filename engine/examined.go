@@ -12,12 +12,12 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// An examined is what an examination has to know beside.
+// An examined is what only an examination has to know.
 type examined struct {
 	Answers  map[target]*answer // of the objects
 	Closing  bool               // Status was asked for at the end
 	AskAgain bool               // Status is to be asked for now
-	Version  bool               // likewise
+	Version  bool               // Version is to be asked for now
 	Lists    int                // how often the lists were made
 }
 

@@ -24,7 +24,7 @@ type hub struct {
 	alarm  *time.Timer     // goes off when a lane or a tick is due
 	over   chan struct{}   // closed by close
 
-	ticking sync.Mutex // held for a whole tick; taken before mu
+	ticking sync.Mutex // locked for a whole tick; locked before mu
 
 	mu      sync.Mutex // guards what follows
 	model   *Model
@@ -209,7 +209,7 @@ func (h *hub) workers() *podworker.Workers {
 	return &w
 }
 
-// lanes runs lanes beside each other.
+// lanes runs lanes side by side.
 type lanes struct{ running sync.WaitGroup }
 
 // run starts a lane, which is to return when its context ends. A panic in it ends plegtop in

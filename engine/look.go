@@ -14,7 +14,7 @@ import (
 )
 
 // A Look looks at the node and returns what it saw. After an error, which is the cause of
-// its context, it is not asked again.
+// its context, nobody calls it any more.
 type Look func(ctx context.Context, ask Looking) (*evidence.Report, error)
 
 // A Looking asks for one look at the node.
@@ -48,7 +48,7 @@ const (
 	missedGrown = 10 * time.Second
 )
 
-// A lookLane looks at the node, beside the runtime.
+// A lookLane looks at the node itself.
 type lookLane struct{ *hub }
 
 func (l lookLane) run(ctx context.Context) {

@@ -14,7 +14,7 @@ const probeWidth = 4
 
 // A probeLane asks what nobody else asks: while a call of the kubelet's is late, whether other
 // calls are answered; when somebody wants to know, or a check is made, every sandbox and container.
-// Several run beside each other. None of their calls is the kubelet's, and none changes a record.
+// Several run side by side. None of their calls is the kubelet's, and none changes a record.
 type probeLane struct{ *hub }
 
 func (l probeLane) run(ctx context.Context) {

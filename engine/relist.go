@@ -56,7 +56,7 @@ func (l relistLane) relist(ctx context.Context, j job) {
 	}
 }
 
-func (l relistLane) list(ctx context.Context, op call.Operation, pod pleg.PodRef) made {
+func (l relistLane) list(ctx context.Context, op call.Operation, pod pleg.PodRef) finished {
 	return l.callOrRetry(ctx, call.Flight{By: call.ByRelist, Op: op, Pod: pod}, l.start.listTime())
 }
 
@@ -82,7 +82,7 @@ func (l relistLane) nextInspection(ctx context.Context) (next pleg.Inspection, m
 
 // inspect asks for all sandboxes and then for all containers of a pod, as the kubelet does. What
 // is not found any more is left out; any other error ends the inspection. Releases that list
-// again do so before the sandboxes and before the containers.
+// once more do so before the sandboxes and before the containers.
 func (l relistLane) inspect(ctx context.Context, next pleg.Inspection) {
 	in := &inspector{lane: l, ctx: ctx, pod: next.Pod.PodRef}
 	sandboxes, containers := next.Pod.Sandboxes, next.Pod.Containers
@@ -112,13 +112,13 @@ type inspector struct {
 	failed bool
 }
 
-func (in *inspector) list(op call.Operation) made {
+func (in *inspector) list(op call.Operation) finished {
 	return in.ask(call.Flight{Op: op, Pod: in.pod})
 }
 
-func (in *inspector) ask(f call.Flight) made {
+func (in *inspector) ask(f call.Flight) finished {
 	if in.failed {
-		return made{}
+		return finished{}
 	}
 	f.By = call.ByRelist
 	m := in.lane.call(in.ctx, f, in.lane.start.Timeout)

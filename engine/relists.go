@@ -61,7 +61,7 @@ type wanted struct {
 	Relist    bool
 	Pods      []pleg.UID // to reinspect, each once, in the order asked
 	Deferred  bool       // Relist was asked for before a pause, and waits for its end
-	Postponed []pleg.UID // likewise
+	Postponed []pleg.UID // pods that wait for it, too
 }
 
 func (w *wanted) any() bool { return w.Relist || len(w.Pods) > 0 }

@@ -14,6 +14,6 @@ const (
 	SetPeriod
 	SetStreams
 	HoldStreams    // close all event sources for a while
-	ReleaseStreams // open them again
+	ReleaseStreams // open those that are wanted
 	Follow         // relist as another release does, from the first relist on
 )
