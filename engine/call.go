@@ -85,7 +85,7 @@ func (h *hub) finish(ctx context.Context, id uint64, f call.Flight, timeout time
 	if f.Ours() {
 		delete(h.ours, targetOf(f))
 	}
-	if lane.Err() != nil {
+	if givenUp := f.By == call.ByRequest && !errors.Is(context.Cause(lane), ErrStopped); lane.Err() != nil && !givenUp {
 		return m // the engine has ended
 	}
 	h.meter.add(time.Now(), uint64(max(trace.RequestBytes+trace.ResponseBytes, 0)))

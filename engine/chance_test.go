@@ -162,6 +162,7 @@ func TestEngineKeepsItsPromises(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newChance(t, seed)
 				w.play(40 * time.Minute)
+				w.obey("answer all") // the runtime owes Raw that it returns
 				w.end()
 				live := without(must(w.Feed().Next(t.Context())).Snapshot)
 				r := newReferee(t, w.tape.start)
