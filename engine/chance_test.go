@@ -162,7 +162,8 @@ func TestEngineKeepsItsPromises(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newChance(t, seed)
 				w.play(40 * time.Minute)
-				w.obey("answer all") // the runtime owes Raw that it returns
+				w.obey("answer all")
+				w.r.change(func() { w.r.open(nil) }) // Raw does not return before its calls do
 				w.end()
 				live := without(must(w.Feed().Next(t.Context())).Snapshot)
 				r := newReferee(t, w.tape.start)

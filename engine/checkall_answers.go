@@ -47,6 +47,7 @@ func (c *checkAll) take(m *Model, o *object, now answers.Outcome, state objectSt
 		c.Turned++
 	}
 	switch {
+	case !c.underWay() && o.State == unasked: // the check has ended without it
 	case !c.underWay():
 		o.retried(now, state)
 	case state == failed && !o.Failed:
@@ -79,6 +80,9 @@ func (o *object) retried(now answers.Outcome, state objectState) {
 		return
 	}
 	row, took, since := o.InRow+1, max(o.Took, now.Took), o.Since
+	if o.State != hung {
+		took, since = now.Took, now.Since
+	}
 	o.Outcome, o.State, o.Unsure = now, state, false
 	if state == hung {
 		o.InRow, o.Took, o.Since = row, took, since
