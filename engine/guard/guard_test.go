@@ -83,7 +83,7 @@ func TestDumpHasAStatusOfItsOwn(t *testing.T) {
 		}
 		_ = cmd.Process.Signal(sig)
 		_ = cmd.Wait() // its status tells
-		if got := cmd.ProcessState.ExitCode(); got != want || !strings.Contains(stderr.String(), "goroutine 1 [select (no cases)]") {
+		if got := cmd.ProcessState.ExitCode(); got != want || !strings.Contains(stderr.String(), "\ngoroutine 1 [") {
 			t.Errorf("%v: status %d, want %d; standard error %q", sig, got, want, stderr.String())
 		}
 	}
