@@ -44,8 +44,8 @@ func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	all := e.begin(probeWidth)
 	all.run(func() { e.hub.run(e.calls) })
 	e.hub.await(ctx, func(m *Model, now time.Time) (bool, time.Time) { return m.saysEnough(now) })
-	e.hub.mark(Closed{})
-	e.hub.mu.Lock()
+	e.hub.mu.Lock() // for both: what is observed between them would show
+	e.hub.apply(Marked{Closed{}})
 	s := e.hub.snapshot()
 	e.hub.mu.Unlock()
 	e.hub.close()
