@@ -72,6 +72,7 @@ type asked struct {
 	Out       bool
 	Failed    bool // it failed, and is asked for once more
 	Unsure    bool // it hung while everything may have stalled
+	Freed     bool // it hung, and answered when asked anew: its call waited for the end of the hang
 }
 
 // An objectState says what came of an object.

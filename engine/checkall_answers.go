@@ -49,6 +49,7 @@ func (c *checkAll) take(m *Model, o *object, now answers.Outcome, state objectSt
 	switch {
 	case !c.underWay() && o.State == unasked: // the check has ended without it
 	case !c.underWay():
+		o.Freed = o.State == hung && state == answered && !m.start.Once
 		o.retried(now, state)
 	case state == failed && !o.Failed:
 		o.Outcome, o.Failed = now, true

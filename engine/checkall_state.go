@@ -163,7 +163,7 @@ func (c *checkAll) result() *answers.Sweep {
 			r.Hung = append(r.Hung, o.Outcome)
 		case o.State == failed:
 			r.Failed = append(r.Failed, o.Outcome)
-		case o.State == answered && o.Err == nil:
+		case o.State == answered && o.Err == nil && !o.Freed: // a hang that is over is not slow
 			well = append(well, o)
 		case o.State == answered && o.Unlisted:
 			r.Unknown = append(r.Unknown, o.Outcome)

@@ -134,10 +134,11 @@ func showCheck(x *transcript, s *engine.Snapshot, _ []string) {
 	default:
 		x.printf("over, objects asked: %d\n", w.Done)
 	}
+	late := slices.DeleteFunc(slices.Clone(w.Slowest), func(o answers.Outcome) bool { return o.Took < answers.Late })
 	for _, one := range []struct {
 		what string
 		of   []answers.Outcome
-	}{{"hangs", w.Hung}, {"fails", w.Failed}, {"on the node, and unknown to the runtime", w.Unknown}} {
+	}{{"hangs", w.Hung}, {"fails", w.Failed}, {"answered late", late}, {"on the node, and unknown to the runtime", w.Unknown}} {
 		if len(one.of) > 8 {
 			x.printf("  %s: %d, from %s to %s\n", one.what, len(one.of), object(one.of[0].Flight), object(one.of[len(one.of)-1].Flight))
 			continue
