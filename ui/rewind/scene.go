@@ -89,6 +89,11 @@ func (f *Film) Relist(ctx context.Context, place int, at time.Time, by int) (Sce
 		if from < 0 {
 			from = placeOf(marks, at)
 		}
+		if f.at == nil && by < 0 {
+			if last, ok := relist(marks, from, -1); ok && marks[len(marks)-1].At.Sub(marks[last].At) < lately { // that was shown live
+				from = last
+			}
+		}
 		to, found = relist(marks, from, by)
 		return found
 	}
@@ -97,9 +102,6 @@ func (f *Film) Relist(ctx context.Context, place int, at time.Time, by int) (Sce
 		return Scene{}, err
 	}
 	search(marks)
-	if f.at == nil && by < 0 && marks[len(marks)-1].At.Sub(marks[to].At) < lately { // that was shown live
-		to, _ = relist(marks, to, -1)
-	}
 	return f.show(ctx, to)
 }
 
