@@ -20,8 +20,8 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// hungNight is the recording of half an hour, in which the status of one container hangs from the
-// sixth minute to the twentieth, and it ends in the seventh.
+// hungNight is the recording of 22 minutes, in which the status of one container hangs from 7 min to
+// 20 min.
 const hungNight = "../../engine/record/testdata/nights/hung.plegrec"
 
 // damaged returns a copy of that recording, changed.
@@ -85,7 +85,7 @@ func TestWatchOfARecording(t *testing.T) {
 // From a moment on it begins with what holds then, and goes on as live.
 func TestWatchFromAMomentOn(t *testing.T) {
 	var out bytes.Buffer
-	if err := opened(t, hungNight, "-18m").Watch(t.Context(), &out, Options{}); err != nil {
+	if err := opened(t, hungNight, "-10m").Watch(t.Context(), &out, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	first, rest, _ := strings.Cut(out.String(), "\n")
@@ -128,7 +128,7 @@ func TestARecordingThatEndsInTheMiddle(t *testing.T) {
 	if err := opened(t, path, "").Watch(t.Context(), &out, Options{}); !errors.Is(err, record.ErrCut) || !strings.Contains(err.Error(), "the recording can be read up to 2000-01-01 ") || !strings.Contains(err.Error(), said) {
 		t.Errorf("watch: %v", err)
 	}
-	if !strings.Contains(out.String(), "\n00:28:") {
+	if !strings.Contains(out.String(), "\n00:21:") {
 		t.Errorf("written:\n%s", &out)
 	}
 	for at, says := range map[string]bool{"": true, "-1s": false, "-0s": true} {
@@ -165,7 +165,7 @@ func TestCheckOfARecording(t *testing.T) {
 		at   string
 		back time.Duration
 		code int
-	}{{"", 0, ExitWarning}, {"-17m30s", 17*time.Minute + 30*time.Second, ExitCritical}, {"-27m", 27 * time.Minute, ExitOK}} {
+	}{{"", 0, ExitWarning}, {"-9m30s", 9*time.Minute + 30*time.Second, ExitCritical}, {"-19m", 19 * time.Minute, ExitOK}} {
 		u := at(tt.back)
 		o := CheckOptions{JSON: true, Source: "replay", Node: "worker-17", Endpoint: "unix:///run/containerd/containerd.sock"}
 		want, _ := o.Answer(u)

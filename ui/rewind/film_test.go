@@ -343,7 +343,7 @@ func TestWorstMoments(t *testing.T) {
 	}
 }
 
-// BenchmarkSeek is a seek to anywhere in half an hour.
+// BenchmarkSeek is a seek to anywhere in 22 minutes.
 func BenchmarkSeek(b *testing.B) {
 	f, err := New(night(b, "nights/hung.plegrec"))
 	if err == nil {
@@ -364,7 +364,7 @@ func BenchmarkSeek(b *testing.B) {
 	b.ReportMetric(float64(worst.Milliseconds()), "ms/worst")
 }
 
-// BenchmarkScan is the scan of that half hour.
+// BenchmarkScan is the scan of all of that.
 func BenchmarkScan(b *testing.B) {
 	r := night(b, "nights/hung.plegrec")
 	for b.Loop() {
