@@ -102,10 +102,12 @@ type session struct {
 	signals signals
 	began   time.Time
 
-	mu     sync.Mutex
-	ending bool  // the program was asked to end
-	ended  bool  // it has given the terminal back
-	cause  error // why, unless the model quit
+	mu     sync.Mutex // guards what follows
+	ending bool       // the program was asked to end
+	cause  error      // why, unless the model quit
+
+	leaving sync.Mutex // locked while the terminal is given back: nobody ends the process meanwhile
+	ended   bool       // the program has given the terminal back
 }
 
 func (s *session) run() error {
@@ -122,8 +124,10 @@ func (s *session) run() error {
 	}
 	_, err := s.program.Run()
 	s.end(nil)
-	s.mu.Lock()
+	s.leaving.Lock()
 	s.ended = true
+	s.leaving.Unlock()
+	s.mu.Lock()
 	cause := s.cause
 	s.mu.Unlock()
 	close(done)
@@ -206,11 +210,10 @@ func (s *session) abort() {
 
 // leave gives the terminal back without waiting for anybody, and then calls Last.
 func (s *session) leave() {
-	s.mu.Lock()
-	ended := s.ended
-	s.ended = true
-	s.mu.Unlock()
-	if !ended {
+	s.leaving.Lock()
+	defer s.leaving.Unlock()
+	if !s.ended {
+		s.ended = true
 		s.giveBack()
 	}
 	if s.Last != nil {
