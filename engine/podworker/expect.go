@@ -70,8 +70,12 @@ func (s *Set) meet(w *Record, e pleg.Event) bool {
 }
 
 // expire drops what was expected and has not come in time, so that nobody waits for it any
-// longer.
+// longer. Workers that do not act expect nothing, and all of a large node are too many to look at
+// with each event.
 func (s *Set) expire(now time.Time) {
+	if !s.sums.Acting {
+		return
+	}
 	for _, w := range s.all {
 		all, n := w.Worker.Expected, 0
 		for n < len(all) && !now.Before(all[n].Until) {
