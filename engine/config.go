@@ -97,24 +97,9 @@ func (c Config) withDefaults() Config {
 	c.Timeout = cmp.Or(c.Timeout, 2*time.Minute)
 	c.Capacity = cmp.Or(c.Capacity, pleg.DefaultCapacity)
 	c.Events = cmp.Or(c.Events, 10_000)
-	c.Clock = cmp.Or[Clock](c.Clock, realTime{})
+	c.Clock = cmp.Or[Clock](c.Clock, &realTime{})
 	return c
 }
-
-// A Clock is an engine's time. It may pass faster than the real one, on which timers
-// run, and change its pace; it never goes back. It must be safe for concurrent use.
-type Clock interface {
-	Now() time.Time
-	// Real returns how much real time it takes, at the present pace, until d has
-	// passed. It rounds up, so that a timer never fires before the time has come.
-	Real(d time.Duration) time.Duration
-}
-
-// realTime has a monotonic reading and follows the steps of the wall clock.
-type realTime struct{}
-
-func (realTime) Now() time.Time                     { return time.Now() }
-func (realTime) Real(d time.Duration) time.Duration { return d }
 
 // A Runtime is what the engine asks of a container runtime: one method, one
 // CRI call, and nothing that changes the node. Every method returns by the

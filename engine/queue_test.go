@@ -28,7 +28,7 @@ func TestQueueIsBounded(t *testing.T) {
 			const sent = queueRoom + 100
 			q := newQueue(sources.FromCRI)
 			for range sent {
-				q.put(tt.event, realTime{})
+				q.put(tt.event, &realTime{})
 			}
 			q.end()
 			kept, lost := 0, 0
@@ -57,7 +57,7 @@ func TestQueueIsDrainedAtTheEnd(t *testing.T) {
 			}
 			q := newQueue(sources.FromCRI)
 			for range 10 * batch {
-				q.put(pleg.Upstream{ID: "x"}, realTime{})
+				q.put(pleg.Upstream{ID: "x"}, &realTime{})
 			}
 			q.end()
 			ctx, cancel := context.WithCancel(t.Context())

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 	"unsafe"
+
+	"github.com/plegtop/plegtop/engine"
 )
 
 // A clock turns moments of an engine's clock into the time since the engine's start, and back.
@@ -18,16 +20,12 @@ type clock struct {
 // from a moment on.
 type step struct{ After, By time.Duration }
 
-// leastStep is what counts as setting the clock. Both readings of one time are taken one after
-// the other, so that they differ by some microseconds.
-const leastStep = 10 * time.Millisecond
-
 // since returns the time since the start, and how far the wall clock is ahead from now on if it
 // was set; else nil.
 func (c *clock) since(at time.Time) (d time.Duration, ahead *time.Duration) {
 	d = at.Sub(c.start)
 	by := at.Round(0).Sub(c.start.Round(0)) - d
-	if (by - c.ahead(d)).Abs() < leastStep {
+	if (by - c.ahead(d)).Abs() < engine.LeastStep {
 		return d, nil
 	}
 	c.steps = append(slices.Clip(c.steps), step{d, by})

@@ -182,7 +182,7 @@ func TestClockSteps(t *testing.T) {
 		moments, replayed = append(moments, at), append(replayed, read.at(d))
 	}
 	for i := range moments {
-		if off := moments[i].Round(0).Sub(replayed[i].Round(0)).Abs(); off > leastStep {
+		if off := moments[i].Round(0).Sub(replayed[i].Round(0)).Abs(); off > engine.LeastStep {
 			t.Errorf("moment %d shows %v, want %v", i, replayed[i], moments[i])
 		}
 		if got, want := replayed[i].Sub(replayed[0]), moments[i].Sub(moments[0]); got != want {
