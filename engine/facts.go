@@ -60,7 +60,12 @@ type records struct{ m *Model }
 
 // Object returns whose an id is, and its state as of the last relist that settled it.
 func (r records) Object(id string) (ref pleg.ObjectRef, settled pleg.State, known bool) {
-	return r.m.pods.Object(id)
+	p, ref := r.m.pods.find(id)
+	if p == nil {
+		return ref, settled, false
+	}
+	was, _ := find(p.Old, id)
+	return ref, was.State, true
 }
 
 // Pod returns a pod as it was last listed; nil if there is none.

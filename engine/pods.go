@@ -19,14 +19,13 @@ type pods struct {
 	Left   []string // sandboxes that a pod does not list any more
 
 	changed bool // since sorted was made
-	objects bool // objects came or went since made was made
 	sorted  []*Pod
-	made    *Objects
+	made    *Objects // nil since objects came or went
 	counts  Counts
 	found   pleg.Anomalies
 }
 
-func newPods() pods { return pods{ByUID: make(map[pleg.UID]*Pod), objects: true} }
+func newPods() pods { return pods{ByUID: make(map[pleg.UID]*Pod)} }
 
 // showAll brings all pods up to the core's records. A record with two empty ends, which the
 // kubelet leaks, is not shown.
@@ -73,11 +72,11 @@ func (t *pods) take(uid pleg.UID, r pleg.Record, listedAt time.Time) bool {
 	var q Pod
 	if p == nil {
 		t.Came = append(t.Came, seen.PodRef)
-		t.objects = true
+		t.made = nil
 	} else {
 		q = *p
 		if !sameObjects(p.Seen(), seen) {
-			t.objects = true
+			t.made = nil
 			t.leave(p.Seen(), seen)
 		}
 	}
@@ -103,7 +102,7 @@ func (t *pods) drop(uid pleg.UID) {
 	if p, known := t.ByUID[uid]; known {
 		t.leave(p.Seen(), nil)
 		delete(t.ByUID, uid)
-		t.changed, t.objects = true, true
+		t.changed, t.made = true, nil
 		t.Went = append(t.Went, uid)
 	}
 }
@@ -199,36 +198,33 @@ func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 	return t.sorted, t.counts, t.found
 }
 
-// index returns the index of what read returned last.
+// index returns the index of all objects. It does not change while only states do.
 func (t *pods) index() *Objects {
-	if t.made == nil || t.objects {
-		t.made, t.objects = ObjectsOf(t.sorted), false
+	if t.made == nil {
+		all, _, _ := t.read()
+		t.made = ObjectsOf(all)
 	}
 	return t.made
 }
 
+// find returns a sandbox or container and its pod, whose field Old tells its state as of the last
+// relist that settled it; nil if no pod lists it.
+func (t *pods) find(id string) (*Pod, pleg.ObjectRef) {
+	p := t.ByUID[t.index().pods[id].UID]
+	if p == nil {
+		return nil, pleg.ObjectRef{}
+	}
+	o, lists := p.Find(id)
+	if !lists {
+		return nil, pleg.ObjectRef{}
+	}
+	return p, o.ObjectRef
+}
+
 // lists reports whether a pod lists a sandbox or container.
 func (t *pods) lists(id string) bool {
-	t.read()
-	return t.index().PodOf(t.sorted, id) != nil
-}
-
-// Object returns whose an id is, and its state as of the last relist that settled it.
-func (t *pods) Object(id string) (ref pleg.ObjectRef, settled pleg.State, known bool) {
-	all, _, _ := t.read()
-	p := t.index().PodOf(all, id)
-	if p == nil {
-		return ref, settled, false
-	}
-	now, _ := p.Find(id)
-	was, _ := find(p.Old, id)
-	return now.ObjectRef, was.State, true
-}
-
-// Pod reports whether there is a pod that is shown, and whether it could not be inspected.
-func (t *pods) Pod(uid pleg.UID) (known, unsettled bool) {
-	p, known := t.ByUID[uid]
-	return known, known && p.Reinspect
+	p, _ := t.find(id)
+	return p != nil
 }
 
 // running yields the containers that are listed as running.
