@@ -85,13 +85,19 @@ func (h *hub) finish(ctx context.Context, id uint64, f call.Flight, timeout time
 	if f.Ours() {
 		delete(h.ours, targetOf(f))
 	}
-	if givenUp := f.By == call.ByRequest && !errors.Is(context.Cause(lane), ErrStopped); lane.Err() != nil && !givenUp {
-		return m // the engine has ended
+	if ended := lane.Err() != nil && !gaveUp(lane, f); ended {
+		return m
 	}
 	h.meter.add(time.Now(), uint64(max(trace.RequestBytes+trace.ResponseBytes, 0)))
 	h.apply(CallEnded{ID: id, Answer: m.Answer, Trace: *trace, Err: m.Err})
 	h.letGo()
 	return m
+}
+
+// gaveUp reports whether the one who asked for a raw answer does not wait for it any longer, while
+// the engine goes on.
+func gaveUp(ctx context.Context, f call.Flight) bool {
+	return f.By == call.ByRequest && ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrStopped)
 }
 
 // withdraw ends a call of ours. The hub is locked.
@@ -141,21 +147,9 @@ func (h *hub) callOrRetry(ctx context.Context, f call.Flight, timeout time.Durat
 		if try == retries || !h.start.Once || !mayPass(m.Err) || h.config.Clock.Now().Sub(began) > call.LateAfter {
 			return m
 		}
-		if !h.pause(ctx, retryAfter) {
+		if !sleep(ctx, h.config.Clock.Real(retryAfter)) {
 			return m
 		}
-	}
-}
-
-// pause waits for some time, by the engine's clock. It returns false if ctx ends before.
-func (h *hub) pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(h.config.Clock.Real(d))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -18,12 +18,11 @@ var errRunsOnce = errors.New("engine: Run was called before")
 // An Engine relists one runtime. Make it with [New] and run it once; its other methods may be
 // called at any time from any goroutine.
 type Engine struct {
-	hub     *hub
-	streams *streams
-	ran     atomic.Bool
-	calls   context.Context // of all calls; ends with Run
-	end     context.CancelFunc
-	raws    chan struct{} // holds one token while a Raw is under way
+	hub   *hub
+	ran   atomic.Bool
+	calls context.Context // of all calls; ends with Run
+	end   context.CancelFunc
+	raws  chan struct{} // holds one token while a Raw is under way
 }
 
 // New returns an engine that has not begun, or the error of [Config.Validate].
@@ -47,7 +46,6 @@ func newEngine(c Config, x Examination, once bool) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{hub: newHub(c, m, now), raws: make(chan struct{}, 1)}
-	e.streams = new(streams)
 	e.calls, e.end = context.WithCancel(context.Background())
 	return e, nil
 }
@@ -59,7 +57,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if e.ran.Swap(true) {
 		return errRunsOnce
 	}
-	all := e.begin(probeWidth)
+	all := e.begin()
 	e.hub.run(ctx)
 	e.hub.observe(Halted{}) // before the streams end, which is our doing
 	e.end()
@@ -69,21 +67,21 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// begin starts all lanes, with so many that probe.
-func (e *Engine) begin(probes int) *lanes {
+// begin starts all lanes.
+func (e *Engine) begin() *lanes {
 	h, ctx := e.hub, e.calls
 	all := new(lanes)
 	all.run(func() { relistLane{h}.run(ctx) })
 	all.run(func() { statusLane{h, call.Status}.run(ctx) })
 	all.run(func() { statusLane{h, call.Version}.run(ctx) })
-	for range probes {
+	for range probeWidth {
 		all.run(func() { probeLane{h}.run(ctx) })
 	}
 	if h.config.Look != nil {
 		all.run(func() { lookLane{h}.run(ctx) })
 	}
 	for _, s := range h.config.Streams {
-		all.run(func() { streamLane{h, e.streams, s}.run(ctx) })
+		all.run(func() { streamLane{h, s}.run(ctx) })
 	}
 	return all
 }
@@ -99,16 +97,16 @@ func (e *Engine) Feed() *Feed { return &Feed{buffer: e.hub.buffer} }
 // the inspection that is under way is finished, since half of it is of no use. The rest of the
 // relist waits: [Engine.Resume] goes on with it, and so does the next request for a relist or an
 // inspection, because relists cannot overlap. What was asked for before the pause and has not begun
-// waits for Resume, too. While it lasts nothing is judged: [Health] and [Node] stay what they were,
-// and their clocks go on afterwards from where they stood.
-func (e *Engine) Pause() { e.ask(Requested{What: Pause}) }
+// waits for Resume, too. While it lasts nothing is judged: [kubelet.Health] and [kubelet.Node]
+// stay what they were, and their clocks go on afterwards from where they stood.
+func (e *Engine) Pause() { e.hub.observe(Requested{What: Pause}) }
 
 // Resume ends a pause; what was due meanwhile is done at once, and once only.
-func (e *Engine) Resume() { e.ask(Requested{What: Resume}) }
+func (e *Engine) Resume() { e.hub.observe(Requested{What: Resume}) }
 
 // RelistNow asks for one relist that begins after this call: at once, or when the one under way has
 // ended. It is done while paused, too.
-func (e *Engine) RelistNow() { e.ask(Requested{What: RelistNow}) }
+func (e *Engine) RelistNow() { e.hub.observe(Requested{What: RelistNow}) }
 
 // Reinspect asks for one inspection of a pod though nothing changed, between two relists or at once
 // while paused. From 1.36 on it is the kubelet's relist of a single pod, with its events; before,
@@ -116,41 +114,39 @@ func (e *Engine) RelistNow() { e.ask(Requested{What: RelistNow}) }
 // kubelet, no other relist is made meanwhile, and from 1.36 on a pod whose lists or inspection
 // failed is inspected by every relist of all until that succeeds; [Snapshot.PodFailure] says that
 // the lists failed.
-func (e *Engine) Reinspect(uid pleg.UID) { e.ask(Requested{What: Reinspect, Pod: uid}) }
+func (e *Engine) Reinspect(uid pleg.UID) { e.hub.observe(Requested{What: Reinspect, Pod: uid}) }
 
 // Sweep asks for every sandbox and container that the records have now, which shows in
-// [Snapshot.Sweep] from its beginning on. It runs beside the relist, while paused too. If the
-// runtime is too slow for it, that sweep is there with the reason in Refused. While one is under way
-// it does nothing.
-func (e *Engine) Sweep() { e.ask(Requested{What: CheckAll}) }
+// [Snapshot.Sweep] from its beginning on. Relists go on meanwhile, and a pause does not hold it up. If
+// the runtime is too slow for so many calls, none is made, and Refused says why. While one sweep is
+// under way, a second one does not begin.
+func (e *Engine) Sweep() { e.hub.observe(Requested{What: CheckAll}) }
 
 // CancelSweep ends the sweep that is under way, if there is one.
-func (e *Engine) CancelSweep() { e.ask(Requested{What: CancelCheckAll}) }
+func (e *Engine) CancelSweep() { e.hub.observe(Requested{What: CancelCheckAll}) }
 
 // SetPeriod changes the time between relists, within [MinPeriod] and [MaxPeriod], from the present
 // wait on.
 func (e *Engine) SetPeriod(d time.Duration) {
-	e.ask(Requested{What: SetPeriod, Period: min(max(d, MinPeriod), MaxPeriod)})
+	e.hub.observe(Requested{What: SetPeriod, Period: min(max(d, MinPeriod), MaxPeriod)})
 }
 
 // SetStreams opens the event sources that are named, and closes all others; none means all are
 // closed. One that is not in [Config.Streams] is left out.
 func (e *Engine) SetStreams(on ...sources.Source) {
-	e.ask(Requested{What: SetStreams, Sources: slices.Clone(on)})
+	e.hub.observe(Requested{What: SetStreams, Sources: slices.Clone(on)})
 }
 
 // HoldStreams closes all event sources and returns when they are closed, or when ctx ends: whoever
 // stops the process for a while must not leave a stream that nobody reads. [Engine.ReleaseStreams]
 // opens them again.
 func (e *Engine) HoldStreams(ctx context.Context) {
-	e.ask(Requested{What: HoldStreams})
+	e.hub.observe(Requested{What: HoldStreams})
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.calls, cancel)()
-	e.hub.await(ctx, func(*Model, time.Time) (bool, time.Time) { return e.streams.open == 0, time.Time{} })
+	e.hub.await(ctx, func(*Model, time.Time) (bool, time.Time) { return e.hub.streams == 0, time.Time{} })
 }
 
 // ReleaseStreams ends what [Engine.HoldStreams] began.
-func (e *Engine) ReleaseStreams() { e.ask(Requested{What: ReleaseStreams}) }
-
-func (e *Engine) ask(r Requested) { e.hub.observe(r) }
+func (e *Engine) ReleaseStreams() { e.hub.observe(Requested{What: ReleaseStreams}) }

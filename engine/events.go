@@ -34,10 +34,6 @@ type Event struct {
 	Reason string // the runtime's reason for a container's end, such as OOMKilled; not cleaned
 }
 
-// skew is how far the runtime's stamps may lie in the future: it rounds, and its clock is read
-// before ours.
-const skew = 2 * time.Second
-
 // deathBetween is how far apart two lists may be, beside the period, for a death between them to
 // be one of the present.
 const deathBetween = 20 * time.Second
@@ -191,7 +187,7 @@ func (m *Model) date(e *Event, at time.Time) {
 // we have looked is monotonic, the same test catches a clock that stepped.
 func lag(at, seen, first time.Time) (time.Duration, bool) {
 	took := seen.Sub(at)
-	if at.IsZero() || took < -skew || took > seen.Sub(first) {
+	if at.IsZero() || took < -sources.Skew || took > seen.Sub(first) {
 		return 0, false
 	}
 	return max(took, 0), true

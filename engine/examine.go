@@ -41,7 +41,7 @@ func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	e.hub.show = x.Progress
 	ctx, cancel := context.WithTimeout(ctx, e.hub.config.Clock.Real(e.hub.model.start.Deadline-closingTime))
 	defer cancel()
-	all := e.begin(probeWidth)
+	all := e.begin()
 	all.run(func() { e.hub.run(e.calls) })
 	e.hub.await(ctx, func(m *Model, now time.Time) (bool, time.Time) { return m.saysEnough(now) })
 	e.hub.mu.Lock() // for both: what is observed between them would show

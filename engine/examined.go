@@ -98,8 +98,8 @@ func (m *Model) listsAgain() bool {
 	return f != nil && m.once.Closing && m.once.Lists == 1 && m.known.StatusErr == nil && answers.IsAway(f.Err) && m.sums.Of(call.Status).LastOK.After(f.At)
 }
 
-// awaitsLook reports whether a deep look is about to say which objects there are beside a list that
-// hangs.
+// awaitsLook reports whether to wait for a deep look. While a list hangs, the look finds the objects
+// that can be asked without it.
 func (m *Model) awaitsLook() bool {
 	f, out := m.relistCall()
 	begins := out && f.Op.IsList() && m.looks.Can && !m.looks.Deep && f.Elapsed(m.now) < call.LateAfter+lookFor
@@ -124,12 +124,6 @@ func (m *Model) saysEnough(now time.Time) (bool, time.Time) {
 func (m *Model) askedFor(op call.Operation) bool {
 	s := m.sums.Of(op)
 	return s.Count > 0 || s.InFlight > 0
-}
-
-// wants reports whether Status or Version is to be asked for, and is not out.
-func (m *Model) wants(op call.Operation) bool {
-	_, out := m.calls.InWay(call.Flight{Op: op}, m.now)
-	return !out && (op == call.Status && m.once.AskAgain || op == call.Version && m.once.Version)
 }
 
 // enoughFor is how long a call is out to be called hung.

@@ -33,6 +33,7 @@ type hub struct {
 	lastID  uint64    // of the calls
 	waiters []*waiter
 	ours    map[target]context.CancelFunc // ends a call of ours that is out
+	streams int                           // how many are open
 	ticker  ticker
 	meter   meter
 }

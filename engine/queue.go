@@ -88,18 +88,20 @@ func (q *queue) pass(ctx context.Context, h *hub) {
 			h.observe(s)
 		}
 		if ctx.Err() == nil && !over {
-			h.sleep(ctx, batchPace)
+			sleep(ctx, batchPace)
 		}
 	}
 }
 
-// sleep waits for some real time, or until ctx ends.
-func (h *hub) sleep(ctx context.Context, d time.Duration) {
+// sleep waits for some real time. It returns false if ctx ends before.
+func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return true
 	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -65,7 +65,7 @@ func (l relistLane) list(ctx context.Context, op call.Operation, pod pleg.PodRef
 func (l relistLane) goesOn() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.model.start.Once && l.model.calls.Extent(l.now()) != call.Silent
+	return l.start.Once && l.model.calls.Extent(l.now()) != call.Silent
 }
 
 // nextInspection returns the pod to inspect next. While the engine is paused it waits.

@@ -194,7 +194,7 @@ func (m *Model) settle(i *inspection) {
 	}
 	m.noteRecovery(m.pods.ByUID[i.Pod.UID], i.Err)
 	m.pods.inspected(m.core, i)
-	r.Moved = m.release() || r.Moved
+	m.release()
 	m.news, r.Moved = true, true
 }
 

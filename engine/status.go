@@ -38,7 +38,6 @@ type statuses struct {
 	Conditions   []pleg.Condition
 	StatusFound  pleg.Anomalies // in the last answer to Status
 	StatusAt     time.Time      // when Status returned last, good or not; zero before
-	VersionAt    time.Time
 }
 
 // statusDue returns when Status or Version is asked for; zero if it is not by itself.
@@ -87,7 +86,6 @@ func (m *Model) statusAnswered(a *answer) {
 func (m *Model) versionAnswered(a *answer) {
 	m.kubelet.VersionReturned(a.At, ranOut(a.Err, a.took(), m.start.Timeout))
 	s := &m.status
-	s.VersionAt = a.At
 	var version pleg.Version
 	if v := a.Answer.Version; v != nil {
 		version = *v

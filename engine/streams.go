@@ -40,18 +40,14 @@ const (
 // says.
 type streamLane struct {
 	*hub
-	all    *streams
 	stream Stream
 }
-
-// streams is how many streams are open. The hub guards it.
-type streams struct{ open int }
 
 func (l streamLane) run(ctx context.Context) {
 	for l.await(ctx, func(m *Model, now time.Time) (bool, time.Time) {
 		wanted := m.sources.Open(l.stream.Source, now)
 		if wanted {
-			l.all.open++
+			l.streams++
 			l.apply(Marked{StreamOpened{l.stream.Source}})
 		}
 		return wanted, time.Time{}
@@ -86,7 +82,7 @@ func (l streamLane) listen(ctx context.Context) {
 	<-over
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.all.open--
+	l.streams--
 	l.apply(StreamEnded{Source: l.stream.Source, Kind: call.KindOf(err), Text: err.Error()})
 	l.letGo()
 }

@@ -21,7 +21,7 @@ type Config struct {
 	Threshold time.Duration // of Healthy; 0 means DefaultThreshold
 }
 
-// Validate returns an error for a release whose relist is not known, and for a negative
+// Validate returns an error for a release before [Oldest] or after [Newest], and for a negative
 // threshold.
 func (c Config) Validate() error {
 	if c.Release != 0 && (c.Release < Oldest || c.Release > Newest) {
@@ -36,7 +36,8 @@ func (c Config) Validate() error {
 // A Release is a minor release of Kubernetes 1: Release(36) is 1.36.
 type Release uint8
 
-// The releases whose relist is known. [Newest] is used where a node's release is not known.
+// The oldest and the newest release of the kubelet that [Core] can follow. [Newest] is used where a
+// node's release is not known.
 const (
 	Oldest Release = 25
 	Newest Release = 37

@@ -36,7 +36,7 @@ func (r PodRef) Or(other PodRef) PodRef {
 	return PodRef{UID: cmp.Or(r.UID, other.UID), Namespace: cmp.Or(r.Namespace, other.Namespace), Name: cmp.Or(r.Name, other.Name)}
 }
 
-// An ObjectRef says which container or sandbox is meant, and of which pod.
+// An ObjectRef names a container or a sandbox, and its pod.
 type ObjectRef struct {
 	Pod       PodRef `line:",inline"`
 	Container string `line:"container,omitempty,raw"` // its name; empty for a sandbox

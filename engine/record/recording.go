@@ -28,7 +28,7 @@ type Recording struct {
 	segments []*segment
 	damage   error // what is wrong with what comes after them; nil for nothing
 	file     *os.File
-	as       pleg.Release // whose relist is made; 0 for that of the recording
+	as       pleg.Release // the kubelet whose relist the player follows; 0: the one of the recording
 }
 
 // Open opens a recording. One that is damaged, or ends in the middle, is played up to there. It fails

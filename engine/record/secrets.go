@@ -50,7 +50,7 @@ func withoutPasswords(s string) string {
 	})
 }
 
-// withoutSecrets returns a text with *** in the place of what looks like a secret: values of flags and
+// withoutSecrets returns a text in which *** replaces what looks like a secret: values of flags and
 // variables that are named like one, bearer tokens, passwords behind -p, users in URLs.
 func withoutSecrets(s string) string {
 	if !strings.ContainsAny(s, "=: \"',") && !strings.HasPrefix(s, "-p") { // as most: names and ids

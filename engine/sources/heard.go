@@ -10,9 +10,9 @@ import (
 const (
 	// backlogFor is how long after its opening a stream may send what happened before.
 	backlogFor = 2 * time.Second
-	// skew is how far a clock may be ahead or go back without being wrong: a runtime rounds its
+	// Skew is how far a clock may be ahead or go back without being wrong: a runtime rounds its
 	// stamps, and reads its clock before we read ours.
-	skew = 2 * time.Second
+	Skew = 2 * time.Second
 	// mostBehind is how late an event may come without a wrong clock: a runtime that was
 	// stopped sends the rest when it goes on.
 	mostBehind = 30 * time.Minute
@@ -63,11 +63,11 @@ func (w *Watch) isBacklog(e *SourceEvent) bool {
 	switch {
 	case e.At.Before(w.OpenedAt) && e.Received.Sub(w.OpenedAt) < backlogFor:
 		return true
-	case off < -skew:
+	case off < -Skew:
 		w.State.BadClock = fmt.Sprintf("its clock is %v ahead of this one", (-off).Round(time.Second))
 	case off > mostBehind:
 		w.State.BadClock = fmt.Sprintf("its clock is %v behind this one", off.Round(time.Second))
-	case e.At.Before(last.Add(-skew)):
+	case e.At.Before(last.Add(-Skew)):
 		w.State.BadClock = fmt.Sprintf("its clock has gone back by %v", last.Sub(e.At).Round(time.Second))
 	}
 	return false
