@@ -57,10 +57,14 @@ func (c *converter) conditions(wire []byte) (all []pleg.Condition, err error) {
 	if err := decode(wire, &a); err != nil {
 		return nil, err
 	}
-	for _, one := range a.Status.GetConditions() {
-		all = append(all, pleg.Condition{Type: c.text(one.Type), Status: one.Status, Reason: c.text(one.Reason), Message: c.text(one.Message)})
+	return c.runtimeStatus(a.Status), check(need{a.Status == nil, "the answer has no status"})
+}
+
+func (c *converter) runtimeStatus(s *runtimev1.RuntimeStatus) (all []pleg.Condition) {
+	for _, one := range s.GetConditions() {
+		all = append(all, pleg.Condition{Type: c.text(one.GetType()), Status: one.GetStatus(), Reason: c.text(one.GetReason()), Message: c.text(one.GetMessage())})
 	}
-	return all, check(need{a.Status == nil, "the answer has no status"})
+	return all
 }
 
 // listedSandbox reads an entry of a list. It returns nil for what the kubelet cannot use.

@@ -1,15 +1,14 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
 	"time"
 
 	"github.com/fxamacker/cbor/v2"
-	"google.golang.org/protobuf/proto"
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
-
+	"github.com/plegtop/plegtop/cri"
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -83,8 +82,8 @@ func must[M any](mode M, err error) M {
 // next ones are the difference to.
 type codec struct {
 	clock      clock
-	sandboxes  *rows[pleg.ListedSandbox, *cri.PodSandbox]
-	containers *rows[pleg.ListedContainer, *cri.Container]
+	sandboxes  *rows[pleg.ListedSandbox]
+	containers *rows[pleg.ListedContainer]
 }
 
 func newCodec(c clock) *codec { return &codec{c, newSandboxes(), newContainers()} }
@@ -99,6 +98,7 @@ func (c *codec) begin() {
 func (c *codec) write(b []byte, e entry, o engine.Observation) ([]byte, error) {
 	var v any = o
 	var err error
+	var a ages
 	switch o := o.(type) {
 	case engine.CallEnded:
 		v, err = c.ended(o)
@@ -106,12 +106,13 @@ func (c *codec) write(b []byte, e entry, o engine.Observation) ([]byte, error) {
 		v = o.Mark
 	case engine.Looked:
 		if o.Report != nil {
-			e.Ages = agesOf(&o.Report.Processes)
+			a = agesOf(&o.Report.Processes)
+			e.Ages = &a
 		}
 	}
 	e.Kind = kindOf(v)
 	if err == nil {
-		e.Of, err = encodes.Marshal(c.clock.writing(e.Ages).copy(v))
+		e.Of, err = encodes.Marshal(c.clock.writing(a).copy(v))
 	}
 	var item []byte
 	if err == nil {
@@ -126,16 +127,16 @@ func (c *codec) write(b []byte, e entry, o engine.Observation) ([]byte, error) {
 // ended returns a call's end as it is written.
 func (c *codec) ended(o engine.CallEnded) (e callEnded, err error) {
 	e = callEnded{ID: o.ID, Trace: o.Trace, Err: o.Err}
-	a := o.Answer
+	a, clean := o.Answer, c.clock.writing(ages{}).copy
 	switch {
 	case a.Version != nil:
-		e.Version, err = message(versionMessage(a.Version))
+		e.Version, err = cri.Message(clean(a.Version))
 	case a.Conditions != nil:
-		e.Status, err = message(conditionsMessage(a.Conditions))
+		e.Status, err = cri.Message(clean(a.Conditions))
 	case a.Sandbox != nil:
-		e.Sandbox, err = message(sandboxStatusMessage(a.Sandbox))
+		e.Sandbox, err = cri.Message(clean(a.Sandbox))
 	case a.Container != nil:
-		e.Container, err = message(containerStatusMessage(a.Container))
+		e.Container, err = cri.Message(clean(a.Container))
 	case a.Sandboxes != nil:
 		e.Sandboxes, err = c.sandboxes.write(a.Sandboxes)
 	case a.Containers != nil:
@@ -155,20 +156,21 @@ func (c *codec) read(e *entry) (at time.Time, o engine.Observation, err error) {
 		return at, nil, fmt.Errorf("%q is no observation", e.Kind)
 	}
 	v := reflect.New(t)
-	if err = decodes.Unmarshal(e.Of, v.Interface()); err != nil {
-		return at, nil, fmt.Errorf("%s: %w", e.Kind, err)
-	}
-	switch v := c.clock.reading(e.Ages).copy(v.Elem().Interface()).(type) {
-	case engine.Mark:
-		o = engine.Marked{Mark: v}
-	case engine.Observation:
-		o = v
-	case callEnded:
-		if o, err = c.answered(&v); err != nil {
-			err = fmt.Errorf("%s: %w", e.Kind, err)
+	err = decodes.Unmarshal(e.Of, v.Interface())
+	if err == nil {
+		switch v := c.clock.reading(*cmp.Or(e.Ages, new(ages))).copy(v.Elem().Interface()).(type) {
+		case engine.Mark:
+			o = engine.Marked{Mark: v}
+		case engine.Observation:
+			o = v
+		case callEnded:
+			o, err = c.answered(&v)
 		}
 	}
-	return at, o, err
+	if err != nil {
+		return at, nil, fmt.Errorf("%s: %w", e.Kind, err)
+	}
+	return at, o, nil
 }
 
 // answered returns the end of a call that ended was given.
@@ -177,13 +179,13 @@ func (c *codec) answered(e *callEnded) (o engine.CallEnded, err error) {
 	a := &o.Answer
 	switch {
 	case e.Version != nil:
-		a.Version, err = parsed(e.Version, versionOf, new(cri.VersionResponse))
+		a.Version, err = pointer(cri.ReadVersion(e.Version))
 	case e.Status != nil:
-		a.Conditions, err = parsed(e.Status, conditionsOf, new(cri.RuntimeStatus))
+		a.Conditions, err = cri.ReadConditions(e.Status)
 	case e.Sandbox != nil:
-		a.Sandbox, err = parsed(e.Sandbox, sandboxStatusOf, new(cri.PodSandboxStatus))
+		a.Sandbox, err = pointer(cri.ReadSandbox(e.Sandbox))
 	case e.Container != nil:
-		a.Container, err = parsed(e.Container, containerStatusOf, new(cri.ContainerStatus))
+		a.Container, err = pointer(cri.ReadContainer(e.Container))
 	case e.Sandboxes != nil:
 		a.Sandboxes, err = c.sandboxes.read(e.Sandboxes)
 	case e.Containers != nil:
@@ -192,20 +194,12 @@ func (c *codec) answered(e *callEnded) (o engine.CallEnded, err error) {
 	return o, err
 }
 
-// parsed returns what a message says in our words.
-func parsed[M proto.Message, T any](b []byte, of func(M) T, m M) (v T, err error) {
-	if err := proto.Unmarshal(b, m); err != nil {
-		return v, err
-	}
-	return of(m), nil
-}
-
-var errElements = errors.New("it has too many elements")
+func pointer[T any](v T, err error) (*T, error) { return &v, err }
 
 // unmarshal reads an item that may be hostile.
 func unmarshal(item cbor.RawMessage, to any) error {
 	if elements(item) > mostElements {
-		return errElements
+		return errors.New("it has too many elements")
 	}
 	return decodes.Unmarshal(item, to)
 }

@@ -268,7 +268,7 @@ func TestStatesSurvive(t *testing.T) {
 	want.Failure.Err = fmt.Errorf("list: %w", &call.Error{Op: call.Status, Kind: call.ErrTooLarge, Code: "ResourceExhausted", Text: "--token hunter2"})
 	want.Sums.ByOp[0].Took.Add(time.Minute)
 	c := clock{start: noon}
-	b, err := encodes.Marshal(c.writing(nil).copy(want))
+	b, err := encodes.Marshal(c.writing(ages{}).copy(want))
 	var read state
 	if err == nil {
 		err = unmarshal(b, &read)
@@ -276,7 +276,7 @@ func TestStatesSurvive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := c.reading(nil).copy(read).(state)
+	got := c.reading(ages{}).copy(read).(state)
 	want.Failure.Err = &call.Error{Op: call.Status, Kind: call.ErrTooLarge, Code: "ResourceExhausted", Text: "--token ***"}
 	if d := diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

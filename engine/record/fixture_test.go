@@ -180,7 +180,7 @@ func player(r *Recording, from time.Time) *Player {
 		f := new(fake)
 		err := decodes.Unmarshal(o.Checkpoint, f)
 		at := clock{start: o.Start.At, steps: o.Steps}
-		*f = at.reading(nil).copy(*f).(fake)
+		*f = at.reading(ages{}).copy(*f).(fake)
 		return f, err
 	}
 	return p

@@ -1,13 +1,12 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
-
+	"github.com/plegtop/plegtop/cri"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -21,36 +20,30 @@ type list struct {
 
 const isNew = -1
 
-// rows are the entries of the last list of one call. An entry that has not changed is the same
+// rows writes the lists of one call, or reads them. An entry that has not changed is the same
 // pointer in the next list, live and when it is played.
-type rows[T any, M proto.Message] struct {
-	all     []*T
-	bytes   map[*T]string // of a player: the messages of all
-	earlier map[string]*T // of a player at the begin of a segment: the entries up to there by their messages
+type rows[T any] struct {
+	all   []*T // the last list
+	parse func([]byte) (*T, error)
 
-	message func(*T) M
-	of      func(M) *T
+	// A reader has the entries of this segment and of the one before by their messages: the first
+	// list of a segment repeats all messages, and the entries stay the same pointers.
+	entries, earlier map[string]*T
 }
 
-func newSandboxes() *rows[pleg.ListedSandbox, *cri.PodSandbox] {
-	return &rows[pleg.ListedSandbox, *cri.PodSandbox]{message: sandboxMessage, of: sandboxOf}
+func newSandboxes() *rows[pleg.ListedSandbox] {
+	return &rows[pleg.ListedSandbox]{parse: cri.ReadListedSandbox}
 }
 
-func newContainers() *rows[pleg.ListedContainer, *cri.Container] {
-	return &rows[pleg.ListedContainer, *cri.Container]{message: containerMessage, of: containerOf}
+func newContainers() *rows[pleg.ListedContainer] {
+	return &rows[pleg.ListedContainer]{parse: cri.ReadListedContainer}
 }
 
-// begin begins a segment, whose first list refers to none.
-func (r *rows[T, M]) begin() {
-	r.earlier = make(map[string]*T, len(r.bytes))
-	for entry, b := range r.bytes {
-		r.earlier[b] = entry
-	}
-	r.all = nil
-}
+// begin begins a segment, whose first list refers to no other.
+func (r *rows[T]) begin() { r.all, r.earlier, r.entries = nil, r.entries, map[string]*T{} }
 
 // write returns a list as it is recorded.
-func (r *rows[T, M]) write(listed []*T) (*list, error) {
+func (r *rows[T]) write(listed []*T) (*list, error) {
 	if r.all != nil && slices.Equal(listed, r.all) {
 		return &list{Same: true}, nil
 	}
@@ -62,7 +55,7 @@ func (r *rows[T, M]) write(listed []*T) (*list, error) {
 	for i, e := range listed {
 		at, is := place[e]
 		if l.Rows[i] = at; !is {
-			b, err := message(r.message(e))
+			b, err := cri.Message(e)
 			if err != nil {
 				return nil, fmt.Errorf("an entry of a list: %w", err)
 			}
@@ -73,45 +66,46 @@ func (r *rows[T, M]) write(listed []*T) (*list, error) {
 	return l, nil
 }
 
-// keep keeps a list for the next, unless it is short: that of a single pod. It reports whether it
-// did.
-func (r *rows[T, M]) keep(listed []*T) bool {
-	is := 2*len(listed) >= len(r.all)
-	if is {
+// keep keeps a list for the next, unless it is short: that of a single pod.
+func (r *rows[T]) keep(listed []*T) {
+	if 2*len(listed) >= len(r.all) {
 		r.all = listed
 	}
-	return is
 }
 
 var errRows = errors.New("a list refers to entries that are not there")
 
 // read returns the list that write was given.
-func (r *rows[T, M]) read(l *list) ([]*T, error) {
+func (r *rows[T]) read(l *list) (listed []*T, err error) {
 	if l.Same && r.all != nil {
 		return r.all, nil
 	}
-	listed, fresh, kept := make([]*T, len(l.Rows)), l.New, make(map[*T]string, len(l.Rows))
+	listed, fresh := make([]*T, len(l.Rows)), l.New
 	for i, at := range l.Rows {
 		switch {
 		case at >= 0 && at < len(r.all):
 			listed[i] = r.all[at]
-			kept[listed[i]] = r.bytes[listed[i]]
-			continue
-		case at != isNew || len(fresh) == 0:
-			return nil, errRows
-		}
-		if listed[i] = r.earlier[string(fresh[0])]; listed[i] == nil {
-			m := r.message(new(T)).ProtoReflect().New().Interface().(M)
-			if err := proto.Unmarshal(fresh[0], m); err != nil {
+		case at == isNew && len(fresh) > 0:
+			if listed[i], err = r.entry(string(fresh[0])); err != nil {
 				return nil, fmt.Errorf("an entry of a list: %w", err)
 			}
-			listed[i] = r.of(m)
+			fresh = fresh[1:]
+		default:
+			return nil, errRows
 		}
-		kept[listed[i]] = string(fresh[0])
-		fresh = fresh[1:]
 	}
-	if r.keep(listed) {
-		r.bytes, r.earlier = kept, nil
-	}
+	r.keep(listed)
 	return listed, nil
+}
+
+// entry returns the entry of a message.
+func (r *rows[T]) entry(message string) (entry *T, err error) {
+	entry = cmp.Or(r.entries[message], r.earlier[message])
+	if entry == nil {
+		entry, err = r.parse([]byte(message))
+	}
+	if err == nil {
+		r.entries[message] = entry
+	}
+	return entry, err
 }

@@ -211,6 +211,6 @@ func restored(o *opening) (model, error) {
 		return nil, fmt.Errorf("the state of the engine: %w", err)
 	}
 	at := clock{start: o.Start.At, steps: o.Steps}
-	c = at.reading(nil).copy(c).(engine.Checkpoint)
+	c = at.reading(ages{}).copy(c).(engine.Checkpoint)
 	return engine.Restore(o.Start, &c)
 }

@@ -103,7 +103,7 @@ func (r *Recorder) begin(s engine.Start, checkpoint func() any) {
 	defer r.mu.Unlock()
 	r.start, r.checkpoint, r.clock, r.codec = s, checkpoint, clock{start: s.At}, newCodec(clock{start: s.At})
 	r.began, r.stop, r.stopped = -mostSegmentFor, make(chan struct{}), make(chan struct{})
-	r.zstd, r.err = zstd.NewWriter(nil, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
+	r.zstd, r.err = zstd.NewWriter(nil, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
 	guard.Go(r.run)
 }
 
@@ -141,7 +141,7 @@ func (r *Recorder) open() ([]byte, error) {
 	o := opening{Head: r.options.Head, Start: r.start, At: r.last, Steps: r.clock.steps}
 	o.Head.Kubelet = r.start.Release.String()
 	var err error
-	o.Checkpoint, err = encodes.Marshal(r.clock.writing(nil).copy(r.checkpoint()))
+	o.Checkpoint, err = encodes.Marshal(r.clock.writing(ages{}).copy(r.checkpoint()))
 	var b []byte
 	if err == nil {
 		b, err = encodes.Marshal(o)
