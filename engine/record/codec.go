@@ -94,10 +94,9 @@ func (c *codec) begin() {
 	c.containers.begin()
 }
 
-// write appends an observation to b.
-func (c *codec) write(b []byte, e entry, o engine.Observation) ([]byte, error) {
+// write returns an observation as it is recorded.
+func (c *codec) write(e entry, o engine.Observation) (item []byte, err error) {
 	var v any = o
-	var err error
 	var a ages
 	switch o := o.(type) {
 	case engine.CallEnded:
@@ -114,14 +113,13 @@ func (c *codec) write(b []byte, e entry, o engine.Observation) ([]byte, error) {
 	if err == nil {
 		e.Of, err = encodes.Marshal(c.clock.writing(a).copy(v))
 	}
-	var item []byte
 	if err == nil {
 		item, err = encodes.Marshal(e)
 	}
 	if err != nil {
-		return b, fmt.Errorf("record: write %s: %w", e.Kind, err)
+		return nil, fmt.Errorf("record: write %s: %w", e.Kind, err)
 	}
-	return append(b, item...), nil
+	return item, nil
 }
 
 // ended returns a call's end as it is written.

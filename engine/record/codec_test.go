@@ -22,7 +22,7 @@ func through(t *testing.T, all ...engine.Observation) (at []time.Time, read []en
 	t.Helper()
 	writer, reader := newCodec(clock{start: noon}), newCodec(clock{start: noon})
 	for i, o := range all {
-		b, err := writer.write(nil, entry{At: time.Duration(i) * time.Second}, o)
+		b, err := writer.write(entry{At: time.Duration(i) * time.Second}, o)
 		var e entry
 		if err == nil {
 			err = unmarshal(cbor.RawMessage(b), &e)

@@ -149,8 +149,10 @@ func FuzzPlay(f *testing.F) {
 		plain = append(plain, item...)
 	}
 	c := newCodec(clock{start: noon})
-	plain, _ = c.write(plain, entry{At: 7}, engine.CallEnded{Answer: engine.Answer{Sandboxes: newNode(1).sandboxes}})
-	plain, _ = c.write(plain, entry{At: 9}, engine.CallEnded{Answer: engine.Answer{Sandboxes: newNode(1).sandboxes}})
+	for at := range time.Duration(2) {
+		item, _ := c.write(entry{At: at}, engine.CallEnded{Answer: engine.Answer{Sandboxes: newNode(1).sandboxes}})
+		plain = append(plain, item...)
+	}
 	f.Add(plain)
 	f.Fuzz(func(t *testing.T, plain []byte) {
 		r := &Recording{}

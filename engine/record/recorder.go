@@ -65,6 +65,7 @@ type Recorder struct {
 	codec   *codec
 	zstd    *zstd.Encoder
 	out     bytesOut // of the present part
+	plain   int      // bytes of it before compression
 	ring    []*kept
 }
 
@@ -178,24 +179,23 @@ func (r *Recorder) pack() {
 	all := r.waiting
 	r.waiting = nil
 	r.mu.Unlock()
-	var b []byte
-	var at time.Time
+	var last time.Time
 	for _, w := range all {
 		if w.opening != nil {
-			r.part(goesOn, at, b)
-			b = b[:0]
+			r.flush(goesOn, last)
 			r.roll(w)
 		}
-		at = w.at
-		var err error
-		if b, err = r.codec.write(b, w.entry, w.observation); err != nil {
+		item, err := r.codec.write(w.entry, w.observation)
+		if err != nil {
 			r.mu.Lock()
 			r.err, r.endedAt = err, r.last
 			r.mu.Unlock()
-			return
+			break
 		}
+		r.compress(item)
+		last = w.at
 	}
-	r.part(goesOn, at, b)
+	r.flush(goesOn, last)
 }
 
 // roll ends a segment and begins the next. r.packing is locked.
@@ -206,7 +206,8 @@ func (r *Recorder) roll(first waiting) {
 	r.zstd.Reset(&r.out)
 	r.codec.begin()
 	r.ring = append(r.ring, &kept{began: first.entry.At})
-	r.part(begins, first.at, first.opening)
+	r.compress(first.opening)
+	r.flush(begins, first.at)
 }
 
 // bytesOut takes what zstd writes.
@@ -217,18 +218,23 @@ func (o *bytesOut) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// part compresses a part of the segment, if it has any bytes. r.packing is locked.
-func (r *Recorder) part(kind [4]byte, at time.Time, plain []byte) {
-	if len(plain) == 0 {
+// compress compresses an item of the present part. r.packing is locked.
+func (r *Recorder) compress(item []byte) {
+	_, _ = r.zstd.Write(item) // which does not fail: bytesOut takes all
+	r.plain += len(item)
+}
+
+// flush ends the present part, if there is anything in it. r.packing is locked.
+func (r *Recorder) flush(kind [4]byte, at time.Time) {
+	if r.plain == 0 {
 		return
 	}
-	_, _ = r.zstd.Write(plain) // neither fails: bytesOut takes all
 	_ = r.zstd.Flush()
 	r.emit(kind, at, r.out)
-	r.out = r.out[:0]
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sizes.plain += int64(len(plain))
+	r.sizes.plain += int64(r.plain)
+	r.plain, r.out = 0, r.out[:0]
 }
 
 // emit hands a part to the file and to the ring, and drops the oldest segments as long as those
