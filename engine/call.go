@@ -11,18 +11,18 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A finished call is one that has come to its end.
+// A finished is a call that has ended.
 type finished struct {
 	ID uint64 // 0 if no call was made
 	Answer
-	raw []byte      // the answer as JSON, of a call that is ByRequest
+	raw []byte      // the answer as JSON; only for a call that is ByRequest
 	Err *call.Error // nil if it was answered
 }
 
-// call makes one call and reports its begin and its end. While a call for the same target is
-// out it waits for its turn, as long as its own deadline lasts: two calls for one target would
-// wait for the same lock. A call of ours is withdrawn where the kubelet would make one: nothing of
-// ours holds up a relist.
+// call makes one call and reports its begin and its end. Two calls for one target would wait for
+// the same lock. So call waits while another call for the target is out, at most until its own
+// deadline. If the other call is our own and this one is not, the other one is withdrawn: our own
+// calls never hold up a relist.
 func (h *hub) call(ctx context.Context, f call.Flight, timeout time.Duration) finished {
 	var id uint64
 	var left time.Duration
@@ -59,7 +59,7 @@ func (h *hub) begin(f call.Flight, timeout time.Duration) uint64 {
 	return h.lastID
 }
 
-// finish makes a call that was reported to begin, and reports its end.
+// finish makes the call that begin has reported, and reports its end.
 func (h *hub) finish(ctx context.Context, id uint64, f call.Flight, timeout time.Duration) finished {
 	trace := new(call.Trace)
 	lane := ctx
@@ -94,20 +94,20 @@ func (h *hub) finish(ctx context.Context, id uint64, f call.Flight, timeout time
 	return m
 }
 
-// gaveUp reports whether the one who asked for a raw answer does not wait for it any longer, while
-// the engine goes on.
+// gaveUp reports whether the caller of [Engine.Raw] no longer waits for an answer, although the
+// engine goes on.
 func gaveUp(ctx context.Context, f call.Flight) bool {
 	return f.By == call.ByRequest && ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrStopped)
 }
 
-// withdraw ends a call of ours. The hub is locked.
+// withdraw cancels one of our own calls. The hub is locked.
 func (h *hub) withdraw(f call.Flight) {
 	if cancel := h.ours[targetOf(f)]; cancel != nil {
 		cancel()
 	}
 }
 
-// put makes the call itself.
+// put calls the method of the runtime that f names.
 func put(ctx context.Context, r Runtime, f call.Flight) (a Answer, err error) {
 	switch f.Op {
 	case call.Version:
@@ -132,14 +132,14 @@ func put(ctx context.Context, r Runtime, f call.Flight) (a Answer, err error) {
 }
 
 const (
-	// retries is how often an examination makes a call of the kubelet's anew that fails at
-	// once: a runtime that is being restarted is back soon.
+	// retries is how often an examination repeats a kubelet call that fails at once: a runtime that
+	// restarts is back soon.
 	retries = 2
-	// retryAfter is how long it waits before that.
+	// retryAfter is the wait before a retry.
 	retryAfter = 500 * time.Millisecond
 )
 
-// callOrRetry is call, but that an examination makes a call anew that fails at once.
+// callOrRetry is call with retries: an examination repeats a call that fails at once.
 func (h *hub) callOrRetry(ctx context.Context, f call.Flight, timeout time.Duration) finished {
 	for try := 0; ; try++ {
 		began := h.config.Clock.Now()
@@ -159,8 +159,8 @@ func mayPass(err *call.Error) bool {
 	return err != nil && !slices.ContainsFunc(stays, func(k call.Kind) bool { return errors.Is(err, k) })
 }
 
-// outOfTurn is the error for a call that was never made, because a call for the same target was
-// out until its time had run out.
+// outOfTurn is the error of a call that was never made: another call for the same target was out
+// until the deadline.
 func outOfTurn(op call.Operation) *call.Error {
 	return call.NoAnswer(op, call.OutOfTurn, "an earlier call for the same object has not returned; it shows in the calls in flight")
 }

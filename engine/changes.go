@@ -2,9 +2,8 @@ package engine
 
 import "iter"
 
-// Changes returns what differs between the pods of two snapshots: a pod as it was,
-// or nil if it is new, and as it is, or nil if it has gone. What it costs beside
-// them is a comparison of pointers for each pod that is the same.
+// Changes yields each pod that differs between two snapshots: as it was, nil if it is new, and as
+// it is now, nil if it has gone. A pod that did not change costs one comparison of pointers.
 func Changes(was, now []*Pod) iter.Seq2[*Pod, *Pod] {
 	return func(yield func(was, now *Pod) bool) {
 		if oneList(was, now) {
@@ -23,18 +22,17 @@ func Changes(was, now []*Pod) iter.Seq2[*Pod, *Pod] {
 	}
 }
 
-// PerPod keeps one value for each pod of a snapshot, worked out from that pod
-// alone and kept for as long as it does not change. The zero value has none. Not
-// safe for concurrent use.
+// PerPod keeps one value for each pod of a snapshot. The value is computed from that pod alone, and
+// kept until the pod changes. The zero value holds nothing. It is not safe for concurrent use.
 type PerPod[T any] struct {
-	Pods   []*Pod // of the snapshot that was taken over last
+	Pods   []*Pod // the pods of the last Update
 	Values []T    // one for each of Pods, valid until the next Update
 	spare  []T
 }
 
-// Update takes over the pods of another snapshot. It calls of for those that are
-// new or have changed; was is what was kept of the pod before, or nil. It reports
-// whether anything did change.
+// Update takes over the pods of another snapshot. It calls of for each pod that is new or has
+// changed; was is the old value of that pod, nil if the pod is new. Update reports whether anything
+// changed.
 func (k *PerPod[T]) Update(pods []*Pod, of func(p *Pod, was *T) T) bool {
 	if oneList(pods, k.Pods) {
 		return false
@@ -60,11 +58,11 @@ func (k *PerPod[T]) Update(pods []*Pod, of func(p *Pod, was *T) T) bool {
 	return true
 }
 
-// oneList reports whether two snapshots have one list of pods.
+// oneList reports whether two snapshots share the same list of pods.
 func oneList(a, b []*Pod) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// pair walks through the pods of two snapshots side by side, in their order, and
-// calls each with the places of the same pod in both, -1 for none, until that
+// pair walks through the pods of two snapshots side by side, in their order. For each pod it calls
+// each with the indexes of the pod in both, -1 if a snapshot does not have it. It stops when each
 // returns false.
 func pair(was, now []*Pod, each func(i, j int) bool) {
 	i, j := 0, 0

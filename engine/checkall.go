@@ -18,64 +18,65 @@ const (
 )
 
 const (
-	// againFirst is how long after its end a check asks anew for what hung or failed: soon, since one
-	// failure may be chance. Then it does so each againPeriod, for againFor: as long as it may still
-	// mean something to somebody. It asks for againMost at a time: so many, four at once, hang for 14 s,
-	// so that what is known is never older than call.FreshFor.
+	// againFirst is the time from the end of a check until it asks again for what hung or failed:
+	// soon, since one failure may be chance. After that it asks every againPeriod, for againFor:
+	// later the answer is of no use to anybody. It asks for at most againMost objects at a time. If
+	// all of these hang, four at once, that takes 14 s, so no answer gets older than call.FreshFor.
 	againFirst  = time.Second
 	againPeriod = 5 * time.Second
 	againFor    = 5 * time.Minute
 	againMost   = 28
-	// checkEvery is the least time between two checks that nobody asked for: calls that hang for
-	// seconds, relist after relist, must not bring about one each.
+	// checkEvery is the least time between two checks that nobody asked for. If calls hang for
+	// seconds in relist after relist, not each of them begins a check.
 	checkEvery = time.Minute
 	// slowestKept is how many of the slowest answers are shown.
 	slowestKept = 5
 )
 
-// A checkAll asks for every sandbox and container, a few at a time, each with a deadline of its
-// own, so that what is stuck hides nothing else. What hung or failed is asked for until it answers.
+// A checkAll asks for every sandbox and container, a few at a time. Each call has its own deadline,
+// so a stuck object does not hide the others. An object that hung or failed is asked again until it
+// answers, for againFor at most.
 type checkAll struct {
-	answers.Sweep // but for its lists
+	answers.Sweep // without its lists, which result makes
 	Objects       []object
-	Unasked       bool      // nobody wanted it: a pause ends it
-	ForList       bool      // it is to find what holds up a list
-	Heard         time.Time // when an answer came last, good or not; the beginning before that
-	Nobody        time.Time // when nobody listened last; zero if that never was
-	Newest        time.Time // when the call was made that was answered, and made last
-	DoubtAt       time.Time // when Status was asked for last because the whole runtime may be in trouble
-	Doubts        bool      // its answer is awaited
-	Absent        bool      // it was asked for because nobody listened, not because nothing was answered
-	Again         time.Time // when what hung or failed is asked for anew; zero for never
+	Unasked       bool      // plegtop began it by itself: a pause ends it
+	ForList       bool      // it looks for the object that holds up a list
+	Heard         time.Time // when the last answer came, good or not; the start of the check before that
+	Nobody        time.Time // when a call last found no runtime; zero if none did
+	Newest        time.Time // the latest start of a call that was answered
+	DoubtAt       time.Time // when Status was last asked for because the whole runtime may be in trouble
+	Doubts        bool      // that Status has not returned yet
+	Absent        bool      // that Status was asked for because a call found no runtime, not because of silence
+	Again         time.Time // when to ask again for what hung or failed; zero for never
 	Places        map[target]int
-	Todo          []int // places of those that are to be asked, in this order
+	Todo          []int // places of the objects that are still to be asked, in this order
 	Hanging       int   // how many have hung
-	Turned        int   // how many have had their turn; what failed comes once more after that
+	Turned        int   // how many were asked once; after all were, those that failed are asked again
 	Out           int
 
 	shown *answers.Sweep // what result returned last; nil when stale
 }
 
-// An object is one sandbox or container that is asked for.
+// An object is one sandbox or container of a check.
 type object struct {
 	answers.Outcome
 	asked
 }
 
-// asked is what else has to be known of an object.
+// An asked is what a check knows of an object besides its outcome.
 type asked struct {
-	SandboxID string // in which a container is, of one that only the node shows
-	Late      bool   // it is asked for after the others: it has ended
-	Suspect   bool   // it is asked for before the others: the node shows it in trouble
+	SandboxID string // the sandbox of a container that only the node shows
+	Late      bool   // it has ended, so it is asked after the others
+	Suspect   bool   // the node shows it in trouble, so it is asked before the others
 	Unlisted  bool   // only the node shows it
 	State     objectState
 	Out       bool
-	Failed    bool // it failed, and is asked for once more
-	Unsure    bool // it hung while everything may have stalled
-	Freed     bool // it hung, and answered when asked anew: its call waited for the end of the hang
+	Failed    bool // it failed, and is asked once more
+	Unsure    bool // it hung while the whole machine or runtime may have stalled
+	Freed     bool // it hung, then answered when asked again: that call waited for the end of the hang
 }
 
-// An objectState says what came of an object.
+// An objectState says how an object answered.
 type objectState uint8
 
 const (
@@ -85,8 +86,7 @@ const (
 	failed
 )
 
-// newCheckAll returns a check of the objects that the pods list and of those that only the node
-// shows.
+// newCheckAll returns a check of the objects that pods list, and of those that only the node shows.
 func (m *Model) newCheckAll() *checkAll {
 	c := &checkAll{Heard: m.now, Places: make(map[target]int)}
 	c.Began, c.Width, c.Timeout = m.now, probeWidth, m.start.CallTime
@@ -112,12 +112,12 @@ func (m *Model) newCheckAll() *checkAll {
 	return c
 }
 
-// sort puts those first that are to be asked first.
+// sort puts Todo in the order in which the objects are asked.
 func (c *checkAll) sort() {
 	slices.SortStableFunc(c.Todo, func(a, b int) int { return cmp.Compare(c.Objects[a].rank(), c.Objects[b].rank()) })
 }
 
-// add adds an object, unless it is there: what stands in several pods is asked for once.
+// add adds an object, unless the check has it: an object that several pods list is asked once.
 func (c *checkAll) add(o object) {
 	t := targetOf(o.Flight)
 	if _, known := c.Places[t]; known {
@@ -129,8 +129,8 @@ func (c *checkAll) add(o object) {
 	c.Objects = append(c.Objects, o)
 }
 
-// unlisted returns the objects that the node shows and that no pod lists, where lists hang or fail:
-// one of them may hold them up.
+// unlisted returns the objects that the node shows and no pod lists. It returns none unless a
+// relist hangs or lists fail: then one of these objects may be the cause.
 func (m *Model) unlisted() (all []evidence.Object) {
 	f, out := m.relistCall()
 	hangs := out && f.Elapsed(m.now) >= m.lookAfter(f)
@@ -145,8 +145,8 @@ func (m *Model) unlisted() (all []evidence.Object) {
 	return all
 }
 
-// asks returns the call that asks for an object of the node, named as far as the node or a listed
-// pod names it.
+// asks returns the status call for an object of the node. Its names come from the node or from a
+// listed pod, as far as they are known.
 func (m *Model) asks(o evidence.Object) call.Flight {
 	f := call.Flight{Op: call.ContainerStatus, ID: o.ID, Container: o.Container, Pod: o.Pod}
 	if o.Sandbox {
@@ -166,13 +166,13 @@ func (a *asking) begin(m *Model, unasked, forList bool) {
 	m.news = true
 }
 
-// checkAllAsked begins the check that somebody asked for, or says why not.
+// checkAllAsked begins the check that somebody asked for, or notes why it does not.
 func (m *Model) checkAllAsked() {
 	a := &m.asking
 	switch why := m.calls.TooSlow(m.now); {
-	case m.start.Once: // which has its own
+	case m.start.Once: // an examination has its own check
 	case a.Check.underWay():
-		a.Check.Unasked, a.Check.ForList = false, false // it is theirs now, and stays
+		a.Check.Unasked, a.Check.ForList = false, false // now somebody asked for it: it stays
 	case why != "":
 		a.refuse(m, why)
 	default:
@@ -188,9 +188,9 @@ func (a *asking) refuse(m *Model, why string) {
 	m.news = true
 }
 
-// beginCheckForHang asks for every object, once, when a call of the relist hangs or its lists fail
-// although the runtime answers otherwise. It finds the container whose status holds the lock that a
-// list waits for, and what else hangs behind the one that holds up the relist.
+// beginCheckForHang begins one check when a call of the relist hangs, or its lists fail, although
+// the runtime answers other calls. The check finds the container whose status holds the lock that a
+// list waits for. It also finds what else hangs behind the object that holds up the relist.
 func (m *Model) beginCheckForHang() {
 	a := &m.asking
 	if m.start.Once || m.kubelet.Paused() || a.Check.underWay() || m.now.Sub(a.Last) < checkEvery || !m.mayCheck() {
@@ -209,13 +209,14 @@ func (m *Model) beginCheckForHang() {
 	}
 }
 
-// mayCheck reports whether each object can be asked for now: the runtime is quick enough, nothing
-// more is about to be known, and there are objects.
+// mayCheck reports whether a check can begin now: the runtime is quick enough, no deep look is
+// about to find more, and there are objects.
 func (m *Model) mayCheck() bool {
 	return m.calls.TooSlow(m.now) == "" && !m.looks.holdsCheck(m.now) && (len(m.pods.ByUID) > 0 || len(m.unlisted()) > 0)
 }
 
-// next returns the object to ask for now.
+// next returns the call for the object to ask now. If there is none, at is when a failed object may
+// be asked again; zero if no such object waits.
 func (c *checkAll) next(m *Model, now time.Time) (f call.Flight, found bool, at time.Time) {
 	if c.stopped() || c.Out >= probeWidth || !c.underWay() && m.kubelet.Paused() || c.waits() {
 		return f, false, time.Time{}
@@ -227,14 +228,14 @@ func (c *checkAll) next(m *Model, now time.Time) (f call.Flight, found bool, at 
 		}
 		f = c.Objects[place].Flight
 		if _, busy := m.calls.InWay(f, now); !busy {
-			f.By, f.Since = call.BySweep, time.Time{} // an outcome may be of somebody else's call
+			f.By, f.Since = call.BySweep, time.Time{} // the outcome may be that of another lane's call
 			return f, true, time.Time{}
 		}
 	}
 	return call.Flight{}, false, at
 }
 
-// rank is the smaller the sooner an object is asked for.
+// rank orders the objects: a smaller rank is asked first.
 func (o *object) rank() int {
 	switch {
 	case o.Failed:
@@ -247,20 +248,21 @@ func (o *object) rank() int {
 	return 1
 }
 
-// waits reports whether nobody is asked now, until it is known whether the runtime is there.
+// waits reports whether the check asks nothing now: it waits for Status, which shows whether the
+// runtime is there.
 func (c *checkAll) waits() bool {
 	return c.Doubts && (c.Absent || c.DoubtAt.Sub(c.Heard) >= call.LateAfter)
 }
 
 func (c *checkAll) began(f call.Flight) {
 	if o := c.at(f); o != nil {
-		o.Out = true // Since is that of the last answer until the next one
+		o.Out = true // until the next answer, Since is that of the last one
 		c.Out++
 		c.drop(c.Places[targetOf(f)])
 	}
 }
 
-// drop has an object not asked any more.
+// drop takes an object out of Todo.
 func (c *checkAll) drop(place int) {
 	if i := slices.Index(c.Todo, place); i >= 0 {
 		c.Todo = slices.Delete(c.Todo, i, i+1)

@@ -10,7 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// answered takes in what came of the call about one object.
+// answered takes in the end of the call about one object.
 func (c *checkAll) answered(m *Model, a *answer) {
 	o := c.at(a.Flight)
 	if o == nil || !o.Out {
@@ -21,7 +21,7 @@ func (c *checkAll) answered(m *Model, a *answer) {
 	o.Out = false
 	m.keepForClose(a)
 	now, was := outcomeOf(a), o.Outcome
-	now.Pod, now.Container = was.Pod, was.Container // by the names that have become known since
+	now.Pod, now.Container = was.Pod, was.Container // keep names that became known since
 	state := stateOf(now, c.Timeout)
 	switch {
 	case answers.IsAway(now.Err):
@@ -40,7 +40,7 @@ func (c *checkAll) answered(m *Model, a *answer) {
 	}
 }
 
-// take takes in what came of an object.
+// take takes in the outcome of an object.
 func (c *checkAll) take(m *Model, o *object, now answers.Outcome, state objectState) {
 	c.shown = nil
 	if c.underWay() && !o.Failed {
@@ -75,9 +75,9 @@ func stateOf(o answers.Outcome, timeout time.Duration) objectState {
 	return failed
 }
 
-// retried takes in that an object was asked for anew. One that answers is well.
+// retried takes in the outcome of an object that was asked again. If it answers, it is well.
 func (o *object) retried(now answers.Outcome, state objectState) {
-	if answers.IsAway(now.Err) { // nobody was there to ask
+	if answers.IsAway(now.Err) { // the call found no runtime
 		return
 	}
 	row, took, since := o.InRow+1, max(o.Took, now.Took), o.Since
@@ -105,8 +105,8 @@ func (c *checkAll) count(o *object) {
 	}
 }
 
-// share takes a call of somebody else that is out for an object for its own, once that hangs: nobody
-// asks for one object twice.
+// share counts an object as hung if another lane's call for it has been out for Timeout. The check
+// does not ask for that object: it is never asked for twice at a time.
 func (c *checkAll) share(m *Model) {
 	if c.stopped() || len(c.Todo) == 0 {
 		return
@@ -122,8 +122,8 @@ func (c *checkAll) share(m *Model) {
 	}
 }
 
-// doubt asks for Status where what came of the check, or did not, can be the fault of the whole
-// runtime and not of the objects.
+// doubt asks for Status when the whole runtime may be at fault, not the objects: a call found no
+// runtime, no answer came for LateAfter, or Width objects have hung.
 func (c *checkAll) doubt(m *Model) {
 	last := m.now.Sub(c.DoubtAt) // very long if there was none
 	nobody := c.Nobody.After(c.DoubtAt) && last >= retryAfter
@@ -135,15 +135,15 @@ func (c *checkAll) doubt(m *Model) {
 	}
 }
 
-// statusOf takes in a Status that has returned. If it did not come either, and nothing else since it
-// was asked for in doubt, the check is given up.
+// statusOf takes in a Status that has returned. It gives the check up if Status finds no runtime
+// after a call of the check found none, or if Status is not answered and no object is, either.
 func (c *checkAll) statusOf(m *Model, a *answer) {
 	if !c.underWay() || !c.Doubts {
 		return
 	}
 	gone := answers.IsAway(errorOf(a.Err))
 	if e := m.known.StatusErr; gone && m.start.Once && e != nil && e.InRow <= retries {
-		return // it is asked once more
+		return // Status is asked once more
 	}
 	c.Doubts = false
 	silent := c.DoubtAt.Sub(c.Heard) >= call.LateAfter
@@ -157,7 +157,8 @@ func (c *checkAll) statusOf(m *Model, a *answer) {
 	}
 }
 
-// statusHangs gives the check up where the Status of somebody else has been out for too long.
+// statusHangs gives the check up if a Status, perhaps of another lane, is out for too long, and no
+// object is answered, either.
 func (c *checkAll) statusHangs(m *Model) {
 	f, out := m.calls.InWay(call.Flight{Op: call.Status}, m.now)
 	if c.Doubts && out && c.DoubtAt.Sub(c.Heard) >= call.LateAfter && f.Elapsed(m.now) >= call.HungAfter && m.now.Sub(c.DoubtAt) >= call.LateAfter {
@@ -166,9 +167,9 @@ func (c *checkAll) statusHangs(m *Model) {
 	}
 }
 
-// giveUp ends a check of a runtime that answers nothing any more, and takes back what it may have
-// found only for that: an object that hung alone was outrun by one call for each that may be out at
-// once, all begun later and answered.
+// giveUp ends the check of a runtime that answers nothing any more. An object that may have hung
+// only because of that counts as not asked. It still counts as hung if at least Width calls began
+// after its own and were answered.
 func (c *checkAll) giveUp(at time.Time, why string) {
 	c.end(at)
 	var begun []time.Time
@@ -190,7 +191,8 @@ func (c *checkAll) giveUp(at time.Time, why string) {
 	}
 }
 
-// heardOf takes in that somebody else was answered for an object: it need not be asked anew.
+// heardOf takes in another lane's answer about an object. If it is good, the check does not ask
+// again.
 func (c *checkAll) heardOf(a *answer) {
 	if c == nil || c.underWay() {
 		return
@@ -202,14 +204,15 @@ func (c *checkAll) heardOf(a *answer) {
 	}
 }
 
-// stalls reports whether it may be the whole machine or runtime that stalls.
+// stalls reports whether the whole machine or runtime may be stalling.
 func (m *Model) stalls() bool {
 	r := m.evidence
 	pressed := r != nil && r.Pressure.Missing == "" && max(r.Pressure.CPU.Some10, r.Pressure.IO.Some10) >= answers.BusyShare
 	return pressed || m.table().Stalled(m.now)
 }
 
-// looked takes in a look at the node: it names what no list has, and says whom to ask first.
+// looked takes in a look at the node. The look has names of objects that no list has, and shows
+// which objects to ask first.
 func (a *asking) looked(m *Model) {
 	if m.evidence == nil || a.Check == nil {
 		return
@@ -234,7 +237,7 @@ func (a *asking) looked(m *Model) {
 	})
 }
 
-// name names what no list has and lacks a name, by what find knows of it.
+// name fills in missing names of objects that no list has. find returns what is known of an object.
 func (c *checkAll) name(find func(f call.Flight, sandboxID string) (pod pleg.PodRef, container string)) {
 	for i := range c.Objects {
 		o := &c.Objects[i]

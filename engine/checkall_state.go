@@ -9,15 +9,17 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// underWay reports whether not all have been asked. The nil checkAll is not.
+// underWay reports whether the check has not ended yet. The nil checkAll is not under way.
 func (c *checkAll) underWay() bool { return c != nil && c.Ended.IsZero() }
 
-// stopped reports whether nobody is asked any more: nobody could be, or was to be.
+// stopped reports whether the check asks nothing any more: it was refused, given up, canceled or
+// cut off, or there is none.
 func (c *checkAll) stopped() bool {
 	return c == nil || c.Refused != "" || c.GivenUp != "" || c.Canceled || c.CutOff
 }
 
-// plan ends a check that has nobody left to ask, or is to ask nobody, and begins to ask anew.
+// plan ends a check that has asked for all objects, or that must stop. Later it asks again for what
+// hung or failed.
 func (c *checkAll) plan(m *Model) {
 	c.share(m)
 	switch {
@@ -26,11 +28,11 @@ func (c *checkAll) plan(m *Model) {
 		if c.Done == c.Total {
 			c.end(m.now)
 			m.news = true
-			if m.start.Once { // at once: a stall that passes accuses nobody
+			if m.start.Once { // ask again at once: a stall that passes accuses nobody
 				c.Again = m.now
 			}
 		} else if c.Done >= 2*c.Width && c.Done <= 3*c.Width && c.Hanging == c.Done && !m.start.Once {
-			c.CutOff = true // it is not single objects that hang
+			c.CutOff = true // all objects hang, not single ones
 			c.end(m.now)
 		} else {
 			c.doubt(m)
@@ -48,7 +50,7 @@ func (c *checkAll) end(at time.Time) {
 	c.Todo, c.shown = nil, nil
 }
 
-// askAnew asks once more for those that hung or failed, those asked longest ago first.
+// askAnew asks again for the objects that hung or failed. It begins with those asked longest ago.
 func (c *checkAll) askAnew(m *Model) {
 	bad := c.bad()
 	if len(bad) == 0 || m.now.After(c.Ended.Add(againFor)) {
@@ -67,13 +69,13 @@ func (c *checkAll) askAnew(m *Model) {
 	}
 }
 
-// mayBeStall reports whether what hangs may be a stall that passes, so that it is asked for anew. An
-// examination does not do so where a list hangs or fails as well.
+// mayBeStall reports whether a hang may be a stall that passes, so that it makes sense to ask
+// again. In an examination it does not if a list hangs or fails as well.
 func (m *Model) mayBeStall() bool {
 	return !m.start.Once || m.known.Failure == nil && m.asking.Search.Ahead == (call.Flight{})
 }
 
-// againPeriod is from one asking of what hung to the next.
+// againPeriod returns the time from one retry of what hung to the next.
 func (m *Model) againPeriod() time.Duration {
 	if m.start.Once {
 		return againFirst
@@ -81,7 +83,7 @@ func (m *Model) againPeriod() time.Duration {
 	return againPeriod
 }
 
-// bad returns what hung or failed.
+// bad returns the objects that hung or failed.
 func (c *checkAll) bad() (all []*object) {
 	for i := range c.Objects {
 		if o := &c.Objects[i]; o.State == hung || o.State == failed {
@@ -96,7 +98,7 @@ func (c *checkAll) hangs() bool {
 	return c != nil && slices.ContainsFunc(c.Objects, func(o object) bool { return o.State == hung })
 }
 
-// accused returns how many objects hang, as far as that is their own doing.
+// accused returns how many objects hang by themselves, not because everything may have stalled.
 func (c *checkAll) accused() (n int) {
 	if c == nil {
 		return 0
@@ -109,8 +111,8 @@ func (c *checkAll) accused() (n int) {
 	return n
 }
 
-// accuses reports whether the last check found what hangs, or a runtime that does not answer, and
-// that may still be so.
+// accuses reports whether the last check found objects that hang, or a runtime that does not
+// answer, and is recent enough for that to hold.
 func (a *asking) accuses(m *Model, now time.Time) bool {
 	c := a.Check
 	fresh := c != nil && (c.underWay() || m.start.Once || now.Sub(c.Checked) <= 3*againPeriod)
@@ -126,7 +128,7 @@ func (a *asking) cancel(m *Model) {
 	}
 }
 
-// paused ends what nobody asked for.
+// paused ends a check that plegtop began by itself.
 func (a *asking) paused(m *Model) {
 	if a.Check.underWay() && a.Check.Unasked {
 		a.Check.end(m.now)
@@ -134,13 +136,13 @@ func (a *asking) paused(m *Model) {
 	}
 }
 
-// due returns when there is something to do though nothing is observed.
+// due returns when the check has something to do even if nothing is observed; zero for never.
 func (c *checkAll) due(m *Model) time.Time {
 	switch {
 	case c.stopped():
 		return time.Time{}
 	case !c.underWay() && (c.Out > 0 || m.kubelet.Paused() || !m.mayBeStall()):
-		return time.Time{} // until that is over
+		return time.Time{} // until the calls, the pause or the hanging list are over
 	case !c.underWay():
 		return c.Again
 	case c.Doubts:
@@ -149,7 +151,7 @@ func (c *checkAll) due(m *Model) time.Time {
 	return latest(c.Heard.Add(call.LateAfter), c.DoubtAt.Add(c.Timeout))
 }
 
-// result returns the check as it is now. It is never changed.
+// result returns the check as it is now. The result is never changed.
 func (c *checkAll) result() *answers.Sweep {
 	if c.shown != nil {
 		return c.shown
@@ -163,7 +165,7 @@ func (c *checkAll) result() *answers.Sweep {
 			r.Hung = append(r.Hung, o.Outcome)
 		case o.State == failed:
 			r.Failed = append(r.Failed, o.Outcome)
-		case o.State == answered && o.Err == nil && !o.Freed: // a hang that is over is not slow
+		case o.State == answered && o.Err == nil && !o.Freed: // the wait for the end of a hang is not slowness
 			well = append(well, o)
 		case o.State == answered && o.Unlisted:
 			r.Unknown = append(r.Unknown, o.Outcome)

@@ -20,8 +20,8 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// A Checkpoint is the whole state of a [Model], as plain values that CBOR can encode. What can be
-// worked out from the rest is left out.
+// A Checkpoint is the whole state of a [Model], as plain values that CBOR can encode. It leaves out
+// what follows from the rest.
 type Checkpoint struct {
 	Start     Start
 	Now       time.Time
@@ -31,7 +31,7 @@ type Checkpoint struct {
 	Kubelet   *kubelet.Kubelet
 	Calls     *call.Table
 	Sums      answers.SumsState
-	Known     answers.Table // Failure, StatusErr, VersionErr and UsualList alone
+	Known     answers.Table // only Failure, StatusErr, VersionErr and UsualList
 	Answered  map[uint64]*answer
 	Relists   relists
 	Status    statuses
@@ -45,7 +45,7 @@ type Checkpoint struct {
 	Looks     looks
 	Evidence  *evidence.Report
 	Past      past.KeeperState
-	Memory    memory // but for its Keeper
+	Memory    memory // without its Keeper
 	Once      examined
 	Channel   Channel
 	LastEvent uint64
@@ -63,8 +63,8 @@ type podState struct {
 	StatusErr string
 }
 
-// Checkpoint returns the state of the model, to be written down at once: it shares memory with the
-// model.
+// Checkpoint returns the state of the model. It shares memory with the model: encode it before the
+// model moves.
 func (m *Model) Checkpoint() *Checkpoint {
 	c := &Checkpoint{
 		Start: m.start, Now: m.now, Ticks: m.ticks, Cost: m.cost,
@@ -86,8 +86,8 @@ func (m *Model) Checkpoint() *Checkpoint {
 	return c
 }
 
-// Restore returns the model that [Model.Checkpoint] was called on. It fails if the checkpoint is
-// none that an engine can have.
+// Restore returns the model that [Model.Checkpoint] was called on. It fails if no engine can have
+// such a checkpoint.
 func Restore(s Start, c *Checkpoint) (*Model, error) {
 	m, err := NewModel(s)
 	if err != nil {
@@ -126,7 +126,8 @@ func listedIn(core *pleg.Core) (pods []*pleg.Pod) {
 	return pods
 }
 
-// restore takes the pods of a checkpoint over. Both ends of a record are those of the core again.
+// restore takes over the pods of a checkpoint. Old and Current of each pod point to the core's pods
+// again.
 func (t *pods) restore(core *pleg.Core, c *Checkpoint) {
 	t.Listed, t.changed = c.Listed, true
 	for i := range c.Pods {
@@ -153,8 +154,8 @@ func (t *pods) relink(uid pleg.UID, r pleg.Record) {
 	}
 }
 
-// MarshalCBOR writes an object down. Without it CBOR would take the object for its outcome alone,
-// which has a MarshalCBOR of its own.
+// MarshalCBOR encodes an object. Without it, the encoder would use the MarshalCBOR of the embedded
+// outcome, and encode nothing else.
 func (o object) MarshalCBOR() ([]byte, error) {
 	mode, err := cbor.EncOptions{Time: cbor.TimeRFC3339Nano}.EncMode()
 	if err != nil {

@@ -5,24 +5,23 @@ import (
 	"time"
 )
 
-// A Clock is an engine's time. It may pass faster than the real one, on which timers
-// run, and change its pace; it never goes back. It must be safe for concurrent use.
+// A Clock is the time of an engine. It may run faster than real time and change its pace, but it
+// never goes back. Timers run on real time. A Clock must be safe for concurrent use.
 type Clock interface {
 	Now() time.Time
-	// Real returns how much real time it takes, at the present pace, until d has
-	// passed. It rounds up, so that a timer never fires before the time has come.
+	// Real returns the real time that d takes at the present pace. It rounds up, so that a timer
+	// never fires too early.
 	Real(d time.Duration) time.Duration
 }
 
-// LeastStep is the least difference between the wall clock and the time since the start that
-// counts as a change of the wall clock. A smaller one comes from reading both clocks one after the
-// other.
+// LeastStep is the least difference between the wall clock and the monotonic clock that counts as a
+// step of the wall clock. A smaller one comes from reading both clocks one after the other.
 const LeastStep = 10 * time.Millisecond
 
 // realTime has a monotonic reading and follows the steps of the wall clock. Between two steps its
 // wall time is a base plus the monotonic time since then, to the nanosecond, as a recording keeps
-// it: [time.Now] reads the two clocks one after the other, and a replay would be some nanoseconds
-// off.
+// it. [time.Now] reads the two clocks one after the other: with it, a replay would be some
+// nanoseconds off.
 type realTime struct {
 	mu   sync.Mutex
 	base time.Time

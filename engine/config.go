@@ -13,39 +13,42 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// The bounds of [Config.Period] and [Engine.SetPeriod]. The lower one keeps a
-// busy finger from loading the node; the kubelet itself uses 1 s, and 5 minutes
-// with the event stream on.
+// The bounds of [Config.Period] and [Engine.SetPeriod]. The lower bound protects the node from a
+// person who presses a key too often. The kubelet itself uses 1 s, and 5 minutes with the event
+// stream on.
 const (
 	MinPeriod = 100 * time.Millisecond
 	MaxPeriod = 10 * time.Minute
 )
 
-// Config says what an [Engine] relists and how. Every zero value but that of
-// Runtime stands for the kubelet's own setting.
+// Config says what an [Engine] relists and how. A zero field stands for the kubelet's own setting;
+// only Runtime must be set.
 type Config struct {
 	Runtime   Runtime
-	Look      Look          // at the node, beside the runtime; nil if nobody looks
-	Release   pleg.Release  // whose relist; default [pleg.Newest]
-	Follow    bool          // the node's kubelet, when Look tells that it is of another release
+	Look      Look          // looks at the node itself; nil for no looks
+	Release   pleg.Release  // the kubelet whose relist is made; default [pleg.Newest]
+	Follow    bool          // follow the node's kubelet if Look finds another release
 	Period    time.Duration // from the end of one relist to the start of the next; default 1 s
-	Threshold time.Duration // age of the last good list from which on PLEG is unhealthy; default 3 min
+	Threshold time.Duration // age of the last good list above which PLEG is unhealthy; default 3 min
 	Timeout   time.Duration // of each call; default 2 min
 	Capacity  int           // of the kubelet's event channel; default 1000
 	Events    int           // kept for readers that are behind; default 10,000
 
-	Mode    pleg.Mode // what the relist makes of the runtime's event stream
+	Mode    pleg.Mode // whether the relist uses the runtime's event stream
 	Streams []Stream  // event sources that can be switched on
-	// Workers asks a kubelet that can be asked what its pod workers do, as that of a demo; nil means that the
-	// machine models workers that would be woken. It is called from one goroutine, and must return at once.
+	// Workers asks the kubelet what its pod workers do; the kubelet of a demo can be asked. If it
+	// is nil, the model works out which workers would be woken. It is called from one goroutine,
+	// and must return at once.
 	Workers func() podworker.Workers
 
-	Other string // the endpoint of another runtime that answered while this one, which the node names, was down; empty for none
+	// Other is the endpoint of another runtime, which answered while this one was down; empty for
+	// none. The node names this one.
+	Other string
 
-	Tape Tape // takes down what the engine goes by; nil for none
+	Tape Tape // records all that the engine observes; nil for none
 
-	// Clock is that of a simulated runtime, whose time need not be the real one; nil
-	// means real time.
+	// Clock is the clock of a simulated runtime, whose time may differ from real time; nil means
+	// real time.
 	Clock Clock
 }
 
@@ -101,36 +104,34 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// A Runtime is what the engine asks of a container runtime: one method, one
-// CRI call, and nothing that changes the node. Every method returns by the
-// deadline of its context; an error has a [call.Kind] in its chain.
-// It is called from several goroutines at once.
+// A Runtime makes the calls of the engine to a container runtime. Each method is one CRI call, and
+// none changes the node. Every method returns by the deadline of its context. An error has a
+// [call.Kind] in its chain. The engine calls it from several goroutines at once.
 //
-// The engine puts a [call.Trace] into each context for the transport to fill,
-// before the method returns: with the bytes, and with what of the answer had to
-// be left out or changed. What a failed call returns beside its error is not read.
+// The engine puts a [call.Trace] into each context. The transport fills it before the method
+// returns: how many bytes there were, and what it left out of the answer or changed. If a call
+// fails, only its error is read.
 type Runtime interface {
 	Version(ctx context.Context) (pleg.Version, error)
 	Status(ctx context.Context) ([]pleg.Condition, error)
 
-	// ListPodSandbox and ListContainers list everything for an empty uid, and
-	// one pod, by its label, otherwise. A row that did not change is the same pointer
-	// as in the last list of everything. A list with exactly the rows of that list may be
-	// the same slice, with the order of that list, whatever order the runtime has now.
-	// The engine changes none.
+	// ListPodSandbox and ListContainers list everything if uid is empty, else one pod by its label.
+	// A row that did not change is the same pointer as in the last list of everything. If the rows
+	// are exactly those of that list, the result may be the same slice in its old order, whatever
+	// order the runtime has now. The engine changes no list.
 	ListPodSandbox(ctx context.Context, uid pleg.UID) ([]*pleg.ListedSandbox, error)
 	ListContainers(ctx context.Context, uid pleg.UID) ([]*pleg.ListedContainer, error)
 
 	PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, error)
 	ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error)
 
-	// Raw returns the runtime's answer to PodSandboxStatus or ContainerStatus
-	// as JSON, never the verbose one: that carries environment variables. Its texts
-	// are as the runtime wrote them: whoever shows them cleans them.
+	// Raw returns the runtime's answer to PodSandboxStatus or ContainerStatus as JSON. It never
+	// returns the verbose answer, which carries environment variables. Texts are not cleaned: the
+	// code that shows them must do that.
 	Raw(ctx context.Context, op call.Operation, id string) ([]byte, error)
 }
 
-// start returns what a model of this configuration begins with.
+// start returns the Start of a model with this configuration.
 func (c Config) start(at time.Time, x Examination, once bool) Start {
 	s := Start{
 		At: at, Once: once, CallTime: call.ProbeTimeout, Release: c.Release, Follow: c.Follow,
@@ -146,7 +147,7 @@ func (c Config) start(at time.Time, x Examination, once bool) Start {
 	return s
 }
 
-// sources returns what the event sources begin with.
+// sources returns the configuration of the event sources.
 func (s Start) sources() sources.Config {
 	return sources.Config{Streams: s.Streams, Mode: s.Mode, Release: s.Release, Once: s.Once}
 }

@@ -8,38 +8,40 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// An Event is a [pleg.Event] as a person reads it: numbered, with the moment at
-// which the relist saw it and, where the runtime's own timestamps allow, how
-// long after the fact that was. Events are plain values and never change.
+// An Event is a [pleg.Event] as a person reads it. It has a number, and says when it was seen. If
+// the runtime's own timestamps allow that, it also says how late that was. Events are plain values
+// and never change.
 type Event struct {
 	pleg.Event
-	Seq    uint64    // 1 for the first event of this run, without gaps
-	Mode   pleg.Mode // in which it was decided
-	SeenAt time.Time // when anybody saw it first; if that was the relist, when the inspection that released it had succeeded
+	Seq  uint64    // 1 for the first event of this run, without gaps
+	Mode pleg.Mode // the mode in which it was decided
+	// SeenAt is when anybody first saw it. If that was the relist, it is when the inspection that
+	// released it had succeeded.
+	SeenAt time.Time
 
-	// Lag is the time from what the runtime says happened (startedAt,
-	// finishedAt, createdAt) to SeenAt. It means something only if HasLag: a
-	// removal leaves no timestamp, and a clock step makes nonsense of one.
+	// Lag is the time from the runtime's timestamp of what happened (startedAt, finishedAt,
+	// createdAt) to SeenAt. It is valid only if HasLag: a removal leaves no timestamp, and a clock
+	// step makes one useless.
 	Lag    time.Duration
 	HasLag bool
 
-	// AtStart says that the event is no news: what it reports was there before the
-	// first relist, which could not but find it.
+	// AtStart says that the event is no news: the state that it reports is older than the first
+	// relist.
 	AtStart bool
 
-	// Seen says who saw it, as far as they had when it was released; nil where no event
-	// source was on. SeenAt is then when it was seen first.
+	// Seen says which sources had seen it when it was released; SeenAt is the first of their times.
+	// It is nil if no event source was on.
 	Seen *sources.Sightings
 
 	Reason string // the runtime's reason for a container's end, such as OOMKilled; not cleaned
 }
 
-// deathBetween is how far apart two lists may be, beside the period, for a death between them to
-// be one of the present.
+// deathBetween is how much longer than the period the interval between two lists may be, so that a
+// death between them still counts as recent.
 const deathBetween = 20 * time.Second
 
-// release gives the events that the core has decided their numbers and times. It reports whether
-// the core has decided any.
+// release gives numbers and times to the events that the core has decided. It reports whether there
+// were any.
 func (m *Model) release() bool {
 	decided := m.core.Released()
 	var known *pleg.PodStatus
@@ -79,7 +81,7 @@ func (m *Model) release() bool {
 	return decided != nil
 }
 
-// reportUnseen makes events of what sources alone have seen.
+// reportUnseen makes events of the transitions that only event sources have seen.
 func (m *Model) reportUnseen(unseen []sources.Unseen) {
 	for _, u := range unseen {
 		_, at := u.Seen.First()
@@ -89,7 +91,7 @@ func (m *Model) reportUnseen(unseen []sources.Unseen) {
 	}
 }
 
-// judgeNetworks makes events of what became of the networks of new sandboxes.
+// judgeNetworks makes events that say whether the networks of new sandboxes were set up.
 func (m *Model) judgeNetworks() {
 	for _, d := range m.networks.Advance(m.now, m.facts()) {
 		m.emit(Event{Event: d, SeenAt: m.now})
@@ -109,9 +111,10 @@ func (m *Model) emit(e Event) {
 	m.networks.Released(m.now, e.Event, e.AtStart, m.sources.Saw(e.ID, pleg.Started), m.facts())
 }
 
-// death returns the end of a container that an event reports; nil if it is none whose time is
-// known: a relist reports once more what it sees after all, what was dead when it was first seen
-// may have been so for days, and what died since the last list long ago at any time since.
+// death returns the death of a container that an event reports; nil if there is none, or if its
+// time is unknown. An unseen event does not count: a relist that sees it after all reports it once
+// more. Without a timestamp, a container that was dead when first seen may have died days ago.
+// After a long interval between two lists, a death may be old, too.
 func (m *Model) death(e *Event) *past.Death {
 	if e.Kind != pleg.Died || e.Sandbox || e.Delivery == pleg.Unseen || !e.HasLag && (e.From == pleg.Absent || m.relists.Interval > deathBetween+m.start.Period) {
 		return nil
@@ -123,7 +126,7 @@ func (m *Model) death(e *Event) *past.Death {
 	return &d
 }
 
-// count counts an event by what became of it.
+// count counts an event by its delivery.
 func (c *Channel) count(delivery pleg.Delivery) {
 	switch delivery {
 	case pleg.Delivered:
@@ -135,7 +138,7 @@ func (c *Channel) count(delivery pleg.Delivery) {
 	}
 }
 
-// containerOf returns the container that an event is about; nil if the runtime has none such.
+// containerOf returns the container that an event is about; nil if the runtime does not have it.
 func containerOf(e pleg.Event, find pleg.Lookup) *pleg.ContainerStatus {
 	if e.Sandbox {
 		return nil
@@ -143,8 +146,8 @@ func containerOf(e pleg.Event, find pleg.Lookup) *pleg.ContainerStatus {
 	return find.Container(e.ID)
 }
 
-// happened returns when, by the runtime's clock, what e reports took place;
-// zero where nothing says so, as for the end of a sandbox. c is the container of e.
+// happened returns when the change that e reports took place, by the runtime's clock. It is zero if
+// no timestamp says so, as for the end of a sandbox. c is the container of e.
 func happened(e pleg.Event, st *pleg.PodStatus, c *pleg.ContainerStatus) time.Time {
 	switch {
 	case e.Sandbox:
@@ -170,9 +173,9 @@ func sandboxReady(e pleg.Event, st *pleg.PodStatus) time.Time {
 	return time.Time{}
 }
 
-// date works out how late an event was seen that happened at a time, by the runtime's clock.
-// Those of the first relist have no lag: what they report was so before we looked. So it is with
-// what later relists find of a pod that could not be inspected.
+// date sets how late an event was seen. at is when it happened, by the runtime's clock. An event of
+// the first relist has no lag: its state is older than our first look. The same holds if a later
+// relist finds such a state, in a pod that could not be inspected before.
 func (m *Model) date(e *Event, at time.Time) {
 	if e.AtStart {
 		return
@@ -182,9 +185,9 @@ func (m *Model) date(e *Event, at time.Time) {
 	e.AtStart = e.From == pleg.Absent && !at.IsZero() && e.SeenAt.Sub(at) > e.SeenAt.Sub(first)
 }
 
-// lag returns the time from at, by the runtime's clock, to seen. It is none for
-// what was so before the first list: that was not late, we were. Since how long
-// we have looked is monotonic, the same test catches a clock that stepped.
+// lag returns the time from at, by the runtime's clock, to seen. It returns false if at is before
+// the first list: the event was not seen late, we came late. The time since the first list is
+// monotonic, so the same test catches a clock that stepped.
 func lag(at, seen, first time.Time) (time.Duration, bool) {
 	took := seen.Sub(at)
 	if at.IsZero() || took < -sources.Skew || took > seen.Sub(first) {

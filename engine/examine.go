@@ -9,7 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// closingTime is what an examination keeps for its end.
+// closingTime is the part of its deadline that an examination keeps for its end.
 const closingTime = 200 * time.Millisecond
 
 // An Examination says how [Examine] looks at a runtime. The zero value is a good one.
@@ -19,17 +19,18 @@ type Examination struct {
 	Progress func(*Snapshot) // called now and then, one call after the other, if not nil; must return soon
 }
 
-// Examine looks at a runtime once and returns what it saw as a snapshot with a [answers.Sweep], by
-// the deadline at the latest, however the runtime behaves. Failures are in the snapshot.
+// Examine looks at a runtime once, and returns what it saw as a snapshot with a [answers.Sweep]. It
+// returns by the deadline at the latest, however the runtime behaves. Failures are in the snapshot.
 //
-// It is a running engine, which asks for every object from the start. It ends as soon as every
-// object was asked and what is out has hung for long enough to be called so. Its one relist inspects
-// by what those calls brought. It stands for a kubelet that has just started. What failed at once is
-// asked for up to three times. A list that fails does not keep what the other one shows from being
-// looked at, see [Snapshot.Partial]; but PLEG is healthy only if both succeeded. Status is asked for
-// once more at the end.
+// It runs an engine that asks for every object from the start. It ends as soon as every object was
+// asked, and each call that is still out has hung long enough to be called hung. Its only relist
+// takes those answers as its inspections. It stands for a kubelet that has just started. A call
+// that fails at once is made up to three times. If one list fails, the other one is still looked
+// at, see [Snapshot.Partial]; but PLEG is healthy only if both succeeded. Status is asked for once
+// more at the end.
 //
-// When ctx ends it returns what there is by then. The error is that of [Config.Validate].
+// When ctx ends, Examine returns what is known by then. Its error is that of a bad setting, see
+// [Config.Validate].
 func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	if x.Timeout < 0 || x.Deadline < 0 {
 		return nil, errors.New("examine: timeout and deadline: want more than 0")
@@ -44,7 +45,7 @@ func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	all := e.begin()
 	all.run(func() { e.hub.run(e.calls) })
 	e.hub.await(ctx, func(m *Model, now time.Time) (bool, time.Time) { return m.saysEnough(now) })
-	e.hub.mu.Lock() // for both: what is observed between them would show
+	e.hub.mu.Lock() // held for both: nothing may be observed between them
 	e.hub.apply(Marked{Closed{}})
 	s := e.hub.snapshot()
 	e.hub.mu.Unlock()
@@ -55,7 +56,7 @@ func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	return s, nil
 }
 
-// policy returns how the old diagnosis reads the snapshots of this start.
+// policy says how this engine looks at its runtime, for the diagnosis of its snapshots.
 func (s Start) policy() answers.Policy {
 	p := answers.Policy{Once: s.Once, ListTimeout: s.Timeout, CallTimeout: s.CallTime, Width: probeWidth, Deadline: s.Deadline}
 	if s.Once {
@@ -64,8 +65,8 @@ func (s Start) policy() answers.Policy {
 	return p
 }
 
-// listTime is the deadline of a list. What is slow is no hang for an examination, while there is time
-// for what comes after it.
+// listTime is the deadline of a list. An examination does not take a slow list for a hang, as long
+// as there is time for the steps after it.
 func (s Start) listTime() time.Duration {
 	if s.Once {
 		return max(4*s.CallTime, s.Deadline-byPodFor-2*call.HungAfter)
@@ -81,5 +82,5 @@ func (s Start) statusTime() time.Duration {
 	return s.Timeout
 }
 
-// hungLong is how long a call hangs to be called so for sure.
+// hungLong is how long a call must hang to be called hung for sure.
 func (s Start) hungLong() time.Duration { return s.policy().HungLong() }

@@ -12,7 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// An examined is what only an examination has to know.
+// An examined is the state that only an examination needs.
 type examined struct {
 	Answers  map[target]*answer // of the objects
 	Closing  bool               // Status was asked for at the end
@@ -21,7 +21,7 @@ type examined struct {
 	Lists    int                // how often the lists were made
 }
 
-// keepForClose keeps what came of an object, for the inspections at the end.
+// keepForClose keeps the answer about an object, for the inspections at the end.
 func (m *Model) keepForClose(a *answer) {
 	if m.start.Once {
 		if m.once.Answers == nil {
@@ -31,8 +31,8 @@ func (m *Model) keepForClose(a *answer) {
 	}
 }
 
-// askStatus has Status asked for at once. The kubelet that a running engine stands for does not ask
-// now, so there it is a probe.
+// askStatus asks for Status at once. In a running engine this is a probe, since its kubelet would
+// not ask now.
 func (m *Model) askStatus() {
 	if m.start.Once {
 		m.once.AskAgain, m.once.Version = true, m.known.VersionErr != nil || m.asking.Check.underWay()
@@ -53,8 +53,8 @@ func (m *Model) statusDueOnce(op call.Operation) time.Time {
 	return time.Time{}
 }
 
-// planOnce begins the check of all objects of an examination as soon as the lists have come, or
-// hang while the runtime answers otherwise.
+// planOnce begins the check of an examination as soon as the lists have returned, or hang while the
+// runtime answers other calls.
 func (m *Model) planOnce() {
 	r, a := m.relists.Now, &m.asking
 	if m.closed {
@@ -63,7 +63,7 @@ func (m *Model) planOnce() {
 	if over, _ := m.askedEnough(m.now); over && !m.once.Closing {
 		m.once.Closing = true
 		if _, out := m.calls.InWay(call.Flight{Op: call.Status}, m.now); !out && a.Check != nil && !a.Check.stopped() {
-			m.askStatus() // a runtime that has gone since is not well, whatever single objects answer
+			m.askStatus() // if the runtime has gone since, it is not well, whatever objects answered
 		}
 	}
 	if listed := r != nil && r.Listed || a.Search.Over; a.Check != nil || !listed || m.awaitsLook() {
@@ -73,23 +73,24 @@ func (m *Model) planOnce() {
 	_, status := m.calls.InWay(call.Flight{Op: call.Status}, m.now)
 	_, version := m.calls.InWay(call.Flight{Op: call.Version}, m.now)
 	switch {
-	case why != "" && !(status && len(m.pods.ByUID) > 0): // where Status hangs, objects tell whether anything else does
+	case why != "" && !(status && len(m.pods.ByUID) > 0): // objects show whether more than Status hangs
 		a.refuse(m, why)
-	case why == "" && (status || version): // whether the runtime is quick enough is known in a moment
+	case why == "" && (status || version): // wait: soon it is known whether the runtime is quick enough
 	default:
 		a.begin(m, false, false)
 	}
 }
 
-// mayGoAhead reports whether an examination asks for single objects while a list is still out: the
-// runtime answers otherwise, and fast.
+// mayGoAhead reports whether an examination asks for single objects while a list is still out. It
+// does if the runtime answers other calls, and fast.
 func (m *Model) mayGoAhead() bool {
 	_, status := m.calls.InWay(call.Flight{Op: call.Status}, m.now)
 	return !status && m.known.StatusErr == nil && m.mayCheck()
 }
 
-// listsAgain reports whether an examination makes the lists once more: nobody listened for them,
-// and now Status is answered. What failed while the runtime was restarted says nothing of now.
+// listsAgain reports whether an examination makes the lists, for the first time or once more. It
+// does so once more if the lists found no runtime and Status is answered now: a failure during a
+// restart says nothing about now.
 func (m *Model) listsAgain() bool {
 	f := m.known.Failure
 	if m.closed || m.once.Lists == 0 {
@@ -98,15 +99,16 @@ func (m *Model) listsAgain() bool {
 	return f != nil && m.once.Closing && m.once.Lists == 1 && m.known.StatusErr == nil && answers.IsAway(f.Err) && m.sums.Of(call.Status).LastOK.After(f.At)
 }
 
-// awaitsLook reports whether to wait for a deep look. While a list hangs, the look finds the objects
-// that can be asked without it.
+// awaitsLook reports whether the check waits for a deep look. While a list hangs, the look finds
+// objects that can be asked without the list.
 func (m *Model) awaitsLook() bool {
 	f, out := m.relistCall()
 	begins := out && f.Op.IsList() && m.looks.Can && !m.looks.Deep && f.Elapsed(m.now) < call.LateAfter+lookFor
 	return begins || m.looks.holdsCheck(m.now)
 }
 
-// saysEnough reports whether an examination has seen all that it needs, and when to ask anew.
+// saysEnough reports whether an examination has seen all that it needs. If not, it returns when to
+// ask again.
 func (m *Model) saysEnough(now time.Time) (bool, time.Time) {
 	over, at := m.askedEnough(now)
 	if !over || !m.askedFor(call.Status) || !m.askedFor(call.Version) || !m.once.Closing || m.once.AskAgain || m.once.Version || m.listsAgain() {
@@ -120,13 +122,13 @@ func (m *Model) saysEnough(now time.Time) (bool, time.Time) {
 	return at.IsZero(), at
 }
 
-// askedFor reports whether a call of an operation was made, if only just now.
+// askedFor reports whether a call of an operation was made; it may still be out.
 func (m *Model) askedFor(op call.Operation) bool {
 	s := m.sums.Of(op)
 	return s.Count > 0 || s.InFlight > 0
 }
 
-// enoughFor is how long a call is out to be called hung.
+// enoughFor returns how long a call must be out to be called hung.
 func (m *Model) enoughFor(now time.Time) time.Duration {
 	if m.calls.Extent(now) == call.Silent {
 		return call.HungListAfter
@@ -134,14 +136,15 @@ func (m *Model) enoughFor(now time.Time) time.Duration {
 	return m.start.hungLong()
 }
 
-// askedEnough reports whether every object was asked, and what is out for it, or for a list, has hung
-// for long enough to be called so. If not, at is when that may be so though nothing is observed.
+// askedEnough reports whether every object was asked, and each call that is still out for an object
+// or a list has hung long enough to be called hung. If not, at is when that may become so even if
+// nothing is observed.
 func (m *Model) askedEnough(now time.Time) (enough bool, at time.Time) {
 	silent := m.calls.Extent(now) == call.Silent
 	f, listing := m.relistCall()
 	if wait := m.enoughFor(now); listing {
 		if !m.asking.accuses(m, now) && !silent {
-			wait = m.start.listTime() + call.Together // its lane ends it
+			wait = m.start.listTime() + call.Together // its lane ends the list at its deadline
 		}
 		if until := f.Since.Add(wait); now.Before(until) {
 			return false, until
@@ -158,7 +161,8 @@ func (m *Model) askedEnough(now time.Time) (enough bool, at time.Time) {
 	return true, time.Time{}
 }
 
-// close settles the pods by what the objects answered, and ends the relist of an examination.
+// close settles the pods with the answers about their objects, and ends the relist of an
+// examination.
 func (m *Model) close() {
 	m.giveUpCalls()
 	m.closed, m.news = true, true
@@ -198,7 +202,7 @@ func (m *Model) close() {
 	m.sumUp(serial, m.known.Failure != nil)
 }
 
-// giveUpCalls takes the calls of the kubelet's that are out and late for unanswered: nobody waits for them
+// giveUpCalls counts each kubelet call that is out and late as not answered: nobody waits for it
 // any longer.
 func (m *Model) giveUpCalls() {
 	silent := ""
@@ -213,12 +217,12 @@ func (m *Model) giveUpCalls() {
 	}
 }
 
-// errUnasked keeps the core from taking a pod for inspected that the examination did not come to.
-// Nobody else sees it.
+// errUnasked fails the inspection of a pod that the examination did not reach, so that the core
+// does not count that pod as inspected. Nobody else sees it.
 var errUnasked = errors.New("not asked")
 
-// inspectionOf makes an inspection of the answers about one pod. As in the kubelet the first error
-// counts, and what is gone is left out.
+// inspectionOf makes an inspection from the answers about one pod. As in the kubelet, the first
+// error counts, and an object that has gone is left out.
 func (m *Model) inspectionOf(next pleg.Inspection) inspection {
 	i := inspection{Pod: next.Pod.PodRef, Began: m.now, Ended: m.now}
 	asked := 0
@@ -230,7 +234,7 @@ func (m *Model) inspectionOf(next pleg.Inspection) inspection {
 		}
 		asked++
 		ours := *a
-		ours.Flight.Pod, ours.Flight.Container = f.Pod, f.Container // it was asked for as another pod's
+		ours.Flight.Pod, ours.Flight.Container = f.Pod, f.Container // the check asked for it as another pod's
 		began := i.Began.Add(-a.took())
 		i.take(&ours, false)
 		i.Began, i.Ended = began, m.now

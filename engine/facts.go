@@ -9,7 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// seen returns what matters of the calls to the kubelet's clocks.
+// seen returns what the kubelet's clocks need to know of the calls.
 func (m *Model) seen() kubelet.Seen {
 	s := kubelet.Seen{
 		ListReturned: m.relists.ReturnedAt, Relists: m.relistedOnce(), EndsBy: m.endsBy(),
@@ -35,14 +35,14 @@ func (m *Model) seen() kubelet.Seen {
 	return s
 }
 
-// health returns the verdict on PLEG and what it is made of.
+// health returns the verdict on PLEG, and its reasons.
 func (m *Model) health(at time.Time) kubelet.Health {
 	h := m.kubelet.Health(at)
 	h.SettledAt = m.relists.SettledAt
 	return h
 }
 
-// healthy reports whether PLEG is.
+// healthy reports whether PLEG is healthy.
 func (m *Model) healthy() bool { return m.kubelet.PLEG.Healthy }
 
 // facts returns what the event sources have to know of the relists.
@@ -58,7 +58,7 @@ func (m *Model) facts() sources.Facts {
 // records is what the relist knows of ids and pods.
 type records struct{ m *Model }
 
-// Object returns whose an id is, and its state as of the last relist that settled it.
+// Object returns the object that has an id, and its state as of the last relist that settled it.
 func (r records) Object(id string) (ref pleg.ObjectRef, settled pleg.State, known bool) {
 	p, ref := r.m.pods.find(id)
 	if p == nil {

@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// ErrStopped is what a reader gets when [Engine.Run] has returned and there is
-// nothing more to come.
+// ErrStopped is the error for a reader when [Engine.Run] has returned and nothing more will come.
 var ErrStopped = errors.New("engine stopped")
 
 // pace is the least real time between two snapshots, and between two updates of
 // one reader.
 const pace = 100 * time.Millisecond
 
-// A reader works on updates for one part of the time in so many as idle, until they come
-// as rarely as longPace: what a person sees of a thousand changes a second costs no more.
+// If a reader worked on an update for some time, its next update comes after idle times that time,
+// but after longPace at the latest. So it uses little of a processor, even with a thousand changes
+// a second.
 const (
 	idle     = 25
 	longPace = 250 * time.Millisecond
 )
 
-// A buffer is where the engine leaves what is new, and where the feeds find it.
-// Safe for concurrent use.
+// A buffer takes snapshots and events from the engine, and the feeds get them there. It is safe for
+// concurrent use.
 type buffer struct {
 	mu       sync.Mutex // guards what follows
 	snapshot *Snapshot  // nil until the first one
 	upto     uint64     // the last event that belongs to snapshot
 	ring     ring
 	stopped  bool
-	changed  chan struct{} // closed, and made anew, with every change
+	changed  chan struct{} // closed and replaced at every change
 }
 
 func newBuffer(events int) *buffer {
@@ -82,14 +82,13 @@ type Feed struct {
 	seen   uint64        // the snapshot that was delivered last
 	event  uint64        // the event that was delivered last
 	at     time.Time     // real time of the last delivery
-	rest   time.Duration // from then to the next one at least
+	rest   time.Duration // the least time from at to the next delivery
 }
 
-// Next waits for a snapshot that this reader has not had yet and returns the
-// newest one with the events up to it; never more than ten times a second, and four
-// times where the reader works on each for long.
-// After the end of [Engine.Run] it returns what is left once, then
-// [ErrStopped]. When ctx ends first it returns the cause and nothing is lost.
+// Next waits for a snapshot that this reader has not had yet. It returns the newest one with the
+// events up to it, at most ten times a second, or four times if the reader works long on each.
+// After the end of [Engine.Run] it returns the rest once, then [ErrStopped]. If ctx ends first, it
+// returns the cause, and nothing is lost.
 func (f *Feed) Next(ctx context.Context) (Update, error) {
 	f.rest = min(max(pace, idle*time.Since(f.at)), longPace)
 	for {
@@ -164,8 +163,8 @@ func (r *ring) add(e Event) {
 	}
 }
 
-// between returns the events after the one numbered after, up to the one
-// numbered upto, and how many of them the ring has no more.
+// between returns the events with numbers greater than after, up to upto. It also returns how many
+// of them the ring no longer has.
 func (r *ring) between(after, upto uint64) (events []Event, lost uint64) {
 	if after >= upto {
 		return nil, 0

@@ -10,17 +10,17 @@ import (
 	"github.com/plegtop/plegtop/engine/podworker"
 )
 
-// A hub is where everything meets: lanes report observations, the model takes them in, the
-// tape takes them down, and lanes that wait for something to do are let go. Safe for concurrent
-// use.
+// A hub connects the lanes, the model and the tape. A lane reports an observation. The hub writes
+// it to the tape, gives it to the model, and wakes the lanes that now have something to do. It is
+// safe for concurrent use.
 //
-// A lane never holds the lock while it waits for the runtime, so a call that hangs holds up
-// nothing but its lane.
+// A lane never holds the lock while it waits for the runtime, so a call that hangs holds up only
+// its own lane.
 type hub struct {
 	config Config
-	start  Start // of the model, which changes some of its own: lanes read this one
+	start  Start // what the model began with; the model changes its own copy, lanes read this one
 	buffer *buffer
-	show   func(*Snapshot) // gets one snapshot after the other; nil for nobody
+	show   func(*Snapshot) // gets each snapshot, one after the other; nil if nobody wants them
 	alarm  *time.Timer     // goes off when a lane or a tick is due
 	over   chan struct{}   // closed by close
 
@@ -32,7 +32,7 @@ type hub struct {
 	closed  bool      // nothing is observed any more
 	lastID  uint64    // of the calls
 	waiters []*waiter
-	ours    map[target]context.CancelFunc // ends a call of ours that is out
+	ours    map[target]context.CancelFunc // cancels those of our own calls that are out
 	streams int                           // how many are open
 	ticker  ticker
 	meter   meter
@@ -44,9 +44,9 @@ type waiter struct {
 	done chan struct{} // closed when ask has found something
 }
 
-// A question looks at the model, and reports whether there is something to do now. If there is
-// not, at is when to ask again though nothing was observed meanwhile; zero for never. It is
-// asked with the hub locked, and may begin a call.
+// A question looks at the model, and reports whether there is something to do now. If not, at is
+// when to ask again even if nothing is observed; zero for never. It is asked with the hub locked,
+// and may begin a call.
 type question func(m *Model, now time.Time) (found bool, at time.Time)
 
 func newHub(c Config, m *Model, now time.Time) *hub {
@@ -70,7 +70,7 @@ func (h *hub) observe(o Observation) {
 
 func (h *hub) mark(m Mark) { h.observe(Marked{m}) }
 
-// apply has the model take an observation in. The hub is locked.
+// apply writes an observation to the tape and gives it to the model. The hub is locked.
 func (h *hub) apply(o Observation) {
 	if h.closed {
 		return
@@ -85,14 +85,14 @@ func (h *hub) apply(o Observation) {
 // now returns the engine's time, which never goes back.
 func (h *hub) now() time.Time { return latest(h.config.Clock.Now(), h.at) }
 
-// await waits until ask finds something. It returns false when ctx ends before. Of several that wait
-// for one thing the last one has it first, but a lane that probes comes after all others: it must not
-// take the turn of a lane of the kubelet's.
+// await waits until ask finds something. It returns false if ctx ends before that. If several lanes
+// wait for the same thing, the lane that came last gets it. A probe lane comes after all others, so
+// that it never takes the turn of a kubelet lane.
 func (h *hub) await(ctx context.Context, ask question) bool {
 	return h.wait(ctx, ask, func(w *waiter) { h.waiters = slices.Insert(h.waiters, 0, w) })
 }
 
-// awaitLast is await for a lane that probes.
+// awaitLast is await for a probe lane.
 func (h *hub) awaitLast(ctx context.Context, ask question) bool {
 	return h.wait(ctx, ask, func(w *waiter) { h.waiters = append(h.waiters, w) })
 }
@@ -114,8 +114,8 @@ func (h *hub) wait(ctx context.Context, ask question, queue func(*waiter)) bool 
 	return false
 }
 
-// letGo lets those lanes go that have something to do, and sets the alarm for the rest. The hub
-// is locked.
+// letGo wakes the lanes that have something to do, and sets the alarm for the others. The hub is
+// locked.
 func (h *hub) letGo() {
 	if h.closed {
 		return
@@ -143,7 +143,7 @@ func (h *hub) letGo() {
 	h.alarm.Reset(max(wait, 0))
 }
 
-// run looks after the time until ctx ends: it lets lanes go whose time has come, and ticks.
+// run ticks at each alarm until ctx ends. That wakes the lanes whose time has come, too.
 func (h *hub) run(ctx context.Context) {
 	defer h.alarm.Stop()
 	for {
@@ -156,7 +156,8 @@ func (h *hub) run(ctx context.Context) {
 	}
 }
 
-// tick has the model see that time has passed, and shows a snapshot, if one is due or it must.
+// tick tells the model that time has passed, and shows a snapshot. If nothing is due and must is
+// false, it only wakes lanes.
 func (h *hub) tick(must bool) {
 	h.ticking.Lock()
 	defer h.ticking.Unlock()
@@ -183,7 +184,7 @@ func (h *hub) tick(must bool) {
 	}
 }
 
-// snapshot returns what there is to see at the last observation. The hub is locked.
+// snapshot returns the snapshot as of the last observation. The hub is locked.
 func (h *hub) snapshot() *Snapshot {
 	s := h.model.Snapshot(h.at)
 	if h.config.Tape != nil {
@@ -201,7 +202,7 @@ func (h *hub) close() {
 	close(h.over)
 }
 
-// workers returns what a kubelet that can be asked says of its pod workers; nil for none.
+// workers asks the kubelet what its pod workers do; nil if it cannot be asked.
 func (h *hub) workers() *podworker.Workers {
 	if h.config.Workers == nil {
 		return nil
@@ -213,8 +214,8 @@ func (h *hub) workers() *podworker.Workers {
 // lanes runs lanes side by side.
 type lanes struct{ running sync.WaitGroup }
 
-// run starts a lane, which is to return when its context ends. A panic in it ends plegtop in
-// good order (package guard).
+// run starts a lane. The lane must return when its context ends. A panic in it ends plegtop in good
+// order (package guard).
 func (l *lanes) run(lane func()) {
 	l.running.Go(func() {
 		defer guard.Catch()
@@ -222,8 +223,8 @@ func (l *lanes) run(lane func()) {
 	})
 }
 
-// wait waits until all lanes have returned, but not for long: a runtime that ignores its
-// context keeps its lane, and not us.
+// wait waits until all lanes have returned, at most for limit or atEnd. A runtime that ignores its
+// context keeps its lane, but does not keep us here.
 func (l *lanes) wait(limit time.Duration) {
 	done := make(chan struct{})
 	guard.Go(func() {

@@ -10,19 +10,20 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// An inspection is what came of the calls about one pod.
+// An inspection is the outcome of the calls about one pod.
 type inspection struct {
 	Pod          pleg.PodRef
 	Began, Ended time.Time
 	sandboxes    []pleg.SandboxStatus
 	containers   []pleg.ContainerStatus
 	found        pleg.Anomalies
-	failed       *answer // the call that it failed with; nil if it did not
+	failed       *answer // the call that failed it; nil if none did
 	Err          error
 }
 
-// take takes in what came of one of its calls; nil for one that was never made. What is not found
-// any more is left out. What is odd in a list is not counted: the list of all has it, too.
+// take takes in the answer to one of its calls; nil for a call that was never made. An object that
+// is not found any more is left out. Anomalies of a list are not counted: the list of all pods has
+// them, too.
 func (i *inspection) take(a *answer, first bool) {
 	if a == nil {
 		i.Err = cmp.Or(i.Err, error(outOfTurn(call.ContainerStatus)))
@@ -67,8 +68,8 @@ func (i *inspection) status() *pleg.PodStatus {
 	return pleg.Compose(i.Pod, i.sandboxes, i.containers)
 }
 
-// newestFirst returns the sandboxes of one pod as older kubelets sort them. A runtime that
-// ignored the label sent those of other pods as well.
+// newestFirst returns the sandboxes of one pod in the order of older kubelets. It leaves out those
+// of other pods: a runtime that ignores the label sends them as well.
 func newestFirst(listed []*pleg.ListedSandbox, uid pleg.UID) []pleg.Sandbox {
 	var sandboxes []pleg.Sandbox
 	for _, s := range listed {
@@ -108,12 +109,13 @@ func containerCalls(pod pleg.PodRef, containers []pleg.Container) []call.Flight 
 	return distinct(calls)
 }
 
-// callsFor returns the calls that ask for all of a pod, sandboxes first.
+// callsFor returns the calls that ask for all objects of a pod, sandboxes first.
 func callsFor(pod *pleg.Pod) []call.Flight {
 	return append(sandboxCalls(pod.PodRef, pod.Sandboxes), containerCalls(pod.PodRef, pod.Containers)...)
 }
 
-// distinct leaves out what an earlier call asks for: a list may have an object thousands of times.
+// distinct leaves out a call if an earlier one asks for the same object: a list may have an object
+// thousands of times.
 func distinct(calls []call.Flight) []call.Flight {
 	if len(calls) < 2 {
 		return calls

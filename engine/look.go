@@ -13,38 +13,42 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Look looks at the node and returns what it saw. After an error, which is the cause of
-// its context, nobody calls it any more.
+// A Look looks at the node and returns what it saw. Its error is the cause of its context. After an
+// error it is not called again.
 type Look func(ctx context.Context, ask Looking) (*evidence.Report, error)
 
 // A Looking asks for one look at the node.
 type Looking struct {
-	Deep   bool     // also for what is read only where something hangs, the report's Deep
-	Missed []string // containers that are listed as running, by id, and had no process in the last look: who holds their root file systems is looked for
+	Deep bool // also make the report's Deep, which is read only where something hangs
+	// Missed has the ids of containers that are listed as running, but had no process in the last
+	// look. The look searches who holds their root file systems.
+	Missed []string
 }
 
 const (
-	// lookPeriod is from the end of one look at the node to the next: a walk over all its
-	// processes costs something.
+	// lookPeriod is the time from the end of one look at the node to the next. A look walks over
+	// all processes, and that costs something.
 	lookPeriod = 5 * time.Second
-	// firstLook is how long after the start the first look begins: the first lists, and the first
-	// frame of them, need the processors before.
+	// firstLook is the time from the start to the first look. Before it, the first lists and their
+	// first frame need the processors.
 	firstLook = 200 * time.Millisecond
-	// secondLook is how long after the first look a second one tells whether a process has moved.
+	// secondLook is the time from the first look until a second one can show whether a process has
+	// moved.
 	secondLook = time.Second
-	// helperSoon is how long an examination waits at most for a helper to be late.
+	// helperSoon is how long an examination waits at most until a helper is late.
 	helperSoon = 3 * time.Second
-	// pendingWait is how long we wait for what the last look was still reading, and pendingMost for
-	// how long an examination does so.
+	// pendingWait is the time to the next look if the last one was still reading something. An
+	// examination waits in this way for at most pendingMost.
 	pendingWait = 500 * time.Millisecond
 	pendingMost = 3 * time.Second
-	// lookFor is how long a check of all objects waits for what a deep look finds.
+	// lookFor is how long a check of all objects waits for a deep look.
 	lookFor = 500 * time.Millisecond
 
-	// missedMost is for how many containers without a process somebody looks for who holds their root.
+	// missedMost is the most containers without a process for which a look searches who holds their
+	// root.
 	missedMost = 10
-	// missedGrown is how old a container must have been in the last look: its processes may have
-	// come since.
+	// missedGrown is the least age of such a container at the last look: a younger one may have got
+	// its processes since.
 	missedGrown = 10 * time.Second
 )
 
@@ -73,17 +77,17 @@ func (l lookLane) run(ctx context.Context) {
 	}
 }
 
-// looks is when somebody looks at the node, and how deep.
+// looks says when the next look at the node is due, and how deep the last one was.
 type looks struct {
-	Can   bool // somebody looks
+	Can   bool // looks at the node can be made
 	Out   bool
 	Deep  bool // the last look, or the one that is out, is deep
 	Since time.Time
 	Next  time.Time // when the next one is due; zero for at once
 	First time.Time
 	Into  time.Time // start of the first deep one
-	More  bool      // of an examination: another look tells more
-	Asked bool      // of an examination: what the first look missed was looked for, if it was anything
+	More  bool      // in an examination: another look will show more
+	Asked bool      // in an examination: a look for what the first one missed was made, or was not needed
 }
 
 func newLooks(s Start) looks {
@@ -94,8 +98,8 @@ func newLooks(s Start) looks {
 	return l
 }
 
-// nextLook returns the look that is to be made now, if one is. Something that hangs is looked into
-// at once.
+// nextLook returns the look to make now, if one is due. If something hangs, a deep look is due at
+// once.
 func (m *Model) nextLook(now time.Time) (ask Looking, found bool, at time.Time) {
 	l := &m.looks
 	if !l.Can || l.Out || m.closed {
@@ -112,9 +116,9 @@ func (m *Model) nextLook(now time.Time) (ask Looking, found bool, at time.Time) 
 	return Looking{Deep: deep, Missed: m.missed()}, true, time.Time{}
 }
 
-// nextAt returns when the next look is due by the clock; zero for at once where none was made, and
-// where no other is needed. What hung when the last one was made, and hangs no more, is looked at
-// soon: what that look found accuses until the next one.
+// nextAt returns when the next look is due by the clock. Zero means at once if there was no look
+// yet, else that no other is needed. If something hung at the last look and hangs no more, the next
+// one comes soon: until then, the findings of the last one accuse.
 func (l *looks) nextAt(m *Model, hangs bool) time.Time {
 	switch {
 	case m.start.Once && !l.More:
@@ -135,15 +139,15 @@ func (l *looks) began(m *Model, ask Looking) {
 	l.Out, l.Deep, l.Since = true, ask.Deep, m.now
 }
 
-// busy reports whether there is more to come for an examination.
+// busy reports whether an examination waits for a look.
 func (l *looks) busy() bool { return l.Can && (l.Out || l.More) }
 
-// holdsCheck reports whether a check of all objects waits for what the look under way finds.
+// holdsCheck reports whether a check of all objects waits for the deep look under way.
 func (l *looks) holdsCheck(now time.Time) bool {
 	return l.Out && l.Deep && now.Before(l.Since.Add(lookFor))
 }
 
-// looked takes in a look, with what is to follow it.
+// looked takes in a look, and sets when the next one is due.
 func (m *Model) looked(o Looked) {
 	l := &m.looks
 	l.Out, l.Can = false, l.Can && !o.Ended
@@ -167,8 +171,8 @@ func (m *Model) looked(o Looked) {
 	m.askMissed()
 }
 
-// askMissed has an examination look once more at once where there are lists by now, and the look
-// has missed a container. Later that look would be too far from the lists.
+// askMissed makes an examination look once more, at once, if the lists have come and the look has
+// missed a container. Later that look would be too far from the lists.
 func (m *Model) askMissed() {
 	l, r := &m.looks, m.relists.Now
 	listed := m.relistedOnce() || r != nil && r.Listed
@@ -180,8 +184,8 @@ func (m *Model) askMissed() {
 	}
 }
 
-// missed returns the containers that are listed as running and had no process in the last look, a
-// few of them. Where as many have none as have one they live elsewhere.
+// missed returns some of the containers that are listed as running but had no process in the last
+// look. It returns none if fewer than half had one: then they live elsewhere.
 func (m *Model) missed() (ids []string) {
 	if m.evidence == nil || !m.evidence.Processes.Whole() {
 		return nil
@@ -217,7 +221,8 @@ func (m *Model) hangs(now time.Time) bool {
 		m.evidence != nil && slices.ContainsFunc(m.evidence.Processes.Helpers, isLate)
 }
 
-// hangsAt returns when the call of the relist that is out will hang; zero if none is out.
+// hangsAt returns when the call of the relist that is out will count as hanging; zero if none is
+// out, or if it already does.
 func (m *Model) hangsAt(now time.Time) time.Time {
 	f, out := m.relistCall()
 	if at := f.Since.Add(m.lookAfter(f)); out && at.After(now) {
@@ -226,9 +231,9 @@ func (m *Model) hangsAt(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// lookAfter is how long a call of the relist is out, for the node to be looked into. Where no
-// list has ever succeeded it is less: somebody has come to a sick node to see why. Where lists take
-// seconds each time it is more: a large node is not looked into for that, but after 10 s.
+// lookAfter is how long a call of the relist must be out until a deep look is made. It is less if
+// no list has ever succeeded: somebody wants to know why the node is sick. It is more if lists take
+// seconds each time: a large node gets no deep look for that, but it gets one after 10 s.
 func (m *Model) lookAfter(f call.Flight) time.Duration {
 	after := call.HungAfter
 	if m.start.Once || m.core.ListedAt().IsZero() {
@@ -244,24 +249,24 @@ func (m *Model) lookAfter(f call.Flight) time.Duration {
 	return after
 }
 
-// away reports whether a list or Status found no runtime last: how often it was restarted, and what
-// ended it, is seen by a deep look alone.
+// away reports whether the last list or Status found no runtime. Only a deep look shows how often
+// the runtime was restarted, and what ended it.
 func (m *Model) away() bool {
 	away := func(f *answers.Failure) bool { return f != nil && answers.IsAway(f.Err) }
 	return away(m.known.Failure) || away(m.known.StatusErr)
 }
 
-// isLate reports whether a helper of our runtime should have ended.
+// isLate reports whether a helper of our runtime should have ended by now.
 func isLate(p evidence.Process) bool {
 	limit := p.HelperLimit()
 	return p.Own && limit > 0 && p.Age >= limit
 }
 
-// tellsIn returns how long after a look a second one tells what the first could not, if that is
-// so: whether a process is stuck or just at work, for each is in uninterruptible sleep for a moment
-// now and then, and runc freezes a container to change its limits; whether a helper ends that soon
-// should have. A kubelet may be busy for once. Some time after the first look only a helper is
-// waited for; 0 if there is nothing to wait for.
+// tellsIn returns how long after a look a second one can show more; 0 if there is nothing to wait
+// for. Each process is in uninterruptible sleep for a moment now and then, and runc freezes a
+// container to change its limits: a second look shows whether a process is stuck or just at work.
+// It also shows whether a helper ends that should end soon. A kubelet may be busy once. From
+// secondLook after the first look on, only helpers are waited for.
 func tellsIn(r *evidence.Report, since time.Duration) time.Duration {
 	var wait time.Duration
 	for _, p := range r.Processes.Helpers {

@@ -14,10 +14,10 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// A Model is all that an engine knows. It is moved by observations alone: the same
-// observations in the same order give the same events and snapshots, live or in a replay. It
-// reads no clock, makes no call and starts no goroutine. Lanes ask it what to do; that is a
-// read. It is not safe for concurrent use.
+// A Model is all that an engine knows. Only observations change it: the same observations in the
+// same order give the same events and snapshots, live or in a replay. It reads no clock, makes no
+// call and starts no goroutine. Lanes ask it what to do; that only reads it. It is not safe for
+// concurrent use.
 type Model struct {
 	start Start
 	now   time.Time // of the last observation
@@ -29,7 +29,7 @@ type Model struct {
 	kubelet   *kubelet.Kubelet
 	calls     *call.Table
 	sums      answers.Sums
-	known     answers.Table // but for InFlight and Calls
+	known     answers.Table // without InFlight and Calls, which table fills in
 	answered  map[uint64]*answer
 	relists   relists
 	status    statuses
@@ -37,16 +37,16 @@ type Model struct {
 	sources   *sources.Observer
 	networks  sources.Networks
 	workers   *podworker.Shadow
-	reported  *podworker.Workers // what a kubelet that can be asked says of its own
+	reported  *podworker.Workers // what the kubelet says of its pod workers, if it can be asked
 	asking    asking
 	looks     looks
 	evidence  *evidence.Report
 	memory    memory
-	channel   Channel // but for its length
+	channel   Channel // without Len and Capacity
 	lastEvent uint64  // number of the newest event
 
 	once    examined
-	aside   *pleg.Core // has the pods that are shown where no list has ever succeeded; else nil
+	aside   *pleg.Core // has the pods to show while no list has ever succeeded; else nil
 	missing uint64     // see Missing
 
 	shownChange uint64 // number of the last change of an event source
@@ -55,11 +55,12 @@ type Model struct {
 	resumed  time.Time // when the last pause ended; zero while one lasts
 	follows  pleg.Release
 	closed   bool
-	news     bool    // something that people should see at once, since the last tick
-	released []Event // by the observation under way
+	news     bool    // since the last tick something has changed that people should see at once
+	released []Event // events of the observation under way
 }
 
-// An answer is what came of a call that a lane has yet to mark.
+// An answer is the outcome of a call. The model keeps one of a relist until its lane marks the
+// step.
 type answer struct {
 	Flight call.Flight
 	At     time.Time
@@ -70,13 +71,12 @@ type answer struct {
 
 func (a *answer) took() time.Duration { return a.At.Sub(a.Flight.Since) }
 
-// withdrawn reports whether we ended a call of ours, which says nothing of the runtime.
+// withdrawn reports whether we canceled one of our own calls. That says nothing about the runtime.
 func (a *answer) withdrawn() bool {
 	return a.Flight.Ours() && a.Err != nil && a.Err.Kind == call.ErrCanceled
 }
 
-// NewModel returns a model that has seen nothing. It fails if the start is none that an engine
-// can have.
+// NewModel returns a model that has seen nothing. It fails if no engine can have such a start.
 func NewModel(s Start) (*Model, error) {
 	core, err := pleg.New(pleg.Config{Release: s.Release, Capacity: s.Capacity, Threshold: s.Threshold})
 	if err != nil {
@@ -101,8 +101,8 @@ func NewModel(s Start) (*Model, error) {
 // Start returns what the model began with.
 func (m *Model) Start() Start { return m.start }
 
-// Apply takes in one observation that was made at a moment, which is never before the last
-// one, and returns the events that this brought, in order.
+// Apply takes in one observation, and returns the events that it brought, in order. at is when it
+// was made: never before the last one.
 func (m *Model) Apply(at time.Time, o Observation) []Event {
 	m.now, m.released = at, nil
 	switch o := o.(type) {
@@ -134,7 +134,7 @@ func (m *Model) Apply(at time.Time, o Observation) []Event {
 	return m.released
 }
 
-// pass has all clocks see what was observed, and that time has passed before that.
+// pass brings all clocks up to the moment of the observation, and shows them what was observed.
 func (m *Model) pass() {
 	m.kubelet.Advance(m.now, m.seen())
 	m.core.Attend(m.kubelet.Reads())
@@ -146,7 +146,7 @@ func (m *Model) pass() {
 	m.news = m.news || m.kubelet.Changed() || m.sourcesChanged()
 }
 
-// followPods has the pod workers and the event sources see which pods and sandboxes came and went.
+// followPods tells the pod workers which pods came and went, and notes which sandboxes are gone.
 func (m *Model) followPods() {
 	t := &m.pods
 	shadow := !m.start.Workers && !m.start.Once
@@ -159,7 +159,7 @@ func (m *Model) followPods() {
 	for _, uid := range t.Went {
 		m.workers.Remove(uid)
 	}
-	slices.Sort(t.Left) // a map has had them
+	slices.Sort(t.Left) // they come in the random order of a map
 	for _, id := range t.Left {
 		if !t.lists(id) {
 			m.memory.Gone = m.memory.Gone.With(m.now, id)
@@ -177,7 +177,7 @@ func (m *Model) sourcesChanged() bool {
 	return m.shownChange != was
 }
 
-// due returns when something changes though nothing is observed; zero for never.
+// due returns when something changes even if nothing is observed; zero for never.
 func (m *Model) due() time.Time {
 	due := sooner(m.kubelet.Due(), m.sources.Due(m.now, m.facts()))
 	return sooner(sooner(due, m.networks.Due()), m.asking.due(m))
@@ -212,7 +212,7 @@ func (m *Model) ended(o CallEnded) {
 	}
 }
 
-// errorOf returns an error that is nil where there is none.
+// errorOf returns err as an error that is nil if err is nil.
 func errorOf(err *call.Error) error {
 	if err == nil {
 		return nil
@@ -242,7 +242,7 @@ func (m *Model) marked(mark Mark) {
 	}
 }
 
-// requested takes in what somebody asked for.
+// requested takes in a request.
 func (m *Model) requested(r Requested) {
 	switch r.What {
 	case Pause:
@@ -271,8 +271,8 @@ func (m *Model) requested(r Requested) {
 	}
 }
 
-// Missing counts the inspections that a replay through another release would make, and that its
-// recording has not. They fail.
+// Missing counts the inspections that a replay through another release would make, but that its
+// recording does not have. They fail.
 func (m *Model) Missing() uint64 { return m.missing }
 
 // table returns what is known of the calls.
@@ -281,7 +281,7 @@ func (m *Model) table() *answers.Table {
 	return &m.known
 }
 
-// Snapshot returns all that there is to see at a moment. It is never changed.
+// Snapshot returns all that there is to see at a moment. The result is never changed.
 func (m *Model) Snapshot(at time.Time) *Snapshot {
 	s := &Snapshot{
 		Seq: m.ticks, At: at, Started: m.start.At, Policy: m.start.policy(), Table: *m.table(), Other: m.start.Other,

@@ -8,16 +8,16 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Objects finds the pod of a container or sandbox by its id. It is never changed. Snapshots
-// between which no object came or went have the same one.
+// Objects finds the pod of a container or sandbox by its id. It is never changed. Snapshots share
+// it until an object comes or goes.
 type Objects struct {
 	pods map[string]pleg.PodRef // by id
 }
 
-// ObjectsOf returns the index of pods. Of two pods that list one id now the first in order has it.
+// ObjectsOf returns the index of pods. If two pods list one id now, the first in order gets it.
 func ObjectsOf(all []*Pod) *Objects {
 	o := &Objects{pods: make(map[string]pleg.PodRef, 4*len(all))}
-	for _, p := range all { // what a pod lists now comes before what another one did
+	for _, p := range all { // first what they listed before: what is listed now replaces it
 		if p.Old != p.Seen() {
 			o.add(p.PodRef, p.Old)
 		}
@@ -45,8 +45,8 @@ func (o *Objects) Equal(p *Objects) bool {
 	return o == p || o != nil && p != nil && maps.Equal(o.pods, p.pods)
 }
 
-// PodOf returns which of the pods of a snapshot that has this index lists a container or
-// sandbox; nil if none does.
+// PodOf returns the pod that lists a container or sandbox; nil if none does. all is the pods of a
+// snapshot that has this index.
 func (o *Objects) PodOf(all []*Pod, id string) *Pod {
 	ref, known := o.pods[id]
 	if !known {
@@ -68,7 +68,7 @@ func (o *Objects) Has(id string) bool {
 	return known
 }
 
-// podIn returns a pod of those of a snapshot; nil if it is not among them.
+// podIn returns a pod of a snapshot, given its pods; nil if it is not among them.
 func podIn(all []*Pod, ref pleg.PodRef) *Pod {
 	i, found := slices.BinarySearchFunc(all, ref, func(p *Pod, ref pleg.PodRef) int { return p.PodRef.Compare(ref) })
 	if !found {
@@ -80,10 +80,10 @@ func podIn(all []*Pod, ref pleg.PodRef) *Pod {
 // Pod returns a pod that is listed; nil if it is not.
 func (s *Snapshot) Pod(ref pleg.PodRef) *Pod { return podIn(s.Pods, ref) }
 
-// Find returns the sandbox or container of an id as the pod was last seen.
+// Find returns the sandbox or container with an id, as the pod was last seen.
 func (p *Pod) Find(id string) (evidence.Object, bool) { return find(p.Seen(), id) }
 
-// find returns the sandbox or container of an id in a pod, which may be nil.
+// find returns the sandbox or container with an id in a pod, which may be nil.
 func find(p *pleg.Pod, id string) (o evidence.Object, known bool) {
 	if p == nil {
 		return o, false

@@ -10,13 +10,14 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// An Observation is one thing that plegtop saw or was asked. Observations in order, each with
-// its moment, are all that a [Model] goes by, and all that a recording holds. They are plain
-// values. Nobody changes one, or what it points to, after it was reported.
+// An Observation is one thing that plegtop saw or was asked for. A [Model] depends only on the
+// observations, in order, each with its moment. A recording holds these, and now and then a
+// [Checkpoint]. They are plain values. After one was reported, nobody changes it or what it points
+// to.
 type Observation interface{ observation() }
 
-// CallBegan says that a call is on its way to the runtime. Since of the flight is zero: the
-// moment of the observation says when.
+// CallBegan says that a call is on its way to the runtime. Since of the flight is zero: the call
+// began at the moment of the observation.
 type CallBegan struct {
 	ID      uint64
 	Flight  call.Flight
@@ -31,7 +32,7 @@ type CallEnded struct {
 	Err    *call.Error // nil if it was answered
 }
 
-// An Answer is what a [Runtime] answered, in the field of the method that was called.
+// An Answer is the answer of a [Runtime]. Only the field of the method that was called is set.
 type Answer struct {
 	Version    *pleg.Version
 	Conditions []pleg.Condition // of Status
@@ -57,17 +58,17 @@ type RelistBegan struct {
 // Listed says that both lists of the relist succeeded.
 type Listed struct{ Sandboxes, Containers uint64 }
 
-// RelistFailed ends a relist one of whose lists failed.
+// RelistFailed ends a relist: one of its two lists failed.
 type RelistFailed struct{}
 
-// Inspected says that the inspection of a pod is over. Its calls were made in this order; the
-// first that failed, other than by not finding its object, failed the inspection.
+// Inspected says that the inspection of a pod is over. Calls are its calls, in order. The first
+// call that failed has failed the inspection. An object that is not found is no failure.
 type Inspected struct {
 	Pod   pleg.UID
 	Calls []uint64
 }
 
-// RelistEnded ends a relist all of whose inspections are over.
+// RelistEnded ends a relist: all its inspections are over.
 type RelistEnded struct{}
 
 // LookBegan says that somebody looks at the node.
@@ -100,7 +101,7 @@ type StreamEnded struct {
 	Text   string    // the reason in words, not cleaned
 }
 
-// Requested is what somebody asked for with a key or a method of [Engine].
+// Requested is a request that somebody made with a key or a method of [Engine].
 type Requested struct {
 	What    Request
 	Pod     pleg.UID         // of Reinspect
@@ -112,11 +113,11 @@ type Requested struct {
 // Ticked says that time has passed, and that a snapshot was made right after. Ticks come each
 // second, four times a second while a call is late, and soon after something changed.
 type Ticked struct {
-	Workers *podworker.Workers // what a kubelet that can be asked says of its pod workers; nil for none
+	Workers *podworker.Workers // what the kubelet says of its pod workers; nil if it cannot be asked
 	Cost    Cost               // what plegtop asks of the runtime
 }
 
-// Halted is the last observation of an engine.
+// Halted says that the engine stops. From now on we close the streams ourselves.
 type Halted struct{}
 
 func (CallBegan) observation()   {}

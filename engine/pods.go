@@ -9,8 +9,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// pods has one [Pod] for each record of the core that has something to show. A Pod is never
-// written to: what changes one makes another.
+// pods has one [Pod] for each record of the core that has something to show. A Pod is never written
+// to: a change makes a new one.
 type pods struct {
 	ByUID  map[pleg.UID]*Pod
 	Listed bool // there was a good list
@@ -20,7 +20,7 @@ type pods struct {
 
 	changed bool // since sorted was made
 	sorted  []*Pod
-	made    *Objects // nil since objects came or went
+	made    *Objects // nil after objects came or went
 	counts  Counts
 	found   pleg.Anomalies
 }
@@ -48,7 +48,7 @@ func (t *pods) showAll(core *pleg.Core) {
 	}
 }
 
-// show brings one pod up to its record, which was listed then.
+// show brings one pod up to its record. listedAt is when the record was listed.
 func (t *pods) show(core *pleg.Core, uid pleg.UID, listedAt time.Time) {
 	r, _ := core.Record(uid)
 	if !t.take(uid, r, listedAt) {
@@ -156,7 +156,7 @@ func (t *pods) inspected(core *pleg.Core, i *inspection) {
 	t.put(&q)
 }
 
-// event notes the last event of a pod that is still there, and who of it has died.
+// event notes the last event of a pod that is still there, and the death that it reports, if any.
 func (t *pods) event(e Event, died *past.Death) {
 	p := t.ByUID[e.Pod.UID]
 	if p == nil {
@@ -170,8 +170,8 @@ func (t *pods) event(e Event, died *past.Death) {
 	t.put(&q)
 }
 
-// read returns all pods in order, how many there are of each kind, and what was odd in their
-// inspections. It is nil before the first list. What it returns is never changed.
+// read returns all pods in order, their counts, and the anomalies of their last inspections. Before
+// the first list there are none: the pods are nil. The results are never changed.
 func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 	if !t.Listed || !t.changed {
 		return t.sorted, t.counts, t.found
@@ -198,7 +198,7 @@ func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 	return t.sorted, t.counts, t.found
 }
 
-// index returns the index of all objects. It does not change while only states do.
+// index returns the index of all objects. It stays the same while only states change.
 func (t *pods) index() *Objects {
 	if t.made == nil {
 		all, _, _ := t.read()
@@ -207,8 +207,8 @@ func (t *pods) index() *Objects {
 	return t.made
 }
 
-// find returns a sandbox or container and its pod, whose field Old tells its state as of the last
-// relist that settled it; nil if no pod lists it.
+// find returns a sandbox or container and its pod; nil if no pod lists it. Old of the pod has its
+// state as of the last relist that settled it.
 func (t *pods) find(id string) (*Pod, pleg.ObjectRef) {
 	p := t.ByUID[t.index().pods[id].UID]
 	if p == nil {

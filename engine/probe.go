@@ -8,13 +8,13 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// probeWidth is how many calls of ours are out at once: few, so that they hold up nobody, and
-// enough that one that hangs does not keep the others from being made.
+// probeWidth is how many of our own calls are out at once: few, so that they hold up nobody, but
+// enough that one that hangs does not hold up the others.
 const probeWidth = 4
 
-// A probeLane asks what nobody else asks: while a call of the kubelet's is late, whether other
-// calls are answered; when somebody wants to know, or a check is made, every sandbox and container.
-// Several run side by side. None of their calls is the kubelet's, and none changes a record.
+// A probeLane makes our own calls. While a kubelet call is late, it finds out whether other calls
+// are answered. For a check it asks for every sandbox and container. While lists fail, it lists
+// what it can. Several run side by side. No kubelet makes these calls, and they change no record.
 type probeLane struct{ *hub }
 
 func (l probeLane) run(ctx context.Context) {
@@ -33,29 +33,29 @@ func (l probeLane) run(ctx context.Context) {
 	}
 }
 
-// asking is what the probe lanes are asking, and what came of it.
+// asking is what the probe lanes ask, and the answers.
 type asking struct {
 	Round  round
-	Check  *checkAll // of every object: the last, or the one under way; nil if there was none
-	Of     time.Time // start of the call, or of the failed list, for which one began last
-	Last   time.Time // when one began last
+	Check  *checkAll // the last check of all objects, or the one under way; nil if there was none
+	Of     time.Time // start of the call that hung, or of the list that failed, when a check began by itself
+	Last   time.Time // when the last check began
 	Search search
 }
 
 // A round asks for Version, Status, one sandbox and one container while a call of the relist is
 // late.
 type round struct {
-	Late    call.Flight   // the call that is looked into; zero for none
+	Late    call.Flight   // the call that is late; zero for none
 	Targets []call.Flight // still to be asked
 	Out     int
 	Next    time.Time // when the next round may begin; zero for at once
-	Turn    int       // how many rounds there were: whose turn it is
-	Retried bool      // one object more was asked than usual
+	Turn    int       // how many rounds there were: it selects the pod whose turn it is
+	Retried bool      // this round asks for one object more than usual
 	Answers map[call.Operation]answers.Outcome
 }
 
-// nextProbe returns the call of ours that is to be made now; if there is none, when there may be
-// one though nothing is observed. It is a read.
+// nextProbe returns the next of our own calls to make now. If there is none, at is when there may
+// be one even if nothing is observed. It only reads the model.
 func (m *Model) nextProbe(now time.Time) (f call.Flight, found bool, at time.Time) {
 	a := &m.asking
 	if m.closed {
@@ -74,7 +74,7 @@ func (m *Model) nextProbe(now time.Time) (f call.Flight, found bool, at time.Tim
 	return a.Check.next(m, now)
 }
 
-// began takes in that a call of ours is on its way.
+// began takes in that one of our own calls is on its way.
 func (a *asking) began(f call.Flight) {
 	switch f.By {
 	case call.ByProbe:
@@ -96,7 +96,7 @@ func (a *asking) began(f call.Flight) {
 	}
 }
 
-// withdrawn takes in that a call of ours was ended to make way for one of the kubelet's.
+// withdrawn takes in that one of our own calls was ended to make way for a kubelet call.
 func (a *asking) withdrawn(f call.Flight) {
 	switch f.By {
 	case call.ByProbe:
@@ -112,7 +112,7 @@ func (a *asking) withdrawn(f call.Flight) {
 	}
 }
 
-// asked takes in the end of a call of ours.
+// asked takes in the end of one of our own calls.
 func (m *Model) asked(a *answer) {
 	m.news = true
 	switch a.Flight.By {
@@ -125,10 +125,10 @@ func (m *Model) asked(a *answer) {
 	}
 }
 
-// plan begins what is to be asked, and ends what has been.
+// plan begins what is to be asked next, and ends what is over.
 func (m *Model) plan() {
 	m.hold()
-	m.asking.Search.plan(m) // which may find whom to ask
+	m.asking.Search.plan(m) // first, since it may find objects to ask for
 	m.asking.Round.plan(m)
 	m.asking.Check.plan(m)
 	m.beginCheckForHang()
@@ -137,8 +137,8 @@ func (m *Model) plan() {
 	}
 }
 
-// plan begins a round when a call of the relist has been out for too long. A check asks for
-// everything anyway.
+// plan begins a round when a call of the relist has been out for too long. An examination needs
+// none: it asks for everything anyway.
 func (r *round) plan(m *Model) {
 	f, out := m.relistCall()
 	late := out && !m.start.Once && f.Elapsed(m.now) >= call.LateAfter
@@ -170,18 +170,18 @@ func (r *round) due(m *Model) time.Time {
 	return latest(f.Since.Add(call.LateAfter), r.Next)
 }
 
-// forget drops all answers, and those that may still come: what they say of the objects holds only
-// while a call hangs.
+// forget drops all answers, and those that may still come: what they say about the objects is true
+// only while a call hangs.
 func (r *round) forget() { *r = round{Turn: r.Turn, Next: r.Next} }
 
 func (r *round) answered(m *Model, a *answer) {
 	if r.Out == 0 {
-		return // of a round that was forgotten
+		return // its round was forgotten
 	}
 	r.Out--
 	r.put(outcomeOf(a))
 	if op := a.Flight.Op; op.AboutObject() && a.Err != nil && !r.Retried {
-		r.Retried = true // it may have been the very object for which the relist hangs
+		r.Retried = true // the relist may hang for this very object
 		r.Turn++
 		for _, f := range r.whom(m) {
 			if f.Op == op && f.ID != a.Flight.ID {
@@ -198,7 +198,7 @@ func (r *round) put(o answers.Outcome) {
 	r.Answers[o.Op] = o
 }
 
-// whom returns whom to ask in the next round: what nobody else asks now.
+// whom returns the calls of the next round. It leaves out those that are out already.
 func (r *round) whom(m *Model) []call.Flight {
 	all := []call.Flight{{Op: call.Version}, {Op: call.Status}}
 	shown, _, _ := m.pods.read()
@@ -220,8 +220,8 @@ func (r *round) whom(m *Model) []call.Flight {
 	return free
 }
 
-// pick returns a call about an object of the pod whose turn it is, or of the first one after it that
-// no call is about.
+// pick returns a call about an object that no other call is about. It begins with the pod whose
+// turn it is, and skips the pod of the late call.
 func (r *round) pick(m *Model, shown []*Pod, objects func(*Pod) []call.Flight) (call.Flight, bool) {
 	for i := range shown {
 		p := shown[(r.Turn+i)%len(shown)]
@@ -246,8 +246,8 @@ func (r *round) clearOfAll(f call.Flight) bool {
 	return r.Late == f && good(call.Version) && good(call.Status)
 }
 
-// clear reports whether a whole round says that the runtime answers while a call hangs: for itself,
-// and for one sandbox or container at least.
+// clear reports whether a whole round says that the runtime answers while a call hangs: the calls
+// about the runtime itself succeeded, and at least one about a sandbox or container.
 func (r *round) clear(f call.Flight) bool {
 	if r.Late != f || r.Out > 0 || len(r.Targets) > 0 || len(r.Answers) == 0 {
 		return false
@@ -274,7 +274,7 @@ func (r *round) read() (all []answers.Outcome) {
 	return all
 }
 
-// fill shows what was asked and found.
+// fill writes what was asked and found into a snapshot.
 func (a *asking) fill(_ *Model, s *Snapshot) {
 	s.Probes = a.Round.read()
 	if a.Check != nil {
@@ -283,7 +283,7 @@ func (a *asking) fill(_ *Model, s *Snapshot) {
 	s.Partial, s.Beside, s.Holders = a.Search.Partial, a.Search.Beside, a.Search.Holders
 }
 
-// due returns when there is something to begin though nothing is observed.
+// due returns when there is something to begin even if nothing is observed; zero for never.
 func (a *asking) due(m *Model) time.Time {
 	due := sooner(a.Round.due(m), a.Search.due(m))
 	return sooner(due, a.Check.due(m))

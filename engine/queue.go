@@ -10,10 +10,10 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// longestID is how long an id may be that is believed: runtimes use 64 digits.
+// longestID is the length of the longest id that is accepted: runtimes use 64 digits.
 const longestID = 256
 
-// A queue is between a stream, which must not wait, and the hub. Safe for concurrent use.
+// A queue lies between a stream, which must not wait, and the hub. It is safe for concurrent use.
 type queue struct {
 	source sources.Source
 	wake   chan struct{} // holds one token when there is something to take, or nothing more will come
@@ -29,7 +29,7 @@ func newQueue(source sources.Source) *queue {
 	return &queue{source: source, wake: make(chan struct{}, 1)}
 }
 
-// put keeps one event, or counts it where there is no room. It waits for nobody.
+// put keeps one event, or counts it as lost if there is no room. It never waits.
 func (q *queue) put(u pleg.Upstream, clock Clock) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -60,7 +60,7 @@ func (q *queue) rouse() {
 	}
 }
 
-// take returns what one observation may have, and whether there is nothing more to come.
+// take returns the events for one observation, and whether nothing more will come.
 func (q *queue) take() (s Streamed, over bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -74,12 +74,12 @@ func (q *queue) take() (s Streamed, over bool) {
 		q.rouse()
 		return s, false
 	}
-	q.events = nil // a storm leaves nothing behind
+	q.events = nil // frees the memory of a storm
 	return s, q.over
 }
 
-// pass reports what comes, a batch at a time, until the queue has ended. At the end of ctx the
-// rest is reported at once.
+// pass reports the events, a batch at a time, until the queue has ended. After the end of ctx it
+// reports the rest at once.
 func (q *queue) pass(ctx context.Context, h *hub) {
 	for over := false; !over; {
 		<-q.wake

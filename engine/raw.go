@@ -12,7 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// ErrNoPod is what [Engine.Raw] returns for a pod that no snapshot has.
+// ErrNoPod is the error of [Engine.Raw] for a pod that the newest snapshot does not have.
 var ErrNoPod = errors.New("no such pod")
 
 // A rawAnswer is what the runtime says of one sandbox or container.
@@ -24,13 +24,13 @@ type rawAnswer struct {
 	Error     string          `json:"error,omitempty"`
 }
 
-// Raw asks the runtime for all sandboxes and containers of a pod, as the newest snapshot has them,
-// and returns a JSON array with one object for each: the operation, the id, and the answer or the
+// Raw asks the runtime for all sandboxes and containers of a pod, as the newest snapshot has them.
+// It returns a JSON array with one object for each: the operation, the id, and the answer or the
 // error. Texts are not cleaned.
 //
-// It blocks, for each object for at most the deadline of a call, in which it also waits while
-// another call for that object is out; give it a ctx with a deadline of your own. One Raw runs at a
-// time. It makes its calls even while paused. It returns an error only if there is no answer to any:
+// Raw blocks for each object, at most for the deadline of a call. In that time it also waits while
+// another call for the object is out. Give it a ctx with a deadline of your own. One Raw runs at a
+// time. It makes its calls even in a pause. If it returns an error, there are no answers at all:
 // [ErrNoPod], [ErrStopped], or the cause of ctx's end.
 func (e *Engine) Raw(ctx context.Context, uid pleg.UID) ([]byte, error) {
 	select {
@@ -68,7 +68,7 @@ func (e *Engine) Raw(ctx context.Context, uid pleg.UID) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// objectsOf returns the calls that ask for all of a pod.
+// objectsOf returns the calls that ask for all objects of a pod.
 func (e *Engine) objectsOf(uid pleg.UID) ([]call.Flight, bool) {
 	s := e.hub.buffer.newest()
 	if s == nil {
@@ -81,8 +81,8 @@ func (e *Engine) objectsOf(uid pleg.UID) ([]call.Flight, bool) {
 	return callsFor(s.Pods[i].Seen()), true
 }
 
-// askRaw makes one call and returns what came of it. The error is [ErrStopped] or the cause of
-// ctx's end.
+// askRaw makes one call and returns its outcome. The error is [ErrStopped] or the cause of ctx's
+// end.
 func (e *Engine) askRaw(ctx context.Context, f call.Flight) (rawAnswer, error) {
 	f.By = call.ByRequest
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -9,14 +9,14 @@ import (
 )
 
 // A relistLane makes the kubelet's relists, one after the other: of all pods when the period is
-// over, and of one pod when that was asked for. (kubelet 1.25 to 1.37, pleg/generic.go.)
+// over, and of one pod when that is asked for. (kubelet 1.25 to 1.37, pleg/generic.go.)
 type relistLane struct{ *hub }
 
 // A job is the next thing that the relist lane has to do.
 type job struct {
 	Pod   pleg.PodRef // whose relist it is; zero for all
-	Asked bool        // with a key: it is done while the engine is paused
-	Lists bool        // it begins with the lists; a release before 1.36 inspects one pod without
+	Asked bool        // somebody asked for it with a key: it is done in a pause, too
+	Lists bool        // it begins with the lists; a release before 1.36 inspects one pod without them
 }
 
 func (l relistLane) run(ctx context.Context) {
@@ -46,7 +46,7 @@ func (l relistLane) relist(ctx context.Context, j job) {
 			l.mark(RelistFailed{})
 			return
 		}
-		l.mark(Listed{sandboxes.ID, containers.ID}) // the model compares, and knows who must be inspected
+		l.mark(Listed{sandboxes.ID, containers.ID}) // the model compares, and finds the pods to inspect
 	}
 	for next, more := l.nextInspection(ctx); more; next, more = l.nextInspection(ctx) {
 		l.inspect(ctx, next)
@@ -80,9 +80,9 @@ func (l relistLane) nextInspection(ctx context.Context) (next pleg.Inspection, m
 	return next, found && more
 }
 
-// inspect asks for all sandboxes and then for all containers of a pod, as the kubelet does. What
-// is not found any more is left out; any other error ends the inspection. Releases that list
-// once more do so before the sandboxes and before the containers.
+// inspect asks for all sandboxes and then for all containers of a pod, as the kubelet does. An
+// object that is not found any more is left out. Any other error ends the inspection. Releases that
+// list the pod once more do so before its sandboxes and before its containers.
 func (l relistLane) inspect(ctx context.Context, next pleg.Inspection) {
 	in := &inspector{lane: l, ctx: ctx, pod: next.Pod.PodRef}
 	sandboxes, containers := next.Pod.Sandboxes, next.Pod.Containers

@@ -13,7 +13,7 @@ import (
 const (
 	// historyLength is how many relists the sparkline reaches back.
 	historyLength = 120
-	// usualOf is from how many relists of late it is known what lists take.
+	// usualOf is how many of the last relists show how long lists usually take.
 	usualOf = 10
 )
 
@@ -23,10 +23,10 @@ type relists struct {
 	NextAt     time.Time
 	Ended      time.Time // of the last one; zero before
 	First      time.Time // start of the first whose lists succeeded
-	Before     time.Time // start of the last good one but one
+	Before     time.Time // start of the good one before the last good one
 	SettledAt  time.Time // end of the last one without a failed inspection
 	ListsBack  time.Time // when the last good lists had returned
-	ReturnedAt time.Time // when a list of all pods returned last, other than by its deadline
+	ReturnedAt time.Time // when a list of all pods last returned before its deadline
 	Last       Phase     // how the last one went
 	Count      uint64
 	Failed     uint64
@@ -34,7 +34,7 @@ type relists struct {
 	Histogram  quantile.Histogram
 	LastTook   time.Duration
 	Interval   time.Duration    // from the start of the last good one to the start of this one
-	History    []Relist         // never written to where a snapshot can see it
+	History    []Relist         // the part that a snapshot can see is never written to
 	PodFailure *answers.Failure // of the lists of one pod
 	Found      pleg.Anomalies   // in the last good lists of all pods
 }
@@ -51,12 +51,12 @@ type relist struct {
 	Failures  int
 	Moved     bool // records have changed since the lists were taken in
 	HeldSince time.Time
-	Held      time.Duration // by pauses
+	Held      time.Duration // how long pauses have held it
 }
 
 func (r *relist) ofOne() bool { return r.Pod.UID != "" }
 
-// wanted is what somebody asked for and has not got yet.
+// wanted has the requests that are not done yet.
 type wanted struct {
 	Relist    bool
 	Pods      []pleg.UID // to reinspect, each once, in the order asked
@@ -66,15 +66,15 @@ type wanted struct {
 
 func (w *wanted) any() bool { return w.Relist || len(w.Pods) > 0 }
 
-// reinspect asks for a pod that is known.
+// reinspect adds the request for a pod, if that pod is known and not requested yet.
 func (w *wanted) reinspect(p *pods, uid pleg.UID) {
 	if _, known := p.ByUID[uid]; known && !slices.Contains(w.Pods, uid) {
 		w.Pods = append(w.Pods, uid)
 	}
 }
 
-// pause stops everything that nobody asked for. What was asked for before, and has not begun,
-// waits for the end of the pause.
+// pause stops everything that nobody asked for. Requests from before the pause that have not begun
+// wait for its end.
 func (m *Model) pause() {
 	if m.kubelet.Paused() {
 		return
@@ -88,7 +88,7 @@ func (m *Model) pause() {
 	m.asking.paused(m)
 }
 
-// resume ends a pause. What was asked for before it comes first.
+// resume ends a pause. Requests from before the pause come first.
 func (m *Model) resume() {
 	if !m.kubelet.Paused() {
 		return
@@ -155,7 +155,7 @@ func (m *Model) sumUp(took time.Duration, failed bool) {
 	switch all := r.Done > 0 && r.Done >= r.Total; {
 	case failed:
 		l.Failed++
-	case r.Failures == 0 && (all || !m.start.Once): // an examination may be cut off, and none came before it
+	case r.Failures == 0 && (all || !m.start.Once): // an examination may be cut off; it has no earlier relist
 		l.SettledAt = m.now
 	}
 	l.LastTook = took
@@ -171,7 +171,7 @@ func (m *Model) sumUp(took time.Duration, failed bool) {
 	m.news = m.news || failed || r.Done > 0 || r.Asked || l.Count == 1
 }
 
-// usual returns what both lists together take of late.
+// usual returns how long both lists together have taken lately.
 func (l *relists) usual() time.Duration {
 	took := make([]time.Duration, 0, usualOf)
 	for _, r := range l.History[max(0, len(l.History)-usualOf):] {
@@ -198,7 +198,8 @@ func (l *relists) sum() Relists {
 	}
 }
 
-// relisting reports whether a relist is under way; relistedOnce whether one of all pods is over.
+// relisting reports whether a relist is under way; relistedOnce whether a relist of all pods is
+// over.
 func (m *Model) relisting() bool { return m.relists.Now != nil }
 
 func (m *Model) relistedOnce() bool { return m.relists.Count > 0 }
@@ -235,8 +236,8 @@ func (m *Model) phase(at time.Time) Phase {
 	return p
 }
 
-// hold keeps account of how long a pause holds the inspections of the relist under way: that
-// says nothing of the runtime.
+// hold measures how long a pause holds up the inspections of the relist under way: that time says
+// nothing about the runtime.
 func (m *Model) hold() {
 	r := m.relists.Now
 	if r == nil || m.start.Once {
@@ -266,9 +267,9 @@ func (m *Model) relistCall() (call.Flight, bool) {
 	return call.Flight{}, false
 }
 
-// endsBy returns when the relist under way ends whose inspection is late: what is out, and what
-// hung when it was asked last and comes later in this relist, takes until its deadline, the rest
-// no time to speak of. Zero if no inspection is late.
+// endsBy returns when the relist under way will end, if one of its inspections is late; zero if
+// none is. A call that is out takes until its deadline. So does a call that hung the last time and
+// comes later in this relist. The others take no time to speak of.
 func (m *Model) endsBy() time.Time {
 	r := m.relists.Now
 	f, out := m.relistCall()

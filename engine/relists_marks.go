@@ -43,15 +43,15 @@ func (m *Model) relistBegan(mark RelistBegan) {
 	}
 }
 
-// follow makes the relist of a release from now on.
+// follow makes the relists of another kubelet release from now on.
 func (m *Model) follow(r pleg.Release) {
 	if m.core.Follow(r) == nil {
 		m.start.Release, m.sources.Config.Release, m.news = r, r, true
 	}
 }
 
-// relistAnswered takes in the end of a call of the relist, as far as that means something before
-// the lane marks its step.
+// relistAnswered takes in the end of a call of the relist, before the lane marks the step. It uses
+// only the lists.
 func (m *Model) relistAnswered(a *answer) {
 	r := m.relists.Now
 	if r == nil || !a.Flight.Op.IsList() || r.Listed {
@@ -65,10 +65,10 @@ func (m *Model) relistAnswered(a *answer) {
 	case a.Err == nil:
 	case r.ofOne():
 		if f := m.relists.PodFailure; f != nil && f.Pod != r.Pod {
-			m.relists.PodFailure = nil // a row of failures is of one pod
+			m.relists.PodFailure = nil // only failures of the same pod count as a row
 		}
 		m.relists.PodFailure = m.relists.PodFailure.Again(a.Flight, a.At, a.Err, 1)
-	case a.Flight.Op == call.ListContainers && m.halfFailed(): // the kubelet does not come to the second list
+	case a.Flight.Op == call.ListContainers && m.halfFailed(): // the kubelet would not make the second list
 	default:
 		m.known.Failure = m.known.Failure.Again(a.Flight, a.At, a.Err, 1)
 	}
@@ -84,8 +84,8 @@ func (m *Model) halfFailed() (failed bool) {
 	return failed
 }
 
-// answersInOrder returns what came of the calls of the relist under way that are not marked yet, in
-// the order in which they were made. An examination makes a call anew that fails: the last one counts.
+// answersInOrder returns the answers of the relist under way that no mark has used yet, in the
+// order of their calls. An examination repeats a call that fails: then the last answer counts.
 func (m *Model) answersInOrder() (all []*answer) {
 	for _, id := range slices.Sorted(maps.Keys(m.answered)) {
 		all = append(all, m.answered[id])
@@ -93,8 +93,8 @@ func (m *Model) answersInOrder() (all []*answer) {
 	return all
 }
 
-// relistFailed ends a relist one of whose lists failed: nothing changes, as in the kubelet. What
-// was known stays, and its age grows. What can be seen all the same is the probe lane's to find.
+// relistFailed ends a relist: one of its lists failed. As in the kubelet, nothing changes: what was
+// known stays, and its age grows. The probe lanes find what can still be seen.
 func (m *Model) relistFailed() {
 	r := m.relists.Now
 	if r == nil {
@@ -145,8 +145,8 @@ func (m *Model) listed(mark Listed) {
 	r.Moved = m.release()
 }
 
-// listedOne takes in the lists of one pod. If they show the pod no more it is left to the next
-// relist of all, as in the kubelet.
+// listedOne takes in the lists of one pod. If they do not show the pod any more, the next relist of
+// all pods deals with that, as in the kubelet.
 func (m *Model) listedOne(sandboxes []*pleg.ListedSandbox, containers []*pleg.ListedContainer) {
 	r := m.relists.Now
 	m.relists.PodFailure, m.news = nil, true
@@ -198,13 +198,13 @@ func (m *Model) settle(i *inspection) {
 	m.news, r.Moved = true, true
 }
 
-// relistEnded ends a relist all of whose inspections are settled.
+// relistEnded ends a relist: all its inspections are settled.
 func (m *Model) relistEnded() {
 	r := m.relists.Now
 	if r == nil {
 		return
 	}
-	for next, more := m.core.Next(); more; next, more = m.core.Next() { // in a replay through another release alone
+	for next, more := m.core.Next(); more; next, more = m.core.Next() { // only in a replay by another release
 		i := inspection{Pod: next.Pod.PodRef, Began: m.now, Ended: m.now, Err: errNotRecorded}
 		m.settle(&i)
 		m.missing++
@@ -227,5 +227,5 @@ func (m *Model) relistEnded() {
 	m.sumUp(m.now.Sub(r.Began)-r.Held, false)
 }
 
-// errNotRecorded is why an inspection fails that a replay would make and its recording has not.
+// errNotRecorded fails an inspection that a replay would make but its recording does not have.
 var errNotRecorded = errors.New("not recorded: the kubelet that was watched did not make this inspection")

@@ -11,14 +11,14 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// byPodFor is for how long containers are listed pod by pod: nobody waits longer for half of what
-// there is.
+// byPodFor is how long containers are listed pod by pod, at most: nobody waits longer for half of
+// the picture.
 const byPodFor = 4 * time.Second
 
-// A search looks for what can be seen, and for what is to blame, while the lists of all pods hang or
-// fail: the half that succeeded, or the containers of one pod after the other. The kubelet does
-// nothing of that, so nothing of it changes a record. There is one for each time that the lists
-// cease to succeed.
+// A search looks for what can still be seen, and for what is to blame, while the lists of all pods
+// hang or fail. It takes the list that succeeded, or lists the containers of one pod after the
+// other. No kubelet does that, so a search changes no record. A new one begins each time that the
+// lists cease to succeed.
 type search struct {
 	Begun, Over bool
 	Ahead       call.Flight // the list that was still out when it began; zero for none
@@ -27,20 +27,20 @@ type search struct {
 	First       *call.Error // of ListPodSandbox; nil if it succeeded
 	Second      *call.Error // of ListContainers; nil if it succeeded, or was not made
 	Asked       bool        // ListContainers was made
-	ByPod       bool        // the containers of each pod are listed alone
+	ByPod       bool        // the containers are listed pod by pod
 	Pods        []pleg.PodRef
 	Until       time.Time // nothing is listed from then on
 	Out         bool
-	Total       int           // pods that are listed alone
-	Listed      int           // of them were listed
-	Held        []pleg.PodRef // whose list alone hung
+	Total       int           // how many pods are to be listed alone
+	Listed      int           // how many of them were listed
+	Held        []pleg.PodRef // pods whose own list hung
 
-	Partial string        // what the pods lack that are shown, in words
-	Beside  []*Pod        // the pods as they were listed alone, where those of a good list are shown
-	Holders []pleg.PodRef // Held, where the lists of others were answered: what holds up the list of all is in them
+	Partial string        // what the shown pods lack, in words
+	Beside  []*Pod        // the pods as listed alone, if the shown pods are those of a good list
+	Holders []pleg.PodRef // Held, if the lists of other pods were answered: these pods hold up the list of all
 }
 
-// next returns the list that is to be made now.
+// next returns the list to make now, if there is one.
 func (s *search) next(m *Model, now time.Time) (call.Flight, bool) {
 	if !s.Begun || s.Over || s.Out || len(s.Pods) == 0 {
 		return call.Flight{}, false
@@ -61,7 +61,7 @@ func (a *asking) listed(m *Model) {
 	a.Search = search{}
 }
 
-// listsFailed begins the search with the lists of the relist under way, one of which failed.
+// listsFailed begins the search with the lists of the relist under way: one of them failed.
 func (a *asking) listsFailed(m *Model) {
 	s := &a.Search
 	if s.Begun && s.Ahead == (call.Flight{}) {
@@ -85,7 +85,7 @@ func (a *asking) listsFailed(m *Model) {
 	}
 }
 
-// listsSoFar returns a search that has what the relist under way has listed.
+// listsSoFar returns a search that has the lists that the relist under way has made so far.
 func (m *Model) listsSoFar() search {
 	s := search{Begun: true}
 	for _, a := range m.answersInOrder() {
@@ -104,20 +104,20 @@ func (m *Model) listsSoFar() search {
 	return s
 }
 
-// forAll reports whether a list fails for what one pod has in it, so that others can be listed
-// alone.
+// forAll reports whether a list failed because of what one pod has in it: then other pods can be
+// listed alone.
 func forAll(err *call.Error) bool {
 	return err.Kind == call.ErrTooLarge || err.Kind == call.ErrUnreadable
 }
 
-// listByPod lists the containers of one pod after the other from now on.
+// listByPod begins to list the containers of one pod after the other.
 func (s *search) listByPod(m *Model) {
 	s.ByPod, s.Pods, s.Until = true, worthListing(s.Sandboxes), m.now.Add(byPodFor)
 	s.Total, s.Listed, s.Held = len(s.Pods), 0, nil
 }
 
-// plan shows what there is of a relist one of whose lists does not come back, and ends what has come
-// to its end.
+// plan shows what there is of a relist whose list does not come back, and ends a search that is
+// done.
 func (s *search) plan(m *Model) {
 	s.besideHungList(m)
 	none := !s.Out && (len(s.Pods) == 0 || m.kubelet.Paused())
@@ -126,9 +126,9 @@ func (s *search) plan(m *Model) {
 	}
 }
 
-// besideHungList lists single pods beside a list of all containers that surely hangs, once: the
-// runtime answers otherwise, and nothing else says what holds it up. Before that it shows the half
-// that there is.
+// besideHungList begins a search while a list hangs, with the list that succeeded, if one did.
+// Once, it lists single pods beside a list of all containers that surely hangs: if the runtime
+// answers other calls, and nothing else shows what holds up the list.
 func (s *search) besideHungList(m *Model) {
 	r := m.relists.Now
 	f, out := m.relistCall()
@@ -156,7 +156,7 @@ func (s *search) besideHungList(m *Model) {
 
 func (s *search) answered(m *Model, a *answer) {
 	if !s.Out {
-		return // of a search that is over
+		return // the search is over
 	}
 	s.Out = false
 	if len(s.Pods) > 0 {
@@ -186,8 +186,8 @@ func (s *search) answered(m *Model, a *answer) {
 	}
 }
 
-// show ends the search and shows the pods as far as they were found, unless there was a good list
-// before, which says more.
+// show ends the search and shows the pods that it found. If there was a good list before, it leaves
+// the pods of that list in place, since they say more.
 func (s *search) show(m *Model) {
 	s.Over, s.Out, s.Pods, m.news = true, false, nil, true
 	s.Holders = nil
@@ -210,7 +210,8 @@ func (s *search) show(m *Model) {
 	s.Sandboxes, s.Containers = nil, nil
 }
 
-// listAside makes records of what was found, in a core that has no say in the kubelet's verdict.
+// listAside makes records of what was found, in a core of its own, which does not change the
+// kubelet's verdict.
 func (m *Model) listAside(s *search) *pleg.Core {
 	aside, err := pleg.New(pleg.Config{Release: m.start.Release})
 	if err != nil {
@@ -253,7 +254,7 @@ func wordOf(err *call.Error) string {
 	return "failed"
 }
 
-// due returns when there is something to do though nothing is observed.
+// due returns when there is something to do even if nothing is observed; zero for never.
 func (s *search) due(m *Model) time.Time {
 	if s.Begun && !s.Over && s.ByPod {
 		return s.Until
@@ -267,9 +268,9 @@ func (s *search) due(m *Model) time.Time {
 }
 
 // worthListing returns the pods of the sandboxes, each once, in the order in which they are listed
-// while there is time. Two reasons make a list long. A few old pods have gathered many containers, so
-// that the oldest pods take every second turn. Or there are thousands of pods: then only a sample of
-// all says whose they are, which takes the other turns.
+// while there is time. A list is long for one of two reasons. A few old pods may have gathered many
+// containers: therefore the oldest pods take every second turn. Or there are thousands of pods:
+// only a sample of all shows whose they are, and takes the other turns.
 func worthListing(sandboxes []*pleg.ListedSandbox) []pleg.PodRef {
 	oldest := oldestFirst(sandboxes)
 	listed := make([]bool, len(oldest))
@@ -288,11 +289,12 @@ func worthListing(sandboxes []*pleg.ListedSandbox) []pleg.PodRef {
 	return pods
 }
 
-// sampleStep is the part of all pods between one pod of the sample and the next, counted on from the
-// oldest after the youngest: by the golden ratio any number of steps lie evenly.
+// sampleStep is the step from one pod of the sample to the next, as a part of all pods. After the
+// youngest pod the count goes on from the oldest. With the golden ratio, any number of steps lies
+// evenly.
 const sampleStep = math.Phi - 1
 
-// oldestFirst returns the pods of the sandboxes, each once.
+// oldestFirst returns the pods of the sandboxes, each once, the oldest first.
 func oldestFirst(sandboxes []*pleg.ListedSandbox) []pleg.PodRef {
 	sandboxes = slices.Clone(sandboxes)
 	slices.SortStableFunc(sandboxes, func(a, b *pleg.ListedSandbox) int { return a.CreatedAt.Compare(b.CreatedAt) })

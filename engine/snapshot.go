@@ -22,35 +22,41 @@ type Snapshot struct {
 	Seq     uint64         // grows by one with each snapshot published
 	At      time.Time      // when it was made, by the engine's clock
 	Started time.Time      // when the engine started
-	Policy  answers.Policy // how its machine looks at the runtime
+	Policy  answers.Policy // how its engine looks at the runtime
 
 	answers.Table
 
 	Release   pleg.Release
 	Period    time.Duration // from the end of one relist to the start of the next
-	Threshold time.Duration // of Healthy()
+	Threshold time.Duration // age of the last good list above which PLEG is unhealthy
 	Timeout   time.Duration // of each call
 	Version   pleg.Version  // zero until the runtime has answered
-	Holders   []pleg.PodRef // whose containers alone gave no list, where the list of all gives none and those of other pods were listed
-	Other     string        // as in [Config]
-	Partial   string        // what Pods lacks because a list failed, in plain words; empty if both lists succeeded. Only [Examine] goes by half of what was listed
+	// Holders are the pods whose own list of containers hung, while the list of all failed and
+	// those of other pods were answered.
+	Holders []pleg.PodRef
+	Other   string // as in [Config]
+	// Partial says in plain words what Pods lacks because a list failed; empty if both lists
+	// succeeded. Only [Examine] inspects by half of the lists.
+	Partial string
 
 	Paused     bool
 	Resumed    time.Time // when the last pause ended; zero if there was none, or while it lasts
 	Health     kubelet.Health
 	Phase      Phase
 	Relists    Relists
-	PodFailure *answers.Failure // the last failed list of one pod, asked for by Reinspect, until any list succeeds
+	PodFailure *answers.Failure // the last failed list of one pod, for Reinspect, until any list succeeds
 	Conditions []pleg.Condition // of the last answer to Status; nil before the first, and empty if it had none
 	Pods       []*Pod           // by namespace, then name, then UID; nil until the first list
 	Counts     Counts           // of what Pods holds
-	Objects    *Objects         // the index of Pods; nil in a snapshot that no engine has made
-	Beside     []*Pod           // what was listed pod by pod because the list of all containers is too large or cannot be read, where Pods is of an older list; else nil
-	Channel    Channel          // the kubelet's event channel, as modelled
-	Node       kubelet.Node     // what a kubelet that saw the same would say of its node
-	Evidence   *evidence.Report // the last look at the node itself; nil until there was one
-	Anomalies  pleg.Anomalies   // in the last good lists, Version and Status, and each pod's last inspection
-	Cost       Cost             // what plegtop itself asks of the runtime
+	Objects    *Objects         // the index of Pods; nil if no engine made the snapshot
+	// Beside is what was listed pod by pod because the list of all containers hangs, is too large
+	// or cannot be read, if Pods is of an older list; else nil.
+	Beside    []*Pod
+	Channel   Channel          // the kubelet's event channel, as modelled
+	Node      kubelet.Node     // what a kubelet that saw the same would say of its node
+	Evidence  *evidence.Report // the last look at the node itself; nil until there was one
+	Anomalies pleg.Anomalies   // in the last good lists, Version and Status, and each pod's last inspection
+	Cost      Cost             // what plegtop itself asks of the runtime
 
 	Mode          sources.ModeState
 	Sources       []sources.SourceState  // one for each of [Config.Streams], in its order
@@ -58,10 +64,12 @@ type Snapshot struct {
 	Drift         []sources.Drift        // one for each source that was ever open, in the order of Sources
 	DriftLately   []sources.Window       // the same over the last 5 min
 	Gone          past.Gone              // sandboxes that have left the lists lately
-	UnseenMore    uint64                 // events of sources that were not told: of ids that nobody knows, beyond the first 1,000, and of others where too many waited
-	Memory        past.Memory            // of the time before
-	Recording     Recording              // how it stands
-	Workers       podworker.Workers      // of the node's kubelet where it tells, else those that would be woken
+	// UnseenMore counts events of sources that were not reported: those of unknown ids beyond the
+	// first 1,000, and others where too many waited.
+	UnseenMore uint64
+	Memory     past.Memory       // what is known of the time before
+	Recording  Recording         // how the recording stands
+	Workers    podworker.Workers // of the node's kubelet if it can be asked, else those that would be woken
 }
 
 // A Step is a part of a relist.
@@ -79,12 +87,14 @@ var stepNames = [...]string{"WAIT", "LIST", "INSPECT", "PAUSED"}
 // String returns the word that the phase meter shows.
 func (s Step) String() string { return pleg.Word(s, stepNames[:]) }
 
-// Phase says how far the present relist has come, or, between two of them, how
-// the last one went.
+// Phase says how far the present relist has come. Between two relists it says how the last one
+// went.
 type Phase struct {
-	Step     Step
-	Began    time.Time     // of this relist; of the last one while Step is Waiting or Stopped
-	EndsBy   time.Time     // when a relist that inspects ends, if what hangs does so until its deadline and the rest is answered; else zero
+	Step  Step
+	Began time.Time // of this relist; of the last one while Step is Waiting or Stopped
+	// EndsBy is when a relist that inspects will end, if a call that hangs takes until its deadline
+	// and the others are answered; zero if no inspection is late.
+	EndsBy   time.Time
 	ListTook time.Duration // both lists of this relist, as far as they have come
 	Done     int           // pods inspected in this relist
 	Total    int           // pods that this relist has to inspect, as far as is known
@@ -93,10 +103,10 @@ type Phase struct {
 
 // Relists says how long relists of all pods take.
 type Relists struct {
-	Count, Failed uint64 // finished so far; those whose list failed
+	Count, Failed uint64 // finished so far, and those of them whose lists failed
 	Last          time.Duration
 	P50, P99, Max time.Duration
-	Histogram     quantile.Histogram // of what they took, failed or not
+	Histogram     quantile.Histogram // of their durations, failed or not
 	History       []Relist           // the last 120, oldest first
 	Interval      time.Duration      // from the start of the last good one to the start of this one
 }
@@ -105,20 +115,22 @@ type Relists struct {
 type Relist struct {
 	At        time.Time // start
 	Took      time.Duration
-	List      time.Duration // of which the two list calls
+	List      time.Duration // the part of Took for the two list calls
 	Inspected int
 	Failures  int  // inspections that failed
 	Failed    bool // the list itself failed
 }
 
-// A Pod is one pod as the engine knows it: both ends of its record, what the
-// cache holds, and what its inspections cost. Immutable, like the snapshot that
-// holds it; a pod that did not change is the same pointer in the next snapshot.
+// A Pod is one pod as the engine knows it: both ends of its record, its entry in the cache, and the
+// cost of its inspections. It is immutable, like its snapshot. A pod that did not change is the
+// same pointer in the next snapshot.
 type Pod struct {
 	pleg.PodRef
 	Old, Current *pleg.Pod // the record; either may be nil, not both
 	ListedAt     time.Time // start of the first list that showed what Seen returns
-	Orphaned     time.Time // the first list in a row that had containers of it run in a sandbox that has ended or is not listed; zero if the last one has none
+	// Orphaned is the time of the first list in a row that shows its containers running in a
+	// sandbox that has ended or is not listed; zero if the last list shows none.
+	Orphaned time.Time
 
 	Status    *pleg.PodStatus // from the cache; nil if never inspected or if the last inspection failed
 	StatusErr error           // of the last inspection; the cache holds it in place of a status
@@ -128,8 +140,10 @@ type Pod struct {
 	InspectedAt  time.Time     // end of the last inspection
 	InspectLast  time.Duration // how long it took, failed or not
 	InspectWorst time.Duration
-	Failure      *answers.Failure // the call that ended the last inspection, and how many inspections in a row ended so; nil if that was good
-	Reinspect    bool             // will be inspected again though nothing changed
+	// Failure is the call that failed the last inspection, and how many inspections in a row failed
+	// so; nil if the last one was good.
+	Failure   *answers.Failure
+	Reinspect bool // will be inspected again though nothing changed
 
 	Anomalies pleg.Anomalies // in the answers of the last inspection
 	LastEvent Event          // Seq is 0 if there was none
@@ -145,12 +159,12 @@ func (p *Pod) Seen() *pleg.Pod {
 	return p.Old
 }
 
-// Counts says how many there are of each.
+// Counts says how many pods, sandboxes and containers there are.
 type Counts struct {
 	Pods       int `line:"pods"`
 	Sandboxes  int `line:"sandboxes"`
 	Containers int `line:"containers"`
-	Created    int `line:"created"` // of the containers, as are the next
+	Created    int `line:"created"` // the containers by state, from here on
 	Running    int `line:"running"`
 	Exited     int `line:"exited"`
 	Unknown    int `line:"unknown"`
@@ -178,7 +192,7 @@ type Update struct {
 	Lost     uint64
 }
 
-// Stream returns how an event source stands; nil if there is none of it.
+// Stream returns how an event source stands; nil if the engine does not have it.
 func (s *Snapshot) Stream(of sources.Source) *sources.SourceState {
 	for i := range s.Sources {
 		if s.Sources[i].Source == of {

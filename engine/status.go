@@ -40,7 +40,7 @@ type statuses struct {
 	StatusAt     time.Time      // when Status returned last, good or not; zero before
 }
 
-// statusDue returns when Status or Version is asked for; zero if it is not by itself.
+// statusDue returns when Status or Version is due; zero if it is not due by itself.
 func (m *Model) statusDue(op call.Operation) time.Time {
 	switch {
 	case m.kubelet.Paused() || m.closed:
@@ -53,7 +53,7 @@ func (m *Model) statusDue(op call.Operation) time.Time {
 	return m.status.NextAt
 }
 
-// began takes in that a call is on its way, as far as anybody but the table goes by that.
+// began takes in that a call is on its way. The table of calls and the sums know it already.
 func (m *Model) began(f call.Flight) {
 	switch {
 	case f.By != call.ByStatusLoop:
@@ -73,7 +73,7 @@ func (m *Model) statusAnswered(a *answer) {
 	}
 	s := &m.status
 	s.StatusAt, s.NextAt = a.At, a.At.Add(call.StatusPeriod)
-	conditions := append([]pleg.Condition{}, a.Answer.Conditions...) // an answer without any is one
+	conditions := append([]pleg.Condition{}, a.Answer.Conditions...) // never nil: an answer may have none
 	m.news = m.news || a.Err != nil || m.known.StatusErr != nil || !slices.Equal(s.Conditions, conditions)
 	if a.Err != nil {
 		m.known.StatusErr = m.known.StatusErr.Again(a.Flight, a.At, a.Err, 1)
@@ -99,8 +99,8 @@ func (m *Model) versionAnswered(a *answer) {
 	m.sources.Version = version
 }
 
-// ranOut reports whether a call was given up after its time. A runtime may pass on at once that
-// somebody else gave it no answer in time: that is an answer.
+// ranOut reports whether a call ended at its own deadline. A runtime may return DeadlineExceeded at
+// once because something behind it ran out of time: that is an answer.
 func ranOut(err *call.Error, took, limit time.Duration) bool {
 	return err != nil && err.Kind == call.ErrDeadline && took >= limit-limit/10
 }

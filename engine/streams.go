@@ -14,21 +14,23 @@ import (
 // A Stream is an event source that can be switched on.
 type Stream struct {
 	Source sources.Source
-	On     bool   // from the start, and whatever becomes of the mode: one that goes by a stream opens that by itself, until it falls back
-	Forced bool   // is opened although the runtime is one whose stream does harm
+	// On opens it from the start. It stays open when the evented mode falls back. That mode opens
+	// its stream by itself, and closes it when it falls back.
+	On     bool
+	Forced bool   // is opened even if the runtime's stream does harm
 	Refuse string // why it can never be opened, in plain words; empty if it can
 
-	// Run hands each event to deliver, which returns at once whatever comes, until ctx ends or the
-	// stream does, and returns why. What it returns wraps [call.ErrUnimplemented] if there is no such
-	// stream, io.EOF if the other side closed it, and the context's cause if ctx ended. It is called
-	// anew for the next try, never while it runs.
+	// Run passes each event to deliver until ctx or the stream ends. deliver returns at once,
+	// whatever comes. Run returns why it ended: an error that wraps [call.ErrUnimplemented] if
+	// there is no such stream, io.EOF if the other side closed it, the context's cause if ctx
+	// ended. It is called again for the next try, never while it runs.
 	Run func(ctx context.Context, deliver func(pleg.Upstream)) error
 }
 
-// What the model is given of an event source. A node on which hundreds of containers start and end
-// at once reports some thousands of things within seconds, which find room; a storm must take
-// neither memory nor time from the relists: 128 events each 10 ms are 12,800 a second, a few percent
-// of a core, and what comes faster than that for a third of a second is counted and lost.
+// How many events of a source the model gets. If hundreds of containers start and end at once, a
+// node reports some thousands of events within seconds: there is room for them. A storm must not
+// take memory or time from the relists: 128 events each 10 ms are 12,800 a second, a few percent of
+// a core. If more come for a third of a second, the rest is counted and lost.
 const (
 	queueRoom  = 4096
 	weightRoom = 4 * queueRoom         // weight of their statuses
@@ -36,8 +38,8 @@ const (
 	batchPace  = 10 * time.Millisecond // real time between two such observations
 )
 
-// A streamLane opens the stream of one event source whenever that is wanted, and reports what it
-// says.
+// A streamLane opens the stream of one event source whenever that is wanted, and reports its
+// events.
 type streamLane struct {
 	*hub
 	stream Stream
@@ -62,7 +64,7 @@ func (l streamLane) listen(ctx context.Context) {
 	defer cancel()
 	q := newQueue(l.stream.Source)
 	over := make(chan struct{})
-	guard.Go(func() { // ends the stream that is not wanted
+	guard.Go(func() { // ends the stream when it is not wanted any more
 		l.await(ctx, func(m *Model, now time.Time) (bool, time.Time) {
 			return !m.sources.Open(l.stream.Source, now), time.Time{}
 		})

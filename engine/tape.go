@@ -7,9 +7,9 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// A Tape takes down the observations of an engine. Its methods are called one after the other,
-// in the order of the observations, while the engine waits: they must return soon, and must
-// not change what they are given.
+// A Tape records the observations of an engine. Its methods are called one after the other, in the
+// order of the observations. The engine waits for them: they must return soon. They must not change
+// what they are given.
 type Tape interface {
 	// Begin is called once, before the first observation. The tape may ask m for its
 	// state during a call of Observe, before m has applied that observation.
@@ -18,14 +18,14 @@ type Tape interface {
 	State() Recording // how the recording stands, for the next snapshot
 }
 
-// Recording says how the recording of an engine stands. The zero value is one that nobody
-// makes, as in a replay.
+// Recording says how the recording of an engine stands. The zero value means that nothing is
+// recorded, as in a replay.
 type Recording struct {
-	File    string        // that is written to; empty for none
+	File    string        // the file that is written to; empty for none
 	Written int64         // bytes, of this run
-	Span    time.Duration // of what is kept in memory; 0 for nothing
-	Kept    int64         // bytes of that, after compression
-	Ended   string        // why nothing more is written to the file, or kept; empty while it goes on
+	Span    time.Duration // how much time is kept in memory; 0 for nothing
+	Kept    int64         // bytes in memory, after compression
+	Ended   string        // why nothing more is written or kept; empty while it goes on
 	EndedAt time.Time
 }
 
@@ -36,7 +36,7 @@ func (r Recording) Writes() bool { return r.File != "" && r.Ended == "" }
 type Start struct {
 	At        time.Time
 	Once      bool          // an examination: looks once, see [Examine]
-	CallTime  time.Duration // of the calls that are ours; see [Examination]
+	CallTime  time.Duration // deadline of our own calls; see [Examination]
 	Deadline  time.Duration // of an examination
 	Release   pleg.Release
 	Follow    bool

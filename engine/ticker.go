@@ -5,12 +5,12 @@ import "time"
 const (
 	// heartbeat is the longest real time between two ticks.
 	heartbeat = time.Second
-	// whileLate is that while a call is out for more than a glance: people watch its seconds.
+	// whileLate is the same while a call is out for longer than glance: people watch its seconds.
 	whileLate = 250 * time.Millisecond
-	// firstFrame is how long the first snapshot waits for the first relist, so that the first
-	// that people see of their pods is whole wherever that is possible.
+	// firstFrame is how long the first snapshot waits for the first relist, so that people see all
+	// their pods in it if possible.
 	firstFrame = 150 * time.Millisecond
-	// glance is how long, in real time, a call may be out before that is worth a snapshot.
+	// glance is how long a call must be out, in real time, to be worth a snapshot.
 	glance = 100 * time.Millisecond
 	// spin is the least real time between two looks at the clock.
 	spin = time.Millisecond
@@ -58,8 +58,8 @@ func (h *hub) late(now time.Time) bool {
 // costWindow is how many whole seconds [Cost] is averaged over.
 const costWindow = 10
 
-// A meter counts calls and bytes by the second, in real time: what plegtop costs a node does not
-// depend on how fast its clock runs.
+// A meter counts calls and bytes by the second, in real time: the cost of plegtop for a node does
+// not depend on the speed of the engine's clock.
 type meter struct {
 	began   time.Time
 	seconds [costWindow + 1]meterSecond // by second modulo length
