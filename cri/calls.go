@@ -28,7 +28,7 @@ func (c *Client) Status(ctx context.Context) ([]pleg.Condition, error) {
 // ListPodSandbox lists the sandboxes of all pods, or of the pod uid if it is not empty. It is the
 // kubelet's call: one answer of 16 MiB at most. The streaming form (KEP-5825) has no such limit and
 // is never called: no kubelet up to 1.37 calls it unless its alpha gate CRIListStreaming is on, and
-// where one of the two forms hangs or fails the other may not.
+// one form may hang or fail while the other works.
 //
 // The caller must not change what it gets. A sandbox with the bytes that it had in the last list of
 // all pods is the same pointer. A list with exactly the entries of the last list of all pods is the

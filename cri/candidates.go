@@ -24,10 +24,11 @@ const endpointEnv = "CONTAINER_RUNTIME_ENDPOINT"
 // Crictl's file comes last: nobody may have changed it since the node had another runtime.
 var (
 	flagFiles = slices.Concat([]string{"/var/lib/kubelet/kubeadm-flags.env", "/etc/default/kubelet", "/etc/sysconfig/kubelet"}, knowledge.KubeletArgs)
-	// kubeletConfigs are of kubeadm 1.32 and later, which stands beside the next, of others, of EKS,
-	// and of OpenShift. Where kubeadm made the node the last has how to reach the API server.
+	// kubeletConfigs are, in order: of kubeadm 1.32 and later, which also has the next file; of
+	// others; of EKS; of OpenShift. If kubeadm made the node, the last file says how to reach the
+	// API server.
 	kubeletConfigs = []string{"/var/lib/kubelet/instance-config.yaml", "/var/lib/kubelet/config.yaml", "/etc/kubernetes/kubelet/config.json", "/etc/kubernetes/kubelet.conf"}
-	// silentConfigs mean containerd's usual socket where they name no runtime.
+	// silentConfigs mean containerd's usual socket if they name no runtime.
 	silentConfigs = kubeletConfigs[1:3]
 	crictlConfig  = "/etc/crictl.yaml"
 )
@@ -80,12 +81,12 @@ func (s Search) candidate(source, endpoint string, claim claim) Candidate {
 	}
 	return Candidate{
 		Endpoint: "unix://" + path, Source: source, path: path, real: resolveIn("/", path), claim: claim, awaited: true,
-		Outcome: Silent, Reason: "there, but looking at it hangs", // if nothing comes
+		Outcome: Silent, Reason: "there, but looking at it hangs", // if no answer comes
 	}
 }
 
-// add appends a candidate. If its socket is in the list under whatever name, that one gets the
-// stronger claim of the two.
+// add appends a candidate. If its socket is already in the list, under any name, the listed
+// candidate gets the stronger claim of the two.
 func add(all []Candidate, c Candidate) []Candidate {
 	i := slices.IndexFunc(all, func(o Candidate) bool { return o.real != "" && o.real == c.real })
 	if i < 0 {
@@ -95,11 +96,11 @@ func add(all []Candidate, c Candidate) []Candidate {
 	return all
 }
 
-// addUsual appends where runtimes listen unless they are told otherwise. A kubelet whose
-// configuration names no runtime means containerd, but what another runtime has left counts more.
+// addUsual appends the default sockets of all runtimes. A kubelet whose configuration names no
+// runtime means containerd, but files that another runtime has left count more.
 func (s Search) addUsual(all []Candidate) []Candidate {
 	for _, f := range knowledge.Flavours {
-		if f.Socket == "" { // it has that of another row
+		if f.Socket == "" { // it has the socket of another row
 			continue
 		}
 		var names []string
@@ -129,7 +130,7 @@ func (s Search) isThere(path string) bool {
 }
 
 // addFile adds the endpoint that a file names. A file that is not there, or names none, is no
-// candidate. A file that cannot be read is one, so that the error names it.
+// candidate. A file that cannot be read is a candidate, so that the error names it.
 func (s Search) addFile(all []Candidate, path string, endpointIn func(text []byte) (string, error), claim claim) []Candidate {
 	text, err := smallfile.Read(s.onHost(path))
 	var endpoint string
@@ -197,7 +198,7 @@ func socketPath(endpoint string) (string, error) {
 // onHost returns where path lies for us: below the host's root, unless it is already written so.
 func (s Search) onHost(path string) string {
 	root, err := filepath.Abs(cmp.Or(s.HostRoot, "/"))
-	if err != nil || root == "/" { // no error but for want of a working directory
+	if err != nil || root == "/" { // the only error: there is no working directory
 		return path
 	}
 	if inner, ok := strings.CutPrefix(path, root+"/"); ok {

@@ -10,8 +10,8 @@
 // Every call returns by the deadline of its context. A call to a runtime that is not there fails
 // at once. The client then tries to connect by itself, at most 4 s apart.
 //
-// Whatever an answer held that had to be left out or changed is counted in the [call.Trace].
-// Texts from the runtime are valid UTF-8, but they may hold control characters.
+// The [call.Trace] counts all parts of an answer that had to be left out or changed. Texts from
+// the runtime are valid UTF-8, but they may hold control characters.
 package cri
 
 import (
@@ -45,7 +45,7 @@ const (
 // service is the prefix of a method's full name. The name of an operation completes it.
 const service = "/runtime.v1.RuntimeService/"
 
-// gRPC writes about a GOAWAY and the like to standard error, which would be across the screen and
+// gRPC writes about a GOAWAY and the like to standard error. That would be across the screen and
 // in the output of check. Its logger can only be set here, before any call.
 func init() { grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard)) }
 
@@ -102,7 +102,7 @@ func open(path string, dial dialFunc, patience time.Duration, more ...grpc.DialO
 func (c *Client) Close() error { return c.conn.Close() }
 
 // ask makes one call and hands the answer to read, which keeps none of its bytes. It counts the
-// bytes, and what read had to change, in the trace.
+// bytes, and the changes that read had to make, in the trace.
 func ask[T any](ctx context.Context, c *Client, op call.Operation, request proto.Message, read func(*converter, []byte) (T, error)) (T, error) {
 	var none T
 	var wire mem.Buffer

@@ -20,7 +20,7 @@ const (
 )
 
 // A converter decodes answers by the generated code and turns them into the types of package pleg.
-// It counts what it had to leave out or change. Its methods keep none of the bytes.
+// It counts all that it had to leave out or change. Its methods keep none of the bytes.
 type converter struct{ pleg.Anomalies }
 
 // A missing is something that an answer lacks.
@@ -28,7 +28,8 @@ type missing string
 
 func (m missing) Error() string { return string(m) }
 
-// A need is something that the kubelet insists on, with its words for a status that lacks it.
+// A need is a field that the kubelet insists on, with the kubelet's words for a status without
+// it.
 type need struct {
 	missing bool
 	words   missing
@@ -67,7 +68,8 @@ func (c *converter) runtimeStatus(s *runtimev1.RuntimeStatus) (all []pleg.Condit
 	return all
 }
 
-// listedSandbox reads an entry of a list. It returns nil for what the kubelet cannot use.
+// listedSandbox reads an entry of a list. It returns nil for an entry that the kubelet cannot
+// use.
 func (c *converter) listedSandbox(wire []byte) (*pleg.ListedSandbox, error) {
 	var s runtimev1.PodSandbox
 	if err := decode(wire, &s); err != nil {
@@ -88,7 +90,8 @@ func (c *converter) listedSandbox(wire []byte) (*pleg.ListedSandbox, error) {
 	return nil, nil
 }
 
-// listedContainer reads an entry of a list. It returns nil for what the kubelet cannot use.
+// listedContainer reads an entry of a list. It returns nil for an entry that the kubelet cannot
+// use.
 func (c *converter) listedContainer(wire []byte) (*pleg.ListedContainer, error) {
 	var s runtimev1.Container
 	if err := decode(wire, &s); err != nil {
@@ -187,7 +190,7 @@ func state[S comparable](c *converter, states map[S]pleg.State, s S) pleg.State 
 }
 
 // text returns s, without its middle if it is too long to be kept. The generated code has already
-// refused what is not UTF-8.
+// refused text that is not UTF-8.
 func (c *converter) text(s string) string {
 	if len(s) > textLimit {
 		c.BadText++
@@ -196,7 +199,7 @@ func (c *converter) text(s string) string {
 }
 
 // time returns the moment ns nanoseconds after 1970, by the runtime's clock. 0 means "not given"
-// and becomes the zero time, and so does what is before 1970.
+// and becomes the zero time. So does a time before 1970.
 func (c *converter) time(ns int64) time.Time {
 	if ns > 0 {
 		return time.Unix(0, ns)
@@ -211,7 +214,7 @@ func (c *converter) pod(m *runtimev1.PodSandboxMetadata) pleg.PodRef {
 	return pleg.PodRef{UID: pleg.UID(c.text(m.GetUid())), Namespace: c.text(m.GetNamespace()), Name: c.text(m.GetName())}
 }
 
-// image returns the name that a person gave the image, where the runtime knows it: the other name is
+// image returns the name that a person gave the image, if the runtime knows it: the other name is
 // often a digest.
 func (c *converter) image(s *runtimev1.ImageSpec) string {
 	return c.text(cmp.Or(s.GetUserSpecifiedImage(), s.GetImage()))

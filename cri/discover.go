@@ -29,7 +29,7 @@ type Search struct {
 
 	// Running returns the sockets that processes of the node were started with: those of its
 	// kubelet, by its flags or its configuration, and others such as a shim's -address, the
-	// likeliest first. It is not called where the endpoint was given; nil for no processes.
+	// likeliest first. It is not called if the endpoint was given; nil for no processes.
 	Running func(context.Context) (kubelets, others []string)
 }
 
@@ -38,20 +38,20 @@ type Candidate struct {
 	Endpoint string // for [Dial], below the host's root if one was given; as it was written if it cannot be used; empty for a file that cannot be read
 	Source   string // what named it, such as "/etc/crictl.yaml"
 	Outcome  Outcome
-	Reason   string // why it does not answer, with words of the runtime or of a file as they came; empty if it does
-	Other    string // of a runtime that is down: the endpoint of another that answers; empty for none
+	Reason   string // why it does not answer, with unchanged words of the runtime or of a file; empty if it does
+	Other    string // if the runtime is down: the endpoint of another that answers; else empty
 
 	path, real string // of the socket, and without symbolic links; empty if it cannot be used
 	claim      claim
 	awaited    bool // nothing is known of it yet
 }
 
-// A claim is how sure it is that the node's runtime belongs at an endpoint.
+// A claim is how sure we are that the node's runtime belongs at an endpoint.
 type claim uint8
 
 const (
 	usual        claim = iota // a usual socket
-	traced                    // and a runtime has left files on the node
+	traced                    // a usual socket, and a runtime has left files on the node
 	named                     // a person, a file or a process names it
 	kubeletNamed              // the kubelet uses it
 )
@@ -76,7 +76,8 @@ const (
 // each. Discover returns as soon as the answers so far decide. It does not wait for a candidate
 // whose answer would change nothing.
 //
-// If none will do the error is a *[NotFoundError]. If ctx ends first, it is the cause of ctx.
+// If no candidate will do, the error is a *[NotFoundError]. If ctx ends first, it is the cause
+// of ctx.
 func Discover(ctx context.Context, s Search) (Candidate, error) {
 	s.Timeout = cmp.Or(s.Timeout, time.Second)
 	all := s.candidates(ctx)
@@ -115,17 +116,18 @@ func Discover(ctx context.Context, s Search) (Candidate, error) {
 	}
 }
 
-// overtime is what a call may take to return after its deadline.
+// overtime is how long after its deadline a call may return.
 const overtime = 200 * time.Millisecond
 
-// choose returns the index of the first candidate of the first rule that fits one; -1 if none does.
-// decided is false while the choice depends on a candidate that is awaited.
+// choose takes the rules in order. It returns the index of the first candidate that fits a rule; -1
+// if no candidate fits any. decided is false while the choice depends on a candidate that is
+// awaited.
 //
-// The kubelet goes only where it was sent to, so its endpoint comes before all others, even if
-// another runtime answers. What is named and hangs is taken before what only happens to answer: a
-// hung CRI-O is what people want to look at, not a containerd beside it. A runtime that was stopped
-// takes its socket with it, so an endpoint that is claimed and gone is taken as down, but not where
-// we may not look at another candidate: that one may be the runtime.
+// The kubelet uses only its configured endpoint, so that endpoint comes before all others, even
+// if another runtime answers. A named endpoint that hangs comes before an endpoint that only
+// happens to answer: people want to look at a hung CRI-O, not at a containerd on the same node. A
+// stopped runtime removes its socket, so an endpoint that is claimed and gone is taken as down.
+// It is not if we may not look at another candidate: that one may be the runtime.
 func choose(all []Candidate) (i int, decided bool) {
 	has := func(is func(Candidate) bool) bool { return slices.ContainsFunc(all, is) }
 	awaited := func(c Candidate) bool { return c.awaited }
@@ -145,13 +147,14 @@ func choose(all []Candidate) (i int, decided bool) {
 		down,
 	} {
 		if i := slices.IndexFunc(all, fits); i >= 0 {
-			return i, !all[i].awaited && (!gone(all[i]) || !has(awaited)) // an awaited one may be barred, or the other one
+			return i, !all[i].awaited && (!gone(all[i]) || !has(awaited)) // an awaited one may be barred, or answer
 		}
 	}
 	return -1, true
 }
 
-// withOther returns a candidate. If its runtime is down, it comes with the first that answers.
+// withOther returns a candidate. If its runtime is down, Other is the first candidate that
+// answers.
 func withOther(all []Candidate, i int) Candidate {
 	c := all[i]
 	other := slices.IndexFunc(all, func(o Candidate) bool { return o.Outcome == Answers })
@@ -185,11 +188,12 @@ func (s Search) ask(ctx context.Context, path string) (Outcome, string) {
 }
 
 // alphaVersionMethod is the Version call of the last version of CRI before v1. Its messages are
-// those of v1 to the byte.
+// the same as those of v1, byte for byte.
 const alphaVersionMethod = "/runtime.v1alpha2.RuntimeService/Version"
 
-// notGRPC are parts of gRPC's complaints about a server that speaks something else: over HTTP/2, and
-// not even that. The first three letters of any text are the length of a frame that is too large.
+// notGRPC are parts of gRPC's complaints about a server that speaks something else, with HTTP/2 or
+// without. gRPC reads the first three letters of a text as the length of a frame, which is too
+// large.
 var notGRPC = []string{"unexpected HTTP status code", "missing HTTP content-type", "unexpected content-type", "frame too large", "not a settings frame"}
 
 // askVersion finds out who listens on a socket.
@@ -224,8 +228,8 @@ func (s Search) askVersion(ctx context.Context, path string) (Outcome, string) {
 	return Foreign, "not a CRI v1 server: gRPC, but no CRI service: " + cmp.Or(client.whyNoCRI(ctx), "another program than a runtime")
 }
 
-// A NotFoundError says that a search found no runtime to talk to, and none to wait for. It has a line for each candidate, with its source and the reason, and then what to
-// try instead.
+// A NotFoundError says that a search found no runtime to talk to, and no runtime to wait for. It has a
+// line for each candidate, with its source and the reason. The last line says what to try instead.
 type NotFoundError struct {
 	Tried []Candidate // in the order of the search
 }

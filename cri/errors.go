@@ -20,8 +20,8 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// kinds has what a gRPC code means by itself. The others mean ErrOther: a runtime that cancels a
-// call which we did not cancel has failed like any other.
+// kinds has the meaning of each gRPC code by itself. Codes that are not here mean ErrOther: a
+// runtime that cancels a call which we did not cancel has failed like any other.
 var kinds = map[codes.Code]call.Kind{
 	codes.Unavailable:      call.ErrUnavailable,
 	codes.PermissionDenied: call.ErrPermission,
@@ -73,8 +73,8 @@ func (c *Client) explainConnection(e *call.Error) {
 }
 
 // explainEnd finds out who ended a call. When its deadline passes, the runtime's own timer may win
-// the race and end or reset the stream. Then the text has RST_STREAM in it, and it was our deadline
-// all the same.
+// the race and end or reset the stream. Then the text has RST_STREAM in it, although our deadline
+// was the cause.
 func (c *Client) explainEnd(ctx context.Context, e *call.Error) {
 	deadline := context.DeadlineExceeded.Error()
 	reset := e.Code == codes.DeadlineExceeded.String() && (strings.Contains(e.Text, "RST_STREAM") || e.Text == deadline)
@@ -86,7 +86,7 @@ func (c *Client) explainEnd(ctx context.Context, e *call.Error) {
 	}
 }
 
-// unusable is the error for an answer that came and cannot be used.
+// unusable returns the error for an answer that came and cannot be used.
 func unusable(op call.Operation, err error) error {
 	if lack, ok := errors.AsType[missing](err); ok { // without a code: the runtime sent none
 		return &call.Error{Op: op, Kind: call.ErrOther, Text: string(lack)}
@@ -103,12 +103,12 @@ func unusable(op call.Operation, err error) error {
 const pluginsMethod = "/containerd.services.introspection.v1.Introspection/Plugins"
 
 // whyNoCRI asks a containerd why it serves no CRI, for a second at most. It returns an empty text
-// for another program, and where the list does not come in time.
+// for another program, and if the list does not come in time.
 func (c *Client) whyNoCRI(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	var wire mem.Buffer
-	// A request without filters has no bytes, as this one.
+	// A request without filters has no bytes, like this request.
 	if err := c.conn.Invoke(ctx, pluginsMethod, &runtimev1.VersionRequest{}, &wire); err != nil {
 		return ""
 	}
@@ -116,8 +116,8 @@ func (c *Client) whyNoCRI(ctx context.Context) string {
 	return failedPlugin(wire.ReadOnlyData())
 }
 
-// failedPlugin finds in containerd's list (PluginsResponse) why there is no CRI. Of each plugin it
-// reads type (1), id (2) and init_err (7, a google.rpc.Status with message 2).
+// failedPlugin finds in containerd's list (PluginsResponse) why there is no CRI. From each plugin
+// it reads type (1), id (2) and init_err (7, a google.rpc.Status with message 2).
 func failedPlugin(wire []byte) string {
 	why := "containerd runs without its plugin cri: it is disabled, or not built in"
 	for f := range fields(wire) {

@@ -27,10 +27,11 @@ const (
 	statusesLimit = 1000
 )
 
-// newPace returns the bound of what a stream may cost: 25,600 events and statuses of containers in
-// them a second, and twice that at once, since containerd keeps what nobody has listened to for 5
-// minutes, and sends all of it to the first listener. A large message counts as several events, 410
-// bytes each, which is 10 MiB a second. No runtime goes on faster than that. One that does waits.
+// newPace returns the limit of a stream: each second 25,600 events and statuses of containers in
+// them, and twice that at once. The burst is for containerd: it keeps events without a listener for
+// 5 minutes, and sends all of them to the first listener. A large message counts as several events,
+// 410 bytes each, which is 10 MiB a second. No runtime is faster for long; a faster one has to
+// wait.
 func newPace() *rate.Limiter { return rate.NewLimiter(25_600, 51_200) }
 
 // wait returns when a stream may go on after a message, or ctx ends.
@@ -46,13 +47,14 @@ func wait(ctx context.Context, pace *rate.Limiter, statuses, bytes int) {
 }
 
 // Events opens the runtime's event stream, GetContainerEvents. It hands each event to deliver, in
-// order and from the goroutine of the caller, until ctx or the stream ends. It returns why, never
-// nil: the context's cause, io.EOF if the runtime closed the stream, else a *call.Error.
+// order and from the goroutine of the caller, until ctx or the stream ends. It returns why it
+// ended, never nil: the context's cause, io.EOF if the runtime closed the stream, else a
+// *call.Error.
 //
-// A runtime waits for a listener that is slow, and the others wait with it. So deliver must return at
-// once. An event that cannot be read is delivered with no ID and 1 in Skipped. The stream has a
-// connection of its own, which is closed at the end: no other call waits for it, and the runtime
-// sees at once that nobody listens any more.
+// A runtime waits for a slow listener, and the other listeners wait with it. So deliver must return
+// at once. An event that cannot be read is delivered with no ID and 1 in Skipped. The stream has a
+// connection of its own, which is closed at the end: no other call waits for it, and the runtime sees
+// at once that nobody listens any more.
 func (c *Client) Events(ctx context.Context, deliver func(pleg.Upstream)) error {
 	own, err := open(c.path, c.dial, eventsHandshake,
 		grpc.WithInitialWindowSize(eventsWindow), grpc.WithInitialConnWindowSize(eventsWindow))
@@ -62,7 +64,7 @@ func (c *Client) Events(ctx context.Context, deliver func(pleg.Upstream)) error 
 	defer own.Close()
 	stream, err := own.conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, service+call.GetContainerEvents.String())
 	if err == nil {
-		_ = stream.SendMsg(&runtimev1.GetEventsRequest{}) // what is received says why it failed
+		_ = stream.SendMsg(&runtimev1.GetEventsRequest{}) // RecvMsg says why it failed
 		_ = stream.CloseSend()
 		err = receive(ctx, stream, deliver)
 	}
@@ -75,7 +77,7 @@ func (c *Client) Events(ctx context.Context, deliver func(pleg.Upstream)) error 
 	return own.explain(ctx, call.GetContainerEvents, err)
 }
 
-// receive delivers what comes on a stream until it ends, and returns why it has.
+// receive delivers the events of a stream until it ends, and returns why it ended.
 func receive(ctx context.Context, stream interface{ RecvMsg(any) error }, deliver func(pleg.Upstream)) error {
 	for pace := newPace(); ; {
 		var wire mem.Buffer
@@ -100,8 +102,9 @@ var signals = map[runtimev1.ContainerEventType]pleg.Signal{
 	runtimev1.ContainerEventType_CONTAINER_DELETED_EVENT: pleg.SignalDeleted,
 }
 
-// upstream returns the event in wire, and how many statuses of containers that has. The event has
-// no ID if it is of no use: it cannot be read, has no container, or is of a kind that CRI lacks.
+// upstream returns the event in wire, and how many statuses of containers the event has. The
+// event has no ID if it is of no use: it cannot be read, has no container, or is of a kind that
+// CRI lacks.
 func upstream(wire []byte) (u pleg.Upstream, statuses int) {
 	for f := range fields(wire) {
 		if f.num == 5 { // containers_statuses

@@ -27,15 +27,15 @@ type lister[T any] struct {
 // A listed is a list that was read.
 type listed[T any] struct {
 	sum   digest            // over its entries, in any order
-	rows  []*T              // others have them, too: never changed
+	rows  []*T              // callers have them, too: never changed
 	found pleg.Anomalies    // in all entries
 	known map[digest]row[T] // by entry
 }
 
-// A digest is 128 bits that only the same fields have, in any order.
+// A digest is 128 bits. Only entries with the same fields, in any order, have the same digest.
 type digest [2]uint64
 
-// A row is what was made of an entry.
+// A row is the result for one entry.
 type row[T any] struct {
 	row   *T // nil if the entry was left out
 	found pleg.Anomalies
@@ -51,9 +51,10 @@ func newLister[T any](decode func(*converter, []byte) (*T, error)) *lister[T] {
 	return &lister[T]{decode: decode, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 }
 
-// reader returns what turns a list, of all pods or of one, into its rows, in the runtime's order.
-// If the list has exactly the entries of the last list of all pods, in whatever order, the result is
-// that list: the same slice. Only a list of all pods that could be read replaces the last one.
+// reader returns a function that turns a list, of all pods or of one, into its rows, in the
+// runtime's order. If the list has exactly the entries of the last list of all pods, in any order,
+// the result is the last list: the same slice. Only a list of all pods that could be read replaces
+// the last list.
 func (l *lister[T]) reader(ofAll bool) func(*converter, []byte) ([]*T, error) {
 	return func(c *converter, wire []byte) ([]*T, error) {
 		l.mu.Lock()

@@ -12,9 +12,9 @@ import (
 )
 
 // A recording keeps answers as CRI's messages: [Message] writes them with the fields that plegtop
-// knows, the other functions read them with the code that reads the answers of a runtime. These
-// fail for bytes that are no such message. They do not insist on the fields that the kubelet needs:
-// the client checked them before the answer was recorded.
+// knows, the other functions read them with the code that reads the answers of a runtime. The
+// reading functions fail for bytes that are no such message. They do not insist on the fields that
+// the kubelet needs: the client checked them before the answer was recorded.
 
 // Message returns an answer, or an entry of a list, as the bytes of CRI's message, never nil: a
 // *[pleg.Version] as VersionResponse, []pleg.Condition as RuntimeStatus, a *[pleg.SandboxStatus] as
@@ -92,8 +92,8 @@ func podMetadata(r pleg.PodRef, attempt uint32) *runtimev1.PodSandboxMetadata {
 	return &runtimev1.PodSandboxMetadata{Name: r.Name, Namespace: r.Namespace, Uid: string(r.UID), Attempt: attempt}
 }
 
-// stateIn returns CRI's number for a state. For one that the client took as unknown, because CRI
-// does not have it, that is again a number that CRI does not have.
+// stateIn returns CRI's number for a state. If CRI has no number for the state, as for a sandbox
+// of unknown state, it returns a number that CRI does not have.
 func stateIn[S ~int32](states map[S]pleg.State, s pleg.State) S {
 	for number, known := range states {
 		if known == s {

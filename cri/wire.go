@@ -40,8 +40,8 @@ var (
 	errMalformed = errors.New("proto: cannot parse invalid wire-format data") // protobuf's own words
 )
 
-// A codec encodes requests as gRPC's own does. Of an answer it hands over the bytes, in a mem.Buffer
-// that the caller of gRPC frees.
+// A codec encodes requests as gRPC's own does. It hands over the bytes of an answer in a mem.Buffer.
+// The caller of gRPC frees that.
 type codec struct{ encoding.CodecV2 }
 
 // Name is empty so that the content type stays application/grpc, which the kubelet sends.

@@ -233,7 +233,8 @@ func (m *Model) hangsAt(now time.Time) time.Time {
 
 // lookAfter is how long a call of the relist must be out until a deep look is made. It is less if
 // no list has ever succeeded: somebody wants to know why the node is sick. It is more if lists take
-// seconds each time: a large node gets no deep look for that, but it gets one after 10 s.
+// seconds each time: a large node gets no deep look for that, but it gets one after 10 s, or after
+// 20 s if 10 s are usual there.
 func (m *Model) lookAfter(f call.Flight) time.Duration {
 	after := call.HungAfter
 	if m.start.Once || m.core.ListedAt().IsZero() {

@@ -46,7 +46,7 @@ type Model struct {
 	lastEvent uint64  // number of the newest event
 
 	once    examined
-	aside   *pleg.Core // has the pods to show while no list has ever succeeded; else nil
+	aside   *pleg.Core // the pods that were shown before the first good list; nil if none were
 	missing uint64     // see Missing
 
 	shownChange uint64 // number of the last change of an event source

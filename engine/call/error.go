@@ -8,20 +8,20 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Kind is what a failed call means to a caller that has to decide what comes next.
-// Branch on it with [errors.Is]. It is a number, so that it means the same when it was
-// written down and read again. The gRPC status codes behind each are in its comment.
+// A Kind is the meaning of a failed call for a caller that must decide what to do next. Branch
+// on it with [errors.Is]. It is a number, so that it keeps its meaning when it is written down
+// and read. The comment of each Kind has its gRPC status codes.
 type Kind uint8
 
 const (
 	ErrOther         Kind = iota // any other code
 	ErrUnavailable               // UNAVAILABLE: nothing listens, or the connection broke
-	ErrSilent                    // an ErrUnavailable of a socket that takes connections and says nothing on them: somebody is there, as when a runtime is stopped
+	ErrSilent                    // an ErrUnavailable: the socket takes connections and sends nothing, as when a runtime is stopped
 	ErrPermission                // PERMISSION_DENIED, UNAUTHENTICATED, EACCES on the socket
 	ErrDeadline                  // DEADLINE_EXCEEDED
 	ErrNotFound                  // NOT_FOUND
 	ErrTooLarge                  // RESOURCE_EXHAUSTED: over the 16 MiB limit of a message, or one of ours
-	ErrUnreadable                // none: an answer that breaks the rules of protobuf, as we found
+	ErrUnreadable                // none: we found that the answer breaks the rules of protobuf
 	ErrUnimplemented             // UNIMPLEMENTED
 	ErrCanceled                  // CANCELED: by us
 	ErrClosed                    // the other side has closed a stream
@@ -38,7 +38,8 @@ func (k Kind) Error() string { return pleg.Word(k, kindTexts[:]) }
 // Is reports whether k is a special case of target.
 func (k Kind) Is(target error) bool { return k == ErrSilent && target == ErrUnavailable }
 
-// KindOf returns what an error means by what is in its chain.
+// KindOf returns the Kind in an error's chain. Without one it returns ErrClosed for io.EOF, and
+// else ErrOther.
 func KindOf(err error) Kind {
 	if k, ok := errors.AsType[Kind](err); ok {
 		return k
@@ -54,20 +55,20 @@ type Error struct {
 	Op   Operation
 	Kind Kind
 	Code string // the gRPC code's name, such as "DeadlineExceeded"; empty if it is none of gRPC's
-	Text string // the runtime's own words, 4 KiB at most, not cleaned: hostile until then
-	Why  Reason // where the words are not the runtime's
+	Text string // the runtime's own words, 4 KiB at most, not cleaned: it may be hostile
+	Why  Reason // why it failed, where Text is not the runtime's
 }
 
-// A Reason is why a call failed where it is not the runtime that says so. Nobody goes by
-// the words.
+// A Reason is why a call failed, where the runtime did not say so. Decide by the Reason, never
+// by the words.
 type Reason uint8
 
-// The reasons. The zero value is that the runtime says so, or that the Kind tells.
+// The reasons. The zero value means that the runtime or the Kind says why.
 const (
 	Theirs    Reason = iota
 	Expired          // its deadline has passed
 	GivenUp          // we wait for it no longer
-	OutOfTurn        // it was never made: one for the same object has not returned
+	OutOfTurn        // it was never made: another call for the same object has not returned
 	Broken           // its connection broke
 )
 
@@ -76,8 +77,8 @@ func NoAnswer(op Operation, why Reason, text string) *Error {
 	return &Error{Op: op, Kind: ErrDeadline, Code: "DeadlineExceeded", Text: text, Why: why}
 }
 
-// ErrorOf returns what an error says of a call as a plain value: the [Error] in its chain,
-// or one that has its kind and its words. It is nil for nil.
+// ErrorOf returns the error of a call as a plain value: the [Error] in its chain, or else a new
+// [Error] with its kind and its words. It returns nil for nil.
 func ErrorOf(op Operation, err error) *Error {
 	if err == nil {
 		return nil
@@ -99,8 +100,8 @@ func (e *Error) Error() string {
 // Unwrap returns what the failure means.
 func (e *Error) Unwrap() error { return e.Kind }
 
-// Code returns the gRPC code's name for err: "OK" for nil, the code of the
-// [Error] in its chain, "no code" where nobody sent one.
+// Code returns the gRPC code's name for err: "OK" for nil, the code of the [Error] in its
+// chain, or "no code" if nobody sent a code.
 func Code(err error) string {
 	if err == nil {
 		return "OK"

@@ -12,7 +12,7 @@ type Extent uint8
 
 // The extents, the least first.
 const (
-	Fine        Extent = iota // no call hangs, or only Status or Version alone; a call may fail with an error of its own
+	Fine        Extent = iota // no call hangs, except Status or Version alone; a call may fail with its own error
 	TooEarly                  // a call is late, and nothing says yet whether others are answered
 	AllSlow                   // calls run out of time only because all calls take long
 	ObjectsHang               // the status of single sandboxes or containers hangs
@@ -23,24 +23,24 @@ const (
 )
 
 const (
-	// refusedInRow is how many errors in a row, of a runtime that is there, are no chance.
+	// refusedInRow is how many errors in a row are no accident if the runtime is there.
 	refusedInRow = 3
-	// allHung is how many objects of an operation must hang, and none be answered, for it
-	// to be the operation that hangs and not the objects.
+	// allHung is how many objects of an operation must hang, while none is answered, until we say
+	// that the operation hangs and not the objects.
 	allHung = 8
 )
 
 // A Hang is a target that gives no answer.
 type Hang struct {
-	Flight      // the call that is out, or the last one; but Since is when the first call in a row began that was not answered
+	Flight      // the call that is out, or the last one; but Since is the start of the first unanswered call in a row
 	Out    bool // a call for it is out
-	Sure   bool // for so long that it is not just slow
-	InRow  int  // how many calls for it in a row ran out of time
+	Sure   bool // it hangs for too long to be just slow
+	InRow  int  // how many calls for it ran out of time in a row
 }
 
 // Hanging returns all targets that give no answer: Version, Status and lists first, then
-// objects, those that hang longest first. The caller may keep them. It also reports whether
-// a call ran out of time only because all calls take long.
+// objects, the longest hang first. The caller may keep them. It also reports whether a call ran
+// out of time only because all calls take long.
 func (t *Table) Hanging(at time.Time) (all []Hang, slow bool) {
 	for _, c := range t.Out {
 		if s := t.outState(c.Flight, at); s >= Late {
@@ -76,8 +76,8 @@ func (t *Table) Hanging(at time.Time) (all []Hang, slow bool) {
 	return all, slow
 }
 
-// join adds a target whose last call ran out of time. If a call for it is out it has given
-// no answer since before that.
+// join adds a target whose last call ran out of time. If a new call for the target is out, the
+// target still hangs since its earlier calls.
 func (t *Table) join(all []Hang, k *Known) []Hang {
 	i := slices.IndexFunc(all, func(h Hang) bool { return h.sameTarget(k.Flight) })
 	if i < 0 {
@@ -89,8 +89,8 @@ func (t *Table) join(all []Hang, k *Known) []Hang {
 	return all
 }
 
-// Extent says how much of the runtime is in trouble, as of a moment. The widest extent that
-// the calls show is taken.
+// Extent says how much of the runtime is in trouble at a moment. It returns the widest extent
+// that the calls show.
 func (t *Table) Extent(at time.Time) Extent {
 	if extent := t.refused(); extent != Fine {
 		return extent
@@ -125,9 +125,9 @@ func (t *Table) Extent(at time.Time) Extent {
 	return Fine
 }
 
-// refused returns Refused if lists, Status and Version find nobody there, or if lists and
-// Status are answered with errors again and again, and nothing but Version has succeeded
-// since. It returns Silent if connections are taken and nothing is said on them.
+// refused returns Refused if a list, Status or Version finds nobody there, or if lists and
+// Status are answered with errors again and again. In both cases nothing but Version has
+// succeeded since. It returns Silent if the socket takes connections and sends nothing.
 func (t *Table) refused() Extent {
 	list, status := &t.Ops[ListPodSandbox].Last, &t.Ops[Status].Last
 	if second := &t.Ops[ListContainers].Last; second.fails() {
@@ -154,13 +154,13 @@ func (t *Table) refused() Extent {
 	return extent
 }
 
-// fails reports whether a call failed at once, and in such a way that the runtime may not
-// work at all: not for the size of its answer, for example.
+// fails reports whether a call failed at once with an error that may mean a dead runtime. An
+// error about the size of the answer, for example, does not.
 func (k *Known) fails() bool {
 	return k.Err != nil && k.Err.Kind != ErrDeadline && k.Err.Kind != ErrTooLarge && k.Err.Kind != ErrUnreadable
 }
 
-// A reading is what hangs at one moment.
+// A reading has all that hangs at one moment.
 type reading struct {
 	*Table
 	at      time.Time
@@ -169,9 +169,9 @@ type reading struct {
 	objects []*Hang
 }
 
-// silent reports whether nothing about containers is answered. It takes two kinds of call
-// that hang: one that the runtime answers from memory and one about its containers; or a
-// list and the objects of two pods, since those of one pod may share a shim.
+// silent reports whether nothing about containers is answered. Two kinds of call must hang: a
+// call that the runtime answers from memory and a call about its containers; or a list and the
+// objects of two pods. The objects of one pod do not suffice: they may share a shim.
 func (r *reading) silent() bool {
 	if r.list == nil && len(r.objects) == 0 {
 		return false
@@ -185,9 +185,8 @@ func (r *reading) silent() bool {
 	return r.list != nil && ofTwoPods(r.objects) && !r.answered(fresh(r.list), PodSandboxStatus)
 }
 
-// noObject reports whether it is not single objects that hang: many were asked for by one
-// operation and none was answered, or the objects of two pods hang and none was answered
-// since.
+// noObject reports whether more than single objects hang. Many objects of one operation hang
+// and none was answered, or the objects of two pods hang and none was answered since.
 func (r *reading) noObject() bool {
 	for op := PodSandboxStatus; op <= ContainerStatus; op++ {
 		of := slices.DeleteFunc(slices.Clone(r.objects), func(h *Hang) bool { return h.Op != op })
@@ -202,10 +201,9 @@ func ofTwoPods(objects []*Hang) bool {
 	return slices.ContainsFunc(objects, func(h *Hang) bool { return h.Pod.UID != objects[0].Pod.UID })
 }
 
-// blame reports whether an object is to blame for its call, and whether it is too early to
-// say that of another one. Where another object was answered meanwhile it is certain. Else
-// it takes a call that is still out, and that was not made to learn whether anything is
-// answered.
+// blame reports whether an object is to blame for its hanging call, and whether it is too early
+// to blame another object. If some object was answered meanwhile, the blame is certain.
+// Otherwise the call must still be out, must not be a probe, and must not be early.
 func (r *reading) blame() (blamed, early bool) {
 	for _, h := range r.objects {
 		if r.answered(h.Since, PodSandboxStatus) || h.Out && h.By != ByProbe && !r.early(h) {
@@ -217,11 +215,11 @@ func (r *reading) blame() (blamed, early bool) {
 	return blamed, early
 }
 
-// probesBegin is how long a call is out when the first probe is out, at the latest.
+// probesBegin is how long a call is out, at most, when the first probe goes out.
 const probesBegin = LateAfter + 300*time.Millisecond
 
-// early reports whether an object may hang because nothing at all is answered: the probes
-// that say whether that is so are out themselves.
+// early reports whether it is too early to blame an object. Perhaps nothing at all is answered:
+// the probes that will show it are still out themselves.
 func (r *reading) early(h *Hang) bool {
 	took := r.at.Sub(h.Since)
 	probing := func(first Operation) bool {
@@ -230,22 +228,22 @@ func (r *reading) early(h *Hang) bool {
 			return f.Op >= first && f.Op < GetContainerEvents && (f.By == ByProbe || f.By == BySweep || f.By == ByStatusLoop)
 		})
 	}
-	if r.Ops[Status].Answered.After(h.Since) { // it is left to know whether another object is
+	if r.Ops[Status].Answered.After(h.Since) { // only another object's answer is still unknown
 		return took < HungAfter+2*LateAfter && probing(PodSandboxStatus)
 	}
 	return took < probesBegin || took < HungAfter+LateAfter && probing(Version)
 }
 
-// answered reports whether a call was answered after a moment, well or not: of this
-// operation or one that stands after it.
+// answered reports whether a call of the operation first, or of a later operation, was answered
+// after a moment, with or without an error.
 func (t *Table) answered(since time.Time, first Operation) bool {
 	return slices.ContainsFunc(t.Ops[first:GetContainerEvents], func(a Answers) bool { return a.Answered.After(since) })
 }
 
-// comesBack reports whether a call that succeeds now is the first answer of a runtime that
-// had answered nothing. All calls that were out come back then, one after the other, and
-// the first would speak against those behind it. Version says nothing: a runtime answers it
-// whatever state it is in. Nor does a list while no status is answered.
+// comesBack reports whether a call that succeeds now is the first answer of a runtime that had
+// answered nothing. All calls that were out come back then, one after the other, and the first
+// answer would accuse the calls behind it. Version says nothing: a runtime answers it in any
+// state. A list says nothing either while no status is answered.
 func (t *Table) comesBack(f Flight, at time.Time) bool {
 	first := ListPodSandbox
 	switch {
@@ -254,7 +252,7 @@ func (t *Table) comesBack(f Flight, at time.Time) bool {
 	case f.Op.AboutObject():
 		first = PodSandboxStatus
 	}
-	if t.answered(at.Add(-LateAfter), first) { // mostly, and at no cost
+	if t.answered(at.Add(-LateAfter), first) { // the usual case, and a cheap check
 		return false
 	}
 	late := t.outState(f, at) >= Late

@@ -1,7 +1,6 @@
-// Package call has the words for one RPC to the runtime, and what all of them say of it:
-// which operation, on what, how it ended, how much it carried; a [Table] of what is known of
-// each target; and the one place that says whether a call is late or hangs, and how much of
-// the runtime is in trouble.
+// Package call describes the RPCs to the runtime. It has types for one call: its operation,
+// target, outcome and size. A [Table] has what is known of each target. This package decides
+// whether a call is late or hangs, and how much of the runtime is in trouble.
 //
 // It is pure: time is an argument. Everything but a [Table] is a plain value and safe to
 // copy; a [Trace] belongs to the call that it travels with.
@@ -14,16 +13,16 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// An Asker says for what a call was made. Only calls of a relist hold up PLEG.
+// An Asker says why a call was made. Only calls of a relist hold up PLEG.
 type Asker uint8
 
 const (
 	ByRelist     Asker = iota // for a relist, or an inspection that was asked for
 	ByStatusLoop              // Status and Version, every 5 s
-	ByProbe                   // while a call hangs: whether others are answered
+	ByProbe                   // while a call hangs, to see whether others are answered
 	BySweep                   // to look at every sandbox and container
 	ByRequest                 // for one raw answer
-	BySearch                  // for what can be seen while the lists fail
+	BySearch                  // to see something while the lists fail
 	AskerCount                // how many there are
 )
 
@@ -43,13 +42,13 @@ func (f Flight) Ours() bool { return f.By == ByProbe || f.By == BySweep || f.By 
 // Elapsed returns how long the call has been out, as of at.
 func (f Flight) Elapsed(at time.Time) time.Duration { return at.Sub(f.Since) }
 
-// Object returns what a call is about: no id for one that is not about one object.
+// Object returns the object of a call. It has no id if the call is not about one object.
 func (f Flight) Object() pleg.ObjectRef {
 	return pleg.ObjectRef{ID: f.ID, Pod: f.Pod, Container: f.Container, Sandbox: f.Op == PodSandboxStatus}
 }
 
-// SameTarget reports whether two calls would ask the runtime for the same thing. All
-// lists are the same, of one kind or the other, of one pod or of all: they cost the most,
+// SameTarget reports whether two calls would ask the runtime for the same thing. All lists have
+// the same target, lists of sandboxes or containers, of one pod or of all: they cost the most,
 // and wait for the same locks.
 func (f Flight) SameTarget(g Flight) bool {
 	return f.Op == g.Op && f.ID == g.ID || f.Op.IsList() && g.Op.IsList()
@@ -75,7 +74,7 @@ var operationNames = [operations]string{
 	"Version", "Status", "ListPodSandbox", "ListContainers", "PodSandboxStatus", "ContainerStatus", "GetContainerEvents",
 }
 
-// String returns the CRI method's name, "unknown" for a value that is none.
+// String returns the CRI method's name, or "unknown" for any other value.
 func (o Operation) String() string { return pleg.Word(o, operationNames[:]) }
 
 // AboutObject reports whether a call is about one sandbox or container.
@@ -96,8 +95,8 @@ type Trace struct {
 	RequestBytes  int64 // on the wire, after compression, without framing
 	ResponseBytes int64
 
-	// Anomalies counts what of the answer had to be left out or changed. It is
-	// zero for a call that failed.
+	// Anomalies counts the parts of the answer that had to be left out or changed. It is zero for a
+	// call that failed.
 	Anomalies pleg.Anomalies
 }
 

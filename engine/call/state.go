@@ -11,16 +11,16 @@ type State uint8
 
 // The states of calls, the better ones first.
 const (
-	Unknown State = iota // none is out, and none has returned
-	InTime               // it is out, and that is no news; or it was answered
+	Unknown State = iota // no call is out, and none has returned
+	InTime               // it is out and not late, or it was answered
 	Slow                 // it was answered, and took long
 	Failing              // it failed
-	Late                 // it is out for longer than such a call takes
-	Hung                 // it is out for so long that it is not just slow, or its time ran out
+	Late                 // it is out for longer than such calls take
+	Hung                 // it is out for too long to be just slow, or its time ran out
 )
 
-// State returns how a call stands that is out, or else how the last call for its target
-// went. The event stream is meant to stay out, and is in time.
+// State returns the state of a call that is out, or else the outcome of the last call for its
+// target. The event stream is meant to stay out, so it is in time.
 func (t *Table) State(f Flight, at time.Time) State {
 	if slices.ContainsFunc(t.Out, func(c OutCall) bool { return c.Flight.sameTarget(f) && c.Flight.Since.Equal(f.Since) }) {
 		return t.outState(f, at)
@@ -39,8 +39,8 @@ func (t *Table) State(f Flight, at time.Time) State {
 	return InTime
 }
 
-// outState returns how a call stands that is out. A runtime that has just come back has had
-// the call for that time only.
+// outState returns the state of a call that is out. If the runtime has just come back, the time
+// counts only from then.
 func (t *Table) outState(f Flight, at time.Time) State {
 	out := at.Sub(latest(f.Since, t.Back))
 	switch {
@@ -54,13 +54,13 @@ func (t *Table) outState(f Flight, at time.Time) State {
 
 func (t *Table) hungAfter(op Operation) time.Duration {
 	least := HungAfter
-	if op.IsList() && !t.Ops[op].Last.RanOut { // a list that follows one that hung mostly hangs as well
+	if op.IsList() && !t.Ops[op].Last.RanOut { // after a list that hung, the next mostly hangs as well
 		least = HungListAfter
 	}
 	return max(t.unlessBusy(least), 3*t.usual(op))
 }
 
-// unlessBusy returns a duration, or a longer one on a busy node.
+// unlessBusy returns d, or at least CriticalAfter on a busy node.
 func (t *Table) unlessBusy(d time.Duration) time.Duration {
 	if t.Busy {
 		return max(d, CriticalAfter)
@@ -68,8 +68,8 @@ func (t *Table) unlessBusy(d time.Duration) time.Duration {
 	return d
 }
 
-// usual returns how long calls of an operation usually take. A runtime that is slow in all
-// it does is slow in what it has not answered yet.
+// usual returns how long calls of an operation usually take. If all operations with answers are
+// slow, an operation without answers counts as slow, too.
 func (t *Table) usual(op Operation) time.Duration {
 	var took time.Duration
 	for o := range GetContainerEvents {
@@ -84,11 +84,12 @@ func (t *Table) usual(op Operation) time.Duration {
 	return min(max(took, t.Ops[op].usual(op)), UsualMost)
 }
 
-// usual returns what half of the last good answers took, or what all of the last few took:
-// those say sooner that a runtime has become slow. 0 if it is not known.
+// usual returns the median time of the last good answers, or the shortest time of the last few
+// if that is longer: the last few show sooner that a runtime has become slow. 0 if it is not
+// known.
 func (a *Answers) usual(op Operation) time.Duration {
 	few, least, n := 2, 1, len(a.Recent)
-	if op.AboutObject() { // those of one pod may be slow together
+	if op.AboutObject() { // objects of one pod may be slow together
 		few, least = 5, 5
 	}
 	if n < least {
@@ -100,13 +101,14 @@ func (a *Answers) usual(op Operation) time.Duration {
 	return max(sorted[(n-1)/2], slices.Min(a.Recent[max(0, n-few):]))
 }
 
-// recentFor is how far back an answer says whether the runtime can be asked for much now.
-// One of three answers to Status at least is no chance. While paused nobody asks for it.
+// recentFor is how old an answer may be to say whether the runtime can be asked for much now.
+// In that time Status was asked three times, so one slow answer alone does not decide. In a pause
+// nobody asks.
 const recentFor = 3 * StatusPeriod
 
-// TooSlow says in plain words why the runtime cannot be asked for much now; empty if it
-// can. It goes by Status, and by Version where nothing is known of Status. A Status that
-// fails at once says nothing of that.
+// TooSlow says in plain words why the runtime cannot be asked for much now; empty if it can. It
+// goes by Status, and by Version if nothing is known of Status. A Status that fails at once
+// does not count.
 func (t *Table) TooSlow(at time.Time) string {
 	for _, op := range [...]Operation{Status, Version} {
 		i := slices.IndexFunc(t.Out, func(c OutCall) bool { return c.Flight.Op == op })

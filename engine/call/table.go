@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// An ID is the number of a call. The one who makes the calls gives each its own.
+// An ID is the number of a call. The caller gives each call its own number.
 type ID uint64
 
 // A Table is what is known of the calls to a runtime: which are out, how the last call for
@@ -19,8 +19,8 @@ type ID uint64
 // for others to set. Time must not go back from one method to the next. A Table belongs to
 // one goroutine.
 type Table struct {
-	Busy bool      // tasks on the node wait for the CPU in half of all time or more: every call waits there with them
-	Back time.Time // when the runtime came back last, after it had answered nothing; zero for never. What was asked before accuses nobody
+	Busy bool      // tasks on the node wait for the CPU half of the time or more, and every call waits with them
+	Back time.Time // when the runtime last came back after it had answered nothing; zero for never. Calls from before accuse nobody
 	Out  []OutCall // oldest first
 	Ops  [operations]Answers
 
@@ -36,30 +36,30 @@ type OutCall struct {
 
 // Answers is what is known of the calls of one operation that have returned.
 type Answers struct {
-	Answered time.Time // when the runtime answered one last, if only with an error
-	Good     time.Time // when one succeeded last
+	Answered time.Time // when the runtime last answered one, even with an error
+	Good     time.Time // when one last succeeded
 	Last     Known     // the last one that was about the whole runtime
-	// Troubled has the objects whose last call failed or was not answered, by id, and of a
-	// list the pods, by UID. An answer takes its object out.
+	// Troubled has the objects whose last call failed or was not answered, by id. For a list it has
+	// the pods, by UID. A good answer removes its object.
 	Troubled map[string]*Known
-	Recent   []time.Duration // what the last good answers took, oldest first; without lists of one pod
+	Recent   []time.Duration // how long the last good answers took, oldest first; without lists of one pod
 }
 
 const (
 	// recentKept is how many answers say what is usual: those of the last relists.
 	recentKept = 20
-	// troubledMost is how many objects of an operation are kept. Where more hang, it is
-	// not the objects that hang.
+	// troubledMost is how many objects of an operation are kept. If more hang, the objects are not
+	// the cause.
 	troubledMost = 1000
 )
 
-// A Known is what is known of one target by its last call that returned. It is zero before
-// that, and for an object whose last call succeeded.
+// A Known is the result of the last call for one target. It is zero before a call has returned,
+// and for an object whose last call succeeded.
 type Known struct {
 	Flight Flight    // the last call
 	At     time.Time // when it returned
-	Err    *Error    // nil if it succeeded; that an object has gone is a success
-	RanOut bool      // its time ran out; a runtime may also pass on at once that somebody else gave it no answer
+	Err    *Error    // nil if it succeeded; "the object has gone" is a success
+	RanOut bool      // its own time ran out; false if the runtime passes on another's timeout at once
 	InRow  int       // how many calls in a row ended in this way: ran out, or failed otherwise
 	First  time.Time // when the first of those began
 	Failed time.Time // when the first of those returned
@@ -71,13 +71,13 @@ func (k *Known) Took() time.Duration { return k.At.Sub(k.Flight.Since) }
 // NewTable returns a table of a runtime that nobody has called.
 func NewTable() *Table { return &Table{} }
 
-// Began takes in that a call is out since f.Since.
+// Began notes that a call is out since f.Since.
 func (t *Table) Began(id ID, f Flight, timeout time.Duration) {
 	t.Out, t.flights = append(t.Out, OutCall{id, f, timeout}), nil
 }
 
-// Ended takes in that a call has returned, or that nobody waits for it any more; err is nil
-// if it succeeded. It returns the call, and false if it was not out.
+// Ended notes that a call has returned, or that nobody waits for it any more; err is nil if it
+// succeeded. Ended returns the call, and false if it was not out.
 func (t *Table) Ended(id ID, at time.Time, err *Error) (Flight, bool) {
 	i := slices.IndexFunc(t.Out, func(c OutCall) bool { return c.ID == id })
 	if i < 0 {
@@ -92,13 +92,13 @@ func (t *Table) Ended(id ID, at time.Time, err *Error) (Flight, bool) {
 	if back {
 		t.Back = at
 	}
-	if err == nil || err.Kind != ErrCanceled { // by us, which says nothing of the runtime
+	if err == nil || err.Kind != ErrCanceled { // we canceled it: that says nothing of the runtime
 		t.returned(c, at, err)
 	}
 	return c.Flight, true
 }
 
-// returned takes in what came of a call.
+// returned notes the outcome of a call.
 func (t *Table) returned(c OutCall, at time.Time, err *Error) {
 	f, a := c.Flight, &t.Ops[c.Flight.Op]
 	if isAnswer(err) {
@@ -145,8 +145,8 @@ func (a *Answers) keep(target string, k *Known) {
 	a.Troubled[target] = k
 }
 
-// Flights returns the calls that are out, oldest first. The caller may keep them; as long
-// as nothing has changed the same slice is returned.
+// Flights returns the calls that are out, oldest first. The caller may keep them. It returns
+// the same slice until something changes.
 func (t *Table) Flights() []Flight {
 	if t.flights == nil {
 		for _, c := range t.Out {
@@ -156,9 +156,9 @@ func (t *Table) Flights() []Flight {
 	return t.flights
 }
 
-// InWay returns the call that is out and keeps f from being made at a moment, and false if
-// f may be made. The runtime is never asked twice at a time for the same thing, with one
-// exception: a search lists the containers of one pod while a list of all surely hangs.
+// InWay returns the call that is out and blocks f at a moment, and false if f may be made. We
+// never ask the runtime twice at a time for the same thing, with one exception: a search lists
+// the containers of one pod while a list of all surely hangs.
 func (t *Table) InWay(f Flight, at time.Time) (Flight, bool) {
 	for _, c := range t.Out {
 		surelyHangs := c.Flight.Op == ListContainers && c.Flight.target() == "" && c.Flight.Elapsed(at) >= SurelyHangs
@@ -170,8 +170,8 @@ func (t *Table) InWay(f Flight, at time.Time) (Flight, bool) {
 	return Flight{}, false
 }
 
-// Known returns what is known of one target of an operation: the id of an object, of a list
-// the UID of a pod, or empty for the whole runtime.
+// Known returns what is known of one target of an operation. The target is the id of an object,
+// the UID of a pod for a list, or empty for the whole runtime.
 func (t *Table) Known(op Operation, target string) Known {
 	if target == "" {
 		return t.Ops[op].Last
@@ -182,8 +182,8 @@ func (t *Table) Known(op Operation, target string) Known {
 	return Known{}
 }
 
-// target returns what distinguishes f from other calls of its operation: the id of an
-// object, of a list the UID of the pod; empty for the whole runtime.
+// target returns what distinguishes f from other calls of its operation: the id of an object,
+// or the UID of the pod for a list; empty for the whole runtime.
 func (f Flight) target() string {
 	if f.Op.IsList() {
 		return string(f.Pod.UID)
@@ -191,10 +191,10 @@ func (f Flight) target() string {
 	return f.ID
 }
 
-// sameTarget is [Flight.SameTarget], but tells lists apart.
+// sameTarget is [Flight.SameTarget], but distinguishes lists.
 func (f Flight) sameTarget(g Flight) bool { return f.Op == g.Op && f.target() == g.target() }
 
-// isAnswer reports whether the runtime has answered, if only with an error.
+// isAnswer reports whether the runtime has answered, even with an error.
 func isAnswer(err *Error) bool {
 	return err == nil || err.Kind != ErrDeadline && !errors.Is(err.Kind, ErrUnavailable) && err.Kind != ErrCanceled
 }

@@ -1,5 +1,5 @@
-// Package kubelet says what a kubelet that saw the same calls would say of its PLEG, its runtime
-// and its node, and when it posts that.
+// Package kubelet is a model of a kubelet that sees the same calls: what it says of its PLEG,
+// its runtime and its node, and when it posts that.
 //
 // Three clocks run side by side, and may contradict each other for minutes: the sync loop, which
 // starts and stops pods; PLEG; and the posting of the Ready condition, which is all that the
@@ -16,45 +16,45 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Seen is what the calls have shown. It changes with calls only: the Kubelet finds out when one is
-// late. A moment is zero if there is none.
+// Seen is what the calls have shown. It changes only with calls: the Kubelet itself finds out when
+// a call is late. A moment is zero if there is none.
 type Seen struct {
-	ListOut      time.Time // since when a list of all pods of the relist is out
-	ListReturned time.Time // when such a list returned last, other than by its deadline
+	ListOut      time.Time // since when the relist's list of all pods is out
+	ListReturned time.Time // when such a list last returned, except by its deadline
 	Relists      bool      // at least one relist is over
 
 	RelistOut     time.Time // since when the oldest call of the relist is out, a list or an inspection
-	RelistFailing time.Time // when the first list began of those that have failed in a row
-	EndsBy        time.Time // when the relist that inspects ends if what hangs does so until its deadline
+	RelistFailing time.Time // start of the first list in the present row of failed lists
+	EndsBy        time.Time // when a relist in its inspections ends if hanging calls run until their deadline
 
 	StatusOut    time.Time // since when the Status of the status lane is out
-	StatusAt     time.Time // when Status returned last, good or not
+	StatusAt     time.Time // when Status last returned, with or without an error
 	StatusFailed bool      // the last Status failed
-	VersionOK    time.Time // when Version was last answered well, whoever asked
-	Mute         bool      // a call about the whole runtime failed last because the socket takes connections and says nothing
+	VersionOK    time.Time // when Version last succeeded, for any asker
+	Mute         bool      // a call about the whole runtime last failed because the socket accepts connections and is silent
 }
 
-// Config says what kubelet it is.
+// Config describes the kubelet.
 type Config struct {
 	Threshold time.Duration // of PLEG
 	Timeout   time.Duration // of each call
 	Period    time.Duration // from the end of one relist to the start of the next; may be changed at any time
-	Starting  bool          // it takes nothing for granted, has no sync loop yet, and posts at once what it finds, as for a check
+	Starting  bool          // it assumes nothing, has no sync loop yet, and posts at once what it finds, as for a check
 }
 
-// A Kubelet is the model of one that has long been up, unless its [Config] says otherwise: until
-// the runtime has said something else the node is ready, and PLEG had its last good list when the
-// Kubelet was made. Its fields are its whole state, exported only to be written down. It belongs
-// to one goroutine.
+// A Kubelet is the model of a kubelet that has long been up, unless its [Config] says otherwise.
+// Until the runtime says something else, the node is ready, and the last good list of PLEG was
+// at Started. Its fields are its whole state, exported only to be written down. It belongs to
+// one goroutine.
 type Kubelet struct {
 	Config  Config
 	Started time.Time // when it was made
-	At      time.Time // as of when all clocks stand
+	At      time.Time // the moment that all clocks have reached
 	Seen    Seen
 
 	PausedAt  time.Time // start of the present pause; zero if there is none
-	PLEG      Health    // up to date after each Advance, as is Says
-	Listed    time.Time // start of the last relist that listed, moved by pauses; of all at first
+	PLEG      Health    // up to date after each Advance, like Says
+	Listed    time.Time // start of the last relist whose lists succeeded, moved by pauses; Started at first
 	Relisting time.Time // start of the relist under way, moved by pauses
 	Judged    bool      // PLEG was healthy once
 
@@ -65,7 +65,7 @@ type Kubelet struct {
 	IsNew  bool // the last Advance has changed Shown
 }
 
-// New returns a Kubelet as of the moment when somebody begins to look.
+// New returns a Kubelet for somebody who begins to look at that moment.
 func New(c Config, at time.Time) *Kubelet {
 	k := &Kubelet{Config: c, Started: at, At: at, PLEG: Health{Since: at}, Says: Node{Ready: true, Since: at}}
 	k.Listed, k.Poster = at, poster{NextAt: at, Fixed: true, Spread: postAnytime}
@@ -78,9 +78,9 @@ func New(c Config, at time.Time) *Kubelet {
 	return k
 }
 
-// Advance lets time pass up to a moment, and takes in what was seen by then. What falls due on the
-// way happens at its own moment, so that it does not matter how often Advance is called. Call it
-// after each observation. The other methods let time pass by themselves.
+// Advance lets time pass up to a moment, and takes in what was seen by then. An event that falls
+// due on the way happens at its own moment, so it does not matter how often Advance is called.
+// Call it after each observation. The other methods let time pass by themselves.
 func (k *Kubelet) Advance(at time.Time, s Seen) {
 	k.passTo(at)
 	k.Seen = s
@@ -90,7 +90,8 @@ func (k *Kubelet) Advance(at time.Time, s Seen) {
 	k.IsNew, k.Shown = now != k.Shown, now
 }
 
-// passTo lets everything happen that is due before at. Then what is wrong is as old as at.
+// passTo lets everything happen that is due before at. Then the error texts have their ages as
+// of at.
 func (k *Kubelet) passTo(at time.Time) {
 	for due := k.Due(); !due.IsZero() && due.Before(at); due = k.Due() {
 		k.settle(due)
@@ -115,11 +116,11 @@ func (k *Kubelet) settle(at time.Time) {
 	k.follow()
 }
 
-// Due returns when something changes next by itself, which is after the last Advance; zero if
-// nothing does. Whether Version is due is another question: see [Kubelet.VersionDue].
+// Due returns the next moment after the last Advance when something changes by itself; zero if
+// nothing does. It leaves out when Version is due: see [Kubelet.VersionDue].
 func (k *Kubelet) Due() (due time.Time) {
 	next := func(since time.Time, d time.Duration) {
-		if at := since.Add(d); at.After(k.At) { // never so of a zero time
+		if at := since.Add(d); at.After(k.At) { // never true for a zero time
 			due = sooner(due, at)
 		}
 	}
@@ -150,7 +151,7 @@ func (k *Kubelet) StatusAnswered(at time.Time, c []pleg.Condition) {
 // RelistBegan says that a relist of all pods begins.
 func (k *Kubelet) RelistBegan(at time.Time) { k.Relisting = at }
 
-// ListsSucceeded says so of the relist that began then.
+// ListsSucceeded says that the lists of the relist that began then have succeeded.
 func (k *Kubelet) ListsSucceeded(at, began time.Time) {
 	k.passTo(at)
 	k.PLEG.ListedAt, k.Listed = began, k.Relisting
@@ -159,7 +160,7 @@ func (k *Kubelet) ListsSucceeded(at, began time.Time) {
 // Reads reports whether the sync loop takes events from PLEG's channel (see [pleg.Core.Attend]).
 func (k *Kubelet) Reads() bool { return k.Loop.Reads }
 
-// Changed reports whether the last Advance brought more than figures: what people should see at once.
+// Changed reports whether the last Advance changed more than figures. People should see that at once.
 func (k *Kubelet) Changed() bool { return k.IsNew }
 
 // Health returns the verdict on PLEG as of at. It moves nothing.
@@ -168,7 +169,7 @@ func (k *Kubelet) Health(at time.Time) Health { return k.asOf(at).PLEG }
 // Node returns what the kubelet says of its node as of at. It moves nothing.
 func (k *Kubelet) Node(at time.Time) Node { return k.asOf(at).Says }
 
-// asOf returns what becomes of k if nothing is seen until at.
+// asOf returns a copy of k as of a later moment, if nothing new is seen until then.
 func (k *Kubelet) asOf(at time.Time) *Kubelet {
 	then := *k
 	then.Advance(at, k.Seen)

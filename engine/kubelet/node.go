@@ -2,19 +2,19 @@ package kubelet
 
 import "time"
 
-// Health is the kubelet's verdict on its PLEG, and what it is made of.
+// Health is the kubelet's verdict on its PLEG, with its reasons.
 type Health struct {
 	Healthy bool
 	Verdict string // the kubelet's exact error text; empty when healthy
 
 	// ListedAt is the start of the last relist whose lists succeeded: the verdict goes by it.
-	// SettledAt is the end of the last relist in which no inspection failed, and not filled in
-	// here. Both are zero until there was one.
+	// SettledAt is the end of the last relist without a failed inspection; this package does not
+	// set it. Both are zero until there was one.
 	ListedAt, SettledAt time.Time
 
-	// UnhealthyAt is when PLEG becomes unhealthy unless a list succeeds before. Zero while
-	// paused, while unhealthy, before the first good list, and while the relist under way ends in
-	// time even if what hangs in it does so until its deadline.
+	// UnhealthyAt is when PLEG becomes unhealthy unless a list succeeds before. It is zero while
+	// paused, while unhealthy and before the first good list. It is also zero if the relist under
+	// way ends in time even when its hanging calls run until their deadline.
 	UnhealthyAt time.Time
 
 	Since time.Time // when the present verdict began
@@ -41,36 +41,36 @@ type Node struct {
 	Ready   bool
 	Reason  string    // "KubeletReady" or "KubeletNotReady"
 	Message string    // to the letter, as of the posting
-	Known   bool      // false until both the lists and Status have returned once, and, where nothing is wrong, well
-	Since   time.Time // when a posting changed Ready last; the start before that
+	Known   bool      // a relist and Status have returned once; if nothing is wrong, both must have succeeded
+	Since   time.Time // when a posting last changed Ready; the start before that
 
-	// What the kubelet says now; empty where all is well. The next posting has it.
-	RuntimeDown string // no Status was answered well for 30 s; or none ever, of a kubelet that starts
+	// The kubelet's words now; empty where all is well. The next posting has them.
+	RuntimeDown string // no good Status for 30 s; for a kubelet that starts, no good Status ever
 	PLEG        string // "PLEG is not healthy: ..."
 	RuntimeErr  string // RuntimeReady is false or missing
-	NetworkErr  string // NetworkReady is false or missing; keeps the node from Ready, not the sync loop from its work
+	NetworkErr  string // NetworkReady is false or missing: the node is not Ready, but the sync loop works
 
 	SyncedAt time.Time // of the last Status with RuntimeReady; zero if there was none
 	DownAt   time.Time // when RuntimeDown begins unless a Status succeeds before, or when it began; zero while paused
 
-	PostingHeld time.Time // since when the posting waits for the runtime's answer to Version, 2 min at most; zero while it does not
+	PostingHeld time.Time // since when the posting waits for the answer to Version, 2 min at most; zero if it does not wait
 	Next        Posting   // the next posting that changes Ready, as far as it can be foretold
 
-	LoopHeld    time.Time     // since when the sync loop waits for a list in its housekeeping, 2 min at most: it starts and stops no pod, and notices nothing; zero while it does not
+	LoopHeld    time.Time     // since when the sync loop waits for its housekeeping list, 2 min at most: it starts and stops no pod, and notices nothing; zero if it does not wait
 	LoopStopped time.Time     // since when the sync loop skips everything; zero while it works or is held
 	LoopNap     time.Duration // its back-off: 100 ms, doubling to 5 s
 	HealthzAt   time.Time     // when /healthz/syncloop begins to fail, 5 min after the loop stopped; zero while it works
 }
 
-// A Posting is a change of the Ready condition to come, if everything goes on as it does. When in
-// its period of 10 s a kubelet posts is not known, so it is a range.
+// A Posting is a coming change of the Ready condition, if everything goes on as now. A kubelet
+// posts at an unknown moment of its period of 10 s, so the time is a range.
 type Posting struct {
 	Ready    bool
-	Held     bool      // it is due, and waits for Version, which hangs
+	Held     bool      // it is due, but it waits for a hanging Version call
 	From, To time.Time // both zero if none can be foretold
 }
 
-// withoutFigures returns what people should see of n at once.
+// withoutFigures returns the part of n whose changes people should see at once.
 func (n Node) withoutFigures() Node {
 	n.SyncedAt, n.DownAt, n.Since, n.Message, n.Next = time.Time{}, time.Time{}, time.Time{}, "", Posting{Ready: n.Next.Ready}
 	if n.PLEG != "" {

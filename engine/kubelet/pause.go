@@ -2,8 +2,8 @@ package kubelet
 
 import "time"
 
-// SetPaused begins or ends a pause. A pause is no illness of the runtime: while it lasts nothing
-// is judged, and at its end all clocks move by its length, to go on from where they stood.
+// SetPaused begins or ends a pause. A pause is no fault of the runtime: nothing is judged while
+// it lasts. At its end all clocks move by its length, and so go on from where they stood.
 func (k *Kubelet) SetPaused(at time.Time, paused bool) {
 	k.passTo(at)
 	if paused == k.Paused() {
@@ -20,7 +20,8 @@ func (k *Kubelet) SetPaused(at time.Time, paused bool) {
 			*clock = clock.Add(length)
 		}
 	}
-	// What was asked for in the pause was answered in it.
+	// A relist or Status that was asked for in the pause was answered in it: no clock is past its
+	// end.
 	k.Listed, k.Relisting, k.Loop.Synced = sooner(k.Listed, at), sooner(k.Relisting, at), sooner(k.Loop.Synced, at)
 }
 

@@ -7,43 +7,44 @@ import (
 )
 
 const (
-	// postPeriod is from the end of one update of the node's status to the start of the next: 10 s
-	// and, by chance, up to 4 % more. This is the middle, and postJitter how far off it may be.
-	// (kubelet nodeStatusUpdateFrequency, JitterUntil.)
+	// postPeriod is the time from the end of one update of the node's status to the start of the
+	// next: 10 s and a random part of up to 4 %. It is the middle, and postJitter is the most it
+	// may be off. (kubelet nodeStatusUpdateFrequency, JitterUntil.)
 	postPeriod = 10*time.Second + postJitter
 	postJitter = 200 * time.Millisecond
-	// postAnytime is how far off a posting may be when nothing is known of the kubelet's.
+	// postAnytime is how far off our posting may be while nothing is known of the kubelet's.
 	postAnytime = postPeriod / 2
-	// muteFor is how long a call takes at most to fail on a socket that takes connections and says
-	// nothing on them: what the kubelet gives a connection, after its longest wait between two and
-	// a fifth of that by chance. (cri-client: minConnectionTimeout, maxBackoffDelay.)
+	// muteFor is the longest time until a call fails on a socket that takes connections and sends
+	// nothing. It is the kubelet's timeout for a connection, its longest wait between two
+	// connections, and a random part of up to a fifth of that wait. (cri-client:
+	// minConnectionTimeout, maxBackoffDelay.)
 	muteFor = 5*time.Second + 3600*time.Millisecond
 )
 
-// A poster is the kubelet's updates of its node's status. Each asks the runtime for its Version
-// first, waits for the answer up to the timeout of a call, and then computes the Ready condition as
-// of that moment. So a runtime that hangs holds the posting up, and what is posted when it returns
-// may speak of the past. (kubelet syncNodeStatus, defaultNodeStatusFuncs: VersionInfo comes before
-// ReadyCondition; measured: a runtime stopped for 75 s is NotReady after it is back.)
+// A poster models the kubelet's updates of its node's status. Each update asks the runtime for its
+// Version first, waits for the answer up to the timeout of a call, and then computes the Ready
+// condition as of that moment. So a runtime that hangs holds the posting up, and the posting after
+// its return may speak of the past. (kubelet syncNodeStatus, defaultNodeStatusFuncs: VersionInfo
+// comes before ReadyCondition; measured: a runtime stopped for 75 s is NotReady after it is back.)
 //
-// When the kubelet's updates come we cannot know. Until something has aligned them with ours, ours
-// comes half a period after whatever matters, which is never wrong by more than that.
+// We cannot know when the kubelet's updates come. Until something has aligned them with ours, our
+// update comes half a period after an event that matters. It is never wrong by more than that.
 type poster struct {
 	NextAt time.Time     // when Version is due; zero if never
 	Fixed  bool          // Version is due then. Otherwise it waits for a good answer to Status, so that our call is not the one that hangs
-	Spread time.Duration // how far off the kubelet's own update may be, either way
+	Spread time.Duration // how much earlier or later the kubelet's own update may be
 	Asked  time.Time     // since when Version is out; zero if it is not
-	Back   time.Time     // when a late Version returned last; zero if none has
+	Back   time.Time     // when a late Version last returned; zero if none has
 
-	LateCall  time.Time // start of the late call that has set NextAt; zero if none is late
+	LateCall  time.Time // start of the late call that has set NextAt; zero if no call is late
 	Errs      string    // what is wrong now
 	ErrsWere  string    // what was wrong when the node last turned ill or well
 	ErrsSince time.Time // when it did
 }
 
-// VersionDue returns when the status lane must ask for Version, and with it post; zero if it must
-// not: in a pause, while one is out, and until the next good answer to Status if it must wait for
-// that. It may change with each Advance.
+// VersionDue returns when the status lane must ask for Version and then post. It is zero in a
+// pause, while a Version call is out, and while Version must wait for the next good answer to
+// Status. It may change with each Advance.
 func (k *Kubelet) VersionDue() time.Time {
 	if k.Paused() || !k.Poster.Asked.IsZero() || !k.Poster.Fixed {
 		return time.Time{}
@@ -57,8 +58,8 @@ func (k *Kubelet) VersionBegan(at time.Time) {
 	k.Poster.Asked = at
 }
 
-// VersionReturned says that this Version has returned, well or not. With it the condition is
-// posted. ranOut is set if its deadline ended it.
+// VersionReturned says that this Version call has returned, with or without an error. The
+// condition is posted then. ranOut is set if the deadline ended the call.
 func (k *Kubelet) VersionReturned(at time.Time, ranOut bool) {
 	k.passTo(at)
 	p := &k.Poster
@@ -90,9 +91,9 @@ func (k *Kubelet) VersionReturned(at time.Time, ranOut bool) {
 	}
 }
 
-// race takes in that Version came back together with what ended the trouble. If the kubelet saw
-// the other one first it has posted Ready at once; if not, it does so a period later. We cannot
-// know, so we take the middle.
+// race handles a Version that came back together with the answer that ended the trouble. If the
+// kubelet saw that answer first, it has posted Ready at once; if not, it does so a period
+// later. We cannot know, so we take the middle.
 func (k *Kubelet) race(errs string) {
 	if p := &k.Poster; errs == "" {
 		p.NextAt, p.Spread, p.Fixed = p.Back.Add(postAnytime), postAnytime, true
@@ -106,9 +107,9 @@ func (k *Kubelet) post(at time.Time, errs string) {
 	k.Says.Message = errs
 }
 
-// heldUntil returns until when the kubelet's posting may be held up though ours is not; zero if it
-// is not. If a socket has been mute since we came, the kubelet may still have a connection from
-// before, on which its Version waits for its whole timeout.
+// heldUntil returns until when the kubelet's posting may be held up although ours is not; zero if
+// it is not. If a socket has been mute since we came, the kubelet may still have an older
+// connection. Its Version waits there for its whole timeout.
 func (k *Kubelet) heldUntil() time.Time {
 	if !k.Seen.Mute || !k.Says.SyncedAt.IsZero() || !k.PLEG.ListedAt.IsZero() {
 		return time.Time{}
@@ -116,7 +117,7 @@ func (k *Kubelet) heldUntil() time.Time {
 	return k.Started.Add(postPeriod + k.Config.Timeout)
 }
 
-// follow takes in what is wrong now, and whether a call is late that the kubelet makes as well.
+// follow notes what is wrong now, and whether a call that the kubelet also makes is late.
 func (k *Kubelet) follow() {
 	p, errs := &k.Poster, k.errs()
 	if k.Config.Starting {
@@ -146,8 +147,8 @@ func (k *Kubelet) comesAfter(at time.Time) {
 	}
 }
 
-// changes returns when what the kubelet would say differs from what it has posted, if all goes on
-// as it does: now, or at a time to come. Zero if that is not in sight.
+// changes returns the moment from which the kubelet's words differ from its last posting, if all
+// goes on as now. That may be past or to come. It is zero if no difference is in sight.
 func (k *Kubelet) changes() (at time.Time) {
 	if ready := k.Poster.Errs == ""; ready != k.Says.Ready {
 		return k.Poster.ErrsSince
@@ -171,7 +172,8 @@ func (k *Kubelet) changes() (at time.Time) {
 	return sooner(at, k.PLEG.UnhealthyAt)
 }
 
-// next foretells the posting that changes Ready, given when there is something to change.
+// next foretells the posting that changes Ready. changes is the moment from which it has
+// something to change.
 func (k *Kubelet) next(changes time.Time) (n Posting) {
 	p, ready := &k.Poster, k.Says.Ready
 	if changes.IsZero() || k.Config.Starting || k.Paused() {
@@ -194,7 +196,7 @@ func (k *Kubelet) next(changes time.Time) (n Posting) {
 	return Posting{Ready: !ready, Held: held, From: later(at.Add(-p.Spread), changes), To: at.Add(p.Spread)}
 }
 
-// silent reports whether a list and Status are late, and Version was not answered since they were.
+// silent reports whether a list and Status are late, and Version was not answered since then.
 func (k *Kubelet) silent() bool {
 	list, status := k.ifLate(k.Seen.ListOut), k.ifLate(k.Seen.StatusOut)
 	return !list.IsZero() && !status.IsZero() && !k.Seen.VersionOK.After(later(list, status).Add(call.LateAfter))

@@ -10,7 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// What the kubelet says, to the letter. (kubelet 1.25 to 1.37: runtime.go, updateRuntimeUp, and the
+// The kubelet's texts, to the letter. (kubelet 1.25 to 1.37: runtime.go, updateRuntimeUp, and the
 // Ready condition of package nodestatus.)
 const (
 	statusNotChecked = "container runtime status check may not have completed yet"
@@ -26,7 +26,7 @@ const (
 	readyMessage   = "kubelet is posting ready status"
 )
 
-// refresh brings Says and PLEG up to date in what follows from the rest.
+// refresh computes the parts of Says and PLEG that follow from the rest.
 func (k *Kubelet) refresh() {
 	k.PLEG.Verdict, k.PLEG.UnhealthyAt = k.verdict(), k.unhealthyAt()
 	n := &k.Says
@@ -74,8 +74,8 @@ func (k *Kubelet) overdue() string {
 	return ""
 }
 
-// unhealthyAt returns when PLEG becomes unhealthy, as far as that can happen: not if the relist
-// under way is late with an inspection and ends in time all the same.
+// unhealthyAt returns when PLEG becomes unhealthy; zero if that cannot happen, for example
+// because the relist under way is late with an inspection but ends in time.
 func (k *Kubelet) unhealthyAt() time.Time {
 	at, ends := k.Listed.Add(k.Config.Threshold+1), k.Seen.EndsBy // an age that equals the threshold is healthy
 	inTime := !ends.IsZero() && !k.ifLate(k.Seen.RelistOut).IsZero() && ends.Add(k.Config.Period+call.LateAfter).Before(at)
@@ -94,12 +94,13 @@ func (k *Kubelet) ifLate(out time.Time) time.Time {
 }
 
 // errs returns what the Ready condition would say if it were computed now; empty if the node is
-// ready. It may have other reasons, such as its disks, which cannot be seen over CRI.
+// ready. The node may have other reasons, such as its disks. CRI does not show those.
 func (k *Kubelet) errs() string {
 	return aggregate(k.down(), k.plegErr(), k.Says.RuntimeErr, k.Says.NetworkErr)
 }
 
-// knows reports whether what the kubelet says comes from what was seen.
+// knows reports whether the kubelet's words come from calls that were seen, not from
+// assumptions.
 func (k *Kubelet) knows() bool {
 	answered := k.Seen.Relists && !k.Seen.StatusAt.IsZero()
 	granted := !k.Config.Starting && k.Says.Ready && k.Poster.Errs == "" && (k.Says.SyncedAt.IsZero() || k.PLEG.ListedAt.IsZero())
@@ -122,7 +123,7 @@ func aggregate(texts ...string) string {
 }
 
 // unmet returns what the kubelet says of a condition that is not met, or that the runtime did not
-// name at all; empty if it is met. Of two with one name the first counts.
+// name at all; empty if it is met. If two have the same name, the first counts.
 func unmet(what string, conditions []pleg.Condition, name string) string {
 	i := slices.IndexFunc(conditions, func(c pleg.Condition) bool { return c.Type == name })
 	switch {

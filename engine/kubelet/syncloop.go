@@ -7,11 +7,12 @@ import (
 )
 
 const (
-	// The nap of a loop that skips: it doubles from the one to the other.
+	// The nap of a loop that skips its work: it doubles from the shortest to the longest.
 	napShortest, napLongest = 100 * time.Millisecond, 5 * time.Second
-	// toHousekeep is from a list's start to the loop's next housekeeping, which comes every 2 s, on average.
+	// toHousekeep is the average time from a list's start to the loop's next housekeeping, which
+	// comes every 2 s.
 	toHousekeep = time.Second
-	// healthzLasts is for how long /healthz/syncloop trusts a loop that has stopped.
+	// healthzLasts is how long /healthz/syncloop trusts a loop that has stopped.
 	healthzLasts = 5 * time.Minute
 )
 
@@ -19,13 +20,13 @@ const (
 // PLEG are well it takes every event as it comes. Otherwise it reads nothing and looks again after
 // a nap; so it may be late in noticing that all is well.
 //
-// Its housekeeping lists all pods. A list that hangs holds the whole loop up to its deadline, and
-// only then does the loop see what else is wrong. (kubelet syncLoopIteration, HandlePodCleanups;
+// Its housekeeping lists all pods. A list that hangs holds the whole loop until the deadline. The
+// loop sees what else is wrong only after that. (kubelet syncLoopIteration, HandlePodCleanups;
 // measured: "Housekeeping took longer than expected ... actual=2m0.001s".)
 //
 // Well means: PLEG is healthy, the last Status that was answered has RuntimeReady, and the last
-// one that had it is less than 30 s old. The network's condition does not count: it keeps pods
-// from starting, not the loop from reading. (kubelet syncLoop, runtimeErrors.)
+// Status with RuntimeReady is less than 30 s old. The network's condition does not count: it
+// keeps pods from starting, not the loop from reading. (kubelet syncLoop, runtimeErrors.)
 type syncLoop struct {
 	Synced   time.Time // of the last Status with RuntimeReady, moved by pauses; zero if a starting kubelet had none
 	NapUntil time.Time
@@ -39,8 +40,8 @@ func (k *Kubelet) runLoop() {
 		return
 	}
 	held, list := &k.Says.LoopHeld, k.Seen.ListOut
-	// As far as we can know the loop's own list returns with ours. But its deadline comes as much
-	// later as it began later.
+	// As far as we can know, the loop's own list returns with ours. But it began later, so its
+	// deadline is later by the same time.
 	if !k.Paused() && (k.Seen.ListReturned.After(*held) || !k.At.Before(held.Add(k.Config.Timeout))) {
 		*held = time.Time{}
 	}

@@ -10,8 +10,8 @@ func Assemble(sandboxes []*ListedSandbox, containers []*ListedContainer) ([]*Pod
 	return new(Assembler).Assemble(sandboxes, containers)
 }
 
-// An Assembler makes pods of one pair of lists after the other. A pod that lists the same as in
-// the lists before, in any order, is the same *Pod. The zero value is ready.
+// An Assembler makes pods of each pair of lists, one pair after the other. A pod with the same
+// rows as in the previous lists, in any order, is the same *Pod. The zero value is ready.
 type Assembler struct {
 	parts map[UID]*part
 	order []*part // of the last list, as first listed
@@ -21,17 +21,17 @@ type Assembler struct {
 // A part is the rows of one pod: pointers to [ListedSandbox] and [ListedContainer].
 type part struct {
 	pod        *Pod  // of the last list; nil for a new pod
-	rows       []any // that pod was made of
-	now        []any // in the present list
-	sandboxes  int   // how many of now are
+	rows       []any // pod was made of these
+	now        []any // the rows in the present lists
+	sandboxes  int   // how many of now are sandboxes
 	duplicates int   // ids that pod lists more than once
 }
 
 // Assemble makes pods of both lists. A sandbox or a container belongs to the pod whose UID it
 // names. Containers without any listed sandbox make a pod by themselves. A new or changed pod has
-// its rows in the order of the lists; any other keeps its old order. If no pod changed, the result
-// is the same slice as before. The caller must not change it. The result counts two anomalies:
-// DuplicateID and NoSandbox.
+// its rows in the order of the lists. An unchanged pod keeps its old order. If no pod changed, the
+// result is the same slice as before. The caller must not change it. The result counts two
+// anomalies: DuplicateID and NoSandbox.
 func (a *Assembler) Assemble(sandboxes []*ListedSandbox, containers []*ListedContainer) ([]*Pod, Anomalies) {
 	for _, row := range sandboxes {
 		p := a.part(row.Pod.UID)
@@ -88,7 +88,8 @@ func (a *Assembler) part(uid UID) *part {
 	return p
 }
 
-// update makes the pod anew if its rows are others than before, and reports whether it changed.
+// update makes a new pod if the rows differ from those before. It reports whether the pod
+// changed.
 func (p *part) update() bool {
 	was, changed := p.pod, false
 	if was == nil || !sameInAnyOrder(p.rows, p.now) {
@@ -126,8 +127,8 @@ func (p *part) make() {
 	p.duplicates = len(p.rows) - len(seen)
 }
 
-// values returns all that a pod lists, as values that == compares: it would not find times of
-// different locations equal.
+// values returns all that a pod lists, as values for ==. All times are in UTC, because ==
+// distinguishes times by their location.
 func (p *Pod) values() []any {
 	var all []any
 	for _, s := range p.Sandboxes {
@@ -141,7 +142,7 @@ func (p *Pod) values() []any {
 	return all
 }
 
-// sameInAnyOrder reports whether both lists have the same items, each as often.
+// sameInAnyOrder reports whether both lists have the same items, each the same number of times.
 func sameInAnyOrder(a, b []any) bool {
 	if slices.Equal(a, b) {
 		return true

@@ -15,21 +15,21 @@ type Entry struct {
 	Observed time.Time  // when the pod was last listed or inspected, changed or not
 }
 
-// A Cache has the outcome of each pod's last inspection, and decides when those who wait for a
-// newer one get it. It does not wait itself: whoever has waiters to block guards the cache with a
-// lock and sends them what [Cache.Served] returns. Its fields are for checkpoints alone.
+// A Cache has the outcome of each pod's last inspection, and decides when a waiter gets a newer
+// outcome. The cache itself never blocks: a caller that blocks waiters guards the cache with a
+// lock and sends them the answers of [Cache.Served]. Its fields are for checkpoints alone.
 type Cache struct {
 	Entries    map[UID]Entry
-	Time       time.Time // everything known is at least as new; zero before the first relist
+	Time       time.Time // the global time: all entries are at least as new; zero before the first relist
 	Evented    bool
 	LastTicket Ticket
 	Waiting    map[UID][]Waiter // in the order of their tickets
 	Answers    []Answer         // that Served will return
 }
 
-// NewCache returns an empty cache. evented is the gate EventedPLEG of the kubelets up to 1.36,
-// which the golden traces have: such a cache refuses a status that is older than its own, and
-// serves whoever asks for an unknown pod at once.
+// NewCache returns an empty cache. evented is the gate EventedPLEG of the kubelets up to 1.36.
+// The golden traces have it. Such a cache refuses a status that is older than its own, and
+// serves a caller that asks for an unknown pod at once.
 func NewCache(evented bool) *Cache {
 	return &Cache{Entries: map[UID]Entry{}, Evented: evented, Waiting: map[UID][]Waiter{}}
 }
@@ -73,7 +73,7 @@ func (c *Cache) Set(uid UID, st *PodStatus, err error, at time.Time) bool {
 	return true
 }
 
-// Delete removes a pod's entry. It serves nobody; UpdateTime does.
+// Delete removes a pod's entry. It serves no waiters; UpdateTime does.
 func (c *Cache) Delete(uid UID) { delete(c.Entries, uid) }
 
 // UpdateTime sets the global time and serves waiters of all pods for times up to at.
@@ -112,7 +112,7 @@ type Answer struct {
 	Entry
 }
 
-// Subscribe asks for a pod's status as soon as it is strictly newer than after. If it is so
+// Subscribe asks for a pod's status as soon as it is strictly newer than after. If it is newer
 // already, served is true and [Cache.Get] has the answer. Otherwise [Cache.Served] will return
 // the ticket, once. A later write of exactly the time after serves a waiter too; that is how the
 // kubelet does it.
@@ -151,7 +151,7 @@ func (c *Cache) notify(uid UID, at time.Time) {
 }
 
 // keptIPs returns the addresses that a pod keeps after its end: those in the cache, unless a
-// sandbox is ready. An error in the cache has lost them.
+// sandbox is ready. If the cache has an error, there are none.
 func (c *Cache) keptIPs(uid UID, fresh *PodStatus) []string {
 	e := c.Entries[uid]
 	if e.Err != "" || e.Status == nil || slices.ContainsFunc(fresh.Sandboxes, func(s SandboxStatus) bool { return s.State == Running }) {

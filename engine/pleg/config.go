@@ -16,7 +16,7 @@ const (
 
 // Config is how a [Core] decides. The zero value is the newest kubelet with its own constants.
 type Config struct {
-	Release   Release       // whose relist; 0 means Newest
+	Release   Release       // of the kubelet to follow; 0 means Newest
 	Capacity  int           // of the event channel; 0 means DefaultCapacity, negative means none
 	Threshold time.Duration // of Healthy; 0 means DefaultThreshold
 }
@@ -61,13 +61,13 @@ func (r Release) String() string { return fmt.Sprintf("1.%d", uint8(r)) }
 
 // The rules are all that differs between the relists of the releases.
 type rules struct {
-	// retryPhase: a pod whose inspection failed is inspected in a second pass over all pods, as
-	// the list showed it when the inspection failed. That makes no events and does not advance
-	// the record. Otherwise a retry is part of the pod's turn.
+	// retryPhase: after a failed inspection, a second pass over all pods inspects the pod again, as
+	// the list showed it at the failure. The second pass makes no events and does not advance the
+	// record. Without retryPhase, a retry is part of the pod's turn.
 	retryPhase bool
 
 	// listAgain: an inspection begins by listing the pod by its label. Otherwise the listed pod
-	// names what to inspect.
+	// gives the ids to inspect.
 	listAgain bool
 
 	// listTime: a status is as old as the list that named the pod. Otherwise it is as old as the
@@ -79,8 +79,8 @@ type rules struct {
 	onDemand bool
 }
 
-// rulesOf returns the rules of a release. Those of 1.32 to 1.35 leave out watch conditions, which
-// come from within a kubelet.
+// rulesOf returns the rules of a release. The rules of 1.32 to 1.35 leave out watch conditions,
+// which come from within a kubelet.
 func rulesOf(r Release) rules {
 	switch r = cmp.Or(r, Newest); {
 	case r < 32:

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What the caller of a [Core] can do wrong. A call that returns one of them has changed nothing.
+// Errors for wrong calls of a [Core]. A call that returns one of these has changed nothing.
 var (
 	ErrBusy       = errors.New("a relist is under way")
 	ErrIdle       = errors.New("no relist is under way")
@@ -19,8 +19,8 @@ var (
 	ErrRelease    = errors.New("this kubelet release relists no pod alone")
 )
 
-// A Core has one record for each pod and decides, from what was listed and inspected, which
-// events there are. The package comment says how a relist goes.
+// A Core has one record for each pod. It decides from lists and inspections which events there
+// are. The package comment says how a relist goes.
 type Core struct {
 	rules     rules
 	threshold time.Duration
@@ -49,10 +49,9 @@ func New(cfg Config) (*Core, error) {
 	return Restore(cfg, Checkpoint{Records: map[UID]*Record{}, Requested: map[UID]bool{}, Cache: NewCache(false)})
 }
 
-// Restore returns a core that goes on where the one of the checkpoint was, and owns the
-// checkpoint from now on. cfg has the release that it followed last. The next list may show each
-// pod as a new pointer. It returns the error of [Config.Validate], and one for a checkpoint that
-// is damaged.
+// Restore returns a core that goes on from the checkpoint. The core owns the checkpoint from now
+// on. cfg has the release that the core followed last. The next list may show each pod as a new
+// pointer. Restore returns the error of [Config.Validate], or an error for a damaged checkpoint.
 func Restore(cfg Config, s Checkpoint) (*Core, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -93,8 +92,8 @@ func (c *Core) check() error {
 // with the core: encode it before the core moves.
 func (c *Core) Checkpoint() Checkpoint { return c.state }
 
-// Follow goes on as a kubelet of another release that takes this one's place. What was seen
-// stays. It returns the error of [Config.Validate], or [ErrBusy] if a relist has not ended.
+// Follow makes the core act as a kubelet of another release from now on. The state stays. It
+// returns the error of [Config.Validate], or [ErrBusy] if a relist has not ended.
 func (c *Core) Follow(r Release) error {
 	if err := (Config{Release: r}).Validate(); err != nil {
 		return err
@@ -107,8 +106,8 @@ func (c *Core) Follow(r Release) error {
 	return nil
 }
 
-// takeOver gives a second pass the pods that a release without one left for a reinspection: as
-// they were listed last.
+// takeOver prepares the second pass of a new release. The pods that the old release left for a
+// reinspection are inspected there as they were listed last.
 func (c *Core) takeOver() {
 	for _, r := range c.state.Records {
 		if c.rules.retryPhase && r.Reinspect && r.Stale == nil {

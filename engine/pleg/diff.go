@@ -12,14 +12,14 @@ type change struct {
 	sandbox  bool
 }
 
-// A comparison has what changed between two versions of a pod.
+// A comparison has the changes between two versions of a pod.
 type comparison struct {
 	old, current *Pod
 	changes      []change
 }
 
 // changes returns what changed since the record last advanced. It compares two versions of a pod
-// once. What did not change is the same pointer and needs no comparison.
+// once. An unchanged pod is the same pointer and needs no comparison.
 func (r *Record) changes() []change {
 	if r.Old == r.Current {
 		return nil
@@ -34,10 +34,10 @@ func (r *Record) changes() []change {
 	return last.changes
 }
 
-// diff compares two versions of a pod, either of which may be nil, and returns the changes that
-// make events, in the memory of all. The kubelet's rules: the ids of old come first, each version's containers before
-// its sandboxes; an id counts once, where it is listed first. So if a container and a sandbox
-// share an id, the container decides.
+// diff compares two versions of a pod and returns the changes that make events. Either version may be
+// nil. The result uses the memory of all. The kubelet's rules: the ids of old come first, and in each
+// version containers come before sandboxes. An id counts once, where it is listed first. So if a
+// container and a sandbox share an id, the container decides.
 func diff(all []change, old, current *Pod) []change {
 	all = slices.Grow(all, max(old.size(), current.size()))
 	index := map[string]int{} // a search would be quadratic for a pod of very many ids
@@ -117,8 +117,8 @@ func (c *change) kinds() []Kind {
 	return diedRemoved
 }
 
-// event returns the event of one of the kinds. base has what all events of the pod share. What
-// vanished while it ran must have ended before it was removed.
+// event returns the event of one of the kinds. base has the fields that all events of the pod
+// share. An object that vanished while it ran must have ended before it was removed.
 func (c *change) event(kind Kind, base Event) Event {
 	base.Kind, base.ID, base.Container, base.Sandbox = kind, c.id, c.name, c.sandbox
 	base.From, base.To = c.from, c.to

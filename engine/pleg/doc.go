@@ -7,8 +7,8 @@
 //
 // The caller lists everything, makes pods of both lists ([Assembler]) and hands them to
 // [Core.Begin]. While [Core.Next] names a pod, the caller inspects it and reports to
-// [Core.Settle]. Then [Core.End] ends the relist. The core does not hear of a list that failed:
-// nothing changes by it. [Core.BeginPod] and [Core.BeginInspect] begin the two smaller kinds of
+// [Core.Settle]. Then [Core.End] ends the relist. Do not report a list that failed: the core
+// stays as it is. [Core.BeginPod] and [Core.BeginInspect] begin the two smaller kinds of
 // relist.
 //
 // # What holds

@@ -25,7 +25,7 @@ var kindNames = [...]string{
 // String returns the kubelet's name of the event type, such as "ContainerStarted".
 func (k Kind) String() string { return Word(k, kindNames[:]) }
 
-// A Delivery is what became of an event at the event channel.
+// A Delivery is the outcome of an event at the event channel.
 type Delivery uint8
 
 const (
@@ -44,7 +44,7 @@ func (d Delivery) String() string { return Word(d, deliveryNames[:]) }
 // An Event reports that one container or sandbox was seen in a new state. A [PodSync] is about a
 // pod as a whole.
 //
-// A container or sandbox that vanished without being seen to end has two events: the first leads
+// A container or sandbox that vanished before its end was seen has two events: the first leads
 // to Exited, the second begins there. So each event of an id begins in the state where the event
 // before ended. Created and Unknown count as one state.
 type Event struct {
@@ -73,7 +73,7 @@ func (c *Core) releaseAll(r *Record, st *PodStatus) {
 	for _, x := range changes {
 		for _, kind := range x.kinds() {
 			e := x.event(kind, event)
-			if s := exits.Container(x.id); kind == Died && s != nil && s.State == Exited { // what only vanished left no code
+			if s := exits.Container(x.id); kind == Died && s != nil && s.State == Exited { // no exit code if it vanished
 				e.ExitCode, e.Exited = s.ExitCode, true
 			}
 			c.release(e)
@@ -105,7 +105,7 @@ func (c *Core) release(e Event) {
 
 // Attend sets whether the event channel has a reader that keeps up. Such a reader empties the
 // channel at once, and later after each pod's events. The kubelet's sync loop does that while it
-// is well. Without it, as at first, events stay.
+// is well. Without such a reader, events stay in the channel. A new core has none.
 func (c *Core) Attend(attended bool) {
 	c.state.Attended = attended
 	c.read()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A UID names a pod for its whole life. A pod that is deleted and created anew under the same
+// A UID names a pod for its whole life. A pod that is deleted and created again under the same
 // name has another UID.
 type UID string
 
@@ -31,7 +31,7 @@ func (r PodRef) Compare(other PodRef) int {
 	return cmp.Or(cmp.Compare(r.Namespace, other.Namespace), cmp.Compare(r.Name, other.Name), cmp.Compare(r.UID, other.UID))
 }
 
-// Or returns r with its empty fields filled from other, which means the same pod.
+// Or returns r with its empty fields filled from other. Both must mean the same pod.
 func (r PodRef) Or(other PodRef) PodRef {
 	return PodRef{UID: cmp.Or(r.UID, other.UID), Namespace: cmp.Or(r.Namespace, other.Namespace), Name: cmp.Or(r.Name, other.Name)}
 }
@@ -69,8 +69,8 @@ func (r ObjectRef) String() string {
 	return r.Path()
 }
 
-// ShortID returns the first 13 characters of an id, as crictl shows it and accepts it. It is not
-// cleaned.
+// ShortID returns the first 13 characters of an id, as crictl shows it and accepts it. The
+// result is not cleaned.
 func ShortID(id string) string {
 	for i := range id {
 		if i >= 13 {
@@ -172,7 +172,7 @@ var stateNames = [...]string{"absent", "created", "running", "exited", "unknown"
 // String returns the kubelet's lower-case word for s.
 func (s State) String() string { return Word(s, stateNames[:]) }
 
-// listed returns the state of something that is in a list, and so is not absent.
+// listed returns the state of an object that is in a list. Such an object is never absent.
 func (s State) listed() State {
 	if s == Absent || s > Unknown {
 		return Unknown
@@ -188,8 +188,8 @@ func Word[T ~uint8](v T, names []string) string {
 	return "unknown"
 }
 
-// Anomalies counts what no healthy runtime sends. It counts what had to be left out as well as
-// what could be corrected, so that nothing is dropped in silence.
+// Anomalies counts the faults in answers that no healthy runtime has. It counts both what was
+// left out and what was corrected, so that nothing is dropped in silence.
 type Anomalies struct {
 	NoMetadata  int // sandboxes or containers without metadata: left out, as the kubelet does
 	NoID        int // without an id: left out
@@ -198,7 +198,7 @@ type Anomalies struct {
 	DuplicateID int // the same id twice in one list and pod: both are kept, the first decides
 	BadState    int // a state that CRI does not know: taken as Unknown
 	BadTime     int // a negative time: taken as unknown
-	BadText     int // invalid UTF-8 in a text that is shown, or an invalid address
+	BadText     int // texts that were cut because they are too long, and invalid addresses
 	NoSandbox   int // containers of a pod that has no sandbox listed: kept
 }
 

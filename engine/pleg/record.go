@@ -2,13 +2,13 @@ package pleg
 
 import "iter"
 
-// A Record is a pod record.
+// A Record is what the core knows of one pod.
 type Record struct {
 	PodRef
 
-	// Old is the pod as it was when its record last advanced, Current as the last list showed it.
-	// Either may be nil: Old until the first good inspection, Current once the record has
-	// advanced or the pod has gone.
+	// Old is the pod when its record last advanced. Current is the pod in the last list. Old is nil
+	// until the first good inspection. Current is nil once the record has advanced or the pod has
+	// gone.
 	Old, Current *Pod
 
 	Listed    bool // in the last list
@@ -43,17 +43,18 @@ func (c *Core) Records() iter.Seq2[UID, Record] {
 	}
 }
 
-// show returns a copy for others: to them a pod that failed now is due already.
+// show returns a copy for callers. There, a pod whose inspection failed in this relist is due
+// already.
 func (r *Record) show() Record {
 	s := *r
 	s.Reinspect = r.Reinspect || r.FailedNow
 	return s
 }
 
-// RequestReinspect requests one inspection of a pod even if nothing changed. It is made in the
-// pod's next turn, in this relist if that is still to come. For a pod that was never listed the
-// request waits as long as it takes. Releases before 1.36 have no such request: there it does
-// nothing (see [Core.BeginInspect]).
+// RequestReinspect requests one inspection of a pod even if nothing changed. The inspection is
+// part of the pod's next turn, in this relist if that turn is still to come. For a pod that was
+// never listed, the request waits without a limit. Before release 1.36 it does nothing (see
+// [Core.BeginInspect]).
 func (c *Core) RequestReinspect(uid UID) {
 	r, ok := c.state.Records[uid]
 	switch {
@@ -81,7 +82,7 @@ func (c *Core) list(p *Pod) {
 // the events.
 func (c *Core) advance(r *Record, st *PodStatus) {
 	c.releaseAll(r, st)
-	if c.rules.retryPhase { // a change that settles makes up for earlier failures
+	if c.rules.retryPhase { // a change that settles cancels earlier failures
 		r.Reinspect, r.Stale = false, nil
 	}
 	if r.Current == nil {
@@ -95,7 +96,7 @@ func (c *Core) advance(r *Record, st *PodStatus) {
 func (c *Core) fail(r *Record) {
 	switch {
 	case c.state.Relist.Retrying:
-		r.FailedNow = false // it is due anyway
+		r.FailedNow = false // Reinspect is still set
 	case c.rules.retryPhase:
 		r.FailedNow = true
 		if !r.Reinspect { // otherwise the second pass inspects the older pod first
@@ -122,10 +123,10 @@ func (c *Core) drop(uid UID) {
 	c.order = nil
 }
 
-// ForgetLeaked drops the records that the kubelet keeps for ever though their pods are gone, with
-// their cache entries. Such is a pod that was last seen without containers and sandboxes. Up to
-// release 1.31 it is also a pod that vanished before its first good inspection. No event depends
-// on them. ForgetLeaked changes nothing while a relist is under way.
+// ForgetLeaked drops the records, with their cache entries, that the kubelet keeps for ever after
+// their pods have gone. Such a pod was last seen without containers and sandboxes. Up to release
+// 1.31, a pod that vanished before its first good inspection is such a pod, too. No event depends
+// on these records. ForgetLeaked changes nothing while a relist is under way.
 func (c *Core) ForgetLeaked() {
 	if c.state.Relist.Scope != idle {
 		return

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// A Relist is how far a relist has come.
+// A Relist is the progress of a relist.
 type Relist struct {
 	Scope    Scope
 	At       time.Time // its start
-	Only     UID       // its only pod, if it is not one of all pods
+	Only     UID       // its only pod, unless it is a relist of all pods
 	Queue    []UID     // the records whose turn in this pass is to come, in order
 	Retrying bool      // in the second pass
 	Pending  UID       // the pod that waits for its inspection; empty for none
@@ -26,10 +26,10 @@ const (
 	inspection       // one inspection and nothing else
 )
 
-// Begin begins a relist of all pods, once both lists have succeeded: pods is what they showed. at
-// is the START of the relist, before the lists. [Core.Healthy] goes by it, although inspections
-// are still to come. Of two pods with one UID the last counts. It returns [ErrBusy] if a relist
-// has not ended.
+// Begin begins a relist of all pods. Call it once both lists have succeeded: pods is their
+// result. at is the START of the relist, before the lists. [Core.Healthy] goes by it, although
+// inspections are still to come. Of two pods with one UID the last counts. It returns [ErrBusy]
+// if a relist has not ended.
 func (c *Core) Begin(at time.Time, pods []*Pod) error {
 	if c.state.Relist.Scope != idle {
 		return fmt.Errorf("begin relist: %w", ErrBusy)
@@ -46,9 +46,10 @@ func (c *Core) Begin(at time.Time, pods []*Pod) error {
 	return nil
 }
 
-// BeginPod begins a relist of one pod, as 1.36 and later do on demand, once listing that pod has
-// succeeded. It moves neither the time of [Core.Healthy] nor the gauges nor the cache's global
-// time. It returns [ErrBusy] if a relist has not ended and [ErrRelease] for older releases.
+// BeginPod begins a relist of one pod, as 1.36 and later do on demand. Call it once the list of
+// that pod has succeeded. It does not move the time of [Core.Healthy], the gauges or the cache's
+// global time. It returns [ErrBusy] if a relist has not ended and [ErrRelease] for older
+// releases.
 func (c *Core) BeginPod(at time.Time, pod *Pod) error {
 	switch {
 	case !c.rules.onDemand:
@@ -106,8 +107,8 @@ type Inspection struct {
 	ListAgain bool // the kubelet lists the pod by its label before it asks for states
 }
 
-// Next returns the pod that needs an inspection next, and the same one until that is settled. It
-// returns false if no pod needs one. It changes nothing.
+// Next returns the next pod that needs an inspection. It returns the same pod until that pod is
+// settled. It returns false if no pod needs one. It changes nothing.
 func (c *Core) Next() (Inspection, bool) {
 	r := c.pending()
 	if r == nil {
@@ -139,7 +140,7 @@ func (c *Core) pending() *Record {
 	return c.state.Records[c.state.Relist.Pending]
 }
 
-// subject returns the pod that the inspection of a record is about.
+// subject returns the version of a record's pod that the inspection is about.
 func (c *Core) subject(r *Record) *Pod {
 	switch {
 	case c.state.Relist.Scope == inspection:
@@ -177,7 +178,7 @@ func (c *Core) reconcile(r *Record) {
 	case l.Scope == inspection, l.Retrying && r.Reinspect:
 		l.Pending = r.UID
 		return
-	case l.Retrying: // what failed in the first pass waits for the next relist
+	case l.Retrying: // a pod that failed in the first pass waits for the next relist
 		r.Reinspect, r.FailedNow = r.FailedNow, false
 		return
 	}

@@ -60,8 +60,8 @@ func (s *PodStatus) HasSandbox(id string) bool {
 	return slices.ContainsFunc(s.Sandboxes, func(sb SandboxStatus) bool { return sb.ID == id })
 }
 
-// Weight returns how much memory s takes, in containers and sandboxes whose texts are as long as
-// usual: up to 1 KiB for all together.
+// Weight returns how much memory s takes: 1 for each container and sandbox, and 1 for each whole
+// KiB of all their texts together.
 func (s *PodStatus) Weight() int {
 	texts := 0
 	for i := range s.Sandboxes {
@@ -78,9 +78,9 @@ func (s *PodStatus) Weight() int {
 	return len(s.Sandboxes) + len(s.Containers) + texts>>10
 }
 
-// A Lookup finds the containers of one status by their ids. Of equal ids the last counts, as for
-// the kubelet's exit codes. It has an index where there are many containers. It is safe for
-// concurrent use, because a status never changes.
+// A Lookup finds the containers of one status by their ids. If two ids are equal, the last one
+// counts, as for the kubelet's exit codes. A Lookup has an index if there are many containers.
+// It is safe for concurrent use, because a status never changes.
 type Lookup struct {
 	few  []ContainerStatus
 	many map[string]*ContainerStatus // nil where there are few

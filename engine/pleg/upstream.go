@@ -10,7 +10,7 @@ import (
 // stream up for good. It never resets the count.
 const StreamAttempts = 5
 
-// A Signal is what a runtime or the kernel reports of a container or sandbox without being asked.
+// A Signal is a change of a container or sandbox that a runtime or the kernel reports by itself.
 type Signal uint8
 
 const (
@@ -33,15 +33,15 @@ type Upstream struct {
 	At     time.Time     // when it happened, by the source's clock; zero if unknown
 	Pod    PodRef        // zero if unknown
 	Status *PodStatus    // of the pod at that moment; nil if unknown
-	Ran    time.Duration // how long at least it had run at its end; zero if unknown
+	Ran    time.Duration // it had run at least this long at its end; zero if unknown
 
-	// Skipped counts the events since the one before that could not be handed on: they came too
-	// fast or could not be read. An Upstream without ID has only this.
+	// Skipped counts the events that were lost since the previous Upstream: they came too fast or
+	// could not be read. An Upstream without ID has only this field.
 	Skipped uint64
 }
 
-// Asks returns the pod that an [Evented] kubelet relists alone because of u, or "" for none: only
-// a stop that comes with the status of the pod's sandbox asks. (kubernetes issue 114371)
+// Asks returns the pod that an [Evented] kubelet relists alone because of u, or "" for none. Only
+// a stop with the status of the pod's sandbox asks for a relist. (kubernetes issue 114371)
 func (u *Upstream) Asks() UID {
 	if u.Signal != SignalStopped || u.Status == nil || len(u.Status.Sandboxes) == 0 {
 		return ""
@@ -53,7 +53,7 @@ func (u *Upstream) Asks() UID {
 type Mode uint8
 
 const (
-	Generic Mode = iota // nothing: it relists. Every kubelet but those with the gate EventedPLEG
+	Generic Mode = iota // it ignores the stream and relists. Every kubelet without the gate EventedPLEG
 	Evented             // kubelet 1.37 with that gate: each stop of a container or sandbox requests a relist of its pod
 )
 

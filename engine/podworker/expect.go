@@ -7,16 +7,16 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Overdue returns the pods whose workers have waited in vain for what they expected, since
-// the last call. The owner of an acting set must take them.
+// Overdue returns the pods whose expected events have not come in time, since the last call.
+// The owner of an acting set must take them.
 func (s *Set) Overdue() []pleg.UID {
 	pods := s.overdue
 	s.overdue = nil
 	return pods
 }
 
-// Expect records what a worker is about to bring about: the event of that wakes nobody. It
-// does nothing in a set whose workers do not act.
+// Expect records an event that a worker is about to cause. That event wakes nobody. It does
+// nothing in a set whose workers do not act.
 func (s *Set) Expect(uid pleg.UID, x Expectation) {
 	if w := s.byUID[uid]; w != nil && s.sums.Acting {
 		all := append(slices.Clone(w.Worker.Expected), x)
@@ -26,7 +26,7 @@ func (s *Set) Expect(uid pleg.UID, x Expectation) {
 	}
 }
 
-// Withdraw forgets what a worker expects: it did not come to what was to bring that about.
+// Withdraw forgets what a worker expects, because the worker did not do what would cause it.
 func (s *Set) Withdraw(now time.Time, uid pleg.UID) {
 	if w := s.byUID[uid]; w != nil && len(w.Worker.Expected) > 0 {
 		s.touch(w)
@@ -35,7 +35,7 @@ func (s *Set) Withdraw(now time.Time, uid pleg.UID) {
 	}
 }
 
-// Due returns when to call [Set.Advance] though nothing happens; zero for never.
+// Due returns when to call [Set.Advance] even if nothing happens; zero for never.
 func (s *Set) Due() (due time.Time) {
 	for _, w := range s.all {
 		if x := w.Worker.Expected; len(x) > 0 && (due.IsZero() || x[0].Until.Before(due)) {
@@ -69,9 +69,9 @@ func (s *Set) meet(w *Record, e pleg.Event) bool {
 	return true
 }
 
-// expire drops what was expected and has not come in time, so that nobody waits for it any
-// longer. Workers that do not act expect nothing, and all of a large node are too many to look at
-// with each event.
+// expire drops the expectations that were not met in time, so that nobody waits for them any
+// longer. It skips workers that do not act: they expect nothing, and a large node has too many to
+// look at with each event.
 func (s *Set) expire(now time.Time) {
 	if !s.sums.Acting {
 		return

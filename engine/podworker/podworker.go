@@ -1,8 +1,7 @@
-// Package podworker has the consumers of PLEG's events: one worker for each pod, woken
-// by events, which waits for a status of its pod that is newer than its last sync, and
-// then syncs the pod (kubelet pod_workers.go). A worker that acts says which events it
-// expects of its own doing; those wake nobody (the proposal's expected events, which no
-// kubelet has).
+// Package podworker has the consumers of PLEG's events: one worker for each pod. Events wake
+// it. Then it waits for a status of its pod that is newer than the last sync, and syncs the pod
+// (kubelet pod_workers.go). A worker that acts says which events it expects from its own
+// actions; those wake nobody (the proposal's expected events, which no kubelet has).
 //
 // It is pure: time is an argument, and nothing here waits, reads a clock or starts a
 // goroutine. It is not safe for concurrent use.
@@ -20,9 +19,9 @@ type State uint8
 
 const (
 	Idle             State = iota
-	WaitsForStatus         // of its pod that is newer than its last sync
+	WaitsForStatus         // it waits for a status newer than its last sync
 	Syncing                // it acts
-	WaitsForExpected       // events that it has to handle wait for those that it expects
+	WaitsForExpected       // its events wait for the events that it expects
 )
 
 var stateNames = [...]string{"idle", "waits for a newer status", "syncing", "waits for expected events"}
@@ -30,22 +29,23 @@ var stateNames = [...]string{"idle", "waits for a newer status", "syncing", "wai
 // String returns plain words for s.
 func (s State) String() string { return pleg.Word(s, stateNames[:]) }
 
-// An Expectation is an event that a worker's own doing is to bring about.
+// An Expectation is an event that a worker's own action will cause.
 type Expectation struct {
 	Kind      pleg.Kind
-	ID        string // of the container or sandbox; empty for any of that name
+	ID        string // of the container or sandbox; empty for any with that name
 	Container string // its name; empty for a sandbox
 	Until     time.Time
 }
 
-// A Worker is how one pod's worker stands. It is a plain value; nobody changes what its slices hold.
+// A Worker is the state of one pod's worker. It is a plain value; nobody changes what its slices
+// hold.
 type Worker struct {
 	Pod      pleg.PodRef
 	State    State
 	Since    time.Time // of State
 	After    time.Time // what a status must be newer than; zero unless State is WaitsForStatus
 	WakeUps  uint64    // by events
-	Saved    uint64    // events that were expected, and woke nobody though they would have
+	Saved    uint64    // events that would have woken it, but were expected
 	Expired  uint64    // expectations that were not met in time
 	Syncs    uint64
 	Expected []Expectation // the first to run out first
@@ -57,10 +57,10 @@ type Worker struct {
 
 // Workers are all workers at one moment. It is immutable.
 type Workers struct {
-	Acting    bool      // they sync pods; else they only show which would be woken
+	Acting    bool      // they sync pods; else they only show which pods would be woken
 	Expecting bool      // with expected events
-	All       []*Worker // by namespace, name, UID; one that has not changed is the same as before
-	WakeUps   uint64    // of these and of those that have gone, like the next
+	All       []*Worker // by namespace, name, UID; an unchanged worker is the same pointer
+	WakeUps   uint64    // of these workers and of those that have gone, like the next counts
 	Saved     uint64
 	Expired   uint64
 	Syncs     uint64

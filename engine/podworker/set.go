@@ -11,23 +11,23 @@ import (
 // events, syncs each pod that [Set.Next] names, and calls [Set.Done] after that. A set
 // decides when; it does nothing by itself.
 //
-// Time must not go back from one call to the next. What comes for a pod that was not added
-// is ignored, as by a kubelet whose pod manager does not know it.
+// Time must not go back from one call to the next. An event for a pod that was not added is
+// ignored, as by a kubelet whose pod manager does not know it.
 type Set struct {
 	cache   *pleg.Cache
 	sums    Workers   // but for All
 	all     []*Record // by namespace, name, UID
 	byUID   map[pleg.UID]*Record
-	ready   []pleg.UID // to be synced, the first woken first; some of them gone
+	ready   []pleg.UID // to be synced, the first woken first
 	overdue []pleg.UID // see [Set.Overdue]
 	shown   []*Worker  // what Read returned last; nil if it has changed since
 }
 
-// A Record is one worker and what it has to know besides: its whole state, for a [Checkpoint].
+// A Record is the whole state of one worker, for a [Checkpoint].
 type Record struct {
 	Worker   Worker
-	Taken    int         // of the events that wait: those for which a sync is decided on that has not begun
-	Asked    bool        // a sync is wanted though no event wants it
+	Taken    int         // how many waiting events the next sync handles, once it is decided on
+	Asked    bool        // a sync is wanted for another reason than an event
 	Woken    bool        // a sync is decided on and has not begun
 	Ticket   pleg.Ticket // of the status that it waits for; 0 if it waits for none
 	LastSync time.Time   // when the last sync ended; zero before
@@ -35,7 +35,8 @@ type Record struct {
 	shown *Worker // as it was read last; nil if it has changed since
 }
 
-// New returns a set without workers, who read the cache. Workers that act expect events.
+// New returns a set without workers. Its workers will read the cache. Workers that act expect
+// events.
 func New(cache *pleg.Cache, acting bool) *Set {
 	return &Set{cache: cache, sums: Workers{Acting: acting, Expecting: acting}, byUID: map[pleg.UID]*Record{}}
 }
@@ -51,8 +52,8 @@ func (s *Set) Add(now time.Time, pod pleg.PodRef) {
 	s.byUID[pod.UID] = w
 }
 
-// Remove removes a pod that is there no more. What its worker was to do is not done, and
-// what it expected is forgotten.
+// Remove removes a pod that has gone. Its worker does no more syncs, and its expectations are
+// forgotten.
 func (s *Set) Remove(uid pleg.UID) {
 	if w := s.byUID[uid]; w != nil {
 		s.all, s.shown = slices.DeleteFunc(s.all, func(o *Record) bool { return o == w }), nil
@@ -64,9 +65,9 @@ func (s *Set) Remove(uid pleg.UID) {
 // Known reports whether there is a worker for that pod.
 func (s *Set) Known(uid pleg.UID) bool { return s.byUID[uid] != nil }
 
-// Event hands on what the reader of the event channel took out of it. Events that are not
-// for workers are left out: those that were not delivered, and removals, which no kubelet
-// hands on but which may be expected.
+// Event hands on an event that the reader took from the event channel. It leaves out events
+// that are not for workers: undelivered events, and removals. No kubelet hands removals on, but
+// they may be expected.
 func (s *Set) Event(now time.Time, e pleg.Event) {
 	w := s.byUID[e.Pod.UID]
 	if w == nil || e.Delivery != pleg.Delivered {
@@ -90,7 +91,7 @@ func (s *Set) Ask(now time.Time, uid pleg.UID) {
 	}
 }
 
-// Advance takes in what the passing of time and new statuses in the cache have changed.
+// Advance applies the passing of time, and new statuses in the cache.
 func (s *Set) Advance(now time.Time) {
 	s.expire(now)
 	for _, a := range s.cache.Served() {
@@ -131,11 +132,10 @@ func (s *Set) Waits() bool {
 	return slices.ContainsFunc(s.all, func(w *Record) bool { return w.Ticket != 0 })
 }
 
-// goOn takes a worker as far as it gets now: it goes on once it has something to do, its
-// last sync is over, and what it expects has come. Then it waits for a status that is
-// newer than its last sync, unless there was none. What comes from then on makes one sync
-// more, as the one update does that a kubelet's worker keeps.
-// (kubelet pod_workers.go, podWorkerLoop.)
+// goOn takes a worker as far as it gets now. It goes on once it has something to do, its last
+// sync is over, and its expected events have come. Then it waits for a status that is newer
+// than its last sync, if there was a sync. All later events make one more sync, like the one
+// pending update of a kubelet's worker. (kubelet pod_workers.go, podWorkerLoop.)
 func (s *Set) goOn(now time.Time, w *Record) {
 	switch {
 	case w.Worker.State == Syncing || w.Woken || !w.Asked && w.Worker.Queued == 0:
@@ -159,7 +159,7 @@ func (s *Set) goOn(now time.Time, w *Record) {
 	}
 }
 
-// wake has a worker synced next, as soon as [Set.Next] is called.
+// wake queues a worker's pod for [Set.Next].
 func (s *Set) wake(now time.Time, w *Record) {
 	s.enter(now, w, Idle)
 	s.ready = append(s.ready, w.Worker.Pod.UID)
@@ -176,10 +176,10 @@ func (s *Set) enter(now time.Time, w *Record, state State) {
 	}
 }
 
-// touch notes that a worker is not as it was read any more.
+// touch notes that a worker has changed since it was read.
 func (s *Set) touch(w *Record) { w.shown, s.shown = nil, nil }
 
-// Read returns how all workers stand; if nothing has changed, with the same slice.
+// Read returns the state of all workers, with the same slice if nothing has changed.
 func (s *Set) Read() Workers {
 	if s.shown == nil {
 		s.shown = make([]*Worker, len(s.all))

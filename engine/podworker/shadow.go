@@ -6,12 +6,12 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Shadow is the pod workers that a kubelet which saw the same would have. They act on
-// nothing: they show which pods would have been woken, for what, and which wait for a
-// status that the relist does not give.
+// A Shadow has the pod workers that a kubelet would have if it saw the same. They do not act.
+// They show which pods would have been woken, for what, and which pods wait for a status that
+// the relist does not give.
 //
-// Pods that the relist has found are added before Advance, and those that have gone are
-// removed after it, since it still hands on their events.
+// Add the pods that the relist has found before Advance. Remove the pods that have gone after
+// Advance, since it still hands on their events.
 type Shadow struct {
 	*Set
 	channel []pleg.Event // what the sync loop has not read yet; no more than the event channel holds
@@ -27,10 +27,9 @@ func (s *Shadow) Send(e pleg.Event) {
 	}
 }
 
-// Advance takes in newer statuses in the cache, and hands on the events if the sync loop
-// has read the channel. A sync takes as long as the loop takes to hand on what it has: so
-// the events of one relist make one sync at once, and one more when a status is newer than
-// that.
+// Advance takes in newer statuses in the cache, and hands on the events if the sync loop has
+// read the channel. A sync lasts until the loop has handed on all its events. So the events of
+// one relist make one sync at once, and one more when a status is newer than that sync.
 func (s *Shadow) Advance(now time.Time, read bool) {
 	s.Set.Advance(now)
 	begun := s.begin(now, nil)
@@ -47,7 +46,7 @@ func (s *Shadow) Advance(now time.Time, read bool) {
 	}
 }
 
-// begin begins the syncs for which nobody waits any more.
+// begin begins all syncs that are ready, and adds their pods to begun.
 func (s *Shadow) begin(now time.Time, begun []pleg.UID) []pleg.UID {
 	for uid, more := s.Next(now); more; uid, more = s.Next(now) {
 		begun = append(begun, uid)
@@ -71,8 +70,8 @@ func (s *Shadow) Checkpoint() Checkpoint {
 	return c
 }
 
-// Restore returns a shadow in that state. The cache must be in the state of the same
-// moment: it has the tickets of those that wait.
+// Restore returns a shadow in that state. The cache must be in the state of the same moment: it
+// has the tickets of the workers that wait.
 func Restore(cache *pleg.Cache, c Checkpoint) *Shadow {
 	s := &Shadow{Set: New(cache, false), channel: c.Channel}
 	s.sums = c.Sums

@@ -9,19 +9,19 @@ import (
 )
 
 // A clock turns moments of an engine's clock into the time since the engine's start, and back.
-// That time is monotonic. The clock on the wall is not, so that it is written down when it was
-// set: a replay shows the wall clock of then and still measures the durations of then.
+// That time is monotonic. The wall clock is not, so the recorder writes down when it was set. A
+// replay shows the recorded wall clock and still measures the recorded durations.
 type clock struct {
 	start time.Time
 	steps []step
 }
 
-// A step says how far the wall clock is ahead of where it was at the start plus the time since,
-// from a moment on.
+// A step says, from a moment on, how far the wall clock is ahead of its start plus the time
+// since the start.
 type step struct{ After, By time.Duration }
 
-// since returns the time since the start, and how far the wall clock is ahead from now on if it
-// was set; else nil.
+// since returns the time since the start. If the wall clock was set, it also returns how far
+// that clock is ahead from now on; else nil.
 func (c *clock) since(at time.Time) (d time.Duration, ahead *time.Duration) {
 	d = at.Sub(c.start)
 	by := at.Round(0).Sub(c.start.Round(0)) - d
@@ -32,7 +32,7 @@ func (c *clock) since(at time.Time) (d time.Duration, ahead *time.Duration) {
 	return d, &by
 }
 
-// ahead returns how far the wall clock was ahead so long after the start.
+// ahead returns how far the wall clock was ahead at d after the start.
 func (c *clock) ahead(d time.Duration) (by time.Duration) {
 	for _, s := range c.steps {
 		if s.After <= d {
@@ -42,7 +42,7 @@ func (c *clock) ahead(d time.Duration) (by time.Duration) {
 	return by
 }
 
-// at returns the moment so long after the start, with a monotonic reading.
+// at returns the moment at d after the start, with a monotonic reading.
 func (c *clock) at(d time.Duration) time.Time {
 	return withReading(time.Unix(0, c.start.UnixNano()).Add(d+c.ahead(d)), int64(d))
 }
@@ -66,7 +66,7 @@ func (c *clock) written(t time.Time) time.Time {
 	return t
 }
 
-// read returns the time that written was given.
+// read undoes written.
 func (c *clock) read(t time.Time) time.Time {
 	if t.IsZero() || !t.Before(earlier) {
 		return t
@@ -76,8 +76,8 @@ func (c *clock) read(t time.Time) time.Time {
 
 // goTime is a time.Time as Go keeps it (package time, since Go 1.9): a time with a monotonic
 // reading has the highest bit of wall set, then 33 bits of seconds since 1885 and 30 bits of
-// nanoseconds, and the reading in ext. There is no other way to have a time whose wall clock was
-// set since the reading began. TestReadingsAreGos fails if Go changes this.
+// nanoseconds, and the reading in ext. There is no other way to make a time whose wall clock was
+// set after the reading began. TestReadingsAreGos fails if Go changes this.
 type goTime struct {
 	wall uint64
 	ext  int64

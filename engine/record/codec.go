@@ -16,15 +16,15 @@ import (
 
 // An entry is one observation in a segment.
 type entry struct {
-	Kind string          // the name of the type in package engine; of a mark that of the mark
+	Kind string          // the name of the type in package engine; for a mark the mark's type
 	At   time.Duration   // since the start of the engine, monotonic
-	Step *time.Duration  `cbor:",omitempty"` // the wall clock was set: how far it is from now on ahead of its time at the start plus At
-	Ages *ages           `cbor:",omitempty"` // of a look: the largest, which all ages in it are less by
-	Of   cbor.RawMessage // the fields of the observation; those of CallEnded are of callEnded
+	Step *time.Duration  `cbor:",omitempty"` // if the wall clock was set: how far it is ahead from now on (see step)
+	Ages *ages           `cbor:",omitempty"` // for a look: its largest ages, subtracted from all its ages
+	Of   cbor.RawMessage // the fields of the observation; for CallEnded those of callEnded
 }
 
-// A callEnded is an [engine.CallEnded] with CRI's messages in the place of the answer. All but that
-// of the method are null.
+// A callEnded is an [engine.CallEnded] with CRI's messages in the place of the answer. Only the
+// message of the called method is not null.
 type callEnded struct {
 	ID         uint64
 	Trace      call.Trace
@@ -58,7 +58,7 @@ func kindOf(v any) string {
 }
 
 const (
-	// mostItem is how long one CBOR item may be, mostElements how many elements all its arrays
+	// mostItem is how long one CBOR item may be. mostElements is how many elements all its arrays
 	// may have: one byte of a hostile file would become a struct of hundreds.
 	mostItem     = 64 << 20
 	mostElements = 1 << 19
@@ -78,8 +78,8 @@ func must[M any](mode M, err error) M {
 	return mode
 }
 
-// A codec writes the observations of one engine, or reads them. It remembers the lists that the
-// next ones are the difference to.
+// A codec writes the observations of one engine, or reads them. It remembers the last lists,
+// because the next lists are differences to them.
 type codec struct {
 	clock      clock
 	sandboxes  *rows[pleg.ListedSandbox]
@@ -171,7 +171,7 @@ func (c *codec) read(e *entry) (at time.Time, o engine.Observation, err error) {
 	return at, o, nil
 }
 
-// answered returns the end of a call that ended was given.
+// answered undoes ended.
 func (c *codec) answered(e *callEnded) (o engine.CallEnded, err error) {
 	o = engine.CallEnded{ID: e.ID, Trace: e.Trace, Err: e.Err}
 	a := &o.Answer
@@ -202,7 +202,7 @@ func unmarshal(item cbor.RawMessage, to any) error {
 	return decodes.Unmarshal(item, to)
 }
 
-// elements returns how many elements the arrays of some CBOR have, which is well-formed.
+// elements returns how many elements all arrays in well-formed CBOR have.
 func elements(b []byte) (n uint64) {
 	for len(b) > 0 {
 		major, value, size := b[0]>>5, uint64(b[0]&31), 1

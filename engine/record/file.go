@@ -16,30 +16,30 @@ import (
 )
 
 const (
-	// syncEvery is how much a crash of the whole machine may take.
+	// syncEvery is the longest time that a crash of the whole machine may take from a recording.
 	syncEvery = 5 * time.Second
-	// mostQueued is how many parts wait for a disk that hangs: those of twelve minutes.
+	// mostQueued is how many parts wait for a disk that hangs: the parts of twelve minutes.
 	mostQueued = 256
-	// before is what the name of the file before has more.
+	// before is the suffix in the name of the previous file.
 	before = ".1"
 )
 
-// A file is what a recorder writes to. A goroutine of its own writes, since a disk may hang. All
-// methods may be called of nil, which takes nothing.
+// A file is the file that a recorder writes to. It has its own goroutine for writing, since a
+// disk may hang. All methods may be called on nil: then nothing is written.
 type file struct {
 	path  string
-	most  int64 // bytes of it and of the one before, together; 0 for no limit
+	most  int64 // bytes of it and of the previous file together; 0 for no limit
 	queue chan queued
 	done  chan struct{}
-	out   output // the writer's alone
+	out   output // only for the writer
 
 	mu      sync.Mutex // guards what follows
-	length  int64      // of the file, with what waits
-	written int64      // to it and those before, with what waits
+	length  int64      // of the file, with the parts that wait
+	written int64      // to it and to the files before, with the parts that wait
 	err     error
 }
 
-// A queued part is written at once.
+// A queued is a part that waits. It is written in one call.
 type queued struct {
 	bytes []byte
 	anew  bool // it begins a new file
@@ -51,10 +51,10 @@ type output interface {
 	Sync() error
 }
 
-// WriteTo has all that happens written to a new file, whose size with the file before it, named
-// path.1, is at most so many bytes, and two segments; 0 for no limit. A recording that is there
-// becomes the file before it. Nothing else is replaced: WriteTo fails then, and where another
-// plegtop records to the file. It must be called before the engine begins.
+// WriteTo makes the recorder write to a new file. Together with the previous file, named
+// path.1, it takes at most so many bytes and two segments; 0 for no limit. A recording at path
+// becomes the previous file. WriteTo replaces nothing else: it fails then, and also if another
+// plegtop records to the file. Call it before the engine begins.
 func (r *Recorder) WriteTo(path string, most int64) error {
 	for _, name := range []string{path, path + before} {
 		if err := replaceable(name); err != nil {
@@ -72,7 +72,8 @@ func (r *Recorder) WriteTo(path string, most int64) error {
 	return nil
 }
 
-// replaceable returns nil if there is no file of a name, or a recording that nobody writes to.
+// replaceable returns nil if no file has the name, or if it is a recording that nobody writes
+// to.
 func replaceable(name string) error {
 	switch info, err := os.Lstat(name); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -88,7 +89,7 @@ func replaceable(name string) error {
 	}
 	defer f.Close()
 	head := make([]byte, headSize)
-	n, _ := f.ReadAt(head, 0) // what cannot be read is no recording
+	n, _ := f.ReadAt(head, 0) // a file that cannot be read is no recording
 	switch err := checkHead(head[:n]); {
 	case errors.Is(osfile.Lock(f), osfile.ErrLocked): // a file system may have no locks
 		return fmt.Errorf("another plegtop records to %s", name)
@@ -105,8 +106,8 @@ func newFile(path string, most int64, out output) *file {
 	return f
 }
 
-// create makes a file for a recording, and locks it. Others cannot read it, since it says what ran
-// where.
+// create makes a file for a recording, and locks it. Other users cannot read it, since it says
+// what ran where.
 func create(path string) (*os.File, error) {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|osfile.NoFollow, 0o600)
 	if err != nil {
@@ -116,7 +117,7 @@ func create(path string) (*os.File, error) {
 	return out, nil
 }
 
-// write hands a part to the writer. One that begins a segment may begin a file.
+// write hands a part to the writer. A part that begins a segment may begin a file.
 func (f *file) write(b []byte, begins bool) {
 	if f == nil {
 		return
@@ -139,8 +140,8 @@ func (f *file) write(b []byte, begins bool) {
 	}
 }
 
-// state returns the name of the file, how many bytes it, and those before, got, and why nothing
-// more is written.
+// state returns the name of the file, how many bytes were written to it and to the files
+// before, and why nothing more is written.
 func (f *file) state() (path string, written int64, fault error) {
 	if f == nil {
 		return "", 0, nil
@@ -202,7 +203,8 @@ func (f *file) fail(err error) {
 	}
 }
 
-// rotate keeps what was written under another name, in place of what that had, and begins anew.
+// rotate gives the file the name of the previous file, which it replaces, and begins a new
+// file.
 func (f *file) rotate() error {
 	if err := errors.Join(f.out.Sync(), f.out.Close()); err != nil {
 		return err

@@ -10,24 +10,24 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A list is the answer to a list call, as the difference to the one before of the same call in
-// the segment.
+// A list is the answer to a list call, as the difference to the previous answer to the same
+// call in the segment.
 type list struct {
 	Same bool     // nothing has changed
-	Rows []int    // of each entry its place in the list before, or isNew
+	Rows []int    // for each entry its place in the previous list, or isNew
 	New  [][]byte // CRI's messages: the new entries, in the order of the list
 }
 
 const isNew = -1
 
 // rows writes the lists of one call, or reads them. An entry that has not changed is the same
-// pointer in the next list, live and when it is played.
+// pointer in the next list, both live and in a replay.
 type rows[T any] struct {
 	all   []*T // the last list
 	parse func([]byte) (*T, error)
 
-	// A reader has the entries of this segment and of the one before by their messages: the first
-	// list of a segment repeats all messages, and the entries stay the same pointers.
+	// A reader has the entries of this segment and of the previous segment by their messages. The
+	// first list of a segment repeats all messages, and the entries stay the same pointers.
 	entries, earlier map[string]*T
 }
 
@@ -39,7 +39,7 @@ func newContainers() *rows[pleg.ListedContainer] {
 	return &rows[pleg.ListedContainer]{parse: cri.ReadListedContainer}
 }
 
-// begin begins a segment, whose first list refers to no other.
+// begin begins a segment. The first list of a segment refers to no other list.
 func (r *rows[T]) begin() { r.all, r.earlier, r.entries = nil, r.entries, map[string]*T{} }
 
 // write returns a list as it is recorded.
@@ -66,7 +66,7 @@ func (r *rows[T]) write(listed []*T) (*list, error) {
 	return l, nil
 }
 
-// keep keeps a list for the next, unless it is short: that of a single pod.
+// keep keeps a list for the next one, unless it is short: then it is the list of a single pod.
 func (r *rows[T]) keep(listed []*T) {
 	if 2*len(listed) >= len(r.all) {
 		r.all = listed
@@ -75,7 +75,7 @@ func (r *rows[T]) keep(listed []*T) {
 
 var errRows = errors.New("a list refers to entries that are not there")
 
-// read returns the list that write was given.
+// read undoes write.
 func (r *rows[T]) read(l *list) (listed []*T, err error) {
 	if l.Same && r.all != nil {
 		return r.all, nil

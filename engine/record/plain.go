@@ -10,21 +10,21 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// A copier copies a plain value and changes its texts and times on the way: to what is written
-// down, or back. Unexported fields are left out, as by CBOR. An error, the only interface that a
-// value may have, becomes a [call.Error].
+// A copier copies a plain value and changes its texts and times: to their recorded form, or
+// back. Unexported fields are left out, as by CBOR. An error, the only interface that a value
+// may have, becomes a [call.Error].
 type copier struct {
 	text func(string) string
 	time func(time.Time) time.Time
 	ages ages // are added to those of processes
 }
 
-// ages are how long ago processes began, and entered their state. Those of all processes grow by
-// the same from look to look. Recorded without that, a look at processes that do what they did
-// before is the same bytes, which cost almost nothing.
+// ages are how long ago a process began, and how long ago it entered its state. From look to
+// look, the ages of all processes grow by the same time. Without that time, a look at unchanged
+// processes has the same bytes as before, and they cost almost nothing.
 type ages struct{ Age, For time.Duration }
 
-// writing returns the copier of what is recorded: without secrets, and in UTF-8.
+// writing returns the copier to the recorded form: without secrets, and in UTF-8.
 func (c *clock) writing(a ages) *copier {
 	return &copier{text: clean, time: c.written, ages: ages{-a.Age, -a.For}}
 }
@@ -32,7 +32,7 @@ func (c *clock) writing(a ages) *copier {
 // clean returns a text without secrets, and in UTF-8.
 func clean(s string) string { return strings.ToValidUTF8(withoutSecrets(s), "\uFFFD") }
 
-// reading returns the copier that undoes writing, but for the secrets.
+// reading returns the copier that undoes writing, except for the secrets.
 func (c *clock) reading(a ages) *copier {
 	return &copier{text: func(s string) string { return s }, time: c.read, ages: a}
 }
@@ -113,7 +113,7 @@ func (c *copier) fillStruct(to, from reflect.Value) {
 		return
 	}
 	for i := range from.NumField() {
-		if f := t.Field(i); f.IsExported() || f.Anonymous && f.Type.Kind() == reflect.Struct { // whose exported fields belong to from
+		if f := t.Field(i); f.IsExported() || f.Anonymous && f.Type.Kind() == reflect.Struct { // its exported fields belong to from
 			c.fill(to.Field(i), from.Field(i))
 		}
 	}
@@ -123,7 +123,7 @@ func (c *copier) fillStruct(to, from reflect.Value) {
 	}
 }
 
-// agesOf returns the ages of the oldest process of a look.
+// agesOf returns the largest Age and the largest For of all processes of a look.
 func agesOf(p *evidence.Processes) (a ages) {
 	all := [][]evidence.Process{p.Shims, p.Helpers, p.Daemons}
 	for _, in := range p.Containers {

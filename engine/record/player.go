@@ -23,7 +23,7 @@ type Player struct {
 	restore   func(*opening) (model, error)
 	events    []engine.Event // since the last snapshot
 	head      Head
-	first     int   // segment, up to which what was shown is passed over
+	first     int   // the first segment to show; snapshots before it are skipped
 	err       error // why nothing more can be played; nil while it can
 }
 
@@ -33,11 +33,11 @@ type model interface {
 	Snapshot(at time.Time) *engine.Snapshot
 }
 
-// mostEvents is how many may come from one snapshot to the next.
+// mostEvents is how many events may come from one snapshot to the next.
 const mostEvents = 1 << 17
 
-// Play returns a player that begins with the last segment which begins at or before a moment; at
-// the beginning for the zero time.
+// Play returns a player that begins with the last segment that begins at or before a moment. For
+// the zero time it begins at the beginning.
 func (r *Recording) Play(from time.Time) *Player {
 	first := 0
 	for i, s := range r.segments {
@@ -51,7 +51,7 @@ func (r *Recording) Play(from time.Time) *Player {
 // PlaySegment returns a player that begins with a segment; the first is 0.
 func (r *Recording) PlaySegment(i int) *Player {
 	p := &Player{recording: r, restore: restored, first: i, next: i}
-	if r.as != 0 { // what that release would have come to depends on all before
+	if r.as != 0 { // the state of that release depends on all earlier segments
 		p.next = 0
 	}
 	return p
@@ -60,9 +60,9 @@ func (r *Recording) PlaySegment(i int) *Player {
 // Segment returns which segment is played, or will be shown first.
 func (p *Player) Segment() int { return max(p.next-1, p.first) }
 
-// As has all players of the recording make the relist of another release. It plays all of it, and
-// returns how many inspections are missing: those that only that release would have made. They
-// fail. It is called before any Play.
+// As makes all players of the recording do the relist of another release. It plays the whole
+// recording, and returns how many inspections are missing. Only that release would have made
+// these. They fail. Call As before any Play.
 func (r *Recording) As(ctx context.Context, release pleg.Release) (missing uint64, err error) {
 	r.as = release
 	p := r.Play(time.Time{})
@@ -79,15 +79,15 @@ func (r *Recording) As(ctx context.Context, release pleg.Release) (missing uint6
 	return m.Missing(), nil
 }
 
-// Close frees what the player has. It is of no use after that.
+// Close frees the player's memory. Do not use the player after that.
 func (p *Player) Close() { p.items.close() }
 
-// Head returns what the segment that is played says of itself.
+// Head returns the head of the segment that is played.
 func (p *Player) Head() Head { return p.head }
 
-// Next plays up to the next snapshot that was made, and returns it with the events since the one
-// before. At the end it returns io.EOF, and where the recording is damaged, or ends in the middle
-// ([ErrCut]), what is wrong with the rest.
+// Next plays up to the next snapshot that was made, and returns it with the events since the
+// previous one. At the end it returns io.EOF. If the recording is damaged or ends in the middle
+// ([ErrCut]), it returns what is wrong with the rest.
 func (p *Player) Next() (engine.Update, error) {
 	for {
 		at, o, err := p.step()
@@ -132,7 +132,7 @@ func (p *Player) show(at time.Time) (u engine.Update, err error) {
 	return u, nil
 }
 
-// caught returns an error if do panics: a recording may say what no engine observes.
+// caught returns an error if do panics: a recording may have observations that no engine makes.
 func caught(what string, do func()) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -143,7 +143,7 @@ func caught(what string, do func()) (err error) {
 	return nil
 }
 
-// observation returns the next one of the recording.
+// observation returns the next observation of the recording.
 func (p *Player) observation() (at time.Time, o engine.Observation, err error) {
 	for {
 		if p.model == nil || errors.Is(err, io.EOF) {
@@ -169,8 +169,8 @@ func (p *Player) damaged(err error) error {
 	return fmt.Errorf("the segment of %s: %w", p.recording.segments[p.next-1].began.Format(time.RFC3339), err)
 }
 
-// begin begins the next segment. The first one that is played restores the model; the model of the
-// one before goes on in all others.
+// begin begins the next segment. The first segment that is played restores the model. In later
+// segments the same model goes on.
 func (p *Player) begin() error {
 	if p.next == len(p.recording.segments) {
 		return cmp.Or(p.recording.damage, io.EOF)

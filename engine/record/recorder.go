@@ -16,56 +16,57 @@ import (
 )
 
 const (
-	// segmentFor is how long a segment is at least, and mostSegmentFor at most. It ends in between
-	// once it has shortSegment bytes before compression, so that a seek is quick; checkpoints and
-	// first lists are most of what a quiet node takes. It ends at once when it has mostSegment.
+	// A segment lasts at least segmentFor, and at most mostSegmentFor. In between it ends once it
+	// has shortSegment bytes before compression, so that a seek is quick. On a quiet node,
+	// checkpoints and first lists take most of the bytes. A segment ends at once when it has
+	// mostSegment bytes.
 	segmentFor     = time.Minute
 	mostSegmentFor = 5 * time.Minute
 	shortSegment   = 8 << 20
 	mostSegment    = 32 << 20
-	// flushEvery is how much a crash may take.
+	// flushEvery is the longest time that a crash may take from a recording.
 	flushEvery = 3 * time.Second
 	// mostWaiting is how many observations may wait to be compressed.
 	mostWaiting = 1 << 16
 
-	// RingFor and RingBytes are what a ring keeps, whichever is less: the last whole segments of
-	// so long, or of so many bytes after compression.
+	// RingFor and RingBytes limit what a ring keeps: the last whole segments of that time, or of
+	// that many bytes after compression, whichever is less.
 	RingFor   = 15 * time.Minute
 	RingBytes = 32 << 20
 )
 
 // Options say how a [Recorder] records. The zero value keeps a ring of the usual length.
 type Options struct {
-	Head  Head          // but for Runtime and Kubelet
-	Ring  time.Duration // what is kept in memory; default [RingFor], less than 0 for none
-	Bytes int64         // of that at most; default [RingBytes]
+	Head  Head          // without Runtime and Kubelet
+	Ring  time.Duration // how long the ring in memory is; default [RingFor], less than 0 for none
+	Bytes int64         // of the ring at most; default [RingBytes]
 }
 
 // A Recorder is the [engine.Tape] of one engine. It keeps a ring of the last minutes, and writes
-// to a file if there is one. A goroutine of its own compresses, another one writes. Begin and
-// Observe are the engine's to call; the other methods are safe for concurrent use.
+// to a file if there is one. It has one goroutine that compresses, and another that writes. Only
+// the engine calls Begin and Observe. The other methods are safe for concurrent use.
 type Recorder struct {
 	options    Options
 	start      engine.Start
 	checkpoint func() any // of the model
 	file       *file      // nil for none
 	stop       chan struct{}
-	stopped    chan struct{} // is closed when the goroutine has ended
+	stopped    chan struct{} // closed when the goroutine has ended
 
 	mu      sync.Mutex // guards what follows
 	clock   clock
 	waiting []waiting
-	began   time.Duration // of the last segment, since the start
+	began   time.Duration // start of the last segment, since the start
 	last    time.Duration // of the last observation
 	sizes   sizes
 	err     error         // why the recording has ended; nil while it goes on
-	endedAt time.Duration // when that, or the end of the file, was seen
+	endedAt time.Duration // when err, or an error of the file, was first seen
 
 	packing sync.Mutex // guards what follows, and is locked before mu
 	codec   *codec
 	zstd    *zstd.Encoder
 	out     bytesOut // of the present part
-	plain   int      // bytes of it before compression
+	plain   int      // bytes of the part before compression
 	ring    []*kept
 }
 
@@ -74,13 +75,13 @@ type waiting struct {
 	at          time.Time
 	entry       entry
 	observation engine.Observation
-	opening     []byte // of the segment that begins with it; nil if none does
+	opening     []byte // of the segment that begins with it; nil if no segment does
 }
 
 // sizes are those of the last segment, and of the ring.
 type sizes struct {
 	plain int64         // of the segment before compression
-	ring  int64         // after that
+	ring  int64         // of the ring after compression
 	from  time.Duration // when the ring begins, since the start
 }
 
@@ -96,7 +97,7 @@ func NewRecorder(o Options) *Recorder {
 	return &Recorder{options: o}
 }
 
-// Begin takes the model whose observations come next.
+// Begin takes the model. Its observations come next.
 func (r *Recorder) Begin(m *engine.Model) { r.begin(m.Start(), func() any { return m.Checkpoint() }) }
 
 func (r *Recorder) begin(s engine.Start, checkpoint func() any) {
@@ -108,8 +109,8 @@ func (r *Recorder) begin(s engine.Start, checkpoint func() any) {
 	guard.Go(r.run)
 }
 
-// Observe takes down an observation before the model applies it. It encodes the model's checkpoint
-// where a segment begins, and leaves everything else to the goroutine.
+// Observe records an observation before the model applies it. If a segment begins, it encodes the
+// model's checkpoint. It leaves everything else to the goroutine.
 func (r *Recorder) Observe(at time.Time, o engine.Observation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -220,7 +221,7 @@ func (o *bytesOut) Write(b []byte) (int, error) {
 
 // compress compresses an item of the present part. r.packing is locked.
 func (r *Recorder) compress(item []byte) {
-	_, _ = r.zstd.Write(item) // which does not fail: bytesOut takes all
+	_, _ = r.zstd.Write(item) // it does not fail: bytesOut takes all
 	r.plain += len(item)
 }
 
@@ -237,8 +238,8 @@ func (r *Recorder) flush(kind [4]byte, at time.Time) {
 	r.plain, r.out = 0, r.out[:0]
 }
 
-// emit hands a part to the file and to the ring, and drops the oldest segments as long as those
-// after them are what the ring keeps. r.packing is locked.
+// emit hands a part to the file and to the ring. It drops the oldest segment while the others
+// last as long as the ring, or while all are larger than the ring. r.packing is locked.
 func (r *Recorder) emit(kind [4]byte, at time.Time, b []byte) {
 	b = appendPart(nil, kind, at, b)
 	r.file.write(b, kind == begins)
@@ -276,8 +277,8 @@ func (r *Recorder) State() (s engine.Recording) {
 
 var errClosed = errors.New("the recording is closed")
 
-// Close ends the recording, and returns when the file is on the disk, or when ctx ends. It returns
-// why the recording had ended before, if it had. It is called once.
+// Close ends the recording, and returns when the file is on the disk, or when ctx ends. If the
+// recording had ended before, it returns why. Call it once.
 func (r *Recorder) Close(ctx context.Context) error {
 	r.mu.Lock()
 	begun := r.codec != nil

@@ -1,10 +1,10 @@
-// Package record writes down what an engine observes, and plays it. Observations in their order,
-// each with its moment, are all that an [engine.Model] goes by: the same model shows the same
+// Package record writes down the observations of an engine, and plays them. An [engine.Model]
+// depends only on its observations, their order and their moments. So it shows the same
 // snapshots and events when they are played.
 //
 // A recording is a row of segments. Each begins with a checkpoint of the model, so that it can be
-// played by itself: a seek plays one segment, the ring in memory drops the oldest, a file is
-// continued by more of them. docs/recording.md describes the format.
+// played by itself. So a seek plays only one segment, the ring in memory can drop the oldest
+// segments, and a file can get more segments. docs/recording.md describes the format.
 //
 // Recorder and Recording are safe for concurrent use, Player is not.
 package record
@@ -22,19 +22,20 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Recording is what was recorded: a file, or what a ring had at a moment. Safe for concurrent
+// A Recording is a recorded file, or the contents of a ring at a moment. Safe for concurrent
 // use. The zero value is empty.
 type Recording struct {
 	segments []*segment
-	damage   error // what is wrong with what comes after them; nil for nothing
+	damage   error // what is wrong after these segments; nil if nothing is
 	file     *os.File
-	as       pleg.Release // the kubelet whose relist the player follows; 0: the one of the recording
+	as       pleg.Release // the kubelet whose relist the player follows; 0 for the recorded kubelet
 }
 
-// Open opens a recording. One that is damaged, or ends in the middle, is played up to there. It fails
-// with [ErrNoRecording] and [ErrFormat], and where the file cannot be read. The caller closes it.
+// Open opens a recording. A recording that is damaged, or ends in the middle, is played up to there.
+// Open fails with [ErrNoRecording], [ErrFormat] or [ErrEmpty], and if the file cannot be read. The
+// caller closes it.
 func Open(path string) (*Recording, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would have us wait for its writer
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would make us wait for its writer
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
@@ -58,7 +59,7 @@ func Open(path string) (*Recording, error) {
 	return r, nil
 }
 
-// Close closes the file, after which nothing more can be played.
+// Close closes the file. Nothing more can be played after that.
 func (r *Recording) Close() error {
 	if r.file == nil {
 		return nil
@@ -70,7 +71,7 @@ func (r *Recording) Close() error {
 // before its first segment is whole.
 var ErrEmpty = errors.New("nothing is recorded yet")
 
-// Head returns what the last segment says of itself that can be read. It fails if there is none.
+// Head returns the head of the last segment that can be read. It fails if there is none.
 func (r *Recording) Head() (Head, error) {
 	err := ErrEmpty
 	for _, s := range slices.Backward(r.segments) {
@@ -99,14 +100,14 @@ func (r *Recording) Span() (first, last time.Time) {
 	return first, last
 }
 
-// Recording returns what the ring has now. It is empty where none is kept.
+// Recording returns what the ring has now. It is empty if no ring is kept.
 func (r *Recorder) Recording() *Recording {
 	r.pack()
 	r.packing.Lock()
 	defer r.packing.Unlock()
 	var all Recording
 	for _, s := range r.ring {
-		if b := slices.Clip(s.bytes); len(b) > 0 { // what is there already is never written to
+		if b := slices.Clip(s.bytes); len(b) > 0 { // bytes that are there already never change
 			of, _ := scan(bytes.NewReader(append(slices.Clip(fileHead), b...)), int64(len(fileHead)+len(b)))
 			all.segments = append(all.segments, of...)
 		}

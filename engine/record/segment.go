@@ -18,27 +18,28 @@ import (
 	"github.com/plegtop/plegtop/engine"
 )
 
-// Format is the version of the form of recordings. It grows when a reader of the form before can
-// no longer read them.
+// Format is the version of the format of recordings. It grows when a reader of the previous
+// format cannot read new recordings.
 const Format = 2
 
-// fileHead is what a file begins with.
+// fileHead is the start of a file.
 var fileHead = fmt.Appendf(nil, "{\"plegrec\":%d}\n", Format)
 
-// first is what a file of format 1 begins with: a skippable frame of zstd.
+// first is the start of a file of format 1: a skippable frame of zstd.
 var first = []byte{0x5C, 0x2A, 0x4D, 0x18}
 
-// headSize is how much of a file says what it is.
+// headSize is how many bytes of a file say what it is.
 const headSize = 32
 
 var anyHead = regexp.MustCompile(`^\{"plegrec":(\d{1,9})\}\n`)
 
 var (
-	// ErrNoRecording says that a file is something else than a recording.
+	// ErrNoRecording says that a file is not a recording.
 	ErrNoRecording = errors.New("no plegtop recording")
 	// ErrFormat says that a recording has another format than this plegtop plays.
 	ErrFormat = errors.New("recorded in another format")
-	// ErrCut says that a recording ends in the middle of a segment, as one that is still written does.
+	// ErrCut says that a recording ends in the middle of a segment. A recording that is still written
+	// does so.
 	ErrCut = errors.New("the file ends in the middle: its writer was killed, or it still writes")
 
 	errDamaged = errors.New("the recording is damaged")
@@ -63,18 +64,18 @@ func checkHead(b []byte) error {
 	return nil
 }
 
-// A Head says what a segment is of.
+// A Head says where a segment is from.
 type Head struct {
 	Plegtop  string // the version that recorded
 	Node     string
 	Source   string // "cri" or "demo"
 	Endpoint string // of the runtime
 	Scenario string // of a demo
-	Runtime  string // its name and version; empty until it has said
+	Runtime  string // its name and version; empty until they are known
 	Kubelet  string // the release whose relist was made
 }
 
-// An opening is what a segment begins with.
+// An opening is the first item of a segment.
 type opening struct {
 	Head       Head
 	Start      engine.Start
@@ -84,8 +85,8 @@ type opening struct {
 }
 
 // A segment is written in parts: whole blocks of one frame of zstd. A part has a head of 20 bytes:
-// its kind, the length of what follows, the CRC-32C of the rest of the head and of that, and the
-// moment of the last observation in it in nanoseconds since 1970.
+// its kind, the length of the blocks, the CRC-32C of the moment and the blocks, and the moment:
+// that of the last observation in it, in nanoseconds since 1970.
 type partHead struct {
 	Kind   [4]byte
 	Length uint32
@@ -97,7 +98,7 @@ const (
 	partHeadSize = 20
 	// mostPart is the longest part, before and after compression.
 	mostPart = 96 << 20
-	// window is how far back zstd finds what was there before; a reader takes no more than mostWindow.
+	// window is how far back zstd finds repeated bytes. A reader takes no more than mostWindow.
 	window, mostWindow = 1 << 20, 8 << 20
 )
 
@@ -107,7 +108,7 @@ var (
 	ends   = [4]byte{'E', 'N', 'D', 'S'}
 
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
-	lastBlock  = []byte{1, 0, 0} // which ends a frame: one of no bytes (RFC 8878, section 3.1.1.2)
+	lastBlock  = []byte{1, 0, 0} // an empty block, which ends a frame (RFC 8878, section 3.1.1.2)
 )
 
 func appendPart(to []byte, kind [4]byte, at time.Time, b []byte) []byte {
@@ -121,7 +122,7 @@ func sum(at int64, b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(binary.LittleEndian.AppendUint64(nil, uint64(at)), castagnoli), castagnoli, b)
 }
 
-// readHead reads the head of a part. The error is io.EOF where there is none.
+// readHead reads the head of a part. The error is io.EOF if there is none.
 func readHead(in io.Reader) (h partHead, err error) {
 	switch err := binary.Read(in, binary.LittleEndian, &h); {
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -134,7 +135,7 @@ func readHead(in io.Reader) (h partHead, err error) {
 	return h, nil
 }
 
-// A segment is one of a recording.
+// A segment is one segment of a recording.
 type segment struct {
 	began, last time.Time // by the wall clock
 	ended       bool      // it has its last part
@@ -167,7 +168,7 @@ func scan(file io.ReaderAt, size int64) (all []*segment, err error) {
 	}
 }
 
-// parts reads what the parts of a segment hold.
+// parts reads the contents of a segment's parts.
 type parts struct {
 	in   io.Reader
 	left []byte // of the present one
@@ -207,7 +208,7 @@ type items struct {
 // open goes to the first item of a segment.
 func (i *items) open(s *segment) (err error) {
 	i.parts, i.ended = parts{in: io.NewSectionReader(s.bytes, s.at, s.size)}, s.ended
-	if i.zstd == nil { // without goroutines of its own it reads no further than it is asked
+	if i.zstd == nil { // without its own goroutines it reads no further than we ask
 		i.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(mostWindow))
 	}
 	if err == nil {
@@ -235,7 +236,7 @@ func (i *items) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// next decodes the next item. At the end of the segment it returns io.EOF, also where the last
+// next decodes the next item. At the end of the segment it returns io.EOF, even if the last
 // part is missing.
 func (i *items) next(to any) error {
 	var raw cbor.RawMessage

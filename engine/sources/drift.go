@@ -12,8 +12,8 @@ const (
 	sampleEvery = windowOf / 30
 )
 
-// A Drift is how far an event source and the relist agree. Created and what the first relist
-// finds are no transitions.
+// A Drift says how far an event source and the relist agree. Created, and the findings of the
+// first relist, are no transitions.
 type Drift struct {
 	Source         Source        `line:"source"`
 	Transitions    uint64        `line:"transitions"`    // that the relist or this source saw
@@ -22,18 +22,18 @@ type Drift struct {
 	MissedBySource uint64        `line:"missedBySource"` // that this source had not reported 3 s after the relist
 	Duplicates     uint64        `line:"duplicates"`     // that it reported twice
 	Late           uint64        `line:"late"`           // that it reported after the relist
-	LeadP50        time.Duration `line:"leadP50Seconds"` // by which it was ahead of the relist: of those that both saw. Negative where it was late
+	LeadP50        time.Duration `line:"leadP50Seconds"` // the median lead over the relist, where both saw it; negative if the source was late
 	LeadP99        time.Duration `line:"leadP99Seconds"` // the lead that 99 of 100 had at least
 }
 
-// A Window is what has come together in the last five minutes. Its leads are of the whole run.
+// A Window has the counts of the last five minutes. Its leads are of the whole run.
 type Window struct {
 	Drift
 	Unknown, Lost uint64 // events of ids that no relist had, and events that came too fast
 	Lasted        time.Duration
 }
 
-// A Sample is what had come together of a source at one moment.
+// A Sample has the counts of a source from the start up to one moment.
 type Sample struct {
 	At time.Time
 	Window
@@ -60,7 +60,7 @@ func (w *Watch) missedByRelist(x *Entry) {
 	}
 }
 
-// lead returns the lead that a share of all is below, or equal to.
+// lead returns the lead that the given share of all leads does not exceed.
 func (w *Watch) lead(share float64) time.Duration {
 	behind, ahead := w.Behind.Count(), w.Ahead.Count()
 	rank := max(int64(math.Ceil(share*float64(behind+ahead))), 1)
@@ -70,14 +70,14 @@ func (w *Watch) lead(share float64) time.Duration {
 	return w.Ahead.At(rank - behind)
 }
 
-// sum returns what has come together of a source since the start, but for the leads.
+// sum returns the counts of a source since the start, without the leads.
 func (w *Watch) sum() Window {
 	d := w.Sum
 	d.Source, d.Transitions = w.Config.Source, d.Both+d.MissedByRelist+d.MissedBySource
 	return Window{Drift: d, Unknown: w.State.Unknown, Lost: w.State.Lost}
 }
 
-// sample keeps what has come together by now, for the windows of the next minutes.
+// sample keeps the present counts for the windows of the next minutes.
 func (w *Watch) sample(at time.Time) {
 	w.Samples = append(w.Samples, Sample{at, w.sum()})
 	for len(w.Samples) > 1 && at.Sub(w.Samples[1].At) >= windowOf {
@@ -85,8 +85,8 @@ func (w *Watch) sample(at time.Time) {
 	}
 }
 
-// Drifts returns how far each source that was ever open and the relist agree, over the whole
-// run and over the last five minutes.
+// Drifts compares the relist with each source that was ever open, over the whole run and over
+// the last five minutes.
 func (o *Observer) Drifts(at time.Time) (all []Drift, lately []Window) {
 	for i := range o.Watches {
 		w := &o.Watches[i]
@@ -105,8 +105,8 @@ func (o *Observer) Drifts(at time.Time) (all []Drift, lately []Window) {
 	return all, lately
 }
 
-// since takes away what had come together before. What the relist saw at last has missed is less
-// than before.
+// since subtracts the counts of an earlier moment. MissedByRelist may have become smaller: the
+// relist saw such a step later.
 func (w *Window) since(then *Sample) {
 	w.Both -= then.Both
 	w.MissedByRelist -= min(w.MissedByRelist, then.MissedByRelist)

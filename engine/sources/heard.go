@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// backlogFor is how long after its opening a stream may send what happened before.
+	// backlogFor is how long after its opening a stream may send events from before it.
 	backlogFor = 2 * time.Second
 	// Skew is how far a clock may be ahead or go back without being wrong: a runtime rounds its
 	// stamps, and reads its clock before we read ours.
@@ -27,8 +27,8 @@ type SourceEvent struct {
 	Received time.Time
 }
 
-// Heard takes in what a source has sent since the last call. Lost counts the events that came
-// too fast.
+// Heard takes in the events that a source has sent since the last call. Lost counts the events
+// that came too fast.
 func (o *Observer) Heard(at time.Time, source Source, events []SourceEvent, lost uint64, f Facts) {
 	w := o.watch(source)
 	if w == nil {
@@ -73,8 +73,8 @@ func (w *Watch) isBacklog(e *SourceEvent) bool {
 	return false
 }
 
-// see takes in that a source has seen a step. A backlog is of the past: what the relist has
-// settled is no news, and what it does not know has long gone.
+// see notes that a source has seen a step. A backlog is of the past: a step that the relist has
+// settled is no news, and an id that the relist does not know has long gone.
 func (o *Observer) see(at time.Time, w *Watch, kind pleg.Kind, e *SourceEvent, backlog bool, f Facts) {
 	source := w.Config.Source
 	x := o.IDs[e.ID]

@@ -14,29 +14,29 @@ const mostAsks = 200
 
 const notSwitchedOn = "the event stream is not switched on"
 
-// A ModeState is what the kubelet makes of the runtime's event stream.
+// A ModeState says how the kubelet uses the runtime's event stream.
 type ModeState struct {
-	Mode     pleg.Mode // that holds now
-	Asked    pleg.Mode // that was asked for
-	Reason   string    // why they differ: it fell back for good; else empty. Not cleaned
-	Attempts int       // of the five to have a stream that have ended
+	Mode     pleg.Mode // the mode that holds now
+	Asked    pleg.Mode // the mode that was asked for
+	Reason   string    // why the two modes differ: it fell back for good; else empty. Not cleaned
+	Attempts int       // how many of the five attempts to have a stream have ended
 	Ignored  uint64    // events of the stream that led to nothing
 	Asks     uint64    // events that asked for a relist of one pod
-	AsksLost uint64    // of them came when 200 were waiting, and were dropped
+	AsksLost uint64    // how many of these came when 200 were waiting, and were dropped
 }
 
-// An Ask is for one relist of a pod.
+// An Ask is a request for one relist of a pod.
 type Ask struct {
 	Pod pleg.PodRef
 	At  time.Time
 }
 
-// evented reports whether the kubelet goes by the runtime's stream. (kubelet 1.37, evented.go)
+// evented reports whether the kubelet uses the runtime's stream. (kubelet 1.37, evented.go)
 func (o *Observer) evented() bool { return o.Mode.Mode == pleg.Evented }
 
 // ask takes in one event of the runtime's stream. A stopped event asks for a relist of its pod.
-// The kubelet keeps two asks for one pod; here it is one, so that a stream without sense costs
-// the runtime no more than that.
+// The kubelet keeps two asks for one pod. We keep one, so that a nonsensical stream costs the
+// runtime no more than that.
 func (o *Observer) ask(at time.Time, u *pleg.Upstream) {
 	if !o.evented() {
 		return
@@ -65,19 +65,20 @@ func (o *Observer) NextAsk() (pod pleg.PodRef, ok bool) {
 	return o.Asks[0].Pod, true
 }
 
-// Relisting takes in that a relist of one pod has begun, which answers what was asked for it.
+// Relisting notes that a relist of one pod has begun. It answers the asks for that pod.
 func (o *Observer) Relisting(uid pleg.UID) {
 	o.Asks = slices.DeleteFunc(o.Asks, func(a Ask) bool { return a.Pod.UID == uid })
 }
 
-// Listed takes in that a relist of all pods is over whose lists succeeded, and when it began.
-// Asks from before that are skipped. (kubelet 1.36, workerLoopIteration)
+// Listed notes that a relist of all pods is over, that its lists succeeded, and when it began.
+// Asks from before its start are skipped. (kubelet 1.36, workerLoopIteration)
 func (o *Observer) Listed(began time.Time) {
 	o.Asks = slices.DeleteFunc(o.Asks, func(a Ask) bool { return !a.At.After(began) })
 }
 
-// countEnd counts an end of the runtime's stream that was not our doing. The kubelet counts
-// each end, also of a stream that lasted for days, waits after none, and gives up at the fifth.
+// countEnd counts an end of the runtime's stream that we did not cause. The kubelet counts each
+// end, also of a stream that lasted for days. It never waits after an end, and gives up at the
+// fifth.
 func (o *Observer) countEnd(at time.Time, w *Watch) {
 	if !o.evented() {
 		return
@@ -93,8 +94,8 @@ func (o *Observer) countEnd(at time.Time, w *Watch) {
 	o.fallBack(at, reason)
 }
 
-// checkMode gives the mode up where its stream cannot be opened, or where the kubelet is older
-// than the mode.
+// checkMode gives the mode up if its stream cannot be opened, or if the kubelet is older than
+// the mode.
 func (o *Observer) checkMode(at time.Time) {
 	if !o.evented() {
 		return

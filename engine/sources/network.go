@@ -9,20 +9,20 @@ import (
 
 const (
 	// AddressWithin is how long a sandbox may be up without an address. Runtimes call a sandbox
-	// ready only when its network is, and its containers start within seconds, so that the pod
-	// is inspected anew.
+	// ready only when its network is ready. Its containers start within seconds, so the pod is
+	// inspected again.
 	AddressWithin = 30 * time.Second
-	// leastLife is the shortest time in which a sandbox may have come up, run containers and
-	// ended without them.
+	// leastLife is the shortest time between two lists in which a sandbox may have come up, run
+	// containers, lost them and ended.
 	leastLife = 2 * time.Second
 )
 
 // Networks derives from inspections whether the network of each new sandbox was set up. No
-// kubelet makes such events, and nobody is sent any.
+// kubelet makes such events, and nobody gets them.
 type Networks struct {
 	New    []NewSandbox // whose network is not known yet, oldest first
 	At     time.Time    // of the last Advance
-	Paused bool         // the relist was, then
+	Paused bool         // the relist was paused at that time
 }
 
 // A NewSandbox is a sandbox that has come since the first relist.
@@ -34,8 +34,8 @@ type NewSandbox struct {
 }
 
 // Released takes in an event of the kubelet's PLEG. Started says that a source saw the sandbox
-// start (see [Observer.Saw]). Nothing is derived of a sandbox that may have come up and ended
-// between two lists: its address is free by now.
+// start (see [Observer.Saw]). A sandbox that may have come up and ended between two lists makes
+// no event: its address is free by now.
 func (n *Networks) Released(at time.Time, e pleg.Event, atStart, started bool, f Facts) {
 	isNew := e.Sandbox && (e.From == pleg.Absent || e.From == pleg.Created) && e.Kind <= pleg.Died && !atStart
 	wasUp := e.Kind == pleg.Died && (started || f.ListsBack.Sub(f.ListedBefore) > leastLife)
@@ -45,7 +45,7 @@ func (n *Networks) Released(at time.Time, e pleg.Event, atStart, started bool, f
 }
 
 // Advance returns the events that are known by now, with Delivery Derived. They change no state,
-// so that the next event of the sandbox starts where the one before has led.
+// so the next event of the sandbox starts in the state where the previous event ended.
 func (n *Networks) Advance(at time.Time, f Facts) (events []pleg.Event) {
 	was, paused := n.At, n.Paused
 	n.At, n.Paused = at, f.Paused

@@ -1,4 +1,4 @@
-// Package sources follows the event sources that look at a node besides the relist: the
+// Package sources follows the event sources that look at a node in addition to the relist: the
 // runtime's event stream and the containers' control groups. It decides when each stream is
 // open, compares what each source sees with what the relist sees, and follows the evented mode
 // of kubelet 1.37. It also derives network events from sandbox statuses.
@@ -15,7 +15,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Config says which event sources exist, and what the kubelet makes of the runtime's stream.
+// Config says which event sources exist, and how the kubelet uses the runtime's stream.
 type Config struct {
 	Streams []Stream
 	Mode    pleg.Mode    // Evented opens the stream of FromCRI, if there is one in Streams
@@ -27,7 +27,7 @@ type Config struct {
 type Stream struct {
 	Source Source
 	On     bool   // somebody asked for it; it stays open when the evented mode falls back
-	Forced bool   // is opened even where it takes events from the kubelet
+	Forced bool   // it is opened even if it takes events from the kubelet
 	Refuse string // why it can never be opened; empty if it can
 }
 
@@ -35,7 +35,7 @@ type Stream struct {
 type Facts struct {
 	Records      Records
 	Listed       time.Time     // start of the last good list of all pods; zero before the first
-	ListedBefore time.Time     // start of the last good one before the relist under way, else Listed
+	ListedBefore time.Time     // start of the last good list before the relist under way, else Listed
 	ListsBack    time.Time     // when the last good lists had returned
 	Period       time.Duration // between two relists
 	UsualLists   time.Duration // what both lists usually take
@@ -45,7 +45,7 @@ type Facts struct {
 
 // Records is what the relist knows of ids and pods.
 type Records interface {
-	// Object returns whose an id is, and its state as of the last relist that has settled it.
+	// Object returns the object of an id, and its state as of the last relist that has settled it.
 	// Known is false if no record has the id.
 	Object(id string) (ref pleg.ObjectRef, settled pleg.State, known bool)
 	// Pod returns a pod as it was last listed; nil if there is none.
@@ -55,7 +55,7 @@ type Records interface {
 	Status(uid pleg.UID) (status *pleg.PodStatus, known bool)
 }
 
-// An Observer knows how each event source stands, and who saw each transition first.
+// An Observer knows the state of each event source, and who saw each transition first.
 type Observer struct {
 	Config    Config       // the model sets Release when it learns which kubelet runs
 	Version   pleg.Version // of the runtime; the model sets it when it is known
@@ -72,7 +72,7 @@ type Observer struct {
 	SampledAt time.Time
 }
 
-// New returns an observer of the sources in c, none of which is open.
+// New returns an observer of the sources in c. No source is open yet.
 func New(c Config, at time.Time) *Observer {
 	o := &Observer{Config: c, IDs: make(map[string]*Entry), Mode: ModeState{Mode: c.Mode, Asked: c.Mode}}
 	for _, stream := range c.Streams {
@@ -102,7 +102,7 @@ func (o *Observer) Want(at time.Time, on []Source) {
 }
 
 // Advance brings everything up to a moment. The model calls it after each observation. It
-// returns each transition once that the relist has not seen in time, in order.
+// returns the transitions that the relist has not seen in time, each once and in order.
 func (o *Observer) Advance(at time.Time, f Facts) (unseen []Unseen) {
 	for i := range o.Watches {
 		o.advance(at, &o.Watches[i])
@@ -142,7 +142,7 @@ func (o *Observer) Due(at time.Time, f Facts) (due time.Time) {
 	return due
 }
 
-// States returns how each source stands, in the order of the configuration.
+// States returns the state of each source, in the order of the configuration.
 func (o *Observer) States() (all []SourceState) {
 	for i := range o.Watches {
 		all = append(all, o.Watches[i].State)

@@ -6,7 +6,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Source is somebody who sees what happens to containers: the relist, or an event source.
+// A Source is an observer of what happens to containers: the relist, or an event source.
 type Source uint8
 
 const (
@@ -53,7 +53,7 @@ func (s *Sightings) Lead(of Source) (time.Duration, bool) {
 type Unseen struct {
 	pleg.Event           // as a relist would have made it, with Delivery Unseen
 	Seen       Sightings // by whom
-	Happened   time.Time // by the clock of a source; zero if none says so
+	Happened   time.Time // by the clock of a source; zero if no source says when
 	Reason     string    // the runtime's reason for a container's end; not cleaned
 }
 
@@ -62,7 +62,7 @@ var leads = [...][2]pleg.State{
 	pleg.Started: {pleg.Absent, pleg.Running}, pleg.Died: {pleg.Running, pleg.Exited}, pleg.Removed: {pleg.Exited, pleg.Absent},
 }
 
-// learn makes the event of a step that only sources see, as far as they say whose it is.
+// learn makes the event of a step that only sources see, as far as u says whose id it is.
 func (t *Unseen) learn(kind pleg.Kind, u *pleg.Upstream) {
 	if t.Pod.UID != "" {
 		return

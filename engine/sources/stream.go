@@ -23,7 +23,7 @@ const (
 	changesKept = 64 // of all sources
 )
 
-// A StreamState is how an event source stands.
+// A StreamState is the state of an event source.
 type StreamState uint8
 
 const (
@@ -31,7 +31,7 @@ const (
 	StreamWaiting                       // for the runtime's version, which decides whether it may be opened
 	StreamOpening                       // open for less than a second
 	StreamConnected                     // open for a second or more
-	StreamLost                          // broke, and is opened anew at NextAt
+	StreamLost                          // it broke, and is opened again at NextAt
 	StreamRefused                       // would do harm, or cannot be opened
 	StreamNotEnabled                    // the runtime has no such stream, or has it switched off
 	StreamEnding                        // we close it
@@ -43,7 +43,8 @@ var streamStateNames = [...]string{"off", "waiting", "opening", "connected", "lo
 // String returns the word that the JSON has for s.
 func (s StreamState) String() string { return pleg.Word(s, streamStateNames[:]) }
 
-// Shown reports whether people see a change to s. The other states only lead to one of those.
+// Shown reports whether people see a change to s. The other states only lead to a state that
+// people see.
 func (s StreamState) Shown() bool { return s >= StreamConnected }
 
 // Over reports whether a wanted stream has no try at hand: it is refused, not enabled or given up.
@@ -51,18 +52,18 @@ func (s StreamState) Over() bool {
 	return s == StreamRefused || s == StreamNotEnabled || s == StreamFellBack
 }
 
-// A SourceState is how one event source stands, and what it has sent.
+// A SourceState is the state of one event source, with counts of its events.
 type SourceState struct {
 	Source   Source
 	State    StreamState
 	Since    time.Time // of State
 	Reason   string    // for State; empty where it needs none. Not cleaned
-	NextAt   time.Time // when it is opened anew; zero while it is open, or never
-	Tries    int       // in a row that did not last
+	NextAt   time.Time // when it is opened again; zero while it is open, or never
+	Tries    int       // openings in a row that did not last
 	Received uint64    // events over this run
-	Lost     uint64    // events that came too fast, not among those received
-	Backlog  uint64    // of those received happened before the stream was opened
-	Unknown  uint64    // of them were of ids that no relist ever had
+	Lost     uint64    // events that came too fast; Received does not count them
+	Backlog  uint64    // received events from before the stream was opened
+	Unknown  uint64    // events of ids that no relist ever had
 	LastAt   time.Time // of the last event; zero if there was none
 	LastErr  string    // of the last stream that broke; empty if none did. Not cleaned
 	BadClock string    // why its times are not used; empty if they are
@@ -81,13 +82,13 @@ type SourceChange struct {
 type Watch struct {
 	Config   Stream
 	State    SourceState
-	Shown    SourceChange       // the last one that people saw
+	Shown    SourceChange       // the last change that people saw
 	Worked   bool               // one of its streams has lasted, or sent something
-	OpenedAt time.Time          // zero if it never was
+	OpenedAt time.Time          // zero if it was never open
 	LastTime time.Time          // of the last event, by the clock of the source
 	Watching time.Time          // since when it should see all that happens; zero if it need not
-	Sum      Drift              // but for what follows from the rest
-	Ahead    quantile.Durations // of the relist: how far it was, where it was first
+	Sum      Drift              // without the fields that follow from the rest
+	Ahead    quantile.Durations // how far it was ahead of the relist, where it was first
 	Behind   quantile.Durations // how far it was behind
 	Samples  []Sample           // of the last minutes, oldest first
 }
@@ -99,7 +100,7 @@ func (w *Watch) open() bool {
 }
 
 // permits returns StreamOpening if people, the mode and the runtime want the stream of a source
-// to be open. Otherwise it returns how the source stands without one, and why.
+// to be open. Otherwise it returns the state of the source without a stream, and why.
 func (o *Observer) permits(c Stream) (StreamState, string) {
 	wanted := !o.Config.Once && (c.On || c.Source == FromCRI && o.evented())
 	name := o.Version.RuntimeName
@@ -154,7 +155,7 @@ func (o *Observer) advance(at time.Time, w *Watch) {
 	}
 }
 
-// Opened takes in that the lane has opened the stream of a source.
+// Opened notes that the lane has opened the stream of a source.
 func (o *Observer) Opened(at time.Time, source Source) {
 	if w := o.watch(source); w != nil && !w.open() {
 		w.OpenedAt, w.State.NextAt, w.LastTime = at, time.Time{}, time.Time{}
@@ -162,7 +163,7 @@ func (o *Observer) Opened(at time.Time, source Source) {
 	}
 }
 
-// Ended takes in that the stream of a source is over: what that means, and why in words.
+// Ended notes that the stream of a source is over. kind is what that means, text is why.
 func (o *Observer) Ended(at time.Time, source Source, kind call.Kind, text string) {
 	w := o.watch(source)
 	if w == nil || !w.open() {
@@ -209,9 +210,9 @@ func (o *Observer) turn(at time.Time, w *Watch, state StreamState, reason string
 	o.Changes = o.Changes[max(0, len(o.Changes)-changesKept):]
 }
 
-// harmful returns why nobody may read the event stream of a containerd besides the kubelet;
-// empty if that does no harm. In 1.7 all readers share one channel, so that each event reaches
-// only one of them. From 2.0 on each reader has its own.
+// harmful returns why the kubelet must be the only reader of the event stream of a containerd;
+// empty if a second reader does no harm. In 1.7 all readers share one channel, so each event
+// reaches only one reader. From 2.0 on each reader has its own.
 func harmful(version string) string {
 	const anyway = "; --force-events opens it all the same"
 	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")

@@ -9,21 +9,22 @@ import (
 )
 
 const (
-	// Patience is how long the relist and a source wait for each other. After that one of them
-	// has missed what the other saw.
+	// Patience is how long the relist and a source wait for each other. After that, one has missed
+	// a step that the other saw.
 	Patience = 3 * time.Second
 	// mostLists is the longest time that the lists of a healthy node take.
 	mostLists = 250 * time.Millisecond
-	// settling is how much later than the kernel a healthy runtime lists what has started.
+	// settling is how much later than the kernel a healthy runtime lists a container that has
+	// started.
 	settling = time.Second
-	// Lasts is how long it is remembered who saw what: longer than lists hang before somebody
-	// does something about it.
+	// Lasts is how long we remember who saw which step. It is longer than lists hang before
+	// somebody acts.
 	Lasts = 10 * time.Minute
-	// MostIDs is how many ids are remembered: a source may send more than any node has. Ids that
-	// no relist has find room in the first half only.
+	// MostIDs is how many ids are remembered: a source may send more than any node has. An id that
+	// no relist has gets room only while less than half is taken.
 	MostIDs = 8192
-	// MostUnseen is how many events of ids that no relist ever had are reported over the whole
-	// run: a source that makes ids up would fill the list of events.
+	// MostUnseen is how many events of ids that no relist ever had are reported over the whole run:
+	// a source that invents ids would fill the list of events.
 	MostUnseen = 1000
 )
 
@@ -39,8 +40,8 @@ type Entry struct {
 type Step struct {
 	Unseen            // what is reported if no relist sees it
 	First   time.Time // when anybody saw it
-	After   time.Time // it happened after this, and sources must have seen it; else zero
-	Missed  bool      // by the relist: it was reported as unseen
+	After   time.Time // it happened after this, and sources must have seen it; zero if they need not
+	Missed  bool      // the relist has missed it, and it was reported as unseen
 	Settled bool      // the sources that have not seen it have missed it
 }
 
@@ -48,7 +49,7 @@ type Step struct {
 type Wait struct {
 	ID   string
 	Kind pleg.Kind
-	At   time.Time // when it was first seen: a step of that time is meant
+	At   time.Time // when the step was first seen; a step with another time is not meant
 }
 
 // sawIt reports whether a source, or the relist, has seen a step.
@@ -81,19 +82,19 @@ func (o *Observer) admit(at time.Time, id string) *Entry {
 	return x
 }
 
-// forget forgets the ids of which nothing was heard for so long.
+// forget forgets the ids without news for so long.
 func (o *Observer) forget(at time.Time, lasts time.Duration) {
 	maps.DeleteFunc(o.IDs, func(_ string, x *Entry) bool { return at.Sub(x.Touched) >= lasts })
 	o.Waits = slices.DeleteFunc(o.Waits, func(w Wait) bool { return o.IDs[w.ID] == nil })
 }
 
-// unlisted reports whether the lists should have what runs since then.
+// unlisted reports whether the lists should show by now a container that has run since then.
 func unlisted(since time.Time, f Facts) bool { return !f.Listed.Before(since.Add(settling)) }
 
 // Released takes in an event of the kubelet's PLEG. AtStart is set if it only reports what the
 // first relist found. Ran says that the container or sandbox is known to have run. It returns who
-// saw the transition, nil if no source looks, and what is to be reported before it: earlier steps
-// that only sources have seen.
+// saw the transition, nil if no source looks. It also returns the steps to report before it:
+// earlier steps that only sources have seen.
 func (o *Observer) Released(at time.Time, e pleg.Event, atStart, ran bool, f Facts) (*Sightings, []Unseen) {
 	looking := slices.ContainsFunc(o.Watches, func(w Watch) bool { return w.open() || !w.Watching.IsZero() })
 	x := o.IDs[e.ID]
@@ -101,7 +102,7 @@ func (o *Observer) Released(at time.Time, e pleg.Event, atStart, ran bool, f Fac
 	case e.Kind > pleg.Removed || x == nil && (atStart || !looking):
 		return nil, nil
 	case atStart:
-		clear(x.Steps[:e.Kind+1]) // what sources saw of that is of the time before, too
+		clear(x.Steps[:e.Kind+1]) // what sources saw of it is of the time before, too
 		return nil, nil
 	case x == nil:
 		x = o.admit(at, e.ID)
@@ -112,7 +113,7 @@ func (o *Observer) Released(at time.Time, e pleg.Event, atStart, ran bool, f Fac
 		switch {
 		case t == nil:
 		case pleg.Kind(kind) >= e.Kind && t.sawIt(FromRelist):
-			x.Steps[kind] = nil // the relist sees it anew: a list had left the id out
+			x.Steps[kind] = nil // the relist sees it again: a list had left the id out
 		case pleg.Kind(kind) < e.Kind:
 			unseen = o.miss(unseen, x, t, f) // it was over when the relist came
 		}
@@ -123,13 +124,13 @@ func (o *Observer) Released(at time.Time, e pleg.Event, atStart, ran bool, f Fac
 		w := &o.Watches[i]
 		if t.sawIt(w.Config.Source) {
 			w.both(t)
-			if t.Missed { // it hung, and sees it now
+			if t.Missed { // the relist hung, and sees it now
 				w.Sum.MissedByRelist--
 			}
 		}
 	}
 	t.Missed = false
-	if ran || e.Kind != pleg.Died { // a source shows the end only of what has run
+	if ran || e.Kind != pleg.Died { // a source shows an end only if the object has run
 		t.After = f.ListedBefore
 	}
 	seen := t.Seen
@@ -142,9 +143,9 @@ func (w Wait) due(f Facts) time.Time {
 	return later(w.At, f.Resumed).Add(Patience + max(f.Period-time.Second, 0) + 2*min(f.UsualLists, mostLists))
 }
 
-// settle finds out who has missed a step, once everybody has had the time. A source must have
-// watched since before the step happened; that its stream was lost for a while is no excuse. The
-// kernel shows no removals.
+// settle finds out who has missed a step, after everybody has had time to see it. A source must
+// have watched since before the step happened. A stream that was lost for a while is no excuse.
+// The kernel shows no removals.
 func (o *Observer) settle(unseen []Unseen, wait Wait, f Facts) []Unseen {
 	x := o.IDs[wait.ID]
 	if x == nil || x.Steps[wait.Kind] == nil || !x.Steps[wait.Kind].First.Equal(wait.At) {
@@ -166,8 +167,8 @@ func (o *Observer) settle(unseen []Unseen, wait Wait, f Facts) []Unseen {
 }
 
 // miss reports and counts a step that the relist has not seen, once. The control groups show the
-// containers of all runtimes: what runs on though no list has it, and the runtime's stream has not
-// reported, is foreign. That is no event, and the relist has missed nothing.
+// containers of all runtimes. A container is foreign if it runs on, no list has it, and the
+// runtime's stream has not reported it. That is no event, and the relist has missed nothing.
 func (o *Observer) miss(unseen []Unseen, x *Entry, t *Step, f Facts) []Unseen {
 	if t.Missed || t.sawIt(FromRelist) {
 		return unseen
