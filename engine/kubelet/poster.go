@@ -35,6 +35,7 @@ type poster struct {
 	Spread time.Duration // how much earlier or later the kubelet's own update may be
 	Asked  time.Time     // since when Version is out; zero if it is not
 	Back   time.Time     // when a late Version last returned; zero if none has
+	Raced  bool          // the kubelet may have posted Ready already; see race
 
 	LateCall  time.Time // start of the late call that has set NextAt; zero if no call is late
 	Errs      string    // what is wrong now
@@ -76,7 +77,7 @@ func (k *Kubelet) VersionReturned(at time.Time, ranOut bool) {
 	if took >= postPeriod && !ranOut {
 		p.Spread = postJitter // whenever the kubelet's update was due, it waited as well, and came back with ours
 	}
-	p.NextAt = ended.Add(postPeriod)
+	p.NextAt, p.Raced = ended.Add(postPeriod), false
 	p.Fixed = p.Spread < postAnytime || p.Errs != "" || !p.LateCall.IsZero()
 	errs := p.Errs
 	if took > call.LateAfter {
@@ -91,12 +92,13 @@ func (k *Kubelet) VersionReturned(at time.Time, ranOut bool) {
 	}
 }
 
-// race handles a Version that came back together with the answer that ended the trouble. If the
-// kubelet saw that answer first, it has posted Ready at once; if not, it does so a period
-// later. We cannot know, so we take the middle.
+// race handles a Version that came back together with the answer that ended the trouble. A kubelet
+// that sees Version first posts what was wrong before, and Ready a period later: so it was each time
+// that we measured. One that sees the other answer first has posted Ready at once. So the next
+// posting is a period away, but Ready may be posted from now on.
 func (k *Kubelet) race(errs string) {
 	if p := &k.Poster; errs == "" {
-		p.NextAt, p.Spread, p.Fixed = p.Back.Add(postAnytime), postAnytime, true
+		p.NextAt, p.Spread, p.Fixed, p.Raced = p.Back.Add(postPeriod), postJitter, true, true
 	}
 }
 
@@ -193,7 +195,11 @@ func (k *Kubelet) next(changes time.Time) (n Posting) {
 	for at.Add(p.Spread).Before(changes) {
 		at = at.Add(period)
 	}
-	return Posting{Ready: !ready, Held: held, From: later(at.Add(-p.Spread), changes), To: at.Add(p.Spread)}
+	from := later(at.Add(-p.Spread), changes)
+	if p.Raced {
+		from = changes
+	}
+	return Posting{Ready: !ready, Held: held, From: from, To: at.Add(p.Spread)}
 }
 
 // silent reports whether a list and Status are late, and Version was not answered since then.
