@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -89,5 +91,24 @@ func TestWorkersOfAKubeletThatReportsThem(t *testing.T) {
 		if s := e.after(2 * time.Second); !s.Workers.Acting || len(s.Workers.All) != 2 || s.Workers.All[0] != reported.All[0] {
 			t.Errorf("workers %+v, want the kubelet's", s.Workers)
 		}
+	})
+}
+
+// A question for raw answers that is given up at once leaves no call behind, for which others would wait.
+func TestRawGivenUpAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := begin(t, engine.Config{}, onePod)
+		e.after(2500 * time.Millisecond)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 100 { // a select takes one of two at random
+			if _, err := e.Raw(ctx, "web"); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
+		for _, f := range e.after(time.Second).InFlight {
+			t.Errorf("still out: %v of %s by %v", f.Op, f.ID, f.By)
+		}
+		e.stop()
 	})
 }

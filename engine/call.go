@@ -24,14 +24,13 @@ type finished struct {
 // deadline. If the other call is our own and this one is not, the other one is withdrawn: our own
 // calls never hold up a relist.
 func (h *hub) call(ctx context.Context, f call.Flight, timeout time.Duration) finished {
-	var id uint64
-	var left time.Duration
+	var o *outgoing
 	var began time.Time
 	turn := func(m *Model, now time.Time) (bool, time.Time) {
 		if began.IsZero() {
 			began = now
 		}
-		left = timeout - now.Sub(began)
+		left := timeout - now.Sub(began)
 		if other, busy := m.calls.InWay(f, now); busy && left > 0 {
 			if other.Ours() && !f.Ours() {
 				h.withdraw(other)
@@ -39,38 +38,49 @@ func (h *hub) call(ctx context.Context, f call.Flight, timeout time.Duration) fi
 			return false, began.Add(timeout)
 		}
 		if left > 0 {
-			id = h.begin(f, left)
+			o = h.begin(ctx, f, left)
 		}
 		return true, time.Time{}
 	}
 	switch {
 	case !h.await(ctx, turn):
 		return finished{Err: call.ErrorOf(f.Op, fmt.Errorf("%w: %w", call.ErrCanceled, context.Cause(ctx)))}
-	case id == 0:
+	case o == nil:
 		return finished{Err: outOfTurn(f.Op)}
 	}
-	return h.finish(ctx, id, f, left)
+	return h.finish(o)
 }
 
-// begin reports that a call begins, and returns its number. The hub is locked.
-func (h *hub) begin(f call.Flight, timeout time.Duration) uint64 {
+// An outgoing is a call that was reported to begin. The lane that began it has to make it.
+type outgoing struct {
+	id      uint64
+	flight  call.Flight
+	timeout time.Duration
+	lane    context.Context
+	ctx     context.Context // of the call: ends with lane, and when the call is withdrawn
+	cancel  context.CancelFunc
+}
+
+// begin reports that a call begins. The hub is locked. One of our own calls can be withdrawn from
+// now on, also before it is made.
+func (h *hub) begin(ctx context.Context, f call.Flight, timeout time.Duration) *outgoing {
 	h.lastID++
-	h.apply(CallBegan{ID: h.lastID, Flight: f, Timeout: timeout})
-	return h.lastID
+	o := &outgoing{id: h.lastID, flight: f, timeout: timeout, lane: ctx}
+	o.ctx, o.cancel = context.WithCancel(ctx)
+	if f.Ours() {
+		h.ours[targetOf(f)] = o.cancel
+	}
+	h.apply(CallBegan{ID: o.id, Flight: f, Timeout: timeout})
+	return o
 }
 
 // finish makes the call that begin has reported, and reports its end.
-func (h *hub) finish(ctx context.Context, id uint64, f call.Flight, timeout time.Duration) finished {
-	trace := new(call.Trace)
-	lane := ctx
-	ctx, cancel := context.WithTimeout(call.WithTrace(ctx, trace), h.config.Clock.Real(timeout))
+func (h *hub) finish(o *outgoing) finished {
+	f, trace := o.flight, new(call.Trace)
+	defer o.cancel()
+	ctx, cancel := context.WithTimeout(call.WithTrace(o.ctx, trace), h.config.Clock.Real(o.timeout))
 	defer cancel()
-	if f.Ours() {
-		h.mu.Lock()
-		h.ours[targetOf(f)] = cancel
-		h.mu.Unlock()
-	}
-	m := finished{ID: id}
+	m := finished{ID: o.id}
 	var err error
 	if f.By == call.ByRequest {
 		m.raw, err = h.config.Runtime.Raw(ctx, f.Op, f.ID)
@@ -85,11 +95,11 @@ func (h *hub) finish(ctx context.Context, id uint64, f call.Flight, timeout time
 	if f.Ours() {
 		delete(h.ours, targetOf(f))
 	}
-	if ended := lane.Err() != nil && !gaveUp(lane, f); ended {
+	if ended := o.lane.Err() != nil && !gaveUp(o.lane, f); ended {
 		return m
 	}
 	h.meter.add(time.Now(), uint64(max(trace.RequestBytes+trace.ResponseBytes, 0)))
-	h.apply(CallEnded{ID: id, Answer: m.Answer, Trace: *trace, Err: m.Err})
+	h.apply(CallEnded{ID: o.id, Answer: m.Answer, Trace: *trace, Err: m.Err})
 	h.letGo()
 	return m
 }

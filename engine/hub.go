@@ -31,6 +31,7 @@ type hub struct {
 	at      time.Time // of the last observation
 	closed  bool      // nothing is observed any more
 	lastID  uint64    // of the calls
+	applied int       // observations
 	waiters []*waiter
 	ours    map[target]context.CancelFunc // cancels those of our own calls that are out
 	streams int                           // how many are open
@@ -76,6 +77,7 @@ func (h *hub) apply(o Observation) {
 		return
 	}
 	h.at = h.now()
+	h.applied++
 	if h.config.Tape != nil {
 		h.config.Tape.Observe(h.at, o)
 	}
@@ -98,6 +100,9 @@ func (h *hub) awaitLast(ctx context.Context, ask question) bool {
 }
 
 func (h *hub) wait(ctx context.Context, ask question, queue func(*waiter)) bool {
+	if ctx.Err() != nil {
+		return false
+	}
 	h.mu.Lock()
 	w := &waiter{ask: ask, done: make(chan struct{})}
 	queue(w)
@@ -110,6 +115,11 @@ func (h *hub) wait(ctx context.Context, ask question, queue func(*waiter)) bool 
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	select {
+	case <-w.done: // ask may have begun a call, which the lane has to make
+		return true
+	default:
+	}
 	h.waiters = slices.DeleteFunc(h.waiters, func(other *waiter) bool { return other == w })
 	return false
 }
@@ -122,15 +132,10 @@ func (h *hub) letGo() {
 	}
 	now := h.now()
 	var due time.Time
-	h.waiters = slices.DeleteFunc(h.waiters, func(w *waiter) bool {
-		found, at := w.ask(h.model, now)
-		if found {
-			close(w.done)
-			return true
-		}
-		due = sooner(due, at)
-		return false
-	})
+	for seen := -1; seen != h.applied; { // after what one lane begins, another may have something to do
+		seen = h.applied
+		due = h.wake(now)
+	}
 	due = sooner(due, h.model.due())
 	late := h.late(now)
 	wait := h.ticker.wait(h.model, late, time.Now())
@@ -141,6 +146,21 @@ func (h *hub) letGo() {
 		wait = min(wait, max(h.config.Clock.Real(due.Sub(now)), spin))
 	}
 	h.alarm.Reset(max(wait, 0))
+}
+
+// wake asks all waiting lanes once, and wakes those that have something to do. It returns when to
+// ask the others again. The hub is locked.
+func (h *hub) wake(now time.Time) (due time.Time) {
+	h.waiters = slices.DeleteFunc(h.waiters, func(w *waiter) bool {
+		found, at := w.ask(h.model, now)
+		if found {
+			close(w.done)
+			return true
+		}
+		due = sooner(due, at)
+		return false
+	})
+	return due
 }
 
 // run ticks at each alarm until ctx ends. That wakes the lanes whose time has come, too.

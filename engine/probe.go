@@ -19,17 +19,17 @@ type probeLane struct{ *hub }
 
 func (l probeLane) run(ctx context.Context) {
 	for {
-		var f call.Flight
-		var id uint64
-		if !l.awaitLast(ctx, func(m *Model, now time.Time) (found bool, at time.Time) {
-			if f, found, at = m.nextProbe(now); found {
-				id = l.begin(f, m.start.CallTime)
+		var o *outgoing
+		if !l.awaitLast(ctx, func(m *Model, now time.Time) (bool, time.Time) {
+			f, found, at := m.nextProbe(now)
+			if found {
+				o = l.begin(ctx, f, m.start.CallTime)
 			}
 			return found, at
 		}) {
 			return
 		}
-		l.finish(ctx, id, f, l.start.CallTime)
+		l.finish(o)
 	}
 }
 

@@ -25,7 +25,7 @@ func (l relistLane) run(ctx context.Context) {
 		if !l.await(ctx, func(m *Model, now time.Time) (found bool, at time.Time) {
 			next, found, at = m.nextJob(now)
 			return found, at
-		}) {
+		}) || ctx.Err() != nil {
 			return
 		}
 		l.relist(ctx, next)
@@ -38,12 +38,12 @@ func (l relistLane) relist(ctx context.Context, j job) {
 	if j.Lists {
 		sandboxes := l.list(ctx, call.ListPodSandbox, j.Pod)
 		if sandboxes.Err != nil && !l.goesOn() {
-			l.mark(RelistFailed{})
+			l.failed(ctx)
 			return
 		}
 		containers := l.list(ctx, call.ListContainers, j.Pod)
 		if sandboxes.Err != nil || containers.Err != nil {
-			l.mark(RelistFailed{})
+			l.failed(ctx)
 			return
 		}
 		l.mark(Listed{sandboxes.ID, containers.ID}) // the model compares, and finds the pods to inspect
@@ -53,6 +53,13 @@ func (l relistLane) relist(ctx context.Context, j job) {
 	}
 	if ctx.Err() == nil {
 		l.mark(RelistEnded{})
+	}
+}
+
+// failed marks that a list failed, unless the engine has ended: then we ended the list ourselves.
+func (l relistLane) failed(ctx context.Context) {
+	if ctx.Err() == nil {
+		l.mark(RelistFailed{})
 	}
 }
 

@@ -11,12 +11,12 @@ import (
 
 func (m *Model) relistBegan(mark RelistBegan) {
 	r := &relist{Asked: mark.Asked, Began: m.now}
-	if m.follows != 0 && m.follows != m.start.Release {
-		m.follow(m.follows)
-	}
 	l := &m.relists
 	l.Now = r
 	if mark.Pod == "" {
+		if m.follows != 0 && m.follows != m.start.Release {
+			m.follow(m.follows) // a job of one pod was begun by the rules of the release before
+		}
 		m.wanted.Relist = false
 		m.once.Lists++
 		m.kubelet.RelistBegan(m.now)
@@ -209,7 +209,7 @@ func (m *Model) relistEnded() {
 		m.settle(&i)
 		m.missing++
 	}
-	if m.core.End() != nil {
+	if m.core.End() != nil && !r.ofOne() { // of one pod there may be nothing to end: it has no record
 		return
 	}
 	m.release()

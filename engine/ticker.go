@@ -36,7 +36,7 @@ func (t *ticker) wait(m *Model, late bool, real time.Time) time.Duration {
 		rest = firstFrame
 	case t.ticks == 0:
 		return 0
-	case m.news || late != t.late || t.step != Waiting && !m.relisting():
+	case m.news || late != t.late || (t.step == Listing || t.step == Inspecting) && !m.relisting():
 		rest = pace
 	case late:
 		rest = whileLate
