@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -14,6 +15,10 @@ import (
 
 // ErrNoPod is the error of [Engine.Raw] for a pod that the newest snapshot does not have.
 var ErrNoPod = errors.New("no such pod")
+
+// rawTime is how long [Engine.Raw] waits for one answer. A person does not wait longer, and a call
+// that hangs for 10 s is a hang.
+const rawTime = 10 * time.Second
 
 // A rawAnswer is what the runtime says of one sandbox or container.
 type rawAnswer struct {
@@ -28,10 +33,10 @@ type rawAnswer struct {
 // It returns a JSON array with one object for each: the operation, the id, and the answer or the
 // error. Texts are not cleaned.
 //
-// Raw blocks for each object, at most for the deadline of a call. In that time it also waits while
-// another call for the object is out. Give it a ctx with a deadline of your own. One Raw runs at a
-// time. It makes its calls even in a pause. If it returns an error, there are no answers at all:
-// [ErrNoPod], [ErrStopped], or the cause of ctx's end.
+// Raw blocks for each object, for 10 s at most. In that time it also waits while another call for
+// the object is out. If the relist asks for the same object meanwhile, Raw gives way to it. One Raw
+// runs at a time. It makes its calls even in a pause. If it returns an error, there are no answers at
+// all: [ErrNoPod], [ErrStopped], or the cause of ctx's end.
 func (e *Engine) Raw(ctx context.Context, uid pleg.UID) ([]byte, error) {
 	select {
 	case <-e.hub.over:
@@ -88,12 +93,14 @@ func (e *Engine) askRaw(ctx context.Context, f call.Flight) (rawAnswer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(e.calls, func() { cancel(ErrStopped) })()
-	m := e.hub.call(ctx, f, e.hub.config.Timeout)
+	m := e.hub.call(ctx, f, min(e.hub.config.Timeout, rawTime))
 	if ctx.Err() != nil {
 		return rawAnswer{}, context.Cause(ctx)
 	}
 	a := rawAnswer{Operation: f.Op.String(), Container: f.Container, ID: f.ID}
 	switch {
+	case m.Err != nil && m.Err.Kind == call.ErrCanceled:
+		a.Error = "the relist asks for it now: ask again when it has its answer"
 	case m.Err != nil:
 		a.Error = m.Err.Error()
 	case !json.Valid(m.raw):

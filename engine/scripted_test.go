@@ -3,6 +3,7 @@ package engine_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -206,8 +207,11 @@ func (b *behaviour) act(ctx context.Context, op call.Operation) error {
 		case <-ended:
 		}
 	}
-	if ctx.Err() != nil {
-		return call.NoAnswer(op, call.Expired, ctx.Err().Error())
+	switch err := ctx.Err(); {
+	case errors.Is(err, context.Canceled):
+		return &call.Error{Op: op, Kind: call.ErrCanceled, Code: "Canceled", Text: err.Error()}
+	case err != nil:
+		return call.NoAnswer(op, call.Expired, err.Error())
 	}
 	if b.err != nil {
 		err := *b.err

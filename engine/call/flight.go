@@ -37,7 +37,7 @@ type Flight struct {
 }
 
 // Ours reports whether no kubelet would make the call.
-func (f Flight) Ours() bool { return f.By == ByProbe || f.By == BySweep || f.By == BySearch }
+func (f Flight) Ours() bool { return f.By != ByRelist && f.By != ByStatusLoop }
 
 // Elapsed returns how long the call has been out, as of at.
 func (f Flight) Elapsed(at time.Time) time.Duration { return at.Sub(f.Since) }
