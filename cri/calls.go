@@ -62,8 +62,12 @@ func (c *Client) ContainerStatus(ctx context.Context, id string) (pleg.Container
 	return ask(ctx, c, call.ContainerStatus, &runtimev1.ContainerStatusRequest{ContainerId: id}, (*converter).containerStatus)
 }
 
+// rawLimit, in bytes, is up to which size of an answer Raw shows fields that are not set. A status
+// has some KiB. Each empty part of it takes 2 bytes, and up to 200 as JSON.
+const rawLimit = 64 << 10
+
 // Raw returns the runtime's answer to PodSandboxStatus or ContainerStatus as JSON, with CRI's names
-// and with fields that are not set. Its texts are as the runtime wrote them, so it must not go to a
+// and with fields that are not set, unless it is very large. Its texts are as the runtime wrote them, so it must not go to a
 // terminal as it is. Raw returns an error for any other operation.
 func (c *Client) Raw(ctx context.Context, op call.Operation, id string) ([]byte, error) {
 	var request, answer proto.Message
@@ -79,7 +83,7 @@ func (c *Client) Raw(ctx context.Context, op call.Operation, id string) ([]byte,
 		if err := decode(wire, answer); err != nil {
 			return nil, err
 		}
-		return protojson.MarshalOptions{EmitDefaultValues: true}.Marshal(answer)
+		return protojson.MarshalOptions{EmitDefaultValues: len(wire) <= rawLimit}.Marshal(answer)
 	}
 	return ask(ctx, c, op, request, asJSON)
 }

@@ -278,6 +278,12 @@ func TestRaw(t *testing.T) {
 	if err := errors.Join(err, json.Unmarshal(raw, &back)); err != nil || back.Status.Message != text || back.Status.State != "CONTAINER_CREATED" {
 		t.Errorf("raw is %s, %v", raw, err)
 	}
+	for range 1 << 15 {
+		container.Mounts = append(container.Mounts, new(runtimev1.Mount))
+	}
+	if raw, err = c.Raw(ctx, call.ContainerStatus, "container-1"); err != nil || !json.Valid(raw) || len(raw) > 1<<20 {
+		t.Errorf("empty parts of 64 KiB become %d bytes, %v", len(raw), err)
+	}
 	if _, err := c.Raw(ctx, call.ListContainers, ""); err == nil || !strings.Contains(err.Error(), "ListContainers") {
 		t.Errorf("a raw list: %v", err)
 	}

@@ -23,7 +23,9 @@ const endpointEnv = "CONTAINER_RUNTIME_ENDPOINT"
 // The files in which a node names its runtime. The flags of a kubelet win over its configuration.
 // Crictl's file comes last: nobody may have changed it since the node had another runtime.
 var (
-	flagFiles = slices.Concat([]string{"/var/lib/kubelet/kubeadm-flags.env", "/etc/default/kubelet", "/etc/sysconfig/kubelet"}, knowledge.KubeletArgs)
+	// flagFiles are in the order of their weight: kubeadm's unit puts the flags of the first two behind
+	// those of kubeadm-flags.env, and the last flag of a command line counts.
+	flagFiles = slices.Concat([]string{"/etc/default/kubelet", "/etc/sysconfig/kubelet", "/var/lib/kubelet/kubeadm-flags.env"}, knowledge.KubeletArgs)
 	// kubeletConfigs are, in order: of kubeadm 1.32 and later, which also has the next file; of
 	// others; of EKS; of OpenShift. If kubeadm made the node, the last file says how to reach the
 	// API server.

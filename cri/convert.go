@@ -58,6 +58,9 @@ func (c *converter) conditions(wire []byte) (all []pleg.Condition, err error) {
 	if err := decode(wire, &a); err != nil {
 		return nil, err
 	}
+	if len(a.Status.GetConditions()) > conditionsLimit {
+		return nil, errConditions
+	}
 	return c.runtimeStatus(a.Status), check(need{a.Status == nil, "the answer has no status"})
 }
 

@@ -54,6 +54,13 @@ func TestDiscoverChooses(t *testing.T) {
 		{name: "environment before files", env: texts{endpointEnv: "/run/env.sock"},
 			node: node{files: texts{"/etc/crictl.yaml": "runtime-endpoint: /run/x.sock"}, sockets: socketsAt{"/run/env.sock": answers, "/run/x.sock": answers}},
 			want: "/run/env.sock", source: endpointEnv},
+		{name: "the last of the kubelet's flags", node: node{
+			files: texts{
+				"/var/lib/kubelet/kubeadm-flags.env": `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/x.sock"`,
+				"/etc/default/kubelet":               `KUBELET_EXTRA_ARGS="--container-runtime-endpoint=unix:///run/y.sock"`,
+			},
+			sockets: socketsAt{"/run/x.sock": answers, "/run/y.sock": answers},
+		}, want: "/run/y.sock", source: "/etc/default/kubelet"},
 		{name: "the kubelet before crictl", node: node{
 			files: texts{
 				"/etc/crictl.yaml":             "timeout: 10\nruntime-endpoint: unix:///run/x.sock\n",
@@ -362,8 +369,8 @@ func TestNotFoundListsEveryCandidate(t *testing.T) {
 	got := strings.Split(strings.ReplaceAll(err.Error(), root, "ROOT"), "\n")
 	want := []string{
 		"no container runtime found:",
-		"  tcp://crio (/var/lib/kubelet/kubeadm-flags.env): is a network address",
 		"  (/etc/default/kubelet): read ROOT/etc: not a regular file",
+		"  tcp://crio (/var/lib/kubelet/kubeadm-flags.env): is a network address",
 		"  7 (/var/lib/kubelet/instance-config.yaml): is no absolute path: want unix:///path/to/runtime.sock",
 		"  (/etc/crictl.yaml): ", // the YAML package's own words follow
 		"  unix://ROOT/run/containerd/containerd.sock (usual socket of containerd): not a CRI v1 server: gRPC",

@@ -228,7 +228,10 @@ func TestHostileAnswersAreBounded(t *testing.T) {
 		listSandboxes:   func(ctx context.Context, c *Client) error { _, err := c.ListPodSandbox(ctx, ""); return err },
 		listContainers:  func(ctx context.Context, c *Client) error { _, err := c.ListContainers(ctx, ""); return err },
 		containerStatus: func(ctx context.Context, c *Client) error { _, err := c.ContainerStatus(ctx, "x"); return err },
+		runtimeStatus:   func(ctx context.Context, c *Client) error { _, err := c.Status(ctx); return err },
 	}
+	named := goodContainer()
+	named.Id = strings.Repeat("\x01", partLimit+1)
 	large := goodContainer()
 	large.Annotations = map[string]string{"large": strings.Repeat("x", messageLimit)}
 	for name, tt := range map[string]struct {
@@ -239,6 +242,8 @@ func TestHostileAnswersAreBounded(t *testing.T) {
 		"8 million empty sandboxes":  {listSandboxes, wired(&runtimev1.ListPodSandboxResponse{}, emptyEntries(1)), "100k entries"},
 		"8 million empty containers": {listContainers, wired(&runtimev1.ListContainersResponse{}, emptyEntries(1)), "100k entries"},
 		"a container of 8 MiB":       {listContainers, &runtimev1.ListContainersResponse{Containers: []*runtimev1.Container{wired(&runtimev1.Container{}, emptyEntries(8)[2*partLimit:])}}, `entry 1 (id ""): larger than max of plegtop: 4 MiB`},
+		"an id of 4 MiB":             {listContainers, &runtimev1.ListContainersResponse{Containers: []*runtimev1.Container{named}}, "larger than max of plegtop: 4 MiB"},
+		"2 million conditions":       {runtimeStatus, &runtimev1.StatusResponse{Status: wired(&runtimev1.RuntimeStatus{}, emptyEntries(1)[:partLimit-64])}, "1000 conditions"},
 		"a list over 16 MiB":         {listContainers, &runtimev1.ListContainersResponse{Containers: []*runtimev1.Container{large}}, "larger than max"},
 		"2 million mounts":           {containerStatus, inspection(wired(&runtimev1.ContainerStatus{}, emptyEntries(14)[:partLimit])), "larger than max of plegtop: 4 MiB"},
 		"a status over 16 MiB":       {containerStatus, inspection(&runtimev1.ContainerStatus{Message: strings.Repeat("x", messageLimit)}), "larger than max"},
@@ -253,6 +258,9 @@ func TestHostileAnswersAreBounded(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			if !errors.Is(err, call.ErrTooLarge) || call.Code(err) != "ResourceExhausted" || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error = %v, want %v with %q", err, call.ErrTooLarge, tt.want)
+			}
+			if len(err.Error()) > 2*textLimit {
+				t.Errorf("the error has %d bytes", len(err.Error()))
 			}
 			if used, most := after.TotalAlloc-before.TotalAlloc, uint64(24*messageLimit); used > most { // both ends, with garbage
 				t.Errorf("it took %d MiB, want %d at most", used>>20, most>>20)

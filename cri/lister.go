@@ -88,7 +88,7 @@ func (l *lister[T]) rows(sum digest) (listed[T], error) {
 			var c converter
 			var err error
 			if r.row, err = l.decode(&c, e.wire); err != nil {
-				return next, fmt.Errorf("entry %d (id %q): %w", i+1, text(e.wire, 1), err)
+				return next, fmt.Errorf("entry %d (id %.80q): %w", i+1, text(e.wire, 1), err)
 			}
 			r.found = c.Anomalies
 		}

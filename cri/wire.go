@@ -22,6 +22,8 @@ const (
 	// entriesLimit is how many sandboxes or containers a list may have: three times as many as fit
 	// in a message with the kubelet's labels. An empty entry takes 2 bytes there, and 150 in memory.
 	entriesLimit = 100_000
+	// conditionsLimit is how many conditions a Status may have. CRI has two, containerd adds a third.
+	conditionsLimit = 1000
 	// partLimit, in bytes, is for all else: an entry of a list, a status, an event, an error. The
 	// largest part of each are annotations, and Kubernetes takes 256 KiB of those. The kubelet would
 	// take a larger status. A part with nothing in it takes 2 bytes, and up to 150 in memory.
@@ -35,9 +37,10 @@ const (
 const tooMuch = "larger than max"
 
 var (
-	errTooMany   = fmt.Errorf("%s of plegtop: %dk entries", tooMuch, entriesLimit/1000)
-	errTooLarge  = fmt.Errorf("%s of plegtop: %d MiB", tooMuch, partLimit>>20)
-	errMalformed = errors.New("proto: cannot parse invalid wire-format data") // protobuf's own words
+	errTooMany    = fmt.Errorf("%s of plegtop: %dk entries", tooMuch, entriesLimit/1000)
+	errConditions = fmt.Errorf("%s of plegtop: %d conditions", tooMuch, conditionsLimit)
+	errTooLarge   = fmt.Errorf("%s of plegtop: %d MiB", tooMuch, partLimit>>20)
+	errMalformed  = errors.New("proto: cannot parse invalid wire-format data") // protobuf's own words
 )
 
 // A codec encodes requests as gRPC's own does. It hands over the bytes of an answer in a mem.Buffer.

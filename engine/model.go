@@ -62,14 +62,18 @@ type Model struct {
 // An answer is the outcome of a call. The model keeps one of a relist until its lane marks the
 // step.
 type answer struct {
-	Flight call.Flight
-	At     time.Time
-	Answer Answer
-	Found  pleg.Anomalies
-	Err    *call.Error
+	Flight  call.Flight
+	Timeout time.Duration
+	At      time.Time
+	Answer  Answer
+	Found   pleg.Anomalies
+	Err     *call.Error
 }
 
 func (a *answer) took() time.Duration { return a.At.Sub(a.Flight.Since) }
+
+// ranOut reports whether the call ended at its own deadline.
+func (a *answer) ranOut() bool { return ranOut(a.Err, a.took(), a.Timeout) }
 
 // withdrawn reports whether we canceled one of our own calls. That says nothing about the runtime.
 func (a *answer) withdrawn() bool {
@@ -185,11 +189,12 @@ func (m *Model) due() time.Time {
 
 // ended takes in the end of a call.
 func (m *Model) ended(o CallEnded) {
-	f, out := m.calls.Ended(call.ID(o.ID), m.now, o.Err)
+	c, out := m.calls.Ended(call.ID(o.ID), m.now, o.Err)
 	if !out {
 		return
 	}
-	a := &answer{Flight: f, At: m.now, Answer: o.Answer, Found: o.Trace.Anomalies, Err: o.Err}
+	f := c.Flight
+	a := &answer{Flight: f, Timeout: c.Timeout, At: m.now, Answer: o.Answer, Found: o.Trace.Anomalies, Err: o.Err}
 	if a.withdrawn() {
 		m.sums.Withdrawn(f.Op)
 		m.asking.withdrawn(f)

@@ -58,7 +58,7 @@ func (m *Model) relistAnswered(a *answer) {
 		return
 	}
 	r.ListTook = m.now.Sub(r.Began)
-	if !r.ofOne() && !ranOut(a.Err, a.took(), m.start.Timeout) {
+	if !r.ofOne() && !a.ranOut() {
 		m.relists.ReturnedAt = a.At
 	}
 	switch {

@@ -168,7 +168,7 @@ func (s *search) answered(m *Model, a *answer) {
 		}
 		return
 	}
-	alone := ranOut(a.Err, a.took(), m.start.CallTime)
+	alone := a.ranOut()
 	if alone {
 		s.Held = append(s.Held, a.Flight.Pod)
 	}

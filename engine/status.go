@@ -84,7 +84,7 @@ func (m *Model) statusAnswered(a *answer) {
 }
 
 func (m *Model) versionAnswered(a *answer) {
-	m.kubelet.VersionReturned(a.At, ranOut(a.Err, a.took(), m.start.Timeout))
+	m.kubelet.VersionReturned(a.At, a.ranOut())
 	s := &m.status
 	var version pleg.Version
 	if v := a.Answer.Version; v != nil {

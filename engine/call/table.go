@@ -78,10 +78,10 @@ func (t *Table) Began(id ID, f Flight, timeout time.Duration) {
 
 // Ended notes that a call has returned, or that nobody waits for it any more; err is nil if it
 // succeeded. Ended returns the call, and false if it was not out.
-func (t *Table) Ended(id ID, at time.Time, err *Error) (Flight, bool) {
+func (t *Table) Ended(id ID, at time.Time, err *Error) (OutCall, bool) {
 	i := slices.IndexFunc(t.Out, func(c OutCall) bool { return c.ID == id })
 	if i < 0 {
-		return Flight{}, false
+		return OutCall{}, false
 	}
 	c := t.Out[i]
 	if err != nil && err.Kind == ErrNotFound {
@@ -95,7 +95,7 @@ func (t *Table) Ended(id ID, at time.Time, err *Error) (Flight, bool) {
 	if err == nil || err.Kind != ErrCanceled { // we canceled it: that says nothing of the runtime
 		t.returned(c, at, err)
 	}
-	return c.Flight, true
+	return c, true
 }
 
 // returned notes the outcome of a call.

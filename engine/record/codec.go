@@ -86,7 +86,10 @@ type codec struct {
 	containers *rows[pleg.ListedContainer]
 }
 
-func newCodec(c clock) *codec { return &codec{c, newSandboxes(), newContainers()} }
+func newCodec(c clock) *codec {
+	clean := c.writing(ages{}).copy
+	return &codec{c, newSandboxes(clean), newContainers(clean)}
+}
 
 // begin begins a segment.
 func (c *codec) begin() {

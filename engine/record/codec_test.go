@@ -128,7 +128,7 @@ func TestListsKeepEntries(t *testing.T) {
 	n.containers = without
 	n.ends(0)
 	lists := [][]*pleg.ListedContainer{was, was, turned, without, n.containers, one, n.containers, {}, was, append(slices.Clone(was), was[0])}
-	writer, reader := newContainers(), newContainers()
+	writer, reader := newContainers(newCodec(clock{}).clock.writing(ages{}).copy), newContainers(newCodec(clock{}).clock.writing(ages{}).copy)
 	reader.begin()
 	pointers := map[*pleg.ListedContainer]*pleg.ListedContainer{}
 	for i, want := range lists {
@@ -158,7 +158,7 @@ func TestListsKeepEntries(t *testing.T) {
 		}
 	}
 	for _, l := range []*list{{Rows: []int{0}}, {Rows: []int{isNew}}, {Rows: []int{-2}}, {Rows: []int{isNew}, New: [][]byte{{0xff}}}} {
-		if _, err := newContainers().read(l); err == nil {
+		if _, err := newContainers(newCodec(clock{}).clock.writing(ages{}).copy).read(l); err == nil {
 			t.Errorf("%+v is taken for a list", l)
 		}
 	}

@@ -114,6 +114,28 @@ func TestPanicsAreErrors(t *testing.T) {
 	}
 }
 
+// A recording whose time jumps ahead, or goes back, is damaged: a model goes through each period in
+// between, and counts on time.
+func TestTimeOnlyPasses(t *testing.T) {
+	at := func(all ...time.Duration) *Recording {
+		plain := must(encodes.Marshal(opening{Start: engine.Start{At: noon}, At: time.Minute, Checkpoint: []byte{0xa0}}))
+		for _, d := range all {
+			plain = append(plain, must(encodes.Marshal(entry{Kind: "Ticked", At: d, Of: []byte{0xa0}}))...)
+		}
+		return must(recordingOf(t, fileOf(plain)))
+	}
+	for name, r := range map[string]*Recording{
+		"back": at(2*time.Minute, 2*time.Minute-1), "before its segment": at(time.Second), "ahead": at(2*time.Minute, 31*24*time.Hour),
+	} {
+		if _, err := played(r, time.Time{}); !errors.Is(err, errDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := played(at(time.Minute, time.Minute, 29*24*time.Hour), time.Time{}); err != nil {
+		t.Errorf("a process that was stopped for four weeks: %v", err)
+	}
+}
+
 // file returns a file of one segment that has some plain bytes.
 func fileOf(plain []byte) []byte {
 	w, _ := zstd.NewWriter(nil)

@@ -23,7 +23,8 @@ const isNew = -1
 // rows writes the lists of one call, or reads them. An entry that has not changed is the same
 // pointer in the next list, both live and in a replay.
 type rows[T any] struct {
-	all   []*T // the last list
+	all   []*T          // the last list
+	clean func(any) any // takes secrets out
 	parse func([]byte) (*T, error)
 
 	// A reader has the entries of this segment and of the previous segment by their messages. The
@@ -31,12 +32,12 @@ type rows[T any] struct {
 	entries, earlier map[string]*T
 }
 
-func newSandboxes() *rows[pleg.ListedSandbox] {
-	return &rows[pleg.ListedSandbox]{parse: cri.ReadListedSandbox}
+func newSandboxes(clean func(any) any) *rows[pleg.ListedSandbox] {
+	return &rows[pleg.ListedSandbox]{clean: clean, parse: cri.ReadListedSandbox}
 }
 
-func newContainers() *rows[pleg.ListedContainer] {
-	return &rows[pleg.ListedContainer]{parse: cri.ReadListedContainer}
+func newContainers(clean func(any) any) *rows[pleg.ListedContainer] {
+	return &rows[pleg.ListedContainer]{clean: clean, parse: cri.ReadListedContainer}
 }
 
 // begin begins a segment. The first list of a segment refers to no other list.
@@ -55,7 +56,7 @@ func (r *rows[T]) write(listed []*T) (*list, error) {
 	for i, e := range listed {
 		at, is := place[e]
 		if l.Rows[i] = at; !is {
-			b, err := cri.Message(e)
+			b, err := cri.Message(r.clean(e))
 			if err != nil {
 				return nil, fmt.Errorf("an entry of a list: %w", err)
 			}

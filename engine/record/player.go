@@ -23,8 +23,9 @@ type Player struct {
 	restore   func(*opening) (model, error)
 	events    []engine.Event // since the last snapshot
 	head      Head
-	first     int   // the first segment to show; snapshots before it are skipped
-	err       error // why nothing more can be played; nil while it can
+	last      time.Duration // of the last observation, since the start of the engine
+	first     int           // the first segment to show; snapshots before it are skipped
+	err       error         // why nothing more can be played; nil while it can
 }
 
 // A model is an [engine.Model].
@@ -35,6 +36,10 @@ type model interface {
 
 // mostEvents is how many events may come from one snapshot to the next.
 const mostEvents = 1 << 17
+
+// mostGap is the longest time between two observations. An engine ticks each second, but a process
+// can be stopped for days. A model goes through each period in between.
+const mostGap = 30 * 24 * time.Hour
 
 // Play returns a player that begins with the last segment that begins at or before a moment. For
 // the zero time it begins at the beginning.
@@ -152,7 +157,12 @@ func (p *Player) observation() (at time.Time, o engine.Observation, err error) {
 			}
 		}
 		var e entry
-		if err = p.items.next(&e); err == nil {
+		err = p.items.next(&e)
+		if err == nil && (e.At < p.last || e.At > p.last+mostGap) {
+			err = fmt.Errorf("%w: %v come after %v", errDamaged, e.At, p.last)
+		}
+		if err == nil {
+			p.last = e.At
 			at, o, err = p.codec.read(&e)
 		}
 		if !errors.Is(err, io.EOF) {
@@ -188,6 +198,7 @@ func (p *Player) begin() error {
 		return p.damaged(err)
 	}
 	if p.model == nil {
+		p.last = o.At
 		p.codec = newCodec(clock{start: o.Start.At, steps: o.Steps})
 		o.Start.At = p.codec.clock.at(0)
 		if panicked := caught("begin with", func() { p.model, err = p.restore(&o) }); panicked != nil {

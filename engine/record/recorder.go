@@ -187,6 +187,9 @@ func (r *Recorder) pack() {
 			r.roll(w)
 		}
 		item, err := r.codec.write(w.entry, w.observation)
+		if err == nil && (len(item) > mostItem || elements(item) > mostElements) {
+			err = fmt.Errorf("record: %s takes %d MiB, more than can be played", kindOf(w.observation), len(item)>>20)
+		}
 		if err != nil {
 			r.mu.Lock()
 			r.err, r.endedAt = err, r.last

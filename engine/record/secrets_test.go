@@ -14,30 +14,40 @@ import (
 
 func TestSecretsAreTakenAway(t *testing.T) {
 	for text, want := range map[string]string{
-		"kubelet --token hunter2 --v=2":                     "kubelet --token *** --v=2",
-		"kubelet --bootstrap-token=hunter2 -v":              "kubelet --bootstrap-token=*** -v",
-		"x --password 'hunter2 is it' y":                    "x --password *** y",
-		`x --password="hunter2 is it" y`:                    "x --password=*** y",
-		`exec ["mysql" "--password" "hunter2" "-h" "db"]`:   `exec ["mysql" "--password" *** "-h" "db"]`,
-		`args: ["--api-key","hunter2"]`:                     `args: ["--api-key",***]`,
-		"mysql -phunter2 -h db":                             "mysql -p*** -h db",
-		"mysql -p hunter2 -h db":                            "mysql -p *** -h db",
-		"-phunter2":                                         "-p***",
-		"docker login -u u -p 123456 registry.corp":         "docker login -u u -p *** registry.corp",
-		"sshpass -p 8080 ssh node":                          "sshpass -p *** ssh node",
-		`exec ["iptables","-p","tcp","--dport","80"]`:       `exec ["iptables","-p","tcp","--dport","80"]`,
-		"mkdir -p /var/lib/kubelet: no space left":          "mkdir -p /var/lib/kubelet: no space left",
-		"ssh -p 2222 node, nerdctl run -p 8080:80/tcp x":    "ssh -p 2222 node, nerdctl run -p 8080:80/tcp x",
-		"DB_PASSWORD=hunter2 HOME=/":                        "DB_PASSWORD=*** HOME=/",
-		"AWS_SECRET_ACCESS_KEY=hunter2":                     "AWS_SECRET_ACCESS_KEY=***",
-		"GET /v1?token=hunter2&x=1":                         "GET /v1?token=***&x=1",
-		`{"auth":{"password": "hunter2","user":"u"}}`:       `{"auth":{"password": ***,"user":"u"}}`,
-		"Authorization: Bearer hunter2hunter2.x":            "Authorization: Bearer ***",
-		"pull https://u:hunter2@registry.corp/api: refused": "pull https://***registry.corp/api: refused",
-		"https://hunter2@registry.corp":                     "https://***registry.corp",
-		"no secret was found, the token bucket is empty":    "no secret was found, the token bucket is empty",
-		"registry.corp/api@sha256:0123":                     "registry.corp/api@sha256:0123",
-		"context deadline exceeded":                         "context deadline exceeded",
+		"kubelet --token hunter2 --v=2":                      "kubelet --token *** --v=2",
+		"kubelet --bootstrap-token=hunter2 -v":               "kubelet --bootstrap-token=*** -v",
+		"x --password 'hunter2 is it' y":                     "x --password *** y",
+		`x --password="hunter2 is it" y`:                     "x --password=*** y",
+		`exec ["mysql" "--password" "hunter2" "-h" "db"]`:    `exec ["mysql" "--password" *** "-h" "db"]`,
+		`args: ["--api-key","hunter2"]`:                      `args: ["--api-key",***]`,
+		"mysql -phunter2 -h db":                              "mysql -p*** -h db",
+		"mysql -p hunter2 -h db":                             "mysql -p *** -h db",
+		"-phunter2":                                          "-p***",
+		"docker login -u u -p 123456 registry.corp":          "docker login -u u -p *** registry.corp",
+		"sshpass -p 8080 ssh node":                           "sshpass -p *** ssh node",
+		`exec ["iptables","-p","tcp","--dport","80"]`:        `exec ["iptables","-p","tcp","--dport","80"]`,
+		"mkdir -p /var/lib/kubelet: no space left":           "mkdir -p /var/lib/kubelet: no space left",
+		"ssh -p 2222 node, nerdctl run -p 8080:80/tcp x":     "ssh -p 2222 node, nerdctl run -p 8080:80/tcp x",
+		"DB_PASSWORD=hunter2 HOME=/":                         "DB_PASSWORD=*** HOME=/",
+		"AWS_SECRET_ACCESS_KEY=hunter2":                      "AWS_SECRET_ACCESS_KEY=***",
+		"GET /v1?token=hunter2&x=1":                          "GET /v1?token=***&x=1",
+		`{"auth":{"password": "hunter2","user":"u"}}`:        `{"auth":{"password": ***,"user":"u"}}`,
+		"Authorization: Bearer hunter2hunter2.x":             "Authorization: Bearer ***",
+		"pull https://u:hunter2@registry.corp/api: refused":  "pull https://***registry.corp/api: refused",
+		"https://hunter2@registry.corp":                      "https://***registry.corp",
+		"mount -o password=ab,cd,vers=3.0 //nas/x":           "mount -o password=***,vers=3.0 //nas/x",
+		"--password=Tr0ub4dor,&3 --x":                        "--password=*** --x",
+		"DB_PASSWORD=a&b;c run":                              "DB_PASSWORD=*** run",
+		`{"password":"a\"bcd"}`:                              `{"password":***}`,
+		"postgres://u:p@ss@host/db failed":                   "postgres://***host/db failed",
+		"ftp://u:p,x=1@host":                                 "ftp://***host",
+		"https://u:p/w@host/db failed":                       "https://***host/db failed",
+		"docker://registry.corp/api@sha256:0123":             "docker://registry.corp/api@sha256:0123",
+		"env:\n  - db_password: hunter2\n":                   "env:\n  - db_password: ***\n",
+		"failed to fetch anonymous token: unexpected status": "failed to fetch anonymous token: unexpected status",
+		"no secret was found, the token bucket is empty":     "no secret was found, the token bucket is empty",
+		"registry.corp/api@sha256:0123":                      "registry.corp/api@sha256:0123",
+		"context deadline exceeded":                          "context deadline exceeded",
 	} {
 		if got := withoutSecrets(text); got != want {
 			t.Errorf("%q\nbecomes %q\nwant    %q", text, got, want)
@@ -75,6 +85,7 @@ func TestNoSecretIsRecorded(t *testing.T) {
 			}
 		}
 		observe(noon, engine.CallEnded{Answer: engine.Answer{Container: &pleg.ContainerStatus{Reason: says, Message: says}}})
+		observe(noon, engine.CallEnded{Answer: engine.Answer{Containers: []*pleg.ListedContainer{{Pod: pleg.PodRef{UID: "u"}, Container: pleg.Container{ID: "a", Image: says}}}}})
 		observe(noon, engine.CallEnded{Answer: engine.Answer{Conditions: []pleg.Condition{{Reason: says, Message: says}}}})
 	})
 	if s := rec.State(); s.Ended != "" {
@@ -89,7 +100,7 @@ func TestNoSecretIsRecorded(t *testing.T) {
 	defer p.Close()
 	for seen := 0; ; seen++ {
 		if _, _, err := p.step(); err != nil {
-			if !errors.Is(err, io.EOF) || seen < len(kinds)+2 {
+			if !errors.Is(err, io.EOF) || seen < len(kinds)+3 {
 				t.Errorf("after %d observations: %v", seen, err)
 			}
 			break
