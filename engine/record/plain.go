@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -50,7 +51,7 @@ var (
 	processType = reflect.TypeFor[evidence.Process]()
 )
 
-// fill makes to, which is zero, a copy of from.
+// fill makes to a copy of from. It is zero or has the same value.
 func (c *copier) fill(to, from reflect.Value) {
 	switch t := from.Type(); t.Kind() {
 	default: // a number or a bool
@@ -104,23 +105,44 @@ func (c *copier) fillMap(to, from reflect.Value) {
 
 func (c *copier) fillStruct(to, from reflect.Value) {
 	t := from.Type()
-	switch {
-	case t == timeType:
+	if t == timeType {
 		to.Set(reflect.ValueOf(c.time(from.Interface().(time.Time))))
 		return
-	case reflect.PointerTo(t).Implements(binaryType):
-		to.Set(from)
-		return
 	}
-	for i := range from.NumField() {
-		if f := t.Field(i); f.IsExported() || f.Anonymous && f.Type.Kind() == reflect.Struct { // its exported fields belong to from
-			c.fill(to.Field(i), from.Field(i))
+	if to.CanSet() { // else it is embedded, and was set with the struct around it
+		to.Set(from)
+	}
+	for _, i := range fieldsToFill(t) {
+		if f := from.Field(i); !f.IsZero() {
+			c.fill(to.Field(i), f)
 		}
 	}
 	if t == processType {
 		p := to.Addr().Interface().(*evidence.Process)
 		p.Age, p.For = p.Age+c.ages.Age, p.For+c.ages.For
 	}
+}
+
+// fieldsByType remembers fieldsToFill for each type: most of a copier's work is the looks at a node, with
+// thousands of processes.
+var fieldsByType sync.Map
+
+// fieldsToFill returns the fields of a struct type that are more than numbers. Unexported fields stay
+// as they are, since CBOR leaves them out.
+func fieldsToFill(t reflect.Type) (fields []int) {
+	if known, is := fieldsByType.Load(t); is {
+		return known.([]int)
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		embedded := f.Anonymous && f.Type.Kind() == reflect.Struct // its exported fields belong to t
+		number := f.Type.Kind() <= reflect.Complex128
+		if !number && (f.IsExported() || embedded) && !reflect.PointerTo(t).Implements(binaryType) {
+			fields = append(fields, i)
+		}
+	}
+	fieldsByType.Store(t, fields)
+	return fields
 }
 
 // agesOf returns the largest Age and the largest For of all processes of a look.
