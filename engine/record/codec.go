@@ -199,11 +199,14 @@ func pointer[T any](v T, err error) (*T, error) { return &v, err }
 
 // unmarshal reads an item that may be hostile.
 func unmarshal(item cbor.RawMessage, to any) error {
-	if elements(item) > mostElements {
+	if tooLarge(item) {
 		return errors.New("it has too many elements")
 	}
 	return decodes.Unmarshal(item, to)
 }
+
+// tooLarge reports whether no player takes an item.
+func tooLarge(item []byte) bool { return len(item) > mostItem || elements(item) > mostElements }
 
 // elements returns how many elements all arrays in well-formed CBOR have.
 func elements(b []byte) (n uint64) {

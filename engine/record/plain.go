@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -109,6 +110,10 @@ func (c *copier) fillStruct(to, from reflect.Value) {
 		to.Set(reflect.ValueOf(c.time(from.Interface().(time.Time))))
 		return
 	}
+	if reflect.PointerTo(t).Implements(binaryType) {
+		to.Set(c.binary(from))
+		return
+	}
 	if to.CanSet() { // else it is embedded, and was set with the struct around it
 		to.Set(from)
 	}
@@ -121,6 +126,19 @@ func (c *copier) fillStruct(to, from reflect.Value) {
 		p := to.Addr().Interface().(*evidence.Process)
 		p.Age, p.For = p.Age+c.ages.Age, p.For+c.ages.For
 	}
+}
+
+// binary returns a copy of a value that has a binary form and no texts, such as a distribution.
+func (c *copier) binary(from reflect.Value) reflect.Value {
+	to := reflect.New(from.Type())
+	b, err := from.Interface().(encoding.BinaryMarshaler).MarshalBinary()
+	if err == nil {
+		err = to.Interface().(encoding.BinaryUnmarshaler).UnmarshalBinary(b)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("record: copy a %v: %v", from.Type(), err)) // it has written that itself
+	}
+	return to.Elem()
 }
 
 // fieldsByType remembers fieldsToFill for each type: most of a copier's work is the looks at a node, with
@@ -137,7 +155,7 @@ func fieldsToFill(t reflect.Type) (fields []int) {
 		f := t.Field(i)
 		embedded := f.Anonymous && f.Type.Kind() == reflect.Struct // its exported fields belong to t
 		number := f.Type.Kind() <= reflect.Complex128
-		if !number && (f.IsExported() || embedded) && !reflect.PointerTo(t).Implements(binaryType) {
+		if !number && (f.IsExported() || embedded) {
 			fields = append(fields, i)
 		}
 	}

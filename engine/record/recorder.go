@@ -75,7 +75,7 @@ type waiting struct {
 	at          time.Time
 	entry       entry
 	observation engine.Observation
-	opening     []byte // of the segment that begins with it; nil if no segment does
+	opening     *opening // of the segment that begins with it; nil if no segment does
 }
 
 // sizes are those of the last segment, and of the ring.
@@ -109,7 +109,7 @@ func (r *Recorder) begin(s engine.Start, checkpoint func() any) {
 	guard.Go(r.run)
 }
 
-// Observe records an observation before the model applies it. If a segment begins, it encodes the
+// Observe records an observation before the model applies it. If a segment begins, it copies the
 // model's checkpoint. It leaves everything else to the goroutine.
 func (r *Recorder) Observe(at time.Time, o engine.Observation) {
 	r.mu.Lock()
@@ -126,7 +126,7 @@ func (r *Recorder) Observe(at time.Time, o engine.Observation) {
 	lasts, size := r.last-r.began, r.sizes.plain
 	if lasts >= mostSegmentFor || lasts >= segmentFor && size > shortSegment || size > mostSegment {
 		r.sizes.plain, r.began = 0, r.last
-		w.opening, r.err = r.open()
+		w.opening = r.open()
 	}
 	if len(r.waiting) == mostWaiting {
 		r.err = errors.New("there is no time to record what happens")
@@ -138,23 +138,13 @@ func (r *Recorder) Observe(at time.Time, o engine.Observation) {
 	r.waiting = append(r.waiting, w)
 }
 
-// open returns the opening of a segment. r.mu is locked.
-func (r *Recorder) open() ([]byte, error) {
-	o := opening{Head: r.options.Head, Start: r.start, At: r.last, Steps: r.clock.steps}
+// open returns the opening of a segment, with a copy of the model's state. To encode that takes ten
+// times as long, so that is left to the goroutine. r.mu is locked.
+func (r *Recorder) open() *opening {
+	o := &opening{Head: r.options.Head, Start: r.start, At: r.last, Steps: r.clock.steps}
 	o.Head.Kubelet = r.start.Release.String()
-	var err error
-	o.Checkpoint, err = encodes.Marshal(r.clock.writing(ages{}).copy(r.checkpoint()))
-	var b []byte
-	if err == nil {
-		b, err = encodes.Marshal(o)
-	}
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("record: write the state of the engine: %w", err)
-	case len(b) > mostItem || elements(b) > mostElements:
-		return nil, fmt.Errorf("record: the state of this engine takes %d MiB, more than can be played: this node has too many pods", len(b)>>20)
-	}
-	return b, nil
+	o.state = r.clock.writing(ages{}).copy(r.checkpoint())
+	return o
 }
 
 // run compresses until the recorder is closed.
@@ -184,33 +174,47 @@ func (r *Recorder) pack() {
 	for _, w := range all {
 		if w.opening != nil {
 			r.flush(goesOn, last)
-			r.roll(w)
 		}
-		item, err := r.codec.write(w.entry, w.observation)
-		if err == nil && (len(item) > mostItem || elements(item) > mostElements) {
-			err = fmt.Errorf("record: %s takes %d MiB, more than can be played", kindOf(w.observation), len(item)>>20)
-		}
-		if err != nil {
+		if err := r.write(w); err != nil {
 			r.mu.Lock()
 			r.err, r.endedAt = err, r.last
 			r.mu.Unlock()
 			break
 		}
-		r.compress(item)
 		last = w.at
 	}
 	r.flush(goesOn, last)
 }
 
+// write compresses one observation, after the opening of the segment that it begins. r.packing is
+// locked.
+func (r *Recorder) write(w waiting) error {
+	if w.opening != nil {
+		item, err := w.opening.encode()
+		if err != nil {
+			return err
+		}
+		r.roll(w, item)
+	}
+	item, err := r.codec.write(w.entry, w.observation)
+	if err == nil && tooLarge(item) {
+		err = fmt.Errorf("record: %s takes %d MiB, more than can be played", kindOf(w.observation), len(item)>>20)
+	}
+	if err == nil {
+		r.compress(item)
+	}
+	return err
+}
+
 // roll ends a segment and begins the next. r.packing is locked.
-func (r *Recorder) roll(first waiting) {
+func (r *Recorder) roll(first waiting, opening []byte) {
 	if len(r.ring) > 0 {
 		r.emit(ends, first.at, lastBlock)
 	}
 	r.zstd.Reset(&r.out)
 	r.codec.begin()
 	r.ring = append(r.ring, &kept{began: first.entry.At})
-	r.compress(first.opening)
+	r.compress(opening)
 	r.flush(begins, first.at)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // hour reports relists each second, Status each 5 s, a look each 5 s, and now and then a container
@@ -300,6 +301,34 @@ func TestDiskIsFullOrHangs(t *testing.T) {
 	}
 }
 
+// A segment begins with the state of its begin, whatever the model takes in before that is encoded.
+func TestStateIsThatOfTheBegin(t *testing.T) {
+	m := must(engine.NewModel(engine.Start{At: noon, Period: time.Second, Threshold: 3 * time.Minute, Timeout: 2 * time.Minute, Capacity: 1000, Events: 100, Release: pleg.Newest}))
+	rec := NewRecorder(Options{})
+	rec.Begin(m)
+	n := newNode(20)
+	n.observe = func(at time.Time, o engine.Observation) { m.Apply(at, o) }
+	for at := range 20 * time.Second / time.Second {
+		n.ends(int(at))
+		n.relist(noon.Add(at * time.Second))
+	}
+	o := rec.open()
+	was := must(o.encode())
+	for at := 20; at < 40; at++ {
+		n.ends(at)
+		n.relist(noon.Add(time.Duration(at) * time.Second))
+	}
+	if !bytes.Equal(must(o.encode()), was) {
+		t.Error("what came later is in the state")
+	}
+	if later := must(rec.open().encode()); bytes.Equal(later, was) {
+		t.Error("the state is the same 20 s later")
+	}
+	if err := rec.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A state that cannot be played is not recorded, and said.
 func TestStateIsTooLarge(t *testing.T) {
 	rec := NewRecorder(Options{})
@@ -307,6 +336,8 @@ func TestStateIsTooLarge(t *testing.T) {
 		f := &fake{Texts: make([]string, mostElements+1)}
 		rec.begin(engine.Start{At: noon}, func() any { return *f })
 		rec.Observe(noon, engine.Ticked{})
+		time.Sleep(flushEvery)
+		synctest.Wait()
 		if s := rec.State(); !strings.Contains(s.Ended, "too many pods") || !s.EndedAt.Equal(noon) {
 			t.Errorf("%+v", s)
 		}

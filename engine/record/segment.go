@@ -82,6 +82,21 @@ type opening struct {
 	At         time.Duration // since the start
 	Steps      []step        // of the wall clock up to now
 	Checkpoint cbor.RawMessage
+	state      any // which becomes the checkpoint
+}
+
+// encode returns the opening as it is recorded.
+func (o *opening) encode() (b []byte, err error) {
+	if o.Checkpoint, err = encodes.Marshal(o.state); err == nil {
+		b, err = encodes.Marshal(o)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("record: write the state of the engine: %w", err)
+	case tooLarge(b):
+		return nil, fmt.Errorf("record: the state of this engine takes %d MiB, more than can be played: this node has too many pods", len(b)>>20)
+	}
+	return b, nil
 }
 
 // A segment is written in parts: whole blocks of one frame of zstd. A part has a head of 20 bytes:
