@@ -121,7 +121,7 @@ func (m *Model) asked(a *answer) {
 	case call.BySweep:
 		m.asking.Check.answered(m, a)
 	case call.BySearch:
-		m.asking.Search.answered(m, a)
+		m.asking.Search.answered(a)
 	}
 }
 

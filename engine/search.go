@@ -154,7 +154,7 @@ func (s *search) besideHungList(m *Model) {
 	}
 }
 
-func (s *search) answered(m *Model, a *answer) {
+func (s *search) answered(a *answer) {
 	if !s.Out {
 		return // the search is over
 	}
