@@ -62,13 +62,13 @@ func (c *Client) ContainerStatus(ctx context.Context, id string) (pleg.Container
 	return ask(ctx, c, call.ContainerStatus, &runtimev1.ContainerStatusRequest{ContainerId: id}, (*converter).containerStatus)
 }
 
-// rawLimit, in bytes, is up to which size of an answer Raw shows fields that are not set. A status
+// rawLimit, in bytes, is the largest answer of which Raw shows the fields that are not set. A status
 // has some KiB. Each empty part of it takes 2 bytes, and up to 200 as JSON.
 const rawLimit = 64 << 10
 
 // Raw returns the runtime's answer to PodSandboxStatus or ContainerStatus as JSON, with CRI's names
-// and with fields that are not set, unless it is very large. Its texts are as the runtime wrote them, so it must not go to a
-// terminal as it is. Raw returns an error for any other operation.
+// and with fields that are not set, unless it is very large. Its texts are as the runtime wrote
+// them, so it must not go to a terminal as it is. Raw returns an error for any other operation.
 func (c *Client) Raw(ctx context.Context, op call.Operation, id string) ([]byte, error) {
 	var request, answer proto.Message
 	switch op {

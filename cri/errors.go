@@ -91,8 +91,8 @@ func unusable(op call.Operation, err error) error {
 	if lack, ok := errors.AsType[missing](err); ok { // without a code: the runtime sent none
 		return &call.Error{Op: op, Kind: call.ErrOther, Text: string(lack)}
 	}
-	if errors.Is(err, errTooMany) || errors.Is(err, errTooLarge) || errors.Is(err, errConditions) {
-		return &call.Error{Op: op, Kind: call.ErrTooLarge, Code: codes.ResourceExhausted.String(), Text: cut(err.Error())}
+	if errors.Is(err, errLimit) {
+		return &call.Error{Op: op, Kind: call.ErrTooLarge, Code: codes.ResourceExhausted.String(), Text: err.Error()}
 	}
 	// protobuf varies the space after "proto:" on purpose, so that nobody relies on its words.
 	return &call.Error{Op: op, Kind: call.ErrUnreadable, Text: cut("unreadable answer: " + strings.ReplaceAll(err.Error(), "\u00a0", " "))}

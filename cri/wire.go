@@ -37,9 +37,10 @@ const (
 const tooMuch = "larger than max"
 
 var (
-	errTooMany    = fmt.Errorf("%s of plegtop: %dk entries", tooMuch, entriesLimit/1000)
-	errConditions = fmt.Errorf("%s of plegtop: %d conditions", tooMuch, conditionsLimit)
-	errTooLarge   = fmt.Errorf("%s of plegtop: %d MiB", tooMuch, partLimit>>20)
+	errLimit      = errors.New(tooMuch + " of plegtop")
+	errTooMany    = fmt.Errorf("%w: %dk entries", errLimit, entriesLimit/1000)
+	errConditions = fmt.Errorf("%w: %d conditions", errLimit, conditionsLimit)
+	errTooLarge   = fmt.Errorf("%w: %d MiB", errLimit, partLimit>>20)
 	errMalformed  = errors.New("proto: cannot parse invalid wire-format data") // protobuf's own words
 )
 

@@ -26,7 +26,7 @@ const (
 type Config struct {
 	Runtime   Runtime
 	Look      Look          // looks at the node itself; nil for no looks
-	Release   pleg.Release  // the kubelet whose relist is made; default [pleg.Newest]
+	Release   pleg.Release  // plegtop relists as this kubelet does; default [pleg.Newest]
 	Follow    bool          // follow the node's kubelet if Look finds another release
 	Period    time.Duration // from the end of one relist to the start of the next; default 1 s
 	Threshold time.Duration // age of the last good list above which PLEG is unhealthy; default 3 min

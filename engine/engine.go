@@ -118,9 +118,9 @@ func (e *Engine) RelistNow() { e.hub.observe(Requested{What: RelistNow}) }
 func (e *Engine) Reinspect(uid pleg.UID) { e.hub.observe(Requested{What: Reinspect, Pod: uid}) }
 
 // Sweep asks for every sandbox and container that the records have now. While lists hang or fail it
-// also asks for those that only the node shows. [Snapshot.Sweep] shows it from its start on. Relists go on meanwhile, and a pause does not hold it up. If the runtime is
-// too slow for so many calls, none is made, and Refused says why. While one sweep is under way, a
-// second one does not begin.
+// also asks for those that only the node shows. [Snapshot.Sweep] shows it from its start on. Relists
+// go on meanwhile, and a pause does not hold it up. If the runtime is too slow for so many calls,
+// none is made, and Refused says why. While one sweep is under way, a second one does not begin.
 func (e *Engine) Sweep() { e.hub.observe(Requested{What: CheckAll}) }
 
 // CancelSweep ends the sweep that is under way, if there is one.

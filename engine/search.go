@@ -116,8 +116,8 @@ func (s *search) listByPod(m *Model) {
 	s.Total, s.Listed, s.Held = len(s.Pods), 0, nil
 }
 
-// plan shows what there is of a relist whose list does not come back, and ends a search that is
-// done.
+// plan shows the half of a relist that has come, if the other list hangs. It ends a search that has
+// nobody left to ask.
 func (s *search) plan(m *Model) {
 	s.besideHungList(m)
 	none := !s.Out && (len(s.Pods) == 0 || m.kubelet.Paused())

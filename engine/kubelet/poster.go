@@ -28,14 +28,14 @@ const (
 // comes before ReadyCondition; measured: a runtime stopped for 75 s is NotReady after it is back.)
 //
 // We cannot know when the kubelet's updates come. Until something has aligned them with ours, our
-// update comes half a period after an event that matters. It is never wrong by more than that.
+// update comes half a period after we see an event that matters. It is wrong by that at most, and by
+// the 5 s that the kubelet may see the event before us or after us.
 type poster struct {
 	NextAt time.Time     // when Version is due; zero if never
 	Fixed  bool          // Version is due then. Otherwise it waits for a good answer to Status, so that our call is not the one that hangs
 	Spread time.Duration // how much earlier or later the kubelet's own update may be
 	Asked  time.Time     // since when Version is out; zero if it is not
 	Back   time.Time     // when a late Version last returned; zero if none has
-	Raced  bool          // the kubelet may have posted Ready already; see race
 
 	LateCall  time.Time // start of the late call that has set NextAt; zero if no call is late
 	Errs      string    // what is wrong now
@@ -77,7 +77,7 @@ func (k *Kubelet) VersionReturned(at time.Time, ranOut bool) {
 	if took >= postPeriod && !ranOut {
 		p.Spread = postJitter // whenever the kubelet's update was due, it waited as well, and came back with ours
 	}
-	p.NextAt, p.Raced = ended.Add(postPeriod), false
+	p.NextAt = ended.Add(postPeriod)
 	p.Fixed = p.Spread < postAnytime || p.Errs != "" || !p.LateCall.IsZero()
 	errs := p.Errs
 	if took > call.LateAfter {
@@ -94,13 +94,16 @@ func (k *Kubelet) VersionReturned(at time.Time, ranOut bool) {
 
 // race handles a Version that came back together with the answer that ended the trouble. A kubelet
 // that sees Version first posts what was wrong before, and Ready a period later: so it was each time
-// that we measured. One that sees the other answer first has posted Ready at once. So the next
-// posting is a period away, but Ready may be posted from now on.
+// that we measured. A kubelet that sees the other answer first has posted Ready at once. Either way
+// its next update comes a period later.
 func (k *Kubelet) race(errs string) {
 	if p := &k.Poster; errs == "" {
-		p.NextAt, p.Spread, p.Fixed, p.Raced = p.Back.Add(postPeriod), postJitter, true, true
+		p.NextAt, p.Spread, p.Fixed = p.Back.Add(postPeriod), postJitter, true
 	}
 }
+
+// raced reports whether the trouble ended together with the return of a late Version; see race.
+func (p *poster) raced() bool { return p.Errs == "" && p.ErrsSince.Sub(p.Back).Abs() < call.Together }
 
 func (k *Kubelet) post(at time.Time, errs string) {
 	if ready := errs == ""; ready != k.Says.Ready {
@@ -196,8 +199,8 @@ func (k *Kubelet) next(changes time.Time) (n Posting) {
 		at = at.Add(period)
 	}
 	from := later(at.Add(-p.Spread), changes)
-	if p.Raced {
-		from = changes
+	if !ready && p.raced() {
+		from = changes // the kubelet may have posted Ready already
 	}
 	return Posting{Ready: !ready, Held: held, From: from, To: at.Add(p.Spread)}
 }

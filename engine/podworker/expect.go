@@ -70,7 +70,7 @@ func (s *Set) meet(w *Record, e pleg.Event) bool {
 }
 
 // expire drops the expectations that were not met in time, so that nobody waits for them any
-// longer. It skips workers that do not act: they expect nothing, and a large node has too many to
+// longer. If the workers do not act, they expect nothing, and a large node has too many of them to
 // look at with each event.
 func (s *Set) expire(now time.Time) {
 	if !s.sums.Acting {

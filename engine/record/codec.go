@@ -201,7 +201,7 @@ func pointer[T any](v T, err error) (*T, error) { return &v, err }
 // unmarshal reads an item that may be hostile.
 func unmarshal(item cbor.RawMessage, to any) error {
 	if tooLarge(item) {
-		return errors.New("it has too many elements")
+		return errors.New("it is larger than what can be played")
 	}
 	return decodes.Unmarshal(item, to)
 }

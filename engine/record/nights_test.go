@@ -115,8 +115,11 @@ func (r *madeUp) call(ctx context.Context, op call.Operation, object string) err
 	case <-time.After(wait):
 		return nil
 	case <-ctx.Done():
-		return call.NoAnswer(op, call.Expired, ctx.Err().Error())
 	}
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return &call.Error{Op: op, Kind: call.ErrCanceled, Code: "Canceled", Text: err.Error()}
+	}
+	return call.NoAnswer(op, call.Expired, ctx.Err().Error())
 }
 
 func (r *madeUp) Version(ctx context.Context) (pleg.Version, error) {

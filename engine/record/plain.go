@@ -13,7 +13,7 @@ import (
 )
 
 // A copier copies a plain value and changes its texts and times: to their recorded form, or
-// back. Unexported fields are left out, as by CBOR. An error, the only interface that a value
+// back. Unexported fields stay as they are, since CBOR leaves them out. An error, the only interface that a value
 // may have, becomes a [call.Error].
 type copier struct {
 	text func(string) string
@@ -110,14 +110,15 @@ func (c *copier) fillStruct(to, from reflect.Value) {
 		to.Set(reflect.ValueOf(c.time(from.Interface().(time.Time))))
 		return
 	}
-	if reflect.PointerTo(t).Implements(binaryType) {
+	p := planOf(t)
+	if p.binary {
 		to.Set(c.binary(from))
 		return
 	}
 	if to.CanSet() { // else it is embedded, and was set with the struct around it
 		to.Set(from)
 	}
-	for _, i := range fieldsToFill(t) {
+	for _, i := range p.fields {
 		if f := from.Field(i); !f.IsZero() {
 			c.fill(to.Field(i), f)
 		}
@@ -141,26 +142,31 @@ func (c *copier) binary(from reflect.Value) reflect.Value {
 	return to.Elem()
 }
 
-// fieldsByType remembers fieldsToFill for each type: most of a copier's work is the looks at a node, with
-// thousands of processes.
-var fieldsByType sync.Map
+// A plan says how values of a struct type are copied.
+type plan struct {
+	binary bool  // by their binary form
+	fields []int // else these fields are filled: the others are numbers, or unexported
+}
 
-// fieldsToFill returns the fields of a struct type that are more than numbers. Unexported fields stay
-// as they are, since CBOR leaves them out.
-func fieldsToFill(t reflect.Type) (fields []int) {
-	if known, is := fieldsByType.Load(t); is {
-		return known.([]int)
+// plans remembers the plan of each type. Most of a copier's work is the looks at a node, with
+// thousands of processes.
+var plans sync.Map
+
+func planOf(t reflect.Type) *plan {
+	if known, is := plans.Load(t); is {
+		return known.(*plan)
 	}
+	p := &plan{binary: reflect.PointerTo(t).Implements(binaryType)}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		embedded := f.Anonymous && f.Type.Kind() == reflect.Struct // its exported fields belong to t
 		number := f.Type.Kind() <= reflect.Complex128
 		if !number && (f.IsExported() || embedded) {
-			fields = append(fields, i)
+			p.fields = append(p.fields, i)
 		}
 	}
-	fieldsByType.Store(t, fields)
-	return fields
+	plans.Store(t, p)
+	return p
 }
 
 // agesOf returns the largest Age and the largest For of all processes of a look.

@@ -301,6 +301,22 @@ func TestDiskIsFullOrHangs(t *testing.T) {
 	}
 }
 
+// An observation that no player would take ends the recording. What came before it can be played.
+func TestObservationIsTooLarge(t *testing.T) {
+	rec := NewRecorder(Options{})
+	f := new(fake)
+	rec.begin(engine.Start{At: noon}, func() any { return *f })
+	rec.Observe(noon, engine.Ticked{})
+	rec.Observe(noon, engine.Marked{Mark: engine.Inspected{Calls: make([]uint64, mostElements+1)}})
+	all, err := played(rec.Recording(), time.Time{})
+	if s := rec.State(); len(all) != 1 || err != nil || !strings.Contains(s.Ended, "more than can be played") {
+		t.Errorf("%d moments, %v, %+v", len(all), err, s)
+	}
+	if err := rec.Close(t.Context()); err == nil {
+		t.Error("the end says nothing of it")
+	}
+}
+
 // A segment begins with the state of its begin, whatever the model takes in before that is encoded.
 func TestStateIsThatOfTheBegin(t *testing.T) {
 	m := must(engine.NewModel(engine.Start{At: noon, Period: time.Second, Threshold: 3 * time.Minute, Timeout: 2 * time.Minute, Capacity: 1000, Events: 100, Release: pleg.Newest}))

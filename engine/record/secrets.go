@@ -12,22 +12,23 @@ var secretWords = []string{"token", "passw", "passphrase", "pwd", "secret", "api
 var secretName = `[a-z0-9_-]*(?:` + strings.Join(secretWords, "|") + `)[a-z0-9_-]*`
 
 // secretValue is a text in quotes, or all up to the next space or quote.
-const secretValue = `("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+)`
+const secretValue = `(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+)`
 
-// inURL is a user, and a password, in a URL. Both may have @ in them, and a password / as well.
-var inURL = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)(?:[^\s/]*@|[^\s/@:]+:[^\s"']*@)`)
-
-// secrets are the texts that nobody is to read, wherever they are: the second group of a match.
+// secrets are the texts that nobody is to read, wherever they are. The first group of a match stays.
 var secrets = []*regexp.Regexp{
+	regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)(?:[^\s/]*@|[^\s/@:]+:[^\s"']*@)`),      // a user in a URL, and a password: both may have @ in them, and a password / as well
 	regexp.MustCompile(`(?i)(--?` + secretName + `["']?(?:\s*[=:,]\s*|\s+))` + secretValue), // a flag, also in a list of arguments
-	regexp.MustCompile(`(?i)(` + secretName + `(?:=|["']\s*:\s*))` + secretValue),           // a variable, a parameter, a key of JSON
+	regexp.MustCompile(`(?i)(` + secretName + `["']\s*:\s*)` + secretValue),                 // a key of JSON
 	regexp.MustCompile(`(?im)(^[\s-]*` + secretName + `:\s+)` + secretValue),                // a line of YAML
-	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)([a-z0-9._~+/=-]{8,})`),
+	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[a-z0-9._~+/=-]{8,}`),
 }
 
-// nextField is where a value ends that is one of several: a=b,c=d or ?a=b&c=d. Any other , ; or &
-// may be a part of the secret.
-var nextField = regexp.MustCompile(`[,;&](?:--?)?[A-Za-z][\w.-]*=`)
+// parameter is a variable or a parameter. It may be one of several, as in a=b,c=d or ?a=b&c=d: then
+// it ends at nextField. Any other , ; or & may be a part of the secret.
+var (
+	parameter = regexp.MustCompile(`(?i)(` + secretName + `=)` + secretValue)
+	nextField = regexp.MustCompile(`[,;&][A-Za-z][\w.-]*=.*`)
+)
 
 // suspects are words: a text with a secret has at least one of them.
 var suspects = append([]string{"bearer", "basic", "://"}, secretWords...)
@@ -75,16 +76,15 @@ func withoutSecrets(s string) string {
 }
 
 func secretsReplaced(s string) string {
-	s = inURL.ReplaceAllString(s, "${1}***")
 	for _, secret := range secrets {
-		s = secret.ReplaceAllStringFunc(s, func(match string) string {
-			groups := secret.FindStringSubmatch(match)
-			value := groups[2]
-			if next := nextField.FindStringIndex(value); next != nil && !strings.ContainsAny(value[:1], `"'`) {
-				return groups[1] + "***" + value[next[0]:]
-			}
-			return groups[1] + "***"
-		})
+		s = secret.ReplaceAllString(s, "${1}***")
 	}
-	return s
+	return parameter.ReplaceAllStringFunc(s, func(match string) string {
+		name, value, _ := strings.Cut(match, "=")
+		rest := ""
+		if !strings.ContainsAny(value[:1], `"'`) {
+			rest = nextField.FindString(value)
+		}
+		return name + "=***" + rest
+	})
 }

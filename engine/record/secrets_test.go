@@ -40,6 +40,7 @@ func TestSecretsAreTakenAway(t *testing.T) {
 		"DB_PASSWORD=a&b;c run":                              "DB_PASSWORD=*** run",
 		`{"password":"a\"bcd"}`:                              `{"password":***}`,
 		"postgres://u:p@ss@host/db failed":                   "postgres://***host/db failed",
+		"--password=ab,cd=ef --x":                            "--password=*** --x",
 		"ftp://u:p,x=1@host":                                 "ftp://***host",
 		"https://u:p/w@host/db failed":                       "https://***host/db failed",
 		"docker://registry.corp/api@sha256:0123":             "docker://registry.corp/api@sha256:0123",

@@ -6,7 +6,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Source is an observer of what happens to containers: the relist, or an event source.
+// A Source sees what happens to containers. It is the relist or an event source.
 type Source uint8
 
 const (
