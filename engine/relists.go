@@ -168,7 +168,7 @@ func (m *Model) sumUp(took time.Duration, failed bool) {
 	m.known.UsualList = l.usual()
 	l.Last = Phase{Began: r.Began, ListTook: r.ListTook, Done: r.Done, Total: r.Done}
 	l.schedule(m.start.Period)
-	m.news = m.news || failed || r.Done > 0 || r.Asked || l.Count == 1
+	m.news = m.news || failed || r.Done > 0 || m.pods.changed || r.Asked || l.Count == 1
 }
 
 // usual returns how long both lists together have taken lately.

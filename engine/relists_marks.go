@@ -130,6 +130,7 @@ func (m *Model) listed(mark Listed) {
 	m.asking.listed(m)
 	pods, odd := m.assembler.Assemble(sandboxes, containers)
 	l := &m.relists
+	m.news = m.news || l.PodFailure != nil || m.known.Failure != nil
 	l.Found, l.PodFailure, m.known.Failure = found.Add(odd), nil, nil
 	if l.First.IsZero() {
 		l.First = r.Began

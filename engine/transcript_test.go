@@ -12,7 +12,8 @@ package engine_test
 // Then read it: what is there must be what the first lines promise. Show only what the situation is about.
 //
 // Time. The engine starts at 0 s. The command start lets half a second pass, and only run and await let more pass:
-// the script acts at half seconds while the relists of a quick runtime begin at whole ones, so nothing coincides. A
+// the script acts at half seconds while the relists of a quick runtime begin at whole ones, so nothing coincides. Where
+// something has moved the relists to half seconds (resume, a call that hung), let 1.2 s pass in place of 1 s. A
 // show right after another command waits 0.3 s for plegtop to publish; better let it run between. Times are seconds
 // since the start, or since the command mark; what was before a mark is not shown any more. A moment that no rule
 // gives is awaited and not shown: await not-ready from=118s to=129s. After that, run to=150s brings a certain moment.
