@@ -62,8 +62,8 @@ func (c *Client) ContainerStatus(ctx context.Context, id string) (pleg.Container
 	return ask(ctx, c, call.ContainerStatus, &runtimev1.ContainerStatusRequest{ContainerId: id}, (*converter).containerStatus)
 }
 
-// rawLimit, in bytes, is the largest answer of which Raw shows the fields that are not set. A status
-// has some KiB. Each empty part of it takes 2 bytes, and up to 200 as JSON.
+// rawLimit is a size in bytes. Raw leaves the fields out that are not set if an answer is larger. A
+// status has some KiB. Each empty part of it takes 2 bytes, and up to 200 as JSON.
 const rawLimit = 64 << 10
 
 // Raw returns the runtime's answer to PodSandboxStatus or ContainerStatus as JSON, with CRI's names

@@ -49,8 +49,8 @@ type Snapshot struct {
 	Pods       []*Pod           // by namespace, then name, then UID; nil until the first list
 	Counts     Counts           // of what Pods holds
 	Objects    *Objects         // the index of Pods; nil if no engine made the snapshot
-	// Beside has newer pods than Pods: they were listed one by one, because the list of all
-	// containers hangs, is too large or cannot be read. It is nil if Pods is up to date.
+	// Beside is newer than Pods. It has the pods as they were listed one by one, while the list of
+	// all containers hangs, is too large or cannot be read. It is nil if Pods is up to date.
 	Beside    []*Pod
 	Channel   Channel          // the kubelet's event channel, as modelled
 	Node      kubelet.Node     // what a kubelet that saw the same would say of its node

@@ -39,8 +39,8 @@ type Answers struct {
 	Answered time.Time // when the runtime last answered one, even with an error
 	Good     time.Time // when one last succeeded
 	Last     Known     // the last one that was about the whole runtime
-	// Troubled has, by id, each object whose last call failed or was not answered. If the operation
-	// is a list, it has pods by UID. A good answer removes the object.
+	// Troubled has the objects whose last call failed or got no answer, by id. Of the two lists it has
+	// the pods that were asked for alone, by UID. A good answer removes its object.
 	Troubled map[string]*Known
 	Recent   []time.Duration // how long the last good answers took, oldest first; without lists of one pod
 }

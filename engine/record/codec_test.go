@@ -238,9 +238,13 @@ func TestElements(t *testing.T) {
 			t.Errorf("%T has %d elements, want %d", tt.v, got, tt.want)
 		}
 	}
-	var e entry
-	many := append([]byte{0x9a, 0, 8, 0, 1}, make([]byte, mostElements+1)...)
-	if err := unmarshal(many, &e); err == nil {
+	half := make([]int, mostElements/2+1)
+	many, err := encodes.Marshal([][]int{half, half}) // each array alone would be read
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read [][]int
+	if err := unmarshal(many, &read); err == nil {
 		t.Error("an item of too many elements is read")
 	}
 }

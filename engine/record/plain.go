@@ -13,8 +13,8 @@ import (
 )
 
 // A copier copies a plain value and changes its texts and times: to their recorded form, or
-// back. Unexported fields stay as they are, since CBOR leaves them out. An error, the only interface that a value
-// may have, becomes a [call.Error].
+// back. Unexported fields stay as they are, since CBOR leaves them out. An error, the only interface
+// that a value may have, becomes a [call.Error].
 type copier struct {
 	text func(string) string
 	time func(time.Time) time.Time
