@@ -41,8 +41,14 @@ func TestTables(t *testing.T) {
 	for _, r := range Locks() {
 		hasSource("locks", r.Of, r.Source)
 	}
-	for _, r := range StackRoles() {
+	for _, r := range stackRoles() {
 		hasSource("stack-roles", r.Role, r.Source)
+	}
+	for _, r := range Signs() {
+		hasSource("signs", r.Doing, r.Source)
+		if r.Doing == "" || len(r.In) == 0 {
+			t.Errorf("sign %q says nothing, or nothing shows it", r.Doing)
+		}
 	}
 	for _, r := range Bugs() {
 		hasSource("bugs", r.ID, r.Source)

@@ -1,164 +1,88 @@
 package stacks
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
 
-// A dump is what is kept of the goroutines that were read.
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
+)
+
+// A dump is what is kept of the goroutines.
 type dump struct {
-	total     int
-	reading   goroutine
-	states    map[string]string
-	functions []function
-	byName    map[string]int32
-	nameBytes int
-	groups    []group
-	byStack   map[string]int32 // place in groups by the functions' places
-	stack     []byte           // of the last goroutine, as byStack has it
-	locks     []lock
-	byObject  map[object]int32 // place in locks
-	kept      []kept
-	receivers int // of all kept
-	block     []receiver
-}
-
-func newDump() *dump {
-	return &dump{states: map[string]string{}, byName: map[string]int32{}, byStack: map[string]int32{}, byObject: map[object]int32{}}
+	total  int
+	groups []*group
+	byIDs  map[string]*group // by the ids of their functions
+	ids    []byte            // of the last goroutine's functions
+	locks  []*lock           // that are waited for
+	byKey  map[lockKey]*lock
+	kept   []*goroutine
+	frames int // of all kept goroutines
 }
 
 // A group is goroutines of the same stack.
 type group struct {
-	frames  []int32 // places of functions, the innermost first
-	count   int
-	longest int32 // minutes
-	first   int
-	state   string
-	call    string // of the CRI
-	lockers int    // innermost frames that are of a lock that is waited for
-	leaver  int    // the innermost frame that is entered without a lock that outer ones hold; maxFrames if there is none
-	kept    int
-	told    bool // does and calls are
-	does    string
-	calls   bool
+	evidence.Group         // without Frames
+	knowledge.Sign         // what they do
+	frames         []frame // of the first
+	wrappers       int     // innermost frames that are only of the lock that it waits for; 0 if it waits for none
+	tells          int     // 1 if they wait for a lock or answer a call, 0 if not
+	call           string  // of the CRI that it answers
 }
 
-// A kept goroutine may hold a lock.
-type kept struct {
-	number  int
-	parent  int
-	minutes int32
-	group   int32
-	lock    int32 // that it waits for, by its place; -1 if it waits for none
-	state   string
-	on      []receiver
-}
+// isOpen reports whether the goroutines answer a call or ask another program, and wait for no lock.
+func (g *group) isOpen() bool { return g.wrappers == 0 && (g.call != "" || g.Open) }
 
-// A receiver is what a frame of a goroutine works on.
-type receiver struct {
-	at      uint64
-	depth   uint8 // of the frame
-	inexact bool
-}
-
-// end counts the goroutine that is being read, if it could be.
-func (d *dump) end() {
-	g := &d.reading
-	whole := g.open && !g.broken && (g.place || len(g.frames) == 0)
-	g.open = false
-	if !whole {
-		return
-	}
+// add counts a goroutine, and keeps a copy while there is room: it may hold a lock.
+func (d *dump) add(g *goroutine) {
 	d.total++
-	id := d.groupOf(g)
-	if id < 0 {
+	full := len(d.kept) == maxKept || d.frames+len(g.frames) > maxInKept
+	of := d.groupOf(g, full)
+	if of == nil {
 		return
 	}
-	of := &d.groups[id]
-	of.count++
-	of.longest = max(of.longest, g.minutes)
-	lock := int32(-1)
-	if of.lockers > 0 {
-		lock = d.wait(g, of)
+	of.Count++
+	of.Longest = max(of.Longest, g.For)
+	g.group, g.Call, g.Doing = of, of.call, of.Doing
+	if of.wrappers > 0 {
+		d.wait(g)
 	}
-	d.keep(g, id, lock)
+	if full || of.Count > maxAlike {
+		return
+	}
+	kept := *g
+	kept.frames = slices.Clone(g.frames)
+	d.frames += len(g.frames)
+	d.kept = append(d.kept, &kept)
+	if of.Count == 1 {
+		of.frames = kept.frames
+	}
 }
 
-// groupOf is the place of the group of g's stack, -1 if there are too many.
-func (d *dump) groupOf(g *goroutine) int32 {
-	d.stack = d.stack[:0]
+// groupOf returns the group of a goroutine's stack; nil if it has no stack, or a new one and there is
+// no room for that.
+func (d *dump) groupOf(g *goroutine, full bool) *group {
+	d.ids = d.ids[:0]
 	for _, f := range g.frames {
-		if f.function < 0 {
-			return -1
+		if f.function == nil {
+			return nil
 		}
-		d.stack = append(d.stack, byte(f.function), byte(f.function>>8), byte(f.function>>16))
+		d.ids = binary.LittleEndian.AppendUint16(d.ids, f.id)
 	}
-	if id, known := d.byStack[string(d.stack)]; known {
-		return id
+	of := d.byIDs[string(d.ids)]
+	if of != nil || full || len(g.frames) == 0 || len(d.groups) == maxGroups {
+		return of
 	}
-	if len(d.groups) == maxStacks {
-		return -1
+	of = &group{Group: evidence.Group{First: g.Number, State: g.State}, Sign: doingOf(g), wrappers: wrappers(g.frames)}
+	if of.wrappers > 0 {
+		of.tells, of.Sign = 1, knowledge.Sign{Doing: "another lock"}
 	}
-	of := group{frames: make([]int32, len(g.frames)), first: g.number, state: g.state, lockers: d.lockers(g.frames), leaver: maxFrames}
-	for i, f := range g.frames {
-		of.frames[i] = f.function
-		is := &d.functions[f.function]
-		if is.call != "" {
-			of.call = is.call
-		}
-		if is.leaves != nil {
-			of.leaver = min(of.leaver, i)
+	for _, f := range g.frames {
+		if f.call != "" {
+			of.tells, of.call = 1, f.call
 		}
 	}
 	d.groups = append(d.groups, of)
-	d.byStack[string(d.stack)] = int32(len(d.groups) - 1)
-	return int32(len(d.groups) - 1)
-}
-
-// lockers is how many frames, from the innermost, are those of a lock that the goroutine
-// waits for; 0 if it waits for none.
-func (d *dump) lockers(frames []frame) int {
-	waits := false
-	for i, f := range frames {
-		of := &d.functions[f.function]
-		switch {
-		case of.is(ofRuntime):
-		case of.is(takesLock):
-			waits = true
-		case of.of("semaphore.(*Weighted)") && i+1 < len(frames) && d.functions[frames[i+1].function].of("kmutex.(*keyMutex)"):
-			return i + 1
-		case of.is(ofSync) && (of.owner == "" || of.of("sync.(*Cond)")): // which takes a lock that others gave it
-		case waits:
-			return i
-		default:
-			return 0
-		}
-	}
-	return 0
-}
-
-// keep keeps a goroutine among those that may hold a lock, if there is room.
-func (d *dump) keep(g *goroutine, id, lock int32) {
-	of := &d.groups[id]
-	if of.kept == maxAlike || len(d.kept) == maxKept {
-		return
-	}
-	n := 0
-	for _, f := range g.frames {
-		if f.on.at != 0 {
-			n++
-		}
-	}
-	if d.receivers+n > maxReceivers {
-		return
-	}
-	d.receivers += n
-	of.kept++
-	if cap(d.block)-len(d.block) < n {
-		d.block = make([]receiver, 0, 8<<10)
-	}
-	start := len(d.block)
-	for depth, f := range g.frames {
-		if f.on.at != 0 {
-			d.block = append(d.block, receiver{f.on.at, uint8(depth), f.on.inexact})
-		}
-	}
-	d.kept = append(d.kept, kept{g.number, g.parent, g.minutes, id, lock, g.state, slices.Clip(d.block[start:])})
+	d.byIDs[string(d.ids)] = of
+	return of
 }

@@ -3,105 +3,93 @@ package stacks
 import (
 	"bytes"
 	"cmp"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// A function is what its name tells of it. Names are few, so that all of it is found out
-// once.
+// A function is what its name tells. A dump has few names, so this is worked out once for each.
 type function struct {
+	id     uint16
 	name   string // as Go writes it: "internal/poll.(*FD).Read"
-	owner  string // its package and receiver's type: "internal/poll.(*FD)"; empty if it is no method
-	method string // "Read"; empty if it is no method
-	call   string // the CRI's method, if it is what gRPC calls for one
-	kinds  kind
-	works  subject
-	sign   int               // what it tells of what is done in it, by its place in signs
-	waits  *knowledge.Lock   // that who waits for a lock in it waits for; nil if that is not known
-	holds  []*knowledge.Lock // that who is in it has
-	leaves *knowledge.Lock   // that who is in it has let go of, though what called it is one that holds it
+	pkg    string // the path of its package, without internal/ of Go itself
+	owner  string // "internal/poll.(*FD)"; empty if it is no method of a pointer
+	method string // "Read"; empty likewise
+	call   string // the method of the CRI that it is the gRPC handler of
+	role   string // as knowledge has them
+	sign   int    // the row of knowledge.Signs; their number if there is none
+
+	takesLock bool              // of a mutex
+	argument  bool              // works on its first argument, and not on its receiver
+	waits     *knowledge.Lock   // the kind of lock that a goroutine waits for in it; nil if not known
+	holds     []*knowledge.Lock // the kinds of which a goroutine in it may have a lock
+	leaves    *knowledge.Lock   // the kind of which a goroutine in it has no lock, though its callers had
 }
 
-type kind uint8
-
-const (
-	ofRuntime kind = 1 << iota // of Go's runtime
-	ofSync                     // of package sync
-	takesLock                  // of a mutex
-	passesOn                   // waits for the lock of who calls it
-	ofService                  // of what answers all calls, so that its address says nothing
-	asksTTRPC                  // calls another program
-	asksGRPC
-)
-
-func (f *function) is(k kind) bool { return f.kinds&k != 0 }
-
-// A subject says which argument of a function is the address of what it works on.
-type subject uint8
-
-const (
-	onNothing subject = iota
-	onReceiver
-	onArgument // the first after the receiver that is a pointer, and no context
-)
-
-// listOf are the calls that answer as lists do, a piece at a time; which of the two a client
-// makes is no matter of who waits for what.
+// listOf are the calls that answer as lists do, piece by piece.
 var listOf = map[string]string{"StreamPodSandboxes": "ListPodSandbox", "StreamContainers": "ListContainers"}
 
-// newFunction takes a name apart.
-func newFunction(name string) function {
-	f := function{name: name, sign: signOf(name)}
-	pkg, rest := split(name)
+// newFunction takes a name apart, and looks it up in the tables.
+func newFunction(name string) *function {
+	f := &function{name: name, sign: knowledge.SignOf(name)}
+	start := strings.LastIndexByte(name, '/') + 1
+	last, rest, _ := strings.Cut(name[start:], ".")            // Go writes %2e for a dot in the path of a package
+	f.pkg = strings.TrimPrefix(name[:start]+last, "internal/") // Go 1.24 and later have the mutex in internal/sync
 	if owner, method, is := strings.Cut(rest, ")."); is && strings.HasPrefix(owner, "(*") && !strings.ContainsAny(method, ".-") {
-		f.owner, f.method, f.works = pkg+"."+owner+")", method, onReceiver
+		f.owner, f.method = name[:len(name)-len(method)-1], method
 	}
-	switch lower := strings.ToLower(f.method); {
-	case pkg == "runtime":
-		f.kinds = ofRuntime
-	case pkg == "sync" || pkg == "internal/sync":
-		f.kinds = ofSync
-		if strings.HasSuffix(f.owner, "Mutex)") && strings.Contains(lower, "lock") && !strings.Contains(lower, "unlock") {
-			f.kinds |= takesLock
-		}
-	case lower == "lock" || lower == "rlock":
-		f.kinds = passesOn
-	}
-	if handler, whole := strings.CutSuffix(rest, "_Handler"); whole && strings.HasPrefix(handler, "_") {
+	if handler, is := strings.CutSuffix(rest, "_Handler"); is && strings.HasPrefix(handler, "_") {
 		_, f.call, _ = strings.Cut(handler, "Service_")
 		f.call = cmp.Or(listOf[f.call], f.call)
 	}
-	f.classify()
+	for i := range knowledge.Locks() {
+		kind := &knowledge.Locks()[i]
+		if at := kind.WaitPlace(f.owner, f.method); at != nil {
+			f.waits, f.argument = kind, f.argument || at.Argument
+		}
+		if at := kind.HoldPlace(f.owner, f.method); at != nil {
+			f.holds, f.argument = append(f.holds, kind), f.argument || at.Argument
+		}
+		if kind.LetGo(f.name) {
+			f.leaves = kind
+		}
+	}
+	f.role = knowledge.RoleOf(f.owner, f.method)
+	switch lower := strings.ToLower(f.method); {
+	case f.pkg == "sync":
+		f.takesLock = strings.HasSuffix(f.owner, "Mutex)") && strings.Contains(lower, "lock") && !strings.Contains(lower, "unlock")
+	case f.role == "" && f.waits == nil && (lower == "lock" || lower == "rlock"):
+		f.role = "wrapper"
+	}
 	return f
 }
 
-// split is the package's path, and what follows: "internal/poll", "(*FD).Read". Where a
-// path has a dot in its last part, Go writes %2e.
-func split(name string) (pkg, rest string) {
-	start := strings.LastIndexByte(name, '/') + 1
-	dot := strings.IndexByte(name[start:], '.')
-	if dot < 0 {
-		return "", name
-	}
-	return name[:start+dot], name[start+dot+1:]
-}
+// firstArgument finds the first argument after the receiver, and after a context if there is one.
+var firstArgument = regexp.MustCompile(`^[^,]*, (?:\{[^{}]*\}, )?(0x[0-9a-f]+\??)(?:,|$)`)
 
-// functionOf is the place of a name in the table, -1 if the table is full. It is not
-// readable if it is no name.
-func (d *dump) functionOf(name []byte) (id int32, readable bool) {
-	if id, known := d.byName[string(name)]; known {
-		return id, true
+// worksOn finds the address of what the function works on, 0 if there is none. A number below 64 KiB
+// is no address. Arguments look like
+//
+//	0xc000166690, {0x1a84598, 0xc0001f}, 0xc00001?, ...
+func (f *function) worksOn(arguments []byte) (at uint64, inexact bool) {
+	var text []byte
+	switch {
+	case f == nil || f.owner == "":
+		return 0, false
+	case !f.argument:
+		text, _, _ = bytes.Cut(arguments, []byte(","))
+	default:
+		if found := firstArgument.FindSubmatch(arguments); found != nil {
+			text = found[1]
+		}
 	}
-	if len(name) > maxName || bytes.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\uFFFD' }) {
+	text, inexact = bytes.CutSuffix(text, []byte("?"))
+	digits, hex := bytes.CutPrefix(text, []byte("0x"))
+	at, err := strconv.ParseUint(string(digits), 16, 64)
+	if !hex || err != nil || at < 64<<10 {
 		return 0, false
 	}
-	if len(d.functions) == maxNames || d.nameBytes+len(name) > maxNameBytes {
-		return -1, true
-	}
-	f := newFunction(string(name))
-	d.nameBytes += len(name)
-	d.functions = append(d.functions, f)
-	d.byName[f.name] = int32(len(d.functions) - 1)
-	return int32(len(d.functions) - 1), true
+	return at, inexact
 }

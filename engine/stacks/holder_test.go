@@ -121,6 +121,9 @@ func TestHolder(t *testing.T) {
 		{"of CRI-O, waited for by who was given the container", []string{waits(2, mutex, oci+"UpdateContainer"+ofOCI), waits(3, mutex119, oci+"DeleteContainer(0xc000300000, {0x1a, 0xc0}, 0xc000110000)"),
 			text(4, "syscall", in(command, oci+"StopLoopForContainer"+ofOCI)...)},
 			[]lock{{evidence.OfContainer, 1, 4, false, "exec of a program", ""}, {evidence.OfContainer, 1, 0, false, "", ""}}},
+		{"of CRI-O, and the dump does not tell which container", []string{waits(2, mutex, oci+"UpdateContainer(_, {_, _}, _, 0xc000100000)"),
+			text(4, "syscall", in(command, oci+"StopLoopForContainer"+ofOCI)...)},
+			[]lock{{evidence.OfContainer, 1, 0, false, "", ""}}},
 		{"of CRI-O by one who waits for the end of the stop without it", []string{waits(2, rlock, state),
 			text(4, "select", crio+"internal/oci.(*Container).WaitOnStopTimeout(0xc000100000)", oci+"StopContainer"+ofOCI)},
 			[]lock{{evidence.OfContainer, 1, 0, false, "", ""}}},
@@ -153,8 +156,12 @@ func TestHolder(t *testing.T) {
 		{"of a kind that is not known", []string{waits(2, mutex, "example.com/a/store.(*Store).Get(0xc000190000)"), text(4, "syscall", "syscall.Unmount({0xc0, 0x2}, 0x0)", "example.com/a/store.(*Store).Remove(0xc000190000)")},
 			[]lock{{"store.(*Store).Get", 1, 4, true, "unmount", ""}}},
 		{"of a kind that is not known, and too many may hold it", []string{waits(2, mutex, "example.com/a/store.(*Store).Get(0xc000190000)"),
-			strings.Repeat(text(4, "syscall", "example.com/a/store.(*Store).Remove(0xc000190000)"), maxMay+1)},
+			strings.Repeat(text(4, "syscall", "example.com/a/store.(*Store).Remove(0xc000190000)"), maxHolders+1)},
 			[]lock{{"store.(*Store).Get", 1, 0, false, "", ""}}},
+		{"of a kind that is not known, and one of two may hold it by many of its functions", []string{waits(2, mutex, "example.com/a/store.(*Store).Get(0xc000190000)"),
+			text(3, "syscall, 9 minutes", "example.com/a/store.(*Store).Walk(0xc000190000)"),
+			text(4, "syscall", slices.Repeat([]string{"example.com/a/store.(*Store).Remove(0xc000190000)"}, maxHolders+1)...)},
+			[]lock{{"store.(*Store).Get", 1, 3, true, "system call", ""}}},
 		{"through a wrapper", []string{waits(2, mutex, "a/lockfile.(*LockFile).lock(0xc000191000)", "a/lockfile.(*LockFile).Lock(...)", "a/storage.(*store).Layers(0xc000192000)"),
 			text(4, "syscall", "os.RemoveAll({0xc0, 0x1})", "a/storage.(*store).DeleteContainer(0xc000192000)")},
 			[]lock{{"storage.(*store).Layers", 1, 4, true, "removal of files", ""}}},
@@ -203,6 +210,45 @@ func TestWaiters(t *testing.T) {
 	}
 	if g := s.Groups[0]; g.Count != 2 || g.First != 2 || g.Longest != 3*time.Minute || g.State != "sync.RWMutex.RLock" {
 		t.Errorf("the largest group is %+v", g)
+	}
+}
+
+// What tells what a goroutine does: the rows of knowledge.Signs, the weightier before the innermost.
+func TestDoing(t *testing.T) {
+	const cni = "github.com/containernetworking/cni/libcni.(*CNIConfig)."
+	for _, tt := range []struct{ state, functions, want string }{
+		{"syscall", cni + "addNetwork", "CNI add"},
+		{"syscall", "os/exec.(*Cmd).Wait " + cni + "DelNetworkList.func1", "CNI del"},
+		{"syscall", cni + "CheckNetworkList", "CNI check"},
+		{"syscall", cni + "GetStatusNetworkList", "CNI status"},
+		{"syscall", cni + "GCNetworkList", "CNI gc"},
+		{"syscall", "golang.org/x/sys/unix.Unmount", "unmount"},
+		{"syscall", "syscall.Mount", "mount"},
+		{"syscall", "syscall.Fsync os.(*File).Sync os.(*File).Write", "fsync"},
+		{"syscall", "os.RemoveAll", "removal of files"},
+		{"syscall", "os.OpenFile", "open of a file"},
+		{"syscall", "os.Lstat", "stat of a file"},
+		{"syscall", "os.(*Process).Wait", "exec of a program"},
+		{"IO wait", "os.(*File).Read github.com/containerd/fifo.(*fifo).Read", "read of a pipe"},
+		{"syscall", "os.(*File).Read", "read of a file"},
+		{"IO wait", "os.(*File).Write", "write of a pipe"},
+		{"IO wait", "net.(*conn).Read", "read of a socket"},
+		{"IO wait", "net.(*conn).Write", "write to a socket"},
+		{"sleep", "time.Sleep", "sleep"},
+		{"chan receive", "main.f", "wait for a channel"},
+		{"sync.WaitGroup.Wait", "main.f", "wait for other goroutines"},
+		{"IO wait", "main.f", "input or output"},
+		{"syscall", "main.os.RemoveAll", "system call"},
+		{"running", "main.f", ""},
+	} {
+		functions := strings.Fields(tt.functions)
+		for i := range functions {
+			functions[i] += "(0xc000100000)"
+		}
+		s, err := Read(strings.NewReader(text(2, tt.state, append(functions, handler("Status"))...)))
+		if err != nil || len(s.Open) != 1 || s.Open[0].Doing != tt.want {
+			t.Errorf("%s in %s: %+v, %v, want %q", tt.functions, tt.state, s.Open, err, tt.want)
+		}
 	}
 }
 

@@ -4,105 +4,109 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"time"
 
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// An object is what locks are told apart by.
-type object struct {
-	at uint64 // 0 if no stack tells it
-	of string
+// A lockKey tells locks apart.
+type lockKey struct {
+	at   uint64          // 0 if no stack tells it
+	kind *knowledge.Lock // nil if it is not known
+	of   string          // of an unknown kind: the type that it belongs to, else the function that waits
 }
 
 // A lock is one that goroutines wait for.
 type lock struct {
-	of      string
-	owner   string          // the type that it belongs to, if that may tell who holds it
-	guard   *knowledge.Lock // nil if this kind of lock is not known
-	at      uint64
-	inexact bool // every stack that tells at marks it so
-	waiters int
-	longest int32 // minutes
-	calls   []string
-	holder  holder
+	lockKey
+	evidence.Lock      // without Holder and Likely
+	inexact       bool // no stack has an exact address
+
+	holder     *goroutine    // the likeliest; nil if there is none
+	rank       time.Duration // of holder
+	candidates int           // goroutines that may be the holder
+	last       *goroutine    // of them
 }
 
-// wait counts a goroutine among those that wait for a lock, and returns the lock's place,
-// -1 if there are too many.
-func (d *dump) wait(g *goroutine, of *group) int32 {
-	l := d.waitedFor(g.frames, of.lockers)
-	key := object{l.at, l.of}
-	if l.guard == nil && l.at != 0 {
-		key.of = l.owner
-	}
-	id, known := d.byObject[key]
+// wait counts a goroutine among those that wait for a lock, unless there are too many locks.
+func (d *dump) wait(g *goroutine) {
+	found := waitedFor(g.frames, g.group.wrappers)
+	l, known := d.byKey[found.lockKey]
 	if !known {
 		if len(d.locks) == maxLocks {
-			return -1
+			return
 		}
-		id = int32(len(d.locks))
-		d.byObject[key] = id
+		l = &lock{}
+		*l = found
+		if l.at != 0 {
+			l.Address = fmt.Sprintf("%#x", l.at)
+		}
+		d.byKey[l.lockKey] = l
 		d.locks = append(d.locks, l)
 	}
-	into := &d.locks[id]
-	into.waiters++
-	into.longest = max(into.longest, g.minutes)
-	into.inexact = into.inexact && l.inexact
-	if of.call != "" && len(into.calls) < maxCalls && !slices.Contains(into.calls, of.call) {
-		into.calls = append(into.calls, of.call)
+	l.Waiters++
+	l.Longest = max(l.Longest, g.For)
+	l.inexact = l.inexact && found.inexact
+	if g.Call != "" && len(l.Calls) < maxCalls && !slices.Contains(l.Calls, g.Call) {
+		l.Calls = append(l.Calls, g.Call)
 	}
-	return id
+	g.lock, g.Waits = l, l.Address
 }
 
-// waitedFor finds what the lock belongs to that a goroutine waits for: what the function
-// works on that takes it, or who calls that function if it only takes the lock for others.
-// Where that is not told, by the lock's own address.
-func (d *dump) waitedFor(frames []frame, lockers int) lock {
-	at := lockers
-	for at+1 < len(frames) && d.functions[frames[at].function].is(passesOn) {
-		at++
+// wrappers returns how many frames, from the innermost, are only of the lock that a goroutine waits for;
+// 0 if it waits for none.
+func wrappers(frames []frame) int {
+	waits := false
+	for i, f := range frames {
+		switch {
+		case f.pkg == "runtime":
+		case f.takesLock:
+			waits = true
+		case f.role == "semaphore" && i+1 < len(frames) && frames[i+1].waits != nil && frames[i+1].waits.Own:
+			return i + 1
+		case f.pkg == "sync" && (f.owner == "" || f.owner == "sync.(*Cond)"): // a Cond takes its caller's lock
+		case waits:
+			return i
+		default:
+			return 0
+		}
 	}
-	if !d.tellsMore(frames[at], frames[lockers]) {
-		at = lockers
+	return 0
+}
+
+// waitedFor finds the lock that a goroutine waits for. The lock belongs to what the first function
+// after the wrappers works on, or the caller of that function if it takes the lock for others. Where
+// the dump does not tell that, the address is of the lock itself.
+func waitedFor(frames []frame, wrappers int) lock {
+	outer := wrappers
+	for outer+1 < len(frames) && frames[outer].role == "wrapper" {
+		outer++
 	}
-	f := &d.functions[frames[at].function]
-	l := lock{of: path.Base(f.name), owner: f.owner, guard: f.waits}
-	on := frames[at].on
-	byItself := on.at == 0
+	f, inner := frames[outer], frames[wrappers]
+	if f.waits == nil && (f.at == 0 || f.role == "service" || inner.waits != nil) { // the caller tells less
+		f = inner
+	}
+	service := f.role == "service" && f.waits == nil
+	l := lock{lockKey: lockKey{f.at, f.waits, f.owner}, Lock: evidence.Lock{Of: path.Base(f.name)}, inexact: f.inexact}
+	if f.at == 0 || service || f.waits != nil && f.waits.Own {
+		l.at, l.inexact = ownAddress(frames[:wrappers])
+	}
 	switch {
-	case l.guard != nil:
-		l.of, byItself = l.guard.Of, byItself || l.guard.Own
-	case f.is(ofService):
-		l.owner, byItself = l.of, true
+	case f.waits != nil:
+		l.of, l.Of = "", f.waits.Of
+	case l.at == 0 || service:
+		l.of = l.Of
 	}
-	if byItself {
-		on = d.own(frames[:lockers])
-	}
-	l.at, l.inexact = on.at, on.inexact
 	return l
 }
 
-// tellsMore reports whether a frame tells more of a lock than the wrapper that it calls.
-func (d *dump) tellsMore(f, wrapper frame) bool {
-	of := &d.functions[f.function]
-	return of.waits != nil || f.on.at != 0 && !of.is(ofService) && d.functions[wrapper.function].waits == nil
-}
-
-// own is the address of the lock itself, exact if any of its frames is.
-func (d *dump) own(lockers []frame) address {
-	var own address
-	for _, f := range lockers {
-		if f.on.at != 0 && (own.at == 0 || own.inexact && !f.on.inexact) {
-			own = f.on
+// ownAddress is the address of a lock itself, an exact one if any of its frames has it.
+func ownAddress(frames []frame) (at uint64, inexact bool) {
+	for _, f := range frames {
+		if f.at != 0 && (at == 0 || inexact && !f.inexact) {
+			at, inexact = f.at, f.inexact
 		}
 	}
-	return own
-}
-
-// address is l's, as evidence has it.
-func (l *lock) address() string {
-	if l.at == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%#x", l.at)
+	return at, inexact
 }
