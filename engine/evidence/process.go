@@ -147,6 +147,7 @@ func (p *Process) WaitsIn(such func(function string) bool) bool {
 type Tracer struct {
 	PID     int
 	Command string // comm; empty if it could not be read
+	Start   uint64 // in ticks since the boot; 0 if it could not be read
 }
 
 // A Holder is a process that has something open for which others wait.
