@@ -7,126 +7,92 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/procfs"
-
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/knowledge"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
-	// helperAge is from when on a child of the runtime or of a shim is asked what it
-	// does: nearly all have ended by then. Those that bear a runtime's name are at once.
+	// helperAge is the age from which on a child of a runtime or a shim is asked what it does:
+	// nearly all end before. A program with the name of an OCI runtime is asked at once.
 	helperAge = time.Second
-	// helperWaits is from when on it is found out what a helper waits for, and of how
-	// many in one look: those that hang may be a thousand.
+
+	// helperWaits is the age from which on it is found out what a helper waits for, of at most
+	// helpersWaited in a look: a thousand may hang.
 	helperWaits   = 5 * time.Second
 	helpersWaited = 30
-	// commLength is how much of a program's name the kernel keeps.
-	commLength = 15
 	// helperThreads is how many threads of a helper are asked what they wait for.
 	helperThreads = 16
+
+	// commLength is how much of a program's name the kernel keeps.
+	commLength = 15
 )
 
-// A child is a process that is in no container and neither stays beside one nor is a
-// daemon: it may be a helper.
-type child struct {
-	*tracked
-	proc   procfs.Proc
-	parent int
-	age    time.Duration // 0 if that is not known
-}
-
-// findHelpers adds to what was seen what the runtime and its shims have called, what
-// that has called in turn, and all that bears an OCI runtime's name. On a node where
-// nothing lasts nobody is asked.
+// findHelpers adds to what was seen the processes that the runtime and its shims have called,
+// what those have called in turn, and all with the name of an OCI runtime.
 func (l *Look) findHelpers() {
-	callers := map[int]sighting{}
-	for _, s := range l.seen {
-		if r := s.identity.roleIn(without(s.member.ids, l.node)); r == shim || r == daemon && slices.Contains(knowledge.Runtimes, s.comm) {
-			callers[s.proc.PID] = s
+	callers, others := map[int]*process{}, map[int]bool{} // others: of another runtime
+	for _, p := range l.seen {
+		role := p.identity.roleIn(without(p.member.ids, l.w.node))
+		if role != shim && !(role == daemon && slices.Contains(knowledge.Runtimes, p.comm)) {
+			continue
+		}
+		if role == daemon && l.ownerOf(p) != another || role == shim && (l.isOurs(p.identity.socket) || p.identity.mayServe(l.w.Endpoint)) {
+			callers[p.of] = p
+		} else {
+			others[p.of] = p.identity.socket != ""
 		}
 	}
-	before := len(l.seen)
 	for open := -1; open != len(l.children); {
 		open = len(l.children)
-		l.children = slices.DeleteFunc(l.children, func(c child) bool {
-			caller, called := callers[c.parent]
-			if !called || !l.sendsHelpers(caller) {
-				return called && caller.identity.socket != "" // another runtime's
+		l.children = slices.DeleteFunc(l.children, func(c *process) bool {
+			caller := callers[c.stat.PPID]
+			if caller != nil && l.isHelper(c, caller) {
+				callers[c.of] = c
+				l.seen = append(l.seen, c)
 			}
-			if l.isHelper(c, caller) {
-				if s, there := l.seeHelper(c); there {
-					callers[c.proc.PID] = s
-				}
-			}
-			return true
+			return caller != nil || others[c.stat.PPID]
 		})
 	}
 	for _, c := range l.children {
-		switch {
-		case c.identity.role == runc:
-			l.seeHelper(c)
-		case c.settled:
-			l.bystanders[c.proc.PID] = l.looks
+		if c.identity.role == helper {
+			l.seen = append(l.seen, c)
+		} else if c.settled {
+			l.w.bystanders[c.of] = l.w.looks
 		}
 	}
-	if len(l.seen) > before {
-		slices.SortFunc(l.seen, func(a, b sighting) int { return cmp.Compare(a.proc.PID, b.proc.PID) })
-	}
+	slices.SortFunc(l.seen, func(a, b *process) int { return cmp.Compare(a.of, b.of) })
 }
 
-// sendsHelpers reports whether what a process has called may serve our runtime.
-func (l *Look) sendsHelpers(s sighting) bool {
-	switch s.identity.role {
-	case daemon:
-		return l.ownerOf(s) != another
-	case shim:
-		return l.isOurs(s.identity.socket) || s.identity.mayServe(l.endpoint)
-	}
-	return true // a helper itself
-}
-
-// seeHelper adds one to what was seen, unless it has ended.
-func (l *Look) seeHelper(c child) (sighting, bool) {
-	stat, err := Fetch(l, File{PID: c.proc.PID, Name: "stat"}, c.proc.Stat)
-	if err != nil {
-		return sighting{}, false
-	}
-	s := sighting{tracked: c.tracked, proc: c.proc, stat: stat, read: time.Now()}
-	l.seen = append(l.seen, s)
-	return s, true
-}
-
-// isHelper reports whether a process that was called by a runtime, a shim or a helper
-// is a helper, and completes what is known of it by what its caller knows.
-func (l *Look) isHelper(c child, caller sighting) bool {
-	if c.identity.role != runc && !c.asked {
-		if c.age > 0 && c.age < helperAge && caller.identity.role != runc {
+// isHelper reports whether a child of a runtime, a shim or a helper is a helper. It adds what
+// the caller knows to its identity.
+func (l *Look) isHelper(c, caller *process) bool {
+	id, from := &c.identity, caller.identity
+	if id.role != helper && !c.asked {
+		if age := l.age(c); age > 0 && age < helperAge && from.role != helper {
 			return false
 		}
-		id, known := l.askHelper(c, caller.identity.role)
+		found, known := l.askHelper(c, from.role)
 		if !known {
 			return false
 		}
-		c.asked, c.tracked.identity = c.settled, id
+		c.asked, *id = c.settled, found
 	}
-	id, from := &c.tracked.identity, caller.identity
-	if id.role != runc {
+	if id.role != helper {
 		return false
 	}
-	id.ours = from.role != runc || from.ours
+	id.ours = from.role != helper || from.ours
 	id.container, id.sandbox = cmp.Or(id.container, from.container), from.sandbox
 	id.pod = id.pod.Or(from.pod)
 	return true
 }
 
-// askHelper finds out what a process does by its arguments and its environment: CNI has
-// all of a call to a plugin in that (CNI spec 1.0, section 2). A runtime's program may
-// have any name, such as that of a script around it: then the verb and the id among its
-// arguments tell. What a helper calls is one, too. It returns false if that cannot be
-// read.
-func (l *Look) askHelper(c child, caller role) (id identity, known bool) {
-	args, err := Fetch(l, File{c.proc.PID, "cmdline", true}, c.proc.CmdLine)
+// askHelper finds out by its arguments and its environment what a process does; known is
+// false if they cannot be read. The program of an OCI runtime may have any name, such as
+// that of a script around it: the verb and the id in its arguments count. A process that a
+// helper called is a helper too.
+func (l *Look) askHelper(c *process, caller role) (id identity, known bool) {
+	args, err := ask(l, c.task, "cmdline", c.CmdLine)
 	if err != nil {
 		return id, false
 	}
@@ -135,86 +101,76 @@ func (l *Look) askHelper(c child, caller role) (id identity, known bool) {
 		name = path.Base(args[0])
 	}
 	program := c.comm
-	if len(c.comm) == commLength && strings.HasPrefix(name, c.comm) { // which the kernel has cut
+	if len(c.comm) == commLength && strings.HasPrefix(name, c.comm) { // cut by the kernel
 		program = name
 	}
 	switch {
 	case container != "" && verb != "":
-		return identity{role: runc, container: container, verb: verb, program: program}, true
-	case knowledge.ProgramLimit(c.comm) > 0:
-		return identity{role: runc, verb: program, program: program}, true
-	case knowledge.ProgramLimit(name) > 0: // it has given itself another name
-		return identity{role: runc, verb: name, program: program}, true
-	case caller == runc:
-		return identity{role: runc, verb: program, program: program}, true
+		return identity{role: helper, container: container, verb: verb, program: program}, true
+	case knowledge.ProgramLimit(c.comm) == 0 && knowledge.ProgramLimit(name) > 0: // it has renamed itself
+		return identity{role: helper, verb: name, program: program}, true
+	case knowledge.ProgramLimit(c.comm) > 0, caller == helper:
+		return identity{role: helper, verb: program, program: program}, true
 	case caller == daemon:
-		environ, err := Fetch(l, File{c.proc.PID, "environ", true}, c.proc.Environ)
-		return pluginOf(environ), err == nil // else it has ended, or is another user's
+		environ, err := ask(l, c.task, "environ", c.Environ)
+		return pluginOf(environ), err == nil
 	}
 	return id, true
 }
 
-// pluginOf reads the environment of a network plugin; the verb is empty for what is
-// none.
+// pluginOf reads the environment of a network plugin, where CNI has all of a call (CNI spec
+// 1.0, section 2). Without a role it is none.
 func pluginOf(environ []string) (id identity) {
+	vars := map[string]string{}
 	for _, line := range environ {
-		switch name, value, _ := strings.Cut(line, "="); name {
-		case "CNI_COMMAND":
-			id.role, id.verb = runc, "CNI "+value
-		case "CNI_CONTAINERID":
-			id.container = value
-		case "CNI_ARGS":
-			for arg := range strings.SplitSeq(value, ";") {
-				switch name, value, _ := strings.Cut(arg, "="); name {
-				case "K8S_POD_NAMESPACE":
-					id.pod.Namespace = value
-				case "K8S_POD_NAME":
-					id.pod.Name = value
-				}
+		name, value, _ := strings.Cut(line, "=")
+		vars[name] = value
+	}
+	for arg := range strings.SplitSeq(vars["CNI_ARGS"], ";") { // of Kubernetes: K8S_POD_NAME and so on
+		name, value, _ := strings.Cut(arg, "=")
+		vars["CNI_ARGS "+name] = value
+	}
+	if vars["CNI_COMMAND"] == "" {
+		return id
+	}
+	pod := pleg.PodRef{Namespace: vars["CNI_ARGS K8S_POD_NAMESPACE"], Name: vars["CNI_ARGS K8S_POD_NAME"]}
+	return identity{role: helper, verb: "CNI " + vars["CNI_COMMAND"], container: vars["CNI_CONTAINERID"], pod: pod}
+}
+
+// addHelper completes a helper. If it has run for a while and should not, it says where it
+// sleeps: of its threads the first counts that does not just wait for another one.
+func (l *Look) addHelper(e *evidence.Process, p *process) {
+	id := p.identity
+	e.Container, e.Sandbox, e.Pod, e.Verb, e.Own = id.container, id.sandbox, id.pod, id.verb, id.ours
+	e.Command = cmp.Or(id.program, e.Command)
+	mayLast := slices.Contains(ociVerbs, e.Verb) && e.HelperLimit() == 0
+	if e.Age < helperWaits || mayLast || e.State.Stuck() || l.helpers >= helpersWaited {
+		return
+	}
+	l.helpers++
+	t := l.thread(p.task, p.now.thread)
+	e.Wchan, e.Stack = l.sleep(t)
+	if waitsForThread(e.Wchan) && p.stat.NumThreads > 1 {
+		a := fetchAll(l, []fileAt{l.tasksOf(p)}, readNumbers)[0]
+		waits := slices.IndexFunc(a.Value[:min(len(a.Value), helperThreads)], func(number int) bool {
+			t = l.thread(p.task, number)
+			wchan, stack := l.sleep(t)
+			if wchan == "" || waitsForThread(wchan) {
+				return false
 			}
+			e.Thread, e.Wchan, e.Stack = number, wchan, stack
+			return true
+		})
+		if waits < 0 {
+			return
 		}
 	}
-	return id
-}
-
-// addHelper completes a helper and says where it sleeps if it has lasted for a while,
-// unless it may.
-func (l *Look) addHelper(p evidence.Process, s sighting) evidence.Process {
-	id := s.identity
-	p.Container, p.Sandbox, p.Pod, p.Verb, p.Own = id.container, id.sandbox, id.pod, id.verb, id.ours
-	p.Command = cmp.Or(id.program, p.Command)
-	mayLast := slices.Contains(runcVerbs, p.Verb) && p.HelperLimit() == 0
-	if p.Age < helperWaits || mayLast || p.State.Stuck() || l.waited >= helpersWaited {
-		return p
-	}
-	l.waited++
-	p.Wchan, p.Stack = l.sleep(s)
-	if !waitsForThread(p.Wchan) || s.stat.NumThreads < 2 {
-		l.ofServer(&p, s)
-		return p
-	}
-	threads, _ := Fetch(l, File{PID: p.PID, Name: "task"}, func() (procfs.Procs, error) { return l.proc.AllThreads(p.PID) })
-	for _, t := range threads[:min(len(threads), helperThreads)] {
-		s.now.thread = t.PID
-		if wchan, stack := l.sleep(s); wchan != "" && !waitsForThread(wchan) {
-			p.Thread, p.Wchan, p.Stack = t.PID, wchan, stack
-			l.ofServer(&p, s)
-			break
-		}
-	}
-	return p
-}
-
-// ofServer completes a helper that sleeps with the mount for whose server it does: for FUSE
-// a thread does so like one that waits for input.
-func (l *Look) ofServer(p *evidence.Process, s sighting) {
-	if evidence.ServerFunction(p.Wchan) || slices.ContainsFunc(p.Stack, evidence.ServerFunction) {
-		p.Mount, p.Among = l.findMount(s, p)
-		p.Mount = l.onNode(p.Mount, s)
-		p.Servers = l.servers(append([]evidence.Mount{p.Mount}, p.Among...))
+	if e.WaitsIn(evidence.ServerFunction) { // with FUSE a thread sleeps as if it waited for input
+		w := l.findWait(t, p, e)
+		e.Mount, e.Among, e.Servers = w.mount, w.among, w.servers
 	}
 }
 
-// waitsForThread reports whether a thread that sleeps in that function of the kernel waits for
-// another one, or for time to pass.
+// waitsForThread reports whether a thread that sleeps in a function of the kernel waits for
+// another thread, or for time to pass.
 func waitsForThread(wchan string) bool { return knowledge.WaitsFor("thread", wchan) }

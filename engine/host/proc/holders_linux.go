@@ -1,10 +1,11 @@
 package proc
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,49 +14,182 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// searchTime is for how long all processes are asked what they have open in one look: it must leave time
-// for the rest of that.
-const searchTime = 400 * time.Millisecond
+const (
+	// searchTime is for how long all processes are asked in one look what they have open. It
+	// must leave time for the rest of the look.
+	searchTime = 400 * time.Millisecond
 
-// everybody yields all processes, in any order, for as long as there is time.
-func (l *Look) everybody(yield func(procfs.Proc) bool) {
-	began := time.Now()
-	procs, _ := Fetch(l, File{Name: "the list"}, l.proc.AllProcs)
-	slices.SortFunc(procs, func(a, b procfs.Proc) int { return a.PID - b.PID })
-	for _, p := range procs {
-		if time.Since(began) > searchTime || !yield(p) {
-			return
-		}
-	}
-}
+	// filesRead is how many open files of a process are looked at: those that a program opens
+	// at its start are the first ones.
+	filesRead = 512
 
-// opened is where the links lead that say what a process has open. No file system is asked for them.
-type opened struct {
+	// fuseDevice is what a program has open that serves a FUSE file system.
+	fuseDevice = "/dev/fuse"
+)
+
+// openFiles is what a process has open. Only links and files of the kernel are read for it:
+// no file system is asked.
+type openFiles struct {
+	task
 	folder, root, space string // its working folder, its root, its mount namespace
 	files               []string
+	connections         []string // of its /dev/fuse; only newer kernels name them
 }
 
-// openedBy reads what the process with a folder has open, as far as that may be known.
-func openedBy(folder string) (o opened) {
+// everybody returns what all processes have open, as far as there is time. They are read
+// once in a look, and only if somebody waits for one of them.
+func (l *Look) everybody() []*openFiles {
+	if l.open != nil {
+		return l.open
+	}
+	l.open = []*openFiles{}
+	began := time.Now()
+	for _, p := range l.procs {
+		if time.Since(began) > searchTime {
+			break
+		}
+		if o, err := ask(l, l.first(p), "links", func() (*openFiles, error) { return l.readLinks(p), nil }); err == nil {
+			l.open = append(l.open, o)
+		}
+	}
+	return l.open
+}
+
+// readLinks reads what a process has open. Where its first thread has ended, another one has it.
+func (l *Look) readLinks(p procfs.Proc) *openFiles {
+	o := &openFiles{task: l.first(p)}
 	link := func(name string) string {
-		to, _ := os.Readlink(filepath.Join(folder, name))
+		to, _ := os.Readlink(o.dir + "/" + name)
 		return to
 	}
+	if _, err := os.Readlink(o.dir + "/cwd"); errors.Is(err, fs.ErrNotExist) {
+		threads, _ := l.fs.AllThreads(p.PID)
+		for _, t := range threads {
+			if t.PID != p.PID {
+				o.task = l.thread(o.task, t.PID)
+			}
+		}
+	}
 	o.folder, o.root, o.space = link("cwd"), link("root"), link("ns/mnt")
-	dir, err := os.Open(filepath.Join(folder, "fd"))
+	dir, err := os.Open(o.dir + "/fd")
 	if err != nil {
 		return o
 	}
 	defer dir.Close()
-	numbers, _ := dir.Readdirnames(filesRead) // none of one that has none
+	numbers, _ := dir.Readdirnames(filesRead)
 	for _, number := range numbers {
-		o.files = append(o.files, link(filepath.Join("fd", number)))
+		to := link("fd/" + number)
+		o.files = append(o.files, to)
+		if to == fuseDevice {
+			info, _ := os.ReadFile(o.dir + "/fdinfo/" + number)
+			o.connections = append(o.connections, StatusField(string(info), "fuse_connection")...)
+		}
 	}
 	return o
 }
 
-// holds returns what shows that it keeps busy what is mounted at a path; empty for nothing.
-func (o opened) holds(root string) evidence.Hold {
+// servers returns the program that serves one of some FUSE mounts; all that may, where it is
+// not known which.
+func (l *Look) servers(mounts []evidence.Mount) (all []evidence.Holder) {
+	mounts = slices.DeleteFunc(mounts, func(m evidence.Mount) bool { return !strings.HasPrefix(m.Type, "fuse") || !m.Served() })
+	if len(mounts) == 0 {
+		return nil
+	}
+	for _, by := range []evidence.Hold{evidence.ByConnection, evidence.ByArguments, evidence.ByName, evidence.ByDevice} {
+		for _, o := range l.everybody() {
+			if slices.Contains(o.files, fuseDevice) && slices.ContainsFunc(mounts, func(m evidence.Mount) bool { return l.serves(o, m, by) }) {
+				all = l.withHolder(all, o, by)
+			}
+		}
+		if len(all) > 0 {
+			break
+		}
+	}
+	return all
+}
+
+// serves reports whether a program with /dev/fuse open serves a mount, as far as one sign
+// shows. If the kernel names the connections of the program, nothing else counts.
+func (l *Look) serves(o *openFiles, m evidence.Mount, by evidence.Hold) bool {
+	if len(o.connections) > 0 {
+		_, connection, _ := strings.Cut(m.Device, ":")
+		return by == evidence.ByConnection && slices.Contains(o.connections, connection)
+	}
+	switch by {
+	case evidence.ByArguments: // it was started for the place of the mount
+		args, _ := ask(l, o.task, "cmdline", o.CmdLine)
+		return slices.ContainsFunc(args, func(arg string) bool {
+			return arg != "" && (filepath.Clean(arg) == m.Point || filepath.Clean(arg) == m.Node)
+		})
+	case evidence.ByName: // sshfs of the type fuse.sshfs, or s3fs of that source
+		comm := strings.TrimSpace(l.text(o.task, "comm"))
+		_, kind, _ := strings.Cut(m.Type, ".")
+		source, _, _ := strings.Cut(m.Source, ":")
+		return comm != "" && slices.ContainsFunc([]string{kind, source}, func(name string) bool {
+			return strings.EqualFold(name[:min(len(name), commLength)], comm)
+		})
+	}
+	return by == evidence.ByDevice
+}
+
+// HoldersOf returns who keeps busy what is mounted at some paths, by their names: processes
+// with something open there, and the first of each mount namespace with a copy of it. The
+// namespaces of the node, the runtime and its shims do not count: there it is mounted.
+func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
+	found := make(map[string][]evidence.Holder, len(paths))
+	for name := range paths {
+		found[name] = nil // looked for
+	}
+	spaces, ids, devices := map[string]bool{}, map[int]bool{}, map[string]string{} // read; of the node's own mounts there, the devices by name
+	isOwn := map[int]bool{1: true}
+	for _, p := range slices.Concat(l.found.Daemons, l.found.Shims, l.found.Helpers) {
+		isOwn[p.PID] = true
+	}
+	mountsOf := func(o *openFiles) (mounts []*procfs.MountInfo) {
+		if !spaces[o.space] {
+			mounts, _ = ask(l, o.task, "mountinfo", o.MountInfo)
+		}
+		spaces[o.space] = o.space != ""
+		return mounts
+	}
+	for _, o := range l.everybody() {
+		if !isOwn[o.of] {
+			continue
+		}
+		for _, m := range mountsOf(o) {
+			for name, path := range paths {
+				if blanks.Replace(m.MountPoint) == path {
+					ids[m.MountID], devices[name] = true, m.MajorMinorVer
+				}
+			}
+		}
+	}
+	for _, o := range l.everybody() {
+		mounts := slices.DeleteFunc(mountsOf(o), func(m *procfs.MountInfo) bool { return ids[m.MountID] || !stays(m) })
+		for name, path := range paths {
+			isCopy := func(m *procfs.MountInfo) bool {
+				return blanks.Replace(m.MountPoint) == path || devices[name] != "" && m.MajorMinorVer == devices[name]
+			}
+			if by := o.holds(path); by != "" {
+				found[name] = l.withHolder(found[name], o, by)
+			} else if slices.ContainsFunc(mounts, isCopy) {
+				found[name] = l.withHolder(found[name], o, evidence.ByMounts)
+			}
+		}
+	}
+	return found
+}
+
+// stays reports whether a mount in a namespace of its own stays when the node unmounts it:
+// it is the root there, or it is private.
+func stays(m *procfs.MountInfo) bool {
+	_, shared := m.OptionalFields["shared"]
+	_, follows := m.OptionalFields["master"]
+	return m.MountPoint == "/" || !shared && !follows
+}
+
+// holds returns what shows that a process keeps busy what is mounted at a path; empty for nothing.
+func (o *openFiles) holds(root string) evidence.Hold {
 	in := func(path string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 	switch {
 	case in(o.folder):
@@ -68,117 +202,43 @@ func (o opened) holds(root string) evidence.Hold {
 	return ""
 }
 
-// HoldersOf returns who keeps busy what is mounted at some paths, by their names: processes that have
-// something open there, and the first of each mount namespace that has a copy of it. The namespaces of
-// the node and of the runtime are no holders: it is mounted there.
-func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
-	found := make(map[string][]evidence.Holder, len(paths))
-	for name := range paths {
-		found[name] = nil // also where nobody is found: it was looked for
+// withHolder adds a process to some holders, unless it has ended.
+func (l *Look) withHolder(all []evidence.Holder, o *openFiles, by evidence.Hold) []evidence.Holder {
+	p, lives := l.again(o.of)
+	if !lives {
+		return all
 	}
-	own := l.ownMounts(paths)
-	for p := range l.everybody {
-		o, err := Fetch(l, File{p.PID, "links", true}, func() (opened, error) { return openedBy(filepath.Join(l.dir, strconv.Itoa(p.PID))), nil })
-		if err != nil {
-			continue
-		}
-		var mounts []*procfs.MountInfo
-		if !own.spaces[o.space] {
-			mounts, _ = Fetch(l, File{p.PID, "mountinfo", true}, p.MountInfo)
-		}
-		own.spaces[o.space] = o.space != ""
-		for name, path := range paths {
-			by := o.holds(path)
-			if by == "" && slices.ContainsFunc(mounts, func(m *procfs.MountInfo) bool { return own.keeps(m, name, path) }) {
-				by = evidence.ByMounts
-			}
-			if by == "" {
-				continue
-			}
-			if h, runs := l.holder(p, by); runs {
-				found[name] = append(found[name], h)
-			}
+	h := evidence.Holder{PID: o.of, Command: p.comm, Start: p.start, State: p.now.state, By: by}
+	if groups, err := ask(l, p.task, "cgroup", p.Cgroups); err == nil {
+		if ids := without(memberOf(groups).ids, l.w.node); len(ids) > 0 {
+			h.Container = ids[len(ids)-1]
 		}
 	}
-	return found
+	return append(all, h)
 }
 
-// ownMounts are what the node, the runtime and what looks after its containers have mounted at some paths.
-type ownMounts struct {
-	spaces  map[string]bool   // their mount namespaces, and those that were asked
-	ids     map[int]bool      // of the mounts
-	devices map[string]string // by the names of the paths
-}
-
-func (l *Look) ownMounts(paths map[string]string) ownMounts {
-	own := ownMounts{map[string]bool{}, map[int]bool{}, map[string]string{}}
-	pids := []int{1}
-	for _, of := range [][]evidence.Process{l.found.Daemons, l.found.Shims, l.found.Helpers} {
-		for _, p := range of {
-			pids = append(pids, p.PID)
-		}
-	}
-	for _, pid := range pids {
-		p, err := l.proc.Proc(pid)
-		if err != nil {
-			continue
-		}
-		space, _ := Fetch(l, File{pid, "mount namespace", true}, func() (string, error) { return os.Readlink(filepath.Join(l.dir, strconv.Itoa(pid), "ns/mnt")) })
-		if own.spaces[space] {
-			continue
-		}
-		own.spaces[space] = space != ""
-		mounts, _ := Fetch(l, File{pid, "mountinfo", true}, p.MountInfo)
-		for _, m := range mounts {
-			for name, path := range paths {
-				if blanks.Replace(m.MountPoint) == path {
-					own.ids[m.MountID], own.devices[name] = true, m.MajorMinorVer
-				}
-			}
-		}
-	}
-	return own
-}
-
-// keeps reports whether a mount of another namespace is a copy of that at a path, which stays when that
-// is taken away: it is a root there, or it is private.
-func (own ownMounts) keeps(m *procfs.MountInfo, name, path string) bool {
-	device := own.devices[name]
-	if own.ids[m.MountID] || blanks.Replace(m.MountPoint) != path && (device == "" || m.MajorMinorVer != device) {
-		return false
-	}
-	_, shared := m.OptionalFields["shared"]
-	_, follows := m.OptionalFields["master"]
-	return m.MountPoint == "/" || !shared && !follows
-}
-
-// StillHold returns those of some processes that still run, with their states by now.
+// StillHold returns those of some holders that still live, with their states by now.
 func (l *Look) StillHold(holders []evidence.Holder) (all []evidence.Holder) {
 	for _, was := range holders {
-		p, err := l.proc.Proc(was.PID)
-		if err != nil {
-			continue
-		}
-		stat, err := Fetch(l, File{PID: p.PID, Name: "stat"}, p.Stat)
-		if err == nil && stat.Starttime == was.Start && StateOf(stat) != evidence.Zombie {
-			was.State = StateOf(stat)
+		if p, lives := l.again(was.PID); lives && p.start == was.Start {
+			was.State = p.now.state
 			all = append(all, was)
 		}
 	}
 	return all
 }
 
-// holder returns what is known of a process that has something open, and whether it still runs.
-func (l *Look) holder(p procfs.Proc, by evidence.Hold) (h evidence.Holder, runs bool) {
-	stat, err := Fetch(l, File{PID: p.PID, Name: "stat"}, p.Stat)
+// again reads how a process is by now, whoever it is.
+func (l *Look) again(pid int) (p *process, lives bool) {
+	proc, err := l.fs.Proc(pid)
 	if err != nil {
-		return h, false
+		return nil, false
 	}
-	h = evidence.Holder{PID: p.PID, Command: stat.Comm, Start: stat.Starttime, State: StateOf(stat), By: by}
-	if groups, err := Fetch(l, File{p.PID, "cgroup", true}, p.Cgroups); err == nil {
-		if ids := without(memberOf(groups).ids, l.node); len(ids) > 0 {
-			h.Container = ids[len(ids)-1]
-		}
+	a := fetchAll(l, []fileAt{statOf(l.first(proc))}, readStat)[0]
+	if a.Err != nil {
+		return nil, false
 	}
-	return h, h.State != evidence.Zombie
+	p = &process{start: a.Value.Starttime, comm: a.Value.Comm}
+	l.begin(p, proc, a.Value)
+	return p, p.now.state != evidence.Zombie
 }

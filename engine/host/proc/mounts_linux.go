@@ -3,142 +3,38 @@ package proc
 import (
 	"errors"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
+	"syscall"
 
 	"github.com/prometheus/procfs"
-	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-const (
-	// waitLong is from when on it matters what a process in uninterruptible sleep
-	// waits for.
-	waitLong = 500 * time.Millisecond
+// kubeletRootsRead is how many containers are asked for the folder of a kubelet: a few may
+// end, or have no mounts of it.
+const kubeletRootsRead = 20
 
-	// waitsPerLook bounds the processes of which that is found out in one look: a
-	// dead server may have them all. It is remembered for as long as they wait.
-	waitsPerLook = 30
+// inPod finds the pod in the path at which a kubelet mounts a volume.
+var inPod = regexp.MustCompile("/pods/([0-9A-Za-z-]+)/volume(?:s|-subpaths)/")
 
-	// amongAsked is of how many mounts it is found out whose they are, where a process may wait for
-	// any of them: of more nobody is named.
-	amongAsked = 3
-)
-
-// onDescriptor are the system calls whose first argument is an open file.
-var onDescriptor = map[int]bool{
-	unix.SYS_READ: true, unix.SYS_PREAD64: true, unix.SYS_READV: true, unix.SYS_PREADV: true,
-	unix.SYS_WRITE: true, unix.SYS_PWRITE64: true, unix.SYS_WRITEV: true, unix.SYS_PWRITEV: true,
-	unix.SYS_FSYNC: true, unix.SYS_FDATASYNC: true, unix.SYS_SYNCFS: true,
-	unix.SYS_FSTAT: true, unix.SYS_GETDENTS64: true, unix.SYS_LSEEK: true, unix.SYS_IOCTL: true,
-	unix.SYS_FTRUNCATE: true, unix.SYS_FALLOCATE: true, unix.SYS_FLOCK: true, unix.SYS_FCHMOD: true, unix.SYS_FCHOWN: true,
-}
-
-// waitsFor completes a process with the mount of the file that its thread's system call is
-// about, as far as we may know that.
-func (l *Look) waitsFor(p *evidence.Process, s sighting) {
-	if s.now.state != evidence.Uninterrupted || l.at.Sub(s.now.since) < waitLong {
-		return
-	}
-	w := &s.tracked.wait
-	still := s.now.isStill(w.threadState)
-	if (!still || l.isDeep && !w.deep && w.mount.Type == "") && l.waits < waitsPerLook {
-		l.waits++
-		*w, still = waited{threadState: s.now, deep: l.isDeep}, true
-		w.mount, w.among = l.findMount(s, p)
-		w.mount = l.onNode(w.mount, s)
-		for i := range w.among[:min(len(w.among), amongAsked)] {
-			w.among[i] = l.onNode(w.among[i], s)
-		}
-		w.servers = l.servers(append([]evidence.Mount{w.mount}, w.among...))
-	}
-	if still {
-		p.Mount, p.Among, p.Servers = w.mount, w.among, l.StillHold(w.servers)
-	}
-}
-
-// findMount returns the mount for which a thread of a process waits: that of the open file
-// that its system call is about or, if it waits for a server, of the path. Where neither is
-// known it returns the mounts of such servers among which that is. What is mounted below a
-// path that a process does not see any more is not found.
-func (l *Look) findMount(s sighting, p *evidence.Process) (m evidence.Mount, among []evidence.Mount) {
-	call, args := l.systemCall(s)
-	functions := slices.Concat([]string{p.Wchan}, p.Stack)
-	mayBe := func(m evidence.Mount) bool { return evidence.MayWaitFor(m, functions...) }
-	onFile, forServer := onDescriptor[call] && len(args) > 0, slices.ContainsFunc(functions, evidence.ServerFunction)
-	if !onFile && !forServer {
-		return m, nil
-	}
-	mounts, err := Fetch(l, File{s.proc.PID, "mountinfo", true}, func() ([]*procfs.MountInfo, error) { return s.proc.MountInfo() })
-	if err != nil {
-		return m, nil
-	}
-	if onFile {
-		info, err := Fetch(l, File{s.proc.PID, "fdinfo", true}, func() (*procfs.ProcFDInfo, error) { return s.proc.FDInfo(strconv.FormatUint(args[0], 10)) })
-		for _, one := range mounts {
-			if err == nil && strconv.Itoa(one.MountID) == info.MntID {
-				return mountOf(one), nil
-			}
-		}
-		if err == nil { // it is on a mount that the process does not see any more
-			return m, nil
-		}
-	}
-	if !forServer {
-		return m, nil
-	}
-	if at := MountAt(mounts, l.pathOf(s, call, args)); at != nil && mayBe(mountOf(at)) {
-		return mountOf(at), nil
-	}
-	known := map[string]bool{} // devices: each container may have its own mount of one
-	for _, one := range mounts {
-		if m := mountOf(one); !known[m.Device] && mayBe(m) {
-			known[m.Device], among = true, append(among, m)
-		}
-	}
-	return l.mapped(s, call, among)
-}
-
-// systemCall returns the number of a thread's system call and its arguments, [pageCall]
-// if it is in none, and [unknownCall] if that may not be known.
-func (l *Look) systemCall(s sighting) (call int, args []uint64) {
-	text, err := l.text(File{s.proc.PID, "syscall", true}, s.threadFolder(s.now.thread), "syscall")
-	fields := strings.Fields(text) // number and arguments; "running" if it is not in one
-	if err != nil || len(fields) < 2 {
-		return unknownCall, nil
-	}
-	if call, err = strconv.Atoi(fields[0]); err != nil {
-		return unknownCall, nil
-	}
-	for _, field := range fields[1:] {
-		n, err := strconv.ParseUint(strings.TrimPrefix(field, "0x"), 16, 64)
-		if err != nil {
-			return unknownCall, nil
-		}
-		args = append(args, n)
-	}
-	return call, args
-}
-
-// onNode adds to a mount for which a process waits where the node itself has it: its only place, or
-// else the one of the pod; and whose volume it is.
-func (l *Look) onNode(m evidence.Mount, s sighting) evidence.Mount {
+// onNode adds to a mount where the node itself has it: its only place, or the only one of
+// the pod; and whose volume it is. The pod of a container's process is known already.
+func (l *Look) onNode(m evidence.Mount, p *process) evidence.Mount {
 	if m.Device == "" {
 		return m
 	}
-	all, err := Fetch(l, File{PID: 1, Name: "mountinfo"}, func() ([]*procfs.MountInfo, error) { return mountsOfFirst(l.root), nil })
+	all, err := Fetch(l, File{PID: 1, Name: "mountinfo"}, func() ([]evidence.Mount, error) { return Mounts(l.w.Root), nil })
 	if err != nil {
 		return m
 	}
 	var places, ofPod []string
-	for _, one := range all {
-		here := mountOf(one)
+	for _, here := range all {
 		switch {
 		case here.Type == "fusectl" && strings.HasPrefix(m.Type, "fuse"):
 			_, connection, _ := strings.Cut(m.Device, ":")
@@ -146,7 +42,7 @@ func (l *Look) onNode(m evidence.Mount, s sighting) evidence.Mount {
 		case here.Device != m.Device || slices.Contains(places, here.Point):
 		default:
 			places = append(places, here.Point)
-			if slices.ContainsFunc(s.member.uids, func(uid string) bool { return uid != "" && strings.Contains(here.Point, uid) }) {
+			if slices.ContainsFunc(p.member.uids, func(uid string) bool { return uid != "" && strings.Contains(here.Point, uid) }) {
 				ofPod = append(ofPod, here.Point)
 			}
 		}
@@ -156,72 +52,132 @@ func (l *Look) onNode(m evidence.Mount, s sighting) evidence.Mount {
 	} else if len(ofPod) == 1 {
 		m.Node = ofPod[0]
 	}
-	if s.identity.role == daemon && m.Served() { // of a container's own process the pod is known
-		m.Pod = l.volumeOf(m, places)
+	if p.identity.role == daemon && m.Served() {
+		m.Pod = l.podOf(m, places)
 	}
 	return m
 }
 
-// podMountsRead is how many containers are asked whether they have a share: more than a node has.
-const podMountsRead = 1000
-
-// inPod finds the pod in the path at which a kubelet mounts a volume.
-var inPod = regexp.MustCompile("/pods/([0-9A-Za-z-]+)/volume(?:s|-subpaths)/")
-
-// volumeOf returns the pod whose volume a mount is: by its path, by the only path of a pod among those
-// where the node has it, or by the only pod with a container that has it, as of a path of the node. One
-// of several pods is nobody's.
-func (l *Look) volumeOf(m evidence.Mount, places []string) pleg.UID {
+// podOf returns the pod whose volume a mount is: by its path, by those of its places on the
+// node, or by the containers that have it. A mount of several pods is nobody's.
+func (l *Look) podOf(m evidence.Mount, places []string) pleg.UID {
 	if found := inPod.FindStringSubmatch(m.Point); found != nil {
 		return pleg.UID(found[1])
 	}
-	pods := map[string]bool{}
+	var pods []string
 	for _, place := range places {
 		if found := inPod.FindStringSubmatch(place); found != nil {
-			pods[found[1]] = true
+			pods = append(pods, found[1])
 		}
 	}
 	if len(pods) == 0 {
 		pods = l.podsWith(m)
 	}
-	if len(pods) != 1 {
-		return ""
-	}
-	for uid := range pods {
-		return pleg.UID(uid)
+	if slices.Sort(pods); len(slices.Compact(pods)) == 1 {
+		return pleg.UID(pods[0])
 	}
 	return ""
 }
 
-// podsWith returns the UIDs of the pods with a container that has a mount; none if not all containers
-// could be asked.
-func (l *Look) podsWith(m evidence.Mount) map[string]bool {
-	pods, asked := map[string]bool{}, map[string]bool{}
-	for _, s := range l.seen {
-		n := len(s.member.ids) - 1
-		if n < 0 || s.member.uids[n] == "" || asked[s.member.ids[n]] || s.now.state == evidence.Zombie {
+// podsWith returns the UIDs of the pods with a container that has a mount; none if not all
+// containers could be asked.
+func (l *Look) podsWith(m evidence.Mount) (pods []string) {
+	asked := map[string]bool{}
+	for _, p := range l.seen {
+		n := len(p.member.ids) - 1
+		if n < 0 || p.member.uids[n] == "" || asked[p.member.ids[n]] || p.now.state == evidence.Zombie {
 			continue
 		}
-		if asked[s.member.ids[n]] = true; len(asked) > podMountsRead {
-			return nil
-		}
-		mounts, err := Fetch(l, File{s.proc.PID, "mountinfo", true}, func() ([]*procfs.MountInfo, error) { return s.proc.MountInfo() })
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // it has ended
+		mounts, err := ask(l, p.task, "mountinfo", p.MountInfo)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EINVAL) { // it has ended
 			continue
-		case err != nil:
+		}
+		if err != nil {
 			return nil
 		}
+		asked[p.member.ids[n]] = true
 		if slices.ContainsFunc(mounts, func(one *procfs.MountInfo) bool { return one.MajorMinorVer == m.Device }) {
-			pods[s.member.uids[n]] = true
+			pods = append(pods, p.member.uids[n])
 		}
 	}
 	return pods
 }
 
-func mountOf(m *procfs.MountInfo) evidence.Mount {
-	return evidence.Mount{Point: blanks.Replace(m.MountPoint), Type: m.FSType, Source: blanks.Replace(m.Source), Device: m.MajorMinorVer}
+// kubeletRoots returns the folder of a kubelet's pods, by the containers that have mounts of
+// it, if no kubelet runs. Labels would not do, since other clients of a runtime set them too.
+// What runs within another container is not asked: its kubelet may be in there.
+func (l *Look) kubeletRoots(found *evidence.Processes) map[string]string {
+	if _, runs := found.Kubelet(); runs {
+		return nil
+	}
+	all, left := map[string]string{}, kubeletRootsRead
+	for _, o := range found.Objects {
+		inside := found.Containers[o.ID] // empty where only a daemon or a helper is left, which has ended
+		if o.Sandbox || len(inside) == 0 || left == 0 {
+			continue
+		}
+		left--
+		p := l.w.known[inside[0].PID]
+		mounts, _ := ask(l, p.task, "mountinfo", p.MountInfo)
+		for _, m := range mounts {
+			if root, ok := podsFolder(m); ok {
+				all[o.ID] = root
+				break
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
 }
 
-// blanks undoes what the kernel does to them in the names of mounts.
-var blanks = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+// podsFolder returns the kubelet's folder in a mount that only a kubelet makes in a
+// container: the file of hosts, or the one for its last words (kubelet 1.25 to 1.37:
+// makeHostsMount, makeMounts). The path is that in the file system.
+func podsFolder(m *procfs.MountInfo) (root string, ok bool) {
+	root, rest, ok := strings.Cut(m.Root, "/pods/")
+	_, file, _ := strings.Cut(rest, "/")
+	return root + "/pods", ok && (file == "etc-hosts" && m.MountPoint == "/etc/hosts" || strings.HasPrefix(file, "containers/"))
+}
+
+// Mounts returns the mounts that process 1 of the host with that root sees; none if they
+// cannot be read. It may hang.
+func Mounts(root string) (all []evidence.Mount) {
+	for _, m := range mountsOfFirst(root) {
+		all = append(all, mountOf(m))
+	}
+	return all
+}
+
+// MountOf returns the mount that a path without links leads to for process 1 of the host
+// with that root; zero if that cannot be known. It may hang.
+func MountOf(root, name string) evidence.Mount {
+	if m := MountAt(mountsOfFirst(root), name); m != nil {
+		return mountOf(m)
+	}
+	return evidence.Mount{}
+}
+
+func mountsOfFirst(root string) []*procfs.MountInfo {
+	first, err := firstOf(root)
+	if err != nil {
+		return nil
+	}
+	mounts, _ := first.MountInfo()
+	return mounts
+}
+
+// MountAt returns the mount that a path without links leads to; nil for none. Of several at
+// a point the last counts.
+func MountAt(mounts []*procfs.MountInfo, name string) (m *procfs.MountInfo) {
+	name = path.Clean(name)
+	longest := -1
+	for _, one := range mounts {
+		point := blanks.Replace(one.MountPoint)
+		if inside := name == point || strings.HasPrefix(name, strings.TrimSuffix(point, "/")+"/"); inside && len(point) >= longest {
+			m, longest = one, len(point)
+		}
+	}
+	return m
+}

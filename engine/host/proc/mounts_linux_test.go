@@ -38,12 +38,10 @@ func TestLookTellsWhatIsWaitedFor(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", Threads: []fakeProcess{{PID: 301, State: evidence.Uninterrupted, Ran: 1000}}})
-			dir := filepath.Join(root, "proc/300")
-			writeFile(t, filepath.Join(dir, "task/301/syscall"), tt.syscall)
-			writeFile(t, filepath.Join(dir, "mountinfo"), fixtureMounts)
-			writeFile(t, filepath.Join(dir, "fdinfo/9"), "pos:\t0\nflags:\t02\nmnt_id:\t98\nino:\t12\n")
-			writeFile(t, filepath.Join(dir, "fdinfo/10"), "pos:\t0\nflags:\t02\nmnt_id:\t99\nino:\t12\n")
+			writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", Threads: []fakeProcess{{PID: 301, State: evidence.Uninterrupted, Ran: 1000}}, Files: map[string]string{
+				"syscall": tt.syscall, "mountinfo": fixtureMounts,
+				"fdinfo/9": "pos:\t0\nflags:\t02\nmnt_id:\t98\nino:\t12\n", "fdinfo/10": "pos:\t0\nflags:\t02\nmnt_id:\t99\nino:\t12\n",
+			}})
 			w := newFixtureWalker(root)
 			w.clock = func(int) time.Duration { return time.Second + tt.idle }
 			found := w.lookAt(t.Context(), firstLook).Daemons
@@ -128,7 +126,7 @@ func TestLookTellsWhichServerIsWaitedFor(t *testing.T) {
 			writeLink(t, root, "proc/300/fd/7", "/mnt/b/d")
 			w := newFixtureWalker(root)
 			w.clock = func(int) time.Duration { return time.Second + time.Minute }
-			w.deep = func() bool { return !tt.quick }
+			w.Deep = func() bool { return !tt.quick }
 			found := w.lookAt(t.Context(), firstLook).Daemons
 			if len(found) != 1 || found[0].Mount != tt.want || !slices.Equal(found[0].Among, tt.among) {
 				t.Errorf("found %+v, want it to wait for %+v or among %+v", found, tt.want, tt.among)
@@ -147,7 +145,7 @@ func TestLookTellsForWhichServerAHelperSleeps(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "mountinfo"), "100 21 0:60 / /mnt/a rw - fuse.sshfs host:/a rw\n")
 	writeFile(t, filepath.Join(dir, "mem"), "/mnt/a\x00")
 	w := newFixtureWalker(root)
-	w.deep = func() bool { return true }
+	w.Deep = func() bool { return true }
 	if got := w.lookAt(t.Context(), firstLook).Helpers; len(got) != 1 || got[0].Mount.Point != "/mnt/a" {
 		t.Errorf("found %+v", got)
 	}
@@ -158,8 +156,8 @@ func TestLookTellsWhoTraces(t *testing.T) {
 	root := t.TempDir()
 	writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", Threads: []fakeProcess{{PID: 301, State: evidence.Traced}}})
 	writeFile(t, filepath.Join(root, "proc/300/task/301/status"), "Name:\tcontainerd\nPPid:\t1\nTracerPid:\t77\n")
-	writeFile(t, filepath.Join(root, "proc/77/comm"), "gdb\n")
-	if got := newFixtureWalker(root).lookAt(t.Context(), firstLook).Daemons; len(got) != 1 || got[0].Tracer != (evidence.Tracer{PID: 77, Command: "gdb"}) {
+	writeProcess(t, root, fakeProcess{PID: 77, Comm: "gdb", Started: 2 * time.Hour})
+	if got := newFixtureWalker(root).lookAt(t.Context(), firstLook).Daemons; len(got) != 1 || got[0].Tracer != (evidence.Tracer{PID: 77, Command: "gdb", Start: ticksAt(2 * time.Hour)}) {
 		t.Errorf("found %+v", got)
 	}
 }
@@ -193,9 +191,9 @@ func TestLookTellsWhoseShareIsWaitedFor(t *testing.T) {
 			writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", Threads: []fakeProcess{{PID: 301, State: evidence.Uninterrupted, Ran: 1000, Wchan: "cifs_call_async"}}})
 			writeProcess(t, root, fakeProcess{PID: 401, Comm: "app", Cgroup: cgroup(uid, "1")})
 			writeProcess(t, root, fakeProcess{PID: 402, Comm: "app", Cgroup: cgroup(other, "2")})
-			for pid, text := range map[int]string{1: tt.node, 300: tt.node, 401: tt.inside[0], 402: tt.inside[1]} {
+			for dir, text := range map[string]string{"1": tt.node, "300/task/301": tt.node, "401": tt.inside[0], "402": tt.inside[1]} {
 				if text != "" {
-					writeFile(t, filepath.Join(root, "proc", fmt.Sprint(pid), "mountinfo"), text)
+					writeFile(t, filepath.Join(root, "proc", dir, "mountinfo"), text)
 				}
 			}
 			w := newFixtureWalker(root)
@@ -205,5 +203,52 @@ func TestLookTellsWhoseShareIsWaitedFor(t *testing.T) {
 				t.Errorf("found %+v, want the pod %q", found, tt.want)
 			}
 		})
+	}
+}
+
+// Where no kubelet runs, the mounts of its containers tell that there was one.
+func TestKubeletRoot(t *testing.T) {
+	const uid = "0b1c"
+	tests := []struct {
+		name   string
+		mounts string // of the container
+		daemon string
+		want   string
+	}{
+		{"last words", "31 20 8:1 /var/lib/kubelet/pods/" + uid + "/containers/app/4f2a /dev/termination-log rw - ext4 /dev/sda1 rw\n", "sshd", "/var/lib/kubelet/pods"},
+		{"hosts, on a disk of its own", "31 20 8:1 /pods/" + uid + "/etc-hosts /etc/hosts rw - ext4 /dev/sdb1 rw\n", "sshd", "/pods"},
+		{"another client's", "31 20 8:1 /var/lib/docker/containers/1/hosts /etc/hosts rw - ext4 /dev/sda1 rw\n", "sshd", ""},
+		{"a folder that is named so", "31 20 8:1 /home/x/pods/a/b /data rw - ext4 /dev/sda1 rw\n", "sshd", ""},
+		{"a kubelet runs", "31 20 8:1 /var/lib/kubelet/pods/" + uid + "/etc-hosts /etc/hosts rw - ext4 /dev/sda1 rw\n", "kubelet", ""},
+		{"within k3s", "31 20 8:1 /var/lib/kubelet/pods/" + uid + "/etc-hosts /etc/hosts rw - ext4 /dev/sda1 rw\n", "k3s-server", ""},
+		{"no mounts", "", "sshd", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			writePod(t, root, 100, longID("1"), longID("2"))
+			writeProcess(t, root, fakeProcess{PID: 60, Parent: 1, Comm: tt.daemon})
+			if tt.mounts != "" {
+				writeFile(t, filepath.Join(root, "proc/102/mountinfo"), tt.mounts)
+			}
+			found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
+			if got := found.KubeletRoots[longID("2")]; got != tt.want || len(found.KubeletRoots) > 1 {
+				t.Errorf("roots = %q, want %q of the container", found.KubeletRoots, tt.want)
+			}
+		})
+	}
+}
+
+// What runs within a container of the machine, as the pods of a kind node do, says nothing
+// of the machine's own kubelet.
+func TestKubeletRootWithinAContainer(t *testing.T) {
+	root := t.TempDir()
+	in := "/system.slice/docker-" + longID("8") + ".scope" + cgroupOf(longID("2"))
+	writeProcess(t, root, fakeProcess{PID: 1, Comm: "systemd"})
+	writeProcess(t, root, fakeProcess{PID: 102, Parent: 101, Comm: "app", Cgroup: in})
+	writeFile(t, filepath.Join(root, "proc/102/mountinfo"), "31 20 8:1 /var/lib/kubelet/pods/0b1c/etc-hosts /etc/hosts rw - ext4 /dev/sda1 rw\n")
+	found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
+	if len(found.Containers[longID("2")]) == 0 || found.KubeletRoots != nil {
+		t.Errorf("roots = %q of containers %v", found.KubeletRoots, found.Containers)
 	}
 }

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,7 +41,11 @@ type fakeProcess struct {
 	Runs        uint64
 	CPU         int
 	Ran         float64       // the last time, in ms of the clock of its cpu; 0 for a kernel that does not tell
-	Threads     []fakeProcess // the others; of these PID, State, Wchan, Stack and Runs count
+	Count       int           // of its threads as its stat file has it; 0 for those that are there
+	Threads     []fakeProcess // the others; of these PID, State, Wchan, Stack, Runs, CPU and Ran count
+
+	// Files has what else is in the folder of each thread, by the name; "->" begins a link.
+	Files map[string]string
 }
 
 // writeProcess writes one process below root, or overwrites what is there of it,
@@ -48,12 +53,18 @@ type fakeProcess struct {
 func writeProcess(t testing.TB, root string, p fakeProcess) {
 	t.Helper()
 	dir := filepath.Join(root, "proc", strconv.Itoa(p.PID))
-	writeThread(t, dir, p, len(p.Threads)+1)
-	writeFile(t, filepath.Join(dir, "cgroup"), cgroupLines(p.Cgroup))
-	writeFile(t, filepath.Join(dir, "cmdline"), commandLine(p.Args))
 	for _, thread := range append(slices.Clone(p.Threads), p) {
-		task := filepath.Join(dir, "task", strconv.Itoa(thread.PID))
-		writeThread(t, task, thread, len(p.Threads)+1)
+		thread.Cgroup, thread.Args, thread.Files, thread.Count = p.Cgroup, p.Args, p.Files, p.Count
+		if thread.State == evidence.Zombie { // the kernel keeps nothing of a thread that has ended
+			thread.Args, thread.Files = nil, nil
+			if strings.Contains(p.Cgroup, "\n") {
+				thread.Cgroup = "1:name=systemd:/\n"
+			}
+		}
+		writeThread(t, filepath.Join(dir, "task", strconv.Itoa(thread.PID)), thread, len(p.Threads)+1)
+		if thread.PID == p.PID {
+			writeThread(t, dir, thread, len(p.Threads)+1)
+		}
 	}
 	writeFile(t, filepath.Join(root, "proc/uptime"), fmt.Sprintf("%.2f 0.00\n", testUptime.Seconds()))
 }
@@ -67,6 +78,15 @@ func writeThread(t testing.TB, dir string, p fakeProcess, threads int) {
 	}
 	writeFile(t, filepath.Join(dir, "wchan"), p.Wchan)
 	writeFile(t, filepath.Join(dir, "stack"), p.Stack)
+	writeFile(t, filepath.Join(dir, "cgroup"), cgroupLines(p.Cgroup))
+	writeFile(t, filepath.Join(dir, "cmdline"), commandLine(p.Args))
+	for name, text := range p.Files {
+		if target, isLink := strings.CutPrefix(text, "->"); isLink {
+			writeLink(t, dir, name, target)
+		} else {
+			writeFile(t, filepath.Join(dir, name), text)
+		}
+	}
 }
 
 // Stat returns all 52 fields of /proc/PID/stat.
@@ -81,7 +101,7 @@ func (p fakeProcess) Stat(threads int) string {
 	fields[0], fields[1], fields[2] = strconv.Itoa(p.PID), "("+p.Comm+")", string(rune(p.State))
 	fields[3] = strconv.Itoa(p.Parent)
 	fields[8] = strconv.FormatUint(uint64(p.Flags), 10)
-	fields[19] = strconv.Itoa(threads)
+	fields[19] = strconv.Itoa(cmp.Or(p.Count, threads))
 	fields[38] = strconv.Itoa(p.CPU)
 	fields[21] = strconv.FormatInt(int64(p.Started/(10*time.Millisecond)), 10)
 	return strings.Join(fields, " ") + "\n"

@@ -2,114 +2,152 @@ package proc
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
-
-	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/knowledge"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// report puts together what was seen. Helpers that have ended and only wait for
-// their parent to notice help nobody any more.
+// report puts together what was seen. A helper that has ended and only waits for its parent
+// is of no use any more.
 func (l *Look) report() evidence.Processes {
 	found := evidence.Processes{Containers: map[string][]evidence.Process{}}
-	for _, s := range l.seen {
-		if s.identity.role != plain && s.now.state == evidence.Zombie {
-			continue
+	for _, p := range l.seen {
+		if p.identity.role == plain || p.now.state != evidence.Zombie {
+			l.add(&found, p)
 		}
-		l.add(&found, s)
 	}
-	inheritContainers(found.Helpers)
-	named := map[string]bool{} // whether one of that name is our runtime's
+	containers := map[int]string{} // by the pid of a helper: "runc init" has it from its parent
+	for _, h := range found.Helpers {
+		containers[h.PID] = h.Container
+	}
+	for i := range found.Helpers {
+		h := &found.Helpers[i]
+		h.Container = cmp.Or(h.Container, containers[h.Parent])
+	}
+	isOwn := map[string]bool{} // by command: ours is known
 	for _, d := range found.Daemons {
-		named[d.Command] = named[d.Command] || d.Own
+		isOwn[d.Command] = isOwn[d.Command] || d.Own
 	}
-	found.Daemons = slices.DeleteFunc(found.Daemons, func(d evidence.Process) bool { return named[d.Command] && !d.Own })
+	found.Daemons = slices.DeleteFunc(found.Daemons, func(d evidence.Process) bool { return isOwn[d.Command] && !d.Own })
 	if _, runs := found.Kubelet(); runs {
 		found.OtherKubelet = evidence.Process{}
 	}
 	found.Objects = l.groupObjects(found.Shims)
-	found.KubeletRoots = l.kubeletRoots(found)
-	l.gaps.confined = len(found.Daemons)+len(found.Shims) == 0 && l.isConfined()
+	found.KubeletRoots = l.kubeletRoots(&found)
+	l.gaps.confined = len(found.Daemons)+len(found.Shims) == 0 && !slices.Contains([]string{"", firstNamespace}, l.spaceOf(l.w.known[1]))
 	return found
 }
 
-// add puts a process where it belongs in found. Where the whole node is a
-// container, what all its processes are in does not count.
-func (l *Look) add(found *evidence.Processes, s sighting) {
-	p, ids := l.process(s), without(s.member.ids, l.node)
-	is, isKubelet := s.identity.roleIn(ids), slices.Contains(knowledge.Kubelets, s.comm)
-	if is == daemon || isKubelet {
-		whose := l.ownerOf(s)
-		p.Nested = whose == nested
-		if isKubelet && whose == another {
-			found.OtherKubelet, found.OtherKubelet.Socket = p, s.identity.socket
+// add puts a process where it belongs.
+func (l *Look) add(found *evidence.Processes, p *process) {
+	e, ids := l.describe(p), without(p.member.ids, l.w.node)
+	role, isKubelet := p.identity.roleIn(ids), slices.Contains(knowledge.Kubelets, p.comm)
+	if role == daemon || isKubelet {
+		owner := l.ownerOf(p)
+		e.Nested = owner == nested
+		if isKubelet && owner == another {
+			found.OtherKubelet, found.OtherKubelet.Socket = e, p.identity.socket
 		}
-		if is == daemon && (whose == another || p.Nested) {
+		if role == daemon && (owner == another || owner == nested) {
 			return
 		}
 	}
-	switch is {
+	switch role {
 	case shim:
-		p.Container, p.Sandbox, p.Socket = s.identity.container, s.identity.sandbox, s.identity.socket
-		p.Own = l.isOurs(p.Socket)
-		if p.Own || s.identity.mayServe(l.endpoint) {
-			found.Shims = append(found.Shims, p)
+		e.Container, e.Sandbox, e.Socket = p.identity.container, p.identity.sandbox, p.identity.socket
+		e.Own = l.isOurs(e.Socket)
+		if e.Own || p.identity.mayServe(l.w.Endpoint) {
+			found.Shims = append(found.Shims, e)
 		}
-	case runc:
-		found.Helpers = append(found.Helpers, l.addHelper(p, s))
+	case helper:
+		l.addHelper(&e, p)
+		found.Helpers = append(found.Helpers, e)
 	case daemon:
-		p.Unit, p.Own = s.member.unit, s.owner == own
+		e.Unit, e.Own = p.member.unit, p.owner == own
 		if isKubelet {
-			p.Socket = s.identity.socket
+			e.Socket = p.identity.socket
 		}
-		found.Daemons = append(found.Daemons, p)
+		found.Daemons = append(found.Daemons, e)
 	default:
 		for _, id := range ids {
-			p.Container = id
-			found.Containers[id] = append(found.Containers[id], p)
+			e.Container = id
+			found.Containers[id] = append(found.Containers[id], e)
 		}
 	}
 }
 
-func (l *Look) process(s sighting) evidence.Process {
-	p := evidence.Process{
-		PID: s.proc.PID, Parent: s.stat.PPID, Command: s.comm,
-		State: s.now.state, Thread: s.now.thread, For: l.at.Sub(s.now.since), AtLeast: !s.now.told && l.at.After(s.now.since), Age: l.age(s.stat), Start: s.stat.Starttime,
+// describe returns how a process is and, if it stands still, what for.
+func (l *Look) describe(p *process) evidence.Process {
+	e := evidence.Process{
+		PID: p.of, Parent: p.stat.PPID, Command: p.comm, Age: l.age(p), Start: p.start,
+		State: p.now.state, Thread: p.now.thread, For: l.at.Sub(p.now.since), AtLeast: !p.now.sure && l.at.After(p.now.since),
 	}
-	if p.State.Stuck() {
-		p.Wchan, p.Stack = l.sleep(s)
-		l.waitsFor(&p, s)
+	if e.State.Stuck() {
+		t := l.thread(p.task, p.now.thread)
+		e.Wchan, e.Stack = l.sleep(t)
+		l.waitsFor(&e, p)
+		if e.State == evidence.Traced {
+			e.Tracer = l.tracer(t)
+		}
 	}
-	if p.State == evidence.Traced {
-		p.Tracer = l.tracer(s)
+	if e.State == evidence.Frozen {
+		e.Freezer = l.w.frozen[p.member.group].by
 	}
-	if p.State == evidence.Frozen {
-		p.Freezer = l.frozen[s.member.group].by
-	}
-	return p
+	return e
 }
 
-// tracer returns who traces a thread.
-func (l *Look) tracer(s sighting) (t evidence.Tracer) {
-	text, _ := l.text(File{s.proc.PID, "status", true}, s.threadFolder(s.now.thread), "status")
-	if number := StatusField(text, "TracerPid"); len(number) == 1 {
-		t.PID, _ = strconv.Atoi(number[0])
+// tracer returns who traces a thread. The kernel says 0 for a process in a namespace that is
+// not seen here.
+func (l *Look) tracer(t task) (tracer evidence.Tracer) {
+	if number := StatusField(l.text(t, "status"), "TracerPid"); len(number) == 1 {
+		tracer.PID, _ = strconv.Atoi(number[0])
 	}
-	if t.PID != 0 { // of one in a namespace that is not seen here it is 0
-		comm, _ := l.text(File{PID: t.PID, Name: "comm"}, strconv.Itoa(t.PID), "comm")
-		t.Command = strings.TrimSpace(comm)
+	if p, _ := l.again(tracer.PID); p != nil {
+		tracer.Command, tracer.Start = p.comm, p.start
 	}
-	return t
+	return tracer
 }
 
-// Seen returns a process that is reported, and what its stat file said when.
-func (l *Look) Seen(pid int) (p procfs.Proc, stat procfs.ProcStat, at time.Time) {
-	i, _ := slices.BinarySearchFunc(l.seen, pid, func(s sighting, pid int) int { return cmp.Compare(s.proc.PID, pid) })
-	s := l.seen[i]
-	return s.proc, s.stat, s.read
+// groupObjects returns the sandboxes and containers that control groups show: those in the
+// groups of a kubelet's pods, and those that a shim of ours has started. What another
+// runtime's shim has started is not ours.
+func (l *Look) groupObjects(shims []evidence.Process) []evidence.Object {
+	sandboxes, others := map[int]string{}, map[int]bool{} // by the pid of a shim that may be ours; shims of others
+	for _, s := range shims {
+		sandboxes[s.PID] = s.Sandbox
+	}
+	for _, p := range l.seen {
+		_, is := sandboxes[p.of]
+		others[p.of] = p.identity.role == shim && !is
+	}
+	all, works := map[string]evidence.Object{}, map[string]bool{} // works: it has another program than pause
+	for _, p := range l.seen {
+		i := slices.IndexFunc(p.member.ids, func(id string) bool { return !slices.Contains(l.w.node, id) }) // the outermost
+		if i < 0 || p.identity.role == shim || others[p.stat.PPID] {
+			continue
+		}
+		id, uid := p.member.ids[i], p.member.uids[i]
+		sandbox, ours := sandboxes[p.stat.PPID]
+		if uid == "" && !ours && all[id].ID == "" {
+			continue
+		}
+		o := all[id]
+		o.ID, o.Pod.UID, o.From = id, pleg.UID(uid), "its control group"
+		if sandbox == id {
+			o.Sandbox = true
+		} else {
+			o.SandboxID = cmp.Or(o.SandboxID, sandbox)
+		}
+		works[id] = works[id] || p.comm != "pause"
+		all[id] = o
+	}
+	for id, o := range all {
+		o.Sandbox = o.SandboxID == "" && (o.Sandbox || !works[id])
+		all[id] = o
+	}
+	return slices.SortedFunc(maps.Values(all), func(a, b evidence.Object) int { return cmp.Compare(a.ID, b.ID) })
 }

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -20,61 +19,111 @@ import (
 )
 
 const (
-	// Ticks is how many of the units in /proc/PID/stat are a second, on every
-	// platform that Go knows.
-	Ticks = 100
+	// bystanderLooks is for how many looks a bystander is not read again: half a minute.
+	bystanderLooks = 6
 
-	// kernelThread is the flag of a thread of the kernel's own (PF_KTHREAD).
-	kernelThread = 0x00200000
+	// settleAge is the age from which on a process stays what it is. The first process of a
+	// container begins as the runtime's, is moved into its control group later, and only
+	// then becomes what the container runs.
+	settleAge = 10 * time.Second
 )
 
-// A Look is one look at the processes. It belongs to who has the walker.
+// A Config says whose processes are looked for. Its functions ask for what is known of the
+// files of the host; they may hang.
+type Config struct {
+	Root     string        // of the host; "" is /
+	Endpoint string        // of our runtime: only shims that may serve it count; "" for any runtime
+	Timeout  time.Duration // of one read
+
+	Socket   func(comm string, args []string) string // the runtime's socket that a daemon with these arguments is configured with; "" for none
+	SameFile func(a, b string) bool                  // whether two paths on the host lead to the same file
+	Deep     func() bool                             // whether a look that begins now is deep, since something hangs; nil for never
+}
+
+// A Walker reads the processes of a node, and remembers them from one look to the next. It
+// must not be used from two goroutines at once.
+type Walker struct {
+	Config
+	clock      func(cpu int) time.Duration // of a processor; 0 if it cannot be read
+	reads      reads.Set[File]
+	clocks     reads.Set[int] // by processor
+	known      map[int]*process
+	bystanders map[int]int      // by pid: the look that read it last
+	frozen     map[group]freeze // as of the last look
+	node       []string         // the containers that the whole node is in
+	looks      int
+	budget     int // threads that one look reads
+}
+
+// New prepares for looks. It reads nothing.
+func New(c Config) *Walker {
+	c.Root = filepath.Join("/", c.Root)
+	return &Walker{Config: c, clock: processorClock, known: map[int]*process{}, budget: threadsPerLook}
+}
+
+// A process is what is known of a process that is not a bystander.
+type process struct {
+	task
+	start    uint64 // in ticks since the boot: together with the pid it is unique
+	comm     string
+	first    time.Time // the look that saw it first
+	settled  bool      // member and identity need not be read again
+	asked    bool      // whether it is a helper is known for good
+	member   membership
+	identity identity
+	owner    owner  // of a daemon
+	space    string // its pid namespace; empty if not read
+	last     threadState
+	wait     wait
+
+	// In this look:
+	stat      procfs.ProcStat
+	read      time.Time // when stat was
+	now       threadState
+	ownerless bool // it cannot be known whose daemon it is
+}
+
+// A Look is one look at the processes. It is valid until the walker's next one, and must
+// not be used from two goroutines at once.
 type Look struct {
-	*memory
+	w        *Walker
 	ctx      context.Context
 	at       time.Time
 	began    time.Time
-	proc     procfs.FS
-	dir      string        // the folder of proc
-	uptime   time.Duration // of the node; 0 if it could not be read
-	seen     []sighting    // of interest, by process number
-	children []child       // others, which may be helpers of theirs
 	isDeep   bool
-	waits    int // how many have been found out
-	waited   int // helpers of which that was
+	fs       procfs.FS
+	dir      string // /proc of the host
+	procs    procfs.Procs
+	uptime   time.Duration // of the node; 0 if it could not be read
+	seen     []*process    // of interest, by pid
+	children []*process    // others, which may be helpers
 	gaps     gaps
-	fuse     *[]opener         // programs that serve FUSE; nil until somebody waits for one
-	untold   map[*tracked]bool // daemons of which it cannot be known whose they are
-	home     *string           // the pid namespace of our runtime; nil until somebody asks
-	ours     map[string]bool   // the sockets of shims that were compared with the runtime's
+	waits    int             // processes whose wait was found out
+	helpers  int             // helpers whose wait was found out
+	open     []*openFiles    // of all processes; nil until somebody asks
+	ours     map[string]bool // sockets: whether they are our runtime's
 	found    evidence.Processes
 }
 
-// A sighting is one process of interest in one look.
-type sighting struct {
-	*tracked
-	proc procfs.Proc
-	stat procfs.ProcStat
-	read time.Time // when stat was
-	now  threadState
-}
-
-// Look looks at the processes as they are at the given time, which is what durations are
-// measured from. It ends when ctx does, with what it has by then; so does what is read in
-// the look later. The error says why there are none, in words for people.
+// Look looks at the processes. Durations count up to the given time. It ends when ctx does,
+// with what it has by then; so do later reads of the look. The error says in words for the
+// user why there are no processes.
 func (w *Walker) Look(ctx context.Context, at time.Time) (*Look, error) {
 	w.looks++
-	l := &Look{memory: &w.memory, ctx: ctx, at: at, began: time.Now(), ours: map[string]bool{}, untold: map[*tracked]bool{}}
-	l.isDeep = w.deep != nil && w.deep()
-	procs, err := l.list()
-	if err != nil {
+	l := &Look{w: w, ctx: ctx, at: at, began: time.Now(), dir: filepath.Join(w.Root, "proc"), ours: map[string]bool{}}
+	l.isDeep = w.Deep != nil && w.Deep()
+	if err := l.list(); err != nil {
 		return nil, err
 	}
-	l.uptime = l.readUptime()
-	l.forget(procs)
-	procs = l.skipBystanders(procs)
-	for i, a := range l.stats(procs) {
-		l.visit(procs[i], a) // returns at once when ctx has ended
+	text, _ := l.Text(File{Name: "uptime"}, "proc/uptime")
+	l.uptime = Uptime(text)
+	procs := l.withoutBystanders()
+	files := make([]fileAt, len(procs))
+	for i, p := range procs {
+		files[i] = statOf(l.first(p))
+	}
+	for i, a := range fetchAll(l, files, readStat) {
+		l.visit(procs[i], a)
 	}
 	l.findHelpers()
 	l.findStates()
@@ -82,151 +131,174 @@ func (w *Walker) Look(ctx context.Context, at time.Time) (*Look, error) {
 	return l, nil
 }
 
-// Processes returns what was found. Partial says what could not be read until now.
+// list finds all processes, in the order of their pids, and forgets those that are gone: the
+// list is whole even if the look is cut off later.
+func (l *Look) list() (err error) {
+	if l.fs, err = Fetch(l, File{Name: "the folder"}, func() (procfs.FS, error) { return procfs.NewFS(l.dir) }); err == nil {
+		l.procs, err = Fetch(l, File{Name: "the list"}, l.fs.AllProcs)
+	}
+	hint := ": --host-root names the folder where the host's / is mounted, with its /proc in it"
+	if l.w.Root == "/" {
+		hint = ": mount it"
+	}
+	switch {
+	case l.ctx.Err() != nil:
+		return fmt.Errorf("no time to read %s", l.dir)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no %s%s", l.dir, hint)
+	case err != nil:
+		return fmt.Errorf("cannot list the processes: %w", err)
+	case len(l.procs) == 0:
+		return fmt.Errorf("no process in %s%s", l.dir, hint)
+	}
+	slices.SortFunc(l.procs, func(a, b procfs.Proc) int { return cmp.Compare(a.PID, b.PID) })
+	l.gaps.hidden = l.w.Root == "/" && os.Geteuid() != 0 && l.procs[0].PID != 1
+	maps.DeleteFunc(l.w.known, func(pid int, _ *process) bool {
+		_, listed := slices.BinarySearchFunc(l.procs, pid, func(p procfs.Proc, pid int) int { return cmp.Compare(p.PID, pid) })
+		return !listed
+	})
+	return nil
+}
+
+// withoutBystanders leaves out processes that need not be read in each look: threads of the
+// kernel, and settled processes that are plain, in no container, and called by nobody of
+// interest. They are read again now and then: another process may have got the pid between
+// two looks.
+func (l *Look) withoutBystanders() procfs.Procs {
+	was := l.w.bystanders
+	l.w.bystanders = make(map[int]int, len(was))
+	return slices.DeleteFunc(slices.Clone(l.procs), func(p procfs.Proc) bool {
+		read, is := was[p.PID]
+		if !is || l.w.looks-read >= bystanderLooks {
+			return false
+		}
+		l.w.bystanders[p.PID] = read
+		return true
+	})
+}
+
+// visit takes in one process. It may have ended meanwhile.
+func (l *Look) visit(proc procfs.Proc, a reads.Answer[statRead]) {
+	if l.miss(a.Err) {
+		return
+	}
+	if a.Value.Flags&kernelThread != 0 {
+		l.w.bystanders[proc.PID] = l.w.looks
+		return
+	}
+	p, known := l.remember(proc, a.Value), true
+	switch {
+	case !p.settled:
+		known = l.readIdentity(p)
+		p.settled = known && max(l.age(p), l.at.Sub(p.first)) >= settleAge
+	case p.now.state == evidence.Uninterrupted: // with v1 it may have been moved into a frozen group
+		if groups, err := ask(l, p.task, "cgroup", p.Cgroups); err == nil {
+			p.member = memberOf(groups)
+		}
+	}
+	if proc.PID == 1 {
+		l.w.node = p.member.ids
+	}
+	isHelper := p.identity.role == helper
+	switch {
+	case len(p.member.ids) > len(l.w.node), p.identity.role != plain && !isHelper:
+		l.seen = append(l.seen, p)
+	case isHelper, known && p.stat.PPID > 1: // the parent of an orphan is 1
+		l.children = append(l.children, p)
+	case p.settled:
+		l.w.bystanders[proc.PID] = l.w.looks
+	}
+}
+
+// remember returns what is known of a process. Another start or another program is another
+// process.
+func (l *Look) remember(proc procfs.Proc, stat statRead) *process {
+	p := l.w.known[proc.PID]
+	if p == nil || p.start != stat.Starttime || p.comm != stat.Comm {
+		p = &process{start: stat.Starttime, comm: stat.Comm, first: l.at}
+		l.w.known[proc.PID] = p
+	}
+	l.begin(p, proc, stat)
+	return p
+}
+
+// begin takes in the stat file of a process. Where its first thread has ended and others
+// live, the worst of those stands for it.
+func (l *Look) begin(p *process, proc procfs.Proc, stat statRead) {
+	p.task, p.stat, p.read, p.ownerless = l.first(proc), stat.ProcStat, stat.at, false
+	p.now = threadState{state: StateOf(stat.ProcStat), since: l.at, cpu: int(stat.Processor)}
+	if p.now.state == evidence.Zombie && stat.NumThreads > 1 {
+		l.readThreads([]*process{p})
+		p.task = l.thread(p.task, p.now.thread)
+	}
+}
+
+// readIdentity reads what a process is, and reports whether it could. A process that has
+// just ended, or has not begun its program, has no arguments.
+func (l *Look) readIdentity(p *process) bool {
+	groups, err := ask(l, p.task, "cgroup", p.Cgroups)
+	if l.miss(err) {
+		return false
+	}
+	p.member = memberOf(groups)
+	r := roleOf(p.comm)
+	if r == plain || r == daemon {
+		p.identity = identity{role: r}
+	}
+	if r == plain {
+		return true
+	}
+	args, err := ask(l, p.task, "cmdline", p.CmdLine)
+	if l.miss(err) || len(args) == 0 {
+		return false
+	}
+	p.identity = identityOf(p.comm, args)
+	if r == daemon {
+		p.identity.socket, err = ask(l, p.task, "configuration", func() (string, error) { return l.w.Socket(p.comm, args), nil })
+	}
+	return !l.miss(err)
+}
+
+// age returns how long ago a process started; 0 if that is not known.
+func (l *Look) age(p *process) time.Duration {
+	return max(l.uptime-time.Duration(p.stat.Starttime)*(time.Second/Ticks), 0)
+}
+
+// Seen returns a process of the look that is in the report (where its first thread has ended
+// it is another thread, whose files can be read), and its stat file with the time it was read.
+func (l *Look) Seen(pid int) (p procfs.Proc, stat procfs.ProcStat, at time.Time) {
+	if i, is := slices.BinarySearchFunc(l.seen, pid, func(p *process, pid int) int { return cmp.Compare(p.of, pid) }); is {
+		return l.seen[i].Proc, l.seen[i].stat, l.seen[i].read
+	}
+	return p, stat, at
+}
+
+// Processes returns what the look found. Partial says what could not be read until now.
 func (l *Look) Processes() evidence.Processes {
 	if l.ctx.Err() != nil {
 		l.gaps.cut = fmt.Sprintf("cut off after %v", time.Since(l.began).Round(100*time.Millisecond))
 	}
-	l.gaps.hanging = l.hanging()
+	l.gaps.hanging = l.w.hanging()
 	found := l.found
 	found.Partial = l.gaps.String()
 	return found
 }
 
-// list returns all processes in the order of their numbers.
-func (l *Look) list() (procfs.Procs, error) {
-	l.dir = filepath.Join(l.root, "proc")
-	proc, err := Fetch(l, File{Name: "the folder"}, func() (procfs.FS, error) { return procfs.NewFS(l.dir) })
-	if err != nil {
-		return nil, l.unlisted(err)
-	}
-	l.proc = proc
-	procs, err := Fetch(l, File{Name: "the list"}, proc.AllProcs)
-	if err != nil {
-		return nil, l.unlisted(err)
-	}
-	if len(procs) == 0 {
-		return nil, fmt.Errorf("no process in %s%s", l.dir, l.mountHint())
-	}
-	slices.SortFunc(procs, func(a, b procfs.Proc) int { return cmp.Compare(a.PID, b.PID) })
-	l.gaps.hidden = l.root == "/" && os.Geteuid() != 0 && procs[0].PID != 1
-	return procs, nil
-}
-
-func (l *Look) unlisted(err error) error {
-	if l.ctx.Err() != nil {
-		return fmt.Errorf("no time to read %s", l.dir)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no %s%s", l.dir, l.mountHint())
-	}
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		err = failed.Err // without the path, which is told
-	}
-	return fmt.Errorf("cannot read %s: %w", l.dir, err)
-}
-
-// mountHint says what to do about a /proc without processes.
-func (l *Look) mountHint() string {
-	if l.root == "/" {
-		return ": mount it"
-	}
-	return ": --host-root names the folder where the host's / is mounted, with its /proc in it"
-}
-
-func (l *Look) readUptime() time.Duration {
-	text, _ := l.text(File{Name: "uptime"}, "", "uptime")
-	return Uptime(text)
-}
-
-// Uptime returns what /proc/uptime says; 0 if it says nothing.
-func Uptime(text string) time.Duration {
-	first, _, _ := strings.Cut(text, " ")
-	up, err := strconv.ParseFloat(first, 64)
-	if err != nil {
-		return 0
-	}
-	return time.Duration(up * float64(time.Second))
-}
-
-// visit takes in one process. That it has ended meanwhile is normal.
-func (l *Look) visit(p procfs.Proc, a reads.Answer[statRead]) {
-	if l.miss(a.Err) {
-		return
-	}
-	stat := a.Value.ProcStat
-	if stat.Flags&kernelThread != 0 {
-		l.bystanders[p.PID] = l.looks
-		return
-	}
-	t, known := l.remember(p.PID, stat), true
-	switch {
-	case !t.settled:
-		known = l.readIdentity(p, t)
-		t.settled = known && max(l.age(stat), l.at.Sub(t.first)) >= settleAge
-	case StateOf(stat) == evidence.Uninterrupted: // or moved into a group of v1 that is frozen
-		if groups, err := Fetch(l, File{p.PID, "cgroup", true}, p.Cgroups); err == nil {
-			t.member = memberOf(groups)
-		}
-	}
-	if p.PID == 1 {
-		l.node = t.member.ids
-	}
-	isRunc := t.identity.role == runc
-	switch inContainer := len(t.member.ids) > len(l.node); {
-	case inContainer, t.identity.role != plain && !isRunc:
-		l.seen = append(l.seen, sighting{tracked: t, proc: p, stat: stat, read: a.Value.at})
-	case isRunc, known && stat.PPID > 1: // those of 1 have lost their parent
-		l.children = append(l.children, child{t, p, stat.PPID, l.age(stat)})
-	case t.settled:
-		l.bystanders[p.PID] = l.looks
-	}
-}
-
-// readIdentity reads whose the process is, and what it does there. It reports
-// whether it could.
-func (l *Look) readIdentity(p procfs.Proc, t *tracked) bool {
-	groups, err := Fetch(l, File{p.PID, "cgroup", true}, p.Cgroups)
-	if l.miss(err) {
-		return false
-	}
-	t.member = memberOf(groups)
-	if r := roleOf(t.comm); r == plain || r == daemon {
-		t.identity = identity{role: r}
-		if r == plain {
-			return true
-		}
-	}
-	args, err := Fetch(l, File{p.PID, "cmdline", true}, p.CmdLine)
-	if l.miss(err) {
-		return false
-	}
-	if len(args) > 0 { // a process that has ended has none left
-		t.identity = identityOf(t.comm, args)
-		if t.identity.role == daemon {
-			t.identity.socket, err = Fetch(l, File{p.PID, "configuration", true}, func() (string, error) { return l.socket(t.comm, args), nil })
-			return !l.miss(err)
-		}
-	}
-	return true
-}
-
-// age returns how long ago the process was started, or 0.
-func (l *Look) age(stat procfs.ProcStat) time.Duration {
-	started := time.Duration(stat.Starttime) * (time.Second / Ticks)
-	return max(l.uptime-started, 0)
-}
-
 // Outer returns the containers that the whole node with that root is in. It may hang.
 func Outer(root string) ([]string, error) {
-	fs, err := procfs.NewFS(filepath.Join("/", root, "proc"))
-	if err != nil {
-		return nil, err
-	}
-	first, err := fs.Proc(1)
+	first, err := firstOf(root)
 	if err != nil {
 		return nil, err
 	}
 	lines, err := first.Cgroups()
 	return memberOf(lines).ids, err
+}
+
+// firstOf returns process 1 of the host with that root.
+func firstOf(root string) (procfs.Proc, error) {
+	proc, err := procfs.NewFS(filepath.Join("/", root, "proc"))
+	if err != nil {
+		return procfs.Proc{}, err
+	}
+	return proc.Proc(1)
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -30,7 +29,7 @@ func newWalker(root, endpoint string) *Walker {
 // machine is that runs the test.
 func newFixtureWalker(root string) *Walker {
 	w := newWalker(root, "unix://"+testSocket)
-	w.timeout = time.Hour
+	w.Timeout = time.Hour
 	return w
 }
 
@@ -210,34 +209,18 @@ func TestLookEndedBefore(t *testing.T) {
 // The test itself is a process of this machine.
 func TestLookAtThisMachine(t *testing.T) {
 	w := newWalker("", "")
-	w.timeout = time.Hour
-	l := &Look{memory: &w.memory, ctx: t.Context(), at: time.Now()}
-	procs, err := l.list()
+	w.Timeout = time.Hour
+	l, err := w.Look(t.Context(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.uptime = l.readUptime()
-	for _, p := range procs {
-		if p.PID != os.Getpid() {
-			continue
-		}
-		l.visit(p, l.stats(procfs.Procs{p})[0])
-		stat, err := p.Stat()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := sighting{tracked: w.known[p.PID], proc: p, stat: stat}
-		if s.tracked == nil {
-			t.Fatal("the test was not seen")
-		}
-		s.now = threadState{state: StateOf(stat), since: l.at}
-		got := l.process(s)
-		if got.Parent != os.Getppid() || got.Age <= 0 || got.Age > time.Hour || got.Command == "" || badness[got.State] == 0 {
-			t.Errorf("the test sees itself as %+v", got)
-		}
-		return
+	p, lives := l.again(os.Getpid())
+	if !lives || l.miss(nil) {
+		t.Fatal("the test was not seen")
 	}
-	t.Error("the test is not among the processes")
+	if got := l.describe(p); got.Parent != os.Getppid() || got.Age <= 0 || got.Age > time.Hour || got.Command == "" || badness[got.State] == 0 {
+		t.Errorf("the test sees itself as %+v", got)
+	}
 }
 
 func TestMiss(t *testing.T) {

@@ -61,7 +61,7 @@ func TestReadNumbers(t *testing.T) {
 		}
 	}
 	writeFile(t, filepath.Join(dir, "self"), "")
-	got, err := readNumbers(fileAt{path: dir}, make([]byte, smallBuffer))
+	got, err := readNumbers(dir, make([]byte, smallBuffer))
 	sum := 0
 	for _, n := range got {
 		sum += n - 10_000
@@ -69,7 +69,7 @@ func TestReadNumbers(t *testing.T) {
 	if err != nil || len(got) != 1000 || sum != 999*1000/2 {
 		t.Errorf("readNumbers = %d numbers, %v, want 1,000", len(got), err)
 	}
-	if _, err := readNumbers(fileAt{path: filepath.Join(dir, "self")}, nil); err == nil {
+	if _, err := readNumbers(filepath.Join(dir, "self"), nil); err == nil {
 		t.Error("no error for a file")
 	}
 }
@@ -158,9 +158,9 @@ func BenchmarkStat(b *testing.B) {
 	})
 	b.Run("own", func(b *testing.B) {
 		b.ReportAllocs()
-		f, buffer := fileAt{path: filepath.Join("/proc", strconv.Itoa(p.PID), "stat")}, make([]byte, smallBuffer)
+		path, buffer := filepath.Join("/proc", strconv.Itoa(p.PID), "stat"), make([]byte, smallBuffer)
 		for b.Loop() {
-			if _, err := readStat(f, buffer); err != nil {
+			if _, err := readStat(path, buffer); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -2,7 +2,7 @@ package proc
 
 import (
 	"path/filepath"
-	"slices"
+	"runtime"
 	"testing"
 	"time"
 
@@ -101,40 +101,58 @@ func TestLookStaysWithAThread(t *testing.T) {
 	}
 }
 
-// With more threads than one look reads, each process has its turn. What is
-// known to be stuck is looked at every time, and the first look reads all.
+// With more threads than a look may read, and while nothing hangs, processes have their turn
+// in some looks. What is known to be stuck is read every time, and the first look and, up to
+// the budget, each deep one read all.
 func TestLookTakesTurns(t *testing.T) {
-	root := t.TempDir()
-	java := func(i int, thread fakeProcess) {
-		thread.PID = 201 + 10*i
-		writeProcess(t, root, fakeProcess{PID: 200 + 10*i, Comm: "java", Cgroup: cgroupOf(longID("1")), Threads: []fakeProcess{thread}})
-	}
-	for i := range 4 {
-		java(i, fakeProcess{})
-	}
-	w := newFixtureWalker(root)
-	w.budget = 1 // less than any process has
-	stuck := func() (pids []int) {
-		for pid, state := range states(w.lookAt(t.Context(), firstLook)) {
-			if state.Stuck() {
-				pids = append(pids, pid)
+	for _, tt := range []struct {
+		name                string
+		count, budget, deep int // threads of each of 10 processes; deep: that look is, and all after it
+		turns               int
+	}{
+		{"few threads", 2, 1000, 0, 1},
+		{"many threads", 11, 1000, 0, quietTurns},
+		{"many threads, and something hangs", 11, 1000, 2, 1},
+		{"more than the budget", 2, 4, 0, 1 + 20/4},
+		{"more than the budget, and something hangs", 2, 4, 2, 1 + 20/4},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			write := func(thread fakeProcess) {
+				for i := range 10 {
+					thread.PID = 1001 + 2*i
+					writeProcess(t, root, fakeProcess{PID: 1000 + 2*i, Comm: "java", Cgroup: cgroupOf(longID("1")), Count: tt.count, Threads: []fakeProcess{thread}})
+				}
 			}
-		}
-		slices.Sort(pids)
-		return pids
-	}
-	stuck()
-	java(1, stuckThread(0, 1))
-	java(3, stuckThread(0, 1))
-	for look, want := range [][]int{nil, {210}, {210}, {210, 230}, {210, 230}, {210, 230}} {
-		if diff := cmp.Diff(want, stuck()); diff != "" {
-			t.Errorf("look %d (-want +got):\n%s", look+2, diff)
-		}
-	}
-	w = newFixtureWalker(root)
-	w.budget = 1
-	if diff := cmp.Diff([]int{210, 230}, stuck()); diff != "" {
-		t.Errorf("the first look of another (-want +got):\n%s", diff)
+			looks := 0
+			w := newFixtureWalker(root)
+			w.budget, w.Deep = tt.budget, func() bool { return tt.deep > 0 && looks >= tt.deep }
+			stuck := func() (n int) {
+				looks++
+				for _, state := range states(w.lookAt(t.Context(), firstLook)) {
+					if state.Stuck() {
+						n++
+					}
+				}
+				return n
+			}
+			write(fakeProcess{})
+			stuck()
+			write(stuckThread(0, 1))
+			before := 0
+			for turn := range tt.turns {
+				n := stuck()
+				if n < before || turn == 0 && tt.turns > 1 && n == 10 || turn == tt.turns-1 && n < 10 {
+					t.Errorf("look %d of %d sees %d of 10 stuck, %d before", turn+1, tt.turns, n, before)
+				}
+				before = n
+			}
+			w = newFixtureWalker(root)
+			w.budget = tt.budget
+			if n := stuck(); n != 10 {
+				t.Errorf("the first look of another sees %d of 10", n)
+			}
+		})
 	}
 }
 
@@ -246,5 +264,63 @@ func TestLookReadsNoWchanOfNought(t *testing.T) {
 	found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
 	if p := found.Containers[id]; len(p) != 1 || p[0].Wchan != "" || p[0].Stack != nil {
 		t.Errorf("%+v, want neither wchan nor stack: who may not read it is told 0", p)
+	}
+}
+
+// Each processor's clock is its own: one look tells since when a thread sleeps, by
+// that of the processor on which it last ran.
+func TestLookTellsAtOnceForHowLong(t *testing.T) {
+	clocks := map[int]time.Duration{0: 70 * time.Second, 1: 7 * time.Hour}
+	thread := stuckThread(201, 5)
+	thread.CPU, thread.Ran = 1, 7*3_600_000-63_000
+	for _, tt := range []struct {
+		name string
+		proc fakeProcess
+		want time.Duration
+	}{
+		{"D", fakeProcess{State: evidence.Uninterrupted, Ran: 10_000}, time.Minute},
+		{"traced", fakeProcess{State: evidence.Traced, Ran: 10_000}, time.Minute},
+		{"a thread", fakeProcess{Threads: []fakeProcess{thread}}, 63 * time.Second},
+		{"a processor that is not ours", fakeProcess{State: evidence.Uninterrupted, Ran: 10_000, CPU: 2}, 0},
+		{"not told", fakeProcess{State: evidence.Uninterrupted}, 0},
+		{"asleep", fakeProcess{Ran: 10_000}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root, id := t.TempDir(), longID("1")
+			p := tt.proc
+			p.PID, p.Comm, p.Cgroup = 200, "java", cgroupOf(id)
+			writeProcess(t, root, p)
+			w := newFixtureWalker(root)
+			w.clock = func(cpu int) time.Duration { return clocks[cpu] }
+			found := w.lookAt(t.Context(), firstLook).Containers[id]
+			if len(found) != 1 || found[0].For != tt.want || found[0].AtLeast {
+				t.Errorf("found %+v, want it so for %v", found, tt.want)
+			}
+		})
+	}
+}
+
+// What was frozen may have slept for hours before that.
+func TestLookDoesNotTellForHowLongItIsFrozen(t *testing.T) {
+	root, id := t.TempDir(), longID("1")
+	writeProcess(t, root, fakeProcess{PID: 200, Comm: "java", Cgroup: "/kubepods/" + id, State: evidence.Sleeping, Ran: 10_000})
+	writeFile(t, root+"/sys/fs/cgroup/kubepods/"+id+"/cgroup.events", "frozen 1\n")
+	w := newFixtureWalker(root)
+	w.clock = func(int) time.Duration { return time.Minute }
+	if found := w.lookAt(t.Context(), firstLook).Containers[id]; len(found) != 1 || found[0].State != evidence.Frozen || found[0].For != 0 {
+		t.Errorf("found %+v, want it frozen for 0s", found)
+	}
+}
+
+func TestProcessorClockGoesOn(t *testing.T) {
+	for cpu := range runtime.NumCPU() {
+		was := processorClock(cpu)
+		time.Sleep(20 * time.Millisecond)
+		if now := processorClock(cpu); was > 0 && now <= was {
+			t.Errorf("the clock of processor %d went from %v to %v", cpu, was, now)
+		}
+	}
+	if now := processorClock(1023); now != 0 {
+		t.Errorf("the clock of no processor is %v, want 0", now)
 	}
 }

@@ -1,7 +1,9 @@
 package proc
 
 import (
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -33,5 +35,41 @@ func TestGroupObjects(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, found.Objects); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+}
+
+// The first look, which may be the only one of a check, sees a shim that stands still, since
+// when, and by whom.
+func TestFirstLookSeesAShimThatStandsStill(t *testing.T) {
+	for _, tt := range []struct {
+		state, want evidence.State
+		lasts       time.Duration
+	}{
+		{evidence.Traced, evidence.Traced, time.Minute},
+		{evidence.Stopped, evidence.Stopped, time.Minute},
+		{evidence.Sleeping, evidence.Frozen, 0}, // it may have slept long before
+	} {
+		t.Run(tt.want.String(), func(t *testing.T) {
+			root := t.TempDir()
+			p := fakeShim(300, longID("1"), testSocket)
+			p.State, p.Ran, p.Cgroup = tt.state, 1000, "/system.slice/shims"
+			p.Threads = []fakeProcess{{PID: 301, State: tt.state}}
+			p.Files = map[string]string{"status": "Name:\tcontainerd-shim\nTracerPid:\t77\n"}
+			writeProcess(t, root, p)
+			writeProcess(t, root, fakeProcess{PID: 77, Comm: "gdb", Started: 2 * time.Hour})
+			if tt.want == evidence.Frozen {
+				writeFile(t, filepath.Join(root, "sys/fs/cgroup/system.slice/shims/cgroup.events"), "frozen 1\n")
+			}
+			w := newFixtureWalker(root)
+			w.clock = func(int) time.Duration { return time.Second + time.Minute }
+			found := w.lookAt(t.Context(), firstLook).Shims
+			tracer := evidence.Tracer{}
+			if tt.want == evidence.Traced {
+				tracer = evidence.Tracer{PID: 77, Command: "gdb", Start: ticksAt(2 * time.Hour)}
+			}
+			if len(found) != 1 || found[0].State != tt.want || found[0].For != tt.lasts || found[0].Tracer != tracer || found[0].Start == 0 {
+				t.Errorf("found %+v, want it %v for %v by %+v", found, tt.want, tt.lasts, tracer)
+			}
+		})
 	}
 }

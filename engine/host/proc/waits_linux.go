@@ -1,0 +1,217 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+const (
+	// waitLong is from when on it matters what a thread in uninterruptible sleep waits for.
+	waitLong = 500 * time.Millisecond
+
+	// waitsPerLook bounds the processes whose wait is found out in one look: all may wait for
+	// a dead server. It is remembered while they wait.
+	waitsPerLook = 30
+
+	// amongAsked is for how many candidates it is found out whose they are; nobody names more.
+	amongAsked = 3
+
+	// mapsRead bounds what is read of the list of mapped files.
+	mapsRead = 256 << 10
+
+	// pageCall is the number of no system call: the thread waits for a page of memory.
+	pageCall = -1
+)
+
+// The arguments of system calls, as far as every platform has them.
+var (
+	// onFile are the calls whose argument 0 is an open file.
+	onFile = []int{
+		unix.SYS_READ, unix.SYS_PREAD64, unix.SYS_READV, unix.SYS_PREADV, unix.SYS_WRITE, unix.SYS_PWRITE64, unix.SYS_WRITEV, unix.SYS_PWRITEV,
+		unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNCFS, unix.SYS_FSTAT, unix.SYS_GETDENTS64, unix.SYS_LSEEK, unix.SYS_IOCTL,
+		unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FLOCK, unix.SYS_FCHMOD, unix.SYS_FCHOWN,
+	}
+	// onPath are the calls whose argument 0 is a path.
+	onPath = []int{
+		unix.SYS_STATFS, unix.SYS_CHDIR, unix.SYS_CHROOT, unix.SYS_UMOUNT2, unix.SYS_EXECVE, unix.SYS_TRUNCATE,
+		unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_LISTXATTR, unix.SYS_SETXATTR,
+	}
+	// onPathIn are the calls whose argument 1 is a path, in the open folder of argument 0. That of
+	// mount is no folder, so a relative path of it is not found.
+	onPathIn = []int{
+		unix.SYS_OPENAT, unix.SYS_OPENAT2, statAt, unix.SYS_STATX, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_READLINKAT, unix.SYS_UNLINKAT,
+		unix.SYS_MKDIRAT, unix.SYS_FCHMODAT, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_TREE, unix.SYS_MOUNT,
+	}
+)
+
+// A wait is what a thread waits for, for as long as it does.
+type wait struct {
+	threadState
+	mount   evidence.Mount
+	among   []evidence.Mount // candidates, where mount is not known
+	servers []evidence.Holder
+	deep    bool // it was found out in a deep look
+}
+
+// waitsFor completes a process in uninterruptible sleep with the mount that it waits for.
+func (l *Look) waitsFor(e *evidence.Process, p *process) {
+	if p.now.state != evidence.Uninterrupted || l.at.Sub(p.now.since) < waitLong {
+		return
+	}
+	w, still := &p.wait, p.now.isStill(p.wait.threadState)
+	if (!still || l.isDeep && !w.deep && w.mount.Type == "") && l.waits < waitsPerLook {
+		l.waits++
+		*w, still = l.findWait(l.thread(p.task, p.now.thread), p, e), true
+	}
+	if still {
+		e.Mount, e.Among, e.Servers = w.mount, w.among, l.StillHold(w.servers)
+	}
+}
+
+// findWait finds the mount that a thread of a process waits for, and who serves it.
+func (l *Look) findWait(t task, p *process, e *evidence.Process) wait {
+	w := wait{threadState: p.now, deep: l.isDeep}
+	w.mount, w.among = l.findMount(t, append([]string{e.Wchan}, e.Stack...))
+	w.mount = l.onNode(w.mount, p)
+	for i := range w.among[:min(len(w.among), amongAsked)] {
+		w.among[i] = l.onNode(w.among[i], p)
+	}
+	w.servers = l.servers(append([]evidence.Mount{w.mount}, w.among...))
+	return w
+}
+
+// findMount returns the mount of the open file that a thread's system call is about or, if
+// the thread waits for a server in some functions of the kernel, of the path. If neither is
+// known, it returns the mounts of such servers.
+func (l *Look) findMount(t task, functions []string) (m evidence.Mount, among []evidence.Mount) {
+	call, args := l.systemCall(t)
+	isOnFile := slices.Contains(onFile, call) && len(args) > 0
+	if !isOnFile && !slices.ContainsFunc(functions, evidence.ServerFunction) {
+		return m, nil
+	}
+	mounts, err := ask(l, t, "mountinfo", t.MountInfo)
+	if err != nil {
+		return m, nil
+	}
+	if isOnFile {
+		id := StatusField(l.text(t, "fdinfo/"+strconv.FormatUint(args[0], 10)), "mnt_id")
+		for _, one := range mounts {
+			if slices.Equal(id, []string{strconv.Itoa(one.MountID)}) {
+				return mountOf(one), nil
+			}
+		}
+		if len(id) > 0 { // on a mount that the process does not see any more
+			return m, nil
+		}
+	}
+	if at := MountAt(mounts, l.pathOf(t, call, args)); at != nil && evidence.MayWaitFor(mountOf(at), functions...) {
+		return mountOf(at), nil
+	}
+	for _, one := range mounts { // a container may have a device at several places
+		m := mountOf(one)
+		known := slices.ContainsFunc(among, func(o evidence.Mount) bool { return o.Device == m.Device })
+		if !known && evidence.MayWaitFor(m, functions...) {
+			among = append(among, m)
+		}
+	}
+	if call == pageCall && l.isDeep {
+		if mapped := l.mapped(t, among); len(mapped) == 1 {
+			return mapped[0], nil
+		}
+	}
+	return m, among
+}
+
+// systemCall returns the number of a thread's system call and its arguments. Without
+// arguments it is not known.
+func (l *Look) systemCall(t task) (call int, args []uint64) {
+	fields := strings.Fields(l.text(t, "syscall")) // number and arguments; "running" if it is in none
+	if len(fields) < 2 {
+		return 0, nil
+	}
+	call, err := strconv.Atoi(fields[0])
+	for _, field := range fields[1:] {
+		n, bad := strconv.ParseUint(strings.TrimPrefix(field, "0x"), 16, 64)
+		if args = append(args, n); err != nil || bad != nil {
+			return 0, nil
+		}
+	}
+	return call, args
+}
+
+// pathOf returns the path that a system call is about, as the process sees it; empty if it is
+// not known. It is in the memory of the process, which only a deep look reads.
+func (l *Look) pathOf(t task, call int, args []uint64) string {
+	place, isIn := 0, slices.Contains(onPathIn, call)
+	if isIn {
+		place = 1
+	}
+	if !isIn && !slices.Contains(onPath, call) || len(args) <= place || !l.isDeep {
+		return ""
+	}
+	name, _ := ask(l, t, "mem", func() (string, error) {
+		f, err := os.Open(t.dir + "/mem")
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		buffer := make([]byte, unix.PathMax)
+		n, _ := f.ReadAt(buffer, int64(args[place])) // less where no memory follows
+		text, _, ends := bytes.Cut(buffer[:n], []byte{0})
+		if !ends {
+			return "", errors.New("no path")
+		}
+		return string(text), nil
+	})
+	if name == "" || path.IsAbs(name) {
+		return name
+	}
+	folder := "cwd"
+	if isIn && int32(args[0]) != unix.AT_FDCWD {
+		folder = "fd/" + strconv.FormatUint(args[0], 10)
+	}
+	if in := l.link(t, folder); path.IsAbs(in) {
+		return path.Join(in, name)
+	}
+	return ""
+}
+
+// mapped returns those of some mounts of which a process has files in its memory.
+func (l *Look) mapped(t task, among []evidence.Mount) (found []evidence.Mount) {
+	text, _ := ask(l, t, "maps", func() ([]byte, error) {
+		f, err := os.Open(t.dir + "/maps")
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return io.ReadAll(io.LimitReader(f, mapsRead))
+	})
+	for _, m := range among {
+		var major, minor int
+		_, err := fmt.Sscanf(m.Device, "%d:%d", &major, &minor)
+		if err == nil && bytes.Contains(text, fmt.Appendf(nil, " %02x:%02x ", major, minor)) { // address, permissions, offset, device
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// mountOf returns a mount without the escapes of the kernel.
+func mountOf(m *procfs.MountInfo) evidence.Mount {
+	return evidence.Mount{Point: blanks.Replace(m.MountPoint), Type: m.FSType, Source: blanks.Replace(m.Source), Device: m.MajorMinorVer}
+}
+
+var blanks = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
