@@ -11,7 +11,8 @@ type Helper struct {
 	Verbs    []string // of an OCI runtime, such as runc
 	Programs []string // the names of programs that do one thing, whatever their arguments are
 	Limit    time.Duration
-	Reason   string // for the limit
+	Reason   string   // for the limit
+	Calls    []string // of the CRI that run it
 	Source   string
 }
 
@@ -33,6 +34,13 @@ func ProgramLimit(program string) time.Duration {
 		return slices.ContainsFunc(h.Programs, func(known string) bool {
 			return known == program || len(program) == commLength && strings.HasPrefix(known, program)
 		})
+	})
+}
+
+// Runs reports whether a call of the CRI runs a helper with such a verb, or a program of that name.
+func Runs(call, verb string) bool {
+	return slices.ContainsFunc(helpers(), func(h Helper) bool {
+		return slices.Contains(h.Calls, call) && (slices.Contains(h.Verbs, verb) || slices.Contains(h.Programs, verb))
 	})
 }
 
