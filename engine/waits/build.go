@@ -2,7 +2,6 @@ package waits
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -27,41 +26,42 @@ type Hang struct {
 	Beside bool // other objects were answered since
 }
 
-// Facts are what a [Graph] is built of. Nothing of them is changed.
+// Facts are what a [Graph] is built of. [Build] changes nothing in them.
 type Facts struct {
 	Hangs   []Hang                 // the worst first, [MostObjects] at most
 	Hung    map[call.Operation]int // how many calls of each operation hang, those beyond Hangs among them
 	Line    func(int) string       // says of one of Hangs how long it has had no answer
 	Alone   []evidence.Object      // pods whose list alone has no answer, while the lists of others have
 	Report  *evidence.Report       // of the node; never nil
-	Deep    *evidence.Deep         // what of the report's may be trusted now; never nil
+	Deep    *evidence.Deep         // the part of the deep report that may be trusted now; never nil
 	Runtime []evidence.Process
 	Retried []evidence.Process                      // helpers that are begun again and again, each as old as all of its tries together
 	Pressed bool                                    // a list hangs for sure, or nobody looks again
 	Busy    bool                                    // the node is short of CPU: helpers take longer
-	Passed  time.Duration                           // since the report: what is named with its age is that much older
-	Lookup  func(id string) (evidence.Object, bool) // whose an id is that the runtime lists, or that is surely its own
+	Passed  time.Duration                           // since the report: an age in a name is that much older
+	Lookup  func(id string) (evidence.Object, bool) // the object of an id that the runtime lists, or that is surely its own
 	Shown   func(id string) (evidence.Object, bool) // what the node shows of any id
 	Disk    func(evidence.Mount) string             // says what is known of the disk behind a file system; empty if nothing is
 }
 
-// kinds of edges, each in a file of its own. The order is that in which nodes come to be:
-// who waits before what it waits for.
-var rules = []func(*builder){
+// edgeKinds are the kinds of edges. The order is that in which nodes come to be: who waits before what
+// it waits for.
+var edgeKinds = []func(*builder){
 	relistsToCalls, callsToObjects, callsToRuntime, callsToPods, objectsToShims, objectsToHelpers, objectsToProcesses,
 	callsToHelpers, callsToLikely, processesToKernel, objectsToUnserved,
 }
 
 // Build returns who waits for whom; nil if nobody does.
 func Build(f Facts) *Graph {
-	if len(f.Hangs) == 0 && !f.anyIdle() && !f.anyLate() {
+	around := evidence.LookAround(f.Report, f.Pressed)
+	if len(f.Hangs)+len(f.Retried) == 0 && !f.anyIdle(&around) {
 		return nil
 	}
-	b := builder{Facts: f}
-	b.graph = &Graph{byKey: make(map[string]int)}
+	most := 3 * len(f.Hangs) // a call, its object and the object's lock
+	b := builder{Facts: f, Around: around, graph: &Graph{Nodes: make([]Node, 0, most), Edges: make([]Edge, 0, most), byKey: make(map[string]int, most)}}
 	b.index()
-	for _, rule := range rules {
-		rule(&b)
+	for _, add := range edgeKinds {
+		add(&b)
 	}
 	if len(b.graph.Nodes) == 0 {
 		return nil
@@ -70,85 +70,93 @@ func Build(f Facts) *Graph {
 	return b.graph
 }
 
-// A builder has a graph that is being built, and what its rules look things up in.
+// anyIdle reports whether any process does nothing, or any helper is late, as on most nodes none is.
+func (f *Facts) anyIdle(around *evidence.Around) bool {
+	idle := func(all []evidence.Process, as evidence.Role) bool {
+		for i := range all {
+			if around.Doing(&all[i], as).DoesNothing() || as == evidence.AsMonitor && !all[i].Lives() {
+				return true
+			}
+		}
+		return false
+	}
+	for _, all := range f.Report.Processes.Containers {
+		if idle(all, evidence.AsWorkload) {
+			return true
+		}
+	}
+	for i := range f.Report.Processes.Helpers {
+		if p := &f.Report.Processes.Helpers[i]; p.Own && p.IsLate(f.Busy) || f.endsRunning(p) {
+			return true
+		}
+	}
+	return idle(f.Report.Processes.Shims, evidence.AsMonitor) || idle(f.Report.Processes.Helpers, evidence.AsHelper) || idle(f.Runtime, evidence.AsRuntime)
+}
+
+// A builder has a graph that is being built, and what the kinds of edges share.
 type builder struct {
 	Facts
+	evidence.Around
 	graph    *Graph
-	shims    map[string]*evidence.Process   // by sandbox, and of CRI-O by container
-	byPID    map[int]*evidence.Process      // shims and helpers
-	children map[int][]*evidence.Process    // helpers, by who has called them
-	of       map[string][]*evidence.Process // helpers that are waited for, the oldest first, by container
-	from     map[string][]*evidence.Process // and by the sandbox whose shim has called them
-	first    map[call.Operation]int         // the place of the first call of an operation that hangs
-	asked    map[int]*evidence.Goroutine    // by object: the goroutine that is at work on it
 	edges    map[[2]int]int                 // places of edges, by both ends
 	waits    map[int]bool                   // nodes at which an edge begins
-	disk     bool                           // the runtime waits for its own disk
-	alike    map[string]int                 // how many helpers do the same, by verb; nil until somebody asks
+	lists    [2]int                         // places of the first lists that hang: of sandboxes, of containers; -1 for none
+	blamed   []bool                         // by place in Hangs: the object of the call is at fault
+	onDisk   bool                           // the runtime, or a program that works for it, waits for the runtime's own disk
+	shims    map[string]*evidence.Process   // by sandbox, and of CRI-O by container
+	callers  map[int]*evidence.Process      // shims and helpers, by pid
+	children map[int][]*evidence.Process    // helpers, by parent
+	helpers  map[string][]*evidence.Process // those that are waited for, the oldest first, by container and by the sandbox of the shim that called them
 	guessed  []guess
 }
 
-// index makes what helpers and shims are found by: there may be thousands of either.
+// index makes what the kinds of edges look up: there may be thousands of shims and helpers.
 func (b *builder) index() {
-	processes := &b.Report.Processes
-	b.shims, b.byPID = make(map[string]*evidence.Process, len(processes.Shims)), make(map[int]*evidence.Process)
-	b.children, b.of, b.from = make(map[int][]*evidence.Process), make(map[string][]*evidence.Process), make(map[string][]*evidence.Process)
-	b.first = make(map[call.Operation]int)
-	b.asked = make(map[int]*evidence.Goroutine)
 	b.edges, b.waits = make(map[[2]int]int), make(map[int]bool)
-	for i := range processes.Shims {
-		p := &processes.Shims[i]
-		b.byPID[p.PID] = p
+	b.shims, b.helpers = make(map[string]*evidence.Process), make(map[string][]*evidence.Process)
+	b.callers, b.children = make(map[int]*evidence.Process), make(map[int][]*evidence.Process)
+	for i := range b.Report.Processes.Shims {
+		p := &b.Report.Processes.Shims[i]
+		b.callers[p.PID] = p
 		for _, id := range []string{p.Sandbox, p.Container} {
-			if _, known := b.shims[id]; id != "" && !known {
+			if b.shims[id] == nil && id != "" {
 				b.shims[id] = p
 			}
 		}
 	}
-	for i := range processes.Helpers {
-		p := &processes.Helpers[i]
-		b.byPID[p.PID] = p
+	for i := range b.Report.Processes.Helpers {
+		p := &b.Report.Processes.Helpers[i]
+		b.callers[p.PID] = p
 		b.children[p.Parent] = append(b.children[p.Parent], p)
-		if !p.Own || p.Age < Grown {
-			continue
-		}
-		b.of[p.Container] = append(b.of[p.Container], p)
-		b.from[p.Sandbox] = append(b.from[p.Sandbox], p)
-	}
-	for _, all := range []map[string][]*evidence.Process{b.of, b.from} {
-		for _, helpers := range all {
-			slices.SortStableFunc(helpers, olderFirst)
+		if p.Own && p.Age >= evidence.Grown && p.HelperLimit() > 0 {
+			b.helpers[p.Container] = append(b.helpers[p.Container], p)
+			b.helpers[p.Sandbox] = append(b.helpers[p.Sandbox], p)
 		}
 	}
-	b.disk = slices.ContainsFunc(b.Runtime, func(p evidence.Process) bool { return b.stands(&p) && b.onStore(&p) })
+	for _, all := range b.helpers { // a parent is no younger than its child
+		slices.SortStableFunc(all, func(a, b *evidence.Process) int { return cmp.Or(cmp.Compare(b.Age, a.Age), cmp.Compare(a.PID, b.PID)) })
+	}
+	for i, op := range []call.Operation{call.ListPodSandbox, call.ListContainers} {
+		b.lists[i] = slices.IndexFunc(b.Hangs, func(h Hang) bool { return h.Op == op })
+	}
+	b.onDisk, b.blamed = b.storeHangs(), make([]bool, len(b.Hangs))
 	for i := range b.Hangs {
-		if op := b.Hangs[i].Op; !b.hangs(op) {
-			b.first[op] = i
-		}
+		b.blamed[i] = b.blames(&b.Hangs[i])
 	}
 }
 
-// olderFirst compares two helpers. Who began another is no younger.
-func olderFirst(a, b *evidence.Process) int {
-	return cmp.Or(cmp.Compare(b.Age, a.Age), cmp.Compare(a.PID, b.PID))
-}
-
-// Key returns the key of a node of a kind by what it is known by within that.
-func Key(kind Kind, known string) string { return strings.TrimSpace(string(kind) + " " + known) }
+// Key returns the key of a node of a kind by its id within that.
+func Key(kind Kind, id string) string { return strings.TrimSpace(string(kind) + " " + id) }
 
 // CallKey returns the key of a call about an object, or of one without an id.
-func CallKey(op call.Operation, id string) string { return Key(Call, knownCall(op, id)) }
+func CallKey(op call.Operation, id string) string { return Key(Call, op.String()+" "+id) }
 
-func knownCall(op call.Operation, id string) string { return op.String() + " " + id }
+// ObjectKey returns the key of an object, which may be a pod without a known id.
+func ObjectKey(o pleg.ObjectRef) string { return Key(Container, cmp.Or(o.ID, o.Pod.String())) }
 
-// ObjectKey returns the key of an object, which may be a pod of which no id is known.
-func ObjectKey(o pleg.ObjectRef) string { return Key(Container, knownObject(o)) }
-
-func knownObject(o pleg.ObjectRef) string { return cmp.Or(o.ID, o.Pod.String()) }
-
-// node returns the place of a node, which is made if there is none of its key.
-func (b *builder) node(n Node) int {
-	n.Key = Key(n.Kind, n.Key)
+// node returns the place of a node, by its kind and its id within that. It is made if there is none.
+func (b *builder) node(kind Kind, id string, n Node) int {
+	n.Kind, n.Key = kind, Key(kind, id)
 	i, known := b.graph.byKey[n.Key]
 	if !known {
 		i = len(b.graph.Nodes)
@@ -158,45 +166,29 @@ func (b *builder) node(n Node) int {
 	return i
 }
 
-// edge adds that one node waits for another, unless that is known. A proof is better than
-// none.
-func (b *builder) edge(from, to int, proof string) {
-	if from == to {
-		return
+// edge adds that one node waits for another. A proof replaces none.
+func (b *builder) edge(from, to int, proof Proof) {
+	i, known := b.edges[[2]int{from, to}]
+	switch {
+	case from == to:
+	case !known:
+		b.edges[[2]int{from, to}], b.waits[from] = len(b.graph.Edges), true
+		b.graph.Edges = append(b.graph.Edges, Edge{from, to, proof})
+	case !b.graph.Edges[i].Proof.Proven():
+		b.graph.Edges[i].Proof = proof
 	}
-	if i, known := b.edges[[2]int{from, to}]; known {
-		e := &b.graph.Edges[i]
-		e.Proof = cmp.Or(e.Proof, proof)
-		return
-	}
-	b.edges[[2]int{from, to}], b.waits[from] = len(b.graph.Edges), true
-	b.graph.Edges = append(b.graph.Edges, Edge{from, to, proof})
 }
 
 func (b *builder) object(o evidence.Object) int {
-	return b.node(Node{Key: knownObject(o.ObjectRef), Kind: Container, ID: o.ID, Name: o.String(), Object: o})
+	return b.node(Container, cmp.Or(o.ID, o.Pod.String()), Node{ID: o.ID, Name: o.String(), Object: o})
 }
 
-// whose returns the object of an id; one of which only the id is known if nobody shows it.
-func (f *Facts) whose(id string) evidence.Object {
-	if o, known := f.Lookup(id); known {
-		return o
-	}
-	if o, known := f.Shown(id); known {
-		return o
+// objectOf returns the object of an id; without a name if nobody knows it.
+func (b *builder) objectOf(id string) evidence.Object {
+	for _, find := range []func(string) (evidence.Object, bool){b.Lookup, b.Shown} {
+		if o, known := find(id); known {
+			return o
+		}
 	}
 	return evidence.Object{ObjectRef: pleg.ObjectRef{ID: id}}
-}
-
-// Roughly returns a duration by its largest unit or two: 47s, 10m, 2h5m.
-func Roughly(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return "less than 1s"
-	case d < time.Minute:
-		return d.Truncate(time.Second).String()
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	}
-	return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
 }

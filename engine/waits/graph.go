@@ -36,38 +36,40 @@ const (
 
 // A Node is somebody who waits, or for whom somebody waits.
 type Node struct {
-	Key    string          `line:"key"` // tells it from all others, also those of later graphs: its kind and what it is known by
+	Key    string          `line:"key"` // its kind and its id within that: the same in later graphs
 	Kind   Kind            `line:"kind"`
-	ID     string          `line:"id,omitempty"`     // of a container, process, goroutine, lock, device; empty where the name says it all
+	ID     string          `line:"id,omitempty"`     // of a container, process, goroutine, lock, device; empty where the name is enough
 	Name   string          `line:"name"`             // for people, such as "runc update (10m)"
-	Object evidence.Object `line:"subject,omitzero"` // whose it is; zero if it is of none
+	Object evidence.Object `line:"subject,omitzero"` // the object that it belongs to; zero if it is of none
 	Since  time.Time       `line:"since,omitzero"`
 
 	sure    bool // of a call: it hangs, and is not just slow
-	stands  bool // of the runtime's process: it does nothing
 	process *evidence.Process
+	as      evidence.Role // of the process, and what it does
+	doing   evidence.Doing
 	lock    *evidence.Lock
 	mount   evidence.Mount
 }
 
-// Process returns the process that a node of a shim, helper or process stands for; nil
-// for any other.
+// Process returns the process of a shim, a helper or a process; nil for any other node.
 func (n *Node) Process() *evidence.Process { return n.process }
 
-// Lock returns the lock that a node stands for, or that its goroutine likely holds; nil for
-// any other.
+// Doing returns what the process of a shim, a helper or a process does; that of any other node works.
+func (n *Node) Doing() evidence.Doing { return n.doing }
+
+// Lock returns the lock that a node is, or that its goroutine likely holds; nil for any other.
 func (n *Node) Lock() *evidence.Lock { return n.lock }
 
 // Stuck reports whether a node is a process that does nothing.
 func (n *Node) Stuck() bool {
-	return n.process != nil && (n.stands || Idle(n.process) || n.Kind == Shim && !n.process.Lives())
+	return n.doing.DoesNothing() || n.Kind == Shim && n.doing.What == evidence.IsDead
 }
 
 // An Edge says that one node waits for another.
 type Edge struct {
-	From  int    `line:"from"` // both are places in [Graph.Nodes]
-	To    int    `line:"to"`
-	Proof string `line:"proof"` // by what that is known; empty if it is only likely
+	From  int   `line:"from"` // both are places in [Graph.Nodes]
+	To    int   `line:"to"`
+	Proof Proof `line:"proof"`
 }
 
 // A Graph is who waits for whom at one moment. Nil is that of a node on which nobody
@@ -109,7 +111,7 @@ func (g *Graph) link() {
 	g.out, g.in = make([][]int, len(g.Nodes)), make([][]int, len(g.Nodes))
 	for _, proven := range []bool{true, false} {
 		for i, e := range g.Edges {
-			if (e.Proof != "") == proven {
+			if e.Proof.Proven() == proven {
 				g.out[e.From] = append(g.out[e.From], i)
 				g.in[e.To] = append(g.in[e.To], i)
 			}

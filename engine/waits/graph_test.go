@@ -260,3 +260,18 @@ func random(r *rand.Rand) Facts {
 	}
 	return f
 }
+
+// BenchmarkBuild is the cost of a graph in which 500 statuses of a node with 3,000 pods hang, each with
+// a helper.
+func BenchmarkBuild(b *testing.B) {
+	f := facts(3000).list()
+	f.Hung = map[call.Operation]int{call.ContainerStatus: MostObjects}
+	for i := range MostObjects - 1 {
+		f = f.helper(10_000+i, i, "update")
+		f.Hangs = append(f.Hangs, Hang{Op: call.ContainerStatus, Object: app(i), Sure: true, Blamed: true, Beside: true})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		Build(f)
+	}
+}

@@ -1,8 +1,6 @@
 package waits
 
 import (
-	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,114 +12,114 @@ import (
 // system call is about.
 func processesToKernel(b *builder) {
 	for i := range len(b.graph.Nodes) {
-		n := b.graph.Nodes[i]
-		if p := n.process; p != nil && (p.State.Stuck() && (n.Kind != Shim || Idle(p)) || n.Kind == Helper && p.Mount.Served()) {
-			b.toKernel(i, p)
+		n := &b.graph.Nodes[i]
+		if n.process == nil {
+			continue
+		}
+		if runtime := b.withoutMemory(n); runtime != nil {
+			b.edge(i, b.runtime(runtime), by(GroupWithoutMemory))
+		} else if n.process.State.Stuck() && (n.Kind != Shim || n.doing.DoesNothing()) || n.Kind == Helper && n.doing.What == evidence.OnServer {
+			b.toKernel(i, n.process, n.as)
 		}
 	}
 	b.toOnlyDisk()
 }
 
-func (b *builder) toKernel(process int, p *evidence.Process) {
-	n, by := Node{Key: strconv.Itoa(p.PID), Kind: Kernel, Name: p.State.String(), Since: b.since(p.For)}, "its state"
-	switch p.State {
-	case evidence.Uninterrupted:
-		n.Name = "D"
-		if function, shows := kernelFunction(p); function != "" {
-			n.ID, n.Name, by = function, "D in "+function, shows
+// withoutMemory returns the runtime's process if its control group has no memory left, and it has
+// called the process of a node, which waits for that memory, too; nil if that is not so.
+func (b *builder) withoutMemory(n *Node) *evidence.Process {
+	for i := range b.Runtime {
+		if p := &b.Runtime[i]; n.doing.What == evidence.OnMemory && n.process.Parent == p.PID && b.Doing(p, evidence.AsRuntime).What == evidence.OnMemory {
+			return p
 		}
-	case evidence.Sleeping: // for a server that is a program
-		if function, shows := kernelFunction(p); function != "" {
-			n.ID, n.Name, by = function, "waits in "+function, shows
-		}
-	case evidence.Frozen:
-		n.ID, by = p.Freezer, "its control group"
 	}
-	kernel := b.node(n)
-	b.edge(process, kernel, by)
-	if m := FileSystem(b.Report, p); m.Type != "" {
-		b.toFileSystem(kernel, m, "its system call is on that mount")
-	} else if store := storeOf(b.Report); onDisk(store) && OnFrozen(p) && b.graph.Nodes[process].Kind == Process && b.graph.Nodes[process].Object == (evidence.Object{}) {
-		b.toFileSystem(kernel, store, "") // what the runtime writes is mostly there
+	return nil
+}
+
+// toKernel adds what a process waits for in the kernel, and the file system behind that.
+func (b *builder) toKernel(process int, p *evidence.Process, as evidence.Role) {
+	n, proof := Node{Name: p.State.String(), Since: b.since(p.For)}, InState
+	function, shown := kernelFunction(p)
+	switch p.State {
+	case evidence.Frozen:
+		n.ID, proof = p.Freezer, InControlGroup
+	case evidence.Sleeping: // for a server that is a program
+		n.ID, n.Name, proof = function, "waits in "+function, shown
+	case evidence.Uninterrupted:
+		n.ID, n.Name, proof = function, strings.TrimSuffix("D in "+function, " in "), shown
+	}
+	kernel := b.node(Kernel, strconv.Itoa(p.PID), n)
+	b.edge(process, kernel, by(proof))
+	if m := b.Report.FileSystem(p); m.Type != "" {
+		b.toFileSystem(kernel, m, by(CallOnMount))
+	} else if store, sign, on := b.StoreOf(p, as); on && store.OnDevice() {
+		b.toFileSystem(kernel, store, by(storeSigns[sign]))
 	}
 }
 
-// kernelFunction returns the function that tells most of what a process waits for, and
-// what shows it: of a file server's not the remote call below it.
-func kernelFunction(p *evidence.Process) (function, by string) {
-	for _, f := range slices.Concat([]string{p.Wchan}, p.Stack) {
+// storeSigns prove that a process waits for the runtime's disk; without a sign that is only likely.
+var storeSigns = [...]By{evidence.DeviceDead: StoreIsDead, evidence.FileThere: FileOnStore, evidence.KindOfIt: KindOfStore, evidence.SinceStart: WritesAtStart}
+
+// kernelFunction returns the function that shows most of what a process waits for, and what shows it: of
+// a file server's functions not the remote call below it.
+func kernelFunction(p *evidence.Process) (function string, shown By) {
+	for _, f := range append([]string{p.Wchan}, p.Stack...) {
 		f = strings.TrimLeft(f, "_")
 		if evidence.ServerFunction(f) && !strings.HasPrefix(f, "rpc_") && !strings.HasPrefix(f, "xprt_") && !strings.Contains(f, "call_sync") {
-			function = f
-			break
+			if f == strings.TrimLeft(p.Wchan, "_") {
+				return f, InWchan
+			}
+			return f, InKernelStack
 		}
 	}
 	switch {
-	case function == "" && p.Wchan != "":
-		return p.Wchan, "its wchan"
-	case function == "" && len(p.Stack) > 0:
-		return p.Stack[0], "its kernel stack"
-	case strings.TrimLeft(p.Wchan, "_") == function:
-		return function, "its wchan"
+	case p.Wchan != "":
+		return p.Wchan, InWchan
+	case len(p.Stack) > 0:
+		return p.Stack[0], InKernelStack
 	}
-	return function, "its kernel stack"
+	return "", InState
 }
 
-// FileSystem returns the file system for which a process in the kernel waits; of a
-// container's own files that is the runtime's disk.
-func FileSystem(r *evidence.Report, p *evidence.Process) evidence.Mount {
-	if store := storeOf(r); p.Mount.Type == "overlay" && store.Device != "" {
-		return store
-	}
-	return p.Mount
-}
-
-// storeOf returns the file system of the runtime's data, as that of its folder.
-func storeOf(r *evidence.Report) evidence.Mount {
-	store := r.Disk.Mount
-	store.Point = r.Disk.Path
-	return store
-}
-
-func (b *builder) toFileSystem(kernel int, m evidence.Mount, proof string) {
-	mount := b.node(Node{Key: cmp.Or(m.Device, m.Point), Kind: Mount, ID: m.Device, Name: "mount " + m.Point, mount: m})
+// toFileSystem adds a file system for which a process waits in the kernel, with its server or its
+// device. FUSE has no server: the program behind it is on this node.
+func (b *builder) toFileSystem(kernel int, m evidence.Mount, proof Proof) {
+	mount := b.mount(m)
 	if m.Served() && !strings.HasPrefix(m.Type, "fuse") {
-		server := b.node(Node{Key: m.Source, Kind: Server, ID: m.Source, Name: "server " + m.Source, mount: m})
+		server := b.node(Server, m.Source, Node{ID: m.Source, Name: "server " + m.Source, mount: m})
 		b.edge(kernel, server, proof)
-		b.edge(server, mount, "mounted from there")
+		b.edge(server, mount, by(MountedFrom))
 		return
 	}
 	b.edge(kernel, mount, proof)
-	if onDisk(m) && m.Source != "" {
-		by := cmp.Or(b.Disk(m), "the mount is on it")
-		b.edge(mount, b.node(Node{Key: m.Device, Kind: Device, ID: m.Device, Name: m.Source, mount: m}), by)
+	if m.OnDevice() && m.Source != "" {
+		proof := by(MountOnDevice)
+		if line := b.Disk(m); line != "" {
+			proof = by(Line, line)
+		}
+		b.edge(mount, b.node(Device, m.Device, Node{ID: m.Device, Name: m.Source, mount: m}), proof)
 	}
 }
 
-// onDisk reports whether a file system has a device of its own.
-func onDisk(m evidence.Mount) bool { return m.Device != "" && !strings.HasPrefix(m.Device, "0:") }
-
-// toOnlyDisk: where processes wait for one disk alone, who waits in the kernel for nobody
-// knows what likely waits for that, too: to unmount anything, all of it is written first.
+// toOnlyDisk: where all known waits are for one disk, a process in the kernel whose file system is
+// not known likely waits for that disk, too: to unmount anything, all of it is written first.
 func (b *builder) toOnlyDisk() {
-	only := -1
-	for i := range b.graph.Nodes {
-		switch n := &b.graph.Nodes[i]; {
-		case n.Kind != Mount && n.Kind != Server:
-		case only >= 0 && b.graph.Nodes[only].mount.Device != n.mount.Device:
+	places := make(map[string]int) // of mounts and servers, by device
+	b.graph.Each("", func(i int, n *Node) {
+		if n.Kind == Mount || n.Kind == Server {
+			places[n.mount.Device] = i
+		}
+	})
+	for _, only := range places {
+		if len(places) > 1 || !b.graph.Nodes[only].mount.OnDevice() {
 			return
-		case n.Kind == Mount:
-			only = i
 		}
-	}
-	if only < 0 || !onDisk(b.graph.Nodes[only].mount) {
-		return
-	}
-	for i := range b.graph.Nodes {
-		if n := &b.graph.Nodes[i]; n.process != nil && n.process.State == evidence.Uninterrupted && n.process.Mount.Type == "" && !ForServer(n.process) {
-			if kernel := b.graph.Find(Key(Kernel, strconv.Itoa(n.process.PID))); kernel >= 0 {
-				b.edge(kernel, only, "")
+		b.graph.Each("", func(_ int, n *Node) {
+			if p := n.process; p != nil && p.State == evidence.Uninterrupted && p.Mount.Type == "" && n.doing.What != evidence.OnServer {
+				if kernel := b.graph.Find(Key(Kernel, n.ID)); kernel >= 0 {
+					b.edge(kernel, only, Proof{})
+				}
 			}
-		}
+		})
 	}
 }

@@ -10,41 +10,28 @@ import (
 // its process, if that does nothing, else for a lock in it and for who holds that.
 func callsToRuntime(b *builder) {
 	for i := range b.Runtime {
-		if p := &b.Runtime[i]; b.stands(p) {
-			b.graph.Nodes[b.process(p, evidence.Object{})].stands = true
+		if p := &b.Runtime[i]; b.Doing(p, evidence.AsRuntime).DoesNothing() {
+			b.runtime(p)
 		}
 	}
-	blamed := slices.ContainsFunc(b.Hangs, b.blames)
+	anyBlamed := slices.Contains(b.blamed, true)
 	for i := range b.Hangs {
-		if h := &b.Hangs[i]; !b.blames(*h) && !(blamed && h.Op.IsList()) {
+		if h := &b.Hangs[i]; !b.blamed[i] && !(anyBlamed && h.Op.IsList()) {
 			b.callToRuntime(b.call(i), h)
 		}
 	}
 }
 
-// blames reports whether the object of a call is at fault for it. It is not while the
-// runtime waits for its own disk, unless something else shows of that object.
-func (b *builder) blames(h Hang) bool {
-	if !h.Blamed || !b.disk {
-		return h.Blamed
-	}
-	elsewhere := func(p *evidence.Process) bool { // and not in the kernel for that disk, or for nobody knows what
-		return p != nil && (p.State != evidence.Uninterrupted || ForServer(p) || p.Mount.Type != "" && !b.onStore(p))
-	}
-	shim, p := b.shimOf(h.Object), WorstOf(b.Report.Processes.Containers[h.Object.ID])
-	l, joined := b.lockOf(&h)
-	return elsewhere(shim) && Idle(shim) || p != nil && (Held(p) || InKernel(p) && ForServer(p)) ||
-		elsewhere(b.helperFor(h.Object)) || l != nil && joined != "" && !l.Likely
-}
-
 func (b *builder) callToRuntime(waiting int, h *Hang) {
-	if i := slices.IndexFunc(b.Runtime, func(p evidence.Process) bool { return IdleRuntime(&p) }); i >= 0 {
-		p := &b.Runtime[i]
-		b.edge(waiting, b.process(p, evidence.Object{}), "it is the runtime's own, and "+p.State.String())
-		return
+	for i := range b.Runtime {
+		if p := &b.Runtime[i]; b.Doing(p, evidence.AsRuntime).StandsNow() {
+			b.edge(waiting, b.runtime(p), by(RuntimesOwn, p.State))
+			return
+		}
 	}
 	i := slices.IndexFunc(b.Deep.Stacks.Locks, func(l evidence.Lock) bool {
-		return slices.Contains(l.Calls, h.Op.String()) && (!h.Op.AboutObject() || l.Of != evidence.OfContainer && l.Of != evidence.OfSandbox || l.Holder.Container == h.Object.ID)
+		ofOther := (l.Of == evidence.OfContainer || l.Of == evidence.OfSandbox) && l.Holder.Container != h.Object.ID
+		return slices.Contains(l.Calls, h.Op.String()) && !(h.Op.AboutObject() && ofOther)
 	})
 	if i < 0 {
 		return
@@ -53,75 +40,40 @@ func (b *builder) callToRuntime(waiting int, h *Hang) {
 	lock := b.lock(l)
 	b.edge(waiting, lock, waitersOf(l))
 	if last, works := b.holders(lock, l, true); works != nil && works.Container != "" {
-		object := b.object(b.whose(works.Container))
-		b.edge(last, object, "its stack names it")
-		b.asked[object] = works
+		o := b.objectOf(works.Container)
+		object := b.object(o)
+		b.edge(last, object, by(StackNamesObject))
+		b.goroutineToShim(object, o, works)
 	}
 }
 
-// answering returns the goroutine that answers a call about no object and waits for no lock, the
-// longest of several that all do the same; nil if none is known.
-func (b *builder) answering(h *Hang) (found *evidence.Goroutine) {
-	if h.Op.AboutObject() {
-		return nil
-	}
-	for i, all := 0, b.Deep.Stacks.Open; i < len(all); i++ {
-		switch g := &all[i]; {
-		case g.Call != h.Op.String():
-		case g.Doing == "", found != nil && g.Doing != found.Doing:
-			return nil
-		case found == nil:
-			found = g
-		}
-	}
-	return found
+func (b *builder) runtime(p *evidence.Process) int {
+	return b.process(p, evidence.AsRuntime, evidence.Object{})
 }
 
-// callsToLikely: where nothing tells what a call waits for, the only helper there is that
-// should have ended may hold it up, or a list any process that does nothing. Without those
-// there is the goroutine that answers the call.
-func callsToLikely(b *builder) {
-	for _, g := range b.guessed {
-		if !b.waits[g.object] {
-			holder, _ := b.holders(g.object, g.lock, false)
-			if n := &b.graph.Nodes[holder]; n.Kind == Goroutine {
-				n.lock, n.Object = g.lock, b.graph.Nodes[g.object].Object
-			}
-			b.asksShim(holder, &b.graph.Nodes[g.object].Object, &g.lock.Holder)
-		}
+// storeHangs reports whether the runtime waits for its own disk; or a program that works for it,
+// where the device of that disk is dead.
+func (b *builder) storeHangs() bool {
+	on := func(all []evidence.Process, as evidence.Role) bool {
+		return slices.ContainsFunc(all, func(p evidence.Process) bool { return b.Doing(&p, as).DoesNothing() && b.OnStore(&p, as) })
 	}
-	late, idle := b.likely()
-	for i := range b.Hangs {
-		h, waiting := &b.Hangs[i], b.call(i)
-		if h.Blamed || b.waits[waiting] {
-			continue
-		}
-		if len(late) == 1 {
-			b.edge(waiting, late[0], "")
-		}
-		if h.Op.IsList() && h.Sure {
-			for _, n := range idle {
-				b.edge(waiting, b.object(b.graph.Nodes[n].Object), "")
-			}
-		}
-		if g := b.answering(h); g != nil && !b.waits[waiting] {
-			b.edge(waiting, b.goroutine(g), "it answers the call, in the runtime's own dump")
-		}
-	}
+	all := &b.Report.Processes
+	return on(b.Runtime, evidence.AsRuntime) || b.StoreSign() == evidence.DeviceDead && (on(all.Shims, evidence.AsMonitor) || on(all.Helpers, evidence.AsHelper))
 }
 
-// likely returns the helpers that should have ended, and the processes of containers that
-// do nothing.
-func (b *builder) likely() (late, idle []int) {
-	for i := range b.graph.Nodes {
-		n := &b.graph.Nodes[i]
-		switch p := n.process; {
-		case p == nil:
-		case n.Kind == Helper && p.Own && HelperLate(p, b.Busy) && b.outermost(p) == p:
-			late = append(late, i)
-		case n.Object.ID != "" && Idle(p):
-			idle = append(idle, i)
-		}
+// blames reports whether the object of a call is at fault for it. It is not while the
+// runtime waits for its own disk, unless something else is seen of that object: its shim or its
+// processes do nothing elsewhere, a helper is at work on it, or a lock of the dump is surely its own.
+func (b *builder) blames(h *Hang) bool {
+	if !h.Blamed || !b.onDisk {
+		return h.Blamed
 	}
-	return late, idle
+	elsewhere := func(p *evidence.Process, as evidence.Role, idle bool) bool { // and not in the kernel for nobody knows what
+		d := b.Doing(p, as)
+		return (d.DoesNothing() || !idle) && (p.State != evidence.Uninterrupted || d.What == evidence.OnServer || p.Mount.Type != "" && !b.OnStore(p, as))
+	}
+	shim, helper, worst := b.shimOf(h.Object), b.helperFor(h.Object), worstOf(b.Report.Processes.Containers[h.Object.ID])
+	l, of := b.lockOf(h)
+	return shim != nil && elsewhere(shim, evidence.AsMonitor, true) || worst != nil && elsewhere(worst, evidence.AsWorkload, true) ||
+		helper != nil && elsewhere(helper, evidence.AsHelper, false) || of.Proven() && !l.Likely
 }

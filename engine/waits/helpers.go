@@ -1,0 +1,169 @@
+package waits
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// objectsToHelpers: an object waits for a helper that works on it and has not ended, with its
+// shim between them if that has called it; and each of those for the helper that it has
+// called in turn. A helper that should have ended, or does nothing, is in the graph whether or not
+// anybody asks for its object.
+func objectsToHelpers(b *builder) {
+	for i := range b.Retried {
+		b.addHelper(&b.Retried[i])
+	}
+	for i := range len(b.graph.Nodes) {
+		if n := b.graph.Nodes[i]; n.Kind == Container {
+			if p := b.helperFor(n.Object); p != nil && !b.begunSince(p, n.Object.ID) {
+				b.objectToHelper(i, n.Object, p)
+			}
+		}
+	}
+	for i := range b.Report.Processes.Helpers {
+		p := &b.Report.Processes.Helpers[i]
+		_, known := b.Lookup(p.Container)
+		switch idle := b.Doing(p, evidence.AsHelper).DoesNothing(); {
+		case idle && (p.Own || known):
+			b.addHelper(p)
+		case idle:
+		case p.Own && p.IsLate(b.Busy):
+			b.addHelper(b.outermost(p))
+		case b.endsRunning(p):
+			b.addHelper(p)
+		}
+	}
+}
+
+// endsRunning reports whether a helper is to delete what is still listed as running: the
+// runtime waits for it to report that end.
+func (f *Facts) endsRunning(p *evidence.Process) bool {
+	if !IsDelete(p) {
+		return false
+	}
+	o, known := f.Lookup(p.Container)
+	return known && o.State == pleg.Running && !f.Report.Processes.Live(o.ID)
+}
+
+// IsDelete reports whether a helper of our runtime deletes a container, and not for a
+// moment only.
+func IsDelete(p *evidence.Process) bool {
+	return p.Own && p.Verb == "delete" && p.Container != "" && p.Age >= evidence.Grown
+}
+
+// addHelper adds a helper with the object that it is for. A sandbox that is being made is not listed;
+// a helper that names no container is for the sandbox of the shim that called it.
+func (b *builder) addHelper(p *evidence.Process) {
+	o := b.objectOf(cmp.Or(p.Container, p.Sandbox))
+	if o.Pod == (pleg.PodRef{}) {
+		o.Sandbox = o.Sandbox || p.IsPlugin() || p.Container == ""
+	}
+	o.Pod = o.Pod.Or(p.Pod)
+	if o.ID == "" {
+		b.helpersBelow(b.process(p, evidence.AsHelper, o), o)
+		return
+	}
+	b.objectToHelper(b.object(o), o, p)
+}
+
+// objectToHelper adds a helper of an object, with the shim that waits for it.
+func (b *builder) objectToHelper(object int, o evidence.Object, p *evidence.Process) {
+	from, shim := object, b.shimOf(o)
+	var proof Proof
+	isRuntime := func(d evidence.Process) bool { return d.PID == p.Parent }
+	switch {
+	case shim != nil && p.Parent == shim.PID:
+		from, proof = b.process(shim, evidence.AsMonitor, o), by(HelperOfMonitor, MonitorWord(shim))
+		b.edge(object, from, by(ChildOfShim, p.PID, p.Command))
+	case slices.ContainsFunc(b.Runtime, isRuntime):
+		proof = by(HelperOfRuntime, p.Parent)
+	}
+	switch named := p.Container == o.ID && o.ID != ""; {
+	case named && proof.Proven():
+		proof.And = NamedInArguments
+	case named:
+		proof = by(NamedInArguments)
+	}
+	if shim != nil {
+		place := b.graph.Find(Key(Shim, strconv.Itoa(shim.PID)))
+		if _, asked := b.edges[[2]int{object, place}]; asked {
+			from = place
+		}
+	}
+	helper := b.process(p, evidence.AsHelper, o)
+	b.edge(from, helper, proof)
+	b.helpersBelow(helper, o)
+}
+
+// mostNested is how many helpers call each other in turn at most: a wrapper calls runc, runc calls
+// itself, and that a hook.
+const mostNested = 4
+
+// helpersBelow adds those that a helper has called in turn.
+func (b *builder) helpersBelow(place int, o evidence.Object) {
+	for range mostNested {
+		p := b.graph.Nodes[place].process
+		// The child has run for half of the parent's life at least: a script that begins one program
+		// after the other waits for something else.
+		i := slices.IndexFunc(b.children[p.PID], func(child *evidence.Process) bool { return child.PID != p.PID && 2*child.Age >= p.Age })
+		if p.State.Stuck() || i < 0 {
+			return
+		}
+		next := b.process(b.children[p.PID][i], evidence.AsHelper, o)
+		b.edge(place, next, by(ChildOfHelper, p.PID))
+		if place = next; b.waits[next] {
+			return
+		}
+	}
+}
+
+// outermost returns the first of the helpers that led to this one and should have ended;
+// itself if there is none.
+func (b *builder) outermost(p *evidence.Process) *evidence.Process {
+	caller := b.callers[p.Parent]
+	for range b.Report.Processes.Helpers { // a look that saw them in a circle ends, too
+		if caller == nil || caller.Sandbox != "" && b.shims[caller.Sandbox] == caller {
+			break
+		}
+		if caller.HelperLimit() > 0 {
+			p = caller
+		}
+		caller = b.callers[caller.Parent]
+	}
+	return p
+}
+
+// helperFor returns the helper that works on an object and has not ended: the one that is about it, or
+// else a child of its shim that is about nobody else; nil if there is none. Helpers without a limit,
+// which run until their container ends, do not count.
+func (b *builder) helperFor(o evidence.Object) *evidence.Process {
+	if o.ID == "" {
+		return nil
+	}
+	sandbox := o.SandboxID
+	if o.Sandbox {
+		sandbox = o.ID
+	}
+	if i := slices.IndexFunc(b.helpers[o.ID], func(p *evidence.Process) bool { return p.Container == o.ID }); i >= 0 {
+		return b.helpers[o.ID][i]
+	}
+	for _, p := range b.helpers[sandbox] {
+		if p.Sandbox == sandbox && sandbox != "" && (o.Sandbox || p.Container == "") {
+			return p
+		}
+	}
+	return nil
+}
+
+// begunSince reports whether a helper was begun after the status of an object hung: the call
+// waited for something else then. A helper that should have ended itself counts in any case.
+func (b *builder) begunSince(p *evidence.Process, id string) bool {
+	begun := b.Report.At.Add(-p.Age)
+	return p.Age > 0 && !p.IsLate(b.Busy) && slices.ContainsFunc(b.Hangs, func(h Hang) bool {
+		return h.Blamed && h.Object.ID == id && begun.After(h.Since.Add(evidence.Grown))
+	})
+}

@@ -1,0 +1,81 @@
+package waits
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// callsToLikely: where nothing shows what a call waits for, the only helper that should
+// have ended may hold it up, or a list any process that does nothing. Without those
+// there is the goroutine that answers the call.
+func callsToLikely(b *builder) {
+	for _, g := range b.guessed {
+		if b.waits[g.object] {
+			continue
+		}
+		owner := b.graph.Nodes[g.object].Object
+		holder, _ := b.holders(g.object, g.lock, false)
+		if n := &b.graph.Nodes[holder]; n.Kind == Goroutine {
+			n.lock, n.Object = g.lock, owner
+		}
+		b.goroutineToShim(holder, owner, &g.lock.Holder)
+	}
+	late, idle := b.likely()
+	for i := range b.Hangs {
+		h, waiting := &b.Hangs[i], b.call(i)
+		if h.Blamed || b.waits[waiting] {
+			continue
+		}
+		if len(late) == 1 {
+			b.edge(waiting, late[0], Proof{})
+		}
+		if h.Op.IsList() && h.Sure {
+			for _, n := range idle {
+				b.edge(waiting, b.object(b.graph.Nodes[n].Object), Proof{})
+			}
+		}
+		if b.waits[waiting] || h.Op.AboutObject() {
+			continue
+		}
+		if g := b.answererOf(h); g != nil {
+			b.edge(waiting, b.goroutine(g), by(AnswersCall))
+		}
+	}
+}
+
+// likely returns the helpers that should have ended, and the processes of containers that
+// do nothing.
+func (b *builder) likely() (late, idle []int) {
+	b.graph.Each("", func(i int, n *Node) {
+		switch p := n.process; {
+		case p == nil:
+		case n.Kind == Helper && p.Own && p.IsLate(b.Busy) && b.outermost(p) == p:
+			late = append(late, i)
+		case n.Object.ID != "" && n.doing.DoesNothing():
+			idle = append(idle, i)
+		}
+	})
+	return late, idle
+}
+
+// objectsToUnserved: where nothing shows what an object waits for whose status hangs, a file
+// system of its pod whose program has ended may be it.
+func objectsToUnserved(b *builder) {
+	for _, h := range b.Hangs {
+		if !h.Blamed || h.Object.Pod.UID == "" || b.waits[b.object(h.Object)] {
+			continue
+		}
+		for _, m := range b.Deep.Unserved {
+			if strings.Contains(m.Point, "/pods/"+string(h.Object.Pod.UID)+"/") {
+				b.edge(b.object(h.Object), b.mount(m), Proof{})
+			}
+		}
+	}
+}
+
+// mount returns the node of a mounted file system.
+func (b *builder) mount(m evidence.Mount) int {
+	return b.node(Mount, cmp.Or(m.Device, m.Point), Node{ID: m.Device, Name: "mount " + m.Point, mount: m})
+}
