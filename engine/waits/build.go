@@ -48,7 +48,7 @@ type Facts struct {
 // it waits for.
 var edgeKinds = []func(*builder){
 	relistsToCalls, callsToObjects, callsToRuntime, callsToPods, objectsToShims, objectsToHelpers, objectsToProcesses,
-	callsToHelpers, callsToLikely, processesToKernel, objectsToUnserved,
+	callsToHelpers, objectsToLikelyLocks, callsToLikely, processesToKernel, objectsToUnserved,
 }
 
 // Build returns who waits for whom; nil if nobody does.
@@ -107,7 +107,6 @@ type builder struct {
 	callers  map[int]*evidence.Process      // shims and helpers, by pid
 	children map[int][]*evidence.Process    // helpers, by parent
 	helpers  map[string][]*evidence.Process // those that are waited for, the oldest first, by container and by the sandbox of the shim that called them
-	guessed  []guess
 }
 
 // index makes what the kinds of edges look up: there may be thousands of shims and helpers.

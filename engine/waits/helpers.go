@@ -77,7 +77,7 @@ func (b *builder) objectToHelper(object int, o evidence.Object, p *evidence.Proc
 	isRuntime := func(d evidence.Process) bool { return d.PID == p.Parent }
 	switch {
 	case shim != nil && p.Parent == shim.PID:
-		from, proof = b.process(shim, evidence.AsMonitor, o), by(HelperOfMonitor, MonitorWord(shim))
+		from, proof = b.shim(shim), by(HelperOfMonitor, MonitorWord(shim))
 		b.edge(object, from, by(ChildOfShim, p.PID, p.Command))
 	case slices.ContainsFunc(b.Runtime, isRuntime):
 		proof = by(HelperOfRuntime, p.Parent)

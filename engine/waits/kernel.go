@@ -106,7 +106,7 @@ func (b *builder) toFileSystem(kernel int, m evidence.Mount, proof Proof) {
 func (b *builder) toOnlyDisk() {
 	places := make(map[string]int) // of mounts and servers, by device
 	b.graph.Each("", func(i int, n *Node) {
-		if n.Kind == Mount || n.Kind == Server {
+		if _, known := places[n.mount.Device]; !known && (n.Kind == Mount || n.Kind == Server) { // a mount comes before its server
 			places[n.mount.Device] = i
 		}
 	})

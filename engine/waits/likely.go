@@ -7,21 +7,27 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
+// objectsToLikelyLocks: where nothing else is known of an object whose status hangs, it waits for the
+// holder of a lock that is likely its own.
+func objectsToLikelyLocks(b *builder) {
+	for i, blamed := range b.blamed {
+		h := &b.Hangs[i]
+		l, of := b.lockOf(h)
+		if !blamed || l == nil || of.Proven() && !l.Likely || b.waits[b.object(h.Object)] {
+			continue
+		}
+		holder, _ := b.holders(b.object(h.Object), l, false)
+		if n := &b.graph.Nodes[holder]; n.Kind == Goroutine {
+			n.lock, n.Object = l, h.Object
+		}
+		b.goroutineToShim(holder, h.Object, &l.Holder)
+	}
+}
+
 // callsToLikely: where nothing shows what a call waits for, the only helper that should
 // have ended may hold it up, or a list any process that does nothing. Without those
 // there is the goroutine that answers the call.
 func callsToLikely(b *builder) {
-	for _, g := range b.guessed {
-		if b.waits[g.object] {
-			continue
-		}
-		owner := b.graph.Nodes[g.object].Object
-		holder, _ := b.holders(g.object, g.lock, false)
-		if n := &b.graph.Nodes[holder]; n.Kind == Goroutine {
-			n.lock, n.Object = g.lock, owner
-		}
-		b.goroutineToShim(holder, owner, &g.lock.Holder)
-	}
 	late, idle := b.likely()
 	for i := range b.Hangs {
 		h, waiting := &b.Hangs[i], b.call(i)

@@ -34,9 +34,7 @@ func (b *builder) callToObject(i int, h *Hang) {
 		b.edge(waiting, from, by(AnswersCall))
 		b.goroutineToShim(object, h.Object, g)
 	}
-	switch {
-	case l == nil:
-	case of.Proven() && !l.Likely:
+	if l != nil && of.Proven() && !l.Likely {
 		last, works := b.holders(from, l, true)
 		from, proof = last, of
 		if works == &l.Holder {
@@ -44,16 +42,8 @@ func (b *builder) callToObject(i int, h *Hang) {
 		} else { // it waits for another lock, and not for what it works on
 			proof = Proof{}
 		}
-	default: // which object the lock belongs to is only likely: it is used where nothing else is known
-		b.guessed = append(b.guessed, guess{object, l})
 	}
 	b.edge(from, object, proof)
-}
-
-// A guess is that an object waits for the holder of a lock that is likely its own.
-type guess struct {
-	object int
-	lock   *evidence.Lock
 }
 
 // statusLock returns the node of the lock of an object's status, by the runtime's dump or,

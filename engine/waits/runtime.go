@@ -68,12 +68,20 @@ func (b *builder) blames(h *Hang) bool {
 	if !h.Blamed || !b.onDisk {
 		return h.Blamed
 	}
-	elsewhere := func(p *evidence.Process, as evidence.Role, idle bool) bool { // and not in the kernel for nobody knows what
-		d := b.Doing(p, as)
-		return (d.DoesNothing() || !idle) && (p.State != evidence.Uninterrupted || d.What == evidence.OnServer || p.Mount.Type != "" && !b.OnStore(p, as))
-	}
-	shim, helper, worst := b.shimOf(h.Object), b.helperFor(h.Object), worstOf(b.Report.Processes.Containers[h.Object.ID])
+	shim, helper := b.shimOf(h.Object), b.helperFor(h.Object)
+	worst := worstOf(b.Report.Processes.Containers[h.Object.ID])
 	l, of := b.lockOf(h)
-	return shim != nil && elsewhere(shim, evidence.AsMonitor, true) || worst != nil && elsewhere(worst, evidence.AsWorkload, true) ||
-		helper != nil && elsewhere(helper, evidence.AsHelper, false) || of.Proven() && !l.Likely
+	return shim != nil && b.Doing(shim, evidence.AsMonitor).DoesNothing() && b.isElsewhere(shim, evidence.AsMonitor) ||
+		worst != nil && b.Doing(worst, evidence.AsWorkload).DoesNothing() && b.isElsewhere(worst, evidence.AsWorkload) ||
+		helper != nil && b.isElsewhere(helper, evidence.AsHelper) ||
+		of.Proven() && !l.Likely
+}
+
+// isElsewhere reports whether a process is not in the kernel for the runtime's disk, or for something
+// that is not known.
+func (b *builder) isElsewhere(p *evidence.Process, as evidence.Role) bool {
+	if p.State != evidence.Uninterrupted || b.Doing(p, as).What == evidence.OnServer {
+		return true
+	}
+	return p.Mount.Type != "" && !b.OnStore(p, as)
 }

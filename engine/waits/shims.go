@@ -16,30 +16,32 @@ func objectsToShims(b *builder) {
 		if !d.Sure {
 			continue
 		}
-		owner, known := b.Lookup(p.Sandbox)
-		if !known {
-			owner, known = b.Lookup(p.Container)
-		}
-		if !known {
-			owner = evidence.Object{ObjectRef: p.LooksAfter()}
-		}
+		owner, known := b.ownerOf(p)
 		if d.DoesNothing() && (known || p.Own) || d.What == evidence.IsDead && known && owner.State == pleg.Running {
-			b.toIdleShim(b.object(owner), p, owner)
+			b.edge(b.object(owner), b.shim(p), by(AnswersNobody, p.State))
 		}
 	}
 	for i := range len(b.graph.Nodes) { // those of the shims among them
-		n := b.graph.Nodes[i]
-		p := b.shimOf(n.Object)
-		switch {
-		case n.Kind != Container || p == nil:
-		case b.Doing(p, evidence.AsMonitor).DoesNothing():
-			b.toIdleShim(i, p, n.Object)
+		n := &b.graph.Nodes[i]
+		if p := b.shimOf(n.Object); n.Kind == Container && p != nil && b.Doing(p, evidence.AsMonitor).DoesNothing() {
+			b.edge(i, b.shim(p), by(AnswersNobody, p.State))
 		}
 	}
 }
 
-func (b *builder) toIdleShim(object int, p *evidence.Process, owner evidence.Object) {
-	b.edge(object, b.process(p, evidence.AsMonitor, owner), by(AnswersNobody, p.State))
+// ownerOf returns the object that a shim looks after, and whether it is known.
+func (b *builder) ownerOf(p *evidence.Process) (evidence.Object, bool) {
+	for _, id := range []string{p.Sandbox, p.Container} {
+		if o, known := b.Lookup(id); known {
+			return o, true
+		}
+	}
+	return evidence.Object{ObjectRef: p.LooksAfter()}, false
+}
+
+func (b *builder) shim(p *evidence.Process) int {
+	owner, _ := b.ownerOf(p)
+	return b.process(p, evidence.AsMonitor, owner)
 }
 
 // goroutineToShim adds that a node waits for the shim of an object if a goroutine has asked the shim for
@@ -47,7 +49,7 @@ func (b *builder) toIdleShim(object int, p *evidence.Process, owner evidence.Obj
 func (b *builder) goroutineToShim(waiting int, o evidence.Object, g *evidence.Goroutine) {
 	request, asks := strings.CutPrefix(g.Doing, "ttrpc ")
 	if p := b.shimOf(o); p != nil && asks && g.Waits == "" {
-		b.edge(waiting, b.process(p, evidence.AsMonitor, o), by(AskedTheShim, request))
+		b.edge(waiting, b.shim(p), by(AskedTheShim, request))
 	}
 }
 
