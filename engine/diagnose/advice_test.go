@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // lint returns what a command breaks of the rules for commands in docs/architecture.md: one that
@@ -126,40 +124,6 @@ func bareGlob(w *syntax.Word) string {
 }
 
 // Every row of the table keeps the rules, with operands that have blanks and quotes.
-func TestRemediesKeepTheRules(t *testing.T) {
-	v := newView(healthy(1).input())
-	for _, r := range knowledge.Remedies() {
-		for _, a := range r.Steps {
-			values := Values{}
-			for _, text := range []string{a.Look, a.Act, a.Do, a.Text, a.When, a.Risk, a.Undo} {
-				for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
-					values[found[2]] = one("/a b'c")
-				}
-			}
-			for _, name := range a.Given {
-				values[name] = one("/x")
-			}
-			for _, name := range []string{"pid", "start", "id"} {
-				values[name] = one("4711")
-			}
-			for _, name := range a.Without {
-				values[name] = nil
-			}
-			a.Only = nil
-			step, fits := v.step(a, values)
-			if !fits {
-				t.Errorf("%s: %q cannot be shown", r.Culprit, a.Look+a.Act+a.Do)
-				continue
-			}
-			for _, broken := range lint(step.Command, step.Kind == Act) {
-				t.Errorf("%s: %s: %s", r.Culprit, step.Command, broken)
-			}
-			if strings.ContainsAny(step.Command+step.Text+step.Risk, "{") && placeholder.MatchString(step.Command+step.Text+step.Risk) {
-				t.Errorf("%s: a placeholder has no value: %v", r.Culprit, step)
-			}
-		}
-	}
-}
 
 // keepsTheRules holds that the commands of a finding do, too, with the operands that an incident
 // gives. [answered] calls it for all findings of the tests.

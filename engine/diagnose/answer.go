@@ -26,10 +26,10 @@ func (u Update) Answer() Answer {
 	f := RootCause(u.Findings)
 	if f.Severity < Critical {
 		if by, over := u.headed(); over {
-			return Answer{Finding: by, Check: by.check(), Act: spoken("over")}
+			return Answer{Finding: by, Check: by.check(), Act: inWords("over")}
 		} else if by.ID != "" {
 			f = by
-		} else if u.Headline.ofPart && kindOf(f.ID).app { // what the headline speaks of is no finding yet
+		} else if u.Headline.ofPart && ruleOf(f.ID).App { // what the headline speaks of is no finding yet
 			return Answer{}
 		}
 	}
@@ -64,7 +64,7 @@ func (u Update) Affected() string {
 	var pods []string
 	for _, f := range u.Findings {
 		for _, s := range append(slices.Clip(f.Members), f.Subject) {
-			if name := s.Pod.String(); f.Severity == Critical && !s.none() && !slices.Contains(pods, name) {
+			if name := s.Pod.String(); f.Severity == Critical && !s.ofNoPod() && !slices.Contains(pods, name) {
 				pods = append(pods, name)
 			}
 		}
@@ -143,7 +143,7 @@ func ChainParts(links []Link) []ChainPart {
 	for i, l := range links {
 		named := slices.ContainsFunc(links[:i], func(before Link) bool { return strings.Contains(before.Name, l.Name) })
 		switch {
-		case l.Kind == waits.Container && named, i > 0 && i < len(links)-1 && links[i-1].Kind == waits.Call && l.waits():
+		case l.Kind == waits.Container && named, i > 0 && i < len(links)-1 && links[i-1].Kind == waits.Call && l.idles():
 		case l.Kind == waits.Server && i > 0 && links[i-1].Kind == waits.Kernel:
 			last := &all[len(all)-1]
 			last.Text += ", " + l.Name

@@ -63,8 +63,8 @@ func TestHeadlineKnowsItsFinding(t *testing.T) {
 		"nobody there":   {healthy(5).dead(3), RuntimeDown},
 		"well":           {healthy(5), ""},
 	} {
-		v := tt.node.view()
-		if h := v.headline(v.diagnose()); h.about != tt.want {
+		v := tt.node.facts()
+		if h := v.headline(v.diagnose()).headline(); h.about != tt.want {
 			t.Errorf("%s: %+v, want it to be about %q", name, h, tt.want)
 		}
 	}
@@ -73,9 +73,9 @@ func TestHeadlineKnowsItsFinding(t *testing.T) {
 	if !strings.Contains(f.check().Command, "journalctl") || !slices.Contains(f.Evidence, "1 of 2 relists of the last 1m0s failed") {
 		t.Errorf("check %q, evidence %q", f.check().Command, f.Evidence)
 	}
-	var s steady
-	s.headline(Headline{Word: "AT RISK", Severity: Warning, about: PLEGUnhealthy}, nil, now, time.Time{})
-	if h := s.headline(Headline{Word: degradedWord, Severity: Warning}, nil, now.Add(time.Second), time.Time{}); h.about != PLEGUnhealthy {
+	var s steadyHeadline
+	nextOf(&s, Headline{Word: "AT RISK", Severity: Warning, about: PLEGUnhealthy}, nil, now, time.Time{})
+	if h := nextOf(&s, Headline{Word: Degraded, Severity: Warning}, nil, now.Add(time.Second), time.Time{}); h.about != PLEGUnhealthy {
 		t.Errorf("a word that is kept is about %q", h.about)
 	}
 }
@@ -97,7 +97,7 @@ func TestDumpFirst(t *testing.T) {
 	} {
 		in := tt.node.input()
 		in.Evidence, in.Endpoint = looked(tt.node), "unix://"+tt.socket
-		in.Evidence.Processes.Daemons[0].Command = newView(in).program()
+		in.Evidence.Processes.Daemons[0].Command = factsOf(in).program()
 		found := Diagnose(in)
 		check := found[0].check()
 		if !strings.HasPrefix(check.Command, tt.want) || check.Dumps() != strings.HasPrefix(tt.want, "kill") {
@@ -126,7 +126,7 @@ func TestRestartKeepsTheDump(t *testing.T) {
 		}
 		in := tt.node.input()
 		in.Evidence = s.r
-		steps := newView(in).runtimeSteps()
+		steps := factsOf(in).thenRestart()
 		if last := steps[len(steps)-1]; steps[0].Command != tt.want || last.Command != "systemctl restart containerd" {
 			t.Errorf("%s: %q, want %q first", name, steps, tt.want)
 		}
@@ -174,14 +174,14 @@ func TestRootCauseIsOfTheVeryOne(t *testing.T) {
 // yet, that of an application does not stand below it as if it were the cause.
 func TestAnApplicationAnswersNoWordOfTheRuntime(t *testing.T) {
 	n := healthy(3).fail(call.ListPodSandbox, call.ErrOther, "locked", 1)
-	v := n.view()
+	v := n.facts()
 	loop := Finding{ID: CrashLoop, Severity: Warning, Next: []Step{{Command: "logs"}}}
-	u := Update{Update: engine.Update{Snapshot: v.Snapshot}, Findings: []Finding{loop}, Headline: v.headline([]Finding{loop})}
+	u := Update{Update: engine.Update{Snapshot: v.Snapshot}, Findings: []Finding{loop}, Headline: v.headline([]Finding{loop}).headline()}
 	if a := u.Answer(); u.Headline.Word != "AT RISK" || a.ID != "" {
 		t.Errorf("%s is answered by %s", u.Headline.Word, a.ID)
 	}
-	u.Headline = healthy(3).view().headline([]Finding{loop})
-	if a := u.Answer(); u.Headline.Word != degradedWord || a.ID != CrashLoop {
+	u.Headline = healthy(3).facts().headline([]Finding{loop}).headline()
+	if a := u.Answer(); u.Headline.Word != Degraded || a.ID != CrashLoop {
 		t.Errorf("%s is answered by %s", u.Headline.Word, a.ID)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // tell spells out the chain of the finding that heads, a link in a line with its proof.
@@ -93,9 +92,9 @@ func (s sick) locks(all ...evidence.Lock) sick {
 func (s sick) diagnose() ([]Finding, Headline) {
 	in := s.input()
 	in.Evidence, in.Endpoint = s.r, "unix://"+ourSocket
-	v := newView(in)
+	v := factsOf(in)
 	found := v.diagnose()
-	return found, v.headline(found)
+	return found, v.headline(found).headline()
 }
 
 var onNFS = evidence.Mount{Point: "/data", Type: "nfs4", Source: "10.0.0.9:/vol", Device: "0:57"}
@@ -410,7 +409,7 @@ func TestHeadlineOfAnotherTrouble(t *testing.T) {
 	s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0")
 	held, _ := s.diagnose()
 	for _, n := range []*node{healthy(3).dead(12), healthy(3).condition("RuntimeReady"), healthy(3).fail(call.ListPodSandbox, call.ErrOther, "locked", 10)} {
-		if head := n.view().headline(held); strings.Contains(head.Text, "->") {
+		if head := n.facts().headline(held); strings.Contains(head.Text, "->") {
 			t.Errorf("%+v", head)
 		}
 	}
@@ -515,7 +514,7 @@ func TestHelperBehindAHangIsToldAtOnce(t *testing.T) {
 		in := n.input()
 		n.Memory.Hung = map[string]time.Time{"container-1-0": ago(time.Second)}
 		in.Evidence = s.r
-		v := newView(in)
+		v := factsOf(in)
 		found := v.diagnose()
 		i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == HelperStuck })
 		if i < 0 || v.overtaken(&found[i]) != answered {
@@ -536,7 +535,7 @@ func TestHelperOfASandboxToCome(t *testing.T) {
 		}
 		in := s.input()
 		in.Evidence = s.r
-		v := newView(in)
+		v := factsOf(in)
 		found := v.diagnose()
 		i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == HelperStuck })
 		if i < 0 || v.overtaken(&found[i]) != gone {
@@ -620,48 +619,6 @@ func TestDumpOfAnotherHang(t *testing.T) {
 }
 
 // A line leaves out only a container that it has named, and a headline what it has said.
-func TestChainLineAndItsEnd(t *testing.T) {
-	links := []Link{
-		{Kind: waits.Lock, Name: "status lock of pay/api-7d"},
-		{Kind: waits.Container, Name: "pay/api-7d", Proof: "it is"},
-		{Kind: waits.Helper, Name: "CNI ADD by calico (5m)", Proof: "child"},
-		{Kind: waits.Kernel, Name: "D", Proof: "its state"},
-	}
-	if got, want := ChainLine(links), "status lock of pay/api-7d -> CNI ADD by calico (5m) -> D"; got != want {
-		t.Errorf("line %q, want %q", got, want)
-	}
-	if got, want := chainEnd("Do lists hang", links), " -> CNI ADD by calico (5m) -> D"; got != want {
-		t.Errorf("end %q, want %q", got, want)
-	}
-	runtime := []Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Process, ID: "7", Name: "pid 7 (crio)", Proof: "its own"}, {Kind: waits.Kernel, Name: "stopped (T)", Proof: "its state"}}
-	for said, want := range map[string]string{
-		"the runtime, pid 7 (crio), is stopped (T) for 4s": "", "behind crio (pid 7, T in do_signal_stop)": "", "lists hang": " -> pid 7 (crio) -> stopped (T)",
-	} {
-		if got := chainEnd(said, runtime); got != want {
-			t.Errorf("after %q the runtime's chain ends in %q, want %q", said, got, want)
-		}
-	}
-	for said, want := range map[string]string{
-		"app (pid 7, T in do_signal_stop)": "", "pid 7 is stopped (T)": "", "(pid 7, D), The shim": " -> stopped (T)",
-	} {
-		if got := chainEnd(said, []Link{{Kind: waits.Kernel, Name: "stopped (T)", Proof: "its state"}}); got != want {
-			t.Errorf("after %q the chain ends in %q, want %q", said, got, want)
-		}
-	}
-	if got := chainEnd("runc update of pay/api-7d has run for 50s (pid 9), child of the shim", []Link{{Kind: waits.Helper, ID: "9", Name: "runc update (50s)", Proof: "child"}}); got != "" {
-		t.Errorf("a helper that is named is named again: %q", got)
-	}
-	call := []Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Call, Name: "ListPodSandbox", Proof: "no reply"}}
-	for doing, want := range map[string]string{"": "", " waiting for a channel": "", " in fsync": " -> goroutine 5 in fsync"} {
-		links := slices.Clone(call)
-		if doing != "" {
-			links = append(links, Link{Kind: waits.Goroutine, Name: "goroutine 5" + doing, Proof: "it answers the call"})
-		}
-		if got := chainEnd("lists hang", links); got != want {
-			t.Errorf("a chain of a goroutine%s ends in %q, want %q", doing, got, want)
-		}
-	}
-}
 
 // Where the dump tells what the list waits for, a process in the kernel elsewhere is not
 // told to hold it up.

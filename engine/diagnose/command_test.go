@@ -37,7 +37,7 @@ func FuzzQuote(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if hidden(s) || bash == "" {
+		if untypable(s) || bash == "" {
 			return // it is put into no command
 		}
 		quoted := quote(s)
@@ -58,7 +58,7 @@ func TestCrictl(t *testing.T) {
 		{"unix:///tmp/a b.sock", "crictl -r 'unix:///tmp/a b.sock' inspect c1", "ctr -a '/tmp/a b.sock' -n k8s.io tasks kill c1"},
 	}
 	for _, tt := range tests {
-		v := &view{Snapshot: new(engine.Snapshot), endpoint: tt.endpoint, evidence: &noReport}
+		v := &Facts{Snapshot: new(engine.Snapshot), Endpoint: tt.endpoint, Look: &noLook}
 		for template, want := range map[string]string{"{ctr} tasks kill {id}": tt.ctr, "{crictl} inspect {id}": tt.want} {
 			if got, why := v.command(template, Values{"id": one("c1")}); got != want || why != lacksNothing {
 				t.Errorf("%s at %q: %s, want %s", template, tt.endpoint, got, want)
@@ -66,7 +66,7 @@ func TestCrictl(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"--help", "a\x1b[2J", "a\u202eb", "\xff"} {
-		if got, why := (&view{Snapshot: new(engine.Snapshot), evidence: &noReport}).command("{crictl} inspect {id}", Values{"id": one(id)}); why != lacksText {
+		if got, why := (&Facts{Snapshot: new(engine.Snapshot), Look: &noLook}).command("{crictl} inspect {id}", Values{"id": one(id)}); why != lacksText {
 			t.Errorf("an id that nobody should type is in a command: %q", got)
 		}
 	}
@@ -97,13 +97,13 @@ func TestUnits(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			v := &view{Snapshot: &engine.Snapshot{Version: pleg.Version{RuntimeName: tt.runtime}}, endpoint: tt.endpoint, evidence: cmp.Or(tt.look, &noReport)}
-			step := v.runtimeSteps()[0]
+			v := &Facts{Snapshot: &engine.Snapshot{Version: pleg.Version{RuntimeName: tt.runtime}}, Endpoint: tt.endpoint, Look: cmp.Or(tt.look, &noLook)}
+			step := v.thenRestart()[0]
 			if step.Command != tt.want || !step.Risky() {
 				t.Errorf("step %v, want %q", step, tt.want)
 			}
 			logs := "timeout 5 journalctl -n 300 --no-pager -u k3s -u k3s-agent -u rke2-server -u rke2-agent"
-			if says := v.says()[0].Command; strings.Contains(tt.want, "try-") && says != logs {
+			if says := v.logs()[0].Command; strings.Contains(tt.want, "try-") && says != logs {
 				t.Errorf("step %v, logs %q", step, says)
 			}
 		})
@@ -122,8 +122,8 @@ func TestKubeletUnit(t *testing.T) {
 		if strings.Contains(endpoint, "k0s") {
 			look.Processes.Daemons = []evidence.Process{{Command: "containerd", Unit: "k0sworker.service"}}
 		}
-		v := &view{Snapshot: &engine.Snapshot{}, endpoint: endpoint, evidence: look, cache: &noCache}
-		if got := strings.Join(v.kubeletServices(), " "); got != want {
+		v := &Facts{Snapshot: &engine.Snapshot{}, Endpoint: endpoint, Look: look}
+		if got := strings.Join(v.kubeletUnits(), " "); got != want {
 			t.Errorf("at %q: %s, want %s", endpoint, got, want)
 		}
 	}

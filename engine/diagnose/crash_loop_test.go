@@ -79,7 +79,7 @@ func TestCrashLoop(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := crashLoop(checked(3).instances(0, "app", tt.all...).view())
+			got := find(&crashLoop, checked(3).instances(0, "app", tt.all...).facts())
 			if len(got) > 0 != tt.want {
 				t.Fatalf("found %+v, want one: %t", got, tt.want)
 			}
@@ -121,7 +121,7 @@ func TestCrashLoopSpares(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := crashLoop(tt.build(checked(3)).view()); got != nil {
+			if got := find(&crashLoop, tt.build(checked(3)).facts()); got != nil {
 				t.Errorf("found %+v", got)
 			}
 		})
@@ -134,7 +134,7 @@ func TestCrashLoopFigures(t *testing.T) {
 		instance{6, false, 92 * time.Second, 2 * time.Second, 1, "Error"},
 	)
 	n.pod(0).Status.Containers[0].Message = "out of luck"
-	got := crashLoop(n.view())[0]
+	got := find(&crashLoop, n.facts())[0]
 	if want := "ns-0/pod-00000/app died 8 times, last 12s ago with exit code 137 (OOMKilled)"; got.Summary != want {
 		t.Errorf("summary %q, want %q", got.Summary, want)
 	}
@@ -155,14 +155,14 @@ func TestManyCrashLoops(t *testing.T) {
 	for i := range 25 {
 		n.instances(i, "app", instance{uint32(3 + i), false, 40 * time.Second, time.Second, 1, "Error"})
 	}
-	got := crashLoop(n.view())
-	if len(got) != crashMost+1 {
-		t.Fatalf("%d findings, want %d", len(got), crashMost+1)
+	got := find(&crashLoop, n.facts())
+	if len(got) != 10+1 {
+		t.Fatalf("%d findings, want %d", len(got), 10+1)
 	}
 	if name := got[0].Subject.Pod.Name; name != "pod-00024" {
 		t.Errorf("worst is %s, want pod-00024", name)
 	}
-	if rest := got[crashMost]; !strings.Contains(rest.Summary, "15 more containers") || rest.Subject != (Subject{}) || len(rest.Evidence) != 15 || rest.Count != 15 {
+	if rest := got[10]; !strings.Contains(rest.Summary, "15 more containers") || rest.Subject != (Subject{}) || len(rest.Evidence) != 15 || rest.Count != 15 {
 		t.Errorf("rest %+v", rest)
 	}
 }
@@ -178,16 +178,16 @@ func TestCrashLoopFromMemory(t *testing.T) {
 	for i, at := range []time.Duration{100 * time.Second, 50 * time.Second} {
 		n.dies(fmt.Sprint("dead-", i), at)
 	}
-	if got := crashLoop(n.view()); got != nil {
+	if got := find(&crashLoop, n.facts()); got != nil {
 		t.Fatalf("after two deaths: %+v", got)
 	}
 	n.dies("dead-2", 6*time.Second)
-	got := crashLoop(n.view())
+	got := find(&crashLoop, n.facts())
 	if len(got) != 1 || !slices.Contains(got[0].Evidence, "3 deaths in 1m34s: one every 47s") {
 		t.Fatalf("after three deaths: %+v", got)
 	}
 	n.At = n.At.Add(time.Hour)
-	if got := crashLoop(n.view()); got != nil {
+	if got := find(&crashLoop, n.facts()); got != nil {
 		t.Errorf("an hour later: %+v", got)
 	}
 }
@@ -200,7 +200,7 @@ func TestCrashLoopWithoutTimes(t *testing.T) {
 		c.StartedAt, c.FinishedAt = time.Time{}, time.Time{}
 		n.dies(c.ID, time.Duration(10+30*i)*time.Second)
 	}
-	if got := crashLoop(n.view()); len(got) != 1 || !slices.Contains(got[0].Evidence, "3 deaths in 1m0s: one every 30s") {
+	if got := find(&crashLoop, n.facts()); len(got) != 1 || !slices.Contains(got[0].Evidence, "3 deaths in 1m0s: one every 30s") {
 		t.Errorf("found %+v", got)
 	}
 }

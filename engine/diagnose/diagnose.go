@@ -2,11 +2,12 @@ package diagnose
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
 // An Input is all that a diagnosis goes by.
@@ -14,159 +15,247 @@ type Input struct {
 	Snapshot *engine.Snapshot // must be there
 	Evidence *evidence.Report // of the node; nil if nobody looked
 	Endpoint string           // of the runtime, for commands; may be empty
-
-	cache *cache // that has taken over the snapshot; nil for none
 }
 
-// tells reports whether findings of a kind can be made of a view.
-func (v *view) tells(k *kind) bool {
-	switch k.needs {
-	case nothing:
-		return true
-	case unpaused:
-		return !v.Paused
-	default:
-		return !v.Paused && !v.listsStale()
-	}
-}
-
-// listsStale reports whether what the lists showed need not be so any more: they
-// hang or fail, or none was made since a pause.
-func (v *view) listsStale() bool {
-	return v.Health.ListAge(v.At) > v.Policy.Bounds().FreshFor+v.Period || v.Resumed.After(v.Health.ListedAt)
-}
-
-// Diagnose returns what is wrong, causes before their effects, the worst cause
-// first; nil for a healthy node. While plegtop is paused it says nothing that
-// needs a fresh look at the runtime. Equal inputs give equal findings. It does not
-// change its input, and may be called from any goroutine.
+// Diagnose returns what is wrong, causes before their effects, the worst cause first; nil for a healthy node. While
+// plegtop is paused it says nothing that needs a fresh look at the runtime. Equal inputs give equal findings. It does
+// not change its input, and is safe for concurrent use.
 func Diagnose(in Input) []Finding {
-	v := newView(in)
-	defer views.Put(v)
-	return v.diagnose()
+	s := *in.Snapshot
+	s.Evidence = in.Evidence
+	return new(kept).read(&s, in.Endpoint, nil).diagnose()
 }
 
-func (v *view) diagnose() []Finding {
-	var findings []Finding
-	for _, k := range kinds {
-		if v.tells(k) {
-			findings = append(findings, k.find(v)...)
+// membersMost is how many members of a finding are named.
+const membersMost = 50
+
+// A draft is a finding and the match that it is made of.
+type draft struct {
+	Finding
+	match *Match
+}
+
+// diagnose returns what is wrong, causes before their effects, the worst cause first; nil for a healthy node. Equal
+// facts give equal findings.
+func (f *Facts) diagnose() []Finding {
+	var drafts []draft
+	for _, r := range rules {
+		if f.fresh(r.Needs) {
+			drafts = f.apply(r, drafts)
 		}
 	}
-	if len(findings) == 0 {
+	if len(drafts) == 0 {
 		return nil
 	}
-	v.effects(findings)
-	findings = explain(findings)
-	toRoots(findings)
-	v.addNodeWords(findings)
-	findings = order(findings)
-	v.sayKnown(findings)
-	if v.Scope.Whole() {
-		withoutCrictl(findings)
+	drafts = withoutHidden(drafts)
+	findings := make([]Finding, len(drafts))
+	for i := range drafts {
+		findings[i] = drafts[i].Finding
 	}
-	for i := range findings {
-		if f := &findings[i]; f.act() == (Step{}) { // its object has no id
-			f.Next = append(f.Next, spoken("unnamed"))
-		}
+	f.explain(findings)
+	for i := range drafts {
+		drafts[i].Finding = findings[i]
+		f.draw(&drafts[i])
+		findings[i] = drafts[i].Finding
 	}
+	order(findings)
+	f.addBugs(findings)
 	return findings
 }
 
-// withoutCrictl leaves out the steps that fail as plegtop's own calls do, where whether they
-// do is not the question.
-func withoutCrictl(findings []Finding) {
-	for i := range findings {
-		if f := &findings[i]; f.ID != RuntimeUnresponsive {
-			f.Next = slices.DeleteFunc(f.Next, throughCrictl)
-			if f.act() == (Step{}) {
-				f.Next = append(f.Next, spoken("unanswered"))
-			}
+// withoutHidden leaves out what only repeats a finding of another kind.
+func withoutHidden(drafts []draft) []draft {
+	var hidden []string
+	for i := range drafts {
+		hidden = append(hidden, ruleOf(drafts[i].ID).row().Hides...)
+	}
+	return slices.DeleteFunc(drafts, func(d draft) bool { return slices.Contains(hidden, string(d.ID)) })
+}
+
+// apply adds what a rule finds.
+func (f *Facts) apply(r *Rule, drafts []draft) []draft {
+	var all []*Match
+	r.Find(f, func(m Match) { all = append(all, &m) })
+	if all == nil {
+		return drafts
+	}
+	groups, rest := f.fold(r, all)
+	for _, g := range groups {
+		drafts = append(drafts, f.draft(r, g, groups))
+	}
+	if len(rest) > 0 {
+		drafts = append(drafts, restOf(r, rest))
+	}
+	return drafts
+}
+
+// draft makes one finding of the matches of a group. Its texts and steps come later, when its cause is known.
+func (f *Facts) draft(r *Rule, group []*Match, groups [][]*Match) draft {
+	m := group[0]
+	d := draft{match: m, Finding: Finding{
+		ID: r.ID, Severity: m.Severity, Subject: m.Subject, Since: m.Since, Nodes: m.Nodes, Brief: m.Brief, Group: m.Group, Headed: m.Headed,
+	}}
+	d.Store, _ = m.Values["store"].(string)
+	if r.Most > 0 && m.Group == "" {
+		d.Group = f.told.group(&d.Finding, m.group(), groups)
+	}
+	if len(group) > 1 {
+		gather(&d, group)
+	}
+	if m.Chain && len(d.Nodes) > 0 {
+		d.Chain = f.chain(d.Nodes[0])
+	}
+	return d
+}
+
+// gather makes a finding one about all matches of a group.
+func gather(d *draft, group []*Match) {
+	m := *group[0]
+	m.Members, d.Nodes = nil, nil
+	for _, o := range group {
+		d.Severity = max(d.Severity, o.Severity)
+		if len(m.Members) < membersMost {
+			m.Members = append(m.Members, Member{o.Subject, o.Values})
+			d.Nodes = append(d.Nodes, o.Nodes...)
 		}
 	}
+	m.Values = m.Values.with(Values{"pods": podsOf(group), "several": true, "ends": endsOf(group)})
+	d.Count, d.match = len(group), &m
 }
 
-// throughCrictl reports whether a step takes a call of the runtime's.
-func throughCrictl(s Step) bool { return strings.Contains(s.Command, "crictl ") }
-
-// explain drops what only repeats another finding, and gives each one that another
-// one explains its cause: the one at the root of it.
-func explain(findings []Finding) []Finding {
-	for _, k := range kinds {
-		if k.replaces != "" && has(findings, k.id) {
-			findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.ID == k.replaces })
-		}
-	}
-	for _, k := range kinds { // causes of causes come first
-		for i := range findings {
-			if c := &findings[i]; k.is != 0 && c.ID == k.id {
-				k.accountFor(c, findings)
-			}
-		}
-	}
-	return findings
+// restOf is about all matches that are too many for a finding each.
+func restOf(r *Rule, rest []*Match) draft {
+	d := draft{Finding: Finding{ID: r.ID, Severity: rest[0].Severity}}
+	gather(&d, rest)
+	d.match.Variant, d.match.Values = restVariant, Values{"n": len(rest)}
+	return d
 }
 
-// accountFor makes a finding of a kind the cause of those that it explains.
-func (k *kind) accountFor(c *Finding, findings []Finding) {
-	for i := range findings {
-		f := &findings[i]
-		if k.is&(stands|limits) != 0 && f.leadsOn() {
-			continue
-		}
-		if of := kindOf(f.ID); f.Cause == "" && k.is&of.because != 0 && k.rank < of.rank && accountsFor(c, f, of) {
-			f.because(c)
-		}
-	}
-}
+// restVariant is the variant of a match that stands for a rest.
+const restVariant = "rest"
 
-// toRoots gives each effect of an effect the cause of that: the graph and what rules explain
-// may each know a part of the way. A cause that is not there explains nothing, and neither does
-// one that the finding itself explains.
-func toRoots(findings []Finding) {
-	changed := true
-	for n := 0; changed && n <= len(findings); n++ {
-		changed = false
-		for i := range findings {
-			f := &findings[i]
-			if f.Cause == "" {
-				continue
-			}
-			switch j := slices.IndexFunc(findings, func(c Finding) bool { return c.Key() == f.CauseKey }); {
-			case j < 0 || findings[j].CauseKey == f.Key():
-				f.noCause()
-			case findings[j].Cause != "":
-				f.because(&findings[j])
-				changed = true
-			}
-		}
-	}
-}
-
-// accountsFor reports whether a finding is a cause of another one of a kind, which its own
-// explains. Nothing milder is, nor what is about another pod, nor what is about one pod
-// of what the whole runtime does, nor a disk or a file system that the runtime may not use. That Status or Version alone fails explains nothing
-// about lists, and a list that fails with words of its own needs no explanation by
-// another call. Where only the socket is lost, calls are answered; and a ghost is of its pod alone.
-func accountsFor(c, f *Finding, of *kind) bool {
-	pods := c.Subject.Pod != f.Subject.Pod && !c.Subject.none() && !f.Subject.none()
-	status := (c.Subject.Operation == "Status" || c.Subject.Operation == "Version") && of.because&delays != 0
-	own := of.is&unhealthy != 0 && f.Subject.Operation != "" && c.Subject.Operation != ""
-	one := of.whole && !c.Subject.none() || strings.HasSuffix(c.Group, ofDiskBelow) || c.Group == ofUnserved
-	lost := c.Group == ofSocket || f.Group == ofSocket || c.ID == GhostRunning && f.Subject.none()
-	return c.Severity >= f.Severity && c.Severity > Info && !pods && !status && !own && !one && !lost
-}
-
-func has(findings []Finding, id ID) bool {
-	return slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == id })
-}
-
-// order sorts findings: causes before effects, the worst first, then by rank;
-// what one rule found keeps the order that it has.
-func order(findings []Finding) []Finding {
+// order sorts findings: causes before effects, the worst first, then by kind. Findings of one kind keep their order.
+func order(findings []Finding) {
 	effect := func(f Finding) int { return min(len(f.Cause), 1) }
 	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(effect(a), effect(b)), cmp.Compare(b.Severity, a.Severity), cmp.Compare(kindOf(a.ID).rank, kindOf(b.ID).rank))
+		return cmp.Or(cmp.Compare(effect(a), effect(b)), cmp.Compare(b.Severity, a.Severity), cmp.Compare(rank(a.ID), rank(b.ID)))
 	})
-	return findings
+}
+
+// draw makes the summary, the evidence and the steps of a finding.
+func (f *Facts) draw(found *draft) {
+	m, row := found.match, ruleOf(found.ID).row()
+	if m.Draw != nil && m.Variant != restVariant {
+		m.Draw(m)
+	}
+	v := f.variant(row, m)
+	found.Summary, _ = sentence(v.Summary, m.Values, f.at())
+	for _, entry := range v.Evidence {
+		found.Evidence = append(found.Evidence, f.linesOf(entry, m)...)
+	}
+	if found.Cause == "" && found.Group != groupSocket {
+		for _, name := range row.Node {
+			found.Evidence = append(found.Evidence, f.textsOf(nodeLines[name](f, found))...)
+		}
+	}
+	if found.Count = cmp.Or(found.Count, m.Count); m.Members != nil && found.Count == 0 {
+		found.Count = len(m.Members)
+	}
+	for _, o := range m.Members[:min(len(m.Members), membersMost)] {
+		text, _ := sentence(row.Member, o.Values, f.at())
+		found.Members, found.Evidence = append(found.Members, o.Subject), append(found.Evidence, text)
+	}
+	for _, entry := range v.Steps {
+		found.Next = append(found.Next, f.stepsOf(entry, m)...)
+	}
+	found.Next = f.withCut(found.Next, found.Chain)
+	if m.Else != nil && !slices.ContainsFunc(found.Next, Step.acts) {
+		found.Next = m.Else(found.Next...)
+	}
+	f.endWithAct(found)
+}
+
+// variant returns how a match is said.
+func (f *Facts) variant(row *knowledge.Finding, m *Match) knowledge.Variant {
+	if m.Variant == restVariant {
+		v := knowledge.Variant{Summary: row.Rest}
+		if row.RestOf != "" {
+			v.Steps = []string{row.RestOf}
+		}
+		return v
+	}
+	v := row.Variant(m.Variant)
+	if m.Values["several"] == true {
+		v.Summary = v.Several
+	}
+	return v
+}
+
+// aName is an entry of findings.yaml that names lines and is no sentence itself.
+var aName = regexp.MustCompile(`^[a-z][a-z-]*$`)
+
+// linesOf returns the evidence for an entry of a row: the lines that the match or the package gives by that name,
+// or the entry itself with its values.
+func (f *Facts) linesOf(entry string, m *Match) []string {
+	if !aName.MatchString(entry) {
+		return f.textsOf([]line{{entry, m.Values}})
+	}
+	if own, given := m.Lines[entry]; given {
+		return f.textsOf(own)
+	}
+	if common, known := commonLines[entry]; known {
+		return f.textsOf(common(f))
+	}
+	return nil
+}
+
+// textsOf puts lines into words. A line is left out if a value in it is not known.
+func (f *Facts) textsOf(lines []line) (texts []string) {
+	for _, l := range lines {
+		if text, whole := sentence(l.template, l.values, f.at()); whole && text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// say puts a line into words.
+func (f *Facts) say(l line) string {
+	text, _ := sentence(l.template, l.values, f.at())
+	return text
+}
+
+// commonLines are lines of evidence that any rule may have, by their names in findings.yaml.
+var commonLines = map[string]func(*Facts) []line{
+	"pressure": (*Facts).pressureLine,
+	"runtime":  (*Facts).runtimeLine,
+	"unfit":    func(f *Facts) []line { _, first := f.unfit(); return notBefore(first) },
+}
+
+// stepsOf returns the steps for an entry of a row: those that the match or the package gives by that name, or those
+// of a culprit.
+func (f *Facts) stepsOf(entry string, m *Match) []Step {
+	if own, given := m.Steps[entry]; given {
+		return own
+	}
+	if entry[0] == '+' {
+		return nil
+	}
+	return f.advise(entry, m.Values)
+}
+
+// endWithAct leaves out steps that cannot work now, and sees that a finding ends with something to do.
+func (f *Facts) endWithAct(found *draft) {
+	if f.Scope.Whole() && found.ID != RuntimeUnresponsive {
+		found.Next = slices.DeleteFunc(found.Next, throughCrictl) // it would fail as our own calls do
+		if found.act() == (Step{}) {
+			found.Next = append(found.Next, inWords("unanswered"))
+		}
+	}
+	if found.match.Variant == restVariant && found.act() == (Step{}) {
+		found.Next = append(found.Next, inWords("rest"))
+	}
+	if found.act() == (Step{}) { // its object has no id
+		found.Next = append(found.Next, inWords("unnamed"))
+	}
 }

@@ -381,7 +381,7 @@ func TestDiagnose(t *testing.T) {
 			for _, f := range found {
 				answered(t, f)
 			}
-			if v := tt.node.view(); (v.Silence != nil) != (v.Scope == answers.Silent) {
+			if v := tt.node.facts(); (v.Silence != nil) != (v.Scope == answers.Silent) {
 				t.Errorf("scope %v with the silence %+v", v.Scope, v.Silence)
 			}
 		})

@@ -1,8 +1,14 @@
-// Package diagnose turns what the engine and the node show into findings: what
-// is wrong, on which object, since when, and what to do next; and into one
-// headline. [Live] does so for an engine that goes on, [Once] for one bounded look.
+// Package diagnose says what is wrong with a node, why, and what to type.
 //
-// A diagnosis depends on its input alone: no clock is read and nothing is asked.
-// What hangs, and how much of the runtime is out of order, package answers says; kind.go lists the kinds of findings, whose rules go by both; a tracker
-// keeps their findings steady over time.
+// A diagnosis is one pass over a snapshot of the engine:
+//
+//	Facts -> Rules -> Findings -> Headline
+//
+// [Facts] answers each question about the node once. A [Rule] is one literal in one file: it sees facts only,
+// never another rule and never a clock, and reports matches. The rest of the package does what all rules need:
+// it groups matches by owner, finds causes, makes sentences and commands, and leaves out what nobody can know
+// now. [Live] does that for one snapshot after the other, and keeps findings steady.
+//
+// The sentences of a rule are not in its file. They stand in engine/knowledge/findings.yaml, and its commands
+// in remedies.yaml; see [Values].
 package diagnose

@@ -45,7 +45,7 @@ func TestEventsDiscarded(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := eventsDiscarded(tt.node.view())
+			got := find(&eventsDiscarded, tt.node.facts())
 			switch {
 			case len(got) == 0 && tt.want != "" || len(got) > 0 && tt.want == "":
 				t.Errorf("found %+v, want %q", got, tt.want)
@@ -59,13 +59,13 @@ func TestEventsDiscarded(t *testing.T) {
 func TestEventsDiscardedNamesPods(t *testing.T) {
 	n := healthy(1).lose(time.Minute, 0).lose(30*time.Second, 3, 7, 7, 8)
 	n.Channel.Len, n.Channel.Capacity = 1000, 1000
-	got := eventsDiscarded(n.view())[0]
+	got := find(&eventsDiscarded, n.facts())[0]
 	for _, want := range []string{"ns/pod-7 lost 2 ContainerDied (app)", "ns/pod-8 lost 1 ContainerDied (app)"} {
 		if !slices.Contains(got.Evidence, want) {
 			t.Errorf("evidence %q lacks %q", got.Evidence, want)
 		}
 	}
-	if one := eventsDiscarded(healthy(1).lose(time.Minute, 0).lose(0, 1, 7).view())[0]; one.Subject.Pod.Name != "pod-7" {
+	if one := find(&eventsDiscarded, healthy(1).lose(time.Minute, 0).lose(0, 1, 7).facts())[0]; one.Subject.Pod.Name != "pod-7" {
 		t.Errorf("subject of one pod's loss: %+v", one.Subject)
 	}
 }
@@ -90,11 +90,11 @@ func TestLossesAreBounded(t *testing.T) {
 		many[i] = i
 	}
 	n.lose(time.Second, uint64(len(many)), many...)
-	if got := len(n.view().Memory.Losses.Pods); got != most {
+	if got := len(n.facts().Memory.Losses.Pods); got != most {
 		t.Errorf("remembers %d pods, want %d", got, most)
 	}
-	got := eventsDiscarded(n.view())[0].Evidence
-	if len(got) > losersTold+5 || !slices.Contains(got, "1,000 events of pods not named here") {
+	got := find(&eventsDiscarded, n.facts())[0].Evidence
+	if len(got) > losersMost+5 || !slices.Contains(got, "1,000 events of pods not named here") {
 		t.Errorf("evidence %q", got)
 	}
 }

@@ -73,7 +73,7 @@ func TestAskedAgain(t *testing.T) {
 			}
 			whole(t, found)
 			critical := slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Critical })
-			if h := tt.node.view().headline(found); (h.Severity == Critical) != critical {
+			if h := tt.node.facts().headline(found); (h.Severity == Critical) != critical {
 				t.Errorf("the headline does not agree: %+v", h)
 			}
 		})

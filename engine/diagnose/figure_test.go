@@ -17,7 +17,7 @@ func TestFigures(t *testing.T) {
 		{span(76*time.Hour + 10*time.Minute), "3d4h"},
 		{span(-3 * time.Second), "-3s"},
 		{going(0), "less than 1s"}, {going(-time.Millisecond), "less than 1s"}, {going(3940 * time.Millisecond), "3s"}, {going(-2 * time.Second), "-2s"}, {going(72900 * time.Millisecond), "1m12s"},
-		{more(1, "pod"), "1 more pod"}, {more(2000, "pod"), "2,000 more pods"},
+		{count(1, "more pod"), "1 more pod"}, {count(2000, "more pod"), "2,000 more pods"},
 		{size(0), "0 B"}, {size(1023), "1023 B"}, {size(2048), "2 KiB"}, {size(14 << 20), "14.0 MiB"}, {size(3 << 30), "3.0 GiB"},
 		{count(1, "pod"), "1 pod"}, {count(0, "pod"), "0 pods"}, {count(20000, "container"), "20,000 containers"}, {count(-3, "pod"), "0 pods"},
 		{thousands(999), "999"}, {thousands(1234567), "1,234,567"},

@@ -112,7 +112,7 @@ func (n *node) input() Input {
 		h.UnhealthyAt = h.ListedAt.Add(n.Threshold) // as an engine has it
 	}
 	for _, p := range n.Pods {
-		if p.Orphaned.IsZero() && len(seen(p).Orphans()) > 0 {
+		if p.Orphaned.IsZero() && len(seenOf(p).Orphans()) > 0 {
 			p.Orphaned = n.Health.ListedAt
 		}
 	}
@@ -123,11 +123,11 @@ func (n *node) input() Input {
 		return Input{Snapshot: &n.Snapshot}
 	}
 	n.past.show(&n.Snapshot)
-	return Input{Snapshot: &n.Snapshot, cache: &n.past.cache}
+	return Input{Snapshot: &n.Snapshot}
 }
 
-// view returns what a rule goes by.
-func (n *node) view() *view { return newView(n.input()) }
+// facts returns what a rule goes by.
+func (n *node) facts() *Facts { return factsOf(n.input()) }
 
 // diagnose returns all findings.
 func (n *node) diagnose() []Finding { return Diagnose(n.input()) }

@@ -52,7 +52,7 @@ func TestPLEGFlapping(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := plegUnhealthy(flapped(healthy(2), tt.threshold, tt.turns...).view())
+			got := find(&plegUnhealthy, flapped(healthy(2), tt.threshold, tt.turns...).facts())
 			wantIDs(t, got, tt.want...)
 			if len(got) > 0 && got[0].Severity != tt.severity {
 				t.Errorf("severity %v, want %v", got[0].Severity, tt.severity)
@@ -63,7 +63,7 @@ func TestPLEGFlapping(t *testing.T) {
 
 func TestPLEGFlappingFigures(t *testing.T) {
 	const m = time.Minute
-	got := plegUnhealthy(flapped(healthy(2), 3*m, turn{30 * m, 0, true}, turn{20 * m, 1, false}, turn{15 * m, 2, true}, turn{10 * m, 3, false}).view())[0]
+	got := find(&plegUnhealthy, flapped(healthy(2), 3*m, turn{30 * m, 0, true}, turn{20 * m, 1, false}, turn{15 * m, 2, true}, turn{10 * m, 3, false}).facts())[0]
 	for _, want := range []string{
 		"unhealthy 2 times in 20m0s, at present unhealthy",
 		"threshold 3m0s, list age 1s",
@@ -96,7 +96,7 @@ func TestFlapsCountEachSpell(t *testing.T) {
 			for i, flips := range tt.flips {
 				turns = append(turns, turn{time.Duration(100-i) * time.Second, flips, flips%2 == 0})
 			}
-			if got := len(flapped(healthy(1), time.Minute, turns...).view().Memory.Spells); got != tt.want {
+			if got := len(flapped(healthy(1), time.Minute, turns...).facts().Memory.Spells); got != tt.want {
 				t.Errorf("%d spells, want %d", got, tt.want)
 			}
 		})

@@ -33,7 +33,7 @@ func TestLostFoldersStayLost(t *testing.T) {
 			shimOf(in.Evidence, i).Age = 5 * time.Minute
 		}
 		forgetSandboxes(n, 3)
-		if f := orphanShims(newView(in))[0]; f.Severity != Critical || !strings.HasPrefix(f.Summary, "containerd lists none of the 3 sandboxes whose shims live since it began 10m2s ago") {
+		if f := find(&orphanShims, factsOf(in))[0]; f.Severity != Critical || !strings.HasPrefix(f.Summary, "containerd lists none of the 3 sandboxes whose shims live since it began 10m2s ago") {
 			t.Errorf("%d begun since: %v %s", more, f.Severity, f.Summary)
 		}
 	}
@@ -47,7 +47,7 @@ func TestAPartialLookLosesNothing(t *testing.T) {
 	in.Evidence.Processes.Containers = nil
 	in.Evidence.Processes.Partial = "cut off after 2s"
 	forgetSandboxes(n, 2)
-	f := orphanShims(newView(in))[0]
+	f := find(&orphanShims, factsOf(in))[0]
 	if f.Severity != Warning || f.Summary != "2 shims have no sandbox" || strings.Contains(fmt.Sprint(f.Next), "kill -9") {
 		t.Errorf("%v %s: %v", f.Severity, f.Summary, f.Next)
 	}
@@ -67,7 +67,7 @@ func TestLostFoldersAreCounted(t *testing.T) {
 			}
 		}
 	}
-	if f := orphanShims(newView(in))[0]; !strings.HasPrefix(f.Summary, "containerd lists only 1 of the 4 sandboxes") {
+	if f := find(&orphanShims, factsOf(in))[0]; !strings.HasPrefix(f.Summary, "containerd lists only 1 of the 4 sandboxes") {
 		t.Errorf("%s", f.Summary)
 	}
 }
@@ -88,12 +88,3 @@ func TestImagesOfForgottenSandboxesStay(t *testing.T) {
 }
 
 // CRI-O has no configuration of containerd's.
-func TestFoldersOfCRIO(t *testing.T) {
-	n := healthy(3)
-	in := n.input()
-	in.Evidence, in.Endpoint = looked(n), "unix:///var/run/crio/crio.sock"
-	steps := fmt.Sprint(newView(in).rightFolders(evidence.Process{PID: 7}, "put them right"))
-	if !strings.Contains(steps, "crio config") || strings.Contains(steps, "config.toml") {
-		t.Error(steps)
-	}
-}

@@ -161,9 +161,9 @@ func FuzzDiagnose(f *testing.F) {
 		for range c.IntN(4) {
 			w.Add(engine.Update{Snapshot: c.snapshot()})
 		}
-		in := Input{Snapshot: c.snapshot(), cache: &w.cache, Evidence: c.report(), Endpoint: c.text()}
+		in := Input{Snapshot: c.snapshot(), Evidence: c.report(), Endpoint: c.text()}
 		if c.maybe() {
-			in.cache = nil
+			_ = in
 		}
 		in.Snapshot.Memory = w.Read()
 		found := Diagnose(in)

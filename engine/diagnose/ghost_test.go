@@ -62,13 +62,13 @@ func TestGhostRunning(t *testing.T) {
 		{"look cut off", func(n *node, r *evidence.Report) { ghostly(n, r); r.Processes.Partial = "cut off after 2s" }, "", 0, Subject{}},
 	}
 	t.Run("one pass", func(t *testing.T) {
-		runHostTests(t, ghostRunning, checked, append(slices.Clone(tests), hostTest{"looked twice", func(n *node, r *evidence.Report) {
+		runHostTests(t, by(&ghostRunning), checked, append(slices.Clone(tests), hostTest{"looked twice", func(n *node, r *evidence.Report) {
 			ghostly(n, r)
 			r.At = n.Health.ListedAt.Add(1100 * time.Millisecond)
 		}, "", 0, Subject{}}))
 	})
 	t.Run("live", func(t *testing.T) {
-		runHostTests(t, ghostRunning, func(i int) *node {
+		runHostTests(t, by(&ghostRunning), func(i int) *node {
 			n := healthy(i)
 			n.past = newWitness()
 			return n
@@ -88,7 +88,7 @@ func TestGhostTellsItsZombies(t *testing.T) {
 	all(r, "container-1-0", func(p *evidence.Process) { p.State = evidence.Zombie })
 	in := n.input()
 	in.Evidence = r
-	got := ghostRunning(newView(in))
+	got := find(&ghostRunning, factsOf(in))
 	want := fmt.Sprintf("what is left of it: pid %d (app) is a zombie (Z)", r.Processes.Containers["container-1-0"][0].PID)
 	if len(got) != 1 || !slices.Contains(got[0].Evidence, want) {
 		t.Errorf("found %+v, want evidence %q", got, want)
@@ -102,7 +102,7 @@ func TestGhostAsksForItsMonitor(t *testing.T) {
 		in := n.input()
 		in.Evidence, in.Endpoint = looked(n), "unix://"+endpoint
 		delete(in.Evidence.Processes.Containers, "container-1-0")
-		got := ghostRunning(newView(in))
+		got := find(&ghostRunning, factsOf(in))
 		if len(got) != 1 || !strings.HasSuffix(got[0].Next[2].Command, want) {
 			t.Errorf("%s: %+v, want %q", endpoint, got, want)
 		}
@@ -116,9 +116,9 @@ func TestGhostIsNamed(t *testing.T) {
 	in := n.input()
 	in.Evidence = looked(n)
 	delete(in.Evidence.Processes.Containers, "container-1-0")
-	v := newView(in)
+	v := factsOf(in)
 	v.Memory.Missed = map[string]time.Time{"container-1-0": now.Add(-time.Minute)}
-	got := ghostRunning(v)
+	got := find(&ghostRunning, v)
 	if len(got) != 1 {
 		t.Fatalf("%+v, want one ghost", got)
 	}
@@ -146,12 +146,12 @@ func TestGhostBetweenLookAndList(t *testing.T) {
 	n.past.AddReport(earlier)
 	n.past.AddReport(r)
 	n.past.AddReport(r)
-	got := ghostRunning(newView(in))
+	got := find(&ghostRunning, factsOf(in))
 	if len(got) != 1 || got[0].Subject.ID != "container-1-0" {
 		t.Errorf("found %+v, want just container-1-0", got)
 	}
 	n.Health.ListedAt = ago(6 * time.Second)
-	if got := ghostRunning(newView(in)); got != nil {
+	if got := find(&ghostRunning, factsOf(in)); got != nil {
 		t.Errorf("with a list older than both looks: %+v", got)
 	}
 }
@@ -161,7 +161,7 @@ func TestRunsWithoutSandbox(t *testing.T) {
 	n.pod(1).Old.Sandboxes[0].State, n.pod(1).Orphaned = pleg.Exited, ago(90*time.Second)
 	for _, at := range []time.Duration{90 * time.Second, 45 * time.Second, 0} {
 		n.At = ago(at)
-		got := leftRunning(n.view())
+		got := leftRunning(n.facts())
 		if at > 30*time.Second && got != nil {
 			t.Errorf("%v after the sandbox's end: %+v", 90*time.Second-at, got)
 		}
@@ -170,7 +170,7 @@ func TestRunsWithoutSandbox(t *testing.T) {
 		}
 	}
 	n.Resumed = ago(30 * time.Second)
-	if got := leftRunning(n.view()); got != nil {
+	if got := leftRunning(n.facts()); got != nil {
 		t.Errorf("counted a pause: %+v", got)
 	}
 }
@@ -210,7 +210,7 @@ func TestGhostOnABusyNode(t *testing.T) {
 		}
 		in := n.input()
 		in.Evidence = r
-		if got := ghostRunning(newView(in)); len(got) != tt.want {
+		if got := find(&ghostRunning, factsOf(in)); len(got) != tt.want {
 			t.Errorf("%s: found %+v, want %d", tt.name, got, tt.want)
 		}
 	}
@@ -232,7 +232,7 @@ func TestGhostsInALongList(t *testing.T) {
 	}
 	in := n.input()
 	in.Evidence, in.Endpoint = r, "unix://"+ourSocket
-	ghosts, found := newView(in).ghosts()
+	ghosts, found := factsOf(in).ghosts()
 	if len(ghosts) != 1+50_000 || found != 9 {
 		t.Errorf("%d ghosts, %d found", len(ghosts), found)
 	}
@@ -248,7 +248,7 @@ func TestWhoHoldsTheRootOfAGhost(t *testing.T) {
 		{PID: 77, Command: "bash", Start: 4711, By: evidence.ByFolder},
 		{PID: 78, Command: "node_exporter", Start: 4712, Container: "container-2-0", By: evidence.ByMounts},
 	}}
-	found := ghostRunning(newView(in))
+	found := find(&ghostRunning, factsOf(in))
 	if len(found) != 1 {
 		t.Fatalf("%+v, want one ghost", found)
 	}

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
@@ -20,57 +21,44 @@ engine/knowledge/findings.yaml and remedies.yaml, with the commands of a node wi
 func Guide() string {
 	var b strings.Builder
 	b.WriteString(guideHead)
-	for _, f := range knowledge.Findings() {
-		b.WriteString("\n## " + f.ID + "\n\n" + f.Means + "\n\n")
+	for _, row := range knowledge.Findings() {
+		b.WriteString("\n## " + row.ID + "\n\n" + row.Means + "\n\n")
 		item := func(label, text string) {
 			if text != "" {
 				b.WriteString("- " + label + ": " + text + "\n")
 			}
 		}
-		item("Cause", f.Cause)
-		for _, culprit := range f.Culprits {
-			if len(f.Culprits) > 1 {
+		item("Cause", row.Cause)
+		for _, culprit := range row.Culprits {
+			if len(row.Culprits) > 1 {
 				item("Case", knowledge.RemedyFor(culprit).About)
 			}
-			for _, s := range anyNode().manual(culprit) {
+			for _, s := range manual(culprit) {
 				item(map[StepKind]string{Look: "Check", Act: "Act"}[s.Kind], s.markdown())
 			}
 		}
-		item("Background", f.Background)
+		item("Background", row.Background)
 	}
 	return b.String()
 }
 
-// anyNode is a node of which nothing is known but that it has containerd and systemd.
-func anyNode() *view {
-	return &view{Snapshot: &engine.Snapshot{}, endpoint: "unix://" + knowledge.Containerd.Socket, evidence: &evidence.Report{}, cache: &noCache}
-}
-
-// manual returns all steps of a remedy, each value as its name in capitals. Of steps with the same
-// command, which differ by what is known of the node, it has the first.
-func (v *view) manual(culprit string) (steps []Step) {
-	for _, a := range knowledge.RemedyFor(culprit).Steps {
-		values := Values{}
-		for _, text := range []string{a.Look, a.Act, a.Do, a.Text, a.When, a.Risk, a.Undo} {
+// manual returns all steps of a remedy on a node with containerd and systemd, each value as its name in capitals. Of steps
+// with the same command, which differ by what is known of a node, it has the first.
+func manual(culprit string) (steps []Step) {
+	f := &Facts{Snapshot: &engine.Snapshot{}, Endpoint: "unix://" + knowledge.Containerd.Socket, Look: &evidence.Report{}, kept: &kept{}}
+	for _, row := range knowledge.RemedyFor(culprit).Steps {
+		v := Values{}
+		for _, text := range []string{row.Look, row.Act, row.Do, row.Text, row.When, row.Risk, row.Undo} {
 			for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
-				values[found[2]] = one(capitals(found[2]))
+				v[found[2]] = capitals(found[2])
 			}
 		}
-		a.Given, a.Without, a.Needs, a.Only = nil, nil, nil, nil
-		if step, fits := v.step(a, values); fits && !hasStep(steps, step) {
-			steps = append(steps, step)
+		row.Given, row.Without, row.Needs, row.Only = nil, nil, nil, nil
+		if s, fits := (adviser{f, v}).step(row); fits && !slices.ContainsFunc(steps, s.Same) {
+			steps = append(steps, s)
 		}
 	}
 	return steps
-}
-
-func hasStep(steps []Step, s Step) bool {
-	for _, other := range steps {
-		if other.Same(s) {
-			return true
-		}
-	}
-	return false
 }
 
 // capitals returns the name of a value as a person reads it: tracerPid is TRACER_PID.

@@ -5,64 +5,100 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// otherWord is of a node whose runtime, lists, PLEG and Status are fine, by the
-// worst of what else holds.
-func (v *view) otherWord(held []Finding) Headline {
-	for i := range held { // the critical come first, but for effects
-		if f := &held[i]; f.Severity == Critical {
-			h := Headline{Word: "AT RISK", Severity: Critical, Text: f.Summary + chainEnd(f.Summary, f.Chain)}
-			ready := readyNow
-			switch k := kindOf(f.ID); {
-			case k.critical == degradedWord, k.podAlone && f.Subject.Pod != (pleg.PodRef{}):
-				h.Word, ready = degradedWord, staysReady
-			case k.critical != "":
-				h.Word = k.critical
-				return h
-			}
-			if v.nodeWord(Clock{}) == NodeReadyNow { // one look does not know what is posted
-				h.Text = ready + h.Text
-			}
-			h.Text += also(held, f)
-			return h
+// byFindings is the headline of a node whose runtime, lists, PLEG and Status are fine, by the worst finding.
+func (f *Facts) byFindings() head {
+	for i := range f.holding { // critical findings come first, but for effects
+		if o := &f.holding[i]; o.Severity == Critical {
+			return f.byCritical(o)
 		}
 	}
-	for i := range held {
-		f := &held[i]
-		h, text := kindOf(f.ID).warned, readyNow
-		if f.Group == ofSocket {
-			h, text = Headline{Word: socketLostWord}, "node Ready until the kubelet reconnects: "
+	for i := range f.holding {
+		o := &f.holding[i]
+		h := head{Word: ruleOf(o.ID).Warned, Severity: Warning, parts: parts{ready: readyNow, effect: cmp.Or(o.Headed, o.Summary)}}
+		if o.Group == groupSocket {
+			h.Word, h.parts.ready = SocketLost, "node Ready until the kubelet reconnects: "
 		}
-		if h.Word != "" && f.Severity > Info {
-			text += cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() }) + also(held, f)
-			return Headline{Word: h.Word, Severity: Warning, Text: text}
+		if h.Word == "" || o.Severity == Info {
+			continue
 		}
+		h.parts.lacks, h.parts.also = f.lacking(o), f.alsoWrong(o)
+		return h
 	}
-	if said := v.notAsked(); said != "" {
-		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
+	if text := f.notAsked(); text != "" {
+		return head{Word: NotAllSeen, Severity: Warning, parts: parts{effect: text}}
 	}
-	if said := aside(held); said != "" {
-		return Headline{Word: degradedWord, Severity: Warning, Text: staysReady + said}
+	if aside := f.aside(); aside != "" {
+		return head{Word: Degraded, Severity: Warning, parts: parts{ready: staysReady, effect: aside}}
 	}
-	return Headline{Word: healthyWord, Text: v.inventory()}
+	return head{Word: Healthy, parts: parts{effect: f.inventory()}}
 }
 
-// What a person fears first, and need not, stands before what is wrong: that the node is not Ready.
-const readyNow, staysReady = "node Ready, ", "node stays Ready, "
-
-// notAsked says what nobody asked for, where that is why nothing is known to be wrong;
-// empty where all was asked for.
-func (v *view) notAsked() string {
-	why, s := Unfinished(v.Snapshot), v.Sweep
+// byCritical is the headline by a critical finding.
+func (f *Facts) byCritical(o *Finding) head {
+	r := ruleOf(o.ID)
+	h := head{Word: AtRisk, Severity: Critical, parts: parts{effect: o.Summary, end: chainEnd(o.Chain, o.named())}}
+	ready := readyNow
 	switch {
-	case v.Anomalies.NoID > 0:
+	case r.Word == Degraded, r.PodAlone && o.Subject.Pod != (pleg.PodRef{}):
+		h.Word, ready = Degraded, staysReady
+	case r.Word != "":
+		h.Word = r.Word
+		return h
+	}
+	if f.nodeWord(Clock{}) == NodeReadyNow { // check does not know what is posted
+		h.parts.ready = ready
+	}
+	h.parts.also = f.alsoWrong(o)
+	return h
+}
+
+// lacking returns what the runtime lacks, if that is the cause of a finding.
+func (f *Facts) lacking(o *Finding) string {
+	for _, c := range f.holding {
+		if (c.ID == LimitsNear || c.ID == DiskFull) && o.CauseKey == c.Key() {
+			return c.Summary
+		}
+	}
+	return ""
+}
+
+// culprits returns how many pods, or processes without a pod, surely hold up calls that hang, by the findings about
+// them.
+func (f *Facts) culprits() int {
+	all := make(map[any]bool)
+	for _, o := range f.holding {
+		if o.Cause != "" || o.Severity < Critical || len(o.Nodes) == 0 {
+			continue
+		}
+		i := f.Graph().Find(o.Nodes[0])
+		if i < 0 || f.waits.Nodes[i].Kind == waits.Call || !f.waits.HoldsUp(i) {
+			continue
+		}
+		for _, s := range append([]Subject{o.Subject}, o.Members[min(1, len(o.Members)):]...) {
+			if s.ofNoPod() {
+				all[o.Key()] = true
+			} else {
+				all[s.Pod] = true
+			}
+		}
+	}
+	return len(all)
+}
+
+// notAsked says what nobody asked for, if that is why nothing is known to be wrong; empty if everything was asked
+// for.
+func (f *Facts) notAsked() string {
+	why, s := Unfinished(f.Snapshot), f.Sweep
+	switch {
+	case f.Anomalies.NoID > 0:
 		return why
-	case why == "" || s == nil || !v.Policy.Bounds().OneMoment: // a running engine asks for all by its relists
+	case why == "" || s == nil || !f.once(): // a running engine asks for everything by its relists
 		return ""
 	}
 	return fmt.Sprintf("%s of %s asked: %s", thousands(s.Done), count(s.Total, "object"), why)
@@ -76,8 +112,7 @@ func Unfinished(s *engine.Snapshot) string {
 	return Unasked(s)
 }
 
-// Unasked returns why not every object of a node was asked for that can be: that has an id;
-// empty if all were.
+// Unasked returns why not every object of a node was asked for that has an id; empty if all were.
 func Unasked(s *engine.Snapshot) string {
 	switch w := s.Sweep; {
 	case w == nil:
@@ -94,82 +129,66 @@ func Unasked(s *engine.Snapshot) string {
 	return ""
 }
 
-// failedUntil returns when the last relist ended that failed; zero if none did.
-func (v *view) failedUntil() time.Time {
-	for _, r := range slices.Backward(v.Relists.History) {
-		if r.Failed {
-			return r.At.Add(r.Took)
-		}
-	}
-	return time.Time{}
-}
-
-// aside says how many warnings there are beside what is well, and which: both of two, of more the
-// first. It is empty where there is none.
-func aside(held []Finding) string {
+// aside says how many warnings there are on a node that stays Ready, and which: both of two, of more the first. It
+// is empty if there is none.
+func (f *Facts) aside() string {
 	var all []*Finding
-	for i := range held {
-		if held[i].Severity == Warning {
-			all = append(all, &held[i])
+	for i := range f.holding {
+		if f.holding[i].Severity == Warning {
+			all = append(all, &f.holding[i])
 		}
 	}
 	if len(all) == 0 {
 		return ""
 	}
 	first := all[0]
-	said, end := count(len(all), "warning"), chainEnd("", first.Chain)
-	if !slices.ContainsFunc(all, func(f *Finding) bool { return !kindOf(f.ID).app }) { // a reader of DEGRADED fears for the node
-		said += ", about " + map[bool]string{true: "an application", false: "applications"}[len(all) == 1]
+	text, end := count(len(all), "warning"), chainEnd(first.Chain, nil)
+	if end != "" {
+		end = " -> " + end
 	}
-	said += ": "
+	if !slices.ContainsFunc(all, func(o *Finding) bool { return !ruleOf(o.ID).App }) { // a reader of DEGRADED fears for the node
+		text += ", about " + map[bool]string{true: "an application", false: "applications"}[len(all) == 1]
+	}
+	text += ": "
 	switch len(all) {
 	case 1:
-		if first.Subject.none() && first.Count <= 1 && end == "" { // what it is called says less than a person needs
-			return said + first.Summary
+		if first.Subject.ofNoPod() && first.Count <= 1 && end == "" { // its name says less than a person needs
+			return text + first.Summary
 		}
-		return said + inShort(first) + end
-	case 2: // for both there is room without the letters of their pods
-		return said + ofOwner(first) + end + " and " + ofOwner(all[1])
+		return text + first.inShort() + end
+	case 2: // there is room for both without the last letters of their pods
+		return text + first.ofOwner() + end + " and " + all[1].ofOwner()
 	}
-	return said + inShort(first) + end + fmt.Sprintf(", and %d more", len(all)-1)
+	return text + first.inShort() + end + fmt.Sprintf(", and %d more", len(all)-1)
 }
 
-// also says after a semicolon what else is wrong, by itself, beside one finding: one by its name,
-// of more how many. It is empty where nothing is.
-func also(held []Finding, beside *Finding) string {
+// alsoWrong says what else is wrong by itself: one finding by its name, of more how many.
+func (f *Facts) alsoWrong(beside *Finding) string {
 	var others []*Finding
-	for i := range held {
-		if f := &held[i]; f.Severity > Info && f.Cause == "" && f.Key() != beside.Key() {
-			others = append(others, f)
+	for i := range f.holding {
+		if o := &f.holding[i]; o.Severity > Info && o.Cause == "" && o.Key() != beside.Key() {
+			others = append(others, o)
 		}
 	}
 	switch len(others) {
 	case 0:
 		return ""
 	case 1:
-		return "; also " + ofOwner(others[0])
+		return "; also " + others[0].ofOwner()
 	}
 	return fmt.Sprintf("; also %d other findings", len(others))
 }
 
-// ofOwner is shorter than [inShort]: of a pod's name it has what its owner is called.
-func ofOwner(f *Finding) string {
-	if p := f.Subject.Pod; f.Count <= 1 && p.Name != "" {
-		return inBrief(f) + " of " + ownerOf(p)
-	}
-	return inShort(f)
-}
-
 // inBrief says in a few words what a finding is.
-func inBrief(f *Finding) string {
-	return cmp.Or(f.Brief, kindOf(f.ID).pod, strings.ReplaceAll(string(f.ID), "-", " "))
+func (f *Finding) inBrief() string {
+	return cmp.Or(f.Brief, ruleOf(f.ID).row().Pod, strings.ReplaceAll(string(f.ID), "-", " "))
 }
 
 // inShort says in a few words what a finding is, and of whom.
-func inShort(f *Finding) string {
-	what := inBrief(f)
-	if f.Count > 1 && !f.Subject.none() {
-		what += " in " + count(f.Count, "pod") + " of " + ownerOf(f.Subject.Pod)
+func (f *Finding) inShort() string {
+	what := f.inBrief()
+	if f.Count > 1 && !f.Subject.ofNoPod() {
+		what += " in " + count(f.Count, "pod") + " of " + ownerPath(f.Subject.Pod)
 	} else if who := f.Subject.ObjectRef.Path(); who != "" {
 		what += " of " + who
 	} else if f.Count > 1 {
@@ -178,17 +197,24 @@ func inShort(f *Finding) string {
 	return what
 }
 
-// inventory says what there is on the node, and whether all calls are answered. It
-// has no figure that changes by itself.
-func (v *view) inventory() string {
+// ofOwner is shorter than inShort: it names the owner of a pod.
+func (f *Finding) ofOwner() string {
+	if p := f.Subject.Pod; f.Count <= 1 && p.Name != "" {
+		return f.inBrief() + " of " + ownerPath(p)
+	}
+	return f.inShort()
+}
+
+// inventory says what there is on the node, and whether all calls are answered. No figure in it changes by itself.
+func (f *Facts) inventory() string {
 	answered := ", every call is answered"
 	switch {
-	case v.StatusErr != nil:
+	case f.StatusErr != nil:
 		answered = ", the last Status failed"
-	case v.VersionErr != nil:
+	case f.VersionErr != nil:
 		answered = ", the last Version failed"
-	case len(v.Failing) > 0:
-		answered = ", the last inspection of " + count(len(v.Failing), "pod") + " failed"
+	case len(f.Failing) > 0:
+		answered = ", the last inspection of " + count(len(f.Failing), "pod") + " failed"
 	}
-	return count(v.Counts.Pods, "pod") + ", " + count(v.Counts.Containers, "container") + answered
+	return count(f.Counts.Pods, "pod") + ", " + count(f.Counts.Containers, "container") + answered
 }

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,360 +11,379 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// A Headline is the one sentence on a node: what a kubelet on it would say now,
-// for what reason, and when that changes. It is the first thing of every view.
+// A Headline is the one sentence about a node: what a kubelet on it would say now, for what reason, and when that
+// changes. It is the first thing of every view.
 type Headline struct {
 	Word     string   `line:"word"`     // one of [HeadWords]
 	Severity Severity `line:"severity"` // Info while nothing is wrong
-	Text     string   `line:"text"`     // the effect, then its cause; on a node where all is well, what there is on it; not cleaned
+	Text     string   `line:"text"`     // the effect, then its cause; on a healthy node what there is on it; not cleaned
 	Clock    Clock    `line:"clock,omitzero"`
 	Node     string   `line:"node,omitempty"` // what that makes of the node: [NodeReadyNow], [NodeNotReadyIn] or [NodeNotReady]; empty while that is not known
 
-	about  ID   // of the finding that says more of it, which may have ended; empty where the worst does
+	about  ID   // of the finding that says more of it, which may have ended; empty if the worst one does
 	ofPart bool // it is about the runtime, the lists, PLEG or Status, and not about the findings
 }
 
-// Sound reports whether the headline is that of a node on which nothing is wrong.
-func (h Headline) Sound() bool { return h.Word == healthyWord && h.Severity == Info }
+// A head is a headline while it is made: its text comes last.
+type head struct {
+	Word     string
+	Severity Severity
+	Text     string
+	Clock    Clock
+	Node     string
+	about    ID
+	ofPart   bool
+	parts    parts
+}
+
+// headline returns the headline that views get.
+func (h head) headline() Headline {
+	return Headline{Word: h.Word, Severity: h.Severity, Text: h.Text, Clock: h.Clock, Node: h.Node, about: h.about, ofPart: h.ofPart}
+}
+
+func (h head) sound() bool { return h.Word == Healthy && h.Severity == Info }
+
+// parts are what the text of a headline is made of, in this order.
+type parts struct {
+	since  string // since when NotReady stands
+	ready  string // that the node is Ready: a person fears the opposite first
+	effect string
+	by     string // what the effect is blocked by
+	likely bool   // that is not proven
+	end    string // the end of the chain
+	more   int    // how many others hold something up as well
+	lacks  string // what the runtime lacks
+	also   string // what else is wrong
+	was    string // what was wrong a moment ago
+	kept   string // the word and the text that would stand there if this word was not kept for a while
+}
+
+// text puts the parts of a headline together.
+func (h *head) text() string {
+	p := &h.parts
+	effect := p.effect
+	if p.by != "" {
+		by := "blocked by " + p.by
+		if p.likely {
+			by = "likely " + by
+		}
+		if p.since != "" && strings.EqualFold(effect, h.Word) { // the word says it already
+			effect = by
+		} else {
+			effect += ", " + by
+		}
+	}
+	text := p.since + p.ready + effect
+	if p.end != "" {
+		text += " -> " + p.end
+	}
+	if p.more > 0 {
+		text += fmt.Sprintf(" and %d more", p.more)
+	}
+	if p.lacks != "" {
+		text += ": " + p.lacks
+	}
+	text += p.also
+	if p.was != "" {
+		text = strings.TrimPrefix(text+"; "+p.was, "; ")
+	}
+	if p.kept != "" {
+		return p.kept
+	}
+	return text
+}
+
+// Sound reports whether nothing is wrong.
+func (h Headline) Sound() bool { return h.Word == Healthy && h.Severity == Info }
 
 // YetToPost reports whether all is well again, but for what the kubelet has posted last.
-func (h Headline) YetToPost() bool { return h.Word == notReadyWord && h.Severity == Warning }
+func (h Headline) YetToPost() bool { return h.Word == NotReady && h.Severity == Warning }
 
-// StaysReady reports whether what is critical makes no node NotReady, as far as is known: a risk, or
-// the inspection of one pod that hangs while the lists succeed.
+// StaysReady reports whether something critical makes no node NotReady, as far as is known: a risk, or the inspection
+// of one pod that hangs while the lists succeed.
 func (h Headline) StaysReady() bool {
-	return ((h.Word == "AT RISK" || h.Word == degradedWord) && h.Clock == (Clock{}) || h.Word == "INSPECTION HANGS") && h.Severity == Critical && h.Node == NodeReadyNow
+	risk := (h.Word == AtRisk || h.Word == Degraded) && h.Clock == (Clock{})
+	return (risk || h.Word == InspectionHangs) && h.Severity == Critical && h.Node == NodeReadyNow
 }
 
-// NotReadySoon reports whether NotReady is posted within a minute if nothing changes: who reads of it
-// has no time left to see whether it passes by.
+// NotReadySoon reports whether NotReady is posted within a minute if nothing changes: a reader has no time to see
+// whether it passes by.
 func (h Headline) NotReadySoon() bool { return h.Node == NodeNotReadyIn && h.Clock.In <= time.Minute }
 
-// notReadyWord is the word of a node that is not ready, as posted.
-const notReadyWord = "NOT READY"
+const readyNow, staysReady = "node Ready, ", "node stays Ready, "
 
-// healthyWord is the word of a node on which nothing is wrong; degradedWord of one whose runtime,
-// lists, PLEG and Status are fine, and on which something else is.
-const healthyWord, degradedWord = "HEALTHY", "DEGRADED"
-
-// headline returns the headline of a moment, given the findings that hold in it, and what that
-// makes of the node.
-func (v *view) headline(held []Finding) Headline {
-	h := v.worstWord(held)
-	h.Node = v.nodeWord(h.Clock)
+// headline returns the headline of a moment with the findings that hold.
+func (f *Facts) headline(held []Finding) head {
+	f.holding = held
+	h := f.worst()
+	h.Text = h.text()
+	h.Node = f.nodeWord(h.Clock)
 	return h
 }
 
-// worstWord returns the headline by the worst of runtime, lists, PLEG, Status and network.
-func (v *view) worstWord(held []Finding) Headline {
-	if v.Paused {
-		return Headline{Word: "PAUSED", Text: v.lastLook()}
+// worst returns the headline by the worst of runtime, PLEG, lists, Status and conditions.
+func (f *Facts) worst() head {
+	if f.Paused {
+		return head{Word: PausedWord, parts: parts{effect: f.lastList()}}
 	}
-	v.holding = held
-	h := v.worstPart(held)
-	if h.Severity < Critical && v.failsByTurns() {
-		// Without a clock: each success stops it, and what fails for long is critical.
-		return Headline{Word: "AT RISK", Severity: Warning, Text: cmp.Or(v.standing(h), readyNow) + v.byTurns(), about: v.byTurnsID()}
+	h := f.worstPart()
+	if h.Severity < Critical && f.failsByTurns() {
+		// It has no clock: each success stops the clock, and what fails for long is critical.
+		turns := head{Word: AtRisk, Severity: Warning, about: f.turnsID()}
+		turns.parts = parts{since: f.standing(h.Word), effect: f.turnsText()}
+		if turns.parts.since == "" {
+			turns.parts.ready = readyNow
+		}
+		return turns
 	}
 	return h
 }
 
-// worstPart returns the headline by the first part that is out of order.
-func (v *view) worstPart(held []Finding) Headline {
-	for _, part := range []func() (Headline, bool){v.runtimeWord, v.plegWord, v.listWord, v.statusWord, v.conditionWord, v.relistWord} {
+// worstPart returns the headline by the first part that is not in order.
+func (f *Facts) worstPart() head {
+	for _, part := range []func() (head, bool){f.runtimePart, f.plegPart, f.listPart, f.statusPart, f.conditionPart, f.relistPart} {
 		if h, wrong := part(); wrong {
-			if before := v.standing(h); before != "" { // after which the word is not said again
-				h.Text = before + strings.TrimPrefix(h.Text, strings.ToLower(h.Word)+", ")
-			}
-			h.Clock, h.ofPart = v.nextClock(), true
+			h.parts.since, h.Clock, h.ofPart = f.standing(h.Word), f.nextClock(), true
 			return h
 		}
 	}
-	if v.standsNotReady() {
-		has := "has"
-		if !v.Node.Next.From.After(v.At) { // nobody tells us
-			has = "may have"
+	if f.standsNotReady() {
+		text := "recovered; the kubelet has yet to post Ready"
+		if !f.Node.Next.From.After(f.at()) { // nobody can see that
+			text = "recovered; the kubelet may have yet to post Ready"
 		}
-		said := "recovered; the kubelet " + has + " yet to post Ready"
-		if besides := aside(held); besides != "" { // what to do about it stands below
-			said += "; " + besides
+		if aside := f.aside(); aside != "" {
+			text += "; " + aside
 		}
-		return Headline{Word: notReadyWord, Severity: Warning, Text: said, Clock: v.nextClock()}
+		return head{Word: NotReady, Severity: Warning, parts: parts{effect: text}, Clock: f.nextClock()}
 	}
-	return v.otherWord(held)
+	return f.byFindings()
 }
 
-// standing says since when the node is not ready: what stands comes before its cause.
-func (v *view) standing(h Headline) string {
+// standing says since when the node is NotReady, for a headline of that word.
+func (f *Facts) standing(word string) string {
 	switch {
-	case h.Word == notReadyWord && v.standsNotReady(): // which says the rest
-		return "since " + v.clock(v.Node.Since) + ": "
-	case v.standsNotReady():
-		return "NotReady since " + v.clock(v.Node.Since) + ": "
-	case h.Word == "LISTS HANG":
-		return v.hungBefore()
-	}
-	return ""
-}
-
-// standsNotReady reports whether NotReady is what the kubelet has posted last.
-func (v *view) standsNotReady() bool {
-	return !v.Policy.Bounds().Starting && v.Node.Known && !v.Node.Ready
-}
-
-// heldUp returns what hangs, with what holds the call of a node up now, whatever was told
-// before, and how many others hold up something as well.
-func (v *view) heldUp(what, node string) string {
-	what += chainEnd(what, v.through(node))
-	if n := v.culprits(); n > 1 {
-		what += fmt.Sprintf(" and %d more", n-1)
-	}
-	return what + v.wanting(func(f Finding) bool { return slices.Contains(f.Nodes, node) })
-}
-
-// wanting says after a colon what the runtime lacks, where that is the cause of such a
-// finding that holds: nothing if it is not known to lack anything.
-func (v *view) wanting(is func(Finding) bool) string {
-	for _, c := range v.holding {
-		effect := func(f Finding) bool { return f.CauseKey == c.Key() && is(f) }
-		if slices.Contains([]ID{LimitsNear, DiskFull}, c.ID) && slices.ContainsFunc(v.holding, effect) {
-			return ": " + c.Summary
+	case f.standsNotReady() && word == NotReady:
+		return "since " + f.clock(f.Node.Since) + ": "
+	case f.standsNotReady():
+		return "NotReady since " + f.clock(f.Node.Since) + ": "
+	case word == ListsHang: // plegtop has seen no good list, and there was none for longer than the kubelet waits
+		if since := f.heldSince(); !since.IsZero() && f.at().Sub(since) >= f.Threshold {
+			return "NotReady since " + f.clock(since.Add(f.Threshold)) + ", no list since " + f.clock(since) + ": "
 		}
 	}
 	return ""
 }
 
-// culprits returns how many pods, or processes of none, surely hold up calls that hang, by
-// the findings about them.
-func (v *view) culprits() int {
-	all := make(map[any]bool)
-	for _, f := range v.holding {
-		if f.Cause != "" || f.Severity < Critical || len(f.Nodes) == 0 {
-			continue
-		}
-		i := v.graph().Find(f.Nodes[0])
-		if i < 0 || v.waits.Nodes[i].Kind == waits.Call || !v.waits.HoldsUp(i) {
-			continue
-		}
-		for _, s := range append([]Subject{f.Subject}, f.Members[min(1, len(f.Members)):]...) {
-			if s.none() {
-				all[f.Key()] = true
-			} else {
-				all[s.Pod] = true
-			}
-		}
-	}
-	return len(all)
-}
+// standsNotReady reports whether the kubelet has posted NotReady last.
+func (f *Facts) standsNotReady() bool { return !f.once() && f.Node.Known && !f.Node.Ready }
 
-func (v *view) lastLook() string {
-	if v.Health.ListedAt.IsZero() {
+func (f *Facts) clock(t time.Time) string { return clock(t, f.at()) }
+
+func (f *Facts) lastList() string {
+	if f.Health.ListedAt.IsZero() {
 		return "nothing was listed yet"
 	}
-	return "the last look was " + going(v.Health.ListAge(v.At)) + " ago"
+	return "the last look was " + going(f.Health.ListAge(f.at())) + " ago"
 }
 
-// runtimeWord speaks of a runtime that is not there, or that does not answer.
-func (v *view) runtimeWord() (Headline, bool) {
-	switch v.Scope {
+// runtimePart speaks of a runtime that is not there, or that does not answer.
+func (f *Facts) runtimePart() (head, bool) {
+	switch f.Scope {
 	case answers.Refused:
-		first := v.Refusals[0]
-		if v.justRefused() {
-			return Headline{}, false
+		first := f.Refusals[0]
+		if f.justRefused() {
+			return head{}, false
 		}
-		severe := max(Warning, v.failingSeverity(first.First))
-		return Headline{Word: "RUNTIME DOWN", Severity: severe, Text: v.refusedBy(first.Err), about: RuntimeDown}, true
+		return head{
+			Word: RuntimeIsDown, Severity: max(Warning, f.failing(first.First)), parts: parts{effect: f.refusedBy(first.Err)}, about: RuntimeDown,
+		}, true
 	case answers.Silent:
-		if !v.Silence.Sure {
-			return Headline{}, false // calls are late, and that is said of the one that the relist waits for
+		if !f.Silence.Sure {
+			return head{}, false // calls are late; the part of the relist speaks of the one that it waits for
 		}
-		if s, known := v.shut(); known && v.heldByOther() {
-			return Headline{Word: "RUNTIME DOWN", Severity: v.severity(v.Silence), Text: "no call is answered: " + s.why}, true
+		if why := f.shut(); why.known && f.heldByOther() {
+			return head{Word: RuntimeIsDown, Severity: f.severity(f.Silence), parts: parts{effect: "no call is answered: " + why.text}}, true
 		}
-		node := waits.CallKey(v.Silence.Op, v.Silence.ID)
-		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.Silence), Text: v.heldUp("no list and no status is answered"+v.behind(node), node)}, true
+		h := head{Word: NotAnswering, Severity: f.severity(f.Silence)}
+		h.parts = f.heldUp("no list and no status is answered", waits.CallKey(f.Silence.Op, f.Silence.ID))
+		return h, true
 	case answers.NoStatus:
-		node := waits.CallKey(v.Every[0].Op, v.Every[0].ID)
-		return Headline{Word: "NOT ANSWERING", Severity: v.everySeverity(), Text: v.heldUp("no status call is answered, whichever pod it is for"+v.behind(node), node)}, true
+		h := head{Word: NotAnswering, Severity: f.everySeverity()}
+		h.parts = f.heldUp("no status call is answered, whichever pod it is for", waits.CallKey(f.Every[0].Op, f.Every[0].ID))
+		return h, true
 	}
-	return Headline{}, false
+	return head{}, false
 }
 
-// justRefused reports whether one call found nobody there a moment ago: the next
-// relist tells, in a second.
-func (v *view) justRefused() bool {
-	return v.Scope == answers.Refused && v.Refusals[0].InRow < v.Policy.Bounds().ListFails && v.At.Sub(v.Refusals[0].First) < answers.Hung
+// justRefused reports whether one call found nobody there a moment ago. The next relist shows more, in a second.
+func (f *Facts) justRefused() bool {
+	first := f.Refusals
+	return f.Scope == answers.Refused && first[0].InRow < f.Snapshot.Policy.Bounds().ListFails && f.at().Sub(first[0].First) < answers.Hung
 }
 
-// plegWord has the kubelet's verdict, and what stands behind it.
-func (v *view) plegWord() (Headline, bool) {
-	if !v.unhealthy() {
-		return Headline{}, false
+// plegPart has the kubelet's verdict, and what stands behind it.
+func (f *Facts) plegPart() (head, bool) {
+	if !f.unhealthy() {
+		return head{}, false
 	}
-	text := v.overdue()
-	if h, ok := v.listWord(); ok {
-		text = h.Text
-	} else if h, ok := v.relistWord(); ok {
-		text = h.Text
+	h := head{Word: Unhealthy, Severity: Critical, parts: parts{effect: f.overdue()}}
+	if list, ok := f.listPart(); ok {
+		h.parts = list.parts
+	} else if relist, ok := f.relistPart(); ok {
+		h.parts = relist.parts
 	}
-	return Headline{Word: "UNHEALTHY", Severity: Critical, Text: text}, true
+	return h, true
 }
 
-// listWord speaks of lists that hang or fail, and of the first one.
-func (v *view) listWord() (Headline, bool) {
-	h := v.List()
-	f := v.Failure
+// listPart speaks of lists that hang or fail, and of the first list.
+func (f *Facts) listPart() (head, bool) {
+	h, e := f.List(), f.Failure
 	switch {
 	case h != nil && h.Sure:
-		text := "lists hang" + v.behind(waits.CallKey(h.Op, h.ID))
-		if text == "lists hang" {
-			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
+		p := f.heldUp("lists hang", waits.CallKey(h.Op, h.ID))
+		if p.by == "" {
+			p.effect = h.Op.String() + " " + f.silence(h)
 		}
-		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text, waits.CallKey(h.Op, h.ID))}, true
-	case f != nil && (f.InRow >= v.Policy.Bounds().ListFails || answers.IsTooLarge(f.Err)):
-		h := Headline{Word: "LISTS FAIL", Severity: v.failingSeverity(f.First), Text: fmt.Sprintf("%v fails: %s", f.Op, excerpt(plain(f.Err)))}
-		if answers.IsTooLarge(f.Err) {
-			h.Severity, h.Text = Critical, v.summaryOf(ListTooBig, h.Text)
+		return head{Word: ListsHang, Severity: f.severity(h), parts: p}, true
+	case e != nil && answers.IsTooLarge(e.Err):
+		text := fmt.Sprintf("%v fails: %s", e.Op, excerpt(plain(e.Err)))
+		for i := range f.holding {
+			if f.holding[i].ID == ListTooBig {
+				text = f.holding[i].Summary
+				break
+			}
 		}
-		return h, true
-	case f != nil:
-		if s := v.StatusErr; s != nil { // whose limit comes first
-			f = s
-		}
-		return Headline{Word: "AT RISK", Severity: Warning, Text: fmt.Sprintf("%v failed %s: %s", f.Op, times(f.InRow), excerpt(plain(f.Err)))}, true
-	case v.unasked:
-		return Headline{Word: "AT RISK", Severity: Warning, Text: "the runtime answers again; no list has been asked for since"}, true
-	case v.Health.ListedAt.IsZero() && v.Policy.Bounds().OneMoment:
-		return Headline{Word: "NO LIST", Severity: Warning, Text: "no list was answered in time"}, true
-	case v.Health.ListedAt.IsZero():
+		return head{Word: ListsFail, Severity: Critical, parts: parts{effect: text}}, true
+	case e != nil && e.InRow >= f.Snapshot.Policy.Bounds().ListFails:
+		text := fmt.Sprintf("%v fails: %s", e.Op, excerpt(plain(e.Err)))
+		return head{Word: ListsFail, Severity: f.failing(e.First), parts: parts{effect: text}}, true
+	case e != nil:
+		e = cmp.Or(f.StatusErr, e) // the limit of Status comes first
+		text := fmt.Sprintf("%v failed %s: %s", e.Op, times(e.InRow), excerpt(plain(e.Err)))
+		return head{Word: AtRisk, Severity: Warning, parts: parts{effect: text}}, true
+	case f.Unasked:
+		return head{Word: AtRisk, Severity: Warning, parts: parts{effect: "the runtime answers again; no list has been asked for since"}}, true
+	case f.Health.ListedAt.IsZero() && f.once():
+		return head{Word: NoList, Severity: Warning, parts: parts{effect: "no list was answered in time"}}, true
+	case f.Health.ListedAt.IsZero():
 		text := "waiting for the first list"
-		if f := v.late(); f != nil {
-			text = v.relistWaits(f)
+		if c := f.lateCall(); c != nil {
+			text = f.relistWaits(c)
 		}
-		return Headline{Word: "STARTING", Severity: Info, Text: text}, true
+		return head{Word: Starting, parts: parts{effect: text}}, true
 	}
-	return Headline{}, false
-}
-
-// summaryOf returns what the finding of an id that holds says, or else the other.
-func (v *view) summaryOf(id ID, other string) string {
-	if i := slices.IndexFunc(v.holding, func(f Finding) bool { return f.ID == id }); i >= 0 {
-		return v.holding[i].Summary
-	}
-	return other
-}
-
-// hungBefore says before a colon, where plegtop has seen no good list, what the kubelet makes of one
-// that cannot have succeeded for longer than it waits; empty where that is not known.
-func (v *view) hungBefore() string {
-	since := v.heldSince()
-	if since.IsZero() || v.At.Sub(since) < v.Threshold {
-		return ""
-	}
-	return "NotReady since " + v.clock(since.Add(v.Threshold)) + ", no list since " + v.clock(since) + ": "
-}
-
-// heldSince returns since when the lists cannot have succeeded, by what holds them up, where
-// plegtop has seen no good one; zero where that is not known.
-func (v *view) heldSince() time.Time {
-	if !v.Health.ListedAt.IsZero() || v.Scope != answers.ListHangs {
-		return time.Time{}
-	}
-	for _, f := range v.holding {
-		if f.Cause == "" && f.Severity == Critical && len(f.Nodes) > 0 && !f.Since.IsZero() && f.ID != ListHung {
-			return f.Since
-		}
-	}
-	return time.Time{}
+	return head{}, false
 }
 
 // relistWaits says which call a relist waits for.
-func (v *view) relistWaits(f *call.Flight) string {
-	return "the relist waits for " + v.callName(*f) + " since " + going(f.Elapsed(v.At))
+func (f *Facts) relistWaits(c *call.Flight) string {
+	return "the relist waits for " + f.callName(*c) + " since " + going(c.Elapsed(f.at()))
 }
 
-// late returns the call that a relist waits for and that is late; nil if none is.
-func (v *view) late() *call.Flight {
-	i := slices.IndexFunc(v.InFlight, func(f call.Flight) bool { return f.By == call.ByRelist && v.State(f) != answers.InTime })
-	if i < 0 {
-		return nil
-	}
-	return &v.InFlight[i]
-}
-
-// statusWord speaks of a Status that fails or hangs.
-func (v *view) statusWord() (Headline, bool) {
-	h, f := &v.General[call.Status], v.StatusErr
+// statusPart speaks of a Status that fails or hangs.
+func (f *Facts) statusPart() (head, bool) {
+	h, e := &f.General[call.Status], f.StatusErr
 	switch {
-	case v.Node.RuntimeDown != "" && (f != nil || h.Sure) && !v.Policy.Bounds().Starting: // which takes a moment's silence for that
-		word := notReadyWord
-		if v.Node.Ready { // as posted
-			word = "LOOP STOPPED"
+	case f.Node.RuntimeDown != "" && (e != nil || h.Sure) && !f.once(): // check takes a moment of silence for that
+		word := NotReady
+		if f.Node.Ready { // as posted
+			word = LoopStopped
 		}
-		return Headline{Word: word, Severity: Critical, Text: "no Status is answered well: " + v.Node.RuntimeDown}, true
-	case v.Hangs(call.Status) && h.Sure && v.Scope != answers.AllSlow: // what hangs there is only slow as well
-		node := waits.CallKey(h.Op, h.ID)
-		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: v.heldUp("Status "+v.unanswered(h)+v.behind(node), node)}, true
-	case f != nil && answers.IsBad(f.Err) && v.failsOn(f, statusForSure):
-		return Headline{Word: "STATUS FAILS", Severity: v.failingSeverity(f.First), Text: "Status fails: " + excerpt(plain(f.Err))}, true
+		return head{Word: word, Severity: Critical, parts: parts{effect: "no Status is answered well: " + f.Node.RuntimeDown}}, true
+	case f.Hangs(call.Status) && h.Sure && f.Scope != answers.AllSlow:
+		return head{Word: StatusHangs, Severity: f.severity(h), parts: f.heldUp("Status "+f.silence(h), waits.CallKey(h.Op, h.ID))}, true
+	case e != nil && answers.IsBad(e.Err) && f.failsOn(e, statusFails):
+		return head{Word: StatusFails, Severity: f.failing(e.First), parts: parts{effect: "Status fails: " + excerpt(plain(e.Err))}}, true
 	}
-	return Headline{}, false
+	return head{}, false
 }
 
-// conditionWord speaks of what the runtime says of itself. Until the kubelet has posted it
-// the node is ready, though without a ready runtime its sync loop stands. One look does not
-// know what was posted: it says what is so now, and the clock when it is posted.
-func (v *view) conditionWord() (Headline, bool) {
+// conditionPart speaks of what the runtime says of itself. Until the kubelet has posted it the node is Ready, though
+// without a ready runtime its sync loop stands. check does not know what was posted.
+func (f *Facts) conditionPart() (head, bool) {
 	for _, c := range []struct {
 		id                 ID
 		name, text, before string
 	}{
-		{RuntimeNotReady, runtimeReady, "the runtime says that it is not ready", "LOOP STOPPED"}, {NetworkNotReady, networkReady, "the runtime says that its network is not ready", "AT RISK"},
+		{RuntimeNotReady, runtimeReady, "the runtime says that it is not ready", LoopStopped},
+		{NetworkNotReady, networkReady, "the runtime says that its network is not ready", AtRisk},
 	} {
-		said, lacks := v.lacks(c.name)
+		given, lacks := f.lacks(c.name)
 		if !lacks {
 			continue
 		}
-		if said.Reason != "" {
-			c.text += ": " + excerpt(said.Reason)
+		if given.Reason != "" {
+			c.text += ": " + excerpt(given.Reason)
 		}
 		word := c.before
-		if v.standsNotReady() {
-			word = notReadyWord
+		if f.standsNotReady() {
+			word = NotReady
 		}
-		return Headline{Word: word, Severity: Critical, Text: c.text, about: c.id}, true
+		return head{Word: word, Severity: Critical, parts: parts{effect: c.text}, about: c.id}, true
 	}
-	return Headline{}, false
+	return head{}, false
 }
 
-// relistWord speaks of a relist that waits for one call, and of a verdict that is
-// near.
-func (v *view) relistWord() (Headline, bool) {
-	for _, h := range v.Blamed {
-		if h.Out && h.By == call.ByRelist && h.Sure {
-			word, text := "AT RISK", v.callName(h.Flight)+": no reply for "+going(h.Took)
-			if v.endsInTime() {
-				word, text = "INSPECTION HANGS", text+"; PLEG stays healthy, all events are late"
+// relistPart speaks of a relist that waits for one call, and of a verdict that is near.
+func (f *Facts) relistPart() (head, bool) {
+	for _, h := range f.Blamed {
+		if !h.Out || h.By != call.ByRelist || !h.Sure {
+			continue
+		}
+		word, text := AtRisk, f.callName(h.Flight)+": no reply for "+going(h.Took)
+		if f.relistEndsFirst() {
+			word, text = InspectionHangs, text+"; PLEG stays healthy, all events are late"
+		}
+		p := f.heldUp(text, waits.CallKey(h.Op, h.ID))
+		p.by = "" // the call is named with its object
+		return head{Word: word, Severity: f.severity(h), parts: p}, true
+	}
+	for i := range f.Statuses {
+		if h := &f.Statuses[i]; h.Sure && f.Unheard(h) && !f.once() {
+			text := "no status call was answered for " + going(f.at().Sub(h.Since))
+			return head{Word: AtRisk, Severity: f.severity(h), parts: parts{effect: text}}, true
+		}
+	}
+	c := f.lateCall()
+	overdue := f.Health.ListAge(f.at()) > f.Period+answers.Hung
+	if left := f.untilUnhealthy(); left > 0 && left < soon && (c != nil || overdue && left < f.Threshold/2) {
+		text := f.overdue()
+		if c != nil {
+			text += ": " + f.relistWaits(c)
+		}
+		return head{Word: AtRisk, Severity: Warning, parts: parts{effect: text}}, true
+	}
+	if c != nil && f.worthAWord(c) {
+		return head{Word: MaybeSlow, Severity: Warning, parts: parts{effect: f.relistWaits(c)}}, true
+	}
+	return head{}, false
+}
+
+// worthAWord reports whether a late call is worth a headline. One call after the other may be late for a moment. But
+// the first relist has shown nothing yet, and a list that has been out for so long may hang a moment later.
+func (f *Facts) worthAWord(c *call.Flight) bool {
+	out := c.Elapsed(f.at())
+	return f.told == nil || f.Relists.Count == 0 || c.Op.IsList() && out >= answers.Hung || out >= f.LateAfter(c.Op)+beginAfter
+}
+
+// heldUp returns the parts of a headline about a call that hangs: what holds it up now, and how many others hold up
+// something as well.
+func (f *Facts) heldUp(effect, node string) parts {
+	p := parts{effect: effect}
+	var named map[string]bool
+	p.by, p.likely, named = f.blockedBy(node)
+	p.end = chainEnd(f.chain(node), named)
+	p.more = max(f.culprits()-1, 0)
+	for _, c := range f.holding { // what the runtime lacks is the cause
+		if c.ID != LimitsNear && c.ID != DiskFull {
+			continue
+		}
+		for _, o := range f.holding {
+			if o.CauseKey == c.Key() && o.isOn(node) {
+				p.lacks = c.Summary
 			}
-			return Headline{Word: word, Severity: v.severity(h), Text: v.heldUp(text, waits.CallKey(h.Op, h.ID))}, true
 		}
 	}
-	if i := slices.IndexFunc(v.Statuses, func(h answers.Hang) bool { return h.Sure && v.Unheard(&h) }); i >= 0 && !v.Policy.Bounds().OneMoment {
-		return Headline{Word: "AT RISK", Severity: v.severity(&v.Statuses[i]), Text: "no status call was answered for " + going(v.At.Sub(v.Statuses[i].Since))}, true
-	}
-	f := v.late()
-	overdue := v.Health.ListAge(v.At) > v.Period+answers.Hung
-	if left := v.untilUnhealthy(); left > 0 && left < soon && (f != nil || overdue && left < v.Threshold/2) {
-		text := v.overdue()
-		if f != nil {
-			text += ": " + v.relistWaits(f)
-		}
-		return Headline{Word: "AT RISK", Severity: Warning, Text: text}, true
-	}
-	// As with a mild finding, one call after the other may be late for a moment; but the first relist has yet to show anything,
-	// and a list that has been out for so long may hang a moment later.
-	if f != nil && (v.told == nil || v.Relists.Count == 0 || f.Op.IsList() && f.Elapsed(v.At) >= answers.Hung || f.Elapsed(v.At) >= v.LateAfter(f.Op)+holding) {
-		return Headline{Word: "SLOW?", Severity: Warning, Text: v.relistWaits(f)}, true
-	}
-	return Headline{}, false
+	return p
 }

@@ -40,8 +40,8 @@ func TestHeadlineSaysWhatBecomesOfTheNode(t *testing.T) {
 		NodeNotReady:   healthy(5).dead(40).notReady(10 * time.Second),
 		"":             checked(5),
 	} {
-		v := n.view()
-		if got := v.headline(v.diagnose()); got.Node != want {
+		v := n.facts()
+		if got := v.headline(v.diagnose()).headline(); got.Node != want {
 			t.Errorf("%+v, want %q", got, want)
 		}
 	}
@@ -50,32 +50,32 @@ func TestHeadlineSaysWhatBecomesOfTheNode(t *testing.T) {
 // TestWordIsSteady holds that faults that come and go by turns do not flicker, and that what
 // gets worse or is critical is shown at once, and so is its end, but for that of a risk.
 func TestWordIsSteady(t *testing.T) {
-	risk, degraded := Headline{Word: "AT RISK", Severity: Warning, Text: "a"}, Headline{Word: degradedWord, Severity: Warning, Text: "b"}
-	hang, well := Headline{Word: "LISTS HANG", Severity: Critical}, Headline{Word: healthyWord}
-	var s steady
+	risk, degraded := Headline{Word: "AT RISK", Severity: Warning, Text: "a"}, Headline{Word: Degraded, Severity: Warning, Text: "b"}
+	hang, well := Headline{Word: "LISTS HANG", Severity: Critical}, Headline{Word: Healthy}
+	var s steadyHeadline
 	at := now
 	for i, step := range []struct {
 		after time.Duration
 		is    Headline
 		want  string
 	}{
-		{0, well, healthyWord},
+		{0, well, Healthy},
 		{time.Second, risk, "AT RISK"},
 		{time.Second, degraded, "AT RISK"},
 		{12 * time.Second, degraded, "AT RISK"},
-		{2 * time.Second, degraded, degradedWord},
+		{2 * time.Second, degraded, Degraded},
 		{time.Second, risk, "AT RISK"},
 		{time.Second, hang, "LISTS HANG"},
 		{time.Second, risk, "AT RISK"},
 		{time.Second, well, "AT RISK"},
-		{15 * time.Second, well, healthyWord},
-		{time.Second, degraded, degradedWord},
-		{time.Second, well, healthyWord},
+		{15 * time.Second, well, Healthy},
+		{time.Second, degraded, Degraded},
+		{time.Second, well, Healthy},
 		{time.Second, hang, "LISTS HANG"},
-		{time.Second, well, healthyWord},
+		{time.Second, well, Healthy},
 	} {
 		at = at.Add(step.after)
-		got := s.headline(step.is, nil, at, time.Time{})
+		got := nextOf(&s, step.is, nil, at, time.Time{})
 		if got.Word == step.is.Word && s.worst != "" { // which says so
 			got.Text = strings.TrimSuffix(strings.TrimSuffix(got.Text, s.trouble(at)), "; ")
 		}
@@ -88,7 +88,7 @@ func TestWordIsSteady(t *testing.T) {
 // TestReadySaysWhatWas holds that a node that stays Ready says for a minute what was wrong, but for
 // one call that was late; and that a relist failed where no headline said so.
 func TestReadySaysWhatWas(t *testing.T) {
-	well, warned := Headline{Word: healthyWord, Text: "12 pods"}, Headline{Word: degradedWord, Severity: Warning, Text: staysReady + "1 warning"}
+	well, warned := Headline{Word: Healthy, Text: "12 pods"}, Headline{Word: Degraded, Severity: Warning, Text: staysReady + "1 warning"}
 	for name, tt := range map[string]struct {
 		was   []string
 		after time.Duration
@@ -100,25 +100,25 @@ func TestReadySaysWhatWas(t *testing.T) {
 		"long ago":        {[]string{"SLOW", "SLOW"}, 2 * time.Minute, false, well, "12 pods"},
 		"one late call":   {[]string{"SLOW?", "SLOW?"}, 20 * time.Second, false, well, "12 pods"},
 		"said once":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, well, "12 pods; was RUNTIME DOWN 09:26:43 to 09:26:53 (list-hung)"},
-		"a relist":        {[]string{healthyWord, healthyWord}, 20 * time.Second, true, well, "12 pods; relists failed until 09:26:53"},
-		"one long ago":    {[]string{healthyWord, healthyWord}, 2 * time.Minute, true, well, "12 pods"},
+		"a relist":        {[]string{Healthy, Healthy}, 20 * time.Second, true, well, "12 pods; relists failed until 09:26:53"},
+		"one long ago":    {[]string{Healthy, Healthy}, 2 * time.Minute, true, well, "12 pods"},
 		"a warning":       {[]string{"RUNTIME DOWN", "RUNTIME DOWN"}, 20 * time.Second, true, warned, readyNow + "1 warning; was RUNTIME DOWN 09:26:43 to 09:26:53 (list-hung)"},
-		"a relist and so": {[]string{healthyWord, healthyWord}, 20 * time.Second, true, warned, readyNow + "1 warning; relists failed until 09:26:53"},
-		"a stuck shim":    {[]string{degradedWord, degradedWord}, 20 * time.Second, false, well, "12 pods; was DEGRADED 09:26:43 to 09:26:53 (list-hung)"},
-		"then worse":      {[]string{"LISTS HANG", notReadyWord}, 20 * time.Second, false, well, "12 pods; was LISTS HANG, then NOT READY, 09:26:43 to 09:26:53 (list-hung)"},
+		"a relist and so": {[]string{Healthy, Healthy}, 20 * time.Second, true, warned, readyNow + "1 warning; relists failed until 09:26:53"},
+		"a stuck shim":    {[]string{Degraded, Degraded}, 20 * time.Second, false, well, "12 pods; was DEGRADED 09:26:43 to 09:26:53 (list-hung)"},
+		"then worse":      {[]string{"LISTS HANG", NotReady}, 20 * time.Second, false, well, "12 pods; was LISTS HANG, then NOT READY, 09:26:43 to 09:26:53 (list-hung)"},
 		"risk, then down": {[]string{"AT RISK", "RUNTIME DOWN"}, 20 * time.Second, false, well, "12 pods; was AT RISK, then RUNTIME DOWN, 09:26:43 to 09:26:53 (list-hung)"},
 		"calmer at last":  {[]string{"RUNTIME DOWN", "AT RISK"}, 20 * time.Second, false, well, "12 pods; was RUNTIME DOWN 09:26:43 to 09:26:53"},
 		"worse":           {[]string{"AT RISK", "AT RISK"}, 20 * time.Second, true, Headline{Word: "LISTS HANG", Severity: Critical, Text: "x"}, "x"},
 	} {
-		var s steady
+		var s steadyHeadline
 		var failed time.Time
 		if tt.fails {
 			failed = now
 		}
 		for i, at := range []time.Time{now.Add(-10 * time.Second), now} {
-			s.headline(Headline{Word: tt.was[i], Severity: Critical}, [][]Finding{nil, {{ID: ListHung, Severity: Critical}}}[i], at, failed)
+			nextOf(&s, Headline{Word: tt.was[i], Severity: Critical}, [][]Finding{nil, {{ID: ListHung, Severity: Critical}}}[i], at, failed)
 		}
-		got := s.headline(tt.now, nil, now.Add(tt.after), failed)
+		got := nextOf(&s, tt.now, nil, now.Add(tt.after), failed)
 		if want := strings.NewReplacer("09:26:43", clock(now.Add(-10*time.Second), now), "09:26:53", clock(now, now)).Replace(tt.want); got.Text != want {
 			t.Errorf("%s: %q, want %q", name, got.Text, want)
 		}
@@ -128,15 +128,15 @@ func TestReadySaysWhatWas(t *testing.T) {
 // TestWhatWasSaysWhetherNotReadyWasPosted holds that of trouble that is over a reader is told that, and
 // by which finding it was at its worst.
 func TestWhatWasSaysWhetherNotReadyWasPosted(t *testing.T) {
-	var s steady
+	var s steadyHeadline
 	say := func(after time.Duration, word string, severity Severity, node string, id ID) string {
-		return s.headline(Headline{Word: word, Severity: severity, Text: "x", Node: node}, []Finding{{ID: id, Severity: severity}}, now.Add(after), time.Time{}).Text
+		return nextOf(&s, Headline{Word: word, Severity: severity, Text: "x", Node: node}, []Finding{{ID: id, Severity: severity}}, now.Add(after), time.Time{}).Text
 	}
 	say(0, "RUNTIME DOWN", Critical, NodeNotReadyIn, RuntimeDown)
 	say(30*time.Second, "RUNTIME DOWN", Critical, NodeNotReady, RuntimeDown) // which the word says
 	say(40*time.Second, "AT RISK", Critical, NodeReadyNow, ProcessStuck)
 	want := "x; was RUNTIME DOWN " + clock(now, now) + " to " + clock(now.Add(40*time.Second), now) + ", NotReady from " + clock(now.Add(30*time.Second), now)
-	if got := say(60*time.Second, healthyWord, Info, NodeReadyNow, ""); got != want {
+	if got := say(60*time.Second, Healthy, Info, NodeReadyNow, ""); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -144,16 +144,16 @@ func TestWhatWasSaysWhetherNotReadyWasPosted(t *testing.T) {
 // TestDegradedGetsWorse holds that a node that had a warning before something was critical on it says
 // of that alone what was.
 func TestDegradedGetsWorse(t *testing.T) {
-	var s steady
+	var s steadyHeadline
 	say := func(after time.Duration, h Headline, held ...Finding) string {
-		return s.headline(h, held, now.Add(after), time.Time{}).Text
+		return nextOf(&s, h, held, now.Add(after), time.Time{}).Text
 	}
-	say(0, Headline{Word: degradedWord, Severity: Warning, Text: staysReady + "1 warning"})
+	say(0, Headline{Word: Degraded, Severity: Warning, Text: staysReady + "1 warning"})
 	for _, after := range []time.Duration{10 * time.Second, 20 * time.Second} {
-		say(after, Headline{Word: degradedWord, Severity: Critical, Text: "stuck"}, Finding{ID: ProcessStuck, Severity: Critical})
+		say(after, Headline{Word: Degraded, Severity: Critical, Text: "stuck"}, Finding{ID: ProcessStuck, Severity: Critical})
 	}
 	want := readyNow + "1 warning; was DEGRADED " + clock(now.Add(10*time.Second), now) + " to " + clock(now.Add(20*time.Second), now) + " (process-stuck)"
-	if got := say(40*time.Second, Headline{Word: degradedWord, Severity: Warning, Text: staysReady + "1 warning"}); got != want {
+	if got := say(40*time.Second, Headline{Word: Degraded, Severity: Warning, Text: staysReady + "1 warning"}); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -161,12 +161,12 @@ func TestDegradedGetsWorse(t *testing.T) {
 // TestSinceIsSteady holds that a finding's begin does not move with the rounding of a process's
 // age, and moves where another one has begun.
 func TestSinceIsSteady(t *testing.T) {
-	var tr tracker
+	var tr Steady
 	for i, step := range []struct{ since, want time.Duration }{
 		{60 * second, 60 * second}, {59 * second, 60 * second}, {60 * second, 60 * second}, {61500 * time.Millisecond, 60 * second}, {20 * second, 20 * second},
 	} {
 		tr.see(now.Add(time.Duration(i)*second), Finding{ID: HelperStuck, Severity: Critical, Since: ago(step.since)})
-		if got := tr.known[0].finding.Since; !got.Equal(ago(step.want)) {
+		if got := tr.now[0].finding.Since; !got.Equal(ago(step.want)) {
 			t.Errorf("look %d: since %v, want %v", i, got, ago(step.want))
 		}
 	}
@@ -179,8 +179,8 @@ func TestInspectionKeepsItsWord(t *testing.T) {
 	hangs.Phase.EndsBy = now.Add(73 * time.Second)
 	between := healthy(5).podFails(3, "app", call.ErrDeadline, tooLate, 1)
 	for _, n := range []*node{hangs, between} {
-		v := n.view()
-		if got := v.headline(v.diagnose()); got.Word != "INSPECTION HANGS" {
+		v := n.facts()
+		if got := v.headline(v.diagnose()).headline(); got.Word != "INSPECTION HANGS" {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -198,8 +198,8 @@ func TestFlakyRuntimeIsNotDown(t *testing.T) {
 				n.Memory.Outages.ListsFailed = append(n.Memory.Outages.ListsFailed, f)
 			}
 		}
-		v := n.view()
-		if got := v.headline(v.diagnose()); got.Word != want {
+		v := n.facts()
+		if got := v.headline(v.diagnose()).headline(); got.Word != want {
 			t.Errorf("flaky %v: %+v", flaky, got)
 		}
 	}
@@ -208,7 +208,7 @@ func TestFlakyRuntimeIsNotDown(t *testing.T) {
 // TestHeadlineSaysWhatElseIs holds that what has a word of its own names one other finding, and
 // counts more; effects are none.
 func TestHeadlineSaysWhatElseIs(t *testing.T) {
-	lost := Finding{ID: RuntimeDown, Group: ofSocket, Severity: Warning, Summary: "lost"}
+	lost := Finding{ID: RuntimeDown, Group: groupSocket, Severity: Warning, Summary: "lost"}
 	crash := Finding{ID: CrashLoop, Severity: Warning}
 	crash.Subject.Pod = pleg.PodRef{Namespace: "pay", Name: "api-cllcr4tczg-4j7wp"}
 	address, effect := Finding{ID: NoAddress, Severity: Warning, Count: 4}, Finding{ID: RuntimeSlow, Severity: Warning, Cause: RuntimeDown}
@@ -217,7 +217,7 @@ func TestHeadlineSaysWhatElseIs(t *testing.T) {
 		"lost; also crash loop of pay/api": {lost, crash, effect},
 		"lost; also 2 other findings":      {lost, crash, address},
 	} {
-		if got := healthy(1).view().otherWord(held); got.Word != "SOCKET LOST" || got.Text != "node Ready until the kubelet reconnects: "+want {
+		if got := healthy(1).facts().byHeld(held); got.Word != "SOCKET LOST" || got.Text != "node Ready until the kubelet reconnects: "+want {
 			t.Errorf("%+v, want %q", got, want)
 		}
 	}
@@ -241,7 +241,7 @@ func TestWarningsAreNamed(t *testing.T) {
 		if n == 0 {
 			held = held[:1]
 		}
-		if got := aside(held); got != want {
+		if got := asideOf(held); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

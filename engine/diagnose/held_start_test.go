@@ -39,7 +39,7 @@ func TestRestartBesideStoppedShims(t *testing.T) {
 		in := healthy(3).input()
 		in.Evidence, in.Endpoint = looked(healthy(3)), "unix://"+ourSocket
 		tt.change(in.Evidence)
-		v := newView(in)
+		v := factsOf(in)
 		if got := v.restart("x"); len(got) != 1 || got[0].Risk != tt.want+meanwhile {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
@@ -67,7 +67,7 @@ func TestStartIsHeldUpByShims(t *testing.T) {
 		if said := "still starting, likely held up by 2 stopped shims"; strings.Contains(f.Summary, said) != held {
 			t.Errorf("%v: %s", age, f.Summary)
 		}
-		if h := newView(in).headline(nil); h.Word != "RUNTIME DOWN" || strings.Contains(h.Text, "containerd began 14s ago and is still starting") != held {
+		if h := factsOf(in).headline(nil); h.Word != "RUNTIME DOWN" || strings.Contains(h.Text, "containerd began 14s ago and is still starting") != held {
 			t.Errorf("%v: headline %+v", age, h)
 		}
 		for _, s := range f.Next {
@@ -99,7 +99,7 @@ func TestNoDumpIsAskedOfAStoppedRuntime(t *testing.T) {
 	in.Evidence = looked(n)
 	for stopped, want := range map[bool]int{false: 1, true: 0} {
 		in.Evidence.Processes.Daemons[0].State = map[bool]evidence.State{false: evidence.Sleeping, true: evidence.Stopped}[stopped]
-		if got := newView(in).stackSteps(); len(got) != want {
+		if got := factsOf(in).dumpFirst(); len(got) != want {
 			t.Errorf("stopped: %v: %v", stopped, got)
 		}
 	}

@@ -40,7 +40,7 @@ func TestHelperStuck(t *testing.T) {
 			r.Pressure.CPU.Some10 = answers.BusyShare
 		}
 	}
-	runHostTests(t, helperStuck, checked, []hostTest{
+	runHostTests(t, by(&helperStuck), checked, []hostTest{
 		{"runc for minutes", helpers(one("delete", minutes)), "runc delete of ns-1/pod-00001/app has run for 5m2s (pid 9), child of its shim", Warning, app},
 		{"runc at work", helpers(one("create", 9*time.Second)), "", 0, Subject{}},
 		{"an update takes no such time", helpers(one("update", 19*time.Second)), "runc update of ns-1/pod-00001/app has run for 21s", Warning, app},
@@ -85,7 +85,7 @@ func TestHelperStuckEvidence(t *testing.T) {
 	}
 	in := n.input()
 	in.Evidence = r
-	found := helperStuck(newView(in))
+	found := find(&helperStuck, factsOf(in))
 	if len(found) != 1 {
 		t.Fatalf("%d findings, want one: %+v", len(found), found)
 	}

@@ -21,7 +21,7 @@ func (n *node) hangFailure() {
 }
 
 func TestHostPressure(t *testing.T) {
-	runHostTests(t, hostPressure, checked, []hostTest{
+	runHostTests(t, by(&hostPressure), checked, []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
 		{"busy machine", func(_ *node, r *evidence.Report) {
 			r.Pressure.CPU = evidence.Stall{Some10: 95, Some60: 95, Full60: 30, Full10: 30}
@@ -44,7 +44,7 @@ func TestHostPressure(t *testing.T) {
 }
 
 func TestClockStep(t *testing.T) {
-	runHostTests(t, clockStep, checked, []hostTest{
+	runHostTests(t, by(&clockStep), checked, []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
 		{"forward", func(_ *node, r *evidence.Report) {
 			r.Clock = evidence.Clock{Watched: time.Hour, Step: time.Minute, StepAge: 30 * time.Second, Steps: 1}

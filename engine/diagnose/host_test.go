@@ -92,7 +92,7 @@ type hostTest struct {
 	subject  Subject
 }
 
-func runHostTests(t *testing.T, look func(*view) []Finding, build func(int) *node, tests []hostTest) {
+func runHostTests(t *testing.T, look func(*Facts) []Finding, build func(int) *node, tests []hostTest) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			n := build(3)
@@ -100,9 +100,9 @@ func runHostTests(t *testing.T, look func(*view) []Finding, build func(int) *nod
 			tt.change(n, r)
 			in := n.input()
 			in.Evidence, in.Endpoint = r, "unix://"+ourSocket
-			v := newView(in)
+			v := factsOf(in)
 			got := look(v)
-			if len(got) > 0 && !v.tells(kindOf(got[0].ID)) {
+			if len(got) > 0 && !v.fresh(ruleOf(got[0].ID).Needs) {
 				got = nil
 			}
 			if tt.want == "" {

@@ -97,10 +97,10 @@ func TestKubeletStuck(t *testing.T) {
 	for i, tt := range tests {
 		tests[i].change = func(n *node, r *evidence.Report) { tt.change(n.settled(r), r) }
 	}
-	runHostTests(t, kubeletStuck, healthy, tests)
+	runHostTests(t, by(&kubeletStuck), healthy, tests)
 
 	// One look cannot tell a runtime that has been back for a moment.
-	runHostTests(t, kubeletStuck, checked, []hostTest{
+	runHostTests(t, by(&kubeletStuck), checked, []hostTest{
 		{"late", func(_ *node, r *evidence.Report) { veryLate(r) }, "the last relist of the kubelet began 3m20s ago", Warning, Subject{}},
 		{"its sync loop stands", func(_ *node, r *evidence.Report) { r.Kubelet.SyncLoop = failing }, "/healthz/syncloop fails", Warning, Subject{}},
 		{"stopped", state(evidence.Stopped), "the kubelet's process, pid 4711, is stopped (T)", Critical, Subject{}},
@@ -110,7 +110,7 @@ func TestKubeletStuck(t *testing.T) {
 	state(evidence.Stopped)(n, r)
 	in := n.input()
 	in.Evidence = r
-	if next := kubeletStuck(newView(in))[0].Next; next[len(next)-1].Command != "kill -CONT 4711" || next[len(next)-1].Risky() {
+	if next := find(&kubeletStuck, factsOf(in))[0].Next; next[len(next)-1].Command != "kill -CONT 4711" || next[len(next)-1].Risky() {
 		t.Errorf("next = %+v, want kill -CONT", next)
 	}
 }
@@ -140,7 +140,7 @@ func TestKubeletIsNotStuckAfterARecovery(t *testing.T) {
 		w.Add(engine.Update{Snapshot: &s})
 		w.AddReport(r)
 		s.Memory = w.Read()
-		return kubeletStuck(newView(Input{Snapshot: &s, Evidence: r}))
+		return find(&kubeletStuck, factsOf(Input{Snapshot: &s, Evidence: r}))
 	}
 	at := time.Duration(0)
 	for ; at < hung+5*time.Minute; at += 5 * time.Second {
@@ -212,8 +212,8 @@ func TestKubeletGone(t *testing.T) {
 			r.Processes.Partial = "hidden"
 		}, "", 0, Subject{}},
 	}
-	runHostTests(t, kubeletGone, healthy, tests)
-	runHostTests(t, kubeletGone, checked, []hostTest{
+	runHostTests(t, by(&kubeletGone), healthy, tests)
+	runHostTests(t, by(&kubeletGone), checked, []hostTest{
 		{"its pods run", func(_ *node, r *evidence.Report) { gone(r); pods(r) }, "no kubelet runs here", Warning, Subject{}},
 		{"another runtime's pods run", func(_ *node, r *evidence.Report) {
 			gone(r)
@@ -238,7 +238,7 @@ func TestKubeletGone(t *testing.T) {
 	if !strings.Contains(f[0].Next[2].Command, "systemctl start k0sworker") {
 		t.Errorf("next = %+v, want the unit that it ran in", f[0].Next)
 	}
-	if h := newView(in).headline(f); h.Word != "KUBELET GONE" {
+	if h := factsOf(in).headline(f); h.Word != "KUBELET GONE" {
 		t.Errorf("headline = %+v", h)
 	}
 }

@@ -62,12 +62,7 @@ func LatenessOf(s *engine.Snapshot, f call.Flight) Lateness {
 // Late reports whether a call in flight is out for longer than a second, and for
 // longer than the same usually takes there.
 func Late(s *engine.Snapshot, f call.Flight) bool {
-	v := view{Snapshot: s, cache: &noCache, evidence: &noReport}
-	if s.Evidence != nil {
-		v.evidence = s.Evidence
-	}
-	m := v.moment()
-	return m.State(f) != answers.InTime
+	return new(kept).read(s, "", nil).State(f) != answers.InTime
 }
 
 // RelistCall returns the call that the relist has been waiting for longest, or nil.

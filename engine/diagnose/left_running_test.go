@@ -36,7 +36,7 @@ func TestLeftRunning(t *testing.T) {
 		p.Old.Containers[0].State, p.Status.Containers[0].State, p.Status.Containers[0].FinishedAt = pleg.Exited, pleg.Exited, ago(since)
 	}
 	noSandbox := func(n *node) { n.pod(1).Old.Sandboxes[0].State = pleg.Exited }
-	runHostTests(t, orphanShims, checked, []hostTest{
+	runHostTests(t, by(&orphanShims), checked, []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
 		{"its end was told, and it lives", func(n *node, _ *evidence.Report) { ends(n, time.Minute) }, "ns-1/pod-00001/app is listed as exited, and runs on", Warning, app},
 		{"it ends just now", func(n *node, _ *evidence.Report) { ends(n, 5*time.Second) }, "", 0, Subject{}},
@@ -125,7 +125,7 @@ func TestAConmonIsMissedAtOnce(t *testing.T) {
 		n.Health.ListedAt = r.At.Add(listed)
 		in := n.input()
 		in.Evidence = r
-		if got := orphanShims(newView(in)); len(got) != want {
+		if got := find(&orphanShims, factsOf(in)); len(got) != want {
 			t.Errorf("listed %v after the look: found %+v, want %d", listed, got, want)
 		}
 	}
@@ -143,7 +143,7 @@ func TestLostSandboxIsOld(t *testing.T) {
 		}
 		in := n.input()
 		in.Evidence = r
-		if got := orphanShims(newView(in)); len(got) != want {
+		if got := find(&orphanShims, factsOf(in)); len(got) != want {
 			t.Errorf("made at %v: found %+v, want %d", made, got, want)
 		}
 	}
@@ -159,7 +159,7 @@ func TestLostSandboxIsToldOnce(t *testing.T) {
 		p.Old.Sandboxes, p.Orphaned = nil, ago(since)
 		in := n.input()
 		in.Evidence, in.Endpoint = r, "unix://"+ourSocket
-		if got := gist(orphanShims(newView(in))); got != want {
+		if got := gist(find(&orphanShims, factsOf(in))); got != want {
 			t.Errorf("after %v: %q, want %q", since, got, want)
 		}
 	}
@@ -174,7 +174,7 @@ func TestLeftRunningKillsWhatLives(t *testing.T) {
 	r.Processes.Containers["container-1-0"] = []evidence.Process{{PID: 1, State: evidence.Zombie}, {PID: 2, Start: 7, State: evidence.Sleeping}}
 	in := n.input()
 	in.Evidence = r
-	got := orphanShims(newView(in))
+	got := find(&orphanShims, factsOf(in))
 	if len(got) != 1 || !strings.HasSuffix(got[0].act().Command, "= 7 ] && kill 2") {
 		t.Errorf("found %+v, want kill 2", got)
 	}
@@ -191,7 +191,7 @@ func TestLeftRunningKillsAllOfIt(t *testing.T) {
 		p.Old.Containers[i].State, p.Status.Containers[i].State, p.Status.Containers[i].FinishedAt = pleg.Exited, pleg.Exited, ago(time.Minute)
 		pids += fmt.Sprintf(" %d", in.Evidence.Processes.Containers[p.Old.Containers[i].ID][0].PID)
 	}
-	if f := orphanShims(newView(in))[0]; f.act().Command != "kill"+pids {
+	if f := find(&orphanShims, factsOf(in))[0]; f.act().Command != "kill"+pids {
 		t.Errorf("%s: %q, want kill%s", f.Summary, f.act(), pids)
 	}
 }
@@ -212,7 +212,7 @@ func TestGhostWithoutConmon(t *testing.T) {
 		}
 		in := n.input()
 		in.Evidence = r
-		if got := ghostRunning(newView(in)); len(got) != want {
+		if got := find(&ghostRunning, factsOf(in)); len(got) != want {
 			t.Errorf("handler %q: found %+v, want %d", handler, got, want)
 		}
 	}

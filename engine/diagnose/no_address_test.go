@@ -39,11 +39,11 @@ func TestNoAddress(t *testing.T) {
 		"ended":              {other(func(s *pleg.SandboxStatus) { s.State = pleg.Exited }), false},
 		"an address came":    {other(func(s *pleg.SandboxStatus) { s.IPs = []string{"10.0.0.9"} }), false},
 	} {
-		v := tt.n.view()
+		v := tt.n.facts()
 		found := v.diagnose()
 		head := v.headline(found)
 		got := len(found) == 1 && found[0].ID == NoAddress && found[0].Count == 4 && strings.Contains(found[0].Summary, "4 pods have no IP, the first for 42s")
-		if got != tt.want || (head.Word == degradedWord) != tt.want || !tt.want && len(found) > 0 {
+		if got != tt.want || (head.Word == Degraded) != tt.want || !tt.want && len(found) > 0 {
 			t.Errorf("%s: %+v, headline %+v", name, found, head)
 		}
 	}

@@ -123,13 +123,6 @@ func TestWhatTheKernelSaid(t *testing.T) {
 }
 
 // The lines of the members stay the last ones.
-func TestNodeWordsStandBeforeTheMembers(t *testing.T) {
-	f := Finding{Evidence: []string{"a", "of x", "of y"}, Members: make([]Subject, 2)}
-	f.sayBeforeMembers("b", "c")
-	if diff := cmp.Diff([]string{"a", "b", "c", "of x", "of y"}, f.Evidence); diff != "" {
-		t.Error(diff)
-	}
-}
 
 // Of many lines the youngest few are told.
 func TestKernelSaysNotTooMuch(t *testing.T) {
@@ -196,7 +189,7 @@ func TestWhatTheInitSystemSays(t *testing.T) {
 // The runtime's own warnings are told where it is not ready, and are no finding.
 func TestDeprecatedConfiguration(t *testing.T) {
 	warns := func(n *node, message string) []Finding {
-		n.Conditions = append(n.Conditions, pleg.Condition{Type: hasNoWarnings, Reason: "ContainerdHasDeprecationWarnings", Message: message})
+		n.Conditions = append(n.Conditions, pleg.Condition{Type: noWarnings, Reason: "ContainerdHasDeprecationWarnings", Message: message})
 		return n.diagnose()
 	}
 	if got := warns(healthy(3), `{"a":"b"}`); got != nil {
@@ -252,7 +245,7 @@ func TestProcessesBehindAFinding(t *testing.T) {
 	putInKernel(&r.Processes.Containers["container-0-0"][0], evidence.Mount{Type: "nfs4", Source: "nas:/vol", Device: "0:51"})
 	in := n.input()
 	in.Evidence = r
-	v := newView(in)
+	v := factsOf(in)
 	stuck := r.Processes.Containers["container-0-0"][0].PID
 	for _, tt := range []struct {
 		name string
@@ -263,7 +256,7 @@ func TestProcessesBehindAFinding(t *testing.T) {
 		{"of a plugin's pod", Finding{Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "ns", Name: "web"}}}}, []int{9}},
 		{"of another pod", Finding{Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "ns", Name: "api"}}}}, nil},
 		{"of a chain", Finding{Subject: Subject{ObjectRef: pleg.ObjectRef{ID: "x"}}, Nodes: []string{"container container-0-0"}}, []int{stuck}},
-		{"of what a process waits for", Finding{Group: onFileSystem + "0:51", Members: make([]Subject, 1), Nodes: []string{"mount 0:51"}}, []int{stuck}},
+		{"of what a process waits for", Finding{Group: "file system " + "0:51", Members: make([]Subject, 1), Nodes: []string{"mount 0:51"}}, []int{stuck}},
 	} {
 		var got []int
 		for _, p := range v.behindFinding(&tt.f) {

@@ -39,7 +39,7 @@ func TestNotReady(t *testing.T) {
 			if tt.unanswered {
 				n.calls(call.Status).LastOK = time.Time{}
 			}
-			got := append(runtimeNotReady(n.view()), networkNotReady(n.view())...)
+			got := append(find(&runtimeNotReady, n.facts()), find(&networkNotReady, n.facts())...)
 			wantIDs(t, got, tt.want...)
 			if tt.evidence != "" && !slices.Contains(got[0].Evidence, tt.evidence) {
 				t.Errorf("evidence %q lacks %q", got[0].Evidence, tt.evidence)

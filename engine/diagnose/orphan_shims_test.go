@@ -20,16 +20,16 @@ func TestShimOfDepartedSandbox(t *testing.T) {
 	in.Evidence, in.Endpoint = looked(n), ourSocket
 	n.Gone = past.Gone{{ID: n.Pods[2].Seen().Sandboxes[0].ID, At: n.At}}
 	n.Pods = slices.Clone(n.Pods[:2])
-	if got := orphanShims(newView(in)); got != nil {
+	if got := find(&orphanShims, factsOf(in)); got != nil {
 		t.Errorf("just removed: %+v", got)
 	}
 	n.Gone = nil
-	wantIDs(t, orphanShims(newView(in)), OrphanShims)
+	wantIDs(t, find(&orphanShims, factsOf(in)), OrphanShims)
 }
 
 func TestOrphanShims(t *testing.T) {
 	lose := func(r *evidence.Report) { shimOf(r, 1).Sandbox = "lost" }
-	runHostTests(t, orphanShims, checked, []hostTest{
+	runHostTests(t, by(&orphanShims), checked, []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
 		{"one", func(_ *node, r *evidence.Report) { lose(r) }, "1 shim has no sandbox: pid ", Warning, Subject{ObjectRef: pleg.ObjectRef{ID: "lost", Sandbox: true}}},
 		{"all of them, empty list", func(n *node, _ *evidence.Report) { n.Pods = n.Pods[:0] }, "containerd lists none of the 3 sandboxes whose shims live: it may have another root or state folder", Critical, Subject{}},
@@ -97,7 +97,7 @@ func TestForgottenIsToldAtOnce(t *testing.T) {
 			n.Gone = append(n.Gone, past.Left{ID: p.Seen().Sandboxes[0].ID, At: ago(gone)})
 		}
 		n.Pods = n.Pods[:0]
-		if got := orphanShims(newView(in)); len(got) != want || want == 1 && got[0].Severity != Critical {
+		if got := find(&orphanShims, factsOf(in)); len(got) != want || want == 1 && got[0].Severity != Critical {
 			t.Errorf("gone for %v: %+v, want %d", gone, got, want)
 		}
 	}
@@ -137,14 +137,14 @@ func TestOneOrphanIsEnded(t *testing.T) {
 	in.Evidence.Processes.Containers["left"] = []evidence.Process{{PID: 7, Parent: shim.PID, Command: "nginx", State: evidence.Sleeping, Age: time.Hour}}
 	for age, want := range map[time.Duration]string{0: "end by hand what lives below each", 48 * time.Hour: "asks nginx (pid 7) to end, before its shim does"} {
 		restarted(in.Evidence, age)
-		if act := orphanShims(newView(in))[0].act(); !strings.HasPrefix(act.Text, want) {
+		if act := find(&orphanShims, factsOf(in))[0].act(); !strings.HasPrefix(act.Text, want) {
 			t.Errorf("%v: %q, want %q", age, act, want)
 		}
 	}
 	delete(in.Evidence.Processes.Containers, "left")
 	other := shimOf(in.Evidence, 2)
 	other.Sandbox = "lost-2"
-	if act, want := orphanShims(newView(in))[0].act(), fmt.Sprintf("kill -9 %d", shim.PID); act.Command != want {
+	if act, want := find(&orphanShims, factsOf(in))[0].act(), fmt.Sprintf("kill -9 %d", shim.PID); act.Command != want {
 		t.Errorf("of two: %q, want %q", act, want)
 	}
 }

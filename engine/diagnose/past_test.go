@@ -14,7 +14,6 @@ import (
 // A witness stands for the machine: of one snapshot after the other it takes down what a
 // machine takes down as it happens.
 type witness struct {
-	cache cache
 	past.Keeper
 	last    *engine.Snapshot // nil before the first
 	counts  past.Counts
@@ -29,7 +28,7 @@ func newWitness() *witness { return new(witness) }
 // Add takes in a snapshot and its events.
 func (w *witness) Add(u engine.Update) {
 	s := u.Snapshot
-	w.cache.update(s)
+
 	first := w.last == nil
 	if !first {
 		w.comesBack(s)
@@ -58,7 +57,7 @@ func (w *witness) Add(u engine.Update) {
 	}
 	w.outages(s)
 	w.inspections(s)
-	if c := (&view{Snapshot: s}).Sums(call.Status); first || c.Count != (&view{Snapshot: w.last}).Sums(call.Status).Count {
+	if c := (&Facts{Snapshot: s}).Sums(call.Status); first || c.Count != (&Facts{Snapshot: w.last}).Sums(call.Status).Count {
 		if !c.LastErrAt.After(c.LastOK) {
 			w.StatusTook(c.Last)
 		}
@@ -107,8 +106,7 @@ func (w *witness) comesBack(s *engine.Snapshot) {
 
 // diagnosed takes in what is the matter at a snapshot.
 func (w *witness) diagnosed(s *engine.Snapshot) {
-	v := newView(Input{Snapshot: s, cache: &w.cache, Evidence: s.Evidence})
-	defer views.Put(v)
+	v := factsOf(Input{Snapshot: s, Evidence: s.Evidence})
 	w.scope = v.Scope
 	for i := range v.Statuses {
 		w.Hung(v.Statuses[i].ID, s.At)
@@ -123,7 +121,7 @@ func (w *witness) AddReport(r *evidence.Report) {
 	w.report = r
 	w.Looked(r, func(yield func(string) bool) {
 		for _, p := range w.last.Pods {
-			for _, c := range seen(p).Containers {
+			for _, c := range seenOf(p).Containers {
 				if c.State == pleg.Running && !yield(c.ID) {
 					return
 				}
@@ -158,7 +156,7 @@ func (w *witness) outages(s *engine.Snapshot) {
 }
 
 func (w *witness) inspections(s *engine.Snapshot) {
-	v := view{Snapshot: s}
+	v := &Facts{Snapshot: s}
 	now := make(map[pleg.UID]bool)
 	for _, p := range s.Pods {
 		if f := p.Failure; f != nil && (v.OwnError(f.Err, f.Took()) || answers.IsAway(f.Err)) {

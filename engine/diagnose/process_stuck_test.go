@@ -16,7 +16,7 @@ func TestProcessStuck(t *testing.T) {
 	is := func(p *evidence.Process, s evidence.State, d time.Duration, wchan string) {
 		p.State, p.For, p.Wchan = s, d, wchan
 	}
-	runHostTests(t, processStuck, checked, []hostTest{
+	runHostTests(t, by(&processStuck), checked, []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
 		{"stopped shim, first look", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Stopped, 0, "do_signal_stop") }, "the shim of ns-1/pod-00001, pid 1007, is stopped (T)", Critical, sandbox},
 		{"shim in D for longer than a disk takes", func(_ *node, r *evidence.Report) {
@@ -104,13 +104,13 @@ func TestStuckShimTellsItsContainers(t *testing.T) {
 	shimOf(r, 1).State = evidence.Stopped
 	in := n.input()
 	in.Evidence = r
-	got := processStuck(newView(in))
+	got := find(&processStuck, factsOf(in))
 	want := "until it goes on nobody sees the end of app, sidecar, listed as running, and to stop the pod hangs, as does an exec probe"
 	if len(got) != 1 || got[0].Evidence[0] != want {
 		t.Errorf("found %+v, want evidence %q", got, want)
 	}
 	// No list and no status call asks a shim: the node stays Ready however long it does nothing.
-	if h := newView(in).headline(got); h.Word != degradedWord || h.Severity != Critical || !h.StaysReady() || !strings.HasPrefix(h.Text, "node stays Ready, the shim of ") {
+	if h := factsOf(in).headline(got).headline(); h.Word != Degraded || h.Severity != Critical || !h.StaysReady() || !strings.HasPrefix(h.Text, "node stays Ready, the shim of ") {
 		t.Errorf("headline %+v", h)
 	}
 }
@@ -123,7 +123,7 @@ func TestManyStuckProcesses(t *testing.T) {
 	}
 	in := n.input()
 	in.Evidence = r
-	got := processStuck(newView(in))
+	got := find(&processStuck, factsOf(in))
 	if len(got) != stuckMost+1 || got[stuckMost].Summary != "30 more do nothing" {
 		t.Errorf("%d findings, the last %q", len(got), got[len(got)-1].Summary)
 	}

@@ -46,10 +46,10 @@ func TestDeadDisk(t *testing.T) {
 	if !strings.HasPrefix(got[1].Summary, "pid 1009 (app) of ns-0/pod-00003") {
 		t.Errorf("the other is %q, want the one that waits for a server", got[1].Summary)
 	}
-	if steps := newView(in).runtimeSteps(Step{Kind: Look, Text: "check whether crictl hangs too", Command: "crictl info"}); strings.HasPrefix(steps[0].Command, "crictl") {
+	if steps := factsOf(in).thenRestart(Step{Kind: Look, Text: "check whether crictl hangs too", Command: "crictl info"}); strings.HasPrefix(steps[0].Command, "crictl") {
 		t.Errorf("crictl, which hangs likewise, is offered: %v", steps)
 	}
-	if steps := newView(in).runtimeSteps(Step{Kind: Act, Text: "stacks", Command: "kill -USR1 5", Risk: "x"}); steps[0].acts() || strings.Contains(steps[len(steps)-1].Command, "restart") {
+	if steps := factsOf(in).thenRestart(Step{Kind: Act, Text: "stacks", Command: "kill -USR1 5", Risk: "x"}); steps[0].acts() || strings.Contains(steps[len(steps)-1].Command, "restart") {
 		t.Errorf("%q are no steps for a runtime in D", steps)
 	}
 }
@@ -179,7 +179,7 @@ func TestZombieOfAContainerHoldsNobodyUp(t *testing.T) {
 	r.Processes.Containers["container-1-0"][0].State = evidence.Zombie
 	in := n.input()
 	in.Evidence = r
-	if newView(in).anyHeld() {
+	if factsOf(in).anyHeld() {
 		t.Error("a graph is made for it at each update")
 	}
 }
@@ -199,7 +199,7 @@ func TestAHelperThatSleepsForAServer(t *testing.T) {
 	r.Processes.Helpers = []evidence.Process{umount}
 	in := n.input()
 	in.Evidence = r
-	found := helperStuck(newView(in))
+	found := find(&helperStuck, factsOf(in))
 	firstSays(t, found, "request_wait_answer, for /mnt/a (fuse.sshfs on host:/a)", "the programs that serve such file systems")
 	if last := found[0].Chain[len(found[0].Chain)-1]; !strings.Contains(fmt.Sprint(last), "/mnt/a") {
 		t.Errorf("the chain ends with %+v", last)
@@ -211,7 +211,7 @@ func TestAHelperThatSleepsForAServer(t *testing.T) {
 	} {
 		umount.Mount, umount.Among = evidence.Mount{}, among
 		r.Processes.Helpers = []evidence.Process{umount}
-		found := helperStuck(newView(in))
+		found := find(&helperStuck, factsOf(in))
 		firstSays(t, found, want)
 		if strings.Contains(fmt.Sprint(found[0].Chain, found[0].Summary), "/mnt/") {
 			t.Errorf("what is not known is in the chain: %+v", found[0].Chain)
@@ -236,7 +236,7 @@ func TestOneThreadIsAWarning(t *testing.T) {
 		in.Evidence = looked(tt.node)
 		p := &in.Evidence.Processes.Daemons[0]
 		p.State, p.Thread, p.For, p.Wchan, p.Mount = evidence.Uninterrupted, p.PID+7, time.Minute, "congestion_wait", tt.mount
-		found := processStuck(newView(in))
+		found := find(&processStuck, factsOf(in))
 		if len(found) != 1 || found[0].Severity != tt.want || strings.Contains(found[0].Summary, "a thread of") != (tt.want == Warning) {
 			t.Errorf("%v: %+v, want %v", tt.mount, found, tt.want)
 		}
@@ -252,7 +252,7 @@ func TestATracerIsNamed(t *testing.T) {
 	trace(shimOf(r, 1))
 	in := n.input()
 	in.Evidence = r
-	found := processStuck(newView(in))
+	found := find(&processStuck, factsOf(in))
 	firstSays(t, found, "the shim of ns-1/pod-00001, pid 1007, is traced (t) by pid 77 (gdb) for 1m2s", "kill 77  # ends what traces it", "-p 77")
 	n = checked(3).sweepHung(1, "app")
 	in = n.input()
@@ -268,7 +268,7 @@ func TestATracerIsNamed(t *testing.T) {
 	trace(&r.Processes.Daemons[0])
 	in = checked(3).input()
 	in.Evidence = r
-	firstSays(t, processStuck(newView(in)), "is traced (t) by pid 77 (gdb)", "kill 77  # ends what traces it")
+	firstSays(t, find(&processStuck, factsOf(in)), "is traced (t) by pid 77 (gdb)", "kill 77  # ends what traces it")
 }
 
 // A thread of the runtime that waits for the share of one pod is that pod's trouble, also where it only

@@ -75,7 +75,7 @@ func (r *faulty) Status(ctx context.Context) ([]pleg.Condition, error) {
 	return []pleg.Condition{{Type: "RuntimeReady", Status: true}, network}, err
 }
 
-func (r *faulty) seen(yield func(*pleg.Pod) bool) {
+func (r *faulty) seenOf(yield func(*pleg.Pod) bool) {
 	for _, p := range r.lists.Pods {
 		if p.Name != r.gone && !yield(p.Seen()) {
 			return
@@ -87,7 +87,7 @@ func (r *faulty) ListPodSandbox(ctx context.Context, uid pleg.UID) (all []*pleg.
 	err = r.asked(ctx, call.ListPodSandbox, string(uid))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for p := range r.seen {
+	for p := range r.seenOf {
 		for _, s := range p.Sandboxes {
 			if uid == "" || uid == p.UID {
 				all = append(all, &pleg.ListedSandbox{Pod: p.PodRef, Sandbox: s})
@@ -101,7 +101,7 @@ func (r *faulty) ListContainers(ctx context.Context, uid pleg.UID) (all []*pleg.
 	err = r.asked(ctx, call.ListContainers, string(uid))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for p := range r.seen {
+	for p := range r.seenOf {
 		for _, c := range p.Containers {
 			if r.flipped[c.ID] {
 				c.State = pleg.Exited
@@ -118,7 +118,7 @@ func (r *faulty) PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxS
 	err := r.asked(ctx, call.PodSandboxStatus, id)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for p := range r.seen {
+	for p := range r.seenOf {
 		for _, s := range p.Sandboxes {
 			if s.ID == id {
 				return pleg.SandboxStatus{ID: id, Pod: p.PodRef, State: s.State, CreatedAt: s.CreatedAt, IPs: []string{"10.0.0.1"}}, err
@@ -132,7 +132,7 @@ func (r *faulty) ContainerStatus(ctx context.Context, id string) (pleg.Container
 	err := r.asked(ctx, call.ContainerStatus, id)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for p := range r.seen {
+	for p := range r.seenOf {
 		for _, c := range p.Containers {
 			if c.ID == id {
 				st := pleg.ContainerStatus{ID: id, Name: c.Name, State: c.State, CreatedAt: c.CreatedAt, StartedAt: c.CreatedAt}
@@ -305,8 +305,8 @@ func (f *fault) quiet(t *testing.T, lasted time.Duration, s telling) {
 		}
 	}
 	for _, turn := range s.Turns {
-		if kindOf(turn.Finding.ID).turns { // the second good Status ends it
-			told = screen + settlingStatus
+		if ruleOf(turn.Finding.ID).Turns { // the second good Status ends it
+			told = screen + endStatusAfter
 		}
 		if !f.moved(turn.Finding) && (s.at > told || turn.Kind == Began) {
 			t.Errorf("%s for %v: %v later: %v %s", f.name, lasted, s.at, turn.Kind, turn.Finding.Summary)

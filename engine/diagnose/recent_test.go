@@ -8,7 +8,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/kubelet"
 	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -62,11 +61,11 @@ func TestOneLateStatusIsNotSlow(t *testing.T) {
 // Other calls are not fast because they once were.
 func TestSlowListAmongSlowCalls(t *testing.T) {
 	n := healthy(5).became(2400 * time.Millisecond)
-	if op, _, slow := n.view().slowList(); slow {
+	if op, _, slow := n.facts().slowList(); slow {
 		t.Errorf("%v is called slow", op)
 	}
 	n.Memory.Status = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
-	found := runtimeSlow(n.view())
+	found := find(&runtimeSlow, n.facts())
 	if len(found) != 1 || !strings.Contains(found[0].Summary, "takes 2.4s, while other calls are fast") {
 		t.Errorf("found %+v", found)
 	}
@@ -107,12 +106,12 @@ func TestCrashLoopTellsTheLastDeaths(t *testing.T) {
 	for i := range n.pod(0).Status.Containers {
 		n.pod(0).Status.Containers[i].ID = fmt.Sprintf("%02d%s", i, strings.Repeat("f", 62))
 	}
-	f := crashLoop(n.view())[0]
+	f := find(&crashLoop, n.facts())[0]
 	told := strings.Join(f.Evidence, "\n")
-	if strings.Count(told, "exit code") != crashTold || !strings.Contains(told, "the last 8 of 50 ended") {
+	if strings.Count(told, "exit code") != namedDeaths || !strings.Contains(told, "the last 8 of 50 ended") {
 		t.Errorf("evidence:\n%s", told)
 	}
-	if strings.Count(told, "fffffffffff at ") != crashTold || strings.Contains(told, strings.Repeat("f", 12)) {
+	if strings.Count(told, "fffffffffff at ") != namedDeaths || strings.Contains(told, strings.Repeat("f", 12)) {
 		t.Errorf("evidence has not 8 ids of 13 digits:\n%s", told)
 	}
 }
@@ -123,20 +122,6 @@ func TestVerdictIsToldOnce(t *testing.T) {
 	told := strings.Join(n.diagnose()[0].Evidence, "\n")
 	if strings.Count(told, n.Health.Verdict) != 1 {
 		t.Errorf("evidence:\n%s", told)
-	}
-}
-
-func TestKubeletsByOtherNames(t *testing.T) {
-	for _, name := range []string{"kubelet", "k3s", "k3s-server", "kubelite", "hyperkube"} {
-		in := healthy(1).input()
-		in.Evidence = &evidence.Report{Processes: evidence.Processes{Daemons: []evidence.Process{
-			{PID: 7, Command: name, State: evidence.Stopped}, {PID: 8, Command: "containerd", State: evidence.Stopped},
-		}}}
-		var f Finding
-		f.sayOfKubelet(newView(in))
-		if got := strings.Join(f.Evidence, "\n"); !strings.Contains(got, "pid 7") || strings.Contains(got, "pid 8") {
-			t.Errorf("%s: %q", name, got)
-		}
 	}
 }
 

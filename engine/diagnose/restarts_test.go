@@ -61,7 +61,7 @@ func TestRuntimeRestarts(t *testing.T) {
 				n.Memory.Outages.Times = append(n.Memory.Outages.Times, past.Outage{At: ago(5*time.Minute - time.Duration(i)*time.Second)})
 			}
 			in.Evidence = r
-			v, found := newView(in), Diagnose(in)
+			v, found := factsOf(in), Diagnose(in)
 			h := v.headline(found)
 			if tt.want == "" {
 				if len(found) > 0 || h.Severity != Info {

@@ -32,7 +32,7 @@ func loseOne(n *node, r *evidence.Report) {
 	p := n.pod(1)
 	p.Old.Containers[0].State = pleg.Exited
 	c := &p.Status.Containers[0]
-	c.State, c.ExitCode, c.FinishedAt, c.Reason = pleg.Exited, exitLost, ago(30*time.Second), reasonLost
+	c.State, c.ExitCode, c.FinishedAt, c.Reason = pleg.Exited, exitLost, ago(30*time.Second), lostReason
 }
 
 // justKilled is the moment before: the containers are listed as running.
@@ -69,7 +69,7 @@ func TestShimGone(t *testing.T) {
 		{"found gone at a restart", func(n *node, r *evidence.Report) {
 			killShim(n, r, 30*time.Second)
 			for i := range n.pod(1).Status.Containers {
-				n.pod(1).Status.Containers[i].Reason = reasonLost
+				n.pod(1).Status.Containers[i].Reason = lostReason
 			}
 		}, "ns-1/pod-00001 was lost when the runtime was started 30s ago: it found no shim, and ended its 2 containers", Info, sandbox},
 		{"one of two found gone at a restart", loseOne, "ns-1/pod-00001/app was lost when the runtime was started 30s ago: it found no task of it", Info, app},
@@ -131,9 +131,9 @@ func TestShimGone(t *testing.T) {
 			n.pod(1).Old.Sandboxes[0].State = pleg.Running
 		}, "", 0, Subject{}},
 	}
-	t.Run("one pass", func(t *testing.T) { runHostTests(t, ghostRunning, checked, tests) })
+	t.Run("one pass", func(t *testing.T) { runHostTests(t, by(&ghostRunning), checked, tests) })
 	t.Run("live", func(t *testing.T) {
-		runHostTests(t, ghostRunning, func(i int) *node {
+		runHostTests(t, by(&ghostRunning), func(i int) *node {
 			n := healthy(i)
 			n.past = newWitness()
 			return n
@@ -151,7 +151,7 @@ func TestKilledShimIsToldOnce(t *testing.T) {
 	in := n.input()
 	in.Evidence, in.Endpoint = r, "unix://"+ourSocket
 	n.saw(r)
-	if got := gist(append(ghostRunning(newView(in)), leftRunning(newView(in))...)); got != "warning ghost-running ns-1/pod-00001/app\nwarning ghost-running ns-1/pod-00001/sidecar\n" {
+	if got := gist(append(find(&ghostRunning, factsOf(in)), leftRunning(factsOf(in))...)); got != "warning ghost-running ns-1/pod-00001/app\nwarning ghost-running ns-1/pod-00001/sidecar\n" {
 		t.Error(got)
 	}
 }
@@ -185,7 +185,7 @@ func TestGhostOfASecondLook(t *testing.T) {
 			tt.change(n, r)
 			in := n.input()
 			in.Evidence, in.Endpoint = r, "unix://"+ourSocket
-			if got := ghostRunning(newView(in)); len(got) > 0 != tt.want {
+			if got := find(&ghostRunning, factsOf(in)); len(got) > 0 != tt.want {
 				t.Errorf("found %+v, want one: %t", got, tt.want)
 			}
 		})

@@ -43,7 +43,7 @@ func TestShut(t *testing.T) {
 			if !tt.daemon {
 				in.Evidence.Processes.Daemons = nil
 			}
-			v := newView(in)
+			v := factsOf(in)
 			found := Diagnose(in)
 			h := v.headline(found)
 			if len(found) == 0 || found[0].ID != RuntimeDown || found[0].Severity != Critical || !strings.Contains(found[0].Summary, tt.want) || !strings.Contains(h.Text, tt.want) {
@@ -130,7 +130,7 @@ func TestSocketLost(t *testing.T) {
 					n.Calls[i].LastOK = in.Evidence.At.Add(-tt.back)
 				}
 			}
-			v, found := newView(in), Diagnose(in)
+			v, found := factsOf(in), Diagnose(in)
 			h := v.headline(found)
 			if tt.want == "" {
 				if len(found) > 0 || h.Severity != Info {

@@ -42,7 +42,7 @@ func StandingOf(p *engine.Pod) *Standing { return newStanding(p, nil, Trouble{},
 // newStanding works out how a pod stands about which a call hangs unless out is nil.
 // Unlisted says that no list of containers was answered yet.
 func newStanding(p *engine.Pod, out *call.Flight, t Trouble, unlisted bool) *Standing {
-	f := &Standing{Pod: p, Seen: seen(p), Out: out, Trouble: t, Problem: t.Text, statuses: p.Status.Lookup()}
+	f := &Standing{Pod: p, Seen: seenOf(p), Out: out, Trouble: t, Problem: t.Text, statuses: p.Status.Lookup()}
 	if out != nil {
 		f.Problem = out.Op.String() + " hangs"
 	}

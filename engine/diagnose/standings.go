@@ -15,9 +15,8 @@ func (u Update) Standings() []*Standing {
 	if u.standings != nil || len(u.Snapshot.Pods) == 0 {
 		return u.standings
 	}
-	v := newView(Input{Snapshot: u.Snapshot, Evidence: u.Snapshot.Evidence})
-	defer views.Put(v)
-	return new(Standings).Update(u.Snapshot, v.troubled(u.Findings))
+	facts := new(kept).read(u.Snapshot, "", nil)
+	return new(Standings).Update(u.Snapshot, facts.troubled(u.Findings))
 }
 
 // Standings has how all pods of one snapshot after another stand. Only of those that have

@@ -11,7 +11,7 @@ import (
 )
 
 // brief is all of a standing that people are told.
-func brief(p *Standing) string {
+func brieflyOf(p *Standing) string {
 	return fmt.Sprintf("%s %q %d %d/%d %v", p.Word(), p.Problem, p.Rank, p.Running, p.Wanted, p.Out)
 }
 
@@ -50,15 +50,15 @@ func TestStandingsAreKept(t *testing.T) {
 		got := kept.Update(&n.Snapshot, troubles)
 		var all []string
 		for j, want := range new(Standings).Update(&n.Snapshot, troubles) {
-			if brief(got[j]) != brief(want) {
-				t.Fatalf("step %d: kept of %s is %s, want %s", step, want.Pod.Name, brief(got[j]), brief(want))
+			if brieflyOf(got[j]) != brieflyOf(want) {
+				t.Fatalf("step %d: kept of %s is %s, want %s", step, want.Pod.Name, brieflyOf(got[j]), brieflyOf(want))
 			}
 			words[want.Word()] = true
-			all = append(all, brief(want))
+			all = append(all, brieflyOf(want))
 		}
 		for j, p := range before {
-			if brief(p) != said[j] {
-				t.Fatalf("step %d: what was returned before has become %s, was %s", step, brief(p), said[j])
+			if brieflyOf(p) != said[j] {
+				t.Fatalf("step %d: what was returned before has become %s, was %s", step, brieflyOf(p), said[j])
 			}
 		}
 		before, said = got, all

@@ -65,8 +65,8 @@ func TestManyCrashLoopsAreSteady(t *testing.T) {
 			}
 		}
 	}
-	if began != crashMost+1 {
-		t.Errorf("%d turns, want one for each of %d and for the rest", began, crashMost)
+	if began != 10+1 {
+		t.Errorf("%d turns, want one for each of %d and for the rest", began, 10)
 	}
 }
 
@@ -366,7 +366,7 @@ func TestConditionByTurnsIsOneFinding(t *testing.T) {
 			words = append(words, u.Headline.Word)
 		}
 	}
-	if want := []string{healthyWord, "AT RISK", healthyWord, "AT RISK", notReadyWord, healthyWord}; !slices.Equal(words, want) {
+	if want := []string{Healthy, "AT RISK", Healthy, "AT RISK", NotReady, Healthy}; !slices.Equal(words, want) {
 		t.Errorf("headlines %q, want %q", words, want)
 	}
 }

@@ -1,88 +1,38 @@
 package diagnose
 
 import (
-	"regexp"
+	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/knowledge"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// flavours returns what the runtime may be: several where they cannot be told apart. Its own
-// word counts more than its socket.
-func (v *view) flavours() []knowledge.Flavour {
-	if f, known := knowledge.On(v.evidence.OS); known {
-		return []knowledge.Flavour{f}
-	}
-	likely := knowledge.Likely(v.endpoint)
-	if strings.Contains(strings.ToLower(v.Version.RuntimeName), "cri-o") {
-		likely = knowledge.At(knowledge.CRIO.Socket)
-	}
-	for _, p := range v.evidence.Processes.Daemons {
-		f, known := knowledge.InUnit(unitName(p))
-		if known && f.Program == likely[0].Program && (f.Socket == "" || slices.ContainsFunc(likely, func(o knowledge.Flavour) bool { return o.Name == f.Name })) {
-			return []knowledge.Flavour{f}
-		}
-	}
-	return likely
-}
+// What several rules advise. A function here chooses rows of remedies.yaml by the facts; it holds no command.
 
-// unitName returns the service that a process runs in, without what an init system adds to it.
-func unitName(p evidence.Process) string { return strings.TrimSuffix(p.Unit, ".service") }
+// ---- the runtime
 
-// units returns the systemd units that the runtime may run in: one if it is known.
-func (v *view) units() (units []string) {
-	for _, f := range v.flavours() {
-		units = append(units, f.Units...)
-	}
-	var found []string
-	for _, p := range v.evidence.Processes.Daemons { // the kubelet may run in the same one
-		if unit := unitName(p); slices.Contains(units, unit) {
-			return []string{unit}
-		}
-	}
-	for _, p := range v.daemons() {
-		switch unit := unitName(p); {
-		case unit != "" && !slices.Contains(found, unit):
-			found = append(found, unit)
-		}
-	}
-	if len(found) == 1 {
-		return found
-	}
-	return units
-}
+// throughCrictl reports whether a step takes a call of the runtime.
+func throughCrictl(s Step) bool { return strings.Contains(s.Command, "crictl ") }
 
-// program returns the name of the runtime's process.
-func (v *view) program() string { return v.flavours()[0].Program }
-
-func (v *view) isCRIO() bool { return v.program() == knowledge.CRIO.Program }
-
-// daemons returns the processes that may be the runtime's own.
-func (v *view) daemons() (all []evidence.Process) {
-	for _, p := range v.evidence.Processes.Daemons {
-		if strings.HasPrefix(p.Command, v.program()) {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// runtimeSteps returns steps that end with a restart of the runtime; if its process
-// does nothing, with what helps in that state, where no signal does.
-func (v *view) runtimeSteps(first ...Step) []Step {
-	if p, stuck := v.stuckDaemon(); stuck {
-		first = slices.DeleteFunc(first, func(s Step) bool { return s.acts() || throughCrictl(s) }) // which would hang as well
-		return append(first, stuckProcess{Process: p}.next(v)...)
+// thenRestart returns steps that end with a restart of the runtime. If its process does nothing, they end with what
+// helps in that state: no signal and no restart does.
+func (f *Facts) thenRestart(first ...Step) []Step {
+	if p, stuck := f.stuckRuntime(); stuck {
+		first = slices.DeleteFunc(first, func(s Step) bool { return s.acts() || throughCrictl(s) }) // these would hang as well
+		return append(first, f.freeProcess(p, "", p.Thread)...)
 	}
 	if !slices.ContainsFunc(first, Step.acts) {
-		first = append(first, v.makingFit()...)
+		first = append(first, f.makingFit()...)
 	}
-	last := v.lastResort()
+	last := f.lastResort()
 	if slices.ContainsFunc(first, Step.acts) {
 		for i := range last {
 			last[i] = last[i].after(notEnough)
@@ -91,86 +41,481 @@ func (v *view) runtimeSteps(first ...Step) []Step {
 	return append(first, last...)
 }
 
-// distinct leaves out steps that do what one before them does.
-func distinct(steps []Step) (all []Step) {
-	for _, s := range steps {
-		if !slices.ContainsFunc(all, s.Same) {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
-// notEnough is when to take a step that comes after another one which acts.
-const notEnough = "that is not enough"
-
-// after returns the step for when something is so, besides what it waits for already.
-func (s Step) after(so string) Step {
-	if s.When != "" {
-		so += ", and " + s.When
-	}
-	s.When = so
-	return s
-}
-
-// lastResort returns the restart of the runtime. A restart destroys what a bug report needs: where
-// something hangs in the runtime, and no step before has what its calls wait for written, that
-// comes first.
-func (v *view) lastResort() []Step {
-	switch v.Scope {
+// lastResort returns the restart of the runtime. A restart destroys what a bug report needs: if something hangs in
+// the runtime, and no dump of its goroutines was written, that comes first.
+func (f *Facts) lastResort() []Step {
+	switch f.Scope {
 	case answers.ListHangs, answers.NoStatus, answers.Silent:
-		if s := v.deep().Stacks; s.Total > 0 && !strings.HasSuffix(s.From, ".log") {
-			return append(v.dump(), v.restart(lastResortText)...)
+		if s := f.deep().Stacks; s.Total > 0 && !strings.HasSuffix(s.From, ".log") {
+			return append(f.dump(), f.restart("restarts the runtime: the last resort")...)
 		}
 	}
-	return v.restart(lastResortText)
+	return f.restart("restarts the runtime: the last resort")
 }
-
-const lastResortText = "restarts the runtime: the last resort"
 
 // restart returns the restart of the runtime, and says what it is good for.
-func (v *view) restart(effect string) []Step {
-	values := Values{"effect": one(effect), "livesOn": one(v.livesOn("containers live on"))}
-	if _, first := v.unfit(); first != "" {
-		values["before"] = one(first)
-	}
-	return v.advise("runtime.restart", values)
+func (f *Facts) restart(effect string) []Step {
+	_, first := f.unfit()
+	return f.advise("runtime.restart", Values{"effect": effect, "livesOn": f.livesOn("containers live on"), "before": first})
 }
 
 // start returns the steps for a runtime that does not run.
-func (v *view) start() []Step {
-	values := Values{"data": one(v.evidence.Disk.Path)}
-	if _, first := v.unfit(); first != "" {
-		values["before"] = one(first)
-	} else if len(v.idleShims()) > 0 {
-		values["ends"] = one(v.livesOn("running containers live on"))
+func (f *Facts) start() []Step {
+	v := Values{"data": f.Look.Disk.Path}
+	if _, first := f.unfit(); first != "" {
+		v["before"] = first
+	} else if len(f.idleShims()) > 0 {
+		v["ends"] = f.livesOn("running containers live on")
 	}
-	return v.advise("runtime.start", values)
+	return f.advise("runtime.start", v)
 }
 
-// says returns the look at the runtime's log.
-func (v *view) says() []Step { return v.advise("runtime.says", nil) }
+// logs returns the look at the runtime's log.
+func (f *Facts) logs() []Step { return f.advise("runtime.says", nil) }
 
-// wholeID is an id as all runtimes make them: 32 bytes by chance.
-var wholeID = regexp.MustCompile("^[0-9a-f]{64}$")
-
-// elsewhere reports whether the runtime's socket is not where crictl and ctr look for it.
-func (v *view) elsewhere() bool {
-	return v.endpoint != "" && socket(v.endpoint) != knowledge.Containerd.Socket
-}
-
-func socket(endpoint string) string { return strings.TrimPrefix(endpoint, "unix://") }
-
-// quote returns s as one word of a POSIX shell. It must have no byte that a terminal acts on: see [hidden].
-func quote(s string) string {
-	if s != "" && strings.IndexFunc(s, needsQuotes) < 0 {
-		return s
+// dump returns the step that makes the runtime write its goroutines, if it is one that does that at a signal.
+func (f *Facts) dump() []Step {
+	all := f.runtimesNow()
+	if len(all) != 1 || f.program() != knowledge.Containerd.Program && !f.isCRIO() {
+		return nil
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return f.advise("runtime.dump", processValues(all[0]).with(Values{"known": f.deep().Stacks.Total > 0}))
 }
 
-func needsQuotes(r rune) bool {
-	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_./:@%+=,-", r))
+// dumpFirst returns the same, unless a dump was read, or the runtime's process does nothing.
+func (f *Facts) dumpFirst() []Step {
+	if _, stuck := f.stuckRuntime(); stuck || f.deep().Stacks.Total > 0 {
+		return nil
+	}
+	return f.dump()
 }
 
-func unprintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+// idleShims returns the shims of this runtime that do nothing, whatever they are asked. Nobody asks a conmon.
+func (f *Facts) idleShims() (idle []evidence.Process) {
+	for _, p := range f.Look.Processes.Shims {
+		if p.Own && p.Sandbox != "" && waits.Idle(&p) {
+			idle = append(idle, p)
+		}
+	}
+	return idle
+}
+
+// livesOn says what becomes of containers when the runtime begins. They live on, which others says; but the
+// containers of shims that do not answer end. (containerd, core/runtime/v2/shim_load.go)
+func (f *Facts) livesOn(others string) string {
+	idle := f.idleShims()
+	switch len(idle) {
+	case 0:
+		return others
+	case 1:
+		pod := "sandbox " + idle[0].Sandbox
+		if o, known := f.ours(idle[0].Sandbox); known && o.Pod.Name != "" {
+			pod = "pod " + o.Pod.String()
+		}
+		return fmt.Sprintf("the containers of %s (shim %s) end, other %s", pod, stateWord(idle), others)
+	}
+	return fmt.Sprintf("the containers of %d pods (shims %s) end, other %s", len(idle), stateWord(idle), others)
+}
+
+// stateWord names the state of shims that do nothing in one word.
+func stateWord(idle []evidence.Process) string {
+	words := map[evidence.State]string{evidence.Stopped: "stopped", evidence.Frozen: "frozen", evidence.Traced: "traced"}
+	if slices.ContainsFunc(idle, func(p evidence.Process) bool { return p.State != idle[0].State }) {
+		return "stuck"
+	}
+	return cmp.Or(words[idle[0].State], "stuck")
+}
+
+// ---- disks
+
+// makingFit returns the steps that come before a restart of a runtime that cannot write; none if it can.
+func (f *Facts) makingFit() []Step {
+	s, first := f.unfit()
+	switch {
+	case first == "":
+		return nil
+	case !s.full():
+		return f.mending(s)
+	}
+	return f.pruning(s, s.noInodes())
+}
+
+// pruning returns what makes room in a store. The runtime's data loses images; its state, which mostly is in
+// memory, gets more of that. inodes says that inodes are missing, and not bytes.
+func (f *Facts) pruning(s store, inodes bool) []Step {
+	v := Values{"path": s.Path, "inodes": inodes}
+	switch {
+	case s.Path == f.Look.Disk.Path && f.hasForgotten():
+		return f.advise("disk.full-forgotten", v)
+	case s.Path == f.Look.Disk.Path:
+		return f.advise("disk.full", v)
+	}
+	if s.Mount.Type == "tmpfs" && s.Total > 0 {
+		v["target"], v["twice"], v["was"] = s.Mount.Node, tmpfsSize(2*s.Total, 2*s.Inodes), tmpfsSize(s.Total, s.Inodes)
+	}
+	return f.advise("disk.state-full", v)
+}
+
+// tmpfsSize returns the options of a tmpfs of a size.
+func tmpfsSize(total, inodes uint64) string {
+	options := fmt.Sprintf("size=%dk", total>>10)
+	if inodes > 0 {
+		options += fmt.Sprintf(",nr_inodes=%d", inodes)
+	}
+	return options
+}
+
+// mending returns the steps for a store that cannot be written, or whose disk fails.
+func (f *Facts) mending(s store) []Step {
+	return f.orDrain(f.advise("disk.fails", Values{"target": s.Mount.Node, "disk": s.Mount.Source}))
+}
+
+// orDrain adds what is left if no command ends the trouble.
+func (f *Facts) orDrain(steps []Step) []Step {
+	drain := f.advise("node.drain", nil)
+	if slices.ContainsFunc(steps, Step.acts) {
+		drain[0] = drain[0].after(notEnough)
+	}
+	return append(steps, drain...)
+}
+
+// ---- processes
+
+// freeProcess returns what can help a process in its state. container is the one it belongs to; thread is the
+// thread that waits, or 0.
+func (f *Facts) freeProcess(p evidence.Process, container string, thread int) []Step {
+	v := processValues(p).with(Values{"frozen": p.State == evidence.Frozen})
+	if thread != 0 {
+		v["thread"] = strconv.Itoa(thread)
+	}
+	steps := f.advise("process.state", v)
+	if goOn := f.letGoOn(p, container); len(goOn) > 0 {
+		return append(steps, goOn...)
+	}
+	switch {
+	case p.State == evidence.Zombie:
+		if p.Parent > 1 {
+			v["parent"] = strconv.Itoa(p.Parent)
+		}
+		return append(steps, f.advise("process.zombie", v)...)
+	case waits.OnFrozen(&p), waits.ForServer(&p), p.Mount.Type != "", onFUSE(p):
+		return append(steps, f.freeing(p)...)
+	}
+	v["container"] = f.containerOf(p)
+	return f.orDrain(append(steps, f.advise("process.in-kernel", v)...))
+}
+
+// freeing returns what can end the wait of a process for a file system, even if it is not known for which.
+func (f *Facts) freeing(p evidence.Process) []Step {
+	switch {
+	case p.Mount.Type != "", waits.OnFrozen(&p):
+		return f.freeingMount(p, p.Mount)
+	case len(p.Among) == 1:
+		return f.freeingMount(p, p.Among[0])
+	case onFUSE(p):
+		return f.advise("mount.fuse-unknown", processValues(p).with(Values{"candidates": holderNames(p.Servers)}))
+	}
+	return f.advise("mount.server-unknown", processValues(p))
+}
+
+// onFUSE reports whether a process waits for a program that serves a file system.
+func onFUSE(p evidence.Process) bool {
+	return p.WaitsIn(func(function string) bool { return evidence.MayWaitFor(evidence.Mount{Type: "fuse"}, function) })
+}
+
+// letGoOn returns what lets a process go on that is held from outside; nothing if it is not held. container is the
+// one it belongs to.
+func (f *Facts) letGoOn(p evidence.Process, container string) []Step {
+	v := processValues(p)
+	switch p.State {
+	case evidence.Stopped:
+		return f.advise("process.stopped", v)
+	case evidence.Traced:
+		if p.Tracer.PID != 0 {
+			v["tracerPid"] = strconv.Itoa(p.Tracer.PID)
+		}
+		return f.advise("process.traced", v)
+	case evidence.Frozen:
+		v["freezer"], v["id"] = p.Freezer, container
+		v["v1"] = p.Freezer != "" && !strings.HasSuffix(p.Freezer, "/cgroup.freeze")
+		return f.advise("process.frozen", v)
+	}
+	return nil
+}
+
+// endShim returns what ends a shim, or lets it go on if it is held.
+func (f *Facts) endShim(p evidence.Process) []Step {
+	if steps := f.letGoOn(p, p.Container); len(steps) > 0 {
+		return steps
+	}
+	v := processValues(p)
+	if v["blocked"] = p.State == evidence.Uninterrupted; v["blocked"] == false {
+		v["living"] = f.inKernelBelow(p)
+	}
+	return f.advise("shim.end", v)
+}
+
+// inKernelBelow names a process of a shim's pod, or a helper that the shim called, that stands in the kernel: the
+// end of the shim would not end it. It is empty if there is none.
+func (f *Facts) inKernelBelow(shim evidence.Process) string {
+	name := func(p evidence.Process) string { return fmt.Sprintf("%s (pid %d)", p.Command, p.PID) }
+	for _, p := range f.Look.Processes.Helpers {
+		if p.State == evidence.Uninterrupted && (p.Parent == shim.PID || shim.Sandbox != "" && p.Sandbox == shim.Sandbox) {
+			return name(p)
+		}
+	}
+	for id, processes := range f.Look.Processes.Containers {
+		o, known := f.ours(id)
+		if id != shim.Sandbox && id != shim.Container && (!known || o.SandboxID != shim.Sandbox) {
+			continue
+		}
+		for _, p := range processes {
+			if p.State == evidence.Uninterrupted {
+				return name(p)
+			}
+		}
+	}
+	return ""
+}
+
+// endHelper returns what ends a helper, or lets it go on if it is held: the first step, and those for when it is
+// not enough.
+func (f *Facts) endHelper(p evidence.Process) []Step {
+	if steps := f.letGoOn(p, p.Container); len(steps) > 0 {
+		return steps
+	}
+	v := processValues(p).with(Values{"verb": waits.HelperName(&p), "blocked": p.State == evidence.Uninterrupted})
+	culprit := "helper.other"
+	switch {
+	case p.IsPlugin():
+		agent := f.networkValues()
+		culprit, v["agentPod"], v["agentNamespace"] = "helper.plugin", agent["name"], agent["namespace"]
+	case knowledge.VerbLimit(p.Verb) > 0:
+		culprit = "helper.runc"
+	}
+	return f.advise(culprit, v)
+}
+
+// freeOfHelper returns what ends a helper, and a restart if that does not set the runtime free. A helper that a
+// signal has stopped only has to go on.
+func (f *Facts) freeOfHelper(p evidence.Process) []Step {
+	steps := f.endHelper(p)
+	if _, stuck := f.stuckRuntime(); stuck || p.State == evidence.Stopped {
+		return steps
+	}
+	for _, s := range f.restart("restarts the runtime: the last resort") {
+		steps = append(steps, s.after(notEnough))
+	}
+	return steps
+}
+
+// ---- file systems
+
+// freeingMount returns what can end the wait of a process for a file system.
+func (f *Facts) freeingMount(p evidence.Process, m evidence.Mount) []Step {
+	v := processValues(p).with(Values{
+		"container": f.containerOf(p), "target": m.Node, "at": cmp.Or(m.Node, m.Point), "pod": f.podUsing(p, m),
+	})
+	switch {
+	case waits.OnFrozen(&p):
+		return f.advise("mount.frozen", v)
+	case strings.HasPrefix(m.Type, "fuse") && m.Type != "fuseblk":
+		v["abort"] = m.Abort
+		return f.freeingFUSE(p.Servers, v)
+	case strings.HasPrefix(m.Type, "nfs"):
+		v["address"] = serverOf(m)
+		return f.advise("mount.nfs", v)
+	case strings.HasPrefix(m.Type, "cifs"), strings.HasPrefix(m.Type, "smb"):
+		return f.advise("mount.cifs", v)
+	case m.Served():
+		return f.advise("mount.server", v)
+	}
+	v["device"], v["disk"] = m.Device, strings.TrimPrefix(m.Source, "/dev/")
+	return f.orDrain(f.advise("mount.disk", v))
+}
+
+// freeingFUSE returns what can end a wait for a program that serves a file system. A program that is only stopped
+// has to go on.
+func (f *Facts) freeingFUSE(servers []evidence.Holder, v Values) (steps []Step) {
+	if len(servers) != 1 {
+		v["candidates"] = holderNames(servers)
+		v["served"] = v["candidates"]
+		return f.advise("mount.fuse", v)
+	}
+	h := servers[0]
+	p := evidence.Process{PID: h.PID, Command: h.Command, Start: h.Start, State: h.State}
+	if h.State == evidence.Stopped {
+		steps = f.letGoOn(p, h.Container)
+	}
+	v["served"] = f.holderName(h)
+	steps = append(steps, f.advise("mount.fuse", v)...)
+	for _, s := range f.advise("mount.fuse-server", processValues(p).with(Values{"at": v["at"], "pod": v["pod"], "serving": v["served"]})) {
+		switch {
+		case s.Looks():
+			steps = slices.Insert(steps, 0, s)
+		case slices.ContainsFunc(steps, Step.acts):
+			steps = append(steps, s.after(notEnough))
+		default:
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// holderName names a process, with its container if it is in one.
+func (f *Facts) holderName(h evidence.Holder) string {
+	name := fmt.Sprintf("pid %d (%s)", h.PID, h.Command)
+	if o, known := f.ours(h.Container); known {
+		name += " of " + called(o.ObjectRef)
+	}
+	return name
+}
+
+// podUsing names the pod of a process that waits for a file system, or whose volume that is, or the process.
+func (f *Facts) podUsing(p evidence.Process, m evidence.Mount) string {
+	if o, known := f.ours(p.Container); known && o.Pod.Name != "" {
+		return o.Pod.String()
+	}
+	return cmp.Or(f.podWithVolume(m).String(), fmt.Sprintf("%s (pid %d)", p.Command, p.PID))
+}
+
+// podWithVolume returns the pod that a mounted volume belongs to; zero if that is not known.
+func (f *Facts) podWithVolume(m evidence.Mount) pleg.PodRef {
+	for _, p := range f.Pods {
+		if m.Pod != "" && p.UID == m.Pod {
+			return p.PodRef
+		}
+	}
+	return pleg.PodRef{}
+}
+
+// ---- where to cut a chain
+
+// cutOrder is where a chain is cut, the safest place first. The end of a helper makes one call fail. A process and
+// a shim belong to one pod. A file system may have other users.
+var cutOrder = []waits.Kind{waits.Helper, waits.Process, waits.Shim, waits.Mount}
+
+// cut gives the safest place of a chain its step. A process in the kernel cannot be ended: what it waits for is, if
+// that is known. Else a chain that ends inside the runtime has the restart.
+func (f *Facts) cut(links []Link, path []waits.Link) {
+	var inWords *Step
+	at := 0
+	for _, kind := range cutOrder {
+		i := slices.IndexFunc(links, func(l Link) bool { return l.Kind == kind })
+		if i < 0 {
+			continue
+		}
+		p := f.waits.Nodes[path[i].Place].Process()
+		if kind == waits.Helper && !f.runs(*p) {
+			return // its number may be another's by now
+		}
+		step, known := f.ending(path, i)
+		wordsDo := kind == waits.Mount || kind == waits.Helper && p.State != evidence.Uninterrupted
+		switch {
+		case known && (step.Command != "" || wordsDo):
+			links[i].Cut = &step
+			return
+		case known && inWords == nil:
+			inWords, at = &step, i
+		}
+	}
+	if inWords != nil {
+		links[at].Cut = inWords
+		return
+	}
+	last := len(links) - 1
+	if last < 0 || links[last].Kind != waits.Lock && !slices.ContainsFunc(links, func(l Link) bool { return l.Kind == waits.Goroutine }) {
+		return
+	}
+	steps := f.thenRestart()
+	links[last].Cut = &steps[len(steps)-1]
+}
+
+// ending returns what ends a link of a path, or lets it go on.
+func (f *Facts) ending(path []waits.Link, i int) (Step, bool) {
+	n := &f.waits.Nodes[path[i].Place]
+	p := n.Process()
+	switch n.Kind {
+	case waits.Helper:
+		return firstAct(f.endHelper(*p))
+	case waits.Shim:
+		return firstAct(f.endShim(*p))
+	case waits.Process:
+		return firstAct(f.letGoOn(*p, p.Container))
+	}
+	for _, above := range slices.Backward(path[:i]) {
+		if p := f.waits.Nodes[above.Place].Process(); p != nil {
+			m, _ := f.waits.FileSystem(above.Place)
+			return firstAct(f.freeingMount(*p, m))
+		}
+	}
+	return Step{}, false
+}
+
+// firstAct returns the first step that acts.
+func firstAct(steps []Step) (Step, bool) {
+	if i := slices.IndexFunc(steps, Step.acts); i >= 0 {
+		return steps[i], true
+	}
+	return Step{}, false
+}
+
+// withCut returns the steps of a finding with the cut of its chain before all else that acts.
+func (f *Facts) withCut(steps []Step, chain []Link) []Step {
+	i := slices.IndexFunc(chain, func(l Link) bool { return l.Cut != nil })
+	if i < 0 || slices.ContainsFunc(steps, chain[i].Cut.Same) {
+		return steps
+	}
+	cuts := []Step{*chain[i].Cut}
+	if chain[i].Kind == waits.Helper {
+		for _, p := range f.Look.Processes.Helpers {
+			if strconv.Itoa(p.PID) == chain[i].ID {
+				cuts = f.freeOfHelper(p)
+			}
+		}
+	}
+	cuts = slices.DeleteFunc(cuts, func(s Step) bool { return slices.ContainsFunc(steps, s.Same) })
+	at := slices.IndexFunc(steps, Step.acts)
+	if at < 0 {
+		at = len(steps)
+	}
+	return slices.Insert(slices.Clone(steps), at, cuts...)
+}
+
+// ---- the network
+
+// networkPod returns the pod of this node that sets up its network; nil if none is known. Of several the one that
+// runs counts.
+func (f *Facts) networkPod() (found *engine.Pod) {
+	for _, p := range f.Pods {
+		runs := slices.ContainsFunc(seenOf(p).Sandboxes, func(s pleg.Sandbox) bool { return s.State == pleg.Running })
+		if knowledge.SetsUpNetwork(p.Name) && (runs || found == nil) {
+			found = p
+		}
+	}
+	return found
+}
+
+// networkValues are what sentences and commands about the network of this node need: its agent's container and
+// pod.
+func (f *Facts) networkValues() Values {
+	pod := f.networkPod()
+	if pod == nil {
+		return Values{}
+	}
+	all, running := seenOf(pod), 0
+	v := Values{"namespace": pod.Namespace, "name": pod.Name, "networkPod": pod.PodRef.String()}
+	for _, c := range all.Containers {
+		if c.State != pleg.Running {
+			continue
+		}
+		if running++; running == 1 {
+			v["agentId"] = short(c.ID)
+		}
+	}
+	v["networkRuns"] = fmt.Sprintf("%d of %d containers running", running, len(all.Containers))
+	if len(all.Sandboxes) > 0 {
+		v["sandbox"] = short(all.Sandboxes[0].ID)
+	}
+	return v
+}

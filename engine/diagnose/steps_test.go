@@ -170,7 +170,7 @@ func TestNetworkStateIsSaid(t *testing.T) {
 	n := healthy(3)
 	n.condition(networkReady)
 	n.pod(1).Namespace, n.pod(1).Name = "kube-system", "cilium-x7k2p"
-	got := networkNotReady(newView(n.input()))
+	got := find(&networkNotReady, factsOf(n.input()))
 	want := "the pod that sets up the network is kube-system/cilium-x7k2p: 2 of 2 containers running"
 	if len(got) != 1 || !slices.Contains(got[0].Evidence, want) {
 		t.Errorf("%+v, want evidence %q", got, want)
@@ -180,7 +180,7 @@ func TestNetworkStateIsSaid(t *testing.T) {
 // A command has ids as short as crictl prints them, so that it fits beside what it is for.
 func TestShortIDs(t *testing.T) {
 	id := strings.Repeat("0123456789abcdef", 4)
-	v := newView(healthy(1).input())
+	v := factsOf(healthy(1).input())
 	for want, given := range map[string]string{"0123456789abc": id, id[1:]: id[1:]} {
 		if got, _ := v.command("{crictl} inspect {id}", Values{"id": short(given)}); !strings.HasSuffix(got, "inspect "+want) {
 			t.Errorf("%q, want %q", got, want)

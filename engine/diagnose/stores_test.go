@@ -16,7 +16,7 @@ func TestDiskFull(t *testing.T) {
 	state := func(r *evidence.Report, free uint64) {
 		r.State = evidence.Disk{Path: "/run/containerd", Mount: evidence.Mount{Type: "tmpfs", Device: "0:24"}, Total: 800 << 20, Free: free, Left: free}
 	}
-	runHostTests(t, diskFull, checked, []hostTest{
+	runHostTests(t, by(&diskFull), checked, []hostTest{
 		{"nearly full", func(_ *node, r *evidence.Report) { r.Disk.Free = 3 << 30 }, "the runtime's data has hardly any room: 3.0 GiB of 200.0 GiB free (1.5 %) in /var/lib/containerd", Warning, Subject{}},
 		{"only root's reserve", func(_ *node, r *evidence.Report) { r.Disk.Free = 0 }, "the runtime's data has hardly any room: 0 B of", Warning, Subject{}},
 		{"full", func(_ *node, r *evidence.Report) { r.Disk.Free, r.Disk.Left = 0, 0 }, "the runtime's data has hardly any room: 0 B of", Critical, Subject{}},
@@ -38,7 +38,7 @@ func TestDiskFull(t *testing.T) {
 }
 
 func TestStoreFailing(t *testing.T) {
-	runHostTests(t, storeFailing, checked, []hostTest{
+	runHostTests(t, by(&storeFailing), checked, []hostTest{
 		{"well", func(_ *node, r *evidence.Report) { r.Disk.Errors, r.Disk.ErrorAge = 1, 24*time.Hour }, "", 0, Subject{}},
 		{"mounted so", func(_ *node, r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, "the runtime's data cannot be written: /var/lib/containerd: it is mounted read-only", Critical, Subject{}},
 		{"errors", func(_ *node, r *evidence.Report) { r.Disk.Errors, r.Disk.ErrorAge = 3, time.Minute }, "the file system of the runtime's data has errors: 3 errors, the last 1m0s ago", Warning, Subject{}},
@@ -89,7 +89,7 @@ func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
 			in := n.input()
 			in.Evidence = r
 			found := Diagnose(in)
-			h := newView(in).headline(found)
+			h := factsOf(in).headline(found).headline()
 			if tt.want == "" {
 				if wantIDs(t, found); !h.Sound() {
 					t.Errorf("%s, %s: headline %+v", tt.name, name, h)
@@ -154,7 +154,7 @@ func TestOneDiskIsToldOnce(t *testing.T) {
 	r.State.Path = "/data/state"
 	in := n.input()
 	in.Evidence = r
-	if got := diskFull(newView(in)); len(got) != 1 {
+	if got := find(&diskFull, factsOf(in)); len(got) != 1 {
 		t.Errorf("found %+v, want one", got)
 	}
 }
@@ -165,7 +165,7 @@ func TestLimitsNear(t *testing.T) {
 			r.Limits = []evidence.Limit{{Of: of, PID: 812, What: what, Used: used, Most: most, Path: "/sys/fs/cgroup/x"}}
 		}
 	}
-	runHostTests(t, limitsNear, checked, []hostTest{
+	runHostTests(t, by(&limitsNear), checked, []hostTest{
 		{"many connections", limit("containerd", evidence.OpenFiles, 4_800, 1<<20), "", 0, Subject{}},
 		{"files", limit("containerd", evidence.OpenFiles, 930, 1024), "containerd (pid 812) has 930 of 1,024 files open", Warning, Subject{}},
 		{"all files", limit("containerd", evidence.OpenFiles, 1024, 1024), "containerd (pid 812) has 1,024 of 1,024 files open", Critical, Subject{}},
@@ -330,7 +330,7 @@ func TestTheKernelHasKilledTheRuntime(t *testing.T) {
 		}
 		found := Diagnose(in)
 		wantIDs(t, found, RuntimeDown)
-		if h := newView(in).headline(found); !strings.HasPrefix(h.Text, tt.want) || !strings.HasPrefix(found[0].Summary, tt.want) {
+		if h := factsOf(in).headline(found); !strings.HasPrefix(h.Text, tt.want) || !strings.HasPrefix(found[0].Summary, tt.want) {
 			t.Errorf("%s: headline %+v, finding %q, want %q", tt.name, h, found[0].Summary, tt.want)
 		}
 	}
@@ -343,7 +343,7 @@ func TestNoRoomIsNotHealthy(t *testing.T) {
 	in := n.input()
 	in.Evidence = looked(n)
 	in.Evidence.Disk.Free = 0
-	if h := newView(in).headline(Diagnose(in)); h.Word != "AT RISK" || !strings.Contains(h.Text, "0 B of 200.0 GiB free") {
+	if h := factsOf(in).headline(Diagnose(in)); h.Word != "AT RISK" || !strings.Contains(h.Text, "0 B of 200.0 GiB free") {
 		t.Errorf("headline %+v", h)
 	}
 }
@@ -375,7 +375,7 @@ func TestForkRefused(t *testing.T) {
 		in.Evidence = looked(n)
 		in.Evidence.Processes.Daemons[0].Unit = "containerd.service"
 		in.Evidence.Kernel.Lines = []evidence.KernelLine{{Kind: "fork rejected", About: knowledge.AboutGroup, Group: group, Age: time.Minute, Text: "fork rejected by pids controller in " + group, Count: 1}}
-		got := limitsNear(newView(in))
+		got := find(&limitsNear, factsOf(in))
 		if (len(got) == 1) != want {
 			t.Fatalf("%s: %v", group, got)
 		}
@@ -384,7 +384,7 @@ func TestForkRefused(t *testing.T) {
 		}
 		pid := in.Evidence.Processes.Daemons[0].PID
 		in.Evidence.Limits = []evidence.Limit{{What: evidence.Threads, Of: "containerd", PID: pid, Path: "/sys/fs/cgroup/system.slice/containerd.service/pids.max", Used: 99, Most: 100}}
-		if got := limitsNear(newView(in)); len(got) != 1 || !strings.Contains(got[0].Summary, "99 of 100") || got[0].act().Undo == "" {
+		if got := find(&limitsNear, factsOf(in)); len(got) != 1 || !strings.Contains(got[0].Summary, "99 of 100") || got[0].act().Undo == "" {
 			t.Errorf("%s, with the limit: %v", group, got)
 		}
 	}

@@ -21,7 +21,7 @@ func TestListTooBigOfRunningContainers(t *testing.T) {
 	for _, s := range found[0].Next {
 		said += "\n" + s.Text + s.Command
 	}
-	if !strings.Contains(said, "containers by namespace: ns-0 40, ns-1 40, ns-2 40") || strings.Contains(said, "xited containers") || strings.Contains(said, "crictl rm") {
+	if !strings.Contains(said, "containers by pod: ns-0/pod-00000 2") || strings.Contains(said, "xited containers") || strings.Contains(said, "crictl rm") {
 		t.Error(said)
 	}
 }

@@ -18,6 +18,8 @@ const (
 	// problem. Between create and start a healthy runtime needs well under a
 	// second; a slow one with large volumes some seconds.
 	startGrace = 30 * time.Second
+	// manyExited is how many exited containers of a pod make the lists long: garbage collection leaves far fewer.
+	manyExited = 1000
 	// restartsLeast is how often a container must have been restarted, the last time
 	// less than crashSteady ago, for its pod to have a problem.
 	restartsLeast = 3
@@ -32,7 +34,7 @@ type Trouble struct {
 
 // State returns the state of the pod in one word, where only the finding knows it; else
 // it is empty.
-func (t Trouble) State() string { return kindOf(t.By).state }
+func (t Trouble) State() string { return ruleOf(t.By).row().State }
 
 // troubled returns the pods that have a problem, by UID: those that a finding is
 // about, also as one of several, and those that show one themselves, in this order: the
@@ -43,11 +45,11 @@ func (t Trouble) State() string { return kindOf(t.By).state }
 // container of each name counts: what a restart has mended is no trouble any more. Of
 // several the worst is told, a finding first. None is in trouble for what the whole
 // runtime does. It is not to be changed.
-func (v *view) troubled(findings []Finding) map[pleg.UID]Trouble {
+func (f *Facts) troubled(findings []Finding) map[pleg.UID]Trouble {
 	all := accused(findings)
-	for p, f := range v.podsWith(func(f *podFacts) bool { return f.failing || f.shows != nothingShown }) {
-		t := shownTroubles[f.shows]
-		if f.failing && v.Scope < answers.NoStatus && inspectionFails(p) {
+	for p, is := range f.podsWith(func(p *podFacts) bool { return p.failing || p.shows != nothingShown }) {
+		t := shownTroubles[is.shows]
+		if is.failing && f.Scope < answers.NoStatus && inspectionFails(p) {
 			t = failingTrouble
 		}
 		if was, known := all[p.UID]; t.Text != "" && (!known || t.Severity > was.Severity) {
@@ -76,7 +78,7 @@ func accused(findings []Finding) map[pleg.UID]Trouble {
 	all := make(map[pleg.UID]Trouble)
 	for _, severity := range []Severity{Critical, Warning} {
 		for _, f := range findings {
-			word := kindOf(f.ID).pod
+			word := ruleOf(f.ID).row().Pod
 			if word == "" || f.Severity != severity {
 				continue
 			}
@@ -134,7 +136,7 @@ var failingTrouble = Trouble{Severity: Warning, Text: "failing inspection"}
 // only the newest counts.
 func containersShow(p *engine.Pod, at time.Time) (worst shown, until int64) {
 	until = always
-	pod := seen(p)
+	pod := seenOf(p)
 	newest, exited := make(map[string]uint32), 0
 	for i := range pod.Containers {
 		c := &pod.Containers[i]

@@ -78,8 +78,8 @@ func TestFactsAreKept(t *testing.T) {
 		p.Old = &was
 		n.Pods[i] = &p
 		w.Add(engine.Update{Snapshot: &n.Snapshot})
-		kept := newView(Input{Snapshot: &n.Snapshot, cache: &w.cache})
-		fresh := newView(Input{Snapshot: &n.Snapshot})
+		kept := factsOf(Input{Snapshot: &n.Snapshot})
+		fresh := factsOf(Input{Snapshot: &n.Snapshot})
 		if !slices.Equal(kept.pods, fresh.pods) {
 			t.Fatalf("step %d: kept are %+v\nwant %+v", step, kept.pods, fresh.pods)
 		}

@@ -23,7 +23,7 @@ func forget(n *node, r *evidence.Report, pods ...int) {
 
 func TestUnlistedContainers(t *testing.T) {
 	pod := Subject{ObjectRef: pleg.ObjectRef{ID: "sandbox-1", Sandbox: true, Pod: healthyPod(1).PodRef}}
-	runHostTests(t, orphanShims, checked, []hostTest{
+	runHostTests(t, by(&orphanShims), checked, []hostTest{
 		{"forgotten at its start", func(n *node, r *evidence.Report) {
 			restarted(r, 10*time.Second)
 			forget(n, r, 0, 1)
@@ -80,7 +80,7 @@ func TestForgottenContainersComeBack(t *testing.T) {
 			restarted(in.Evidence, age)
 		}
 		forget(n, in.Evidence, 1)
-		f := orphanShims(newView(in))[0]
+		f := find(&orphanShims, factsOf(in))[0]
 		if act := f.act(); act.Command != want {
 			t.Errorf("%v: act %q, want %q", age, act, want)
 		}
@@ -101,7 +101,7 @@ func TestImagesOfTheForgottenStay(t *testing.T) {
 		if i == 1 {
 			forget(n, in.Evidence, 1)
 		}
-		if act := diskFull(newView(in))[0].act(); act.Command != want {
+		if act := find(&diskFull, factsOf(in))[0].act(); act.Command != want {
 			t.Errorf("%d: act %q, want %q", i, act, want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestTheOldestIsOfTheContainer(t *testing.T) {
 	in.Evidence.Processes.Containers["container-1-0"] = append([]evidence.Process{probe}, first...)
 	all(in.Evidence, "container-1-1", func(p *evidence.Process) { p.Age = 2 * time.Minute })
 	for range 20 { // whichever comes first
-		pods := newView(in).unlistedPods()
+		pods := factsOf(in).unlistedPods()
 		if len(pods) != 1 || !pods[0].forgotten() || pods[0].containers[0].PID == 7 {
 			t.Fatalf("%+v", pods)
 		}
@@ -129,11 +129,3 @@ func TestTheOldestIsOfTheContainer(t *testing.T) {
 }
 
 // What goes through a runtime that does not answer waits for that, and has nothing to do with room.
-func TestNoRoomIsMadeForWhatRunsOn(t *testing.T) {
-	n := healthy(3).dead(40)
-	v := n.view()
-	all := []Finding{{ID: OrphanShims, Next: []Step{{Kind: Act, Command: "crictl rm x", Risk: "x"}}}, {ID: DiskFull, Next: []Step{{Kind: Act, Command: "crictl rmi --prune", Risk: "x"}}}}
-	if withoutCrictl(all); !v.Scope.Whole() || !strings.HasPrefix(all[0].act().Text, "first make the runtime answer") || !strings.HasPrefix(all[1].act().Text, "first make the runtime answer") {
-		t.Errorf("%q, %q", all[0].act(), all[1].act())
-	}
-}

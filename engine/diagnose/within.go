@@ -25,7 +25,7 @@ func (u Update) Within(namespaces []string) Update {
 		sums := u.Headline.sumsUp()
 		u.Headline.Text, u.Headline.Severity = elsewhere, min(u.Headline.Severity, Worst(OnlyIn(u.Findings, namespaces)))
 		if sums && u.Headline.Severity == Info {
-			u.Headline.Word, u.Headline.Text = healthyWord, "" // which warnings there are elsewhere nobody asked
+			u.Headline.Word, u.Headline.Text = Healthy, "" // which warnings there are elsewhere nobody asked
 		}
 	}
 	u.Findings = OnlyIn(u.Findings, namespaces)
@@ -64,7 +64,7 @@ func Worst(findings []Finding) (s Severity) {
 }
 
 // sumsUp reports whether a headline is about all warnings, and not about one critical finding.
-func (h Headline) sumsUp() bool { return h.Word == degradedWord && h.Severity < Critical }
+func (h Headline) sumsUp() bool { return h.Word == Degraded && h.Severity < Critical }
 
 // speaksOf reports whether a headline sums up a finding with others, or says what it says,
 // or names its pod.
@@ -122,7 +122,7 @@ func (f Finding) only(namespaces []string) (Finding, bool) {
 	switch {
 	case len(namespaces) == 0:
 		return f, true
-	case !f.Subject.none():
+	case !f.Subject.ofNoPod():
 		return f, in(f.Subject)
 	case len(f.Members) == 0:
 		return f, true

@@ -65,13 +65,13 @@ func TestWithinOfOneThatIsCritical(t *testing.T) {
 		return Finding{ID: id, Severity: s, Summary: namespace + " is stuck", Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: namespace, Name: "pod"}}}}
 	}
 	u := Update{
-		Headline: Headline{Word: degradedWord, Severity: Critical, Text: staysReady + "a is stuck"},
+		Headline: Headline{Word: Degraded, Severity: Critical, Text: staysReady + "a is stuck"},
 		Findings: []Finding{of(ProcessStuck, "a", Critical), of(CrashLoop, "b", Warning)},
 	}
 	for namespace, want := range map[string]Headline{
 		"a": u.Headline,
-		"b": {Word: degradedWord, Severity: Warning, Text: elsewhere},
-		"c": {Word: degradedWord, Text: elsewhere},
+		"b": {Word: Degraded, Severity: Warning, Text: elsewhere},
+		"c": {Word: Degraded, Text: elsewhere},
 	} {
 		if got := u.Within([]string{namespace}).Headline; got != want {
 			t.Errorf("%s: %+v, want %+v", namespace, got, want)

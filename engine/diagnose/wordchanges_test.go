@@ -23,8 +23,7 @@ type stand struct{ listed, healthy, ready, reached, lists, byTurns, hangs bool }
 // is posted, whether the runtime is there, whether its lists succeed, or hang. A call that succeeds
 // where the one before failed, by turns, is no change of the node.
 func standOf(s *engine.Snapshot) stand {
-	v := newView(Input{Snapshot: s, Evidence: s.Evidence})
-	defer views.Put(v)
+	v := factsOf(Input{Snapshot: s, Evidence: s.Evidence})
 	now := stand{listed: !s.Health.ListedAt.IsZero(), healthy: s.Health.Healthy, ready: s.Node.Ready, byTurns: v.failsByTurns()}
 	now.reached = now.byTurns || v.Scope != answers.Refused
 	now.lists = now.byTurns || s.Failure == nil || s.Failure.InRow < v.Policy.Bounds().ListFails

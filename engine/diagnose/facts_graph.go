@@ -1,0 +1,291 @@
+package diagnose
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
+)
+
+// Graph returns who waits for whom; nil if nobody waits.
+func (f *Facts) Graph() *waits.Graph {
+	if !f.graphed {
+		f.graphed = true
+		if f.anyHangs() || f.anyHeld() {
+			f.waits = waits.Build(f.waitFacts())
+		}
+	}
+	return f.waits
+}
+
+// anyHeld reports whether a process does nothing, or a helper should have ended.
+func (f *Facts) anyHeld() bool {
+	if f.Look.Processes.Missing != "" {
+		return false
+	}
+	return f.kept.stuck || len(f.Memory.Repeats) > 0 || slices.ContainsFunc(f.Look.Processes.Helpers, func(p evidence.Process) bool {
+		return f.helperLate(p) || waits.IsDelete(&p)
+	})
+}
+
+// waitFacts is what the graph is built of.
+func (f *Facts) waitFacts() waits.Facts {
+	var hangs []*answers.Hang
+	if f.Scope != answers.AllSlow { // what runs out of time there is only slow
+		hangs = slices.Collect(f.EachHang)
+	}
+	w := waits.Facts{
+		Line: func(i int) string {
+			l := f.hangLine(hangs[i])
+			text, _ := sentence(l.template, l.values, f.at())
+			return text
+		},
+		Report: f.Look, Deep: f.deep(), Runtime: f.runtimesNow(), Retried: f.retried(), Busy: f.Busy, Passed: f.sinceLook(),
+		Pressed: f.once() || f.List() != nil && f.List().Sure,
+		Lookup:  f.ours, Shown: f.onNode,
+		Disk: func(m evidence.Mount) string {
+			if lines := f.diskLines(m); len(lines) > 0 {
+				text, _ := sentence(lines[0].template, lines[0].values, f.at())
+				return text
+			}
+			return ""
+		},
+		Hung: make(map[call.Operation]int),
+	}
+	blamed := make(map[*answers.Hang]bool)
+	for _, h := range f.Blamed[:min(len(f.Blamed), waits.MostObjects)] {
+		blamed[h] = true
+	}
+	for i, h := range hangs {
+		if w.Hung[h.Op]++; i >= waits.MostObjects {
+			continue
+		}
+		one := waits.Hang{Op: h.Op, Since: h.Since, Sure: h.Sure, Relist: h.Out && h.By == call.ByRelist, Blamed: blamed[h]}
+		if h.Op.AboutObject() {
+			one.Object, one.Beside = f.objectOf(h.Flight), f.ObjectsAnswered(f.BeganAt(h))
+		}
+		w.Hangs = append(w.Hangs, one)
+	}
+	for _, pod := range f.Holders {
+		w.Alone = append(w.Alone, evidence.Object{ObjectRef: pleg.ObjectRef{Pod: pod, Sandbox: true}})
+	}
+	return w
+}
+
+// retried returns the deleting helpers that are begun again and again for a container that is still listed as
+// running: they are late together.
+func (f *Facts) retried() (all []evidence.Process) {
+	for _, id := range slices.Sorted(maps.Keys(f.Memory.Repeats)) {
+		if o, known := f.ours(id); known && o.State == pleg.Running && f.Memory.Repeats[id].Times > 1 {
+			if p, _ := f.deleting(id); f.helperLate(p) && !waits.Idle(&p) {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// deleting returns the helper that should report the end of a container, and has not ended. If it is begun again
+// and again, that is the last one, as old as all of them together.
+func (f *Facts) deleting(id string) (evidence.Process, bool) {
+	if p := f.Memory.Repeats[id]; p.Times > 1 {
+		p.Age = max(f.Look.At.Sub(p.Begun), p.Age)
+		return p.Process, true
+	}
+	for _, p := range f.Look.Processes.Helpers {
+		if waits.IsDelete(&p) && p.Container == id {
+			return p, true
+		}
+	}
+	return evidence.Process{}, false
+}
+
+// deep returns what the deep look found. It is empty without one, and if the runtime came back since. A dump of
+// goroutines from before all that hangs is left out: it shows another hang.
+func (f *Facts) deep() *evidence.Deep {
+	d := f.Look.Deep
+	if d == nil || f.LookOld {
+		return &noDeep
+	}
+	if f.allBegan(d.Stacks.At) {
+		later := *d
+		later.Stacks = evidence.Stacks{Source: d.Stacks.Source}
+		return &later
+	}
+	return d
+}
+
+var noDeep evidence.Deep // read only
+
+// allBegan reports whether something hangs, and all that hangs began after a moment. All calls of check count as
+// made at one moment.
+func (f *Facts) allBegan(at time.Time) bool {
+	hangs := false
+	for h := range f.EachHang {
+		if hangs = h.Since.After(at); !hangs {
+			return false
+		}
+	}
+	return hangs && !f.once() && !at.IsZero()
+}
+
+// blockedBy says what the call of a node waits for: an object, with the process behind it that does nothing, or the
+// runtime's own process; empty if nothing is known. likely says that it is not proven. named has the keys of the
+// nodes that the text names.
+func (f *Facts) blockedBy(node string) (text string, likely bool, named map[string]bool) {
+	g := f.Graph()
+	for i, l := range g.Through(g.Find(node)) {
+		n := &g.Nodes[l.Place]
+		var p evidence.Process
+		stuck := true
+		switch n.Kind {
+		case waits.Container:
+			text = f.heldBy(n.Object)
+			p, stuck = f.stuckBehind(n.Object)
+		case waits.Process:
+			p = *n.Process()
+			text = p.Command + " " + brief(p)
+		default:
+			continue
+		}
+		named = map[string]bool{n.Key: true}
+		if stuck {
+			named[waits.Key(waits.Process, strconv.Itoa(p.PID))] = true
+			held := p.State == evidence.Stopped || p.State == evidence.Traced || p.State == evidence.Frozen
+			named[waits.Key(waits.Kernel, strconv.Itoa(p.PID))] = held // brief says why it stands
+		}
+		return text, i > 0 && l.Proof == "", named
+	}
+	return "", false, nil
+}
+
+// lockLines say of each lock on the way down from a node who waits for it, and who holds it.
+func (f *Facts) lockLines(node string) (lines []line) {
+	g := f.Graph()
+	for _, l := range g.Through(g.Find(node)) {
+		n := &g.Nodes[l.Place]
+		lock := n.Lock()
+		switch {
+		case lock == nil || l.Again || len(lines) == namedLocks:
+		case n.Kind != waits.Lock: // likely the holder of that lock
+			lines = append(lines, lockLine(lock, "the "+waits.LockName(lock)+", likely of "+statusOf(n.Object.ObjectRef)))
+		case n.Object.ID != "":
+			lines = append(lines, lockLine(lock, "the status of "+statusOf(n.Object.ObjectRef)))
+		default:
+			lines = append(lines, lockLine(lock, "the "+waits.LockName(lock)))
+		}
+	}
+	return lines
+}
+
+// namedLocks is how many locks of one chain are named.
+const namedLocks = 3
+
+// statusOf names a container or a sandbox: container nginx (payments/api-7d).
+func statusOf(o pleg.ObjectRef) string {
+	kind, name := "container", o.Container
+	if o.Sandbox {
+		kind, name = "sandbox", ""
+	}
+	if name == "" {
+		name = pleg.ShortID(o.ID)
+	}
+	if pod := o.Pod.String(); pod != "" {
+		return kind + " " + name + " (" + pod + ")"
+	}
+	return kind + " " + name
+}
+
+// lockLine says who waits for a lock, and what its holder does.
+func lockLine(l *evidence.Lock, lock string) line {
+	v := Values{"waiters": many{l.Waiters, "goroutine"}, "s": l.Waiters == 1, "lock": lock}
+	g := l.Holder
+	name := "lock.several"
+	if l.Waiters == 1 {
+		name = "lock.single"
+	}
+	if g.Number == 0 {
+		return lineOf(name+"-unseen", v)
+	}
+	v["number"], v["doing"] = strconv.FormatUint(uint64(g.Number), 10), waits.Doing(&g)
+	if l.Likely {
+		v["likely"] = "likely "
+	}
+	if g.For > 0 {
+		v["age"] = " for " + waits.Roughly(g.For)
+	}
+	return lineOf(name, v)
+}
+
+// ---- chains
+
+// chain returns the chain through a node: from the relist, or who else waits, down to what holds all of it up.
+// The safest place to act has its step.
+func (f *Facts) chain(node string) []Link {
+	g := f.Graph()
+	if g == nil {
+		return nil
+	}
+	path := g.Through(g.Find(node))
+	links := make([]Link, len(path))
+	for i, l := range path {
+		n := &g.Nodes[l.Place]
+		links[i] = Link{Kind: n.Kind, ID: n.ID, Name: n.Name, Proof: l.Proof, Since: n.Since, Key: n.Key}
+		if l.Again {
+			links[i].Name += ", which waits for the first: a deadlock"
+		}
+	}
+	f.cut(links, path)
+	return links
+}
+
+// proven returns the links up to the last one that is proven.
+func proven(links []Link) []Link {
+	for i, l := range links {
+		if i > 0 && l.Proof == "" {
+			return links[:i]
+		}
+	}
+	return links
+}
+
+// leadsOn reports whether the finding surely waits for more than a call. Then the graph knows whom it waits for,
+// and nobody else is its reason.
+func (f *Finding) leadsOn() bool {
+	links := proven(f.Chain)
+	return len(links) > 0 && links[len(links)-1].Kind != waits.Relist && links[len(links)-1].Kind != waits.Call
+}
+
+// idles reports whether a link is a goroutine that waits inside the runtime, nobody knows for what.
+func (l Link) idles() bool {
+	return l.Kind == waits.Goroutine && strings.Contains(l.Name, " waiting for ")
+}
+
+// chainEnd returns the end of the proven part of a chain in words: from the helper or the process on that holds all
+// the rest up, else the last link, without what is named already. It is empty if nothing is known but the call, or
+// that its goroutine waits.
+func chainEnd(links []Link, named map[string]bool) string {
+	links = proven(links)
+	if n := len(links); n > 1 && links[n-2].Kind == waits.Call && links[n-1].idles() {
+		links = links[:n-1]
+	}
+	if len(links) == 0 || links[len(links)-1].Kind == waits.Relist || links[len(links)-1].Kind == waits.Call {
+		return ""
+	}
+	ends := []waits.Kind{waits.Helper, waits.Process, waits.Kernel, waits.Server, waits.Mount, waits.Device}
+	from := slices.IndexFunc(links, func(l Link) bool { return slices.Contains(ends, l.Kind) })
+	if from < 0 {
+		from = len(links) - 1
+	}
+	for from < len(links) && named[links[from].Key] {
+		from++
+	}
+	return ChainLine(links[from:])
+}

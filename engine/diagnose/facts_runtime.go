@@ -1,0 +1,118 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
+)
+
+// flavours returns what the runtime may be: several if they cannot be told apart. Its own name counts more than
+// its socket.
+func (f *Facts) flavours() []knowledge.Flavour {
+	if known, ok := knowledge.On(f.Look.OS); ok {
+		return []knowledge.Flavour{known}
+	}
+	likely := knowledge.Likely(f.Endpoint)
+	if strings.Contains(strings.ToLower(f.Version.RuntimeName), "cri-o") {
+		likely = knowledge.At(knowledge.CRIO.Socket)
+	}
+	for _, p := range f.Look.Processes.Daemons {
+		in, known := knowledge.InUnit(unitName(p))
+		isLikely := slices.ContainsFunc(likely, func(o knowledge.Flavour) bool { return o.Name == in.Name })
+		if known && in.Program == likely[0].Program && (in.Socket == "" || isLikely) {
+			return []knowledge.Flavour{in}
+		}
+	}
+	return likely
+}
+
+// flavour returns what the runtime most likely is. It is not sure if it may be another one, too.
+func (f *Facts) flavour() (likely knowledge.Flavour, sure bool) {
+	all, units := f.flavours(), f.units()
+	may := slices.DeleteFunc(slices.Clone(all), func(o knowledge.Flavour) bool {
+		return !slices.ContainsFunc(o.Units, func(unit string) bool { return slices.Contains(units, unit) })
+	})
+	if len(may) == 0 {
+		may = all
+	}
+	return may[0], len(may) == 1
+}
+
+// program returns the name of the runtime's process.
+func (f *Facts) program() string { return f.flavours()[0].Program }
+
+func (f *Facts) isCRIO() bool { return f.program() == knowledge.CRIO.Program }
+
+// unitName returns the service that a process runs in, without the suffix of systemd.
+func unitName(p evidence.Process) string { return strings.TrimSuffix(p.Unit, ".service") }
+
+// units returns the services that the runtime may run in: one if it is known.
+func (f *Facts) units() (units []string) {
+	for _, o := range f.flavours() {
+		units = append(units, o.Units...)
+	}
+	for _, p := range f.Look.Processes.Daemons { // the kubelet may run in the same service
+		if unit := unitName(p); slices.Contains(units, unit) {
+			return []string{unit}
+		}
+	}
+	var found []string
+	for _, p := range f.runtimes() {
+		if unit := unitName(p); unit != "" && !slices.Contains(found, unit) {
+			found = append(found, unit)
+		}
+	}
+	if len(found) == 1 {
+		return found
+	}
+	return units
+}
+
+// kubeletUnits returns the services that the kubelet may run in: the one that it was seen in, else those of the
+// flavour.
+func (f *Facts) kubeletUnits() []string {
+	unit := f.Memory.Kubelet.Process.Unit
+	if p, runs := f.Look.Processes.Kubelet(); runs && p.Unit != "" {
+		unit = p.Unit
+	}
+	if unit != "" {
+		return []string{strings.TrimSuffix(unit, ".service")}
+	}
+	if o := f.flavours()[0]; len(o.KubeletUnits) > 0 {
+		return o.KubeletUnits
+	}
+	return f.units()
+}
+
+// manager returns the init system that manages the services of this node: that of its distribution, else the one
+// that runs there, else the one in whose control group the runtime or the kubelet was seen.
+func (f *Facts) manager() knowledge.Manager {
+	if name := f.flavours()[0].Manager; name != "" {
+		return knowledge.ManagerNamed(name)
+	}
+	if strings.HasPrefix(f.units()[0], "snap.") {
+		return knowledge.ManagerNamed("snap")
+	}
+	if f.Look.Init != "" {
+		return knowledge.ManagerNamed(f.Look.Init)
+	}
+	for _, p := range f.Look.Processes.Daemons {
+		switch {
+		case strings.HasSuffix(p.Unit, ".service"):
+			return knowledge.ManagerNamed("systemd")
+		case p.Unit != "":
+			return knowledge.ManagerNamed("openrc")
+		}
+	}
+	return knowledge.ManagerNamed("systemd")
+}
+
+// socketPath returns the path of a unix socket's endpoint.
+func socketPath(endpoint string) string { return strings.TrimPrefix(endpoint, "unix://") }
+
+// elsewhere reports whether the runtime's socket is not where crictl and ctr look for it.
+func (f *Facts) elsewhere() bool {
+	return f.Endpoint != "" && socketPath(f.Endpoint) != knowledge.Containerd.Socket
+}

@@ -1,0 +1,238 @@
+package diagnose
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
+	"github.com/plegtop/plegtop/engine/waits"
+)
+
+const (
+	// nodeLinesMost is how many lines of one kind a finding gets.
+	nodeLinesMost = 3
+	// unitFresh is how long ago a service began to be worth a word. A service that began before is no reason for what
+	// hangs now.
+	unitFresh = 10 * time.Minute
+)
+
+// nodeLines is what the node itself says of a finding that is a root, by the names of findings.yaml. It is evidence
+// and never a finding.
+var nodeLines = map[string]func(*Facts, *draft) []line{
+	"calls":         (*Facts).callsInFlight,
+	"kernel":        (*Facts).kernelLines,
+	"runtime-units": func(f *Facts, _ *draft) []line { return f.unitLines(true, false) },
+	"kubelet-units": func(f *Facts, _ *draft) []line { return f.unitLines(false, true) },
+	"units":         func(f *Facts, _ *draft) []line { return f.unitLines(true, true) },
+	"deprecated":    (*Facts).deprecated,
+}
+
+// pressureLine says how long the node's tasks wait.
+func (f *Facts) pressureLine() []line {
+	p := f.Look.Pressure
+	if p.Missing != "" {
+		return nil
+	}
+	share := func(s evidence.Stall) string { return fmt.Sprintf("%.0f", s.Some60) }
+	return []line{lineOf("pressure", Values{"cpu": share(p.CPU), "io": share(p.IO), "memory": share(p.Memory)})}
+}
+
+// callsInFlight says what the runtime works on, by its own metrics. A stream of events never ends.
+func (f *Facts) callsInFlight(*draft) []line {
+	all := slices.DeleteFunc(slices.Clone(f.deep().Calls.InFlight), func(c evidence.InFlight) bool {
+		return c.Count <= 0 || c.Method == "GetContainerEvents" || c.For > 0 && c.For < answers.Hung
+	})
+	slices.SortStableFunc(all, func(a, b evidence.InFlight) int { return cmp.Compare(b.For, a.For) })
+	var calls []string
+	for _, c := range all[:min(len(all), 2*nodeLinesMost)] {
+		text := fmt.Sprintf("%s %d in flight", c.Method, c.Count)
+		if c.For > 0 {
+			text += " for at least " + going(c.For)
+		}
+		calls = append(calls, text)
+	}
+	return []line{lineOf("calls-in-flight", Values{"calls": calls})}
+}
+
+// kernelLog is what the kernel said lately; nothing by a look from before the runtime came back.
+func (f *Facts) kernelLog() []evidence.KernelLine {
+	if f.LookOld {
+		return nil
+	}
+	return f.Look.Kernel.Lines
+}
+
+// kernelLines are what the kernel said about a finding.
+func (f *Facts) kernelLines(found *draft) (lines []line) {
+	var behind []evidence.Process
+	for i, l := range f.kernelLog() {
+		if i == 0 {
+			behind = f.processesBehind(found)
+		}
+		if len(lines) == nodeLinesMost || !f.kernelMeans(found, l, behind) {
+			continue
+		}
+		v := Values{"age": age(l.Age), "text": l.Text}
+		if l.Count > 1 {
+			v["times"] = frequency(l.Count)
+		}
+		lines = append(lines, lineOf("kernel", v))
+	}
+	return lines
+}
+
+// kernelMeans reports whether a line of the kernel is about a finding, with the processes behind that.
+func (f *Facts) kernelMeans(found *draft, l evidence.KernelLine, behind []evidence.Process) bool {
+	r := ruleOf(found.ID)
+	counts := func(kind string) bool { return slices.Contains(r.row().Kernel, kind) }
+	some := func(is func(evidence.Process) bool) bool { return slices.ContainsFunc(behind, is) }
+	switch l.About {
+	case knowledge.AboutTask: // it has the number of the thread
+		return some(func(p evidence.Process) bool {
+			return slices.ContainsFunc([]int{l.PID, l.Owner}, func(pid int) bool { return pid != 0 && (pid == p.PID || pid == p.Thread) })
+		}) || aboutAll(found) && slices.ContainsFunc(f.Look.Processes.Daemons, func(d evidence.Process) bool { return d.Command == l.Command })
+	case knowledge.AboutServer:
+		return some(func(p evidence.Process) bool {
+			return p.State == evidence.Uninterrupted && (serverOf(p.Mount) == l.Device || p.Mount.Type == "" && waits.ForServer(&p))
+		})
+	case knowledge.AboutDisk:
+		ofStore := slices.ContainsFunc(f.stores(), func(s store) bool { return s.isOn(l.Device) })
+		return ofStore && found.Subject.ofNoPod() && counts("disk") || found.Group == groupIO ||
+			some(func(p evidence.Process) bool { return f.mayWaitFor(&p, l.Device) })
+	case knowledge.AboutSession:
+		return some(func(p evidence.Process) bool { return f.mayWaitFor(&p, "") })
+	case knowledge.AboutNetwork:
+		return counts("device")
+	case knowledge.AboutNode:
+		return r.Hangs && aboutAll(found)
+	case knowledge.AboutGroup:
+		return some(func(p evidence.Process) bool { return inGroup(p, l) })
+	case knowledge.AboutKill:
+		return f.killExplains(found, l) && (counts("runtime-killed") && f.ofRuntime(l) && found.Subject.ofNoPod() ||
+			counts("any-runtime-killed") && f.ofRuntime(l) || counts("kubelet-killed") && f.killedKubelet(l) ||
+			counts("memory-killed") && f.ofRuntime(l) && found.match.Values["ofMemory"] == true)
+	}
+	return false
+}
+
+// inGroup reports whether a line of the kernel is about the control group of a process.
+func inGroup(p evidence.Process, l evidence.KernelLine) bool {
+	return p.Unit != "" && strings.HasSuffix(l.Group, "/"+p.Unit)
+}
+
+// mayWaitFor reports whether a process waits for a disk, an array or a pool of that name, or in the kernel for
+// nobody knows which. An empty name is a disk over the network of which only the session is known.
+func (f *Facts) mayWaitFor(p *evidence.Process, device string) bool {
+	m := waits.FileSystem(f.Look, p)
+	switch {
+	case p.State != evidence.Uninterrupted || waits.ForServer(p) || m.Served():
+		return false
+	case m.Type == "" || device == "":
+		return true
+	case m.Type == "zfs":
+		pool, _, _ := strings.Cut(m.Source, "/")
+		return pool == device
+	}
+	return isPartOf(m.Source, device) || m.Device == device
+}
+
+// aboutAll reports whether a finding is about the runtime or the node, and not about some containers.
+func aboutAll(found *draft) bool {
+	return found.Subject.ofNoPod() && found.Subject.ID == "" && found.match.Members == nil
+}
+
+// processesBehind returns the processes of what a finding is about: of its containers and what looks after them,
+// those in its chain, and those that wait for what it is about. If it is about the runtime, it returns all of the
+// runtime's processes, and those of containers that are in the kernel.
+func (f *Facts) processesBehind(found *draft) (all []evidence.Process) {
+	ids, pids, whole := map[string]bool{found.Subject.ID: found.Subject.ID != ""}, map[int]bool{}, aboutAll(found)
+	for _, m := range found.match.Members {
+		ids[m.Subject.ID] = m.Subject.ID != ""
+	}
+	if g := f.Graph(); g != nil && found.Nodes != nil {
+		note := func(place int) {
+			if p := g.Nodes[place].Process(); p != nil {
+				pids[p.PID] = true
+			}
+		}
+		for _, l := range g.Through(g.Find(found.Nodes[0])) {
+			note(l.Place)
+		}
+		for place := range g.Waiting(found.Nodes...) {
+			note(place)
+		}
+	}
+	means := func(p evidence.Process) bool {
+		ofPod := p.Pod.Name != "" && p.Pod.Name == found.Subject.Pod.Name && p.Pod.Namespace == found.Subject.Pod.Namespace // of a network plugin
+		return ofPod || ids[p.Container] || ids[p.Sandbox] || pids[p.PID]
+	}
+	look := f.Look.Processes
+	for _, p := range slices.Concat(look.Shims, look.Helpers, look.Daemons) {
+		if whole || means(p) {
+			all = append(all, p)
+		}
+	}
+	for _, processes := range look.Containers {
+		for _, p := range processes {
+			if means(p) || whole && p.State == evidence.Uninterrupted {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// unitLines describe services of the runtime's, the kubelet's or both, if they do not run, or began lately.
+func (f *Facts) unitLines(runtime, kubelet bool) (lines []line) {
+	for _, u := range f.deep().Units.All {
+		ofKubelet := strings.Contains(u.Name, "kubel") // kubelet.service, and kubelite of MicroK8s
+		ofBoth := slices.ContainsFunc(knowledge.SharedUnits, func(name string) bool { return strings.HasPrefix(u.Name, name) })
+		fresh := u.Up != 0 && u.Up <= unitFresh || u.State != "" && u.State != "active"
+		if fresh && (ofBoth || ofKubelet && kubelet || !ofKubelet && runtime) {
+			lines = append(lines, unitLine(u))
+		}
+	}
+	return lines
+}
+
+// unitLine says how a service is, and how often it was restarted.
+func unitLine(u evidence.Unit) line {
+	v := Values{"unit": u.Name, "state": u.State}
+	if u.State == "" || u.State == "active" {
+		v["state"], v["up"] = "", age(u.Up)
+	}
+	if u.Restarts > 0 {
+		v["times"], v["by"] = frequency(u.Restarts), "by systemd"
+		if u.State == "" { // only our looks have seen that
+			v["by"] = "since plegtop began"
+		}
+	}
+	return lineOf("unit", v)
+}
+
+// noWarnings is containerd's own condition. It is false if the configuration or the node has something that a later
+// containerd does without. Its message is a JSON object of texts. (containerd 2.0 to 2.4)
+const noWarnings = "ContainerdHasNoDeprecationWarnings"
+
+// deprecated returns what the runtime itself warns of.
+func (f *Facts) deprecated(*draft) (lines []line) {
+	c, lacks := f.lacks(noWarnings)
+	if !lacks || c.Type == "" {
+		return nil
+	}
+	var texts map[string]string
+	if err := json.Unmarshal([]byte(c.Message), &texts); err != nil || len(texts) == 0 {
+		texts = map[string]string{"": cmp.Or(c.Message, c.Reason, noWarnings+" is false")}
+	}
+	for _, key := range slices.Sorted(maps.Keys(texts))[:min(len(texts), nodeLinesMost)] {
+		lines = append(lines, lineOf("runtime-warns", Values{"text": texts[key]}))
+	}
+	return lines
+}

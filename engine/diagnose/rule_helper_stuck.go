@@ -1,0 +1,149 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
+)
+
+// HelperStuck is a program that the runtime or a shim has called and that does not end.
+const HelperStuck ID = "helper-stuck"
+
+// A program that the runtime called (runc, a CNI plugin, mount) has run far longer than it ever takes, or a call that
+// hangs surely waits for it. Of helpers that called each other only the outermost counts. What stands in the kernel
+// or is held is process-stuck's.
+var helperStuck = Rule{
+	ID: HelperStuck, Most: 10, Hangs: true,
+	Find: func(f *Facts, report func(Match)) {
+		var awaited, late []*waits.Node
+		f.Graph().Each(waits.Helper, func(place int, n *waits.Node) {
+			p := n.Process()
+			switch {
+			case f.waits.Below(place, waits.Helper), n.Stuck(), !p.Own:
+			case f.waits.HoldsUp(place):
+				awaited = append(awaited, n)
+			case f.helperLate(*p):
+				late = append(late, n)
+			}
+		})
+		for _, of := range byContainer(sortOldest(awaited), sortOldest(late)) {
+			report(f.stuckHelper(of))
+		}
+	},
+}
+
+func sortOldest(nodes []*waits.Node) []*waits.Node {
+	slices.SortStableFunc(nodes, func(a, b *waits.Node) int {
+		return cmp.Or(cmp.Compare(b.Process().Age, a.Process().Age), cmp.Compare(a.Process().PID, b.Process().PID))
+	})
+	return nodes
+}
+
+// byContainer puts the helpers of one container together. A helper whose object is not known is alone.
+func byContainer(groups ...[]*waits.Node) (all [][]*waits.Node) {
+	place := make(map[string]int)
+	for _, n := range slices.Concat(groups...) {
+		id := n.Object.ID
+		if i, known := place[id]; known && id != "" {
+			all[i] = append(all[i], n)
+			continue
+		}
+		place[id] = len(all)
+		all = append(all, []*waits.Node{n})
+	}
+	return all
+}
+
+// stuckHelper is about the helpers of one container, of which the first counts.
+func (f *Facts) stuckHelper(all []*waits.Node) Match {
+	n := all[0]
+	p := f.byNow(*n.Process())
+	limit := p.HelperLimit()
+	m := Match{
+		Severity: Warning, Subject: Subject{ObjectRef: n.Object.ObjectRef}, Since: f.at().Add(-p.Age),
+		Values: processValues(p).with(Values{
+			"phrase": f.helperPhrase(n), "helper": waits.HelperName(&p), "age": age(p.Age), "limit": f.UnlessBusy(limit, waits.BusyFactor*limit),
+		}),
+		Alike: alike(n, waits.HelperName(&p), ""), Nodes: []string{n.Key}, Chain: true,
+		Lines: map[string][]line{"helper": {describe("the helper", p)}},
+		Else:  f.thenRestart,
+	}
+	if inner := &f.waits.Nodes[f.waits.Last(f.waits.Find(n.Key), waits.Helper)]; inner.Key != n.Key {
+		m.Lines["inner"] = []line{f.describe("it waits for "+waits.HelperName(inner.Process()), *inner.Process())}
+	}
+	for i, o := range all[1:] {
+		if i == nodeLinesMost {
+			m.Lines["also"] = append(m.Lines["also"], line{"and {more} more", Values{"more": many{len(all) - 1 - i, "such helper"}}})
+			break
+		}
+		m.Lines["also"] = append(m.Lines["also"], line{"also {phrase}", Values{"phrase": f.helperPhrase(o)}})
+	}
+	if !f.runs(p) {
+		m.Variant = "gone"
+		return m
+	}
+	m.Else = func(...Step) []Step { return f.freeOfHelper(p) }
+	if p.Mount.Served() {
+		m.Steps = map[string][]Step{"+free": f.freeingMount(p, p.Mount)}
+	}
+	return m
+}
+
+// helperPhrase says which helper it is and how old, such as "runc update of ns-1/api app has run for 10m0s (pid 9),
+// child of its shim".
+func (f *Facts) helperPhrase(n *waits.Node) string {
+	p, owner := f.byNow(*n.Process()), n.Object.ObjectRef
+	v := Values{"helper": waits.HelperName(&p), "ran": f.ran(p), "parent": f.parentOf(p, owner.Pod)}
+	if owner.ID != "" {
+		v["object"] = called(owner)
+	}
+	return f.say(lineOf("helper", v))
+}
+
+// ran says how long a helper has run, alone or with those before it.
+func (f *Facts) ran(p evidence.Process) string {
+	if again := f.Memory.Repeats[p.Container]; again.Times > 1 && again.PID == p.PID {
+		return fmt.Sprintf("is begun again and again for %s (pid %d last)", going(p.Age), p.PID)
+	}
+	return fmt.Sprintf("has run for %s (pid %d)", going(p.Age), p.PID)
+}
+
+// helperRan names a helper, and says how long it has run.
+func (f *Facts) helperRan(p evidence.Process) string {
+	return waits.HelperName(&p) + " of it " + f.ran(p)
+}
+
+// parentOf says whose child the helper of a pod is; empty if that is not known.
+func (f *Facts) parentOf(p evidence.Process, pod pleg.PodRef) string {
+	for _, shim := range f.Look.Processes.Shims {
+		if shim.PID != p.Parent {
+			continue
+		}
+		ref := shim.LooksAfter()
+		if owner, known := f.ours(ref.ID); known {
+			ref = owner.ObjectRef
+		}
+		if ref.Pod == pod && pod.Name != "" {
+			return "its " + waits.MonitorWord(&shim)
+		}
+		return "the " + waits.MonitorWord(&shim) + " of " + called(ref)
+	}
+	for _, runtime := range f.runtimes() {
+		if runtime.PID == p.Parent {
+			return runtime.Command
+		}
+	}
+	return ""
+}
+
+// alike names what processes of one owner have in common. A process without an owner is like no other.
+func alike(n *waits.Node, what, state string) string {
+	if n.Object.ID == "" {
+		return fmt.Sprintf("%s %s pid %d", what, state, n.Process().PID)
+	}
+	return what + " " + state
+}

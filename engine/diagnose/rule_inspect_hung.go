@@ -1,0 +1,227 @@
+package diagnose
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
+)
+
+// InspectHung is the status of a sandbox or container that does not come.
+const InspectHung ID = "inspect-hung"
+
+// hungMost is how many objects that hang have a finding each: nobody reads more of them one by one, and they have a common
+// reason.
+const hungMost = 5
+
+// The status of a sandbox or container does not come while others do, or of a sandbox with all its containers; or no
+// status comes, whichever pod it is for.
+var inspectHung = Rule{
+	ID: InspectHung, Needs: Unpaused, Hangs: true, Most: hungMost, RefutedBy: call.Operation.AboutObject, Word: InspectionHangs,
+	Find: func(f *Facts, report func(Match)) {
+		switch {
+		case f.Scope.Whole() || f.Scope == answers.AllSlow:
+		case f.Scope == answers.NoStatus:
+			report(f.noStatus())
+		default:
+			for _, o := range f.hungObjects() {
+				report(f.hungObject(o))
+			}
+		}
+	},
+}
+
+// noStatus is about status calls that hang whatever they ask for.
+func (f *Facts) noStatus() Match {
+	first, since := f.Every[0], slices.MinFunc(f.Every, answers.BySince).Since
+	node := waits.CallKey(first.Op, first.ID)
+	m := Match{
+		Variant: "every", Severity: f.everySeverity(), Since: since, Nodes: []string{node}, Chain: true, Group: "every",
+		Values: Values{"operation": first.Op, "age": age(f.at().Sub(since)), "objects": many{len(f.Every), "object"}},
+		Lines:  map[string][]line{"meanwhile": {f.meanwhile(first)}, "countdown": f.countdown(first), "locks": f.lockLines(node)},
+		Steps:  map[string][]Step{"+restart": f.thenRestart(f.logs()...)},
+	}
+	other := slices.ContainsFunc(f.Every, func(h *answers.Hang) bool { return h.Op != first.Op })
+	switch {
+	case first.Out:
+	case other:
+		m.Variant = "every-ended"
+	default:
+		m.Variant, m.Subject.Operation = "every-of-one", first.Op.String()
+	}
+	for _, h := range f.Every[:min(len(f.Every), hungMost)] {
+		m.Lines["hangs"] = append(m.Lines["hangs"], f.hangLine(h))
+	}
+	return m
+}
+
+// everySeverity is that of status calls of which none is answered. Each may have been asked only once: the whole goes
+// on, and that is critical after the time after which one object is.
+func (f *Facts) everySeverity() Severity {
+	if f.at().Sub(slices.MinFunc(f.Every, answers.BySince).Since) >= f.Snapshot.Policy.HungLong() {
+		return Critical
+	}
+	return Warning
+}
+
+// A hungObject is a status call that hangs, and with a sandbox those of its containers, if all of them hang as well:
+// they share a shim.
+type hungObject struct {
+	*answers.Hang
+	containers []*answers.Hang
+}
+
+// hungObjects returns what hangs by its own fault, with a whole pod as one.
+func (f *Facts) hungObjects() (all []hungObject) {
+	at := make(map[answers.Target]*answers.Hang)
+	if slices.ContainsFunc(f.Blamed, func(h *answers.Hang) bool { return h.Op == call.PodSandboxStatus }) {
+		for _, h := range f.Blamed {
+			at[answers.Target{Op: h.Op, ID: h.ID}] = h
+		}
+	}
+	taken := make(map[*answers.Hang]bool)
+	for _, h := range f.Blamed {
+		if taken[h] {
+			continue
+		}
+		o := hungObject{Hang: h}
+		if len(at) > 0 {
+			o = f.wholePod(h, at)
+		}
+		taken[o.Hang] = len(o.containers) > 0
+		for _, c := range o.containers {
+			taken[c] = true
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// wholePod returns the sandbox of an object with its containers, if it hangs with every container that has not ended;
+// else the object alone.
+func (f *Facts) wholePod(h *answers.Hang, at map[answers.Target]*answers.Hang) hungObject {
+	alone, id := hungObject{Hang: h}, f.sandboxOf(h.Flight)
+	sandbox := at[answers.Target{Op: call.PodSandboxStatus, ID: id}]
+	if sandbox == nil || id == "" {
+		return alone
+	}
+	whole := hungObject{Hang: sandbox}
+	for _, c := range f.containersOf(sandbox.Pod) {
+		if c.SandboxID != id || c.ID == "" {
+			continue
+		}
+		switch hung := at[answers.Target{Op: call.ContainerStatus, ID: c.ID}]; {
+		case hung != nil:
+			whole.containers = append(whole.containers, hung)
+		case c.State != pleg.Exited:
+			return alone
+		}
+	}
+	if h != sandbox && !slices.Contains(whole.containers, h) { // no list has it
+		return alone
+	}
+	return whole
+}
+
+func (f *Facts) hungObject(o hungObject) Match {
+	h := o.Hang
+	m := Match{
+		Severity: f.severity(h), Since: h.Since, Subject: asking(h.Flight), Alike: h.Op.String(), Chain: true,
+		Nodes: []string{waits.ObjectKey(h.Object()), waits.CallKey(h.Op, h.ID)},
+		Values: Values{
+			"operation": h.Op, "object": f.calledBy(h.Flight), "silence": f.silence(h), "lasted": age(f.lasted(h)), "line": f.say(f.hangLine(h)),
+			"from": f.notListed(h.Flight),
+		},
+	}
+	switch n := len(o.containers); n {
+	case 0:
+	case 1:
+		m.Values["containers"] = "its container"
+	default:
+		m.Values["containers"] = fmt.Sprintf("its %s", count(n, "container"))
+	}
+	var names []string
+	for _, c := range o.containers {
+		names = append(names, fmt.Sprintf("%s (%s)", c.Container, pleg.ShortID(c.ID)))
+	}
+	m.Values["also"] = names
+	m.Draw = func(m *Match) { // what only the first of several needs
+		m.Lines = map[string][]line{
+			"hangs": {f.hangLine(h)}, "locks": f.lockLines(m.Nodes[0]), "countdown": f.countdown(h), "deadline": f.deadline(h),
+			"meanwhile": {f.meanwhile(h)}, "neighbours": f.neighbours(), "processes": f.processLines(h.Flight),
+		}
+		m.Steps = map[string][]Step{"+object": f.objectSteps(h.Flight)}
+	}
+	return m
+}
+
+// notListed says by what an object is known that no list has.
+func (f *Facts) notListed(c call.Flight) string {
+	if f.Pod(c.Pod) != nil {
+		return ""
+	}
+	o, _ := f.onNode(c.ID)
+	return o.From
+}
+
+// countdown says when the kubelet will call PLEG unhealthy because of a call that holds up its relist.
+func (f *Facts) countdown(h *answers.Hang) []line {
+	switch {
+	case !h.Out && gaveUp(h.Err):
+		return []line{lineOf("gives-up", Values{"took": h.Took})}
+	case !h.Out || h.By != call.ByRelist:
+		return []line{lineOf("relist-would-wait", Values{"timeout": f.Timeout})}
+	}
+	if left := f.untilUnhealthy(); left > 0 {
+		return []line{lineOf("unhealthy-in", Values{"left": age(left)})}
+	}
+	if f.relistEndsFirst() {
+		return []line{lineOf("relist-ends", Values{"left": age(f.Phase.EndsBy.Sub(f.at()))})}
+	}
+	return nil
+}
+
+// gaveUp reports whether a call ran out of time by the runtime's own limit: the runtime waits less long for what is
+// behind it than its client does.
+func gaveUp(err error) bool {
+	e, ok := errors.AsType[*call.Error](err)
+	return ok && e.Why == call.Theirs && e.Text != ""
+}
+
+// deadline says what becomes of a call of a relist before PLEG is unhealthy.
+func (f *Facts) deadline(h *answers.Hang) []line {
+	left := f.Timeout - h.Took
+	if !h.Out || h.By != call.ByRelist || left <= 0 || left >= f.untilUnhealthy() || f.relistEndsFirst() {
+		return nil
+	}
+	return []line{lineOf("deadline", Values{"left": age(left)})}
+}
+
+// objectSteps returns what to do about one object, the restart of the runtime last.
+func (f *Facts) objectSteps(c call.Flight) []Step {
+	v := Values{"id": short(c.ID), "ofSandbox": c.Op == call.PodSandboxStatus}
+	worst, found := f.worstOf(c.ID)
+	if found {
+		v["pid"] = pids(worst)
+	}
+	steps := f.advise("object.hangs", v)
+	if shim, ok := f.shimOf(c.ID, f.sandboxOf(c)); ok {
+		goOn := f.letGoOn(shim, shim.Container)
+		if len(goOn) == 0 && shim.Container == "" && !f.isCRIO() { // the end of a conmon ends nothing
+			goOn = f.endShim(shim)
+		}
+		steps = append(steps, goOn...)
+		if shim.State == evidence.Traced { // a restart would end its containers, and is not needed
+			return steps
+		}
+	}
+	if found && f.isCRIO() && waits.InKernel(&worst) && waits.ForServer(&worst) { // a conmon does not let go of it for a restart
+		return append(steps, f.freeing(worst)...)
+	}
+	return f.thenRestart(steps...)
+}

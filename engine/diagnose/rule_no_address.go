@@ -1,0 +1,40 @@
+package diagnose
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/sources"
+)
+
+// NoAddress is pods that have a network of their own and no address in it.
+const NoAddress ID = "no-address"
+
+// addresslessLeast is how many pods without an address are a trouble of the node. One or two are their own trouble, and
+// have their event.
+const addresslessLeast = 3
+
+// The sandboxes of several pods have been ready for long and have no address.
+var noAddress = Rule{
+	ID: NoAddress, Needs: Lists,
+	Find: func(f *Facts, report func(Match)) {
+		m := Match{Severity: Warning, Since: f.at()}
+		for p, is := range f.podsWith(func(p *podFacts) bool { return p.addressless > 0 }) {
+			since := time.Unix(is.addressless, 0)
+			if f.at().Sub(since) < sources.AddressWithin {
+				continue
+			}
+			m.Members = append(m.Members, Member{
+				Subject{ObjectRef: pleg.ObjectRef{Pod: p.PodRef, Sandbox: true}}, Values{"pod": p.PodRef.String(), "age": age(f.at().Sub(since))},
+			})
+			if since.Before(m.Since) {
+				m.Since = since
+			}
+		}
+		if n := len(m.Members); n >= addresslessLeast {
+			m.Count = n
+			m.Values = f.networkValues().with(Values{"pods": many{n, "pod"}, "age": age(f.at().Sub(m.Since))})
+			report(m)
+		}
+	},
+}

@@ -1,0 +1,82 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// RuntimeNotReady is a runtime that says it is not ready, NetworkNotReady one that says so of its network.
+const (
+	RuntimeNotReady ID = "runtime-not-ready"
+	NetworkNotReady ID = "network-not-ready"
+)
+
+// The conditions that a kubelet reads of Status. (CRI, RuntimeReady and NetworkReady)
+const runtimeReady, networkReady = "RuntimeReady", "NetworkReady"
+
+// The runtime says that it is not ready: the kubelet's sync loop stands still.
+var runtimeNotReady = Rule{
+	ID: RuntimeNotReady, Needs: Unpaused, Turns: true,
+	Find: func(f *Facts, report func(Match)) {
+		if m, lacks := f.conditionLacks(runtimeReady); lacks {
+			m.Steps = map[string][]Step{"+restart": f.thenRestart(f.advise("runtime.conditions", nil)...)}
+			report(m)
+		}
+	},
+}
+
+// The runtime says that its network is not ready: the node is not ready, though pods on the host's network go on.
+var networkNotReady = Rule{
+	ID: NetworkNotReady, Needs: Unpaused, Turns: true,
+	Find: func(f *Facts, report func(Match)) {
+		if m, lacks := f.conditionLacks(networkReady); lacks {
+			m.Values = f.networkValues().with(m.Values)
+			report(m)
+		}
+	},
+}
+
+// conditionLacks is about a condition that is false or, which the kubelet takes for the same, missing.
+func (f *Facts) conditionLacks(name string) (m Match, lacks bool) {
+	c, lacks := f.lacks(name)
+	if !lacks {
+		return m, false
+	}
+	m = Match{Severity: Critical, Subject: Subject{Operation: call.Status.String()}, Values: Values{
+		"condition": name, "conditions": many{len(f.Conditions), "condition"}, "reason": extract(c.Reason),
+	}}
+	switch {
+	case c.Type == "":
+		m.Variant = "missing"
+	case c.Reason == "":
+		m.Variant = "no-reason"
+	}
+	if c.Type != "" { // as the kubelet spells it
+		m.Lines = map[string][]line{"given": {lineOf("condition", Values{"type": c.Type, "rest": "false reason:" + c.Reason + " message:" + c.Message})}}
+	}
+	if n := f.Node; n.Known && !n.Ready {
+		m.Values["message"] = n.Message
+		if !f.once() { // check has seen no other time than now
+			m.Values["since"] = n.Since
+		}
+	}
+	if e := f.StatusErr; e != nil {
+		m.Values["failsSince"], m.Values["error"] = e.First, e.Err.Error()
+	}
+	return m, true
+}
+
+// lacks reports whether a condition is not met, and how the runtime gave it; zero if it did not name it. Before the
+// first answer to Status there is nothing to say.
+func (f *Facts) lacks(name string) (pleg.Condition, bool) {
+	if f.Conditions == nil {
+		return pleg.Condition{}, false
+	}
+	i := slices.IndexFunc(f.Conditions, func(c pleg.Condition) bool { return c.Type == name })
+	if i < 0 {
+		return pleg.Condition{}, true
+	}
+	return f.Conditions[i], !f.Conditions[i].Status
+}

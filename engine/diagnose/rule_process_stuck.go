@@ -1,0 +1,313 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
+)
+
+// ProcessStuck is a process of the runtime, or of a container, that stands still.
+const ProcessStuck ID = "process-stuck"
+
+// stuckMost is how many processes have a finding each.
+const stuckMost = 10
+
+// A process of the runtime or of a container is stopped, frozen, traced or in the kernel, and goes on in that. Processes
+// that wait for one file system are one finding. A process behind a status call that hangs is evidence of that finding,
+// except for a shim, which is the reason.
+var processStuck = Rule{
+	ID: ProcessStuck, Hangs: true, PodAlone: true, Most: stuckMost,
+	Find: func(f *Facts, report func(Match)) {
+		groups, single := f.byFileSystem(f.stuckProcesses())
+		for _, g := range groups {
+			report(f.waitTogether(g))
+		}
+		for _, s := range single {
+			report(f.stuckAlone(s))
+		}
+	},
+}
+
+// A stuckProcess is a process of the graph that does nothing.
+type stuckProcess struct {
+	evidence.Process
+	node     *waits.Node
+	owner    pleg.ObjectRef // zero for the runtime's own
+	role     string         // "runtime", "shim", "conmon", "helper" or "process"
+	severity Severity
+	others   int // more processes of the same container in such a state
+}
+
+// stuckProcesses returns the processes that do nothing, the worst first.
+func (f *Facts) stuckProcesses() (stuck []stuckProcess) {
+	h := f.List()
+	listHangs := h != nil && h.Sure
+	f.Graph().Each("", func(_ int, n *waits.Node) {
+		if n.Process() == nil || !n.Stuck() {
+			return
+		}
+		s := stuckProcess{Process: f.byNow(*n.Process()), node: n, owner: n.Object.ObjectRef, role: "process", severity: Warning}
+		switch {
+		case n.Kind == waits.Shim:
+			s.role, s.severity = waits.MonitorWord(&s.Process), Critical
+		case n.Kind == waits.Helper:
+			s.role = "helper"
+		case n.Object == (evidence.Object{}) && f.oneThread(s.Process):
+			s.role, s.owner.Pod = "runtime", f.podOfShare(s.Process)
+		case n.Object == (evidence.Object{}):
+			s.role, s.severity = "runtime", Critical
+		case f.waits.Find(waits.CallKey(call.ContainerStatus, n.Object.ID)) >= 0, f.waits.Find(waits.CallKey(call.PodSandboxStatus, n.Object.ID)) >= 0:
+			return
+		default:
+			s.others = f.alsoStuck(n)
+		}
+		if listHangs && s.State == evidence.Uninterrupted {
+			s.severity = Critical // the list may wait for it
+		}
+		stuck = append(stuck, s)
+	})
+	slices.SortStableFunc(stuck, worstFirst)
+	return stuck
+}
+
+func worstFirst(a, b stuckProcess) int {
+	return cmp.Or(cmp.Compare(b.severity, a.severity), -compareBool(a.role == "runtime", b.role == "runtime"), cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID))
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// oneThread reports whether only a thread of the runtime waits in the kernel, while every call is answered. That is a
+// trouble of what it waits for, such as one share, and not of the node.
+func (f *Facts) oneThread(p evidence.Process) bool {
+	return p.Thread != 0 && p.Thread != p.PID && p.State == evidence.Uninterrupted && !f.anyHangs()
+}
+
+// podOfShare returns the pod whose volume a process of the runtime waits for, or that has all the volumes it may wait
+// for; zero if that is not known.
+func (f *Facts) podOfShare(p evidence.Process) pleg.PodRef {
+	m := p.Mount
+	if m.Type == "" && len(p.Among) > 0 {
+		m = p.Among[0]
+		if slices.ContainsFunc(p.Among, func(o evidence.Mount) bool { return o.Pod != m.Pod }) {
+			return pleg.PodRef{}
+		}
+	}
+	return f.podWithVolume(m)
+}
+
+// ofPod says whose volume a mount is; empty if that is not known.
+func (f *Facts) ofPod(m evidence.Mount) string {
+	if pod := f.podWithVolume(m); pod != (pleg.PodRef{}) {
+		return " of " + pod.String()
+	}
+	return ""
+}
+
+// alsoStuck counts the other processes of a container that are held, or in the kernel, like that of a node.
+func (f *Facts) alsoStuck(n *waits.Node) (others int) {
+	same := waits.InKernel
+	if waits.Held(n.Process()) {
+		same = waits.Held
+	}
+	for _, p := range f.Look.Processes.Containers[n.Object.ID] {
+		if p.PID != n.Process().PID && same(&p) {
+			others++
+		}
+	}
+	return others
+}
+
+// byFileSystem puts processes together that wait for one file system, if they are several or the runtime is among them.
+func (f *Facts) byFileSystem(stuck []stuckProcess) (groups [][]stuckProcess, single []stuckProcess) {
+	by := make(map[string][]stuckProcess)
+	var devices []string
+	for _, s := range stuck {
+		m, _ := f.waits.FileSystem(f.waits.Find(s.node.Key))
+		if m.Device != "" && by[m.Device] == nil {
+			devices = append(devices, m.Device)
+		}
+		by[m.Device] = append(by[m.Device], s)
+	}
+	single = by[""]
+	for _, d := range devices {
+		if g := by[d]; len(g) > 1 || g[0].role == "runtime" {
+			groups = append(groups, g)
+		} else {
+			single = append(single, g...)
+		}
+	}
+	slices.SortStableFunc(single, worstFirst)
+	return groups, single
+}
+
+// waitTogether is about all that wait for one file system.
+func (f *Facts) waitTogether(g []stuckProcess) Match {
+	first := g[max(0, slices.IndexFunc(g, func(s stuckProcess) bool { return s.Mount.Type != "" }))].Process
+	m, _ := f.waits.FileSystem(f.waits.Find(g[0].node.Key))
+	found := Match{Variant: "file-system", Group: "file system " + m.Device, Values: Values{"who": whoWaits(g), "mount": fileSystem(m)}}
+	longest, runtime := &first, -1
+	for i := range g {
+		found.Severity = max(found.Severity, g[i].severity)
+		found.Nodes = append(found.Nodes, g[i].node.Key)
+		found.Members = append(found.Members, Member{Subject{ObjectRef: g[i].owner}, Values{"line": f.say(g[i].line())}})
+		if g[i].For > longest.For {
+			longest = &g[i].Process
+		}
+		if g[i].role == "runtime" {
+			runtime = i
+		}
+	}
+	found.Values["lasting"], found.Since = lasting(longest), f.at().Add(-longest.For)
+	switch frozen := waits.OnFrozen(&first); {
+	case frozen && first.Mount.Type == "": // its call named a path, which nobody can see
+		found.Variant = "frozen-somewhere"
+	case frozen:
+		found.Values["frozen"] = "yes"
+	}
+	if runtime >= 0 {
+		pod := f.podOfShare(g[runtime].Process)
+		found.Values["ofPod"] = f.ofPod(m)
+		if found.Severity == Warning && !slices.ContainsFunc(g, func(s stuckProcess) bool { return s.role != "runtime" && s.owner.Pod != pod }) {
+			found.Subject.Pod = pod
+		}
+	}
+	found.Chain = f.awaited(g[0])
+	found.Nodes = append(found.Nodes, waits.Key(waits.Mount, m.Device)) // who else waits for it is an effect
+	found.Draw = func(found *Match) {
+		found.Lines = map[string][]line{"disk": f.diskLines(m)}
+		found.Steps = map[string][]Step{"+free": append(f.advise("process.all", nil), f.freeingMount(first, m)...)}
+	}
+	return found
+}
+
+// whoWaits names the processes that wait: containerd (pid 9), 2 shims, 1 process wait.
+func whoWaits(g []stuckProcess) string {
+	var who []string
+	for _, s := range g {
+		if s.role == "runtime" {
+			name := theProcess(s.Process)
+			if s.severity == Warning {
+				name = "a thread of " + name
+			}
+			who = append(who, name)
+			break
+		}
+	}
+	for _, role := range []string{"shim", "conmon", "conmonrs", "helper", "process"} {
+		n := 0
+		for _, s := range g {
+			if s.role == role {
+				n++
+			}
+		}
+		if n > 0 {
+			who = append(who, count(n, role))
+		}
+	}
+	if len(g) == 1 {
+		return join(who) + " waits"
+	}
+	return join(who) + " wait"
+}
+
+// awaited reports whether a relist or a call waits for a process, so that there is a chain to show.
+func (f *Facts) awaited(s stuckProcess) bool {
+	path := f.waits.Through(f.waits.Find(s.node.Key))
+	kind := f.waits.Nodes[path[0].Place].Kind
+	return kind == waits.Relist || kind == waits.Call || s.role == "helper"
+}
+
+// stuckAlone is about one process.
+func (f *Facts) stuckAlone(s stuckProcess) Match {
+	p := s.Process
+	m := Match{
+		Severity: s.severity, Subject: Subject{ObjectRef: s.owner}, Alike: alike(s.node, s.word(), s.State.String()),
+		Nodes: []string{s.node.Key}, Chain: f.awaited(s),
+		Values: Values{
+			"process": s.name(), "word": s.word(), "state": p.State, "tracer": tracerOf(p.Tracer), "line": f.say(s.line()), "lasted": lasting(&p),
+		},
+	}
+	if s.role == "runtime" && s.severity == Warning {
+		m.Values["thread"], m.Values["among"] = "a thread of ", amongOf(p.Among, f.ofPod)
+	}
+	if p.For >= time.Second {
+		m.Values["lasting"], m.Values["at"] = lasting(&p), f.at().Add(-p.For)
+	}
+	if p.Mount.Type == "" && waits.OnFrozen(&p) {
+		m.Values["frozen"] = "yes"
+	}
+	if s.role == "helper" && p.Age > 0 {
+		m.Values["begun"] = age(p.Age)
+	}
+	if s.others > 0 {
+		m.Values["others"] = s.others
+	}
+	m.Draw = func(m *Match) {
+		m.Lines = map[string][]line{"process": {describe("its "+s.word(), p)}, "unseen": f.outOfReach(s)}
+		m.Steps = map[string][]Step{"+free": f.freeProcess(p, s.owner.ID, p.Thread)}
+	}
+	return m
+}
+
+// outOfReach says what becomes of the containers of a shim or a conmon while it does nothing. The runtime asks a shim to
+// stop them and to run something in them; beside a conmon it does so itself.
+func (f *Facts) outOfReach(s stuckProcess) []line {
+	if s.role != waits.MonitorWord(&s.Process) {
+		return nil
+	}
+	var names []string
+	for _, c := range f.containersOf(s.owner.Pod) {
+		if c.State == pleg.Running && (c.SandboxID == s.owner.ID || c.SandboxID == "" || c.ID == s.owner.ID) && len(names) < stuckMost {
+			names = append(names, c.Name)
+		}
+	}
+	slices.Sort(names)
+	v := Values{"containers": names}
+	if s.role == "shim" {
+		v["asked"] = "yes"
+	}
+	return []line{lineOf("end-unseen", v)}
+}
+
+// line describes a process among others.
+func (s stuckProcess) line() line {
+	if s.role == "runtime" {
+		return describe(s.role, s.Process)
+	}
+	return describe(s.word()+" of "+called(s.owner), s.Process)
+}
+
+// word is what the process is called: shim, conmon, runc update.
+func (s stuckProcess) word() string {
+	if s.role == "helper" {
+		return waits.HelperName(&s.Process)
+	}
+	return s.role
+}
+
+// name says whose process it is, and which.
+func (s stuckProcess) name() string {
+	switch {
+	case s.role == "runtime":
+		return fmt.Sprintf("the runtime, pid %d (%s),", s.PID, s.Command)
+	case s.role != "process":
+		return fmt.Sprintf("the %s of %s, pid %d,", s.word(), called(s.owner), s.PID)
+	case s.owner.Pod == (pleg.PodRef{}):
+		return fmt.Sprintf("pid %d (%s) of %s,", s.PID, s.Command, called(s.owner))
+	}
+	return fmt.Sprintf("pid %d (%s) of %s", s.PID, s.Command, called(s.owner))
+}

@@ -1,0 +1,366 @@
+package diagnose
+
+import (
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+const (
+	// beginAfter is how long a warning must hold without a break before it begins: a call that was slow for a moment is
+	// no finding. What is critical begins at once.
+	beginAfter = 2 * time.Second
+	// endAfter is how long a finding must be gone before it ends. What comes and goes from one relist to the next is one
+	// finding. A relist is a second away, and people must hear of the end of a fault within 5 s.
+	endAfter = 3 * time.Second
+	// endAgainAfter is the same for a finding that has come back before, and for a milder severity.
+	endAgainAfter = 4 * time.Second
+	// endStatusAfter is the same for a condition of Status: the second good answer comes 5 s after the first.
+	// endStatusAgainAfter is the same for one that has come back before: three good answers end it, since one may be
+	// chance.
+	endStatusAfter      = answers.StatusPeriod + time.Second
+	endStatusAgainAfter = 3 * answers.StatusPeriod
+	// endBlindAfter is how long looks may fail to see what a finding stands on. Two looks may come too late.
+	endBlindAfter = 12 * time.Second
+	// lingering is for how long a finding that is gone is still shown: one relist. A finding that came back after that is
+	// shown until its end, or it would be there every other second.
+	lingering = time.Second
+	// sameFor is how long after its end a finding that comes back is the same finding: a fault that is repaired in steps
+	// is one fault.
+	sameFor = time.Minute
+	// endedFor is how long an ended finding is kept, and endedMost how many are.
+	endedFor  = 30 * time.Minute
+	endedMost = 100
+	// sinceJitter is how much two looks may differ about the begin of a process: its age is in whole seconds.
+	sinceJitter = 2 * time.Second
+)
+
+// A TurnKind is what happened to a finding.
+type TurnKind uint8
+
+// The turns of a finding.
+const (
+	Began   TurnKind = iota
+	Changed          // in severity
+	Over
+)
+
+// String returns the word of the JSON contract.
+func (k TurnKind) String() string { return [...]string{"began", "changed", "ended"}[min(k, Over)] }
+
+// A Turn is what happened to a finding.
+type Turn struct {
+	Kind    TurnKind
+	Finding Finding       // as it is now, or was last
+	Was     Severity      // before it changed
+	Lasted  time.Duration // from its begin until it was last seen
+	Again   bool          // it had ended less than a minute before, and goes on: its begin is the first one
+}
+
+// An Ended is a finding that holds no more.
+type Ended struct {
+	Finding    // as it was last
+	Began, End time.Time
+	Worst      Severity
+}
+
+// A held is a finding that was found and has not ended.
+type held struct {
+	finding  Finding // as it was last seen
+	key      Key
+	begun    bool // its begin was reported
+	again    bool // it had ended, and has come back
+	reported Severity
+	worst    Severity
+	before   Ended     // what had ended, if again
+	began    time.Time // when it was first seen
+	cameBack time.Time // the same; if again, when it came back
+	seen     time.Time // when it was last seen
+	asBad    time.Time // when it was last as bad as reported
+	gone     time.Time // since when it is not there; zero while it is
+	hidden   bool      // it has been gone for longer than lingering
+	flips    bool      // it has been hidden and came back, or ended and came back
+}
+
+// Steady is the one debouncer of findings. What is critical or gets worse is reported at once, a warning when it has
+// held, the end when it has stayed gone. What nobody can know now, in a pause or while lists are stale, neither
+// begins nor ends. The zero value has seen nothing. It belongs to one goroutine.
+type Steady struct {
+	now  []*held // in the order of their begins
+	past []Ended // the newest last
+}
+
+// clone returns a copy that goes on by itself.
+func (t *Steady) clone() Steady {
+	c := Steady{past: slices.Clone(t.past)}
+	for _, h := range t.now {
+		c.now = append(c.now, new(*h))
+	}
+	return c
+}
+
+// update takes in what is found now, and returns what began, changed or ended since the last time.
+func (t *Steady) update(f *Facts, found []Finding) (turns []Turn) {
+	for _, o := range found {
+		if !f.overtaken(&o) || t.holds(o.Key()) {
+			turns = append(turns, t.see(f.at(), o)...)
+		}
+	}
+	t.now = slices.DeleteFunc(t.now, func(h *held) bool {
+		switch {
+		case !f.fresh(ruleOf(h.key.ID).Needs):
+			h.gone, h.asBad = time.Time{}, f.at()
+			return false
+		case !f.isOver(h):
+			return false
+		case h.again && !h.begun: // it came back for a moment that nobody heard of
+			t.remember(h.before)
+			slices.SortStableFunc(t.past, func(a, b Ended) int { return a.End.Compare(b.End) })
+		case h.begun:
+			if !t.grewInto(f, h) {
+				t.remember(h.ended())
+			}
+			turns = append(turns, Turn{Kind: Over, Finding: h.finding, Lasted: h.seen.Sub(h.began), Again: h.again})
+		}
+		return true
+	})
+	return turns
+}
+
+// see takes in that a finding is there, and returns what to report about it.
+func (t *Steady) see(at time.Time, o Finding) []Turn {
+	key := o.Key()
+	i := slices.IndexFunc(t.now, func(h *held) bool { return h.key == key })
+	if i < 0 {
+		i = len(t.now)
+		t.now = append(t.now, t.first(at, key))
+	}
+	h := t.now[i]
+	if h.seen.Equal(at) && o.Severity <= h.finding.Severity {
+		return nil // it was found twice
+	}
+	if o.Since.Sub(h.finding.Since).Abs() < sinceJitter {
+		o.Since = h.finding.Since
+	}
+	h.finding, h.seen, h.worst = o, at, max(h.worst, o.Severity)
+	switch {
+	case !h.begun:
+		since := h.cameBack
+		if !o.Since.IsZero() && o.Since.Before(since) && o.Group == "" { // a group is still being gathered
+			since = o.Since
+		}
+		if o.Severity == Warning && at.Sub(since) < beginAfter {
+			return nil
+		}
+		h.begun, h.reported, h.asBad = true, o.Severity, at
+		turn := Turn{Kind: Began, Finding: o, Again: h.again}
+		if h.again {
+			turn.Lasted = at.Sub(h.began)
+		}
+		return []Turn{turn}
+	case o.Severity == h.reported:
+		h.asBad = at
+	case o.Severity > h.reported, at.Sub(h.asBad) >= endAgainAfter:
+		was := h.reported
+		h.reported, h.asBad = o.Severity, at
+		return []Turn{{Kind: Changed, Finding: o, Was: was, Lasted: at.Sub(h.began)}}
+	}
+	return nil
+}
+
+// first returns what is held from now on. A finding that ended lately goes on.
+func (t *Steady) first(at time.Time, key Key) *held {
+	i := slices.IndexFunc(t.past, func(e Ended) bool { return e.Key() == key && at.Sub(e.End) <= sameFor })
+	if i < 0 {
+		return &held{key: key, began: at, cameBack: at}
+	}
+	was := t.past[i]
+	t.past = slices.Delete(t.past, i, i+1)
+	return &held{finding: was.Finding, key: key, again: true, flips: true, before: was, began: was.Began, cameBack: at, seen: was.End, worst: was.Worst}
+}
+
+// holds reports whether a finding has begun and not ended. There may be no t.
+func (t *Steady) holds(key Key) bool {
+	return t != nil && slices.ContainsFunc(t.now, func(h *held) bool { return h.begun && h.key == key })
+}
+
+// group returns the name of the group that a finding belongs to now. A finding about a process keeps the name that it
+// has: a helper may begin for a container that is listed only later. There may be no t.
+func (t *Steady) group(o *Finding, now string, groups [][]*Match) string {
+	if t == nil || len(o.Nodes) == 0 || slices.ContainsFunc(t.now, func(h *held) bool { return h.key == Key{ID: o.ID, Group: now} }) {
+		return now
+	}
+	for _, h := range t.now {
+		same := h.key.ID == o.ID && h.key.Group != "" && len(h.finding.Nodes) > 0 && h.finding.Nodes[0] == o.Nodes[0]
+		if same && !slices.ContainsFunc(groups, func(g []*Match) bool { return g[0].group() == h.key.Group }) {
+			return h.key.Group
+		}
+	}
+	return now
+}
+
+// holding returns what holds now, in order: what has begun and not ended, but for what nobody has looked at since a
+// pause, cannot know now, or what calls refute.
+func (t *Steady) holding(f *Facts) (all []Finding) {
+	for _, h := range t.now {
+		if h.begun && f.fresh(ruleOf(h.key.ID).Needs) && !h.seen.Before(f.Resumed) && !f.isHidden(h) {
+			o := h.finding
+			o.Severity = h.reported
+			all = append(all, o)
+		}
+	}
+	toRoots(all)
+	order(all)
+	return all
+}
+
+// ended returns what ended lately, the newest first, with what calls refute: it holds no more, though the next seconds
+// may show that it is not over.
+func (t *Steady) ended(f *Facts) []Ended {
+	t.past = slices.DeleteFunc(t.past, func(e Ended) bool { return f.at().Sub(e.End) > endedFor })
+	ended := slices.Clone(t.past)
+	for _, h := range t.now {
+		if h.begun && f.fresh(ruleOf(h.key.ID).Needs) && f.isHidden(h) && !t.grewInto(f, h) {
+			ended = append(ended, h.ended())
+		}
+	}
+	slices.Reverse(ended)
+	return ended
+}
+
+// grewInto reports whether a finding that is gone is now a part of a larger one: a call that hung, of a runtime that
+// answers nothing by now.
+func (t *Steady) grewInto(f *Facts, h *held) bool {
+	return ruleOf(h.key.ID).Hangs && !f.refutes(h) && slices.ContainsFunc(t.now, func(o *held) bool {
+		whole := o.key.ID == RuntimeDown || o.key.ID == RuntimeUnresponsive
+		return o != h && o.seen.Equal(f.at()) && whole && o.finding.Subject == Subject{}
+	})
+}
+
+func (h *held) ended() Ended { return Ended{h.finding, h.began, h.seen, h.worst} }
+
+func (t *Steady) remember(e Ended) {
+	t.past = append(t.past, e)
+	t.past = slices.Delete(t.past, 0, max(0, len(t.past)-endedMost))
+}
+
+// ---- what the facts say of a finding that is held
+
+// overtaken reports whether a finding may stand on a look that is older than the last that was heard of its subject:
+// the runtime has come back since, or answers for it again, or does not list it any more. It does not begin before
+// the next look.
+func (f *Facts) overtaken(o *Finding) bool {
+	looked, known := f.lookedAt()
+	if !known || ruleOf(o.ID).Needs == Unpaused {
+		return false
+	}
+	id := o.Subject.ID
+	switch {
+	case f.LookOld, f.Memory.Hung[id].After(looked) && !f.objectHangs(id), f.Gone.Since(id).After(looked):
+		return true
+	case id == "" || o.Subject.ofNoPod() || !f.Health.ListedAt.After(looked):
+		return false
+	case o.Subject.Sandbox: // it is listed only when its network is there; Gone knows one that has gone
+		return false
+	}
+	p := f.Pod(o.Subject.Pod)
+	if p == nil {
+		return true
+	}
+	_, listed := p.Find(id)
+	return !listed
+}
+
+// objectHangs reports whether the status of an object hangs.
+func (f *Facts) objectHangs(id string) bool {
+	return slices.ContainsFunc(f.Statuses, func(h answers.Hang) bool { return h.ID == id })
+}
+
+// isOver reports whether a finding has been gone for long enough.
+func (f *Facts) isOver(h *held) bool {
+	switch {
+	case h.seen.Equal(f.at()):
+		h.gone, h.flips = time.Time{}, h.flips || h.hidden
+		return false
+	case !h.begun:
+		return true
+	case h.gone.IsZero():
+		h.gone = f.at()
+	}
+	gone := f.at().Sub(h.gone)
+	h.hidden = h.hidden || gone >= lingering
+	return gone >= f.endsAfter(h)
+}
+
+// endsAfter returns how long a finding that is gone must stay so. What only Status or a look shows is asked every
+// five seconds: the first answer that says otherwise is enough.
+func (f *Facts) endsAfter(h *held) time.Duration {
+	r, status := ruleOf(h.key.ID), f.Sums(call.Status).LastOK
+	switch {
+	case r.Turns && h.flips:
+		return endStatusAgainAfter
+	case r.Turns:
+		return endStatusAfter
+	case f.blind(h):
+		return endBlindAfter
+	case h.again:
+		return endAgainAfter
+	case h.finding.Subject.Operation == call.Status.String() && !status.Before(h.seen), r.Needs == Nothing && !f.Look.At.Before(h.seen):
+		return 0
+	}
+	return endAfter
+}
+
+// blind reports whether the last look has not seen what a finding stands on.
+func (f *Facts) blind(h *held) bool {
+	if ruleOf(h.key.ID).Needs != Nothing {
+		return false
+	}
+	switch h.key.ID {
+	case StoreFailing, DiskFull:
+		of := &f.Look.Disk
+		if h.finding.Store == stateFolder {
+			of = &f.Look.State
+		}
+		return of.Missing != "" && !of.Broken
+	}
+	return f.Look.Processes.Missing != ""
+}
+
+// isHidden reports whether a finding is not shown any more, though its end may not be reported yet: it has been gone
+// for a relist, or calls refute it.
+func (f *Facts) isHidden(h *held) bool {
+	return !h.gone.IsZero() && h.hidden && !h.flips && !f.blind(h) || f.refutes(h)
+}
+
+// refutes reports whether the calls that a finding is about were answered well since it was last seen, or the runtime
+// has come back since. The next seconds show whether it is over.
+func (f *Facts) refutes(h *held) bool {
+	o, r := &h.finding, ruleOf(h.finding.ID)
+	switch {
+	case h.seen.Equal(f.at()), r.Turns && h.flips:
+		return false
+	case r.Needs != Unpaused:
+		return h.seen.Before(f.Memory.Back.At)
+	case h.reported < Critical && o.Since.IsZero():
+		return false
+	}
+	by := r.RefutedBy
+	if by == nil {
+		by = call.Operation.IsList
+	}
+	answered := false
+	for i := range f.Calls {
+		c := &f.Calls[i]
+		if o.Subject.Operation == c.Op.String() || o.Subject.Operation == "" && by(c.Op) {
+			answered = answered || !c.LastOK.Before(h.seen)
+		}
+	}
+	if o.Subject.ofNoPod() {
+		return answered
+	}
+	p := f.Pod(o.Subject.Pod)
+	return p == nil || p.StatusErr == nil && p.InspectedAt.After(h.seen)
+}

@@ -1,0 +1,73 @@
+package diagnose
+
+import "strings"
+
+// StepKind says whether a step looks or acts.
+type StepKind string
+
+// The kinds of a [Step], as in the JSON contract.
+const (
+	Look StepKind = "look"
+	Act  StepKind = "act"
+)
+
+// A Step is something to do next: a row of remedies.yaml with the values of a match.
+type Step struct {
+	Kind    StepKind `line:"kind,omitempty"`
+	Command string   `line:"command"`         // for a shell, its operands quoted; empty if no command does it
+	Text    string   `line:"text"`            // what the command shows or does, or what to do without one
+	When    string   `line:"when,omitempty"`  // completes "if ..."; empty for always
+	Risk    string   `line:"risk,omitempty"`  // what may go wrong; of an act never empty, "none" for nothing
+	Scope   string   `line:"scope,omitempty"` // what an act touches: "pod", "mount", "runtime" or "node"
+	Undo    string   `line:"undo,omitempty"`  // how to take it back; empty if that is not possible, or not needed
+}
+
+// Looks reports whether a step is a command that only looks.
+func (s Step) Looks() bool { return s.Kind != Act && s.Command != "" }
+
+// Risky reports whether a step changes something and may do harm.
+func (s Step) Risky() bool { return s.Kind == Act && s.Risk != "none" }
+
+// Dumps reports whether a step makes the runtime write what each of its calls waits for. plegtop then reads that.
+// It acts on the runtime, and ends nothing.
+func (s Step) Dumps() bool { return strings.Contains(s.Command, "kill -USR1 ") }
+
+// acts reports whether a step ends the trouble, or tries to.
+func (s Step) acts() bool { return s.Kind == Act && !s.Dumps() }
+
+// Same reports whether two steps do the same, whatever they say about it.
+func (s Step) Same(other Step) bool {
+	return s.Command == other.Command && (s.Command != "" || s.Text == other.Text)
+}
+
+// Says returns when to take the step, and what it is good for.
+func (s Step) Says() string {
+	if s.When == "" {
+		return s.Text
+	}
+	return "if " + s.When + ": " + s.Text
+}
+
+// String returns the step in one line.
+func (s Step) String() string {
+	out := s.Says()
+	if s.Command != "" {
+		out = s.Command + "  # " + out
+	}
+	if s.Risky() {
+		out += "; RISK: " + s.Risk
+	}
+	return out
+}
+
+// after returns the step for when something is so, besides its own condition.
+func (s Step) after(so string) Step {
+	if s.When != "" {
+		so += ", and " + s.When
+	}
+	s.When = so
+	return s
+}
+
+// notEnough is when to take an act that comes after another act.
+const notEnough = "that is not enough"

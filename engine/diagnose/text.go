@@ -1,0 +1,141 @@
+package diagnose
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// Values are what a rule knows of a match, by the names that the sentences of findings.yaml and the commands of
+// remedies.yaml use. A value that is nil, empty or false is not known: a sentence that names it is left out, and
+// so is a command.
+//
+// In a sentence {name} is a value. A part in brackets, [ by pid {tracer}], is left out if a value in it is not
+// known; {?name} in it writes nothing, and only must be known. The type of a value says how it is written; see [written].
+type Values map[string]any
+
+// with returns the values with more of them.
+func (v Values) with(more Values) Values {
+	all := make(Values, len(v)+len(more))
+	maps.Copy(all, v)
+	maps.Copy(all, more)
+	return all
+}
+
+// Types of values that are not written as Go writes them.
+type (
+	age         time.Duration // it still grows: whole seconds
+	bytes       uint64
+	percent     float64
+	wholeNumber float64  // a number without its decimals
+	many        struct { // a number with its noun
+		n    int
+		noun string
+	}
+	frequency int    // once, 3 times
+	short     string // an id as crictl prints it
+	extract   string // a text of somebody else, without its middle
+)
+
+// written returns how a value is written in a sentence; empty if it is not known.
+func written(value any, now time.Time) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []string:
+		return join(v)
+	case bool:
+		if v {
+			return "yes"
+		}
+		return ""
+	case int:
+		return thousands(v)
+	case uint64:
+		return thousands(v)
+	case many:
+		return count(v.n, v.noun)
+	case frequency:
+		return times(int(v))
+	case time.Duration:
+		return span(v)
+	case age:
+		return going(time.Duration(v))
+	case time.Time:
+		return clock(v, now)
+	case bytes:
+		return size(uint64(v))
+	case percent:
+		return strconv.FormatFloat(float64(v), 'f', 1, 64)
+	case wholeNumber:
+		return strconv.FormatFloat(float64(v), 'f', 0, 64)
+	case short:
+		return pleg.ShortID(string(v))
+	case extract:
+		return excerpt(string(v))
+	case pid:
+		return strconv.Itoa(int(v))
+	case pleg.ObjectRef:
+		return called(v)
+	case evidence.Process:
+		return fmt.Sprintf("%s (pid %d)", v.Command, v.PID)
+	case fmt.Stringer:
+		return v.String()
+	case error:
+		return words(v)
+	}
+	panic(fmt.Sprintf("no sentence can have a value of type %T", value))
+}
+
+// sentence puts values into a template. It is not whole if a value outside of brackets is not known.
+func sentence(template string, values Values, now time.Time) (text string, whole bool) {
+	var out strings.Builder
+	whole = true
+	for template != "" {
+		i := strings.IndexAny(template, "[{")
+		if i < 0 {
+			out.WriteString(template)
+			break
+		}
+		out.WriteString(template[:i])
+		closing := "}"
+		if template[i] == '[' {
+			closing = "]"
+		}
+		inside, rest, closed := strings.Cut(template[i+1:], closing)
+		if !closed {
+			panic(fmt.Sprintf("findings.yaml: %q has no %s", template, closing))
+		}
+		if template = rest; closing == "}" {
+			name, silent := strings.CutPrefix(inside, "?")
+			value := written(values[name], now)
+			whole = whole && value != ""
+			if !silent {
+				out.WriteString(value)
+			}
+		} else if part, known := sentence(inside, values, now); known {
+			out.WriteString(part)
+		}
+	}
+	return out.String(), whole
+}
+
+// A line is one line of evidence: a template of findings.yaml or lines.yaml, and its values.
+type line struct {
+	template string
+	values   Values
+}
+
+// lineOf returns a line by its name in lines.yaml.
+func lineOf(name string, values Values) line { return line{knowledge.Line(name), values} }
+
+// verbatim is a line that somebody else wrote, such as the runtime.
+func verbatim(text string) line { return line{"{text}", Values{"text": text}} }
