@@ -74,33 +74,43 @@ func withoutHidden(drafts []draft) []draft {
 
 // apply adds what a rule finds.
 func (f *Facts) apply(r *Rule, drafts []draft) []draft {
-	var all []*Match
-	r.Find(f, func(m Match) { all = append(all, &m) })
-	if all == nil {
+	matches := f.kept.matches(r, f)
+	if len(matches) == 0 {
 		return drafts
 	}
-	groups, rest := f.fold(r, all)
-	for _, g := range groups {
-		drafts = append(drafts, f.draft(r, g, groups))
+	var several []*Match
+	for _, m := range matches {
+		if r.Most == 0 || m.Alone {
+			drafts = append(drafts, f.draft(r, []*Match{m}))
+		} else {
+			several = append(several, m)
+		}
 	}
-	if len(rest) > 0 {
+	groups, first := f.fold(r, several)
+	for _, g := range groups[:first] {
+		d := f.draft(r, g)
+		if r.ByOwner {
+			d.Group = f.told.group(&d.Finding, r.keyOf(g[0]).Group, groups)
+		}
+		drafts = append(drafts, d)
+	}
+	if rest := slices.Concat(groups[first:]...); len(rest) > 0 {
 		drafts = append(drafts, restOf(r, rest))
 	}
 	return drafts
 }
 
 // draft makes one finding of the matches of a group. Its texts and steps come later, when its cause is known.
-func (f *Facts) draft(r *Rule, group []*Match, groups [][]*Match) draft {
+func (f *Facts) draft(r *Rule, group []*Match) draft {
 	m := group[0]
+	m.say()
 	d := draft{match: m, Finding: Finding{
 		ID: r.ID, Severity: m.Severity, Subject: m.Subject, Since: m.Since, Nodes: m.Nodes, Brief: m.Brief, Group: m.Group, Headed: m.Headed,
 	}}
 	d.Store, _ = m.Values["store"].(string)
-	if r.Most > 0 && m.Group == "" {
-		d.Group = f.told.group(&d.Finding, m.group(), groups)
-	}
 	if len(group) > 1 {
-		gather(&d, group)
+		gather(r, &d, group)
+		d.match.Values = d.match.Values.with(Values{"pods": podsOf(group), "several": true, "ends": endsOf(group[:min(len(group), membersMost)])})
 	}
 	if m.Chain && len(d.Nodes) > 0 {
 		d.Chain = f.chain(d.Nodes[0])
@@ -108,25 +118,27 @@ func (f *Facts) draft(r *Rule, group []*Match, groups [][]*Match) draft {
 	return d
 }
 
-// gather makes a finding one about all matches of a group.
-func gather(d *draft, group []*Match) {
-	m := *group[0]
+// gather makes a finding one about all of some matches, of which the first has been named.
+func gather(r *Rule, d *draft, all []*Match) {
+	m := *all[0]
 	m.Members, d.Nodes = nil, nil
-	for _, o := range group {
+	for i, o := range all {
 		d.Severity = max(d.Severity, o.Severity)
-		if len(m.Members) < membersMost {
-			m.Members = append(m.Members, Member{o.Subject, o.Values})
+		if r.NodesMost == 0 || i < r.NodesMost {
 			d.Nodes = append(d.Nodes, o.Nodes...)
 		}
+		if i < membersMost {
+			o.say()
+			m.Members = append(m.Members, Member{o.Subject, o.Values})
+		}
 	}
-	m.Values = m.Values.with(Values{"pods": podsOf(group), "several": true, "ends": endsOf(group)})
-	d.Count, d.match = len(group), &m
+	d.Count, d.match = len(all), &m
 }
 
 // restOf is about all matches that are too many for a finding each.
 func restOf(r *Rule, rest []*Match) draft {
-	d := draft{Finding: Finding{ID: r.ID, Severity: rest[0].Severity}}
-	gather(&d, rest)
+	d := draft{Finding: Finding{ID: r.ID, Severity: rest[0].Severity, Since: rest[0].Since}}
+	gather(r, &d, rest)
 	d.match.Variant, d.match.Values = restVariant, Values{"n": len(rest)}
 	return d
 }
@@ -168,7 +180,7 @@ func (f *Facts) draw(found *draft) {
 	for _, entry := range v.Steps {
 		found.Next = append(found.Next, f.stepsOf(entry, m)...)
 	}
-	found.Next = f.withCut(found.Next, found.Chain)
+	found.Next = f.withCut(distinct(found.Next), found.Chain)
 	if m.Else != nil && !slices.ContainsFunc(found.Next, Step.acts) {
 		found.Next = m.Else(found.Next...)
 	}

@@ -45,6 +45,19 @@ type kept struct {
 	look  *evidence.Report // the last one
 	stuck bool             // that look shows a process that does nothing
 	facts Facts            // its room is used again
+	found []*Match         // of the rule that is asked; its room is used again
+	hear  func(Match)      // adds to found
+}
+
+// matches returns what a rule finds, until the next call. Without a match it allocates nothing.
+func (k *kept) matches(r *Rule, f *Facts) []*Match {
+	if k.hear == nil {
+		k.hear = func(m Match) { k.found = append(k.found, &m) }
+	}
+	clear(k.found)
+	k.found = k.found[:0]
+	r.Find(f, k.hear)
+	return k.found
 }
 
 // read makes the facts of a snapshot. They are valid until the next call.

@@ -28,7 +28,7 @@ func (f *Facts) lostShims(report func(Match)) {
 	for p := range f.podsWith((*podFacts).hasLost) {
 		if m, is := f.lostPod(p); is && n < lostMost {
 			n++
-			m.Group = "lost " + m.Subject.ID // each is a finding
+			m.Alone = true
 			report(m)
 		}
 	}

@@ -303,6 +303,9 @@ func (f *Facts) callName(c call.Flight) string {
 // processValues are what commands about a process need. start lets a command see that the number is still the
 // same process.
 func processValues(p evidence.Process) Values {
+	if p.PID == 0 { // nobody has found it
+		return Values{}
+	}
 	return Values{"pid": []string{strconv.Itoa(p.PID)}, "start": startOf(p.Start), "name": p.Command}
 }
 

@@ -73,56 +73,52 @@ func (o owner) String() string {
 	return strings.TrimRight(o.namespace+"/"+o.name+" "+o.container+" "+o.alike, " ")
 }
 
-// fold returns the matches of a rule in groups, one for each finding. If there are too many groups, the last
-// result has all that are left; a rest of one group is worth its own finding. Groups that have a finding already
-// come first: which of them is the worst may change by the second.
-func (f *Facts) fold(r *Rule, all []*Match) (groups [][]*Match, rest []*Match) {
-	if r.Most == 0 {
-		for _, m := range all {
-			groups = append(groups, []*Match{m})
-		}
-		return groups, nil
-	}
-	groups = grouped(all)
+// fold puts the matches of a rule into groups. The first few of them, as many as it returns, have a finding each, and
+// all others have one together; a rest of one group is worth its own finding. Where there are too many, groups that
+// have a finding already come first: which of them is the worst may change by the second.
+func (f *Facts) fold(r *Rule, all []*Match) (groups [][]*Match, first int) {
+	groups = grouped(r, all)
 	if len(groups) <= r.Most+1 {
-		return groups, nil
+		return groups, len(groups)
 	}
 	var before, others [][]*Match
 	for _, g := range groups {
-		if f.told.holds(Key{ID: r.ID, Group: g[0].group()}) {
+		if f.told.holds(r.keyOf(g[0])) {
 			before = append(before, g)
 		} else {
 			others = append(others, g)
 		}
 	}
-	groups = slices.Concat(before, others)
-	return groups[:r.Most], slices.Concat(groups[r.Most:]...)
+	return slices.Concat(before, others), r.Most
 }
 
-// grouped returns the matches of each owner, in the order of the first of each.
-func grouped(all []*Match) (groups [][]*Match) {
+// grouped returns the matches of each owner, in the order of the first of each; for a rule that does not go by owners
+// each match alone.
+func grouped(r *Rule, all []*Match) (groups [][]*Match) {
+	if !r.ByOwner {
+		for i := range all {
+			groups = append(groups, all[i:i+1])
+		}
+		return groups
+	}
 	place := make(map[owner]int, len(all))
 	for _, m := range all {
-		o := m.owner()
-		n, known := place[o]
-		if m.Group != "" || !known {
+		n, known := place[m.owner()]
+		if !known {
 			n = len(groups)
-			groups = append(groups, nil)
-			if m.Group == "" {
-				place[o] = n
-			}
+			place[m.owner()], groups = n, append(groups, nil)
 		}
 		groups[n] = append(groups[n], m)
 	}
 	return groups
 }
 
-// group names the trouble of a match.
-func (m *Match) group() string {
-	if m.Group != "" {
-		return m.Group
+// keyOf returns the key that the finding of a group has, by the first of its matches.
+func (r *Rule) keyOf(m *Match) Key {
+	if r.ByOwner {
+		return Key{ID: r.ID, Group: m.owner().String()}
 	}
-	return m.owner().String()
+	return Key{ID: r.ID, Subject: m.Subject}
 }
 
 // namedPods is how many of a group are named in its summary.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -62,7 +63,9 @@ func LatenessOf(s *engine.Snapshot, f call.Flight) Lateness {
 // Late reports whether a call in flight is out for longer than a second, and for
 // longer than the same usually takes there.
 func Late(s *engine.Snapshot, f call.Flight) bool {
-	return new(kept).read(s, "", nil).State(f) != answers.InTime
+	facts := Facts{Snapshot: s, Look: cmp.Or(s.Evidence, &noLook)} // of all facts the moment needs no more
+	m := facts.moment()
+	return m.State(f) != answers.InTime
 }
 
 // RelistCall returns the call that the relist has been waiting for longest, or nil.

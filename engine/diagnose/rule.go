@@ -16,9 +16,14 @@ type Rule struct {
 	// nothing. It goes by facts only.
 	Find func(f *Facts, report func(Match))
 
-	// Most is how many findings there are at most. Matches of one owner that are alike are one finding, and those
-	// beyond Most are one together. 0: each match is a finding.
+	// Most is how many findings there are at most, but for matches that are alone: those beyond are one finding
+	// together. 0: each match is a finding.
 	Most int
+	// ByOwner: matches of one owner that are alike are one finding. Its key is then the owner, and not the subject.
+	ByOwner bool
+	// NodesMost is of how many matches a finding about several has the nodes; 0 for all. What is about thousands of
+	// calls has a limit.
+	NodesMost int
 
 	Whole    bool // it is about the whole runtime: a finding about one pod does not explain it
 	App      bool // mostly an application is at fault, and not the node
@@ -89,8 +94,9 @@ type Match struct {
 	Since    time.Time // when the trouble began; zero if that is not known
 	Values   Values    // for sentences and commands
 
+	Alone   bool     // it is a finding of its own, whatever the rule's Most and ByOwner say
 	Alike   string   // what matches of one owner must have in common to be one finding, such as the code of an error
-	Group   string   // names the trouble where the subject may change; empty for the rule's own grouping, or none
+	Group   string   // names the trouble where the subject may change; empty if the subject names it
 	Nodes   []string // what it is about, by keys of the graph
 	Chain   bool     // it shows the chain through the first of Nodes
 	Members []Member // if the rule itself sums up several
@@ -98,7 +104,11 @@ type Match struct {
 	Brief   string   // a few words for the headline; empty for those of the row
 	Headed  string   // what a headline says of it as a warning; empty for the summary
 
-	// Draw adds Lines and Steps when the finding is drawn; nil if they are there. Of a group only the first is drawn.
+	// Say adds Values that cost something, when the match is named: by a finding of its own, or as one of the members
+	// that have a line. nil if they are there.
+	Say func(*Match)
+	// Draw adds what only the first match of a finding needs, after Say: Lines, Steps and more Values; nil if that is
+	// there.
 	Draw  func(*Match)
 	Lines map[string][]line          // evidence by the names that the row gives it
 	Steps map[string][]Step          // steps by the names that the row gives them, such as +free
@@ -147,6 +157,14 @@ func IDs() []ID {
 
 // pid is the number of a process.
 type pid int
+
+// say adds the values that cost something, once.
+func (m *Match) say() {
+	if m.Say != nil {
+		m.Say(m)
+		m.Say = nil
+	}
+}
 
 // owner returns whose trouble a match is: matches of one owner that are alike are one.
 func (m *Match) owner() owner { return ownerOf(m.Subject.ObjectRef, m.Alike) }

@@ -40,7 +40,7 @@ const (
 // A container dies again and again. One snapshot shows it: the attempt of the newest container says how often it was started,
 // and what is left of the dead ones how they ended. The pod remembers those of which nothing is left.
 var crashLoop = Rule{
-	ID: CrashLoop, Needs: Lists, App: true, Most: 10,
+	ID: CrashLoop, Needs: Lists, App: true, Most: 10, ByOwner: true,
 	Find: func(f *Facts, report func(Match)) {
 		var crashes []*crash
 		since := f.at().Add(-crashRecent).Unix()
@@ -227,24 +227,33 @@ var mendings = map[string]func(death) bool{
 }
 
 func (f *Facts) crashing(c *crash) Match {
-	last := c.run[0]
-	m := Match{
+	return Match{
 		Severity: Warning, Since: c.run[len(c.run)-1].At, Subject: Subject{ObjectRef: c.ObjectRef},
-		Values: Values{
-			"path": c.ObjectRef.Path(), "times": many{int(c.times), "time"}, "age": age(max(f.at().Sub(last.At), 0)), "end": last.end(),
-			"container": cmp.Or(c.Container, "a container"), "message": last.message, "id": short(last.ID), "owner": strings.Trim(ownerPath(c.Pod), "/"),
+		Say: func(m *Match) {
+			m.Values = Values{"path": c.ObjectRef.Path(), "times": many{int(c.times), "time"}, "end": c.run[0].end()}
+		},
+		Draw: func(m *Match) {
+			m.Values = m.Values.with(c.values(f.at()))
+			m.Lines = map[string][]line{"deaths": c.lines(f.at())}
 		},
 	}
-	mend := "otherwise"
+}
+
+// values are what sentences and steps need of a crash, but for those that its line as a member has.
+func (c *crash) values(at time.Time) Values {
+	last := c.run[0]
+	v := Values{
+		"age": age(max(at.Sub(last.At), 0)), "container": cmp.Or(c.Container, "a container"), "message": last.message,
+		"id": short(last.ID), "owner": strings.Trim(ownerPath(c.Pod), "/"),
+	}
 	for _, how := range []string{"ofMemory", "notRun", "killed", "ended"} {
 		if last.Known && mendings[how](last) {
-			mend = how
-			break
+			v[how] = true
+			return v
 		}
 	}
-	m.Values[mend] = "yes"
-	m.Draw = func(m *Match) { m.Lines = map[string][]line{"deaths": c.lines(f.at())} }
-	return m
+	v["otherwise"] = true
+	return v
 }
 
 // lines say how and when the container died, and what it does now.

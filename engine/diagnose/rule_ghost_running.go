@@ -35,8 +35,8 @@ const (
 var ghostRunning = Rule{
 	ID: GhostRunning, Needs: Lists, Most: 10,
 	Find: func(f *Facts, report func(Match)) {
-		ghosts, found := f.ghosts()
-		if quiet := f.isQuiet(); len(ghosts) <= found {
+		if ghosts, found := f.ghosts(); len(ghosts) > 0 && len(ghosts) <= found {
+			quiet := f.isQuiet()
 			for _, g := range ghosts {
 				if f.missedLong(g, quiet) {
 					report(f.ghostMatch(g))
@@ -214,18 +214,23 @@ var heldBy = map[evidence.Hold]string{
 }
 
 func (f *Facts) ghostMatch(g ghost) Match {
-	monitored := cmp.Or(g.SandboxID, g.ID) // a shim's arguments name the sandbox, a conmon's the container
-	if f.isCRIO() {
-		monitored = g.ID
+	m := Match{Severity: Warning, Subject: Subject{ObjectRef: g.ObjectRef}}
+	m.Say = func(m *Match) { m.Values = Values{"object": called(g.ObjectRef), "whole": g.ID} }
+	m.Draw = func(m *Match) { f.drawGhost(m, g) }
+	if _, deleting := f.deleting(g.ID); deleting {
+		m.Chain, m.Nodes = true, []string{waits.ObjectKey(g.ObjectRef)}
 	}
-	holders := f.Look.Processes.Roots[g.ID]
-	m := Match{
-		Severity: Warning, Subject: Subject{ObjectRef: g.ObjectRef}, Alike: g.ID, Nodes: []string{waits.ObjectKey(g.ObjectRef)},
-		Values: Values{"object": called(g.ObjectRef), "id": short(g.ID), "shortId": pleg.ShortID(g.ID), "whole": g.ID, "monitored": monitored, "since": f.Memory.Missed[g.ID]},
-		Lines:  map[string][]line{}, Steps: map[string][]Step{},
+	return m
+}
+
+// drawGhost says what is left of a ghost, and what keeps it.
+func (f *Facts) drawGhost(m *Match, g ghost) {
+	m.Values = m.Values.with(Values{"id": short(g.ID), "shortId": pleg.ShortID(g.ID), "monitored": cmp.Or(g.SandboxID, g.ID), "since": f.Memory.Missed[g.ID]})
+	if f.isCRIO() { // a conmon's arguments name the container, a shim's the sandbox
+		m.Values["monitored"] = g.ID
 	}
 	if p, deleting := f.deleting(g.ID); deleting {
-		m.Chain, m.Values["delete"] = true, f.helperRan(f.byNow(p))
+		m.Values["delete"] = f.helperRan(f.byNow(p))
 	}
 	if !g.started.IsZero() {
 		m.Values["started"], m.Values["listed"] = age(f.at().Sub(g.started)), age(max(f.Health.ListAge(f.at()), 0))
@@ -233,24 +238,32 @@ func (f *Facts) ghostMatch(g ghost) Match {
 	if g.shimGone {
 		m.Values["noShim"] = pleg.ShortID(g.SandboxID)
 	}
+	var left []line
 	for _, p := range g.zombies {
-		m.Lines["left"] = append(m.Lines["left"], f.describe("what is left of it", p))
+		left = append(left, f.describe("what is left of it", p))
 	}
 	if p, found := f.shimOf(g.ID, g.SandboxID); found {
-		m.Lines["left"] = append(m.Lines["left"], f.describe("its "+waits.MonitorWord(&p), p))
+		left = append(left, f.describe("its "+waits.MonitorWord(&p), p))
 	} else if f.isCRIO() {
 		m.Values["noConmon"] = "yes"
 	}
+	m.Lines = map[string][]line{"left": left}
+	f.drawHolders(m, f.Look.Processes.Roots[g.ID])
+}
+
+// drawHolders says which processes keep the root file system of a container busy.
+func (f *Facts) drawHolders(m *Match, holders []evidence.Holder) {
+	m.Steps = map[string][]Step{}
 	var names []string
 	for _, h := range holders[:min(len(holders), namedServers)] {
-		names = append(names, f.holderName(h))
-		m.Lines["holders"] = append(m.Lines["holders"], lineOf("root-held", Values{"process": f.holderName(h), "how": heldBy[h.By]}))
-		v := processValues(evidence.Process{PID: h.PID, Command: h.Command, Start: h.Start}).with(Values{"holder": f.holderName(h)})
+		name := f.holderName(h)
+		names = append(names, name)
+		m.Lines["holders"] = append(m.Lines["holders"], lineOf("root-held", Values{"process": name, "how": heldBy[h.By]}))
+		v := processValues(evidence.Process{PID: h.PID, Command: h.Command, Start: h.Start}).with(Values{"holder": name})
 		m.Steps["+holders"] = append(m.Steps["+holders"], f.advise("container.root-held", v)...)
 	}
 	m.Values["held"] = names
 	if left := len(holders) - len(names); left > 0 {
 		m.Values["more"] = many{left, "process"}
 	}
-	return m
 }

@@ -17,7 +17,7 @@ const HelperStuck ID = "helper-stuck"
 // hangs surely waits for it. Of helpers that called each other only the outermost counts. What stands in the kernel
 // or is held is process-stuck's.
 var helperStuck = Rule{
-	ID: HelperStuck, Most: 10, Hangs: true,
+	ID: HelperStuck, Most: 10, ByOwner: true, Hangs: true,
 	Find: func(f *Facts, report func(Match)) {
 		var awaited, late []*waits.Node
 		f.Graph().Each(waits.Helper, func(place int, n *waits.Node) {
@@ -62,17 +62,19 @@ func byContainer(groups ...[]*waits.Node) (all [][]*waits.Node) {
 func (f *Facts) stuckHelper(all []*waits.Node) Match {
 	n := all[0]
 	p := f.byNow(*n.Process())
-	limit := p.HelperLimit()
-	m := Match{
+	return Match{
 		Severity: Warning, Subject: Subject{ObjectRef: n.Object.ObjectRef}, Since: f.at().Add(-p.Age),
-		Values: processValues(p).with(Values{
-			"phrase": f.helperPhrase(n), "helper": waits.HelperName(&p), "age": age(p.Age), "limit": f.UnlessBusy(limit, waits.BusyFactor*limit),
-		}),
 		Alike: alike(n, waits.HelperName(&p), ""), Nodes: []string{n.Key}, Chain: true,
-		Lines: map[string][]line{"helper": {describe("the helper", p)}},
-		Else:  f.thenRestart,
+		Say:  func(m *Match) { m.Values = Values{"phrase": f.helperPhrase(n)} },
+		Draw: func(m *Match) { f.drawHelper(m, p, all) },
 	}
-	if inner := &f.waits.Nodes[f.waits.Last(f.waits.Find(n.Key), waits.Helper)]; inner.Key != n.Key {
+}
+
+func (f *Facts) drawHelper(m *Match, p evidence.Process, all []*waits.Node) {
+	limit := p.HelperLimit()
+	m.Values = m.Values.with(processValues(p)).with(Values{"helper": waits.HelperName(&p), "age": age(p.Age), "limit": f.UnlessBusy(limit, waits.BusyFactor*limit)})
+	m.Lines = map[string][]line{"helper": {describe("the helper", p)}}
+	if inner := &f.waits.Nodes[f.waits.Last(f.waits.Find(all[0].Key), waits.Helper)]; inner.Key != all[0].Key {
 		m.Lines["inner"] = []line{f.describe("it waits for "+waits.HelperName(inner.Process()), *inner.Process())}
 	}
 	for i, o := range all[1:] {
@@ -82,15 +84,14 @@ func (f *Facts) stuckHelper(all []*waits.Node) Match {
 		}
 		m.Lines["also"] = append(m.Lines["also"], line{"also {phrase}", Values{"phrase": f.helperPhrase(o)}})
 	}
-	if !f.runs(p) {
-		m.Variant = "gone"
-		return m
+	if !f.runs(p) { // its number may be another's by now
+		m.Variant, m.Else = "gone", f.thenRestart
+		return
 	}
-	m.Else = func(...Step) []Step { return f.freeOfHelper(p) }
+	m.Else = func(first ...Step) []Step { return append(first, f.freeOfHelper(p)...) }
 	if p.Mount.Served() {
 		m.Steps = map[string][]Step{"+free": f.freeingMount(p, p.Mount)}
 	}
-	return m
 }
 
 // helperPhrase says which helper it is and how old, such as "runc update of ns-1/api app has run for 10m0s (pid 9),

@@ -31,7 +31,7 @@ const (
 // A pod's inspection fails again and again with the runtime's own error, or those of many pods; or the status of one
 // object ends the connection each time.
 var inspectFailing = Rule{
-	ID: InspectFailing, Needs: Unpaused, Most: failingMost,
+	ID: InspectFailing, Needs: Unpaused, Most: failingMost, ByOwner: true,
 	Find: func(f *Facts, report func(Match)) {
 		killer, found := f.ConnectionKiller()
 		switch {
@@ -136,13 +136,14 @@ func (f *Facts) manyAlike(pods []failingPod) (all []failingPod, like string) {
 // podFails is about one pod.
 func (f *Facts) podFails(p failingPod) Match {
 	m := Match{
-		Severity: Warning, Subject: asking(p.Flight), Alike: p.like(), Values: p.member().Values.with(Values{
-			"operation": p.Op, "excerpt": extract(words(p.Err)), "id": short(p.ID), "inLog": cmp.Or(p.ID, p.Pod.Name), "ofSandbox": p.Op == call.PodSandboxStatus,
-		}),
-		Else: f.thenRestart,
+		Severity: Warning, Subject: asking(p.Flight), Alike: p.like(), Else: f.thenRestart,
+		Say: func(m *Match) { m.Values = p.member().Values },
 	}
 	m.Draw = func(m *Match) {
-		m.Values["how"], m.Values["name"], m.Values["sandbox"] = f.say(p.how), p.Object().Path(), short(f.sandboxOf(p.Flight))
+		m.Values = m.Values.with(Values{
+			"operation": p.Op, "excerpt": extract(words(p.Err)), "how": f.say(p.how), "name": p.Object().Path(),
+			"id": short(p.ID), "inLog": cmp.Or(p.ID, p.Pod.Name), "sandbox": short(f.sandboxOf(p.Flight)), "ofSandbox": p.Op == call.PodSandboxStatus,
+		})
 		m.Lines = map[string][]line{"processes": f.processLines(p.Flight)}
 	}
 	return m
@@ -156,7 +157,7 @@ func (f *Facts) manyFail(all []failingPod, like string) Match {
 	}
 	path := unservedPath(words(first.Err))
 	m := Match{
-		Variant: "many", Severity: Warning, Subject: Subject{Operation: first.Op.String()}, Group: like, Count: len(all),
+		Variant: "many", Severity: Warning, Subject: Subject{Operation: first.Op.String()}, Alone: true, Group: like, Count: len(all),
 		Values: Values{"operation": first.Op, "pods": whose, "excerpt": extract(words(first.Err)), "error": words(first.Err), "how": f.say(first.how), "target": path},
 	}
 	if path != "" {
@@ -183,7 +184,7 @@ func (f *Facts) byChance() bool {
 
 func (f *Facts) failsNowAndThen(w *answers.Sweep) Match {
 	m := Match{
-		Variant: "chance", Severity: Warning,
+		Variant: "chance", Severity: Warning, Alone: true,
 		Values: Values{"failed": w.Flaky + len(w.Failed), "objects": many{w.Done, "object"}, "once": w.Flaky, "twice": len(w.Failed)},
 		Lines:  map[string][]line{}, Steps: map[string][]Step{"+restart": f.thenRestart(f.logs()...)},
 	}
@@ -209,7 +210,7 @@ func (f *Facts) recoveries() (n int) {
 func (f *Facts) recovering(report func(Match)) {
 	if n := f.recoveries(); f.Flaky.Failed == 0 && n >= unsteadyLeast && !f.awayLately() {
 		report(Match{
-			Variant: "recovering", Severity: Warning, Values: Values{"inspections": many{n, "inspection"}, "row": failsByChance},
+			Variant: "recovering", Severity: Warning, Alone: true, Values: Values{"inspections": many{n, "inspection"}, "row": failsByChance},
 			Steps: map[string][]Step{"+restart": f.thenRestart(f.logs()...)},
 		})
 	}

@@ -22,7 +22,7 @@ const hungMost = 5
 // The status of a sandbox or container does not come while others do, or of a sandbox with all its containers; or no
 // status comes, whichever pod it is for.
 var inspectHung = Rule{
-	ID: InspectHung, Needs: Unpaused, Hangs: true, Most: hungMost, RefutedBy: call.Operation.AboutObject, Word: InspectionHangs,
+	ID: InspectHung, Needs: Unpaused, Hangs: true, Most: hungMost, ByOwner: true, NodesMost: membersMost, RefutedBy: call.Operation.AboutObject, Word: InspectionHangs,
 	Find: func(f *Facts, report func(Match)) {
 		switch {
 		case f.Scope.Whole() || f.Scope == answers.AllSlow:
@@ -41,7 +41,7 @@ func (f *Facts) noStatus() Match {
 	first, since := f.Every[0], slices.MinFunc(f.Every, answers.BySince).Since
 	node := waits.CallKey(first.Op, first.ID)
 	m := Match{
-		Variant: "every", Severity: f.everySeverity(), Since: since, Nodes: []string{node}, Chain: true, Group: "every",
+		Variant: "every", Severity: f.everySeverity(), Since: since, Nodes: []string{node}, Chain: true, Alone: true,
 		Values: Values{"operation": first.Op, "age": age(f.at().Sub(since)), "objects": many{len(f.Every), "object"}},
 		Lines:  map[string][]line{"meanwhile": {f.meanwhile(first)}, "countdown": f.countdown(first), "locks": f.lockLines(node)},
 		Steps:  map[string][]Step{"+restart": f.thenRestart(f.logs()...)},
@@ -133,24 +133,10 @@ func (f *Facts) hungObject(o hungObject) Match {
 	m := Match{
 		Severity: f.severity(h), Since: h.Since, Subject: asking(h.Flight), Alike: h.Op.String(), Chain: true,
 		Nodes: []string{waits.ObjectKey(h.Object()), waits.CallKey(h.Op, h.ID)},
-		Values: Values{
-			"operation": h.Op, "object": f.calledBy(h.Flight), "silence": f.silence(h), "lasted": age(f.lasted(h)), "line": f.say(f.hangLine(h)),
-			"from": f.notListed(h.Flight),
-		},
 	}
-	switch n := len(o.containers); n {
-	case 0:
-	case 1:
-		m.Values["containers"] = "its container"
-	default:
-		m.Values["containers"] = fmt.Sprintf("its %s", count(n, "container"))
-	}
-	var names []string
-	for _, c := range o.containers {
-		names = append(names, fmt.Sprintf("%s (%s)", c.Container, pleg.ShortID(c.ID)))
-	}
-	m.Values["also"] = names
-	m.Draw = func(m *Match) { // what only the first of several needs
+	m.Say = func(m *Match) { m.Values = Values{"line": f.say(f.hangLine(h))} }
+	m.Draw = func(m *Match) {
+		m.Values = m.Values.with(f.hungValues(o))
 		m.Lines = map[string][]line{
 			"hangs": {f.hangLine(h)}, "locks": f.lockLines(m.Nodes[0]), "countdown": f.countdown(h), "deadline": f.deadline(h),
 			"meanwhile": {f.meanwhile(h)}, "neighbours": f.neighbours(), "processes": f.processLines(h.Flight),
@@ -158,6 +144,24 @@ func (f *Facts) hungObject(o hungObject) Match {
 		m.Steps = map[string][]Step{"+object": f.objectSteps(h.Flight)}
 	}
 	return m
+}
+
+func (f *Facts) hungValues(o hungObject) Values {
+	h := o.Hang
+	v := Values{"operation": h.Op, "object": f.calledBy(h.Flight), "silence": f.silence(h), "lasted": age(f.lasted(h)), "from": f.notListed(h.Flight)}
+	switch n := len(o.containers); n {
+	case 0:
+	case 1:
+		v["containers"] = "its container"
+	default:
+		v["containers"] = fmt.Sprintf("its %s", count(n, "container"))
+	}
+	var names []string
+	for _, c := range o.containers {
+		names = append(names, fmt.Sprintf("%s (%s)", c.Container, pleg.ShortID(c.ID)))
+	}
+	v["also"] = names
+	return v
 }
 
 // notListed says by what an object is known that no list has.

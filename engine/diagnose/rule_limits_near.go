@@ -84,7 +84,7 @@ func (f *Facts) nearLimit(l evidence.Limit) (m Match, near bool) {
 		}
 	}
 	if l.What == evidence.OOMKills {
-		m.Values["processes"] = many{int(l.Used), "process"}
+		m.Values["processes"], m.Values["killed"] = many{int(l.Used), "process"}, true
 	}
 	if share >= limitReached && (l.What == evidence.OpenFiles || l.What == evidence.Threads || f.worksNot()) {
 		m.Severity = Critical

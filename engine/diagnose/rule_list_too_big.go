@@ -115,7 +115,7 @@ type holdings struct {
 	owned  int            // by that owner
 	sample string         // of how many pods it is known, if not of all
 	pods   []*engine.Pod  // the fullest first
-	of     map[string]int // by UID
+	of     map[*engine.Pod]int
 	lines  []line
 }
 
@@ -130,13 +130,18 @@ func (f *Facts) holdings(op call.Operation) holdings {
 		return holdings{dead: true, lines: []line{lineOf("holdings.unknown", nil)}}
 	}
 	containers, sandboxes, exited, dead, asked := 0, 0, 0, 0, 0
-	facts := make([]podFacts, len(all))
+	facts := f.pods
+	if f.Beside != nil {
+		facts = make([]podFacts, len(all))
+		for i, p := range all {
+			facts[i] = podFactsOf(p, f.at())
+		}
+	}
 	for i, p := range all {
-		facts[i] = podFactsOf(p, f.at())
 		containers, sandboxes = containers+len(seenOf(p).Containers), sandboxes+len(seenOf(p).Sandboxes)
 		exited, dead, asked = exited+facts[i].exited, dead+facts[i].dead, asked+min(len(seenOf(p).Containers), 1)
 	}
-	h := holdings{what: "containers", of: make(map[string]int)}
+	h := holdings{what: "containers", of: make(map[*engine.Pod]int)}
 	counted := func(i int) int { return len(seenOf(all[i]).Containers) }
 	switch {
 	case op == call.ListPodSandbox && dead*exitedShare >= sandboxes:
@@ -153,11 +158,11 @@ func (f *Facts) holdings(op call.Operation) holdings {
 	for i, p := range all {
 		if n := counted(i); n > 0 {
 			h.total += n
-			h.pods, h.of[string(p.UID)] = append(h.pods, p), n
+			h.pods, h.of[p] = append(h.pods, p), n
 			owned[pleg.PodRef{Namespace: p.Namespace, Name: ownerName(cmp.Or(p.Name, string(p.UID)))}] += n
 		}
 	}
-	slices.SortStableFunc(h.pods, func(a, b *engine.Pod) int { return cmp.Compare(h.of[string(b.UID)], h.of[string(a.UID)]) })
+	slices.SortStableFunc(h.pods, func(a, b *engine.Pod) int { return cmp.Compare(h.of[b], h.of[a]) })
 	for _, who := range slices.SortedFunc(maps.Keys(owned), pleg.PodRef.Compare) {
 		if owned[who] >= h.owned {
 			h.owner, h.owned = who, owned[who]
@@ -165,7 +170,7 @@ func (f *Facts) holdings(op call.Operation) holdings {
 	}
 	var names []string
 	for _, p := range h.pods[:min(len(h.pods), namedHoldings)] {
-		names = append(names, cmp.Or(p.PodRef.String(), string(p.UID))+" "+thousands(h.of[string(p.UID)]))
+		names = append(names, cmp.Or(p.PodRef.String(), string(p.UID))+" "+thousands(h.of[p]))
 	}
 	h.lines = []line{
 		lineOf("holdings", Values{"exited": exited, "containers": many{containers, "container"}, "dead": dead, "sandboxes": many{sandboxes, "sandbox"}}),
@@ -200,8 +205,8 @@ func (h *holdings) ownerName() string {
 func (h *holdings) fullest() (names []string) {
 	held := 0
 	for _, p := range h.pods[:min(len(h.pods), namedHoldings)] {
-		n := h.of[string(p.UID)]
-		if n*worthRemoval >= h.of[string(h.pods[0].UID)] && p.Namespace == h.owner.Namespace && ownerName(p.Name) == h.owner.Name {
+		n := h.of[p]
+		if n*worthRemoval >= h.of[h.pods[0]] && p.Namespace == h.owner.Namespace && ownerName(p.Name) == h.owner.Name {
 			names, held = append(names, p.Name), held+n
 		}
 	}

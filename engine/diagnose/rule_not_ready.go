@@ -53,14 +53,16 @@ func (f *Facts) conditionLacks(name string) (m Match, lacks bool) {
 	case c.Reason == "":
 		m.Variant = "no-reason"
 	}
+	m.Lines = map[string][]line{}
 	if c.Type != "" { // as the kubelet spells it
-		m.Lines = map[string][]line{"given": {lineOf("condition", Values{"type": c.Type, "rest": "false reason:" + c.Reason + " message:" + c.Message})}}
+		m.Lines["given"] = []line{lineOf("condition", Values{"type": c.Type, "rest": "false reason:" + c.Reason + " message:" + c.Message})}
 	}
 	if n := f.Node; n.Known && !n.Ready {
-		m.Values["message"] = n.Message
+		v := Values{"message": n.Message}
 		if !f.once() { // check has seen no other time than now
-			m.Values["since"] = n.Since
+			v["since"] = n.Since
 		}
+		m.Lines["node"] = []line{lineOf("node.not-ready", v)}
 	}
 	if e := f.StatusErr; e != nil {
 		m.Values["failsSince"], m.Values["error"] = e.First, e.Err.Error()

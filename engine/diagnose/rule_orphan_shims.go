@@ -63,7 +63,7 @@ var orphanShims = Rule{
 func (f *Facts) orphaned(orphans []orphan, before, listed int) Match {
 	live := slices.DeleteFunc(slices.Clone(orphans), func(o orphan) bool { return len(o.below) == 0 || o.origin == ofPresent })
 	lost := len(live) >= lostLeast && 2*len(live) >= before
-	m := Match{Severity: Warning, Group: "shims", Brief: "orphan shims", Lines: map[string][]line{}, Steps: map[string][]Step{}, Values: Values{
+	m := Match{Severity: Warning, Alone: true, Group: "shims", Brief: "orphan shims", Lines: map[string][]line{}, Steps: map[string][]Step{}, Values: Values{
 		"shims": len(orphans), "sandboxes": f.Counts.Sandboxes, "containers": many{f.Counts.Containers, "container"},
 	}}
 	if len(orphans) == 1 {
@@ -162,7 +162,7 @@ func (o orphan) living() string {
 // runtime that begins while its disk is full drops those whose state it cannot read.
 func (f *Facts) unlistedRun(pods []unlisted) Match {
 	n := 0
-	m := Match{Variant: "unlisted", Severity: Warning, Group: "unlisted"}
+	m := Match{Variant: "unlisted", Severity: Warning, Alone: true, Group: "unlisted"}
 	for _, u := range pods {
 		n += len(u.containers)
 		m.Members = append(m.Members, Member{Subject{ObjectRef: u.sandbox.ObjectRef}, Values{"line": u.text()}})
@@ -305,37 +305,50 @@ func byName(all []pleg.Container) []pleg.Container {
 
 func (f *Facts) leftMatch(p *engine.Pod, l left) Match {
 	o := evidence.ContainerOf(p.PodRef, &l.containers[0]).ObjectRef
-	is := map[string]string{"not-ready": "not ready", "no-sandbox": "not listed"}[l.variant]
-	m := Match{
-		Variant: l.variant, Severity: Warning, Subject: Subject{ObjectRef: o}, Alike: string(p.UID), Lines: map[string][]line{},
-		Values: Values{"object": o.Path(), "id": short(l.containers[0].ID), "sandbox": short(l.sandbox), "pid": pids(l.processes...)},
+	m := Match{Variant: l.variant, Severity: Warning, Subject: Subject{ObjectRef: o}}
+	m.Say = func(m *Match) {
+		m.Values = f.leftValues(o, l)
+		m.Values["line"] = f.say(line{knowledge.FindingOf(string(OrphanShims)).Variant(l.variant).Summary, m.Values})
 	}
+	m.Draw = func(m *Match) { f.drawLeft(m, l) }
+	return m
+}
+
+// isNot says what a sandbox is whose containers run on.
+func (l left) isNot() string {
+	return map[string]string{"not-ready": "not ready", "no-sandbox": "not listed"}[l.variant]
+}
+
+func (f *Facts) leftValues(o pleg.ObjectRef, l left) Values {
+	v := Values{"object": o.Path(), "id": short(l.containers[0].ID), "sandbox": short(l.sandbox), "pid": pids(l.processes...)}
 	if l.since > 0 {
-		m.Values["since"] = age(l.since)
+		v["since"] = age(l.since)
 	} else if l.sandbox != "" {
-		m.Values["inSandbox"] = "in a sandbox that is " + is
+		v["inSandbox"] = "in a sandbox that is " + l.isNot()
 	}
 	if n := len(l.containers) - 1; n == 1 {
-		m.Values["more"] = ", and so is 1 more container of it"
+		v["more"] = ", and so is 1 more container of it"
 	} else if n > 1 {
-		m.Values["more"] = fmt.Sprintf(", and so are %d more containers of it", n)
+		v["more"] = fmt.Sprintf(", and so are %d more containers of it", n)
 	}
 	if len(l.processes) == 1 { // a command compares one number
-		m.Values["start"] = startOf(l.processes[0].Start)
+		v["start"] = startOf(l.processes[0].Start)
 	}
+	return v
+}
+
+func (f *Facts) drawLeft(m *Match, l left) {
+	m.Lines = map[string][]line{}
 	for _, c := range l.containers {
 		name := fmt.Sprintf("%s (%s)", cmp.Or(c.Name, "a container"), pleg.ShortID(c.ID))
 		if l.sandbox != "" {
-			m.Lines["containers"] = append(m.Lines["containers"], lineOf("in-sandbox", Values{"name": name, "sandbox": pleg.ShortID(l.sandbox), "is": is}))
+			m.Lines["containers"] = append(m.Lines["containers"], lineOf("in-sandbox", Values{"name": name, "sandbox": pleg.ShortID(l.sandbox), "is": l.isNot()}))
 		} else if process, found := f.worstOf(c.ID); found {
 			m.Lines["containers"] = append(m.Lines["containers"], f.describe(name+" has a process", process))
 		}
 	}
-	shim, found := f.shimOf(l.containers[0].SandboxID)
-	if found && l.variant != "not-ready" {
+	if shim, found := f.shimOf(l.containers[0].SandboxID); found && l.variant != "not-ready" {
 		m.Lines["shim"] = []line{f.describe("its shim", shim)}
 		m.Values["inLog"] = shim.Sandbox
 	}
-	m.Values["line"] = f.say(line{knowledge.FindingOf(string(OrphanShims)).Variant(l.variant).Summary, m.Values})
-	return m
 }

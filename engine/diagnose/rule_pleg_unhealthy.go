@@ -174,9 +174,9 @@ func (f *Facts) unhealthyPLEG(failed bool) Match {
 	}
 	message := Rounded(f.Node.Message)
 	if n := f.Node; n.Known && !n.Ready {
-		m.Values["reason"], m.Values["message"] = n.Reason, message
+		m.Lines["node"] = []line{lineOf("node.not-ready", Values{"reason": n.Reason, "message": message})}
 	}
-	if f.Health.Verdict == "" || m.Values["message"] == nil || !strings.Contains(message, Rounded(f.Health.Verdict)) { // else the node's message has it
+	if f.Health.Verdict == "" || m.Lines["node"] == nil || !strings.Contains(message, Rounded(f.Health.Verdict)) { // else the node's message has it
 		m.Lines["verdict"] = f.verdictLine()
 	}
 	if p := f.Phase; p.Step == engine.Inspecting {
@@ -248,7 +248,7 @@ func (f *Facts) addFlaps(m *Match, spells []past.Spell) {
 		state = "healthy"
 	}
 	v := Values{
-		"times": many{len(spells), "time"}, "within": age(f.at().Sub(spells[0].Began)), "state": state,
+		"times": many{len(spells), "time"}, "period": age(f.at().Sub(spells[0].Began)), "state": state,
 		"threshold": f.Threshold, "listAge": age(f.Health.ListAge(f.at())), "spells": texts,
 	}
 	m.Values = m.Values.with(v)

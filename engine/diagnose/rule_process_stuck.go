@@ -22,7 +22,7 @@ const stuckMost = 10
 // that wait for one file system are one finding. A process behind a status call that hangs is evidence of that finding,
 // except for a shim, which is the reason.
 var processStuck = Rule{
-	ID: ProcessStuck, Hangs: true, PodAlone: true, Most: stuckMost,
+	ID: ProcessStuck, Hangs: true, PodAlone: true, Most: stuckMost, ByOwner: true,
 	Find: func(f *Facts, report func(Match)) {
 		groups, single := f.byFileSystem(f.stuckProcesses())
 		for _, g := range groups {
@@ -158,7 +158,7 @@ func (f *Facts) byFileSystem(stuck []stuckProcess) (groups [][]stuckProcess, sin
 func (f *Facts) waitTogether(g []stuckProcess) Match {
 	first := g[max(0, slices.IndexFunc(g, func(s stuckProcess) bool { return s.Mount.Type != "" }))].Process
 	m, _ := f.waits.FileSystem(f.waits.Find(g[0].node.Key))
-	found := Match{Variant: "file-system", Group: "file system " + m.Device, Values: Values{"who": whoWaits(g), "mount": fileSystem(m)}}
+	found := Match{Variant: "file-system", Alone: true, Group: "file system " + m.Device, Values: Values{"who": whoWaits(g), "mount": fileSystem(m)}}
 	longest, runtime := &first, -1
 	for i := range g {
 		found.Severity = max(found.Severity, g[i].severity)
@@ -234,33 +234,39 @@ func (f *Facts) awaited(s stuckProcess) bool {
 // stuckAlone is about one process.
 func (f *Facts) stuckAlone(s stuckProcess) Match {
 	p := s.Process
-	m := Match{
-		Severity: s.severity, Subject: Subject{ObjectRef: s.owner}, Alike: alike(s.node, s.word(), s.State.String()),
-		Nodes: []string{s.node.Key}, Chain: f.awaited(s),
-		Values: Values{
-			"process": s.name(), "word": s.word(), "state": p.State, "tracer": tracerOf(p.Tracer), "line": f.say(s.line()), "lasted": lasting(&p),
+	return Match{
+		Severity: s.severity, Subject: Subject{ObjectRef: s.owner}, Alike: alike(s.node, s.word(), s.State.String()), Nodes: []string{s.node.Key},
+		Say: func(m *Match) {
+			m.Values = Values{"line": f.say(s.line())}
+			m.Chain = f.awaited(s)
+		},
+		Draw: func(m *Match) {
+			m.Values = m.Values.with(f.stuckValues(s))
+			m.Lines = map[string][]line{"process": {describe("its "+s.word(), p)}, "unseen": f.outOfReach(s)}
+			m.Steps = map[string][]Step{"+free": f.freeProcess(p, s.owner.ID, p.Thread)}
 		},
 	}
+}
+
+func (f *Facts) stuckValues(s stuckProcess) Values {
+	p := s.Process
+	v := Values{"process": s.name(), "word": s.word(), "state": p.State, "tracer": tracerOf(p.Tracer), "lasted": lasting(&p)}
 	if s.role == "runtime" && s.severity == Warning {
-		m.Values["thread"], m.Values["among"] = "a thread of ", amongOf(p.Among, f.ofPod)
+		v["thread"], v["among"] = "a thread of ", amongOf(p.Among, f.ofPod)
 	}
 	if p.For >= time.Second {
-		m.Values["lasting"], m.Values["at"] = lasting(&p), f.at().Add(-p.For)
+		v["lasting"], v["at"] = lasting(&p), f.at().Add(-p.For)
 	}
 	if p.Mount.Type == "" && waits.OnFrozen(&p) {
-		m.Values["frozen"] = "yes"
+		v["frozen"] = "yes"
 	}
 	if s.role == "helper" && p.Age > 0 {
-		m.Values["begun"] = age(p.Age)
+		v["begun"] = age(p.Age)
 	}
 	if s.others > 0 {
-		m.Values["others"] = s.others
+		v["others"] = s.others
 	}
-	m.Draw = func(m *Match) {
-		m.Lines = map[string][]line{"process": {describe("its "+s.word(), p)}, "unseen": f.outOfReach(s)}
-		m.Steps = map[string][]Step{"+free": f.freeProcess(p, s.owner.ID, p.Thread)}
-	}
-	return m
+	return v
 }
 
 // outOfReach says what becomes of the containers of a shim or a conmon while it does nothing. The runtime asks a shim to

@@ -194,7 +194,7 @@ func (t *Steady) group(o *Finding, now string, groups [][]*Match) string {
 	}
 	for _, h := range t.now {
 		same := h.key.ID == o.ID && h.key.Group != "" && len(h.finding.Nodes) > 0 && h.finding.Nodes[0] == o.Nodes[0]
-		if same && !slices.ContainsFunc(groups, func(g []*Match) bool { return g[0].group() == h.key.Group }) {
+		if same && !slices.ContainsFunc(groups, func(g []*Match) bool { return g[0].owner().String() == h.key.Group }) {
 			return h.key.Group
 		}
 	}

@@ -70,6 +70,9 @@ func written(value any, now time.Time) string {
 	case age:
 		return going(time.Duration(v))
 	case time.Time:
+		if v.IsZero() {
+			return ""
+		}
 		return clock(v, now)
 	case bytes:
 		return size(uint64(v))
@@ -82,6 +85,9 @@ func written(value any, now time.Time) string {
 	case extract:
 		return excerpt(string(v))
 	case pid:
+		if v == 0 { // nobody has found the process
+			return ""
+		}
 		return strconv.Itoa(int(v))
 	case pleg.ObjectRef:
 		return called(v)
