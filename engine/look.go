@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -35,8 +34,9 @@ const (
 	// secondLook is the time from the first look until a second one can show whether a process has
 	// moved.
 	secondLook = time.Second
-	// helperSoon is how long an examination waits at most until a helper is late.
-	helperSoon = 3 * time.Second
+	// soon is how long an examination waits at most until a helper is late, or until what a process
+	// does is surely no matter of a moment: a traced one takes 2 s.
+	soon = 3 * time.Second
 	// pendingWait is the time to the next look if the last one was still reading something. An
 	// examination waits in this way for at most pendingMost.
 	pendingWait = 500 * time.Millisecond
@@ -159,7 +159,7 @@ func (m *Model) looked(o Looked) {
 	case r.Deep.Pending() && (!m.start.Once || m.now.Sub(l.Into) < pendingMost):
 		l.Next, l.More = m.now.Add(pendingWait), true
 	case m.start.Once:
-		wait := tellsIn(r, m.now.Sub(l.First))
+		wait := showsIn(r, m.now.Sub(l.First))
 		l.Next, l.More = m.now.Add(wait), wait > 0
 	}
 	m.evidence, m.news = o.Report, true
@@ -263,28 +263,40 @@ func isLate(p evidence.Process) bool {
 	return p.Own && limit > 0 && p.Age >= limit
 }
 
-// tellsIn returns how long after a look a second one can show more; 0 if there is nothing to wait
-// for. Each process is in uninterruptible sleep for a moment now and then, and runc freezes a
-// container to change its limits: a second look shows whether a process is stuck or just at work.
-// It also shows whether a helper ends that should end soon. A kubelet may be busy once. From
-// secondLook after the first look on, only helpers are waited for.
-func tellsIn(r *evidence.Report, since time.Duration) time.Duration {
+// showsIn returns how long after a look of an examination a second one can show more; 0 if there is
+// nothing to wait for. Each process is in uninterruptible sleep for a moment now and then, and runc
+// freezes a container to change its limits: a second look shows whether a process is stuck or just at
+// work. It also shows whether a helper ends that should end soon. A kubelet may be busy once. From
+// secondLook after the first look on, only what is sure before soon is waited for.
+func showsIn(r *evidence.Report, since time.Duration) time.Duration {
 	var wait time.Duration
 	for _, p := range r.Processes.Helpers {
-		if left := p.HelperLimit() - p.Age; p.Own && p.Age >= secondLook && left > 0 && left < helperSoon-since {
+		if left := p.HelperLimit() - p.Age; p.Own && p.Age >= secondLook && left > 0 && left < soon-since {
 			wait = max(wait, left)
 		}
 	}
-	if since >= secondLook {
-		return wait
+	if since < secondLook && r.Kubelet.Ping.TimedOut {
+		wait = secondLook
 	}
-	busy := func(p evidence.Process) bool {
-		return (p.State == evidence.Uninterrupted || p.State == evidence.Frozen) && p.For < secondLook
+	around := evidence.LookAround(r, true)
+	judge := func(all []evidence.Process, as evidence.Role) {
+		for i := range all {
+			d := around.Doing(&all[i], as)
+			if d.Sure || d.SureAfter() == 0 || d.What == evidence.IsDead {
+				continue
+			}
+			if left := d.SureAfter() - d.For; left < soon-since {
+				wait = max(wait, left)
+			} else if since < secondLook {
+				wait = max(wait, secondLook)
+			}
+		}
 	}
-	p := r.Processes
-	all := slices.AppendSeq([][]evidence.Process{p.Shims, p.Helpers, p.Daemons}, maps.Values(p.Containers))
-	if slices.ContainsFunc(all, func(of []evidence.Process) bool { return slices.ContainsFunc(of, busy) }) || r.Kubelet.Ping.TimedOut {
-		wait = max(wait, secondLook)
+	judge(r.Processes.Shims, evidence.AsMonitor)
+	judge(r.Processes.Helpers, evidence.AsHelper)
+	judge(r.Processes.Daemons, evidence.AsRuntime)
+	for _, inside := range r.Processes.Containers {
+		judge(inside, evidence.AsWorkload)
 	}
 	return wait
 }

@@ -73,10 +73,8 @@ func accountsFor(c, o *Finding, r *Rule) bool {
 		return false
 	case c.Subject.Pod != o.Subject.Pod && !c.Subject.ofNoPod() && !o.Subject.ofNoPod():
 		return false // they are about different pods
-	case c.Subject.Operation == "Status" || c.Subject.Operation == "Version":
-		if waitsForRelists(o.ID) {
-			return false // that alone explains nothing about lists and objects
-		}
+	case waitsForRelists(o.ID) && (c.Subject.Operation == "Status" || c.Subject.Operation == "Version"):
+		return false // that alone explains nothing about lists and objects
 	case o.ID == PLEGUnhealthy && o.Subject.Operation != "" && c.Subject.Operation != "":
 		return false // a list fails with its own error
 	case r.Whole && !c.Subject.ofNoPod(), c.Group == groupUnserved, endsIn(c.Group, groupDiskBelow):

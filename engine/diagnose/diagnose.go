@@ -258,14 +258,14 @@ func (f *Facts) stepsOf(entry string, m *Match) []Step {
 
 // endWithAct leaves out steps that cannot work now, and sees that a finding ends with something to do.
 func (f *Facts) endWithAct(found *draft) {
+	if found.match.Variant == restVariant && found.act() == (Step{}) {
+		found.Next = append(found.Next, inWords("rest"))
+	}
 	if f.Scope.Whole() && found.ID != RuntimeUnresponsive {
 		found.Next = slices.DeleteFunc(found.Next, throughCrictl) // it would fail as our own calls do
 		if found.act() == (Step{}) {
 			found.Next = append(found.Next, inWords("unanswered"))
 		}
-	}
-	if found.match.Variant == restVariant && found.act() == (Step{}) {
-		found.Next = append(found.Next, inWords("rest"))
 	}
 	if found.act() == (Step{}) { // its object has no id
 		found.Next = append(found.Next, inWords("unnamed"))

@@ -151,8 +151,10 @@ func (f *Facts) proxied() (evidence.Process, bool) {
 // behindProxy returns the steps about the runtime behind a proxy. Nobody should end the proxy.
 func (f *Facts) behindProxy() []Step {
 	steps := f.advise("socket.proxy", Values{"holderPid": pids(f.Look.Socket.Holder)})
-	if p, known := f.proxied(); known && waits.IdleRuntime(&p) {
-		return append(steps, f.freeProcess(p, "", p.Thread)...)
+	for _, p := range f.Look.Processes.Daemons {
+		if slices.Contains(knowledge.Runtimes, p.Command) && waits.IdleRuntime(&p) {
+			return append(steps, f.freeProcess(p, "", p.Thread)...)
+		}
 	}
 	return distinct(append(steps, f.start()...))
 }

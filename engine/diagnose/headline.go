@@ -375,14 +375,9 @@ func (f *Facts) heldUp(effect, node string) parts {
 	p.by, p.likely, named = f.blockedBy(node)
 	p.end = chainEnd(f.chain(node), named)
 	p.more = max(f.culprits()-1, 0)
-	for _, c := range f.holding { // what the runtime lacks is the cause
-		if c.ID != LimitsNear && c.ID != DiskFull {
-			continue
-		}
-		for _, o := range f.holding {
-			if o.CauseKey == c.Key() && o.isOn(node) {
-				p.lacks = c.Summary
-			}
+	for i := range f.holding { // what the runtime lacks is the cause
+		if o := &f.holding[i]; p.lacks == "" && o.isOn(node) {
+			p.lacks = f.lacking(o)
 		}
 	}
 	return p

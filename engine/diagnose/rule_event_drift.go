@@ -53,6 +53,8 @@ var eventDrift = Rule{
 			m.Variant = "missed"
 		case len(broken) >= brokenLeast:
 			m.Variant = "broke"
+		case part(w.Duplicates, amissShare) && w.Duplicates > 2*all:
+			m.Variant = "again"
 		case part(w.Duplicates, amissShare):
 			m.Variant = "twice"
 		case part(w.Late, lateShare):
@@ -78,7 +80,7 @@ var eventDrift = Rule{
 func (f *Facts) driftValues(k *sources.SourceState, w sources.Window, all uint64, broken []sources.SourceChange) Values {
 	v := Values{
 		"asked": f.Mode.Asked, "mode": f.Mode.Mode, "why": extract(f.Mode.Reason), "within": age(w.Lasted), "changes": many{int(all), "change"},
-		"missed": w.MissedBySource, "duplicates": w.Duplicates, "late": w.Late, "period": f.Period, "clock": k.BadClock,
+		"missed": w.MissedBySource, "duplicates": w.Duplicates, "late": w.Late, "period": f.Period, "clock": extract(k.BadClock),
 		"received": many{int(k.Received), "event"}, "lost": k.Lost, "backlog": k.Backlog, "unknown": k.Unknown, "useless": many{int(w.Unknown + w.Lost), "event"},
 	}
 	if n := len(broken); n > 0 {

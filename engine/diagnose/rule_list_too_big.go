@@ -77,9 +77,13 @@ func (f *Facts) overLimit(e *answers.Failure) Match {
 // tooBig is about the size of a list, with who owns what is in it.
 func (f *Facts) tooBig(variant string, severity Severity, op call.Operation, got, limit uint64) Match {
 	h := f.holdings(op)
+	share, decimals := 100*float64(got)/float64(max(limit, 1)), 0
+	if severity == Info { // far from the limit a whole number is mostly 0
+		decimals = 1
+	}
 	v := Values{
 		"operation": op, "got": bytes(got), "limit": bytes(limit), "gotBytes": got, "limitBytes": limit,
-		"share": fmt.Sprintf("%.0f%%", 100*float64(got)/float64(max(limit, 1))), "most": h.most(), "owner": h.ownerName(),
+		"share": fmt.Sprintf("%.*f%%", decimals, share), "most": h.most(), "owner": h.ownerName(),
 		"unseen": f.Partial, "streams": f.Release >= streamsFrom && severity > Info,
 	}
 	if h.dead && h.total > 0 {

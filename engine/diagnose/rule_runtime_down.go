@@ -32,7 +32,7 @@ func (f *Facts) refuses(report func(Match)) {
 	case f.Scope == answers.Silent && f.heldByOther():
 		m := f.silent()
 		why := f.shut()
-		m.Variant = "held"
+		m.Variant, m.Chain = "held", false // what listens there is no runtime: its chain shows nothing
 		m.Values["why"], m.Steps = why.text, map[string][]Step{"+down": why.steps}
 		report(m)
 		return

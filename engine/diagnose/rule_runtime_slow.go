@@ -148,6 +148,7 @@ func (f *Facts) slowRuntime(variant, operation string, v Values) Match {
 	for _, u := range f.Look.Usage {
 		if u.Name == f.program() && u.CPU >= 0 {
 			v["usage"] = fmt.Sprintf("%s takes %.1f cores and %s", u.Name, u.CPU, size(u.Memory))
+			break
 		}
 	}
 	for i := range f.Calls {

@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// An examination looks again as soon as that can show more: after the time from which on what a process
+// does is no matter of a moment, but at most once for a disk that may only be busy.
+func TestAnExaminationLooksAgain(t *testing.T) {
+	in := func(state evidence.State, lasts time.Duration) evidence.Process {
+		return evidence.Process{PID: 7, Command: "app", State: state, For: lasts}
+	}
+	shim := func(p evidence.Process) evidence.Processes { return evidence.Processes{Shims: []evidence.Process{p}} }
+	app := func(p evidence.Process) evidence.Processes {
+		return evidence.Processes{Containers: map[string][]evidence.Process{"c": {p}}}
+	}
+	for name, c := range map[string]struct {
+		seen  evidence.Processes
+		since time.Duration // since the first look
+		wait  time.Duration
+	}{
+		"nothing stands still":            {seen: app(in(evidence.Sleeping, 0))},
+		"a stopped shim is sure at once":  {seen: shim(in(evidence.Stopped, 0))},
+		"a stopped program":               {seen: app(in(evidence.Stopped, 0)), wait: 500 * time.Millisecond},
+		"a traced shim":                   {seen: shim(in(evidence.Traced, 0)), wait: 2 * time.Second},
+		"a traced shim, a second on":      {seen: shim(in(evidence.Traced, time.Second)), since: time.Second, wait: time.Second},
+		"a traced shim, by now sure":      {seen: shim(in(evidence.Traced, 2*time.Second)), since: 2 * time.Second},
+		"a traced shim, each time anew":   {seen: shim(in(evidence.Traced, 0)), since: 2 * time.Second},
+		"a disk may be busy":              {seen: app(in(evidence.Uninterrupted, 0)), wait: time.Second},
+		"a disk was looked at twice":      {seen: app(in(evidence.Uninterrupted, time.Second)), since: time.Second},
+		"what has ended needs no look":    {seen: shim(in(evidence.Zombie, 0))},
+		"a frozen program may go on soon": {seen: app(in(evidence.Frozen, 0)), wait: 500 * time.Millisecond},
+	} {
+		if wait := showsIn(&evidence.Report{Processes: c.seen}, c.since); wait != c.wait {
+			t.Errorf("%s: the next look comes after %v, want %v", name, wait, c.wait)
+		}
+	}
+}
