@@ -58,7 +58,7 @@ func TestCrictl(t *testing.T) {
 		{"unix:///tmp/a b.sock", "crictl -r 'unix:///tmp/a b.sock' inspect c1", "ctr -a '/tmp/a b.sock' -n k8s.io tasks kill c1"},
 	}
 	for _, tt := range tests {
-		v := &Facts{Snapshot: new(engine.Snapshot), Endpoint: tt.endpoint, Look: &noLook}
+		v := &Facts{Snapshot: new(engine.Snapshot), Endpoint: tt.endpoint, Look: &noLook, kept: new(kept)}
 		for template, want := range map[string]string{"{ctr} tasks kill {id}": tt.ctr, "{crictl} inspect {id}": tt.want} {
 			if got, why := v.command(template, Values{"id": one("c1")}); got != want || why != lacksNothing {
 				t.Errorf("%s at %q: %s, want %s", template, tt.endpoint, got, want)
@@ -66,7 +66,7 @@ func TestCrictl(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"--help", "a\x1b[2J", "a\u202eb", "\xff"} {
-		if got, why := (&Facts{Snapshot: new(engine.Snapshot), Look: &noLook}).command("{crictl} inspect {id}", Values{"id": one(id)}); why != lacksText {
+		if got, why := (&Facts{Snapshot: new(engine.Snapshot), Look: &noLook, kept: new(kept)}).command("{crictl} inspect {id}", Values{"id": one(id)}); why != lacksText {
 			t.Errorf("an id that nobody should type is in a command: %q", got)
 		}
 	}
@@ -97,7 +97,7 @@ func TestUnits(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			v := &Facts{Snapshot: &engine.Snapshot{Version: pleg.Version{RuntimeName: tt.runtime}}, Endpoint: tt.endpoint, Look: cmp.Or(tt.look, &noLook)}
+			v := &Facts{Snapshot: &engine.Snapshot{Version: pleg.Version{RuntimeName: tt.runtime}}, Endpoint: tt.endpoint, Look: cmp.Or(tt.look, &noLook), kept: new(kept)}
 			step := v.thenRestart()[0]
 			if step.Command != tt.want || !step.Risky() {
 				t.Errorf("step %v, want %q", step, tt.want)
@@ -122,7 +122,7 @@ func TestKubeletUnit(t *testing.T) {
 		if strings.Contains(endpoint, "k0s") {
 			look.Processes.Daemons = []evidence.Process{{Command: "containerd", Unit: "k0sworker.service"}}
 		}
-		v := &Facts{Snapshot: &engine.Snapshot{}, Endpoint: endpoint, Look: look}
+		v := &Facts{Snapshot: &engine.Snapshot{}, Endpoint: endpoint, Look: look, kept: new(kept)}
 		if got := strings.Join(v.kubeletUnits(), " "); got != want {
 			t.Errorf("at %q: %s, want %s", endpoint, got, want)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/knowledge"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -28,12 +29,14 @@ type Facts struct {
 
 	holding  []Finding                  // what holds, while the headline is made
 	pods     []podFacts                 // one for each of Pods
+	around   *evidence.Around           // see [Facts.doing]
 	waits    *waits.Graph               // see [Facts.Graph]
 	graphed  bool                       // waits is worked out
 	index    *engine.Objects            // see [Facts.objects]
 	shown    []evidence.Object          // what the node shows, by id; nil until somebody asks
 	held     map[string]evidence.Object // see [Facts.heldObjects]
-	departed *[]unlisted                // see [Facts.unlistedPods]
+	departed []unlisted                 // see [Facts.unlistedPods]
+	searched bool                       // departed is worked out
 	young    *evidence.Process          // see [Facts.youngRuntime]
 	conmons  map[string]bool            // containers that have a conmon, by id; nil until somebody asks
 }
@@ -44,9 +47,13 @@ type kept struct {
 	pods  podTable         // of the last snapshot
 	look  *evidence.Report // the last one
 	stuck bool             // that look shows a process that does nothing
-	facts Facts            // its room is used again
-	found []*Match         // of the rule that is asked; its room is used again
-	hear  func(Match)      // adds to found
+
+	flavours []knowledge.Flavour // see [Facts.flavours]
+	by       signs               // that they were found by
+
+	facts Facts       // its room is used again
+	found []*Match    // of the rule that is asked; its room is used again
+	hear  func(Match) // adds to found
 }
 
 // matches returns what a rule finds, until the next call. Without a match it allocates nothing.

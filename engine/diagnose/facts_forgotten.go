@@ -184,11 +184,10 @@ func (u unlisted) text() string {
 
 // unlistedPods returns the pods with such containers, by name.
 func (f *Facts) unlistedPods() []unlisted {
-	if f.departed == nil {
-		all := f.findUnlisted()
-		f.departed = &all
+	if !f.searched {
+		f.departed, f.searched = f.findUnlisted(), true
 	}
-	return *f.departed
+	return f.departed
 }
 
 func (f *Facts) findUnlisted() (pods []unlisted) {

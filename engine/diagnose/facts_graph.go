@@ -35,6 +35,18 @@ func (f *Facts) anyHeld() bool {
 	})
 }
 
+// pressed reports whether less is needed to be sure that the runtime's own process does nothing: a list hangs for
+// sure, or nobody looks again.
+func (f *Facts) pressed() bool { return f.once() || f.List() != nil && f.List().Sure }
+
+// doing returns what a process of the last look does that has a role, by what the graph goes by, too.
+func (f *Facts) doing(p *evidence.Process, as evidence.Role) evidence.Doing {
+	if f.around == nil {
+		f.around = new(evidence.LookAround(f.Look, f.pressed()))
+	}
+	return f.around.Doing(p, as)
+}
+
 // waitFacts is what the graph is built of.
 func (f *Facts) waitFacts() waits.Facts {
 	var hangs []*answers.Hang
@@ -48,7 +60,7 @@ func (f *Facts) waitFacts() waits.Facts {
 			return text
 		},
 		Report: f.Look, Deep: f.deep(), Runtime: f.runtimesNow(), Retried: f.retried(), Busy: f.Busy, Passed: f.sinceLook(),
-		Pressed: f.once() || f.List() != nil && f.List().Sure,
+		Pressed: f.pressed(),
 		Lookup:  f.ours, Shown: f.onNode,
 		Disk: func(m evidence.Mount) string {
 			if lines := f.diskLines(m); len(lines) > 0 {
@@ -84,7 +96,7 @@ func (f *Facts) waitFacts() waits.Facts {
 func (f *Facts) retried() (all []evidence.Process) {
 	for _, id := range slices.Sorted(maps.Keys(f.Memory.Repeats)) {
 		if o, known := f.ours(id); known && o.State == pleg.Running && f.Memory.Repeats[id].Times > 1 {
-			if p, _ := f.deleting(id); f.helperLate(p) && !waits.Idle(&p) {
+			if p, _ := f.deleting(id); f.helperLate(p) && !f.doing(&p, evidence.AsHelper).DoesNothing() {
 				all = append(all, p)
 			}
 		}

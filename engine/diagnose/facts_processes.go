@@ -46,7 +46,7 @@ func (f *Facts) runtimesNow() []evidence.Process {
 // stuckRuntime returns the runtime's own process, if it does nothing.
 func (f *Facts) stuckRuntime() (evidence.Process, bool) {
 	for _, p := range f.runtimesNow() {
-		if waits.IdleRuntime(&p) {
+		if f.doing(&p, evidence.AsRuntime).StandsNow() {
 			return p, true
 		}
 	}
@@ -65,7 +65,7 @@ func (f *Facts) shimOf(ids ...string) (evidence.Process, bool) {
 
 // worstOf returns the process of a container or sandbox that is worst off.
 func (f *Facts) worstOf(id string) (evidence.Process, bool) {
-	if p := waits.WorstOf(f.Look.Processes.Containers[id]); p != nil && id != "" {
+	if p := evidence.WorstOf(f.Look.Processes.Containers[id]); p != nil && id != "" {
 		return *p, true
 	}
 	return evidence.Process{}, false
@@ -77,8 +77,11 @@ func (f *Facts) stuckBehind(o evidence.Object) (evidence.Process, bool) {
 		return p, true
 	}
 	p, ok := f.shimOf(o.ID, o.SandboxID)
-	return p, ok && waits.Idle(&p)
+	return p, ok && f.doing(&p, evidence.AsMonitor).DoesNothing()
 }
+
+// doesAlone returns what a process does as far as it shows by itself, whatever its role is.
+func doesAlone(p evidence.Process) evidence.What { return evidence.DoingOf(&p, evidence.AsHelper).What }
 
 // containerOf returns the container that a process is in. A process that the runtime has for a container, such as
 // a shim, is in none.
@@ -95,7 +98,7 @@ func (f *Facts) runs(p evidence.Process) bool {
 	return slices.ContainsFunc(f.Look.Processes.Helpers, func(q evidence.Process) bool { return q.PID == p.PID })
 }
 
-func (f *Facts) helperLate(p evidence.Process) bool { return waits.HelperLate(&p, f.Busy) }
+func (f *Facts) helperLate(p evidence.Process) bool { return p.IsLate(f.Busy) }
 
 // ---- processes in words
 
@@ -149,12 +152,13 @@ func (f *Facts) processLines(c call.Flight) (lines []line) {
 // nothing; nil if all work.
 func StuckProcesses(r *evidence.Report) (all []string) {
 	for _, of := range []struct {
-		role      string
+		name      string
+		as        evidence.Role
 		processes []evidence.Process
-	}{{"daemon", r.Processes.Daemons}, {"shim", r.Processes.Shims}} {
+	}{{"daemon", evidence.AsRuntime, r.Processes.Daemons}, {"shim", evidence.AsMonitor, r.Processes.Shims}} {
 		for _, p := range of.processes {
-			if p.State.Stuck() && waits.LongIdle(&p) {
-				l := describe(of.role, p)
+			if evidence.DoingOf(&p, of.as).DoesNothing() {
+				l := describe(of.name, p)
 				text, _ := sentence(l.template, l.values, r.At)
 				all = append(all, text)
 			}

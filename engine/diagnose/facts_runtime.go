@@ -11,6 +11,20 @@ import (
 // flavours returns what the runtime may be: several if they cannot be told apart. Its own name counts more than
 // its socket.
 func (f *Facts) flavours() []knowledge.Flavour {
+	by := signs{f.Look, f.Endpoint, f.Version.RuntimeName}
+	if f.kept.flavours == nil || f.kept.by != by {
+		f.kept.flavours, f.kept.by = f.findFlavours(), by
+	}
+	return f.kept.flavours
+}
+
+// signs are what shows what the runtime is.
+type signs struct {
+	look           *evidence.Report
+	endpoint, name string
+}
+
+func (f *Facts) findFlavours() []knowledge.Flavour {
 	if known, ok := knowledge.On(f.Look.OS); ok {
 		return []knowledge.Flavour{known}
 	}

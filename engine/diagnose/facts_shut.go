@@ -11,7 +11,6 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/knowledge"
-	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // A shut says what keeps the runtime's socket shut, as the node shows it, and what to do about that.
@@ -132,7 +131,7 @@ func (f *Facts) proxy() string {
 	switch p, known := f.proxied(); {
 	case !known && f.Look.Processes.Whole():
 		return text + "does not run"
-	case known && waits.IdleRuntime(&p):
+	case known && f.doing(&p, evidence.AsRuntime).StandsNow():
 		return fmt.Sprintf("%s(%s) is %s", text, theProcess(p), p.State)
 	}
 	return ""
@@ -152,7 +151,7 @@ func (f *Facts) proxied() (evidence.Process, bool) {
 func (f *Facts) behindProxy() []Step {
 	steps := f.advise("socket.proxy", Values{"holderPid": pids(f.Look.Socket.Holder)})
 	for _, p := range f.Look.Processes.Daemons {
-		if slices.Contains(knowledge.Runtimes, p.Command) && waits.IdleRuntime(&p) {
+		if slices.Contains(knowledge.Runtimes, p.Command) && f.doing(&p, evidence.AsRuntime).StandsNow() {
 			return append(steps, f.freeProcess(p, "", p.Thread)...)
 		}
 	}

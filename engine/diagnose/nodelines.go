@@ -12,7 +12,6 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/knowledge"
-	"github.com/plegtop/plegtop/engine/waits"
 )
 
 const (
@@ -100,7 +99,7 @@ func (f *Facts) kernelMeans(found *draft, l evidence.KernelLine, behind []eviden
 		}) || aboutAll(found) && slices.ContainsFunc(f.Look.Processes.Daemons, func(d evidence.Process) bool { return d.Command == l.Command })
 	case knowledge.AboutServer:
 		return some(func(p evidence.Process) bool {
-			return p.State == evidence.Uninterrupted && (serverOf(p.Mount) == l.Device || p.Mount.Type == "" && waits.ForServer(&p))
+			return p.State == evidence.Uninterrupted && (serverOf(p.Mount) == l.Device || p.Mount.Type == "" && doesAlone(p) == evidence.OnServer)
 		})
 	case knowledge.AboutDisk:
 		ofStore := slices.ContainsFunc(f.stores(), func(s store) bool { return s.isOn(l.Device) })
@@ -130,9 +129,9 @@ func inGroup(p evidence.Process, l evidence.KernelLine) bool {
 // mayWaitFor reports whether a process waits for a disk, an array or a pool of that name, or in the kernel for
 // nobody knows which. An empty name is a disk over the network of which only the session is known.
 func (f *Facts) mayWaitFor(p *evidence.Process, device string) bool {
-	m := waits.FileSystem(f.Look, p)
+	m := f.Look.FileSystem(p)
 	switch {
-	case p.State != evidence.Uninterrupted || waits.ForServer(p) || m.Served():
+	case p.State != evidence.Uninterrupted || doesAlone(*p) == evidence.OnServer || m.Served():
 		return false
 	case m.Type == "" || device == "":
 		return true

@@ -32,7 +32,7 @@ var clockStep = Rule{
 	ID: ClockStep,
 	Find: func(f *Facts, report func(Match)) {
 		c, ahead := f.Look.Clock, f.objectsAhead()
-		m := Match{Severity: Warning, Lines: map[string][]line{}}
+		m := Match{Severity: Warning}
 		switch {
 		case c.Steps > 0 && c.Step.Abs() >= stepLeast && c.StepAge <= stepFor:
 			m.Values = Values{"way": "forward", "by": c.Step.Abs(), "age": age(c.StepAge), "steps": many{c.Steps, "step"}, "watched": age(c.Watched)}
@@ -44,6 +44,7 @@ var clockStep = Rule{
 		default:
 			return
 		}
+		m.Lines = map[string][]line{}
 		for i, o := range ahead {
 			if i == namedAhead {
 				m.Lines["ahead"] = append(m.Lines["ahead"], line{"and {more} more", Values{"more": many{len(ahead) - i, "object"}}})

@@ -178,7 +178,7 @@ func (f *Facts) settled(p *engine.Pod, g ghost) bool {
 	}
 	dead := slices.ContainsFunc(g.zombies, func(z evidence.Process) bool { return z.For >= gap-ghostGap })
 	shim, found := f.shimOf(g.SandboxID)
-	return dead || found && waits.Idle(&shim)
+	return dead || found && f.doing(&shim, evidence.AsMonitor).DoesNothing()
 }
 
 // missedLong reports whether a container was listed as running for so long after looks first missed it that the runtime has
@@ -186,7 +186,7 @@ func (f *Facts) settled(p *engine.Pod, g ghost) bool {
 func (f *Facts) missedLong(g ghost, quiet bool) bool {
 	if f.once() {
 		shim, found := f.shimOf(g.ID, g.SandboxID)
-		return quiet || g.shimGone || found && waits.Idle(&shim)
+		return quiet || g.shimGone || found && f.doing(&shim, evidence.AsMonitor).DoesNothing()
 	}
 	long := ghostBusy
 	if quiet || g.shimGone {

@@ -72,7 +72,7 @@ func (f *Facts) stuckHelper(all []*waits.Node) Match {
 
 func (f *Facts) drawHelper(m *Match, p evidence.Process, all []*waits.Node) {
 	limit := p.HelperLimit()
-	m.Values = m.Values.with(processValues(p)).with(Values{"helper": waits.HelperName(&p), "age": age(p.Age), "limit": f.UnlessBusy(limit, waits.BusyFactor*limit)})
+	m.Values = m.Values.with(processValues(p)).with(Values{"helper": waits.HelperName(&p), "age": age(p.Age), "limit": f.UnlessBusy(limit, evidence.BusyFactor*limit)})
 	m.Lines = map[string][]line{"helper": {describe("the helper", p)}}
 	if inner := &f.waits.Nodes[f.waits.Last(f.waits.Find(all[0].Key), waits.Helper)]; inner.Key != all[0].Key {
 		m.Lines["inner"] = []line{f.describe("it waits for "+waits.HelperName(inner.Process()), *inner.Process())}

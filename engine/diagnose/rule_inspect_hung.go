@@ -224,7 +224,7 @@ func (f *Facts) objectSteps(c call.Flight) []Step {
 			return steps
 		}
 	}
-	if found && f.isCRIO() && waits.InKernel(&worst) && waits.ForServer(&worst) { // a conmon does not let go of it for a restart
+	if d := f.doing(&worst, evidence.AsWorkload); found && f.isCRIO() && d.InKernel() && d.What == evidence.OnServer { // a conmon does not let go of it for a restart
 		return append(steps, f.freeing(worst)...)
 	}
 	return f.thenRestart(steps...)

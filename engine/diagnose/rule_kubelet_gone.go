@@ -9,7 +9,6 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/knowledge"
-	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // KubeletGone is a node whose pods no kubelet looks after.
@@ -89,5 +88,5 @@ func Unposted(r *evidence.Report) string {
 // the same look goes on by now.
 func kubeletStandsStill(r *evidence.Report, p evidence.Process) bool {
 	k := &r.Kubelet
-	return (waits.Held(&p) || p.State == evidence.Stopped) && !k.Ping.OK && !k.Health.OK && !k.Metrics.OK
+	return (evidence.DoingOf(&p, evidence.AsWorkload).Held() || p.State == evidence.Stopped) && !k.Ping.OK && !k.Health.OK && !k.Metrics.OK
 }

@@ -78,7 +78,7 @@ func (f *Facts) nearLimit(l evidence.Limit) (m Match, near bool) {
 	if l.What == evidence.Memory {
 		m.Values["used"], m.Values["most"] = bytes(l.Used), bytes(l.Most)
 		for _, p := range f.runtimesNow() {
-			if p.PID == l.PID && waits.ForMemory(&p) {
+			if p.PID == l.PID && f.doing(&p, evidence.AsRuntime).What == evidence.OnMemory {
 				m.Nodes = []string{waits.Key(waits.Kernel, strconv.Itoa(l.PID))} // that it waits there is an effect
 			}
 		}

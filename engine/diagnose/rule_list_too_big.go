@@ -116,9 +116,9 @@ type holdings struct {
 	dead   bool   // it is dead objects that make the list long, or nothing is known
 	total  int    // of what is counted
 	owner  pleg.PodRef
-	owned  int            // by that owner
-	sample string         // of how many pods it is known, if not of all
-	pods   []*engine.Pod  // the fullest first
+	owned  int           // by that owner
+	sample string        // of how many pods it is known, if not of all
+	pods   []*engine.Pod // the fullest first
 	of     map[*engine.Pod]int
 	lines  []line
 }

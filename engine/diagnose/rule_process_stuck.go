@@ -119,12 +119,12 @@ func (f *Facts) ofPod(m evidence.Mount) string {
 
 // alsoStuck counts the other processes of a container that are held, or in the kernel, like that of a node.
 func (f *Facts) alsoStuck(n *waits.Node) (others int) {
-	same := waits.InKernel
-	if waits.Held(n.Process()) {
-		same = waits.Held
+	same := evidence.Doing.InKernel
+	if f.doing(n.Process(), evidence.AsWorkload).Held() {
+		same = evidence.Doing.Held
 	}
 	for _, p := range f.Look.Processes.Containers[n.Object.ID] {
-		if p.PID != n.Process().PID && same(&p) {
+		if p.PID != n.Process().PID && same(f.doing(&p, evidence.AsWorkload)) {
 			others++
 		}
 	}
@@ -172,7 +172,7 @@ func (f *Facts) waitTogether(g []stuckProcess) Match {
 		}
 	}
 	found.Values["lasting"], found.Since = lasting(longest), f.at().Add(-longest.For)
-	switch frozen := waits.OnFrozen(&first); {
+	switch frozen := doesAlone(first) == evidence.OnFrozenFS; {
 	case frozen && first.Mount.Type == "": // its call named a path, which nobody can see
 		found.Variant = "frozen-somewhere"
 	case frozen:
@@ -257,7 +257,7 @@ func (f *Facts) stuckValues(s stuckProcess) Values {
 	if p.For >= time.Second {
 		v["lasting"], v["at"] = lasting(&p), f.at().Add(-p.For)
 	}
-	if p.Mount.Type == "" && waits.OnFrozen(&p) {
+	if p.Mount.Type == "" && doesAlone(p) == evidence.OnFrozenFS {
 		v["frozen"] = "yes"
 	}
 	if s.role == "helper" && p.Age > 0 {

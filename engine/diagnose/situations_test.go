@@ -213,7 +213,7 @@ func TestPiledUpHasFigures(t *testing.T) {
 	before := exited(1500)
 	before.At = ago(10 * time.Minute)
 	n.past.Add(engine.Update{Snapshot: &before.Snapshot})
-	firstSays(t, n.diagnose(), "2,000 containers that have exited are still listed", "1.7 MiB of 16.0 MiB", "1,800,000 bytes of 16,777,216, 11%", "by pod: ns-", " 1,000")
+	firstSays(t, n.diagnose(), "2,000 containers that have exited are still listed", "1.7 MiB of 16.0 MiB", "1,800,000 bytes of 16,777,216, 10.7%", "by pod: ns-", " 1,000")
 }
 
 func TestWholePodSaysWhichContainers(t *testing.T) {

@@ -93,7 +93,7 @@ func (f *Facts) dumpFirst() []Step {
 // idleShims returns the shims of this runtime that do nothing, whatever they are asked. Nobody asks a conmon.
 func (f *Facts) idleShims() (idle []evidence.Process) {
 	for _, p := range f.Look.Processes.Shims {
-		if p.Own && p.Sandbox != "" && waits.Idle(&p) {
+		if p.Own && p.Sandbox != "" && f.doing(&p, evidence.AsMonitor).DoesNothing() {
 			idle = append(idle, p)
 		}
 	}
@@ -198,7 +198,7 @@ func (f *Facts) freeProcess(p evidence.Process, container string, thread int) []
 			v["parent"] = strconv.Itoa(p.Parent)
 		}
 		return append(steps, f.advise("process.zombie", v)...)
-	case waits.OnFrozen(&p), waits.ForServer(&p), p.Mount.Type != "", onFUSE(p):
+	case doesAlone(p) == evidence.OnFrozenFS, doesAlone(p) == evidence.OnServer, p.Mount.Type != "", onFUSE(p):
 		return append(steps, f.freeing(p)...)
 	}
 	v["container"] = f.containerOf(p)
@@ -208,7 +208,7 @@ func (f *Facts) freeProcess(p evidence.Process, container string, thread int) []
 // freeing returns what can end the wait of a process for a file system, even if it is not known for which.
 func (f *Facts) freeing(p evidence.Process) []Step {
 	switch {
-	case p.Mount.Type != "", waits.OnFrozen(&p):
+	case p.Mount.Type != "", doesAlone(p) == evidence.OnFrozenFS:
 		return f.freeingMount(p, p.Mount)
 	case len(p.Among) == 1:
 		return f.freeingMount(p, p.Among[0])
@@ -317,7 +317,7 @@ func (f *Facts) freeingMount(p evidence.Process, m evidence.Mount) []Step {
 		"container": f.containerOf(p), "target": m.Node, "at": cmp.Or(m.Node, m.Point), "pod": f.podUsing(p, m),
 	})
 	switch {
-	case waits.OnFrozen(&p):
+	case doesAlone(p) == evidence.OnFrozenFS:
 		return f.advise("mount.frozen", v)
 	case strings.HasPrefix(m.Type, "fuse") && m.Type != "fuseblk":
 		v["abort"] = m.Abort

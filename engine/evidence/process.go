@@ -137,6 +137,15 @@ type Process struct {
 	Unit string `line:"-"`
 }
 
+// WorstOf returns the first process of a container or sandbox that does nothing, or else its first; nil if
+// there is none.
+func WorstOf(all []Process) *Process {
+	if len(all) == 0 {
+		return nil
+	}
+	return &all[max(0, slices.IndexFunc(all, func(p Process) bool { return p.State.Stuck() }))]
+}
+
 // WaitsIn reports whether a process sleeps in such a function of the kernel, or in one that
 // such a function has called.
 func (p *Process) WaitsIn(such func(function string) bool) bool {

@@ -64,7 +64,7 @@ func TestARetriedHelperKeepsTheAgeOfItsFirstTry(t *testing.T) {
 	f.Retried = []evidence.Process{r}
 	g := Build(f)
 	n := g.Nodes[g.Find("helper 9")]
-	if !HelperLate(n.Process(), false) {
+	if !n.Process().IsLate(false) {
 		t.Error("retried helper has the age of its last try")
 	}
 }

@@ -33,7 +33,7 @@ func objectsToProcesses(b *builder) {
 		}
 	}
 	for i, h := range b.Hangs {
-		if p := worstOf(b.Report.Processes.Containers[h.Object.ID]); b.blamed[i] && p != nil && b.Doing(p, evidence.AsWorkload).DoesNothing() {
+		if p := evidence.WorstOf(b.Report.Processes.Containers[h.Object.ID]); b.blamed[i] && p != nil && b.Doing(p, evidence.AsWorkload).DoesNothing() {
 			b.objectToProcess(h.Object, p)
 		}
 	}
@@ -69,15 +69,6 @@ func (b *builder) idleOf(all []evidence.Process) *evidence.Process {
 		return nil
 	}
 	return inKernel[max(0, slices.IndexFunc(inKernel, func(p *evidence.Process) bool { return p.Mount.Type != "" }))]
-}
-
-// worstOf returns the first process of a container or sandbox that does nothing, or else its first; nil
-// if there is none.
-func worstOf(all []evidence.Process) *evidence.Process {
-	if len(all) == 0 {
-		return nil
-	}
-	return &all[max(0, slices.IndexFunc(all, func(p evidence.Process) bool { return p.State.Stuck() }))]
 }
 
 // process returns the node of a process that has a role for the runtime.

@@ -69,7 +69,7 @@ func (b *builder) blames(h *Hang) bool {
 		return h.Blamed
 	}
 	shim, helper := b.shimOf(h.Object), b.helperFor(h.Object)
-	worst := worstOf(b.Report.Processes.Containers[h.Object.ID])
+	worst := evidence.WorstOf(b.Report.Processes.Containers[h.Object.ID])
 	l, of := b.lockOf(h)
 	return shim != nil && b.Doing(shim, evidence.AsMonitor).DoesNothing() && b.isElsewhere(shim, evidence.AsMonitor) ||
 		worst != nil && b.Doing(worst, evidence.AsWorkload).DoesNothing() && b.isElsewhere(worst, evidence.AsWorkload) ||

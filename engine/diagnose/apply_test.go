@@ -1,0 +1,167 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/kubelet"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// reporting is a rule of crash loops that reports these matches.
+func reporting(most int, byOwner bool, all ...Match) *Rule {
+	return &Rule{ID: CrashLoop, Most: most, ByOwner: byOwner, Find: func(_ *Facts, report func(Match)) {
+		for _, m := range all {
+			report(m)
+		}
+	}}
+}
+
+// matchOf is about the i-th of some pods, each of another owner.
+func matchOf(i int) Match {
+	ref := pleg.PodRef{Namespace: "shop", Name: fmt.Sprintf("web%d", i)}
+	return Match{Severity: Warning, Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: ref, ID: ref.Name}}, Values: Values{"path": ref.String()}}
+}
+
+func TestMatchesThatAreAloneCountForNoLimit(t *testing.T) {
+	var all []Match
+	for i := range 7 {
+		m := matchOf(i)
+		m.Alone = i%2 == 1
+		all = append(all, m)
+	}
+	for _, byOwner := range []bool{false, true} {
+		var names []string
+		for _, d := range healthy(1).facts().apply(reporting(2, byOwner, all...), nil) {
+			names = append(names, fmt.Sprintf("%s%s %d", d.Group, d.Subject.ID, d.Count))
+		}
+		want := "web1 0, web3 0, web5 0, web0 0, web2 0,  2"
+		if byOwner { // the owner is the key
+			want = strings.NewReplacer("web0", "shop/web0web0", "web2", "shop/web2web2").Replace(want)
+		}
+		if got := strings.Join(names, ", "); got != want {
+			t.Errorf("by owner %v: %s, want %s", byOwner, got, want)
+		}
+	}
+}
+
+func TestOnlyWhatIsNamedIsPutIntoWords(t *testing.T) {
+	said := 0
+	var all []Match
+	for i := range 1000 {
+		m := matchOf(i)
+		m.Say = func(m *Match) { said++; m.Values = Values{"path": "a"} }
+		all = append(all, m)
+	}
+	drafts := healthy(1).facts().apply(reporting(3, true, all...), nil)
+	if len(drafts) != 4 || drafts[3].Count != 997 || said != 3+membersMost {
+		t.Errorf("%d findings, the last of %d; %d matches put into words, want %d", len(drafts), drafts[3].Count, said, 3+membersMost)
+	}
+}
+
+func TestARestHasTheNodesOfAll(t *testing.T) {
+	var all []Match
+	for i := range 80 {
+		m := matchOf(i)
+		m.Nodes = []string{fmt.Sprint("process ", i)}
+		all = append(all, m)
+	}
+	r := reporting(3, true, all...)
+	if d := healthy(1).facts().apply(r, nil)[3]; len(d.Nodes) != 77 {
+		t.Errorf("%d nodes of 77 processes", len(d.Nodes))
+	}
+	r.NodesMost = 10
+	if d := healthy(1).facts().apply(r, nil)[3]; len(d.Nodes) != 10 {
+		t.Errorf("%d nodes, 10 at most", len(d.Nodes))
+	}
+}
+
+func TestAHealthyNodeAllocatesNothing(t *testing.T) {
+	in := healthy(200).input()
+	var k kept
+	k.read(in.Snapshot, "", nil).diagnose()
+	if n := testing.AllocsPerRun(20, func() {
+		if found := k.read(in.Snapshot, "", nil).diagnose(); found != nil {
+			t.Fatal(gist(found))
+		}
+	}); n != 0 {
+		t.Errorf("a diagnosis of a healthy node makes %v allocations", n)
+	}
+}
+
+func TestWhatIsNotKnownIsNotWritten(t *testing.T) {
+	for value, want := range map[any]string{time.Time{}: "a", pid(0): "a", pid(7): "a b 7", now: "a b " + clock(now, now)} {
+		if text, _ := sentence("a[ b {v}]", Values{"v": value}, now); text != want {
+			t.Errorf("%v is written as %q, want %q", value, text, want)
+		}
+	}
+	if v := processValues(evidence.Process{}); len(v) != 0 {
+		t.Errorf("commands about a process that nobody has found have %v", v)
+	}
+}
+
+// Lists that fail by turns and a PLEG that was unhealthy by turns are one finding: each figure is of its own time, and
+// the look at the runtime's log, which both ask for, is there once.
+func TestTurnsOfListsAndOfPLEG(t *testing.T) {
+	const minute = time.Minute
+	f := flapped(healthy(2), 3*minute, turn{30 * minute, 0, true}, turn{20 * minute, 1, false}, turn{15 * minute, 2, true}, turn{10 * minute, 3, false}, turn{5 * minute, 4, true}).facts()
+	m := f.failingByTurns()
+	f.addFlaps(&m, f.flaps())
+	d := f.draft(&plegUnhealthy, []*Match{&m})
+	f.draw(&d)
+	text := strings.Join(d.Evidence, "\n")
+	for _, want := range []string{"of the last " + going(answers.FlakyFor) + " failed", "unhealthy 2 times in 20m"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the evidence lacks %q:\n%s", want, text)
+		}
+	}
+	for i, s := range d.Next {
+		if slices.ContainsFunc(d.Next[i+1:], s.Same) {
+			t.Errorf("%s twice", s.Command)
+		}
+	}
+}
+
+// A line about the kubelet's verdict on the node stays if the kubelet gives no message.
+func TestNotReadyWithoutAMessage(t *testing.T) {
+	n := healthy(2).condition("NetworkReady")
+	n.Node = kubelet.Node{Known: true, Since: ago(time.Minute)}
+	found := find(&networkNotReady, n.facts())
+	if len(found) != 1 || !slices.Contains(found[0].Evidence, "by the kubelet's rules the node is NotReady since "+clock(ago(time.Minute), now)) {
+		t.Errorf("%v", found)
+	}
+}
+
+// What kills for want of memory is looked for in the kernel's log, and not among what lives.
+func TestAKilledProcessIsLookedForInTheLog(t *testing.T) {
+	n := healthy(2)
+	in := n.input()
+	in.Evidence = looked(n)
+	in.Evidence.Limits = []evidence.Limit{{What: evidence.OOMKills, Of: "containerd", PID: 9, Used: 2, Most: 1, Path: "/sys/fs/cgroup/system.slice/containerd.service/memory.events"}}
+	found := find(&limitsNear, factsOf(in))
+	if len(found) != 1 || !slices.ContainsFunc(found[0].Next, func(s Step) bool { return strings.HasPrefix(s.Command, "dmesg") }) {
+		t.Errorf("%v", found)
+	}
+}
+
+// What Status or Version hangs on explains nothing about lists. Every other limit holds for it, too.
+func TestWhatExplainsWhat(t *testing.T) {
+	status := Finding{ID: RuntimeUnresponsive, Severity: Critical, Subject: Subject{Operation: "Status"}}
+	socket := status
+	socket.Group = groupSocket
+	notReady, lists := Finding{ID: RuntimeNotReady, Severity: Critical}, Finding{ID: ListHung, Severity: Critical}
+	for _, c := range []struct {
+		cause, effect *Finding
+		rule          *Rule
+		want          bool
+	}{{&status, &notReady, &runtimeNotReady, true}, {&socket, &notReady, &runtimeNotReady, false}, {&status, &lists, &listHung, false}} {
+		if got := accountsFor(c.cause, c.effect, c.rule); got != c.want {
+			t.Errorf("%s %s explains %s: %v", c.cause.ID, c.cause.Group, c.effect.ID, got)
+		}
+	}
+}
