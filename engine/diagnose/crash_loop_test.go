@@ -153,7 +153,7 @@ func TestCrashLoopFigures(t *testing.T) {
 func TestManyCrashLoops(t *testing.T) {
 	n := checked(30)
 	for i := range 25 {
-		n.instances(i, "app", instance{uint32(3 + i), false, 40 * time.Second, time.Second, 1, "Error"})
+		n.instances(i, "app", instance{uint32(3 + i), false, 40 * time.Second, time.Second, int32(1 + i), "Error"}) // each in its own way
 	}
 	got := find(&crashLoop, n.facts())
 	if len(got) != 10+1 {

@@ -121,6 +121,27 @@ func (r *Rule) keyOf(m *Match) Key {
 	return Key{ID: r.ID, Subject: m.Subject}
 }
 
+// mostAlike returns in what the objects of most owners are alike, if those owners are many, or were and are still
+// several: then it is one trouble. It is empty if they are not.
+func mostAlike[T any](f *Facts, id ID, all []T, many int, is func(T) (pleg.ObjectRef, string)) (most string) {
+	owners, seen := make(map[string]int), make(map[owner]bool)
+	for _, one := range all {
+		object, like := is(one)
+		who := ownerOf(object, like)
+		if seen[who] {
+			continue
+		}
+		seen[who] = true
+		if owners[like]++; owners[like] > owners[most] {
+			most = like
+		}
+	}
+	if n := owners[most]; n < many && !(n > 1 && f.told.holds(Key{ID: id, Group: most})) {
+		return ""
+	}
+	return most
+}
+
 // namedPods is how many of a group are named in its summary.
 const namedPods = 2
 

@@ -33,6 +33,8 @@ const (
 	// crashCompleted is how often a container must have started for an exit with code 0, the only one known, to be one of many:
 	// a job that succeeds at last has mostly failed before.
 	crashCompleted = 5
+	// crashMost is how many owners whose pods crash have a finding each. Where more crash alike it is one trouble.
+	crashMost = 10
 	// namedEnds is how many different ends of several containers are named, namedDeaths how many deaths of one.
 	namedEnds, namedDeaths = 4, 8
 )
@@ -40,7 +42,7 @@ const (
 // A container dies again and again. One snapshot shows it: the attempt of the newest container says how often it was started,
 // and what is left of the dead ones how they ended. The pod remembers those of which nothing is left.
 var crashLoop = Rule{
-	ID: CrashLoop, Needs: Lists, App: true, Most: 10, ByOwner: true,
+	ID: CrashLoop, Needs: Lists, App: true, Most: crashMost, ByOwner: true,
 	Find: func(f *Facts, report func(Match)) {
 		var crashes []*crash
 		since := f.at().Add(-crashRecent).Unix()
@@ -52,8 +54,14 @@ var crashLoop = Rule{
 		slices.SortStableFunc(crashes, func(a, b *crash) int {
 			return cmp.Or(cmp.Compare(b.times, a.times), b.run[0].At.Compare(a.run[0].At))
 		})
+		like := mostAlike(f, CrashLoop, crashes, crashMost+1, func(c *crash) (pleg.ObjectRef, string) { return c.ObjectRef, c.run[0].end() })
+		if like != "" {
+			report(f.crashingAlike(crashes, like))
+		}
 		for _, c := range crashes {
-			report(f.crashing(c))
+			if like == "" || c.run[0].end() != like {
+				report(f.crashing(c))
+			}
 		}
 	},
 }
@@ -229,14 +237,34 @@ var mendings = map[string]func(death) bool{
 func (f *Facts) crashing(c *crash) Match {
 	return Match{
 		Severity: Warning, Since: c.run[len(c.run)-1].At, Subject: Subject{ObjectRef: c.ObjectRef},
-		Say: func(m *Match) {
-			m.Values = Values{"path": c.ObjectRef.Path(), "times": many{int(c.times), "time"}, "end": c.run[0].end()}
-		},
+		Say: func(m *Match) { m.Values = c.named() },
 		Draw: func(m *Match) {
 			m.Values = m.Values.with(c.values(f.at()))
 			m.Lines = map[string][]line{"deaths": c.lines(f.at())}
 		},
 	}
+}
+
+// crashingAlike is about the containers of many owners that all end in one way.
+func (f *Facts) crashingAlike(crashes []*crash, end string) Match {
+	m := Match{Variant: "alike", Severity: Warning, Alone: true, Group: end}
+	pods := make(map[pleg.PodRef]bool)
+	for _, c := range crashes {
+		if c.run[0].end() != end {
+			continue
+		}
+		pods[c.Pod] = true
+		if m.Count++; m.Count <= membersMost {
+			m.Members = append(m.Members, Member{Subject{ObjectRef: c.ObjectRef}, c.named()})
+		}
+	}
+	m.Values = Values{"containers": many{m.Count, "container"}, "pods": many{len(pods), "pod"}, "end": end}
+	return m
+}
+
+// named are what its line as a member needs of a crash.
+func (c *crash) named() Values {
+	return Values{"path": c.ObjectRef.Path(), "times": many{int(c.times), "time"}, "end": c.run[0].end()}
 }
 
 // values are what sentences and steps need of a crash, but for those that its line as a member has.

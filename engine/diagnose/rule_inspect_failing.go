@@ -113,20 +113,9 @@ func (f *Facts) awayForOne(e *answers.Failure) bool {
 // manyAlike returns the pods that fail in the way in which the pods of most owners do, if these are many, or were and
 // are still several.
 func (f *Facts) manyAlike(pods []failingPod) (all []failingPod, like string) {
-	owners, seen := make(map[string]int), make(map[owner]bool)
+	like = mostAlike(f, InspectFailing, pods, manyOwners, func(p failingPod) (pleg.ObjectRef, string) { return p.Object(), p.like() })
 	for _, p := range pods {
-		if o := ownerOf(p.Object(), p.like()); !seen[o] {
-			seen[o] = true
-			if owners[p.like()]++; owners[p.like()] > owners[like] {
-				like = p.like()
-			}
-		}
-	}
-	if n := owners[like]; n < manyOwners && !(n > 1 && f.told.holds(Key{ID: InspectFailing, Group: like})) {
-		return nil, ""
-	}
-	for _, p := range pods {
-		if p.like() == like {
+		if like != "" && p.like() == like {
 			all = append(all, p)
 		}
 	}
