@@ -159,17 +159,17 @@ func TestGhostBetweenLookAndList(t *testing.T) {
 func TestRunsWithoutSandbox(t *testing.T) {
 	n := healthy(2)
 	n.pod(1).Old.Sandboxes[0].State, n.pod(1).Orphaned = pleg.Exited, ago(90*time.Second)
-	for _, at := range []time.Duration{90 * time.Second, 45 * time.Second, 0} {
+	for _, at := range []time.Duration{90 * time.Second, 82 * time.Second, 0} {
 		n.At = ago(at)
 		got := leftRunning(n.facts())
-		if at > 30*time.Second && got != nil {
+		if at > 80*time.Second && got != nil {
 			t.Errorf("%v after the sandbox's end: %+v", 90*time.Second-at, got)
 		}
 		if at == 0 && (len(got) != 1 || got[0].Summary != "ns-1/pod-00001/app is running without its sandbox for at least 1m30s, and so is 1 more container of it") {
 			t.Errorf("found %+v", got)
 		}
 	}
-	n.Resumed = ago(30 * time.Second)
+	n.Resumed = ago(5 * time.Second)
 	if got := leftRunning(n.facts()); got != nil {
 		t.Errorf("counted a pause: %+v", got)
 	}

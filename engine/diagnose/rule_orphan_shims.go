@@ -20,12 +20,9 @@ const OrphanShims ID = "orphan-shims"
 const (
 	// lostLeast is how many sandboxes a runtime must have lost together, and half of all, for its folders to be what it lost.
 	lostLeast = 2
-	// orphanedLasting is how long containers may run in a sandbox that is not ready: a pod that is taken down looks so for a
-	// moment.
-	orphanedLasting = time.Minute
 	// leftLasting is how long before a look a container must have ended for what the look found to be left: the runtime kills
-	// all of it, and waits for that. It is also how long a container must have been without a sandbox in the lists, which are
-	// not made at the same moment.
+	// all of it, and waits for that. It is also how long lists must have shown a container that runs without a ready sandbox:
+	// the two lists are not made at the same moment, and a pod that is taken down may look so.
 	leftLasting = 10 * time.Second
 	// endTakes is how soon CRI-O knows of an end: the conmon writes it into a folder that the runtime watches.
 	endTakes = time.Second
@@ -254,14 +251,14 @@ func (f *Facts) withoutSandbox(p *engine.Pod) (l left, is bool) {
 		return l, false
 	}
 	l.sandbox = l.containers[0].SandboxID
-	since, lasting := answers.Later(p.Orphaned, f.Resumed), orphanedLasting
+	since := answers.Later(p.Orphaned, f.Resumed)
 	if !seenOf(p).HasSandbox(l.sandbox) {
 		_, listed := f.listed(l.sandbox)  // with another pod
 		made := l.containers[0].CreatedAt // zero if the runtime does not say: it may be from between the two lists
 		if listed || !f.listsAreWhole() || made.IsZero() || f.Health.ListedAt.Sub(made) < leftLasting {
 			return l, false
 		}
-		l.variant, lasting = "no-sandbox", leftLasting
+		l.variant = "no-sandbox"
 	}
 	if f.once() {
 		return l, !slices.ContainsFunc(l.containers, func(c pleg.Container) bool {
@@ -270,7 +267,7 @@ func (f *Facts) withoutSandbox(p *engine.Pod) (l left, is bool) {
 		})
 	}
 	l.since = f.at().Sub(since)
-	return l, !p.Orphaned.IsZero() && l.since >= lasting
+	return l, !p.Orphaned.IsZero() && l.since >= leftLasting
 }
 
 // withoutConmon returns the containers of a pod of CRI-O that live and have no conmon, while others have one: nobody would see

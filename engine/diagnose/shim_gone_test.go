@@ -147,7 +147,7 @@ func TestKilledShimIsToldOnce(t *testing.T) {
 	n.past = newWitness()
 	r := looked(n)
 	justKilled(n, r)
-	n.pod(1).Orphaned = ago(2 * orphanedLasting)
+	n.pod(1).Orphaned = ago(2 * leftLasting)
 	in := n.input()
 	in.Evidence, in.Endpoint = r, "unix://"+ourSocket
 	n.saw(r)
