@@ -1,6 +1,6 @@
-// Package reads has the one way in which goroutines that read the node are started. What
-// they read may hang, even for ever, and may be broken in ways that nobody thought of:
-// neither keeps anything else from being read, and neither ends the program.
+// Package reads has the one way in which a goroutine that reads the node is started. A read may
+// hang, even for ever, and it may panic. Neither keeps other reads from their answers, and neither
+// ends the program.
 package reads
 
 import (
@@ -16,38 +16,38 @@ import (
 	"time"
 )
 
-// ErrBrokenOff is why there is no answer when the context of who waits ends.
+// ErrBrokenOff says that there is no answer since the context of the waiter has ended.
 var ErrBrokenOff = errors.New("the look was broken off")
 
-// A StuckError says that a read has not come back.
+// A StuckError says that a read has not come back, and for how long it has been out.
 type StuckError struct{ Out time.Duration }
 
-// Error says for how long the read has been out.
+// Error says for how long, in whole seconds.
 func (e StuckError) Error() string { return fmt.Sprintf("no answer for %v", e.Out.Round(time.Second)) }
 
-// An Answer is what one read gave.
+// An Answer is the result of one read.
 type Answer[T any] struct {
 	Value T
 	Err   error
 }
 
-// A Read is one read under way.
+// A Read is one read under way. All methods are safe for concurrent use.
 type Read[T any] struct {
 	began  time.Time
-	done   chan struct{} // closed when the answer is set
+	done   chan struct{} // closed when answer is set
 	answer Answer[T]
 }
 
-// A Task is work that is under way and gives nothing but an error.
+// A Task is work that is under way and returns only an error.
 type Task = Read[struct{}]
 
-// Go begins work in a goroutine of its own. A panic there is the work's error.
+// Go starts work in a goroutine of its own. A panic of the work is its error.
 func Go(work func() error) *Task {
 	return begin(func() (none struct{}, err error) { return none, work() })
 }
 
-// begin has the only go statement of all that reads the node: in a goroutine that was
-// started elsewhere a panic would end the program and leave the terminal as it is.
+// begin has the only go statement of all code that reads the node. A panic in any other goroutine
+// would end the program and leave the terminal as it is.
 func begin[T any](read func() (T, error)) *Read[T] {
 	r := &Read[T]{began: time.Now(), done: make(chan struct{})}
 	go func() {
@@ -57,8 +57,8 @@ func begin[T any](read func() (T, error)) *Read[T] {
 	return r
 }
 
-// try reads. A panic is an error: package procfs counts on files that are whole, and a
-// mistake of our own about one thing is no reason to see nothing of the others.
+// try calls read. A panic becomes an error: package procfs expects whole files, and our own mistake
+// about one file must not hide the others.
 func try[T any](read func() (T, error)) (a Answer[T]) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -69,7 +69,7 @@ func try[T any](read func() (T, error)) (a Answer[T]) {
 	return a
 }
 
-// place returns where the panic under way was raised.
+// place returns the file and line of the panic under way.
 func place() string {
 	var callers [32]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers[:])])
@@ -81,10 +81,10 @@ func place() string {
 			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 		}
 	}
-	return "in a place that is not known"
+	return "unknown place"
 }
 
-// Done returns a channel that is closed when the read has ended. That of no read never is.
+// Done returns a channel that is closed when the read has ended. The channel of a nil read never is.
 func (r *Read[T]) Done() <-chan struct{} {
 	if r == nil {
 		return nil
@@ -92,14 +92,15 @@ func (r *Read[T]) Done() <-chan struct{} {
 	return r.done
 }
 
-// Err waits for the end of the read, and returns its error.
+// Err waits for the end of the read, however long that takes, and returns its error.
 func (r *Read[T]) Err() error {
 	<-r.done
 	return r.answer.Err
 }
 
-// Wait returns what was read. It gives up when the read has been out for that long, at
-// once if it has been already, and when ctx ends.
+// Wait returns the result of the read. The timeout counts from the begin of the read: Wait fails with
+// a [StuckError] at once if the read has been out for longer. It fails with [ErrBrokenOff] if ctx
+// ends. The read goes on in both cases.
 func (r *Read[T]) Wait(ctx context.Context, timeout time.Duration) (T, error) {
 	timer := time.NewTimer(timeout - time.Since(r.began))
 	defer timer.Stop()
@@ -120,13 +121,11 @@ func (r *Read[T]) Wait(ctx context.Context, timeout time.Duration) (T, error) {
 	}
 }
 
-// A Set is reads that may hang, even for ever and whatever their context says, each in a
-// goroutine of its own. Of one key at most one is out at a time: who comes while it is
-// joins it, so that what hangs is never begun twice. The zero value is ready. Safe for
-// concurrent use.
+// A Set is a set of reads that may hang, each with a key. At most one read of a key is out: Start
+// joins it. So what hangs is never begun twice. The zero value is ready. Safe for concurrent use.
 type Set[K comparable] struct {
 	mu  sync.Mutex
-	out map[K]any // of *Read, of the type that the key's reads have
+	out map[K]any // a *Read of the type that the reads of the key have
 }
 
 // Start begins a read, or joins the one that is out. A panic of the read is its error.
@@ -137,14 +136,18 @@ func Start[K comparable, T any](all *Set[K], key K, read func() (T, error)) *Rea
 		return out.(*Read[T])
 	}
 	r := begin(func() (T, error) {
-		defer all.remove(key)
+		defer func() {
+			all.mu.Lock()
+			defer all.mu.Unlock()
+			delete(all.out, key)
+		}()
 		return read()
 	})
 	all.add(key, r)
 	return r
 }
 
-// add notes that a read is out. Who calls it holds all.mu.
+// add notes that a read is out. The caller holds all.mu.
 func (all *Set[K]) add(key K, r any) {
 	if all.out == nil {
 		all.out = map[K]any{}
@@ -152,18 +155,67 @@ func (all *Set[K]) add(key K, r any) {
 	all.out[key] = r
 }
 
-func (all *Set[K]) remove(key K) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	delete(all.out, key)
-}
-
-// Keys returns what is being read, in no order.
+// Keys returns the keys of the reads that are out, in no order.
 func (all *Set[K]) Keys() []K {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if len(all.out) == 0 {
-		return nil
-	}
 	return slices.Collect(maps.Keys(all.out))
+}
+
+// Row makes one read for each key, one after the other in one goroutine: a goroutine and a timer for
+// each small file of /proc cost more than the read. The argument of read is the index of the key.
+//
+// It returns the answers in the order of the keys. If a read is out for longer than the timeout, or
+// ctx ends, Row returns the answers before it and the reason. That read stays in the set until it
+// comes back; those after it are never made.
+func Row[K comparable, T any](ctx context.Context, all *Set[K], keys []K, timeout time.Duration, read func(int) (T, error)) ([]Answer[T], error) {
+	answers, began := make([]Answer[T], 0, len(keys)), time.Now() // began: the read that is out. all.mu guards both, and left
+	var left *Read[T]                                             // the read that nobody waits for any more
+	task := Go(func() error {
+		for i, key := range keys {
+			a := try(func() (T, error) { return read(i) })
+			all.mu.Lock()
+			if left != nil {
+				left.answer = a
+				delete(all.out, key)
+				all.mu.Unlock()
+				return nil
+			}
+			answers, began = append(answers, a), time.Now()
+			all.mu.Unlock()
+		}
+		return nil
+	})
+	leave := func() (more time.Duration, err error) { // leaves the read that is out behind, if it has had its time
+		all.mu.Lock()
+		defer all.mu.Unlock()
+		switch out := time.Since(began); {
+		case len(answers) == len(keys):
+			return 0, nil
+		case ctx.Err() != nil:
+			err = ErrBrokenOff
+		case out < timeout:
+			return timeout - out, nil
+		default:
+			err = StuckError{out}
+		}
+		left = &Read[T]{began: began, done: task.done}
+		all.add(keys[len(answers)], left)
+		return 0, err
+	}
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	for {
+		select {
+		case <-task.done:
+			return answers, nil
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		more, err := leave()
+		if more <= 0 {
+			return answers, err
+		}
+		timer.Reset(more)
+	}
 }
