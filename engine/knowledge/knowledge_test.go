@@ -17,6 +17,9 @@ func TestTables(t *testing.T) {
 	for _, r := range Flavours {
 		hasSource("flavours", r.Name, r.Source)
 	}
+	for _, r := range DaemonPrograms() {
+		hasSource("programs", r.Name, r.Source)
+	}
 	for _, r := range managers() {
 		hasSource("services", r.Name, r.Source)
 	}
