@@ -19,7 +19,6 @@ func BenchmarkKernelSource(b *testing.B) {
 		newKernelGroup(b, longID(fmt.Sprint(n))).start("sleep", "600")
 	}
 	n := New("")
-	_ = n.outerContainers(b.Context())
 	before, rss := heap(), resident(b)
 	h, stop := listen(b, n.Cgroups)
 	defer stop()

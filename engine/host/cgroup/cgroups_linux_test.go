@@ -348,7 +348,7 @@ type kernelGroup struct {
 // may not be.
 func newKernelGroup(t testing.TB, id string) kernelGroup {
 	t.Helper()
-	trees, err := hierarchies("")
+	trees, err := treesOf("")
 	if err != nil || !trees[len(trees)-1].isV2 {
 		t.Skip("there are no control groups of v2", err)
 	}
@@ -506,12 +506,12 @@ func TestCgroupsHaveTheirLimits(t *testing.T) {
 	tree.make(deep(deepestGroup-1, "2"), 1)
 	h.want("started 2")
 
-	w := groupWatch{dirs: map[string]*groupDir{}}
+	w := watch{watched: map[string]*group{}}
 	for n := range mostWatches {
-		w.dirs[fmt.Sprint(n)] = nil
+		w.watched[fmt.Sprint(n)] = nil
 	}
-	one := &groupDir{hierarchy: &hierarchy{dir: "/sys"}, path: "/sys/one"}
-	if _, err := w.watch(one); !errors.Is(err, call.ErrUnimplemented) || !strings.Contains(err.Error(), "more than 16384 control groups below /sys") {
+	one := &group{tree: &hierarchy{dir: "/sys"}, path: "/sys/one"}
+	if _, err := w.add(one); !errors.Is(err, call.ErrUnimplemented) || !strings.Contains(err.Error(), "more than 16384 control groups below /sys") {
 		t.Errorf("too many: %v", err)
 	}
 }

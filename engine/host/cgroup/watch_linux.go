@@ -1,0 +1,282 @@
+package cgroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/fsnotify/fsnotify"
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/host/reads"
+)
+
+const (
+	// mostWatches bounds the groups that are watched: twenty times those of a kubelet. The kernel needs
+	// about 1 KiB for each.
+	mostWatches = 16_384
+	// deepestGroup is how far below the root the group of a container may be: in the tree of a kubelet
+	// within that of another machine it is nine.
+	deepestGroup = 14
+)
+
+// A watch follows which groups of containers are there, and whether a process is in them. It watches the
+// folders that lead to containers, and one file of each container's group, but nothing below that: it is the
+// container's own affair, and may be any number. It belongs to one goroutine.
+type watch struct {
+	trees   []hierarchy
+	outer   []string     // the containers that the node is in
+	changed func(*group) // a container's group is new or gone, or its file has changed or was read again
+
+	isComplete bool // all that was there has been read: what comes is news
+	notify     *fsnotify.Watcher
+	failed     chan error        // by the watcher
+	watched    map[string]*group // by path
+	buffer     [256]byte
+}
+
+// A group is one control group.
+type group struct {
+	tree      *hierarchy
+	path      string
+	depth     int
+	id        string            // of the container whose group it is; "" for a folder that leads to containers
+	children  map[string]*group // by name, of such a folder
+	isAlive   bool              // a process is in it; of v1: it is there
+	isGone    bool
+	isCounted bool // in the life of its container
+}
+
+// run follows the groups until ctx ends, whose cause it returns, or something fails.
+func (w *watch) run(ctx context.Context) (err error) {
+	if w.notify, err = fsnotify.NewWatcher(); err != nil {
+		return watchError(err)
+	}
+	w.failed, w.watched = make(chan error, 1), map[string]*group{}
+	drained := reads.Go(func() error { // at all times: the watcher may hold its lock until an error is taken
+		for err := range w.notify.Errors {
+			select {
+			case w.failed <- err:
+			default: // another error waits to be looked at
+			}
+		}
+		return nil
+	})
+	defer func() {
+		_ = w.notify.Close() // the kernel drops the watches with it
+		<-drained.Done()
+	}()
+	if err = w.readAll(ctx); err == nil {
+		err = w.checkWhole()
+	}
+	w.isComplete = true
+	debug.FreeOSMemory() // what it took to read them all is not needed again
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case event := <-w.notify.Events:
+			err = w.take(ctx, event)
+		case err = <-w.failed:
+			if errors.Is(err, fsnotify.ErrEventOverflow) {
+				err = w.readAll(ctx)
+			}
+		}
+	}
+	return err
+}
+
+// readAll reads everything again, and so finds what the kernel's queue had no room for.
+func (w *watch) readAll(ctx context.Context) (err error) {
+	for i := range w.trees {
+		t := &w.trees[i]
+		root := w.watched[t.dir]
+		if root == nil {
+			root = &group{tree: t, path: t.dir, children: map[string]*group{}}
+		}
+		if err == nil {
+			err = w.readFolder(ctx, root)
+		}
+	}
+	return err
+}
+
+// checkWhole refuses the tree of one container, in which nothing of a kubelet or a runtime is.
+func (w *watch) checkWhole() error {
+	for _, g := range w.watched {
+		if g.id != "" || strings.Contains(g.path, "kubepods") {
+			return nil
+		}
+	}
+	if root := w.trees[0]; root.isPart() {
+		return refusal(root.dir + " has the control groups of one container alone: mount the host's root and name it with --host-root")
+	}
+	return nil
+}
+
+// take takes in one event. Its name is what is watched, or below that.
+func (w *watch) take(ctx context.Context, event fsnotify.Event) error {
+	parent := w.watched[filepath.Dir(event.Name)]
+	switch {
+	case parent == nil: // it is not watched any more
+		return nil
+	case parent.id != "" && event.Op == fsnotify.Write: // to its file
+		w.readState(parent)
+	case parent.id != "":
+		return w.readGroup(parent)
+	case event.Has(fsnotify.Create | fsnotify.Remove | fsnotify.Rename):
+		return w.look(ctx, parent, filepath.Base(event.Name))
+	}
+	return nil // it is a file of a folder above
+}
+
+// look takes in what is in a folder now by a name.
+func (w *watch) look(ctx context.Context, parent *group, name string) error {
+	path := filepath.Join(parent.path, name)
+	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+		if !isThere(parent.tree.dir) {
+			return fmt.Errorf("%s is not there any more", parent.tree.dir) // no container has ended with it
+		}
+		w.drop(parent, name)
+		return nil
+	}
+	g := parent.children[name]
+	if g == nil {
+		name = path[len(path)-len(name):] // one text for both
+		g = &group{tree: parent.tree, path: path, depth: parent.depth + 1, id: proc.IDIn(name)}
+		if slices.Contains(w.outer, g.id) {
+			g.id = ""
+		}
+		if g.id != "" && isOthers(path) {
+			return nil
+		}
+		if g.id == "" {
+			g.children = map[string]*group{}
+		}
+		parent.children[name] = g
+	}
+	switch {
+	case g.id != "":
+		return w.readGroup(g)
+	case g.depth < deepestGroup:
+		return w.readFolder(ctx, g)
+	}
+	return nil
+}
+
+// readFolder watches a folder and then takes in what is in it: so nothing that comes meanwhile is missed.
+func (w *watch) readFolder(ctx context.Context, g *group) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if isThere, err := w.add(g); !isThere {
+		return err
+	}
+	entries, err := os.ReadDir(g.path)
+	if err != nil && !isGone(err) {
+		return fmt.Errorf("list control groups: %w", err)
+	}
+	names := slices.Collect(maps.Keys(g.children)) // also those that are gone
+	for _, entry := range entries {
+		if entry.IsDir() && g.children[entry.Name()] == nil {
+			names = append(names, entry.Name())
+		}
+	}
+	for _, name := range names {
+		if err := w.look(ctx, g, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readGroup watches a container's group and then reads its state. If it is gone, the folder above says so.
+func (w *watch) readGroup(g *group) error {
+	isThere, err := w.add(g)
+	if isThere {
+		w.readState(g)
+	}
+	return err
+}
+
+func (w *watch) readState(g *group) {
+	if !g.tree.isV2 {
+		g.isAlive = true
+	} else if text, err := proc.ReadLine(g.target(), w.buffer[:]); err == nil && len(text) > 0 { // a picture's may just be written
+		g.isAlive = Stat(string(text), "populated") > 0
+	}
+	w.changed(g)
+}
+
+// target returns what is watched of a group; "" for nothing.
+func (g *group) target() string {
+	switch {
+	case g.id == "":
+		return g.path
+	case g.tree.isV2:
+		return filepath.Join(g.path, "cgroup.events")
+	}
+	return ""
+}
+
+// add watches a group, and reports whether it is there. To add it again changes nothing, unless it was made
+// anew.
+func (w *watch) add(g *group) (isThere bool, err error) {
+	if w.watched[g.path] == nil && len(w.watched) >= mostWatches {
+		return false, refusal(fmt.Sprintf("there are more than %d control groups below %s, too many to watch", mostWatches, g.tree.dir))
+	}
+	if target := g.target(); target != "" {
+		err = w.notify.Add(target)
+	}
+	switch {
+	case isGone(err):
+		return false, nil
+	case err != nil:
+		return false, watchError(err)
+	}
+	w.watched[g.path] = g
+	return true, nil
+}
+
+// drop forgets what was in a folder by a name, and reports the groups of containers in it as gone.
+func (w *watch) drop(parent *group, name string) {
+	g := parent.children[name]
+	if g == nil {
+		return
+	}
+	delete(parent.children, name)
+	for name := range g.children {
+		w.drop(g, name)
+	}
+	if w.watched[g.path] == nil {
+		return
+	}
+	delete(w.watched, g.path)
+	_ = w.notify.Remove(g.target()) // the kernel may have dropped it
+	if g.id != "" {
+		g.isAlive, g.isGone = false, true
+		w.changed(g)
+	}
+}
+
+// isGone reports whether a group went while it was read.
+func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV) }
+
+// watchError says what to do if the kernel gives no watch.
+func watchError(err error) error {
+	switch {
+	case errors.Is(err, unix.ENOSPC):
+		return refusal("the kernel lets this user watch no more files: raise fs.inotify.max_user_watches with sysctl")
+	case errors.Is(err, unix.EMFILE):
+		return refusal("the kernel lets this user watch no files at all, or plegtop has too many open: raise fs.inotify.max_user_instances with sysctl, or ulimit -n")
+	}
+	return fmt.Errorf("watch control groups: %w", err)
+}
