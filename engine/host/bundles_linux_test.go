@@ -1,14 +1,14 @@
 package host
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,7 +63,8 @@ func TestBundleFolders(t *testing.T) {
 			writeFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), args[0]+"\n")
 		}
 		var got []string
-		for _, f := range bundleFolders(root, tt.endpoint, tt.picture) {
+		c := Config{Root: root, Endpoint: tt.endpoint, Offline: tt.picture}
+		for _, f := range bundleFolders(root, tt.endpoint, c.readStatic()) {
 			got = append(got, f.dir)
 			if isCRIO := strings.Contains(f.dir, "overlay"); isCRIO != (f.below == "userdata") {
 				t.Errorf("%+v", f)
@@ -75,13 +76,14 @@ func TestBundleFolders(t *testing.T) {
 	}
 }
 
-// readBundles reads the folders below root as a deep look does.
-func readBundles(ctx context.Context, root, endpoint string, told *bundleFolder) (*bundleReader, evidence.Objects) {
+// newBundles returns what reads the folders below root, which the shims may show, and a look that is deep.
+func newBundles(root, endpoint string, shown *bundleFolder) (*bundleReader, *Look) {
+	walked := make(chan struct{})
+	close(walked)
 	w := newWalker(root, endpoint, time.Hour)
-	w.bundles.Store(told)
-	close(w.walked)
-	b := &bundleReader{root: root, endpoint: endpoint, walker: w, known: map[string]evidence.Object{}}
-	return b, b.read(ctx)
+	w.bundles.Store(shown)
+	l := &Look{Node: &Node{Config: Config{Root: root, Endpoint: endpoint}}, Walked: walked}
+	return &bundleReader{walker: w, known: map[string]evidence.Object{}}, l
 }
 
 func TestBundles(t *testing.T) {
@@ -139,69 +141,65 @@ func TestBundles(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			root := tree(t, map[string]string{"proc/uptime": "1 1\n"})
 			tt.make(root)
-			b, got := readBundles(t.Context(), root, tt.endpoint, tt.told)
+			b, l := newBundles(root, tt.endpoint, tt.told)
 			for look := range 2 {
+				got := b.look(t.Context(), l)
 				if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(evidence.Source{}, "Took", "Bytes")); diff != "" {
 					t.Errorf("look %d (-want +got):\n%s", look+1, diff)
 				}
-				got = b.read(t.Context())
 			}
 		})
 	}
 }
 
-// Reads that do not come back are left behind, four of them, and those that a folder had
-// no time for are still told by their ids.
+// Reads that do not come back are left behind, four of them. No other is begun then, and what is left is
+// reported by its id alone.
 func TestBundlesThatHang(t *testing.T) {
 	root := t.TempDir()
 	for i := range 20 {
 		fixtureBundle(t, filepath.Join(root, fixtureTasks, longID(fmt.Sprint(100+i))), "io.kubernetes.cri.sandbox-name", "api")
 	}
-	w := newWalker(root, "unix://"+testSocket, time.Hour)
-	close(w.walked)
-	b := &bundleReader{root: root, endpoint: "unix://" + testSocket, walker: w, known: map[string]evidence.Object{}}
 	forever := make(chan struct{})
 	defer close(forever)
-	for i := range bundlesAtOnce {
-		reads.Start(&b.files, filepath.Join(fixtureTasks, longID(fmt.Sprint(100+i))), func() (bundle, error) { <-forever; return bundle{}, nil })
-	}
-	got := b.read(t.Context())
-	if len(got.All) != 20 || !strings.HasPrefix(got.Partial, "no names of 20,") || len(b.files.Keys()) != bundlesAtOnce {
-		t.Errorf("%d objects, partial %q, %d reads left behind", len(got.All), got.Partial, len(b.files.Keys()))
+	for hanging, want := range map[int]string{mostHanging: "no names of 20,", mostHanging - 1: "no names of 3,", 0: ""} {
+		b, l := newBundles(root, "unix://"+testSocket, nil)
+		for i := range hanging {
+			reads.Start(&b.files, longID(fmt.Sprint(100+i)), func() ([]byte, error) { <-forever; return nil, nil })
+		}
+		got := b.look(t.Context(), l)
+		if len(got.All) != 20 || !strings.HasPrefix(got.Partial, want) || (got.Partial == "") != (want == "") || len(b.files.Keys()) != hanging {
+			t.Errorf("%d hang: %d objects, partial %q, %d reads left behind", hanging, len(got.All), got.Partial, len(b.files.Keys()))
+		}
 	}
 }
 
-// A panic in a goroutine that reads one of them ends neither the program nor the others.
-func TestBundleThatPanics(t *testing.T) {
+// A file that is a pipe, or that hangs, hides none of the others.
+func TestBundleAmongOthers(t *testing.T) {
 	root := t.TempDir()
-	for _, digit := range []string{"1", "2"} {
+	for _, digit := range []string{"1", "3"} {
 		fixtureBundle(t, filepath.Join(root, fixtureTasks, longID(digit)), "io.kubernetes.cri.sandbox-name", "api")
 	}
-	synctest.Test(t, func(t *testing.T) {
-		w := newWalker(root, "unix://"+testSocket, time.Hour)
-		close(w.walked)
-		b := &bundleReader{root: root, endpoint: "unix://" + testSocket, walker: w, known: map[string]evidence.Object{}}
-		reads.Start(&b.files, filepath.Join(fixtureTasks, longID("1")), func() (bundle, error) {
-			time.Sleep(fileTimeout / 2)
-			panic("out of range")
-		})
-		got := b.read(t.Context())
-		if len(got.All) != 2 || got.All[1].Pod.Name != "api" || !strings.HasPrefix(got.Partial, "no names of 1,") {
-			t.Errorf("objects %+v, want the other one with its name", got)
-		}
-	})
+	if err := errors.Join(os.Mkdir(filepath.Join(root, fixtureTasks, longID("2")), 0o700), syscall.Mkfifo(filepath.Join(root, fixtureTasks, longID("2"), "config.json"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	b, l := newBundles(root, "unix://"+testSocket, nil)
+	got := b.look(t.Context(), l)
+	if len(got.All) != 3 || got.All[0].Pod.Name != "api" || got.All[2].Pod.Name != "api" || !strings.HasPrefix(got.Partial, "no names of 1,") {
+		t.Errorf("objects %+v, want the others with their names", got)
+	}
 }
 
 // The most are read at once on a node full of them.
 func TestBundlesAreBounded(t *testing.T) {
 	root := t.TempDir()
-	for i := range bundlesMost + 1 {
+	for i := range mostBundles + 1 {
 		if err := os.MkdirAll(filepath.Join(root, fixtureTasks, longID(fmt.Sprint(10_000+i))), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, got := readBundles(t.Context(), root, "unix://"+testSocket, nil)
-	if len(got.All) != bundlesMost || !strings.HasPrefix(got.Partial, fmt.Sprintf("the first %d of %d; ", bundlesMost, bundlesMost+1)) {
+	b, l := newBundles(root, "unix://"+testSocket, nil)
+	got := b.look(t.Context(), l)
+	if len(got.All) != mostBundles || !strings.HasPrefix(got.Partial, fmt.Sprintf("the first %d of %d; ", mostBundles, mostBundles+1)) {
 		t.Errorf("%d objects, partial %q", len(got.All), got.Partial)
 	}
 }

@@ -65,7 +65,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestUnreadableSaysWhatToDo(t *testing.T) {
-	err := unreadable("--kubelet-ca", "f", &os.PathError{Op: "open", Path: "/f", Err: os.ErrPermission})
+	err := unreadable("--kubelet-ca", "/f", &os.PathError{Op: "open", Path: "/f", Err: os.ErrPermission})
 	if want := "--kubelet-ca: /f: permission denied; try sudo"; err.Error() != strings.Replace(want, "permission denied", os.ErrPermission.Error(), 1) {
 		t.Errorf("error = %q, want %q", err, want)
 	}

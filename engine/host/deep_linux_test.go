@@ -98,7 +98,7 @@ func TestKernelLogThatIsNone(t *testing.T) {
 		}
 		_ = os.Remove(path)
 	}
-	if why := noKmsg("", unix.EPERM); !strings.Contains(why, "CAP_SYSLOG") {
+	if why := noKmsg("", unix.EPERM).Error(); !strings.Contains(why, "CAP_SYSLOG") {
 		t.Errorf("without permission: %q", why)
 	}
 }

@@ -5,9 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 
-	"github.com/prometheus/procfs"
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // mkdirs makes a root with folders in it.
@@ -41,7 +45,9 @@ func TestReadDiskFindsTheRuntimesRoot(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := readDisk(mkdirs(t, tt.there...), tt.path, tt.endpoint)
+			root := mkdirs(t, tt.there...)
+			n := &Node{Config: Config{Root: root, Endpoint: tt.endpoint, RuntimeRoot: tt.path}, parts: []part{{"disk", always, new(diskWatch).read, nil}}}
+			d := n.Look(t.Context(), false).Disk
 			if d.Path != tt.want || d.Missing != "" {
 				t.Errorf("disk of %q (missing %q), want %q", d.Path, d.Missing, tt.want)
 			}
@@ -76,22 +82,55 @@ func TestDisksBelow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := disksBelow(root, "dm-2"); len(got) != belowMost {
+	if got := disksBelow(root, "dm-2"); len(got) != mostBelow {
 		t.Errorf("%d disks are looked for below one", len(got))
 	}
 }
 
-// Who runs in a container sees the host's folders below its root: what is mounted at the same
-// path in the container is another disk.
-func TestSourceBelowARoot(t *testing.T) {
-	mounts := []*procfs.MountInfo{
-		{MountPoint: "/data", FSType: "ext4", Source: "/dev/vdz1"},
-		{MountPoint: "/host", FSType: "overlay", Source: "overlay", SuperOptions: map[string]string{"upperdir": "/data/upper"}},
-		{MountPoint: "/host/data", FSType: "ext4", Source: "/dev/vda1"},
+// What a file system is on is read from the node's own mounts: an overlay is on the disk of its upper
+// folder, wherever a container has the host's root.
+func TestMountedAt(t *testing.T) {
+	root := mkdirs(t, "/sys/dev/block", "/sys/class/block", "/sys/fs/ext4/vda1", "/proc/fs/ext4/vda1")
+	writeLink(t, root, "sys/dev/block/254:1", "../../devices/virtual/block/vda1")
+	writeFile(t, filepath.Join(root, "sys/fs/ext4/vda1/errors_count"), "3\n")
+	writeFile(t, filepath.Join(root, "proc/fs/ext4/vda1/options"), "rw\nemergency_ro\n")
+	writeFile(t, filepath.Join(root, "proc/1/mountinfo"), "20 1 254:1 / / rw - ext4 /dev/root rw\n21 20 0:40 / /var/lib/c rw - overlay overlay rw,upperdir=/upper\n22 20 0:41 / /run rw - tmpfs tmpfs rw\n23 20 0:42 / /vol rw - btrfs /dev/sdz9 rw\n")
+	for path, want := range map[string]evidence.Mount{
+		"/etc":         {Node: "/", Type: "ext4", Source: "/dev/vda1", Device: "254:1"},
+		"/var/lib/c/x": {Node: "/var/lib/c", Type: "overlay", Source: "/dev/root", Device: "0:40"},
+		"/run/x":       {Node: "/run", Type: "tmpfs", Device: "0:41"},
+		"/vol":         {Node: "/vol", Type: "btrfs", Source: "/dev/sdz9", Device: "0:42"},
+	} {
+		d := mountedAt(root, path)
+		if diff := cmp.Diff(want, d.Mount); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+		if is := path == "/etc"; is != (d.Errors == 3) || is != (d.ReadOnly != "") {
+			t.Errorf("%s: %+v", path, d)
+		}
 	}
-	if got := sourceBelow("/host", mounts, mounts[1]); got != "/dev/vda1" {
-		t.Errorf("the overlay of the host is on %q", got)
-	}
+}
+
+// The disk of a folder is known though its file system does not answer: by the node's mounts, also where a
+// link led when it did.
+func TestDiskOfAFileSystemThatHangs(t *testing.T) {
+	root := mkdirs(t, "/mnt/data/c", "/var/lib", "/sys/dev/block", "/sys/class/block")
+	writeLink(t, root, "sys/dev/block/8:17", "../../devices/pci0/block/sdb/sdb1")
+	writeLink(t, root, "var/lib/containerd", "/mnt/data/c")
+	writeFile(t, filepath.Join(root, "proc/1/mountinfo"), "20 1 254:1 / / rw - ext4 /dev/root rw\n21 20 8:17 / /mnt/data rw - xfs /dev/sdb1 rw\n")
+	w := new(diskWatch)
+	n := &Node{Config: Config{Root: root, RuntimeRoot: "/var/lib/containerd"}, parts: []part{{"disk", always, w.read, w.missing}}}
+	answers := n.Look(t.Context(), false).Disk
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan bool)
+		reads.Start(&n.reads, "disk", func() (fill, error) { <-release; return func(*evidence.Report) {}, nil })
+		got := n.Look(t.Context(), false).Disk
+		want := evidence.Mount{Node: "/mnt/data", Type: "xfs", Source: "/dev/sdb1", Device: "8:17"}
+		if got.Missing != "no answer for 2s" || got.Path != "/var/lib/containerd" || got.Mount != want || answers.Mount != want || answers.Total == 0 {
+			t.Errorf("%+v, want it on %+v", got, want)
+		}
+		release <- true
+	})
 }
 
 // A link on the host is followed on the host.
@@ -100,15 +139,12 @@ func TestOpenOnHostFollowsLinksOnTheHost(t *testing.T) {
 	if err := os.Symlink("/data/here", filepath.Join(root, "var/lib/containerd")); err != nil {
 		t.Fatal(err)
 	}
-	fd, err := openOnHost(root, "/var/lib/containerd")
+	fd, got, err := openOnHost(root, "/var/lib/containerd")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	var got, want unix.Stat_t
-	if err := unix.Fstat(fd, &got); err != nil {
-		t.Fatal(err)
-	}
+	var want unix.Stat_t
 	if err := unix.Stat(filepath.Join(root, "data/here"), &want); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/stacks"
 )
 
 const oneGoroutine = "goroutine 7 [select, 3 minutes]:\nmain.wait(0x1)\n\t/src/main.go:7 +0x1d\ncreated by main.main in goroutine 1\n\t/src/main.go:3 +0x2\n\n"
@@ -176,15 +177,11 @@ func TestDumpRequests(t *testing.T) {
 }
 
 // ask asks a socket of a rig for a dump, as long as it may.
-func ask(t *testing.T, r *rig, path string, within time.Duration, parse func(io.Reader) (evidence.Stacks, error)) evidence.Stacks {
+func ask(t *testing.T, r *rig, path string, within time.Duration, parse parser) evidence.Stacks {
 	t.Helper()
 	c := r.config()
 	c.Runtime.DebugSocket = path
-	d := newDumper(c)
-	if parse != nil {
-		d.parse = parse
-	}
-	return d.ask(serving(r.root, r.endpoint, false), within)
+	return (&Look{Node: &Node{Config: c}}).askDump(t.Context(), c.readStatic(), within, parse)
 }
 
 // count is a parser that counts bytes.
@@ -240,7 +237,7 @@ func TestDumpOfSocketsThatAreIll(t *testing.T) {
 			r := newRig(t, "containerd")
 			path := filepath.Join(r.root, "d.sock")
 			listenUnix(t, path, r.wrap("debug", tt.serve))
-			got := ask(t, r, path, tt.within, nil)
+			got := ask(t, r, path, tt.within, stacks.Read)
 			if !strings.Contains(got.Missing, tt.missing) || strings.HasPrefix(got.Missing, unavailable) || !strings.Contains(got.Partial, tt.partial) || got.From != path {
 				t.Errorf("missing %q, partial %q of %s; want %q, %q", got.Missing, got.Partial, got.From, tt.missing, tt.partial)
 			}
@@ -290,12 +287,12 @@ func TestDumpOfNoSocket(t *testing.T) {
 		"/dev/null":     "it is no socket",
 		"":              "containerd's configuration names no debug socket: set address under [debug] there, or name a socket with --debug-socket",
 	} {
-		if got := ask(t, r, path, time.Second, nil); got.Missing != want || got.Total != 0 {
+		if got := ask(t, r, path, time.Second, stacks.Read); got.Missing != want || got.Total != 0 {
 			t.Errorf("%s: missing %q, want %q", path, got.Missing, want)
 		}
 	}
 	writeFile(t, at("etc/containerd/config.toml"), "broken")
-	if got := ask(t, r, "", time.Second, nil).Missing; !strings.HasPrefix(got, "containerd's configuration cannot be read: /etc/containerd/config.toml: toml: ") {
+	if got := ask(t, r, "", time.Second, stacks.Read).Missing; !strings.HasPrefix(got, "containerd's configuration cannot be read: /etc/containerd/config.toml: toml: ") {
 		t.Errorf("a broken configuration: %q", got)
 	}
 }
@@ -317,7 +314,7 @@ func TestDumpAsksNobodyElse(t *testing.T) {
 		t.Errorf("requests %q", r.requests())
 	}
 	writeLink(t, r.root, "run/containerd/debug.sock", path)
-	if got := ask(t, r, "", time.Second, nil); got.Total > 0 {
+	if got := ask(t, r, "", time.Second, stacks.Read); got.Total > 0 {
 		t.Errorf("a link has led out of the root: %+v", got)
 	}
 }
@@ -326,13 +323,14 @@ func TestDumpAsksNobodyElse(t *testing.T) {
 // it goes on; meanwhile the last one is handed out.
 func TestDumpIsReadSeldom(t *testing.T) {
 	r := newRig(t, "crio")
-	d := newDumper(r.config())
+	var d dumper
+	l := &Look{Node: &Node{Config: r.config()}}
 	began := time.Now()
 	look := func(at time.Duration) evidence.Stacks {
-		got := d.look(t.Context(), began.Add(at))
+		got := d.look(t.Context(), l, began.Add(at))
 		if d.out != nil { // the machine is busy
 			<-d.out.Done()
-			got = d.look(t.Context(), began.Add(at))
+			got = d.look(t.Context(), l, began.Add(at))
 		}
 		return got
 	}
@@ -446,7 +444,7 @@ func TestStacksFile(t *testing.T) {
 			if tt.change != nil {
 				tt.change(t, root)
 			}
-			got := newDumper(Config{Root: root, Offline: true}).read()
+			got := (&Look{Node: &Node{Config: Config{Root: root, Offline: true}}}).readDump(stacks.Read)
 			if found := got.Total == 1; found != (tt.want != "") || found && got.From != tt.want {
 				t.Errorf("from %q: %+v, want %q", got.From, got, tt.want)
 			}

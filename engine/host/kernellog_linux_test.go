@@ -161,21 +161,21 @@ type endlessReader struct{ n int }
 
 func (e *endlessReader) Read(into []byte) (int, error) {
 	e.n++
-	return copy(into, fmt.Sprintf("3,%d,%d,-;I/O error, dev d%d, sector 1\n", e.n, e.n, min(e.n, 2*keptMost))), nil
+	return copy(into, fmt.Sprintf("3,%d,%d,-;I/O error, dev d%d, sector 1\n", e.n, e.n, min(e.n, 2*mostRemembered))), nil
 }
 
 func TestKernelLogIsBounded(t *testing.T) {
 	k := new(kernelLines)
-	size, partial, err := k.read(t.Context(), bufio.NewReaderSize(new(endlessReader), recordMost))
-	if err != nil || partial == "" || size > logBytes+recordMost {
+	size, partial, err := k.read(t.Context(), bufio.NewReaderSize(new(endlessReader), mostRecord))
+	if err != nil || partial == "" || size > logBytes+mostRecord {
 		t.Errorf("read %d bytes, partial %q: %v", size, partial, err)
 	}
-	if len(k.kept) != keptMost || len(k.lines(0)) != linesMost {
+	if len(k.kept) != mostRemembered || len(k.lines(0)) != mostLines {
 		t.Errorf("kept %d lines", len(k.kept))
 	}
 	k = new(kernelLines)
-	long := "3,1,1,-;I/O error, dev sda, " + strings.Repeat("x", 3*recordMost) + "\n3,2,2,-;I/O error, dev sdb, sector 1\n"
-	if _, _, err := k.read(t.Context(), bufio.NewReaderSize(strings.NewReader(long), recordMost)); err != nil {
+	long := "3,1,1,-;I/O error, dev sda, " + strings.Repeat("x", 3*mostRecord) + "\n3,2,2,-;I/O error, dev sdb, sector 1\n"
+	if _, _, err := k.read(t.Context(), bufio.NewReaderSize(strings.NewReader(long), mostRecord)); err != nil {
 		t.Error(err)
 	}
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(k.kept)), func(s kernelSubject) bool { return s.device == "sdb" }) {
@@ -201,7 +201,7 @@ func FuzzKernelLog(f *testing.F) {
 			t.Errorf("read %d of %d bytes, %q: %v", size, len(text), partial, err)
 		}
 		for _, l := range k.lines(0) {
-			if l.Age < 0 || l.Age > kernelFresh || l.Count < 1 || l.PID < 0 || len(l.Text) > textMost {
+			if l.Age < 0 || l.Age > kernelFresh || l.Count < 1 || l.PID < 0 || len(l.Text) > mostText {
 				t.Errorf("line %+v", l)
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // A wire is a network of its own, so that servers and clients can be watched in
@@ -132,18 +131,6 @@ func TestKubeletLookBrokenOff(t *testing.T) {
 		}
 		time.Sleep(limit) // the requests end
 	})
-}
-
-func TestEndpointWithoutAnswer(t *testing.T) {
-	e := &endpoint{url: "http://127.0.0.1/"}
-	for _, connected := range []bool{false, true} {
-		e.connected.Store(connected)
-		got := e.noAnswer(reads.StuckError{Out: 3 * time.Second})
-		want := evidence.Answer{Asked: true, URL: e.url, Took: 3 * time.Second, TimedOut: connected, Err: "no answer for 3s"}
-		if got != want {
-			t.Errorf("answer = %+v, want %+v", got, want)
-		}
-	}
 }
 
 // A stopped kubelet takes the connection, but does not begin the handshake.

@@ -163,7 +163,7 @@ func TestKubeletAnswersTooMuch(t *testing.T) {
 	if a := got.Metrics; a.Err != "not available: the answer is longer than 1 MiB" || a.OK || got.Version != "" {
 		t.Errorf("metrics = %+v", a)
 	}
-	if a := got.Ping; !a.OK || len(a.Text) != maxText { // the beginning of it will do
+	if a := got.Ping; !a.OK || len(a.Text) != mostAnswer { // the beginning of it will do
 		t.Errorf("healthz is OK: %v, with %d bytes", a.OK, len(a.Text))
 	}
 }
@@ -172,10 +172,10 @@ func TestKubeletAnswersTooMuch(t *testing.T) {
 func TestKubeletHealthzFails(t *testing.T) {
 	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
-		fmt.Fprintln(w, "[+]ping ok\n[-]syncloop failed: reason withheld"+strings.Repeat(".", maxText))
+		fmt.Fprintln(w, "[+]ping ok\n[-]syncloop failed: reason withheld"+strings.Repeat(".", mostAnswer))
 	})
 	got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL}).Ping
-	if got.OK || !strings.HasPrefix(got.Text, "[+]ping ok\n[-]syncloop failed") || len(got.Text) != maxText {
+	if got.OK || !strings.HasPrefix(got.Text, "[+]ping ok\n[-]syncloop failed") || len(got.Text) != mostAnswer {
 		t.Errorf("healthz = %+v, want the beginning of its text", got)
 	}
 	if want := "not available: it answers 500 Internal Server Error: [+]ping ok"; got.Err != want {
@@ -230,7 +230,7 @@ func TestRelistWatch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var w relistWatch
+			var w stillWatch
 			now := time.Unix(1795229011, 0)
 			for i, l := range tt.looks {
 				now = now.Add(l.after)
@@ -296,8 +296,8 @@ func TestMeanWatch(t *testing.T) {
 		{4, 6 * time.Second, 1500 * time.Millisecond},
 	} {
 		timing := evidence.Timing{Count: look.count, Sum: look.sum}
-		if w.look(&timing); timing.Mean != look.want {
-			t.Errorf("look %d: mean %v, want %v", i, timing.Mean, look.want)
+		if mean := w.look(timing); mean != look.want {
+			t.Errorf("look %d: mean %v, want %v", i, mean, look.want)
 		}
 	}
 }

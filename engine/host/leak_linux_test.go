@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/stacks"
 )
 
 // However often somebody looks deep, no more files are open and no more goroutines are
@@ -33,11 +35,11 @@ func TestDeepLooksLeaveNothingBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDumper(r.config())
+	l := &Look{Node: &Node{Config: r.config()}}
 	look := func() (isAll bool) {
 		look := n.Look(t.Context(), true)
 		got := look.Deep
-		return d.read().Total == 1 && got.Objects.All != nil && got.Units.All != nil && look.Kernel.Missing == "" && got.Calls.Missing == "" && got.Stacks.Missing == ""
+		return l.readDump(stacks.Read).Total == 1 && got.Objects.All != nil && got.Units.All != nil && look.Kernel.Missing == "" && got.Calls.Missing == "" && got.Stacks.Missing == ""
 	}
 	for good, until := 0, time.Now().Add(time.Minute); good < 2; { // sooner or later, for the machine may be busy
 		good++

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // The folder is that of the process that listens at the socket, not one that
@@ -20,40 +21,51 @@ func TestOwnRootIsTheListeners(t *testing.T) {
 	defer l.Close()
 	args := []string{"containerd", "-c", "/etc/own.toml"}
 	writeProcess(t, root, fakeProcess{PID: os.Getpid(), Comm: "containerd", Args: args})
-	o := ownRoot{root: root, endpoint: "unix://" + socket}
 	writeFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), "containerd\n")
-
-	if got := o.find(); got != "/var/lib/containerd" {
+	newLook := func(endpoint string) *Look {
+		return &Look{Node: &Node{Config: Config{Root: root, Endpoint: endpoint}}}
+	}
+	find := func(w *diskWatch, l *Look) string {
+		t.Helper()
+		path, err := w.folder(t.Context(), l)
+		if err != nil {
+			t.Error(err)
+		}
+		return path
+	}
+	endpoint := "unix://" + socket
+	kept, look := new(diskWatch), newLook(endpoint)
+	if got := find(kept, look); got != "/var/lib/containerd" {
 		t.Errorf("without a configuration: %q, want the default", got)
 	}
 	usual := filepath.Join(root, "var/lib/containerd")
 	if err := os.Rename(usual, usual+".away"); err != nil {
 		t.Fatal(err)
 	}
-	o.path = ""
-	if got := o.find(); got != "" {
+	if got := find(new(diskWatch), newLook(endpoint)); got != "" {
 		t.Errorf("neither a configuration nor the usual folder: %q", got)
 	}
-	o.path = ""
-	writeFile(t, filepath.Join(root, "etc/own.toml"), "root = \"/data/own\"\n")
-	if got := o.find(); got != "/data/own" {
-		t.Errorf("by its configuration: %q", got)
+	if got := find(kept, look); got != "/var/lib/containerd" {
+		t.Errorf("a folder that goes while it is used: %q", got)
 	}
-	if l.Close(); o.find() != "/data/own" {
+	writeFile(t, filepath.Join(root, "etc/own.toml"), "root = \"/data/own\"\n")
+	if got := find(kept, look); got != "/var/lib/containerd" {
+		t.Errorf("of one process it is read again: %q", got)
+	}
+	writeProcess(t, root, fakeProcess{PID: os.Getpid(), Comm: "containerd", Args: args, Started: 2 * time.Hour})
+	if got := find(kept, look); got != "/data/own" {
+		t.Errorf("by the configuration of a new process: %q", got)
+	}
+	if l.Close(); find(kept, look) != "/data/own" {
 		t.Error("it is forgotten when nobody listens any more")
 	}
-	o = ownRoot{root: root, endpoint: "unix://" + socket}
-	if got := o.find(); got != "" {
+	if got := find(new(diskWatch), newLook(endpoint)); got != "" {
 		t.Errorf("a socket at which nobody listens: %q", got)
-	}
-	if err := os.Remove(filepath.Join(root, "etc/own.toml")); err != nil {
-		t.Fatal(err)
 	}
 	if err := os.MkdirAll(filepath.Join(root, "etc/containerd/config.toml"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	o.endpoint = "unix:///run/containerd/containerd.sock.gone"
-	if got := o.find(); got != "" {
+	if got := find(new(diskWatch), newLook("unix:///run/containerd/containerd.sock.gone")); got != "" {
 		t.Errorf("a configuration that is a folder: %q", got)
 	}
 }
@@ -72,14 +84,17 @@ func TestOwnRootOfADistribution(t *testing.T) {
 		listenUnix(t, socket, says(""))
 		writeProcess(t, root, fakeProcess{PID: os.Getpid(), Comm: "containerd", Args: []string{"containerd"}})
 		writeFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), "containerd\n")
-		o := ownRoot{root: root, endpoint: "unix://" + socket}
-		if got := o.find(); got != want {
+		find := func() string {
+			l := &Look{Node: &Node{Config: Config{Root: root, Endpoint: "unix://" + socket}}}
+			path, _ := new(diskWatch).folder(t.Context(), l)
+			return path
+		}
+		if got := find(); got != want {
 			t.Errorf("at %s: %q, want %q", endpoint, got, want)
 		}
-		o.path = ""
-		writeFile(t, filepath.Join(root, serving(root, o.endpoint, false).Config), "imports = ['/etc/drop.d/*.toml']\n")
+		writeFile(t, filepath.Join(root, flavourAt(root, "unix://"+socket, "containerd").Config), "imports = ['/etc/drop.d/*.toml']\n")
 		writeFile(t, filepath.Join(root, "etc/drop.d/data.toml"), "root = '/data/own'\n")
-		if got := o.find(); got != "/data/own" {
+		if got := find(); got != "/data/own" {
 			t.Errorf("at %s, by an import: %q", endpoint, got)
 		}
 	}

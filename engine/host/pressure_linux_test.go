@@ -40,35 +40,37 @@ func TestReadPressure(t *testing.T) {
 		name            string
 		cpu, io, memory string
 		want            evidence.Pressure
+		err             string
 	}{
-		{"now", someLine + fullLine, someLine + fullLine, someLine + fullLine, evidence.Pressure{CPU: both, IO: both, Memory: both}},
-		{"no full for the CPU before Linux 5.13", someLine, someLine + fullLine, someLine + fullLine, evidence.Pressure{CPU: some, IO: both, Memory: both}},
-		{"not shares", "some avg10=NaN avg60=-1 avg300=0 total=0\n", "some avg10=+Inf avg60=250 avg300=0 total=0\n", "", evidence.Pressure{IO: evidence.Stall{Some10: 100, Some60: 100}}},
-		{"garbage", "some of it\n", "", "", evidence.Pressure{Missing: "/proc/pressure/cpu: input does not match format"}},
+		{"now", someLine + fullLine, someLine + fullLine, someLine + fullLine, evidence.Pressure{CPU: both, IO: both, Memory: both}, ""},
+		{"no full for the CPU before Linux 5.13", someLine, someLine + fullLine, someLine + fullLine, evidence.Pressure{CPU: some, IO: both, Memory: both}, ""},
+		{"not shares", "some avg10=NaN avg60=-1 avg300=0 total=0\n", "some avg10=+Inf avg60=250 avg300=0 total=0\n", "", evidence.Pressure{IO: evidence.Stall{Some10: 100, Some60: 100}}, ""},
+		{"garbage", "some of it\n", "", "", evidence.Pressure{}, "/proc/pressure/cpu: input does not match format"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := tree(t, map[string]string{"proc/pressure/cpu": tt.cpu, "proc/pressure/io": tt.io, "proc/pressure/memory": tt.memory})
-			if diff := cmp.Diff(tt.want, readPressure(root)); diff != "" {
-				t.Error(diff)
+			got, err := readPressure(root)
+			if diff := cmp.Diff(tt.want, got); diff != "" || (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
+				t.Errorf("error %v, want %q; (-want +got):\n%s", err, tt.err, diff)
 			}
 		})
 	}
 }
 
 func TestReadPressureMissing(t *testing.T) {
-	if got := readPressure(t.TempDir()).Missing; !strings.HasPrefix(got, "no /proc: ") {
-		t.Errorf("without /proc: %q", got)
+	if _, err := readPressure(t.TempDir()); err == nil || !strings.HasPrefix(err.Error(), "no /proc: ") {
+		t.Errorf("without /proc: %v", err)
 	}
-	if got := readPressure(tree(t, map[string]string{"proc/stat": ""})).Missing; !strings.Contains(got, "CONFIG_PSI") {
-		t.Errorf("without PSI: %q", got)
+	if _, err := readPressure(tree(t, map[string]string{"proc/stat": ""})); err == nil || !strings.Contains(err.Error(), "CONFIG_PSI") {
+		t.Errorf("without PSI: %v", err)
 	}
 	off := &os.PathError{Op: "read", Path: "/proc/pressure/cpu", Err: syscall.EOPNOTSUPP}
-	if got := noPressure("cpu", off); !strings.Contains(got, "psi=1") {
+	if got := noPressure("cpu", off).Error(); !strings.Contains(got, "psi=1") {
 		t.Errorf("with PSI switched off: %q", got)
 	}
 	denied := &os.PathError{Op: "open", Path: "/proc/pressure/cpu", Err: syscall.EACCES}
-	if got := noPressure("cpu", denied); got != "/proc/pressure/cpu: permission denied" {
+	if got := noPressure("cpu", denied).Error(); got != "/proc/pressure/cpu: permission denied" {
 		t.Errorf("without permission: %q", got)
 	}
 }

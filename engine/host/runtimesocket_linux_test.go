@@ -31,22 +31,22 @@ func TestSocketKinds(t *testing.T) {
 	}
 	defer listening.Close()
 	for name, want := range map[string]string{"file": "file", "folder": "folder", "pipe": "pipe", "socket": "socket", "gone": "", "file/gone": ""} {
-		s := (&socketWatch{root: "/", path: at(name)}).look()
-		if s.Kind != want || (s.Holder.PID == os.Getpid()) != (want == "socket") || s.Missing != "" {
+		s, err := (&socketWatch{root: "/", path: at(name)}).look()
+		if err != nil || s.Kind != want || (s.Holder.PID == os.Getpid()) != (want == "socket") || (s.Holder.Start > 0) != (want == "socket") {
 			t.Errorf("%s: %+v, want a %q", name, s, want)
 		}
 	}
 	w := &socketWatch{root: "/", path: at("socket")}
-	w.look()
+	_, _ = w.look()
 	w.last.Holder = evidence.Process{PID: 1, Command: "gone"}
-	if s := w.look(); s.Holder.PID != os.Getpid() {
+	if s, _ := w.look(); s.Holder.PID != os.Getpid() {
 		t.Errorf("after another one that has ended: %+v", s)
 	}
 	_ = listening.Close()
-	if s := w.look(); s.Kind != "" || s.Holder.PID != 0 {
+	if s, _ := w.look(); s.Kind != "" || s.Holder.PID != 0 {
 		t.Errorf("closed: %+v", s)
 	}
-	if s := (&socketWatch{root: "/", path: "/dev/null"}).look(); s.Kind != "device" {
+	if s, _ := (&socketWatch{root: "/", path: "/dev/null"}).look(); s.Kind != "device" {
 		t.Errorf("a device: %+v", s)
 	}
 }
@@ -116,7 +116,7 @@ func TestUnlinkedSocket(t *testing.T) {
 		}, 0},
 	} {
 		tt.make()
-		if s := w.look(); s.Unlinked.PID != tt.want {
+		if s, _ := w.look(); s.Unlinked.PID != tt.want {
 			t.Errorf("%s: %+v, want %d", tt.name, s, tt.want)
 		}
 	}
@@ -151,7 +151,10 @@ func TestLocked(t *testing.T) {
 		{"nothing", "", "0 0 "},
 	} {
 		writeFile(t, filepath.Join(root, "proc", "locks"), tt.locks)
-		s := (&socketWatch{root: root, path: filepath.Join(root, "gone.sock")}).look()
+		s, err := (&socketWatch{root: root, path: filepath.Join(root, "gone.sock")}).look()
+		if err != nil || (s.Locker.Start > 0) != (s.Locker.PID > 0) || (s.Waits.Start > 0) != (s.Waits.PID > 0) {
+			t.Errorf("%s: %+v: %v", tt.name, s, err)
+		}
 		got := strconv.Itoa(s.Waits.PID) + " " + strconv.Itoa(s.Locker.PID) + " " + s.Locked
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)

@@ -60,7 +60,7 @@ func TestDiskThatIsFullOrReadOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := statDisk("", dir)
+		d, err := new(diskAsk).stat("", dir)
 		if err != nil {
 			t.Error(err)
 		}
@@ -75,7 +75,7 @@ func TestDiskThatIsFullOrReadOnly(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if d, err := statDisk("", dir); err != nil || d.Free != 0 || d.InodesUnused != 0 {
+	if d, err := new(diskAsk).stat("", dir); err != nil || d.Free != 0 || d.InodesUnused != 0 {
 		t.Errorf("of a full one: %+v, %v", d, err)
 	}
 	if d := at(unix.MS_REMOUNT | unix.MS_RDONLY); d.ReadOnly == "" {

@@ -64,8 +64,8 @@ func TestToldAnotherEndpoint(t *testing.T) {
 func TestOtherKubeletIsNotAsked(t *testing.T) {
 	root := t.TempDir()
 	writeProcess(t, root, fakeProcess{PID: 10, Comm: "kubelet", Args: []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}})
-	n := &Node{parts: []part{processes(newFixtureWalker(root), new(daemonWatch)), {name: "kubelet", read: func(context.Context) fill {
-		return func(r *evidence.Report) { r.Kubelet.Ping = evidence.Answer{Asked: true, OK: true} }
+	n := &Node{parts: []part{{name: "processes", read: newFixtureWalker(root).read}, {name: "kubelet", read: func(context.Context, *Look) (fill, error) {
+		return func(r *evidence.Report) { r.Kubelet.Ping = evidence.Answer{Asked: true, OK: true} }, nil
 	}}}}
 	k := n.Look(t.Context(), false).Kubelet
 	if k.Ping.Asked || !strings.Contains(k.Ping.Err, "pid 10 (kubelet) is the kubelet of another runtime, at unix:///run/crio/crio.sock") {

@@ -96,7 +96,7 @@ func (f *fakeBus) reply(method, path string, call *dbus.Message) (body any, fail
 		return ":1.7", ""
 	case f.refuse.Name != "":
 		return nil, f.refuse.Name
-	case call.Flags&dbus.FlagNoAutoStart == 0:
+	case method == "GetUnit" && call.Flags&dbus.FlagNoAutoStart == 0:
 		return nil, "test.MayStartSomething"
 	case method == "GetUnit":
 		name := call.Body[0].(string)
@@ -121,16 +121,15 @@ func deepUnits(t *testing.T, f *fakeBus, endpoint string, looks ...[]fakeProcess
 	if f != nil {
 		f.serve(t, root)
 	}
-	daemons := new(daemonWatch)
+	n := &Node{Config: Config{Root: root, Endpoint: endpoint}, parts: []part{{"units", deepOrNew, units, nil}}}
 	w := newFixtureWalker(root)
 	for i, processes := range looks {
 		for _, p := range processes {
 			writeProcess(t, root, p)
 		}
 		found := w.look(t.Context(), firstLook.Add(time.Duration(i)*time.Second)).Processes
-		daemons.look(found.Daemons)
+		n.daemons.look(found.Daemons)
 	}
-	n := &Node{deep: []part{units(root, endpoint, false, daemons)}}
 	u := n.Look(t.Context(), true).Deep.Units
 	u.Took = 0
 	return u
@@ -209,7 +208,8 @@ func TestUnitsOfABusThatIsSilent(t *testing.T) {
 	}
 	defer l.Close()
 	r := evidence.Report{Deep: new(evidence.Deep)}
-	units(root, "", false, new(daemonWatch)).read(t.Context())(&r)
+	put, _ := units(t.Context(), &Look{Node: &Node{Config: Config{Root: root}}})
+	put(&r)
 	if !strings.Contains(r.Deep.Units.Missing, "no answer in time") {
 		t.Errorf("%+v", r.Deep.Units)
 	}
@@ -243,7 +243,7 @@ func TestServicesToAskFor(t *testing.T) {
 	for i := range 100 {
 		w.look([]evidence.Process{{PID: i, Command: "containerd", Unit: fmt.Sprint(i, ".service")}})
 	}
-	if got := w.services(""); len(got) != unitsMost+1 {
+	if got := w.services(""); len(got) != mostUnits+1 {
 		t.Errorf("%d services are asked for", len(got))
 	}
 }
@@ -269,11 +269,9 @@ func TestServicesOfANewRuntime(t *testing.T) {
 			t.Fatal(err)
 		}
 		writeProcess(t, root, fakeProcess{PID: 10, Comm: "containerd", Cgroup: "/system.slice/containerd.service", Started: testUptime - age})
-		daemons := new(daemonWatch)
-		n := &Node{
-			parts: []part{processes(newWalker(root, endpoint, time.Hour), daemons)},
-			deep:  []part{units(root, endpoint, false, daemons)},
-		}
+		n := &Node{Config: Config{Root: root, Endpoint: endpoint}, parts: []part{
+			{"processes", always, newWalker(root, endpoint, time.Hour).read, nil}, {"units", deepOrNew, units, nil},
+		}}
 		got := 0
 		for _, u := range n.Look(t.Context(), false).Services {
 			got += u.Restarts

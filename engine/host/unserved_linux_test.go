@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // Only mounts of FUSE below the kubelet's and the runtime's folders are asked, and one that
@@ -29,7 +31,8 @@ func TestUnserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
 		release := make(chan error)
-		u := unservedAsks{root: root, endpoint: "unix:///run/containerd/containerd.sock", statfs: func(path string) error {
+		l := &Look{Node: &Node{Config: Config{Root: root, Endpoint: "unix:///run/containerd/containerd.sock"}}}
+		u := unservedWatch{statfs: func(path string) error {
 			switch {
 			case strings.HasSuffix(path, hanging):
 				asked.Add(1)
@@ -42,7 +45,10 @@ func TestUnserved(t *testing.T) {
 		const want = "[" + pods + "dead/mount /run/containerd/dead/rootfs]"
 		for _, long := range []time.Duration{unservedTime, 0} {
 			began := time.Now()
-			if got := fmt.Sprint(u.look(t.Context())); got != want {
+			r := evidence.Report{Deep: new(evidence.Deep)}
+			put, _ := u.read(t.Context(), l)
+			put(&r)
+			if got := fmt.Sprint(r.Deep.Unserved); got != want {
 				t.Errorf("found %s, want %s", got, want)
 			}
 			if took := time.Since(began); took != long {

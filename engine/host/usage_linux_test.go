@@ -18,12 +18,21 @@ func used(name string, pid, ticks, pages, threads, start int, at time.Duration) 
 	}, time.Unix(1795229011, 0).Add(at)}
 }
 
+// usageOf is one look of a meter.
+func usageOf(m *usageMeter, samples ...sample) (all []evidence.Usage) {
+	for _, s := range samples {
+		all = m.add(all, s)
+	}
+	m.next()
+	return all
+}
+
 func TestUsageMeter(t *testing.T) {
 	var m usageMeter
 	page := uint64(os.Getpagesize())
 	look := func(at time.Duration, containerd, kubelet sample, want ...evidence.Usage) {
 		t.Helper()
-		if diff := cmp.Diff(want, m.usage([]sample{containerd, kubelet})); diff != "" {
+		if diff := cmp.Diff(want, usageOf(&m, containerd, kubelet)); diff != "" {
 			t.Errorf("after %v: %s", at, diff)
 		}
 	}
@@ -49,9 +58,9 @@ func TestUsageMeterJoinsProcessesOfOneName(t *testing.T) {
 	first, second := used("dockerd", 10, 500, 1, 2, 5, 10*time.Second), used("dockerd", 11, 300, 4, 8, 6, 10*time.Second)
 	for _, order := range [][]sample{{first, second}, {second, first}} {
 		var m usageMeter
-		m.usage([]sample{used("dockerd", 10, 0, 1, 2, 5, 0)})
+		usageOf(&m, used("dockerd", 10, 0, 1, 2, 5, 0))
 		want := []evidence.Usage{{Name: "dockerd", CPU: 0.5, Memory: 5 * page, Threads: 10}}
-		if diff := cmp.Diff(want, m.usage(order)); diff != "" {
+		if diff := cmp.Diff(want, usageOf(&m, order...)); diff != "" {
 			t.Errorf("%v: %s", order, diff)
 		}
 	}

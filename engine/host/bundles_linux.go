@@ -1,0 +1,285 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/host/reads"
+	"github.com/plegtop/plegtop/engine/knowledge"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	// mostBundles bounds the bundles that are read: ten times those of a kubelet.
+	mostBundles = 4000
+	// mostHanging is how many reads that do not come back are left behind before no other is begun.
+	mostHanging = 4
+	// listTimeout is how long the processes are waited for, and then the list of all bundles.
+	listTimeout = 750 * time.Millisecond
+)
+
+// A bundleFolder is where a runtime has a folder for each sandbox and container.
+type bundleFolder struct {
+	dir   string // on the host
+	below string // the folder of config.json in each; "" for itself
+}
+
+// bundleFolders returns where the bundles of the runtime may be: where it was told to keep its state; or,
+// as runtimes are shipped, beside the socket or in a folder that is named as the socket, which CRI-O does
+// not do; or in the usual state folder. (containerd 1.5 to 2.4, k3s, k0s, microk8s; CRI-O 1.25 to 1.37.)
+func bundleFolders(root, endpoint string, s *Static) (all []bundleFolder) {
+	program := s.program
+	if program.Bundles == "" { // of an unknown runtime
+		program = knowledge.ProgramNamed(knowledge.Containerd.Program)
+	}
+	states := []string{s.given("state")}
+	if at := proc.OnHost(root, endpoint); states[0] == "" && program.Bundle == "" && at != "" {
+		states = append(states, filepath.Dir(at), strings.TrimSuffix(at, ".sock"))
+	}
+	for _, state := range append(states, s.setting("state")) {
+		if state != "" {
+			all = append(all, bundleFolder{filepath.Join("/", state, program.Bundles), program.Bundle})
+		}
+	}
+	return all
+}
+
+// A bundleReader reads the bundles again and again. What config.json says stays true. It must not be used
+// by two goroutines at once.
+type bundleReader struct {
+	walker *walker           // its shims know best where the folder is
+	files  reads.Set[string] // by the id
+	known  map[string]evidence.Object
+}
+
+// read is the part of the sandboxes and containers that the runtime has a folder for.
+func (b *bundleReader) read(ctx context.Context, l *Look) (fill, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	all := b.look(ctx, l)
+	all.Took = time.Since(l.Began)
+	return func(r *evidence.Report) { r.Deep.Objects = all }, nil
+}
+
+func (b *bundleReader) look(ctx context.Context, l *Look) (all evidence.Objects) {
+	folder, ids, err := b.find(ctx, l)
+	all.From = folder.dir
+	if err != nil {
+		if all.Missing = reason(err); errors.Is(err, fs.ErrPermission) {
+			all.Missing += ": try sudo"
+		}
+		return all
+	}
+	var partial []string
+	if n := len(ids); n > mostBundles {
+		partial, ids = append(partial, fmt.Sprintf("the first %d of %d", mostBundles, n)), ids[:mostBundles]
+	}
+	maps.DeleteFunc(b.known, func(id string, _ evidence.Object) bool { _, there := slices.BinarySearch(ids, id); return !there })
+	all.Bytes = b.readNew(ctx, l.Root, folder, ids)
+	unread := 0
+	for _, id := range ids {
+		o, known := b.known[id]
+		if !known {
+			o, unread = evidence.Object{ObjectRef: pleg.ObjectRef{ID: id}}, unread+1
+		}
+		o.From = filepath.Join(folder.dir, id)
+		all.All = append(all.All, o)
+	}
+	if unread > 0 {
+		partial = append(partial, fmt.Sprintf("no names of %d, which cannot be read, or not in time", unread))
+	}
+	all.Partial = strings.Join(partial, "; ")
+	return all
+}
+
+// find returns the folder and the ids in it, in order: that of the shims, or else the first that is there.
+func (b *bundleReader) find(ctx context.Context, l *Look) (folder bundleFolder, ids []string, err error) {
+	select {
+	case <-l.Walked:
+	case <-time.After(listTimeout):
+	case <-ctx.Done():
+	}
+	var folders []bundleFolder
+	if shims := b.walker.bundles.Load(); shims != nil {
+		folders = []bundleFolder{*shims}
+	} else if s, err := l.static(ctx); err != nil {
+		return folder, nil, err
+	} else if folders = bundleFolders(l.Root, l.Endpoint, s); len(folders) == 0 {
+		return folder, nil, errors.New("no shim tells where it is, and it is not known which runtime listens")
+	}
+	for _, folder = range folders {
+		list := reads.Start(&l.reads, "bundles in "+folder.dir, func() ([]string, error) { return namesIn(l.Root, folder.dir, proc.IsID) })
+		if ids, err = list.Wait(ctx, listTimeout); !errors.Is(err, fs.ErrNotExist) {
+			return folder, ids, err
+		}
+	}
+	err = fmt.Errorf("no shim tells where it is, and there is no %s", folders[0].dir)
+	if os.Geteuid() != 0 { // only root may read in which folder a shim works
+		err = advise(err, "try sudo")
+	}
+	return folders[0], nil, err
+}
+
+// readNew reads the bundles that are not known yet, and returns how many bytes they had. One that cannot
+// be read is left out, and one that hangs is left behind.
+func (b *bundleReader) readNew(ctx context.Context, root string, folder bundleFolder, ids []string) (bytes int64) {
+	hanging := b.files.Keys()
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		_, known := b.known[id]
+		return known || slices.Contains(hanging, id)
+	})
+	for len(ids) > 0 && ctx.Err() == nil && len(b.files.Keys()) < mostHanging {
+		answers, _ := reads.Row(ctx, &b.files, ids, fileTimeout, func(i int) ([]byte, error) {
+			return readOnHost(root, filepath.Join(folder.dir, ids[i], folder.below, "config.json"))
+		})
+		for i, a := range answers {
+			bytes += int64(len(a.Value))
+			if o, err := objectOf(ids[i], a.Value); err == nil && a.Err == nil {
+				b.known[ids[i]] = o
+			}
+		}
+		ids = ids[min(len(answers)+1, len(ids)):] // without the one that hangs
+	}
+	return bytes
+}
+
+// objectOf reads the annotations that a runtime gives to what it makes for a kubelet.
+func objectOf(id string, config []byte) (o evidence.Object, err error) {
+	var spec struct {
+		Annotations map[string]string `json:"annotations"`
+	}
+	if err := json.Unmarshal(config, &spec); err != nil {
+		return o, err
+	}
+	of := func(what string) string {
+		for _, p := range knowledge.DaemonPrograms() {
+			if value := spec.Annotations[p.Annotations[what]]; value != "" {
+				return value
+			}
+		}
+		return ""
+	}
+	o.ObjectRef = pleg.ObjectRef{ID: id, Sandbox: of("kind") == "sandbox"}
+	o.Pod = pleg.PodRef{UID: pleg.UID(of("uid")), Namespace: of("namespace"), Name: of("name")}
+	if !o.Sandbox {
+		o.SandboxID, o.Container = of("sandbox"), of("container")
+	}
+	return o, nil
+}
+
+// stateFolder returns the file system that the shims work in: each has a folder of its own below the
+// runtime's state folder.
+func (w *walker) stateFolder(l *proc.Look, shims []evidence.Process) evidence.Disk {
+	for _, s := range shims {
+		path := w.stateOf(l, s)
+		if path == "" {
+			continue
+		}
+		d, err := proc.Fetch(l, proc.File{Name: path, Risky: true}, func() (evidence.Disk, error) {
+			d, _ := w.state.stat(w.root, path) // Missing says why not
+			return d, nil
+		})
+		if err != nil {
+			d = w.state.without(err)
+			d.Path = path
+		}
+		return d
+	}
+	return evidence.Disk{Missing: "no shim tells where it is"}
+}
+
+// stateOf returns the state folder by one shim, and notes the folder of the bundles. A shim of containerd
+// works below the state folder, a conmon has the flag -b RUNROOT/overlay-containers/ID/userdata. It
+// returns "" if this shim does not tell.
+func (w *walker) stateOf(l *proc.Look, s evidence.Process) string {
+	shim, _, _ := l.Seen(s.PID)
+	if !strings.HasPrefix(s.Command, "conmon") {
+		cwd, _ := proc.Fetch(l, proc.File{PID: s.PID, Name: "cwd", Risky: true}, shim.Cwd)
+		path, rest, found := strings.Cut(cwd, "/io.containerd.runtime.")
+		if strings.Contains(rest, "/"+proc.CRINamespace+"/") {
+			w.bundles.Store(&bundleFolder{dir: filepath.Dir(cwd)})
+		}
+		if !found {
+			return ""
+		}
+		return path
+	}
+	args, _ := proc.Fetch(l, proc.File{PID: s.PID, Name: "cmdline", Risky: true}, shim.CmdLine)
+	bundle := proc.FlagValue(args, "b", "bundle")
+	if filepath.Base(bundle) != "userdata" {
+		return ""
+	}
+	w.bundles.Store(&bundleFolder{dir: filepath.Join(bundle, "../.."), below: "userdata"})
+	return filepath.Join(bundle, "../../..")
+}
+
+// rootsEvery is how often the holders of root file systems are searched: a container that runs elsewhere
+// may be missed for ever.
+const rootsEvery = 30 * time.Second
+
+// A rootWatch remembers who holds the root file systems of containers, by id.
+type rootWatch struct {
+	at    time.Time // the last search
+	known map[string][]evidence.Holder
+}
+
+// look returns who holds the root file systems of the missed containers.
+func (r *rootWatch) look(w *walker, l *proc.Look, missed []string) map[string][]evidence.Holder {
+	if len(missed) == 0 {
+		*r = rootWatch{}
+		return nil
+	}
+	paths, again := map[string]string{}, time.Since(r.at) >= rootsEvery
+	found := map[string][]evidence.Holder{}
+	for _, id := range missed {
+		if was, known := r.known[id]; known && !again {
+			found[id] = l.StillHold(was)
+		} else if root := w.rootOf(l, id); root != "" {
+			paths[id] = root
+		}
+	}
+	if len(paths) > 0 {
+		r.at = time.Now()
+		maps.Copy(found, l.HoldersOf(paths))
+	}
+	r.known = found
+	return found
+}
+
+// rootOf returns where the root file system of a container is mounted, by its bundle; "" if that is not
+// known.
+func (w *walker) rootOf(l *proc.Look, id string) string {
+	folder := w.bundles.Load()
+	if folder == nil || !proc.IsID(id) {
+		return ""
+	}
+	bundle := filepath.Join(folder.dir, id, folder.below)
+	text, _ := proc.Fetch(l, proc.File{Name: "config.json of " + id, Risky: true}, func() ([]byte, error) {
+		return readOnHost(w.root, filepath.Join(bundle, "config.json"))
+	})
+	var spec struct {
+		Root struct {
+			Path string `json:"path"`
+		} `json:"root"`
+	}
+	switch err := json.Unmarshal(text, &spec); {
+	case err == nil && filepath.IsAbs(spec.Root.Path):
+		return filepath.Clean(spec.Root.Path)
+	case err == nil && spec.Root.Path != "":
+		return filepath.Join(bundle, spec.Root.Path)
+	case folder.below != "": // CRI-O has it below its storage
+		return ""
+	}
+	return filepath.Join(bundle, "rootfs") // as containerd names it: the folder may be half removed
+}

@@ -1,0 +1,193 @@
+package host
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
+)
+
+// What is read of containerd's /v1/metrics. (containerd 1.6 to 2.4: package grpc-prometheus)
+const (
+	callsBegun  = "grpc_server_started_total"
+	callsEnded  = "grpc_server_handled_total"
+	criCalls    = `grpc_service="runtime.v1.RuntimeService"`
+	callMethod  = "grpc_method"
+	eventStream = "GetContainerEvents" // the only call that is meant to stay: other streams are lists
+)
+
+const (
+	exampleMetrics = "http://127.0.0.1:1338/v1/metrics"
+
+	// askSeldom is how long the metrics are left alone after no answer: containerd asks every shim for them.
+	askSeldom = 30 * time.Second
+)
+
+// A callReader reads again and again, while something hangs, which calls the runtime has not ended.
+type callReader struct {
+	slow[callsRead]
+	watch callWatch // belongs to the read that is out
+}
+
+type callsRead struct {
+	evidence.RuntimeCalls
+	late bool // there was no answer in time
+}
+
+// look returns the calls that were in flight when the metrics were read last.
+func (c *callReader) look(ctx context.Context, l *Look, now time.Time) evidence.RuntimeCalls {
+	if c.slow.look(now); c.isDue(now) {
+		c.out = reads.Start(&c.reads, "", func() (callsRead, error) { return c.ask(l, now), nil })
+		c.next = now.Add(askSeldom)
+	}
+	got, missing := c.get(ctx)
+	switch {
+	case c.kept == nil:
+		got.Source = missing
+	case c.out == nil && !got.late:
+		c.next = time.Time{}
+	}
+	return got.RuntimeCalls
+}
+
+// ask asks the URL that was named, or else that of the configuration. It sends nothing that says who asks.
+func (c *callReader) ask(l *Look, now time.Time) (got callsRead) {
+	ctx, cancel := context.WithTimeout(context.Background(), slowTime)
+	defer cancel()
+	u, err := l.metricsURL(ctx)
+	if err != nil {
+		got.Missing = err.Error()
+		return got
+	}
+	e := newEndpoint(u, &tls.Config{InsecureSkipVerify: loopback(u)}, "", "")
+	e.within = slowTime
+	a := e.ask(ctx, func(r io.Reader) error {
+		counts, begun, err := readCalls(&byteCount{r, &got.Bytes})
+		if err == nil {
+			got.InFlight = c.watch.look(counts, begun, now)
+		}
+		return err
+	})
+	got.From, got.Took, got.Missing, got.late = e.url, a.Took, strings.TrimPrefix(a.Err, unavailable), a.TimedOut
+	return got
+}
+
+// metricsURL returns where the runtime has its metrics.
+func (l *Look) metricsURL(ctx context.Context) (*url.URL, error) {
+	if named := l.Runtime.Metrics; named != "" {
+		return parseURL("--runtime-metrics", named, exampleMetrics)
+	}
+	s, err := l.static(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, has := s.program.Settings["metrics"]
+	switch address := s.given("metrics"); {
+	case s.comm == "crio":
+		return nil, errors.New("CRI-O's metrics do not tell which calls have begun")
+	case address != "":
+		return metricsAt(address)
+	case s.err != nil:
+		return nil, fmt.Errorf("containerd's configuration cannot be read: %w; name its metrics with --runtime-metrics %s", s.err, exampleMetrics)
+	case !has:
+		return nil, errors.New("it is not known where the runtime has metrics; name them with --runtime-metrics " + exampleMetrics)
+	}
+	return nil, errors.New("containerd's configuration names no metrics: set address under [metrics] there, such as 127.0.0.1:1338")
+}
+
+// metricsAt returns the URL of containerd's metrics for the address at which it listens. Only an address
+// that includes loopback is asked without being named.
+func metricsAt(address string) (*url.URL, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("containerd's metrics are at %q, which is no address: %w", address, err)
+	}
+	ip := net.ParseIP(host)
+	switch {
+	case host == "" || host == "localhost" || ip != nil && ip.IsUnspecified() && ip.To4() != nil:
+		host = "127.0.0.1" // where Go's servers listen for "localhost"; no name is looked up
+	case ip != nil && ip.IsUnspecified():
+		host = "::1"
+	case ip == nil || !ip.IsLoopback():
+		return nil, fmt.Errorf("containerd's metrics are not on loopback: name them with --runtime-metrics http://%s/v1/metrics", address)
+	}
+	return &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/v1/metrics"}, nil
+}
+
+// readCalls returns how many calls of each method have begun and not ended, and how many have begun at all.
+func readCalls(r io.Reader) (counts map[string]int, begun uint64, err error) {
+	other := errors.New("they count no calls that have begun, as containerd's do in " + callsBegun)
+	samples, err := readSamples(r, []string{callsBegun, callsEnded}, criCalls, []string{callsBegun}, other)
+	if err != nil {
+		return nil, 0, err
+	}
+	counts = map[string]int{}
+	for _, s := range samples {
+		method, n := string(s.Metric[callMethod]), int(s.Value)
+		if nameOf(s) == callsEnded {
+			n = -n
+		} else {
+			begun += uint64(n)
+		}
+		counts[method] += n
+	}
+	maps.DeleteFunc(counts, func(method string, n int) bool { return n <= 0 || method == eventStream })
+	return counts, begun, nil
+}
+
+// A callWatch watches for how long so many calls have been in flight.
+type callWatch struct {
+	at     time.Time // the last look
+	begun  uint64    // calls until then
+	levels map[string][]level
+}
+
+// A level is a number of calls of a method that no look since has fallen below. Each level in a row is
+// higher and younger than the one before.
+type level struct {
+	count int
+	since time.Time
+}
+
+// look takes in the calls of this moment. It forgets what was before a long time without a look, and what
+// another process of the runtime counted.
+func (w *callWatch) look(counts map[string]int, begun uint64, now time.Time) (all []evidence.InFlight) {
+	if now.Sub(w.at) > hangOver+askSeldom || begun < w.begun {
+		w.levels = nil
+	}
+	w.at, w.begun = now, begun
+	before := w.levels
+	w.levels = map[string][]level{}
+	for _, method := range slices.Sorted(maps.Keys(counts)) {
+		count, since, levels := counts[method], now, before[method]
+		for len(levels) > 0 && levels[len(levels)-1].count >= count {
+			since = levels[len(levels)-1].since
+			levels = levels[:len(levels)-1]
+		}
+		w.levels[method] = append(levels, level{count, since})
+		all = append(all, evidence.InFlight{Method: method, Count: count, For: now.Sub(since)})
+	}
+	return all
+}
+
+// A byteCount counts what is read.
+type byteCount struct {
+	in io.Reader
+	n  *int64
+}
+
+func (c *byteCount) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	*c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,248 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/knowledge"
+)
+
+// mostBelow bounds the disks below another one that are looked for.
+const mostBelow = 16
+
+// A diskWatch looks at the file system of the runtime's data.
+type diskWatch struct {
+	path string   // of the folder; "" until it is known
+	of   pidStart // the runtime whose folder that is; zero if no process is known
+	ask  diskAsk
+}
+
+// read is the part of the runtime's data.
+func (w *diskWatch) read(ctx context.Context, l *Look) (fill, error) {
+	path, err := w.folder(ctx, l)
+	var d evidence.Disk
+	switch {
+	case err != nil:
+		return nil, err
+	case l.Offline: // nobody draws how much room is left
+		if d = mountedAt(l.Root, path); d.Mount.Device == "" {
+			d = evidence.Disk{Missing: "a made-up node has no disk"}
+		}
+	case path == "":
+		d.Missing = "it is not known where the runtime keeps its data"
+	default:
+		d, _ = w.ask.stat(l.Root, path)
+	}
+	return func(r *evidence.Report) { r.Disk = d }, nil
+}
+
+// folder returns the runtime's data folder; "" if it is not known. It is found once for each process of
+// the runtime: a folder that goes while it is used is broken, not unknown.
+func (w *diskWatch) folder(ctx context.Context, l *Look) (string, error) {
+	if l.RuntimeRoot != "" {
+		return l.RuntimeRoot, nil
+	}
+	s, err := l.static(ctx)
+	switch {
+	case err != nil && w.path == "":
+		return "", err
+	case err != nil: // the folder stays where it was
+	case l.Offline:
+		return s.setting("data"), nil
+	case w.path == "" || s.process.pid != 0 && s.process != w.of:
+		w.path, w.of = w.find(l.Root, l.Endpoint, s), s.process
+	}
+	return w.path, nil
+}
+
+// find returns the data folder that the runtime was given, or else the first of the usual ones that is
+// there; "" if none is. A folder of another endpoint's runtime does not count: anybody may have left it.
+func (w *diskWatch) find(root, endpoint string, s *Static) string {
+	if given := s.given("data"); given != "" {
+		return given
+	}
+	usual := []string{s.setting("data")}
+	for _, f := range knowledge.At(endpoint) {
+		usual = append(usual, f.Data)
+	}
+	for _, path := range usual {
+		if _, err := w.ask.stat(root, path); path != "" && !errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+	}
+	return ""
+}
+
+// missing keeps what the mount table says of a file system that does not answer.
+func (w *diskWatch) missing(r *evidence.Report, err error) { r.Disk = w.ask.without(err) }
+
+// A diskAsk asks a file system, which may hang. What is known without its answer is in known meanwhile.
+type diskAsk struct {
+	known      atomic.Pointer[evidence.Disk]
+	path, real string // of the last folder, and where its links led
+}
+
+// without returns what is known of the folder that is being asked for.
+func (a *diskAsk) without(err error) (d evidence.Disk) {
+	if known := a.known.Load(); known != nil {
+		d = *known
+	}
+	d.Missing = err.Error()
+	return d
+}
+
+// stat returns the file system of a folder on the host. With an error there is what the mount table says.
+// It may hang.
+func (a *diskAsk) stat(root, path string) (evidence.Disk, error) {
+	if a.path != path {
+		a.path, a.real = path, path
+	}
+	d := a.look(root)
+	fd, _, err := openOnHost(root, path)
+	if err == nil {
+		defer func() { _ = unix.Close(fd) }()
+		at, _ := os.Readlink(ownFile(fd)) // "" is no other place
+		if at = filepath.Join("/", strings.TrimPrefix(at, root)); at != "/" && at != a.real {
+			a.real = at
+			d = a.look(root)
+		}
+		err = statfs(fd, &d)
+	}
+	for _, answer := range []error{fs.ErrNotExist, unix.EIO, unix.ENXIO, unix.ESTALE, unix.ENOTCONN, unix.EUCLEAN, unix.ESHUTDOWN, unix.ETIMEDOUT, unix.EHOSTDOWN} {
+		d.Broken = d.Broken || errors.Is(err, answer)
+	}
+	if err != nil {
+		d.Missing = err.Error()
+	}
+	return d, err
+}
+
+// look reads the mount table, which the file system itself does not answer.
+func (a *diskAsk) look(root string) evidence.Disk {
+	d := mountedAt(root, a.real)
+	d.Path = a.path
+	a.known.Store(&d)
+	return d
+}
+
+// statfs adds the figures of the file system of an open file.
+func statfs(fd int, d *evidence.Disk) error {
+	var s unix.Statfs_t
+	if err := unix.Fstatfs(fd, &s); err != nil {
+		return err
+	}
+	block := uint64(cmp.Or(s.Frsize, s.Bsize))
+	d.Total, d.Free, d.Left = s.Blocks*block, s.Bavail*block, s.Bfree*block
+	d.Inodes, d.InodesUnused = s.Files, s.Ffree
+	if s.Flags&unix.ST_RDONLY != 0 && d.ReadOnly == "" {
+		d.ReadOnly = "it is mounted read-only"
+	}
+	return nil
+}
+
+// mountedAt returns what the node's mount table and the kernel's own files say of the file system of a
+// folder: its mount, its disk and the disks below, and what ext4 has found wrong with itself. After an
+// error ext4 may refuse all writing without being mounted so.
+func mountedAt(root, path string) evidence.Disk {
+	d := evidence.Disk{Path: path}
+	mounts := mountsOf(root)
+	m := proc.MountAt(mounts, path)
+	if path == "" || m == nil {
+		return d
+	}
+	d.Mount = evidence.Mount{Node: m.MountPoint, Type: m.FSType, Device: m.MajorMinorVer}
+	name := blockName(root, m.MajorMinorVer)
+	if name == "" { // btrfs and overlay have numbers of their own
+		if upper := m.SuperOptions["upperdir"]; m.FSType == "overlay" && upper != "" {
+			m = proc.MountAt(mounts, upper)
+		}
+		if m == nil || !strings.HasPrefix(m.Source, "/dev/") {
+			return d
+		}
+		d.Mount.Source = m.Source
+		fd, is, err := openOnHost(root, m.Source)
+		if err != nil {
+			return d
+		}
+		_ = unix.Close(fd)
+		if name = blockName(root, fmt.Sprintf("%d:%d", unix.Major(is.Rdev), unix.Minor(is.Rdev))); name == "" {
+			return d
+		}
+	}
+	d.Mount.Source, d.Below = "/dev/"+name, disksBelow(root, name)
+	read := func(path ...string) string {
+		text, _ := os.ReadFile(filepath.Join("/", root, filepath.Join(path...)))
+		return strings.TrimSpace(string(text))
+	}
+	d.Errors, _ = strconv.ParseUint(read("sys/fs/ext4", name, "errors_count"), 10, 64) // none of another file system
+	if last, _ := strconv.ParseInt(read("sys/fs/ext4", name, "last_error_time"), 10, 64); d.Errors > 0 {
+		d.ErrorAge = max(time.Since(time.Unix(last, 0)), 0)
+	}
+	for option := range strings.FieldsSeq(read("proc/fs/ext4", name, "options")) {
+		if option == "emergency_ro" || option == "shutdown" {
+			d.ReadOnly = "ext4 has stopped all writing after an error (" + option + ")"
+		}
+	}
+	return d
+}
+
+// mountsOf returns the mounts that the first process of the node sees.
+func mountsOf(root string) []*procfs.MountInfo {
+	processes, err := procfs.NewFS(filepath.Join("/", root, "proc"))
+	if err != nil {
+		return nil
+	}
+	all, _ := processes.GetProcMounts(1) // none if they cannot be read
+	return all
+}
+
+// blockName returns the kernel's name of a block device by its number; "" if it is none.
+func blockName(root, number string) string {
+	link, err := os.Readlink(filepath.Join("/", root, "sys/dev/block", number))
+	if err != nil {
+		return ""
+	}
+	return filepath.Base(link)
+}
+
+// disksBelow returns the whole disk of a partition, the parts of a mapped disk or an array, and the disks
+// below those, the nearest first.
+func disksBelow(root, name string) []string {
+	all := []string{name}
+	for i := 0; i < len(all); i++ {
+		at, err := os.Readlink(filepath.Join("/", root, "sys/class/block", all[i]))
+		if err != nil {
+			continue
+		}
+		var next []string
+		at = filepath.Join("/", root, "sys/class/block", at)
+		if _, err := os.Lstat(filepath.Join(at, "partition")); err == nil {
+			next = []string{filepath.Base(filepath.Dir(at))}
+		}
+		parts, _ := os.ReadDir(filepath.Join(at, "slaves")) // a plain disk may have no such folder
+		for _, part := range parts {
+			next = append(next, part.Name())
+		}
+		for _, disk := range next {
+			if len(all) <= mostBelow && !slices.Contains(all, disk) {
+				all = append(all, disk)
+			}
+		}
+	}
+	return all[1:]
+}

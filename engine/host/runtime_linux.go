@@ -1,0 +1,294 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/host/reads"
+	"github.com/plegtop/plegtop/engine/knowledge"
+	"github.com/plegtop/plegtop/engine/stacks"
+)
+
+const (
+	mostDump = 64 << 20 // bytes; Go's own profile of goroutines ends there too
+
+	// dumpAgain is the time from the first dump of a hang to the second. It doubles up to dumpSeldom: the
+	// runtime stands still while it writes one.
+	dumpAgain  = 30 * time.Second
+	dumpSeldom = 5 * time.Minute
+
+	// stalled is the share of time, in percent, in which a task waits for memory, above which there is no
+	// dump. leastMemory, in KiB, must be left for one: the runtime needs twice its length, and so may we.
+	stalled     = 10
+	leastMemory = 4 * mostDump >> 10
+
+	// fileTime is the rest of slowTime for a file with a dump, if the socket does not answer.
+	fileTime = time.Second
+	// freshDump is how old such a file may be: an older one is of another hang.
+	freshDump = 5 * time.Minute
+)
+
+// A runtimeWatch reads what the runtime tells outside of CRI while something hangs.
+type runtimeWatch struct {
+	dumps dumper
+	calls callReader
+}
+
+// read is the part of the runtime's goroutines, and then of the calls that it has not ended. The runtime
+// asks all its shims for its metrics: a dump would show that as if the shims hung.
+func (w *runtimeWatch) read(ctx context.Context, l *Look) (fill, error) {
+	var s evidence.Stacks
+	var calls evidence.RuntimeCalls
+	if s.Missing = "--no-dump forbids it"; !l.Runtime.NoDump {
+		s = w.dumps.look(ctx, l, time.Now())
+	}
+	if calls.Missing, calls.Pending = "asked for after the dump", true; !s.Pending {
+		calls = w.calls.look(ctx, l, time.Now())
+	}
+	return func(r *evidence.Report) { r.Deep.Stacks, r.Deep.Calls = s, calls }, nil
+}
+
+// A dumper reads a dump of the runtime's goroutines when something hangs, and now and then while that goes
+// on.
+type dumper struct {
+	slow[evidence.Stacks]
+	last  time.Time     // when the last read began
+	pause time.Duration // from the next read to the one after it
+}
+
+// look returns the dump of this hang. It begins to read one if it is time for that.
+func (d *dumper) look(ctx context.Context, l *Look, now time.Time) evidence.Stacks {
+	if d.slow.look(now) {
+		d.pause, d.next = dumpAgain, d.last.Add(dumpAgain)
+	}
+	why := fmt.Sprintf("the last dump was of another hang, and from one to the next it is %v", dumpAgain)
+	if d.isDue(now) {
+		if why = tooLittleMemory(l.Root); why == "" {
+			d.out = reads.Start(&d.reads, "", func() (evidence.Stacks, error) { return l.readDump(stacks.Read), nil })
+			d.last, d.next, d.pause = now, now.Add(d.pause), min(2*d.pause, dumpSeldom)
+		}
+	}
+	got, missing := d.get(ctx)
+	if d.kept == nil {
+		got.Missing, got.Pending = cmp.Or(missing.Missing, why), missing.Pending
+	}
+	return got
+}
+
+// tooLittleMemory says why a dump would do harm; "" if it would not.
+func tooLittleMemory(root string) string {
+	if p, _ := readPressure(root); p.Memory.Some10 >= stalled { // without it nothing is known
+		return fmt.Sprintf("left out, for memory is short: tasks wait for it %.0f %% of the time", p.Memory.Some10)
+	}
+	proc, err := procfs.NewFS(filepath.Join("/", root, "proc"))
+	if err != nil {
+		return ""
+	}
+	if m, err := proc.Meminfo(); err == nil && m.MemAvailable != nil && *m.MemAvailable < leastMemory {
+		return fmt.Sprintf("left out, for memory is short: %d MiB are available", *m.MemAvailable>>10)
+	}
+	return ""
+}
+
+// A parser reads the text of a dump.
+type parser func(io.Reader) (evidence.Stacks, error)
+
+// readDump reads a dump from a socket, or else from a fresh file.
+func (l *Look) readDump(parse parser) evidence.Stacks {
+	ctx, cancel := context.WithTimeout(context.Background(), slowTime)
+	defer cancel()
+	s, err := l.static(ctx)
+	if err != nil {
+		return evidence.Stacks{Source: evidence.Source{Missing: err.Error()}}
+	}
+	file, within := freshFile(l.Root, s, time.Now()), slowTime
+	if file != nil {
+		defer func() { _ = file.Close() }()
+		within -= fileTime
+	}
+	got := l.askDump(ctx, s, within, parse)
+	if got.Missing != "" && file != nil {
+		if text := parseDump(ctx, file, parse); text.Missing == "" {
+			text.From, text.At, text.Program = file.name, file.at, s.comm
+			return text
+		}
+	}
+	return got
+}
+
+// askDump asks a socket for a dump.
+func (l *Look) askDump(ctx context.Context, s *Static, within time.Duration, parse parser) (got evidence.Stacks) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	path, conn, request, err := l.connectDump(ctx, s)
+	if err == nil {
+		defer func() { _ = conn.Close() }()
+		e := newEndpoint(&url.URL{Scheme: "http", Host: "localhost"}, nil, "", "")
+		e.url, e.most, e.within = e.url+request, mostDump+1, within
+		e.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) { return conn, nil }
+		a := e.ask(ctx, func(r io.Reader) error {
+			got = parseDump(ctx, r, parse)
+			return nil
+		})
+		if !a.OK {
+			got.Missing = strings.TrimPrefix(a.Err, unavailable)
+		}
+	} else {
+		got.Missing = err.Error()
+	}
+	if got.From, got.Took = path, time.Since(began); got.Missing == "" {
+		got.At, got.Program = began, s.comm
+	}
+	return got
+}
+
+// connectDump connects to the socket that has the dump, and returns the request for it. Only the runtime
+// itself is asked, as far as it can be seen who listens; so is whoever listens at a socket that was named.
+func (l *Look) connectDump(ctx context.Context, s *Static) (path string, conn *net.UnixConn, request string, err error) {
+	root, holder := "", s.process.pid
+	if l.Offline || l.Runtime.DebugSocket != "" {
+		holder = 0 // in a picture it is plegtop itself that serves
+	}
+	switch _, hasDebug := s.program.Settings["debug"]; {
+	case l.Runtime.DebugSocket != "":
+		path = ownPath(l.Runtime.DebugSocket)
+	case hasDebug:
+		root, path = l.Root, s.setting("debug")
+	case s.program.Dump != "":
+		path = ownPath(l.Endpoint)
+	case s.comm == "":
+		return "", nil, "", errors.New("it cannot be seen which runtime listens: run plegtop as root, or name its debug socket with --debug-socket")
+	default:
+		return "", nil, "", fmt.Errorf("%s has no dump that can be read", s.comm)
+	}
+	conn, err = dialSocket(ctx, root, path, holder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && l.Runtime.DebugSocket == "" && s.given("debug") == "":
+		why := errors.New("containerd's configuration names no debug socket")
+		if s.err != nil {
+			why = fmt.Errorf("containerd's configuration cannot be read: %w", s.err)
+		}
+		err = advise(why, "set address under [debug] there, or name a socket with --debug-socket")
+	case errors.Is(err, fs.ErrPermission):
+		err = advise(err, "run plegtop as root")
+	}
+	if err != nil {
+		return path, nil, "", err
+	}
+	// CRI-O must be asked for nothing but its own dump, also at a socket that was named.
+	listens := knowledge.ProgramNamed(processOf(l.Root, peer(conn)).stat.Comm)
+	if listens.Dump == "" && s.program.Dump == "" && knowledge.CRIO.MayBeAt(path) {
+		listens = knowledge.ProgramNamed(knowledge.CRIO.Program)
+	}
+	return path, conn, cmp.Or(listens.Dump, s.program.Dump, knowledge.ProgramNamed(knowledge.Containerd.Program).Dump), nil
+}
+
+// parseDump parses the text of a dump, as far as it comes.
+func parseDump(ctx context.Context, r io.Reader, parse parser) evidence.Stacks {
+	in := &bounded{ctx: ctx, in: r, began: time.Now()}
+	s, err := parse(in)
+	if err != nil || s.Total == 0 {
+		s = evidence.Stacks{Source: evidence.Source{Missing: "there is no goroutine in it"}}
+		if err != nil {
+			s.Missing = cmp.Or(in.cut, err.Error())
+		}
+	} else {
+		s.Partial = in.cut
+	}
+	s.Bytes, s.Took = in.read, time.Since(in.began)
+	return s
+}
+
+// A bounded reader ends like a file where it is cut, and keeps the reason.
+type bounded struct {
+	ctx   context.Context
+	in    io.Reader
+	began time.Time
+	read  int64
+	cut   string // why it is not whole; "" if it is
+}
+
+// Read reads on. Its only error is [io.EOF].
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.cut == "" && b.read == mostDump {
+		b.cut = fmt.Sprintf("only the first %d MiB were read", mostDump>>20)
+	}
+	n, err := 0, b.ctx.Err()
+	if b.cut == "" && err == nil {
+		n, err = b.in.Read(p[:min(int64(len(p)), mostDump-b.read)])
+		b.read += int64(n)
+	}
+	switch {
+	case b.cut != "", errors.Is(err, io.EOF):
+		return n, io.EOF
+	case err == nil:
+		return n, nil
+	case b.ctx.Err() != nil:
+		b.cut = fmt.Sprintf("cut off after %v", time.Since(b.began).Round(100*time.Millisecond))
+	default:
+		b.cut = "it ended early: " + err.Error()
+	}
+	return n, io.EOF
+}
+
+// A dumpFile is a file that the runtime has written its goroutines to, as it does when it gets a signal.
+type dumpFile struct {
+	*os.File
+	name string // on the host
+	at   time.Time
+}
+
+// freshFile opens the youngest file that the runtime's process has written within freshDump; nil for none.
+// It must be a regular file of the runtime's user: anybody may put a file into a folder for all.
+func freshFile(root string, s *Static, now time.Time) (best *dumpFile) {
+	if s.process.pid == 0 || s.program.DumpFile == "" {
+		return nil
+	}
+	var owner unix.Stat_t
+	if err := unix.Stat(filepath.Join("/", root, "proc", strconv.Itoa(s.process.pid)), &owner); err != nil {
+		return nil
+	}
+	oldest := now.Add(-freshDump)
+	text, _ := readOnHost(root, "/proc/uptime")
+	if up := proc.Uptime(string(text)); up > 0 { // a file from before the process is of another one
+		if started := now.Add(time.Duration(s.process.start)*(time.Second/proc.Ticks) - up); started.After(oldest) {
+			oldest = started
+		}
+	}
+	pattern := strings.ReplaceAll(s.program.DumpFile, "PID", strconv.Itoa(s.process.pid))
+	for _, name := range matching(root, filepath.Join(s.setting("temp"), pattern)) {
+		fd, is, err := openOnHost(root, name)
+		if err != nil {
+			continue
+		}
+		at := time.Unix(is.Mtim.Unix())
+		if is.Mode&unix.S_IFMT == unix.S_IFREG && is.Uid == owner.Uid && !at.Before(oldest) && !at.After(now.Add(time.Second)) {
+			if file, err := os.OpenFile(ownFile(fd), os.O_RDONLY|unix.O_NONBLOCK, 0); err == nil {
+				if best != nil {
+					_ = best.Close()
+				}
+				best, oldest = &dumpFile{file, name, at}, at
+			}
+		}
+		_ = unix.Close(fd)
+	}
+	return best
+}

@@ -1,0 +1,171 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/knowledge"
+	"github.com/plegtop/plegtop/engine/smallfile"
+)
+
+// A socketWatch looks at the path of the runtime's socket, as plegtop sees it, again and again.
+type socketWatch struct {
+	root, path string
+	picture    bool
+	file       fs.FileInfo // at the path in the last look; nil for nothing
+	last       evidence.Socket
+}
+
+// read is the part of the runtime's socket.
+func (w *socketWatch) read(context.Context, *Look) (fill, error) {
+	s, err := w.look()
+	return func(r *evidence.Report) { r.Socket = s }, err
+}
+
+// look returns what is at the path. One connection finds who listens there: it is made again only when
+// the file or that process is another one.
+func (w *socketWatch) look() (s evidence.Socket, err error) {
+	info, err := os.Stat(w.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
+		return s, errors.New(reason(err))
+	}
+	s.Kind = kindOf(info)
+	same := info != nil && w.file != nil && os.SameFile(info, w.file) && info.ModTime().Equal(w.file.ModTime())
+	refused, passed := false, false
+	if s.Kind == "socket" {
+		if s.Holder = processOf(w.root, w.last.Holder.PID).report(); !same || s.Holder.PID == 0 || s.Holder.Start != w.last.Holder.Start {
+			s.Holder, refused = w.holder()
+		} else {
+			passed = w.last.Unlinked.PID == 0
+		}
+	}
+	if expected := slices.Contains(mayListen, s.Holder.Command) || knowledge.IsProxy(s.Holder.Command); s.Kind != "socket" || refused || s.Holder.PID != 0 && !passed && !expected {
+		s.Unlinked = w.unlinked(info, s.Holder.PID)
+	}
+	if s.Holder.PID == 0 {
+		s.Waits, s.Locked, s.Locker = locked(w.root)
+	}
+	w.file, w.last = info, s
+	return s, nil
+}
+
+// holder returns who listens at the path. In a picture the first runtime stands for plegtop itself.
+func (w *socketWatch) holder() (p evidence.Process, refused bool) {
+	pid, refused := listener(w.path)
+	if w.picture && !refused {
+		pid = (&Config{Root: w.root, Offline: true}).runtimeAt()
+	}
+	return processOf(w.root, pid).report(), refused
+}
+
+// mayListen are the programs that listen at the socket of a healthy runtime: runtimes, programs with a
+// runtime within, and programs that listen for it until somebody connects.
+var mayListen = slices.Concat(knowledge.Programs, []string{"systemd", "init"})
+
+func kindOf(info fs.FileInfo) string {
+	switch {
+	case info == nil:
+		return ""
+	case info.Mode()&fs.ModeSocket != 0:
+		return "socket"
+	case info.IsDir():
+		return "folder"
+	case info.Mode().IsRegular():
+		return "file"
+	case info.Mode()&fs.ModeNamedPipe != 0:
+		return "pipe"
+	}
+	return "device"
+}
+
+// unlinked returns the runtime's process that listens at a socket which was made at the path, if the path
+// does not lead to it: nobody listens there, or a process that does not greet as a runtime or a proxy does.
+func (w *socketWatch) unlinked(is fs.FileInfo, holder int) evidence.Process {
+	for _, p := range runtimes(w.root) {
+		lost := func(socket string) bool { return w.isAt(socket) && !w.seesAnother(p.PID, socket, is) }
+		if p.PID != holder && slices.ContainsFunc(proc.Listening(w.root, p.Proc), lost) && (holder == 0 || !greets(w.path)) {
+			return p.report()
+		}
+	}
+	return evidence.Process{}
+}
+
+// isAt reports whether a socket, by its name for the host's own processes, was made at our path.
+func (w *socketWatch) isAt(socket string) bool {
+	ours, theirs := proc.OnHost(w.root, w.path), proc.SocketPath(socket)
+	return theirs == ours || filepath.Base(theirs) == filepath.Base(ours) && sameFile(w.root, filepath.Dir(theirs), filepath.Dir(ours))
+}
+
+// seesAnother reports whether a process sees another socket at a path than we do. Then our own mount is
+// out of date, and the node is well.
+func (w *socketWatch) seesAnother(pid int, path string, ours fs.FileInfo) bool {
+	theirs, err := os.Stat(filepath.Join("/", w.root, "proc", strconv.Itoa(pid), "root", path))
+	return err == nil && kindOf(theirs) == "socket" && (ours == nil || !os.SameFile(theirs, ours))
+}
+
+// A client of HTTP/2 begins with the preface and a SETTINGS frame, and a server with a SETTINGS frame.
+// (RFC 9113, sections 3.4 and 6.5)
+const (
+	preface  = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+	settings = 0x04
+)
+
+// greets reports whether the server at a socket begins within a second as a gRPC server does. No call is
+// made.
+func greets(path string) bool {
+	conn, err := net.DialTimeout("unix", path, time.Second)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(time.Second)) // it does not fail for a socket
+	_, _ = io.WriteString(conn, preface)              // a server that does not take it may have spoken
+	var frame [9]byte
+	_, err = io.ReadFull(conn, frame[:])
+	return err == nil && frame[3] == settings
+}
+
+// locked returns the runtime's process that has a database open which another process has locked
+// (flock(2)), its path and that other process. containerd tries again and again to lock its database
+// before it listens, so the kernel knows no waiter.
+func locked(root string) (waits evidence.Process, file string, by evidence.Process) {
+	text, _ := smallfile.Read(filepath.Join("/", root, "proc/locks")) // without it nothing is locked
+	lockers := map[string]int{}                                       // by the number of the inode
+	for line := range strings.Lines(string(text)) {                   // "1: FLOCK  ADVISORY  WRITE 5120 fe:01:393 0 EOF"
+		if f := strings.Fields(line); len(f) >= 6 && f[1] == "FLOCK" {
+			lockers[f[5][strings.LastIndexByte(f[5], ':')+1:]], _ = strconv.Atoi(f[4])
+		}
+	}
+	if len(lockers) == 0 {
+		return waits, "", by
+	}
+	for _, p := range runtimes(root) {
+		dir := filepath.Join("/", root, "proc", strconv.Itoa(p.PID), "fd")
+		open, _ := os.ReadDir(dir) // none if it has ended, or we may not
+		for _, fd := range open {
+			name, err := os.Readlink(filepath.Join(dir, fd.Name()))
+			var s unix.Stat_t
+			if err != nil || !strings.HasSuffix(name, ".db") || unix.Stat(filepath.Join(dir, fd.Name()), &s) != nil {
+				continue
+			}
+			if pid, is := lockers[fmt.Sprint(s.Ino)]; is && pid != p.PID {
+				return p.report(), name, processOf(root, pid).report()
+			}
+		}
+	}
+	return waits, "", by
+}

@@ -1,0 +1,276 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/prometheus/procfs"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/host/reads"
+	"github.com/plegtop/plegtop/engine/knowledge"
+)
+
+// mostFiles bounds the files of one configuration.
+const mostFiles = 32
+
+// A Static is how a program was started: it holds as long as its process lives. It does not change.
+type Static struct {
+	knowledge.Flavour                   // of the runtime; zero if that is not known
+	program           knowledge.Program // zero if that is not known
+	comm              string            // the program's name; empty if that is not known
+	process           pidStart          // zero if that is not known
+	args              []string
+	files             []map[string]any // of its configuration: the first counts most
+	err               error            // why the files may not say all
+}
+
+// static returns how the runtime at the endpoint was started. It is read once, and again when another
+// process listens. While nobody listens the last one counts, without its process; where nobody has
+// listened yet, the configuration of the runtime whose socket it is.
+func (l *Look) static(ctx context.Context) (*Static, error) {
+	n := l.Node
+	return reads.Start(&n.reads, "static", func() (*Static, error) {
+		if n.last != nil && n.last.program.Name != "" { // else who listens may begin another one
+			if n.last.process != (pidStart{}) && n.last.process == processOf(n.Root, n.last.process.pid).identity() {
+				return n.last, nil
+			}
+			if pid := n.runtimeAt(); pid == 0 {
+				ended := *n.last
+				ended.process = pidStart{}
+				n.last = &ended
+				return n.last, nil
+			}
+		}
+		n.last = n.readStatic()
+		return n.last, nil
+	}).Wait(ctx, limit)
+}
+
+// runtimeAt returns the process that listens at the endpoint; 0 if that is not known. In a picture nobody
+// listens: there it is the first process with the name of a runtime that has folders of its own.
+func (c *Config) runtimeAt() int {
+	if !c.Offline {
+		pid, _ := listener(proc.SocketPath(c.Endpoint))
+		return pid
+	}
+	for _, p := range runtimes(c.Root) {
+		if knowledge.ProgramNamed(p.stat.Comm).Bundles != "" {
+			return p.PID
+		}
+	}
+	return 0
+}
+
+// readStatic reads how the runtime at the endpoint was started. It may hang.
+func (c *Config) readStatic() *Static {
+	p := processOf(c.Root, c.runtimeAt())
+	if p.PID == 0 {
+		if c.Offline {
+			return &Static{}
+		}
+		f := flavourAt(c.Root, c.Endpoint, "")
+		return readConfiguration(c.Root, f, f.Program, nil)
+	}
+	args, _ := p.CmdLine() // without them it was given no flag that we know
+	s := readConfiguration(c.Root, flavourAt(c.Root, c.Endpoint, p.stat.Comm), p.stat.Comm, args)
+	s.process = p.identity()
+	return s
+}
+
+// flavourAt returns the flavour of a runtime at an endpoint with a program of that name; "" is any. If
+// several may be there, it is the first whose configuration is on the host.
+func flavourAt(root, endpoint, comm string) knowledge.Flavour {
+	all := slices.Clone(knowledge.At(endpoint))
+	if all = slices.DeleteFunc(all, func(f knowledge.Flavour) bool { return comm != "" && f.Program != comm }); len(all) == 0 {
+		if i := slices.IndexFunc(knowledge.Flavours, func(f knowledge.Flavour) bool { return f.Program == comm }); i >= 0 {
+			return knowledge.Flavours[i]
+		}
+		return knowledge.Flavour{}
+	}
+	for _, f := range all {
+		if _, err := readOnHost(root, f.Config); err == nil {
+			return f
+		}
+	}
+	return all[0]
+}
+
+// socketOf returns the socket of a runtime that flags or the configuration give to a program; "" if none.
+func socketOf(root, comm string, args []string) string {
+	if knowledge.ProgramNamed(comm).Name == "" {
+		return ""
+	}
+	return readConfiguration(root, flavourAt("", "", comm), comm, args).given("socket")
+}
+
+// given returns the value of a setting by flag or configuration; "" if neither is known.
+func (s *Static) given(name string) string {
+	setting := s.program.Settings[name]
+	return cmp.Or(proc.FlagValue(s.args, setting.Flags...), s.inFiles(setting.Keys))
+}
+
+// setting returns the value of a setting, which may be its preset.
+func (s *Static) setting(name string) string {
+	setting, has := s.program.Settings[name]
+	if !has {
+		return ""
+	}
+	return cmp.Or(s.given(name), setting.Preset, map[string]string{"data": s.Data, "state": s.State}[name])
+}
+
+// inFiles returns the text of the first key that a file has, the file that counts most first.
+func (s *Static) inFiles(keys []string) string {
+	for _, key := range keys {
+		for _, file := range s.files {
+			var at any = file
+			for part := range strings.SplitSeq(key, "/") {
+				table, _ := at.(map[string]any)
+				at = table[part]
+			}
+			if text, _ := at.(string); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// readConfiguration reads the configuration of a program with these arguments, and what it imports. A
+// program without a main file may still have a folder of more files, as a kubelet has.
+func readConfiguration(root string, f knowledge.Flavour, comm string, args []string) *Static {
+	s := &Static{Flavour: f, program: knowledge.ProgramNamed(comm), comm: comm, args: args}
+	named := proc.FlagValue(args, "config", "c")
+	main := cmp.Or(named, f.Config)
+	if main != "" && !filepath.IsAbs(main) {
+		s.err = fmt.Errorf("%s is below a folder that is not known", main) // its working folder is not ours
+		return s
+	}
+	folder := []string{"config-dir"}
+	if f.DropIns != "" {
+		folder = append(folder, "d") // of CRI-O. A kubelet has no such flag, and k3s has another one of that name
+	}
+	pending, seen := []string{main}, map[string]bool{"": true}
+	if dir := cmp.Or(proc.FlagValue(args, folder...), f.DropIns); s.program.DropIns != "" && filepath.IsAbs(dir) {
+		pending = append(pending, matching(root, filepath.Join(dir, s.program.DropIns))...)
+	}
+	for len(pending) > 0 && len(seen) < mostFiles {
+		path := pending[0]
+		if pending = pending[1:]; seen[path] {
+			continue
+		}
+		seen[path] = true
+		file, err := s.parse(root, path)
+		if errors.Is(err, fs.ErrNotExist) && named == "" {
+			continue
+		}
+		s.err = cmp.Or(s.err, err)
+		s.files = slices.Insert(s.files, 0, file) // a later file counts more
+		pending = append(pending, imports(root, path, file)...)
+	}
+	for _, path := range f.Shared {
+		if file, err := s.parse(root, path); err == nil {
+			s.files = append(s.files, file)
+			break
+		}
+	}
+	return s
+}
+
+// parse reads one file of the configuration.
+func (s *Static) parse(root, path string) (file map[string]any, err error) {
+	text, err := readOnHost(root, path)
+	switch {
+	case err != nil:
+	case s.program.Format == "toml":
+		err = toml.Unmarshal(text, &file)
+	default:
+		err = yaml.Unmarshal(text, &file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return file, nil
+}
+
+// imports returns the files that a configuration of containerd includes, with their whole paths.
+func imports(root, of string, file map[string]any) (all []string) {
+	imported, _ := file["imports"].([]any)
+	for _, one := range imported {
+		path, _ := one.(string)
+		if path != "" && !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(of), path)
+		}
+		switch {
+		case path == "":
+		case strings.ContainsAny(path, "*?["):
+			all = append(all, matching(root, path)...)
+		default:
+			all = append(all, filepath.Clean(path))
+		}
+	}
+	return all
+}
+
+// A process is one process of the host, and its stat file.
+type process struct {
+	procfs.Proc
+	stat procfs.ProcStat
+}
+
+// A pidStart is one process for good: a number is used again, but not with the same start.
+type pidStart struct {
+	pid   int
+	start uint64 // in ticks since the boot
+}
+
+func (p process) identity() pidStart { return pidStart{p.PID, p.stat.Starttime} }
+
+// processOf returns a process of the host; zero if it is not there.
+func processOf(root string, pid int) process {
+	processes, err := procfs.NewFS(filepath.Join("/", root, "proc"))
+	if err != nil {
+		return process{}
+	}
+	p, err := processes.Proc(pid)
+	if err != nil {
+		return process{}
+	}
+	stat, err := p.Stat()
+	if err != nil {
+		return process{}
+	}
+	return process{p, stat}
+}
+
+// runtimes returns the processes with the name of a runtime.
+func runtimes(root string) (all []process) {
+	processes, err := procfs.NewFS(filepath.Join("/", root, "proc"))
+	if err != nil {
+		return nil
+	}
+	pids, _ := processes.AllProcs() // none if it cannot be read
+	for _, p := range pids {
+		if stat, err := p.Stat(); err == nil && slices.Contains(knowledge.Runtimes, stat.Comm) {
+			all = append(all, process{p, stat})
+		}
+	}
+	return all
+}
+
+// report returns the process as it is named in a report; zero if there is none.
+func (p process) report() evidence.Process {
+	if p.PID == 0 {
+		return evidence.Process{}
+	}
+	return evidence.Process{PID: p.PID, Parent: p.stat.PPID, Command: p.stat.Comm, State: proc.StateOf(p.stat), Start: p.stat.Starttime}
+}
