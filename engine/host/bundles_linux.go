@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/host/reads"
@@ -113,9 +115,7 @@ func (b *bundleReader) find(ctx context.Context, l *Look) (folder bundleFolder, 
 	var folders []bundleFolder
 	if shims := b.walker.bundles.Load(); shims != nil {
 		folders = []bundleFolder{*shims}
-	} else if s, err := l.static(ctx); err != nil {
-		return folder, nil, err
-	} else if folders = bundleFolders(l.Root, l.Endpoint, s); len(folders) == 0 {
+	} else if folders = bundleFolders(l.Root, l.Endpoint, l.static(ctx, listTimeout)); len(folders) == 0 {
 		return folder, nil, errors.New("no shim tells where it is, and it is not known which runtime listens")
 	}
 	for _, folder = range folders {
@@ -178,108 +178,53 @@ func objectOf(id string, config []byte) (o evidence.Object, err error) {
 	return o, nil
 }
 
-// stateFolder returns the file system that the shims work in: each has a folder of its own below the
-// runtime's state folder.
-func (w *walker) stateFolder(l *proc.Look, shims []evidence.Process) evidence.Disk {
-	for _, s := range shims {
-		path := w.stateOf(l, s)
-		if path == "" {
-			continue
-		}
-		d, err := proc.Fetch(l, proc.File{Name: path, Risky: true}, func() (evidence.Disk, error) {
-			d, _ := w.state.stat(w.root, path) // Missing says why not
-			return d, nil
-		})
-		if err != nil {
-			d = w.state.without(err)
-			d.Path = path
-		}
-		return d
-	}
-	return evidence.Disk{Missing: "no shim tells where it is"}
+const (
+	// mostUnserved bounds the mounts that are asked: each one that hangs keeps a thread.
+	mostUnserved = 64
+	// unservedTime is how long the answers of all mounts are waited for.
+	unservedTime = 500 * time.Millisecond
+)
+
+// kubeletMounts are parts of the paths where a kubelet mounts volumes.
+var kubeletMounts = []string{"/volumes/kubernetes.io~", "/volume-subpaths/", "/plugins/kubernetes.io/"}
+
+// An unservedWatch asks FUSE file systems whether their program is still there.
+type unservedWatch struct {
+	statfs func(path string) error
+	out    reads.Set[string] // by the path of the mount
 }
 
-// stateOf returns the state folder by one shim, and notes the folder of the bundles. A shim of containerd
-// works below the state folder, a conmon has the flag -b RUNROOT/overlay-containers/ID/userdata. It
-// returns "" if this shim does not tell.
-func (w *walker) stateOf(l *proc.Look, s evidence.Process) string {
-	shim, _, _ := l.Seen(s.PID)
-	if !strings.HasPrefix(s.Command, "conmon") {
-		cwd, _ := proc.Fetch(l, proc.File{PID: s.PID, Name: "cwd", Risky: true}, shim.Cwd)
-		path, rest, found := strings.Cut(cwd, "/io.containerd.runtime.")
-		if strings.Contains(rest, "/"+proc.CRINamespace+"/") {
-			w.bundles.Store(&bundleFolder{dir: filepath.Dir(cwd)})
-		}
-		if !found {
-			return ""
-		}
-		return path
-	}
-	args, _ := proc.Fetch(l, proc.File{PID: s.PID, Name: "cmdline", Risky: true}, shim.CmdLine)
-	bundle := proc.FlagValue(args, "b", "bundle")
-	if filepath.Base(bundle) != "userdata" {
-		return ""
-	}
-	w.bundles.Store(&bundleFolder{dir: filepath.Join(bundle, "../.."), below: "userdata"})
-	return filepath.Join(bundle, "../../..")
-}
+func statfsOf(path string) error { return unix.Statfs(path, new(unix.Statfs_t)) }
 
-// rootsEvery is how often the holders of root file systems are searched: a container that runs elsewhere
-// may be missed for ever.
-const rootsEvery = 30 * time.Second
-
-// A rootWatch remembers who holds the root file systems of containers, by id.
-type rootWatch struct {
-	at    time.Time // the last search
-	known map[string][]evidence.Holder
-}
-
-// look returns who holds the root file systems of the missed containers.
-func (r *rootWatch) look(w *walker, l *proc.Look, missed []string) map[string][]evidence.Holder {
-	if len(missed) == 0 {
-		*r = rootWatch{}
-		return nil
+// read is the part of the file systems of pods or of the runtime whose program has ended. One whose
+// program is there but silent is left behind.
+func (u *unservedWatch) read(ctx context.Context, l *Look) (fill, error) {
+	ctx, cancel := context.WithTimeout(ctx, unservedTime)
+	defer cancel()
+	asked := map[string]*reads.Task{}
+	mounts := slices.DeleteFunc(proc.Mounts(l.Root), func(m evidence.Mount) bool { return !l.concerns(m) })
+	for _, m := range mounts[:min(len(mounts), mostUnserved)] {
+		path := filepath.Join("/", l.Root, m.Point)
+		asked[m.Point] = reads.Start(&u.out, path, func() (struct{}, error) { return struct{}{}, u.statfs(path) })
 	}
-	paths, again := map[string]string{}, time.Since(r.at) >= rootsEvery
-	found := map[string][]evidence.Holder{}
-	for _, id := range missed {
-		if was, known := r.known[id]; known && !again {
-			found[id] = l.StillHold(was)
-		} else if root := w.rootOf(l, id); root != "" {
-			paths[id] = root
+	var all []evidence.Mount
+	for _, m := range mounts {
+		if ask := asked[m.Point]; ask != nil {
+			if _, err := ask.Wait(ctx, unservedTime); errors.Is(err, unix.ENOTCONN) {
+				all = append(all, m)
+			}
+			delete(asked, m.Point) // there may be several mounts at one point
 		}
 	}
-	if len(paths) > 0 {
-		r.at = time.Now()
-		maps.Copy(found, l.HoldersOf(paths))
-	}
-	r.known = found
-	return found
+	return func(r *evidence.Report) { r.Deep.Unserved = all }, nil
 }
 
-// rootOf returns where the root file system of a container is mounted, by its bundle; "" if that is not
-// known.
-func (w *walker) rootOf(l *proc.Look, id string) string {
-	folder := w.bundles.Load()
-	if folder == nil || !proc.IsID(id) {
-		return ""
+// concerns reports whether a program serves a mount to the runtime or its pods.
+func (c *Config) concerns(m evidence.Mount) bool {
+	within := func(mark string) bool { return strings.Contains(m.Point, mark) }
+	ofRuntime := func(f knowledge.Flavour) bool {
+		return strings.HasPrefix(m.Point, f.Data+"/") || strings.HasPrefix(m.Point, f.State+"/")
 	}
-	bundle := filepath.Join(folder.dir, id, folder.below)
-	text, _ := proc.Fetch(l, proc.File{Name: "config.json of " + id, Risky: true}, func() ([]byte, error) {
-		return readOnHost(w.root, filepath.Join(bundle, "config.json"))
-	})
-	var spec struct {
-		Root struct {
-			Path string `json:"path"`
-		} `json:"root"`
-	}
-	switch err := json.Unmarshal(text, &spec); {
-	case err == nil && filepath.IsAbs(spec.Root.Path):
-		return filepath.Clean(spec.Root.Path)
-	case err == nil && spec.Root.Path != "":
-		return filepath.Join(bundle, spec.Root.Path)
-	case folder.below != "": // CRI-O has it below its storage
-		return ""
-	}
-	return filepath.Join(bundle, "rootfs") // as containerd names it: the folder may be half removed
+	return strings.HasPrefix(m.Type, "fuse") && m.Served() &&
+		(slices.ContainsFunc(kubeletMounts, within) || slices.ContainsFunc(knowledge.At(c.Endpoint), ofRuntime))
 }

@@ -64,7 +64,7 @@ func TestBundleFolders(t *testing.T) {
 		}
 		var got []string
 		c := Config{Root: root, Endpoint: tt.endpoint, Offline: tt.picture}
-		for _, f := range bundleFolders(root, tt.endpoint, c.readStatic()) {
+		for _, f := range bundleFolders(root, tt.endpoint, c.readStatic(c.runtimeAt())) {
 			got = append(got, f.dir)
 			if isCRIO := strings.Contains(f.dir, "overlay"); isCRIO != (f.below == "userdata") {
 				t.Errorf("%+v", f)

@@ -17,6 +17,63 @@ import (
 	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
+const (
+	// slowTime is how long a read may take that outlasts a look, and slowWait how long a look waits for
+	// it: most answer by then.
+	slowTime = 5 * time.Second
+	slowWait = 200 * time.Millisecond
+
+	// hangOver is the time without a deep look after which the next one is of another hang: while something
+	// hangs there is one every 5 s.
+	hangOver = 15 * time.Second
+)
+
+// A slow is a read that may outlast a look: what is not there in a moment is in the next look. The zero
+// value is ready. It must not be used by two goroutines at once.
+type slow[T any] struct {
+	reads reads.Set[string]
+	out   *reads.Read[T] // nil if none is
+	asked time.Time      // the last look
+	next  time.Time      // before which no read begins
+	kept  *T             // the last result of this hang; nil for none
+}
+
+// look begins a look. It forgets what belongs to another hang, and reports whether this is a new one.
+func (s *slow[T]) look(now time.Time) (isNew bool) {
+	if isNew = now.Sub(s.asked) > hangOver; isNew {
+		s.out, s.kept = nil, nil
+	}
+	s.asked = now
+	return isNew
+}
+
+// isDue reports whether it is time for another read.
+func (s *slow[T]) isDue(now time.Time) bool { return s.out == nil && !now.Before(s.next) }
+
+// get returns the last result of this hang, and waits a moment for the read that is out. If there is no
+// result, missing says why not, unless no read has begun.
+func (s *slow[T]) get(ctx context.Context) (kept T, missing evidence.Source) {
+	if s.out != nil {
+		got, err := s.out.Wait(ctx, slowWait)
+		stuck, isOut := errors.AsType[reads.StuckError](err)
+		if isOut = isOut || errors.Is(err, reads.ErrBrokenOff); !isOut {
+			s.out = nil
+		}
+		switch {
+		case err == nil:
+			s.kept = &got
+		case !isOut, stuck.Out > slowTime+grace:
+			missing.Missing = err.Error()
+		default:
+			missing.Missing, missing.Pending = "still being read", true
+		}
+	}
+	if s.kept != nil {
+		return *s.kept, evidence.Source{}
+	}
+	return kept, missing
+}
+
 // What is read of containerd's /v1/metrics. (containerd 1.6 to 2.4: package grpc-prometheus)
 const (
 	callsBegun  = "grpc_server_started_total"
@@ -35,33 +92,28 @@ const (
 
 // A callReader reads again and again, while something hangs, which calls the runtime has not ended.
 type callReader struct {
-	slow[callsRead]
+	slow[evidence.RuntimeCalls]
 	watch callWatch // belongs to the read that is out
-}
-
-type callsRead struct {
-	evidence.RuntimeCalls
-	late bool // there was no answer in time
 }
 
 // look returns the calls that were in flight when the metrics were read last.
 func (c *callReader) look(ctx context.Context, l *Look, now time.Time) evidence.RuntimeCalls {
 	if c.slow.look(now); c.isDue(now) {
-		c.out = reads.Start(&c.reads, "", func() (callsRead, error) { return c.ask(l, now), nil })
+		c.out = reads.Start(&c.reads, "", func() (evidence.RuntimeCalls, error) { return c.ask(l, now), nil })
 		c.next = now.Add(askSeldom)
 	}
 	got, missing := c.get(ctx)
 	switch {
 	case c.kept == nil:
 		got.Source = missing
-	case c.out == nil && !got.late:
+	case c.out == nil && got.Missing == "":
 		c.next = time.Time{}
 	}
-	return got.RuntimeCalls
+	return got
 }
 
 // ask asks the URL that was named, or else that of the configuration. It sends nothing that says who asks.
-func (c *callReader) ask(l *Look, now time.Time) (got callsRead) {
+func (c *callReader) ask(l *Look, now time.Time) (got evidence.RuntimeCalls) {
 	ctx, cancel := context.WithTimeout(context.Background(), slowTime)
 	defer cancel()
 	u, err := l.metricsURL(ctx)
@@ -72,13 +124,13 @@ func (c *callReader) ask(l *Look, now time.Time) (got callsRead) {
 	e := newEndpoint(u, &tls.Config{InsecureSkipVerify: loopback(u)}, "", "")
 	e.within = slowTime
 	a := e.ask(ctx, func(r io.Reader) error {
-		counts, begun, err := readCalls(&byteCount{r, &got.Bytes})
+		counts, begun, err := readCalls(r)
 		if err == nil {
 			got.InFlight = c.watch.look(counts, begun, now)
 		}
 		return err
 	})
-	got.From, got.Took, got.Missing, got.late = e.url, a.Took, strings.TrimPrefix(a.Err, unavailable), a.TimedOut
+	got.From, got.Took, got.Missing = e.url, a.Took, strings.TrimPrefix(a.Err, unavailable)
 	return got
 }
 
@@ -87,10 +139,7 @@ func (l *Look) metricsURL(ctx context.Context) (*url.URL, error) {
 	if named := l.Runtime.Metrics; named != "" {
 		return parseURL("--runtime-metrics", named, exampleMetrics)
 	}
-	s, err := l.static(ctx)
-	if err != nil {
-		return nil, err
-	}
+	s := l.static(ctx, slowTime)
 	_, has := s.program.Settings["metrics"]
 	switch address := s.given("metrics"); {
 	case s.comm == "crio":
@@ -178,16 +227,4 @@ func (w *callWatch) look(counts map[string]int, begun uint64, now time.Time) (al
 		all = append(all, evidence.InFlight{Method: method, Count: count, For: now.Sub(since)})
 	}
 	return all
-}
-
-// A byteCount counts what is read.
-type byteCount struct {
-	in io.Reader
-	n  *int64
-}
-
-func (c *byteCount) Read(p []byte) (int, error) {
-	n, err := c.in.Read(p)
-	*c.n += int64(n)
-	return n, err
 }

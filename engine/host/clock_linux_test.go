@@ -20,8 +20,8 @@ func (c *setClocks) pass(wall, mono time.Duration) {
 	c.mono += mono
 }
 
-func (c *setClocks) pair() clockPair {
-	return clockPair{wall: func() time.Time { return c.wall }, mono: func() time.Duration { return c.mono }}
+func (c *setClocks) watch() *stepWatch {
+	return &stepWatch{readWall: func() time.Time { return c.wall }, readMono: func() time.Duration { return c.mono }}
 }
 
 func TestStepWatch(t *testing.T) {
@@ -46,7 +46,8 @@ func TestStepWatch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			clocks := &setClocks{wall: time.Unix(1795229011, 0)}
-			s := newStepWatch(clocks.pair())
+			s := clocks.watch()
+			s.look()
 			got := s.look()
 			for _, p := range tt.looks {
 				clocks.pass(p.wall, p.mono)
@@ -63,9 +64,10 @@ func TestStepWatch(t *testing.T) {
 func TestStepWatchHeldUp(t *testing.T) {
 	clocks := &setClocks{wall: time.Unix(1795229011, 0)}
 	heldUp := 0
-	pair := clocks.pair()
-	wall := pair.wall
-	pair.wall = func() time.Time {
+	s := clocks.watch()
+	s.look()
+	wall := s.readWall
+	s.readWall = func() time.Time {
 		now := wall()
 		if heldUp > 0 {
 			heldUp--
@@ -73,7 +75,6 @@ func TestStepWatchHeldUp(t *testing.T) {
 		}
 		return now
 	}
-	s := newStepWatch(pair)
 	for _, times := range []int{1, 3, 0} {
 		heldUp = times
 		if got := s.look(); got.Steps != 0 {

@@ -36,8 +36,7 @@ func TestKernelLogThatIsDrawnAnew(t *testing.T) {
 	}
 }
 
-// Where nothing hangs the log is read once a minute, what is new in it alone; a look that
-// is deep goes on from there.
+// Where nothing hangs the log is read once a minute, and else in each look that is deep.
 func TestKernelLogIsReadOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, root := picture(t, map[string]string{"proc/uptime": "100000.00 1.00\n", "dev/kmsg": nfsRecord})
@@ -47,16 +46,17 @@ func TestKernelLogIsReadOnceAMinute(t *testing.T) {
 			deep  bool
 			bytes int // of the last reading
 			lines int
-		}{{0, false, len(nfsRecord), 1}, {5 * time.Second, false, len(nfsRecord), 1}, {55 * time.Second, false, len(next), 2}, {time.Second, false, len(next), 2}, {time.Second, true, 0, 2}} {
+		}{
+			{0, false, len(nfsRecord), 1}, {5 * time.Second, false, len(nfsRecord), 1}, {55 * time.Second, false, len(nfsRecord + next), 2},
+			{time.Second, false, len(nfsRecord + next), 2}, {time.Second, true, len(nfsRecord + next + next), 2},
+		} {
 			time.Sleep(want.after)
 			k := n.Look(t.Context(), want.deep).Kernel
 			if k.Bytes != int64(want.bytes) || len(k.Lines) != want.lines {
 				t.Errorf("look %d has %+v, want %d bytes and %d lines", i, k, want.bytes, want.lines)
 			}
-			if log := filepath.Join(root, kmsgPath); i == 0 {
-				if err := os.WriteFile(log, []byte(nfsRecord+next), 0o600); err != nil {
-					t.Fatal(err)
-				}
+			if log := map[int]string{0: nfsRecord + next, 3: nfsRecord + next + next}[i]; log != "" {
+				writeFile(t, filepath.Join(root, kmsgPath), log)
 			}
 		}
 	})

@@ -32,56 +32,40 @@ type diskWatch struct {
 	ask  diskAsk
 }
 
-// read is the part of the runtime's data.
+// read is the part of the runtime's data. The folder is found once for each process of the runtime: a folder
+// that goes while it is used is broken, not unknown.
 func (w *diskWatch) read(ctx context.Context, l *Look) (fill, error) {
-	path, err := w.folder(ctx, l)
-	var d evidence.Disk
-	switch {
-	case err != nil:
-		return nil, err
-	case l.Offline: // nobody draws how much room is left
-		if d = mountedAt(l.Root, path); d.Mount.Device == "" {
+	if l.RuntimeRoot != "" {
+		w.path = l.RuntimeRoot
+	} else if s := l.static(ctx, limit/2); w.path == "" || s.process.pid != 0 && s.process != w.of {
+		w.path, w.of = w.find(l, s), s.process
+	}
+	d := evidence.Disk{Missing: "it is not known where the runtime keeps its data"}
+	if l.Offline { // nobody draws how much room is left
+		if d = mountedAt(l.Root, w.path); d.Mount.Device == "" {
 			d = evidence.Disk{Missing: "a made-up node has no disk"}
 		}
-	case path == "":
-		d.Missing = "it is not known where the runtime keeps its data"
-	default:
-		d, _ = w.ask.stat(l.Root, path)
+	} else if w.path != "" {
+		d, _ = w.ask.stat(l.Root, w.path)
 	}
 	return func(r *evidence.Report) { r.Disk = d }, nil
 }
 
-// folder returns the runtime's data folder; "" if it is not known. It is found once for each process of
-// the runtime: a folder that goes while it is used is broken, not unknown.
-func (w *diskWatch) folder(ctx context.Context, l *Look) (string, error) {
-	if l.RuntimeRoot != "" {
-		return l.RuntimeRoot, nil
-	}
-	s, err := l.static(ctx)
-	switch {
-	case err != nil && w.path == "":
-		return "", err
-	case err != nil: // the folder stays where it was
-	case l.Offline:
-		return s.setting("data"), nil
-	case w.path == "" || s.process.pid != 0 && s.process != w.of:
-		w.path, w.of = w.find(l.Root, l.Endpoint, s), s.process
-	}
-	return w.path, nil
-}
-
 // find returns the data folder that the runtime was given, or else the first of the usual ones that is
 // there; "" if none is. A folder of another endpoint's runtime does not count: anybody may have left it.
-func (w *diskWatch) find(root, endpoint string, s *Static) string {
-	if given := s.given("data"); given != "" {
-		return given
+func (w *diskWatch) find(l *Look, s *Static) string {
+	if given := s.given("data"); given != "" || l.Offline {
+		return s.setting("data")
 	}
 	usual := []string{s.setting("data")}
-	for _, f := range knowledge.At(endpoint) {
+	for _, f := range knowledge.At(l.Endpoint) {
 		usual = append(usual, f.Data)
 	}
 	for _, path := range usual {
-		if _, err := w.ask.stat(root, path); path != "" && !errors.Is(err, fs.ErrNotExist) {
+		if path == "" {
+			continue
+		}
+		if _, err := w.ask.stat(l.Root, path); !errors.Is(err, fs.ErrNotExist) {
 			return path
 		}
 	}

@@ -133,6 +133,22 @@ func TestDiskOfAFileSystemThatHangs(t *testing.T) {
 	})
 }
 
+// If the configuration hangs, the folder is the usual one of the endpoint: both may be on one disk.
+func TestDiskOfAConfigurationThatHangs(t *testing.T) {
+	root := mkdirs(t, "/var/lib/containerd")
+	writeFile(t, filepath.Join(root, "proc/1/mountinfo"), "20 1 254:1 / / rw - ext4 /dev/root rw\n")
+	w := new(diskWatch)
+	n := &Node{Config: Config{Root: root, Endpoint: "unix://" + testSocket}, parts: []part{{"disk", always, w.read, w.missing}}}
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan bool)
+		reads.Start(&n.reads, "static", func() (*Static, error) { <-release; return nil, nil })
+		if got := n.Look(t.Context(), false).Disk; got.Path != "/var/lib/containerd" || got.Mount.Device != "254:1" || got.Missing != "" {
+			t.Errorf("%+v", got)
+		}
+		release <- true
+	})
+}
+
 // A link on the host is followed on the host.
 func TestOpenOnHostFollowsLinksOnTheHost(t *testing.T) {
 	root := mkdirs(t, "/data/here", "/var/lib")

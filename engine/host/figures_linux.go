@@ -146,34 +146,22 @@ const (
 	mostBetween = 50 * time.Millisecond
 )
 
-// A clockPair is the node's two clocks.
-type clockPair struct {
-	wall func() time.Time
-	mono func() time.Duration // since any moment; nobody sets it
-}
-
-func realClocks() clockPair {
-	began := time.Now()
-	return clockPair{
-		wall: func() time.Time { return time.Now().Round(0) }, // without its monotonic reading
-		mono: func() time.Duration { return time.Since(began) },
-	}
-}
-
-// A stepWatch compares the clocks from look to look.
+// A stepWatch compares the node's two clocks from look to look.
 type stepWatch struct {
-	clocks      clockPair
-	isComparing bool      // both clocks have been read once
-	wall        time.Time // at the last reading
-	mono        time.Duration
+	readWall func() time.Time
+	readMono func() time.Duration // since any moment; nobody sets it
 
+	isComparing  bool      // both clocks have been read once
+	wall         time.Time // at the last reading
+	mono         time.Duration
 	seen         evidence.Clock
 	from, stepAt time.Duration // the first reading, and the largest step, by mono
 }
 
 // newStepWatch reads the clocks at once, so that the first look knows of a step before it.
-func newStepWatch(clocks clockPair) *stepWatch {
-	s := &stepWatch{clocks: clocks}
+func newStepWatch() *stepWatch {
+	began := time.Now()
+	s := &stepWatch{readWall: func() time.Time { return time.Now().Round(0) }, readMono: func() time.Duration { return time.Since(began) }}
 	s.look()
 	return s
 }
@@ -185,11 +173,11 @@ func (s *stepWatch) read(context.Context, *Look) (fill, error) {
 }
 
 func (s *stepWatch) look() evidence.Clock {
-	mono := s.clocks.mono()
+	mono := s.readMono()
 	for range 3 { // the program may be held up between two readings: then they cannot be compared
 		before := mono
-		wall := s.clocks.wall()
-		if mono = s.clocks.mono(); mono-before < mostBetween {
+		wall := s.readWall()
+		if mono = s.readMono(); mono-before < mostBetween {
 			s.compare(wall, mono)
 			break
 		}

@@ -2,14 +2,11 @@ package host
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,29 +25,22 @@ import (
 const (
 	kmsgPath = "/dev/kmsg"
 
-	// logBytes and logTime bound one reading. It begins with the oldest record, so it must be able to read
-	// a whole ring: the kernel keeps 256 KiB by default, and few ask for more than 4 MiB. The next look
-	// reads the rest.
-	logBytes = 8 << 20
-	logTime  = time.Second
-	// mostRecord is the room that a read of /dev/kmsg needs: the kernel refuses to read into less than a
-	// record (8 KiB, if all of it is escaped).
-	mostRecord = 32 << 10
-	// mostText is how much of a line is kept: the kernel's own have about 1,000 bytes at most.
-	mostText = 2 << 10
+	// A reading begins with the oldest record, so it must be able to read a whole ring: the kernel keeps
+	// 256 KiB by default, and few ask for more than 4 MiB. The next look reads the rest.
+	logBytes   = 8 << 20
+	logTime    = time.Second
+	mostRecord = 32 << 10 // the kernel refuses to read into less than a record: 8 KiB, if all of it is escaped
+	mostText   = 2 << 10  // of a line that is kept; the kernel's own have about 1,000 bytes at most
 
-	// kernelFresh is how old a line may be that explains what hangs now: the kernel repeats what goes on.
-	kernelFresh = 30 * time.Minute
-	// kernelRest is how long the log is left alone while nothing hangs.
-	kernelRest = time.Minute
-	// mostLines is how many lines of a kind are reported, and mostRemembered how many of all are remembered.
-	mostLines, mostRemembered = 5, 200
+	kernelFresh    = 30 * time.Minute // how old a line may be that explains what hangs now: the kernel repeats what goes on
+	kernelRest     = time.Minute      // how long the log is left alone while nothing hangs
+	mostLines      = 5                // that are reported of a kind
+	mostRemembered = 200              // lines of all kinds
 )
 
 // A kernelWatch reads the kernel's log on and on.
 type kernelWatch struct {
-	file  kmsg
-	log   *bufio.Reader // of file; nil while that is not open
+	log   *bufio.Reader // nil until it is open
 	lines kernelLines
 	last  evidence.Source // the last reading
 	at    time.Time       // when that was
@@ -62,7 +52,7 @@ func (k *kernelWatch) read(ctx context.Context, l *Look) (fill, error) {
 		k.at, k.last = began, k.readOn(ctx, l)
 		k.last.Took = time.Since(began)
 	}
-	found := evidence.Kernel{Source: k.last, Lines: k.lines.lines(sinceBoot(l.Root, l.Offline))}
+	found := evidence.Kernel{Source: k.last, Lines: k.lines.fresh(sinceBoot(l.Root, l.Offline))}
 	for i := range found.Lines {
 		found.Lines[i].Own = found.Lines[i].About == knowledge.AboutKill && l.daemons.has(found.Lines[i].PID)
 	}
@@ -73,22 +63,23 @@ func (k *kernelWatch) missing(r *evidence.Report, err error) {
 	r.Kernel.Source = evidence.Source{From: kmsgPath, Missing: err.Error()}
 }
 
-// readOn reads what has been written since the last reading. A picture may put another file in the place
-// of the log: the lines of the old one do not count then.
+// readOn reads what has been written since the last reading. In a picture the log may be another file each
+// time.
 func (k *kernelWatch) readOn(ctx context.Context, l *Look) (s evidence.Source) {
 	s.From = filepath.Join("/", l.Root, kmsgPath)
-	if k.log != nil && l.Offline && k.file.isReplaced(l.Root) {
-		_ = unix.Close(int(k.file))
-		k.log, k.lines = nil, kernelLines{}
-	}
-	var err error
-	if k.log == nil {
-		if k.file, err = openKmsg(l.Root); err != nil {
+	if k.log == nil || l.Offline {
+		k.lines = kernelLines{}
+		file, err := openKmsg(l.Root)
+		if err != nil {
 			s.Missing = noKmsg(l.Root, err).Error()
 			return s
 		}
-		k.log = bufio.NewReaderSize(k.file, mostRecord)
+		if l.Offline {
+			defer func() { _ = unix.Close(int(file)) }()
+		}
+		k.log = bufio.NewReaderSize(file, mostRecord)
 	}
+	var err error
 	if s.Bytes, s.Partial, err = k.lines.read(ctx, k.log); err != nil {
 		s.Partial = err.Error()
 	} else if s.Partial == "" && !l.Offline {
@@ -131,17 +122,6 @@ func openKmsg(root string) (kmsg, error) {
 	return kmsg(fd), err
 }
 
-// isReplaced reports whether another file, or none, is where this one was opened.
-func (fd kmsg) isReplaced(root string) bool {
-	at, is, err := openOnHost(root, kmsgPath)
-	if err != nil {
-		return true
-	}
-	_ = unix.Close(at)
-	var own unix.Stat_t
-	return unix.Fstat(int(fd), &own) != nil || own.Dev != is.Dev || own.Ino != is.Ino
-}
-
 // noKmsg says why the log cannot be read, and what would help.
 func noKmsg(root string, err error) error {
 	switch {
@@ -169,7 +149,7 @@ func sinceBoot(root string, picture bool) time.Duration {
 
 // kernelLines are the lines of the log that matter, remembered from look to look.
 type kernelLines struct {
-	kept   map[kernelSubject]keptLine
+	kept   []keptLine    // the youngest last
 	newest time.Duration // of all records
 	readTo time.Duration // the node's time until when every record has been read; 0 if that is not known
 	behind time.Duration // how far the log's clock is behind the node's, at least
@@ -177,17 +157,11 @@ type kernelLines struct {
 	group  string        // its control group
 }
 
-// A kernelSubject is what a line is about. Lines of one subject differ in their figures alone.
-type kernelSubject struct {
-	kind, device, text string
-	about              knowledge.About
-	pid                int
-}
-
-// A keptLine is the last line about a subject.
+// A keptLine is the last line about something. Lines about the same differ in their figures alone.
 type keptLine struct {
 	evidence.KernelLine
-	at time.Duration // since the boot, by the log
+	at   time.Duration // since the boot, by the log
+	same string        // the text without figures
 }
 
 // read takes in all records. Partial says which bound was met.
@@ -218,23 +192,21 @@ func (k *kernelLines) read(ctx context.Context, r *bufio.Reader) (size int64, pa
 // later.)
 var killedIn = regexp.MustCompile(`^oom-kill:constraint=.*,task_memcg=(.*),task=.*,pid=(\d+),uid=`)
 
-// take takes in a record such as "3,1234,5678901234,-;text": priority with facility, number, time in
-// microseconds, flags. A line that begins with a blank belongs to the record before. Only the kernel's
-// records (facility 0) count: anybody with root's rights may write there.
+// record is a record such as "3,1234,5678901234,-;text": priority, number, time in microseconds, flags. Only
+// the kernel's own records (facility 0) match: anybody with root's rights may write there. A line that begins
+// with a blank belongs to the record before.
+var record = regexp.MustCompile(`^[0-7],\d+,(\d{1,15}),[^;]*;(.*)`)
+
+// take takes in a record.
 func (k *kernelLines) take(line []byte) {
-	head, rest, isRecord := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(";"))
-	fields := bytes.Split(head, []byte(","))
-	if !isRecord || len(fields) < 4 || line[0] == ' ' {
+	fields := record.FindSubmatch(line)
+	if fields == nil {
 		return
 	}
-	priority, err := strconv.ParseUint(string(fields[0]), 10, 32)
-	micros, err2 := strconv.ParseUint(string(fields[2]), 10, 64)
-	if err != nil || err2 != nil || priority > 7 || micros > math.MaxInt64/1000 {
-		return
-	}
+	micros, _ := strconv.ParseInt(string(fields[1]), 10, 64) // the pattern has digits
 	at := time.Duration(micros) * time.Microsecond
 	k.newest, k.behind = max(k.newest, at), max(k.behind, k.readTo-at)
-	text := unescaped(string(rest[:min(len(rest), mostText)]))
+	text := unescaped(string(fields[2][:min(len(fields[2]), mostText)]))
 	if of := killedIn.FindStringSubmatch(text); of != nil {
 		k.group, k.victim = of[1], of[2]
 		return
@@ -244,56 +216,41 @@ func (k *kernelLines) take(line []byte) {
 		return
 	}
 	if m.Over {
-		maps.DeleteFunc(k.kept, func(s kernelSubject, _ keptLine) bool { return s.about == m.About && s.device == m.Device })
+		k.kept = slices.DeleteFunc(k.kept, func(l keptLine) bool { return l.About == m.About && l.Device == m.Device })
 		return
 	}
-	found := evidence.KernelLine{Kind: m.Kind, About: m.About, Text: text, Command: m.Command, Device: m.Device, Group: m.Group, Failed: m.Failed, Count: 1}
-	found.PID, _ = strconv.Atoi(m.PID) // 0 where it names none
-	found.Owner, _ = strconv.Atoi(m.Owner)
+	l := keptLine{evidence.KernelLine{Kind: m.Kind, About: m.About, Text: text, Command: m.Command, Device: m.Device, Group: m.Group, Failed: m.Failed, Count: 1}, at, withoutFigures(text)}
+	l.PID, _ = strconv.Atoi(m.PID) // 0 where it names none
+	l.Owner, _ = strconv.Atoi(m.Owner)
 	if m.About == knowledge.AboutKill && k.victim == m.PID {
-		found.Group = k.group
+		l.Group = k.group
 	}
-	k.keep(keptLine{found, at})
-}
-
-// keep remembers a line in the place of the last one about the same, unless that is of another time.
-func (k *kernelLines) keep(l keptLine) {
-	about := kernelSubject{l.Kind, l.Device, withoutFigures(l.Text), l.About, l.PID}
-	if was, known := k.kept[about]; known && l.at-was.at <= kernelFresh {
-		l.Count += was.Count
+	isSame := func(o keptLine) bool {
+		return o.Kind == l.Kind && o.About == l.About && o.Device == l.Device && o.PID == l.PID && o.same == l.same
 	}
-	if k.kept == nil {
-		k.kept = map[kernelSubject]keptLine{}
-	}
-	if k.kept[about] = l; len(k.kept) > mostRemembered {
-		oldest := about
-		for other, was := range k.kept {
-			if was.at < k.kept[oldest].at {
-				oldest = other
-			}
+	if i := slices.IndexFunc(k.kept, isSame); i >= 0 {
+		if at-k.kept[i].at <= kernelFresh { // else it is of another time
+			l.Count += k.kept[i].Count
 		}
-		delete(k.kept, oldest)
+		k.kept = slices.Delete(k.kept, i, i+1)
 	}
+	k.kept = append(k.kept, l)
+	k.kept = k.kept[max(0, len(k.kept)-mostRemembered):]
 }
 
-// lines returns the fresh lines, the youngest first. Now is the time since the boot: no line is younger.
-func (k *kernelLines) lines(now time.Duration) (all []evidence.KernelLine) {
+// fresh returns the lines of late, the youngest first. Now is the time since the boot: no line is younger.
+func (k *kernelLines) fresh(now time.Duration) (all []evidence.KernelLine) {
 	now = max(now-k.behind, k.newest)
-	for about, l := range k.kept {
-		if l.Age = now - l.at; l.Age > kernelFresh {
-			delete(k.kept, about)
-			continue
-		}
-		all = append(all, l.KernelLine)
-	}
-	slices.SortFunc(all, func(a, b evidence.KernelLine) int {
-		return cmp.Or(cmp.Compare(a.Age, b.Age), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Device, b.Device), cmp.Compare(a.PID, b.PID))
-	})
+	k.kept = slices.DeleteFunc(k.kept, func(l keptLine) bool { return now-l.at > kernelFresh })
+	slices.SortStableFunc(k.kept, func(a, b keptLine) int { return cmp.Compare(a.at, b.at) })
 	count := map[string]int{}
-	return slices.DeleteFunc(all, func(l evidence.KernelLine) bool {
-		count[l.Kind+l.Failed]++
-		return count[l.Kind+l.Failed] > mostLines
-	})
+	for _, l := range slices.Backward(k.kept) {
+		if count[l.Kind+l.Failed]++; count[l.Kind+l.Failed] <= mostLines {
+			l.Age = now - l.at
+			all = append(all, l.KernelLine)
+		}
+	}
+	return all
 }
 
 // inLine finds what differs between two lines that say the same: sectors, times, addresses. Numbers of

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -74,7 +73,7 @@ func TestKernelLineOfEachKind(t *testing.T) {
 		{"BTRFS warning (device sda1): lost page write due to IO error on /dev/sdb1 (-5)", line{}}, // a mirror may have it
 		{"", line{}},
 	} {
-		got := logged(tt.text).lines(time.Second)
+		got := logged(tt.text).fresh(time.Second)
 		var want []line
 		if tt.want.Kind != "" {
 			tt.want.Text, tt.want.Count = strings.ReplaceAll(tt.text, `\x5c`, `\`), 1
@@ -111,7 +110,7 @@ func TestKernelLinesOfLate(t *testing.T) {
 		{"many", logged(io("a"), io("b"), io("c"), io("d"), io("e"), io("f"), silent), 7 * time.Second, "file server silent nas 1 0s, I/O error f 1 1s, I/O error e 1 2s, I/O error d 1 3s, I/O error c 1 4s, I/O error b 1 5s"},
 	} {
 		var got []string
-		for _, l := range tt.log.lines(tt.now) {
+		for _, l := range tt.log.fresh(tt.now) {
 			got = append(got, fmt.Sprint(l.Kind, " ", l.Device, " ", l.Count, " ", l.Age))
 		}
 		if got := strings.Join(got, ", "); got != tt.want {
@@ -126,7 +125,7 @@ func TestKernelLineIsCountedAnewAfterAPause(t *testing.T) {
 	for _, second := range []int{1, 2, 10_000} {
 		k.take(fmt.Appendf(nil, "3,7,%d,-;I/O error, dev sda, sector 1\n", second*1_000_000))
 	}
-	if got := k.lines(10_001 * time.Second); len(got) != 1 || got[0].Count != 1 || got[0].Age != time.Second {
+	if got := k.fresh(10_001 * time.Second); len(got) != 1 || got[0].Count != 1 || got[0].Age != time.Second {
 		t.Errorf("lines %+v, want one, counted once", got)
 	}
 }
@@ -136,7 +135,7 @@ func TestWhereAProcessWasKilled(t *testing.T) {
 	got := logged(
 		"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,task_memcg=/a/containerd.service,task=containerd,pid=812,uid=0",
 		"Memory cgroup out of memory: Killed process 812 (containerd) total-vm:1kB", "Memory cgroup out of memory: Killed process 813 (containerd) total-vm:1kB",
-	).lines(3 * time.Second)
+	).fresh(3 * time.Second)
 	if len(got) != 2 || got[1].Group != "/a/containerd.service" || got[0].Group != "" {
 		t.Errorf("lines %+v", got)
 	}
@@ -170,7 +169,7 @@ func TestKernelLogIsBounded(t *testing.T) {
 	if err != nil || partial == "" || size > logBytes+mostRecord {
 		t.Errorf("read %d bytes, partial %q: %v", size, partial, err)
 	}
-	if len(k.kept) != mostRemembered || len(k.lines(0)) != mostLines {
+	if len(k.kept) != mostRemembered || len(k.fresh(0)) != mostLines {
 		t.Errorf("kept %d lines", len(k.kept))
 	}
 	k = new(kernelLines)
@@ -178,7 +177,7 @@ func TestKernelLogIsBounded(t *testing.T) {
 	if _, _, err := k.read(t.Context(), bufio.NewReaderSize(strings.NewReader(long), mostRecord)); err != nil {
 		t.Error(err)
 	}
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(k.kept)), func(s kernelSubject) bool { return s.device == "sdb" }) {
+	if !slices.ContainsFunc(k.kept, func(l keptLine) bool { return l.Device == "sdb" }) {
 		t.Error("what comes after a line that is too long is not found")
 	}
 	broken := io.MultiReader(strings.NewReader("3,3,3,-;I/O error, dev sdc, sector 1\n"), errReader{})
@@ -200,7 +199,7 @@ func FuzzKernelLog(f *testing.F) {
 		if err != nil || partial != "" || size != int64(len(text)) {
 			t.Errorf("read %d of %d bytes, %q: %v", size, len(text), partial, err)
 		}
-		for _, l := range k.lines(0) {
+		for _, l := range k.fresh(0) {
 			if l.Age < 0 || l.Age > kernelFresh || l.Count < 1 || l.PID < 0 || len(l.Text) > mostText {
 				t.Errorf("line %+v", l)
 			}
@@ -219,7 +218,7 @@ func TestGroupOfAKilledProcessIsItsOwn(t *testing.T) {
 		k.take([]byte("6,1,1000000,-;" + text + "\n"))
 	}
 	groups := map[int]string{}
-	for _, l := range k.lines(2 * time.Second) {
+	for _, l := range k.fresh(2 * time.Second) {
 		groups[l.PID] = l.Group
 	}
 	if groups[7] != "/a/b" || groups[8] != "" || len(groups) != 2 {

@@ -1,11 +1,14 @@
 package host
 
 import (
+	"context"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prometheus/procfs"
 
@@ -149,3 +152,52 @@ func (c controller) kept(stat string, usage uint64) uint64 {
 	dropped := of("total_inactive_file", "inactive_file") + of("total_active_file", "active_file") + of("", "slab_reclaimable")
 	return max(of("total_rss", "anon"), usage-min(usage, dropped))
 }
+
+// A sample is what a process had used when its stat file was read.
+type sample struct {
+	name string
+	stat procfs.ProcStat
+	at   time.Time
+}
+
+// A usageMeter compares what processes have used with the look before.
+type usageMeter struct{ before, now map[pidStart]sample }
+
+// readOwn is the part of what plegtop itself uses. What cannot be read is left out.
+func (m *usageMeter) readOwn(context.Context, *Look) (fill, error) {
+	p := processOf("", os.Getpid())
+	if p.PID == 0 {
+		return func(*evidence.Report) {}, nil
+	}
+	own := m.add(nil, sample{"plegtop", p.stat, time.Now()})
+	m.next()
+	return func(r *evidence.Report) { r.Usage = append(r.Usage, own...) }, nil
+}
+
+// add adds what a process uses to the usages of programs: those of one name together.
+func (m *usageMeter) add(all []evidence.Usage, s sample) []evidence.Usage {
+	if m.now == nil {
+		m.now = map[pidStart]sample{}
+	}
+	key := pidStart{s.stat.PID, s.stat.Starttime}
+	m.now[key] = s
+	u := evidence.Usage{Name: s.name, PID: s.stat.PID, CPU: -1, Memory: uint64(max(s.stat.ResidentMemory(), 0)), Threads: s.stat.NumThreads}
+	if before, known := m.before[key]; known && s.at.After(before.at) {
+		u.CPU = evidence.Cores(max(s.stat.CPUTime()-before.stat.CPUTime(), 0) / s.at.Sub(before.at).Seconds())
+	}
+	i := slices.IndexFunc(all, func(o evidence.Usage) bool { return o.Name == u.Name })
+	if i < 0 {
+		return append(all, u)
+	}
+	sum := &all[i]
+	sum.PID, sum.Memory, sum.Threads = 0, sum.Memory+u.Memory, sum.Threads+u.Threads
+	if sum.CPU < 0 || u.CPU < 0 {
+		sum.CPU = max(sum.CPU, u.CPU)
+	} else {
+		sum.CPU += u.CPU
+	}
+	return all
+}
+
+// next ends a look.
+func (m *usageMeter) next() { m.before, m.now = m.now, nil }

@@ -27,11 +27,10 @@ func TestOwnRootIsTheListeners(t *testing.T) {
 	}
 	find := func(w *diskWatch, l *Look) string {
 		t.Helper()
-		path, err := w.folder(t.Context(), l)
-		if err != nil {
+		if _, err := w.read(t.Context(), l); err != nil {
 			t.Error(err)
 		}
-		return path
+		return w.path
 	}
 	endpoint := "unix://" + socket
 	kept, look := new(diskWatch), newLook(endpoint)
@@ -86,8 +85,9 @@ func TestOwnRootOfADistribution(t *testing.T) {
 		writeFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), "containerd\n")
 		find := func() string {
 			l := &Look{Node: &Node{Config: Config{Root: root, Endpoint: "unix://" + socket}}}
-			path, _ := new(diskWatch).folder(t.Context(), l)
-			return path
+			w := new(diskWatch)
+			_, _ = w.read(t.Context(), l)
+			return w.path
 		}
 		if got := find(); got != want {
 			t.Errorf("at %s: %q, want %q", endpoint, got, want)

@@ -3,14 +3,14 @@ package host
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/proc"
@@ -116,51 +116,108 @@ func Sockets(ctx context.Context, root string) (kubelets, shims []string) {
 	return kubelets, slices.SortedFunc(maps.Keys(count), most)
 }
 
-// A sample is what a process had used when its stat file was read.
-type sample struct {
-	name string
-	stat procfs.ProcStat
-	at   time.Time
+// stateFolder returns the file system that the shims work in: each has a folder of its own below the
+// runtime's state folder.
+func (w *walker) stateFolder(l *proc.Look, shims []evidence.Process) evidence.Disk {
+	for _, s := range shims {
+		path := w.stateOf(l, s)
+		if path == "" {
+			continue
+		}
+		d, err := proc.Fetch(l, proc.File{Name: path, Risky: true}, func() (evidence.Disk, error) {
+			d, _ := w.state.stat(w.root, path) // Missing says why not
+			return d, nil
+		})
+		if err != nil {
+			d = w.state.without(err)
+			d.Path = path
+		}
+		return d
+	}
+	return evidence.Disk{Missing: "no shim tells where it is"}
 }
 
-// A usageMeter compares what processes have used with the look before.
-type usageMeter struct{ before, now map[pidStart]sample }
-
-// readOwn is the part of what plegtop itself uses. What cannot be read is left out.
-func (m *usageMeter) readOwn(context.Context, *Look) (fill, error) {
-	p := processOf("", os.Getpid())
-	if p.PID == 0 {
-		return func(*evidence.Report) {}, nil
+// stateOf returns the state folder by one shim, and notes the folder of the bundles. A shim of containerd
+// works below the state folder, a conmon has the flag -b RUNROOT/overlay-containers/ID/userdata. It
+// returns "" if this shim does not tell.
+func (w *walker) stateOf(l *proc.Look, s evidence.Process) string {
+	shim, _, _ := l.Seen(s.PID)
+	if !strings.HasPrefix(s.Command, "conmon") {
+		cwd, _ := proc.Fetch(l, proc.File{PID: s.PID, Name: "cwd", Risky: true}, shim.Cwd)
+		path, rest, found := strings.Cut(cwd, "/io.containerd.runtime.")
+		if strings.Contains(rest, "/"+proc.CRINamespace+"/") {
+			w.bundles.Store(&bundleFolder{dir: filepath.Dir(cwd)})
+		}
+		if !found {
+			return ""
+		}
+		return path
 	}
-	own := m.add(nil, sample{"plegtop", p.stat, time.Now()})
-	m.next()
-	return func(r *evidence.Report) { r.Usage = append(r.Usage, own...) }, nil
+	args, _ := proc.Fetch(l, proc.File{PID: s.PID, Name: "cmdline", Risky: true}, shim.CmdLine)
+	bundle := proc.FlagValue(args, "b", "bundle")
+	if filepath.Base(bundle) != "userdata" {
+		return ""
+	}
+	w.bundles.Store(&bundleFolder{dir: filepath.Join(bundle, "../.."), below: "userdata"})
+	return filepath.Join(bundle, "../../..")
 }
 
-// add adds what a process uses to the usages of programs: those of one name together.
-func (m *usageMeter) add(all []evidence.Usage, s sample) []evidence.Usage {
-	if m.now == nil {
-		m.now = map[pidStart]sample{}
-	}
-	key := pidStart{s.stat.PID, s.stat.Starttime}
-	m.now[key] = s
-	u := evidence.Usage{Name: s.name, PID: s.stat.PID, CPU: -1, Memory: uint64(max(s.stat.ResidentMemory(), 0)), Threads: s.stat.NumThreads}
-	if before, known := m.before[key]; known && s.at.After(before.at) {
-		u.CPU = evidence.Cores(max(s.stat.CPUTime()-before.stat.CPUTime(), 0) / s.at.Sub(before.at).Seconds())
-	}
-	i := slices.IndexFunc(all, func(o evidence.Usage) bool { return o.Name == u.Name })
-	if i < 0 {
-		return append(all, u)
-	}
-	sum := &all[i]
-	sum.PID, sum.Memory, sum.Threads = 0, sum.Memory+u.Memory, sum.Threads+u.Threads
-	if sum.CPU < 0 || u.CPU < 0 {
-		sum.CPU = max(sum.CPU, u.CPU)
-	} else {
-		sum.CPU += u.CPU
-	}
-	return all
+// rootsEvery is how often the holders of root file systems are searched: a container that runs elsewhere
+// may be missed for ever.
+const rootsEvery = 30 * time.Second
+
+// A rootWatch remembers who holds the root file systems of containers, by id.
+type rootWatch struct {
+	at    time.Time // the last search
+	known map[string][]evidence.Holder
 }
 
-// next ends a look.
-func (m *usageMeter) next() { m.before, m.now = m.now, nil }
+// look returns who holds the root file systems of the missed containers.
+func (r *rootWatch) look(w *walker, l *proc.Look, missed []string) map[string][]evidence.Holder {
+	if len(missed) == 0 {
+		*r = rootWatch{}
+		return nil
+	}
+	paths, again := map[string]string{}, time.Since(r.at) >= rootsEvery
+	found := map[string][]evidence.Holder{}
+	for _, id := range missed {
+		if was, known := r.known[id]; known && !again {
+			found[id] = l.StillHold(was)
+		} else if root := w.rootOf(l, id); root != "" {
+			paths[id] = root
+		}
+	}
+	if len(paths) > 0 {
+		r.at = time.Now()
+		maps.Copy(found, l.HoldersOf(paths))
+	}
+	r.known = found
+	return found
+}
+
+// rootOf returns where the root file system of a container is mounted, by its bundle; "" if that is not
+// known.
+func (w *walker) rootOf(l *proc.Look, id string) string {
+	folder := w.bundles.Load()
+	if folder == nil || !proc.IsID(id) {
+		return ""
+	}
+	bundle := filepath.Join(folder.dir, id, folder.below)
+	text, _ := proc.Fetch(l, proc.File{Name: "config.json of " + id, Risky: true}, func() ([]byte, error) {
+		return readOnHost(w.root, filepath.Join(bundle, "config.json"))
+	})
+	var spec struct {
+		Root struct {
+			Path string `json:"path"`
+		} `json:"root"`
+	}
+	switch err := json.Unmarshal(text, &spec); {
+	case err == nil && filepath.IsAbs(spec.Root.Path):
+		return filepath.Clean(spec.Root.Path)
+	case err == nil && spec.Root.Path != "":
+		return filepath.Join(bundle, spec.Root.Path)
+	case folder.below != "": // CRI-O has it below its storage
+		return ""
+	}
+	return filepath.Join(bundle, "rootfs") // as containerd names it: the folder may be half removed
+}

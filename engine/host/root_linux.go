@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +18,7 @@ import (
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
-// mostNames bounds the names of a folder that are read.
+// mostNames bounds the names of a folder that are read: /tmp may be full of them.
 const mostNames = 200_000
 
 // openOnHost opens a file of the host for its name alone (O_PATH), and returns its kind. Links in the
@@ -66,9 +65,8 @@ func readOnHost(root, path string) ([]byte, error) {
 	return text, err
 }
 
-// namesIn returns the wanted names of a folder on the host, in order. It keeps no other name in memory:
-// a folder such as /tmp may be full of them.
-func namesIn(root, dir string, isWanted func(name string) bool) (all []string, err error) {
+// namesIn returns the wanted names of a folder on the host, in order.
+func namesIn(root, dir string, isWanted func(name string) bool) ([]string, error) {
 	fd, _, err := openOnHost(root, dir)
 	if err != nil {
 		return nil, err
@@ -79,15 +77,11 @@ func namesIn(root, dir string, isWanted func(name string) bool) (all []string, e
 		return nil, err
 	}
 	defer func() { _ = folder.Close() }()
-	for seen := 0; err == nil && seen < mostNames; {
-		var some []string
-		some, err = folder.Readdirnames(1000)
-		seen += len(some)
-		all = append(all, slices.DeleteFunc(some, func(name string) bool { return !isWanted(name) })...)
-	}
-	if errors.Is(err, io.EOF) {
+	all, err := folder.Readdirnames(mostNames)
+	if errors.Is(err, io.EOF) { // it is empty
 		err = nil
 	}
+	all = slices.DeleteFunc(all, func(name string) bool { return !isWanted(name) })
 	slices.Sort(all)
 	return all, err
 }
@@ -121,7 +115,7 @@ func sameFile(root, a, b string) bool {
 
 // dialSocket connects to a socket of the host. If holder is not 0 and another process is seen to listen
 // there, that is an error, and nothing is sent.
-func dialSocket(ctx context.Context, root, path string, holder int) (*net.UnixConn, error) {
+func dialSocket(root, path string, holder int) (*net.UnixConn, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("%q is not the path of a socket", path)
 	}
@@ -133,19 +127,18 @@ func dialSocket(ctx context.Context, root, path string, holder int) (*net.UnixCo
 	if is.Mode&unix.S_IFMT != unix.S_IFSOCK {
 		return nil, errors.New("it is no socket")
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", ownFile(fd))
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: ownFile(fd), Net: "unix"}) // it does not wait: a full queue is an error
 	if failed, ok := errors.AsType[unix.Errno](err); ok {
 		return nil, failed // without our own name for the socket
 	}
 	if err != nil {
 		return nil, err
 	}
-	of := conn.(*net.UnixConn)
-	if pid := peer(of); holder != 0 && pid != 0 && pid != holder {
+	if pid := peer(conn); holder != 0 && pid != 0 && pid != holder {
 		_ = conn.Close()
 		return nil, fmt.Errorf("process %d listens there, and the runtime is %d: name it with --debug-socket if it is right", pid, holder)
 	}
-	return of, nil
+	return conn, nil
 }
 
 // peer returns the process at the other end of a connection, as the kernel noted it (SO_PEERCRED); 0 if

@@ -114,10 +114,7 @@ type parser func(io.Reader) (evidence.Stacks, error)
 func (l *Look) readDump(parse parser) evidence.Stacks {
 	ctx, cancel := context.WithTimeout(context.Background(), slowTime)
 	defer cancel()
-	s, err := l.static(ctx)
-	if err != nil {
-		return evidence.Stacks{Source: evidence.Source{Missing: err.Error()}}
-	}
+	s := l.static(ctx, slowTime)
 	file, within := freshFile(l.Root, s, time.Now()), slowTime
 	if file != nil {
 		defer func() { _ = file.Close() }()
@@ -125,7 +122,7 @@ func (l *Look) readDump(parse parser) evidence.Stacks {
 	}
 	got := l.askDump(ctx, s, within, parse)
 	if got.Missing != "" && file != nil {
-		if text := parseDump(ctx, file, parse); text.Missing == "" {
+		if text := parseDump(file, parse); text.Missing == "" {
 			text.From, text.At, text.Program = file.name, file.at, s.comm
 			return text
 		}
@@ -138,14 +135,14 @@ func (l *Look) askDump(ctx context.Context, s *Static, within time.Duration, par
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	path, conn, request, err := l.connectDump(ctx, s)
+	path, conn, request, err := l.connectDump(s)
 	if err == nil {
 		defer func() { _ = conn.Close() }()
 		e := newEndpoint(&url.URL{Scheme: "http", Host: "localhost"}, nil, "", "")
 		e.url, e.most, e.within = e.url+request, mostDump+1, within
 		e.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) { return conn, nil }
 		a := e.ask(ctx, func(r io.Reader) error {
-			got = parseDump(ctx, r, parse)
+			got = parseDump(r, parse)
 			return nil
 		})
 		if !a.OK {
@@ -162,7 +159,7 @@ func (l *Look) askDump(ctx context.Context, s *Static, within time.Duration, par
 
 // connectDump connects to the socket that has the dump, and returns the request for it. Only the runtime
 // itself is asked, as far as it can be seen who listens; so is whoever listens at a socket that was named.
-func (l *Look) connectDump(ctx context.Context, s *Static) (path string, conn *net.UnixConn, request string, err error) {
+func (l *Look) connectDump(s *Static) (path string, conn *net.UnixConn, request string, err error) {
 	root, holder := "", s.process.pid
 	if l.Offline || l.Runtime.DebugSocket != "" {
 		holder = 0 // in a picture it is plegtop itself that serves
@@ -174,12 +171,14 @@ func (l *Look) connectDump(ctx context.Context, s *Static) (path string, conn *n
 		root, path = l.Root, s.setting("debug")
 	case s.program.Dump != "":
 		path = ownPath(l.Endpoint)
+	case s.comm == "" && s.err != nil:
+		return "", nil, "", s.err
 	case s.comm == "":
 		return "", nil, "", errors.New("it cannot be seen which runtime listens: run plegtop as root, or name its debug socket with --debug-socket")
 	default:
 		return "", nil, "", fmt.Errorf("%s has no dump that can be read", s.comm)
 	}
-	conn, err = dialSocket(ctx, root, path, holder)
+	conn, err = dialSocket(root, path, holder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && l.Runtime.DebugSocket == "" && s.given("debug") == "":
 		why := errors.New("containerd's configuration names no debug socket")
@@ -202,51 +201,40 @@ func (l *Look) connectDump(ctx context.Context, s *Static) (path string, conn *n
 }
 
 // parseDump parses the text of a dump, as far as it comes.
-func parseDump(ctx context.Context, r io.Reader, parse parser) evidence.Stacks {
-	in := &bounded{ctx: ctx, in: r, began: time.Now()}
+func parseDump(r io.Reader, parse parser) evidence.Stacks {
+	began, in := time.Now(), &untilBroken{in: io.LimitReader(r, mostDump)}
 	s, err := parse(in)
-	if err != nil || s.Total == 0 {
-		s = evidence.Stacks{Source: evidence.Source{Missing: "there is no goroutine in it"}}
-		if err != nil {
-			s.Missing = cmp.Or(in.cut, err.Error())
-		}
-	} else {
-		s.Partial = in.cut
+	cut := ""
+	switch {
+	case errors.Is(in.err, context.DeadlineExceeded):
+		cut = fmt.Sprintf("cut off after %v", time.Since(began).Round(100*time.Millisecond))
+	case in.err != nil:
+		cut = "it ended early: " + in.err.Error()
+	case in.read == mostDump:
+		cut = fmt.Sprintf("only the first %d MiB were read", mostDump>>20)
 	}
-	s.Bytes, s.Took = in.read, time.Since(in.began)
+	if s.Partial = cut; err != nil {
+		s = evidence.Stacks{Source: evidence.Source{Missing: cmp.Or(cut, err.Error())}}
+	} else if s.Total == 0 {
+		s = evidence.Stacks{Source: evidence.Source{Missing: "there is no goroutine in it"}}
+	}
+	s.Bytes, s.Took = in.read, time.Since(began)
 	return s
 }
 
-// A bounded reader ends like a file where it is cut, and keeps the reason.
-type bounded struct {
-	ctx   context.Context
-	in    io.Reader
-	began time.Time
-	read  int64
-	cut   string // why it is not whole; "" if it is
+// An untilBroken reader ends like a file where an error ends it.
+type untilBroken struct {
+	in   io.Reader
+	read int64
+	err  error
 }
 
-// Read reads on. Its only error is [io.EOF].
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.cut == "" && b.read == mostDump {
-		b.cut = fmt.Sprintf("only the first %d MiB were read", mostDump>>20)
+func (u *untilBroken) Read(p []byte) (n int, err error) {
+	n, err = u.in.Read(p)
+	if u.read += int64(n); err != nil && !errors.Is(err, io.EOF) {
+		u.err, err = err, io.EOF
 	}
-	n, err := 0, b.ctx.Err()
-	if b.cut == "" && err == nil {
-		n, err = b.in.Read(p[:min(int64(len(p)), mostDump-b.read)])
-		b.read += int64(n)
-	}
-	switch {
-	case b.cut != "", errors.Is(err, io.EOF):
-		return n, io.EOF
-	case err == nil:
-		return n, nil
-	case b.ctx.Err() != nil:
-		b.cut = fmt.Sprintf("cut off after %v", time.Since(b.began).Round(100*time.Millisecond))
-	default:
-		b.cut = "it ended early: " + err.Error()
-	}
-	return n, io.EOF
+	return n, err
 }
 
 // A dumpFile is a file that the runtime has written its goroutines to, as it does when it gets a signal.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,20 +77,13 @@ func (w *socketWatch) holder() (p evidence.Process, refused bool) {
 // runtime within, and programs that listen for it until somebody connects.
 var mayListen = slices.Concat(knowledge.Programs, []string{"systemd", "init"})
 
+// kindOf returns the kind of a file, in words; "" for none.
 func kindOf(info fs.FileInfo) string {
-	switch {
-	case info == nil:
+	if info == nil {
 		return ""
-	case info.Mode()&fs.ModeSocket != 0:
-		return "socket"
-	case info.IsDir():
-		return "folder"
-	case info.Mode().IsRegular():
-		return "file"
-	case info.Mode()&fs.ModeNamedPipe != 0:
-		return "pipe"
 	}
-	return "device"
+	kinds := map[fs.FileMode]string{fs.ModeSocket: "socket", fs.ModeDir: "folder", 0: "file", fs.ModeNamedPipe: "pipe"}
+	return cmp.Or(kinds[info.Mode().Type()], "device")
 }
 
 // unlinked returns the runtime's process that listens at a socket which was made at the path, if the path

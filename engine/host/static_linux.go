@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/prometheus/procfs"
@@ -36,80 +37,78 @@ type Static struct {
 
 // static returns how the runtime at the endpoint was started. It is read once, and again when another
 // process listens. While nobody listens the last one counts, without its process; where nobody has
-// listened yet, the configuration of the runtime whose socket it is.
-func (l *Look) static(ctx context.Context) (*Static, error) {
+// listened yet, the configuration of the runtime whose socket it is. If that hangs, nothing is known but err.
+func (l *Look) static(ctx context.Context, within time.Duration) *Static {
 	n := l.Node
-	return reads.Start(&n.reads, "static", func() (*Static, error) {
-		if n.last != nil && n.last.program.Name != "" { // else who listens may begin another one
-			if n.last.process != (pidStart{}) && n.last.process == processOf(n.Root, n.last.process.pid).identity() {
-				return n.last, nil
-			}
-			if pid := n.runtimeAt(); pid == 0 {
-				ended := *n.last
-				ended.process = pidStart{}
-				n.last = &ended
-				return n.last, nil
-			}
+	s, err := reads.Start(&n.reads, "static", func() (*Static, error) {
+		isKnown := n.last != nil && n.last.program.Name != "" // else it is a program that may begin a runtime
+		if isKnown && n.last.process.pid != 0 && n.last.process == processOf(n.Root, n.last.process.pid).identity() {
+			return n.last, nil
 		}
-		n.last = n.readStatic()
+		if pid := n.runtimeAt(); pid != 0 || !isKnown {
+			n.last = n.readStatic(pid)
+		} else {
+			ended := *n.last
+			ended.process = pidStart{}
+			n.last = &ended
+		}
 		return n.last, nil
-	}).Wait(ctx, limit)
+	}).Wait(ctx, within)
+	if err != nil {
+		return &Static{err: err}
+	}
+	return s
 }
 
 // runtimeAt returns the process that listens at the endpoint; 0 if that is not known. In a picture nobody
-// listens: there it is the first process with the name of a runtime that has folders of its own.
-func (c *Config) runtimeAt() int {
+// listens: there it is the first process with the name of a runtime that has bundles.
+func (c *Config) runtimeAt() (pid int) {
 	if !c.Offline {
-		pid, _ := listener(proc.SocketPath(c.Endpoint))
+		pid, _ = listener(proc.SocketPath(c.Endpoint))
 		return pid
 	}
-	for _, p := range runtimes(c.Root) {
-		if knowledge.ProgramNamed(p.stat.Comm).Bundles != "" {
-			return p.PID
-		}
+	all := runtimes(c.Root)
+	if i := slices.IndexFunc(all, func(p process) bool { return knowledge.ProgramNamed(p.stat.Comm).Bundles != "" }); i >= 0 {
+		return all[i].PID
 	}
 	return 0
 }
 
-// readStatic reads how the runtime at the endpoint was started. It may hang.
-func (c *Config) readStatic() *Static {
-	p := processOf(c.Root, c.runtimeAt())
+// readStatic reads how a runtime was started. It may hang.
+func (c *Config) readStatic(pid int) *Static {
+	p := processOf(c.Root, pid)
+	if p.PID == 0 && c.Offline {
+		return &Static{}
+	}
+	f := flavourAt(c.Root, c.Endpoint, p.stat.Comm)
 	if p.PID == 0 {
-		if c.Offline {
-			return &Static{}
-		}
-		f := flavourAt(c.Root, c.Endpoint, "")
 		return readConfiguration(c.Root, f, f.Program, nil)
 	}
 	args, _ := p.CmdLine() // without them it was given no flag that we know
-	s := readConfiguration(c.Root, flavourAt(c.Root, c.Endpoint, p.stat.Comm), p.stat.Comm, args)
+	s := readConfiguration(c.Root, f, p.stat.Comm, args)
 	s.process = p.identity()
 	return s
 }
 
 // flavourAt returns the flavour of a runtime at an endpoint with a program of that name; "" is any. If
-// several may be there, it is the first whose configuration is on the host.
+// several may be there, it is the first whose configuration is on the host. At an unknown endpoint it is the
+// first with that program.
 func flavourAt(root, endpoint, comm string) knowledge.Flavour {
-	all := slices.Clone(knowledge.At(endpoint))
-	if all = slices.DeleteFunc(all, func(f knowledge.Flavour) bool { return comm != "" && f.Program != comm }); len(all) == 0 {
-		if i := slices.IndexFunc(knowledge.Flavours, func(f knowledge.Flavour) bool { return f.Program == comm }); i >= 0 {
-			return knowledge.Flavours[i]
-		}
-		return knowledge.Flavour{}
-	}
+	isOther := func(f knowledge.Flavour) bool { return comm != "" && f.Program != comm }
+	all := slices.DeleteFunc(slices.Clone(knowledge.At(endpoint)), isOther)
 	for _, f := range all {
 		if _, err := readOnHost(root, f.Config); err == nil {
 			return f
 		}
 	}
-	return all[0]
+	if comm != "" {
+		all = append(all, slices.DeleteFunc(slices.Clone(knowledge.Flavours), isOther)...)
+	}
+	return append(all, knowledge.Flavour{})[0]
 }
 
 // socketOf returns the socket of a runtime that flags or the configuration give to a program; "" if none.
 func socketOf(root, comm string, args []string) string {
-	if knowledge.ProgramNamed(comm).Name == "" {
-		return ""
-	}
 	return readConfiguration(root, flavourAt("", "", comm), comm, args).given("socket")
 }
 

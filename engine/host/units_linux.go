@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/godbus/dbus/v5"
@@ -44,7 +43,7 @@ func units(ctx context.Context, l *Look) (fill, error) {
 	u := evidence.Units{Source: evidence.Source{From: "systemd at " + path}}
 	var err error
 	if !l.Offline {
-		u.All, u.Bytes, err = askSystemd(ctx, l.Root, l.daemons.services(l.Endpoint))
+		u.All, err = askSystemd(ctx, l.Root, l.daemons.services(l.Endpoint))
 	}
 	for _, seen := range l.daemons.units() {
 		if !slices.ContainsFunc(u.All, func(known evidence.Unit) bool { return known.Name == seen.Name }) {
@@ -162,53 +161,51 @@ func (w *daemonWatch) units() (all []evidence.Unit) {
 // A bus is a connection to the system bus that ends after [busBytes].
 type bus struct {
 	net.Conn
-	size atomic.Int64 // read so far, by a goroutine of the library
+	in io.Reader
 }
 
-func (b *bus) Read(into []byte) (int, error) {
-	if b.size.Load() >= busBytes {
-		return 0, io.ErrUnexpectedEOF
-	}
-	n, err := b.Conn.Read(into)
-	b.size.Add(int64(n))
-	return n, err
-}
+func (b bus) Read(into []byte) (int, error) { return b.in.Read(into) }
 
-// askSystemd returns what systemd says of the units that it has loaded, and how many bytes it said.
-// Nothing is started for it, and only properties are read. The context has a deadline.
-func askSystemd(ctx context.Context, root string, names []string) (all []evidence.Unit, size int64, err error) {
-	raw, err := dialSocket(ctx, root, busPath, 0)
+// askSystemd returns what systemd says of the units that it has loaded. Nothing is started for it, and only
+// properties are read. The context has a deadline.
+func askSystemd(ctx context.Context, root string, names []string) (all []evidence.Unit, err error) {
+	defer func() {
+		switch {
+		case err != nil && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)): // whichever comes first
+			err = fmt.Errorf("%s: no answer in time", busPath)
+		case err != nil:
+			err = fmt.Errorf("%s: %w", busPath, err)
+		}
+	}()
+	raw, err := dialSocket(root, busPath, 0)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", busPath, err)
+		return nil, err
 	}
 	deadline, _ := ctx.Deadline()
 	_ = raw.SetDeadline(deadline) // it does not fail for a socket
-	b := &bus{Conn: raw}
-	defer func() { size = b.size.Load() }()
-	conn, err := dbus.NewConn(b, dbus.WithContext(ctx))
+	conn, err := dbus.NewConn(bus{raw, io.LimitReader(raw, busBytes)}, dbus.WithContext(ctx))
 	if err != nil {
-		_ = b.Close()
-		return nil, 0, fmt.Errorf("%s: %w", busPath, err)
+		_ = raw.Close()
+		return nil, err
 	}
 	defer conn.Close()
-	if err = conn.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Getuid()))}); err == nil {
-		err = conn.Hello()
+	if err := conn.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Getuid()))}); err != nil {
+		return nil, err
 	}
-	for i := 0; err == nil && i < len(names); i++ {
-		var unit evidence.Unit
-		if unit, err = askUnit(ctx, conn, names[i]); err == nil {
+	if err := conn.Hello(); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		unit, err := askUnit(ctx, conn, name)
+		answer, isAnswer := errors.AsType[dbus.Error](err)
+		switch {
+		case err == nil:
 			all = append(all, unit)
-		} else if answer, is := errors.AsType[dbus.Error](err); is && answer.Name == "org.freedesktop.systemd1.NoSuchUnit" {
-			err = nil
+		case !isAnswer || answer.Name != "org.freedesktop.systemd1.NoSuchUnit":
+			return all, err
 		}
 	}
-	switch {
-	case err != nil && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)): // whichever comes first
-		err = fmt.Errorf("%s: no answer in time", busPath)
-	case err != nil:
-		err = fmt.Errorf("%s: %w", busPath, err)
-	}
-	return all, 0, err
+	return all, nil
 }
 
 // askUnit asks for the properties of a unit. (systemd 219 to 258: org.freedesktop.systemd1.

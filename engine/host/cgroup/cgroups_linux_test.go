@@ -217,34 +217,22 @@ func TestCgroupsOfV1(t *testing.T) {
 	h.want("stopped 2")
 }
 
-// Where a runtime uses both, each start and end is told once, and v2 has the say: v1's
-// group stays until the runtime removes it.
+// Where v2 is mounted beside v1, the groups of v1 alone count: a runtime may leave v2 alone.
 func TestCgroupsOfBothVersions(t *testing.T) {
 	root := t.TempDir()
 	v1, v2 := newGroupTree(t, root, "memory"), newGroupTree(t, root, "unified")
 	at := func(n int) string { return fmt.Sprintf("kubepods/pod1/%s", longID(fmt.Sprint(n))) }
-	v1.make(at(1), 0) // has ended already
-	v2.make(at(1), 0)
 	h, _ := listen(t, New(root).Cgroups)
-	h.begun(v2)
-	v1.make(at(2), 0)
-	h.want("started 2")
-	v2.make(at(2), 0)
-	h.begun(v2) // nothing has ended with that
-	v2.set(at(2), 1)
-	v1.remove(at(1))
+	h.begun(v1)
+	v2.make(at(1), 1)
+	v1.make(at(1), 0)
+	h.want("started 1")
+	v2.set(at(1), 0)
 	v2.remove(at(1))
-	h.begun(v2) // it has been read that there are processes
-	v2.set(at(2), 0)
-	h.want("stopped 2")
-	v1.remove(at(2))
-	v2.remove(at(2))
-	v1.make(at(3), 0) // by a runtime that leaves v2 alone
-	h.want("started 3")
-	v1.remove(at(3))
-	h.want("stopped 3")
-	v1.make(at(2), 0) // which has forgotten that there was one of v2
+	v1.make(at(2), 0) // by a runtime that leaves v2 alone
 	h.want("started 2")
+	v1.remove(at(1))
+	h.want("stopped 1")
 }
 
 func TestCgroupsRefuse(t *testing.T) {
@@ -348,11 +336,11 @@ type kernelGroup struct {
 // may not be.
 func newKernelGroup(t testing.TB, id string) kernelGroup {
 	t.Helper()
-	trees, err := treesOf("")
-	if err != nil || !trees[len(trees)-1].isV2 {
+	all, err := treeOf("")
+	if err != nil || !all.isV2 {
 		t.Skip("there are no control groups of v2", err)
 	}
-	parent := filepath.Join(trees[len(trees)-1].dir, fmt.Sprintf("plegtop-test-%d", os.Getpid()))
+	parent := filepath.Join(all.dir, fmt.Sprintf("plegtop-test-%d", os.Getpid()))
 	dir := filepath.Join(parent, id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Skip("no group can be made: ", err)
@@ -510,7 +498,8 @@ func TestCgroupsHaveTheirLimits(t *testing.T) {
 	for n := range mostWatches {
 		w.watched[fmt.Sprint(n)] = nil
 	}
-	one := &group{tree: &hierarchy{dir: "/sys"}, path: "/sys/one"}
+	w.tree.dir = "/sys"
+	one := &group{path: "/sys/one"}
 	if _, err := w.add(one); !errors.Is(err, call.ErrUnimplemented) || !strings.Contains(err.Error(), "more than 16384 control groups below /sys") {
 		t.Errorf("too many: %v", err)
 	}

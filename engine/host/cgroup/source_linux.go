@@ -25,72 +25,20 @@ const outerTimeout = 250 * time.Millisecond
 // there is no tree of control groups, or one that is too large, or the kernel gives no watches. At most one
 // call may be under way. Deliver is called from one goroutine, and must return at once.
 func (s *Source) Cgroups(ctx context.Context, deliver func(pleg.Upstream)) error {
-	trees, err := treesOf(s.root)
+	t, err := treeOf(s.root)
 	if err != nil {
 		return err
 	}
 	outer := reads.Start(&s.outer, "", func() ([]string, error) { return proc.Outer(s.root) })
-	w, lives := &watch{trees: trees}, map[string]*life{}
-	w.outer, _ = outer.Wait(ctx, outerTimeout) // none are known
-	w.changed = func(g *group) {
-		l := lives[g.id]
-		if l == nil {
-			l = new(life)
-			lives[g.id] = l
-		}
-		if l.take(g, w.isComplete) && w.isComplete {
-			u := pleg.Upstream{Signal: pleg.SignalStarted, ID: g.id}
-			if !l.isAlive {
-				u.Signal, u.Ran = pleg.SignalStopped, time.Since(l.since)
-			}
-			deliver(u)
-		}
-		if l.groups == 0 {
-			delete(lives, g.id)
-		}
-	}
+	w := &watch{tree: t, deliver: deliver}
+	w.outer, _ = outer.Wait(ctx, outerTimeout) // late: none are known
 	task := reads.Go(func() error { return w.run(ctx) })
 	<-task.Done()
 	return task.Err()
 }
 
-// A life is what the control groups of a container say, of which v1 and v2 may have one each.
-type life struct {
-	groups   int // that are there
-	v1, v2   bool
-	followV2 bool // v2 has shown a process. v1 does not count then: it tells when the group is removed, if ever
-	isAlive  bool
-	since    time.Time // of isAlive
-}
-
-// take takes in a group of the container, and reports whether the container has started or ended. Before
-// all groups have been read, an empty group of v2 is that of a container that has ended; later, of one that
-// is being made.
-func (l *life) take(g *group, isComplete bool) (changed bool) {
-	switch {
-	case g.isGone:
-		l.groups--
-	case !g.isCounted:
-		l.groups, g.isCounted = l.groups+1, true
-	}
-	of := &l.v1
-	if g.tree.isV2 {
-		of = &l.v2
-		l.followV2 = l.followV2 || g.isAlive || !isComplete
-	}
-	*of = g.isAlive
-	was := l.isAlive
-	if l.isAlive = l.v1; l.followV2 {
-		l.isAlive = l.v2
-	}
-	if l.isAlive && !was {
-		l.since = time.Now()
-	}
-	return l.isAlive != was
-}
-
-// A hierarchy is one tree of control groups.
-type hierarchy struct {
+// A tree is one hierarchy of control groups.
+type tree struct {
 	dir  string // its root, as we see it
 	isV2 bool   // a file of each group says whether a process is in it
 }
@@ -99,26 +47,23 @@ type hierarchy struct {
 // first.
 var v1Trees = []string{"pids", "memory", "cpu,cpuacct", "cpu", "systemd"}
 
-// treesOf returns the trees that show the node's containers: that of v2, one of v1, or both where v2 is
-// mounted beside v1. A runtime may use either then.
-func treesOf(root string) (all []hierarchy, err error) {
+// treeOf returns the tree that shows the node's containers: that of v2, or one of v1. Where v2 is mounted
+// beside v1, every runtime still makes its groups in v1.
+func treeOf(root string) (tree, error) {
 	mount := filepath.Join("/", root, "sys/fs/cgroup")
 	if isGroup(mount) {
-		return []hierarchy{{mount, true}}, nil
+		return tree{mount, true}, nil
 	}
-	if i := slices.IndexFunc(v1Trees, func(name string) bool { return isGroup(filepath.Join(mount, name)) }); i >= 0 {
-		all = append(all, hierarchy{filepath.Join(mount, v1Trees[i]), false})
+	for _, name := range v1Trees {
+		if dir := filepath.Join(mount, name); isGroup(dir) {
+			return tree{dir, false}, nil
+		}
 	}
-	if dir := filepath.Join(mount, "unified"); isGroup(dir) {
-		all = append(all, hierarchy{dir, true})
+	hint := "mount it"
+	if root != "" {
+		hint = "--host-root names the folder where the host's / is mounted, with its /sys in it"
 	}
-	switch {
-	case all != nil:
-		return all, nil
-	case root != "":
-		return nil, refusal("there is no tree of control groups in " + mount + ": --host-root names the folder where the host's / is mounted, with its /sys in it")
-	}
-	return nil, refusal("there is no tree of control groups in " + mount + ": mount it")
+	return tree{}, refusal("there is no tree of control groups in " + mount + ": " + hint)
 }
 
 // isGroup reports whether a folder is a control group. A link is none: it may lead out of the host's root.
@@ -134,7 +79,7 @@ func isThere(path string) bool {
 
 // isPart reports whether the root of a tree is not the node's but a container's own: only the root of v1 has
 // release_agent, and all groups of v2 but the root have cgroup.events.
-func (t *hierarchy) isPart() bool {
+func (t tree) isPart() bool {
 	if t.isV2 {
 		return isThere(filepath.Join(t.dir, "cgroup.events"))
 	}

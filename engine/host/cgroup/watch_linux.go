@@ -11,12 +11,14 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/host/reads"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -32,9 +34,9 @@ const (
 // folders that lead to containers, and one file of each container's group, but nothing below that: it is the
 // container's own affair, and may be any number. It belongs to one goroutine.
 type watch struct {
-	trees   []hierarchy
-	outer   []string     // the containers that the node is in
-	changed func(*group) // a container's group is new or gone, or its file has changed or was read again
+	tree    tree
+	outer   []string // the containers that the node is in
+	deliver func(pleg.Upstream)
 
 	isComplete bool // all that was there has been read: what comes is news
 	notify     *fsnotify.Watcher
@@ -45,14 +47,12 @@ type watch struct {
 
 // A group is one control group.
 type group struct {
-	tree      *hierarchy
-	path      string
-	depth     int
-	id        string            // of the container whose group it is; "" for a folder that leads to containers
-	children  map[string]*group // by name, of such a folder
-	isAlive   bool              // a process is in it; of v1: it is there
-	isGone    bool
-	isCounted bool // in the life of its container
+	path     string
+	depth    int
+	id       string            // of the container whose group it is; "" for a folder that leads to containers
+	children map[string]*group // by name, of such a folder
+	isAlive  bool              // a process is in it; of v1: it is there
+	since    time.Time         // it is alive
 }
 
 // run follows the groups until ctx ends, whose cause it returns, or something fails.
@@ -95,18 +95,12 @@ func (w *watch) run(ctx context.Context) (err error) {
 }
 
 // readAll reads everything again, and so finds what the kernel's queue had no room for.
-func (w *watch) readAll(ctx context.Context) (err error) {
-	for i := range w.trees {
-		t := &w.trees[i]
-		root := w.watched[t.dir]
-		if root == nil {
-			root = &group{tree: t, path: t.dir, children: map[string]*group{}}
-		}
-		if err == nil {
-			err = w.readFolder(ctx, root)
-		}
+func (w *watch) readAll(ctx context.Context) error {
+	root := w.watched[w.tree.dir]
+	if root == nil {
+		root = &group{path: w.tree.dir, children: map[string]*group{}}
 	}
-	return err
+	return w.readFolder(ctx, root)
 }
 
 // checkWhole refuses the tree of one container, in which nothing of a kubelet or a runtime is.
@@ -116,8 +110,8 @@ func (w *watch) checkWhole() error {
 			return nil
 		}
 	}
-	if root := w.trees[0]; root.isPart() {
-		return refusal(root.dir + " has the control groups of one container alone: mount the host's root and name it with --host-root")
+	if w.tree.isPart() {
+		return refusal(w.tree.dir + " has the control groups of one container alone: mount the host's root and name it with --host-root")
 	}
 	return nil
 }
@@ -142,8 +136,8 @@ func (w *watch) take(ctx context.Context, event fsnotify.Event) error {
 func (w *watch) look(ctx context.Context, parent *group, name string) error {
 	path := filepath.Join(parent.path, name)
 	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
-		if !isThere(parent.tree.dir) {
-			return fmt.Errorf("%s is not there any more", parent.tree.dir) // no container has ended with it
+		if !isThere(w.tree.dir) {
+			return fmt.Errorf("%s is not there any more", w.tree.dir) // no container has ended with it
 		}
 		w.drop(parent, name)
 		return nil
@@ -151,7 +145,7 @@ func (w *watch) look(ctx context.Context, parent *group, name string) error {
 	g := parent.children[name]
 	if g == nil {
 		name = path[len(path)-len(name):] // one text for both
-		g = &group{tree: parent.tree, path: path, depth: parent.depth + 1, id: proc.IDIn(name)}
+		g = &group{path: path, depth: parent.depth + 1, id: proc.IDIn(name)}
 		if slices.Contains(w.outer, g.id) {
 			g.id = ""
 		}
@@ -208,20 +202,35 @@ func (w *watch) readGroup(g *group) error {
 }
 
 func (w *watch) readState(g *group) {
-	if !g.tree.isV2 {
-		g.isAlive = true
-	} else if text, err := proc.ReadLine(g.target(), w.buffer[:]); err == nil && len(text) > 0 { // a picture's may just be written
-		g.isAlive = Stat(string(text), "populated") > 0
+	if !w.tree.isV2 {
+		w.set(g, true)
+	} else if text, err := proc.ReadLine(w.target(g), w.buffer[:]); err == nil && len(text) > 0 { // a picture's may just be written
+		w.set(g, Stat(string(text), "populated") > 0)
 	}
-	w.changed(g)
+}
+
+// set takes in whether a container's group is alive, and delivers a change.
+func (w *watch) set(g *group, isAlive bool) {
+	if g.isAlive == isAlive {
+		return
+	}
+	u := pleg.Upstream{Signal: pleg.SignalStarted, ID: g.id}
+	if g.isAlive = isAlive; isAlive {
+		g.since = time.Now()
+	} else {
+		u.Signal, u.Ran = pleg.SignalStopped, time.Since(g.since)
+	}
+	if w.isComplete {
+		w.deliver(u)
+	}
 }
 
 // target returns what is watched of a group; "" for nothing.
-func (g *group) target() string {
+func (w *watch) target(g *group) string {
 	switch {
 	case g.id == "":
 		return g.path
-	case g.tree.isV2:
+	case w.tree.isV2:
 		return filepath.Join(g.path, "cgroup.events")
 	}
 	return ""
@@ -231,9 +240,9 @@ func (g *group) target() string {
 // anew.
 func (w *watch) add(g *group) (isThere bool, err error) {
 	if w.watched[g.path] == nil && len(w.watched) >= mostWatches {
-		return false, refusal(fmt.Sprintf("there are more than %d control groups below %s, too many to watch", mostWatches, g.tree.dir))
+		return false, refusal(fmt.Sprintf("there are more than %d control groups below %s, too many to watch", mostWatches, w.tree.dir))
 	}
-	if target := g.target(); target != "" {
+	if target := w.target(g); target != "" {
 		err = w.notify.Add(target)
 	}
 	switch {
@@ -260,11 +269,8 @@ func (w *watch) drop(parent *group, name string) {
 		return
 	}
 	delete(w.watched, g.path)
-	_ = w.notify.Remove(g.target()) // the kernel may have dropped it
-	if g.id != "" {
-		g.isAlive, g.isGone = false, true
-		w.changed(g)
-	}
+	_ = w.notify.Remove(w.target(g)) // the kernel may have dropped it
+	w.set(g, false)
 }
 
 // isGone reports whether a group went while it was read.
