@@ -107,13 +107,17 @@ func (b *bundleReader) look(ctx context.Context, l *Look) (all evidence.Objects)
 
 // find returns the folder and the ids in it, in order: that of the shims, or else the first that is there.
 func (b *bundleReader) find(ctx context.Context, l *Look) (folder bundleFolder, ids []string, err error) {
-	select {
-	case <-l.Walked:
-	case <-time.After(listTimeout):
-	case <-ctx.Done():
+	shims := b.walker.bundles.Load()
+	if shims == nil {
+		select {
+		case <-l.walked:
+		case <-time.After(listTimeout):
+		case <-ctx.Done():
+		}
+		shims = b.walker.bundles.Load()
 	}
 	var folders []bundleFolder
-	if shims := b.walker.bundles.Load(); shims != nil {
+	if shims != nil {
 		folders = []bundleFolder{*shims}
 	} else if folders = bundleFolders(l.Root, l.Endpoint, l.static(ctx, listTimeout)); len(folders) == 0 {
 		return folder, nil, errors.New("no shim tells where it is, and it is not known which runtime listens")

@@ -82,7 +82,7 @@ func newBundles(root, endpoint string, shown *bundleFolder) (*bundleReader, *Loo
 	close(walked)
 	w := newWalker(root, endpoint, time.Hour)
 	w.bundles.Store(shown)
-	l := &Look{Node: &Node{Config: Config{Root: root, Endpoint: endpoint}}, Walked: walked}
+	l := &Look{Node: &Node{Config: Config{Root: root, Endpoint: endpoint}}, walked: walked}
 	return &bundleReader{walker: w, known: map[string]evidence.Object{}}, l
 }
 

@@ -46,10 +46,11 @@ type Node struct {
 // A Look is one look at the node, as its parts see it. It does not change.
 type Look struct {
 	*Node
-	Deep   bool      // something hangs
-	Missed []string  // the containers whose root file systems are asked for
-	Began  time.Time // the look
-	Walked <-chan struct{}
+	Deep   bool     // something hangs
+	Missed []string // the containers whose root file systems are asked for
+	Began  time.Time
+
+	walked <-chan struct{} // closed when the processes have been read; nil for the processes themselves
 }
 
 // A part is one kind of evidence.
@@ -80,7 +81,7 @@ const (
 // table returns the parts of a node, and of a picture those that a picture has. To add a part, write its
 // function and a row here.
 func (n *Node) table(k *kubelet) []part {
-	w, kernel, store := newWalker(n.Root, n.Endpoint, fileTimeout), new(kernelWatch), new(diskWatch)
+	w, kernel, store := newWalker(n.Root, n.Endpoint, fileTimeout), &kernelWatch{path: filepath.Join("/", n.Root, kmsgPath)}, new(diskWatch)
 	runtime := new(runtimeWatch)
 	parts := []part{
 		{"processes", always, w.read, func(r *evidence.Report, err error) { r.Processes.Missing, r.State.Missing = err.Error(), err.Error() }},
@@ -175,7 +176,7 @@ func (n *Node) gather(ctx context.Context, l *Look, r *evidence.Report, whens ..
 	for i, p := range parts {
 		if out[i] = n.start(ctx, l, p); p.name == "processes" {
 			with := *l // the parts that follow may wait for it
-			with.Walked, l = out[i].Done(), &with
+			with.walked, l = out[i].Done(), &with
 		}
 	}
 	for i, p := range parts {

@@ -40,6 +40,7 @@ const (
 
 // A kernelWatch reads the kernel's log on and on.
 type kernelWatch struct {
+	path  string        // of the log, as plegtop sees it
 	log   *bufio.Reader // nil until it is open
 	lines kernelLines
 	last  evidence.Source // the last reading
@@ -60,13 +61,13 @@ func (k *kernelWatch) read(ctx context.Context, l *Look) (fill, error) {
 }
 
 func (k *kernelWatch) missing(r *evidence.Report, err error) {
-	r.Kernel.Source = evidence.Source{From: kmsgPath, Missing: err.Error()}
+	r.Kernel.Source = evidence.Source{From: k.path, Missing: err.Error()}
 }
 
 // readOn reads what has been written since the last reading. In a picture the log may be another file each
 // time.
 func (k *kernelWatch) readOn(ctx context.Context, l *Look) (s evidence.Source) {
-	s.From = filepath.Join("/", l.Root, kmsgPath)
+	s.From = k.path
 	if k.log == nil || l.Offline {
 		k.lines = kernelLines{}
 		file, err := openKmsg(l.Root)

@@ -121,3 +121,37 @@ func TestPanicsAreErrors(t *testing.T) {
 		t.Errorf("beside it: %v; being read: %v", err, l.Keys())
 	}
 }
+
+// A row ends at the read that hangs: what came before it is there, what comes after it is not begun, and the
+// read is known until it comes back.
+func TestRowLeavesBehindWhatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Set[string]
+		release := make(chan bool)
+		read := func(i int) (int, error) {
+			time.Sleep(limit - 1) // each read has the whole timeout
+			if i == 2 {
+				<-release
+			}
+			return i, nil
+		}
+		got, err := Row(t.Context(), &l, []string{"a", "b", "c", "d"}, limit, read)
+		if stuck, ok := errors.AsType[StuckError](err); !ok || stuck.Out != limit || len(got) != 2 || got[1].Value != 1 {
+			t.Errorf("answers %v, error %v", got, err)
+		}
+		if keys := l.Keys(); len(keys) != 1 || keys[0] != "c" {
+			t.Errorf("being read: %v", keys)
+		}
+		release <- true
+		synctest.Wait()
+		if keys := l.Keys(); len(keys) > 0 {
+			t.Errorf("being read after its end: %v", keys)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), limit+1)
+		defer cancel()
+		if got, err = Row(ctx, &l, []string{"a", "b"}, 2*limit, read); !errors.Is(err, ErrBrokenOff) || len(got) != 1 {
+			t.Errorf("broken off: %v, %v", got, err)
+		}
+		time.Sleep(limit)
+	})
+}
