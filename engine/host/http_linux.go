@@ -162,12 +162,12 @@ func readSamples(r io.Reader, names []string, within string, begins []string, ot
 	for lines.Scan() {
 		line := lines.Bytes()
 		isProgram = isProgram || slices.ContainsFunc(begins, func(b string) bool { return bytes.HasPrefix(line, []byte(b)) })
-		name := string(line)
+		name := line
 		if end := bytes.IndexAny(line, "{ \t"); end >= 0 {
-			name = string(line[:end])
+			name = line[:end]
 		}
 		switch {
-		case !slices.Contains(names, name) || !bytes.Contains(line, []byte(within)):
+		case !slices.ContainsFunc(names, func(n string) bool { return n == string(name) }) || !bytes.Contains(line, []byte(within)):
 			continue
 		case len(line) > longestKept:
 			return nil, fmt.Errorf("a line of %s is longer than %d KiB", name, longestKept>>10)

@@ -259,7 +259,10 @@ func runtimes(root string) (all []process) {
 	}
 	pids, _ := processes.AllProcs() // none if it cannot be read
 	for _, p := range pids {
-		if stat, err := p.Stat(); err == nil && slices.Contains(knowledge.Runtimes, stat.Comm) {
+		if comm, _ := p.Comm(); !slices.Contains(knowledge.Runtimes, comm) { // one that has ended has none
+			continue
+		}
+		if stat, err := p.Stat(); err == nil {
 			all = append(all, process{p, stat})
 		}
 	}
