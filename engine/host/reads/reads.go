@@ -169,8 +169,7 @@ func (all *Set[K]) Keys() []K {
 // ctx ends, Row returns the answers before it and the reason. That read stays in the set until it
 // comes back; those after it are never made.
 func Row[K comparable, T any](ctx context.Context, all *Set[K], keys []K, timeout time.Duration, read func(int) (T, error)) ([]Answer[T], error) {
-	answers, began := make([]Answer[T], 0, len(keys)), time.Now() // began: the read that is out. all.mu guards both, and left
-	var left *Read[T]                                             // the read that nobody waits for any more
+	answers, began, left := make([]Answer[T], 0, len(keys)), time.Now(), (*Read[T])(nil) // of all.mu; left: nobody waits for it
 	task := Go(func() error {
 		for i, key := range keys {
 			a := try(func() (T, error) { return read(i) })
