@@ -133,8 +133,8 @@ func Looked() evidence.Report {
 			Health:   evidence.Answer{Asked: true, OK: true, Text: "ok", Took: 3 * time.Millisecond},
 			SyncLoop: evidence.Answer{Asked: true, OK: true, Text: "ok", Took: 3 * time.Millisecond},
 			Metrics:  evidence.Answer{Asked: true, OK: true, Took: 31 * time.Millisecond},
-			Relist:   evidence.Timing{Count: 71_204, P50: 14 * time.Millisecond, P99: 10 * time.Second, Beyond: true},
-			Interval: evidence.Timing{Count: 71_203, Mean: 1003 * time.Millisecond, P50: time.Second, P99: 2 * time.Second}, LastSeen: Ago(4 * time.Second), Discarded: 3,
+			Relist:   evidence.Timing{Count: 71_204, Mean: 15 * time.Millisecond},
+			Interval: evidence.Timing{Count: 71_203, Mean: 1003 * time.Millisecond}, LastSeen: Ago(4 * time.Second), Discarded: 3,
 		},
 	}
 }

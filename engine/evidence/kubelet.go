@@ -86,8 +86,5 @@ func (a Answer) IsZero() bool { return !a.Asked }
 type Timing struct {
 	Count  uint64        `line:"count"`
 	Sum    time.Duration `line:"-"`
-	Mean   time.Duration `line:"meanSeconds"`         // of those since the look before; of all at the first
-	P50    time.Duration `line:"p50Seconds"`          // by interpolation; the upper bound of the last finite bucket where the value lies beyond
-	P99    time.Duration `line:"p99Seconds"`          // likewise
-	Beyond bool          `line:"p99Beyond,omitempty"` // P99 lies in the bucket without a bound
+	Mean   time.Duration `line:"meanSeconds"` // of those since the look before; of all at the first
 }

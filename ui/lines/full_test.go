@@ -37,7 +37,7 @@ func fullCheck() diagnose.Update {
 	bad := evidence.Answer{Asked: true, TimedOut: true, Took: 2 * time.Second, Text: "[-]poststarthook failed", Err: "it gave no answer"}
 	r.Kubelet.Ping, r.Kubelet.Health, r.Kubelet.SyncLoop, r.Kubelet.Discarded = bad, bad, bad, 7
 	r.Kubelet.Metrics.Text, r.Kubelet.Metrics.Err = "m", "cut off"
-	r.Kubelet.Interval.Beyond, r.Kubelet.LastSeen = true, r.Kubelet.LastSeen.In(time.FixedZone("", 3600))
+	r.Kubelet.LastSeen = r.Kubelet.LastSeen.In(time.FixedZone("", 3600))
 	r.Pressure.CPU = evidence.Stall{Some10: 1.5, Some60: 2.25, Full10: 1e-7, Full60: 1e21}
 	r.Pressure.IO = evidence.Stall{Some10: 0.1, Some60: 100, Full10: 33.333333333333336, Full60: 5}
 	r.Pressure.Memory = evidence.Stall{Some10: 6, Some60: 7, Full10: 8, Full60: 9}

@@ -56,16 +56,14 @@ func (n node) versus() widget.Section {
 // compared returns what is compared: its name, ours, and the kubelet's own.
 func (n node) compared(k *evidence.Kubelet) [][3]string {
 	r := n.Relists
-	steady := func(d time.Duration, known bool) string { return theme.When(known, say.Steady(d), "-") }
 	ago := func(t time.Time) string {
 		return theme.When(t.IsZero(), "never", say.Fresh(max(0, n.At.Sub(t)))+" ago")
 	}
-	mean := theme.When(k.Interval.Count > 0, "mean "+say.Steady(k.Interval.Mean)+", ", "")
+	mean := func(t evidence.Timing) string { return theme.When(t.Count > 0, "mean "+say.Steady(t.Mean), "-") }
 	return [][3]string{
 		{"relists", text.Count(r.Count) + theme.When(r.Failed > 0, ", "+text.Count(r.Failed)+" failed", ""), text.Count(k.Relist.Count)},
-		{"duration p50", steady(r.P50, r.Count > 0), say.Steady(k.Relist.P50)},
-		{"duration p99", steady(r.P99, r.Count > 0), bounded(k.Relist)},
-		{"interval", steady(r.Interval, r.Interval > 0), mean + "p99 " + bounded(k.Interval)},
+		{"duration", theme.When(r.Count > 0, "p50 "+say.Steady(r.P50)+", p99 "+say.Steady(r.P99), "-"), mean(k.Relist)},
+		{"interval", theme.When(r.Interval > 0, say.Steady(r.Interval), "-"), mean(k.Interval)},
 		{"last good one", ago(n.Health.ListedAt), theme.When(k.Alpha(), "not told", ago(k.LastSeen))},
 		{"events discarded", text.Count(n.Channel.Discarded), text.Count(k.Discarded)},
 	}
@@ -82,9 +80,6 @@ func Alpha(k *evidence.Kubelet) string {
 	}
 	return "EventedPLEG is on, in its alpha form: the runtime's events write its cache, and it relists every " + text.Age(evidence.AlphaPeriod)
 }
-
-// bounded returns the 99th percentile, and whether that is only its lower bound.
-func bounded(t evidence.Timing) string { return theme.When(t.Beyond, ">", "") + say.Steady(t.P99) }
 
 // answer tells how one question to the kubelet went; nothing in a demo, which has none to ask.
 func (n node) answer(name string, a evidence.Answer) widget.Row {

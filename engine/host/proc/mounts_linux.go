@@ -150,15 +150,6 @@ func Mounts(root string) (all []evidence.Mount) {
 	return all
 }
 
-// MountOf returns the mount that a path without links leads to for process 1 of the host
-// with that root; zero if that cannot be known. It may hang.
-func MountOf(root, name string) evidence.Mount {
-	if m := MountAt(mountsOfFirst(root), name); m != nil {
-		return mountOf(m)
-	}
-	return evidence.Mount{}
-}
-
 func mountsOfFirst(root string) []*procfs.MountInfo {
 	first, err := firstOf(root)
 	if err != nil {
