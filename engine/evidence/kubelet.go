@@ -84,7 +84,7 @@ func (a Answer) IsZero() bool { return !a.Asked }
 
 // Timing sums up a histogram of the kubelet's.
 type Timing struct {
-	Count  uint64        `line:"count"`
-	Sum    time.Duration `line:"-"`
-	Mean   time.Duration `line:"meanSeconds"` // of those since the look before; of all at the first
+	Count uint64        `line:"count"`
+	Sum   time.Duration `line:"-"`
+	Mean  time.Duration `line:"meanSeconds"` // of those since the look before; of all at the first
 }
