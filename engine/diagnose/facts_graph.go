@@ -85,6 +85,11 @@ func (f *Facts) waitFacts() waits.Facts {
 		}
 		w.Hangs = append(w.Hangs, one)
 	}
+	if f.Scope == answers.Refused {
+		for _, e := range f.Refusals {
+			w.Refused = append(w.Refused, waits.Refusal{Op: e.Op, Since: e.First, Line: f.say(f.refusal(e))})
+		}
+	}
 	for _, pod := range f.Holders {
 		w.Alone = append(w.Alone, evidence.Object{ObjectRef: pleg.ObjectRef{Pod: pod, Sandbox: true}})
 	}

@@ -195,9 +195,9 @@ func (f *Facts) runtimePart() (head, bool) {
 		if f.justRefused() {
 			return head{}, false
 		}
-		return head{
-			Word: RuntimeIsDown, Severity: max(Warning, f.failing(first.First)), parts: parts{effect: f.refusedBy(first.Err)}, about: RuntimeDown,
-		}, true
+		h := head{Word: RuntimeIsDown, Severity: max(Warning, f.failing(first.First)), about: RuntimeDown}
+		h.parts = f.heldUp(f.refusedBy(first.Err), waits.CallKey(first.Op, ""))
+		return h, true
 	case answers.Silent:
 		if !f.Silence.Sure {
 			return head{}, false // calls are late; the part of the relist speaks of the one that it waits for

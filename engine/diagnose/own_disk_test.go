@@ -83,6 +83,32 @@ func TestTheRuntimesOwnDiskComesFirst(t *testing.T) {
 	}
 }
 
+// A runtime that cannot start because its disk is frozen listens nowhere. The disk is the cause of that.
+func TestAFrozenDiskKeepsTheSocketShut(t *testing.T) {
+	n := healthy(3).dead(12)
+	r := looked(n)
+	r.Disk.Mount = storeMount
+	r.Socket = evidence.Socket{}
+	p := &r.Processes.Daemons[0]
+	p.Age = 12 * time.Second
+	onStore(p, 11*time.Second, "percpu_rwsem_wait")
+	in := n.input()
+	in.Evidence = r
+	v := factsOf(in)
+	found := v.diagnose()
+	if got, want := gist(found), "critical process-stuck\ncritical runtime-down < process-stuck\n"; got != want {
+		t.Errorf("findings\n%swant\n%s", got, want)
+	}
+	h := v.headline(found).headline()
+	if h.Word != RuntimeIsDown || !strings.Contains(h.Text, "/var/lib/containerd") {
+		t.Errorf("headline %s: %s", h.Word, h.Text)
+	}
+	t.Log(h.Text)
+	for _, f := range found {
+		t.Log(f.Summary, f.Next)
+	}
+}
+
 // An object whose own shim does nothing keeps its fault beside a disk.
 func TestAnotherHolderBesideTheDisk(t *testing.T) {
 	found, _ := storeHangs(3*time.Second, "folio_wait_bit_common").and(func(s sick) { shimOf(s.r, 1).State = evidence.Stopped }).diagnose()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // RuntimeDown is a runtime that is not there, or that refuses calls.
@@ -90,6 +91,9 @@ func (f *Facts) refused(variant string, all []*answers.Failure) Match {
 	}
 	for _, e := range all {
 		m.Lines["refusals"] = append(m.Lines["refusals"], f.refusal(e))
+		if node := waits.CallKey(e.Op, ""); f.Graph().Find(node) >= 0 {
+			m.Nodes, m.Chain = append(m.Nodes, node), true
+		}
 	}
 	if version := f.Sums(call.Version); f.once() && f.VersionErr == nil && !version.LastOK.IsZero() {
 		m.Values["version"] = version.P50

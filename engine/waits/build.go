@@ -31,6 +31,7 @@ type Facts struct {
 	Hangs   []Hang                 // the worst first, [MostObjects] at most
 	Hung    map[call.Operation]int // how many calls of each operation hang, those beyond Hangs among them
 	Line    func(int) string       // says of one of Hangs how long it has had no answer
+	Refused []Refusal              // calls that find nobody at the socket, the longest refused first
 	Alone   []evidence.Object      // pods whose list alone has no answer, while the lists of others have
 	Report  *evidence.Report       // of the node; never nil
 	Deep    *evidence.Deep         // the part of the deep report that may be trusted now; never nil
@@ -47,7 +48,7 @@ type Facts struct {
 // edgeKinds are the kinds of edges. The order is that in which nodes come to be: who waits before what
 // it waits for.
 var edgeKinds = []func(*builder){
-	relistsToCalls, callsToObjects, callsToRuntime, callsToPods, objectsToShims, objectsToHelpers, objectsToProcesses,
+	relistsToCalls, callsToObjects, callsToRuntime, refusalsToRuntime, callsToPods, objectsToShims, objectsToHelpers, objectsToProcesses,
 	callsToHelpers, objectsToLikelyLocks, callsToLikely, processesToKernel, objectsToUnserved,
 }
 
