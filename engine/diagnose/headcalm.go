@@ -68,8 +68,8 @@ func (f *Facts) lacking(o *Finding) string {
 	return ""
 }
 
-// culprits returns how many pods, or processes without a pod, surely hold up calls that hang, by the findings about
-// them.
+// culprits returns how many pods, file systems, or processes without a pod, surely hold up calls that hang, by the
+// findings about them. All that wait for one file system have one culprit.
 func (f *Facts) culprits() int {
 	all := make(map[any]bool)
 	for _, o := range f.holding {
@@ -78,6 +78,10 @@ func (f *Facts) culprits() int {
 		}
 		i := f.Graph().Find(o.Nodes[0])
 		if i < 0 || f.waits.Nodes[i].Kind == waits.Call || !f.waits.HoldsUp(i) {
+			continue
+		}
+		if slices.ContainsFunc(o.Nodes, f.isMount) {
+			all[o.Key()] = true
 			continue
 		}
 		for _, s := range append([]Subject{o.Subject}, o.Members[min(1, len(o.Members)):]...) {
@@ -89,6 +93,12 @@ func (f *Facts) culprits() int {
 		}
 	}
 	return len(all)
+}
+
+// isMount reports whether a key of the graph is that of a file system.
+func (f *Facts) isMount(key string) bool {
+	i := f.Graph().Find(key)
+	return i >= 0 && f.waits.Nodes[i].Kind == waits.Mount
 }
 
 // notAsked says what nobody asked for, if that is why nothing is known to be wrong; empty if everything was asked

@@ -76,6 +76,9 @@ func TestTheRuntimesOwnDiskComesFirst(t *testing.T) {
 			if diff := cmp.Diff(tt.want, gist(found)); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
+			if strings.HasPrefix(tt.want, disk) && strings.Contains(h.Text, " more") {
+				t.Errorf("headline %q counts more than one culprit", h.Text)
+			}
 			if says := strings.Contains(h.Text, "/var/lib/containerd"); says != strings.HasPrefix(tt.want, disk) {
 				t.Errorf("headline %q", h.Text)
 			}
