@@ -176,7 +176,8 @@ func (f *Facts) blockedBy(node string) (text string, likely bool, named map[stri
 		if stuck {
 			named[waits.Key(waits.Process, strconv.Itoa(p.PID))] = true
 			held := p.State == evidence.Stopped || p.State == evidence.Traced || p.State == evidence.Frozen
-			named[waits.Key(waits.Kernel, strconv.Itoa(p.PID))] = held // brief says why it stands
+			inKernel := p.Wchan != "" && !p.WaitsIn(evidence.ServerFunction)
+			named[waits.Key(waits.Kernel, strconv.Itoa(p.PID))] = held || inKernel // brief says why it stands
 		}
 		return text, i > 0 && l.Proof == "", named
 	}

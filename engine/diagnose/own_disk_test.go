@@ -79,6 +79,9 @@ func TestTheRuntimesOwnDiskComesFirst(t *testing.T) {
 			if strings.HasPrefix(tt.want, disk) && strings.Contains(h.Text, " more") {
 				t.Errorf("headline %q counts more than one culprit", h.Text)
 			}
+			if strings.Count(h.Text, "D in ") > 1 {
+				t.Errorf("headline %q says twice where the process stands", h.Text)
+			}
 			if says := strings.Contains(h.Text, "/var/lib/containerd"); says != strings.HasPrefix(tt.want, disk) {
 				t.Errorf("headline %q", h.Text)
 			}
