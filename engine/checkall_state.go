@@ -93,9 +93,9 @@ func (c *checkAll) bad() (all []*object) {
 	return all
 }
 
-// hangs reports whether an object hangs.
-func (c *checkAll) hangs() bool {
-	return c != nil && slices.ContainsFunc(c.Objects, func(o object) bool { return o.State == hung })
+// hungBriefly reports whether an object gave no answer for less than enough.
+func (c *checkAll) hungBriefly(enough time.Duration) bool {
+	return c != nil && slices.ContainsFunc(c.Objects, func(o object) bool { return o.State == hung && o.Took < enough })
 }
 
 // accused returns how many objects hang by themselves, not because everything may have stalled.

@@ -153,7 +153,7 @@ func (m *Model) askedEnough(now time.Time) (enough bool, at time.Time) {
 	switch c := m.asking.Check; {
 	case c == nil && !listing, c.underWay() && !silent, m.looks.busy(), m.asking.Search.Begun && !m.asking.Search.Over:
 		return false, time.Time{}
-	case c.hangs() && m.mayBeStall():
+	case c.hungBriefly(m.start.hungLong()) && m.mayBeStall():
 		if until := c.Ended.Add(m.start.hungLong() - c.Timeout); now.Before(until) {
 			return false, until
 		}
@@ -203,16 +203,19 @@ func (m *Model) close() {
 }
 
 // giveUpCalls counts each kubelet call that is out and late as not answered: nobody waits for it
-// any longer.
+// any longer. Calls of a check that was given up say nothing of their objects.
 func (m *Model) giveUpCalls() {
 	silent := ""
 	if m.calls.Extent(m.now) == call.Silent {
 		silent = ", and neither Status nor a list is answered"
 	}
 	for _, c := range slices.Clone(m.calls.Out) {
-		if f := c.Flight; !f.Ours() && f.Elapsed(m.now) >= call.LateAfter {
+		switch f := c.Flight; {
+		case !f.Ours() && f.Elapsed(m.now) >= call.LateAfter:
 			text := fmt.Sprintf("no answer for %v%s", f.Elapsed(m.now).Round(100*time.Millisecond), silent)
 			m.ended(CallEnded{ID: uint64(c.ID), Err: call.NoAnswer(f.Op, call.GivenUp, text)})
+		case f.By == call.BySweep && m.asking.Check.GivenUp != "":
+			m.ended(CallEnded{ID: uint64(c.ID), Err: &call.Error{Op: f.Op, Kind: call.ErrCanceled, Why: call.GivenUp}})
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (l probeLane) run(ctx context.Context) {
 		if !l.awaitLast(ctx, func(m *Model, now time.Time) (bool, time.Time) {
 			f, found, at := m.nextProbe(now)
 			if found {
-				o = l.begin(ctx, f, m.start.CallTime)
+				o = l.begin(ctx, f, m.probeTime(f))
 			}
 			return found, at
 		}) {
@@ -31,6 +31,21 @@ func (l probeLane) run(ctx context.Context) {
 		}
 		l.finish(o)
 	}
+}
+
+// patience is how much longer than it takes to call an object hung an examination waits for it. A
+// CRI-O that lost the exit file of a container answers its status after 4.1 s, each time.
+const patience = 500 * time.Millisecond
+
+// probeTime is the deadline of one of our own calls. An examination that has found no object that
+// hangs waits until it can call this one hung: what answers by then is only slow. When objects hang
+// it has no time for that, and when a list hangs too, one of them is the likely reason.
+func (m *Model) probeTime(f call.Flight) time.Duration {
+	c := m.asking.Check
+	if f.By != call.BySweep || !m.start.Once || c.Hanging > 0 || !m.mayBeStall() {
+		return m.start.CallTime
+	}
+	return max(m.start.CallTime, m.start.hungLong()+patience)
 }
 
 // asking is what the probe lanes ask, and the answers.
