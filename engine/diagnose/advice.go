@@ -47,7 +47,7 @@ func (a adviser) step(row knowledge.Advice) (s Step, fits bool) {
 	if row.Log != nil {
 		a.values = a.values.with(Values{"inLog": row.Log})
 	}
-	s = Step{Kind: Act, Text: a.text(row.Text), When: a.text(row.When), Risk: a.text(row.Risk), Scope: row.Scope, Undo: a.undo(row.Undo)}
+	s = Step{Kind: Act, Text: a.text(row.Text), When: a.text(row.When), Risk: a.text(row.Risk), Scope: row.Scope, Undo: a.undo(row.Undo), dumps: row.Dumps}
 	template := row.Act
 	switch {
 	case row.Do != "":
@@ -58,6 +58,7 @@ func (a adviser) step(row knowledge.Advice) (s Step, fits bool) {
 	}
 	var why lack
 	s.Command, why = a.command(a.tests(row.Needs) + template)
+	s.asks = s.Command != "" && row.AsksRuntime()
 	switch {
 	case why == lacksNothing:
 		if where := a.manager().Where; where != "" && ofService.MatchString(template) {

@@ -141,9 +141,9 @@ type ChainPart struct {
 func ChainParts(links []Link) []ChainPart {
 	var all []ChainPart
 	for i, l := range links {
-		named := slices.ContainsFunc(links[:i], func(before Link) bool { return strings.Contains(before.Name, l.Name) })
+		named := slices.ContainsFunc(links[:i], func(before Link) bool { return before.object == l.object })
 		switch {
-		case l.Kind == waits.Container && named, i > 0 && i < len(links)-1 && links[i-1].Kind == waits.Call && l.idles():
+		case l.Kind == waits.Container && named, i > 0 && i < len(links)-1 && links[i-1].Kind == waits.Call && l.inside:
 		case l.Kind == waits.Server && i > 0 && links[i-1].Kind == waits.Kernel:
 			last := &all[len(all)-1]
 			last.Text += ", " + l.Name

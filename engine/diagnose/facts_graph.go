@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
@@ -255,7 +254,7 @@ func (f *Facts) chain(node string) []Link {
 	links := make([]Link, len(path))
 	for i, l := range path {
 		n := &g.Nodes[l.Place]
-		links[i] = Link{Kind: n.Kind, ID: n.ID, Name: n.Name, Proof: l.Proof, Since: n.Since, Key: n.Key}
+		links[i] = Link{Kind: n.Kind, ID: n.ID, Name: n.Name, Proof: l.Proof, Since: n.Since, Key: n.Key, object: n.Object.ObjectRef, inside: n.WaitsInside()}
 		if l.Again {
 			links[i].Name += ", which waits for the first: a deadlock"
 		}
@@ -281,17 +280,12 @@ func (f *Finding) leadsOn() bool {
 	return len(links) > 0 && links[len(links)-1].Kind != waits.Relist && links[len(links)-1].Kind != waits.Call
 }
 
-// idles reports whether a link is a goroutine that waits inside the runtime, nobody knows for what.
-func (l Link) idles() bool {
-	return l.Kind == waits.Goroutine && strings.Contains(l.Name, " waiting for ")
-}
-
 // chainEnd returns the end of the proven part of a chain in words: from the helper or the process on that holds all
 // the rest up, else the last link, without what is named already. It is empty if nothing is known but the call, or
 // that its goroutine waits.
 func chainEnd(links []Link, named map[string]bool) string {
 	links = proven(links)
-	if n := len(links); n > 1 && links[n-2].Kind == waits.Call && links[n-1].idles() {
+	if n := len(links); n > 1 && links[n-2].Kind == waits.Call && links[n-1].inside {
 		links = links[:n-1]
 	}
 	if len(links) == 0 || links[len(links)-1].Kind == waits.Relist || links[len(links)-1].Kind == waits.Call {

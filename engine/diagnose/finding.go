@@ -68,6 +68,9 @@ type Link struct {
 	Since time.Time  `line:"-"`     // since when; zero if that is not known
 	Cut   *Step      `line:"-"`     // the safest place to act has one; else nil
 	Key   string     `line:"-"`     // of its node in the graph of [Update.Waits]
+
+	object pleg.ObjectRef // that it is, or is about; zero for none
+	inside bool           // a goroutine that waits inside the runtime, nobody knows for what
 }
 
 // IsAbout reports whether the finding is about a link of its chain.

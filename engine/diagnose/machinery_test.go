@@ -66,8 +66,8 @@ func TestChainLineAndItsEnd(t *testing.T) {
 		{Kind: waits.Kernel, Name: "stopped (T)", Proof: "its state", Key: "kernel 7"},
 	}
 	calls := []Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Call, Name: "ListPodSandbox", Proof: "no reply"}}
-	goroutine := func(doing string) []Link {
-		return append(slices.Clone(calls), Link{Kind: waits.Goroutine, Name: "goroutine 5" + doing, Proof: "it answers the call"})
+	goroutine := func(doing string, inside bool) []Link {
+		return append(slices.Clone(calls), Link{Kind: waits.Goroutine, Name: "goroutine 5" + doing, Proof: "it answers the call", inside: inside})
 	}
 	for _, tt := range []struct {
 		name  string
@@ -80,8 +80,8 @@ func TestChainLineAndItsEnd(t *testing.T) {
 		{"the process is named", runtime, map[string]bool{"process 7": true}, "stopped (T)"},
 		{"and its state", runtime, map[string]bool{"process 7": true, "kernel 7": true}, ""},
 		{"only the call is known", calls, nil, ""},
-		{"its goroutine waits", goroutine(" waiting for a channel"), nil, ""},
-		{"its goroutine works", goroutine(" in fsync"), nil, "goroutine 5 in fsync"},
+		{"its goroutine waits", goroutine(" waiting for a channel", true), nil, ""},
+		{"its goroutine works", goroutine(" in fsync", false), nil, "goroutine 5 in fsync"},
 	} {
 		if got := chainEnd(tt.links, tt.named); got != tt.want {
 			t.Errorf("%s: the chain ends in %q, want %q", tt.name, got, tt.want)
@@ -187,7 +187,7 @@ func TestKubeletsByOtherNames(t *testing.T) {
 func TestNoRoomIsMadeForWhatRunsOn(t *testing.T) {
 	f := healthy(3).dead(40).facts()
 	for _, id := range []ID{OrphanShims, DiskFull} {
-		d := draft{Finding{ID: id, Next: []Step{{Kind: Act, Command: "crictl rm x", Risk: "x"}}}, &Match{}}
+		d := draft{Finding{ID: id, Next: []Step{{Kind: Act, Command: "crictl rm x", Risk: "x", asks: true}}}, &Match{}}
 		if f.endWithAct(&d); !f.Scope.Whole() || !strings.HasPrefix(d.act().Text, "first make the runtime answer") {
 			t.Errorf("%s: %q", id, d.act())
 		}

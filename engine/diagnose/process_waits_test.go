@@ -46,10 +46,10 @@ func TestDeadDisk(t *testing.T) {
 	if !strings.HasPrefix(got[1].Summary, "pid 1009 (app) of ns-0/pod-00003") {
 		t.Errorf("the other is %q, want the one that waits for a server", got[1].Summary)
 	}
-	if steps := factsOf(in).thenRestart(Step{Kind: Look, Text: "check whether crictl hangs too", Command: "crictl info"}); strings.HasPrefix(steps[0].Command, "crictl") {
+	if steps := factsOf(in).thenRestart(Step{Kind: Look, Text: "check whether crictl hangs too", Command: "crictl info", asks: true}); strings.HasPrefix(steps[0].Command, "crictl") {
 		t.Errorf("crictl, which hangs likewise, is offered: %v", steps)
 	}
-	if steps := factsOf(in).thenRestart(Step{Kind: Act, Text: "stacks", Command: "kill -USR1 5", Risk: "x"}); steps[0].acts() || strings.Contains(steps[len(steps)-1].Command, "restart") {
+	if steps := factsOf(in).thenRestart(Step{Kind: Act, Text: "stacks", Command: "kill -USR1 5", Risk: "x", dumps: true}); steps[0].acts() || strings.Contains(steps[len(steps)-1].Command, "restart") {
 		t.Errorf("%q are no steps for a runtime in D", steps)
 	}
 }

@@ -1,7 +1,5 @@
 package diagnose
 
-import "strings"
-
 // StepKind says whether a step looks or acts.
 type StepKind string
 
@@ -20,6 +18,9 @@ type Step struct {
 	Risk    string   `line:"risk,omitempty"`  // what may go wrong; of an act never empty, "none" for nothing
 	Scope   string   `line:"scope,omitempty"` // what an act touches: "pod", "mount", "runtime" or "node"
 	Undo    string   `line:"undo,omitempty"`  // how to take it back; empty if that is not possible, or not needed
+
+	dumps bool // see [Step.Dumps]
+	asks  bool // it makes a call of the runtime, which hangs or fails as ours do
 }
 
 // Looks reports whether a step is a command that only looks.
@@ -30,7 +31,7 @@ func (s Step) Risky() bool { return s.Kind == Act && s.Risk != "none" }
 
 // Dumps reports whether a step makes the runtime write what each of its calls waits for. plegtop then reads that.
 // It acts on the runtime, and ends nothing.
-func (s Step) Dumps() bool { return strings.Contains(s.Command, "kill -USR1 ") }
+func (s Step) Dumps() bool { return s.dumps }
 
 // acts reports whether a step ends the trouble, or tries to.
 func (s Step) acts() bool { return s.Kind == Act && !s.Dumps() }

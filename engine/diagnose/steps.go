@@ -19,14 +19,11 @@ import (
 
 // ---- the runtime
 
-// throughCrictl reports whether a step takes a call of the runtime.
-func throughCrictl(s Step) bool { return strings.Contains(s.Command, "crictl ") }
-
 // thenRestart returns steps that end with a restart of the runtime. If its process does nothing, they end with what
 // helps in that state: no signal and no restart does.
 func (f *Facts) thenRestart(first ...Step) []Step {
 	if p, stuck := f.stuckRuntime(); stuck {
-		first = slices.DeleteFunc(first, func(s Step) bool { return s.acts() || throughCrictl(s) }) // these would hang as well
+		first = slices.DeleteFunc(first, func(s Step) bool { return s.acts() || s.asks }) // these would hang as well
 		return append(first, f.freeProcess(p, "", p.Thread)...)
 	}
 	if !slices.ContainsFunc(first, Step.acts) {

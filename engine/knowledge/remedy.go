@@ -3,6 +3,7 @@ package knowledge
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -34,6 +35,8 @@ type Advice struct {
 	// Risk is what may go wrong by a step that acts; "none" has its reason in a comment.
 	Risk string
 	Undo string // how it is taken back; empty where it cannot be, or need not
+	// Dumps: the act has the runtime write what each of its calls waits for, and ends nothing.
+	Dumps bool
 
 	Log []string // texts, one of which the lines of {runtime.logsOf} or {kubelet.logsOf} have; empty for those that the rule gives
 
@@ -42,6 +45,9 @@ type Advice struct {
 	Needs   []string // preconditions by their names in needs.yaml, which become a part of the command
 	Only    []string // runtimes by their programs, such as containerd; empty for all
 }
+
+// AsksRuntime reports whether the command makes a call of the runtime.
+func (a *Advice) AsksRuntime() bool { return strings.Contains(a.Look+a.Act, "{crictl}") }
 
 var remedies = sync.OnceValue(func() map[string]*Remedy {
 	all := rows[Remedy]("remedies.yaml")

@@ -122,18 +122,25 @@ func (b *builder) answererOf(h *Hang) *evidence.Goroutine {
 
 func (b *builder) goroutine(g *evidence.Goroutine) int {
 	number := strconv.Itoa(g.Number)
-	return b.node(Goroutine, number, Node{ID: number, Name: "goroutine " + number + Doing(g)})
+	return b.node(Goroutine, number, Node{ID: number, Name: "goroutine " + number + Doing(g), inside: waitsInside(g)})
 }
 
 // Doing says what a goroutine waits for, with a space before it; nothing if that is not
 // known.
 func Doing(g *evidence.Goroutine) string {
-	what, waits := strings.CutPrefix(g.Doing, "wait for ")
+	what := strings.TrimPrefix(g.Doing, waitFor)
 	switch {
 	case g.Doing == "":
 		return ""
-	case waits || g.Waits != "":
+	case waitsInside(g):
 		return " waiting for " + what
 	}
 	return " in " + g.Doing
+}
+
+// waitFor begins what a goroutine does that only waits. (stack-roles.yaml)
+const waitFor = "wait for "
+
+func waitsInside(g *evidence.Goroutine) bool {
+	return g.Doing != "" && (g.Waits != "" || strings.HasPrefix(g.Doing, waitFor))
 }

@@ -49,7 +49,12 @@ type Node struct {
 	doing   evidence.Doing
 	lock    *evidence.Lock
 	mount   evidence.Mount
+	inside  bool // of a goroutine: it waits for something in the runtime
 }
+
+// WaitsInside reports whether a goroutine waits for something in the runtime itself, such as another
+// goroutine: what that is nobody knows.
+func (n *Node) WaitsInside() bool { return n.inside }
 
 // Process returns the process of a shim, a helper or a process; nil for any other node.
 func (n *Node) Process() *evidence.Process { return n.process }
