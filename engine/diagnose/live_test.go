@@ -476,8 +476,8 @@ func TestTroubled(t *testing.T) {
 	n.pod(7).Old.Containers[0].State = pleg.Unknown
 	u := Update{Update: engine.Update{Snapshot: &n.Snapshot}, Findings: n.diagnose()}
 	want := map[pleg.UID]Trouble{
-		"uid-4": {Critical, InspectHung, "hung status"}, "uid-5": {Warning, "", "failing inspection"}, "uid-7": {Warning, "", "state unknown"},
-		"uid-0": {Warning, "", "crash loop"}, "uid-3": {Warning, "", "crash loop"}, // the list is stale: no finding, but they show it
+		"uid-4": {Critical, InspectHung, "hung status", "hung status"}, "uid-5": {Warning, "", "failing inspection", "failing inspection"}, "uid-7": {Warning, "", "state unknown", "state unknown"},
+		"uid-0": {Warning, "", "crash loop", ""}, "uid-3": {Warning, "", "crash loop", ""}, // the list is stale: no finding, but they show it
 	}
 	got := troubles(u)
 	if !reflect.DeepEqual(got, want) {
@@ -512,7 +512,7 @@ func TestTroubledInnocent(t *testing.T) {
 	both := Subject{ObjectRef: pleg.ObjectRef{Pod: pod}}
 	if got, want := accused([]Finding{
 		{ID: NoAddress, Severity: Warning, Members: []Subject{both}}, {ID: CrashLoop, Severity: Warning, Subject: both}, {ID: GhostRunning, Severity: Critical, Subject: both},
-	})[pod.UID], (Trouble{Critical, GhostRunning, "no process, no IP, crash loop"}); got != want {
+	})[pod.UID], (Trouble{Critical, GhostRunning, "no process, no IP, crash loop", "no process, no IP"}); got != want {
 		t.Errorf("accused by three: %v, want %v", got, want)
 	}
 	if got := accused([]Finding{{ID: GhostRunning, Severity: Info, Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pod}}}}); len(got) > 0 {

@@ -39,7 +39,7 @@ func TestStandingsAreKept(t *testing.T) {
 			p.Old = &was
 			n.Pods[i] = &p
 		case 1:
-			troubles[n.Pods[i].UID] = Trouble{Critical, GhostRunning, "no process"}
+			troubles[n.Pods[i].UID] = Trouble{Critical, GhostRunning, "no process", "no process"}
 		case 2:
 			n.InFlight = []call.Flight{{Op: call.ContainerStatus, Pod: n.Pods[i].PodRef, Since: n.At.Add(-time.Minute)}}
 		case 4:

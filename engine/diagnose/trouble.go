@@ -3,8 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -30,6 +28,7 @@ type Trouble struct {
 	Severity Severity
 	By       ID     // of the finding that says so, the worst of several; empty if the pod itself shows it
 	Text     string // in a few words, none of them from the runtime; of several findings, the worst first, separated by commas
+	Beside   string // Text without what is about the end of a container: the container itself says more of that
 }
 
 // State returns the state of the pod in one word, where only the finding knows it; else
@@ -59,23 +58,25 @@ func (f *Facts) troubled(findings []Finding) map[pleg.UID]Trouble {
 	return all
 }
 
-// troubleGap stands between the words of two findings.
-const troubleGap = ", "
-
-func (t Trouble) words() []string { return strings.Split(t.Text, troubleGap) }
-
-// BesideExit returns what of Text is not about how a container ended: where that has words of its
-// own they say more.
-func (t Trouble) BesideExit() string {
-	return strings.Join(slices.DeleteFunc(t.words(), func(word string) bool {
-		return word == shownTroubles[crashing].Text || word == shownTroubles[badExit].Text
-	}), troubleGap)
+// add adds the words of another finding.
+func (t Trouble) add(by ID, word string) Trouble {
+	join := func(all, word string) string {
+		if all == "" {
+			return word
+		}
+		return all + ", " + word
+	}
+	t.Text = join(t.Text, word)
+	if by != CrashLoop {
+		t.Beside = join(t.Beside, word)
+	}
+	return t
 }
 
 // accused returns what findings say of pods, by UID, the worst of each first. What is only
 // worth knowing is no problem, and a pod without a UID is left out. It is never nil.
 func accused(findings []Finding) map[pleg.UID]Trouble {
-	all := make(map[pleg.UID]Trouble)
+	all, has := make(map[pleg.UID]Trouble), make(map[podWord]bool)
 	for _, severity := range []Severity{Critical, Warning} {
 		for _, f := range findings {
 			word := ruleOf(f.ID).row().Pod
@@ -88,15 +89,22 @@ func accused(findings []Finding) map[pleg.UID]Trouble {
 				}
 				t, known := all[s.Pod.UID]
 				if !known {
-					t = Trouble{severity, f.ID, word}
-				} else if !slices.Contains(t.words(), word) {
-					t.Text += troubleGap + word
+					t.Severity, t.By = severity, f.ID
 				}
-				all[s.Pod.UID] = t
+				if !has[podWord{s.Pod.UID, word}] {
+					has[podWord{s.Pod.UID, word}] = true
+					all[s.Pod.UID] = t.add(f.ID, word)
+				}
 			}
 		}
 	}
 	return all
+}
+
+// A podWord is what is found of a pod in a few words.
+type podWord struct {
+	pod  pleg.UID
+	word string
 }
 
 // inspectionFails reports whether the runtime answered the last inspection of a pod
@@ -123,13 +131,13 @@ const (
 
 var shownTroubles = [...]Trouble{
 	badExit:      {Text: "exited with an error"},
-	hoarding:     {Severity: Warning, Text: "leaves exited containers"},
+	hoarding:     {Severity: Warning, Text: "leaves exited containers", Beside: "leaves exited containers"},
 	crashing:     {Severity: Warning, Text: "crash loop"},
-	notStarted:   {Severity: Warning, Text: "not started"},
-	unknownState: {Severity: Warning, Text: "state unknown"},
+	notStarted:   {Severity: Warning, Text: "not started", Beside: "not started"},
+	unknownState: {Severity: Warning, Text: "state unknown", Beside: "state unknown"},
 }
 
-var failingTrouble = Trouble{Severity: Warning, Text: "failing inspection"}
+var failingTrouble = Trouble{Severity: Warning, Text: "failing inspection", Beside: "failing inspection"}
 
 // containersShow returns the worst that the containers of a pod show, and until when
 // that holds if the pod does not change, in seconds since 1970. Of those of one name

@@ -57,7 +57,7 @@ func (p *Pod) explain() string {
 			why = st.Message
 		}
 		if why != "" {
-			beside := p.Trouble.BesideExit()
+			beside := p.Trouble.Beside
 			return beside + theme.When(beside == "", "", "; ") + of(c.Name, why)
 		}
 	}

@@ -216,7 +216,7 @@ func TestRemark(t *testing.T) {
 		{fails, nil, "Unavailable: connection refused"},
 		{pod("p", up("x")), nil, "crash loop, no IP"},
 	} {
-		if got := stand(tt.pod, tt.out, diagnose.Trouble{Text: "crash loop, no IP"}).Remark; got != tt.want {
+		if got := stand(tt.pod, tt.out, diagnose.Trouble{Text: "crash loop, no IP", Beside: "no IP"}).Remark; got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
