@@ -222,10 +222,10 @@ func askUnit(ctx context.Context, conn *dbus.Conn, name string) (u evidence.Unit
 	var started uint64 // in microseconds of the monotonic clock; 0 without a process
 	unit := conn.Object(systemd, path)
 	for _, p := range []struct {
-		name string
-		into any
-	}{{".Unit.ActiveState", &state}, {".Unit.SubState", &sub}, {".Service.NRestarts", &restarts}, {".Service.ExecMainStartTimestampMonotonic", &started}} {
-		err := unit.StoreProperty(systemd+p.name, p.into)
+		of, name string
+		into     any
+	}{{".Unit", "ActiveState", &state}, {".Unit", "SubState", &sub}, {".Service", "NRestarts", &restarts}, {".Service", "ExecMainStartTimestampMonotonic", &started}} {
+		err := unit.CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart, systemd+p.of, p.name).Store(p.into)
 		if _, isAnswer := errors.AsType[dbus.Error](err); err != nil && (!isAnswer || p.into == any(&state)) {
 			return u, err // an older systemd has not all
 		}

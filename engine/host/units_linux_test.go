@@ -96,7 +96,7 @@ func (f *fakeBus) reply(method, path string, call *dbus.Message) (body any, fail
 		return ":1.7", ""
 	case f.refuse.Name != "":
 		return nil, f.refuse.Name
-	case method == "GetUnit" && call.Flags&dbus.FlagNoAutoStart == 0:
+	case call.Flags&dbus.FlagNoAutoStart == 0:
 		return nil, "test.MayStartSomething"
 	case method == "GetUnit":
 		name := call.Body[0].(string)
