@@ -57,6 +57,8 @@ type endpoint struct {
 	hint   string // what to do if the question is not permitted
 	most   int64  // bytes of an answer
 	within time.Duration
+
+	isConnected atomic.Bool // the last question found somebody
 }
 
 // newEndpoint returns an endpoint that is sent the token of a file, which is read again each time; no token
@@ -80,18 +82,18 @@ func newEndpoint(u *url.URL, t *tls.Config, tokenFile, hint string) *endpoint {
 	}}
 }
 
-// ask sends the question. If the answer is good, read takes it in.
+// ask sends the question. If the answer is good, read takes it in. One question may be out at a time.
 func (e *endpoint) ask(ctx context.Context, read func(io.Reader) error) evidence.Answer {
-	var isConnected atomic.Bool
+	e.isConnected.Store(false)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		TLSHandshakeStart: func() { isConnected.Store(true) }, // a stopped kubelet comes no further
-		GotConn:           func(httptrace.GotConnInfo) { isConnected.Store(true) },
+		TLSHandshakeStart: func() { e.isConnected.Store(true) }, // a stopped kubelet comes no further
+		GotConn:           func(httptrace.GotConnInfo) { e.isConnected.Store(true) },
 	})
 	began := time.Now()
 	text, err := e.exchange(ctx, read)
 	a := evidence.Answer{Asked: true, URL: e.url, OK: err == nil, Took: time.Since(began), Text: text}
 	late := errors.Is(err, context.DeadlineExceeded)
-	a.TimedOut, a.Refused = late && isConnected.Load(), errors.Is(err, syscall.ECONNREFUSED)
+	a.TimedOut, a.Refused = late && e.isConnected.Load(), errors.Is(err, syscall.ECONNREFUSED)
 	tooLong, isTooLong := errors.AsType[*http.MaxBytesError](err)
 	alert, isAlert := errors.AsType[*net.OpError](err)
 	switch {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // A wire is a network of its own, so that servers and clients can be watched in
@@ -194,5 +195,36 @@ func TestKubeletVersion(t *testing.T) {
 			t.Errorf("version = %q, %v after %v, want none when ctx ends", version, ok, time.Since(began))
 		}
 		time.Sleep(time.Second) // the server ends
+	})
+}
+
+// A kubelet that takes the connection is silent, though we have no processor left to end the request in time.
+func TestKubeletOfARequestThatIsNotEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := overWire(t, Kubelet{}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		late := reads.StuckError{Out: limit + grace}
+		check := func(err error, took time.Duration, isSilent bool) {
+			t.Helper()
+			var r evidence.Report
+			k.Node.parts[0].missing(&r, err)
+			if a := r.Kubelet.Ping; !a.Asked || a.OK || a.TimedOut != isSilent || a.Took != took || a.Err != err.Error() {
+				t.Errorf("the answer is %+v, want silent = %v", a, isSilent)
+			}
+		}
+		ask := func() (stop func()) {
+			ctx, cancel := context.WithCancel(t.Context())
+			go k.Node.parts[0].read(ctx, &Look{Node: k.Node})
+			synctest.Wait()
+			return func() { cancel(); synctest.Wait() }
+		}
+		stop := ask()
+		check(late, late.Out, true)
+		check(reads.ErrBrokenOff, 0, false)
+		stop()
+		k.ping.client.Transport.(*http.Transport).DialContext = newWire().dial // nobody is there
+		stop = ask()
+		check(late, late.Out, false)
+		stop()
+		time.Sleep(limit + 2*grace) // the dialer gives up
 	})
 }

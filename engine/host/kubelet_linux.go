@@ -17,6 +17,7 @@ import (
 	promconfig "github.com/prometheus/common/config"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -164,7 +165,9 @@ func (k *kubelet) parts() (all []part) {
 				said, err = firstText(r)
 				return err
 			})
-			a.Text = cmp.Or(a.Text, said)
+			if a.OK { // an answer that breaks off is not the kubelet's word
+				a.Text = said
+			}
 			return func(r *evidence.Report) { *text.at(&r.Kubelet) = a }, nil
 		}
 		all = append(all, part{text.name, always, read, func(r *evidence.Report, err error) { *text.at(&r.Kubelet) = text.e.noAnswer(err) }})
@@ -172,9 +175,11 @@ func (k *kubelet) parts() (all []part) {
 	return append(all, part{kubeletMetrics, always, k.readMetrics, func(r *evidence.Report, err error) { r.Kubelet.Metrics = k.metrics.noAnswer(err) }})
 }
 
-// noAnswer returns the answer of a request that has not come back.
+// noAnswer returns the answer of a request that has not come back. This process may have no processor left
+// to end the request in time: a kubelet that took the connection is silent all the same.
 func (e *endpoint) noAnswer(err error) evidence.Answer {
-	return evidence.Answer{Asked: true, URL: e.url, Err: err.Error()}
+	stuck, isStuck := errors.AsType[reads.StuckError](err)
+	return evidence.Answer{Asked: true, URL: e.url, Err: err.Error(), Took: stuck.Out, TimedOut: isStuck && e.isConnected.Load()}
 }
 
 // readMetrics is the part of the kubelet's metrics.

@@ -168,6 +168,17 @@ func TestKubeletAnswersTooMuch(t *testing.T) {
 	}
 }
 
+// An answer that breaks off says nothing of the kubelet, not even its beginning.
+func TestKubeletAnswerBreaksOff(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		fmt.Fprint(w, "ok")
+	})
+	if a := askOnce(t, Kubelet{Healthz: server.URL + "/healthz", Metrics: server.URL + "/metrics"}).Ping; a.OK || a.Text != "" || !strings.Contains(a.Err, "unexpected EOF") {
+		t.Errorf("the answer is %+v, want an error without text", a)
+	}
+}
+
 // What a failing healthz says is kept: it names the check that fails.
 func TestKubeletHealthzFails(t *testing.T) {
 	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
