@@ -109,6 +109,20 @@ func TestReadOfVeryMuch(t *testing.T) {
 			}
 			return append(b, '\n')
 		}, 30},
+		{"other stacks after its limit", 60, func(b []byte, n int) []byte {
+			const alike = maxInKept / maxFrames / 4 // fills what is kept with few stacks
+			b = fmt.Appendf(b, "goroutine %d [%060d, %d minutes]:\nsync.(*Mutex).Lock(...)\n\t/a.go:1\n", 20000+n, n, n%90)
+			for i := range maxFrames - 1 {
+				name := i
+				if n >= 4*alike {
+					name = (n*7919 + i*31) % maxNames
+				} else if i == 0 {
+					name = n / alike
+				}
+				b = fmt.Appendf(b, "a%d.(*T).M(0x%x)\n\t/a.go:1\n", name, 0xc000000000+n*0x1000+i)
+			}
+			return append(b, '\n')
+		}, 30},
 		{"noise", 20, func(b []byte, _ int) []byte {
 			for range 512 {
 				random = random*6364136223846793005 + 1442695040888963407
@@ -178,4 +192,20 @@ func dump10MB() []byte {
 		}
 	}
 	return b.Bytes()
+}
+
+// A lock counts though its first waiter comes after all that is kept.
+func TestLockAfterManyGoroutines(t *testing.T) {
+	var dump strings.Builder
+	for n := range maxKept {
+		dump.WriteString(text(n+1, "select", fmt.Sprintf("main.idle%d()", n/(maxAlike/2))))
+	}
+	for n := range 2 {
+		dump.WriteString(text(maxKept+n+1, "sync.Mutex.Lock", in(mutex, "a.(*A).Get(0xc000195000)")...))
+	}
+	s, err := Read(strings.NewReader(dump.String()))
+	within(t, s)
+	if err != nil || len(s.Locks) != 1 || s.Locks[0].Waiters != 2 || s.Groups[len(s.Groups)-1].State != "sync.Mutex.Lock" {
+		t.Errorf("%d goroutines, locks %+v, %v", s.Total, s.Locks, err)
+	}
 }

@@ -33,11 +33,12 @@ type group struct {
 // isOpen reports whether the goroutines answer a call or ask another program, and wait for no lock.
 func (g *group) isOpen() bool { return g.wrappers == 0 && (g.call != "" || g.Open) }
 
-// add counts a goroutine, and keeps a copy while there is room: it may hold a lock.
+// add counts a goroutine, and keeps a copy while there is room: it may hold a lock. Without room it still
+// counts among those of its stack, and among those that wait for its lock.
 func (d *dump) add(g *goroutine) {
 	d.total++
 	full := len(d.kept) == maxKept || d.frames+len(g.frames) > maxInKept
-	of := d.groupOf(g, full)
+	of := d.groupOf(g)
 	if of == nil {
 		return
 	}
@@ -46,6 +47,9 @@ func (d *dump) add(g *goroutine) {
 	g.group, g.Call, g.Doing = of, of.call, of.Doing
 	if of.wrappers > 0 {
 		d.wait(g)
+	}
+	if of.Count == 1 && full {
+		of.frames = slices.Clone(g.frames[:min(len(g.frames), maxLate)])
 	}
 	if full || of.Count > maxAlike {
 		return
@@ -61,7 +65,7 @@ func (d *dump) add(g *goroutine) {
 
 // groupOf returns the group of a goroutine's stack; nil if it has no stack, or a new one and there is
 // no room for that.
-func (d *dump) groupOf(g *goroutine, full bool) *group {
+func (d *dump) groupOf(g *goroutine) *group {
 	d.ids = d.ids[:0]
 	for _, f := range g.frames {
 		if f.function == nil {
@@ -70,7 +74,7 @@ func (d *dump) groupOf(g *goroutine, full bool) *group {
 		d.ids = binary.LittleEndian.AppendUint16(d.ids, f.id)
 	}
 	of := d.byIDs[string(d.ids)]
-	if of != nil || full || len(g.frames) == 0 || len(d.groups) == maxGroups {
+	if of != nil || len(g.frames) == 0 || len(d.groups) == maxGroups {
 		return of
 	}
 	of = &group{Group: evidence.Group{First: g.Number, State: g.State}, Sign: doingOf(g), wrappers: wrappers(g.frames)}

@@ -29,6 +29,7 @@ const (
 	maxAlike   = 1 << 10   // of these with the same stack, so that a leak leaves room for others
 	maxInKept  = 384 << 10 // frames of all of them
 	maxGroups  = 4 << 10
+	maxLate    = 32 // frames of a stack that comes when no more goroutines are kept
 	maxLocks   = 4 << 10
 	maxCalls   = 16 // of a lock; the CRI has about 40
 	maxHolders = 4  // that may hold a lock of an unknown kind: of more, none is named
