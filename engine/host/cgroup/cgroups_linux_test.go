@@ -201,6 +201,29 @@ func TestCgroupsOfAllDrivers(t *testing.T) {
 	}
 }
 
+// A container with two groups, as one of Kata has, starts with the first and ends with the last.
+func TestCgroupsOfAContainerWithTwo(t *testing.T) {
+	tree := newGroupTree(t, t.TempDir(), "")
+	at := func(digit string) (inPod, overhead string) {
+		return "kubepods/pod1/kata_" + longID(digit), "kata_overhead/" + longID(digit)
+	}
+	there, overhead := at("1")
+	tree.make(there, 1)
+	tree.make(overhead, 1)
+	h, _ := listen(t, New(tree.root).Cgroups)
+	h.begun(tree)
+	tree.set(there, 0)
+	comes, with := at("2")
+	tree.make(with, 1)
+	h.want("started 2")
+	tree.make(comes, 1)
+	tree.remove(with)
+	tree.set(overhead, 0)
+	h.want("stopped 1")
+	tree.set(comes, 0)
+	h.want("stopped 2")
+}
+
 func TestCgroupsOfV1(t *testing.T) {
 	root := t.TempDir()
 	tree := newGroupTree(t, root, "pids")

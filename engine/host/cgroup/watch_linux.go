@@ -42,6 +42,7 @@ type watch struct {
 	notify     *fsnotify.Watcher
 	failed     chan error        // by the watcher
 	watched    map[string]*group // by path
+	alive      map[string]*life  // by the id of the container
 	buffer     [256]byte
 }
 
@@ -52,7 +53,13 @@ type group struct {
 	id       string            // of the container whose group it is; "" for a folder that leads to containers
 	children map[string]*group // by name, of such a folder
 	isAlive  bool              // a process is in it; of v1: it is there
-	since    time.Time         // it is alive
+}
+
+// A life is of a container. A container of a virtual machine has two groups: Kata keeps the machine itself
+// below /kata_overhead.
+type life struct {
+	groups int // that are alive
+	since  time.Time
 }
 
 // run follows the groups until ctx ends, whose cause it returns, or something fails.
@@ -60,7 +67,7 @@ func (w *watch) run(ctx context.Context) (err error) {
 	if w.notify, err = fsnotify.NewWatcher(); err != nil {
 		return watchError(err)
 	}
-	w.failed, w.watched = make(chan error, 1), map[string]*group{}
+	w.failed, w.watched, w.alive = make(chan error, 1), map[string]*group{}, map[string]*life{}
 	drained := reads.Go(func() error { // at all times: the watcher may hold its lock until an error is taken
 		for err := range w.notify.Errors {
 			select {
@@ -209,16 +216,31 @@ func (w *watch) readState(g *group) {
 	}
 }
 
-// set takes in whether a container's group is alive, and delivers a change.
+// set takes in whether a container's group is alive. It delivers that the first group of a container is, and
+// that none is any more.
 func (w *watch) set(g *group, isAlive bool) {
 	if g.isAlive == isAlive {
 		return
 	}
-	u := pleg.Upstream{Signal: pleg.SignalStarted, ID: g.id}
-	if g.isAlive = isAlive; isAlive {
-		g.since = time.Now()
+	g.isAlive = isAlive
+	u, l := pleg.Upstream{ID: g.id}, w.alive[g.id]
+	if l == nil {
+		l = &life{since: time.Now()}
+		w.alive[g.id] = l
+	}
+	if isAlive {
+		l.groups++
 	} else {
-		u.Signal, u.Ran = pleg.SignalStopped, time.Since(g.since)
+		l.groups--
+	}
+	switch {
+	case isAlive && l.groups == 1:
+		u.Signal = pleg.SignalStarted
+	case l.groups == 0:
+		delete(w.alive, g.id)
+		u.Signal, u.Ran = pleg.SignalStopped, time.Since(l.since)
+	default:
+		return
 	}
 	if w.isComplete {
 		w.deliver(u)
