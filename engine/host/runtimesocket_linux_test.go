@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -128,12 +130,16 @@ func TestLocked(t *testing.T) {
 	db, other := filepath.Join(root, "meta.db"), filepath.Join(root, "other.db")
 	writeFile(t, db, "")
 	writeFile(t, other, "")
+	var s unix.Stat_t
 	inode := func(path string) string {
-		var s syscall.Stat_t
-		if err := syscall.Stat(path, &s); err != nil {
+		if err := unix.Stat(path, &s); err != nil {
 			t.Fatal(err)
 		}
 		return strconv.FormatUint(s.Ino, 10)
+	}
+	at := func(path string) string { // as the kernel writes it
+		number := inode(path)
+		return fmt.Sprintf("%02x:%02x:%s", unix.Major(s.Dev), unix.Minor(s.Dev), number)
 	}
 	process := func(pid, comm, open string) {
 		writeFile(t, filepath.Join(root, "proc", pid, "comm"), comm+"\n")
@@ -143,11 +149,17 @@ func TestLocked(t *testing.T) {
 	process("10", "containerd", db)
 	process("11", "bbolt", db)
 	process("12", "containerd", other)
+	elsewhere := "0 0 "
+	if inode(db); unix.Major(s.Dev) == 0 { // as on btrfs: the number alone counts
+		elsewhere = "10 11 " + db
+	}
 	for _, tt := range []struct{ name, locks, want string }{
-		{"by another", "1: FLOCK  ADVISORY  WRITE 11 fe:01:" + inode(db) + " 0 EOF\n", "10 11 " + db},
-		{"by one that has ended", "1: FLOCK  ADVISORY  WRITE 99 fe:01:" + inode(db) + " 0 EOF\n", "10 0 " + db},
-		{"by itself", "1: FLOCK  ADVISORY  WRITE 12 fe:01:" + inode(other) + " 0 EOF\n", "0 0 "},
-		{"a part of a file", "1: POSIX  ADVISORY  WRITE 11 fe:01:" + inode(db) + " 0 5\n", "0 0 "},
+		{"by another", "1: FLOCK  ADVISORY  WRITE 11 " + at(db) + " 0 EOF\n", "10 11 " + db},
+		{"by one that has ended", "1: FLOCK  ADVISORY  WRITE 99 " + at(db) + " 0 EOF\n", "10 0 " + db},
+		{"by another, and by itself on another file system", "1: FLOCK  ADVISORY  WRITE 11 " + at(db) + " 0 EOF\n2: FLOCK  ADVISORY  WRITE 10 00:ff:" + inode(db) + " 0 EOF\n", "10 11 " + db},
+		{"a file of the same number on another file system", "1: FLOCK  ADVISORY  WRITE 11 00:ff:" + inode(db) + " 0 EOF\n", elsewhere},
+		{"by itself", "1: FLOCK  ADVISORY  WRITE 12 " + at(other) + " 0 EOF\n", "0 0 "},
+		{"a part of a file", "1: POSIX  ADVISORY  WRITE 11 " + at(db) + " 0 5\n", "0 0 "},
 		{"nothing", "", "0 0 "},
 	} {
 		writeFile(t, filepath.Join(root, "proc", "locks"), tt.locks)

@@ -138,10 +138,13 @@ func greets(path string) bool {
 // before it listens, so the kernel knows no waiter.
 func locked(root string) (waits evidence.Process, file string, by evidence.Process) {
 	text, _ := smallfile.Read(filepath.Join("/", root, "proc/locks")) // without it nothing is locked
-	lockers := map[string]int{}                                       // by the number of the inode
+	lockers := map[string][]int{}                                     // by the device and the inode of the file, and by the inode alone
 	for line := range strings.Lines(string(text)) {                   // "1: FLOCK  ADVISORY  WRITE 5120 fe:01:393 0 EOF"
 		if f := strings.Fields(line); len(f) >= 6 && f[1] == "FLOCK" {
-			lockers[f[5][strings.LastIndexByte(f[5], ':')+1:]], _ = strconv.Atoi(f[4])
+			pid, _ := strconv.Atoi(f[4])
+			for _, key := range []string{f[5], f[5][strings.LastIndexByte(f[5], ':')+1:]} {
+				lockers[key] = append(lockers[key], pid)
+			}
 		}
 	}
 	if len(lockers) == 0 {
@@ -156,8 +159,14 @@ func locked(root string) (waits evidence.Process, file string, by evidence.Proce
 			if err != nil || !strings.HasSuffix(name, ".db") || unix.Stat(filepath.Join(dir, fd.Name()), &s) != nil {
 				continue
 			}
-			if pid, is := lockers[fmt.Sprint(s.Ino)]; is && pid != p.PID {
-				return p.report(), name, processOf(root, pid).report()
+			key := fmt.Sprint(s.Ino)
+			if major := unix.Major(s.Dev); major != 0 { // btrfs and overlay show us another device than the kernel has
+				key = fmt.Sprintf("%02x:%02x:%d", major, unix.Minor(s.Dev), s.Ino)
+			}
+			for _, pid := range lockers[key] {
+				if pid != p.PID {
+					return p.report(), name, processOf(root, pid).report()
+				}
 			}
 		}
 	}
