@@ -147,18 +147,21 @@ func (l *Look) link(t task, name string) string {
 // gaps are the reasons why processes may be missing.
 type gaps struct {
 	denied, unread   int
+	late             []int // processes whose read was left behind
 	hidden, confined bool
 	cut              string
 	hanging          []File
 }
 
-// miss reports whether a read failed, and counts it unless the process has ended.
-func (l *Look) miss(err error) bool {
+// miss reports whether a read of a process failed, and counts it unless the process has ended.
+func (l *Look) miss(pid int, err error) bool {
 	_, stuck := errors.AsType[reads.StuckError](err)
 	switch {
 	case err == nil:
 		return false
-	case stuck, errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH), l.ctx.Err() != nil:
+	case stuck:
+		l.gaps.late = append(l.gaps.late, pid)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH), l.ctx.Err() != nil:
 	case errors.Is(err, fs.ErrPermission):
 		l.gaps.denied++
 	default:

@@ -112,6 +112,31 @@ func TestLookLeavesAHangingReadBehind(t *testing.T) {
 	}
 }
 
+// A read that comes back too late for its look leaves its process out: the look is not whole.
+func TestLookOfAReadThatComesLate(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"cmdline", "cgroup", "stat"} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			writePod(t, root, 100, longID("1"), longID("2"))
+			h := hold(t, root, 100, file)
+			w := newHangingWalker(root)
+			l, err := w.Look(t.Context(), firstLook)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.release(t)
+			waitForReads(t, w)
+			for range 2 { // Partial is asked for several times
+				if found := l.Processes(); found.Partial != "could not read 1 process" || len(found.Shims) != 0 {
+					t.Errorf("look = %+v, want that one is missing", found)
+				}
+			}
+		})
+	}
+}
+
 func TestLookLeavesFewReadsBehind(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -179,7 +179,7 @@ func (l *Look) withoutBystanders() procfs.Procs {
 
 // visit takes in one process. It may have ended meanwhile.
 func (l *Look) visit(proc procfs.Proc, a reads.Answer[statRead]) {
-	if l.miss(a.Err) {
+	if l.miss(proc.PID, a.Err) {
 		return
 	}
 	if a.Value.Flags&kernelThread != 0 {
@@ -237,7 +237,7 @@ func (l *Look) begin(p *process, proc procfs.Proc, stat statRead) {
 // just ended, or has not begun its program, has no arguments.
 func (l *Look) readIdentity(p *process) bool {
 	groups, err := ask(l, p.task, "cgroup", p.Cgroups)
-	if l.miss(err) {
+	if l.miss(p.of, err) {
 		return false
 	}
 	p.member = memberOf(groups)
@@ -249,14 +249,14 @@ func (l *Look) readIdentity(p *process) bool {
 		return true
 	}
 	args, err := ask(l, p.task, "cmdline", p.CmdLine)
-	if l.miss(err) || len(args) == 0 {
+	if l.miss(p.of, err) || len(args) == 0 {
 		return false
 	}
 	p.identity = identityOf(p.comm, args)
 	if r == daemon {
 		p.identity.socket, err = ask(l, p.task, "configuration", func() (string, error) { return l.w.Socket(p.comm, args), nil })
 	}
-	return !l.miss(err)
+	return !l.miss(p.of, err)
 }
 
 // age returns how long ago a process started; 0 if that is not known.
@@ -278,9 +278,15 @@ func (l *Look) Processes() evidence.Processes {
 	if l.ctx.Err() != nil {
 		l.gaps.cut = fmt.Sprintf("cut off after %v", time.Since(l.began).Round(100*time.Millisecond))
 	}
-	l.gaps.hanging = l.w.hanging()
+	all := l.gaps
+	all.hanging = l.w.hanging()
+	for _, pid := range all.late { // its read may be back by now, too late for this look
+		if !slices.ContainsFunc(all.hanging, func(f File) bool { return f.PID == pid }) {
+			all.unread++
+		}
+	}
 	found := l.found
-	found.Partial = l.gaps.String()
+	found.Partial = all.String()
 	return found
 }
 

@@ -215,7 +215,7 @@ func TestLookAtThisMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, lives := l.again(os.Getpid())
-	if !lives || l.miss(nil) {
+	if !lives || l.miss(7, nil) {
 		t.Fatal("the test was not seen")
 	}
 	if got := l.describe(p); got.Parent != os.Getppid() || got.Age <= 0 || got.Age > time.Hour || got.Command == "" || badness[got.State] == 0 {
@@ -226,7 +226,7 @@ func TestLookAtThisMachine(t *testing.T) {
 func TestMiss(t *testing.T) {
 	l := &Look{ctx: t.Context()}
 	failed := &fs.PathError{Op: "open", Path: "/proc/7/cgroup", Err: syscall.EACCES}
-	if l.miss(nil) || !l.miss(failed) || !l.miss(syscall.ESRCH) || l.gaps.denied != 1 || l.gaps.unread != 0 {
+	if l.miss(7, nil) || !l.miss(7, failed) || !l.miss(7, syscall.ESRCH) || l.gaps.denied != 1 || l.gaps.unread != 0 {
 		t.Errorf("gaps = %+v, want one that was denied", l.gaps)
 	}
 }
