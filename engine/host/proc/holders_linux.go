@@ -158,7 +158,7 @@ func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
 		}
 		for _, m := range mountsOf(o) {
 			for name, path := range paths {
-				if blanks.Replace(m.MountPoint) == path {
+				if m.MountPoint == path {
 					ids[m.MountID], devices[name] = true, m.MajorMinorVer
 				}
 			}
@@ -168,7 +168,7 @@ func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
 		mounts := slices.DeleteFunc(mountsOf(o), func(m *procfs.MountInfo) bool { return ids[m.MountID] || !stays(m) })
 		for name, path := range paths {
 			isCopy := func(m *procfs.MountInfo) bool {
-				return blanks.Replace(m.MountPoint) == path || devices[name] != "" && m.MajorMinorVer == devices[name]
+				return m.MountPoint == path || devices[name] != "" && m.MajorMinorVer == devices[name]
 			}
 			if by := o.holds(path); by != "" {
 				found[name] = l.withHolder(found[name], o, by)

@@ -52,6 +52,44 @@ func TestLookTellsWhatIsWaitedFor(t *testing.T) {
 	}
 }
 
+// A node may have more mounts than 1 MiB has room for. What is waited for may be the last.
+func TestLookReadsAllMounts(t *testing.T) {
+	var many strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&many, "%d 21 0:%d / /run/%d rw - overlay overlay rw,lowerdir=%s\n", 1000+i, 1000+i, i, strings.Repeat("/layer:", 200))
+	}
+	root := t.TempDir()
+	writeProcess(t, root, fakeProcess{PID: 1, Comm: "systemd", Files: map[string]string{"mountinfo": many.String() + "99 21 0:52 / /srv/nas\\011\\040\\043 rw - nfs4 nas:/export rw\n"}})
+	writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", Threads: []fakeProcess{{PID: 301, State: evidence.Uninterrupted, Ran: 1000}}, Files: map[string]string{
+		"syscall": fmt.Sprintf("%d 0xa\n", unix.SYS_READ), "mountinfo": many.String() + fixtureMounts, "fdinfo/10": "mnt_id:\t99\n",
+	}})
+	w := newFixtureWalker(root)
+	w.clock = func(int) time.Duration { return time.Minute }
+	want := evidence.Mount{Point: "/mnt/nas", Type: "nfs4", Source: "nas:/export", Device: "0:52", Node: "/srv/nas\t #"}
+	if found := w.lookAt(t.Context(), firstLook).Daemons; len(found) != 1 || found[0].Mount != want {
+		t.Errorf("found %+v, want it to wait for %+v", found, want)
+	}
+}
+
+// The mounts of a namespace are read once in a look, but a process with a root of its own has its own.
+func TestLookReadsTheMountsOfANamespaceOnce(t *testing.T) {
+	root := t.TempDir()
+	for i, files := range []map[string]string{
+		{"ns/mnt": "->mnt:[1]", "root": "->/", "mountinfo": fixtureMounts}, {"ns/mnt": "->mnt:[1]", "root": "->/"},
+		{"ns/mnt": "->mnt:[1]", "root": "->/x"}, {"ns/mnt": "->mnt:[2]", "root": "->/"}, {"root": "->mnt:[1]/"}, {"ns/mnt": "->mnt:[1]/"},
+	} {
+		files["syscall"], files["fdinfo/9"] = fmt.Sprintf("%d 0x9\n", unix.SYS_FSYNC), "mnt_id:\t98\n"
+		writeProcess(t, root, fakeProcess{PID: 300 + i, Comm: "containerd", State: evidence.Uninterrupted, Ran: 1000, Files: files})
+	}
+	w := newFixtureWalker(root)
+	w.clock = func(int) time.Duration { return time.Minute }
+	for i, p := range w.lookAt(t.Context(), firstLook).Daemons {
+		if isKnown := p.Mount.Device != ""; isKnown != (i < 2) {
+			t.Errorf("process %d waits for %+v", i, p.Mount)
+		}
+	}
+}
+
 // A dead server may have a thousand processes: in one look some are asked for, and
 // what was found out is remembered.
 func TestLookFindsOutAFewAtATime(t *testing.T) {

@@ -102,7 +102,7 @@ func (l *Look) findMount(t task, functions []string) (m evidence.Mount, among []
 	if !isOnFile && !slices.ContainsFunc(functions, evidence.ServerFunction) {
 		return m, nil
 	}
-	mounts, err := ask(l, t, "mountinfo", t.MountInfo)
+	mounts, err := l.mountsOf(t)
 	if err != nil {
 		return m, nil
 	}
@@ -209,9 +209,23 @@ func (l *Look) mapped(t task, among []evidence.Mount) (found []evidence.Mount) {
 	return found
 }
 
-// mountOf returns a mount without the escapes of the kernel.
-func mountOf(m *procfs.MountInfo) evidence.Mount {
-	return evidence.Mount{Point: blanks.Replace(m.MountPoint), Type: m.FSType, Source: blanks.Replace(m.Source), Device: m.MajorMinorVer}
+// A view is all on which it depends what mounts a task sees.
+type view struct{ space, root string }
+
+// mountsOf returns the mounts that a task sees. They are read once in a look for all tasks with
+// the same view: where a server is dead, many shims of the node may wait.
+func (l *Look) mountsOf(t task) (all []*procfs.MountInfo, err error) {
+	seen := view{l.link(t, "ns/mnt"), l.link(t, "root")}
+	if all = l.mounts[seen]; all != nil {
+		return all, nil
+	}
+	all, err = ask(l, t, "mountinfo", t.MountInfo)
+	if err == nil && seen.space != "" && seen.root != "" { // an ordinary user may not know them
+		l.mounts[seen] = all
+	}
+	return all, err
 }
 
-var blanks = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+func mountOf(m *procfs.MountInfo) evidence.Mount {
+	return evidence.Mount{Point: m.MountPoint, Type: m.FSType, Source: m.Source, Device: m.MajorMinorVer}
+}

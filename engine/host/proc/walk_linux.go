@@ -98,10 +98,12 @@ type Look struct {
 	seen     []*process    // of interest, by pid
 	children []*process    // others, which may be helpers
 	gaps     gaps
-	waits    int             // processes whose wait was found out
-	helpers  int             // helpers whose wait was found out
-	open     []*openFiles    // of all processes; nil until somebody asks
-	ours     map[string]bool // sockets: whether they are our runtime's
+	waits    int                          // processes whose wait was found out
+	helpers  int                          // helpers whose wait was found out
+	open     []*openFiles                 // of all processes; nil until somebody asks
+	ours     map[string]bool              // sockets: whether they are our runtime's
+	mounts   map[view][]*procfs.MountInfo // of waiting tasks
+	ofNode   []evidence.Mount             // that process 1 sees; nil until somebody asks
 	found    evidence.Processes
 }
 
@@ -110,7 +112,7 @@ type Look struct {
 // user why there are no processes.
 func (w *Walker) Look(ctx context.Context, at time.Time) (*Look, error) {
 	w.looks++
-	l := &Look{w: w, ctx: ctx, at: at, began: time.Now(), dir: filepath.Join(w.Root, "proc"), ours: map[string]bool{}}
+	l := &Look{w: w, ctx: ctx, at: at, began: time.Now(), dir: filepath.Join(w.Root, "proc"), ours: map[string]bool{}, mounts: map[view][]*procfs.MountInfo{}}
 	l.isDeep = w.Deep != nil && w.Deep()
 	if err := l.list(); err != nil {
 		return nil, err
