@@ -206,7 +206,12 @@ func (u *unservedWatch) read(ctx context.Context, l *Look) (fill, error) {
 	ctx, cancel := context.WithTimeout(ctx, unservedTime)
 	defer cancel()
 	asked := map[string]*reads.Task{}
-	mounts := slices.DeleteFunc(proc.Mounts(l.Root), func(m evidence.Mount) bool { return !l.concerns(m) })
+	var mounts []evidence.Mount
+	for _, row := range l.table.rows(ctx) {
+		if m := proc.MountOf(row); l.concerns(m) {
+			mounts = append(mounts, m)
+		}
+	}
 	for _, m := range mounts[:min(len(mounts), mostUnserved)] {
 		path := filepath.Join("/", l.Root, m.Point)
 		asked[m.Point] = reads.Start(&u.out, path, func() (struct{}, error) { return struct{}{}, u.statfs(path) })

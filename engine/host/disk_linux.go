@@ -22,8 +22,12 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// mostBelow bounds the disks below another one that are looked for.
-const mostBelow = 16
+const (
+	// mostBelow bounds the disks below another one that are looked for.
+	mostBelow = 16
+	// mostLinks is how many links the kernel follows in a path (path_resolution(7)).
+	mostLinks = 40
+)
 
 // A diskWatch looks at the file system of the runtime's data.
 type diskWatch struct {
@@ -35,25 +39,28 @@ type diskWatch struct {
 // read is the part of the runtime's data. The folder is found once for each process of the runtime: a folder
 // that goes while it is used is broken, not unknown.
 func (w *diskWatch) read(ctx context.Context, l *Look) (fill, error) {
-	if l.RuntimeRoot != "" {
-		w.path = l.RuntimeRoot
-	} else if s := l.static(ctx, limit/2); w.path == "" || s.process.pid != 0 && s.process != w.of {
-		w.path, w.of = w.find(l, s), s.process
+	var s *Static
+	if w.path = cmp.Or(l.RuntimeRoot, w.path); l.RuntimeRoot == "" {
+		s = l.static(ctx, limit/2)
+	}
+	mounts := l.table.rows(ctx) // has been waited for meanwhile
+	if s != nil && (w.path == "" || s.process.pid != 0 && s.process != w.of) {
+		w.path, w.of = w.find(l, s, mounts), s.process
 	}
 	d := evidence.Disk{Missing: "it is not known where the runtime keeps its data"}
 	if l.Offline { // nobody draws how much room is left
-		if d = mountedAt(l.Root, w.path); d.Mount.Device == "" {
+		if d = mountedAt(l.Root, w.path, mounts); d.Mount.Device == "" {
 			d = evidence.Disk{Missing: "a made-up node has no disk"}
 		}
 	} else if w.path != "" {
-		d, _ = w.ask.stat(l.Root, w.path)
+		d, _ = w.ask.stat(l.Root, w.path, mounts)
 	}
 	return func(r *evidence.Report) { r.Disk = d }, nil
 }
 
 // find returns the data folder that the runtime was given, or else the first of the usual ones that is
 // there; "" if none is. A folder of another endpoint's runtime does not count: anybody may have left it.
-func (w *diskWatch) find(l *Look, s *Static) string {
+func (w *diskWatch) find(l *Look, s *Static, mounts []*procfs.MountInfo) string {
 	if given := s.given("data"); given != "" || l.Offline {
 		return s.setting("data")
 	}
@@ -65,7 +72,7 @@ func (w *diskWatch) find(l *Look, s *Static) string {
 		if path == "" {
 			continue
 		}
-		if _, err := w.ask.stat(l.Root, path); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := w.ask.stat(l.Root, path, mounts); !errors.Is(err, fs.ErrNotExist) {
 			return path
 		}
 	}
@@ -77,8 +84,7 @@ func (w *diskWatch) missing(r *evidence.Report, err error) { r.Disk = w.ask.with
 
 // A diskAsk asks a file system, which may hang. What is known without its answer is in known meanwhile.
 type diskAsk struct {
-	known      atomic.Pointer[evidence.Disk]
-	path, real string // of the last folder, and where its links led
+	known atomic.Pointer[evidence.Disk]
 }
 
 // without returns what is known of the folder that is being asked for.
@@ -92,19 +98,11 @@ func (a *diskAsk) without(err error) (d evidence.Disk) {
 
 // stat returns the file system of a folder on the host. With an error there is what the mount table says.
 // It may hang.
-func (a *diskAsk) stat(root, path string) (evidence.Disk, error) {
-	if a.path != path {
-		a.path, a.real = path, path
-	}
-	d := a.look(root)
+func (a *diskAsk) stat(root, path string, mounts []*procfs.MountInfo) (evidence.Disk, error) {
+	d := a.follow(root, path, mounts)
 	fd, _, err := openOnHost(root, path)
 	if err == nil {
 		defer func() { _ = unix.Close(fd) }()
-		at, _ := os.Readlink(ownFile(fd)) // "" is no other place
-		if at = filepath.Join("/", strings.TrimPrefix(at, root)); at != "/" && at != a.real {
-			a.real = at
-			d = a.look(root)
-		}
 		err = statfs(fd, &d)
 	}
 	for _, answer := range []error{fs.ErrNotExist, unix.EIO, unix.ENXIO, unix.ESTALE, unix.ENOTCONN, unix.EUCLEAN, unix.ESHUTDOWN, unix.ETIMEDOUT, unix.EHOSTDOWN} {
@@ -116,12 +114,38 @@ func (a *diskAsk) stat(root, path string) (evidence.Disk, error) {
 	return d, err
 }
 
-// look reads the mount table, which the file system itself does not answer.
-func (a *diskAsk) look(root string) evidence.Disk {
-	d := mountedAt(root, a.real)
-	d.Path = a.path
-	a.known.Store(&d)
-	return d
+// follow follows the links of a path on the host, and returns what the mount table says of the place where
+// they lead. Before a folder is asked whether a name in it is a link, known is about the folder's own file
+// system: so known is right whichever folder does not answer.
+func (a *diskAsk) follow(root, path string, mounts []*procfs.MountInfo) (d evidence.Disk) {
+	var last *procfs.MountInfo
+	at, rest := "/", namesOf(path)
+	for links := 0; ; {
+		if m := proc.MountAt(mounts, at); m != last || d.Path == "" {
+			d, last = mountedAt(root, at, mounts), m
+			d.Path = path
+			known := d
+			a.known.Store(&known)
+		}
+		if len(rest) == 0 || links > mostLinks {
+			return d
+		}
+		at, rest = filepath.Join(at, rest[0]), rest[1:]
+		if m := proc.MountAt(mounts, at); m != nil && m.MountPoint == at {
+			continue // it is no link, and what is mounted there may not answer
+		}
+		if to, err := os.Readlink(filepath.Join("/", root, at)); err == nil {
+			if at, links = filepath.Dir(at), links+1; filepath.IsAbs(to) {
+				at = "/"
+			}
+			rest = append(namesOf(to), rest...)
+		}
+	}
+}
+
+// namesOf returns the parts of a path.
+func namesOf(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
 // statfs adds the figures of the file system of an open file.
@@ -142,9 +166,8 @@ func statfs(fd int, d *evidence.Disk) error {
 // mountedAt returns what the node's mount table and the kernel's own files say of the file system of a
 // folder: its mount, its disk and the disks below, and what ext4 has found wrong with itself. After an
 // error ext4 may refuse all writing without being mounted so.
-func mountedAt(root, path string) evidence.Disk {
+func mountedAt(root, path string, mounts []*procfs.MountInfo) evidence.Disk {
 	d := evidence.Disk{Path: path}
-	mounts := mountsOf(root)
 	m := proc.MountAt(mounts, path)
 	if path == "" || m == nil {
 		return d
@@ -183,16 +206,6 @@ func mountedAt(root, path string) evidence.Disk {
 		}
 	}
 	return d
-}
-
-// mountsOf returns the mounts that the first process of the node sees.
-func mountsOf(root string) []*procfs.MountInfo {
-	processes, err := procfs.NewFS(filepath.Join("/", root, "proc"))
-	if err != nil {
-		return nil
-	}
-	all, _ := processes.GetProcMounts(1) // none if they cannot be read
-	return all
 }
 
 // blockName returns the kernel's name of a block device by its number; "" if it is none.

@@ -1,16 +1,20 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
@@ -94,14 +98,21 @@ func TestMountedAt(t *testing.T) {
 	writeLink(t, root, "sys/dev/block/254:1", "../../devices/virtual/block/vda1")
 	writeFile(t, filepath.Join(root, "sys/fs/ext4/vda1/errors_count"), "3\n")
 	writeFile(t, filepath.Join(root, "proc/fs/ext4/vda1/options"), "rw\nemergency_ro\n")
-	writeFile(t, filepath.Join(root, "proc/1/mountinfo"), "20 1 254:1 / / rw - ext4 /dev/root rw\n21 20 0:40 / /var/lib/c rw - overlay overlay rw,upperdir=/upper\n22 20 0:41 / /run rw - tmpfs tmpfs rw\n23 20 0:42 / /vol rw - btrfs /dev/sdz9 rw\n")
+	writeFile(t, filepath.Join(root, "proc/1/mountinfo"), "20 1 254:1 / / rw - ext4 /dev/root rw\n21 20 0:40 / /var/lib/c rw - overlay overlay rw,upperdir=/upper\n22 20 0:41 / /run rw - tmpfs tmpfs rw\n23 20 0:42 / /vol rw - btrfs /dev/sdz9 rw\n"+
+		"24 20 0:43 / /mnt/data\\040disk rw - zfs pool\\040of/c rw\n25 20 0:44 / /two rw - overlay overlay rw,upperdir=/a\\040b/upper\n26 20 254:1 / /a\\040b rw - ext4 /dev/ro\\040ot rw\n")
+	mounts, err := proc.Mounts(root)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for path, want := range map[string]evidence.Mount{
-		"/etc":         {Node: "/", Type: "ext4", Source: "/dev/vda1", Device: "254:1"},
-		"/var/lib/c/x": {Node: "/var/lib/c", Type: "overlay", Source: "/dev/root", Device: "0:40"},
-		"/run/x":       {Node: "/run", Type: "tmpfs", Device: "0:41"},
-		"/vol":         {Node: "/vol", Type: "btrfs", Source: "/dev/sdz9", Device: "0:42"},
+		"/etc":             {Node: "/", Type: "ext4", Source: "/dev/vda1", Device: "254:1"},
+		"/var/lib/c/x":     {Node: "/var/lib/c", Type: "overlay", Source: "/dev/root", Device: "0:40"},
+		"/run/x":           {Node: "/run", Type: "tmpfs", Device: "0:41"},
+		"/mnt/data disk/c": {Node: "/mnt/data disk", Type: "zfs", Device: "0:43"},
+		"/two":             {Node: "/two", Type: "overlay", Source: "/dev/ro ot", Device: "0:44"},
+		"/vol":             {Node: "/vol", Type: "btrfs", Source: "/dev/sdz9", Device: "0:42"},
 	} {
-		d := mountedAt(root, path)
+		d := mountedAt(root, path, mounts)
 		if diff := cmp.Diff(want, d.Mount); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
@@ -131,6 +142,60 @@ func TestDiskOfAFileSystemThatHangs(t *testing.T) {
 		}
 		release <- true
 	})
+}
+
+// In the first look a folder does not answer, to which links lead: the disk is that folder's, not that of a
+// link. What is mounted somewhere is not asked whether it is a link.
+func TestDiskOfTheFirstLook(t *testing.T) {
+	root := mkdirs(t, "/var/lib", "/mnt", "/srv", "/sys/dev/block")
+	writeFile(t, filepath.Join(root, "proc/1/mountinfo"), "20 1 254:1 / / rw - ext4 /dev/root rw\n21 20 0:52 / /mnt/nas rw - nfs4 nas:/x rw\n22 20 0:53 / /home rw - tmpfs tmpfs rw\n")
+	writeLink(t, root, "mnt/nas", "/home") // what is asked leads here
+	writeLink(t, root, "srv/nas", "/../mnt/./nas/")
+	writeLink(t, root, "var/lib/absolute", "/srv/nas/c")
+	writeLink(t, root, "var/lib/relative", "../../srv/nas")
+	writeLink(t, root, "var/lib/endless", "endless")
+	mounts, err := proc.Mounts(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/mnt/nas/c": "/mnt/nas", "/var/lib/absolute": "/mnt/nas", "/var/lib/relative/c/d": "/mnt/nas", "/var/lib/plain": "/", "/var/lib/endless": "/", "/home": "/home", "/": "/",
+	} {
+		a := new(diskAsk)
+		d := a.follow(root, path, mounts)
+		if known := a.without(errors.New("no answer")); known.Path != path || known.Mount.Node != want || d.Mount != known.Mount {
+			t.Errorf("%s: %+v, want %s", path, known, want)
+		}
+		if a.follow(root, path, nil); a.without(errors.New("no answer")).Mount != (evidence.Mount{}) {
+			t.Errorf("%s: %+v without a mount table", path, a.known.Load())
+		}
+	}
+}
+
+// The mount table of a dense node takes its time, and it may not come at all. Room is known all the same.
+func TestDisksOfAMountTableThatIsLate(t *testing.T) {
+	id := longID("1")
+	root := mkdirs(t, "/run/containerd", "/sys/dev/block")
+	writeProcess(t, root, fakeShim(20, id, testSocket))
+	writeLink(t, root, "proc/20/cwd", "/run/containerd/io.containerd.runtime.v2.task/k8s.io/"+id)
+	for took, want := range map[time.Duration]string{fileTimeout * 2: "0:41", limit * 2: ""} {
+		synctest.Test(t, func(t *testing.T) {
+			w := new(diskWatch)
+			n := &Node{Config: Config{Root: root, RuntimeRoot: "/run/containerd"}}
+			n.parts = []part{{"processes", always, newWalker(root, "", fileTimeout).read, nil}, {"disk", always, w.read, w.missing}}
+			reads.Start(&n.reads, "mounts", func() ([]*procfs.MountInfo, error) {
+				time.Sleep(took)
+				return []*procfs.MountInfo{{MountPoint: "/", FSType: "tmpfs", MajorMinorVer: "0:41"}}, nil
+			})
+			r := n.Look(t.Context(), false)
+			for _, d := range []evidence.Disk{r.Disk, r.State} {
+				if d.Path != "/run/containerd" || d.Missing != "" || d.Total == 0 || d.Mount.Device != want {
+					t.Errorf("after %v: %+v, want it on %q", took, d, want)
+				}
+			}
+			time.Sleep(took)
+		})
+	}
 }
 
 // If the configuration hangs, the folder is the usual one of the endpoint: both may be on one disk.

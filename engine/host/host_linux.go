@@ -9,8 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/procfs"
+
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/cgroup"
+	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
@@ -28,6 +31,10 @@ const (
 	// fileTimeout is how long a small file may take. The slow files of /proc take some milliseconds on a
 	// busy node: a longer read sleeps in the kernel.
 	fileTimeout = 250 * time.Millisecond
+
+	// tableTime is how long the mounts are waited for. A dense node needs a part of it. The rest of the limit
+	// is for the file systems.
+	tableTime = limit / 2
 )
 
 // A Node is looked at again and again. All methods are safe for concurrent use; looks are made one after
@@ -51,6 +58,27 @@ type Look struct {
 	Began  time.Time
 
 	walked <-chan struct{} // closed when the processes have been read; nil for the processes themselves
+	table  mountTable
+}
+
+// A mountTable has the mounts that the first process of the node sees. It is read once in a look: that of a
+// dense node has some MB.
+type mountTable struct {
+	*reads.Read[[]*procfs.MountInfo]
+}
+
+// rows waits for the mounts; none if they do not come in time.
+func (t mountTable) rows(ctx context.Context) []*procfs.MountInfo {
+	if t.Read == nil { // nobody has asked for it
+		return nil
+	}
+	all, _ := t.Wait(ctx, tableTime)
+	return all
+}
+
+// mounts begins to read the mounts, or joins the read that is out.
+func (n *Node) mounts() mountTable {
+	return mountTable{reads.Start(&n.reads, "mounts", func() ([]*procfs.MountInfo, error) { return proc.Mounts(n.Root) })}
 }
 
 // A part is one kind of evidence.
@@ -145,7 +173,7 @@ func ownPath(endpoint string) string { return strings.TrimPrefix(endpoint, "unix
 func (n *Node) Look(ctx context.Context, isDeep bool, missed ...string) evidence.Report {
 	n.looking.Lock()
 	defer n.looking.Unlock()
-	l := &Look{Node: n, Deep: isDeep, Missed: missed, Began: time.Now()}
+	l := &Look{Node: n, Deep: isDeep, Missed: missed, Began: time.Now(), table: n.mounts()}
 	var r evidence.Report
 	first := []when{always}
 	if isDeep {

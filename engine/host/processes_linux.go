@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/procfs"
+
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/knowledge"
@@ -28,6 +30,7 @@ type walker struct {
 	roots     rootWatch
 	bundles   atomic.Pointer[bundleFolder] // of the runtime, as its shims show; nil if they do not
 	state     diskAsk
+	table     mountTable // of the look under way
 }
 
 // newWalker returns a walker for the processes below root. If endpoint is not empty, only the shims that
@@ -47,7 +50,7 @@ func newWalker(root, endpoint string, timeout time.Duration) *walker {
 func (w *walker) read(ctx context.Context, l *Look) (fill, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	w.deep = l.Deep
+	w.deep, w.table = l.Deep, l.table
 	found := w.look(ctx, time.Now(), l.Missed...)
 	l.daemons.look(found.Processes.Daemons)
 	return func(r *evidence.Report) {
@@ -64,7 +67,7 @@ func (w *walker) look(ctx context.Context, at time.Time, missed ...string) evide
 		return evidence.Report{Processes: evidence.Processes{Missing: err.Error()}, State: evidence.Disk{Missing: err.Error()}}
 	}
 	found := l.Processes()
-	r := evidence.Report{State: w.stateFolder(l, found.Shims), Limits: w.limits(l, found.Daemons)}
+	r := evidence.Report{State: w.stateFolder(l, found.Shims, w.table.rows(ctx)), Limits: w.limits(l, found.Daemons)}
 	for _, d := range byName(found.Daemons) {
 		_, stat, at := l.Seen(d.PID)
 		r.Usage = w.usage.add(r.Usage, sample{d.Command, stat, at})
@@ -118,14 +121,14 @@ func Sockets(ctx context.Context, root string) (kubelets, shims []string) {
 
 // stateFolder returns the file system that the shims work in: each has a folder of its own below the
 // runtime's state folder.
-func (w *walker) stateFolder(l *proc.Look, shims []evidence.Process) evidence.Disk {
+func (w *walker) stateFolder(l *proc.Look, shims []evidence.Process, mounts []*procfs.MountInfo) evidence.Disk {
 	for _, s := range shims {
 		path := w.stateOf(l, s)
 		if path == "" {
 			continue
 		}
 		d, err := proc.Fetch(l, proc.File{Name: path, Risky: true}, func() (evidence.Disk, error) {
-			d, _ := w.state.stat(w.root, path) // Missing says why not
+			d, _ := w.state.stat(w.root, path, mounts) // Missing says why not
 			return d, nil
 		})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
 )
 
 func TestStateFolder(t *testing.T) {
@@ -60,7 +61,8 @@ func TestDiskThatIsFullOrReadOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := new(diskAsk).stat("", dir)
+		mounts, _ := proc.Mounts("")
+		d, err := new(diskAsk).stat("", dir, mounts)
 		if err != nil {
 			t.Error(err)
 		}
@@ -75,7 +77,7 @@ func TestDiskThatIsFullOrReadOnly(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if d, err := new(diskAsk).stat("", dir); err != nil || d.Free != 0 || d.InodesUnused != 0 {
+	if d, err := new(diskAsk).stat("", dir, nil); err != nil || d.Free != 0 || d.InodesUnused != 0 {
 		t.Errorf("of a full one: %+v, %v", d, err)
 	}
 	if d := at(unix.MS_REMOUNT | unix.MS_RDONLY); d.ReadOnly == "" {

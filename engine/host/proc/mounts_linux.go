@@ -30,19 +30,19 @@ func (l *Look) onNode(m evidence.Mount, p *process) evidence.Mount {
 		return m
 	}
 	if l.ofNode == nil {
-		l.ofNode, _ = Fetch(l, File{PID: 1, Name: "mountinfo"}, func() ([]evidence.Mount, error) { return Mounts(l.w.Root), nil })
+		l.ofNode, _ = Fetch(l, File{PID: 1, Name: "mountinfo"}, func() ([]*procfs.MountInfo, error) { return Mounts(l.w.Root) })
 	}
 	var places, ofPod []string
 	for _, here := range l.ofNode {
 		switch {
-		case here.Type == "fusectl" && strings.HasPrefix(m.Type, "fuse"):
+		case here.FSType == "fusectl" && strings.HasPrefix(m.Type, "fuse"):
 			_, connection, _ := strings.Cut(m.Device, ":")
-			m.Abort = filepath.Join(here.Point, connection, "abort")
-		case here.Device != m.Device || slices.Contains(places, here.Point):
+			m.Abort = filepath.Join(here.MountPoint, connection, "abort")
+		case here.MajorMinorVer != m.Device || slices.Contains(places, here.MountPoint):
 		default:
-			places = append(places, here.Point)
-			if slices.ContainsFunc(p.member.uids, func(uid string) bool { return uid != "" && strings.Contains(here.Point, uid) }) {
-				ofPod = append(ofPod, here.Point)
+			places = append(places, here.MountPoint)
+			if slices.ContainsFunc(p.member.uids, func(uid string) bool { return uid != "" && strings.Contains(here.MountPoint, uid) }) {
+				ofPod = append(ofPod, here.MountPoint)
 			}
 		}
 	}
@@ -140,19 +140,14 @@ func podsFolder(m *procfs.MountInfo) (root string, ok bool) {
 	return root + "/pods", ok && (file == "etc-hosts" && m.MountPoint == "/etc/hosts" || strings.HasPrefix(file, "containers/"))
 }
 
-// Mounts returns the mounts that process 1 of the host with that root sees; none if they
-// cannot be read. It may hang.
-func Mounts(root string) (all []evidence.Mount) {
-	for _, m := range MountTable(root) {
-		all = append(all, mountOf(m))
-	}
-	return all
+// Mounts returns the mounts that process 1 of the host with that root sees. It may hang.
+func Mounts(root string) ([]*procfs.MountInfo, error) {
+	return mountsIn(filepath.Join("/", root, "proc"), 1)
 }
 
-// MountTable is [Mounts] with all that the kernel says of them.
-func MountTable(root string) []*procfs.MountInfo {
-	all, _ := mountsIn(filepath.Join("/", root, "proc"), 1) // none if they cannot be read
-	return all
+// MountOf returns what evidence says of a mount.
+func MountOf(m *procfs.MountInfo) evidence.Mount {
+	return evidence.Mount{Point: m.MountPoint, Type: m.FSType, Source: m.Source, Device: m.MajorMinorVer}
 }
 
 // MountInfo returns the mounts that a task sees. That of procfs ends at 1 MiB: with 15 layers

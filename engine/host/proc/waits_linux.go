@@ -110,18 +110,18 @@ func (l *Look) findMount(t task, functions []string) (m evidence.Mount, among []
 		id := StatusField(l.text(t, "fdinfo/"+strconv.FormatUint(args[0], 10)), "mnt_id")
 		for _, one := range mounts {
 			if slices.Equal(id, []string{strconv.Itoa(one.MountID)}) {
-				return mountOf(one), nil
+				return MountOf(one), nil
 			}
 		}
 		if len(id) > 0 { // on a mount that the process does not see any more
 			return m, nil
 		}
 	}
-	if at := MountAt(mounts, l.pathOf(t, call, args)); at != nil && evidence.MayWaitFor(mountOf(at), functions...) {
-		return mountOf(at), nil
+	if at := MountAt(mounts, l.pathOf(t, call, args)); at != nil && evidence.MayWaitFor(MountOf(at), functions...) {
+		return MountOf(at), nil
 	}
 	for _, one := range mounts { // a container may have a device at several places
-		m := mountOf(one)
+		m := MountOf(one)
 		known := slices.ContainsFunc(among, func(o evidence.Mount) bool { return o.Device == m.Device })
 		if !known && evidence.MayWaitFor(m, functions...) {
 			among = append(among, m)
@@ -224,8 +224,4 @@ func (l *Look) mountsOf(t task) (all []*procfs.MountInfo, err error) {
 		l.mounts[seen] = all
 	}
 	return all, err
-}
-
-func mountOf(m *procfs.MountInfo) evidence.Mount {
-	return evidence.Mount{Point: m.MountPoint, Type: m.FSType, Source: m.Source, Device: m.MajorMinorVer}
 }

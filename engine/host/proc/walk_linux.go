@@ -103,7 +103,7 @@ type Look struct {
 	open     []*openFiles                 // of all processes; nil until somebody asks
 	ours     map[string]bool              // sockets: whether they are our runtime's
 	mounts   map[view][]*procfs.MountInfo // of waiting tasks
-	ofNode   []evidence.Mount             // that process 1 sees; nil until somebody asks
+	ofNode   []*procfs.MountInfo          // that process 1 sees; nil until somebody asks
 	found    evidence.Processes
 }
 
