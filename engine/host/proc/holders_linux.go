@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// searchTime is for how long all processes are asked in one look what they have open. It
-	// must leave time for the rest of the look.
+	// searchTime is for how long all processes are asked in one look what they have open, and
+	// then what they have mounted. Both must leave time for the rest of the look.
 	searchTime = 400 * time.Millisecond
 
 	// filesRead is how many open files of a process are looked at: those that a program opens
@@ -45,7 +45,7 @@ func (l *Look) everybody() []*openFiles {
 	l.open = []*openFiles{}
 	began := time.Now()
 	for _, p := range l.procs {
-		if time.Since(began) > searchTime {
+		if time.Since(began) > l.w.search {
 			break
 		}
 		if o, err := ask(l, l.first(p), "links", func() (*openFiles, error) { return l.readLinks(p), nil }); err == nil {
@@ -134,7 +134,8 @@ func (l *Look) serves(o *openFiles, m evidence.Mount, by evidence.Hold) bool {
 
 // HoldersOf returns who keeps busy what is mounted at some paths, by their names: processes
 // with something open there, and the first of each mount namespace with a copy of it. The
-// namespaces of the node, the runtime and its shims do not count: there it is mounted.
+// namespaces of the node, the runtime and its shims do not count: there it is mounted. Mounts
+// are read as far as there is time: a node may have thousands of namespaces.
 func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
 	found := make(map[string][]evidence.Holder, len(paths))
 	for name := range paths {
@@ -145,14 +146,15 @@ func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
 	for _, p := range slices.Concat(l.found.Daemons, l.found.Shims, l.found.Helpers) {
 		isOwn[p.PID] = true
 	}
+	everybody, began := l.everybody(), time.Now()
 	mountsOf := func(o *openFiles) (mounts []*procfs.MountInfo) {
-		if !spaces[o.space] {
+		if !spaces[o.space] && time.Since(began) <= l.w.search {
 			mounts, _ = ask(l, o.task, "mountinfo", o.MountInfo)
 		}
 		spaces[o.space] = o.space != ""
 		return mounts
 	}
-	for _, o := range l.everybody() {
+	for _, o := range everybody {
 		if !isOwn[o.of] {
 			continue
 		}
@@ -164,7 +166,7 @@ func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
 			}
 		}
 	}
-	for _, o := range l.everybody() {
+	for _, o := range everybody {
 		mounts := slices.DeleteFunc(mountsOf(o), func(m *procfs.MountInfo) bool { return ids[m.MountID] || !stays(m) })
 		for name, path := range paths {
 			isCopy := func(m *procfs.MountInfo) bool {

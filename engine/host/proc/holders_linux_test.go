@@ -2,6 +2,7 @@ package proc
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -70,5 +71,38 @@ func TestLookTellsWhoServesAMount(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Mounts are read as far as there is time. Who has something open is known without them.
+func TestHoldersOfManyNamespaces(t *testing.T) {
+	const at = "/run/c/rootfs"
+	root := t.TempDir()
+	files := func(space, folder string) map[string]string {
+		return map[string]string{"ns/mnt": "->" + space, "cwd": "->" + folder, "root": "->/", "mountinfo": "70 21 0:90 / " + at + " rw - overlay overlay rw\n"}
+	}
+	writeProcess(t, root, fakeProcess{PID: 1, Comm: "systemd", Files: map[string]string{"ns/mnt": "->mnt:[1]"}})
+	writeProcess(t, root, fakeProcess{PID: 30, Comm: "sleep", Files: files("mnt:[2]", "/")})
+	writeProcess(t, root, fakeProcess{PID: 31, Comm: "sh", Files: files("mnt:[3]", at)})
+	for _, search := range []time.Duration{time.Hour, -1} {
+		w := newFixtureWalker(root)
+		w.search = time.Hour
+		l, err := w.Look(t.Context(), firstLook)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.everybody() // is remembered
+		w.search = search
+		got := map[int]evidence.Hold{}
+		for _, h := range l.HoldersOf(map[string]string{"c": at})["c"] {
+			got[h.PID] = h.By
+		}
+		want := map[int]evidence.Hold{31: evidence.ByFolder}
+		if search > 0 {
+			want[30] = evidence.ByMounts
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("in %v: %v, want %v", search, got, want)
+		}
 	}
 }

@@ -52,13 +52,14 @@ type Walker struct {
 	frozen     map[group]freeze // as of the last look
 	node       []string         // the containers that the whole node is in
 	looks      int
-	budget     int // threads that one look reads
+	budget     int           // threads that one look reads
+	search     time.Duration // for what all processes have open, and then for what they have mounted
 }
 
 // New prepares for looks. It reads nothing.
 func New(c Config) *Walker {
 	c.Root = filepath.Join("/", c.Root)
-	return &Walker{Config: c, clock: processorClock, known: map[int]*process{}, budget: threadsPerLook}
+	return &Walker{Config: c, clock: processorClock, known: map[int]*process{}, budget: threadsPerLook, search: searchTime}
 }
 
 // A process is what is known of a process that is not a bystander.
