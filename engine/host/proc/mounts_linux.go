@@ -20,6 +20,9 @@ import (
 // end, or have no mounts of it.
 const kubeletRootsRead = 20
 
+// podMountsRead is how many containers are asked which mounts they have: more than a node has.
+const podMountsRead = 1000
+
 // inPod finds the pod in the path at which a kubelet mounts a volume.
 var inPod = regexp.MustCompile("/pods/([0-9A-Za-z-]+)/volume(?:s|-subpaths)/")
 
@@ -70,7 +73,7 @@ func (l *Look) podOf(m evidence.Mount, places []string) pleg.UID {
 		}
 	}
 	if len(pods) == 0 {
-		pods = l.podsWith(m)
+		pods = slices.Clone(l.podsBy()[m.Device])
 	}
 	if slices.Sort(pods); len(slices.Compact(pods)) == 1 {
 		return pleg.UID(pods[0])
@@ -78,28 +81,39 @@ func (l *Look) podOf(m evidence.Mount, places []string) pleg.UID {
 	return ""
 }
 
-// podsWith returns the UIDs of the pods with a container that has a mount; none if not all
-// containers could be asked.
-func (l *Look) podsWith(m evidence.Mount) (pods []string) {
-	asked := map[string]bool{}
+// podsBy returns the UIDs of the pods with a container that has a mount of a server, by its
+// device; none if not all containers could be asked. They are asked once in a look.
+func (l *Look) podsBy() map[string][]string {
+	if l.pods != nil {
+		return l.pods
+	}
+	l.pods = map[string][]string{}
+	all, asked := map[string][]string{}, map[string]bool{}
 	for _, p := range l.seen {
 		n := len(p.member.ids) - 1
 		if n < 0 || p.member.uids[n] == "" || asked[p.member.ids[n]] || p.now.state == evidence.Zombie {
 			continue
+		}
+		if len(asked) == podMountsRead {
+			return l.pods
 		}
 		mounts, err := ask(l, p.task, "mountinfo", p.MountInfo)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EINVAL) { // it has ended
 			continue
 		}
 		if err != nil {
-			return nil
+			return l.pods
 		}
 		asked[p.member.ids[n]] = true
-		if slices.ContainsFunc(mounts, func(one *procfs.MountInfo) bool { return one.MajorMinorVer == m.Device }) {
-			pods = append(pods, p.member.uids[n])
+		for _, m := range mounts {
+			if MountOf(m).Served() {
+				device := strings.Clone(m.MajorMinorVer) // not the whole row
+				all[device] = append(all[device], p.member.uids[n])
+			}
 		}
 	}
-	return pods
+	l.pods = all
+	return all
 }
 
 // kubeletRoots returns the folder of a kubelet's pods, by the containers that have mounts of

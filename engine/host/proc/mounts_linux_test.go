@@ -2,6 +2,7 @@ package proc
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -288,5 +289,30 @@ func TestKubeletRootWithinAContainer(t *testing.T) {
 	found := newFixtureWalker(root).lookAt(t.Context(), firstLook)
 	if len(found.Containers[longID("2")]) == 0 || found.KubeletRoots != nil {
 		t.Errorf("roots = %q of containers %v", found.KubeletRoots, found.Containers)
+	}
+}
+
+// Containers are asked for their mounts once in a look, and none counts where there are too many.
+func TestPodsByTheirMounts(t *testing.T) {
+	for containers, want := range map[int]int{podMountsRead: podMountsRead, podMountsRead + 1: 0} {
+		root := t.TempDir()
+		writeProcess(t, root, fakeProcess{PID: 1000, Comm: "app", Cgroup: "/kubepods/pod5f1a/" + longID("1"), Files: map[string]string{
+			"mountinfo": "100 21 0:7 / /data rw - cifs //nas/media rw\n102 21 8:1 / / rw - ext4 /dev/sda1 rw\n",
+		}})
+		l, err := newFixtureWalker(root).Look(t.Context(), firstLook)
+		if err != nil || len(l.seen) != 1 {
+			t.Fatal(l, err)
+		}
+		for n := range containers - 1 { // with the same files
+			other := *l.seen[0]
+			other.member.ids = []string{longID(fmt.Sprint(100 + n))}
+			l.seen = append(l.seen, &other)
+		}
+		for range 2 {
+			if all := l.podsBy(); len(all["0:7"]) != want || len(all) > 1 {
+				t.Errorf("%d containers: %v, want %d", containers, all, want)
+			}
+			_ = os.RemoveAll(filepath.Join(root, "proc/1000")) // would be read anew
+		}
 	}
 }

@@ -105,6 +105,7 @@ type Look struct {
 	ours     map[string]bool              // sockets: whether they are our runtime's
 	mounts   map[view][]*procfs.MountInfo // of waiting tasks
 	ofNode   []*procfs.MountInfo          // that process 1 sees; nil until somebody asks
+	pods     map[string][]string          // with a mount of a server, by its device; nil until somebody asks
 	found    evidence.Processes
 }
 
