@@ -144,18 +144,33 @@ func (b *bundleReader) readNew(ctx context.Context, root string, folder bundleFo
 		return known || slices.Contains(hanging, id)
 	})
 	for len(ids) > 0 && ctx.Err() == nil && len(b.files.Keys()) < mostHanging {
-		answers, _ := reads.Row(ctx, &b.files, ids, fileTimeout, func(i int) ([]byte, error) {
-			return readOnHost(root, filepath.Join(folder.dir, ids[i], folder.below, "config.json"))
+		row := ids // a read that is left behind must not see that ids changes
+		answers, _ := reads.Row(ctx, &b.files, row, fileTimeout, func(i int) (bundle, error) {
+			return readBundle(root, filepath.Join(folder.dir, row[i], folder.below, "config.json"), row[i])
 		})
 		for i, a := range answers {
-			bytes += int64(len(a.Value))
-			if o, err := objectOf(ids[i], a.Value); err == nil && a.Err == nil {
-				b.known[ids[i]] = o
+			bytes += a.Value.size
+			if a.Err == nil {
+				b.known[ids[i]] = a.Value.Object
 			}
 		}
 		ids = ids[min(len(answers)+1, len(ids)):] // without the one that hangs
 	}
 	return bytes
+}
+
+// A bundle is what is kept of a config.json, which may have a MiB.
+type bundle struct {
+	evidence.Object
+	size int64 // of the file
+}
+
+func readBundle(root, path, id string) (b bundle, err error) {
+	text, err := readOnHost(root, path)
+	if b.size = int64(len(text)); err == nil {
+		b.Object, err = objectOf(id, text)
+	}
+	return b, err
 }
 
 // objectOf reads the annotations that a runtime gives to what it makes for a kubelet.
