@@ -21,7 +21,6 @@ type memory struct {
 	past.Keeper
 	silence
 	Flips    int       // of the verdict
-	ListedAt time.Time // start of the last good list
 	ListBad  bool      // the last list failed
 	Status   uint64    // calls of Status that returned
 	Errors   uint64    // of calls about the whole runtime
@@ -57,11 +56,6 @@ func (r *memory) lists(m *Model) {
 		} else {
 			r.ListCameBack(m.now)
 		}
-	}
-	if at := m.core.ListedAt(); !at.Equal(r.ListedAt) {
-		r.ListedAt = at
-		size := func(op call.Operation) uint64 { return m.sums.Of(op).LastResponseBytes }
-		r.Listed(past.ListSizes{At: m.now, Sandboxes: size(call.ListPodSandbox), Containers: size(call.ListContainers)})
 	}
 }
 

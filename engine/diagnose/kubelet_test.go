@@ -31,13 +31,6 @@ func TestKubeletStuck(t *testing.T) {
 	late := func(r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(-2 * time.Minute) }
 	veryLate := func(r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(-200 * time.Second) }
 	failing := evidence.Answer{Asked: true, Text: "internal server error: sync Loop took longer than expected"}
-	evented := func(still time.Duration, streams, broken uint64) func(*node, *evidence.Report) {
-		return func(_ *node, r *evidence.Report) {
-			k := &r.Kubelet
-			k.Version, k.StillFor, k.Streams, k.StreamErrors = "v1.36.2", still, streams, broken
-			k.LastSeen = r.At // by the health check of the events
-		}
-	}
 	state := func(s evidence.State) func(*node, *evidence.Report) {
 		return func(n *node, r *evidence.Report) {
 			d := r.Processes.Daemons
@@ -56,18 +49,10 @@ func TestKubeletStuck(t *testing.T) {
 		{"short threshold of ours", func(n *node, _ *evidence.Report) { n.Threshold = 3 * time.Second }, "", 0, Subject{}},
 		{"a clock ahead of ours", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(time.Hour) }, "", 0, Subject{}},
 		{"never measured", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = time.Time{} }, "", 0, Subject{}},
-		{"count stands still", func(_ *node, r *evidence.Report) {
-			r.Kubelet.LastSeen, r.Kubelet.StillFor = time.Time{}, 2*time.Minute
-		}, "no relist of the kubelet has ended for at least 2m0s", Warning, Subject{}},
 		{"events instead of relists", func(_ *node, r *evidence.Report) { r.Kubelet.StillFor = 4 * time.Minute }, "", 0, Subject{}},
-		{"events and relists, between two", evented(4*time.Minute, 1, 0), "", 0, Subject{}},
-		{"events and relists, which are late", evented(7*time.Minute, 1, 0), "no relist has ended for at least 7m0s of the kubelet, which goes by the runtime's events and relists every 5m0s", Warning, Subject{}},
-		{"beyond their threshold", evented(11*time.Minute, 1, 0), "no relist has ended for at least 11m0s of the kubelet", Critical, Subject{}},
-		{"events given up", evented(2*time.Minute, 1, 5), "no relist has ended for at least 2m0s of the kubelet, which has given the runtime's events up", Warning, Subject{}},
-		{"events given up for long", evented(4*time.Minute, 0, 5), "no relist has ended for at least 4m0s of the kubelet, which has given the runtime's events up", Critical, Subject{}},
-		{"a release whose events only ask", func(n *node, r *evidence.Report) {
-			evented(11*time.Minute, 1, 0)(n, r)
-			r.Kubelet.Version = "v1.37.0"
+		{"the alpha form of events, which sets the time of the last relist", func(_ *node, r *evidence.Report) {
+			veryLate(r)
+			r.Kubelet.Version, r.Kubelet.Streams = "v1.36.2", 1
 		}, "", 0, Subject{}},
 		{"metrics alone hang, as while a shim is stopped", func(_ *node, r *evidence.Report) {
 			r.Kubelet = evidence.Kubelet{Ping: r.Kubelet.Ping, Metrics: silentAnswer()}

@@ -114,8 +114,8 @@ func TestManyFailingPodsAreOneFinding(t *testing.T) {
 
 func TestSizes(t *testing.T) {
 	for _, text := range []string{"", "larger than max", "(x vs. 3)", "(99999999999999999999999 vs. 3)", "(3 vs. 99999999999999999999999)"} {
-		if _, _, ok := sizesIn(text); ok {
-			t.Errorf("sizesIn(%q) found two", text)
+		if got, limit := sizesIn(text); got != 0 || limit != 0 {
+			t.Errorf("sizesIn(%q) = %d, %d", text, got, limit)
 		}
 	}
 }

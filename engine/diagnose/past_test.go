@@ -47,13 +47,8 @@ func (w *witness) Add(u engine.Update) {
 	if s.Failure != nil && w.last.Failure == nil {
 		w.ListFailed(*s.Failure)
 	}
-	if s.Failure == nil {
-		if w.last.Failure != nil {
-			w.ListCameBack(s.At)
-		}
-		if len(s.Calls) > int(call.ListContainers) {
-			w.Listed(past.ListSizes{At: s.At, Sandboxes: s.Calls[call.ListPodSandbox].LastResponseBytes, Containers: s.Calls[call.ListContainers].LastResponseBytes})
-		}
+	if s.Failure == nil && w.last.Failure != nil {
+		w.ListCameBack(s.At)
 	}
 	w.outages(s)
 	w.inspections(s)

@@ -21,7 +21,7 @@ func TestListTooBigOfRunningContainers(t *testing.T) {
 	for _, s := range found[0].Next {
 		said += "\n" + s.Text + s.Command
 	}
-	if !strings.Contains(said, "containers by pod: ns-0/pod-00000 2") || strings.Contains(said, "xited containers") || strings.Contains(said, "crictl rm") {
+	if !strings.Contains(said, "containers by pod: ns-0/pod-00000 2") || strings.Contains(said, "exited containers by pod") || strings.Contains(said, "crictl rm") {
 		t.Error(said)
 	}
 }
@@ -73,7 +73,7 @@ func TestListTooBigNamesTheCauseByASample(t *testing.T) {
 	}
 	n.Partial = "20 of 60 pods"
 	f := n.diagnose()[0]
-	if want := ": 10 exited containers of batch/import in 20 of 60 pods"; f.ID != ListTooBig || !strings.HasSuffix(f.Summary, want) {
+	if want := ": 10 of 10 exited containers are of batch/import in 20 of 60 pods"; f.ID != ListTooBig || !strings.HasSuffix(f.Summary, want) {
 		t.Errorf("%q, want %q", f.Summary, want)
 	}
 	if act, want := f.act(), "for p in $(crictl pods -q --state NotReady --namespace=^batch$); do for c in $(crictl ps -a -q --state Exited --pod \"$p\"); do crictl rm \"$c\"; done; done"; !strings.HasPrefix(act.Command, want) {
@@ -93,7 +93,7 @@ func TestListTooBigNamesTheCause(t *testing.T) {
 				p.Old.Containers = append(p.Old.Containers, pleg.Container{ID: "c", Name: "job", State: pleg.Exited, SandboxID: p.Old.Sandboxes[0].ID})
 			}
 		}
-		if len(names) > 1 { // too few to be worth it
+		if len(names) > 1 {
 			p := n.Pods[len(names)]
 			p.Namespace, p.Name = "batch", names[0][:len(names[0])-5]+"zzzzz"
 			p.Old.PodRef, p.Old.Containers[0].State = p.PodRef, pleg.Exited
@@ -107,9 +107,9 @@ func TestListTooBigNamesTheCause(t *testing.T) {
 		node      *node
 		says, act string
 	}{
-		{"one owner", dead("import-84tsd", "import-bl9zr"), ": 201 exited containers of batch/import", "for p in import-84tsd import-bl9zr; do for c in $(crictl ps -a -q --state Exited --label io.kubernetes.pod.name=\"$p\" --label io.kubernetes.pod.namespace=batch); do crictl rm \"$c\"; done; done"},
-		{"most of one", dead("import-84tsd", "import-bl9zr", "export-bl9zr"), ": 201 of 301 exited containers are of batch/import", "for p in import-84tsd import-bl9zr; do for c in $(crictl"},
-		{"several", dead("import-84tsd", "report-84tsd", "export-bl9zr"), ": 301 exited containers, most of batch/import (101)", "for p in import-84tsd; do for c in $(crictl"},
+		{"one owner", dead("import-84tsd", "import-bl9zr"), ": 201 of 201 exited containers are of batch/import", "for p in import-84tsd import-bl9zr import-zzzzz; do for c in $(crictl ps -a -q --state Exited --label io.kubernetes.pod.name=\"$p\" --label io.kubernetes.pod.namespace=batch); do crictl rm \"$c\"; done; done"},
+		{"most of one", dead("import-84tsd", "import-bl9zr", "export-bl9zr"), ": 201 of 301 exited containers are of batch/import", "for p in import-84tsd import-bl9zr import-zzzzz; do for c in $(crictl"},
+		{"several", dead("import-84tsd", "report-84tsd", "export-bl9zr"), ": 101 of 301 exited containers are of batch/import", "for p in import-84tsd import-zzzzz; do for c in $(crictl"},
 		{"nobody knows", dead().noList(), "", ""},
 	} {
 		f := tt.node.diagnose()[0]

@@ -18,7 +18,6 @@ type Memory struct {
 	Kubelet    Kubelet              // as the looks found it
 	Missed     map[string]time.Time // running containers of which the last look found no process, by id, since the first look in a row that missed it
 	Repeats    map[string]Repeat    // helpers that are begun again and again, by container
-	Lists      []ListSizes          // how large their answers were, oldest first
 	Outages    Outages              // of the runtime
 	Starts     []Start              // of its processes of late, in the order in which looks found them
 	Back       Comeback             // the last one
