@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -84,19 +83,6 @@ func (r *memory) outages(m *Model) {
 		r.IsThere()
 	}
 	r.Counted(r.Current)
-}
-
-// noteRecovery takes down the end of an inspection of a pod, which may be nil. One that had
-// failed for want of a runtime, or with an answer of its own, may have done so by chance.
-func (m *Model) noteRecovery(p *Pod, err error) {
-	if err != nil || p == nil || p.Failure == nil {
-		return
-	}
-	was := p.Failure
-	if errors.Is(was.Err, call.ErrCanceled) || errors.Is(was.Err, call.ErrDeadline) && was.Took() >= answers.Late {
-		return
-	}
-	m.memory.Recovered(m.now)
 }
 
 // idle reports whether our own relists leave nothing to be desired: neither the last one

@@ -193,7 +193,6 @@ func (m *Model) settle(i *inspection) {
 	if i.Err != nil {
 		r.Failures++
 	}
-	m.noteRecovery(m.pods.ByUID[i.Pod.UID], i.Err)
 	m.pods.inspected(m.core, i)
 	m.release()
 	m.news, r.Moved = true, true

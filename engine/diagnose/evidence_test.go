@@ -270,38 +270,3 @@ func TestFlakyNeedsSeveralBouts(t *testing.T) {
 		t.Error("still flaky two minutes later")
 	}
 }
-
-func TestFailuresByChanceBlameNoPod(t *testing.T) {
-	n := healthy(9)
-	n.past = newWitness()
-	for i := range unsteadyLeast { // one after the other fails three times, and then succeeds
-		wantIDs(t, n.diagnose())
-		before := healthy(9).podFails(i, "app", call.ErrOther, "broken", failsInRow)
-		n.past.Add(engine.Update{Snapshot: &before.Snapshot})
-		after := healthy(9)
-		n.past.Add(engine.Update{Snapshot: &after.Snapshot})
-		n = &node{Snapshot: after.Snapshot, past: n.past}
-	}
-	n.anew().podFails(7, "app", call.ErrOther, "broken", failsInRow)
-	if found := n.diagnose(); gist(found) != "warning inspect-failing\n" {
-		t.Errorf("findings:\n%s", gist(found))
-	}
-	n.anew().podFails(7, "app", call.ErrOther, "broken", failsByChance)
-	if found := n.diagnose(); gist(found) != "warning inspect-failing ContainerStatus ns-1/pod-00007/app\n" {
-		t.Errorf("findings:\n%s", gist(found))
-	}
-}
-
-func TestFailuresByChanceInASweep(t *testing.T) {
-	n := checked(40).sweepFailed(3, "app", call.ErrOther, "broken").sweepFailed(4, "app", call.ErrOther, "broken")
-	n.Sweep.Flaky = 14
-	found := n.diagnose()
-	if gist(found) != "warning inspect-failing\n" {
-		t.Errorf("findings:\n%s", gist(found))
-	}
-	firstSays(t, found, "16 of 120 objects", "14 were answered when asked again, 2 failed twice")
-	n.Sweep.Flaky = 2
-	if found := n.diagnose(); len(found) != 2 || found[0].Subject.Container != "app" {
-		t.Errorf("two of 120 that fail twice are not by chance:\n%s", gist(found))
-	}
-}

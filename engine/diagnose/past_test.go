@@ -15,12 +15,11 @@ import (
 // machine takes down as it happens.
 type witness struct {
 	past.Keeper
-	last    *engine.Snapshot // nil before the first
-	counts  past.Counts
-	failing map[pleg.UID]bool
-	report  *evidence.Report
-	shown   *engine.Snapshot // that has what is remembered; may be nil
-	scope   answers.Scope    // of the last snapshot that was diagnosed
+	last   *engine.Snapshot // nil before the first
+	counts past.Counts
+	report *evidence.Report
+	shown  *engine.Snapshot // that has what is remembered; may be nil
+	scope  answers.Scope    // of the last snapshot that was diagnosed
 }
 
 func newWitness() *witness { return new(witness) }
@@ -51,7 +50,6 @@ func (w *witness) Add(u engine.Update) {
 		w.ListCameBack(s.At)
 	}
 	w.outages(s)
-	w.inspections(s)
 	if c := (&Facts{Snapshot: s}).Sums(call.Status); first || c.Count != (&Facts{Snapshot: w.last}).Sums(call.Status).Count {
 		if !c.LastErrAt.After(c.LastOK) {
 			w.StatusTook(c.Last)
@@ -148,19 +146,6 @@ func (w *witness) outages(s *engine.Snapshot) {
 		w.IsThere()
 	}
 	w.Counted(w.counts)
-}
-
-func (w *witness) inspections(s *engine.Snapshot) {
-	v := &Facts{Snapshot: s}
-	now := make(map[pleg.UID]bool)
-	for _, p := range s.Pods {
-		if f := p.Failure; f != nil && (v.OwnError(f.Err, f.Took()) || answers.IsAway(f.Err)) {
-			now[p.UID] = true
-		} else if w.failing[p.UID] && p.StatusErr == nil {
-			w.Recovered(s.At)
-		}
-	}
-	w.failing = now
 }
 
 // idle reports whether our own relists leave nothing to be desired.

@@ -81,14 +81,6 @@ func TestNoPodIsBlamedWhileTheRuntimeComesAndGoes(t *testing.T) {
 	wantIDs(t, n.diagnose())
 }
 
-func TestRecoveriesOfARuntimeThatComesAndGoes(t *testing.T) {
-	n := healthy(5)
-	n.Memory.Recoveries = []time.Time{ago(9 * time.Second), ago(6 * time.Second), ago(3 * time.Second)}
-	wantIDs(t, n.diagnose(), InspectFailing)
-	n.Memory.Outages.Times = []past.Outage{{At: ago(30 * time.Second)}}
-	wantIDs(t, n.diagnose())
-}
-
 // The code for a message over its limit has other reasons as well.
 func TestOutOfSomethingElse(t *testing.T) {
 	n := checked(5).fail(call.ListContainers, call.ErrTooLarge, "too many concurrent requests", 1).noList()

@@ -23,7 +23,7 @@ func TestWhatComesAndGoesIsSteady(t *testing.T) {
 		trouble func(*node)
 		want    string
 	}{
-		"calls": {func(n *node) { n.podFails(1, "app", call.ErrOther, "broken", 4) }, "--+++-++++++++++++++++"}, // then by chance
+		"calls": {func(n *node) { n.podFails(1, "app", call.ErrOther, "broken", 4) }, "--+++-+++++++---------"},
 		"looks": {func(n *node) { n.Evidence.Processes.Daemons[0].State = evidence.Stopped }, "++++--++++++++--------"},
 	} {
 		var shown strings.Builder

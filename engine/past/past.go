@@ -22,7 +22,6 @@ type Memory struct {
 	Starts     []Start              // of its processes of late, in the order in which looks found them
 	Back       Comeback             // the last one
 	Hung       map[string]time.Time // objects, by id: when their status came late or not at all, or well after that
-	Recoveries []time.Time          // when inspections that had failed succeeded, with nothing done about it, oldest first
 	Status     []time.Duration      // how long the last good answers to Status took, oldest first
 	IdleSince  time.Time            // since when our own relists have been good and short; zero while they are not
 }
@@ -61,19 +60,9 @@ func keep[T any](all []T, one T, most int) []T {
 	return all[max(0, len(all)-most):]
 }
 
-const (
-	// recoveriesKept bounds what is remembered: many more than make failures a matter of
-	// chance.
-	recoveriesKept = 64
-	// statusKept is how many answers to Status are remembered: of the kubelet's one
-	// every 5 s, two that are slow tell of a change, and one does not.
-	statusKept = 3
-)
-
-// Recovered takes down that an inspection succeeded which had failed before.
-func (k *Keeper) Recovered(at time.Time) {
-	k.now.Recoveries = keep(k.now.Recoveries, at, recoveriesKept)
-}
+// statusKept is how many answers to Status are remembered: of the kubelet's one every 5 s,
+// two that are slow tell of a change, and one does not.
+const statusKept = 3
 
 // StatusTook takes down how long a good answer to Status took.
 func (k *Keeper) StatusTook(took time.Duration) {

@@ -108,7 +108,6 @@ func busy(k *Keeper, i int) {
 	k.WentAway(at, Counts{})
 	k.IsThere()
 	k.ListCameBack(at)
-	k.Recovered(at)
 	k.StatusTook(time.Duration(i))
 	k.Idle(i%3 > 0, at)
 	k.Hung(id, at)
@@ -142,7 +141,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	m := k.Read()
 	for name, got := range map[string][2]int{
 		"spells": {len(m.Spells), spellsKept}, "losers": {len(m.Losses.Pods), losersMost}, "repeats": {len(m.Repeats), repeatsMost},
-		"outages": {len(m.Outages.Times), outagesKept}, "starts": {len(m.Starts), outagesKept}, "recoveries": {len(m.Recoveries), recoveriesKept}, "status": {len(m.Status), statusKept}, "hung objects": {len(m.Hung), hungMost},
+		"outages": {len(m.Outages.Times), outagesKept}, "starts": {len(m.Starts), outagesKept}, "status": {len(m.Status), statusKept}, "hung objects": {len(m.Hung), hungMost},
 	} {
 		if got[0] > got[1] || got[0] == 0 {
 			t.Errorf("%d %s are remembered, want at most %d", got[0], name, got[1])
