@@ -94,7 +94,7 @@ func TestSituations(t *testing.T) {
 			n := checked(5).slowBy(1500*time.Millisecond, call.Status)
 			n.Sweep = &answers.Sweep{Began: ago(time.Second), Refused: "Status took 1.5s"}
 			return n
-		}(), "warning runtime-slow Status\n"},
+		}(), ""},
 		{"Version fails, the rest is well", checked(5).fail(call.Version, call.ErrOther, "broken", 1), "warning runtime-down Version\n"},
 		{"Version failed once, live", healthy(5).fail(call.Version, call.ErrOther, "broken", 1), ""},
 		{"Version is out of reach, the rest is well", checked(5).fail(call.Version, call.ErrUnavailable, notThere, 1), "warning runtime-down\n"},

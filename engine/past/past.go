@@ -62,7 +62,7 @@ func keep[T any](all []T, one T, most int) []T {
 
 // statusKept is how many answers to Status are remembered: of the kubelet's one every 5 s,
 // two that are slow tell of a change, and one does not.
-const statusKept = 3
+const statusKept = 2
 
 // StatusTook takes down how long a good answer to Status took.
 func (k *Keeper) StatusTook(took time.Duration) {
