@@ -1,0 +1,67 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// churnWindow is how far back a pod's change counts.
+const churnWindow = 2 * time.Minute
+
+// churnInCheck estimates what the kubelet's relist costs at least: the objects of pods that changed lately x the time of
+// the quickest status call. check has several calls out at once, the kubelet has one.
+func (f *Facts) churnInCheck() (c churn) {
+	w := f.Sweep
+	if w == nil || f.Relists.Count > 1 || w.Ended.IsZero() || answeredIn(w) == 0 {
+		return c
+	}
+	mean := w.Serial / time.Duration(answeredIn(w))
+	if mean >= answers.Slow {
+		return c // the calls are slow, and not many
+	}
+	objects := 0
+	for _, p := range f.changedPods() {
+		c.pods++
+		objects += len(seenOf(p).Sandboxes) + len(seenOf(p).Containers)
+	}
+	c.variant, c.list = "in-check", f.Sums(call.ListPodSandbox).P50+f.Sums(call.ListContainers).P50
+	c.took = c.list + time.Duration(objects)*min(mean, cmp.Or(w.Quickest, mean))
+	return c
+}
+
+// changedPods returns the pods of which anything was created, started or ended lately, by the runtime's clock.
+func (f *Facts) changedPods() (all []*engine.Pod) {
+	lately := func(times ...time.Time) bool {
+		return slices.ContainsFunc(times, func(t time.Time) bool { return !t.IsZero() && f.at().Sub(t).Abs() <= churnWindow })
+	}
+	for _, p := range f.Pods {
+		pod := seenOf(p)
+		changed := slices.ContainsFunc(pod.Sandboxes, func(s pleg.Sandbox) bool { return lately(s.CreatedAt) }) ||
+			slices.ContainsFunc(pod.Containers, func(c pleg.Container) bool { return lately(c.CreatedAt) }) ||
+			p.Seen() != nil && p.Status != nil && slices.ContainsFunc(p.Status.Containers, func(c pleg.ContainerStatus) bool { return lately(c.StartedAt, c.FinishedAt) })
+		if changed {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// churnOwner names whose pods most of the changed ones are, or what it may be if that is nobody's.
+func (f *Facts) churnOwner() string {
+	var changed []pleg.PodRef
+	for _, p := range f.changedPods() {
+		changed = append(changed, p.PodRef)
+	}
+	who, n := mostOwned(slices.Values(changed))
+	if 2*n <= len(changed) {
+		return "the Job, CronJob or rollout"
+	}
+	return fmt.Sprintf("%s (%s of %s), the Job, CronJob or rollout", who, thousands(n), count(len(changed), "changed pod"))
+}
