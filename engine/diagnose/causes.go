@@ -6,12 +6,9 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// Groups of findings that explain less than others of their kind.
-const (
-	groupSocket    = "socket"           // the runtime works, and only its socket is lost
-	groupDiskBelow = ", the disk below" // ends the group of a failing disk of which the runtime may use another part
-	groupUnserved  = "unserved"         // a file system that the runtime may not use
-)
+// groupSocket is of a finding that explains less than others of its kind: the runtime works, and only its socket is
+// lost.
+const groupSocket = "socket"
 
 // explain gives each finding its cause. The graph of who waits for whom knows best. What it does not know, the rows of
 // findings.yaml say: which kind explains which.
@@ -77,7 +74,7 @@ func accountsFor(c, o *Finding, r *Rule) bool {
 		return false // that alone explains nothing about lists and objects
 	case o.ID == PLEGUnhealthy && o.Subject.Operation != "" && c.Subject.Operation != "":
 		return false // a list fails with its own error
-	case r.Whole && !c.Subject.ofNoPod(), c.Group == groupUnserved, endsIn(c.Group, groupDiskBelow):
+	case r.Whole && !c.Subject.ofNoPod():
 		return false
 	case c.Group == groupSocket || o.Group == groupSocket:
 		return false // calls are answered

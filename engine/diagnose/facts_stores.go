@@ -124,6 +124,17 @@ func (f *Facts) complaint(reasons ...string) (text, means string) {
 	return "", ""
 }
 
+// notConnected finds the path in an error about a file system that nobody serves any more.
+var notConnected = regexp.MustCompile(`(?:^|[\s'"])(/[^\s:'">@]+)['"]?: (?i:transport endpoint is not connected)`)
+
+// unservedPath returns the path of which an error says that nobody serves it any more; empty if it names none.
+func unservedPath(text string) string {
+	if found := notConnected.FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
 // isPartOf reports whether a file system on source, such as /dev/sdb1 or /dev/nvme0n1p1, is on a device, such as
 // sdb1, sdb, nvme0n1 or the controller nvme0.
 func isPartOf(source, device string) bool {

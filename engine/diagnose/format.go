@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,4 +152,18 @@ func thousands[N int | uint64](n N) string {
 		digits = slices.Insert(digits, i, ',')
 	}
 	return string(digits)
+}
+
+// kubeletDuration finds durations as the kubelet prints them, such as 3m18.652721733s.
+var kubeletDuration = regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+\.\d+s\b`)
+
+// Rounded returns a text of the kubelet with its durations in whole seconds, so that a person can read them.
+func Rounded(text string) string {
+	return kubeletDuration.ReplaceAllStringFunc(text, func(figure string) string {
+		d, err := time.ParseDuration(figure)
+		if err != nil || d < time.Second {
+			return figure
+		}
+		return d.Round(time.Second).String()
+	})
 }

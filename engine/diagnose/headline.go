@@ -129,8 +129,9 @@ func (f *Facts) worst() head {
 	h := f.worstPart()
 	if h.Severity < Critical && f.failsByTurns() {
 		// It has no clock: each success stops the clock, and what fails for long is critical.
-		turns := head{Word: AtRisk, Severity: Warning, about: f.turnsID()}
-		turns.parts = parts{since: f.standing(h.Word), effect: f.turnsText()}
+		text, about := f.turnsText()
+		turns := head{Word: AtRisk, Severity: Warning, about: about}
+		turns.parts = parts{since: f.standing(h.Word), effect: text}
 		if turns.parts.since == "" {
 			turns.parts.ready = readyNow
 		}

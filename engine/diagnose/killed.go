@@ -95,5 +95,3 @@ func (f *Facts) inPod(group string) bool {
 		return uid != "" && (strings.Contains(group, "/pod"+uid) || strings.Contains(group, "-pod"+strings.ReplaceAll(uid, "-", "_")+".slice"))
 	})
 }
-
-func endsIn(group, suffix string) bool { return strings.HasSuffix(group, suffix) }

@@ -1,0 +1,83 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// namedCodes is how many codes of errors a headline names.
+const namedCodes = 2
+
+// unhealthy reports whether a kubelet on this node would say so now. A kubelet that has long been up had a good list when
+// plegtop began, at the latest.
+func (f *Facts) unhealthy() bool {
+	if f.Health.ListedAt.IsZero() {
+		return !f.once() && f.Node.PLEG != ""
+	}
+	return !f.Health.Healthy && !f.Paused
+}
+
+// overdue says what the verdict goes by. The kubelet's own words change with each millisecond.
+func (f *Facts) overdue() string {
+	if f.Health.ListedAt.IsZero() {
+		return "no list has succeeded yet"
+	}
+	old := f.Health.ListAge(f.at())
+	if left := f.untilUnhealthy(); left > 0 {
+		old = f.Threshold - left // the time of a pause does not count
+	}
+	return fmt.Sprintf("no relist has listed the pods for %s; the threshold is %s", going(old), span(f.Threshold))
+}
+
+// ownListError reports whether a list failed with an error that no other rule is about.
+func (f *Facts) ownListError(e *answers.Failure) bool {
+	return f.OwnError(e.Err, f.Lasted(e)) && !answers.IsTooLarge(e.Err) && !answers.IsUnreadable(e.Err)
+}
+
+// listFails reports whether the list of all pods fails with an error that no other rule is about. While an engine runs
+// one failure is not enough, and on a runtime where calls fail now and then two are not.
+func (f *Facts) listFails() bool {
+	e, b := f.Failure, f.Snapshot.Policy.Bounds()
+	if e == nil || !f.ownListError(e) || e.InRow < b.ListFails {
+		return false
+	}
+	return f.Flaky.Failed == 0 && !f.listsFailByTurns() || f.at().Sub(e.First) >= b.FailingLong
+}
+
+// failsByTurns reports whether lists fail now and then, and not for long.
+func (f *Facts) failsByTurns() bool {
+	all := f.Memory.Outages.ListsFailed
+	return len(all) >= answers.Outages && f.at().Sub(all[0].At) <= answers.FlakyFor &&
+		(f.Failure == nil || f.at().Sub(f.Failure.First) < f.Snapshot.Policy.Bounds().FailingLong)
+}
+
+// listsFailByTurns reports the same, if the runtime is there and says why.
+func (f *Facts) listsFailByTurns() bool {
+	return f.failsByTurns() && slices.ContainsFunc(f.Memory.Outages.ListsFailed, func(e answers.Failure) bool { return f.ownListError(&e) })
+}
+
+// turnsText says that lists fail now and then, with the most frequent codes in the order of the alphabet: nothing in it
+// changes from one second to the next. id is the kind of finding that says more.
+func (f *Facts) turnsText() (text string, id ID) {
+	text, id = "runtime intermittently unreachable", RuntimeDown
+	if f.listsFailByTurns() {
+		text, id = "lists fail intermittently", PLEGUnhealthy
+	}
+	counts := make(map[string]uint64)
+	for _, c := range slices.Concat(f.Sums(call.ListPodSandbox).ByCode, f.Sums(call.ListContainers).ByCode) {
+		counts[c.Code] += c.Count
+	}
+	codes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	if codes = codes[:min(namedCodes, len(codes))]; len(codes) > 0 {
+		slices.Sort(codes)
+		text += ": " + join(codes)
+	}
+	return text, id
+}
