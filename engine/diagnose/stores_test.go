@@ -366,26 +366,3 @@ func TestAnErrorAmongOthersNamesNoDisk(t *testing.T) {
 		}
 	}
 }
-
-// The kernel says once that a group has no more threads to give. Where its limit was read, that tells more.
-func TestForkRefused(t *testing.T) {
-	for group, want := range map[string]bool{"/system.slice/containerd.service": true, "/system.slice/docker.service": false, "/kubepods/burstable/poduid-1": false} {
-		n := checked(3)
-		in := n.input()
-		in.Evidence = looked(n)
-		in.Evidence.Processes.Daemons[0].Unit = "containerd.service"
-		in.Evidence.Kernel.Lines = []evidence.KernelLine{{Kind: "fork rejected", About: knowledge.AboutGroup, Group: group, Age: time.Minute, Text: "fork rejected by pids controller in " + group, Count: 1}}
-		got := find(&limitsNear, factsOf(in))
-		if (len(got) == 1) != want {
-			t.Fatalf("%s: %v", group, got)
-		}
-		if want && (got[0].act().Command != "systemctl set-property --runtime containerd TasksMax=infinity" || got[0].act().Undo != "") {
-			t.Errorf("%+v: what was before is not known", got[0].act())
-		}
-		pid := in.Evidence.Processes.Daemons[0].PID
-		in.Evidence.Limits = []evidence.Limit{{What: evidence.Threads, Of: "containerd", PID: pid, Path: "/sys/fs/cgroup/system.slice/containerd.service/pids.max", Used: 99, Most: 100}}
-		if got := find(&limitsNear, factsOf(in)); len(got) != 1 || !strings.Contains(got[0].Summary, "99 of 100") || got[0].act().Undo == "" {
-			t.Errorf("%s, with the limit: %v", group, got)
-		}
-	}
-}
