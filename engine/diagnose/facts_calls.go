@@ -14,6 +14,19 @@ func asking(c call.Flight) Subject { return Subject{c.Op.String(), c.Object()} }
 // lasted returns for how long a call has had no answer, or had none when it was asked last.
 func (f *Facts) lasted(h *answers.Hang) time.Duration { return max(h.Took, f.at().Sub(h.Since)) }
 
+// crictlVerbs are crictl's words for calls.
+var crictlVerbs = map[call.Operation]string{
+	call.ListPodSandbox: "pods", call.ListContainers: "ps -a", call.PodSandboxStatus: "inspectp", call.ContainerStatus: "inspect",
+}
+
+// silentFor says for how long nothing has come back; of a deadline shorter than a second, exactly.
+func (f *Facts) silentFor(h *answers.Hang) string {
+	if lasted := f.lasted(h); lasted < time.Second {
+		return span(lasted)
+	}
+	return going(f.at().Sub(h.Since))
+}
+
 // severity of a hang: critical when it goes on. A single hang of two or three seconds is over before anybody can
 // look, and holds up a relist no longer than many changed pods do. Nobody knows how long a call about the whole
 // runtime takes before one was answered: then we wait twice as long, unless nothing else is answered either. One

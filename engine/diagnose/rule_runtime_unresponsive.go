@@ -1,8 +1,6 @@
 package diagnose
 
 import (
-	"time"
-
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/waits"
@@ -32,16 +30,18 @@ var runtimeUnresponsive = Rule{
 
 // silent is about a runtime that answers nothing.
 func (f *Facts) silent() Match {
-	h, verb := f.Silence, "version"
-	version, versionAnswered := f.AnswerTime(call.Version, f.SinceFresh(h))
-	if versionAnswered { // crictl would get it as well
-		verb = crictlVerbs[call.ListPodSandbox]
+	h := f.Silence
+	version, answered := f.AnswerTime(call.Version, f.SinceFresh(h))
+	v := Values{"age": f.silentFor(h), "took": h.Took, "verb": "version"}
+	if answered { // crictl would get it as well
+		v["only"], v["onlyTook"], v["verb"] = call.Version, version, crictlVerbs[call.ListPodSandbox]
+	} else if status, answered := f.AnswerTime(call.Status, f.SinceFresh(h)); answered {
+		v["only"], v["onlyTook"] = call.Status, status
 	}
 	m := Match{
-		Severity: f.severity(h), Since: h.Since, Chain: true,
-		Values: Values{"age": f.silentFor(h), "took": h.Took, "verb": verb},
-		Lines:  map[string][]line{"swept": nil, "clock": f.downLine()},
-		Steps:  map[string][]Step{"+silent": f.thenRestart(append(f.dumpFirst(), f.advise("runtime.silent", Values{"verb": verb})...)...)},
+		Severity: f.severity(h), Since: h.Since, Chain: true, Values: v,
+		Lines: map[string][]line{"swept": nil, "clock": f.downLine()},
+		Steps: map[string][]Step{"+silent": f.thenRestart(append(f.dumpFirst(), f.advise("runtime.silent", v)...)...)},
 	}
 	switch {
 	case f.Fell:
@@ -50,43 +50,22 @@ func (f *Facts) silent() Match {
 		m.Variant = "not-even-version"
 	}
 	if proxy := f.proxy(); proxy != "" {
-		m.Values["proxy"], m.Steps["+silent"] = proxy, f.behindProxy()
+		v["proxy"], m.Steps["+silent"] = proxy, f.behindProxy()
 	}
 	for _, e := range f.Refusals {
 		m.Lines["refusals"] = append(m.Lines["refusals"], f.refusal(e))
 	}
-	for op := range f.General {
-		if f.Hangs(call.Operation(op)) {
-			m.Lines["hangs"] = append(m.Lines["hangs"], f.hangLine(&f.General[op]))
+	for other := range f.EachHang {
+		if len(m.Lines["hangs"]) < 2*nodeLinesMost {
+			m.Lines["hangs"] = append(m.Lines["hangs"], f.hangLine(other))
 		}
 	}
-	for i := range f.Statuses[:min(len(f.Statuses), nodeLinesMost)] {
-		m.Lines["hangs"] = append(m.Lines["hangs"], f.hangLine(&f.Statuses[i]))
-	}
-	if status, answered := f.AnswerTime(call.Status, f.SinceFresh(h)); versionAnswered {
-		m.Values["only"], m.Values["onlyTook"] = call.Version, version
-	} else if answered {
-		m.Values["only"], m.Values["onlyTook"] = call.Status, status
-	}
-	if l := f.List(); l != nil { // the relist waits for it
-		h = l
-	}
 	node := waits.CallKey(h.Op, h.ID)
+	if l := f.List(); l != nil { // the relist waits for it
+		node = waits.CallKey(l.Op, l.ID)
+	}
 	m.Lines["locks"], m.Nodes = f.lockLines(node), []string{node}
 	return m
-}
-
-// crictlVerbs are crictl's words for calls.
-var crictlVerbs = map[call.Operation]string{
-	call.ListPodSandbox: "pods", call.ListContainers: "ps -a", call.PodSandboxStatus: "inspectp", call.ContainerStatus: "inspect",
-}
-
-// silentFor says for how long nothing has come back; of a deadline shorter than a second, exactly.
-func (f *Facts) silentFor(h *answers.Hang) string {
-	if lasted := f.lasted(h); lasted < time.Second {
-		return span(lasted)
-	}
-	return going(f.at().Sub(h.Since))
 }
 
 // halfSilent is about Status or Version alone.
@@ -94,7 +73,7 @@ func (f *Facts) halfSilent(h *answers.Hang) Match {
 	m := Match{
 		Variant: "half", Severity: f.severity(h), Since: h.Since, Subject: Subject{Operation: h.Op.String()}, Nodes: []string{waits.CallKey(h.Op, h.ID)},
 		Values: Values{"operation": h.Op, "silence": f.silence(h)},
-		Lines:  map[string][]line{"hangs": {f.hangLine(h)}, "meanwhile": {f.meanwhile(h)}, "posting": f.postingLine()},
+		Lines:  map[string][]line{"hangs": {f.hangLine(h)}, "meanwhile": {f.meanwhile(h)}, "posting": f.postingLine(), "clock": f.downLine()},
 		Steps:  map[string][]Step{"+silent": f.thenRestart(f.advise("runtime.silent", Values{"verb": "info"})...)},
 	}
 	if f.textsOf(m.Lines["meanwhile"]) != nil { // before anything else is asked, nobody knows
@@ -102,8 +81,6 @@ func (f *Facts) halfSilent(h *answers.Hang) Match {
 	}
 	if h.Op == call.Version {
 		m.Variant, m.Severity = "version", Warning // it holds up the posting of the node's status, and nothing else
-		return m
 	}
-	m.Lines["clock"] = f.downLine()
 	return m
 }
