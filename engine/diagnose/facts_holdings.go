@@ -21,17 +21,19 @@ const (
 // holdings returns values about the owners of what makes a list long: its ended objects, or all if hardly any has
 // ended. It returns none if no list is known.
 func (f *Facts) holdings(op call.Operation) Values {
-	pods := f.Pods
-	if f.Beside != nil {
-		pods = f.Beside // they are all of one moment
+	pods, facts := f.Pods, f.pods
+	if f.Beside != nil { // they are all of one moment
+		pods, facts = f.Beside, nil
+		for _, p := range f.Beside {
+			facts = append(facts, podFactsOf(p, f.at()))
+		}
 	}
 	counts, endedCounts := make(map[pleg.PodRef]int), make(map[pleg.PodRef]int)
 	all, ended := 0, 0
-	for _, p := range pods {
-		facts := podFactsOf(p, f.at())
-		n, over := len(seenOf(p).Containers), facts.exited
+	for i, p := range pods {
+		n, over := len(seenOf(p).Containers), facts[i].exited
 		if op == call.ListPodSandbox {
-			n, over = len(seenOf(p).Sandboxes), facts.dead
+			n, over = len(seenOf(p).Sandboxes), facts[i].dead
 		}
 		if n > 0 {
 			counts[p.PodRef], endedCounts[p.PodRef] = n, over

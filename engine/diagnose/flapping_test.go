@@ -65,7 +65,7 @@ func TestPLEGFlappingFigures(t *testing.T) {
 	const m = time.Minute
 	got := find(&plegUnhealthy, flapped(healthy(2), 3*m, turn{30 * m, 0, true}, turn{20 * m, 1, false}, turn{15 * m, 2, true}, turn{10 * m, 3, false}).facts())[0]
 	for _, want := range []string{
-		"unhealthy 2 times in 20m0s, at present unhealthy",
+		"unhealthy 2 times in 20m0s",
 		"threshold 3m0s, list age 1s",
 		"unhealthy from 09:06:53 (5m0s), 09:16:53 (10m0s)",
 		"a kubelet that sees the same says: PLEG is not healthy: pleg was last seen active 3m12s ago; threshold is 3m0s",

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
@@ -52,22 +51,22 @@ var plegUnhealthy = Rule{
 
 // unhealthyPLEG is about the verdict.
 func (f *Facts) unhealthyPLEG() Match {
-	h, message := &f.Health, Rounded(f.Node.Message)
+	h := &f.Health
 	v := Values{"overdue": f.overdue(), "listed": h.ListedAt}
 	m := Match{
 		Severity: Critical, Since: h.Since, Values: v, Lines: map[string][]line{"posting": f.postingLine()},
 		Steps: map[string][]Step{"+restart": f.thenRestart(f.advise("kubelet.says", nil)...)},
 	}
 	if n := &f.Node; n.Known && !n.Ready {
-		m.Lines["node"] = []line{lineOf("node.not-ready", Values{"reason": n.Reason, "message": message})}
+		m.Lines["node"] = []line{lineOf("node.not-ready", Values{"reason": n.Reason, "message": Rounded(n.Message)})}
 	}
-	known := h.Verdict != "" && m.Lines["node"] != nil && strings.Contains(message, Rounded(h.Verdict))
 	switch left := f.untilUnhealthy(); {
 	case left > 0:
 		v["left"] = age(left)
-	case !known && f.Node.PLEG != "":
+	case m.Lines["node"] != nil: // it has the verdict
+	case f.Node.PLEG != "":
 		v["verdict"] = Rounded(f.Node.PLEG)
-	case !known && (f.unhealthy() || f.once()):
+	case f.unhealthy(), f.once():
 		v["verdict"] = "PLEG is not healthy: " + Rounded(h.Verdict)
 	}
 	switch {
@@ -125,13 +124,9 @@ func (f *Facts) addFlaps(m *Match, spells []past.Spell) {
 	for _, s := range spells {
 		texts = append(texts, fmt.Sprintf("%s (%s)", f.clock(s.Began), going(cmp.Or(s.Ended, f.at()).Sub(s.Began))))
 	}
-	state := "unhealthy"
-	if f.Health.Healthy {
-		state = "healthy"
-	}
 	m.Values = m.Values.with(Values{
-		"times": many{len(spells), "time"}, "period": age(f.at().Sub(spells[0].Began)), "state": state,
-		"threshold": f.Threshold, "listAge": age(f.Health.ListAge(f.at())), "spells": texts,
+		"times": many{len(spells), "time"}, "period": age(f.at().Sub(spells[0].Began)), "spells": texts,
+		"threshold": f.Threshold, "listAge": age(f.Health.ListAge(f.at())),
 	})
 	m.Steps["+flaps"] = f.advise("pleg.flaps", nil)
 }

@@ -40,11 +40,8 @@ type Kubelet struct {
 	StillFor time.Duration `line:"-"`
 }
 
-// The relists of a kubelet that is [Kubelet.Alpha].
-const (
-	AlphaPeriod    = 300 * time.Second // from the end of one to the start of the next
-	AlphaThreshold = 10 * time.Minute  // age above which PLEG is unhealthy
-)
+// AlphaPeriod is the time from the end of one relist to the start of the next of a kubelet that is [Kubelet.Alpha].
+const AlphaPeriod = 300 * time.Second
 
 // Alpha reports whether it is one of 1.26 to 1.36 whose gate EventedPLEG is on, so that
 // events of the runtime write its cache. Its LastSeen tells nothing of its relists then,
