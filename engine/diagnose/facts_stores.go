@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -133,59 +131,4 @@ func unservedPath(text string) string {
 		return found[1]
 	}
 	return ""
-}
-
-// isPartOf reports whether a file system on source, such as /dev/sdb1 or /dev/nvme0n1p1, is on a device, such as
-// sdb1, sdb, nvme0n1 or the controller nvme0.
-func isPartOf(source, device string) bool {
-	name, isDevice := strings.CutPrefix(source, "/dev/")
-	part, begins := strings.CutPrefix(name, device)
-	if !isDevice || !begins || device == "" {
-		return false
-	}
-	_, err := strconv.ParseUint(part, 10, 32)
-	numbered := device[len(device)-1] >= '0' && device[len(device)-1] <= '9' // then its parts are p1, p2
-	return part == "" || err == nil && !numbered || numbered && devicePart.MatchString(part)
-}
-
-var devicePart = regexp.MustCompile(`^(n\d+)?(p\d+)?$`)
-
-// serverOf returns the name of the server behind a mount: nas of nas:/export and of //nas/share; empty if it has
-// none.
-func serverOf(m evidence.Mount) string {
-	if share, isCIFS := strings.CutPrefix(m.Source, "//"); isCIFS {
-		name, _, _ := strings.Cut(share, "/")
-		return name
-	}
-	name, _, isNFS := strings.Cut(m.Source, ":/")
-	if !isNFS {
-		return ""
-	}
-	return strings.Trim(name, "[]")
-}
-
-// diskLines say what is known of the disk behind a file system.
-func (f *Facts) diskLines(m evidence.Mount) (lines []line) {
-	for _, d := range f.Look.Devices {
-		if d.Number == m.Device {
-			v := Values{"disk": d.Name, "requests": many{d.InFlight, "request"}}
-			if d.Still > 0 {
-				v["still"] = age(d.Still)
-			}
-			lines = append(lines, lineOf("disk.silent", v))
-		}
-	}
-	for _, d := range []evidence.Disk{f.Look.Disk, f.Look.State} {
-		if d.Mount.Device != m.Device || m.Device == "" {
-			continue
-		}
-		lines = append(lines, lineOf("disk.has", Values{"path": d.Path}))
-		if d.ReadOnly != "" {
-			lines = append(lines, verbatim(d.ReadOnly))
-		}
-		if d.Errors > 0 {
-			lines = append(lines, lineOf("disk.errors", Values{"errors": many{int(d.Errors), "error"}, "age": age(d.ErrorAge)}))
-		}
-	}
-	return lines
 }
