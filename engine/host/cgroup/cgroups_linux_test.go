@@ -240,22 +240,34 @@ func TestCgroupsOfV1(t *testing.T) {
 	h.want("stopped 2")
 }
 
-// Where v2 is mounted beside v1, the groups of v1 alone count: a runtime may leave v2 alone.
+// Where v2 is mounted beside v1, each start and each end is delivered once, and v2 decides if the runtime
+// uses it: a group of v1 stays until the runtime removes it.
 func TestCgroupsOfBothVersions(t *testing.T) {
 	root := t.TempDir()
 	v1, v2 := newGroupTree(t, root, "memory"), newGroupTree(t, root, "unified")
 	at := func(n int) string { return fmt.Sprintf("kubepods/pod1/%s", longID(fmt.Sprint(n))) }
+	v1.make(at(1), 0) // has ended already
+	v2.make(at(1), 0)
 	h, _ := listen(t, New(root).Cgroups)
-	h.begun(v1)
-	v2.make(at(1), 1)
-	v1.make(at(1), 0)
-	h.want("started 1")
-	v2.set(at(1), 0)
-	v2.remove(at(1))
-	v1.make(at(2), 0) // by a runtime that leaves v2 alone
+	h.begun(v2)
+	v1.make(at(2), 0)
 	h.want("started 2")
+	v2.make(at(2), 0)
+	h.begun(v2) // nothing has ended with that
+	v2.set(at(2), 1)
 	v1.remove(at(1))
-	h.want("stopped 1")
+	v2.remove(at(1))
+	h.begun(v2) // it has been read that there are processes
+	v2.set(at(2), 0)
+	h.want("stopped 2")
+	v1.remove(at(2))
+	v2.remove(at(2))
+	v1.make(at(3), 0) // by a runtime that leaves v2 alone
+	h.want("started 3")
+	v1.remove(at(3))
+	h.want("stopped 3")
+	v1.make(at(2), 0) // which has forgotten that there was one of v2
+	h.want("started 2")
 }
 
 func TestCgroupsRefuse(t *testing.T) {
@@ -359,11 +371,11 @@ type kernelGroup struct {
 // may not be.
 func newKernelGroup(t testing.TB, id string) kernelGroup {
 	t.Helper()
-	all, err := treeOf("")
-	if err != nil || !all.isV2 {
+	all, err := treesOf("")
+	if err != nil || !all[len(all)-1].isV2 {
 		t.Skip("there are no control groups of v2", err)
 	}
-	parent := filepath.Join(all.dir, fmt.Sprintf("plegtop-test-%d", os.Getpid()))
+	parent := filepath.Join(all[len(all)-1].dir, fmt.Sprintf("plegtop-test-%d", os.Getpid()))
 	dir := filepath.Join(parent, id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Skip("no group can be made: ", err)
@@ -521,8 +533,7 @@ func TestCgroupsHaveTheirLimits(t *testing.T) {
 	for n := range mostWatches {
 		w.watched[fmt.Sprint(n)] = nil
 	}
-	w.tree.dir = "/sys"
-	one := &group{path: "/sys/one"}
+	one := groupIn("/sys", "one")
 	if _, err := w.add(one); !errors.Is(err, call.ErrUnimplemented) || !strings.Contains(err.Error(), "more than 16384 control groups below /sys") {
 		t.Errorf("too many: %v", err)
 	}
@@ -564,4 +575,9 @@ func TestWatchThatPanicsIsAnError(t *testing.T) {
 	}
 	again, _ := listen(t, n.Cgroups)
 	again.begun(tree)
+}
+
+// groupIn returns a group of a tree.
+func groupIn(dir, name string) *group {
+	return &group{tree: &tree{dir: dir}, path: filepath.Join(dir, name)}
 }

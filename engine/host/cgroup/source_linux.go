@@ -25,12 +25,12 @@ const outerTimeout = 250 * time.Millisecond
 // there is no tree of control groups, or one that is too large, or the kernel gives no watches. At most one
 // call may be under way. Deliver is called from one goroutine, and must return at once.
 func (s *Source) Cgroups(ctx context.Context, deliver func(pleg.Upstream)) error {
-	t, err := treeOf(s.root)
+	trees, err := treesOf(s.root)
 	if err != nil {
 		return err
 	}
 	outer := reads.Start(&s.outer, "", func() ([]string, error) { return proc.Outer(s.root) })
-	w := &watch{tree: t, deliver: deliver}
+	w := &watch{trees: trees, deliver: deliver}
 	w.outer, _ = outer.Wait(ctx, outerTimeout) // late: none are known
 	task := reads.Go(func() error { return w.run(ctx) })
 	<-task.Done()
@@ -47,23 +47,31 @@ type tree struct {
 // first.
 var v1Trees = []string{"pids", "memory", "cpu,cpuacct", "cpu", "systemd"}
 
-// treeOf returns the tree that shows the node's containers: that of v2, or one of v1. Where v2 is mounted
-// beside v1, every runtime still makes its groups in v1.
-func treeOf(root string) (tree, error) {
+// treesOf returns the trees that show the node's containers: that of v2, one of v1, or both where v2 is
+// mounted beside v1. Every runtime makes its groups in v1 then, and most make them in v2, which shows an
+// end also while the runtime hangs and removes no group.
+func treesOf(root string) (all []tree, err error) {
 	mount := filepath.Join("/", root, "sys/fs/cgroup")
 	if isGroup(mount) {
-		return tree{mount, true}, nil
+		return []tree{{mount, true}}, nil
 	}
 	for _, name := range v1Trees {
 		if dir := filepath.Join(mount, name); isGroup(dir) {
-			return tree{dir, false}, nil
+			all = append(all, tree{dir, false})
+			break
 		}
 	}
-	hint := "mount it"
-	if root != "" {
-		hint = "--host-root names the folder where the host's / is mounted, with its /sys in it"
+	if dir := filepath.Join(mount, "unified"); isGroup(dir) {
+		all = append(all, tree{dir, true})
 	}
-	return tree{}, refusal("there is no tree of control groups in " + mount + ": " + hint)
+	if all == nil {
+		hint := "mount it"
+		if root != "" {
+			hint = "--host-root names the folder where the host's / is mounted, with its /sys in it"
+		}
+		return nil, refusal("there is no tree of control groups in " + mount + ": " + hint)
+	}
+	return all, nil
 }
 
 // isGroup reports whether a folder is a control group. A link is none: it may lead out of the host's root.

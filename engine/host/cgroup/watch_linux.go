@@ -34,7 +34,7 @@ const (
 // folders that lead to containers, and one file of each container's group, but nothing below that: it is the
 // container's own affair, and may be any number. It belongs to one goroutine.
 type watch struct {
-	tree    tree
+	trees   []tree
 	outer   []string // the containers that the node is in
 	deliver func(pleg.Upstream)
 
@@ -42,12 +42,13 @@ type watch struct {
 	notify     *fsnotify.Watcher
 	failed     chan error        // by the watcher
 	watched    map[string]*group // by path
-	alive      map[string]*life  // by the id of the container
+	lives      map[string]*life  // by the id of the container
 	buffer     [256]byte
 }
 
 // A group is one control group.
 type group struct {
+	*tree
 	path     string
 	depth    int
 	id       string            // of the container whose group it is; "" for a folder that leads to containers
@@ -55,11 +56,13 @@ type group struct {
 	isAlive  bool              // a process is in it; of v1: it is there
 }
 
-// A life is of a container. A container of a virtual machine has two groups: Kata keeps the machine itself
-// below /kata_overhead.
+// A life is of a container. It has several groups where v1 and v2 are mounted, and in Kata, which keeps the
+// virtual machine itself below /kata_overhead.
 type life struct {
-	groups int // that are alive
-	since  time.Time
+	groups  []*group // that are there
+	hasV2   bool     // v2 shows its processes. Then v1 does not count: there a group ends when it is removed, if ever
+	isAlive bool
+	since   time.Time // of isAlive
 }
 
 // run follows the groups until ctx ends, whose cause it returns, or something fails.
@@ -67,7 +70,7 @@ func (w *watch) run(ctx context.Context) (err error) {
 	if w.notify, err = fsnotify.NewWatcher(); err != nil {
 		return watchError(err)
 	}
-	w.failed, w.watched, w.alive = make(chan error, 1), map[string]*group{}, map[string]*life{}
+	w.failed, w.watched, w.lives = make(chan error, 1), map[string]*group{}, map[string]*life{}
 	drained := reads.Go(func() error { // at all times: the watcher may hold its lock until an error is taken
 		for err := range w.notify.Errors {
 			select {
@@ -103,11 +106,17 @@ func (w *watch) run(ctx context.Context) (err error) {
 
 // readAll reads everything again, and so finds what the kernel's queue had no room for.
 func (w *watch) readAll(ctx context.Context) error {
-	root := w.watched[w.tree.dir]
-	if root == nil {
-		root = &group{path: w.tree.dir, children: map[string]*group{}}
+	for i := range w.trees {
+		t := &w.trees[i]
+		root := w.watched[t.dir]
+		if root == nil {
+			root = &group{tree: t, path: t.dir, children: map[string]*group{}}
+		}
+		if err := w.readFolder(ctx, root); err != nil {
+			return err
+		}
 	}
-	return w.readFolder(ctx, root)
+	return nil
 }
 
 // checkWhole refuses the tree of one container, in which nothing of a kubelet or a runtime is.
@@ -117,8 +126,8 @@ func (w *watch) checkWhole() error {
 			return nil
 		}
 	}
-	if w.tree.isPart() {
-		return refusal(w.tree.dir + " has the control groups of one container alone: mount the host's root and name it with --host-root")
+	if root := w.trees[0]; root.isPart() {
+		return refusal(root.dir + " has the control groups of one container alone: mount the host's root and name it with --host-root")
 	}
 	return nil
 }
@@ -143,8 +152,8 @@ func (w *watch) take(ctx context.Context, event fsnotify.Event) error {
 func (w *watch) look(ctx context.Context, parent *group, name string) error {
 	path := filepath.Join(parent.path, name)
 	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
-		if !isThere(w.tree.dir) {
-			return fmt.Errorf("%s is not there any more", w.tree.dir) // no container has ended with it
+		if !isThere(parent.dir) {
+			return fmt.Errorf("%s is not there any more", parent.dir) // no container has ended with it
 		}
 		w.drop(parent, name)
 		return nil
@@ -152,7 +161,7 @@ func (w *watch) look(ctx context.Context, parent *group, name string) error {
 	g := parent.children[name]
 	if g == nil {
 		name = path[len(path)-len(name):] // one text for both
-		g = &group{path: path, depth: parent.depth + 1, id: proc.IDIn(name)}
+		g = &group{tree: parent.tree, path: path, depth: parent.depth + 1, id: proc.IDIn(name)}
 		if slices.Contains(w.outer, g.id) {
 			g.id = ""
 		}
@@ -209,38 +218,40 @@ func (w *watch) readGroup(g *group) error {
 }
 
 func (w *watch) readState(g *group) {
-	if !w.tree.isV2 {
-		w.set(g, true)
+	if !g.isV2 {
+		g.isAlive = true
 	} else if text, err := proc.ReadLine(w.target(g), w.buffer[:]); err == nil && len(text) > 0 { // a picture's may just be written
-		w.set(g, Stat(string(text), "populated") > 0)
+		g.isAlive = Stat(string(text), "populated") > 0
 	}
+	l := w.lives[g.id]
+	if l == nil {
+		l = new(life)
+		w.lives[g.id] = l
+	}
+	if !slices.Contains(l.groups, g) {
+		l.groups = append(l.groups, g)
+	}
+	w.changed(l, g)
 }
 
-// set takes in whether a container's group is alive. It delivers that the first group of a container is, and
-// that none is any more.
-func (w *watch) set(g *group, isAlive bool) {
-	if g.isAlive == isAlive {
-		return
+// changed delivers that a container has begun or ended, after one of its groups was read or has gone. Before all
+// groups have been read, a group of v2 without a process is that of a container that has ended; after that it is of
+// one that is being made.
+func (w *watch) changed(l *life, g *group) {
+	l.hasV2 = l.hasV2 || g.isV2 && (g.isAlive || !w.isComplete)
+	was := l.isAlive
+	l.isAlive = slices.ContainsFunc(l.groups, func(g *group) bool { return g.isAlive && g.isV2 == l.hasV2 })
+	if len(l.groups) == 0 {
+		delete(w.lives, g.id)
 	}
-	g.isAlive = isAlive
-	u, l := pleg.Upstream{ID: g.id}, w.alive[g.id]
-	if l == nil {
-		l = &life{since: time.Now()}
-		w.alive[g.id] = l
-	}
-	if isAlive {
-		l.groups++
-	} else {
-		l.groups--
-	}
+	u := pleg.Upstream{Signal: pleg.SignalStarted, ID: g.id}
 	switch {
-	case isAlive && l.groups == 1:
-		u.Signal = pleg.SignalStarted
-	case l.groups == 0:
-		delete(w.alive, g.id)
-		u.Signal, u.Ran = pleg.SignalStopped, time.Since(l.since)
-	default:
+	case l.isAlive == was:
 		return
+	case l.isAlive:
+		l.since = time.Now()
+	default:
+		u.Signal, u.Ran = pleg.SignalStopped, time.Since(l.since)
 	}
 	if w.isComplete {
 		w.deliver(u)
@@ -252,7 +263,7 @@ func (w *watch) target(g *group) string {
 	switch {
 	case g.id == "":
 		return g.path
-	case w.tree.isV2:
+	case g.isV2:
 		return filepath.Join(g.path, "cgroup.events")
 	}
 	return ""
@@ -262,7 +273,7 @@ func (w *watch) target(g *group) string {
 // anew.
 func (w *watch) add(g *group) (isThere bool, err error) {
 	if w.watched[g.path] == nil && len(w.watched) >= mostWatches {
-		return false, refusal(fmt.Sprintf("there are more than %d control groups below %s, too many to watch", mostWatches, w.tree.dir))
+		return false, refusal(fmt.Sprintf("there are more than %d control groups below %s, too many to watch", mostWatches, g.dir))
 	}
 	if target := w.target(g); target != "" {
 		err = w.notify.Add(target)
@@ -292,7 +303,11 @@ func (w *watch) drop(parent *group, name string) {
 	}
 	delete(w.watched, g.path)
 	_ = w.notify.Remove(w.target(g)) // the kernel may have dropped it
-	w.set(g, false)
+	if l := w.lives[g.id]; g.id != "" && l != nil {
+		g.isAlive = false
+		l.groups = slices.DeleteFunc(l.groups, func(o *group) bool { return o == g })
+		w.changed(l, g)
+	}
 }
 
 // isGone reports whether a group went while it was read.
