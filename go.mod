@@ -21,7 +21,6 @@ require (
 	github.com/klauspost/compress v1.20.4
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/prometheus/client_golang v1.25.0
-	github.com/prometheus/client_model v0.6.3
 	github.com/prometheus/common v0.72.0
 	github.com/prometheus/exporter-toolkit v0.20.0
 	github.com/prometheus/procfs v0.23.0
@@ -35,6 +34,8 @@ require (
 	k8s.io/cri-api v0.37.2
 	mvdan.cc/sh/v3 v3.14.1
 )
+
+require github.com/prometheus/client_model v0.6.3 // indirect
 
 require (
 	github.com/atotto/clipboard v0.1.4 // indirect
