@@ -298,7 +298,7 @@ func (m *Model) Snapshot(at time.Time) *Snapshot {
 		Mode: m.sources.Mode, Sources: m.sources.States(), SourceChanges: m.sources.Changes,
 		Gone: m.memory.Gone.Lately(at), UnseenMore: m.sources.Uncounted,
 	}
-	s.Drift, s.DriftLately = m.sources.Drifts(at)
+	s.Drift = m.sources.Drifts()
 	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()
 	s.Pods, s.Counts, s.Anomalies = m.pods.read()
 	s.Objects = m.pods.index()

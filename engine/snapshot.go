@@ -62,7 +62,6 @@ type Snapshot struct {
 	Sources       []sources.SourceState  // one for each of [Config.Streams], in its order
 	SourceChanges []sources.SourceChange // the last 64, oldest first
 	Drift         []sources.Drift        // one for each source that was ever open, in the order of Sources
-	DriftLately   []sources.Window       // the same over the last 5 min
 	Gone          past.Gone              // sandboxes that have left the lists lately
 	// UnseenMore counts events of sources that were not reported: those of unknown ids beyond the
 	// first 1,000, and others where too many waited.

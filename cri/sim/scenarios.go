@@ -130,7 +130,7 @@ func scenarios() []scenario {
 		},
 		{name: "clock-step", wrong: "new times are two minutes ahead, as after a clock was set back", fault: stepClock},
 		{
-			name: "event-drift", summary: "the event stream loses one event in three, and is late with the others", keys: "3: the event stream; 4 enter: event-drift",
+			name: "event-drift", summary: "the event stream loses one event in three, and is late with the others", keys: "3: the event stream, and what it misses",
 			events: true, pods: coming, wrong: "one event in three is not sent", fault: sets(func(sn *scene) *bool { return &sn.stream.lossy }),
 			steps: []step{{0, on("events-late"), caption{What: "A third of the stream's events never comes. The rest is late.", Watch: "Relists see all that happens."}}},
 		},

@@ -80,7 +80,6 @@ func init() {
 		&orphanShims,
 		&crashLoop,
 		&eventsDiscarded,
-		&eventDrift,
 		&clockStep,
 		&hostPressure,
 	}

@@ -2,14 +2,7 @@ package sources
 
 import (
 	"math"
-	"slices"
 	"time"
-)
-
-const (
-	// windowOf is how far back a window looks. It is exact to sampleEvery.
-	windowOf    = 5 * time.Minute
-	sampleEvery = windowOf / 30
 )
 
 // A Drift says how far an event source and the relist agree. Created, and the findings of the
@@ -24,19 +17,6 @@ type Drift struct {
 	Late           uint64        `line:"late"`           // that it reported after the relist
 	LeadP50        time.Duration `line:"leadP50Seconds"` // the median lead over the relist, where both saw it; negative if the source was late
 	LeadP99        time.Duration `line:"leadP99Seconds"` // the lead that 99 of 100 had at least
-}
-
-// A Window has the counts of the last five minutes. Its leads are of the whole run.
-type Window struct {
-	Drift
-	Unknown, Lost uint64 // events of ids that no relist had, and events that came too fast
-	Lasted        time.Duration
-}
-
-// A Sample has the counts of a source from the start up to one moment.
-type Sample struct {
-	At time.Time
-	Window
 }
 
 // both counts a step that the source and the relist have seen, and the lead. The times are of
@@ -70,50 +50,17 @@ func (w *Watch) lead(share float64) time.Duration {
 	return w.Ahead.At(rank - behind)
 }
 
-// sum returns the counts of a source since the start, without the leads.
-func (w *Watch) sum() Window {
-	d := w.Sum
-	d.Source, d.Transitions = w.Config.Source, d.Both+d.MissedByRelist+d.MissedBySource
-	return Window{Drift: d, Unknown: w.State.Unknown, Lost: w.State.Lost}
-}
-
-// sample keeps the present counts for the windows of the next minutes.
-func (w *Watch) sample(at time.Time) {
-	w.Samples = append(w.Samples, Sample{at, w.sum()})
-	for len(w.Samples) > 1 && at.Sub(w.Samples[1].At) >= windowOf {
-		w.Samples = slices.Delete(w.Samples, 0, 1)
-	}
-}
-
-// Drifts compares the relist with each source that was ever open, over the whole run and over
-// the last five minutes.
-func (o *Observer) Drifts(at time.Time) (all []Drift, lately []Window) {
+// Drifts compares the relist with each source that was ever open.
+func (o *Observer) Drifts() (all []Drift) {
 	for i := range o.Watches {
 		w := &o.Watches[i]
 		if w.OpenedAt.IsZero() {
 			continue
 		}
-		sum := w.sum()
-		sum.LeadP50, sum.LeadP99 = w.lead(0.5), w.lead(0.01)
-		all = append(all, sum.Drift)
-		if len(w.Samples) > 0 {
-			sum.since(&w.Samples[0])
-			sum.Lasted = at.Sub(w.Samples[0].At)
-		}
-		lately = append(lately, sum)
+		d := w.Sum
+		d.Source, d.Transitions = w.Config.Source, d.Both+d.MissedByRelist+d.MissedBySource
+		d.LeadP50, d.LeadP99 = w.lead(0.5), w.lead(0.01)
+		all = append(all, d)
 	}
-	return all, lately
-}
-
-// since subtracts the counts of an earlier moment. MissedByRelist may have become smaller: the
-// relist saw such a step later.
-func (w *Window) since(then *Sample) {
-	w.Both -= then.Both
-	w.MissedByRelist -= min(w.MissedByRelist, then.MissedByRelist)
-	w.MissedBySource -= then.MissedBySource
-	w.Transitions = w.Both + w.MissedByRelist + w.MissedBySource
-	w.Duplicates -= then.Duplicates
-	w.Late -= then.Late
-	w.Unknown -= then.Unknown
-	w.Lost -= then.Lost
+	return all
 }

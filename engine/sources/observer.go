@@ -66,10 +66,10 @@ type Observer struct {
 	Asks      []Ask // of the evented mode, oldest first, each pod once
 
 	IDs       map[string]*Entry
-	Waits     []Wait // oldest first
-	Strangers uint64 // unseen events of ids that no relist ever had, as far as they were reported
-	Uncounted uint64 // events of sources that were not reported: there were too many
-	SampledAt time.Time
+	Waits     []Wait    // oldest first
+	Strangers uint64    // unseen events of ids that no relist ever had, as far as they were reported
+	Uncounted uint64    // events of sources that were not reported: there were too many
+	ForgotAt  time.Time // when old ids were forgotten last
 }
 
 // New returns an observer of the sources in c. No source is open yet.
@@ -112,11 +112,8 @@ func (o *Observer) Advance(at time.Time, f Facts) (unseen []Unseen) {
 		unseen = o.settle(unseen, o.Waits[0], f)
 		o.Waits = o.Waits[1:]
 	}
-	if len(o.Watches) > 0 && at.Sub(o.SampledAt) >= sampleEvery {
-		o.SampledAt = at
-		for i := range o.Watches {
-			o.Watches[i].sample(at)
-		}
+	if len(o.Watches) > 0 && at.Sub(o.ForgotAt) >= forgetEvery {
+		o.ForgotAt = at
 		o.forget(at, Lasts)
 	}
 	return unseen

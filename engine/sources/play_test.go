@@ -158,7 +158,7 @@ func (p *play) wantUnseen(what string, want ...string) {
 // wantDrift compares the drift of the first source, but for leads and the sum.
 func (p *play) wantDrift(want Drift) Drift {
 	p.t.Helper()
-	all, _ := p.o.Drifts(p.now)
+	all := p.o.Drifts()
 	got := all[0]
 	want.Source, want.LeadP50, want.LeadP99 = got.Source, got.LeadP50, got.LeadP99
 	want.Transitions = want.Both + want.MissedByRelist + want.MissedBySource

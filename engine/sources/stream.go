@@ -90,7 +90,6 @@ type Watch struct {
 	Sum      Drift              // without the fields that follow from the rest
 	Ahead    quantile.Durations // how far it was ahead of the relist, where it was first
 	Behind   quantile.Durations // how far it was behind
-	Samples  []Sample           // of the last minutes, oldest first
 }
 
 // open reports whether the lane has opened the stream and has not reported its end.

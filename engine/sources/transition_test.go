@@ -37,7 +37,7 @@ func TestASourceMissesOnlyWhatItWasThereFor(t *testing.T) {
 		tt.play(p)
 		p.release(pleg.Event{Kind: tt.kind, ObjectRef: pleg.ObjectRef{ID: "web/app"}, From: pleg.Running, To: pleg.Exited}, false, tt.ran)
 		p.pass(time.Minute)
-		if d, _ := p.o.Drifts(p.now); d[0].MissedBySource != tt.want || d[0].MissedByRelist != 0 {
+		if d := p.o.Drifts(); d[0].MissedBySource != tt.want || d[0].MissedByRelist != 0 {
 			t.Errorf("%s: %+v", name, d[0])
 		}
 	}
@@ -117,7 +117,7 @@ func TestAnotherRuntime(t *testing.T) {
 		tt.play(p)
 		p.pass(time.Minute)
 		p.wantUnseen(tt.name, tt.want...)
-		if d, _ := p.o.Drifts(p.now); d[0].MissedByRelist != uint64(len(tt.want)) {
+		if d := p.o.Drifts(); d[0].MissedByRelist != uint64(len(tt.want)) {
 			t.Errorf("%s: %+v", tt.name, d[0])
 		}
 	}

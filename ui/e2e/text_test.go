@@ -12,7 +12,7 @@ import (
 func TestTextOnATerminal(t *testing.T) {
 	t.Parallel()
 	for last, args := range map[string][]string{
-		"show the version of plegtop": {"--help"}, "4 enter: event-drift": {"--demo=list"}, "ContainerStatus": {"--demo=quiet", "check"},
+		"show the version of plegtop": {"--help"}, "and what it misses": {"--demo=list"}, "ContainerStatus": {"--demo=quiet", "check"},
 	} {
 		for _, tt := range []struct {
 			environ []string
