@@ -187,7 +187,7 @@ func (s *Server) AddPod(spec PodSpec) Pod {
 	made := Pod{Containers: map[string]string{}}
 	s.edit(func() {
 		w := s.scene.world
-		born := w.wall().Add(-spec.Age)
+		born := w.clock.Add(-spec.Age)
 		p := w.newPod(podSpec{namespace: spec.Namespace, name: spec.Name, manual: true})
 		made.UID, made.Sandbox = p.uid, w.newSandbox(p, 0, born).status.Id
 		for _, name := range spec.Containers {

@@ -22,7 +22,7 @@ func pair(t *testing.T) (*Server, cri.RuntimeServiceClient, Pod) {
 func addPair(s *Server) Pod {
 	p := s.AddPod(PodSpec{Namespace: "ns", Name: "p", Containers: []string{"a"}})
 	s.edit(func() {
-		p.Containers["b"] = s.scene.newContainer(s.scene.pod(p.UID), &containerSpec{name: "b", image: imageApp}, s.scene.wall()).status.Id
+		p.Containers["b"] = s.scene.newContainer(s.scene.pod(p.UID), &containerSpec{name: "b", image: imageApp}, s.scene.clock).status.Id
 	})
 	return p
 }

@@ -82,7 +82,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	w.onChange = e.add
 	slow := e.join()
 	for range eventRoom + 1 {
-		w.run(w.containers[0], w.wall())
+		w.run(w.containers[0], w.clock)
 	}
 	n := 0
 	for range slow {
@@ -98,13 +98,13 @@ func TestBacklogIsBounded(t *testing.T) {
 	var e events
 	w.onChange = e.add
 	for range 2 * backlogRoom {
-		w.run(w.containers[0], w.wall())
+		w.run(w.containers[0], w.clock)
 	}
 	if len(e.backlog) != backlogRoom {
 		t.Errorf("backlog holds %d events, want %d", len(e.backlog), backlogRoom)
 	}
 	w.clock = w.clock.Add(backlogLife + 1)
-	w.run(w.containers[0], w.wall())
+	w.run(w.containers[0], w.clock)
 	if len(e.backlog) != 1 {
 		t.Errorf("after %v the backlog holds %d events, want the new one only", backlogLife, len(e.backlog))
 	}

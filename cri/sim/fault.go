@@ -110,14 +110,6 @@ func makeGhost(sn *scene, c *container) func() {
 	}
 }
 
-// stepClock has what is made from now on bear times that are in the future, as has what
-// was made just before a clock was set back.
-func stepClock(sn *scene) func() {
-	const step = 2 * time.Minute
-	sn.skew += step
-	return func() { sn.skew -= step }
-}
-
 // comeAndGo starts two pods a second, which live for 6 s and end with an exit code.
 func comeAndGo(sn *scene, code int32) func() {
 	return sn.every(500*time.Millisecond, func() {

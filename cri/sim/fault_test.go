@@ -89,7 +89,7 @@ func TestFaultsAreListedWithTheirState(t *testing.T) {
 	}
 	want := []string{
 		"crashloop", "slow", "hung-inspect", "hung-list", "runtime-down", "failing-store", "overflow", "inspect-failing", "status-lock", "hung-update", "deadlock",
-		"churn-storm", "runtime-not-ready", "network-not-ready", "no-address", "ghost", "clock-step", "event-drift", "events-late",
+		"churn-storm", "runtime-not-ready", "network-not-ready", "no-address", "ghost", "event-drift", "events-late",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("faults %v, want %v", names, want)

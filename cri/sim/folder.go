@@ -93,13 +93,12 @@ type picture struct {
 	bare      bool   // nothing at all
 	processes []proc.Process
 	files     map[string]string
-	skew      time.Duration
 }
 
 // picture returns what the node shows now, its processes only if the world has
 // changed. The server's turn and mutex must be held.
 func (s *Server) picture() picture {
-	p := picture{changes: s.scene.changes, bare: s.scene.scenario.bare, skew: s.scene.skew}
+	p := picture{changes: s.scene.changes, bare: s.scene.scenario.bare}
 	if s.root == "" || s.failed || p.bare || p.changes == s.drawn {
 		return p
 	}
@@ -155,7 +154,7 @@ func (s *Server) show(p picture) (err error) {
 		}
 		s.drawn = p.changes
 	}
-	return s.node.Pass(now, p.skew)
+	return s.node.Pass(now)
 }
 
 // conceal takes all files of the node away at once.

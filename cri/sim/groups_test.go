@@ -50,7 +50,7 @@ func TestHostRootTellsOfControlGroups(t *testing.T) {
 		p, wait = addPair(s), 2*wait // what is there when it begins is not told
 	}
 	a, b := p.Containers["a"], p.Containers["b"]
-	edit(func(w *world) { w.run(w.containerOf[b], w.wall()) })
+	edit(func(w *world) { w.run(w.containerOf[b], w.clock) })
 	want(pleg.SignalStarted, b)
 	if err := s.ExitContainer(a, 1, "", ""); err != nil {
 		t.Fatal(err)

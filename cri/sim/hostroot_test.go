@@ -150,7 +150,7 @@ func TestHostRootFollowsTheWorld(t *testing.T) {
 		a, b        int
 	}{
 		{"add", func() error { return nil }, true, true, 1, 0},
-		{"start b", edit(func(w *world) { w.run(w.containerOf[p.Containers["b"]], w.wall()) }), true, true, 1, 1},
+		{"start b", edit(func(w *world) { w.run(w.containerOf[p.Containers["b"]], w.clock) }), true, true, 1, 1},
 		{"exit a", func() error { return s.ExitContainer(id, 1, "", "") }, true, true, 0, 1},
 		{"stop the sandbox", edit(func(w *world) { w.stopSandbox(w.sandboxOf[p.Sandbox]) }), true, false, 0, 1},
 		{"exit b", func() error { return s.ExitContainer(p.Containers["b"], 1, "", "") }, false, false, 0, 0},

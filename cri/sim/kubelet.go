@@ -55,7 +55,7 @@ func (w *world) startSandbox(a *act, attempt uint32) {
 		return
 	}
 	w.expect(a.pod, pleg.Started, "", "", actionTime)
-	w.newSandbox(a.pod, attempt, w.wall())
+	w.newSandbox(a.pod, attempt, w.clock)
 	w.during(a, w.between(250*time.Millisecond, 600*time.Millisecond), func() { w.syncContainers(a) })
 }
 
@@ -123,7 +123,7 @@ func (w *world) launch(a *act, spec *containerSpec) {
 			w.kubelet.set.Withdraw(w.now, a.pod.key())
 			return
 		}
-		c := w.newContainer(a.pod, spec, w.wall())
+		c := w.newContainer(a.pod, spec, w.clock)
 		if !spec.life.stuck {
 			w.during(a, w.between(150*time.Millisecond, 500*time.Millisecond), func() { w.startContainer(c) })
 		}
@@ -136,7 +136,7 @@ func (w *world) startContainer(c *container) {
 		w.kubelet.set.Withdraw(w.now, c.pod.key())
 		return
 	}
-	w.run(c, w.wall())
+	w.run(c, w.clock)
 	if l := c.spec.life; l.runs > 0 {
 		w.after(l.runs, func() { w.exitContainer(c, l.exit) })
 	}
@@ -145,7 +145,7 @@ func (w *world) startContainer(c *container) {
 // exitContainer ends a container that runs.
 func (w *world) exitContainer(c *container, how exit) {
 	if c.runs() {
-		w.end(c, how, w.wall())
+		w.end(c, how, w.clock)
 	}
 }
 
@@ -264,7 +264,7 @@ func (w *world) placePod(spec podSpec, age time.Duration, restarts uint32) *pod 
 		return w.startPod(spec)
 	}
 	p := w.newPod(spec)
-	born := w.wall().Add(-age)
+	born := w.clock.Add(-age)
 	w.newSandbox(p, 0, born)
 	born = born.Add(w.between(400*time.Millisecond, 900*time.Millisecond))
 	for i := range p.spec.init {
@@ -287,7 +287,7 @@ func (w *world) placePod(spec podSpec, age time.Duration, restarts uint32) *pod 
 // placeCrashed places a container that last crashed some time ago, and the
 // dead one before it.
 func (w *world) placeCrashed(p *pod, spec *containerSpec, age time.Duration, restarts uint32) {
-	crash := w.wall().Add(-w.between(age/4, age/2))
+	crash := w.clock.Add(-w.between(age/4, age/2))
 	p.attempts[spec.name] = restarts - 1
 	w.end(w.placeContainer(p, spec, crash.Add(-age/8)), exit{code: 1}, crash)
 	w.placeContainer(p, spec, crash.Add(time.Second))

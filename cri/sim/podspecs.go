@@ -195,7 +195,7 @@ func (sn *scene) placeDeadContainers(containers int, age time.Duration) {
 	if sn.before != nil {
 		age = min(age, time.Second)
 	}
-	born := sn.wall().Add(-age)
+	born := sn.clock.Add(-age)
 	sb := sn.newSandbox(p, 0, born)
 	for i := range containers {
 		step := &containerSpec{name: fmt.Sprintf("step-%05d", i), image: imageJob}

@@ -265,10 +265,10 @@ func TestAfterAHangTheKubeletSeesTheSum(t *testing.T) {
 	sn, _ := watch(t, "empty", 1)
 	p, hangs := sn.placePod(podNamed("ns", "p", one("app", imageApp)), time.Hour, 0), true
 	sn.kubelet.ails = func() ailments { return ailments{blind: hangs} }
-	c := sn.newContainer(p, &containerSpec{name: "debug"}, sn.wall())
+	c := sn.newContainer(p, &containerSpec{name: "debug"}, sn.clock)
 	sn.expect(p, pleg.Started, c.status.Id, "debug", time.Minute)
-	sn.run(c, sn.wall())
-	sn.end(c, exit{code: 3}, sn.wall())
+	sn.run(c, sn.clock)
+	sn.end(c, exit{code: 3}, sn.clock)
 	sn.advance(epoch.Add(5 * time.Second))
 	if w := workerOf(t, sn.kubelet.set.Read(), p.uid); !w.LastAt.IsZero() {
 		t.Errorf("while the lists hang its worker is told of %+v", w.Last)

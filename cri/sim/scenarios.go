@@ -128,7 +128,6 @@ func scenarios() []scenario {
 			wrong: "one container has lost its process; the runtime does not know", fault: toVictim(makeGhost),
 			watch: "The runtime says that nfs-client runs. No event comes.",
 		},
-		{name: "clock-step", wrong: "new times are two minutes ahead, as after a clock was set back", fault: stepClock},
 		{
 			name: "event-drift", summary: "the event stream loses one event in three, and is late with the others", keys: "3: the event stream, and what it misses",
 			events: true, pods: coming, wrong: "one event in three is not sent", fault: sets(func(sn *scene) *bool { return &sn.stream.lossy }),

@@ -218,43 +218,12 @@ func TestNotReadyScenarios(t *testing.T) {
 func TestNoAddress(t *testing.T) {
 	sn := newScene(scenario{pods: func(*scene) {}}, 1, time.Now(), nil)
 	address := func() bool {
-		return sn.newSandbox(sn.newPod(podSpec{name: "web"}), 0, sn.wall()).status.Network.Ip != ""
+		return sn.newSandbox(sn.newPod(podSpec{name: "web"}), 0, sn.clock).status.Network.Ip != ""
 	}
 	before := address()
 	off := sets(func(sn *scene) *bool { return &sn.unplugged })(sn)
 	during := address()
 	if off(); !before || during || !address() {
 		t.Errorf("an address before %t, during %t", before, during)
-	}
-}
-
-func TestClockStepMakesThingsOfTheFuture(t *testing.T) {
-	s, c := begin(t, "tour", 28*time.Second)
-	if err := s.setFault("clock-step", true); err != nil {
-		t.Fatal(err)
-	}
-	s.clock.Store(&clock{shows: s.began.Add(30 * time.Second), at: time.Now(), speed: standstill})
-	s.step(func() {})
-	future, past := 0, 0
-	for _, one := range containersOf(t, c, nil) {
-		switch ahead := time.Unix(0, one.CreatedAt).Sub(s.Now()); {
-		case ahead > 90*time.Second && ahead <= 2*time.Minute:
-			future++
-		case ahead < -25*time.Second:
-			past++
-		default:
-			t.Errorf("%s was created %v from now", one.Metadata.Name, ahead)
-		}
-	}
-	if future < 3 || past < 10 {
-		t.Errorf("%d containers of the future and %d of the past, want some and most", future, past)
-	}
-	if err := s.setFault("clock-step", false); err != nil {
-		t.Fatal(err)
-	}
-	p := s.AddPod(PodSpec{Namespace: "ns", Name: "p", Containers: []string{"a"}})
-	got, err := statusOf(t.Context(), c, p.Containers["a"])
-	if err != nil || time.Unix(0, got.CreatedAt).After(s.Now()) {
-		t.Errorf("after the fault: created %v, %v", got.GetCreatedAt(), err)
 	}
 }

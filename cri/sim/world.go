@@ -35,7 +35,6 @@ type world struct {
 	addresses uint32          // ever given to sandboxes
 	unplugged bool            // new sandboxes get none
 	changes   uint64          // of what calls or the kernel show
-	skew      time.Duration   // by which the node's wall clock is ahead of what it should show
 	pids      map[uint32]bool // in use
 
 	// onChange is told of every transition, if it is set.
@@ -79,10 +78,6 @@ func newWorld(seed uint64, now time.Time) *world {
 		kubelet: newKubelet(now), sandboxOf: map[string]*sandbox{}, containerOf: map[string]*container{}, pids: map[uint32]bool{},
 	}
 }
-
-// wall returns what the node's clock shows. Everything that the runtime makes
-// carries its time; delays go by now.
-func (w *world) wall() time.Time { return w.clock.Add(w.skew) }
 
 // between returns a random duration from low up to high.
 func (w *world) between(low, high time.Duration) time.Duration {
@@ -135,7 +130,7 @@ func (w *world) address() string {
 func (w *world) changed(kind cri.ContainerEventType, s *sandbox, c *container) {
 	w.changes++
 	s.pod.shown = nil
-	w.last = transition{at: w.wall(), kind: kind, sandbox: s, container: c}
+	w.last = transition{at: w.clock, kind: kind, sandbox: s, container: c}
 	if kind != cri.ContainerEventType_CONTAINER_CREATED_EVENT && w.kubelet.set.Known(s.pod.key()) {
 		w.wantRelist()
 	}

@@ -58,26 +58,9 @@ func TestClockStep(t *testing.T) {
 		{"long ago", func(_ *node, r *evidence.Report) {
 			r.Clock = evidence.Clock{Watched: 5 * time.Hour, Step: time.Minute, StepAge: time.Hour, Steps: 1}
 		}, "", 0, Subject{}},
-		{"two made in the future", func(n *node, _ *evidence.Report) {
-			n.pod(0).Old.Containers[0].CreatedAt = now.Add(time.Hour)
-			n.pod(1).Old.Sandboxes[0].CreatedAt = now.Add(2 * time.Hour)
-		}, "time seems to have gone back: 2 objects are up to 2h0m in the future", Warning, Subject{}},
-		{"two started in the future", func(n *node, _ *evidence.Report) {
-			n.pod(0).Status.Containers[0].StartedAt = now.Add(time.Minute)
-			n.pod(1).Status.Containers[1].StartedAt = now.Add(time.Minute)
-		}, "time seems to have gone back: 2 objects are up to 1m0s in the future", Warning, Subject{}},
-		{"one object, twice told", func(n *node, _ *evidence.Report) {
-			n.pod(0).Old.Containers[0].CreatedAt = now.Add(time.Hour)
-			n.pod(0).Status.Containers[0].StartedAt = now.Add(time.Hour)
-		}, "", 0, Subject{}},
-		{"a little ahead", func(n *node, _ *evidence.Report) {
+		{"objects of the future", func(n *node, _ *evidence.Report) { // show no step: their runtime may be far away
 			for _, p := range n.Pods {
-				p.Old.Sandboxes[0].CreatedAt = now.Add(20 * time.Second)
-			}
-		}, "", 0, Subject{}},
-		{"nonsense", func(n *node, _ *evidence.Report) {
-			for _, p := range n.Pods {
-				p.Old.Sandboxes[0].CreatedAt = time.Unix(1<<33, 0)
+				p.Old.Sandboxes[0].CreatedAt = now.Add(time.Hour)
 			}
 		}, "", 0, Subject{}},
 	})

@@ -22,7 +22,6 @@ type Folder struct {
 	dir    string
 	boot   time.Time
 	at     time.Time // when the files of the node as a whole were last written
-	skew   time.Duration
 	shown  map[int]Process
 	kept   map[string]string // files by what they hold
 	held   map[string]string // what the files beside /proc hold, by path
@@ -157,14 +156,13 @@ func (f *Folder) remove(pid int) error {
 }
 
 // Pass lets the node's clocks go on, about once a second: its time up, and what
-// the programs that are not idle have used. The wall clock is ahead by skew. With an
-// error some of that has been left as it was.
-func (f *Folder) Pass(now time.Time, skew time.Duration) error {
-	if skew == f.skew && now.Sub(f.at) < time.Second {
+// the programs that are not idle have used. With an error some of that has been left as it was.
+func (f *Folder) Pass(now time.Time) error {
+	if now.Sub(f.at) < time.Second {
 		return nil
 	}
-	f.at, f.skew = now, skew
-	if err := f.replace(f.proc(), nodeFiles(now.Sub(f.boot), f.boot.Add(skew))); err != nil {
+	f.at = now
+	if err := f.replace(f.proc(), nodeFiles(now.Sub(f.boot), f.boot)); err != nil {
 		return err
 	}
 	for _, p := range f.shown {
