@@ -4,8 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/knowledge"
+	"github.com/plegtop/plegtop/engine/past"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // flavours returns what the runtime may be: several if they cannot be told apart. Its own name counts more than
@@ -129,4 +132,55 @@ func socketPath(endpoint string) string { return strings.TrimPrefix(endpoint, "u
 // elsewhere reports whether the runtime's socket is not where crictl and ctr look for it.
 func (f *Facts) elsewhere() bool {
 	return f.Endpoint != "" && socketPath(f.Endpoint) != knowledge.Containerd.Socket
+}
+
+// starts returns the starts of the runtime in the last ten minutes, the oldest first.
+func (f *Facts) starts() []past.Start {
+	if !f.sameClock() {
+		return nil
+	}
+	return f.Memory.StartsSince(f.at().Add(-past.AwayFor))
+}
+
+// shimsFirst is by how much a shim must be older than a runtime to have belonged to the one before.
+const shimsFirst = 2 * answers.Late
+
+// timesAway returns how often the runtime was away in the last ten minutes, as far as is known. The first start counts
+// only if shims are older: else the node booted.
+func (f *Facts) timesAway() int {
+	starts := f.starts()
+	n := len(starts)
+	older := func(p evidence.Process) bool {
+		return p.Own && p.Age > 0 && f.Look.At.Add(-p.Age).Before(starts[0].At.Add(-shimsFirst))
+	}
+	if n > 0 && !slices.ContainsFunc(f.Look.Processes.Shims, older) {
+		n--
+	}
+	outages, _ := f.Memory.Outages.Since(past.AwayFor, f.at())
+	return max(n, len(outages))
+}
+
+// awayWords says how often the runtime was away in the last ten minutes; empty if it was not.
+func (f *Facts) awayWords() string {
+	n, least := f.timesAway(), ""
+	if n == 0 {
+		return ""
+	}
+	if f.at().Sub(f.Started) < past.AwayFor {
+		least = "at least "
+	}
+	return "was away " + least + times(n) + " in the last 10 minutes"
+}
+
+// lacks reports whether a condition is not met, and how the runtime gave it; zero if it did not name it. Before the
+// first answer to Status there is nothing to say.
+func (f *Facts) lacks(name string) (pleg.Condition, bool) {
+	if f.Conditions == nil {
+		return pleg.Condition{}, false
+	}
+	i := slices.IndexFunc(f.Conditions, func(c pleg.Condition) bool { return c.Type == name })
+	if i < 0 {
+		return pleg.Condition{}, true
+	}
+	return f.Conditions[i], !f.Conditions[i].Status
 }

@@ -1,11 +1,6 @@
 package diagnose
 
-import (
-	"slices"
-
-	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/pleg"
-)
+import "github.com/plegtop/plegtop/engine/call"
 
 // RuntimeNotReady is a runtime that says it is not ready, NetworkNotReady one that says so of its network.
 const (
@@ -68,17 +63,4 @@ func (f *Facts) conditionLacks(name string) (m Match, lacks bool) {
 		m.Values["failsSince"], m.Values["error"] = e.First, e.Err.Error()
 	}
 	return m, true
-}
-
-// lacks reports whether a condition is not met, and how the runtime gave it; zero if it did not name it. Before the
-// first answer to Status there is nothing to say.
-func (f *Facts) lacks(name string) (pleg.Condition, bool) {
-	if f.Conditions == nil {
-		return pleg.Condition{}, false
-	}
-	i := slices.IndexFunc(f.Conditions, func(c pleg.Condition) bool { return c.Type == name })
-	if i < 0 {
-		return pleg.Condition{}, true
-	}
-	return f.Conditions[i], !f.Conditions[i].Status
 }
