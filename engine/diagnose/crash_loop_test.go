@@ -2,14 +2,12 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -74,7 +72,6 @@ func TestCrashLoop(t *testing.T) {
 		{"recovered", []instance{{3, true, 2 * m, 0, 0, ""}, {2, false, 2*m + 10*s, 2 * s, 1, ""}}, false},
 		{"dies once a day", []instance{{30, false, 10 * s, 24 * h, 137, "OOMKilled"}, {29, false, 24 * h, 24 * h, 137, "OOMKilled"}}, false},
 		{"restarted after a day", []instance{{9, false, 10 * s, 3 * s, 1, ""}, {8, false, 20 * s, 24 * h, 255, "Unknown"}}, false},
-		{"deaths far apart", []instance{{2, false, 10 * s, 3 * s, 1, ""}, {1, false, h, 3 * s, 1, ""}, {0, false, 2 * h, 3 * s, 1, ""}}, false},
 		{"time in the far future", []instance{{6, false, -h, 2 * s, 1, ""}}, false},
 	}
 	for _, tt := range tests {
@@ -140,10 +137,8 @@ func TestCrashLoopFigures(t *testing.T) {
 	}
 	want := []string{
 		"message: out of luck",
-		"ended, oldest first: exit code 1, exit code 137 (OOMKilled)",
-		"2 deaths in 1m20s",
-		"attempt 7 is exited; it ran for 2s",
-		"container app-6 at 09:25:21, app-7 at 09:26:41",
+		"attempt 7 is exited",
+		"ended, the last first: exit code 137 (OOMKilled) after 2s at 09:26:41 (app-7), exit code 1 after 2s at 09:25:21 (app-6)",
 	}
 	if diff := cmp.Diff(want, got.Evidence); diff != "" {
 		t.Errorf("evidence (-want +got):\n%s", diff)
@@ -164,43 +159,5 @@ func TestManyCrashLoops(t *testing.T) {
 	}
 	if rest := got[10]; !strings.Contains(rest.Summary, "15 more containers") || rest.Subject != (Subject{}) || len(rest.Evidence) != 15 || rest.Count != 15 {
 		t.Errorf("rest %+v", rest)
-	}
-}
-
-// dies has a container of the first pod die.
-func (n *node) dies(id string, at time.Duration) {
-	p := n.anew().pod(0)
-	p.Deaths = past.Remember(p.Deaths, past.Death{Container: "app", ID: id, At: ago(at + 200*time.Millisecond), Known: true, ExitCode: 1, Reason: "Error"})
-}
-
-func TestCrashLoopFromMemory(t *testing.T) {
-	n := healthy(2).instances(0, "app", instance{0, true, 5 * time.Second, 0, 0, ""})
-	for i, at := range []time.Duration{100 * time.Second, 50 * time.Second} {
-		n.dies(fmt.Sprint("dead-", i), at)
-	}
-	if got := find(&crashLoop, n.facts()); got != nil {
-		t.Fatalf("after two deaths: %+v", got)
-	}
-	n.dies("dead-2", 6*time.Second)
-	got := find(&crashLoop, n.facts())
-	if len(got) != 1 || !slices.Contains(got[0].Evidence, "3 deaths in 1m34s: one every 47s") {
-		t.Fatalf("after three deaths: %+v", got)
-	}
-	n.At = n.At.Add(time.Hour)
-	if got := find(&crashLoop, n.facts()); got != nil {
-		t.Errorf("an hour later: %+v", got)
-	}
-}
-
-// A runtime that gives no time of the end leaves that of the event.
-func TestCrashLoopWithoutTimes(t *testing.T) {
-	n := healthy(2).instances(0, "app", instance{2, false, 0, 0, 1, ""}, instance{1, false, 0, 0, 1, ""}, instance{0, false, 0, 0, 1, ""})
-	for i := range n.pod(0).Status.Containers {
-		c := &n.pod(0).Status.Containers[i]
-		c.StartedAt, c.FinishedAt = time.Time{}, time.Time{}
-		n.dies(c.ID, time.Duration(10+30*i)*time.Second)
-	}
-	if got := find(&crashLoop, n.facts()); len(got) != 1 || !slices.Contains(got[0].Evidence, "3 deaths in 1m0s: one every 30s") {
-		t.Errorf("found %+v", got)
 	}
 }

@@ -17,13 +17,12 @@ type podFacts struct {
 	lost     bool  // a container has ended as if its shim had been killed, or is listed as unknown
 	shows    shown // the worst that its containers show
 
-	until      int64 // shows holds until then
-	newest     int64 // when its newest object was made or started
-	died       int64 // when its last container died
-	deaths     int   // of the container that died most often, as far as one snapshot shows
-	remembered int   // deaths of which the runtime may show nothing any more
-	exited     int   // containers
-	dead       int   // sandboxes
+	until  int64 // shows holds until then
+	newest int64 // when its newest object was made or started
+	died   int64 // when its last container died
+	deaths int   // of the container that died most often, as far as one snapshot shows
+	exited int   // containers
+	dead   int   // sandboxes
 
 	addressless int64 // when the ready sandbox was made that needs an address and has none; 0 for none
 }
@@ -42,7 +41,7 @@ func seenOf(p *engine.Pod) *pleg.Pod { return cmp.Or(p.Seen(), &noPod) }
 
 // podFactsOf looks at a pod.
 func podFactsOf(p *engine.Pod, at time.Time) podFacts {
-	f := podFacts{failing: p.Failure != nil || p.StatusErr != nil, orphaned: !p.Orphaned.IsZero(), remembered: len(p.Deaths)}
+	f := podFacts{failing: p.Failure != nil || p.StatusErr != nil, orphaned: !p.Orphaned.IsZero()}
 	pod := seenOf(p)
 	f.lost = slices.ContainsFunc(pod.Containers, func(c pleg.Container) bool { return c.State == pleg.Unknown })
 	for i := range pod.Sandboxes {

@@ -163,3 +163,17 @@ func podsOf(group []*Match) string {
 	}
 	return fmt.Sprintf("%s of %s (%s%s)", count(len(seen), "pod"), ownerPath(group[0].Subject.Pod), join(names), dots)
 }
+
+// namedEnds is how many different ends of several containers are named.
+const namedEnds = 4
+
+// endsOf names the different ends of several containers.
+func endsOf(all []*Match) string {
+	var ends []string
+	for _, m := range all {
+		if end, _ := m.Values["end"].(string); len(ends) < namedEnds && !slices.Contains(ends, end) {
+			ends = append(ends, end)
+		}
+	}
+	return strings.Join(ends, " or ")
+}

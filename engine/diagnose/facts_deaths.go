@@ -1,0 +1,101 @@
+package diagnose
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	// crashSettled is how long a container must run to count as recovered. One that lived longer before must outlive that
+	// crashOutlive times.
+	crashSettled = time.Minute
+	crashOutlive = 3
+	// crashCompleted is how often a container must have started for an exit with code 0, the only one known, to be one of many:
+	// a job that succeeds at last has mostly failed before.
+	crashCompleted = 5
+)
+
+// A crash is a container that dies again and again.
+type crash struct {
+	pleg.ObjectRef // of the newest
+	newest         *pleg.ContainerStatus
+	run            []*pleg.ContainerStatus // short lives that ended one after the other, newest first; not empty
+	times          int                     // how often it died, as far as is known
+}
+
+// crashesOf returns the containers of one pod that crash. In a pod whose newest sandbox has ended nothing is started any more,
+// or everything anew.
+func (f *Facts) crashesOf(p *engine.Pod) (found []*crash) {
+	if p.Status == nil || len(p.Status.Sandboxes) == 0 || p.Status.Sandboxes[0].State == pleg.Exited {
+		return nil
+	}
+	named := make(map[string][]*pleg.ContainerStatus) // each the newest first, as they are in the status
+	for i := range p.Status.Containers {
+		c := &p.Status.Containers[i]
+		if all := named[c.Name]; len(all) == 0 || *all[len(all)-1] != *c { // a broken runtime lists one twice
+			named[c.Name] = append(all, c)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		newest := named[name][0]
+		dead := slices.DeleteFunc(named[name], func(c *pleg.ContainerStatus) bool { return c.State != pleg.Exited || c.FinishedAt.IsZero() })
+		c := &crash{ObjectRef: pleg.ObjectRef{ID: newest.ID, Pod: p.PodRef, Container: name}, newest: newest, run: dead}
+		if i := slices.IndexFunc(dead, endsRun); i >= 0 {
+			c.run = dead[:i]
+		} else if c.times = int(newest.Attempt); newest.State == pleg.Exited { // nothing says that the earlier deaths were different
+			c.times++
+		}
+		c.times = max(c.times, len(c.run))
+		if len(c.run) > 0 && c.times >= crashDeaths && c.goesOn(f.at(), f.Resumed) && !c.completed(p.Status) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// endsRun reports whether a death is no crash: the container lived for so long that the kubelet forgot its back-off, or the
+// runtime found it gone when it started, as after a boot.
+func endsRun(c *pleg.ContainerStatus) bool {
+	return lived(c) >= crashSteady || c.ExitCode == exitLost && c.Reason == lostReason
+}
+
+// lived returns how long a dead container ran; 0 if that is not known, or if it could not be started.
+func lived(c *pleg.ContainerStatus) time.Duration {
+	if c.StartedAt.IsZero() {
+		return 0
+	}
+	return max(c.FinishedAt.Sub(c.StartedAt), 0)
+}
+
+// endOf says how a container ended: with its exit code, and the runtime's reason if that says more.
+func endOf(c *pleg.ContainerStatus) string {
+	if c.Reason == "" || c.Reason == "Error" || c.Reason == "Completed" {
+		return fmt.Sprintf("exit code %d", c.ExitCode)
+	}
+	return fmt.Sprintf("exit code %d (%s)", c.ExitCode, excerpt(c.Reason))
+}
+
+// goesOn reports whether the last death is recent, also after a pause, and nothing has lasted since.
+func (c *crash) goesOn(at, resumed time.Time) bool {
+	last := c.run[0].FinishedAt
+	if since := at.Sub(last); since < -sameClockWithin || since > crashRecent || !last.After(resumed) {
+		return false
+	}
+	return c.newest.State != pleg.Running || at.Sub(c.newest.StartedAt) < max(crashSettled, crashOutlive*lived(c.run[0]))
+}
+
+// completed reports whether the container may simply have done its work, at the first attempt or at a later one.
+func (c *crash) completed(s *pleg.PodStatus) bool {
+	isDone := func(d *pleg.ContainerStatus) bool { return d.ExitCode == 0 }
+	if c.newest.State != pleg.Exited || !isDone(c.run[0]) || slices.ContainsFunc(c.run[1:], isDone) {
+		return false
+	}
+	return c.newest.Attempt+1 < crashCompleted || slices.ContainsFunc(s.Containers, func(o pleg.ContainerStatus) bool {
+		return o.Name != c.Container && !o.CreatedAt.Before(c.newest.FinishedAt) // as after an init container
+	})
+}
