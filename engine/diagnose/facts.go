@@ -35,9 +35,8 @@ type Facts struct {
 	index    *engine.Objects            // see [Facts.objects]
 	shown    []evidence.Object          // what the node shows, by id; nil until somebody asks
 	held     map[string]evidence.Object // see [Facts.heldObjects]
-	departed []unlisted                 // see [Facts.unlistedPods]
+	departed []unlisted                 // see [Facts.unlisted]
 	searched bool                       // departed is worked out
-	young    *evidence.Process          // see [Facts.youngRuntime]
 	conmons  map[string]bool            // containers that have a conmon, by id; nil until somebody asks
 }
 

@@ -165,7 +165,7 @@ func TestRunsWithoutSandbox(t *testing.T) {
 		if at > 80*time.Second && got != nil {
 			t.Errorf("%v after the sandbox's end: %+v", 90*time.Second-at, got)
 		}
-		if at == 0 && (len(got) != 1 || got[0].Summary != "ns-1/pod-00001/app is running without its sandbox for at least 1m30s, and so is 1 more container of it") {
+		if at == 0 && (len(got) != 1 || got[0].Summary != "ns-1/pod-00001/app is running in a sandbox that is not ready, as well as 1 more container of its pod") {
 			t.Errorf("found %+v", got)
 		}
 	}

@@ -28,7 +28,7 @@ func find(r *Rule, f *Facts) (findings []Finding) {
 func by(r *Rule) func(*Facts) []Finding { return func(f *Facts) []Finding { return find(r, f) } }
 
 func leftRunning(f *Facts) []Finding {
-	return slices.DeleteFunc(find(&orphanShims, f), func(o Finding) bool { return o.Group == "shims" })
+	return slices.DeleteFunc(find(&orphanShims, f), func(o Finding) bool { return o.Group == "left-over" })
 }
 
 func has(findings []Finding, id ID) bool {

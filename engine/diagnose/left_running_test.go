@@ -52,11 +52,11 @@ func TestLeftRunning(t *testing.T) {
 			ends(n, time.Minute)
 			all(r, "container-1-0", func(p *evidence.Process) { p.State = evidence.Zombie })
 		}, "", 0, Subject{}},
-		{"the pause process was killed", func(n *node, _ *evidence.Report) { noSandbox(n) }, "ns-1/pod-00001/app is running in a sandbox that is not ready, and so is 1 more container of it", Warning, app},
+		{"the pause process was killed", func(n *node, _ *evidence.Report) { noSandbox(n) }, "ns-1/pod-00001/app is running in a sandbox that is not ready, as well as 1 more container of its pod", Warning, app},
 		{"listed the other way round", func(n *node, _ *evidence.Report) {
 			noSandbox(n)
 			slices.Reverse(n.pod(1).Old.Containers)
-		}, "ns-1/pod-00001/app is running in a sandbox that is not ready, and so is 1 more container of it", Warning, app},
+		}, "ns-1/pod-00001/app is running in a sandbox that is not ready, as well as 1 more container of its pod", Warning, app},
 		{"a pod that goes", func(n *node, _ *evidence.Report) {
 			noSandbox(n)
 			n.pod(1).Status.Containers[0].State = pleg.Exited
@@ -74,7 +74,7 @@ func TestLeftRunning(t *testing.T) {
 			delete(r.Processes.Containers, "container-1-0")
 			delete(r.Processes.Containers, "container-1-1")
 		}, "", 0, Subject{}},
-		{"its sandbox was lost", func(n *node, _ *evidence.Report) { n.pod(1).Old.Sandboxes = nil }, "ns-1/pod-00001/app is running in a sandbox that is not listed, and so is 1 more container of it", Warning, app},
+		{"its sandbox was lost", func(n *node, _ *evidence.Report) { n.pod(1).Old.Sandboxes = nil }, "ns-1/pod-00001/app is running in a sandbox that is not listed, as well as 1 more container of its pod", Warning, app},
 		{"its sandbox was listed too early", func(n *node, _ *evidence.Report) {
 			n.pod(1).Old.Sandboxes = nil
 			for i := range n.pod(1).Old.Containers {
@@ -94,41 +94,11 @@ func TestLeftRunning(t *testing.T) {
 			onCRIO(n, r)
 			dropConmon(r, "container-1-0")
 		}, "ns-1/pod-00001/app is running without its conmon: its end would not be seen", Warning, app},
-		{"its conmon was killed when it was young, and it runs by a later word", func(n *node, r *evidence.Report) {
-			onCRIO(n, r)
-			dropConmon(r, "container-1-0")
-			all(r, "container-1-0", func(p *evidence.Process) { p.Age = 3 * time.Second })
-			n.pod(1).InspectedAt = r.At.Add(time.Millisecond)
-		}, "ns-1/pod-00001/app is running without its conmon: its end would not be seen", Warning, app},
-		{"it was young, and ran by a word before the look", func(n *node, r *evidence.Report) {
-			onCRIO(n, r)
-			dropConmon(r, "container-1-0")
-			all(r, "container-1-0", func(p *evidence.Process) { p.Age = 3 * time.Second })
-			n.pod(1).InspectedAt = r.At.Add(-time.Second)
-		}, "", 0, Subject{}},
 		{"CRI-O without conmons", func(n *node, r *evidence.Report) {
 			onCRIO(n, r)
 			r.Processes.Shims = nil
 		}, "", 0, Subject{}},
 	})
-}
-
-// While an engine runs, a list some time after the look that missed a conmon is enough,
-// however young the container is.
-func TestAConmonIsMissedAtOnce(t *testing.T) {
-	for listed, want := range map[time.Duration]int{500 * time.Millisecond: 0, 1500 * time.Millisecond: 1} {
-		n := healthy(3)
-		r := looked(n)
-		onCRIO(n, r)
-		dropConmon(r, "container-1-0")
-		all(r, "container-1-0", func(p *evidence.Process) { p.Age = 3 * time.Second })
-		n.Health.ListedAt = r.At.Add(listed)
-		in := n.input()
-		in.Evidence = r
-		if got := find(&orphanShims, factsOf(in)); len(got) != want {
-			t.Errorf("listed %v after the look: found %+v, want %d", listed, got, want)
-		}
-	}
 }
 
 // A look that is made once accuses nobody of what may have come between its two lists.

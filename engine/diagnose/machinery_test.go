@@ -125,8 +125,7 @@ func TestFoldersOfCRIO(t *testing.T) {
 	n := healthy(3)
 	in := n.input()
 	in.Evidence, in.Endpoint = looked(n), "unix:///var/run/crio/crio.sock"
-	m := Match{Steps: map[string][]Step{}}
-	factsOf(in).forgot(&m, []orphan{{Process: evidence.Process{PID: 7}}}, 1, 0, true)
+	m := factsOf(in).forgot([]unlisted{{process: evidence.Process{PID: 7}}})
 	if steps := fmt.Sprint(m.Steps); !strings.Contains(steps, "crio config") || strings.Contains(steps, "config.toml") {
 		t.Error(steps)
 	}

@@ -142,7 +142,7 @@ func (f *Facts) makingFit() []Step {
 func (f *Facts) pruning(s store, inodes bool) []Step {
 	v := Values{"path": s.Path, "inodes": inodes}
 	switch {
-	case s.Path == f.Look.Disk.Path && f.hasForgotten():
+	case s.Path == f.Look.Disk.Path && slices.ContainsFunc(f.unlisted(), func(u unlisted) bool { return u.forgotten }):
 		return f.advise("disk.full-forgotten", v)
 	case s.Path == f.Look.Disk.Path:
 		return f.advise("disk.full", v)

@@ -1,0 +1,124 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// leftLasting is how long before a look a container must have ended for what the look found to be left: the runtime kills all of
+// it, and waits for that. It is also how long lists must have shown a container that runs without a ready sandbox: the two lists
+// are not made at the same moment, and a pod that is taken down may look so.
+const leftLasting = 10 * time.Second
+
+// runsOn is about the containers of a pod that run though the lists do not say so, or that nobody watches.
+func (f *Facts) runsOn(p *engine.Pod) (m Match, is bool) {
+	found, variant := f.endedAlive(p), "left"
+	if len(found) == 0 {
+		found, variant = f.withoutSandbox(p), "no-sandbox"
+	}
+	if len(found) == 0 && f.isCRIO() && f.seesShims() {
+		found, variant = f.withoutConmon(p), "no-conmon"
+	}
+	if len(found) == 0 {
+		return m, false
+	}
+	slices.SortFunc(found, func(a, b pleg.Container) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	o := evidence.ContainerOf(p.PodRef, &found[0])
+	m = Match{Variant: variant, Severity: Warning, Subject: Subject{ObjectRef: o.ObjectRef}, Lines: map[string][]line{}}
+	m.Values = Values{"object": o.Path(), "id": short(o.ID)}
+	if n := len(found) - 1; n > 0 {
+		m.Values["more"] = many{n, "more container"}
+	}
+	var processes []evidence.Process
+	for _, c := range found {
+		all := f.Look.Processes.Containers[c.ID]
+		if i := slices.IndexFunc(all, evidence.Process.Lives); i >= 0 {
+			processes = append(processes, all[i])
+			m.Lines["processes"] = append(m.Lines["processes"], f.describe(cmp.Or(c.Name, "a container")+" has a process", all[i]))
+		}
+	}
+	if shim, found := f.shimOf(o.SandboxID); found {
+		m.Lines["processes"] = append(m.Lines["processes"], f.describe("its shim", shim))
+		m.Values["inLog"] = shim.Sandbox
+	}
+	switch variant {
+	case "left":
+		m.Values["pid"] = pids(processes...)
+		if len(processes) == 1 { // a command compares one number
+			m.Values["start"] = startOf(processes[0].Start)
+		}
+	case "no-sandbox":
+		m.Values["is"] = "not listed"
+		if seenOf(p).HasSandbox(o.SandboxID) {
+			m.Values["is"], m.Values["sandbox"] = "not ready", short(o.SandboxID)
+		}
+	}
+	return m, true
+}
+
+// endedAlive returns the containers of a pod that are listed as exited, and of which the last look found processes that live.
+func (f *Facts) endedAlive(p *engine.Pod) (found []pleg.Container) {
+	for _, c := range seenOf(p).Containers {
+		if c.State != pleg.Exited || !f.Look.Processes.Live(c.ID) {
+			continue
+		}
+		if status := p.Status.Lookup().Container(c.ID); status != nil && !status.FinishedAt.IsZero() && f.endedFor(status.FinishedAt) >= leftLasting {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// endedFor returns for how long before the look a container had ended, at the least: the clock may have been set between.
+func (f *Facts) endedFor(at time.Time) time.Duration {
+	ended := min(f.Look.At.Sub(at), f.at().Sub(at))
+	if c := f.Look.Clock; c.Steps > 0 {
+		ended = min(ended, c.StepAge)
+	}
+	return ended
+}
+
+// withoutSandbox returns the containers of a pod that run in a sandbox that has ended, or that the runtime has lost. While an
+// engine runs, lists show for how long. For check the runtime must have said that a container runs after the lists.
+func (f *Facts) withoutSandbox(p *engine.Pod) (found []pleg.Container) {
+	for _, c := range seenOf(p).Orphans() {
+		if f.Look.Processes.Missing == "" && !f.Look.Processes.Live(c.ID) {
+			continue // it is a ghost, or elsewhere
+		}
+		if status := p.Status.Lookup().Container(c.ID); f.once() && (status == nil || status.State != pleg.Running) {
+			return nil // the pod is being taken down
+		}
+		found = append(found, c)
+	}
+	if len(found) == 0 || !f.once() && (p.Orphaned.IsZero() || f.at().Sub(answers.Later(p.Orphaned, f.Resumed)) < leftLasting) {
+		return nil
+	}
+	if sandbox, made := found[0].SandboxID, found[0].CreatedAt; !seenOf(p).HasSandbox(sandbox) {
+		_, elsewhere := f.listed(sandbox)                                                 // with another pod
+		young := f.once() && (made.IsZero() || f.Health.ListedAt.Sub(made) < leftLasting) // it may be from between the two lists
+		if elsewhere || young || !f.listsAreWhole() {
+			return nil
+		}
+	}
+	return found
+}
+
+// withoutConmon returns the containers of a pod of CRI-O that live and have no conmon, while others have one: nobody would see
+// their end.
+func (f *Facts) withoutConmon(p *engine.Pod) (found []pleg.Container) {
+	for _, c := range seenOf(p).Containers {
+		if c.State != pleg.Running || f.hasConmon(c.ID) || len(f.conmons) == 0 {
+			continue
+		}
+		if process, is := f.worstOf(c.ID); is && process.Lives() && process.Age > unlistedFor {
+			found = append(found, c)
+		}
+	}
+	return found
+}
