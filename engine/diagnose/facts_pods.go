@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -14,7 +13,7 @@ import (
 type podFacts struct {
 	failing  bool  // the last inspection failed
 	orphaned bool  // a container runs in a sandbox that has ended, or is not listed
-	lost     bool  // a container has ended as if its shim had been killed, or is listed as unknown
+	lost     bool  // a container has ended as if its shim had been killed
 	shows    shown // the worst that its containers show
 
 	until  int64 // shows holds until then
@@ -43,7 +42,6 @@ func seenOf(p *engine.Pod) *pleg.Pod { return cmp.Or(p.Seen(), &noPod) }
 func podFactsOf(p *engine.Pod, at time.Time) podFacts {
 	f := podFacts{failing: p.Failure != nil || p.StatusErr != nil, orphaned: !p.Orphaned.IsZero()}
 	pod := seenOf(p)
-	f.lost = slices.ContainsFunc(pod.Containers, func(c pleg.Container) bool { return c.State == pleg.Unknown })
 	for i := range pod.Sandboxes {
 		f.newest = max(f.newest, pod.Sandboxes[i].CreatedAt.Unix())
 		if pod.Sandboxes[i].State == pleg.Exited {

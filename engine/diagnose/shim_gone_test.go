@@ -25,16 +25,6 @@ func killShim(n *node, r *evidence.Report, since time.Duration) {
 	}
 }
 
-// loseOne has the runtime find no task of one container of two when it was started 30 s
-// ago, in a sandbox that is ready.
-func loseOne(n *node, r *evidence.Report) {
-	delete(r.Processes.Containers, "container-1-0")
-	p := n.pod(1)
-	p.Old.Containers[0].State = pleg.Exited
-	c := &p.Status.Containers[0]
-	c.State, c.ExitCode, c.FinishedAt, c.Reason = pleg.Exited, exitLost, ago(30*time.Second), lostReason
-}
-
 // justKilled is the moment before: the containers are listed as running.
 func justKilled(n *node, r *evidence.Report) {
 	killShim(n, r, 10*time.Second)
@@ -71,31 +61,7 @@ func TestShimGone(t *testing.T) {
 			for i := range n.pod(1).Status.Containers {
 				n.pod(1).Status.Containers[i].Reason = lostReason
 			}
-		}, "ns-1/pod-00001 was lost when the runtime was started 30s ago: it found no shim, and ended its 2 containers", Info, sandbox},
-		{"one of two found gone at a restart", loseOne, "ns-1/pod-00001/app was lost when the runtime was started 30s ago: it found no task of it", Info, app},
-		{"found gone, and it lives", func(n *node, r *evidence.Report) {
-			processes := r.Processes.Containers["container-1-0"]
-			loseOne(n, r)
-			r.Processes.Containers["container-1-0"] = processes
-		}, "", 0, Subject{}},
-		{"found gone when the node was started", func(n *node, r *evidence.Report) {
-			loseOne(n, r)
-			for i := range r.Processes.Shims {
-				r.Processes.Shims[i].Age = 20 * time.Second
-			}
-		}, "", 0, Subject{}},
-		{"a program ends with 255", func(n *node, r *evidence.Report) {
-			loseOne(n, r)
-			n.pod(1).Status.Containers[0].Reason = "Error"
-		}, "", 0, Subject{}},
-		{"its state is not known", func(n *node, r *evidence.Report) {
-			p := n.pod(1)
-			p.Old.Containers[0].State, p.Status.Containers[0].State = pleg.Unknown, pleg.Unknown
-			p.Old.Containers[0].CreatedAt = time.Time{}
-		}, "the runtime does not know the state of ns-1/pod-00001/app", Info, app},
-		{"its state was not known", func(n *node, r *evidence.Report) {
-			n.pod(1).Old.Containers[0].State = pleg.Unknown
-		}, "", 0, Subject{}},
+		}, "ns-1/pod-00001 has lost its shim: 2 containers ended with exit code 255, 30s ago", Info, sandbox},
 		{"no shim is ours", func(n *node, r *evidence.Report) {
 			killShim(n, r, 30*time.Second)
 			for i := range r.Processes.Shims {
@@ -165,12 +131,6 @@ func TestGhostOfASecondLook(t *testing.T) {
 	}{
 		{"it may have just ended", func(*node, *evidence.Report) {}, false},
 		{"the runtime was asked after it", func(n *node, r *evidence.Report) { n.pod(1).InspectedAt = r.At.Add(time.Millisecond) }, true},
-		{"it was a zombie at the first look", func(_ *node, r *evidence.Report) {
-			r.Processes.Containers["container-1-0"] = []evidence.Process{{PID: 7, State: evidence.Zombie, For: time.Second}}
-		}, true},
-		{"it became a zombie", func(_ *node, r *evidence.Report) {
-			r.Processes.Containers["container-1-0"] = []evidence.Process{{PID: 7, State: evidence.Zombie}}
-		}, false},
 		{"its shim is stopped", func(_ *node, r *evidence.Report) { shimOf(r, 1).State = evidence.Stopped }, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
