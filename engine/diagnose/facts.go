@@ -35,8 +35,9 @@ type Facts struct {
 	index    *engine.Objects            // see [Facts.objects]
 	shown    []evidence.Object          // what the node shows, by id; nil until somebody asks
 	held     map[string]evidence.Object // see [Facts.heldObjects]
-	departed []unlisted                 // see [Facts.unlisted]
-	searched bool                       // departed is worked out
+	lost     []unlisted                 // see [Facts.unlisted]
+	leftOver []unlisted                 // the same
+	searched bool                       // both are worked out
 	conmons  map[string]bool            // containers that have a conmon, by id; nil until somebody asks
 }
 

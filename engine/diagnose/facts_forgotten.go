@@ -57,15 +57,15 @@ func (f *Facts) listsAreWhole() bool {
 // An unlisted is a sandbox with a shim of this runtime, or a container below such a shim, that no list has.
 type unlisted struct {
 	pleg.ObjectRef
-	process   evidence.Process   // the shim of a sandbox, the first process of a container
-	lives     []evidence.Process // what came from it and lives
-	forgotten bool               // it lives, and the runtime as it runs now has not begun it
+	process evidence.Process   // the shim of a sandbox, the first process of a container
+	lives   []evidence.Process // what came from it and lives
 }
 
-// unlisted returns all of them, and remembers them. Where many sandboxes go at once nobody can say what belongs to whom.
-func (f *Facts) unlisted() []unlisted {
+// unlisted returns what the runtime has forgotten, which lives and was begun before it, and the others. It remembers them. Where
+// many sandboxes go at once nobody can say what belongs to whom.
+func (f *Facts) unlisted() (forgotten, leftOver []unlisted) {
 	if f.searched || f.Look.Processes.Missing != "" || !f.listsAreWhole() || len(f.Gone) >= past.MostGone || f.allListed() {
-		return f.departed
+		return f.lost, f.leftOver
 	}
 	f.searched = true
 	has := make(map[string]bool) // sandboxes of which containers are listed
@@ -85,7 +85,7 @@ func (f *Facts) unlisted() []unlisted {
 			f.addUnlisted(pleg.ObjectRef{ID: id, Sandbox: true}, shim, below[id], f.Gone.Since(id))
 		}
 	}
-	return f.departed
+	return f.lost, f.leftOver
 }
 
 // addContainers adds the containers below the shim of a sandbox that is listed as ready.
@@ -113,27 +113,27 @@ func (f *Facts) addContainers(pod *engine.Pod, sandbox string, lives []evidence.
 // addUnlisted adds one, unless it left the lists so lately that it may just be ending, or is so young that it may not be listed
 // yet. While the network of a sandbox is set up or taken down, the sandbox is not listed.
 func (f *Facts) addUnlisted(o pleg.ObjectRef, process evidence.Process, lives []evidence.Process, gone time.Time) {
-	u := unlisted{o, process, lives, len(lives) > 0 && f.beganBefore(process)}
-	grown := process.Age > unlistedFor && (gone.IsZero() || !o.Sandbox)
 	works := slices.ContainsFunc(f.Look.Processes.Helpers, func(h evidence.Process) bool { return h.Own && (h.Sandbox == o.ID || h.Container == o.ID) })
-	if (grown || u.forgotten) && f.lookedAfter(gone) && !works {
-		f.departed = append(f.departed, u)
+	switch u := (unlisted{o, process, lives}); {
+	case works || !f.lookedAfter(gone):
+	case len(lives) > 0 && f.beganBefore(process):
+		f.lost = append(f.lost, u)
+	case process.Age > unlistedFor && (gone.IsZero() || !o.Sandbox):
+		f.leftOver = append(f.leftOver, u)
 	}
 }
 
 // values are what the line of one needs.
-func (u unlisted) values(whole bool) Values {
-	if !u.Sandbox {
-		return Values{"object": "container " + pleg.ShortID(u.ID) + " of " + u.Pod.String(), "process": u.process, "age": age(u.process.Age)}
+func (u unlisted) values() Values {
+	v := Values{"object": "container " + pleg.ShortID(u.ID) + " of " + u.Pod.String(), "process": u.process, "age": age(u.process.Age)}
+	if u.Sandbox {
+		below := []string{"nothing that was seen"}
+		for i, p := range u.lives[:min(len(u.lives), namedShims)] {
+			below = append(below[:i], theProcess(p))
+		}
+		v["object"], v["below"] = "sandbox "+pleg.ShortID(u.ID), below
 	}
-	below := []string{"nothing lives"}
-	if !whole {
-		below[0] = "whatever could not be seen"
-	}
-	for i, p := range u.lives[:min(len(u.lives), namedShims)] {
-		below = append(below[:i], theProcess(p))
-	}
-	return Values{"object": "sandbox " + pleg.ShortID(u.ID), "process": u.process, "age": age(u.process.Age), "below": below}
+	return v
 }
 
 // allListed reports whether all that the node shows is listed, as on nearly every node.

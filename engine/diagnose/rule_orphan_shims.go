@@ -2,7 +2,7 @@ package diagnose
 
 import (
 	"cmp"
-	"slices"
+	"strings"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -18,17 +18,14 @@ const lostLeast = 2
 var orphanShims = Rule{
 	ID: OrphanShims, Needs: Lists, Most: 10, Word: Degraded,
 	Find: func(f *Facts, report func(Match)) {
-		if all := f.unlisted(); len(all) > 0 {
-			forgotten := slices.DeleteFunc(slices.Clone(all), func(u unlisted) bool { return !u.forgotten })
-			leftOver := slices.DeleteFunc(slices.Clone(all), func(u unlisted) bool { return u.forgotten })
-			if len(forgotten) > 0 {
-				report(f.forgot(forgotten))
-			}
-			if len(leftOver) > 0 {
-				m := f.unlistedMatch("left-over", leftOver)
-				m.Steps = map[string][]Step{"+end": f.advise("shim.left-over", m.Values)}
-				report(m)
-			}
+		forgotten, leftOver := f.unlisted()
+		if len(forgotten) > 0 {
+			report(f.forgot(forgotten))
+		}
+		if len(leftOver) > 0 {
+			m := f.unlistedMatch("left-over", leftOver)
+			m.Steps = map[string][]Step{"+end": f.advise("shim.left-over", m.Values)}
+			report(m)
 		}
 		crio := f.isCRIO() && f.seesShims()
 		for p := range f.podsWith(func(p *podFacts) bool { return p.exited > 0 || p.orphaned || crio }) {
@@ -42,18 +39,18 @@ var orphanShims = Rule{
 // unlistedMatch is about what no list has. Its pid is that of a shim that surely holds nothing: nobody may end another.
 func (f *Facts) unlistedMatch(variant string, all []unlisted) Match {
 	m := Match{Variant: variant, Severity: Warning, Alone: true, Group: variant, Brief: "orphan shims"}
-	v, whole, sandboxes := Values{"program": f.program()}, f.Look.Processes.Whole(), 0
+	v, sandboxes := Values{"program": f.program()}, 0
 	var processes []evidence.Process
 	for _, u := range all {
 		processes = append(processes, u.process)
-		m.Members = append(m.Members, Member{Subject{ObjectRef: u.ObjectRef}, u.values(whole)})
+		m.Members = append(m.Members, Member{Subject{ObjectRef: u.ObjectRef}, u.values()})
 		if !u.Sandbox {
 			continue
 		}
 		if sandboxes++; sandboxes == 1 {
 			v["sandbox"], v["shimPid"] = short(u.ID), pids(u.process)
 		}
-		if whole && len(u.lives) == 0 && v["pid"] == nil {
+		if len(u.lives) == 0 && f.Look.Processes.Whole() && v["pid"] == nil {
 			v["pid"], v["start"] = pids(u.process), startOf(u.process.Start)
 		}
 	}
@@ -61,14 +58,14 @@ func (f *Facts) unlistedMatch(variant string, all []unlisted) Match {
 		m.Subject.ObjectRef = all[0].ObjectRef
 	}
 	v["processes"], v["sandboxes"] = pids(processes[:min(len(processes), namedShims)]...), sandboxes
-	switch n := len(all) - sandboxes; {
-	case n == 0:
-		v["what"] = count(sandboxes, "sandbox")
-	case sandboxes == 0:
-		v["what"] = count(n, "container")
-	default:
-		v["what"] = count(sandboxes, "sandbox") + " and " + count(n, "container")
+	var what []string
+	if sandboxes > 0 {
+		what = append(what, count(sandboxes, "sandbox"))
 	}
+	if n := len(all) - sandboxes; n > 0 {
+		what = append(what, count(n, "container"))
+	}
+	v["what"] = strings.Join(what, " and ")
 	m.Values = v
 	return m
 }

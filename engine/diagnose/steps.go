@@ -141,8 +141,8 @@ func (f *Facts) makingFit() []Step {
 // memory, gets more of that. inodes says that inodes are missing, and not bytes.
 func (f *Facts) pruning(s store, inodes bool) []Step {
 	v := Values{"path": s.Path, "inodes": inodes}
-	switch {
-	case s.Path == f.Look.Disk.Path && slices.ContainsFunc(f.unlisted(), func(u unlisted) bool { return u.forgotten }):
+	switch forgotten, _ := f.unlisted(); {
+	case s.Path == f.Look.Disk.Path && len(forgotten) > 0:
 		return f.advise("disk.full-forgotten", v)
 	case s.Path == f.Look.Disk.Path:
 		return f.advise("disk.full", v)
