@@ -93,9 +93,9 @@ func (f *Facts) addContainers(pod *engine.Pod, sandbox string, lives []evidence.
 	if ready, _ := pod.Find(sandbox); !ready.Sandbox || ready.State != pleg.Running {
 		return
 	}
-	for n := 0; len(lives) > 0; lives = lives[n:] {
-		id, first := lives[0].Container, lives[0]
-		for n = 0; n < len(lives) && lives[n].Container == id; n++ {
+	for len(lives) > 0 {
+		id, first, n := lives[0].Container, lives[0], 0
+		for ; n < len(lives) && lives[n].Container == id; n++ {
 			if lives[n].Age > first.Age { // a younger process may be a probe's
 				first = lives[n]
 			}
@@ -107,6 +107,7 @@ func (f *Facts) addContainers(pod *engine.Pod, sandbox string, lives []evidence.
 		if !f.objects().Has(id) && id != sandbox {
 			f.addUnlisted(pleg.ObjectRef{ID: id, Pod: pod.PodRef}, first, lives[:n], gone)
 		}
+		lives = lives[n:]
 	}
 }
 
