@@ -124,3 +124,36 @@ func TestOnlyIn(t *testing.T) {
 		t.Errorf("elsewhere:\n%s", got)
 	}
 }
+
+// Pods of many owners that crash alike have one trouble, whoever owns them; those that crash in another way have
+// theirs. Once it is shown it stays one while owners recover.
+func TestContainersThatCrashAlikeAreOneFinding(t *testing.T) {
+	crashing := func(alike int) *node {
+		n := checked(100)
+		for i := range alike {
+			n.crashes(i, fmt.Sprintf("app%d", i), 6, 1)
+		}
+		return n.crashes(99, "web", 6, 137)
+	}
+	found := crashing(90).diagnose()
+	wantIDs(t, found, CrashLoop, CrashLoop)
+	if f := found[0]; f.Summary != "90 containers of 90 pods died again and again alike, last with exit code 1" || f.Count != 90 || len(f.Members) != membersMost {
+		t.Errorf("%s, %d members of %d", f.Summary, len(f.Members), f.Count)
+	}
+	if found := crashing(crashMost).diagnose(); len(found) != crashMost+1 {
+		t.Errorf("%d owners whose pods crash alike: %d findings\n%s", crashMost, len(found), gist(found))
+	}
+	var told Steady
+	f := crashing(90).facts()
+	told.update(f, f.diagnose())
+	in := crashing(3).input()
+	later := *in.Snapshot
+	later.At = later.At.Add(beginAfter)
+	told.update(f, f.diagnose())
+	for i := range told.now {
+		told.now[i].begun = true
+	}
+	if found := new(kept).read(&later, "", &told).diagnose(); len(found) != 2 || found[0].Count != 3 {
+		t.Errorf("of 90 that crashed alike 3 are left:\n%s", gist(found))
+	}
+}

@@ -21,6 +21,8 @@ const (
 	crashRecent = 6 * time.Minute
 	// crashSteady is the life after which the kubelet forgets its back-off.
 	crashSteady = 10 * time.Minute
+	// crashMost is how many owners whose pods crash have a finding each. Where more crash alike it is one trouble.
+	crashMost = 10
 	// namedDeaths is how many deaths of one container are named.
 	namedDeaths = 8
 )
@@ -28,7 +30,7 @@ const (
 // A container dies again and again. One snapshot shows it: the attempt of the newest container says how often it was started,
 // and what is left of the dead ones how they ended.
 var crashLoop = Rule{
-	ID: CrashLoop, Needs: Lists, App: true, Most: 10, ByOwner: true,
+	ID: CrashLoop, Needs: Lists, App: true, Most: crashMost, ByOwner: true,
 	Find: func(f *Facts, report func(Match)) {
 		var crashes []*crash
 		since := f.at().Add(-crashRecent).Unix()
@@ -38,13 +40,37 @@ var crashLoop = Rule{
 		slices.SortStableFunc(crashes, func(a, b *crash) int {
 			return cmp.Or(cmp.Compare(b.times, a.times), b.run[0].FinishedAt.Compare(a.run[0].FinishedAt))
 		})
+		like := mostAlike(f, CrashLoop, crashes, crashMost+1, func(c *crash) (pleg.ObjectRef, string) { return c.ObjectRef, endOf(c.run[0]) })
+		if like != "" {
+			report(f.crashAlike(crashes, like))
+		}
 		for _, c := range crashes {
+			if like != "" && endOf(c.run[0]) == like {
+				continue
+			}
 			report(Match{
 				Severity: Warning, Since: c.run[len(c.run)-1].FinishedAt, Subject: Subject{ObjectRef: c.ObjectRef},
 				Say: func(m *Match) { m.Values = c.values(f.at()) },
 			})
 		}
 	},
+}
+
+// crashAlike is about the containers of many owners that all end in one way.
+func (f *Facts) crashAlike(crashes []*crash, end string) Match {
+	m := Match{Variant: "alike", Severity: Warning, Alone: true, Group: end}
+	pods := make(map[pleg.PodRef]bool)
+	for _, c := range crashes {
+		if endOf(c.run[0]) != end {
+			continue
+		}
+		pods[c.Pod] = true
+		if m.Count++; m.Count <= membersMost {
+			m.Members = append(m.Members, Member{Subject{ObjectRef: c.ObjectRef}, c.values(f.at())})
+		}
+	}
+	m.Values = Values{"containers": many{m.Count, "container"}, "pods": many{len(pods), "pod"}, "end": end}
+	return m
 }
 
 // values are what sentences and steps need of a crash.
