@@ -150,8 +150,8 @@ const shimsFirst = 2 * answers.Late
 func (f *Facts) timesAway() int {
 	starts := f.starts()
 	n := len(starts)
-	older := func(p evidence.Process) bool {
-		return p.Own && p.Age > 0 && f.Look.At.Add(-p.Age).Before(starts[0].At.Add(-shimsFirst))
+	older := func(p evidence.Process) bool { // the arguments of a conmon do not show whose it is
+		return (p.Own || f.isCRIO()) && p.Age > 0 && f.Look.At.Add(-p.Age).Before(starts[0].At.Add(-shimsFirst))
 	}
 	if n > 0 && !slices.ContainsFunc(f.Look.Processes.Shims, older) {
 		n--

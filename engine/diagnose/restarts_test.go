@@ -19,6 +19,7 @@ func TestRuntimeRestarts(t *testing.T) {
 		watched time.Duration   // by plegtop
 		boot    bool            // there is no shim that is older
 		once    bool
+		crio    bool
 		unit    evidence.Unit
 		outages int
 		want    string // the summary; empty for nothing
@@ -40,6 +41,8 @@ func TestRuntimeRestarts(t *testing.T) {
 		{name: "check of one that systemd begins again and again", began: []time.Duration{20 * time.Second}, once: true, unit: crashes, severe: Warning,
 			want: "containerd was away at least once in the last 10 minutes, and began 20s ago"},
 		{name: "long after that", began: []time.Duration{2 * time.Minute}, once: true, unit: crashes},
+		{name: "check of CRI-O, whose conmons do not show whose they are", began: []time.Duration{20 * time.Second}, once: true, crio: true, severe: Info,
+			want: "crio was away at least once in the last 10 minutes, and began 20s ago"},
 		{name: "after a boot", began: []time.Duration{20 * time.Second}, once: true, boot: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -48,6 +51,12 @@ func TestRuntimeRestarts(t *testing.T) {
 			in := n.input()
 			r := looked(n)
 			r.Processes.Daemons[0].Unit, r.Services = "containerd.service", []evidence.Unit{tt.unit}
+			program := "containerd"
+			if tt.crio {
+				onCRIO(n, r)
+				in.Snapshot, in.Endpoint, program = &n.Snapshot, "unix:///var/run/crio/crio.sock", "crio"
+				r.Processes.Daemons[0].Command, r.Processes.Daemons[0].Unit = "crio", "crio.service"
+			}
 			if tt.boot {
 				for i := range r.Processes.Shims {
 					r.Processes.Shims[i].Age = time.Second
@@ -55,7 +64,7 @@ func TestRuntimeRestarts(t *testing.T) {
 			}
 			for i, at := range tt.began {
 				pid := r.Processes.Daemons[0].PID - len(tt.began) + 1 + i
-				n.Memory.Starts = append(n.Memory.Starts, past.Start{Command: "containerd", PID: pid, At: ago(at)})
+				n.Memory.Starts = append(n.Memory.Starts, past.Start{Command: program, PID: pid, At: ago(at)})
 			}
 			for i := range tt.outages {
 				n.Memory.Outages.Times = append(n.Memory.Outages.Times, past.Outage{At: ago(5*time.Minute - time.Duration(i)*time.Second)})
