@@ -166,7 +166,14 @@ func MountOf(m *procfs.MountInfo) evidence.Mount {
 
 // MountInfo returns the mounts that a task sees. That of procfs ends at 1 MiB: with 15 layers
 // for each container a node of 250 pods has more.
-func (t task) MountInfo() ([]*procfs.MountInfo, error) { return mountsIn(filepath.Dir(t.dir), t.PID) }
+// A thread whose folder has no such file sees those of its process.
+func (t task) MountInfo() ([]*procfs.MountInfo, error) {
+	all, err := mountsIn(filepath.Dir(t.dir), t.PID)
+	if errors.Is(err, fs.ErrNotExist) && t.PID != t.of {
+		return mountsIn(filepath.Join(t.dir, "../../.."), t.of)
+	}
+	return all, err
+}
 
 // mountsIn returns the mounts that a process in a folder as /proc sees, or a thread in one as
 // /proc/PID/task, without the escapes of the kernel.
