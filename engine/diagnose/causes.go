@@ -76,6 +76,8 @@ func accountsFor(c, o *Finding, r *Rule) bool {
 		return false // a list fails with its own error
 	case r.Whole && !c.Subject.ofNoPod():
 		return false
+	case o.ID == RuntimeRestarts && o.Severity == Info:
+		return false // the runtime runs: what is wrong now may have come after its start
 	case c.Group == groupSocket || o.Group == groupSocket:
 		return false // calls are answered
 	case c.ID == GhostRunning && o.Subject.ofNoPod():

@@ -93,3 +93,23 @@ func TestRuntimeRestarts(t *testing.T) {
 		})
 	}
 }
+
+// A disk that is full now may have become so after the one start that plegtop knows of. It explains a runtime that
+// does not stay.
+func TestAFullDiskExplainsNoStartBeforeIt(t *testing.T) {
+	for times, want := range map[int]ID{1: "", answers.Outages + 1: DiskFull} {
+		n := checked(3)
+		n.Started = ago(time.Second)
+		r := looked(n)
+		fillDisk(r)
+		for i := range times {
+			at := time.Duration(times-i) * 15 * time.Second
+			n.Memory.Starts = append(n.Memory.Starts, past.Start{Command: "containerd", PID: 1000 + i, At: ago(at)})
+		}
+		in := n.input()
+		in.Evidence = r
+		if f := findingOf(t, Diagnose(in), RuntimeRestarts); f.Cause != want {
+			t.Errorf("%d starts: %s because of %q, want %q", times, f.Summary, f.Cause, want)
+		}
+	}
+}

@@ -73,7 +73,7 @@ func (b *builder) blames(h *Hang) bool {
 	l, of := b.lockOf(h)
 	return shim != nil && b.Doing(shim, evidence.AsMonitor).DoesNothing() && b.isElsewhere(shim, evidence.AsMonitor) ||
 		worst != nil && b.Doing(worst, evidence.AsWorkload).DoesNothing() && b.isElsewhere(worst, evidence.AsWorkload) ||
-		helper != nil && b.isElsewhere(helper, evidence.AsHelper) ||
+		helper != nil && b.isElsewhere(helper, evidence.AsHelper) && !b.begunSince(helper, h.Object.ID) ||
 		of.Proven() && !l.Likely
 }
 
