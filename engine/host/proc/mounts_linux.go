@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -154,8 +155,13 @@ func podsFolder(m *procfs.MountInfo) (root string, ok bool) {
 	return root + "/pods", ok && (file == "etc-hosts" && m.MountPoint == "/etc/hosts" || strings.HasPrefix(file, "containers/"))
 }
 
-// Mounts returns the mounts that process 1 of the host with that root sees. It may hang.
+// Mounts returns the mounts of the node. Without a root these are the mounts that we see, since all
+// files are opened through them: a shell may be in a mount namespace of its own, together with the
+// runtime. With a root they are those of the host's process 1. It may hang.
 func Mounts(root string) ([]*procfs.MountInfo, error) {
+	if root == "" {
+		return mountsIn("/proc", os.Getpid())
+	}
 	return mountsIn(filepath.Join("/", root, "proc"), 1)
 }
 
