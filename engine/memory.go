@@ -6,6 +6,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/past"
 )
 
@@ -131,11 +132,21 @@ func (m *Model) heard(a *answer) {
 		r.RanOut = append(r.RanOut, a.Flight)
 		r.RanOut = r.RanOut[max(0, len(r.RanOut)-ranOutMost):]
 	case good:
-		if a.Flight.Op != call.Version && (m.wasGone() || r.wasSilent(m, a, late)) {
+		if a.Flight.Op != call.Version && (m.wasGone() || r.wasSilent(m, a, late) && !m.onDeadDisk()) {
 			r.CameBack(past.Comeback{At: a.At, InRow: m.failedInRow()})
 		}
 		r.Heard[a.Flight.Op] = a.At
 	}
+}
+
+// onDeadDisk reports whether the disk of the runtime's data answers nothing, by the last look. What
+// comes late then needed no disk, and the rest still waits for it.
+func (m *Model) onDeadDisk() bool {
+	if m.evidence == nil {
+		return false
+	}
+	around := evidence.LookAround(m.evidence, false)
+	return around.StoreSign() == evidence.DeviceDead
 }
 
 // isLate reports whether a call that takes so long takes longer than such calls do.

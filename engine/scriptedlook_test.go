@@ -45,6 +45,10 @@ func (x *transcript) look(c command) {
 	if c.has("busy") {
 		r.Pressure.CPU.Some10 = 80
 	}
+	if c.has("dead-disk") {
+		r.Disk = evidence.Disk{Path: "/var/lib/containerd", Mount: evidence.Mount{Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}}
+		r.Devices = []evidence.Device{{Number: "8:17", Name: "sdb1", InFlight: 3, Still: 5 * time.Second}}
+	}
 	for _, id := range names(c.with["folder"]) {
 		pod, container, isContainer := strings.Cut(id, "/")
 		o := evidence.Object{ObjectRef: pleg.ObjectRef{ID: id, Pod: podRef(pod), Sandbox: !isContainer, Container: container}}

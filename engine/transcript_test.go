@@ -29,7 +29,7 @@ package engine_test
 //	fail OP [OBJECT] code=Unavailable text=(nobody listens) [after=5s] | slow OP [OBJECT] 2s | panic OP
 //	answer OP [OBJECT] | answer later OP    calls answer again, also those that are out; only later ones
 //	look [kubelet=v1.36.2] [sees=(web/app)] [folder=(web/app)] [lives=(web/app)] [stuck=(web/app)]
-//	     [helper=kill age=60s] [busy] [takes=300ms]   what looks at the node find; without one before start nobody looks
+//	     [helper=kill age=60s] [busy] [dead-disk] [takes=300ms]   what looks at the node find; without one before start nobody looks
 //	stream cri stopped web/app [at=-60s] [ran=1h] [times=N] [distinct] | stream cri stopped all | stream cri ends text=EOF
 //	stream cri refuses code=Unimplemented text=(...) | stream cri opens
 //
