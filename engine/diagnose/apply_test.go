@@ -111,7 +111,7 @@ func TestTurnsOfListsAndOfPLEG(t *testing.T) {
 	const minute = time.Minute
 	f := flapped(healthy(2), 3*minute, turn{30 * minute, 0, true}, turn{20 * minute, 1, false}, turn{15 * minute, 2, true}, turn{10 * minute, 3, false}, turn{5 * minute, 4, true}).facts()
 	m := f.failingByTurns()
-	f.addFlaps(&m, f.Memory.Spells)
+	m.Values, m.Steps["+flaps"] = m.Values.with(f.spellValues(f.Memory.Spells)), f.advise("pleg.flaps", nil)
 	d := f.draft(&plegUnhealthy, []*Match{&m})
 	f.draw(&d)
 	text := strings.Join(d.Evidence, "\n")

@@ -113,3 +113,22 @@ func (f *Facts) meanwhile(h *answers.Hang) line {
 	}
 	return lineOf("meanwhile", Values{"answered": answered})
 }
+
+// refusalLines say of each call how it fails.
+func (f *Facts) refusalLines(all []*answers.Failure) (lines []line) {
+	for _, e := range all {
+		lines = append(lines, f.refusal(e))
+	}
+	return lines
+}
+
+// hangLines say of the calls that hang how long each has had no answer.
+func (f *Facts) hangLines() (lines []line) {
+	for h := range f.EachHang {
+		if len(lines) == 2*nodeLinesMost {
+			break
+		}
+		lines = append(lines, f.hangLine(h))
+	}
+	return lines
+}

@@ -1,9 +1,11 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -18,6 +20,8 @@ const (
 	// crashCompleted is how often a container must have started for an exit with code 0, the only one known, to be one of many:
 	// a job that succeeds at last has mostly failed before.
 	crashCompleted = 5
+	// namedDeaths is how many deaths of one container are named.
+	namedDeaths = 8
 )
 
 // A crash is a container that dies again and again.
@@ -98,4 +102,33 @@ func (c *crash) completed(s *pleg.PodStatus) bool {
 	return c.newest.Attempt+1 < crashCompleted || slices.ContainsFunc(s.Containers, func(o pleg.ContainerStatus) bool {
 		return o.Name != c.Container && !o.CreatedAt.Before(c.newest.FinishedAt) // as after an init container
 	})
+}
+
+// values are what sentences and steps need of a crash.
+func (c *crash) values(at time.Time) Values {
+	var deaths []string
+	for _, d := range c.run[:min(len(c.run), namedDeaths)] {
+		deaths = append(deaths, fmt.Sprintf("%s after %s at %s (%s)", endOf(d), span(lived(d)), clock(d.FinishedAt, at), pleg.ShortID(d.ID)))
+	}
+	last := c.run[0]
+	return Values{
+		"path": c.Path(), "times": many{c.times, "time"}, "end": endOf(last), "age": age(max(at.Sub(last.FinishedAt), 0)), "deaths": deaths,
+		"container": cmp.Or(c.Container, "a container"), "message": last.Message, "attempt": int(c.newest.Attempt), "state": c.newest.State,
+		"id": short(last.ID), "owner": strings.Trim(ownerPath(c.Pod), "/"), mending(last): true,
+	}
+}
+
+// mending names what has to change after such an end, as the row of remedies.yaml has it. (128 + the signal; OCI runtimes)
+func mending(c *pleg.ContainerStatus) string {
+	switch {
+	case c.Reason == "OOMKilled":
+		return "ofMemory"
+	case c.ExitCode == 126 || c.ExitCode == 127 || c.Reason == "StartError":
+		return "notRun"
+	case c.ExitCode == 128+9 || c.ExitCode == 128+15:
+		return "killed"
+	case c.ExitCode == 0:
+		return "ended"
+	}
+	return "otherwise"
 }

@@ -62,3 +62,16 @@ func (f *Facts) diskLines(m evidence.Mount) (lines []line) {
 	}
 	return lines
 }
+
+// failedRequest returns the youngest line in which the kernel says that it could not write to the very device of a
+// store, or else could not read from it. What it says of a whole disk may be about another part, and one of several
+// disks below a store may be spared.
+func (f *Facts) failedRequest(s store) (last evidence.KernelLine, fails bool) {
+	for _, l := range f.Look.Kernel.Lines {
+		ofStore := l.Failed != "" && l.Age < failedFresh && l.Device != "" && s.Mount.Source == "/dev/"+l.Device
+		if ofStore && (!fails || l.Failed == "write" && last.Failed != "write") {
+			last, fails = l, true
+		}
+	}
+	return last, fails
+}

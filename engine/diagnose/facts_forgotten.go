@@ -176,3 +176,32 @@ func (f *Facts) livesBelow() map[string][]evidence.Process {
 	}
 	return below
 }
+
+// unlistedValues are what sentences and steps need of all. The pid is that of a shim that surely holds nothing: nobody may end
+// another.
+func (f *Facts) unlistedValues(all []unlisted) Values {
+	v, sandboxes := Values{"program": f.program()}, 0
+	var processes []evidence.Process
+	for _, u := range all {
+		processes = append(processes, u.process)
+		if !u.Sandbox {
+			continue
+		}
+		if sandboxes++; sandboxes == 1 {
+			v["sandbox"], v["shimPid"] = short(u.ID), pids(u.process)
+		}
+		if len(u.lives) == 0 && f.Look.Processes.Whole() && v["pid"] == nil {
+			v["pid"], v["start"] = pids(u.process), startOf(u.process.Start)
+		}
+	}
+	v["processes"], v["sandboxes"] = pids(processes[:min(len(processes), namedShims)]...), sandboxes
+	var what []string
+	if sandboxes > 0 {
+		what = append(what, count(sandboxes, "sandbox"))
+	}
+	if n := len(all) - sandboxes; n > 0 {
+		what = append(what, count(n, "container"))
+	}
+	v["what"] = strings.Join(what, " and ")
+	return v
+}

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
@@ -80,4 +82,16 @@ func (f *Facts) turnsText() (text string, id ID) {
 		text += ": " + join(codes)
 	}
 	return text, id
+}
+
+// bothSizes finds the two sizes in gRPC's error about a message over its limit.
+var bothSizes = regexp.MustCompile(`\((\d{1,18}) vs\.? (\d{1,18})\)`)
+
+// sizesIn returns the size of an answer and its limit; 0 if the error does not name them.
+func sizesIn(text string) (got, limit uint64) {
+	if m := bothSizes.FindStringSubmatch(text); m != nil {
+		got, _ = strconv.ParseUint(m[1], 10, 64) // it has digits only, and few
+		limit, _ = strconv.ParseUint(m[2], 10, 64)
+	}
+	return got, limit
 }

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -110,4 +111,14 @@ func (f *Facts) typical(op call.Operation) (took time.Duration, known bool) {
 		return 0, false // it is from before the relists that the lists are judged by
 	}
 	return cmp.Or(sums.Last, sums.P50), true
+}
+
+// usage says what the runtime's process takes; empty if nobody has seen it.
+func (f *Facts) usage() string {
+	for _, u := range f.Look.Usage {
+		if u.Name == f.program() && u.CPU >= 0 {
+			return fmt.Sprintf("%s takes %.1f cores and %s", u.Name, u.CPU, size(u.Memory))
+		}
+	}
+	return ""
 }

@@ -2,9 +2,7 @@ package diagnose
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -23,8 +21,6 @@ const (
 	crashSteady = 10 * time.Minute
 	// crashMost is how many owners whose pods crash have a finding each. Where more crash alike it is one trouble.
 	crashMost = 10
-	// namedDeaths is how many deaths of one container are named.
-	namedDeaths = 8
 )
 
 // A container dies again and again. One snapshot shows it: the attempt of the newest container says how often it was started,
@@ -71,33 +67,4 @@ func (f *Facts) crashAlike(crashes []*crash, end string) Match {
 	}
 	m.Values = Values{"containers": many{m.Count, "container"}, "pods": many{len(pods), "pod"}, "end": end}
 	return m
-}
-
-// values are what sentences and steps need of a crash.
-func (c *crash) values(at time.Time) Values {
-	var deaths []string
-	for _, d := range c.run[:min(len(c.run), namedDeaths)] {
-		deaths = append(deaths, fmt.Sprintf("%s after %s at %s (%s)", endOf(d), span(lived(d)), clock(d.FinishedAt, at), pleg.ShortID(d.ID)))
-	}
-	last := c.run[0]
-	return Values{
-		"path": c.Path(), "times": many{c.times, "time"}, "end": endOf(last), "age": age(max(at.Sub(last.FinishedAt), 0)), "deaths": deaths,
-		"container": cmp.Or(c.Container, "a container"), "message": last.Message, "attempt": int(c.newest.Attempt), "state": c.newest.State,
-		"id": short(last.ID), "owner": strings.Trim(ownerPath(c.Pod), "/"), mending(last): true,
-	}
-}
-
-// mending names what has to change after such an end, as the row of remedies.yaml has it. (128 + the signal; OCI runtimes)
-func mending(c *pleg.ContainerStatus) string {
-	switch {
-	case c.Reason == "OOMKilled":
-		return "ofMemory"
-	case c.ExitCode == 126 || c.ExitCode == 127 || c.Reason == "StartError":
-		return "notRun"
-	case c.ExitCode == 128+9 || c.ExitCode == 128+15:
-		return "killed"
-	case c.ExitCode == 0:
-		return "ended"
-	}
-	return "otherwise"
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -28,14 +29,8 @@ var inspectFailing = Rule{
 		}
 		pods := f.failingPods()
 		like := mostAlike(f, InspectFailing, pods, manyOwners, func(p failingPod) (pleg.ObjectRef, string) { return p.Object(), p.like() })
-		var alike []failingPod
-		for _, p := range pods {
-			if like != "" && p.like() == like {
-				alike = append(alike, p)
-			}
-		}
-		if len(alike) > 0 {
-			report(f.manyFail(alike))
+		if like != "" {
+			report(f.manyFail(slices.DeleteFunc(slices.Clone(pods), func(p failingPod) bool { return p.like() != like })))
 		}
 		for _, p := range pods {
 			if p.like() != like {

@@ -1,9 +1,6 @@
 package diagnose
 
 import (
-	"regexp"
-	"strconv"
-
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -69,16 +66,4 @@ func (f *Facts) tooBig(op call.Operation, got, limit uint64) Match {
 		shorten = "list.too-big-sandboxes"
 	}
 	return Match{Subject: Subject{Operation: op.String()}, Values: v, Steps: map[string][]Step{"+shorten": f.advise(shorten, v)}}
-}
-
-// bothSizes finds the two sizes in gRPC's error about a message over its limit.
-var bothSizes = regexp.MustCompile(`\((\d{1,18}) vs\.? (\d{1,18})\)`)
-
-// sizesIn returns the size of an answer and its limit; 0 if the error does not name them.
-func sizesIn(text string) (got, limit uint64) {
-	if m := bothSizes.FindStringSubmatch(text); m != nil {
-		got, _ = strconv.ParseUint(m[1], 10, 64) // it has digits only, and few
-		limit, _ = strconv.ParseUint(m[2], 10, 64)
-	}
-	return got, limit
 }

@@ -2,9 +2,6 @@ package diagnose
 
 import (
 	"cmp"
-	"strings"
-
-	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // OrphanShims is what goes on without the runtime: shims and containers that no list has, and containers that run though
@@ -36,37 +33,15 @@ var orphanShims = Rule{
 	},
 }
 
-// unlistedMatch is about what no list has. Its pid is that of a shim that surely holds nothing: nobody may end another.
+// unlistedMatch is about what no list has.
 func (f *Facts) unlistedMatch(variant string, all []unlisted) Match {
-	m := Match{Variant: variant, Severity: Warning, Alone: true, Group: variant, Brief: "orphan shims"}
-	v, sandboxes := Values{"program": f.program()}, 0
-	var processes []evidence.Process
+	m := Match{Variant: variant, Severity: Warning, Alone: true, Group: variant, Brief: "orphan shims", Values: f.unlistedValues(all)}
 	for _, u := range all {
-		processes = append(processes, u.process)
 		m.Members = append(m.Members, Member{Subject{ObjectRef: u.ObjectRef}, u.values()})
-		if !u.Sandbox {
-			continue
-		}
-		if sandboxes++; sandboxes == 1 {
-			v["sandbox"], v["shimPid"] = short(u.ID), pids(u.process)
-		}
-		if len(u.lives) == 0 && f.Look.Processes.Whole() && v["pid"] == nil {
-			v["pid"], v["start"] = pids(u.process), startOf(u.process.Start)
-		}
 	}
 	if len(all) == 1 {
 		m.Subject.ObjectRef = all[0].ObjectRef
 	}
-	v["processes"], v["sandboxes"] = pids(processes[:min(len(processes), namedShims)]...), sandboxes
-	var what []string
-	if sandboxes > 0 {
-		what = append(what, count(sandboxes, "sandbox"))
-	}
-	if n := len(all) - sandboxes; n > 0 {
-		what = append(what, count(n, "container"))
-	}
-	v["what"] = strings.Join(what, " and ")
-	m.Values = v
 	return m
 }
 

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
@@ -33,37 +32,6 @@ var relistSlowChurn = Rule{
 			}
 		}
 	},
-}
-
-// A churn is a relist that inspects many pods.
-type churn struct {
-	variant    string // "" for a relist that is over
-	took, list time.Duration
-	pods       int // inspected ones
-	left       int // pods that the relist has yet to inspect
-}
-
-// each is how long the inspection of one pod takes.
-func (c *churn) each() time.Duration { return (c.took - c.list) / time.Duration(max(c.pods, 1)) }
-
-// churnNow is about the relist under way. The first relist inspects every pod: that is no churn.
-func (f *Facts) churnNow() (c churn) {
-	if p := f.Phase; p.Step == engine.Inspecting && !p.OnDemand && f.Relists.Count > 0 {
-		c = churn{variant: "now", took: f.at().Sub(p.Began), list: p.ListTook, pods: p.Done, left: max(p.Total-p.Done, 0)}
-	}
-	return c
-}
-
-// churnBefore is about the last relist, unless it was the first.
-func (f *Facts) churnBefore() (c churn) {
-	h := f.Relists.History
-	if len(h) == 0 || f.Relists.Count < 2 {
-		return c
-	}
-	if last := h[len(h)-1]; !last.Failed && f.at().Sub(last.At) <= last.Took+time.Minute {
-		c = churn{took: last.Took, list: last.List, pods: last.Inspected}
-	}
-	return c
 }
 
 func (f *Facts) churning(c churn) Match {

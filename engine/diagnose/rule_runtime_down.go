@@ -86,11 +86,10 @@ func (f *Facts) refused(variant string, all []*answers.Failure) Match {
 			"operation": first.Op, "inRow": first.InRow, "error": extract(plain(first.Err)), "refusedBy": f.refusedBy(first.Err),
 			"endpoint": f.Endpoint, "other": f.Other,
 		},
-		Lines: map[string][]line{"swept": f.sweptLine(), "clock": f.downLine()},
+		Lines: map[string][]line{"swept": f.sweptLine(), "clock": f.downLine(), "refusals": f.refusalLines(all)},
 		Steps: map[string][]Step{"+down": f.downSteps()},
 	}
 	for _, e := range all {
-		m.Lines["refusals"] = append(m.Lines["refusals"], f.refusal(e))
 		if node := waits.CallKey(e.Op, ""); f.Graph().Find(node) >= 0 {
 			m.Nodes, m.Chain = append(m.Nodes, node), true
 		}

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -50,17 +49,11 @@ var runtimeSlow = Rule{
 // slowRuntime is about calls that are slow whatever they ask for.
 func (f *Facts) slowRuntime(variant string, took time.Duration) Match {
 	m := Match{
-		Variant: variant, Severity: Warning, Values: Values{"took": took}, Lines: map[string][]line{},
+		Variant: variant, Severity: Warning, Values: Values{"took": took, "usage": f.usage()}, Lines: map[string][]line{},
 		Steps: map[string][]Step{"+restart": f.thenRestart(f.advise("runtime.slow", nil)...)},
 	}
 	if f.Sweep != nil {
 		m.Values["refused"] = f.Sweep.Refused
-	}
-	for _, u := range f.Look.Usage {
-		if u.Name == f.program() && u.CPU >= 0 {
-			m.Values["usage"] = fmt.Sprintf("%s takes %.1f cores and %s", u.Name, u.CPU, size(u.Memory))
-			break
-		}
 	}
 	for i := range f.Calls {
 		if c := &f.Calls[i]; c.Count > 0 && c.Op != call.GetContainerEvents {

@@ -40,7 +40,7 @@ func (f *Facts) silent() Match {
 	}
 	m := Match{
 		Severity: f.severity(h), Since: h.Since, Chain: true, Values: v,
-		Lines: map[string][]line{"swept": nil, "clock": f.downLine()},
+		Lines: map[string][]line{"clock": f.downLine(), "refusals": f.refusalLines(f.Refusals), "hangs": f.hangLines()},
 		Steps: map[string][]Step{"+silent": f.thenRestart(append(f.dumpFirst(), f.advise("runtime.silent", v)...)...)},
 	}
 	switch {
@@ -51,14 +51,6 @@ func (f *Facts) silent() Match {
 	}
 	if proxy := f.proxy(); proxy != "" {
 		v["proxy"], m.Steps["+silent"] = proxy, f.behindProxy()
-	}
-	for _, e := range f.Refusals {
-		m.Lines["refusals"] = append(m.Lines["refusals"], f.refusal(e))
-	}
-	for other := range f.EachHang {
-		if len(m.Lines["hangs"]) < 2*nodeLinesMost {
-			m.Lines["hangs"] = append(m.Lines["hangs"], f.hangLine(other))
-		}
 	}
 	node := waits.CallKey(h.Op, h.ID)
 	if l := f.List(); l != nil { // the relist waits for it

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"time"
 
-	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
@@ -70,17 +69,4 @@ func (f *Facts) failingStore(s store) Match {
 		return Match{Variant: "errors", Severity: Warning, Values: counted}
 	}
 	return Match{}
-}
-
-// failedRequest returns the youngest line in which the kernel says that it could not write to the very device of a
-// store, or else could not read from it. What it says of a whole disk may be about another part, and one of several
-// disks below a store may be spared.
-func (f *Facts) failedRequest(s store) (last evidence.KernelLine, fails bool) {
-	for _, l := range f.Look.Kernel.Lines {
-		ofStore := l.Failed != "" && l.Age < failedFresh && l.Device != "" && s.Mount.Source == "/dev/"+l.Device
-		if ofStore && (!fails || l.Failed == "write" && last.Failed != "write") {
-			last, fails = l, true
-		}
-	}
-	return last, fails
 }
