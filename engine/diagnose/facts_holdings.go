@@ -51,22 +51,34 @@ func (f *Facts) holdings(op call.Operation) Values {
 	if sample {
 		v["seen"], v["pods"] = len(counts), many{len(pods), "pod"}
 	}
-	byEnded := ended*endedShare >= all
-	if byEnded {
-		counts, v["what"], v["total"] = endedCounts, v["whatEnded"], ended
-		maps.DeleteFunc(counts, func(_ pleg.PodRef, n int) bool { return n == 0 })
+	if ended*endedShare < all {
+		f.addOwner(v, counts, all)
+		return v
 	}
+	maps.DeleteFunc(endedCounts, func(_ pleg.PodRef, n int) bool { return n == 0 })
+	v["what"], v["total"] = v["whatEnded"], ended
+	owner, names, mostNamed := f.addOwner(v, endedCounts, 0)
+	v["namespace"], _, _ = strings.Cut(owner, "/") // only what has ended may be removed
+	if !sample && mostNamed {                      // a few of thousands of pods would be no help
+		v["podName"] = names
+	}
+	return v
+}
+
+// addOwner adds the pods with most objects, and the owner of most objects if it has more than half of all. It returns the owner,
+// those of its pods that are named, and whether they have half of what it has.
+func (f *Facts) addOwner(v Values, counts map[pleg.PodRef]int, all int) (owner string, names []string, mostNamed bool) {
 	fullest := slices.SortedFunc(maps.Keys(counts), func(a, b pleg.PodRef) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), a.Compare(b))
 	})
-	owner, owned := "", make(map[string]int)
+	owned := make(map[string]int)
 	for _, p := range fullest {
 		who := ownerPath(p)
 		if owned[who] += counts[p]; owned[who] > owned[owner] {
 			owner = who
 		}
 	}
-	var texts, names []string
+	var texts []string
 	ofNamed := 0
 	for _, p := range fullest[:min(len(fullest), namedHoldings)] {
 		texts = append(texts, p.String()+" "+thousands(counts[p]))
@@ -75,14 +87,8 @@ func (f *Facts) holdings(op call.Operation) Values {
 		}
 	}
 	v["fullest"], v["owner"], v["owned"] = texts, owner, owned[owner]
-	if byEnded || owned[owner]*2 > all {
+	if owned[owner]*2 > all {
 		v["most"] = f.say(lineOf("holdings.most", v))
 	}
-	if byEnded { // what runs must not be removed
-		v["namespace"], _, _ = strings.Cut(owner, "/")
-	}
-	if byEnded && !sample && ofNamed*2 >= owned[owner] { // a few of thousands of pods would be no help
-		v["podName"] = names
-	}
-	return v
+	return owner, names, ofNamed*2 >= owned[owner]
 }

@@ -1,0 +1,206 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/waits"
+)
+
+// runtimePart speaks of a runtime that is not there, or that does not answer.
+func (f *Facts) runtimePart() (head, bool) {
+	switch f.Scope {
+	case answers.Refused:
+		first := f.Refusals[0]
+		if f.justRefused() {
+			return head{}, false
+		}
+		h := head{Word: RuntimeIsDown, Severity: max(Warning, f.failing(first.First)), about: RuntimeDown}
+		h.parts = f.heldUp(f.refusedBy(first.Err), waits.CallKey(first.Op, ""))
+		return h, true
+	case answers.Silent:
+		if !f.Silence.Sure {
+			return head{}, false // calls are late; the part of the relist speaks of the one that it waits for
+		}
+		if why := f.shut(); why.known && f.heldByOther() {
+			return head{Word: RuntimeIsDown, Severity: f.severity(f.Silence), parts: parts{effect: "no call is answered: " + why.text}}, true
+		}
+		h := head{Word: NotAnswering, Severity: f.severity(f.Silence)}
+		h.parts = f.heldUp("no list and no status is answered", waits.CallKey(f.Silence.Op, f.Silence.ID))
+		return h, true
+	case answers.NoStatus:
+		h := head{Word: NotAnswering, Severity: f.everySeverity()}
+		h.parts = f.heldUp("no status call is answered, whichever pod it is for", waits.CallKey(f.Every[0].Op, f.Every[0].ID))
+		return h, true
+	}
+	return head{}, false
+}
+
+// justRefused reports whether one call found nobody there a moment ago. The next relist shows more, in a second.
+func (f *Facts) justRefused() bool {
+	first := f.Refusals
+	return f.Scope == answers.Refused && first[0].InRow < f.Snapshot.Policy.Bounds().ListFails && f.at().Sub(first[0].First) < answers.Hung
+}
+
+// plegPart has the kubelet's verdict, and what stands behind it.
+func (f *Facts) plegPart() (head, bool) {
+	if !f.unhealthy() {
+		return head{}, false
+	}
+	h := head{Word: Unhealthy, Severity: Critical, parts: parts{effect: f.overdue()}}
+	if list, ok := f.listPart(); ok {
+		h.parts = list.parts
+	} else if relist, ok := f.relistPart(); ok {
+		h.parts = relist.parts
+	}
+	return h, true
+}
+
+// listPart speaks of lists that hang or fail, and of the first list.
+func (f *Facts) listPart() (head, bool) {
+	h, e := f.List(), f.Failure
+	switch {
+	case h != nil && h.Sure:
+		p := f.heldUp("lists hang", waits.CallKey(h.Op, h.ID))
+		if p.by == "" {
+			p.effect = h.Op.String() + " " + f.silence(h)
+		}
+		return head{Word: ListsHang, Severity: f.severity(h), parts: p}, true
+	case e != nil && answers.IsTooLarge(e.Err):
+		text := fmt.Sprintf("%v fails: %s", e.Op, excerpt(plain(e.Err)))
+		for i := range f.holding {
+			if f.holding[i].ID == ListTooBig {
+				text = f.holding[i].Summary
+				break
+			}
+		}
+		return head{Word: ListsFail, Severity: Critical, parts: parts{effect: text}}, true
+	case e != nil && e.InRow >= f.Snapshot.Policy.Bounds().ListFails:
+		text := fmt.Sprintf("%v fails: %s", e.Op, excerpt(plain(e.Err)))
+		return head{Word: ListsFail, Severity: f.failing(e.First), parts: parts{effect: text}}, true
+	case e != nil:
+		e = cmp.Or(f.StatusErr, e) // the limit of Status comes first
+		text := fmt.Sprintf("%v failed %s: %s", e.Op, times(e.InRow), excerpt(plain(e.Err)))
+		return head{Word: AtRisk, Severity: Warning, parts: parts{effect: text}}, true
+	case f.Unasked:
+		return head{Word: AtRisk, Severity: Warning, parts: parts{effect: "the runtime answers again; no list has been asked for since"}}, true
+	case f.Health.ListedAt.IsZero() && f.once():
+		return head{Word: NoList, Severity: Warning, parts: parts{effect: "no list was answered in time"}}, true
+	case f.Health.ListedAt.IsZero():
+		text := "waiting for the first list"
+		if c := f.lateCall(); c != nil {
+			text = f.relistWaits(c)
+		}
+		return head{Word: Starting, parts: parts{effect: text}}, true
+	}
+	return head{}, false
+}
+
+// relistWaits says which call a relist waits for.
+func (f *Facts) relistWaits(c *call.Flight) string {
+	return "the relist waits for " + f.callName(*c) + " since " + going(c.Elapsed(f.at()))
+}
+
+// statusPart speaks of a Status that fails or hangs.
+func (f *Facts) statusPart() (head, bool) {
+	h, e := &f.General[call.Status], f.StatusErr
+	switch {
+	case f.Node.RuntimeDown != "" && (e != nil || h.Sure) && !f.once(): // check takes a moment of silence for that
+		word := NotReady
+		if f.Node.Ready { // as posted
+			word = LoopStopped
+		}
+		return head{Word: word, Severity: Critical, parts: parts{effect: "no Status is answered well: " + f.Node.RuntimeDown}}, true
+	case f.Hangs(call.Status) && h.Sure && f.Scope != answers.AllSlow:
+		return head{Word: StatusHangs, Severity: f.severity(h), parts: f.heldUp("Status "+f.silence(h), waits.CallKey(h.Op, h.ID))}, true
+	case e != nil && answers.IsBad(e.Err) && f.failsOn(e, statusFails):
+		return head{Word: StatusFails, Severity: f.failing(e.First), parts: parts{effect: "Status fails: " + excerpt(plain(e.Err))}}, true
+	}
+	return head{}, false
+}
+
+// conditionPart speaks of what the runtime says of itself. Until the kubelet has posted it the node is Ready, though
+// without a ready runtime its sync loop stands. check does not know what was posted.
+func (f *Facts) conditionPart() (head, bool) {
+	for _, c := range []struct {
+		id                 ID
+		name, text, before string
+	}{
+		{RuntimeNotReady, runtimeReady, "the runtime says that it is not ready", LoopStopped},
+		{NetworkNotReady, networkReady, "the runtime says that its network is not ready", AtRisk},
+	} {
+		given, lacks := f.lacks(c.name)
+		if !lacks {
+			continue
+		}
+		if given.Reason != "" {
+			c.text += ": " + excerpt(given.Reason)
+		}
+		word := c.before
+		if f.standsNotReady() {
+			word = NotReady
+		}
+		return head{Word: word, Severity: Critical, parts: parts{effect: c.text}, about: c.id}, true
+	}
+	return head{}, false
+}
+
+// relistPart speaks of a relist that waits for one call, and of a verdict that is near.
+func (f *Facts) relistPart() (head, bool) {
+	for _, h := range f.Blamed {
+		if !h.Out || h.By != call.ByRelist || !h.Sure {
+			continue
+		}
+		word, text := AtRisk, f.callName(h.Flight)+": no reply for "+going(h.Took)
+		if f.relistEndsFirst() {
+			word, text = InspectionHangs, text+"; PLEG stays healthy, all events are late"
+		}
+		p := f.heldUp(text, waits.CallKey(h.Op, h.ID))
+		p.by = "" // the call is named with its object
+		return head{Word: word, Severity: f.severity(h), parts: p}, true
+	}
+	for i := range f.Statuses {
+		if h := &f.Statuses[i]; h.Sure && f.Unheard(h) && !f.once() {
+			text := "no status call was answered for " + going(f.at().Sub(h.Since))
+			return head{Word: AtRisk, Severity: f.severity(h), parts: parts{effect: text}}, true
+		}
+	}
+	c := f.lateCall()
+	overdue := f.Health.ListAge(f.at()) > f.Period+answers.Hung
+	if left := f.untilUnhealthy(); left > 0 && left < soon && (c != nil || overdue && left < f.Threshold/2) {
+		text := f.overdue()
+		if c != nil {
+			text += ": " + f.relistWaits(c)
+		}
+		return head{Word: AtRisk, Severity: Warning, parts: parts{effect: text}}, true
+	}
+	if c != nil && f.worthAWord(c) {
+		return head{Word: MaybeSlow, Severity: Warning, parts: parts{effect: f.relistWaits(c)}}, true
+	}
+	return head{}, false
+}
+
+// worthAWord reports whether a late call is worth a headline. One call after the other may be late for a moment. But
+// the first relist has shown nothing yet, and a list that has been out for so long may hang a moment later.
+func (f *Facts) worthAWord(c *call.Flight) bool {
+	out := c.Elapsed(f.at())
+	return f.told == nil || f.Relists.Count == 0 || c.Op.IsList() && out >= answers.Hung || out >= f.LateAfter(c.Op)+beginAfter
+}
+
+// heldUp returns the parts of a headline about a call that hangs: what holds it up now, and how many others hold up
+// something as well.
+func (f *Facts) heldUp(effect, node string) parts {
+	p := parts{effect: effect}
+	var named map[string]bool
+	p.by, p.likely, named = f.blockedBy(node)
+	p.end = chainEnd(f.chain(node), named)
+	p.more = max(f.culprits()-1, 0)
+	for i := range f.holding { // what the runtime lacks is the cause
+		if o := &f.holding[i]; p.lacks == "" && o.isOn(node) {
+			p.lacks = f.lacking(o)
+		}
+	}
+	return p
+}
