@@ -35,7 +35,7 @@ func (l probeLane) run(ctx context.Context) {
 
 // patience is how much longer than it takes to call an object hung an examination waits for it. A
 // CRI-O that lost the exit file of a container answers its status after 4.1 s, each time.
-const patience = 500 * time.Millisecond
+const patience = 250 * time.Millisecond
 
 // probeTime is the deadline of one of our own calls. An examination that has found no object that
 // hangs waits until it can call this one hung: what answers by then is only slow. When objects hang

@@ -304,6 +304,7 @@ func TestDiagnose(t *testing.T) {
 		{"slow, but for Version and Status", checked(5).slowBy(300*time.Millisecond, answeringOps[2:]...), "warning runtime-slow\n"},
 		{"so slow that calls are out for more than a second", healthy(5).relisted(repeat(9, engine.Relist{Took: 2600 * time.Millisecond, List: 2600 * time.Millisecond})...).slowBy(1300*time.Millisecond, answeringOps...).hangOn(1, "app", 1300*time.Millisecond), "warning runtime-slow\n"},
 		{"status calls slow, the rest not", checked(5).slowBy(700*time.Millisecond, call.PodSandboxStatus, call.ContainerStatus), "warning runtime-slow ContainerStatus\n"},
+		{"the status of containers slow, the rest not", checked(5).slowBy(2500*time.Millisecond, call.ContainerStatus), "warning runtime-slow ContainerStatus\n"},
 		{"so slow that the sweep is refused", func() *node {
 			n := checked(5).slowBy(1500*time.Millisecond, answeringOps[:4]...)
 			n.Sweep = &answers.Sweep{Began: ago(time.Second), Refused: "Status took 1.5s"}

@@ -39,15 +39,15 @@ func (f *Facts) slowOperations() (slow []time.Duration, all bool) {
 	return slow, all
 }
 
-// objectsSlow reports whether most status calls are very slow though lists and Status are not.
-func (f *Facts) objectsSlow() bool {
-	for _, op := range answers.StatusCalls {
+// slowObjects returns the status call that is very slow, most of the time, though lists and Status are not.
+func (f *Facts) slowObjects() (op call.Operation, slow bool) {
+	for _, op := range slices.Backward(answers.StatusCalls[:]) {
 		took, known := f.typical(op)
-		if sums := f.Sums(op); !known || took < f.SlowFrom() || sums.Count < answers.SlowSample || sums.P50 < answers.SlowObjects {
-			return false
+		if sums := f.Sums(op); known && took >= f.SlowFrom() && sums.Count >= answers.SlowSample && sums.P50 >= answers.SlowObjects {
+			return op, true
 		}
 	}
-	return true
+	return op, false
 }
 
 // slowList returns the list that takes seconds each time while other calls are fast, and how long it takes; 0 if there

@@ -30,9 +30,9 @@ var runtimeSlow = Rule{
 			report(f.slowRuntime("", slices.Min(slow)))
 			return
 		}
-		if f.objectsSlow() {
-			m := f.slowRuntime("objects", f.Sums(call.ContainerStatus).P50)
-			m.Subject.Operation = call.ContainerStatus.String()
+		if op, slow := f.slowObjects(); slow {
+			m := f.slowRuntime("objects", f.Sums(op).P50)
+			m.Subject.Operation = op.String()
 			report(m)
 			return
 		}
