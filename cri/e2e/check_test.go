@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -245,41 +244,4 @@ func TestCheckOfKilledShim(t *testing.T) {
 		return v.names("ghost-running", "orphan", "")
 	})
 	v.blamesOnly(t, "orphan")
-}
-
-// Thousands of ended containers make the lists grow towards the limit of a
-// message; long before that they are worth a word.
-func TestCheckCountsEndedContainers(t *testing.T) {
-	if which == "debian" {
-		t.Skip("one runtime is enough for what takes minutes")
-	}
-	const pods, each = 22, 50 // a word is said from 1,000 on
-	node := containerd(t)
-	node.inParallel(pods, func(i int) error { return node.fill(fmt.Sprintf("batch-%02d", i), each) })
-	var v verdict
-	eventually(t, "all have ended", func() bool {
-		v = check(t, node.socket)
-		return v.Counts.Exited == pods*each
-	})
-	if !v.names("list-too-big", "", "") {
-		t.Fatalf("%d ended containers and no word of them:\n%s", v.Counts.Exited, v.text)
-	}
-	if evidence := strings.Join(v.Findings[0].Evidence, "\n"); !strings.Contains(evidence, "batch-") {
-		t.Errorf("who owns them is not said: %s", evidence)
-	}
-}
-
-// fill runs a pod whose containers, so many of them, all come to their end.
-func (p *private) fill(name string, containers int) error {
-	ctx := p.t.Context()
-	pod, err := p.RunPod(ctx, name, true)
-	if err != nil {
-		return err
-	}
-	for i := range containers {
-		if _, err := p.Run(ctx, pod, Container{Name: fmt.Sprintf("job-%02d", i), Args: []string{"exit", "0"}}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
