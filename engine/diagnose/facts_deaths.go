@@ -30,6 +30,7 @@ type crash struct {
 	newest         *pleg.ContainerStatus
 	run            []*pleg.ContainerStatus // short lives that ended one after the other, newest first; not empty
 	times          int                     // how often it died, as far as is known
+	end            string                  // how it ended last
 }
 
 // crashesOf returns the containers of one pod that crash. In a pod whose newest sandbox has ended nothing is started any more,
@@ -56,6 +57,7 @@ func (f *Facts) crashesOf(p *engine.Pod) (found []*crash) {
 		}
 		c.times = max(c.times, len(c.run))
 		if len(c.run) > 0 && c.times >= crashDeaths && c.goesOn(f.at(), f.Resumed) && !c.completed(p.Status) {
+			c.end = endOf(c.run[0])
 			found = append(found, c)
 		}
 	}
@@ -112,7 +114,7 @@ func (c *crash) values(at time.Time) Values {
 	}
 	last := c.run[0]
 	return Values{
-		"path": c.Path(), "times": many{c.times, "time"}, "end": endOf(last), "age": age(max(at.Sub(last.FinishedAt), 0)), "deaths": deaths,
+		"path": c.Path(), "times": many{c.times, "time"}, "end": c.end, "age": age(max(at.Sub(last.FinishedAt), 0)), "deaths": deaths,
 		"container": cmp.Or(c.Container, "a container"), "message": last.Message, "attempt": int(c.newest.Attempt), "state": c.newest.State,
 		"id": short(last.ID), "owner": strings.Trim(ownerPath(c.Pod), "/"), mending(last): true,
 	}

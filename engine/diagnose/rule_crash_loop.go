@@ -36,12 +36,12 @@ var crashLoop = Rule{
 		slices.SortStableFunc(crashes, func(a, b *crash) int {
 			return cmp.Or(cmp.Compare(b.times, a.times), b.run[0].FinishedAt.Compare(a.run[0].FinishedAt))
 		})
-		like := mostAlike(f, CrashLoop, crashes, crashMost+1, func(c *crash) (pleg.ObjectRef, string) { return c.ObjectRef, endOf(c.run[0]) })
+		like := mostAlike(f, CrashLoop, crashes, crashMost+1, func(c *crash) (pleg.ObjectRef, string) { return c.ObjectRef, c.end })
 		if like != "" {
 			report(f.crashAlike(crashes, like))
 		}
 		for _, c := range crashes {
-			if like != "" && endOf(c.run[0]) == like {
+			if like != "" && c.end == like {
 				continue
 			}
 			report(Match{
@@ -57,7 +57,7 @@ func (f *Facts) crashAlike(crashes []*crash, end string) Match {
 	m := Match{Variant: "alike", Severity: Warning, Alone: true, Group: end}
 	pods := make(map[pleg.PodRef]bool)
 	for _, c := range crashes {
-		if endOf(c.run[0]) != end {
+		if c.end != end {
 			continue
 		}
 		pods[c.Pod] = true

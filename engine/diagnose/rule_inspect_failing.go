@@ -28,12 +28,12 @@ var inspectFailing = Rule{
 			return
 		}
 		pods := f.failingPods()
-		like := mostAlike(f, InspectFailing, pods, manyOwners, func(p failingPod) (pleg.ObjectRef, string) { return p.Object(), p.like() })
+		like := mostAlike(f, InspectFailing, pods, manyOwners, func(p failingPod) (pleg.ObjectRef, string) { return p.Object(), p.like })
 		if like != "" {
-			report(f.manyFail(slices.DeleteFunc(slices.Clone(pods), func(p failingPod) bool { return p.like() != like })))
+			report(f.manyFail(slices.DeleteFunc(slices.Clone(pods), func(p failingPod) bool { return p.like != like })))
 		}
 		for _, p := range pods {
-			if p.like() != like {
+			if p.like != like {
 				report(f.podFails(p))
 			}
 		}
@@ -43,11 +43,11 @@ var inspectFailing = Rule{
 // podFails is about one pod.
 func (f *Facts) podFails(p failingPod) Match {
 	return Match{
-		Severity: Warning, Subject: asking(p.Flight), Alike: p.like(), Else: f.thenRestart,
+		Severity: Warning, Subject: asking(p.Flight), Alike: p.like, Else: f.thenRestart,
 		Say: func(m *Match) { m.Values = p.member().Values },
 		Draw: func(m *Match) {
 			m.Values = m.Values.with(Values{
-				"operation": p.Op, "excerpt": extract(words(p.Err)), "how": f.say(p.how), "name": p.Object().Path(),
+				"operation": p.Op, "excerpt": extract(words(p.Err)), "how": f.say(p.how()), "name": p.Object().Path(),
 				"id": short(p.ID), "inLog": cmp.Or(p.ID, p.Pod.Name), "sandbox": short(f.sandboxOf(p.Flight)), "ofSandbox": p.Op == call.PodSandboxStatus,
 			})
 			m.Lines = map[string][]line{"processes": f.processLines(p.Flight)}
@@ -63,8 +63,8 @@ func (f *Facts) manyFail(alike []failingPod) Match {
 	}
 	path := unservedPath(words(first.Err))
 	m := Match{
-		Variant: "many", Severity: Warning, Subject: Subject{Operation: first.Op.String()}, Alone: true, Group: first.like(), Count: len(alike),
-		Values: Values{"operation": first.Op, "pods": pods, "excerpt": extract(words(first.Err)), "error": words(first.Err), "how": f.say(first.how), "target": path},
+		Variant: "many", Severity: Warning, Subject: Subject{Operation: first.Op.String()}, Alone: true, Group: first.like, Count: len(alike),
+		Values: Values{"operation": first.Op, "pods": pods, "excerpt": extract(words(first.Err)), "error": words(first.Err), "how": f.say(first.how()), "target": path},
 		Steps:  map[string][]Step{"+restart": f.thenRestart(f.logs()...)},
 	}
 	if path != "" {
