@@ -41,7 +41,7 @@ func (f *Facts) slowOperations() (slow []time.Duration, all bool) {
 
 // slowObjects returns the status call that is very slow, most of the time, though lists and Status are not.
 func (f *Facts) slowObjects() (op call.Operation, slow bool) {
-	for _, op := range slices.Backward(answers.StatusCalls[:]) {
+	for _, op := range slices.Backward(answers.StatusCalls) {
 		took, known := f.typical(op)
 		if sums := f.Sums(op); known && took >= f.SlowFrom() && sums.Count >= answers.SlowSample && sums.P50 >= answers.SlowObjects {
 			return op, true
