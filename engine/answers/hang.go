@@ -36,9 +36,10 @@ type Reading struct {
 // Read reads a moment. Where nothing hangs it allocates nothing but for the first time.
 func (r *Reading) Read(m Moment) {
 	if r.places == nil {
-		r.places = make(map[Target]int)
+		r.places = make(map[Target]int, len(m.Failing))
 	}
 	clear(r.places)
+	r.Statuses = slices.Grow(r.Statuses[:0], len(m.Failing))
 	*r = Reading{Moment: m, Statuses: r.Statuses[:0], places: r.places}
 	r.read()
 	r.Scope = r.decide()

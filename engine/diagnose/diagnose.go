@@ -124,13 +124,11 @@ func gather(r *Rule, d *draft, all []*Match) {
 	m.Members, d.Nodes = nil, nil
 	for i, o := range all {
 		d.Severity = max(d.Severity, o.Severity)
-		if r.NodesMost == 0 || i < r.NodesMost {
-			d.Nodes = append(d.Nodes, o.Nodes...)
-		}
 		if i < membersMost {
 			o.say()
 			m.Members = append(m.Members, Member{o.Subject, o.Values})
 		}
+		d.Nodes = append(d.Nodes, o.Nodes...)
 	}
 	d.Count, d.match = len(all), &m
 }

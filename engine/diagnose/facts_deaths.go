@@ -3,8 +3,8 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,23 +33,22 @@ type crash struct {
 	end            string                  // how it ended last
 }
 
-// crashesOf returns the containers of one pod that crash. In a pod whose newest sandbox has ended nothing is started any more,
+// crashesOf adds the containers of one pod that crash. In a pod whose newest sandbox has ended nothing is started any more,
 // or everything anew.
-func (f *Facts) crashesOf(p *engine.Pod) (found []*crash) {
+func (f *Facts) crashesOf(p *engine.Pod, found []*crash) []*crash {
 	if p.Status == nil || len(p.Status.Sandboxes) == 0 || p.Status.Sandboxes[0].State == pleg.Exited {
-		return nil
+		return found
 	}
-	named := make(map[string][]*pleg.ContainerStatus) // each the newest first, as they are in the status
-	for i := range p.Status.Containers {
-		c := &p.Status.Containers[i]
-		if all := named[c.Name]; len(all) == 0 || *all[len(all)-1] != *c { // a broken runtime lists one twice
-			named[c.Name] = append(all, c)
+	for rest := byName(p.Status.Containers); len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Name == rest[0].Name {
+			n++
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		newest := named[name][0]
-		dead := slices.DeleteFunc(named[name], func(c *pleg.ContainerStatus) bool { return c.State != pleg.Exited || c.FinishedAt.IsZero() })
-		c := &crash{ObjectRef: pleg.ObjectRef{ID: newest.ID, Pod: p.PodRef, Container: name}, newest: newest, run: dead}
+		named := rest[:n:n]
+		rest = rest[n:]
+		newest := named[0]
+		dead := slices.DeleteFunc(named, func(c *pleg.ContainerStatus) bool { return c.State != pleg.Exited || c.FinishedAt.IsZero() })
+		c := crash{ObjectRef: pleg.ObjectRef{ID: newest.ID, Pod: p.PodRef, Container: newest.Name}, newest: newest, run: dead}
 		if i := slices.IndexFunc(dead, endsRun); i >= 0 {
 			c.run = dead[:i]
 		} else if c.times = int(newest.Attempt); newest.State == pleg.Exited { // nothing says that the earlier deaths were different
@@ -58,10 +57,21 @@ func (f *Facts) crashesOf(p *engine.Pod) (found []*crash) {
 		c.times = max(c.times, len(c.run))
 		if len(c.run) > 0 && c.times >= crashDeaths && c.goesOn(f.at(), f.Resumed) && !c.completed(p.Status) {
 			c.end = endOf(c.run[0])
-			found = append(found, c)
+			found = append(found, &c)
 		}
 	}
 	return found
+}
+
+// byName returns containers sorted by name, those of one name as they are in the status: the newest first. A broken runtime
+// lists one twice.
+func byName(containers []pleg.ContainerStatus) []*pleg.ContainerStatus {
+	all := make([]*pleg.ContainerStatus, len(containers))
+	for i := range containers {
+		all[i] = &containers[i]
+	}
+	slices.SortStableFunc(all, func(a, b *pleg.ContainerStatus) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(all, func(a, b *pleg.ContainerStatus) bool { return *a == *b })
 }
 
 // endsRun reports whether a death is no crash: the container lived for so long that the kubelet forgot its back-off, or the
@@ -81,7 +91,7 @@ func lived(c *pleg.ContainerStatus) time.Duration {
 // endOf says how a container ended: with its exit code, and the runtime's reason if that says more.
 func endOf(c *pleg.ContainerStatus) string {
 	if c.Reason == "" || c.Reason == "Error" || c.Reason == "Completed" {
-		return fmt.Sprintf("exit code %d", c.ExitCode)
+		return "exit code " + strconv.Itoa(int(c.ExitCode))
 	}
 	return fmt.Sprintf("exit code %d (%s)", c.ExitCode, excerpt(c.Reason))
 }

@@ -13,17 +13,28 @@ const failsInRow = 3
 // A failingPod is a pod whose inspection fails, with the call that fails.
 type failingPod struct {
 	*answers.Failure
-	how  func() line // says when and how often
-	like string      // in what pods fail alike: the operation and the code
+	like string // in what pods fail alike: the operation and the code
+	how  how
 }
 
-// likeOf returns the like of a failure. There are few of them, and thousands of pods.
-func likeOf(e *answers.Failure, known map[[2]string]string) string {
-	key := [2]string{e.Op.String(), call.Code(e.Err)}
-	if known[key] == "" {
-		known[key] = key[0] + " " + key[1]
+// A how says by what it is known that a pod fails.
+type how uint8
+
+const (
+	inRow  how = iota // inspections fail, one after the other
+	twice             // the check of all asked twice
+	killer            // its status ends the connection each time
+)
+
+// howFails says when and how often a pod fails.
+func (f *Facts) howFails(p failingPod) line {
+	switch p.how {
+	case twice:
+		return lineOf("failed-twice", Values{"at": f.Sweep.Began})
+	case killer:
+		return lineOf("killer", Values{"at": f.Sweep.Began, "others": many{f.Sweep.Flaky, "other"}})
 	}
-	return known[key]
+	return lineOf("failed-in-row", Values{"times": many{p.InRow, "time"}, "age": age(f.at().Sub(p.First)), "since": p.First})
 }
 
 func (p failingPod) member() Member {
@@ -33,38 +44,42 @@ func (p failingPod) member() Member {
 // failingPods returns one call for each pod: first by the check of all, which names the object, then by inspections. A
 // runtime that was away lately blames no pod for that.
 func (f *Facts) failingPods() (pods []failingPod) {
-	known, likes := make(map[pleg.PodRef]bool), make(map[[2]string]string)
-	add := func(e *answers.Failure, how func() line) {
-		if !known[e.Pod] {
-			known[e.Pod], pods = true, append(pods, failingPod{e, how, likeOf(e, likes)})
+	likes := make(map[likeness]string) // there are few, and thousands of pods
+	add := func(e *answers.Failure, how how) {
+		l := likeness{e.Op, call.Code(e.Err)}
+		if likes[l] == "" {
+			likes[l] = l.op.String() + " " + l.code
 		}
+		pods = append(pods, failingPod{e, likes[l], how})
 	}
 	away := f.awayLately()
 	alone := f.Unreachable() > 0 && !away
+	checked := make(map[pleg.PodRef]bool)
 	if w := f.FreshSweep(); w != nil {
 		for _, o := range w.Failed {
 			own := f.OwnError(o.Err, o.Took) || alone && answers.IsAway(o.Err)
-			if own && (w.Ended.IsZero() || !f.HeardSince(o.Flight, w.AskedLast())) {
-				add(&answers.Failure{Flight: o.Flight, Err: o.Err}, func() line { return lineOf("failed-twice", Values{"at": w.Began}) })
+			if own && !checked[o.Pod] && (w.Ended.IsZero() || !f.HeardSince(o.Flight, w.AskedLast())) {
+				checked[o.Pod] = true
+				add(&answers.Failure{Flight: o.Flight, Err: o.Err}, twice)
 			}
 		}
 	}
 	for p := range f.podsWith((*podFacts).fails) {
 		e := p.Failure
-		if e != nil && e.InRow >= failsInRow && (f.OwnError(e.Err, e.Took()) || !away && f.awayForOne(e)) {
-			add(e, func() line {
-				return lineOf("failed-in-row", Values{"times": many{e.InRow, "time"}, "age": age(f.at().Sub(e.First)), "since": e.First})
-			})
+		if e != nil && e.InRow >= failsInRow && !(len(checked) > 0 && checked[e.Pod]) && (f.OwnError(e.Err, e.Took()) || !away && f.awayForOne(e)) {
+			add(e, inRow)
 		}
 	}
-	if killer, found := f.ConnectionKiller(); found {
-		e := answers.Failure{Flight: killer.Flight, Err: killer.Err}
-		how := func() line {
-			return lineOf("killer", Values{"at": f.Sweep.Began, "others": many{f.Sweep.Flaky, "other"}})
-		}
-		pods = append(pods, failingPod{&e, how, likeOf(&e, likes)})
+	if o, found := f.ConnectionKiller(); found {
+		add(&answers.Failure{Flight: o.Flight, Err: o.Err}, killer)
 	}
 	return pods
+}
+
+// A likeness is in what failures are alike.
+type likeness struct {
+	op   call.Operation
+	code string
 }
 
 // awayForOne reports whether the runtime is away for nothing but one pod: it has answered lists while that failed.

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,8 +37,10 @@ func cutPart(name, letters string, least, most int) (string, bool) {
 	if i <= 0 || len(part) < least || len(part) > most || least == 1 && len(part) > 1 && part[0] == '0' {
 		return name, false
 	}
-	if strings.Trim(part, letters) != "" {
-		return name, false
+	for j := range len(part) {
+		if strings.IndexByte(letters, part[j]) < 0 {
+			return name, false
+		}
 	}
 	return name[:i], true
 }
@@ -78,8 +81,11 @@ func (o owner) String() string {
 // have a finding already come first: which of them is the worst may change by the second.
 func (f *Facts) fold(r *Rule, all []*Match) (groups [][]*Match, first int) {
 	groups = grouped(r, all)
-	if len(groups) <= r.Most+1 {
+	switch {
+	case len(groups) <= r.Most+1:
 		return groups, len(groups)
+	case !f.told.holdsAny(r.ID):
+		return groups, r.Most
 	}
 	var before, others [][]*Match
 	for _, g := range groups {
@@ -101,12 +107,15 @@ func grouped(r *Rule, all []*Match) (groups [][]*Match) {
 		}
 		return groups
 	}
-	place := make(map[owner]int, len(all))
+	place, last, n := make(map[owner]int), owner{}, -1
 	for _, m := range all {
-		n, known := place[m.owner()]
-		if !known {
-			n = len(groups)
-			place[m.owner()], groups = n, append(groups, nil)
+		if who := m.owner(); n < 0 || who != last { // mostly those of one owner follow each other
+			var known bool
+			if n, known = place[who]; !known {
+				n = len(groups)
+				place[who], groups = n, append(groups, nil)
+			}
+			last = who
 		}
 		groups[n] = append(groups[n], m)
 	}
@@ -124,19 +133,31 @@ func (r *Rule) keyOf(m *Match) Key {
 // mostAlike returns in what the objects of most owners are alike, if those owners are many, or were and are still
 // several: then it is one trouble. It is empty if they are not.
 func mostAlike[T any](f *Facts, id ID, all []T, many int, is func(T) (pleg.ObjectRef, string)) (most string) {
-	owners, seen := make(map[string]int), make(map[owner]bool)
+	objects, owners := make(map[string]int), make(map[string]int)
+	for _, one := range all {
+		_, like := is(one)
+		objects[like]++
+	}
+	enough := func(like string, n int) bool {
+		return n >= many || n > 1 && f.told.holds(Key{ID: id, Group: like})
+	}
+	maps.DeleteFunc(objects, func(like string, n int) bool { return !enough(like, n) })
+	if len(objects) == 0 {
+		return ""
+	}
+	seen, last := make(map[owner]bool), owner{}
 	for _, one := range all {
 		object, like := is(one)
 		who := ownerOf(object, like)
-		if seen[who] {
+		if objects[like] == 0 || who == last || seen[who] {
 			continue
 		}
-		seen[who] = true
+		seen[who], last = true, who
 		if owners[like]++; owners[like] > owners[most] {
 			most = like
 		}
 	}
-	if n := owners[most]; n < many && !(n > 1 && f.told.holds(Key{ID: id, Group: most})) {
+	if !enough(most, owners[most]) {
 		return ""
 	}
 	return most

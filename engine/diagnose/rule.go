@@ -21,9 +21,6 @@ type Rule struct {
 	Most int
 	// ByOwner: matches of one owner that are alike are one finding. Its key is then the owner, and not the subject.
 	ByOwner bool
-	// NodesMost is of how many matches a finding about several has the nodes; 0 for all. What is about thousands of
-	// calls has a limit.
-	NodesMost int
 
 	Whole    bool // it is about the whole runtime: a finding about one pod does not explain it
 	App      bool // mostly an application is at fault, and not the node
@@ -96,7 +93,7 @@ type Match struct {
 	Alone   bool     // it is a finding of its own, whatever the rule's Most and ByOwner say
 	Alike   string   // what matches of one owner must have in common to be one finding, such as the code of an error
 	Group   string   // names the trouble where the subject may change; empty if the subject names it
-	Nodes   []string // what it is about, by keys of the graph
+	Nodes   []string // what it is about, by keys of the graph; where there may be thousands of matches, Say sets them
 	Chain   bool     // it shows the chain through the first of Nodes
 	Members []Member // if the rule itself sums up several
 	Count   int      // of all, if Members are only some; 0 for the number of Members

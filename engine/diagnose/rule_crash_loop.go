@@ -31,7 +31,7 @@ var crashLoop = Rule{
 		var crashes []*crash
 		since := f.at().Add(-crashRecent).Unix()
 		for p := range f.podsWith(func(p *podFacts) bool { return p.died >= since && p.deaths >= crashDeaths }) {
-			crashes = append(crashes, f.crashesOf(p)...)
+			crashes = f.crashesOf(p, crashes)
 		}
 		slices.SortStableFunc(crashes, func(a, b *crash) int {
 			return cmp.Or(cmp.Compare(b.times, a.times), b.run[0].FinishedAt.Compare(a.run[0].FinishedAt))

@@ -47,7 +47,7 @@ func (f *Facts) podFails(p failingPod) Match {
 		Say: func(m *Match) { m.Values = p.member().Values },
 		Draw: func(m *Match) {
 			m.Values = m.Values.with(Values{
-				"operation": p.Op, "excerpt": extract(words(p.Err)), "how": f.say(p.how()), "name": p.Object().Path(),
+				"operation": p.Op, "excerpt": extract(words(p.Err)), "how": f.say(f.howFails(p)), "name": p.Object().Path(),
 				"id": short(p.ID), "inLog": cmp.Or(p.ID, p.Pod.Name), "sandbox": short(f.sandboxOf(p.Flight)), "ofSandbox": p.Op == call.PodSandboxStatus,
 			})
 			m.Lines = map[string][]line{"processes": f.processLines(p.Flight)}
@@ -64,7 +64,7 @@ func (f *Facts) manyFail(alike []failingPod) Match {
 	path := unservedPath(words(first.Err))
 	m := Match{
 		Variant: "many", Severity: Warning, Subject: Subject{Operation: first.Op.String()}, Alone: true, Group: first.like, Count: len(alike),
-		Values: Values{"operation": first.Op, "pods": pods, "excerpt": extract(words(first.Err)), "error": words(first.Err), "how": f.say(first.how()), "target": path},
+		Values: Values{"operation": first.Op, "pods": pods, "excerpt": extract(words(first.Err)), "error": words(first.Err), "how": f.say(f.howFails(first)), "target": path},
 		Steps:  map[string][]Step{"+restart": f.thenRestart(f.logs()...)},
 	}
 	if path != "" {

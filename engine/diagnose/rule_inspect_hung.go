@@ -22,7 +22,7 @@ const hungMost = 5
 // The status of a sandbox or container does not come while others do, or of a sandbox with all its containers; or no
 // status comes, whichever pod it is for.
 var inspectHung = Rule{
-	ID: InspectHung, Needs: Unpaused, Hangs: true, Most: hungMost, ByOwner: true, NodesMost: membersMost, RefutedBy: call.Operation.AboutObject, Word: InspectionHangs,
+	ID: InspectHung, Needs: Unpaused, Hangs: true, Most: hungMost, ByOwner: true, RefutedBy: call.Operation.AboutObject, Word: InspectionHangs,
 	Find: func(f *Facts, report func(Match)) {
 		switch {
 		case f.Scope.Whole() || f.Scope == answers.AllSlow:
@@ -78,21 +78,22 @@ type hungObject struct {
 
 // hungObjects returns what hangs by its own fault, with a whole pod as one.
 func (f *Facts) hungObjects() (all []hungObject) {
-	at := make(map[answers.Target]*answers.Hang)
-	if slices.ContainsFunc(f.Blamed, func(h *answers.Hang) bool { return h.Op == call.PodSandboxStatus }) {
+	if !slices.ContainsFunc(f.Blamed, func(h *answers.Hang) bool { return h.Op == call.PodSandboxStatus }) {
 		for _, h := range f.Blamed {
-			at[answers.Target{Op: h.Op, ID: h.ID}] = h
+			all = append(all, hungObject{Hang: h})
 		}
+		return all
+	}
+	at := make(map[answers.Target]*answers.Hang, len(f.Blamed))
+	for _, h := range f.Blamed {
+		at[answers.Target{Op: h.Op, ID: h.ID}] = h
 	}
 	taken := make(map[*answers.Hang]bool)
 	for _, h := range f.Blamed {
 		if taken[h] {
 			continue
 		}
-		o := hungObject{Hang: h}
-		if len(at) > 0 {
-			o = f.wholePod(h, at)
-		}
+		o := f.wholePod(h, at)
 		taken[o.Hang] = len(o.containers) > 0
 		for _, c := range o.containers {
 			taken[c] = true
@@ -132,9 +133,11 @@ func (f *Facts) hungObject(o hungObject) Match {
 	h := o.Hang
 	m := Match{
 		Severity: f.severity(h), Since: h.Since, Subject: asking(h.Flight), Alike: h.Op.String(), Chain: true,
-		Nodes: []string{waits.ObjectKey(h.Object()), waits.CallKey(h.Op, h.ID)},
 	}
-	m.Say = func(m *Match) { m.Values = Values{"line": f.say(f.hangLine(h))} }
+	m.Say = func(m *Match) {
+		m.Nodes = []string{waits.ObjectKey(h.Object()), waits.CallKey(h.Op, h.ID)}
+		m.Values = Values{"line": f.say(f.hangLine(h))}
+	}
 	m.Draw = func(m *Match) {
 		m.Values = m.Values.with(f.hungValues(o))
 		m.Lines = map[string][]line{

@@ -185,6 +185,11 @@ func (t *Steady) holds(key Key) bool {
 	return t != nil && slices.ContainsFunc(t.now, func(h *held) bool { return h.begun && h.key == key })
 }
 
+// holdsAny reports whether a finding of a kind has begun and not ended. There may be no t.
+func (t *Steady) holdsAny(id ID) bool {
+	return t != nil && slices.ContainsFunc(t.now, func(h *held) bool { return h.begun && h.key.ID == id })
+}
+
 // group returns the name of the group that a finding belongs to now. A finding about a process keeps the name that it
 // has: a helper may begin for a container that is listed only later. There may be no t.
 func (t *Steady) group(o *Finding, now string, groups [][]*Match) string {
