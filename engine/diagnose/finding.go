@@ -76,7 +76,7 @@ type Link struct {
 // IsAbout reports whether the finding is about a link of its chain.
 func (f Finding) IsAbout(l Link) bool { return slices.Contains(f.Nodes, waits.Key(l.Kind, l.ID)) }
 
-// A Key tells findings apart: the figures in their texts change all the time.
+// A Key identifies a finding. Its texts cannot do that, because the figures in them change all the time.
 type Key struct {
 	ID      ID
 	Subject Subject

@@ -11,7 +11,7 @@ import (
 // KubeletGone is a node whose pods no kubelet looks after.
 const KubeletGone ID = "kubelet-gone"
 
-// leaseLasts is for how long the control plane believes a node whose kubelet says nothing. (kube-controller-manager,
+// leaseLasts is how long the control plane takes a node for Ready after its kubelet went silent. (kube-controller-manager,
 // --node-monitor-grace-period: 40 s, and 50 s from 1.32 on)
 const leaseLasts = 40 * time.Second
 

@@ -8,7 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// RuntimeSlow is a runtime whose every call takes long, or whose lists do, or its status calls.
+// RuntimeSlow is a runtime that answers, but late: all calls, only a list, or only the status calls.
 const RuntimeSlow ID = "runtime-slow"
 
 // slowKinds is how many operations must be slow for all calls to be slow: Version and Status need not touch what makes

@@ -1,6 +1,6 @@
-// Package host looks at the node itself, beside the container runtime: its processes, disks, limits,
-// clock, init system, kernel log and kubelet, and what the runtime tells outside of CRI. The result is
-// an [evidence.Report].
+// Package host looks at the node itself: its processes, disks, limits, clock, init system, kernel log
+// and kubelet. It also reads what the runtime shows outside of CRI, such as a dump of its goroutines.
+// The result is an [evidence.Report].
 //
 // A look never fails and takes 2 s at most. Each part of the report says for itself why it is missing.
 // A read that the kernel or a server does not answer is left behind, and not begun again until it comes
@@ -47,10 +47,10 @@ type Runtime struct {
 
 // A Kubelet says how the kubelet is asked. All files are named as plegtop sees them.
 //
-// A kubelet mostly signs its certificate itself. So the certificate is not checked on loopback, unless
-// CA is given; elsewhere it is always checked, by the system's authorities if there is no CA. A token is
-// never sent to a kubelet whose certificate is not checked: any process may take the port while the
-// kubelet is away. (The key of a client certificate never leaves plegtop.)
+// Most kubelets sign their own certificate. On loopback plegtop checks the certificate only if CA is
+// given. Elsewhere it always checks it, and without CA it trusts the authorities of the system. It sends
+// a token only after it has checked the certificate, because any process can take the port while the
+// kubelet is away. The key of a client certificate never leaves plegtop.
 type Kubelet struct {
 	// Healthz is the URL of the ping; "" is http://127.0.0.1:10248/healthz. It gets no credentials.
 	Healthz string

@@ -45,7 +45,8 @@ const (
 	freshDump = 5 * time.Minute
 )
 
-// A runtimeWatch reads what the runtime tells outside of CRI while something hangs.
+// A runtimeWatch reads what the runtime shows outside of CRI while something hangs: a dump of its
+// goroutines and its calls in flight.
 type runtimeWatch struct {
 	dumps dumper
 	calls callReader

@@ -121,8 +121,8 @@ func (r *Read[T]) Wait(ctx context.Context, timeout time.Duration) (T, error) {
 	}
 }
 
-// A Set is a set of reads that may hang, each with a key. At most one read of a key is out: Start
-// joins it. So what hangs is never begun twice. The zero value is ready. Safe for concurrent use.
+// A Set is a set of reads that may hang. Each has a key. While a read of a key is out, Start waits for
+// that one and begins no second read. The zero value is ready to use. A Set is safe for concurrent use.
 type Set[K comparable] struct {
 	mu  sync.Mutex
 	out map[K]any // a *Read of the type that the reads of the key have
