@@ -109,7 +109,7 @@ func (f *Facts) draft(r *Rule, group []*Match) draft {
 	}}
 	d.Store, _ = m.Values["store"].(string)
 	if len(group) > 1 {
-		gather(r, &d, group)
+		gather(&d, group)
 		d.match.Values = d.match.Values.with(Values{"pods": podsOf(group), "several": true, "ends": endsOf(group[:min(len(group), membersMost)])})
 	}
 	if m.Chain && len(d.Nodes) > 0 {
@@ -119,7 +119,7 @@ func (f *Facts) draft(r *Rule, group []*Match) draft {
 }
 
 // gather makes a finding one about all of some matches, of which the first has been named.
-func gather(r *Rule, d *draft, all []*Match) {
+func gather(d *draft, all []*Match) {
 	m := *all[0]
 	m.Members, d.Nodes = nil, nil
 	for i, o := range all {
@@ -136,7 +136,7 @@ func gather(r *Rule, d *draft, all []*Match) {
 // restOf is about all matches that are too many for a finding each.
 func restOf(r *Rule, rest []*Match) draft {
 	d := draft{Finding: Finding{ID: r.ID, Severity: rest[0].Severity, Since: rest[0].Since}}
-	gather(r, &d, rest)
+	gather(&d, rest)
 	d.match.Variant, d.match.Values = restVariant, Values{"n": len(rest)}
 	return d
 }
