@@ -22,6 +22,12 @@ func reporting(most int, byOwner bool, all ...Match) *Rule {
 	}}
 }
 
+// A sayer is a detail that counts.
+type sayer func(*Match)
+
+func (s sayer) say(_ *Facts, m *Match) { s(m) }
+func (sayer) draw(*Facts, *Match)      {}
+
 // matchOf is about the i-th of some pods, each of another owner.
 func matchOf(i int) Match {
 	ref := pleg.PodRef{Namespace: "shop", Name: fmt.Sprintf("web%d", i)}
@@ -55,7 +61,7 @@ func TestOnlyWhatIsNamedIsPutIntoWords(t *testing.T) {
 	var all []Match
 	for i := range 1000 {
 		m := matchOf(i)
-		m.Say = func(m *Match) { said++; m.Values = Values{"path": "a"} }
+		m.Of = sayer(func(m *Match) { said++; m.Values = Values{"path": "a"} })
 		all = append(all, m)
 	}
 	drafts := healthy(1).facts().apply(reporting(3, true, all...), nil)
@@ -77,7 +83,7 @@ func TestARestHasTheNodesOfAll(t *testing.T) {
 	}
 	for i := range all { // only what is named costs something
 		nodes := all[i].Nodes
-		all[i].Nodes, all[i].Say = nil, func(m *Match) { m.Nodes = nodes }
+		all[i].Nodes, all[i].Of = nil, sayer(func(m *Match) { m.Nodes = nodes })
 	}
 	if d := healthy(1).facts().apply(reporting(3, true, all...), nil)[3]; len(d.Nodes) != membersMost {
 		t.Errorf("%d nodes of those that are named, want %d", len(d.Nodes), membersMost)
@@ -115,7 +121,7 @@ func TestTurnsOfListsAndOfPLEG(t *testing.T) {
 	f := flapped(healthy(2), 3*minute, turn{30 * minute, 0, true}, turn{20 * minute, 1, false}, turn{15 * minute, 2, true}, turn{10 * minute, 3, false}, turn{5 * minute, 4, true}).facts()
 	m := f.failingByTurns()
 	m.Values, m.Steps["+flaps"] = m.Values.with(f.spellValues(f.Memory.Spells)), f.advise("pleg.flaps", nil)
-	d := f.draft(&plegUnhealthy, []*Match{&m})
+	d := f.draft(&plegUnhealthy, &m)
 	f.draw(&d)
 	text := strings.Join(d.Evidence, "\n")
 	for _, want := range []string{"of the last " + going(answers.FlakyFor) + " failed", "unhealthy 2 times in 20m"} {

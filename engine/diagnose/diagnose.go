@@ -74,70 +74,61 @@ func withoutHidden(drafts []draft) []draft {
 
 // apply adds what a rule finds.
 func (f *Facts) apply(r *Rule, drafts []draft) []draft {
-	matches := f.kept.matches(r, f)
-	if len(matches) == 0 {
-		return drafts
+	found := &f.kept.fold
+	found.of(r, f)
+	for _, m := range found.alone {
+		drafts = append(drafts, f.draft(r, m))
 	}
-	var several []*Match
-	for _, m := range matches {
-		if r.Most == 0 || m.Alone {
-			drafts = append(drafts, f.draft(r, []*Match{m}))
-		} else {
-			several = append(several, m)
+	own, rest := found.groups()
+	for _, g := range own {
+		d := f.draft(r, g.named[0])
+		if g.count > 1 {
+			f.gather(&d, g)
+			d.match.Values = d.match.Values.with(Values{"pods": g.podsNamed(), "several": true, "ends": g.ends()})
 		}
-	}
-	groups, first := f.fold(r, several)
-	for _, g := range groups[:first] {
-		d := f.draft(r, g)
 		if r.ByOwner {
-			d.Group = f.told.group(&d.Finding, r.keyOf(g[0]).Group, groups)
+			d.Group = f.told.group(&d.Finding, r.keyOf(g.named[0]).Group, own)
 		}
 		drafts = append(drafts, d)
 	}
-	if rest := slices.Concat(groups[first:]...); len(rest) > 0 {
-		drafts = append(drafts, restOf(r, rest))
+	if rest != nil {
+		drafts = append(drafts, f.restOf(r, rest))
 	}
 	return drafts
 }
 
-// draft makes one finding of the matches of a group. Its texts and steps come later, when its cause is known.
-func (f *Facts) draft(r *Rule, group []*Match) draft {
-	m := group[0]
-	m.say()
+// draft makes one finding of a match. Its texts and steps come later, when its cause is known.
+func (f *Facts) draft(r *Rule, m *Match) draft {
+	f.name(m)
 	d := draft{match: m, Finding: Finding{
 		ID: r.ID, Severity: m.Severity, Subject: m.Subject, Since: m.Since, Nodes: m.Nodes, Brief: m.Brief, Group: m.Group, Headed: m.Headed,
 	}}
 	d.Store, _ = m.Values["store"].(string)
-	if len(group) > 1 {
-		gather(&d, group)
-		d.match.Values = d.match.Values.with(Values{"pods": podsOf(group), "several": true, "ends": endsOf(group[:min(len(group), membersMost)])})
-	}
 	if m.Chain && len(d.Nodes) > 0 {
 		d.Chain = f.chain(d.Nodes[0])
 	}
 	return d
 }
 
-// gather makes a finding one about all of some matches, of which the first has been named.
-func gather(d *draft, all []*Match) {
-	m := *all[0]
+// gather makes a finding one about all of a group.
+func (f *Facts) gather(d *draft, g *group) {
+	m := *g.named[0]
 	m.Members, d.Nodes = nil, nil
-	for i, o := range all {
-		d.Severity = max(d.Severity, o.Severity)
-		if i < membersMost {
-			o.say()
-			m.Members = append(m.Members, Member{o.Subject, o.Values})
-		}
+	for _, o := range g.named {
+		f.name(o)
+		m.Members = append(m.Members, Member{o.Subject, o.Values})
 		d.Nodes = append(d.Nodes, o.Nodes...)
 	}
-	d.Count, d.match = len(all), &m
+	d.Nodes = append(d.Nodes, g.nodes...)
+	d.Severity, d.Count, d.match = g.severity, g.count, &m
 }
 
 // restOf is about all matches that are too many for a finding each.
-func restOf(r *Rule, rest []*Match) draft {
-	d := draft{Finding: Finding{ID: r.ID, Severity: rest[0].Severity, Since: rest[0].Since}}
-	gather(&d, rest)
-	d.match.Variant, d.match.Values = restVariant, Values{"n": len(rest)}
+func (f *Facts) restOf(r *Rule, rest *group) draft {
+	first := rest.named[0]
+	d := draft{Finding: Finding{ID: r.ID, Severity: first.Severity, Since: first.Since}}
+	f.gather(&d, rest)
+	d.match.Variant, d.match.Values = restVariant, Values{"n": rest.count}
 	return d
 }
 
@@ -155,8 +146,8 @@ func order(findings []Finding) {
 // draw makes the summary, the evidence and the steps of a finding.
 func (f *Facts) draw(found *draft) {
 	m, row := found.match, ruleOf(found.ID).row()
-	if m.Draw != nil && m.Variant != restVariant {
-		m.Draw(m)
+	if m.Of != nil && m.Variant != restVariant {
+		m.Of.draw(f, m)
 	}
 	v := f.variant(row, m)
 	found.Summary, _ = sentence(v.Summary, m.Values, f.at())

@@ -51,30 +51,8 @@ type kept struct {
 	flavours []knowledge.Flavour // see [Facts.flavours]
 	by       signs               // that they were found by
 
-	facts Facts       // its room is used again
-	found []*Match    // of the rule that is asked; its room is used again
-	room  []Match     // in which they are
-	hear  func(Match) // adds to found
-}
-
-// roomMost is how many matches are allocated at once.
-const roomMost = 256
-
-// matches returns what a rule finds, until the next call. Without a match it allocates nothing.
-func (k *kept) matches(r *Rule, f *Facts) []*Match {
-	if k.hear == nil {
-		k.hear = func(m Match) {
-			if len(k.room) == cap(k.room) {
-				k.room = make([]Match, 0, min(max(1, 2*cap(k.room)), roomMost))
-			}
-			k.room = append(k.room, m)
-			k.found = append(k.found, &k.room[len(k.room)-1])
-		}
-	}
-	clear(k.found)
-	k.found = k.found[:0]
-	r.Find(f, k.hear)
-	return k.found
+	facts Facts // its room is used again
+	fold  fold  // of the rule that is asked
 }
 
 // read makes the facts of a snapshot. They are valid until the next call.

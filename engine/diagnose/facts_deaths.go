@@ -26,11 +26,16 @@ const (
 
 // A crash is a container that dies again and again.
 type crash struct {
-	pleg.ObjectRef // of the newest
-	newest         *pleg.ContainerStatus
-	run            []*pleg.ContainerStatus // short lives that ended one after the other, newest first; not empty
-	times          int                     // how often it died, as far as is known
-	end            string                  // how it ended last
+	pod    *pleg.PodRef
+	newest *pleg.ContainerStatus
+	run    []*pleg.ContainerStatus // short lives that ended one after the other, newest first; not empty
+	times  int                     // how often it died, as far as is known
+	end    string                  // how it ended last
+}
+
+// object names the newest container.
+func (c *crash) object() pleg.ObjectRef {
+	return pleg.ObjectRef{ID: c.newest.ID, Pod: *c.pod, Container: c.newest.Name}
 }
 
 // crashesOf adds the containers of one pod that crash. In a pod whose newest sandbox has ended nothing is started any more,
@@ -48,7 +53,7 @@ func (f *Facts) crashesOf(p *engine.Pod, found []*crash) []*crash {
 		rest = rest[n:]
 		newest := named[0]
 		dead := slices.DeleteFunc(named, func(c *pleg.ContainerStatus) bool { return c.State != pleg.Exited || c.FinishedAt.IsZero() })
-		c := crash{ObjectRef: pleg.ObjectRef{ID: newest.ID, Pod: p.PodRef, Container: newest.Name}, newest: newest, run: dead}
+		c := crash{pod: &p.PodRef, newest: newest, run: dead}
 		if i := slices.IndexFunc(dead, endsRun); i >= 0 {
 			c.run = dead[:i]
 		} else if c.times = int(newest.Attempt); newest.State == pleg.Exited { // nothing says that the earlier deaths were different
@@ -112,9 +117,12 @@ func (c *crash) completed(s *pleg.PodStatus) bool {
 		return false
 	}
 	return c.newest.Attempt+1 < crashCompleted || slices.ContainsFunc(s.Containers, func(o pleg.ContainerStatus) bool {
-		return o.Name != c.Container && !o.CreatedAt.Before(c.newest.FinishedAt) // as after an init container
+		return o.Name != c.newest.Name && !o.CreatedAt.Before(c.newest.FinishedAt) // as after an init container
 	})
 }
+
+func (c *crash) say(f *Facts, m *Match) { m.Values = c.values(f.at()) }
+func (c *crash) draw(*Facts, *Match)    {} // that is all
 
 // values are what sentences and steps need of a crash.
 func (c *crash) values(at time.Time) Values {
@@ -124,9 +132,9 @@ func (c *crash) values(at time.Time) Values {
 	}
 	last := c.run[0]
 	return Values{
-		"path": c.Path(), "times": many{c.times, "time"}, "end": c.end, "age": age(max(at.Sub(last.FinishedAt), 0)), "deaths": deaths,
-		"container": cmp.Or(c.Container, "a container"), "message": last.Message, "attempt": int(c.newest.Attempt), "state": c.newest.State,
-		"id": short(last.ID), "owner": strings.Trim(ownerPath(c.Pod), "/"), mending(last): true,
+		"path": c.object().Path(), "times": many{c.times, "time"}, "end": c.end, "age": age(max(at.Sub(last.FinishedAt), 0)), "deaths": deaths,
+		"container": cmp.Or(c.newest.Name, "a container"), "message": last.Message, "attempt": int(c.newest.Attempt), "state": c.newest.State,
+		"id": short(last.ID), "owner": strings.Trim(ownerPath(*c.pod), "/"), mending(last): true,
 	}
 }
 

@@ -93,22 +93,26 @@ type Match struct {
 	Alone   bool     // it is a finding of its own, whatever the rule's Most and ByOwner say
 	Alike   string   // what matches of one owner must have in common to be one finding, such as the code of an error
 	Group   string   // names the trouble where the subject may change; empty if the subject names it
-	Nodes   []string // what it is about, by keys of the graph; where there may be thousands of matches, Say sets them
+	Nodes   []string // what it is about, by keys of the graph; where there may be thousands of matches, Of sets them
 	Chain   bool     // it shows the chain through the first of Nodes
 	Members []Member // if the rule itself sums up several
 	Count   int      // of all, if Members are only some; 0 for the number of Members
 	Brief   string   // a few words for the headline; empty for those of the row
 	Headed  string   // what a headline says of it as a warning; empty for the summary
 
-	// Say adds Values that cost something, when the match is named: by a finding of its own, or as one of the members
-	// that have a line. nil if they are there.
-	Say func(*Match)
-	// Draw adds what only the first match of a finding needs, after Say: Lines, Steps and more Values; nil if that is
-	// there.
-	Draw  func(*Match)
+	Of    detail                     // what it is about, where Values and what follows cost something; nil if they are there
 	Lines map[string][]line          // evidence by the names that the row gives it
 	Steps map[string][]Step          // steps by the names that the row gives them, such as +free
 	Else  func(first ...Step) []Step // returns first and what is left to do, if nothing among first acts; nil for nothing
+}
+
+// A detail is what a match is about. It is asked only where that is shown: there may be thousands of matches.
+type detail interface {
+	// say adds Values and Nodes, when the match is named: by a finding of its own, or as one of the members that have a
+	// line.
+	say(f *Facts, m *Match)
+	// draw adds what only the first match of a finding needs, after say: Lines, Steps and more Values.
+	draw(f *Facts, m *Match)
 }
 
 // A Member is one of several that a match is about.
@@ -154,11 +158,10 @@ func IDs() []ID {
 // pid is the number of a process.
 type pid int
 
-// say adds the values that cost something, once.
-func (m *Match) say() {
-	if m.Say != nil {
-		m.Say(m)
-		m.Say = nil
+// name adds the values that cost something, if there are any.
+func (f *Facts) name(m *Match) {
+	if m.Of != nil {
+		m.Of.say(f, m)
 	}
 }
 

@@ -36,7 +36,7 @@ var crashLoop = Rule{
 		slices.SortStableFunc(crashes, func(a, b *crash) int {
 			return cmp.Or(cmp.Compare(b.times, a.times), b.run[0].FinishedAt.Compare(a.run[0].FinishedAt))
 		})
-		like := mostAlike(f, CrashLoop, crashes, crashMost+1, func(c *crash) (pleg.ObjectRef, string) { return c.ObjectRef, c.end })
+		like := mostAlike(f, CrashLoop, crashes, crashMost+1, func(c *crash) (pleg.ObjectRef, string) { return c.object(), c.end })
 		if like != "" {
 			report(f.crashAlike(crashes, like))
 		}
@@ -44,10 +44,7 @@ var crashLoop = Rule{
 			if like != "" && c.end == like {
 				continue
 			}
-			report(Match{
-				Severity: Warning, Since: c.run[len(c.run)-1].FinishedAt, Subject: Subject{ObjectRef: c.ObjectRef},
-				Say: func(m *Match) { m.Values = c.values(f.at()) },
-			})
+			report(Match{Severity: Warning, Since: c.run[len(c.run)-1].FinishedAt, Subject: Subject{ObjectRef: c.object()}, Of: c})
 		}
 	},
 }
@@ -60,9 +57,9 @@ func (f *Facts) crashAlike(crashes []*crash, end string) Match {
 		if c.end != end {
 			continue
 		}
-		pods[c.Pod] = true
+		pods[*c.pod] = true
 		if m.Count++; m.Count <= membersMost {
-			m.Members = append(m.Members, Member{Subject{ObjectRef: c.ObjectRef}, c.values(f.at())})
+			m.Members = append(m.Members, Member{Subject{ObjectRef: c.object()}, c.values(f.at())})
 		}
 	}
 	m.Values = Values{"containers": many{m.Count, "container"}, "pods": many{len(pods), "pod"}, "end": end}

@@ -30,17 +30,19 @@ var ghostRunning = Rule{
 }
 
 func (f *Facts) ghostMatch(g ghost) Match {
-	m := Match{Severity: Warning, Subject: Subject{ObjectRef: g.ObjectRef}}
-	m.Say = func(m *Match) { m.Values = Values{"object": called(g.ObjectRef), "whole": g.ID} }
-	m.Draw = func(m *Match) { f.drawGhost(m, g) }
+	m := Match{Severity: Warning, Subject: Subject{ObjectRef: g.ObjectRef}, Of: &g}
 	if _, deleting := f.deleting(g.ID); deleting {
 		m.Chain, m.Nodes = true, []string{waits.ObjectKey(g.ObjectRef)}
 	}
 	return m
 }
 
-// drawGhost says what is left of a ghost, and which processes keep its root file system busy.
-func (f *Facts) drawGhost(m *Match, g ghost) {
+func (g *ghost) say(_ *Facts, m *Match) {
+	m.Values = Values{"object": called(g.ObjectRef), "whole": g.ID}
+}
+
+// draw says what is left of a ghost, and which processes keep its root file system busy.
+func (g *ghost) draw(f *Facts, m *Match) {
 	v := Values{"id": short(g.ID), "shortId": pleg.ShortID(g.ID), "monitored": cmp.Or(g.SandboxID, g.ID), "since": f.Memory.Missed[g.ID]}
 	if f.isCRIO() { // a conmon's arguments name the container, a shim's the sandbox
 		v["monitored"] = g.ID

@@ -31,7 +31,7 @@ var helperStuck = Rule{
 			}
 		})
 		for _, of := range byContainer(sortOldest(awaited), sortOldest(late)) {
-			report(f.stuckHelper(of))
+			report(f.helpersStuck(of))
 		}
 	},
 }
@@ -58,28 +58,31 @@ func byContainer(groups ...[]*waits.Node) (all [][]*waits.Node) {
 	return all
 }
 
-// stuckHelper is about the helpers of one container, of which the first counts.
-func (f *Facts) stuckHelper(all []*waits.Node) Match {
+// stuckHelpers are the helpers of one container, of which the first counts.
+type stuckHelpers []*waits.Node
+
+func (f *Facts) helpersStuck(all stuckHelpers) Match {
 	n := all[0]
 	p := f.byNow(*n.Process())
 	return Match{
 		Severity: Warning, Subject: Subject{ObjectRef: n.Object.ObjectRef}, Since: f.at().Add(-p.Age),
-		Alike: alike(n, waits.HelperName(&p), ""), Nodes: []string{n.Key}, Chain: true,
-		Say:  func(m *Match) { m.Values = Values{"phrase": f.helperPhrase(n)} },
-		Draw: func(m *Match) { f.drawHelper(m, p, all) },
+		Alike: alike(n, waits.HelperName(&p), ""), Nodes: []string{n.Key}, Chain: true, Of: all,
 	}
 }
 
-func (f *Facts) drawHelper(m *Match, p evidence.Process, all []*waits.Node) {
+func (h stuckHelpers) say(f *Facts, m *Match) { m.Values = Values{"phrase": f.helperPhrase(h[0])} }
+
+func (h stuckHelpers) draw(f *Facts, m *Match) {
+	p := f.byNow(*h[0].Process())
 	limit := p.HelperLimit()
 	m.Values = m.Values.with(processValues(p)).with(Values{"helper": waits.HelperName(&p), "age": age(p.Age), "limit": f.UnlessBusy(limit, evidence.BusyFactor*limit)})
 	m.Lines = map[string][]line{"helper": {describe("the helper", p)}}
-	if inner := &f.waits.Nodes[f.waits.Last(f.waits.Find(all[0].Key), waits.Helper)]; inner.Key != all[0].Key {
+	if inner := &f.waits.Nodes[f.waits.Last(f.waits.Find(h[0].Key), waits.Helper)]; inner.Key != h[0].Key {
 		m.Lines["inner"] = []line{f.describe("it waits for "+waits.HelperName(inner.Process()), *inner.Process())}
 	}
-	for i, o := range all[1:] {
+	for i, o := range h[1:] {
 		if i == nodeLinesMost {
-			m.Lines["also"] = append(m.Lines["also"], line{"and {more} more", Values{"more": many{len(all) - 1 - i, "such helper"}}})
+			m.Lines["also"] = append(m.Lines["also"], line{"and {more} more", Values{"more": many{len(h) - 1 - i, "such helper"}}})
 			break
 		}
 		m.Lines["also"] = append(m.Lines["also"], line{"also {phrase}", Values{"phrase": f.helperPhrase(o)}})

@@ -32,27 +32,22 @@ var inspectFailing = Rule{
 		if like != "" {
 			report(f.manyFail(slices.DeleteFunc(slices.Clone(pods), func(p failingPod) bool { return p.like != like })))
 		}
-		for _, p := range pods {
-			if p.like != like {
-				report(f.podFails(p))
+		for i := range pods {
+			if p := &pods[i]; p.like != like {
+				report(Match{Severity: Warning, Subject: asking(p.Flight), Alike: p.like, Of: p})
 			}
 		}
 	},
 }
 
-// podFails is about one pod.
-func (f *Facts) podFails(p failingPod) Match {
-	return Match{
-		Severity: Warning, Subject: asking(p.Flight), Alike: p.like, Else: f.thenRestart,
-		Say: func(m *Match) { m.Values = p.member().Values },
-		Draw: func(m *Match) {
-			m.Values = m.Values.with(Values{
-				"operation": p.Op, "excerpt": extract(words(p.Err)), "how": f.say(f.howFails(p)), "name": p.Object().Path(),
-				"id": short(p.ID), "inLog": cmp.Or(p.ID, p.Pod.Name), "sandbox": short(f.sandboxOf(p.Flight)), "ofSandbox": p.Op == call.PodSandboxStatus,
-			})
-			m.Lines = map[string][]line{"processes": f.processLines(p.Flight)}
-		},
-	}
+func (p *failingPod) say(_ *Facts, m *Match) { m.Values = p.member().Values }
+
+func (p *failingPod) draw(f *Facts, m *Match) {
+	m.Values = m.Values.with(Values{
+		"operation": p.Op, "excerpt": extract(words(p.Err)), "how": f.say(f.howFails(*p)), "name": p.Object().Path(),
+		"id": short(p.ID), "inLog": cmp.Or(p.ID, p.Pod.Name), "sandbox": short(f.sandboxOf(p.Flight)), "ofSandbox": p.Op == call.PodSandboxStatus,
+	})
+	m.Lines, m.Else = map[string][]line{"processes": f.processLines(p.Flight)}, f.thenRestart
 }
 
 // manyFail is about so many pods that it is the runtime's trouble.

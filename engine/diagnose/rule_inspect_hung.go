@@ -29,8 +29,10 @@ var inspectHung = Rule{
 		case f.Scope == answers.NoStatus:
 			report(f.noStatus())
 		default:
-			for _, o := range f.hungObjects() {
-				report(f.hungObject(o))
+			objects := f.hungObjects()
+			for i := range objects {
+				h := &objects[i]
+				report(Match{Severity: f.severity(h.Hang), Since: h.Since, Subject: asking(h.Flight), Alike: h.Op.String(), Chain: true, Of: h})
 			}
 		}
 	},
@@ -79,8 +81,9 @@ type hungObject struct {
 // hungObjects returns what hangs by its own fault, with a whole pod as one.
 func (f *Facts) hungObjects() (all []hungObject) {
 	if !slices.ContainsFunc(f.Blamed, func(h *answers.Hang) bool { return h.Op == call.PodSandboxStatus }) {
-		for _, h := range f.Blamed {
-			all = append(all, hungObject{Hang: h})
+		all = make([]hungObject, len(f.Blamed))
+		for i, h := range f.Blamed {
+			all[i].Hang = h
 		}
 		return all
 	}
@@ -129,27 +132,22 @@ func (f *Facts) wholePod(h *answers.Hang, at map[answers.Target]*answers.Hang) h
 	return whole
 }
 
-func (f *Facts) hungObject(o hungObject) Match {
-	h := o.Hang
-	m := Match{
-		Severity: f.severity(h), Since: h.Since, Subject: asking(h.Flight), Alike: h.Op.String(), Chain: true,
-	}
-	m.Say = func(m *Match) {
-		m.Nodes = []string{waits.ObjectKey(h.Object()), waits.CallKey(h.Op, h.ID)}
-		m.Values = Values{"line": f.say(f.hangLine(h))}
-	}
-	m.Draw = func(m *Match) {
-		m.Values = m.Values.with(f.hungValues(o))
-		m.Lines = map[string][]line{
-			"hangs": {f.hangLine(h)}, "locks": f.lockLines(m.Nodes[0]), "countdown": f.countdown(h), "deadline": f.deadline(h),
-			"meanwhile": {f.meanwhile(h)}, "neighbours": f.neighbours(), "processes": f.processLines(h.Flight),
-		}
-		m.Steps = map[string][]Step{"+object": f.objectSteps(h.Flight)}
-	}
-	return m
+func (o *hungObject) say(f *Facts, m *Match) {
+	m.Nodes = []string{waits.ObjectKey(o.Object()), waits.CallKey(o.Op, o.ID)}
+	m.Values = Values{"line": f.say(f.hangLine(o.Hang))}
 }
 
-func (f *Facts) hungValues(o hungObject) Values {
+func (o *hungObject) draw(f *Facts, m *Match) {
+	h := o.Hang
+	m.Values = m.Values.with(o.values(f))
+	m.Lines = map[string][]line{
+		"hangs": {f.hangLine(h)}, "locks": f.lockLines(m.Nodes[0]), "countdown": f.countdown(h), "deadline": f.deadline(h),
+		"meanwhile": {f.meanwhile(h)}, "neighbours": f.neighbours(), "processes": f.processLines(h.Flight),
+	}
+	m.Steps = map[string][]Step{"+object": f.objectSteps(h.Flight)}
+}
+
+func (o *hungObject) values(f *Facts) Values {
 	h := o.Hang
 	v := Values{"operation": h.Op, "object": f.calledBy(h.Flight), "silence": f.silence(h), "lasted": age(f.lasted(h)), "from": f.notListed(h.Flight)}
 	switch n := len(o.containers); n {

@@ -28,8 +28,8 @@ var processStuck = Rule{
 		for _, g := range groups {
 			report(f.waitTogether(g))
 		}
-		for _, s := range single {
-			report(f.stuckAlone(s))
+		for i := range single {
+			report(f.stuckAlone(&single[i]))
 		}
 	},
 }
@@ -187,11 +187,21 @@ func (f *Facts) waitTogether(g []stuckProcess) Match {
 	}
 	found.Chain = f.awaited(g[0])
 	found.Nodes = append(found.Nodes, waits.Key(waits.Mount, m.Device)) // who else waits for it is an effect
-	found.Draw = func(found *Match) {
-		found.Lines = map[string][]line{"disk": f.diskLines(m)}
-		found.Steps = map[string][]Step{"+free": append(f.advise("process.all", nil), f.freeingMount(first, m)...)}
-	}
+	found.Of = waitedFor{m, first}
 	return found
+}
+
+// waitedFor is a file system, and the process that shows it best among those that wait for it.
+type waitedFor struct {
+	evidence.Mount
+	by evidence.Process
+}
+
+func (waitedFor) say(*Facts, *Match) {} // all is there
+
+func (w waitedFor) draw(f *Facts, m *Match) {
+	m.Lines = map[string][]line{"disk": f.diskLines(w.Mount)}
+	m.Steps = map[string][]Step{"+free": append(f.advise("process.all", nil), f.freeingMount(w.by, w.Mount)...)}
 }
 
 // whoWaits names the processes that wait: containerd (pid 9), 2 shims, 1 process wait.
@@ -232,23 +242,24 @@ func (f *Facts) awaited(s stuckProcess) bool {
 }
 
 // stuckAlone is about one process.
-func (f *Facts) stuckAlone(s stuckProcess) Match {
-	p := s.Process
+func (f *Facts) stuckAlone(s *stuckProcess) Match {
 	return Match{
-		Severity: s.severity, Subject: Subject{ObjectRef: s.owner}, Alike: alike(s.node, s.word(), s.State.String()), Nodes: []string{s.node.Key},
-		Say: func(m *Match) {
-			m.Values = Values{"line": f.say(s.line())}
-			m.Chain = f.awaited(s)
-		},
-		Draw: func(m *Match) {
-			m.Values = m.Values.with(f.stuckValues(s))
-			m.Lines = map[string][]line{"process": {describe("its "+s.word(), p)}, "unseen": f.outOfReach(s)}
-			m.Steps = map[string][]Step{"+free": f.freeProcess(p, s.owner.ID, p.Thread)}
-		},
+		Severity: s.severity, Subject: Subject{ObjectRef: s.owner}, Alike: alike(s.node, s.word(), s.State.String()), Nodes: []string{s.node.Key}, Of: s,
 	}
 }
 
-func (f *Facts) stuckValues(s stuckProcess) Values {
+func (s *stuckProcess) say(f *Facts, m *Match) {
+	m.Values = Values{"line": f.say(s.line())}
+	m.Chain = f.awaited(*s)
+}
+
+func (s *stuckProcess) draw(f *Facts, m *Match) {
+	m.Values = m.Values.with(s.values(f))
+	m.Lines = map[string][]line{"process": {describe("its "+s.word(), s.Process)}, "unseen": f.outOfReach(*s)}
+	m.Steps = map[string][]Step{"+free": f.freeProcess(s.Process, s.owner.ID, s.Thread)}
+}
+
+func (s *stuckProcess) values(f *Facts) Values {
 	p := s.Process
 	v := Values{"process": s.name(), "word": s.word(), "state": p.State, "tracer": tracerOf(p.Tracer), "lasted": lasting(&p)}
 	if s.role == "runtime" && s.severity == Warning {

@@ -192,13 +192,13 @@ func (t *Steady) holdsAny(id ID) bool {
 
 // group returns the name of the group that a finding belongs to now. A finding about a process keeps the name that it
 // has: a helper may begin for a container that is listed only later. There may be no t.
-func (t *Steady) group(o *Finding, now string, groups [][]*Match) string {
+func (t *Steady) group(o *Finding, now string, groups []*group) string {
 	if t == nil || len(o.Nodes) == 0 || slices.ContainsFunc(t.now, func(h *held) bool { return h.key == Key{ID: o.ID, Group: now} }) {
 		return now
 	}
 	for _, h := range t.now {
 		same := h.key.ID == o.ID && h.key.Group != "" && len(h.finding.Nodes) > 0 && h.finding.Nodes[0] == o.Nodes[0]
-		if same && !slices.ContainsFunc(groups, func(g []*Match) bool { return g[0].owner().String() == h.key.Group }) {
+		if same && !slices.ContainsFunc(groups, func(g *group) bool { return g.named[0].owner().String() == h.key.Group }) {
 			return h.key.Group
 		}
 	}

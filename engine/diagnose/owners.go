@@ -1,0 +1,108 @@
+package diagnose
+
+import (
+	"iter"
+	"maps"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// hashLetters are the letters of all hashes that Kubernetes puts into names. (apimachinery, util/rand)
+const hashLetters = "bcdfghjklmnpqrstvwxz2456789"
+
+// ownerName returns a pod's name without what its owner added. Pods of one namespace with the same owner name are
+// taken to be of one owner, which CRI does not name.
+func ownerName(pod string) string {
+	owner, ofSet := cutPart(pod, hashLetters, 5, 5) // of a ReplicaSet, DaemonSet or Job
+	if ofSet {
+		if above, cut := cutPart(owner, hashLetters, 6, 10); cut { // of a Deployment's ReplicaSet
+			return above
+		}
+		if above, cut := cutPart(owner, "0123456789", 8, 8); cut { // the minute of a CronJob
+			return above
+		}
+	}
+	owner, _ = cutPart(owner, "0123456789", 1, 4) // the ordinal of a StatefulSet, or of an indexed Job
+	return owner
+}
+
+// cutPart cuts the last part of a name if it consists of some letters alone and has a length between least and
+// most. An ordinal has no leading zeros.
+func cutPart(name, letters string, least, most int) (string, bool) {
+	i := strings.LastIndexByte(name, '-')
+	part := name[i+1:]
+	if i <= 0 || len(part) < least || len(part) > most || least == 1 && len(part) > 1 && part[0] == '0' {
+		return name, false
+	}
+	for j := range len(part) {
+		if strings.IndexByte(letters, part[j]) < 0 {
+			return name, false
+		}
+	}
+	return name[:i], true
+}
+
+// ownerPath names the owner of a pod with its namespace: shop/api.
+func ownerPath(p pleg.PodRef) string { return p.Namespace + "/" + ownerName(p.Name) }
+
+// mostOwned returns the owner of most of some pods, and how many those are. Of several that own as many it is the
+// one that had them first.
+func mostOwned(pods iter.Seq[pleg.PodRef]) (owner string, most int) {
+	owned := make(map[string]int)
+	for p := range pods {
+		who := ownerPath(p)
+		if owned[who]++; owned[who] > most {
+			owner, most = who, owned[who]
+		}
+	}
+	return owner, most
+}
+
+// An owner is whose trouble a match is. Matches with equal owners are one trouble.
+type owner struct{ namespace, name, container, alike string }
+
+// ownerOf returns the owner of an object. An object without the name of its pod is like no other.
+func ownerOf(o pleg.ObjectRef, alike string) owner {
+	if o.Pod.Name == "" {
+		return owner{string(o.Pod.UID), o.ID, o.Container, alike}
+	}
+	return owner{o.Pod.Namespace, ownerName(o.Pod.Name), o.Container, alike}
+}
+
+func (o owner) String() string {
+	return strings.TrimRight(o.namespace+"/"+o.name+" "+o.container+" "+o.alike, " ")
+}
+
+// mostAlike returns in what the objects of most owners are alike, if those owners are many, or were and are still
+// several: then it is one trouble. It is empty if they are not.
+func mostAlike[T any](f *Facts, id ID, all []T, many int, is func(T) (pleg.ObjectRef, string)) (most string) {
+	objects, owners := make(map[string]int), make(map[string]int)
+	for _, one := range all {
+		_, like := is(one)
+		objects[like]++
+	}
+	enough := func(like string, n int) bool {
+		return n >= many || n > 1 && f.told.holds(Key{ID: id, Group: like})
+	}
+	maps.DeleteFunc(objects, func(like string, n int) bool { return !enough(like, n) })
+	if len(objects) == 0 {
+		return ""
+	}
+	seen, last := make(map[owner]bool), owner{}
+	for _, one := range all {
+		object, like := is(one)
+		who := ownerOf(object, like)
+		if objects[like] == 0 || who == last || seen[who] {
+			continue
+		}
+		seen[who], last = true, who
+		if owners[like]++; owners[like] > owners[most] {
+			most = like
+		}
+	}
+	if !enough(most, owners[most]) {
+		return ""
+	}
+	return most
+}
