@@ -86,6 +86,17 @@ func (r *memory) outages(m *Model) {
 	r.Counted(r.Current)
 }
 
+// recovered takes down the end of an inspection of a pod, which may be nil, if it succeeded
+// and the one before had failed with an answer, or for want of a runtime. That may be chance.
+func (m *Model) recovered(p *Pod, err error) {
+	if err != nil || p == nil || p.Failure == nil {
+		return
+	}
+	if kind := call.KindOf(p.Failure.Err); kind != call.ErrCanceled && (kind != call.ErrDeadline || p.Failure.Took() < answers.Late) {
+		m.memory.Recovered(m.now)
+	}
+}
+
 // idle reports whether our own relists leave nothing to be desired: neither the last one
 // nor the one under way is long.
 func (m *Model) idle() bool {

@@ -193,6 +193,7 @@ func (m *Model) settle(i *inspection) {
 	if i.Err != nil {
 		r.Failures++
 	}
+	m.recovered(m.pods.ByUID[i.Pod.UID], i.Err)
 	m.pods.inspected(m.core, i)
 	m.release()
 	m.news, r.Moved = true, true

@@ -216,6 +216,9 @@ func showMemory(x *transcript, s *engine.Snapshot, of []string) {
 	if l := m.Losses; l != nil {
 		x.printf("events that found no room in the channel: %d, of pods: %d\n", l.Total, len(l.Pods))
 	}
+	if n := len(m.Recovered); n > 0 {
+		x.printf("inspections that failed, and then succeeded: %d\n", n)
+	}
 }
 
 // showNetwork prints what was derived of the networks of sandboxes.

@@ -6,9 +6,32 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// failsInRow is how many inspections in a row must fail to be more than a race with a container that comes or goes, or
-// bad luck.
-const failsInRow = 3
+const (
+	// failsInRow is how many inspections in a row must fail to be more than a race with a container that comes or goes, or
+	// bad luck.
+	failsInRow = 3
+	// failsSteadily is the same where calls fail by chance: the inspection of a pod of three objects may then fail every
+	// other time.
+	failsSteadily = 10
+)
+
+// failsByChance reports whether calls fail now and then, whatever they ask for: within a minute the runtime went away
+// three times, or three inspections failed and then succeeded by themselves.
+func (f *Facts) failsByChance() bool {
+	r := f.Memory.Recovered
+	return f.outages().Outages >= answers.Outages || len(r) >= answers.Outages && f.at().Sub(r[0]) <= answers.FlakyFor
+}
+
+// sweepByChance reports whether objects that failed twice in the check of all may have done so by chance: of as many
+// as failed once, so many fail again.
+func (f *Facts) sweepByChance() bool {
+	w := f.FreshSweep()
+	if w == nil || w.Flaky == 0 || w.Flaky < len(w.Failed) || w.Done == 0 {
+		return false
+	}
+	once := w.Flaky + len(w.Failed)
+	return len(w.Failed)*w.Done <= w.Done+2*once*once
+}
 
 // A failingPod is a pod whose inspection fails, with the call that fails.
 type failingPod struct {
@@ -55,7 +78,7 @@ func (f *Facts) failingPods() (pods []failingPod) {
 	away := f.awayLately()
 	alone := f.Unreachable() > 0 && !away
 	checked := make(map[pleg.PodRef]bool)
-	if w := f.FreshSweep(); w != nil {
+	if w := f.FreshSweep(); w != nil && !f.sweepByChance() {
 		for _, o := range w.Failed {
 			own := f.OwnError(o.Err, o.Took) || alone && answers.IsAway(o.Err)
 			if own && !checked[o.Pod] && (w.Ended.IsZero() || !f.HeardSince(o.Flight, w.AskedLast())) {
@@ -64,9 +87,13 @@ func (f *Facts) failingPods() (pods []failingPod) {
 			}
 		}
 	}
+	need := failsInRow
+	if f.failsByChance() {
+		need = failsSteadily
+	}
 	for p := range f.podsWith((*podFacts).fails) {
 		e := p.Failure
-		if e != nil && e.InRow >= failsInRow && !(len(checked) > 0 && checked[e.Pod]) && (f.OwnError(e.Err, e.Took()) || !away && f.awayForOne(e)) {
+		if e != nil && e.InRow >= need && !(len(checked) > 0 && checked[e.Pod]) && (f.OwnError(e.Err, e.Took()) || !away && f.awayForOne(e)) {
 			add(e, inRow)
 		}
 	}

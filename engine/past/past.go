@@ -6,6 +6,7 @@ package past
 import (
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
@@ -23,6 +24,7 @@ type Memory struct {
 	Back       Comeback             // the last one
 	Hung       map[string]time.Time // objects, by id: when their status came late or not at all, or well after that
 	Status     []time.Duration      // how long the last good answers to Status took, oldest first
+	Recovered  []time.Time          // when inspections succeeded that had failed, oldest first
 	IdleSince  time.Time            // since when our own relists have been good and short; zero while they are not
 }
 
@@ -67,6 +69,12 @@ const statusKept = 2
 // StatusTook takes down how long a good answer to Status took.
 func (k *Keeper) StatusTook(took time.Duration) {
 	k.now.Status = keep(k.now.Status, took, statusKept)
+}
+
+// Recovered takes down that an inspection succeeded which had failed. As many as outages make
+// failures a matter of chance: no more has to be known.
+func (k *Keeper) Recovered(at time.Time) {
+	k.now.Recovered = keep(k.now.Recovered, at, answers.Outages)
 }
 
 // Idle takes down whether our own relists are good and short.

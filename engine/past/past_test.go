@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -109,6 +110,7 @@ func busy(k *Keeper, i int) {
 	k.IsThere()
 	k.ListCameBack(at)
 	k.StatusTook(time.Duration(i))
+	k.Recovered(at)
 	k.Idle(i%3 > 0, at)
 	k.Hung(id, at)
 	k.CameBack(Comeback{At: at})
@@ -141,7 +143,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	m := k.Read()
 	for name, got := range map[string][2]int{
 		"spells": {len(m.Spells), spellsKept}, "losers": {len(m.Losses.Pods), losersMost}, "repeats": {len(m.Repeats), repeatsMost},
-		"outages": {len(m.Outages.Times), outagesKept}, "starts": {len(m.Starts), outagesKept}, "status": {len(m.Status), statusKept}, "hung objects": {len(m.Hung), hungMost},
+		"outages": {len(m.Outages.Times), outagesKept}, "starts": {len(m.Starts), outagesKept}, "recovered": {len(m.Recovered), answers.Outages}, "status": {len(m.Status), statusKept}, "hung objects": {len(m.Hung), hungMost},
 	} {
 		if got[0] > got[1] || got[0] == 0 {
 			t.Errorf("%d %s are remembered, want at most %d", got[0], name, got[1])
