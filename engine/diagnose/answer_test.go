@@ -64,7 +64,7 @@ func TestHeadlineKnowsItsFinding(t *testing.T) {
 		"well":           {healthy(5), ""},
 	} {
 		v := tt.node.facts()
-		if h := v.headline(v.diagnose()).headline(); h.about != tt.want {
+		if h := v.headline(v.diagnose()); h.about != tt.want {
 			t.Errorf("%s: %+v, want it to be about %q", name, h, tt.want)
 		}
 	}
@@ -176,11 +176,11 @@ func TestAnApplicationAnswersNoWordOfTheRuntime(t *testing.T) {
 	n := healthy(3).fail(call.ListPodSandbox, call.ErrOther, "locked", 1)
 	v := n.facts()
 	loop := Finding{ID: CrashLoop, Severity: Warning, Next: []Step{{Command: "logs"}}}
-	u := Update{Update: engine.Update{Snapshot: v.Snapshot}, Findings: []Finding{loop}, Headline: v.headline([]Finding{loop}).headline()}
+	u := Update{Update: engine.Update{Snapshot: v.Snapshot}, Findings: []Finding{loop}, Headline: v.headline([]Finding{loop})}
 	if a := u.Answer(); u.Headline.Word != "AT RISK" || a.ID != "" {
 		t.Errorf("%s is answered by %s", u.Headline.Word, a.ID)
 	}
-	u.Headline = healthy(3).facts().headline([]Finding{loop}).headline()
+	u.Headline = healthy(3).facts().headline([]Finding{loop})
 	if a := u.Answer(); u.Headline.Word != Degraded || a.ID != CrashLoop {
 		t.Errorf("%s is answered by %s", u.Headline.Word, a.ID)
 	}

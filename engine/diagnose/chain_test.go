@@ -94,7 +94,7 @@ func (s sick) diagnose() ([]Finding, Headline) {
 	in.Evidence, in.Endpoint = s.r, "unix://"+ourSocket
 	v := factsOf(in)
 	found := v.diagnose()
-	return found, v.headline(found).headline()
+	return found, v.headline(found)
 }
 
 var onNFS = evidence.Mount{Point: "/data", Type: "nfs4", Source: "10.0.0.9:/vol", Device: "0:57"}

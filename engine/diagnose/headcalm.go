@@ -12,7 +12,7 @@ import (
 )
 
 // byFindings is the headline of a node whose runtime, lists, PLEG and Status are fine, by the worst finding.
-func (f *Facts) byFindings() head {
+func (f *Facts) byFindings() Headline {
 	for i := range f.holding { // critical findings come first, but for effects
 		if o := &f.holding[i]; o.Severity == Critical {
 			return f.byCritical(o)
@@ -20,7 +20,7 @@ func (f *Facts) byFindings() head {
 	}
 	for i := range f.holding {
 		o := &f.holding[i]
-		h := head{Word: ruleOf(o.ID).Warned, Severity: Warning, parts: parts{ready: readyNow, effect: cmp.Or(o.Headed, o.Summary)}}
+		h := Headline{Word: ruleOf(o.ID).Warned, Severity: Warning, parts: parts{ready: readyNow, effect: cmp.Or(o.Headed, o.Summary)}}
 		if o.Group == groupSocket {
 			h.Word, h.parts.ready = SocketLost, "node Ready until the kubelet reconnects: "
 		}
@@ -31,18 +31,18 @@ func (f *Facts) byFindings() head {
 		return h
 	}
 	if text := f.notAsked(); text != "" {
-		return head{Word: NotAllSeen, Severity: Warning, parts: parts{effect: text}}
+		return Headline{Word: NotAllSeen, Severity: Warning, parts: parts{effect: text}}
 	}
 	if aside := f.aside(); aside != "" {
-		return head{Word: Degraded, Severity: Warning, parts: parts{ready: staysReady, effect: aside}}
+		return Headline{Word: Degraded, Severity: Warning, parts: parts{ready: staysReady, effect: aside}}
 	}
-	return head{Word: Healthy, parts: parts{effect: f.inventory()}}
+	return Headline{Word: Healthy, parts: parts{effect: f.inventory()}}
 }
 
 // byCritical is the headline by a critical finding.
-func (f *Facts) byCritical(o *Finding) head {
+func (f *Facts) byCritical(o *Finding) Headline {
 	r := ruleOf(o.ID)
-	h := head{Word: AtRisk, Severity: Critical, parts: parts{effect: o.Summary, end: chainEnd(o.Chain, o.named())}}
+	h := Headline{Word: AtRisk, Severity: Critical, parts: parts{effect: o.Summary, end: chainEnd(o.Chain, o.named())}}
 	ready := readyNow
 	switch {
 	case r.Word == Degraded, r.PodAlone && o.Subject.Pod != (pleg.PodRef{}):

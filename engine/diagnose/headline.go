@@ -17,26 +17,14 @@ type Headline struct {
 
 	about  ID   // of the finding that says more of it, which may have ended; empty if the worst one does
 	ofPart bool // it is about the runtime, the lists, PLEG or Status, and not about the findings
+	parts  parts
 }
 
-// A head is a headline while it is made: its text comes last.
-type head struct {
-	Word     string
-	Severity Severity
-	Text     string
-	Clock    Clock
-	Node     string
-	about    ID
-	ofPart   bool
-	parts    parts
+// made returns a headline as views get it: they have no use for its parts.
+func (h Headline) made() Headline {
+	h.parts = parts{}
+	return h
 }
-
-// headline returns the headline that views get.
-func (h head) headline() Headline {
-	return Headline{Word: h.Word, Severity: h.Severity, Text: h.Text, Clock: h.Clock, Node: h.Node, about: h.about, ofPart: h.ofPart}
-}
-
-func (h head) sound() bool { return h.Word == Healthy && h.Severity == Info }
 
 // parts are what the text of a headline is made of, in this order.
 type parts struct {
@@ -50,11 +38,10 @@ type parts struct {
 	lacks  string // what the runtime lacks
 	also   string // what else is wrong
 	was    string // what was wrong a moment ago
-	kept   string // the word and the text that would stand there if this word was not kept for a while
 }
 
 // text puts the parts of a headline together.
-func (h *head) text() string {
+func (h *Headline) text() string {
 	p := &h.parts
 	effect := p.effect
 	if p.by != "" {
@@ -82,9 +69,6 @@ func (h *head) text() string {
 	if p.was != "" {
 		text = strings.TrimPrefix(text+"; "+p.was, "; ")
 	}
-	if p.kept != "" {
-		return p.kept
-	}
 	return text
 }
 
@@ -108,7 +92,7 @@ func (h Headline) NotReadySoon() bool { return h.Node == NodeNotReadyIn && h.Clo
 const readyNow, staysReady = "node Ready, ", "node stays Ready, "
 
 // headline returns the headline of a moment with the findings that hold.
-func (f *Facts) headline(held []Finding) head {
+func (f *Facts) headline(held []Finding) Headline {
 	f.holding = held
 	h := f.worst()
 	h.Text = h.text()
@@ -117,15 +101,15 @@ func (f *Facts) headline(held []Finding) head {
 }
 
 // worst returns the headline by the worst of runtime, PLEG, lists, Status and conditions.
-func (f *Facts) worst() head {
+func (f *Facts) worst() Headline {
 	if f.Paused {
-		return head{Word: PausedWord, parts: parts{effect: f.lastList()}}
+		return Headline{Word: PausedWord, parts: parts{effect: f.lastList()}}
 	}
 	h := f.worstPart()
 	if h.Severity < Critical && f.failsByTurns() {
 		// It has no clock: each success stops the clock, and what fails for long is critical.
 		text, about := f.turnsText()
-		turns := head{Word: AtRisk, Severity: Warning, about: about}
+		turns := Headline{Word: AtRisk, Severity: Warning, about: about}
 		turns.parts = parts{since: f.standing(h.Word), effect: text}
 		if turns.parts.since == "" {
 			turns.parts.ready = readyNow
@@ -136,8 +120,8 @@ func (f *Facts) worst() head {
 }
 
 // worstPart returns the headline by the first part that is not in order.
-func (f *Facts) worstPart() head {
-	for _, part := range []func() (head, bool){f.runtimePart, f.plegPart, f.listPart, f.statusPart, f.conditionPart, f.relistPart} {
+func (f *Facts) worstPart() Headline {
+	for _, part := range []func() (Headline, bool){f.runtimePart, f.plegPart, f.listPart, f.statusPart, f.conditionPart, f.relistPart} {
 		if h, wrong := part(); wrong {
 			h.parts.since, h.Clock, h.ofPart = f.standing(h.Word), f.nextClock(), true
 			return h
@@ -151,7 +135,7 @@ func (f *Facts) worstPart() head {
 		if aside := f.aside(); aside != "" {
 			text += "; " + aside
 		}
-		return head{Word: NotReady, Severity: Warning, parts: parts{effect: text}, Clock: f.nextClock()}
+		return Headline{Word: NotReady, Severity: Warning, parts: parts{effect: text}, Clock: f.nextClock()}
 	}
 	return f.byFindings()
 }

@@ -154,7 +154,7 @@ func TestHeadline(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			v := tt.node.facts()
 			found := v.diagnose()
-			got := v.headline(found).headline()
+			got := v.headline(found).made()
 			c := got.Clock
 			if c.What != "" && (c.In+c.To <= 0 || c.In < 0 || c.In > 3*time.Minute) {
 				t.Errorf("%s in %v", c.What, c.In)
@@ -175,12 +175,12 @@ func TestHeadlineSaysTheOneWarning(t *testing.T) {
 	in := healthy(5).input()
 	in.Evidence = &evidence.Report{Clock: evidence.Clock{Watched: time.Hour, Step: 2 * time.Minute, StepAge: 30 * time.Second, Steps: 1}}
 	v := factsOf(in)
-	if got, want := v.headline(v.diagnose()).headline().Text, "node stays Ready, 1 warning: the time of the node jumped forward by 2m0s, 30s ago"; got != want {
+	if got, want := v.headline(v.diagnose()).Text, "node stays Ready, 1 warning: the time of the node jumped forward by 2m0s, 30s ago"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 	n := healthy(2).lose(time.Minute, 0).lose(30*time.Second, 3, 1, 1, 2).lose(0, 3)
 	v = n.facts()
-	if got, want := v.headline(n.diagnose()).headline().Text, "node stays Ready, 1 warning: the kubelet likely lost 3 events of 2 pods, the last 30s ago: its event channel was full"; got != want {
+	if got, want := v.headline(n.diagnose()).Text, "node stays Ready, 1 warning: the kubelet likely lost 3 events of 2 pods, the last 30s ago: its event channel was full"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 }
@@ -194,7 +194,7 @@ func TestHeadlineNamesTheProcess(t *testing.T) {
 	p.State, p.For, p.Wchan = evidence.Uninterrupted, 30*time.Second, "nfs4_proc_getattr"
 	said := func() string {
 		v := factsOf(in)
-		return v.headline(v.diagnose()).headline().Text
+		return v.headline(v.diagnose()).Text
 	}
 	if got, want := said(), "lists hang, likely blocked by ns-2/pod-00002/app (pid 1027, D in nfs4)"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
@@ -214,7 +214,7 @@ func TestHeadlineNamesWhatIsNotListed(t *testing.T) {
 	p := &in.Evidence.Processes.Containers["container-2-0"][0]
 	p.State, p.For, p.Wchan, p.Parent = evidence.Uninterrupted, 30*time.Second, "nfs4_proc_getattr", shimOf(in.Evidence, 2).PID
 	v := factsOf(in)
-	if got, want := v.headline(v.diagnose()).headline().Text, "lists hang, likely blocked by container-2-0 (pid 1027, D in nfs4)"; got != want {
+	if got, want := v.headline(v.diagnose()).Text, "lists hang, likely blocked by container-2-0 (pid 1027, D in nfs4)"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 }

@@ -10,32 +10,32 @@ import (
 )
 
 // runtimePart speaks of a runtime that is not there, or that does not answer.
-func (f *Facts) runtimePart() (head, bool) {
+func (f *Facts) runtimePart() (Headline, bool) {
 	switch f.Scope {
 	case answers.Refused:
 		first := f.Refusals[0]
 		if f.justRefused() {
-			return head{}, false
+			return Headline{}, false
 		}
-		h := head{Word: RuntimeIsDown, Severity: max(Warning, f.failing(first.First)), about: RuntimeDown}
+		h := Headline{Word: RuntimeIsDown, Severity: max(Warning, f.failing(first.First)), about: RuntimeDown}
 		h.parts = f.heldUp(f.refusedBy(first.Err), waits.CallKey(first.Op, ""))
 		return h, true
 	case answers.Silent:
 		if !f.Silence.Sure {
-			return head{}, false // calls are late; the part of the relist speaks of the one that it waits for
+			return Headline{}, false // calls are late; the part of the relist speaks of the one that it waits for
 		}
 		if why := f.shut(); why.known && f.heldByOther() {
-			return head{Word: RuntimeIsDown, Severity: f.severity(f.Silence), parts: parts{effect: "no call is answered: " + why.text}}, true
+			return Headline{Word: RuntimeIsDown, Severity: f.severity(f.Silence), parts: parts{effect: "no call is answered: " + why.text}}, true
 		}
-		h := head{Word: NotAnswering, Severity: f.severity(f.Silence)}
+		h := Headline{Word: NotAnswering, Severity: f.severity(f.Silence)}
 		h.parts = f.heldUp("no list and no status is answered", waits.CallKey(f.Silence.Op, f.Silence.ID))
 		return h, true
 	case answers.NoStatus:
-		h := head{Word: NotAnswering, Severity: f.everySeverity()}
+		h := Headline{Word: NotAnswering, Severity: f.everySeverity()}
 		h.parts = f.heldUp("no status call is answered, whichever pod it is for", waits.CallKey(f.Every[0].Op, f.Every[0].ID))
 		return h, true
 	}
-	return head{}, false
+	return Headline{}, false
 }
 
 // justRefused reports whether one call found nobody there a moment ago. The next relist shows more, in a second.
@@ -45,11 +45,11 @@ func (f *Facts) justRefused() bool {
 }
 
 // plegPart has the kubelet's verdict, and what stands behind it.
-func (f *Facts) plegPart() (head, bool) {
+func (f *Facts) plegPart() (Headline, bool) {
 	if !f.unhealthy() {
-		return head{}, false
+		return Headline{}, false
 	}
-	h := head{Word: Unhealthy, Severity: Critical, parts: parts{effect: f.overdue()}}
+	h := Headline{Word: Unhealthy, Severity: Critical, parts: parts{effect: f.overdue()}}
 	if list, ok := f.listPart(); ok {
 		h.parts = list.parts
 	} else if relist, ok := f.relistPart(); ok {
@@ -59,7 +59,7 @@ func (f *Facts) plegPart() (head, bool) {
 }
 
 // listPart speaks of lists that hang or fail, and of the first list.
-func (f *Facts) listPart() (head, bool) {
+func (f *Facts) listPart() (Headline, bool) {
 	h, e := f.List(), f.Failure
 	switch {
 	case h != nil && h.Sure:
@@ -67,7 +67,7 @@ func (f *Facts) listPart() (head, bool) {
 		if p.by == "" {
 			p.effect = h.Op.String() + " " + f.silence(h)
 		}
-		return head{Word: ListsHang, Severity: f.severity(h), parts: p}, true
+		return Headline{Word: ListsHang, Severity: f.severity(h), parts: p}, true
 	case e != nil && answers.IsTooLarge(e.Err):
 		text := fmt.Sprintf("%v fails: %s", e.Op, excerpt(plain(e.Err)))
 		for i := range f.holding {
@@ -76,26 +76,26 @@ func (f *Facts) listPart() (head, bool) {
 				break
 			}
 		}
-		return head{Word: ListsFail, Severity: Critical, parts: parts{effect: text}}, true
+		return Headline{Word: ListsFail, Severity: Critical, parts: parts{effect: text}}, true
 	case e != nil && e.InRow >= f.Snapshot.Policy.Bounds().ListFails:
 		text := fmt.Sprintf("%v fails: %s", e.Op, excerpt(plain(e.Err)))
-		return head{Word: ListsFail, Severity: f.failing(e.First), parts: parts{effect: text}}, true
+		return Headline{Word: ListsFail, Severity: f.failing(e.First), parts: parts{effect: text}}, true
 	case e != nil:
 		e = cmp.Or(f.StatusErr, e) // the limit of Status comes first
 		text := fmt.Sprintf("%v failed %s: %s", e.Op, times(e.InRow), excerpt(plain(e.Err)))
-		return head{Word: AtRisk, Severity: Warning, parts: parts{effect: text}}, true
+		return Headline{Word: AtRisk, Severity: Warning, parts: parts{effect: text}}, true
 	case f.Unasked:
-		return head{Word: AtRisk, Severity: Warning, parts: parts{effect: "the runtime answers again; no list has been asked for since"}}, true
+		return Headline{Word: AtRisk, Severity: Warning, parts: parts{effect: "the runtime answers again; no list has been asked for since"}}, true
 	case f.Health.ListedAt.IsZero() && f.once():
-		return head{Word: NoList, Severity: Warning, parts: parts{effect: "no list was answered in time"}}, true
+		return Headline{Word: NoList, Severity: Warning, parts: parts{effect: "no list was answered in time"}}, true
 	case f.Health.ListedAt.IsZero():
 		text := "waiting for the first list"
 		if c := f.lateCall(); c != nil {
 			text = f.relistWaits(c)
 		}
-		return head{Word: Starting, parts: parts{effect: text}}, true
+		return Headline{Word: Starting, parts: parts{effect: text}}, true
 	}
-	return head{}, false
+	return Headline{}, false
 }
 
 // relistWaits says which call a relist waits for.
@@ -104,7 +104,7 @@ func (f *Facts) relistWaits(c *call.Flight) string {
 }
 
 // statusPart speaks of a Status that fails or hangs.
-func (f *Facts) statusPart() (head, bool) {
+func (f *Facts) statusPart() (Headline, bool) {
 	h, e := &f.General[call.Status], f.StatusErr
 	switch {
 	case f.Node.RuntimeDown != "" && (e != nil || h.Sure) && !f.once(): // check takes a moment of silence for that
@@ -112,18 +112,18 @@ func (f *Facts) statusPart() (head, bool) {
 		if f.Node.Ready { // as posted
 			word = LoopStopped
 		}
-		return head{Word: word, Severity: Critical, parts: parts{effect: "no Status is answered well: " + f.Node.RuntimeDown}}, true
+		return Headline{Word: word, Severity: Critical, parts: parts{effect: "no Status is answered well: " + f.Node.RuntimeDown}}, true
 	case f.Hangs(call.Status) && h.Sure && f.Scope != answers.AllSlow:
-		return head{Word: StatusHangs, Severity: f.severity(h), parts: f.heldUp("Status "+f.silence(h), waits.CallKey(h.Op, h.ID))}, true
+		return Headline{Word: StatusHangs, Severity: f.severity(h), parts: f.heldUp("Status "+f.silence(h), waits.CallKey(h.Op, h.ID))}, true
 	case e != nil && answers.IsBad(e.Err) && f.failsOn(e, statusFails):
-		return head{Word: StatusFails, Severity: f.failing(e.First), parts: parts{effect: "Status fails: " + excerpt(plain(e.Err))}}, true
+		return Headline{Word: StatusFails, Severity: f.failing(e.First), parts: parts{effect: "Status fails: " + excerpt(plain(e.Err))}}, true
 	}
-	return head{}, false
+	return Headline{}, false
 }
 
 // conditionPart speaks of what the runtime says of itself. Until the kubelet has posted it the node is Ready, though
 // without a ready runtime its sync loop stands. check does not know what was posted.
-func (f *Facts) conditionPart() (head, bool) {
+func (f *Facts) conditionPart() (Headline, bool) {
 	for _, c := range []struct {
 		id                 ID
 		name, text, before string
@@ -142,13 +142,13 @@ func (f *Facts) conditionPart() (head, bool) {
 		if f.standsNotReady() {
 			word = NotReady
 		}
-		return head{Word: word, Severity: Critical, parts: parts{effect: c.text}, about: c.id}, true
+		return Headline{Word: word, Severity: Critical, parts: parts{effect: c.text}, about: c.id}, true
 	}
-	return head{}, false
+	return Headline{}, false
 }
 
 // relistPart speaks of a relist that waits for one call, and of a verdict that is near.
-func (f *Facts) relistPart() (head, bool) {
+func (f *Facts) relistPart() (Headline, bool) {
 	for _, h := range f.Blamed {
 		if !h.Out || h.By != call.ByRelist || !h.Sure {
 			continue
@@ -159,12 +159,12 @@ func (f *Facts) relistPart() (head, bool) {
 		}
 		p := f.heldUp(text, waits.CallKey(h.Op, h.ID))
 		p.by = "" // the call is named with its object
-		return head{Word: word, Severity: f.severity(h), parts: p}, true
+		return Headline{Word: word, Severity: f.severity(h), parts: p}, true
 	}
 	for i := range f.Statuses {
 		if h := &f.Statuses[i]; h.Sure && f.Unheard(h) && !f.once() {
 			text := "no status call was answered for " + going(f.at().Sub(h.Since))
-			return head{Word: AtRisk, Severity: f.severity(h), parts: parts{effect: text}}, true
+			return Headline{Word: AtRisk, Severity: f.severity(h), parts: parts{effect: text}}, true
 		}
 	}
 	c := f.lateCall()
@@ -174,12 +174,12 @@ func (f *Facts) relistPart() (head, bool) {
 		if c != nil {
 			text += ": " + f.relistWaits(c)
 		}
-		return head{Word: AtRisk, Severity: Warning, parts: parts{effect: text}}, true
+		return Headline{Word: AtRisk, Severity: Warning, parts: parts{effect: text}}, true
 	}
 	if c != nil && f.worthAWord(c) {
-		return head{Word: MaybeSlow, Severity: Warning, parts: parts{effect: f.relistWaits(c)}}, true
+		return Headline{Word: MaybeSlow, Severity: Warning, parts: parts{effect: f.relistWaits(c)}}, true
 	}
-	return head{}, false
+	return Headline{}, false
 }
 
 // worthAWord reports whether a late call is worth a headline. One call after the other may be late for a moment. But

@@ -15,7 +15,7 @@ const wordFor = 15 * time.Second
 
 // A steadyHeadline keeps the word of a headline. The zero value keeps none.
 type steadyHeadline struct {
-	head
+	Headline
 	since time.Time
 	first string    // the first word of the trouble that is, or was last
 	from  time.Time // when that was shown
@@ -28,19 +28,17 @@ type steadyHeadline struct {
 // next returns the headline to show, if h is what holds now and relists failed until a moment, if any did. What gets
 // worse, and what is critical, is shown at once, and so is the end of anything but a risk. A word that is kept says
 // that it is over.
-func (s *steadyHeadline) next(h head, held []Finding, at, failed time.Time) head {
+func (s *steadyHeadline) next(h Headline, held []Finding, at, failed time.Time) Headline {
 	calmer := wordRank(h.Word) < wordRank(s.Word) || h.Word == s.Word && h.about != s.about
 	if ruleOf(s.about).Turns && calmer && slices.ContainsFunc(held, func(o Finding) bool { return o.ID == s.about }) {
-		h.Word, h.Severity, h.parts, h.about, h.ofPart = s.Word, s.Severity, s.parts, s.about, s.ofPart // it may be good by turns
+		h.Word, h.Severity, h.Text, h.about, h.ofPart = s.Word, s.Severity, s.Text, s.about, s.ofPart // it may be good by turns
 		s.until = at
-		h.Text = h.text()
 		return h
 	}
-	calmer = h.Severity == Warning && wordRank(h.Word) < wordRank(s.Word) || h.sound() && s.Word == AtRisk
+	calmer = h.Severity == Warning && wordRank(h.Word) < wordRank(s.Word) || h.Sound() && s.Word == AtRisk
 	if s.Severity == Warning && calmer && at.Sub(s.since) < wordFor {
-		h.parts.kept = "until a moment ago; now " + h.Word + ": " + h.Text
+		h.Text = "until a moment ago; now " + h.Word + ": " + h.Text
 		h.Word, h.Severity, h.about = s.Word, Warning, s.about
-		h.Text = h.text()
 		return h
 	}
 	if h.Word != s.Word {
@@ -49,7 +47,7 @@ func (s *steadyHeadline) next(h head, held []Finding, at, failed time.Time) head
 	if h.isTrouble() && !s.isTrouble() {
 		s.first, s.from, s.worst, s.by, s.down = h.Word, at, h.Word, "", time.Time{}
 	}
-	s.head = h
+	s.Headline = h
 	if h.isTrouble() {
 		s.note(h, held, at)
 		return h
@@ -58,12 +56,12 @@ func (s *steadyHeadline) next(h head, held []Finding, at, failed time.Time) head
 }
 
 // isTrouble reports whether a headline is about trouble: one call that was late is no news.
-func (h head) isTrouble() bool {
+func (h Headline) isTrouble() bool {
 	return wordRank(h.Word) >= wordRank(Slow) || h.Word == Degraded && h.Severity == Critical
 }
 
 // note keeps of trouble what is said when it is over.
-func (s *steadyHeadline) note(h head, held []Finding, at time.Time) {
+func (s *steadyHeadline) note(h Headline, held []Finding, at time.Time) {
 	s.until = at
 	if h.Node == NodeNotReady && s.down.IsZero() {
 		s.down = at
@@ -79,10 +77,10 @@ func (s *steadyHeadline) note(h head, held []Finding, at time.Time) {
 
 // recovered makes the headline of a node that stays Ready say for a minute what was wrong until when: people come
 // because of it.
-func (s *steadyHeadline) recovered(h head, at, failed time.Time) head {
+func (s *steadyHeadline) recovered(h Headline, at, failed time.Time) Headline {
 	lately := func(t time.Time) bool { return at.Sub(t) <= answers.FlakyFor }
 	switch {
-	case !h.sound() && h.Word != Degraded:
+	case !h.Sound() && h.Word != Degraded:
 		return h
 	case lately(s.until):
 		h.parts.was = s.trouble(at)

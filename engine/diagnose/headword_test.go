@@ -41,7 +41,7 @@ func TestHeadlineSaysWhatBecomesOfTheNode(t *testing.T) {
 		"":             checked(5),
 	} {
 		v := n.facts()
-		if got := v.headline(v.diagnose()).headline(); got.Node != want {
+		if got := v.headline(v.diagnose()); got.Node != want {
 			t.Errorf("%+v, want %q", got, want)
 		}
 	}
@@ -180,7 +180,7 @@ func TestInspectionKeepsItsWord(t *testing.T) {
 	between := healthy(5).podFails(3, "app", call.ErrDeadline, tooLate, 1)
 	for _, n := range []*node{hangs, between} {
 		v := n.facts()
-		if got := v.headline(v.diagnose()).headline(); got.Word != "INSPECTION HANGS" {
+		if got := v.headline(v.diagnose()); got.Word != "INSPECTION HANGS" {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -199,7 +199,7 @@ func TestFlakyRuntimeIsNotDown(t *testing.T) {
 			}
 		}
 		v := n.facts()
-		if got := v.headline(v.diagnose()).headline(); got.Word != want {
+		if got := v.headline(v.diagnose()); got.Word != want {
 			t.Errorf("flaky %v: %+v", flaky, got)
 		}
 	}

@@ -48,7 +48,7 @@ func (f *Facts) byHeld(all []Finding) Headline {
 	f.holding = all
 	h := f.byFindings()
 	h.Text = h.text()
-	return h.headline()
+	return h
 }
 
 func asideOf(all []Finding) string { return (&Facts{holding: all}).aside() }
@@ -70,9 +70,9 @@ func (f *Facts) behindFinding(o *Finding) []evidence.Process {
 
 // nextOf shows a headline after those before.
 func nextOf(s *steadyHeadline, h Headline, held []Finding, at, failed time.Time) Headline {
-	d := head{Word: h.Word, Severity: h.Severity, Text: h.Text, Clock: h.Clock, Node: h.Node, about: h.about, ofPart: h.ofPart, parts: parts{effect: h.Text}}
+	h.parts = parts{effect: h.Text}
 	if rest, is := strings.CutPrefix(h.Text, staysReady); is {
-		d.parts.ready, d.parts.effect = staysReady, rest
+		h.parts.ready, h.parts.effect = staysReady, rest
 	}
-	return s.next(d, held, at, failed).headline()
+	return s.next(h, held, at, failed).made()
 }

@@ -54,7 +54,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	found := f.diagnose()
 	turns := l.steady.update(f, found)
 	held := l.steady.holding(f)
-	headline := l.headline.next(f.headline(held), held, f.at(), f.failedUntil()).headline()
+	headline := l.headline.next(f.headline(held), held, f.at(), f.failedUntil()).made()
 	return Update{
 		Update: u, Headline: headline, Findings: held, Ended: l.steady.ended(f), Turns: turns, Waits: f.waits,
 		standings: l.pods.Update(u.Snapshot, f.troubled(held)),
@@ -65,7 +65,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 func Once(s *engine.Snapshot, endpoint string) Update {
 	f := new(kept).read(s, endpoint, nil)
 	found := f.diagnose()
-	return Update{Update: engine.Update{Snapshot: s}, Headline: f.headline(found).headline(), Findings: found, Waits: f.Graph()}
+	return Update{Update: engine.Update{Snapshot: s}, Headline: f.headline(found).made(), Findings: found, Waits: f.Graph()}
 }
 
 // Fork returns a Live that reads another feed and goes on from all that l knows now: it finds in the next updates

@@ -105,7 +105,7 @@ func TestAFrozenDiskKeepsTheSocketShut(t *testing.T) {
 	if got, want := gist(found), "critical process-stuck\ncritical runtime-down < process-stuck\n"; got != want {
 		t.Errorf("findings\n%swant\n%s", got, want)
 	}
-	h := v.headline(found).headline()
+	h := v.headline(found)
 	if h.Word != RuntimeIsDown || !strings.Contains(h.Text, "/var/lib/containerd") {
 		t.Errorf("headline %s: %s", h.Word, h.Text)
 	}
