@@ -52,7 +52,7 @@ func TestWhatIsAdvisedNoMore(t *testing.T) {
 		{"a frozen file system whose place on the node is not known", "", checked(3), func(_ *node, r *evidence.Report) {
 			inD(&r.Processes.Daemons[0], "percpu_rwsem_wait", evidence.Mount{Point: "/in/the/container", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"})
 			r.Processes.Daemons[0].Stack = []string{"percpu_rwsem_wait", "vfs_write"}
-		}, `--unfreeze`, `find who froze a file system`},
+		}, `--unfreeze`, `find what froze the file system`},
 		{"NFS", "", checked(3), func(_ *node, r *evidence.Report) {
 			inD(&r.Processes.Daemons[0], "rpc_wait_bit_killable", evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/x", Device: "0:60", Node: "/on/the/node"})
 		}, `findmnt|head -n 1\b`, `bring the file server back.*umount -f /on/the/node.*if the server does not come back.*RISK.*umount -l /on/the/node.*RISK: what was not written yet is lost`},

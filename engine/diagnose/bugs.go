@@ -54,7 +54,7 @@ func (f *Facts) matches(s knowledge.Signature) bool {
 	return (s.Calls == nil || slices.ContainsFunc(s.Calls, f.callHangs)) &&
 		(s.Helpers == nil || slices.ContainsFunc(s.Helpers, f.hasHelper)) &&
 		(s.Kernel == nil || slices.ContainsFunc(s.Kernel, f.waitsIn)) &&
-		!slices.ContainsFunc(s.Without.Helpers, f.hasHelper) && !slices.ContainsFunc(s.Without.Kernel, f.waitsIn)
+		(s.Without.Stacks == nil || !f.hasStack(s.Without.Stacks)) && !slices.ContainsFunc(s.Without.Helpers, f.hasHelper) && !slices.ContainsFunc(s.Without.Kernel, f.waitsIn)
 }
 
 // hasStack reports whether one stack of the runtime's dump has all of some words.

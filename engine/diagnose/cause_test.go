@@ -47,7 +47,7 @@ func TestACauseThatIsLeftOutIsNotNamed(t *testing.T) {
 		{ID: HelperStuck, Subject: b},
 		{ID: ListHung, Cause: HelperStuck, CauseKey: Key{ID: HelperStuck, Subject: b}},
 	}
-	kept := OnlyIn(all, []string{"a"})
+	kept := onlyIn(all, []string{"a"})
 	if f := kept[len(kept)-1]; f.Cause != "" {
 		t.Errorf("cause %v by %+v, which is left out", f.Cause, f.CauseKey)
 	}

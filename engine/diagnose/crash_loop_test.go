@@ -91,6 +91,17 @@ func TestCrashLoop(t *testing.T) {
 	}
 }
 
+// Which container is the newest its attempt tells: the clock may have been set back since the one before was made.
+func TestCrashLoopGoesByAttempts(t *testing.T) {
+	n := checked(3).instances(0, "app",
+		instance{2, false, 100 * time.Second, time.Second, 1, "Error"},
+		instance{3, true, 90 * time.Second, 0, 0, ""}, // it has run for long enough
+	)
+	if got := find(&crashLoop, n.facts()); got != nil {
+		t.Errorf("found %+v", got)
+	}
+}
+
 func TestCrashLoopSpares(t *testing.T) {
 	looping := []instance{{6, false, 40 * time.Second, time.Second, 0, "Completed"}}
 	failing := []instance{{6, false, 40 * time.Second, time.Second, 1, "Error"}}

@@ -84,7 +84,7 @@ func (f *Facts) apply(r *Rule, drafts []draft) []draft {
 		d := f.draft(r, g.named[0])
 		if g.count > 1 {
 			f.gather(&d, g)
-			d.match.Values = d.match.Values.with(Values{"pods": g.podsNamed(), "several": true, "ends": g.ends()})
+			d.match.Values = d.match.Values.with(Values{"pods": g.podsNamed(), "ends": g.ends()})
 		}
 		if r.ByOwner {
 			d.Group = f.told.group(&d.Finding, r.keyOf(g.named[0]).Group, own)
@@ -128,7 +128,7 @@ func (f *Facts) restOf(r *Rule, rest *group) draft {
 	first := rest.named[0]
 	d := draft{Finding: Finding{ID: r.ID, Severity: first.Severity, Since: first.Since}}
 	f.gather(&d, rest)
-	d.match.Variant, d.match.Values = restVariant, Values{"n": rest.count}
+	d.match = &Match{Variant: restVariant, Values: Values{"n": rest.count}, Members: d.match.Members}
 	return d
 }
 
@@ -146,7 +146,7 @@ func order(findings []Finding) {
 // draw makes the summary, the evidence and the steps of a finding.
 func (f *Facts) draw(found *draft) {
 	m, row := found.match, ruleOf(found.ID).row()
-	if m.Of != nil && m.Variant != restVariant {
+	if m.Of != nil {
 		m.Of.draw(f, m)
 	}
 	v := f.variant(row, m)
@@ -186,7 +186,7 @@ func (f *Facts) variant(row *knowledge.Finding, m *Match) knowledge.Variant {
 		return v
 	}
 	v := row.Variant(m.Variant)
-	if m.Values["several"] == true {
+	if v.Several != "" && m.Members != nil {
 		v.Summary = v.Several
 	}
 	return v
@@ -250,11 +250,8 @@ func (f *Facts) endWithAct(found *draft) {
 	if found.match.Variant == restVariant && found.act() == (Step{}) {
 		found.Next = append(found.Next, inWords("rest"))
 	}
-	if f.Scope.Whole() && found.ID != RuntimeUnresponsive {
-		found.Next = slices.DeleteFunc(found.Next, func(s Step) bool { return s.asks }) // it would fail as our own calls do
-		if found.act() == (Step{}) {
-			found.Next = append(found.Next, inWords("unanswered"))
-		}
+	if f.Scope.Whole() && found.ID != RuntimeUnresponsive && found.act() == (Step{}) {
+		found.Next = append(found.Next, inWords("unanswered"))
 	}
 	if found.act() == (Step{}) { // its object has no id
 		found.Next = append(found.Next, inWords("unnamed"))

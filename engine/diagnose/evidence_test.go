@@ -12,6 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/kubelet"
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -159,7 +160,7 @@ func TestBothOperationsHang(t *testing.T) {
 	if gist(found) != "critical inspect-hung\n" {
 		t.Error(gist(found))
 	}
-	firstSays(t, found, "no status call is answered, for none of the 36 objects that were asked for")
+	firstSays(t, found, "no status call is answered: 36 objects were asked for, without an answer")
 }
 
 func TestListTooBigHasFigures(t *testing.T) {
@@ -235,6 +236,14 @@ func TestRuntimeIsNotSlowOnABusyNode(t *testing.T) {
 	}
 }
 
+// The one kind of status call that is slow is named.
+func TestSlowStatusCallsAreNamed(t *testing.T) {
+	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
+		found := checked(5).slowBy(2500*time.Millisecond, op).diagnose()
+		firstSays(t, found, "half of all "+op.String()+" calls take 2.5s or more, whichever object they ask for")
+	}
+}
+
 func TestRelistSlowChurnHasTheProduct(t *testing.T) {
 	n := healthy(300)
 	n.Phase = engine.Phase{Step: engine.Inspecting, Began: ago(20 * time.Second), Done: 200, Total: 300}
@@ -248,6 +257,60 @@ func TestRelistSlowChurnHasTheProduct(t *testing.T) {
 func TestInspectFailingIsWordForWord(t *testing.T) {
 	text := "failed to get task: \x1b[31mttrpc: closed\u202e: unknown"
 	firstSays(t, healthy(5).podFails(2, "app", call.ErrOther, text, 7).diagnose(), "Unknown: "+text, "failed 7 times in a row, for 7s since 09:26:46")
+}
+
+// Where inspections fail and then succeed by themselves, or the runtime comes and goes, no pod is to blame that fails
+// three times.
+func TestFailuresByChanceBlameNoPod(t *testing.T) {
+	recovered := []time.Time{ago(50 * time.Second), ago(30 * time.Second), ago(3 * time.Second)}
+	for _, tt := range []struct {
+		name   string
+		times  int
+		change func(*node)
+		want   []ID
+	}{
+		{"all else is well", 3, func(*node) {}, []ID{InspectFailing}},
+		{"three succeeded again", 3, func(n *node) { n.Memory.Recovered = recovered }, nil},
+		{"three did, one long ago", 3, func(n *node) { n.Memory.Recovered = []time.Time{ago(70 * time.Second), recovered[1], recovered[2]} }, []ID{InspectFailing}},
+		{"it never succeeds", failsSteadily, func(n *node) { n.Memory.Recovered = recovered }, []ID{InspectFailing}},
+	} {
+		n := healthy(9).podFails(7, "app", call.ErrOther, "broken", tt.times)
+		tt.change(n)
+		if got := ids(find(&inspectFailing, n.facts())); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	n := healthy(9).podFails(7, "app", call.ErrOther, "broken", failsInRow)
+	n.Memory.Outages.Times = []past.Outage{{At: ago(50 * time.Second)}, {At: ago(40 * time.Second)}, {At: ago(30 * time.Second)}}
+	if got := find(&inspectFailing, n.facts()); got != nil {
+		t.Errorf("on a runtime that comes and goes: %s", gist(got))
+	}
+}
+
+// In a check of all so many fail twice by chance as fail once of those that failed once.
+func TestFailuresByChanceInACheckBlameNoPod(t *testing.T) {
+	for flaky, want := range map[int]int{14: 0, 2: 2} {
+		n := checked(40).sweepFailed(3, "app", call.ErrOther, "broken").sweepFailed(4, "app", call.ErrOther, "broken")
+		n.Sweep.Flaky = flaky
+		if got := find(&inspectFailing, n.facts()); len(got) != want {
+			t.Errorf("%d of 120 fail once, two twice: %s", flaky, gist(got))
+		}
+	}
+}
+
+// What the first of many can do is no step for the rest.
+func TestTheRestOfFailingPodsRestartsNothing(t *testing.T) {
+	n := healthy(20)
+	for i := range 16 {
+		n.podFails(i, "app", call.ErrOther, "broken", 5)
+		f := n.pod(i).Failure
+		f.Pod.Name, f.Err = fmt.Sprintf("p%d", i), &call.Error{Op: f.Op, Kind: call.ErrOther, Code: fmt.Sprint("Code", i%5), Text: "broken"}
+	}
+	found := find(&inspectFailing, n.facts())
+	rest := found[len(found)-1]
+	if rest.Count != 6 || slices.ContainsFunc(rest.Next, func(s Step) bool { return strings.Contains(s.Command, "restart") }) {
+		t.Errorf("%s: %v", rest.Summary, rest.Next)
+	}
 }
 
 func TestFlakyNeedsSeveralBouts(t *testing.T) {

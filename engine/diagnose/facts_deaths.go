@@ -68,14 +68,16 @@ func (f *Facts) crashesOf(p *engine.Pod, found []*crash) []*crash {
 	return found
 }
 
-// byName returns containers sorted by name, those of one name as they are in the status: the newest first. A broken runtime
-// lists one twice.
+// byName returns containers sorted by name, those of one name by their attempts, the last first: when they were made does not
+// tell once the clock was set. A broken runtime lists one twice.
 func byName(containers []pleg.ContainerStatus) []*pleg.ContainerStatus {
 	all := make([]*pleg.ContainerStatus, len(containers))
 	for i := range containers {
 		all[i] = &containers[i]
 	}
-	slices.SortStableFunc(all, func(a, b *pleg.ContainerStatus) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(all, func(a, b *pleg.ContainerStatus) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(b.Attempt, a.Attempt))
+	})
 	return slices.CompactFunc(all, func(a, b *pleg.ContainerStatus) bool { return *a == *b })
 }
 

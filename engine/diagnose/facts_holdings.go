@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// endedShare is the part of a list, one in so many, from which on ended objects make it long. The kubelet's garbage
-	// collection leaves far fewer than a quarter.
+	// ended objects make a list long if they are 1/endedShare of it. The kubelet's garbage collection leaves far fewer than
+	// a quarter.
 	endedShare = 4
 	// namedHoldings is how many pods are named.
 	namedHoldings = 5

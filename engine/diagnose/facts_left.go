@@ -11,18 +11,24 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// leftLasting is how long before a look a container must have ended for what the look found to be left: the runtime kills all of
-// it, and waits for that. It is also how long lists must have shown a container that runs without a ready sandbox: the two lists
-// are not made at the same moment, and a pod that is taken down may look so.
-const leftLasting = 10 * time.Second
+const (
+	// leftLasting is how long before a look a container must have ended for what the look found to be left: the runtime
+	// kills all of it, and waits for that. It is also how long lists must have shown a container whose sandbox is not
+	// listed: the two lists are not made at the same moment.
+	leftLasting = 10 * time.Second
+	// unreadyLasting is the same for a container whose sandbox has ended: the kubelet stops it, and gives it its grace
+	// period of 30 s, or more.
+	unreadyLasting = time.Minute
+)
 
-// runsOn is about the containers of a pod that run though the lists do not say so, or that nobody watches.
-func (f *Facts) runsOn(p *engine.Pod) (m Match, is bool) {
+// runsOn is about the containers of a pod that run though the lists do not say so, or, where containers have conmons, that
+// nobody watches.
+func (f *Facts) runsOn(p *engine.Pod, conmons bool) (m Match, is bool) {
 	found, variant := f.endedAlive(p), "left"
 	if len(found) == 0 {
 		found, variant = f.withoutSandbox(p), "no-sandbox"
 	}
-	if len(found) == 0 && f.isCRIO() && f.seesShims() {
+	if len(found) == 0 && conmons {
 		found, variant = f.withoutConmon(p), "no-conmon"
 	}
 	if len(found) == 0 {
@@ -96,7 +102,14 @@ func (f *Facts) withoutSandbox(p *engine.Pod) (found []pleg.Container) {
 		}
 		found = append(found, c)
 	}
-	if len(found) == 0 || !f.once() && (p.Orphaned.IsZero() || f.at().Sub(answers.Later(p.Orphaned, f.Resumed)) < leftLasting) {
+	if len(found) == 0 {
+		return nil
+	}
+	lasting := leftLasting
+	if seenOf(p).HasSandbox(found[0].SandboxID) {
+		lasting = unreadyLasting
+	}
+	if !f.once() && (p.Orphaned.IsZero() || f.at().Sub(answers.Later(p.Orphaned, f.Resumed)) < lasting) {
 		return nil
 	}
 	if sandbox, made := found[0].SandboxID, found[0].CreatedAt; !seenOf(p).HasSandbox(sandbox) {

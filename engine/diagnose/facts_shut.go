@@ -150,10 +150,8 @@ func (f *Facts) proxied() (evidence.Process, bool) {
 // behindProxy returns the steps about the runtime behind a proxy. Nobody should end the proxy.
 func (f *Facts) behindProxy() []Step {
 	steps := f.advise("socket.proxy", Values{"holderPid": pids(f.Look.Socket.Holder)})
-	for _, p := range f.Look.Processes.Daemons {
-		if slices.Contains(knowledge.Runtimes, p.Command) && f.doing(&p, evidence.AsRuntime).StandsNow() {
-			return append(steps, f.freeProcess(p, "", p.Thread)...)
-		}
+	if p, known := f.proxied(); known && f.doing(&p, evidence.AsRuntime).StandsNow() {
+		return append(steps, f.freeProcess(p, "", p.Thread)...)
 	}
 	return distinct(append(steps, f.start()...))
 }

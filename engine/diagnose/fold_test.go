@@ -103,10 +103,10 @@ func TestOnlyIn(t *testing.T) {
 	}
 	n.crashes(21, "api", 6, 1).crashes(22, "web", 6, 1)
 	all := n.diagnose()
-	if got := OnlyIn(all, nil); len(got) != len(all) {
+	if got := onlyIn(all, nil); len(got) != len(all) {
 		t.Errorf("%d of %d without a namespace", len(got), len(all))
 	}
-	got := OnlyIn(all, []string{"ns-1"})
+	got := onlyIn(all, []string{"ns-1"})
 	for _, f := range got {
 		text := f.Summary + strings.Join(f.Evidence, "\n")
 		if strings.Contains(text, "ns-0/") || strings.Contains(text, "ns-2/") || !f.In([]string{"ns-1"}) {
@@ -120,8 +120,25 @@ func TestOnlyIn(t *testing.T) {
 	if i := slices.IndexFunc(got, func(f Finding) bool { return f.Count > 0 && f.ID == InspectHung }); len(got[i].Members) != 5 || got[i].Count != 15 {
 		t.Errorf("the rest: %+v", got[i])
 	}
-	if got := gist(OnlyIn(all, []string{"elsewhere"})); got != "critical network-not-ready Status\n" {
+	if got := gist(onlyIn(all, []string{"elsewhere"})); got != "critical network-not-ready Status\n" {
 		t.Errorf("elsewhere:\n%s", got)
+	}
+}
+
+// Of a finding that names the first of many pods some may be in a namespace of which it names none.
+func TestAFindingOfManyStaysInEachNamespace(t *testing.T) {
+	n := healthy(300)
+	for i := range n.Pods {
+		n.podFails(i, "app", call.ErrOther, "broken", 5)
+	}
+	all := find(&inspectFailing, n.facts())
+	if len(all) != 1 || all[0].Count != 300 {
+		t.Fatalf("%s", gist(all))
+	}
+	for _, namespace := range []string{"ns-0", "ns-1", "ns-2"} {
+		if got := onlyIn(all, []string{namespace}); len(got) != 1 {
+			t.Errorf("in %s: %s", namespace, gist(got))
+		}
 	}
 }
 

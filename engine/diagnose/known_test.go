@@ -168,6 +168,18 @@ func TestKnownBugs(t *testing.T) {
 	}
 }
 
+// A bug that explains why something hangs counts alone: a plugin of the network that waits for its lock is one symptom
+// of two.
+func TestABugThatExplainsAnotherCountsAlone(t *testing.T) {
+	s := allAnswers().runtime("containerd", "v2.0.2").helper("CNI DEL", "sandbox-1", byRuntime("calico", "api-0")).
+		stack(rlock, goCNI+"createResult", goCNI+"Setup", criServer+"setupPodNetwork")
+	s.node.fail(call.Status, call.ErrDeadline, tooLate, 1)
+	found, _ := s.diagnose()
+	if got, want := looks(found), []string{"go-cni#126"}; !slices.Equal(got, want) {
+		t.Errorf("looks like %v, want %v", got, want)
+	}
+}
+
 // looks returns the ids of the known bugs that findings are told to look like.
 func looks(findings []Finding) (ids []string) {
 	for _, f := range findings {

@@ -233,6 +233,39 @@ func TestStoppedConmonIsLinked(t *testing.T) {
 	}
 }
 
+// A conmon that does nothing wrong is not ended: that would end nothing that hangs.
+func TestAConmonIsNotEnded(t *testing.T) {
+	n := healthy(3).hangOn(1, "app", 30*time.Second).probesAnswered()
+	in := n.input()
+	in.Evidence = looked(healthy(3))
+	onCRIO(n, in.Evidence)
+	i := slices.IndexFunc(in.Evidence.Processes.Shims, func(p evidence.Process) bool { return p.Container == "container-1-0" })
+	conmon := fmt.Sprint(in.Evidence.Processes.Shims[i].PID)
+	for _, s := range findingOf(t, Diagnose(in), InspectHung).Next {
+		if strings.Contains(s.Command, "kill") && strings.Contains(s.Command, conmon) {
+			t.Errorf("advises %s", s)
+		}
+	}
+}
+
+// Equal inputs give equal steps, though a look keeps containers in a map.
+func TestStepsNameTheSameProcessEachTime(t *testing.T) {
+	n := healthy(3).hangOn(1, "app", 30*time.Second).probesAnswered()
+	in := n.input()
+	in.Evidence = looked(healthy(3))
+	for id := range in.Evidence.Processes.Containers {
+		all(in.Evidence, id, func(p *evidence.Process) {
+			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Minute, "rpc_wait_bit_killable"
+		})
+	}
+	want := fmt.Sprint(findingOf(t, Diagnose(in), InspectHung).Next)
+	for range 30 {
+		if got := fmt.Sprint(findingOf(t, Diagnose(in), InspectHung).Next); got != want {
+			t.Fatalf("steps\n%s\nand\n%s", want, got)
+		}
+	}
+}
+
 // Only the runtime's own words say that it gives up.
 func TestARuntimeThatGivesUpEarlier(t *testing.T) {
 	const text = "failed to get state of container: context deadline exceeded"

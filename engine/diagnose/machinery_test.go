@@ -186,7 +186,7 @@ func TestKubeletsByOtherNames(t *testing.T) {
 func TestNoRoomIsMadeForWhatRunsOn(t *testing.T) {
 	f := healthy(3).dead(40).facts()
 	for _, id := range []ID{OrphanShims, DiskFull} {
-		d := draft{Finding{ID: id, Next: []Step{{Kind: Act, Command: "crictl rm x", Risk: "x", asks: true}}}, &Match{}}
+		d := draft{Finding{ID: id}, &Match{}}
 		if f.endWithAct(&d); !f.Scope.Whole() || !strings.HasPrefix(d.act().Text, "first make the runtime answer") {
 			t.Errorf("%s: %q", id, d.act())
 		}

@@ -105,12 +105,12 @@ func TestStuckShimTellsItsContainers(t *testing.T) {
 	in := n.input()
 	in.Evidence = r
 	got := find(&processStuck, factsOf(in))
-	want := "until it goes on nobody sees the end of app, sidecar, listed as running, and to stop the pod hangs, as does an exec probe"
+	want := "until it goes on, nobody sees the end of app, sidecar, which stay listed as running; a stop of the pod hangs, and so does an exec probe"
 	if len(got) != 1 || got[0].Evidence[0] != want {
 		t.Errorf("found %+v, want evidence %q", got, want)
 	}
 	// No list and no status call asks a shim: the node stays Ready however long it does nothing.
-	if h := factsOf(in).headline(got).headline(); h.Word != Degraded || h.Severity != Critical || !h.StaysReady() || !strings.HasPrefix(h.Text, "node stays Ready, the shim of ") {
+	if h := factsOf(in).headline(got); h.Word != Degraded || h.Severity != Critical || !h.StaysReady() || !strings.HasPrefix(h.Text, "node stays Ready, the shim of ") {
 		t.Errorf("headline %+v", h)
 	}
 }
@@ -124,7 +124,7 @@ func TestManyStuckProcesses(t *testing.T) {
 	in := n.input()
 	in.Evidence = r
 	got := find(&processStuck, factsOf(in))
-	if len(got) != stuckMost+1 || got[stuckMost].Summary != "30 more do nothing" {
+	if len(got) != stuckMost+1 || got[stuckMost].Summary != "30 more processes are stuck" {
 		t.Errorf("%d findings, the last %q", len(got), got[len(got)-1].Summary)
 	}
 }

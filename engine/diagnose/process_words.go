@@ -124,7 +124,7 @@ func amongOf(mounts []evidence.Mount, of func(evidence.Mount) string) string {
 	return text
 }
 
-// namedServers is how many programs are named of which one serves a file system.
+// namedServers is how many possible servers of a file system are named.
 const namedServers = 5
 
 // serversOf says which program serves a file system; empty if none is known.

@@ -317,6 +317,25 @@ func (f *fault) quiet(t *testing.T, lasted time.Duration, s telling) {
 	}
 }
 
+// So it is with the store that a finding is about, whatever is seen of the other one.
+func TestALookThatDoesNotSeeAStore(t *testing.T) {
+	var all []engine.Update
+	for at := range 20 {
+		n := healthy(5)
+		n.Evidence = looked(n)
+		n.Evidence.At = now
+		if n.Evidence.State = n.Evidence.Disk; at < 5 {
+			n.Evidence.State.Free, n.Evidence.State.Left = 0, 0
+		} else {
+			n.Evidence.State = evidence.Disk{Missing: "no answer for 2s"}
+		}
+		all = append(all, n.after(time.Duration(at)*second))
+	}
+	if got, want := turns(play(t, all...)), "0s began critical disk-full\n17s ended critical disk-full\n"; got != want {
+		t.Errorf("turns\n%swant\n%s", got, want)
+	}
+}
+
 // What a look has not seen at all may be so still: a stuck process is not over because one
 // look came too late to read the processes. It is when the next one sees it well, or after
 // two that saw nothing.

@@ -11,8 +11,7 @@ import (
 const KubeletStuck ID = "kubelet-stuck"
 
 const (
-	// kubeletLate is the part of the threshold, one in so many, for which the kubelet's relist may be missing: half of it
-	// leaves time to look.
+	// the kubelet's relist may be late by the threshold / kubeletLate: half of it leaves time to look.
 	kubeletLate = 2
 	// kubeletLateLeast is for short thresholds: the kubelet's own is 3 min however short ours is, and its figures have
 	// whole seconds.

@@ -24,16 +24,17 @@ var noAddress = Rule{
 			if f.at().Sub(since) < sources.AddressWithin {
 				continue
 			}
-			m.Members = append(m.Members, Member{
-				Subject{ObjectRef: pleg.ObjectRef{Pod: p.PodRef, Sandbox: true}}, Values{"pod": p.PodRef.String(), "age": age(f.at().Sub(since))},
-			})
+			if m.Count++; m.Count <= membersMost {
+				m.Members = append(m.Members, Member{
+					Subject{ObjectRef: pleg.ObjectRef{Pod: p.PodRef, Sandbox: true}}, Values{"pod": p.PodRef.String(), "age": age(f.at().Sub(since))},
+				})
+			}
 			if since.Before(m.Since) {
 				m.Since = since
 			}
 		}
-		if n := len(m.Members); n >= addresslessLeast {
-			m.Count = n
-			m.Values = f.networkValues().with(Values{"pods": many{n, "pod"}, "age": age(f.at().Sub(m.Since))})
+		if m.Count >= addresslessLeast {
+			m.Values = f.networkValues().with(Values{"pods": many{m.Count, "pod"}, "age": age(f.at().Sub(m.Since))})
 			report(m)
 		}
 	},

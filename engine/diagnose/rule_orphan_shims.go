@@ -24,9 +24,9 @@ var orphanShims = Rule{
 			m.Steps = map[string][]Step{"+end": f.advise("shim.left-over", m.Values)}
 			report(m)
 		}
-		crio := f.isCRIO() && f.seesShims()
-		for p := range f.podsWith(func(p *podFacts) bool { return p.exited > 0 || p.orphaned || crio }) {
-			if m, is := f.runsOn(p); is {
+		conmons := f.isCRIO() && f.seesShims()
+		for p := range f.podsWith(func(p *podFacts) bool { return p.exited > 0 || p.orphaned || conmons }) {
+			if m, is := f.runsOn(p, conmons); is {
 				report(m)
 			}
 		}

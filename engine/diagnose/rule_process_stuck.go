@@ -77,17 +77,13 @@ func (f *Facts) stuckProcesses() (stuck []stuckProcess) {
 }
 
 func worstFirst(a, b stuckProcess) int {
-	return cmp.Or(cmp.Compare(b.severity, a.severity), -compareBool(a.role == "runtime", b.role == "runtime"), cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID))
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
+	last := func(s stuckProcess) int { // the runtime stands before all else
+		if s.role == "runtime" {
+			return 0
+		}
 		return 1
 	}
-	return -1
+	return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(last(a), last(b)), cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID))
 }
 
 // oneThread reports whether only a thread of the runtime waits in the kernel, while every call is answered. That is a

@@ -32,7 +32,7 @@ var runtimeSlow = Rule{
 		}
 		if op, slow := f.slowObjects(); slow {
 			m := f.slowRuntime("objects", f.Sums(op).P50)
-			m.Subject.Operation = op.String()
+			m.Subject.Operation, m.Values["operation"] = op.String(), op
 			report(m)
 			return
 		}

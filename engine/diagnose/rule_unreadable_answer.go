@@ -40,9 +40,7 @@ var unreadableAnswer = Rule{
 		if first.Op == call.Version {
 			m.Severity = Warning // the kubelet asks for it when it starts, and then hardly ever
 		}
-		for _, e := range all {
-			m.Lines["refusals"] = append(m.Lines["refusals"], f.refusal(e))
-		}
+		m.Lines["refusals"] = f.refusalLines(all)
 		if f.StatusErr != nil {
 			m.Lines["clock"] = f.downLine()
 		}

@@ -72,6 +72,16 @@ func TestRowsAndRules(t *testing.T) {
 				}
 			}
 		}
+		for _, id := range row.Hides {
+			if rank(ID(id)) == len(rules) {
+				t.Errorf("%s hides %s, which has no rule", row.ID, id)
+			}
+		}
+		for _, name := range row.Kernel {
+			if !quoted(name) {
+				t.Errorf("%s: nobody knows the kernel lines %q", row.ID, name)
+			}
+		}
 		for _, name := range row.Node {
 			if nodeLines[name] == nil {
 				t.Errorf("%s: there are no node lines %q", row.ID, name)

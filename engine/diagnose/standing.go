@@ -35,8 +35,8 @@ type Standing struct {
 	statuses pleg.Lookup
 }
 
-// StandingOf returns how a pod stands of which nothing is found and no call hangs: such as
-// one that has gone, as it was last.
+// StandingOf returns the standing of a pod without findings and without a call that hangs, such
+// as one that has gone.
 func StandingOf(p *engine.Pod) *Standing { return newStanding(p, nil, Trouble{}, false) }
 
 // newStanding works out how a pod stands about which a call hangs unless out is nil.

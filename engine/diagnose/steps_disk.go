@@ -21,8 +21,8 @@ func (f *Facts) makingFit() []Step {
 // memory, gets more of that. inodes says that inodes are missing, and not bytes.
 func (f *Facts) pruning(s store, inodes bool) []Step {
 	v := Values{"path": s.Path, "inodes": inodes}
-	switch forgotten, _ := f.unlisted(); {
-	case s.Path == f.Look.Disk.Path && len(forgotten) > 0:
+	switch forgotten, left := f.unlisted(); {
+	case s.Path == f.Look.Disk.Path && (len(forgotten) > 0 || len(left) > 0 && !f.Look.Processes.Whole()): // something may live there
 		return f.advise("disk.full-forgotten", v)
 	case s.Path == f.Look.Disk.Path:
 		return f.advise("disk.full", v)

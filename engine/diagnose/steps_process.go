@@ -1,7 +1,8 @@
 package diagnose
 
 import (
-	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -87,20 +88,19 @@ func (f *Facts) endShim(p evidence.Process) []Step {
 // inKernelBelow names a process of a shim's pod, or a helper that the shim called, that stands in the kernel: the
 // end of the shim would not end it. It is empty if there is none.
 func (f *Facts) inKernelBelow(shim evidence.Process) string {
-	name := func(p evidence.Process) string { return fmt.Sprintf("%s (pid %d)", p.Command, p.PID) }
 	for _, p := range f.Look.Processes.Helpers {
 		if p.State == evidence.Uninterrupted && (p.Parent == shim.PID || shim.Sandbox != "" && p.Sandbox == shim.Sandbox) {
-			return name(p)
+			return theProcess(p)
 		}
 	}
-	for id, processes := range f.Look.Processes.Containers {
+	for _, id := range slices.Sorted(maps.Keys(f.Look.Processes.Containers)) {
 		o, known := f.ours(id)
 		if id != shim.Sandbox && id != shim.Container && (!known || o.SandboxID != shim.Sandbox) {
 			continue
 		}
-		for _, p := range processes {
+		for _, p := range f.Look.Processes.Containers[id] {
 			if p.State == evidence.Uninterrupted {
-				return name(p)
+				return theProcess(p)
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
 			in := n.input()
 			in.Evidence = r
 			found := Diagnose(in)
-			h := factsOf(in).headline(found).headline()
+			h := factsOf(in).headline(found)
 			if tt.want == "" {
 				if wantIDs(t, found); !h.Sound() {
 					t.Errorf("%s, %s: headline %+v", tt.name, name, h)

@@ -43,6 +43,15 @@ type (
 	extract   string // a text of somebody else, without its middle
 )
 
+func (v age) String() string         { return going(time.Duration(v)) }
+func (v bytes) String() string       { return size(uint64(v)) }
+func (v percent) String() string     { return strconv.FormatFloat(float64(v), 'f', 1, 64) }
+func (v wholeNumber) String() string { return strconv.FormatFloat(float64(v), 'f', 0, 64) }
+func (v many) String() string        { return count(v.n, v.noun) }
+func (v frequency) String() string   { return times(int(v)) }
+func (v short) String() string       { return pleg.ShortID(string(v)) }
+func (v extract) String() string     { return excerpt(string(v)) }
+
 // written returns how a value is written in a sentence; empty if it is not known.
 func written(value any, now time.Time) string {
 	switch v := value.(type) {
@@ -61,29 +70,13 @@ func written(value any, now time.Time) string {
 		return thousands(v)
 	case uint64:
 		return thousands(v)
-	case many:
-		return count(v.n, v.noun)
-	case frequency:
-		return times(int(v))
 	case time.Duration:
 		return span(v)
-	case age:
-		return going(time.Duration(v))
 	case time.Time:
 		if v.IsZero() {
 			return ""
 		}
 		return clock(v, now)
-	case bytes:
-		return size(uint64(v))
-	case percent:
-		return strconv.FormatFloat(float64(v), 'f', 1, 64)
-	case wholeNumber:
-		return strconv.FormatFloat(float64(v), 'f', 0, 64)
-	case short:
-		return pleg.ShortID(string(v))
-	case extract:
-		return excerpt(string(v))
 	case pid:
 		if v == 0 { // nobody has found the process
 			return ""

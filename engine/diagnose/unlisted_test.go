@@ -107,6 +107,24 @@ func TestImagesOfTheForgottenStay(t *testing.T) {
 	}
 }
 
+// Where not all processes were seen, something may live below a shim that no list has.
+func TestNoImageIsPrunedWhereSomethingMayLive(t *testing.T) {
+	for partial, want := range map[string]string{"": "crictl rmi --prune", "cut off after 2s": ""} {
+		n := checked(3)
+		in := n.input()
+		in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+		fillDisk(in.Evidence)
+		shimOf(in.Evidence, 1).Sandbox = "lost"
+		delete(in.Evidence.Processes.Containers, "container-1-0")
+		delete(in.Evidence.Processes.Containers, "container-1-1")
+		delete(in.Evidence.Processes.Containers, "sandbox-1")
+		in.Evidence.Processes.Partial = partial
+		if act := find(&diskFull, factsOf(in))[0].act(); act.Command != want {
+			t.Errorf("%q: act %q, want %q", partial, act, want)
+		}
+	}
+}
+
 // What lives of one pod is as old as its oldest container, whose first process is the oldest: a probe
 // is young, and so is what was begun after a start that forgot the others.
 func TestTheOldestIsOfTheContainer(t *testing.T) {

@@ -23,12 +23,12 @@ func (u Update) Within(namespaces []string) Update {
 	}
 	if u.speaksElsewhere(namespaces) {
 		sums := u.Headline.sumsUp()
-		u.Headline.Text, u.Headline.Severity = elsewhere, min(u.Headline.Severity, Worst(OnlyIn(u.Findings, namespaces)))
+		u.Headline.Text, u.Headline.Severity = elsewhere, min(u.Headline.Severity, Worst(onlyIn(u.Findings, namespaces)))
 		if sums && u.Headline.Severity == Info {
 			u.Headline.Word, u.Headline.Text = Healthy, "" // which warnings there are elsewhere nobody asked
 		}
 	}
-	u.Findings = OnlyIn(u.Findings, namespaces)
+	u.Findings = onlyIn(u.Findings, namespaces)
 	u.Ended = narrowed(u.Ended, namespaces, func(e *Ended) *Finding { return &e.Finding })
 	u.Turns = narrowed(u.Turns, namespaces, func(t *Turn) *Finding { return &t.Finding })
 	return u
@@ -98,10 +98,10 @@ func (f Finding) In(namespaces []string) bool {
 	return in
 }
 
-// OnlyIn returns the findings that concern any of these namespaces, in their
+// onlyIn returns the findings that concern any of these namespaces, in their
 // order. Of one that sums up several pods those elsewhere are left out. It does not
 // change findings; with no namespaces it returns them.
-func OnlyIn(findings []Finding, namespaces []string) []Finding {
+func onlyIn(findings []Finding, namespaces []string) []Finding {
 	if len(namespaces) == 0 {
 		return findings
 	}
@@ -135,5 +135,5 @@ func (f Finding) only(namespaces []string) (Finding, bool) {
 			f.Members, f.Evidence = append(f.Members, m), append(f.Evidence, evidence[i])
 		}
 	}
-	return f, len(f.Members) > 0
+	return f, len(f.Members) > 0 || f.Count > len(members) // of those that are not named some may be there
 }

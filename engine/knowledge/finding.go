@@ -25,7 +25,7 @@ type Finding struct {
 	Because []string // kinds that explain it
 	Hides   []string // kinds that would only repeat it
 	Node    []string // what the node itself says of it: calls, kernel, runtime-units, kubelet-units, units, deprecated
-	Kernel  []string // which lines of the kernel count: disk, device, runtime-killed, kubelet-killed
+	Kernel  []string // which lines of the kernel count: disk, device, runtime-killed, any-runtime-killed, kubelet-killed, memory-killed
 
 	Summary  string   // of the variant without a name
 	Several  string   // the same for one finding about several pods

@@ -19,13 +19,13 @@ type Helper struct {
 var helpers = lazy[Helper]("helpers.yaml")
 
 // VerbLimit returns how long an OCI runtime works on a verb at most where nothing is wrong; 0 for a
-// verb that lasts as long as what it runs.
+// verb that runs until its container ends.
 func VerbLimit(verb string) time.Duration {
 	return limitOf(func(h Helper) bool { return slices.Contains(h.Verbs, verb) })
 }
 
-// ProgramLimit returns how old a program gets at most that does one thing and ends whatever its
-// arguments are; 0 for any other program. A name of 15 bytes may be one that the kernel has cut.
+// ProgramLimit returns the longest time that a program with one task runs, whatever its arguments
+// are; 0 for any other program. A name of 15 bytes may be one that the kernel has cut.
 func ProgramLimit(program string) time.Duration {
 	if name, ofFileSystem, _ := strings.Cut(program, "."); ofFileSystem != "" && strings.HasSuffix(name, "mount") {
 		program = name // such as mount.nfs4

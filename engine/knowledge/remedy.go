@@ -50,7 +50,7 @@ type Advice struct {
 func (a *Advice) AsksRuntime() bool { return strings.Contains(a.Look+a.Act, "{crictl}") }
 
 var remedies = sync.OnceValue(func() map[string]*Remedy {
-	all := rows[Remedy]("remedies.yaml")
+	all := Remedies()
 	by := make(map[string]*Remedy, len(all))
 	for i := range all {
 		by[all[i].Culprit] = &all[i]
