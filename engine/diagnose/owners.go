@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"iter"
-	"maps"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -77,31 +76,34 @@ func (o owner) String() string {
 // mostAlike returns in what the objects of most owners are alike, if those owners are many, or were and are still
 // several: then it is one trouble. It is empty if they are not.
 func mostAlike[T any](f *Facts, id ID, all []T, many int, is func(T) (pleg.ObjectRef, string)) (most string) {
-	objects, owners := make(map[string]int), make(map[string]int)
+	type tally struct{ objects, owners int }
+	tallies := make(map[string]*tally)
 	for _, one := range all {
 		_, like := is(one)
-		objects[like]++
+		if tallies[like] == nil {
+			tallies[like] = new(tally)
+		}
+		tallies[like].objects++
 	}
 	enough := func(like string, n int) bool {
 		return n >= many || n > 1 && f.told.holds(Key{ID: id, Group: like})
 	}
-	maps.DeleteFunc(objects, func(like string, n int) bool { return !enough(like, n) })
-	if len(objects) == 0 {
-		return ""
-	}
-	seen, last := make(map[owner]bool), owner{}
+	seen, last, best := make(map[owner]bool), owner{}, 0
 	for _, one := range all {
 		object, like := is(one)
-		who := ownerOf(object, like)
-		if objects[like] == 0 || who == last || seen[who] {
+		t := tallies[like]
+		if !enough(like, t.objects) {
 			continue
 		}
-		seen[who], last = true, who
-		if owners[like]++; owners[like] > owners[most] {
-			most = like
+		if who := ownerOf(object, like); who != last && !seen[who] {
+			seen[who], last = true, who
+			t.owners++
+		}
+		if t.owners > best {
+			most, best = like, t.owners
 		}
 	}
-	if !enough(most, owners[most]) {
+	if !enough(most, best) {
 		return ""
 	}
 	return most

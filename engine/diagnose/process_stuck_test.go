@@ -129,6 +129,34 @@ func TestManyStuckProcesses(t *testing.T) {
 	}
 }
 
+// Stuck processes of one owner are one finding: each has one line, and it is shown how to find them all.
+func TestStuckProcessesOfOneOwner(t *testing.T) {
+	n := checked(3)
+	for i := range n.Pods {
+		p := *n.Pods[i]
+		p.Namespace, p.Name = "shop", "api-7d9f8b6c5d-"+hash(i)
+		p.Old.PodRef = p.PodRef
+		n.Pods[i] = &p
+	}
+	in := n.input()
+	in.Evidence = looked(n)
+	for i := range 3 {
+		shimOf(in.Evidence, i).State = evidence.Stopped
+	}
+	got := find(&processStuck, factsOf(in))
+	if len(got) != 1 || got[0].Count != 3 || !strings.HasPrefix(got[0].Summary, "the shim of 3 pods of shop/api (") {
+		t.Fatalf("%s %+v", gist(got), got)
+	}
+	for i := range 3 {
+		if said := strings.Count(strings.Join(got[0].Evidence, "\n"), fmt.Sprintf("pid %d ", shimOf(in.Evidence, i).PID)); said != 1 {
+			t.Errorf("pid %d is named %d times in %q", shimOf(in.Evidence, i).PID, said, got[0].Evidence)
+		}
+	}
+	if all := got[0].Next[0].Command; !strings.Contains(all, "/[DTt]/") || got[0].act().Command != fmt.Sprintf("kill -CONT %d", shimOf(in.Evidence, 0).PID) {
+		t.Errorf("steps %v", got[0].Next)
+	}
+}
+
 // The cause that a rule names itself must be among the findings.
 func TestStoppedShimExplains(t *testing.T) {
 	n := checked(3)

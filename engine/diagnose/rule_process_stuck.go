@@ -252,7 +252,12 @@ func (s *stuckProcess) say(f *Facts, m *Match) {
 func (s *stuckProcess) draw(f *Facts, m *Match) {
 	m.Values = m.Values.with(s.values(f))
 	m.Lines = map[string][]line{"process": {describe("its "+s.word(), s.Process)}, "unseen": f.outOfReach(*s)}
-	m.Steps = map[string][]Step{"+free": f.freeProcess(s.Process, s.owner.ID, s.Thread)}
+	free := f.freeProcess(s.Process, s.owner.ID, s.Thread)
+	if m.Members != nil { // each has its line, and the steps free only the first
+		delete(m.Lines, "process")
+		free = append(f.advise("process.all", nil), free...)
+	}
+	m.Steps = map[string][]Step{"+free": free}
 }
 
 func (s *stuckProcess) values(f *Facts) Values {
