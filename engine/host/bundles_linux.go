@@ -223,8 +223,8 @@ func (u *unservedWatch) read(ctx context.Context, l *Look) (fill, error) {
 	asked := map[string]*reads.Task{}
 	var mounts []evidence.Mount
 	for _, row := range l.table.rows(ctx) {
-		if m := proc.MountOf(row); l.concerns(m) {
-			mounts = append(mounts, m)
+		if l.concerns(row.Mount) {
+			mounts = append(mounts, row.Mount)
 		}
 	}
 	for _, m := range mounts[:min(len(mounts), mostUnserved)] {

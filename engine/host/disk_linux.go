@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -60,7 +59,7 @@ func (w *diskWatch) read(ctx context.Context, l *Look) (fill, error) {
 
 // find returns the data folder that the runtime was given, or else the first of the usual ones that is
 // there; "" if none is. A folder of another endpoint's runtime does not count: anybody may have left it.
-func (w *diskWatch) find(l *Look, s *Static, mounts []*procfs.MountInfo) string {
+func (w *diskWatch) find(l *Look, s *Static, mounts []*proc.Mount) string {
 	if given := s.given("data"); given != "" || l.Offline {
 		return s.setting("data")
 	}
@@ -98,7 +97,7 @@ func (a *diskAsk) without(err error) (d evidence.Disk) {
 
 // stat returns the file system of a folder on the host. With an error there is what the mount table says.
 // It may hang.
-func (a *diskAsk) stat(root, path string, mounts []*procfs.MountInfo) (evidence.Disk, error) {
+func (a *diskAsk) stat(root, path string, mounts []*proc.Mount) (evidence.Disk, error) {
 	d := a.follow(root, path, mounts)
 	fd, _, err := openOnHost(root, path)
 	if err == nil {
@@ -117,8 +116,8 @@ func (a *diskAsk) stat(root, path string, mounts []*procfs.MountInfo) (evidence.
 // follow follows the links of a path on the host, and returns what the mount table says of the place where
 // they lead. Before a folder is asked whether a name in it is a link, known is about the folder's own file
 // system: so known is right whichever folder does not answer.
-func (a *diskAsk) follow(root, path string, mounts []*procfs.MountInfo) (d evidence.Disk) {
-	var last *procfs.MountInfo
+func (a *diskAsk) follow(root, path string, mounts []*proc.Mount) (d evidence.Disk) {
+	var last *proc.Mount
 	at, rest := "/", namesOf(path)
 	for links := 0; ; {
 		if m := proc.MountAt(mounts, at); m != last || d.Path == "" {
@@ -131,7 +130,7 @@ func (a *diskAsk) follow(root, path string, mounts []*procfs.MountInfo) (d evide
 			return d
 		}
 		at, rest = filepath.Join(at, rest[0]), rest[1:]
-		if m := proc.MountAt(mounts, at); m != nil && m.MountPoint == at {
+		if m := proc.MountAt(mounts, at); m != nil && m.Point == at {
 			continue // it is no link, and what is mounted there may not answer
 		}
 		if to, err := os.Readlink(filepath.Join("/", root, at)); err == nil {
@@ -166,17 +165,17 @@ func statfs(fd int, d *evidence.Disk) error {
 // mountedAt returns what the node's mount table and the kernel's own files say of the file system of a
 // folder: its mount, its disk and the disks below, and what ext4 has found wrong with itself. After an
 // error ext4 may refuse all writing without being mounted so.
-func mountedAt(root, path string, mounts []*procfs.MountInfo) evidence.Disk {
+func mountedAt(root, path string, mounts []*proc.Mount) evidence.Disk {
 	d := evidence.Disk{Path: path}
 	m := proc.MountAt(mounts, path)
 	if path == "" || m == nil {
 		return d
 	}
-	d.Mount = evidence.Mount{Node: m.MountPoint, Type: m.FSType, Device: m.MajorMinorVer}
-	name := blockName(root, m.MajorMinorVer)
+	d.Mount = evidence.Mount{Node: m.Point, Type: m.Type, Device: m.Device}
+	name := blockName(root, m.Device)
 	if name == "" { // btrfs and overlay have numbers of their own
-		if upper := m.SuperOptions["upperdir"]; m.FSType == "overlay" && upper != "" {
-			m = proc.MountAt(mounts, upper)
+		if m.Upper != "" {
+			m = proc.MountAt(mounts, m.Upper)
 		}
 		if m == nil || !strings.HasPrefix(m.Source, "/dev/") {
 			return d

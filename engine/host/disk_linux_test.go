@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -183,9 +182,9 @@ func TestDisksOfAMountTableThatIsLate(t *testing.T) {
 			w := new(diskWatch)
 			n := &Node{Config: Config{Root: root, RuntimeRoot: "/run/containerd"}}
 			n.parts = []part{{"processes", always, newWalker(root, "", fileTimeout).read, nil}, {"disk", always, w.read, w.missing}}
-			reads.Start(&n.reads, "mounts", func() ([]*procfs.MountInfo, error) {
+			reads.Start(&n.reads, "mounts", func() ([]*proc.Mount, error) {
 				time.Sleep(took)
-				return []*procfs.MountInfo{{MountPoint: "/", FSType: "tmpfs", MajorMinorVer: "0:41"}}, nil
+				return []*proc.Mount{{Mount: evidence.Mount{Point: "/", Type: "tmpfs", Device: "0:41"}}}, nil
 			})
 			r := n.Look(t.Context(), false)
 			for _, d := range []evidence.Disk{r.Disk, r.State} {
@@ -196,6 +195,36 @@ func TestDisksOfAMountTableThatIsLate(t *testing.T) {
 			time.Sleep(took)
 		})
 	}
+}
+
+// While nothing hangs the mounts are read every half minute. A table that could not be read is read again
+// in the next look.
+func TestMountsAreKept(t *testing.T) {
+	root := mkdirs(t, "/proc/1")
+	n := &Node{Config: Config{Root: root, RuntimeRoot: "/data"}}
+	n.parts = []part{{"disk", always, new(diskWatch).read, nil}}
+	synctest.Test(t, func(t *testing.T) {
+		for _, tt := range []struct {
+			mounted string
+			isDeep  bool
+			after   time.Duration
+			want    string
+		}{
+			{"", false, 0, ""},
+			{"0:41", false, 5 * time.Second, "0:41"},
+			{"0:42", false, tableAge - 1, "0:41"},
+			{"0:42", false, 1, "0:42"},
+			{"0:43", true, 1, "0:43"},
+			{"0:44", false, 1, "0:43"},
+		} {
+			if time.Sleep(tt.after); tt.mounted != "" {
+				writeFile(t, filepath.Join(root, "proc/1/mountinfo"), "21 20 "+tt.mounted+" / / rw - tmpfs tmpfs rw\n")
+			}
+			if d := n.Look(t.Context(), tt.isDeep).Disk; d.Mount.Device != tt.want {
+				t.Errorf("%+v: on %q", tt, d.Mount.Device)
+			}
+		}
+	})
 }
 
 // If the configuration hangs, the folder is the usual one of the endpoint: both may be on one disk.

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/procfs"
-
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/cgroup"
 	"github.com/plegtop/plegtop/engine/host/proc"
@@ -35,6 +33,10 @@ const (
 	// tableTime is how long the mounts are waited for. A dense node needs a part of it. The rest of the limit
 	// is for the file systems.
 	tableTime = limit / 2
+
+	// tableAge is for how long the mounts are kept while nothing hangs: they are read for two folders, and
+	// those of a dense node take 30 ms.
+	tableAge = 30 * time.Second
 )
 
 // A Node is looked at again and again. All methods are safe for concurrent use; looks are made one after
@@ -45,6 +47,8 @@ type Node struct {
 
 	parts   []part
 	looking sync.Mutex        // held during a look
+	kept    mountTable        // of looking
+	keptAt  time.Time         // of looking
 	reads   reads.Set[string] // by the name of the part
 	last    *Static           // belongs to the read of static
 	daemons daemonWatch
@@ -61,14 +65,13 @@ type Look struct {
 	table  mountTable
 }
 
-// A mountTable has the mounts that the first process of the node sees. It is read once in a look: that of a
-// dense node has some MB.
+// A mountTable has the mounts of the node. That of a dense node has some MB.
 type mountTable struct {
-	*reads.Read[[]*procfs.MountInfo]
+	*reads.Read[[]*proc.Mount]
 }
 
 // rows waits for the mounts; none if they do not come in time.
-func (t mountTable) rows(ctx context.Context) []*procfs.MountInfo {
+func (t mountTable) rows(ctx context.Context) []*proc.Mount {
 	if t.Read == nil { // nobody has asked for it
 		return nil
 	}
@@ -76,9 +79,17 @@ func (t mountTable) rows(ctx context.Context) []*procfs.MountInfo {
 	return all
 }
 
-// mounts begins to read the mounts, or joins the read that is out.
-func (n *Node) mounts() mountTable {
-	return mountTable{reads.Start(&n.reads, "mounts", func() ([]*procfs.MountInfo, error) { return proc.Mounts(n.Root) })}
+// mounts begins to read the mounts, or joins the read that is out. Unless the look is deep, a table that is
+// not older than tableAge will do.
+func (n *Node) mounts(isDeep bool) mountTable {
+	if n.kept.Read != nil && !isDeep && time.Since(n.keptAt) < tableAge {
+		if _, err := n.kept.Wait(context.Background(), 0); err == nil {
+			return n.kept
+		}
+	}
+	n.kept = mountTable{reads.Start(&n.reads, "mounts", func() ([]*proc.Mount, error) { return proc.Mounts(n.Root) })}
+	n.keptAt = time.Now()
+	return n.kept
 }
 
 // A part is one kind of evidence.
@@ -173,7 +184,7 @@ func ownPath(endpoint string) string { return strings.TrimPrefix(endpoint, "unix
 func (n *Node) Look(ctx context.Context, isDeep bool, missed ...string) evidence.Report {
 	n.looking.Lock()
 	defer n.looking.Unlock()
-	l := &Look{Node: n, Deep: isDeep, Missed: missed, Began: time.Now(), table: n.mounts()}
+	l := &Look{Node: n, Deep: isDeep, Missed: missed, Began: time.Now(), table: n.mounts(isDeep)}
 	var r evidence.Report
 	first := []when{always}
 	if isDeep {

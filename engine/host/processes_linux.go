@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/procfs"
-
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/knowledge"
@@ -24,7 +22,6 @@ import (
 type walker struct {
 	root      string
 	processes *proc.Walker
-	deep      bool // the look under way
 	usage     usageMeter
 	kills     map[string]uint64 // for want of memory, by the folder of a daemon's control group: a killed daemon comes back there
 	roots     rootWatch
@@ -41,7 +38,7 @@ func newWalker(root, endpoint string, timeout time.Duration) *walker {
 		Root: root, Endpoint: endpoint, Timeout: timeout,
 		Socket:   func(comm string, args []string) string { return socketOf(root, comm, args) },
 		SameFile: func(a, b string) bool { return sameFile(root, a, b) },
-		Deep:     func() bool { return w.deep },
+		Mounts:   func(ctx context.Context) []*proc.Mount { return w.table.rows(ctx) },
 	})
 	return w
 }
@@ -50,7 +47,7 @@ func newWalker(root, endpoint string, timeout time.Duration) *walker {
 func (w *walker) read(ctx context.Context, l *Look) (fill, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	w.deep, w.table = l.Deep, l.table
+	w.processes.Deep, w.table = l.Deep, l.table
 	found := w.look(ctx, time.Now(), l.Missed...)
 	l.daemons.look(found.Processes.Daemons)
 	return func(r *evidence.Report) {
@@ -121,7 +118,7 @@ func Sockets(ctx context.Context, root string) (kubelets, shims []string) {
 
 // stateFolder returns the file system that the shims work in: each has a folder of its own below the
 // runtime's state folder.
-func (w *walker) stateFolder(l *proc.Look, shims []evidence.Process, mounts []*procfs.MountInfo) evidence.Disk {
+func (w *walker) stateFolder(l *proc.Look, shims []evidence.Process, mounts []*proc.Mount) evidence.Disk {
 	for _, s := range shims {
 		path := w.stateOf(l, s)
 		if path == "" {

@@ -32,7 +32,7 @@ func TestUnserved(t *testing.T) {
 		var asked atomic.Int32
 		release := make(chan error)
 		l := &Look{Node: &Node{Config: Config{Root: root, Endpoint: "unix:///run/containerd/containerd.sock"}}}
-		l.table = l.mounts()
+		l.table = l.mounts(true)
 		u := unservedWatch{statfs: func(path string) error {
 			switch {
 			case strings.HasSuffix(path, hanging):

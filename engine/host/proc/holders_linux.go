@@ -141,15 +141,15 @@ func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
 	for name := range paths {
 		found[name] = nil // looked for
 	}
-	spaces, ids, devices := map[string]bool{}, map[int]bool{}, map[string]string{} // read; of the node's own mounts there, the devices by name
+	spaces, ids, devices := map[string]bool{}, map[string]bool{}, map[string]string{} // read; of the node's own mounts there, the devices by name
 	isOwn := map[int]bool{1: true}
 	for _, p := range slices.Concat(l.found.Daemons, l.found.Shims, l.found.Helpers) {
 		isOwn[p.PID] = true
 	}
 	everybody, began := l.everybody(), time.Now()
-	mountsOf := func(o *openFiles) (mounts []*procfs.MountInfo) {
+	mountsOf := func(o *openFiles) (mounts []*Mount) {
 		if !spaces[o.space] && time.Since(began) <= l.w.search {
-			mounts, _ = ask(l, o.task, "mountinfo", o.MountInfo)
+			mounts, _ = ask(l, o.task, "mountinfo", o.mountTable)
 		}
 		spaces[o.space] = o.space != ""
 		return mounts
@@ -160,17 +160,17 @@ func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
 		}
 		for _, m := range mountsOf(o) {
 			for name, path := range paths {
-				if m.MountPoint == path {
-					ids[m.MountID], devices[name] = true, m.MajorMinorVer
+				if m.Point == path {
+					ids[m.ID], devices[name] = true, m.Device
 				}
 			}
 		}
 	}
 	for _, o := range everybody {
-		mounts := slices.DeleteFunc(mountsOf(o), func(m *procfs.MountInfo) bool { return ids[m.MountID] || !stays(m) })
+		mounts := slices.DeleteFunc(mountsOf(o), func(m *Mount) bool { return ids[m.ID] || !stays(m) })
 		for name, path := range paths {
-			isCopy := func(m *procfs.MountInfo) bool {
-				return m.MountPoint == path || devices[name] != "" && m.MajorMinorVer == devices[name]
+			isCopy := func(m *Mount) bool {
+				return m.Point == path || devices[name] != "" && m.Device == devices[name]
 			}
 			if by := o.holds(path); by != "" {
 				found[name] = l.withHolder(found[name], o, by)
@@ -184,10 +184,8 @@ func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
 
 // stays reports whether a mount in a namespace of its own stays when the node unmounts it:
 // it is the root there, or it is private.
-func stays(m *procfs.MountInfo) bool {
-	_, shared := m.OptionalFields["shared"]
-	_, follows := m.OptionalFields["master"]
-	return m.MountPoint == "/" || !shared && !follows
+func stays(m *Mount) bool {
+	return m.Point == "/" || !m.Linked
 }
 
 // holds returns what shows that a process keeps busy what is mounted at a path; empty for nothing.

@@ -3,15 +3,11 @@ package proc
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"syscall"
-
-	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -33,20 +29,17 @@ func (l *Look) onNode(m evidence.Mount, p *process) evidence.Mount {
 	if m.Device == "" {
 		return m
 	}
-	if l.ofNode == nil {
-		l.ofNode, _ = Fetch(l, File{PID: 1, Name: "mountinfo"}, func() ([]*procfs.MountInfo, error) { return Mounts(l.w.Root) })
-	}
 	var places, ofPod []string
-	for _, here := range l.ofNode {
+	for _, here := range l.w.Mounts(l.ctx) {
 		switch {
-		case here.FSType == "fusectl" && strings.HasPrefix(m.Type, "fuse"):
+		case here.Type == "fusectl" && strings.HasPrefix(m.Type, "fuse"):
 			_, connection, _ := strings.Cut(m.Device, ":")
-			m.Abort = filepath.Join(here.MountPoint, connection, "abort")
-		case here.MajorMinorVer != m.Device || slices.Contains(places, here.MountPoint):
+			m.Abort = filepath.Join(here.Point, connection, "abort")
+		case here.Device != m.Device || slices.Contains(places, here.Point):
 		default:
-			places = append(places, here.MountPoint)
-			if slices.ContainsFunc(p.member.uids, func(uid string) bool { return uid != "" && strings.Contains(here.MountPoint, uid) }) {
-				ofPod = append(ofPod, here.MountPoint)
+			places = append(places, here.Point)
+			if slices.ContainsFunc(p.member.uids, func(uid string) bool { return uid != "" && strings.Contains(here.Point, uid) }) {
+				ofPod = append(ofPod, here.Point)
 			}
 		}
 	}
@@ -98,7 +91,7 @@ func (l *Look) podsBy() map[string][]string {
 		if len(asked) == podMountsRead {
 			return l.pods
 		}
-		mounts, err := ask(l, p.task, "mountinfo", p.MountInfo)
+		mounts, err := ask(l, p.task, "mountinfo", p.mountTable)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EINVAL) { // it has ended
 			continue
 		}
@@ -107,9 +100,8 @@ func (l *Look) podsBy() map[string][]string {
 		}
 		asked[p.member.ids[n]] = true
 		for _, m := range mounts {
-			if MountOf(m).Served() {
-				device := strings.Clone(m.MajorMinorVer) // not the whole row
-				all[device] = append(all[device], p.member.uids[n])
+			if m.Served() {
+				all[m.Device] = append(all[m.Device], p.member.uids[n])
 			}
 		}
 	}
@@ -132,7 +124,7 @@ func (l *Look) kubeletRoots(found *evidence.Processes) map[string]string {
 		}
 		left--
 		p := l.w.known[inside[0].PID]
-		mounts, _ := ask(l, p.task, "mountinfo", p.MountInfo)
+		mounts, _ := ask(l, p.task, "mountinfo", p.mountTable)
 		for _, m := range mounts {
 			if root, ok := podsFolder(m); ok {
 				all[o.ID] = root
@@ -149,68 +141,8 @@ func (l *Look) kubeletRoots(found *evidence.Processes) map[string]string {
 // podsFolder returns the kubelet's folder in a mount that only a kubelet makes in a
 // container: the file of hosts, or the one for its last words (kubelet 1.25 to 1.37:
 // makeHostsMount, makeMounts). The path is that in the file system.
-func podsFolder(m *procfs.MountInfo) (root string, ok bool) {
+func podsFolder(m *Mount) (root string, ok bool) {
 	root, rest, ok := strings.Cut(m.Root, "/pods/")
 	_, file, _ := strings.Cut(rest, "/")
-	return root + "/pods", ok && (file == "etc-hosts" && m.MountPoint == "/etc/hosts" || strings.HasPrefix(file, "containers/"))
-}
-
-// Mounts returns the mounts of the node. Without a root these are the mounts that we see, since all
-// files are opened through them: a shell may be in a mount namespace of its own, together with the
-// runtime. With a root they are those of the host's process 1. It may hang.
-func Mounts(root string) ([]*procfs.MountInfo, error) {
-	if root == "" {
-		return mountsIn("/proc", os.Getpid())
-	}
-	return mountsIn(filepath.Join("/", root, "proc"), 1)
-}
-
-// MountOf returns what evidence says of a mount.
-func MountOf(m *procfs.MountInfo) evidence.Mount {
-	return evidence.Mount{Point: m.MountPoint, Type: m.FSType, Source: m.Source, Device: m.MajorMinorVer}
-}
-
-// MountInfo returns the mounts that a task sees. That of procfs ends at 1 MiB: with 15 layers
-// for each container a node of 250 pods has more.
-// A thread whose folder has no such file sees those of its process.
-func (t task) MountInfo() ([]*procfs.MountInfo, error) {
-	all, err := mountsIn(filepath.Dir(t.dir), t.PID)
-	if errors.Is(err, fs.ErrNotExist) && t.PID != t.of {
-		return mountsIn(filepath.Join(t.dir, "../../.."), t.of)
-	}
-	return all, err
-}
-
-// mountsIn returns the mounts that a process in a folder as /proc sees, or a thread in one as
-// /proc/PID/task, without the escapes of the kernel.
-func mountsIn(dir string, number int) ([]*procfs.MountInfo, error) {
-	tasks, err := procfs.NewFS(dir)
-	if err != nil {
-		return nil, err
-	}
-	all, err := tasks.GetProcMounts(number)
-	for _, m := range all {
-		m.MountPoint, m.Source = escapes.Replace(m.MountPoint), escapes.Replace(m.Source)
-		if upper, is := m.SuperOptions["upperdir"]; is {
-			m.SuperOptions["upperdir"] = escapes.Replace(upper)
-		}
-	}
-	return all, err
-}
-
-// escapes are what the kernel writes in names: for all of them, for sources and for options of overlay.
-var escapes = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`, `\043`, "#", `\054`, ",", `\075`, "=")
-
-// MountAt returns the mount that a path without links leads to; nil for none. Of several at
-// a point the last counts.
-func MountAt(mounts []*procfs.MountInfo, name string) (m *procfs.MountInfo) {
-	name = path.Clean(name)
-	longest := -1
-	for _, one := range mounts {
-		point := one.MountPoint
-		if inside := name == point || strings.HasPrefix(name, strings.TrimSuffix(point, "/")+"/"); inside && len(point) >= longest {
-			m, longest = one, len(point)
-		}
-	}
-	return m
+	return root + "/pods", ok && (file == "etc-hosts" && m.Point == "/etc/hosts" || strings.HasPrefix(file, "containers/"))
 }

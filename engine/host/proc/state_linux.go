@@ -68,7 +68,7 @@ func (l *Look) findStates() {
 		threads += p.stat.NumThreads
 	}
 	turns := 1 + threads/l.w.budget
-	if !l.isDeep && threads > quietThreads {
+	if !l.w.Deep && threads > quietThreads {
 		turns = max(turns, quietTurns)
 	}
 	l.readThreads(slices.DeleteFunc(open, func(p *process) bool {

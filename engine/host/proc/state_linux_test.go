@@ -126,9 +126,10 @@ func TestLookTakesTurns(t *testing.T) {
 			}
 			looks := 0
 			w := newFixtureWalker(root)
-			w.budget, w.Deep = tt.budget, func() bool { return tt.deep > 0 && looks >= tt.deep }
+			w.budget = tt.budget
 			stuck := func() (n int) {
 				looks++
+				w.Deep = tt.deep > 0 && looks >= tt.deep
 				for _, state := range states(w.lookAt(t.Context(), firstLook)) {
 					if state.Stuck() {
 						n++

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -72,7 +71,7 @@ func (l *Look) waitsFor(e *evidence.Process, p *process) {
 		return
 	}
 	w, still := &p.wait, p.now.isStill(p.wait.threadState)
-	if (!still || l.isDeep && !w.deep && w.mount.Type == "") && l.waits < waitsPerLook {
+	if (!still || l.w.Deep && !w.deep && w.mount.Type == "") && l.waits < waitsPerLook {
 		l.waits++
 		*w, still = l.findWait(l.thread(p.task, p.now.thread), p, e), true
 	}
@@ -83,7 +82,7 @@ func (l *Look) waitsFor(e *evidence.Process, p *process) {
 
 // findWait finds the mount that a thread of a process waits for, and who serves it.
 func (l *Look) findWait(t task, p *process, e *evidence.Process) wait {
-	w := wait{threadState: p.now, deep: l.isDeep}
+	w := wait{threadState: p.now, deep: l.w.Deep}
 	w.mount, w.among = l.findMount(t, append([]string{e.Wchan}, e.Stack...))
 	w.mount = l.onNode(w.mount, p)
 	for i := range w.among[:min(len(w.among), amongAsked)] {
@@ -109,25 +108,24 @@ func (l *Look) findMount(t task, functions []string) (m evidence.Mount, among []
 	if isOnFile {
 		id := StatusField(l.text(t, "fdinfo/"+strconv.FormatUint(args[0], 10)), "mnt_id")
 		for _, one := range mounts {
-			if slices.Equal(id, []string{strconv.Itoa(one.MountID)}) {
-				return MountOf(one), nil
+			if slices.Equal(id, []string{one.ID}) {
+				return one.Mount, nil
 			}
 		}
 		if len(id) > 0 { // on a mount that the process does not see any more
 			return m, nil
 		}
 	}
-	if at := MountAt(mounts, l.pathOf(t, call, args)); at != nil && evidence.MayWaitFor(MountOf(at), functions...) {
-		return MountOf(at), nil
+	if at := MountAt(mounts, l.pathOf(t, call, args)); at != nil && evidence.MayWaitFor(at.Mount, functions...) {
+		return at.Mount, nil
 	}
 	for _, one := range mounts { // a container may have a device at several places
-		m := MountOf(one)
-		known := slices.ContainsFunc(among, func(o evidence.Mount) bool { return o.Device == m.Device })
-		if !known && evidence.MayWaitFor(m, functions...) {
-			among = append(among, m)
+		known := slices.ContainsFunc(among, func(o evidence.Mount) bool { return o.Device == one.Device })
+		if !known && evidence.MayWaitFor(one.Mount, functions...) {
+			among = append(among, one.Mount)
 		}
 	}
-	if call == pageCall && l.isDeep {
+	if call == pageCall && l.w.Deep {
 		if mapped := l.mapped(t, among); len(mapped) == 1 {
 			return mapped[0], nil
 		}
@@ -159,7 +157,7 @@ func (l *Look) pathOf(t task, call int, args []uint64) string {
 	if isIn {
 		place = 1
 	}
-	if !isIn && !slices.Contains(onPath, call) || len(args) <= place || !l.isDeep {
+	if !isIn && !slices.Contains(onPath, call) || len(args) <= place || !l.w.Deep {
 		return ""
 	}
 	name, _ := ask(l, t, "mem", func() (string, error) {
@@ -214,12 +212,12 @@ type view struct{ space, root string }
 
 // mountsOf returns the mounts that a task sees. They are read once in a look for all tasks with
 // the same view: where a server is dead, many shims of the node may wait.
-func (l *Look) mountsOf(t task) (all []*procfs.MountInfo, err error) {
+func (l *Look) mountsOf(t task) (all []*Mount, err error) {
 	seen := view{l.link(t, "ns/mnt"), l.link(t, "root")}
 	if all = l.mounts[seen]; all != nil {
 		return all, nil
 	}
-	all, err = ask(l, t, "mountinfo", t.MountInfo)
+	all, err = ask(l, t, "mountinfo", t.mountTable)
 	if err == nil && seen.space != "" && seen.root != "" { // an ordinary user may not know them
 		l.mounts[seen] = all
 	}

@@ -37,7 +37,8 @@ type Config struct {
 
 	Socket   func(comm string, args []string) string // the runtime's socket that a daemon with these arguments is configured with; "" for none
 	SameFile func(a, b string) bool                  // whether two paths on the host lead to the same file
-	Deep     func() bool                             // whether a look that begins now is deep, since something hangs; nil for never
+	Mounts   func(context.Context) []*Mount          // of the node; none if they do not come in time
+	Deep     bool                                    // something hangs; set between two looks
 }
 
 // A Walker reads the processes of a node, and remembers them from one look to the next. It
@@ -91,7 +92,6 @@ type Look struct {
 	ctx      context.Context
 	at       time.Time
 	began    time.Time
-	isDeep   bool
 	fs       procfs.FS
 	dir      string // /proc of the host
 	procs    procfs.Procs
@@ -99,13 +99,12 @@ type Look struct {
 	seen     []*process    // of interest, by pid
 	children []*process    // others, which may be helpers
 	gaps     gaps
-	waits    int                          // processes whose wait was found out
-	helpers  int                          // helpers whose wait was found out
-	open     []*openFiles                 // of all processes; nil until somebody asks
-	ours     map[string]bool              // sockets: whether they are our runtime's
-	mounts   map[view][]*procfs.MountInfo // of waiting tasks
-	ofNode   []*procfs.MountInfo          // that process 1 sees; nil until somebody asks
-	pods     map[string][]string          // with a mount of a server, by its device; nil until somebody asks
+	waits    int                 // processes whose wait was found out
+	helpers  int                 // helpers whose wait was found out
+	open     []*openFiles        // of all processes; nil until somebody asks
+	ours     map[string]bool     // sockets: whether they are our runtime's
+	mounts   map[view][]*Mount   // of waiting tasks
+	pods     map[string][]string // with a mount of a server, by its device; nil until somebody asks
 	found    evidence.Processes
 }
 
@@ -114,8 +113,7 @@ type Look struct {
 // user why there are no processes.
 func (w *Walker) Look(ctx context.Context, at time.Time) (*Look, error) {
 	w.looks++
-	l := &Look{w: w, ctx: ctx, at: at, began: time.Now(), dir: filepath.Join(w.Root, "proc"), ours: map[string]bool{}, mounts: map[view][]*procfs.MountInfo{}}
-	l.isDeep = w.Deep != nil && w.Deep()
+	l := &Look{w: w, ctx: ctx, at: at, began: time.Now(), dir: filepath.Join(w.Root, "proc"), ours: map[string]bool{}, mounts: map[view][]*Mount{}}
 	if err := l.list(); err != nil {
 		return nil, err
 	}

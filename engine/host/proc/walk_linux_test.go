@@ -22,6 +22,7 @@ func newWalker(root, endpoint string) *Walker {
 		Root: root, Endpoint: endpoint, Timeout: 250 * time.Millisecond,
 		Socket:   func(_ string, args []string) string { return FlagValue(args, "container-runtime-endpoint", "address") },
 		SameFile: func(a, b string) bool { return a == b },
+		Mounts:   func(context.Context) []*Mount { all, _ := Mounts(root); return all },
 	})
 }
 
