@@ -145,3 +145,16 @@ func TestStoreOf(t *testing.T) {
 		}
 	}
 }
+
+// btrfs has a number of its own, whatever disk it is on.
+func TestStoreOnBtrfs(t *testing.T) {
+	for name, want := range map[string]StoreSign{"nvme1n1": DeviceDead, "nvme0n1": NoSign} {
+		r := &Report{Disk: Disk{Path: "/var/lib/containerd", Mount: Mount{Type: "btrfs", Device: "0:45", Source: "/dev/nvme1n1"}}}
+		r.Devices = []Device{{Number: "259:1", Name: name, InFlight: 1, Still: 5 * second}}
+		around := LookAround(r, true)
+		p := in(second, "io_schedule").on(Mount{Type: "btrfs", Device: "0:45"})
+		if d := around.Doing(&p, AsRuntime); around.StoreSign() != want || d.Sure != (want == DeviceDead) {
+			t.Errorf("%s is dead: sign %d, %+v", name, around.StoreSign(), d)
+		}
+	}
+}

@@ -106,7 +106,7 @@ func (r *Report) inStoreFunction(p *Process) bool {
 // runtime's disk. Another dead device, or a disk without any request, speaks against it.
 func (r *Report) storeSign() StoreSign {
 	store := r.StoreMount()
-	if !store.OnDevice() {
+	if !store.OnDevice() && !strings.HasPrefix(store.Source, "/dev/") {
 		return NoSign
 	}
 	if r.isDead(store) {
@@ -147,7 +147,10 @@ func (r *Report) isDead(m Mount) bool {
 	return slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Still >= quiet && r.isBehind(&d, m) })
 }
 
-// isBehind reports whether a device is that of a file system, or of the runtime's data a disk below it.
+// isBehind reports whether a device is that of a file system, or of the runtime's data its disk or one below
+// it: btrfs has a number of its own.
 func (r *Report) isBehind(d *Device, m Mount) bool {
-	return m.Device != "" && (d.Number == m.Device || m.Device == r.Disk.Mount.Device && slices.Contains(r.Disk.Below, d.Name))
+	store := r.Disk.Mount
+	return m.Device != "" && (d.Number == m.Device ||
+		m.Device == store.Device && ("/dev/"+d.Name == store.Source || slices.Contains(r.Disk.Below, d.Name)))
 }
