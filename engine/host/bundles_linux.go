@@ -218,8 +218,6 @@ func statfsOf(path string) error { return unix.Statfs(path, new(unix.Statfs_t)) 
 // read is the part of the file systems of pods or of the runtime whose program has ended. One whose
 // program is there but silent is left behind.
 func (u *unservedWatch) read(ctx context.Context, l *Look) (fill, error) {
-	ctx, cancel := context.WithTimeout(ctx, unservedTime)
-	defer cancel()
 	asked := map[string]*reads.Task{}
 	var mounts []evidence.Mount
 	for _, row := range l.table.rows(ctx) {
@@ -227,6 +225,8 @@ func (u *unservedWatch) read(ctx context.Context, l *Look) (fill, error) {
 			mounts = append(mounts, row.Mount)
 		}
 	}
+	ctx, cancel := context.WithTimeout(ctx, unservedTime)
+	defer cancel()
 	for _, m := range mounts[:min(len(mounts), mostUnserved)] {
 		path := filepath.Join("/", l.Root, m.Point)
 		asked[m.Point] = reads.Start(&u.out, path, func() (struct{}, error) { return struct{}{}, u.statfs(path) })
@@ -247,7 +247,8 @@ func (u *unservedWatch) read(ctx context.Context, l *Look) (fill, error) {
 func (c *Config) concerns(m evidence.Mount) bool {
 	within := func(mark string) bool { return strings.Contains(m.Point, mark) }
 	ofRuntime := func(f knowledge.Flavour) bool {
-		return strings.HasPrefix(m.Point, f.Data+"/") || strings.HasPrefix(m.Point, f.State+"/")
+		below := func(dir string) bool { return dir != "" && strings.HasPrefix(m.Point, dir+"/") }
+		return below(f.Data) || below(f.State)
 	}
 	return strings.HasPrefix(m.Type, "fuse") && m.Served() &&
 		(slices.ContainsFunc(kubeletMounts, within) || slices.ContainsFunc(knowledge.At(c.Endpoint), ofRuntime))
