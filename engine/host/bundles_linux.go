@@ -40,7 +40,7 @@ type bundleFolder struct {
 // bundleFolders returns where the bundles of the runtime may be: where it was told to keep its state; or,
 // as runtimes are shipped, beside the socket or in a folder that is named as the socket, which CRI-O does
 // not do; or in the usual state folder. (containerd 1.5 to 2.4, k3s, k0s, microk8s; CRI-O 1.25 to 1.37.)
-func bundleFolders(root, endpoint string, s *Static) (all []bundleFolder) {
+func bundleFolders(root, endpoint string, s *static) (all []bundleFolder) {
 	program := s.program
 	if program.Bundles == "" { // of an unknown runtime
 		program = knowledge.ProgramNamed(knowledge.Containerd.Program)

@@ -38,7 +38,7 @@ type diskWatch struct {
 // read is the part of the runtime's data. The folder is found once for each process of the runtime: a folder
 // that goes while it is used is broken, not unknown.
 func (w *diskWatch) read(ctx context.Context, l *Look) (fill, error) {
-	var s *Static
+	var s *static
 	if w.path = cmp.Or(l.RuntimeRoot, w.path); l.RuntimeRoot == "" {
 		s = l.static(ctx, limit/2)
 	}
@@ -59,7 +59,7 @@ func (w *diskWatch) read(ctx context.Context, l *Look) (fill, error) {
 
 // find returns the data folder that the runtime was given, or else the first of the usual ones that is
 // there; "" if none is. A folder of another endpoint's runtime does not count: anybody may have left it.
-func (w *diskWatch) find(l *Look, s *Static, mounts []*proc.Mount) string {
+func (w *diskWatch) find(l *Look, s *static, mounts []*proc.Mount) string {
 	if given := s.given("data"); given != "" || l.Offline {
 		return s.setting("data")
 	}

@@ -235,7 +235,7 @@ func TestDiskOfAConfigurationThatHangs(t *testing.T) {
 	n := &Node{Config: Config{Root: root, Endpoint: "unix://" + testSocket}, parts: []part{{"disk", always, w.read, w.missing}}}
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan bool)
-		reads.Start(&n.reads, "static", func() (*Static, error) { <-release; return nil, nil })
+		reads.Start(&n.reads, "static", func() (*static, error) { <-release; return nil, nil })
 		if got := n.Look(t.Context(), false).Disk; got.Path != "/var/lib/containerd" || got.Mount.Device != "254:1" || got.Missing != "" {
 			t.Errorf("%+v", got)
 		}

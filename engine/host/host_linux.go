@@ -50,7 +50,7 @@ type Node struct {
 	kept    mountTable        // of looking
 	keptAt  time.Time         // of looking
 	reads   reads.Set[string] // by the name of the part
-	last    *Static           // belongs to the read of static
+	last    *static           // belongs to the read of static
 	daemons daemonWatch
 }
 

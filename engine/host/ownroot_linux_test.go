@@ -99,3 +99,39 @@ func TestOwnRootOfADistribution(t *testing.T) {
 		}
 	}
 }
+
+// While the old process of a runtime lives on, another one may listen: a deep look sees that. If nobody
+// listens, the last one counts as long as it lives.
+func TestStaticOfTheProcessThatListens(t *testing.T) {
+	root, socket := t.TempDir(), filepath.Join(t.TempDir(), "containerd.sock")
+	l := &Look{Node: &Node{Config: Config{Root: root, Endpoint: "unix://" + socket}}}
+	const old = 10
+	for _, pid := range []int{old, os.Getpid()} {
+		writeProcess(t, root, fakeProcess{PID: pid, Comm: "containerd", Args: []string{"containerd", "--root", "/data/" + strconv.Itoa(pid)}})
+	}
+	l.last = l.readStatic(old)
+	want := func(when string, pid int) {
+		t.Helper()
+		if s := l.static(t.Context(), time.Hour); s.process.pid != pid || l.static(t.Context(), time.Hour) != s {
+			t.Errorf("%s: process %d, want %d and that it is read once", when, s.process.pid, pid)
+		}
+	}
+	l.Deep = true
+	want("nobody listens", old)
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Deep = false
+	want("a look that is not deep", old)
+	l.Deep = true
+	want("another one listens", os.Getpid())
+	_ = listener.Close()
+	want("nobody listens any more", os.Getpid())
+	if err := os.RemoveAll(filepath.Join(root, "proc", strconv.Itoa(os.Getpid()))); err != nil {
+		t.Fatal(err)
+	}
+	if s := l.static(t.Context(), time.Hour); s.process != (pidStart{}) || s.given("data") != "/data/"+strconv.Itoa(os.Getpid()) {
+		t.Errorf("it has ended: %v %q", s.process, s.args)
+	}
+}

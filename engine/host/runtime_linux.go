@@ -132,7 +132,7 @@ func (l *Look) readDump(parse parser) evidence.Stacks {
 }
 
 // askDump asks a socket for a dump.
-func (l *Look) askDump(ctx context.Context, s *Static, within time.Duration, parse parser) (got evidence.Stacks) {
+func (l *Look) askDump(ctx context.Context, s *static, within time.Duration, parse parser) (got evidence.Stacks) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -160,7 +160,7 @@ func (l *Look) askDump(ctx context.Context, s *Static, within time.Duration, par
 
 // connectDump connects to the socket that has the dump, and returns the request for it. Only the runtime
 // itself is asked, as far as it can be seen who listens; so is whoever listens at a socket that was named.
-func (l *Look) connectDump(s *Static) (path string, conn *net.UnixConn, request string, err error) {
+func (l *Look) connectDump(s *static) (path string, conn *net.UnixConn, request string, err error) {
 	root, holder := "", s.process.pid
 	if l.Offline || l.Runtime.DebugSocket != "" {
 		holder = 0 // in a picture it is plegtop itself that serves
@@ -247,7 +247,7 @@ type dumpFile struct {
 
 // freshFile opens the youngest file that the runtime's process has written within freshDump; nil for none.
 // It must be a regular file of the runtime's user: anybody may put a file into a folder for all.
-func freshFile(root string, s *Static, now time.Time) (best *dumpFile) {
+func freshFile(root string, s *static, now time.Time) (best *dumpFile) {
 	if s.process.pid == 0 || s.program.DumpFile == "" {
 		return nil
 	}

@@ -24,8 +24,8 @@ import (
 // mostFiles bounds the files of one configuration.
 const mostFiles = 32
 
-// A Static is how a program was started: it holds as long as its process lives. It does not change.
-type Static struct {
+// A static is how a program was started: it holds as long as its process lives. It does not change.
+type static struct {
 	knowledge.Flavour                   // of the runtime; zero if that is not known
 	program           knowledge.Program // zero if that is not known
 	comm              string            // the program's name; empty if that is not known
@@ -35,19 +35,23 @@ type Static struct {
 	err               error            // why the files may not say all
 }
 
-// static returns how the runtime at the endpoint was started. It is read once, and again when another
-// process listens. While nobody listens the last one counts, without its process; where nobody has
-// listened yet, the configuration of the runtime whose socket it is. If that hangs, nothing is known but err.
-func (l *Look) static(ctx context.Context, within time.Duration) *Static {
+// static returns how the runtime at the endpoint was started. It is read once, and again when that process
+// has ended, or a deep look sees that another one listens. While nobody listens the last one counts, without
+// its process if that has ended; where nobody has listened yet, the configuration of the runtime whose socket
+// it is. If that hangs, nothing is known but err.
+func (l *Look) static(ctx context.Context, within time.Duration) *static {
 	n := l.Node
-	s, err := reads.Start(&n.reads, "static", func() (*Static, error) {
+	s, err := reads.Start(&n.reads, "static", func() (*static, error) {
 		isKnown := n.last != nil && n.last.program.Name != "" // else it is a program that may begin a runtime
-		if isKnown && n.last.process.pid != 0 && n.last.process == processOf(n.Root, n.last.process.pid).identity() {
+		lives := isKnown && n.last.process.pid != 0 && n.last.process == processOf(n.Root, n.last.process.pid).identity()
+		if lives && !l.Deep {
 			return n.last, nil
 		}
-		if pid := n.runtimeAt(); pid != 0 || !isKnown {
+		switch pid := n.runtimeAt(); {
+		case lives && (pid == 0 || pid == n.last.process.pid):
+		case pid != 0 || !isKnown:
 			n.last = n.readStatic(pid)
-		} else {
+		default:
 			ended := *n.last
 			ended.process = pidStart{}
 			n.last = &ended
@@ -55,7 +59,7 @@ func (l *Look) static(ctx context.Context, within time.Duration) *Static {
 		return n.last, nil
 	}).Wait(ctx, within)
 	if err != nil {
-		return &Static{err: err}
+		return &static{err: err}
 	}
 	return s
 }
@@ -75,10 +79,10 @@ func (c *Config) runtimeAt() (pid int) {
 }
 
 // readStatic reads how a runtime was started. It may hang.
-func (c *Config) readStatic(pid int) *Static {
+func (c *Config) readStatic(pid int) *static {
 	p := processOf(c.Root, pid)
 	if p.PID == 0 && c.Offline {
-		return &Static{}
+		return &static{}
 	}
 	f := flavourAt(c.Root, c.Endpoint, p.stat.Comm)
 	if p.PID == 0 {
@@ -113,13 +117,13 @@ func socketOf(root, comm string, args []string) string {
 }
 
 // given returns the value of a setting by flag or configuration; "" if neither is known.
-func (s *Static) given(name string) string {
+func (s *static) given(name string) string {
 	setting := s.program.Settings[name]
 	return cmp.Or(proc.FlagValue(s.args, setting.Flags...), s.inFiles(setting.Keys))
 }
 
 // setting returns the value of a setting, which may be its preset.
-func (s *Static) setting(name string) string {
+func (s *static) setting(name string) string {
 	setting, has := s.program.Settings[name]
 	if !has {
 		return ""
@@ -128,7 +132,7 @@ func (s *Static) setting(name string) string {
 }
 
 // inFiles returns the text of the first key that a file has, the file that counts most first.
-func (s *Static) inFiles(keys []string) string {
+func (s *static) inFiles(keys []string) string {
 	for _, key := range keys {
 		for _, file := range s.files {
 			var at any = file
@@ -146,8 +150,8 @@ func (s *Static) inFiles(keys []string) string {
 
 // readConfiguration reads the configuration of a program with these arguments, and what it imports. A
 // program without a main file may still have a folder of more files, as a kubelet has.
-func readConfiguration(root string, f knowledge.Flavour, comm string, args []string) *Static {
-	s := &Static{Flavour: f, program: knowledge.ProgramNamed(comm), comm: comm, args: args}
+func readConfiguration(root string, f knowledge.Flavour, comm string, args []string) *static {
+	s := &static{Flavour: f, program: knowledge.ProgramNamed(comm), comm: comm, args: args}
 	named := proc.FlagValue(args, "config", "c")
 	main := cmp.Or(named, f.Config)
 	if main != "" && !filepath.IsAbs(main) {
@@ -186,7 +190,7 @@ func readConfiguration(root string, f knowledge.Flavour, comm string, args []str
 }
 
 // parse reads one file of the configuration.
-func (s *Static) parse(root, path string) (file map[string]any, err error) {
+func (s *static) parse(root, path string) (file map[string]any, err error) {
 	text, err := readOnHost(root, path)
 	switch {
 	case err != nil:
