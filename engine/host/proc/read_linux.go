@@ -46,8 +46,8 @@ func (l *Look) mayRead(f File) error {
 		return err
 	}
 	stuck := l.w.reads.Keys()
-	if slices.ContainsFunc(stuck, func(s File) bool { return s.PID == f.PID && s.Risky == f.Risky }) {
-		return reads.StuckError{}
+	if i := slices.IndexFunc(stuck, func(s File) bool { return s.PID == f.PID && s.Risky == f.Risky }); i >= 0 {
+		return l.w.reads.Stuck(stuck[i])
 	}
 	if len(stuck) > mostStuck || f.Risky && len(stuck) == mostStuck {
 		return errRefused

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -262,4 +263,21 @@ func TestGaps(t *testing.T) {
 			t.Errorf("%+v reads\n%q, want\n%q", tt.gaps, got, tt.want)
 		}
 	}
+}
+
+// A file of no process that hangs says since when, also in later looks, which do not read it.
+func TestFetchSaysForHowLongAFileHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &Look{w: New(Config{Timeout: 250 * time.Millisecond}), ctx: t.Context()}
+		release := make(chan bool)
+		for _, want := range []string{"no answer yet", "no answer for 5s", "no answer for 10s"} {
+			began := time.Now()
+			_, err := Fetch(l, File{Name: "/run/containerd", Risky: true}, func() (bool, error) { return <-release, nil })
+			if err == nil || err.Error() != want {
+				t.Errorf("%v, want %s", err, want)
+			}
+			time.Sleep(time.Until(began.Add(5 * time.Second)))
+		}
+		release <- true
+	})
 }

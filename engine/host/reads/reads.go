@@ -23,7 +23,12 @@ var ErrBrokenOff = errors.New("the look was broken off")
 type StuckError struct{ Out time.Duration }
 
 // Error says for how long, in whole seconds.
-func (e StuckError) Error() string { return fmt.Sprintf("no answer for %v", e.Out.Round(time.Second)) }
+func (e StuckError) Error() string {
+	if e.Out < time.Second {
+		return "no answer yet"
+	}
+	return fmt.Sprintf("no answer for %v", e.Out.Round(time.Second))
+}
 
 // An Answer is the result of one read.
 type Answer[T any] struct {
@@ -102,13 +107,13 @@ func (r *Read[T]) Err() error {
 // a [StuckError] at once if the read has been out for longer. It fails with [ErrBrokenOff] if ctx
 // ends. The read goes on in both cases.
 func (r *Read[T]) Wait(ctx context.Context, timeout time.Duration) (T, error) {
-	timer := time.NewTimer(timeout - time.Since(r.began))
+	timer := time.NewTimer(timeout - r.age())
 	defer timer.Stop()
 	var err error
 	select {
 	case <-r.done:
 	case <-timer.C:
-		err = StuckError{time.Since(r.began)}
+		err = StuckError{r.age()}
 	case <-ctx.Done():
 		err = ErrBrokenOff
 	}
@@ -125,8 +130,12 @@ func (r *Read[T]) Wait(ctx context.Context, timeout time.Duration) (T, error) {
 // that one and begins no second read. The zero value is ready to use. A Set is safe for concurrent use.
 type Set[K comparable] struct {
 	mu  sync.Mutex
-	out map[K]any // a *Read of the type that the reads of the key have
+	out map[K]running // a *Read of the type that the reads of the key have
 }
+
+type running interface{ age() time.Duration }
+
+func (r *Read[T]) age() time.Duration { return time.Since(r.began) }
 
 // Start begins a read, or joins the one that is out. A panic of the read is its error.
 func Start[K comparable, T any](all *Set[K], key K, read func() (T, error)) *Read[T] {
@@ -148,9 +157,9 @@ func Start[K comparable, T any](all *Set[K], key K, read func() (T, error)) *Rea
 }
 
 // add notes that a read is out. The caller holds all.mu.
-func (all *Set[K]) add(key K, r any) {
+func (all *Set[K]) add(key K, r running) {
 	if all.out == nil {
-		all.out = map[K]any{}
+		all.out = map[K]running{}
 	}
 	all.out[key] = r
 }
@@ -160,6 +169,16 @@ func (all *Set[K]) Keys() []K {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	return slices.Collect(maps.Keys(all.out))
+}
+
+// Stuck returns an error that says for how long the read of a key has been out.
+func (all *Set[K]) Stuck(key K) (e StuckError) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if out, ok := all.out[key]; ok {
+		e.Out = out.age()
+	}
+	return e
 }
 
 // Row makes one read for each key, one after the other in one goroutine: a goroutine and a timer for
