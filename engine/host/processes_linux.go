@@ -95,8 +95,11 @@ func byName(daemons []evidence.Process) (all []evidence.Process) {
 func Sockets(ctx context.Context, root string) (kubelets, shims []string) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	found := newWalker(root, "", fileTimeout).look(ctx, time.Now()).Processes
-	count := map[string]int{}
+	l, err := newWalker(root, "", fileTimeout).processes.Look(ctx, time.Now())
+	if err != nil {
+		return nil, nil
+	}
+	found, count := l.Processes(), map[string]int{}
 	for _, p := range found.Shims {
 		count[p.Socket]++
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 func TestIsOurs(t *testing.T) {
@@ -55,14 +57,22 @@ func TestIsOurs(t *testing.T) {
 	}
 }
 
-// Docker's shims say nothing of the runtime that the kubelet was told to take.
+// Docker's shims say nothing of the runtime that the kubelet was told to take. No more is read than needed.
 func TestSocketsOfTheKubeletComeFirst(t *testing.T) {
 	root := t.TempDir()
 	for pid := range 3 {
 		writeProcess(t, root, fakeShim(100+pid, longID(strconv.Itoa(pid)), "/run/containerd/containerd.sock"))
 	}
 	writeProcess(t, root, fakeProcess{PID: 10, Comm: "kubelet", Args: []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}})
+	writeProcess(t, root, fakeProcess{PID: 20, Comm: "containerd", Args: []string{"containerd"}})
+	limits := filepath.Join(root, "proc/20/limits")
+	if err := unix.Mkfifo(limits, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	kubelets, shims := Sockets(t.Context(), root)
+	if _, err := os.OpenFile(limits, os.O_WRONLY|unix.O_NONBLOCK, 0); !errors.Is(err, unix.ENXIO) {
+		t.Error("the limits are read: ", err)
+	}
 	want := [][]string{{"unix:///run/crio/crio.sock"}, {"/run/containerd/containerd.sock"}}
 	if diff := cmp.Diff(want, [][]string{kubelets, shims}); diff != "" {
 		t.Errorf("sockets (-want +got):\n%s", diff)
