@@ -106,3 +106,18 @@ func TestHoldersOfManyNamespaces(t *testing.T) {
 		}
 	}
 }
+
+// Another process may have got the number of a holder that has ended.
+func TestStillHold(t *testing.T) {
+	root := t.TempDir()
+	writeProcess(t, root, fakeProcess{PID: 30, Comm: "sleep", Started: 2 * time.Hour})
+	l, err := newFixtureWalker(root).Look(t.Context(), firstLook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := evidence.Holder{PID: 30, Start: ticksAt(2 * time.Hour), State: evidence.Sleeping}
+	ended, other := evidence.Holder{PID: 31, Start: same.Start}, evidence.Holder{PID: 30, Start: ticksAt(time.Hour)}
+	if got := l.StillHold([]evidence.Holder{ended, other, same}); !slices.Equal(got, []evidence.Holder{same}) {
+		t.Errorf("%+v, want only %+v", got, same)
+	}
+}

@@ -185,7 +185,7 @@ func TestLookTellsWhoTraces(t *testing.T) {
 // A share that the runtime waits for is of the pod in whose folder it is, or of the only pod that has it.
 func TestLookTellsWhoseShareIsWaitedFor(t *testing.T) {
 	const uid, other = "5f1a2b3c-1111-4222-8333-444455556666", "5f1a2b3c-1111-4222-8333-444455557777"
-	const pods = "/var/lib/kubelet/pods/"
+	const pods, aFolder = "/var/lib/kubelet/pods/", "a folder, which cannot be read as a file"
 	const volume = pods + uid + "/volumes/kubernetes.io~csi/data/mount"
 	line := func(point string) string {
 		return "100 21 0:60 / " + point + " rw shared:9 - cifs //nas/media rw\n"
@@ -203,6 +203,7 @@ func TestLookTellsWhoseShareIsWaitedFor(t *testing.T) {
 		{"staged for it", line("/var/lib/kubelet/plugins/kubernetes.io/csi/smb/9f/globalmount") + line(volume), [2]string{}, uid},
 		{"a path of the node", line("/mnt/media"), [2]string{line("/media"), fixtureMounts}, uid},
 		{"a path of the node for two", line("/mnt/media"), [2]string{line("/media"), line("/media")}, ""},
+		{"a path of the node for one, and another cannot be asked", line("/mnt/media"), [2]string{line("/media"), aFolder}, ""},
 		{"a path of the node for nobody", line("/mnt/media"), [2]string{fixtureMounts, fixtureMounts}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -212,8 +213,12 @@ func TestLookTellsWhoseShareIsWaitedFor(t *testing.T) {
 			writeProcess(t, root, fakeProcess{PID: 401, Comm: "app", Cgroup: cgroup(uid, "1")})
 			writeProcess(t, root, fakeProcess{PID: 402, Comm: "app", Cgroup: cgroup(other, "2")})
 			for dir, text := range map[string]string{"1": tt.node, "300/task/301": tt.node, "401": tt.inside[0], "402": tt.inside[1]} {
+				path := filepath.Join(root, "proc", dir, "mountinfo")
+				if text == aFolder {
+					path, text = filepath.Join(path, "x"), "x"
+				}
 				if text != "" {
-					writeFile(t, filepath.Join(root, "proc", dir, "mountinfo"), text)
+					writeFile(t, path, text)
 				}
 			}
 			w := newFixtureWalker(root)
