@@ -2,27 +2,13 @@ package host
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
-
-// setClocks are clocks that go only when they are told to.
-type setClocks struct {
-	wall time.Time
-	mono time.Duration
-}
-
-func (c *setClocks) pass(wall, mono time.Duration) {
-	c.wall = c.wall.Add(wall)
-	c.mono += mono
-}
-
-func (c *setClocks) watch() *stepWatch {
-	return &stepWatch{readWall: func() time.Time { return c.wall }, readMono: func() time.Duration { return c.mono }}
-}
 
 func TestStepWatch(t *testing.T) {
 	const look = 5 * time.Second
@@ -45,13 +31,10 @@ func TestStepWatch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			clocks := &setClocks{wall: time.Unix(1795229011, 0)}
-			s := clocks.watch()
-			s.look()
-			got := s.look()
+			s := new(stepWatch)
+			got := s.compare(0, 0)
 			for _, p := range tt.looks {
-				clocks.pass(p.wall, p.mono)
-				got = s.look()
+				got = s.compare(p.wall, p.mono)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
@@ -60,29 +43,17 @@ func TestStepWatch(t *testing.T) {
 	}
 }
 
-// A program that is held up between the two readings sees no step in it.
-func TestStepWatchHeldUp(t *testing.T) {
-	clocks := &setClocks{wall: time.Unix(1795229011, 0)}
-	heldUp := 0
-	s := clocks.watch()
-	s.look()
-	wall := s.readWall
-	s.readWall = func() time.Time {
-		now := wall()
-		if heldUp > 0 {
-			heldUp--
-			clocks.pass(time.Second, time.Second)
+// The reading of a look is what the next one is compared with.
+func TestStepWatchReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStepWatch()
+		var r evidence.Report
+		for looks := range 2 {
+			time.Sleep(5 * time.Second)
+			put, err := s.read(t.Context(), nil)
+			if put(&r); err != nil || r.Clock != (evidence.Clock{Watched: time.Duration(looks+1) * 5 * time.Second}) {
+				t.Errorf("%+v, %v after %d looks", r.Clock, err, looks+1)
+			}
 		}
-		return now
-	}
-	for _, times := range []int{1, 3, 0} {
-		heldUp = times
-		if got := s.look(); got.Steps != 0 {
-			t.Errorf("held up %d times: %+v, want no step", times, got)
-		}
-	}
-	clocks.pass(time.Hour, 0)
-	if got := s.look(); got.Steps != 1 || got.Step != time.Hour {
-		t.Errorf("after a step: %+v, want it", got)
-	}
+	})
 }

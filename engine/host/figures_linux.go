@@ -137,70 +137,38 @@ func (m *deviceMeter) busy(stats []blockdevice.Diskstats, at time.Time) (all []e
 	return all
 }
 
-const (
-	// leastStep is the least step of the clock: below it may be a correction of a clock that is a little
-	// off, or the time between two readings.
-	leastStep = 500 * time.Millisecond
+// leastStep is the least step of the clock: below it may be a correction of a clock that is a little off.
+const leastStep = 500 * time.Millisecond
 
-	// mostBetween is how far apart the readings of the two clocks may be.
-	mostBetween = 50 * time.Millisecond
-)
-
-// A stepWatch compares the node's two clocks from look to look.
+// A stepWatch compares the node's two clocks from look to look. The monotonic one cannot be set, and stands
+// while the machine is suspended.
 type stepWatch struct {
-	readWall func() time.Time
-	readMono func() time.Duration // since any moment; nobody sets it
-
-	isComparing  bool      // both clocks have been read once
-	wall         time.Time // at the last reading
-	mono         time.Duration
-	seen         evidence.Clock
-	from, stepAt time.Duration // the first reading, and the largest step, by mono
+	last time.Time // by both clocks
+	seen evidence.Clock
 }
 
 // newStepWatch reads the clocks at once, so that the first look knows of a step before it.
-func newStepWatch() *stepWatch {
-	began := time.Now()
-	s := &stepWatch{readWall: func() time.Time { return time.Now().Round(0) }, readMono: func() time.Duration { return time.Since(began) }}
-	s.look()
-	return s
-}
+func newStepWatch() *stepWatch { return &stepWatch{last: time.Now()} }
 
 // read is the part of the clocks. It cannot hang.
 func (s *stepWatch) read(context.Context, *Look) (fill, error) {
-	seen := s.look()
+	now := time.Now()
+	seen := s.compare(now.Round(0).Sub(s.last.Round(0)), now.Sub(s.last)) // Round leaves only the wall clock
+	s.last = now
 	return func(r *evidence.Report) { r.Clock = seen }, nil
 }
 
-func (s *stepWatch) look() evidence.Clock {
-	mono := s.readMono()
-	for range 3 { // the program may be held up between two readings: then they cannot be compared
-		before := mono
-		wall := s.readWall()
-		if mono = s.readMono(); mono-before < mostBetween {
-			s.compare(wall, mono)
-			break
-		}
-	}
-	if s.isComparing {
-		s.seen.Watched = mono - s.from
-	}
+// compare takes in how far both clocks have gone since the last reading.
+func (s *stepWatch) compare(wall, mono time.Duration) evidence.Clock {
+	s.seen.Watched += mono
 	if s.seen.Steps > 0 {
-		s.seen.StepAge = mono - s.stepAt
+		s.seen.StepAge += mono
 	}
-	return s.seen
-}
-
-func (s *stepWatch) compare(wall time.Time, mono time.Duration) {
-	step := wall.Sub(s.wall) - (mono - s.mono)
-	switch {
-	case !s.isComparing:
-		s.isComparing, s.from = true, mono
-	case step.Abs() >= leastStep:
+	if step := wall - mono; step.Abs() >= leastStep {
 		s.seen.Steps++
 		if step.Abs() >= s.seen.Step.Abs() {
-			s.seen.Step, s.stepAt = step, mono
+			s.seen.Step, s.seen.StepAge = step, 0
 		}
 	}
-	s.wall, s.mono = wall, mono
+	return s.seen
 }
