@@ -4,8 +4,9 @@
 //
 // A look never fails and takes 2 s at most. Each part of the report says for itself why it is missing.
 // A read that the kernel or a server does not answer is left behind, and not begun again until it comes
-// back. So whatever hangs costs one goroutine for each part, three more for the processes, four for the
-// bundles, two for the runtime and one for each FUSE mount that is asked.
+// back. So whatever hangs costs one goroutine for each part, and one each for the mount table, the
+// configuration and the list of bundles; three more for the processes, four for the bundles, two for the
+// runtime and one for each FUSE mount that is asked.
 //
 // Nothing on the node is changed, and nothing outside of it is asked unless a flag names it. Parts that
 // ask the runtime (its dump of goroutines, its metrics) are read only in deep looks, while something

@@ -27,7 +27,8 @@ const (
 	// each property.
 	busTimeout = time.Second
 	busBytes   = 1 << 20
-	// mostUnits bounds the services that are asked for: a node has two or three that matter.
+	// mostUnits bounds the daemons that are remembered, whose services are asked for: a node has two or
+	// three that matter.
 	mostUnits = 8
 	// mostPIDs is how many daemons are remembered by their number: the kernel's log of half an hour may
 	// name one that has been followed by others.
