@@ -65,7 +65,7 @@ func (d Doing) StandsNow() bool {
 func (d Doing) SureAfter() time.Duration { return d.after }
 
 const (
-	// moment is the time within which all ends that only passes by: runc freezes a container
+	// A state that lasts longer than moment is not a short pause: runc freezes a container
 	// for some milliseconds to change its limits, a file server answers within some.
 	moment = 500 * time.Millisecond
 	// quiet is how long a device with requests under way must have answered none to be dead.
@@ -83,8 +83,8 @@ const (
 	deadDevice                           // the device behind its file system is [quiet]
 )
 
-// lasting says from when on what a process does is no matter of a moment. The first row counts of
-// which all circumstances are given.
+// lasting says from when on what a process does is no matter of a moment. The first row whose
+// circumstances all hold is used.
 var lasting = []struct {
 	what   What
 	given  circumstance

@@ -50,12 +50,12 @@ type Socket struct {
 	Holder Process
 
 	// Unlinked is the runtime's process that listens at a socket which was made there, while
-	// what is there now does not lead to it: who is connected is answered, and nobody else
-	// comes in. PID 0 if there is none, or that cannot be known.
+	// what is there now does not lead to it. Clients that are connected still get answers. New
+	// ones cannot connect. PID 0 if there is none, or that cannot be known.
 	Unlinked Process
 
-	// Where nobody listens while a runtime's process is there: the file of its that
-	// another process has locked, and that process; empty if there is none.
+	// Locked is the runtime's file that another process has locked. Locker is that process. Both
+	// are looked for while nobody listens, and are empty if there is none.
 	Locked string
 	Locker Process
 	Waits  Process // the runtime's own
@@ -117,10 +117,10 @@ const (
 	OpenFiles = "open files"
 	Threads   = "threads"
 	Memory    = "memory"    // bytes that cannot be dropped, unlike those of files
-	OOMKills  = "oom kills" // of processes of its group for want of memory, since the look before; there is none but where some were
+	OOMKills  = "oom kills" // of processes of its group for want of memory, since the look before. The limit is left out if none was killed.
 )
 
-// A Limit is how much of what runs out has been used.
+// A Limit is a resource that can run out, and how much of it is used.
 type Limit struct {
 	Of   string `line:"of,omitempty"`  // a daemon's name; empty for the whole node
 	PID  int    `line:"pid,omitempty"` // of the daemon
@@ -131,8 +131,8 @@ type Limit struct {
 	Path string `line:"path"` // of the file that has the limit
 }
 
-// Clock compares the node's wall clock with its monotonic one. What parts them
-// is a step: somebody set the time, or the machine was suspended.
+// Clock compares the node's wall clock with its monotonic one. If they drift apart
+// at once, that is a step: somebody set the time, or the machine was suspended.
 type Clock struct {
 	Watched time.Duration // for how long they have been compared; 0 at the first look
 	Step    time.Duration // the largest step seen, positive if the wall clock went forward; 0 if none

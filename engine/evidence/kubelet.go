@@ -35,8 +35,8 @@ type Kubelet struct {
 	Streams      uint64 `line:"-"`
 	StreamErrors uint64 `line:"-"`
 
-	// StillFor is how long the count of its relists has stood still, over the
-	// looks at it; 0 at the first look and while it grows.
+	// StillFor is for how long all looks have seen the same count of relists; 0 at
+	// the first look and while it grows.
 	StillFor time.Duration `line:"-"`
 }
 

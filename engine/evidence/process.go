@@ -16,7 +16,7 @@ type Processes struct {
 	Partial string // why some may be missing, such as "cut off after 2s"; empty if none are
 
 	Containers map[string][]Process // by the id in their cgroup: of a container, or of a sandbox for its pause process
-	Objects    []Object             // of Containers those that are a runtime's for a kubelet, by ID: not those that run within another
+	Objects    []Object             // the containers and sandboxes that a runtime made for a kubelet, by ID: not those that run within another
 	Shims      []Process            // one for each shim, its Sandbox set; conmon counts as one for each container
 	Helpers    []Process            // of the runtime and its shims, in any state, which do one thing and end: runc, network plugins, mounts and so on; each with its Parent, Verb and, as far as it is told, its container
 	Daemons    []Process            // the runtime's and the kubelet's own, as far as they are not known to be another runtime's
@@ -117,9 +117,9 @@ type Process struct {
 	State   State         `line:"state"`             // of the thread that is worst off
 	Thread  int           `line:"thread,omitempty"`  // whose state that is; 0 for the first one
 	For     time.Duration `line:"forSeconds"`        // in this state, as far as the kernel or looks before tell; 0 if they do not
-	AtLeast bool          `line:"-"`                 // For is since the first look that saw it so: its begin nobody has seen
+	AtLeast bool          `line:"-"`                 // For is since the first look that saw it so. The state may be older: no look saw it begin.
 	Mount   Mount         `line:"mount,omitempty"`   // with the file that its system call is about, if it is in uninterruptible sleep, or a helper that waits for a server; zero if that is not known
-	Among   []Mount       `line:"-"`                 // where Mount is not known and it waits for a server: those that it sees of such, for one of which it may wait
+	Among   []Mount       `line:"-"`                 // where Mount is not known and it waits for a server: the mounts of servers that it sees; it may wait for one of them
 	Servers []Holder      `line:"-"`                 // where it waits for a FUSE file system: the program that serves that; several where it is not known which
 	Freezer string        `line:"freezer,omitempty"` // of a frozen one: the file of the control group that froze it; empty if that is not known
 	Wchan   string        `line:"waitsIn,omitempty"` // the kernel function in which it sleeps; empty if not permitted

@@ -7,8 +7,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Source says where one kind of evidence was read, and how that went. What is
-// empty but has a Source was read and had nothing to say.
+// A Source says where one kind of evidence was read, and how that went. If there is
+// a Source but no content, it was read and was empty.
 type Source struct {
 	From    string        `line:"from,omitempty"`    // a file, a socket or a URL; empty if none is known
 	Took    time.Duration `line:"tookSeconds"`       // the reading
