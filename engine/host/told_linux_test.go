@@ -2,10 +2,14 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -71,4 +75,30 @@ func TestOtherKubeletIsNotAsked(t *testing.T) {
 	if k.Ping.Asked || !strings.Contains(k.Ping.Err, "pid 10 (kubelet) is the kubelet of another runtime, at unix:///run/crio/crio.sock") {
 		t.Errorf("ping = %+v", k.Ping)
 	}
+}
+
+// The processes are read with the mounts of the node, and deeper in a deep look.
+func TestLookGivesTheWalkerWhatItKnows(t *testing.T) {
+	root := t.TempDir()
+	writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", State: evidence.Uninterrupted, Wchan: "rpc_wait_bit_killable"})
+	for path, text := range map[string]string{
+		"1/mountinfo":   "50 21 0:52 / /srv/nas rw - nfs4 nas:/export rw\n",
+		"300/mountinfo": "99 21 0:52 / /mnt/nas rw - nfs4 nas:/export rw\n",
+		"300/syscall":   fmt.Sprintf("%d 0x0 0x7ffc\n", unix.SYS_STATFS),
+		"300/mem":       "/mnt/nas/x\x00",
+	} {
+		writeFile(t, filepath.Join(root, "proc", path), text)
+	}
+	want := evidence.Mount{Point: "/mnt/nas", Type: "nfs4", Source: "nas:/export", Device: "0:52", Node: "/srv/nas"}
+	synctest.Test(t, func(t *testing.T) {
+		n := &Node{Config: Config{Root: root}, parts: []part{{"processes", always, newFixtureWalker(root).read, nil}}}
+		n.Look(t.Context(), false)
+		time.Sleep(time.Minute)
+		if p := n.Look(t.Context(), false).Processes.Daemons[0]; len(p.Among) != 1 || p.Among[0] != want || p.Mount != (evidence.Mount{}) {
+			t.Errorf("waits for %+v or among %+v, want among %+v", p.Mount, p.Among, want)
+		}
+		if p := n.Look(t.Context(), true).Processes.Daemons[0]; p.Mount != want {
+			t.Errorf("deep: waits for %+v, want %+v", p.Mount, want)
+		}
+	})
 }

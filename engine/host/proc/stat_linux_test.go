@@ -3,6 +3,7 @@ package proc
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -139,6 +140,19 @@ func TestLookSkipsBystanders(t *testing.T) {
 				t.Errorf("a process got the number of one between two looks: %v, want it", got)
 			}
 		})
+	}
+}
+
+func TestProcessorClockGoesOn(t *testing.T) {
+	for cpu := range runtime.NumCPU() {
+		was := processorClock(cpu)
+		time.Sleep(20 * time.Millisecond)
+		if now := processorClock(cpu); was > 0 && now <= was {
+			t.Errorf("the clock of processor %d went from %v to %v", cpu, was, now)
+		}
+	}
+	if now := processorClock(1023); now != 0 {
+		t.Errorf("the clock of no processor is %v, want 0", now)
 	}
 }
 
