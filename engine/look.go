@@ -259,8 +259,7 @@ func (m *Model) away() bool {
 
 // isLate reports whether a helper of our runtime should have ended by now.
 func isLate(p evidence.Process) bool {
-	limit := p.HelperLimit()
-	return p.Own && limit > 0 && p.Age >= limit
+	return p.Own && p.IsLate(false)
 }
 
 // showsIn returns how long after a look of an examination a second one can show more; 0 if there is
@@ -276,7 +275,7 @@ func showsIn(r *evidence.Report, since time.Duration) time.Duration {
 		}
 	}
 	if since < secondLook && r.Kubelet.Ping.TimedOut {
-		wait = secondLook
+		wait = max(wait, secondLook)
 	}
 	around := evidence.LookAround(r, true)
 	judge := func(all []evidence.Process, as evidence.Role) {

@@ -17,8 +17,12 @@ func TestAnExaminationLooksAgain(t *testing.T) {
 	app := func(p evidence.Process) evidence.Processes {
 		return evidence.Processes{Containers: map[string][]evidence.Process{"c": {p}}}
 	}
+	helper := func(age time.Duration) evidence.Processes {
+		return evidence.Processes{Helpers: []evidence.Process{{PID: 8, Verb: "kill", State: evidence.Sleeping, Age: age, Own: true}}}
+	}
 	for name, c := range map[string]struct {
 		seen  evidence.Processes
+		mute  bool          // the kubelet did not answer
 		since time.Duration // since the first look
 		wait  time.Duration
 	}{
@@ -32,9 +36,15 @@ func TestAnExaminationLooksAgain(t *testing.T) {
 		"a disk may be busy":              {seen: app(in(evidence.Uninterrupted, 0)), wait: time.Second},
 		"a disk was looked at twice":      {seen: app(in(evidence.Uninterrupted, time.Second)), since: time.Second},
 		"what has ended needs no look":    {seen: shim(in(evidence.Zombie, 0))},
+		"a kubelet may be busy":           {mute: true, wait: time.Second},
+		"a kubelet is looked at twice":    {mute: true, since: time.Second},
+		"a helper that ends soon":         {seen: helper(3 * time.Second), wait: 2 * time.Second},
+		"a helper, and a mute kubelet":    {seen: helper(3 * time.Second), mute: true, wait: 2 * time.Second},
 		"a frozen program may go on soon": {seen: app(in(evidence.Frozen, 0)), wait: 500 * time.Millisecond},
 	} {
-		if wait := showsIn(&evidence.Report{Processes: c.seen}, c.since); wait != c.wait {
+		r := evidence.Report{Processes: c.seen}
+		r.Kubelet.Ping.TimedOut = c.mute
+		if wait := showsIn(&r, c.since); wait != c.wait {
 			t.Errorf("%s: the next look comes after %v, want %v", name, wait, c.wait)
 		}
 	}
