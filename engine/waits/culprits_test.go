@@ -100,3 +100,21 @@ func TestASlowListBlamesNobody(t *testing.T) {
 		}
 	}
 }
+
+// A helper waits for its child if that has run for half of the helper's life at least: a script
+// begins many programs one after the other.
+func TestAHelperWaitsForAChildOfHalfItsAge(t *testing.T) {
+	for age, want := range map[time.Duration]string{
+		5 * time.Second:  "runc create (1m)",
+		29 * time.Second: "runc create (1m)",
+		30 * time.Second: "runc create (1m) > modprobe (30s)",
+		40 * time.Second: "runc create (1m) > modprobe (40s)",
+	} {
+		f := facts(2).status(1).helper(9, 1, "create").helper(10, 1, "", func(p *evidence.Process) {
+			p.Parent, p.Container, p.Command, p.Age = 9, "", "modprobe", age
+		})
+		if got, path := names(Build(f), "helper 9"), "ContainerStatus of pay/api-1/app > pay/api-1/app > shim 101 > "+want; got != path {
+			t.Errorf("path %s, want %s", got, path)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package waits
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -150,6 +151,10 @@ func TestHelpersOfARuntimeWithoutMemory(t *testing.T) {
 	}
 	if got, want := names(g, "helper 8"), "pay/api-0 > containerd-shim-runc-v2 start (1m) > pid 7 (containerd) > D in mem_cgroup_handle_over_high"; got != want {
 		t.Errorf("path %s, want %s", got, want)
+	}
+	f.Runtime[0].State = evidence.Sleeping
+	if got := names(Build(f), "helper 8"); strings.Contains(got, "pid 7") {
+		t.Errorf("the runtime does not wait for memory, and the path is %s", got)
 	}
 }
 
