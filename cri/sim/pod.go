@@ -81,7 +81,6 @@ type sandbox struct {
 	listed    *cri.PodSandbox       // the same as a list shows it, likewise
 	pod       *pod
 	pid, shim uint32
-	born      time.Time // of its processes, by the world's clock
 }
 
 func (s *sandbox) ready() bool { return s.status.State == cri.PodSandboxState_SANDBOX_READY }
@@ -95,7 +94,6 @@ type container struct {
 	spec    *containerSpec
 	ended   time.Time // when it finished, by the script
 	pid     uint32
-	born    time.Time // of its process, by the world's clock
 	fate    fate
 }
 

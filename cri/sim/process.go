@@ -90,21 +90,21 @@ func (s *sandbox) shimProcess(socket string) proc.Process {
 	args := []string{"/usr/bin/containerd-shim-runc-v2", "-namespace", "k8s.io", "-id", s.status.Id, "-address", socket, ""}
 	return proc.Process{
 		PID: int(s.shim), Parent: initPID, Name: "containerd-shim-runc-v2", Args: strings.Join(args, "\x00"),
-		Cgroup: "/system.slice/containerd.service", State: 'S', Sleep: proc.InFutex, Born: s.born, Pages: 2900, Threads: 1,
+		Cgroup: "/system.slice/containerd.service", State: 'S', Sleep: proc.InFutex, Born: time.Unix(0, s.status.CreatedAt), Pages: 2900, Threads: 1,
 	}
 }
 
 func (s *sandbox) pause() proc.Process {
 	return proc.Process{
 		PID: int(s.pid), Parent: int(s.shim), Name: "pause", Args: "/pause\x00", Cgroup: s.pod.cgroup(s.status.Id),
-		State: 'S', Sleep: proc.InPause, Born: s.born, Pages: 160, Threads: 1,
+		State: 'S', Sleep: proc.InPause, Born: time.Unix(0, s.status.CreatedAt), Pages: 160, Threads: 1,
 	}
 }
 
 func (c *container) process() proc.Process {
 	p := proc.Process{
 		PID: int(c.pid), Parent: int(c.sandbox.shim), Name: c.spec.name, Args: "/usr/bin/" + c.spec.name + "\x00",
-		Cgroup: c.pod.cgroup(c.status.Id), State: 'S', Sleep: proc.InPoll, Born: c.born, Pages: 6200, Threads: 1,
+		Cgroup: c.pod.cgroup(c.status.Id), State: 'S', Sleep: proc.InPoll, Born: time.Unix(0, c.status.StartedAt), Pages: 6200, Threads: 1,
 	}
 	if c.fate == stuck {
 		p.State, p.Sleep = 'D', proc.InNFS

@@ -22,7 +22,7 @@ func (w *world) newPod(spec podSpec) *pod {
 
 // newSandbox creates a sandbox for p and makes it ready.
 func (w *world) newSandbox(p *pod, attempt uint32, created time.Time) *sandbox {
-	s, id, ip := &sandbox{pod: p, born: created}, w.id(), ""
+	s, id, ip := &sandbox{pod: p}, w.id(), ""
 	s.pid = w.pid()
 	s.shim = w.claim(s.pid - 1)
 	if !p.spec.hostNetwork && !w.unplugged {
@@ -50,7 +50,7 @@ func (w *world) newContainer(p *pod, spec *containerSpec, created time.Time) *co
 }
 
 func (w *world) run(c *container, started time.Time) {
-	c.pid, c.born = w.pid(), started
+	c.pid = w.pid()
 	c.become(changed(c.status, func(is *cri.ContainerStatus) {
 		is.State, is.StartedAt = cri.ContainerState_CONTAINER_RUNNING, started.UnixNano()
 	}))
