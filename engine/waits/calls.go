@@ -11,7 +11,7 @@ import (
 func relistsToCalls(b *builder) {
 	for i, h := range b.Hangs {
 		if h.Relist || h.Op.IsList() {
-			b.edge(b.node(Relist, "", Node{Name: "relist", Since: h.Since}), b.call(i), by(Line, b.Line(i)))
+			b.edge(b.node(Relist, "", Node{Name: "relist", Since: h.Since}), b.call(i), by(reported, b.Line(i)))
 		}
 	}
 }
@@ -24,7 +24,7 @@ func callsToPods(b *builder) {
 		return
 	}
 	for _, pod := range b.Alone {
-		b.edge(b.call(i), b.object(pod), by(ListAlone))
+		b.edge(b.call(i), b.object(pod), by(listAlone))
 	}
 }
 

@@ -185,8 +185,8 @@ func TestHeldAtOnce(t *testing.T) {
 // Whatever kind of evidence there is, it has words; a likely edge has none.
 func TestProofsInWords(t *testing.T) {
 	l := &evidence.Lock{Waiters: 41, Calls: []string{"ContainerStatus", "ListContainers"}}
-	both := by(HelperOfMonitor, "shim")
-	both.And = NamedInArguments
+	both := by(helperOfMonitor, "shim")
+	both.And = namedInArguments
 	for _, tt := range []struct {
 		proof Proof
 		want  string
@@ -195,9 +195,9 @@ func TestProofsInWords(t *testing.T) {
 		{waitersOf(l), "41 goroutines waiting for it in the runtime's own dump, ContainerStatus, ListContainers among them"},
 		{waitersOf(&evidence.Lock{Waiters: 1}), "1 goroutine waiting for it in the runtime's own dump"},
 		{both, "child of the shim, named in its arguments"},
-		{by(ChildOfShim, 9, "runc"), "it waits for its child, pid 9 (runc)"},
-		{by(AnswersNobody, evidence.Stopped), "it is stopped (T) and answers nobody"},
-		{by(Line, "100 % of it"), "100 % of it"},
+		{by(childOfShim, 9, "runc"), "it waits for its child, pid 9 (runc)"},
+		{by(answersNobody, evidence.Stopped), "it is stopped (T) and answers nobody"},
+		{by(reported, "100 % of it"), "100 % of it"},
 	} {
 		if got := tt.proof.String(); got != tt.want || tt.proof.Proven() != (tt.want != "") {
 			t.Errorf("%q, want %q", got, tt.want)

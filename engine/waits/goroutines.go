@@ -38,7 +38,7 @@ func callsToHelpers(b *builder) {
 func (b *builder) callToHelper(to int, p *evidence.Process, id string) {
 	answers := func(g *evidence.Goroutine) bool { return knowledge.Runs(g.Call, p.Verb) }
 	if own := b.open(func(g *evidence.Goroutine) bool { return g.Container == id && id != "" && answers(g) }); len(own) > 0 {
-		b.edge(b.answer(own[0]), to, by(GoroutineAtWork))
+		b.edge(b.answer(own[0]), to, by(goroutineAtWork))
 		return
 	}
 	open := b.open(func(g *evidence.Goroutine) bool { return g.Container == "" && answers(g) })
@@ -60,11 +60,11 @@ func (b *builder) callToHelper(to int, p *evidence.Process, id string) {
 	if len(asking) == 1 && !answers(asking[0]) { // StartContainer waits for the end of a container in another goroutine
 		goroutine := b.goroutine(asking[0])
 		if from >= 0 {
-			b.edge(from, goroutine, by(OnlyAsker))
+			b.edge(from, goroutine, by(onlyAsker))
 		}
 		from = goroutine
 	}
-	b.edge(from, to, by(OnlyCallAndHelper))
+	b.edge(from, to, by(onlyCallAndHelper))
 }
 
 // isOnly reports whether no other helper does the same.
@@ -83,7 +83,7 @@ func (b *builder) clientCall(method string) int { return b.node(Call, method, No
 // answer adds a call of the CRI and the goroutine that answers it, and returns that goroutine.
 func (b *builder) answer(g *evidence.Goroutine) int {
 	goroutine := b.goroutine(g)
-	b.edge(b.clientCall(g.Call), goroutine, by(AnswersCall))
+	b.edge(b.clientCall(g.Call), goroutine, by(answersCall))
 	return goroutine
 }
 

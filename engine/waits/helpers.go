@@ -77,16 +77,16 @@ func (b *builder) objectToHelper(object int, o evidence.Object, p *evidence.Proc
 	isRuntime := func(d evidence.Process) bool { return d.PID == p.Parent }
 	switch {
 	case shim != nil && p.Parent == shim.PID:
-		from, proof = b.shim(shim), by(HelperOfMonitor, MonitorWord(shim))
-		b.edge(object, from, by(ChildOfShim, p.PID, p.Command))
+		from, proof = b.shim(shim), by(helperOfMonitor, MonitorWord(shim))
+		b.edge(object, from, by(childOfShim, p.PID, p.Command))
 	case slices.ContainsFunc(b.Runtime, isRuntime):
-		proof = by(HelperOfRuntime, p.Parent)
+		proof = by(helperOfRuntime, p.Parent)
 	}
 	switch named := p.Container == o.ID && o.ID != ""; {
 	case named && proof.Proven():
-		proof.And = NamedInArguments
+		proof.And = namedInArguments
 	case named:
-		proof = by(NamedInArguments)
+		proof = by(namedInArguments)
 	}
 	if shim != nil {
 		place := b.graph.Find(Key(Shim, strconv.Itoa(shim.PID)))
@@ -114,7 +114,7 @@ func (b *builder) helpersBelow(place int, o evidence.Object) {
 			return
 		}
 		next := b.process(b.children[p.PID][i], evidence.AsHelper, o)
-		b.edge(place, next, by(ChildOfHelper, p.PID))
+		b.edge(place, next, by(childOfHelper, p.PID))
 		if place = next; b.waits[next] {
 			return
 		}

@@ -17,7 +17,7 @@ func processesToKernel(b *builder) {
 			continue
 		}
 		if runtime := b.withoutMemory(n); runtime != nil {
-			b.edge(i, b.runtime(runtime), by(GroupWithoutMemory))
+			b.edge(i, b.runtime(runtime), by(groupWithoutMemory))
 		} else if n.process.State.Stuck() && (n.Kind != Shim || n.doing.DoesNothing()) || n.Kind == Helper && n.doing.What == evidence.OnServer {
 			b.toKernel(i, n.process, n.as)
 		}
@@ -38,11 +38,11 @@ func (b *builder) withoutMemory(n *Node) *evidence.Process {
 
 // toKernel adds what a process waits for in the kernel, and the file system behind that.
 func (b *builder) toKernel(process int, p *evidence.Process, as evidence.Role) {
-	n, proof := Node{Name: p.State.String(), Since: b.since(p.For)}, InState
+	n, proof := Node{Name: p.State.String(), Since: b.since(p.For)}, inState
 	function, shown := kernelFunction(p)
 	switch p.State {
 	case evidence.Frozen:
-		n.ID, proof = p.Freezer, InControlGroup
+		n.ID, proof = p.Freezer, inControlGroup
 	case evidence.Sleeping: // for a server that is a program
 		n.ID, n.Name, proof = function, "waits in "+function, shown
 	case evidence.Uninterrupted:
@@ -51,14 +51,14 @@ func (b *builder) toKernel(process int, p *evidence.Process, as evidence.Role) {
 	kernel := b.node(Kernel, strconv.Itoa(p.PID), n)
 	b.edge(process, kernel, by(proof))
 	if m := b.Report.FileSystem(p); m.Type != "" {
-		b.toFileSystem(kernel, m, by(CallOnMount))
+		b.toFileSystem(kernel, m, by(callOnMount))
 	} else if store, sign, on := b.StoreOf(p, as); on && store.OnDevice() {
 		b.toFileSystem(kernel, store, by(storeSigns[sign]))
 	}
 }
 
 // storeSigns prove that a process waits for the runtime's disk; without a sign that is only likely.
-var storeSigns = [...]By{evidence.DeviceDead: StoreIsDead, evidence.FileThere: FileOnStore, evidence.KindOfIt: KindOfStore, evidence.SinceStart: WritesAtStart}
+var storeSigns = [...]By{evidence.DeviceDead: storeIsDead, evidence.FileThere: fileOnStore, evidence.KindOfIt: kindOfStore, evidence.SinceStart: writesAtStart}
 
 // kernelFunction returns the function that shows most of what a process waits for, and what shows it: of
 // a file server's functions not the remote call below it.
@@ -67,18 +67,18 @@ func kernelFunction(p *evidence.Process) (function string, shown By) {
 		f = strings.TrimLeft(f, "_")
 		if evidence.ServerFunction(f) && !strings.HasPrefix(f, "rpc_") && !strings.HasPrefix(f, "xprt_") && !strings.Contains(f, "call_sync") {
 			if f == strings.TrimLeft(p.Wchan, "_") {
-				return f, InWchan
+				return f, inWchan
 			}
-			return f, InKernelStack
+			return f, inKernelStack
 		}
 	}
 	switch {
 	case p.Wchan != "":
-		return p.Wchan, InWchan
+		return p.Wchan, inWchan
 	case len(p.Stack) > 0:
-		return p.Stack[0], InKernelStack
+		return p.Stack[0], inKernelStack
 	}
-	return "", InState
+	return "", inState
 }
 
 // toFileSystem adds a file system for which a process waits in the kernel, with its server or its
@@ -88,14 +88,14 @@ func (b *builder) toFileSystem(kernel int, m evidence.Mount, proof Proof) {
 	if m.Served() && !strings.HasPrefix(m.Type, "fuse") {
 		server := b.node(Server, m.Source, Node{ID: m.Source, Name: "server " + m.Source, mount: m})
 		b.edge(kernel, server, proof)
-		b.edge(server, mount, by(MountedFrom))
+		b.edge(server, mount, by(mountedFrom))
 		return
 	}
 	b.edge(kernel, mount, proof)
 	if m.OnDevice() && m.Source != "" {
-		proof := by(MountOnDevice)
+		proof := by(mountOnDevice)
 		if line := b.Disk(m); line != "" {
-			proof = by(Line, line)
+			proof = by(reported, line)
 		}
 		b.edge(mount, b.node(Device, m.Device, Node{ID: m.Device, Name: m.Source, mount: m}), proof)
 	}

@@ -46,7 +46,7 @@ func callsToLikely(b *builder) {
 			continue
 		}
 		if g := b.answererOf(h); g != nil {
-			b.edge(waiting, b.goroutine(g), by(AnswersCall))
+			b.edge(waiting, b.goroutine(g), by(answersCall))
 		}
 	}
 }

@@ -21,17 +21,17 @@ func callsToObjects(b *builder) {
 
 func (b *builder) callToObject(i int, h *Hang) {
 	waiting, object, list := b.call(i), b.object(h.Object), b.list(h.Op)
-	from, proof := waiting, by(AsksForObject)
+	from, proof := waiting, by(asksForObject)
 	l, of := b.lockOf(h)
 	if of.Proven() || list >= 0 {
-		from, proof = b.statusLock(h, l, of), by(StatusOfObject)
+		from, proof = b.statusLock(h, l, of), by(statusOfObject)
 		b.edge(waiting, from, statusProof(h, l, of))
 		if list >= 0 {
 			b.edge(b.call(list), from, b.listProof(h, l, of, b.Hangs[list].Op))
 		}
 	} else if g := b.answererOf(h); l == nil && g != nil {
 		from = b.goroutine(g)
-		b.edge(waiting, from, by(AnswersCall))
+		b.edge(waiting, from, by(answersCall))
 		b.goroutineToShim(object, h.Object, g)
 	}
 	if l != nil && of.Proven() && !l.Likely {
@@ -62,7 +62,7 @@ func statusProof(h *Hang, l *evidence.Lock, of Proof) Proof {
 	case of.Proven():
 		return waitersOf(l)
 	case h.Beside:
-		return by(OthersAnswered)
+		return by(othersAnswered)
 	}
 	return Proof{}
 }
@@ -91,7 +91,7 @@ func (b *builder) lockOf(h *Hang) (*evidence.Lock, Proof) {
 		switch {
 		case l.Of == evidence.OfContainer && h.Op != call.ContainerStatus, l.Of == evidence.OfSandbox && h.Op != call.PodSandboxStatus:
 		case of != "" && of == h.Object.ID && !l.Likely:
-			return l, by(HolderAtWork)
+			return l, by(holderAtWork)
 		case of != "" && of != h.Object.ID:
 		case slices.Contains(l.Calls, h.Op.String()):
 			own = append(own, l)
@@ -111,12 +111,12 @@ func (b *builder) lockOf(h *Hang) (*evidence.Lock, Proof) {
 		return l, Proof{}
 	}
 	if p := b.helperFor(h.Object); p != nil && knowledge.Runs(l.Holder.Call, p.Verb) {
-		return l, by(HolderAnswers, l.Holder.Call, HelperName(p))
+		return l, by(holderAnswers, l.Holder.Call, HelperName(p))
 	}
 	if len(own) == 0 {
 		return l, Proof{}
 	}
-	return l, by(OthersAnswered)
+	return l, by(othersAnswered)
 }
 
 // holders adds the goroutine that holds a lock, and on through the locks that it waits for
@@ -129,7 +129,7 @@ func (b *builder) holders(lock int, l *evidence.Lock, sure bool) (last int, work
 		}
 		var proof Proof
 		if sure && !l.Likely {
-			proof = by(SameAddress, l.Address)
+			proof = by(sameAddress, l.Address)
 		}
 		holder := b.goroutine(&l.Holder)
 		b.edge(lock, holder, proof)
@@ -139,7 +139,7 @@ func (b *builder) holders(lock int, l *evidence.Lock, sure bool) (last int, work
 		}
 		l = &b.Deep.Stacks.Locks[i]
 		lock = b.lock(l)
-		b.edge(holder, lock, by(WaitsForLock, l.Address))
+		b.edge(holder, lock, by(waitsForLock, l.Address))
 		if b.waits[lock] {
 			return holder, nil
 		}

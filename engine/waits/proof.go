@@ -12,44 +12,43 @@ import (
 // it, with verbs for the arguments of the [Proof].
 type By string
 
-// The kinds of evidence. Nothing proves what is only likely.
+// The kinds of evidence.
 const (
-	Likely             By = ""
-	Line               By = "%s" // of the diagnosis: how long a call has had no answer, or what is known of a disk
-	OthersAnswered     By = "its status call hangs, others are answered"
-	HolderAnswers      By = "its status call hangs, others are answered; its holder answers %s, and %s is at work on it"
-	HolderAtWork       By = "its holder is at work on it, by its stack"
-	AsksForObject      By = "it asks for this one"
-	StatusOfObject     By = "it is the status of this one"
-	WaitersInDump      By = "%s waiting for it in the runtime's own dump%s"
-	SameAddress        By = "same receiver address %s in the runtime's own dump"
-	WaitsForLock       By = "it waits for the lock at %s"
-	AnswersCall        By = "it answers the call, in the runtime's own dump"
-	StackNamesObject   By = "its stack names it"
-	GoroutineAtWork    By = "the goroutine is at work on it, by its stack"
-	OnlyCallAndHelper  By = "the only such call, and the only such helper"
-	OnlyAsker          By = "the only one that asks a shim for that, in the runtime's own dump"
-	ListAlone          By = "its list alone hangs, those of other pods are answered"
-	RuntimesOwn        By = "it is the runtime's own, and %s"
-	AnswersNobody      By = "it is %s and answers nobody"
-	AskedTheShim       By = "the goroutine waits for its answer to %s"
-	ChildOfShim        By = "it waits for its child, pid %d (%s)"
-	HelperOfMonitor    By = "child of the %s"
-	HelperOfRuntime    By = "child of the runtime (pid %d)"
-	NamedInArguments   By = "named in its arguments"
-	ChildOfHelper      By = "child of pid %d"
-	InState            By = "its state"
-	InControlGroup     By = "its control group"
-	InWchan            By = "its wchan"
-	InKernelStack      By = "its kernel stack"
-	GroupWithoutMemory By = "a child of the runtime, whose control group has no memory left"
-	CallOnMount        By = "its system call is on that mount"
-	MountedFrom        By = "mounted from there"
-	MountOnDevice      By = "the mount is on it"
-	StoreIsDead        By = "it is in a function of a file system, and the runtime's disk answers nothing"
-	FileOnStore        By = "it is in a function of a file system, and a process of the runtime waits for a file on the runtime's disk"
-	KindOfStore        By = "it is in a function of a file system, and a process of the runtime in one of the kind that its disk has"
-	WritesAtStart      By = "it has stood there since its start, when it writes its own data"
+	reported           By = "%s" // of the diagnosis: how long a call has had no answer, or what is known of a disk
+	othersAnswered     By = "its status call hangs, others are answered"
+	holderAnswers      By = "its status call hangs, others are answered; its holder answers %s, and %s is at work on it"
+	holderAtWork       By = "its holder is at work on it, by its stack"
+	asksForObject      By = "it asks for this one"
+	statusOfObject     By = "it is the status of this one"
+	waitersInDump      By = "%s waiting for it in the runtime's own dump%s"
+	sameAddress        By = "same receiver address %s in the runtime's own dump"
+	waitsForLock       By = "it waits for the lock at %s"
+	answersCall        By = "it answers the call, in the runtime's own dump"
+	stackNamesObject   By = "its stack names it"
+	goroutineAtWork    By = "the goroutine is at work on it, by its stack"
+	onlyCallAndHelper  By = "the only such call, and the only such helper"
+	onlyAsker          By = "the only one that asks a shim for that, in the runtime's own dump"
+	listAlone          By = "its list alone hangs, those of other pods are answered"
+	runtimesOwn        By = "it is the runtime's own, and %s"
+	answersNobody      By = "it is %s and answers nobody"
+	askedTheShim       By = "the goroutine waits for its answer to %s"
+	childOfShim        By = "it waits for its child, pid %d (%s)"
+	helperOfMonitor    By = "child of the %s"
+	helperOfRuntime    By = "child of the runtime (pid %d)"
+	namedInArguments   By = "named in its arguments"
+	childOfHelper      By = "child of pid %d"
+	inState            By = "its state"
+	inControlGroup     By = "its control group"
+	inWchan            By = "its wchan"
+	inKernelStack      By = "its kernel stack"
+	groupWithoutMemory By = "a child of the runtime, whose control group has no memory left"
+	callOnMount        By = "its system call is on that mount"
+	mountedFrom        By = "mounted from there"
+	mountOnDevice      By = "the mount is on it"
+	storeIsDead        By = "it is in a function of a file system, and the runtime's disk answers nothing"
+	fileOnStore        By = "it is in a function of a file system, and a process of the runtime waits for a file on the runtime's disk"
+	kindOfStore        By = "it is in a function of a file system, and a process of the runtime in one of the kind that its disk has"
+	writesAtStart      By = "it has stood there since its start, when it writes its own data"
 )
 
 // A Proof says by what it is known that one node waits for another. The zero value is that of an edge
@@ -63,7 +62,7 @@ type Proof struct {
 func by(by By, args ...any) Proof { return Proof{By: by, Args: args} }
 
 // Proven reports whether there is a proof.
-func (p Proof) Proven() bool { return p.By != Likely }
+func (p Proof) Proven() bool { return p.By != "" }
 
 // String returns the proof in words; nothing for an edge that is only likely.
 func (p Proof) String() string {
@@ -76,7 +75,7 @@ func (p Proof) String() string {
 
 // waitersOf proves that a call waits for a lock of the dump.
 func waitersOf(l *evidence.Lock) Proof {
-	return by(WaitersInDump, goroutines(l.Waiters), among(l.Calls))
+	return by(waitersInDump, goroutines(l.Waiters), among(l.Calls))
 }
 
 type goroutines int

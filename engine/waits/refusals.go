@@ -26,8 +26,8 @@ func refusalsToRuntime(b *builder) {
 	for _, r := range b.Refused {
 		waiting := b.node(Call, r.Op.String(), Node{Name: r.Op.String(), Since: r.Since, sure: true})
 		if r.Op.IsList() {
-			b.edge(b.node(Relist, "", Node{Name: "relist", Since: r.Since}), waiting, by(Line, r.Line))
+			b.edge(b.node(Relist, "", Node{Name: "relist", Since: r.Since}), waiting, by(reported, r.Line))
 		}
-		b.edge(waiting, b.runtime(p), by(RuntimesOwn, p.State))
+		b.edge(waiting, b.runtime(p), by(runtimesOwn, p.State))
 	}
 }

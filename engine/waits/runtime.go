@@ -25,7 +25,7 @@ func callsToRuntime(b *builder) {
 func (b *builder) callToRuntime(waiting int, h *Hang) {
 	for i := range b.Runtime {
 		if p := &b.Runtime[i]; b.Doing(p, evidence.AsRuntime).StandsNow() {
-			b.edge(waiting, b.runtime(p), by(RuntimesOwn, p.State))
+			b.edge(waiting, b.runtime(p), by(runtimesOwn, p.State))
 			return
 		}
 	}
@@ -42,7 +42,7 @@ func (b *builder) callToRuntime(waiting int, h *Hang) {
 	if last, works := b.holders(lock, l, true); works != nil && works.Container != "" {
 		o := b.objectOf(works.Container)
 		object := b.object(o)
-		b.edge(last, object, by(StackNamesObject))
+		b.edge(last, object, by(stackNamesObject))
 		b.goroutineToShim(object, o, works)
 	}
 }

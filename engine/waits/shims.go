@@ -18,13 +18,13 @@ func objectsToShims(b *builder) {
 		}
 		owner, known := b.ownerOf(p)
 		if d.DoesNothing() && (known || p.Own) || d.What == evidence.IsDead && known && owner.State == pleg.Running {
-			b.edge(b.object(owner), b.shim(p), by(AnswersNobody, p.State))
+			b.edge(b.object(owner), b.shim(p), by(answersNobody, p.State))
 		}
 	}
 	for i := range len(b.graph.Nodes) { // those of the shims among them
 		n := &b.graph.Nodes[i]
 		if p := b.shimOf(n.Object); n.Kind == Container && p != nil && b.Doing(p, evidence.AsMonitor).DoesNothing() {
-			b.edge(i, b.shim(p), by(AnswersNobody, p.State))
+			b.edge(i, b.shim(p), by(answersNobody, p.State))
 		}
 	}
 }
@@ -49,7 +49,7 @@ func (b *builder) shim(p *evidence.Process) int {
 func (b *builder) goroutineToShim(waiting int, o evidence.Object, g *evidence.Goroutine) {
 	request, asks := strings.CutPrefix(g.Doing, "ttrpc ")
 	if p := b.shimOf(o); p != nil && asks && g.Waits == "" {
-		b.edge(waiting, b.shim(p), by(AskedTheShim, request))
+		b.edge(waiting, b.shim(p), by(askedTheShim, request))
 	}
 }
 
