@@ -152,7 +152,7 @@ func (k *Kubelet) comesAfter(at time.Time) {
 	}
 }
 
-// A span is the time in which something happens that happens once.
+// A span is the time within which an event comes.
 type span struct{ from, to time.Time }
 
 // at is the span of a moment that is known.
@@ -199,7 +199,7 @@ func byStatus(at time.Time) span {
 	return span{at.Add(-call.StatusPeriod), at.Add(call.StatusPeriod)}
 }
 
-// next foretells the posting that changes Ready. changes is from when on it has something to change.
+// next foretells the posting that changes Ready. changes is when there is something to change.
 func (k *Kubelet) next(changes span) (n Posting) {
 	p, ready := &k.Poster, k.Says.Ready
 	if changes.from.IsZero() || k.Config.Starting || k.Paused() {

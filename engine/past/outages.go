@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// AwayFor is how far back it is told how often the runtime was away.
+	// AwayFor is the time over which outages of the runtime are counted.
 	AwayFor = 10 * time.Minute
 	// outagesKept bounds what is remembered: one for each look at the node in that time.
 	outagesKept = 120

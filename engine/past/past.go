@@ -1,6 +1,6 @@
 // Package past is what is remembered of the time before the present moment: small logs,
-// each bounded, with the reason why so much is enough. A machine takes down what it sees
-// when it sees it; whoever judges a moment reads the logs as they were then.
+// each bounded, with the reason why so much is enough. The model writes down what
+// it sees. The rules read it as it was at their moment.
 package past
 
 import (
@@ -62,8 +62,8 @@ func keep[T any](all []T, one T, most int) []T {
 	return all[max(0, len(all)-most):]
 }
 
-// statusKept is how many answers to Status are remembered: of the kubelet's one every 5 s,
-// two that are slow tell of a change, and one does not.
+// statusKept is how many answers to Status are remembered. Status is asked every 5 s. Two slow
+// answers in a row are a change, one is not.
 const statusKept = 2
 
 // StatusTook takes down how long a good answer to Status took.

@@ -20,7 +20,7 @@ const (
 	// Lasts is how long we remember who saw which step. It is longer than lists hang before
 	// somebody acts.
 	Lasts = 10 * time.Minute
-	// forgetEvery is how often what is older is forgotten: some seconds more or less are nothing beside Lasts.
+	// forgetEvery is how often old ids are removed. A few seconds do not matter beside Lasts.
 	forgetEvery = 10 * time.Second
 	// MostIDs is how many ids are remembered: a source may send more than any node has. An id that
 	// no relist has gets room only while less than half is taken.

@@ -24,8 +24,8 @@ type function struct {
 	takesLock bool              // of a mutex
 	argument  bool              // works on its first argument, and not on its receiver
 	waits     *knowledge.Lock   // the kind of lock that a goroutine waits for in it; nil if not known
-	holds     []*knowledge.Lock // the kinds of which a goroutine in it may have a lock
-	leaves    *knowledge.Lock   // the kind of which a goroutine in it has no lock, though its callers had
+	holds     []*knowledge.Lock // the kinds of lock that a goroutine in this function may hold
+	leaves    *knowledge.Lock   // the kind that it does not hold here, though its callers did
 }
 
 // listOf are the calls that answer as lists do, piece by piece.

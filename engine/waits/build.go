@@ -45,8 +45,8 @@ type Facts struct {
 	Disk    func(evidence.Mount) string             // says what is known of the disk behind a file system; empty if nothing is
 }
 
-// edgeKinds are the kinds of edges. The order is that in which nodes come to be: who waits before what
-// it waits for.
+// edgeKinds are the kinds of edges. Nodes are added in this order: first those who wait, then what
+// they wait for.
 var edgeKinds = []func(*builder){
 	relistsToCalls, callsToObjects, callsToRuntime, refusalsToRuntime, callsToPods, objectsToShims, objectsToHelpers, objectsToProcesses,
 	callsToHelpers, objectsToLikelyLocks, callsToLikely, processesToKernel, objectsToUnserved,
@@ -71,7 +71,7 @@ func Build(f Facts) *Graph {
 	return b.graph
 }
 
-// anyIdle reports whether any process does nothing, or any helper is late, as on most nodes none is.
+// anyIdle reports whether a process does nothing or a helper is late. On most nodes there is none.
 func (f *Facts) anyIdle(around *evidence.Around) bool {
 	idle := func(all []evidence.Process, as evidence.Role) bool {
 		for i := range all {
@@ -166,7 +166,7 @@ func (b *builder) node(kind Kind, id string, n Node) int {
 	return i
 }
 
-// edge adds that one node waits for another. A proof replaces none.
+// edge adds that one node waits for another. If the edge is there without a proof, it gets this one.
 func (b *builder) edge(from, to int, proof Proof) {
 	i, known := b.edges[[2]int{from, to}]
 	switch {

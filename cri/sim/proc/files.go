@@ -93,7 +93,7 @@ var stateWords = map[byte]string{
 }
 
 // nodeFiles returns what /proc holds about a calm node of four cores, as of the
-// moment when it has been up for so long. It was booted at boot by its clock.
+// moment when it has been up for so long. It was booted at boot.
 func nodeFiles(up time.Duration, boot time.Time) map[string]string {
 	t := ticks(up)
 	cpu := fmt.Sprintf("%d %d %d %d %d 0 %d 0 0 0", t/25, t/5000, t/50, t*23/25, t/500, t/800)
