@@ -97,6 +97,12 @@ func (r run) tidy(t *testing.T) {
 	}
 }
 
+// ends waits for the end of a program that is in no terminal. It kills one that runs on.
+func ends(cmd *exec.Cmd) error {
+	defer time.AfterFunc(gone, func() { _ = cmd.Process.Kill() }).Stop()
+	return cmd.Wait()
+}
+
 // fill presses keys, if any, until the terminal takes no more: the program wrote
 // to it and nobody read.
 func (r run) fill(t *testing.T, keys string) {
