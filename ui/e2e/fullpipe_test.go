@@ -84,20 +84,21 @@ func stuff(t *testing.T, w *os.File) {
 	_ = conn.Control(func(fd uintptr) { _ = unix.SetNonblock(int(fd), false) }) // as a shell gives it
 }
 
-// awaitWrite waits until a thread of the process stands in a write to a pipe, or,
-// where the kernel does not say so, until it should.
+// mayWrite is how long a program gets to begin a write where the kernel does not say that it has.
+const mayWrite = 5 * time.Second
+
+// awaitWrite waits until a thread of the process stands in a write.
 func awaitWrite(pid int) {
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if inPipe(pid) {
-			return
-		}
+	for began := time.Now(); !inWrite(pid) && time.Since(began) < mayWrite; {
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-func inPipe(pid int) bool {
+// inWrite reports whether a thread of a process stands in a write to a pipe or to a terminal.
+func inWrite(pid int) bool {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
 	return slices.ContainsFunc(threads, func(path string) bool {
 		where, _ := os.ReadFile(path) // the thread may have ended
-		return strings.Contains(string(where), "pipe_write")
+		return strings.Contains(string(where), "pipe_write") || string(where) == "wait_woken"
 	})
 }

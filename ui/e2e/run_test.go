@@ -103,21 +103,18 @@ func ends(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// fill presses keys, if any, until the terminal takes no more: the program wrote
-// to it and nobody read.
+// fill presses keys, if any, until the terminal takes no more and the program stands in
+// a write: nobody reads.
 func (r run) fill(t *testing.T, keys string) {
 	t.Helper()
-	times := 0
-	for range time.Tick(120 * time.Millisecond) { // a little more than a frame
+	for began := time.Now(); ; time.Sleep(120 * time.Millisecond) { // a little more than a frame
 		full, err := r.Full()
-		if err != nil {
+		switch {
+		case err != nil:
 			t.Fatal(err)
-		}
-		if times++; !full {
-			times = 0
+		case !full:
 			r.press(t, keys)
-		}
-		if times == 3 { // the program has met it
+		case inWrite(r.Process()) || time.Since(began) > mayWrite:
 			return
 		}
 	}
