@@ -146,8 +146,13 @@ func TestEventStreamEndsWithContainerd(t *testing.T) {
 	l.of(id, pleg.SignalCreated, pleg.SignalStarted)
 	began := time.Now()
 	node.kill()
-	if err := <-l.over; !errors.Is(err, call.ErrUnavailable) || time.Since(began) > 5*time.Second {
-		t.Errorf("after %v the stream ended with %v", time.Since(began), err)
+	select {
+	case err := <-l.over:
+		if t.Logf("the stream ended after %v", time.Since(began)); !errors.Is(err, call.ErrUnavailable) {
+			t.Errorf("the stream ended with %v", err)
+		}
+	case <-time.After(patience):
+		t.Fatalf("the stream is open %v after its runtime has ended", patience)
 	}
 	node.restart()
 	l = listen(t, node.socket)

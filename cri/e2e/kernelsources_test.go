@@ -145,7 +145,7 @@ func TestWatchHearsTheKernel(t *testing.T) {
 	node := containerd(t)
 	_, id := node.startPod("patient", "stubborn")
 	w := watchJSON(t, node.socket)
-	<-time.After(2 * time.Second)
+	w.catchesUp(node)
 	if n := watchers(t, w.cmd.Process.Pid); n != 0 {
 		t.Errorf("without --events it has %d watchers open", n)
 	}
@@ -156,7 +156,7 @@ func TestWatchHearsTheKernel(t *testing.T) {
 	if n := watchers(t, w.cmd.Process.Pid); n != 1 {
 		t.Errorf("it has %d watchers open, want 1", n)
 	}
-	told := w.tellsOnce(node.shuffle(rand.New(rand.NewPCG(5, 1)), 20))
+	told := w.tellsOnce(node, node.shuffle(rand.New(rand.NewPCG(5, 1)), 20))
 	by := map[string]int{}
 	for _, l := range told {
 		by[l.SeenBy]++

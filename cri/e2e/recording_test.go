@@ -20,7 +20,7 @@ func TestRecordingOfARealRuntime(t *testing.T) {
 	asked := record(t, node.socket)
 	w := watchJSON(t, asked.socket, "--events=cri", "--record", file)
 	w.connected(1)
-	w.tellsOnce(node.shuffle(rand.New(rand.NewPCG(6, 1)), transitions))
+	w.tellsOnce(node, node.shuffle(rand.New(rand.NewPCG(6, 1)), transitions))
 	events := func(lines []string) (all []string) {
 		for _, l := range lines {
 			if strings.Contains(l, `"kind":"event"`) {

@@ -46,6 +46,7 @@ type watcher struct {
 	stdout io.ReadCloser
 	stderr bytes.Buffer // to be read when it has ended
 	over   chan struct{}
+	marks  int // containers that catchesUp has started
 
 	mu    sync.Mutex
 	lines []watchLine // guarded by mu
@@ -159,12 +160,29 @@ var eventTypes = map[pleg.Signal]string{
 	pleg.SignalStarted: "ContainerStarted", pleg.SignalStopped: "ContainerDied", pleg.SignalDeleted: "ContainerRemoved",
 }
 
-// tellsOnce waits until each of these was told, and some more, and fails if one was told
-// more often. It returns their lines.
-func (w *watcher) tellsOnce(done []deed) []watchLine {
+// tells waits until each of these was reported.
+func (w *watcher) tells(done ...deed) {
 	w.t.Helper()
-	w.wait("all transitions were told", func(all []watchLine) bool { return len(linesOf(all, done)) >= len(done) })
-	<-time.After(5 * time.Second)
+	w.wait(fmt.Sprintf("%d transitions were told", len(done)), func(all []watchLine) bool { return len(linesOf(all, done)) >= len(done) })
+}
+
+// catchesUp starts two containers, the second once the first was reported, and waits until that one
+// was, too: a relist, or a stream, has then reported all that happened before.
+func (w *watcher) catchesUp(node *private) {
+	w.t.Helper()
+	for range 2 {
+		w.marks++
+		_, id := node.startPod(fmt.Sprintf("mark-%d", w.marks), "sleep")
+		w.tells(deed{id, pleg.SignalStarted})
+	}
+}
+
+// tellsOnce waits until each of these was reported, and all that came with it, and fails if one was
+// reported more often. It returns their lines.
+func (w *watcher) tellsOnce(node *private, done []deed) []watchLine {
+	w.t.Helper()
+	w.tells(done...)
+	w.catchesUp(node)
 	told := linesOf(w.said("event"), done)
 	for _, d := range done {
 		if n := len(linesOf(told, []deed{d})); n != 1 {
