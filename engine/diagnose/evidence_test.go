@@ -216,6 +216,13 @@ func TestRuntimeSlowHasPressureBesideIt(t *testing.T) {
 	firstSays(t, Diagnose(in), "half of all calls take 300ms", "io 71%", "containerd takes 1.7 cores and 300.0 MiB")
 }
 
+// A quota of its own control group makes a runtime slow on a node that has nothing else to do.
+func TestRuntimeSlowNamesItsQuota(t *testing.T) {
+	in := checked(5).slowBy(300*time.Millisecond, answeringOps...).input()
+	in.Evidence = &evidence.Report{Usage: []evidence.Usage{{Name: "containerd", CPU: -1, Quota: 0.2}}}
+	firstSays(t, Diagnose(in), "the control group of containerd may use 0.2 cores at most", "raise the CPU quota of the runtime's unit (CPUQuota)")
+}
+
 // Nor does one call hang there that has been out for three seconds.
 func TestNothingHangsSoSoonOnABusyNode(t *testing.T) {
 	for share, want := range map[float64]int{0: 1, 60: 0} {

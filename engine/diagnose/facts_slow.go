@@ -113,12 +113,20 @@ func (f *Facts) typical(op call.Operation) (took time.Duration, known bool) {
 	return cmp.Or(sums.Last, sums.P50), true
 }
 
-// usage says what the runtime's process takes; empty if nobody has seen it.
-func (f *Facts) usage() string {
+// usageValues says what the runtime's process takes, and what it may take; nothing of what nobody has seen.
+func (f *Facts) usageValues() Values {
+	v := Values{}
 	for _, u := range f.Look.Usage {
-		if u.Name == f.program() && u.CPU >= 0 {
-			return fmt.Sprintf("%s takes %.1f cores and %s", u.Name, u.CPU, size(u.Memory))
+		if u.Name != f.program() {
+			continue
+		}
+		v["program"] = u.Name
+		if u.CPU >= 0 {
+			v["usage"] = fmt.Sprintf("%s takes %.1f cores and %s", u.Name, u.CPU, size(u.Memory))
+		}
+		if u.Quota > 0 {
+			v["quota"] = fmt.Sprintf("%.2g", u.Quota)
 		}
 	}
-	return ""
+	return v
 }

@@ -49,9 +49,9 @@ var runtimeSlow = Rule{
 // slowRuntime is about calls that are slow whatever they ask for.
 func (f *Facts) slowRuntime(variant string, took time.Duration) Match {
 	m := Match{
-		Variant: variant, Severity: Warning, Values: Values{"took": took, "usage": f.usage()}, Lines: map[string][]line{},
-		Steps: map[string][]Step{"+restart": f.thenRestart(f.advise("runtime.slow", nil)...)},
+		Variant: variant, Severity: Warning, Values: f.usageValues().with(Values{"took": took}), Lines: map[string][]line{},
 	}
+	m.Steps = map[string][]Step{"+restart": f.thenRestart(f.advise("runtime.slow", m.Values)...)}
 	if f.Sweep != nil {
 		m.Values["refused"] = f.Sweep.Refused
 	}

@@ -147,6 +147,8 @@ type Usage struct {
 	CPU     Cores  `line:"cores,omitzero"` // averaged since the look before; -1 at the first look
 	Memory  uint64 `line:"memoryBytes"`    // resident
 	Threads int    `line:"threads"`
+
+	Quota float64 `line:"quotaCores,omitempty"` // how many processors its control group may use at most; 0 for no limit
 }
 
 // Cores is how much of the node's processors is used; negative if that is not known.

@@ -46,8 +46,10 @@ func (r *Report) FileSystem(p *Process) Mount {
 	return p.Mount
 }
 
-// OnDevice reports whether a file system has a device of its own.
-func (m Mount) OnDevice() bool { return m.Device != "" && !strings.HasPrefix(m.Device, "0:") }
+// OnDevice reports whether a file system stands on a device. btrfs has a number of its own, which is no device's.
+func (m Mount) OnDevice() bool {
+	return m.Device != "" && (!strings.HasPrefix(m.Device, "0:") || strings.HasPrefix(m.Source, "/dev/"))
+}
 
 // OnStore reports whether a process waits in the kernel for a disk of the runtime's own: that of its
 // data, or that of its state.
@@ -106,7 +108,7 @@ func (r *Report) inStoreFunction(p *Process) bool {
 // runtime's disk. Another dead device, or a disk without any request, speaks against it.
 func (r *Report) storeSign() StoreSign {
 	store := r.StoreMount()
-	if !store.OnDevice() && !strings.HasPrefix(store.Source, "/dev/") {
+	if !store.OnDevice() {
 		return NoSign
 	}
 	if r.isDead(store) {

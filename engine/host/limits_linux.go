@@ -115,12 +115,7 @@ func (w *walker) groupLimits(l *proc.Look, p procfs.Proc) []evidence.Limit {
 	if err != nil {
 		return nil
 	}
-	read := func(c controller, file string) (text string) {
-		if c.folder != "" {
-			text, _ = l.Text(proc.File{PID: p.PID, Name: file, Risky: true}, filepath.Join(c.folder, file))
-		}
-		return strings.TrimSpace(text)
-	}
+	read := func(c controller, file string) string { return c.read(l, p.PID, file) }
 	number := func(c controller, file string) uint64 {
 		n, _ := strconv.ParseUint(read(c, file), 10, 64)
 		return n // 0 for "max", and for no such file
@@ -145,6 +140,37 @@ func (w *walker) groupLimits(l *proc.Look, p procfs.Proc) []evidence.Limit {
 	return all
 }
 
+// read returns what a file of a process' control group says; empty if there is none.
+func (c controller) read(l *proc.Look, pid int, file string) (text string) {
+	if c.folder != "" {
+		text, _ = l.Text(proc.File{PID: pid, Name: file, Risky: true}, filepath.Join(c.folder, file))
+	}
+	return strings.TrimSpace(text)
+}
+
+// quotaOf returns how many processors the control group of a daemon may use at most; 0 for no limit. The groups above
+// it are not asked. (Documentation/admin-guide/cgroup-v2.rst, cpu.max; Documentation/scheduler/sched-bwc.rst)
+func quotaOf(l *proc.Look, p procfs.Proc) float64 {
+	lines, err := proc.Fetch(l, proc.File{PID: p.PID, Name: "cgroup", Risky: true}, p.Cgroups)
+	if err != nil {
+		return 0
+	}
+	c := controllerOf(lines, "cpu")
+	words := strings.Fields(c.read(l, p.PID, c.pick("cpu.cfs_quota_us", "cpu.max")))
+	if !c.isV2 {
+		words = append(words, c.read(l, p.PID, "cpu.cfs_period_us"))
+	}
+	if len(words) != 2 {
+		return 0
+	}
+	quota, err := strconv.ParseUint(words[0], 10, 32) // "max" and -1 are no limit
+	period, err2 := strconv.ParseUint(words[1], 10, 32)
+	if err != nil || err2 != nil || period == 0 {
+		return 0
+	}
+	return float64(quota) / float64(period)
+}
+
 // kept returns the memory of a group that the kernel cannot drop, as it can drop that of files. Memory
 // of no process counts too: files in memory, and the kernel's own.
 func (c controller) kept(stat string, usage uint64) uint64 {
@@ -155,9 +181,10 @@ func (c controller) kept(stat string, usage uint64) uint64 {
 
 // A sample is what a process had used when its stat file was read.
 type sample struct {
-	name string
-	stat procfs.ProcStat
-	at   time.Time
+	name  string
+	stat  procfs.ProcStat
+	at    time.Time
+	quota float64 // of its control group, in processors; 0 for no limit
 }
 
 // A usageMeter compares what processes have used with the look before.
@@ -169,7 +196,7 @@ func (m *usageMeter) readOwn(context.Context, *Look) (fill, error) {
 	if p.PID == 0 {
 		return func(*evidence.Report) {}, nil
 	}
-	own := m.add(nil, sample{"plegtop", p.stat, time.Now()})
+	own := m.add(nil, sample{name: "plegtop", stat: p.stat, at: time.Now()})
 	m.next()
 	return func(r *evidence.Report) { r.Usage = append(r.Usage, own...) }, nil
 }
@@ -181,7 +208,7 @@ func (m *usageMeter) add(all []evidence.Usage, s sample) []evidence.Usage {
 	}
 	key := pidStart{s.stat.PID, s.stat.Starttime}
 	m.now[key] = s
-	u := evidence.Usage{Name: s.name, PID: s.stat.PID, CPU: -1, Memory: uint64(max(s.stat.ResidentMemory(), 0)), Threads: s.stat.NumThreads}
+	u := evidence.Usage{Name: s.name, PID: s.stat.PID, CPU: -1, Memory: uint64(max(s.stat.ResidentMemory(), 0)), Threads: s.stat.NumThreads, Quota: s.quota}
 	if before, known := m.before[key]; known && s.at.After(before.at) {
 		u.CPU = evidence.Cores(max(s.stat.CPUTime()-before.stat.CPUTime(), 0) / s.at.Sub(before.at).Seconds())
 	}
@@ -190,7 +217,7 @@ func (m *usageMeter) add(all []evidence.Usage, s sample) []evidence.Usage {
 		return append(all, u)
 	}
 	sum := &all[i]
-	sum.PID, sum.Memory, sum.Threads = 0, sum.Memory+u.Memory, sum.Threads+u.Threads
+	sum.PID, sum.Memory, sum.Threads, sum.Quota = 0, sum.Memory+u.Memory, sum.Threads+u.Threads, max(sum.Quota, u.Quota)
 	if sum.CPU < 0 || u.CPU < 0 {
 		sum.CPU = max(sum.CPU, u.CPU)
 	} else {

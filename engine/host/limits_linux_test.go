@@ -107,3 +107,29 @@ func TestMemoryThatIsWaitedFor(t *testing.T) {
 		t.Errorf("limits (-want +got):\n%s", diff)
 	}
 }
+
+// How much of the processors the runtime may use is its control group's, in the files of either version.
+func TestQuotaOfTheRuntime(t *testing.T) {
+	const v2, v1 = "/sys/fs/cgroup/system.slice/containerd.service/", "/sys/fs/cgroup/cpu,cpuacct/system.slice/containerd.service/"
+	for _, tt := range []struct {
+		name, cgroup string
+		files        map[string]string
+		want         float64
+	}{
+		{"v2", "/system.slice/containerd.service", map[string]string{v2 + "cpu.max": "20000 100000\n"}, 0.2},
+		{"no quota", "/system.slice/containerd.service", map[string]string{v2 + "cpu.max": "max 100000\n"}, 0},
+		{"no file", "/system.slice/containerd.service", nil, 0},
+		{"v1", "3:cpu,cpuacct:/system.slice/containerd.service\n", map[string]string{v1 + "cpu.cfs_quota_us": "150000\n", v1 + "cpu.cfs_period_us": "100000\n"}, 1.5},
+		{"no quota in v1", "3:cpu,cpuacct:/system.slice/containerd.service\n", map[string]string{v1 + "cpu.cfs_quota_us": "-1\n", v1 + "cpu.cfs_period_us": "100000\n"}, 0},
+		{"nonsense", "/system.slice/containerd.service", map[string]string{v2 + "cpu.max": "20000 0\n"}, 0},
+	} {
+		root := t.TempDir()
+		writeProcess(t, root, fakeProcess{PID: 10, Comm: "containerd", Cgroup: tt.cgroup})
+		for path, text := range tt.files {
+			writeFile(t, filepath.Join(root, path), text)
+		}
+		if got := newFixtureWalker(root).look(t.Context(), firstLook).Usage; len(got) != 1 || got[0].Quota != tt.want {
+			t.Errorf("%s: %+v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

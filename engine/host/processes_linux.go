@@ -66,8 +66,8 @@ func (w *walker) look(ctx context.Context, at time.Time, missed ...string) evide
 	found := l.Processes()
 	r := evidence.Report{State: w.stateFolder(l, found.Shims, w.table.rows(ctx)), Limits: w.limits(l, found.Daemons)}
 	for _, d := range byName(found.Daemons) {
-		_, stat, at := l.Seen(d.PID)
-		r.Usage = w.usage.add(r.Usage, sample{d.Command, stat, at})
+		p, stat, at := l.Seen(d.PID)
+		r.Usage = w.usage.add(r.Usage, sample{d.Command, stat, at, quotaOf(l, p)})
 	}
 	w.usage.next()
 	holders := w.roots.look(w, l, missed)

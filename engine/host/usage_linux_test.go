@@ -13,9 +13,9 @@ import (
 
 // used is a sample of a process: ticks of 10 ms, pages, and the start in ticks.
 func used(name string, pid, ticks, pages, threads, start int, at time.Duration) sample {
-	return sample{name, procfs.ProcStat{
+	return sample{name: name, stat: procfs.ProcStat{
 		PID: pid, UTime: uint(ticks / 3), STime: uint(ticks - ticks/3), RSS: pages, NumThreads: threads, Starttime: uint64(start),
-	}, time.Unix(1795229011, 0).Add(at)}
+	}, at: time.Unix(1795229011, 0).Add(at)}
 }
 
 // usageOf is one look of a meter.

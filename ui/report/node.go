@@ -74,7 +74,7 @@ func (n node) cost() widget.Section {
 	default:
 		var rows [][]text.Span
 		for _, u := range r.Usage {
-			rows = append(rows, text.Each(n.Theme.Text, u.Name, percent(float64(u.CPU)), text.Bytes(u.Memory), strconv.Itoa(u.Threads), theme.When(u.PID > 0, strconv.Itoa(u.PID), "several")))
+			rows = append(rows, text.Each(n.Theme.Text, u.Name, percent(float64(u.CPU))+theme.When(u.Quota > 0, " of "+percent(u.Quota), ""), text.Bytes(u.Memory), strconv.Itoa(u.Threads), theme.When(u.PID > 0, strconv.Itoa(u.PID), "several")))
 		}
 		n.table(&s, rows, nameWidth, "PROGRAM", "CPU", "MEMORY", "THREADS", "PID")
 	}
