@@ -285,18 +285,15 @@ func replaying(o options.Options) view {
 				return cannotTell(o, err)
 			}
 		}
-		recording, err := openRecording(ctx, o)
+		recording, at, err := rewind.Open(ctx, o.Replay, o.At, o.Through, note)
 		if err != nil {
 			return cannotTell(o, err)
 		}
 		defer recording.Close()
 		if o.View == options.Screen {
-			return replayScreen(ctx, o, recording)
+			return replayScreen(ctx, o, recording, at)
 		}
-		r, err := lines.NewRecorded(recording, o.At)
-		if err != nil {
-			return cannotTell(o, err)
-		}
+		r := lines.NewRecorded(recording, at)
 		if o.View == options.Watch {
 			err := r.Watch(ctx, os.Stdout, lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
 			if errors.Is(err, record.ErrCut) {
@@ -319,34 +316,11 @@ func replaying(o options.Options) view {
 	}
 }
 
-// openRecording opens the recording, and plays it through another release if one was named.
-func openRecording(ctx context.Context, o options.Options) (*record.Recording, error) {
-	recording, err := record.Open(o.Replay)
-	if err != nil || o.Through == 0 {
-		return recording, err
-	}
-	missing, err := recording.As(ctx, o.Through)
-	if err != nil {
-		return nil, errors.Join(err, recording.Close())
-	}
-	if missing > 0 {
-		note(fmt.Sprintf("a kubelet %v would have made %d inspections that are missing in the recording: they fail", o.Through, missing))
-	}
-	return recording, nil
-}
-
 // replayScreen shows a recording on the screen.
-func replayScreen(ctx context.Context, o options.Options, recording *record.Recording) int {
+func replayScreen(ctx context.Context, o options.Options, recording *record.Recording, at time.Time) int {
 	film, err := rewind.New(recording)
 	if err != nil {
 		return cannotTell(o, err)
-	}
-	var at time.Time
-	if o.At != "" {
-		first, last := film.Span()
-		if at, err = rewind.ParseTime(o.At, first, last); err != nil {
-			return cannotTell(o, fmt.Errorf("--at: %w", err))
-		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -23,17 +23,11 @@ type Recorded struct {
 	at          time.Time // that is to be shown; zero if none was named
 }
 
-// NewRecorded returns a recording, which must stay open, for its moment at, as [rewind.ParseTime]
-// reads it; empty for the usual one: of check the end, of watch the beginning.
-func NewRecorded(r *record.Recording, at string) (shown *Recorded, err error) {
-	shown = &Recorded{recording: r}
-	shown.first, shown.last = r.Span()
-	if at != "" {
-		if shown.at, err = rewind.ParseTime(at, shown.first, shown.last); err != nil {
-			return nil, fmt.Errorf("--at: %w", err)
-		}
-	}
-	return shown, nil
+// NewRecorded returns a recording, which must stay open, for the moment at. The zero time stands
+// for the usual moment: check shows the end, watch and bench begin at the beginning.
+func NewRecorded(r *record.Recording, at time.Time) *Recorded {
+	first, last := r.Span()
+	return &Recorded{recording: r, first: first, last: last, at: at}
 }
 
 // Check writes what was wrong at the moment to w, as [Check] does, and returns its exit code. It
