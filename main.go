@@ -347,7 +347,7 @@ func screen(o options.Options) live {
 		config.Feed, config.Controls, config.Director, config.Captions = diagnose.NewLive(eng.Feed(), src.Endpoint), eng, src.Director, o.Captions
 		config.SaveTape, config.Notes = src.Tape.Save, notes
 		if o.Ring > 0 {
-			config.Past = past{src.Tape.Recorder}
+			config.Past = src.Tape
 		}
 		return terminal.Run(ctx, ui.New(config), terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Background: config.Follow})
 	}
@@ -362,12 +362,6 @@ func settings(ctx context.Context, o options.Options, src pane.Source) ui.Config
 		Panes: pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time},
 	}
 }
-
-// past is what a recorder has in memory, as the screen rewinds to it.
-type past struct{ recorder *record.Recorder }
-
-// Film returns the film of what there is now.
-func (p past) Film() (*rewind.Film, error) { return rewind.New(p.recorder.Recording()) }
 
 // untilSignal returns v, which a signal ends as well: with that status if it has to.
 func untilSignal(status int, v view) view {

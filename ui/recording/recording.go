@@ -20,6 +20,7 @@ import (
 	"github.com/plegtop/plegtop/engine/record"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/rewind"
 	"github.com/plegtop/plegtop/ui/say"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -32,7 +33,7 @@ const (
 
 // A Tape is the recording of one engine. It is safe for concurrent use.
 type Tape struct {
-	Recorder *record.Recorder // nil where nothing is recorded
+	recorder *record.Recorder // nil where nothing is recorded
 
 	folder string // of what is saved
 	node   string // in its name
@@ -49,31 +50,31 @@ func Open(o options.Options, src pane.Source, version string) (*Tape, error) {
 	if o.Ring == 0 && o.Record == "" {
 		return t, nil
 	}
-	t.Recorder = record.NewRecorder(record.Options{
+	t.recorder = record.NewRecorder(record.Options{
 		Ring: cmp.Or(o.Ring, -1),
 		Head: record.Head{Plegtop: version, Node: src.Node, Source: src.Kind, Endpoint: src.Endpoint, Scenario: src.Scenario},
 	})
 	if o.Record == "" {
 		return t, nil
 	}
-	return t, t.Recorder.WriteTo(o.Record, o.RecordMax)
+	return t, t.recorder.WriteTo(o.Record, o.RecordMax)
 }
 
 // For has the tape take down what an engine of that configuration goes by.
 func (t *Tape) For(c *engine.Config) {
-	if t.Recorder != nil {
-		c.Tape = t.Recorder
+	if t.recorder != nil {
+		c.Tape = t.recorder
 	}
 }
 
 // Close writes what waits for the disk. It returns why the file could not be written to its end.
 func (t *Tape) Close() error {
-	if t.Recorder == nil {
+	if t.recorder == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()
-	return t.Recorder.Close(ctx)
+	return t.recorder.Close(ctx)
 }
 
 // errOff says that there is nothing in memory that could be saved.
@@ -82,10 +83,10 @@ var errOff = errors.New("nothing is kept in memory (--ring 0)")
 // Save writes what is in memory to a new file that only its owner can read, and says what came
 // of it.
 func (t *Tape) Save() (said string, err error) {
-	if t.Recorder == nil {
+	if t.recorder == nil {
 		return "", errOff
 	}
-	kept := t.Recorder.Recording()
+	kept := t.recorder.Recording()
 	if first, _ := kept.Span(); first.IsZero() {
 		return "", errOff
 	}
@@ -97,8 +98,11 @@ func (t *Tape) Save() (said string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("save the last minutes: %w", err)
 	}
-	return fmt.Sprintf("saved the last %s to %s (%s)", text.Age(t.Recorder.State().Span), path, text.Bytes(uint64(size))), nil
+	return fmt.Sprintf("saved the last %s to %s (%s)", text.Age(t.recorder.State().Span), path, text.Bytes(uint64(size))), nil
 }
+
+// Film returns the film of what is in memory now. The tape must record.
+func (t *Tape) Film() (*rewind.Film, error) { return rewind.New(t.recorder.Recording()) }
 
 // OnSignal saves what is in memory whenever SIGUSR2 comes, until ctx ends, and says what came of
 // it. May be called of the tape of nothing.
@@ -145,7 +149,7 @@ func (w *watched) Next(ctx context.Context) (diagnose.Update, error) {
 // Run is the view that only records: it says where to, on w, and reads what happens until the
 // feed ends. It fails where the recording ends before.
 func (t *Tape) Run(ctx context.Context, w io.Writer, node string, f diagnose.Updates) error {
-	file := t.Recorder.State().File
+	file := t.recorder.State().File
 	if _, err := fmt.Fprintln(w, text.Clean("plegtop: recording "+node+" to "+file+"; "+howToEnd)); err != nil {
 		return fmt.Errorf("record: say where: %w", err)
 	}
