@@ -431,19 +431,21 @@ func benching(o options.Options) view {
 	}
 }
 
-// errPanicked is why check has no verdict after a panic.
-var errPanicked = errors.New("plegtop panicked, and this says nothing of the node: please report what it printed")
-
 // checking returns the view that looks once.
 func checking(o options.Options) view {
 	return func(ctx context.Context, src source.Source) int {
 		if err := modeHolds(ctx, o, src); err != nil {
 			return cannotTell(o, err)
 		}
-		o.Deadline = max(o.Deadline-time.Since(started), 100*time.Millisecond) // a search that finds a silent runtime has taken a second
-		defer guard.Before(func() { cannotTell(o, errPanicked) })()
+		defer guard.Before(func() {
+			cannotTell(o, errors.New("plegtop panicked, and this says nothing of the node: please report what it printed"))
+		})()
 		defer guard.Catch() // here, while what says so is there
-		code, err := lines.Check(ctx, terminal.Writer(os.Stdout, os.Environ()), examining(o, src), style(o, src))
+		config := relist(o, src)
+		config.Mode = o.Mode
+		left := max(o.Deadline-time.Since(started), 100*time.Millisecond) // a search that finds a silent runtime has taken a second
+		look := lines.Examining(config, engine.Examination{Timeout: o.CheckTimeout, Deadline: left}, lines.NewProgress(os.Stderr, terminal.Width(os.Stderr)))
+		code, err := lines.Check(ctx, terminal.Writer(os.Stdout, os.Environ()), look, style(o, src))
 		if err != nil {
 			return cannotTell(o, err)
 		}
@@ -462,21 +464,4 @@ func style(o options.Options, src source.Source) lines.CheckOptions {
 		style.KubeletVersion = o.Release.String()
 	}
 	return style
-}
-
-// examining returns what looks at the runtime once, and shows how far it is.
-func examining(o options.Options, src source.Source) func(context.Context) (*engine.Snapshot, error) {
-	progress := lines.NewProgress(os.Stderr, terminal.Width(os.Stderr))
-	return func(ctx context.Context) (*engine.Snapshot, error) {
-		ctx, stop := context.WithTimeout(ctx, o.Deadline)
-		defer stop()
-		defer progress.Clear()
-		config := relist(o, src)
-		config.Mode = o.Mode
-		s, err := engine.Examine(ctx, config, engine.Examination{Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show})
-		if errors.Is(ctx.Err(), context.Canceled) { // half a look is no verdict
-			return nil, fmt.Errorf("check ended before it had seen everything: %w", context.Cause(ctx))
-		}
-		return s, err
-	}
 }

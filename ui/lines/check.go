@@ -2,6 +2,7 @@ package lines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -52,6 +53,22 @@ func Check(ctx context.Context, w io.Writer, look func(context.Context) (*engine
 		return ExitCannotTell, err
 	}
 	return o.verdict(ctx, w, diagnose.Once(s, o.Endpoint))
+}
+
+// Examining returns a look for [Check], which says on p how far it is. A look that is canceled
+// fails: what it saw until then is no verdict.
+func Examining(c engine.Config, x engine.Examination, p *Progress) func(context.Context) (*engine.Snapshot, error) {
+	x.Progress = p.Show
+	return func(ctx context.Context) (*engine.Snapshot, error) {
+		ctx, stop := context.WithTimeout(ctx, x.Deadline)
+		defer stop()
+		defer p.Clear()
+		s, err := engine.Examine(ctx, c, x)
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, fmt.Errorf("check ended before it had seen everything: %w", context.Cause(ctx))
+		}
+		return s, err
+	}
 }
 
 // verdict writes what is wrong to w in a single write, and returns the exit code of it.

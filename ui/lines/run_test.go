@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
@@ -44,5 +45,25 @@ func TestCheckThatCannotLook(t *testing.T) {
 	var out bytes.Buffer
 	if code, err := Check(t.Context(), &out, looked(nil, wrong), CheckOptions{}); code != ExitCannotTell || err != wrong || out.Len() > 0 {
 		t.Errorf("exit code %d, error %v, output %q", code, err, &out)
+	}
+}
+
+// A look of the demo shows how far it is, and takes the line away. A look that somebody cancels has
+// no verdict.
+func TestExamining(t *testing.T) {
+	server, client := demo(t, sim.Config{Scenario: "hung-inspect", Ahead: time.Minute})
+	var progress bytes.Buffer
+	look := Examining(engine.Config{Runtime: client, Clock: server}, engine.Examination{Deadline: 2 * time.Second}, NewProgress(&progress, 80))
+	if s, err := look(t.Context()); err != nil || s.Sweep == nil {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if said := progress.String(); !strings.Contains(said, "check ") || !strings.HasSuffix(said, " \r") {
+		t.Errorf("progress %q", said)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	cancel(why)
+	if s, err := look(ctx); s != nil || !errors.Is(err, why) {
+		t.Errorf("canceled: %+v, %v", s, err)
 	}
 }
