@@ -93,7 +93,7 @@ func run(args []string) int {
 	case err != nil:
 		return cannotTell(o, err)
 	case o.View == options.Explain:
-		code, err := lines.Explain(out, guide, o.Finding, style(o, source.Source{}))
+		code, err := lines.Explain(out, guide, o.Finding, style(o, pane.Source{}))
 		if err != nil {
 			return complain(err, code)
 		}
@@ -174,15 +174,8 @@ func cannotTell(o options.Options, err error) int {
 	if o.View != options.Check && !o.NPD {
 		return status
 	}
-	src := source.Source{Source: pane.Source{Kind: "cri", Endpoint: o.Endpoint}}
-	switch src.Node = source.NodeName(o.HostRoot); {
-	case o.Demo != "":
-		src.Kind = "demo"
-	case o.Replay != "":
-		src = source.Source{Source: pane.Source{Kind: "replay"}}
-	}
 	nothing := &engine.Snapshot{At: time.Now(), Release: o.Release, Threshold: o.Threshold}
-	status, _ = lines.WriteUnknown(os.Stdout, err, nothing, style(o, src)) // nobody is left to tell
+	status, _ = lines.WriteUnknown(os.Stdout, err, nothing, style(o, source.Wanted(o))) // nobody is left to tell
 	return status
 }
 
@@ -222,21 +215,6 @@ func chooseView(o options.Options) (view, error) {
 	return running(o, screen(o)), nil
 }
 
-func relist(o options.Options, src source.Source) engine.Config {
-	return engine.Config{
-		Runtime: src.Client, Clock: src.Clock, Look: src.Look(), Workers: src.Workers, Release: o.Release, Follow: !o.ReleaseGiven, Other: src.Other,
-		Period: o.Period, Threshold: o.Threshold, Timeout: o.Timeout,
-	}
-}
-
-// modeHolds returns an error if the kubelet whose relist is made has no such mode.
-func modeHolds(ctx context.Context, o options.Options, src source.Source) error {
-	if o.Mode == pleg.Generic {
-		return nil
-	}
-	return o.Mode.Check(src.Release(ctx, o))
-}
-
 // A live view shows what an engine sees, which the tape takes down.
 type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 
@@ -244,11 +222,11 @@ type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 // the other.
 func running(o options.Options, v live) view {
 	return func(ctx context.Context, src source.Source) int {
-		if err := modeHolds(ctx, o, src); err != nil {
+		config, err := src.Config(ctx, o)
+		if err != nil {
 			return complain(err, exitCannotTell)
 		}
-		config := relist(o, src)
-		config.Mode, config.Streams = o.Mode, src.Streams(o.Events, o.ForceEvents)
+		config.Streams = src.Streams(o.Events, o.ForceEvents)
 		tape, err := recording.Open(o, src.Source, version)
 		if err != nil {
 			return complain(err, exitCannotTell)
@@ -305,7 +283,7 @@ func replaying(o options.Options) view {
 		if o.View == options.Bench {
 			show = r.Bench
 		}
-		code, err := show(ctx, terminal.Writer(os.Stdout, os.Environ()), style(o, src))
+		code, err := show(ctx, terminal.Writer(os.Stdout, os.Environ()), style(o, pane.Source{}))
 		switch {
 		case err == nil:
 			return code
@@ -391,7 +369,7 @@ func serving(o options.Options, server *metrics.Server) view {
 	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		note(server.Where())
 		o.JSON, o.NPD = true, false
-		return server.Run(ctx, recording.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint), note), style(o, src).Answer)
+		return server.Run(ctx, recording.Watched(diagnose.NewLive(eng.Feed(), src.Endpoint), note), style(o, src.Source).Answer)
 	})
 }
 
@@ -410,12 +388,15 @@ func agreed(o options.Options) error {
 // benching returns the view that measures periods and event sources.
 func benching(o options.Options) view {
 	return func(ctx context.Context, src source.Source) int {
-		o.Release = src.Release(ctx, o)
+		o.Release, o.Mode = src.Release(ctx, o), pleg.Generic
 		bench := lines.BenchOptions{
-			CheckOptions: style(o, src), Periods: o.Periods, Sources: o.Sources, For: o.For, Progress: lines.NewProgress(os.Stderr, terminal.Width(os.Stderr)),
+			CheckOptions: style(o, src.Source), Periods: o.Periods, Sources: o.Sources, For: o.For, Progress: lines.NewProgress(os.Stderr, terminal.Width(os.Stderr)),
 			Stops: terminal.HoldStops,
 			Engine: func(period time.Duration, on ...sources.Source) (*engine.Engine, error) {
-				config := relist(o, src)
+				config, err := src.Config(ctx, o)
+				if err != nil {
+					return nil, err
+				}
 				config.Period, config.Look, config.Streams = period, nil, src.Streams(on, o.ForceEvents)
 				return engine.New(config)
 			},
@@ -434,18 +415,17 @@ func benching(o options.Options) view {
 // checking returns the view that looks once.
 func checking(o options.Options) view {
 	return func(ctx context.Context, src source.Source) int {
-		if err := modeHolds(ctx, o, src); err != nil {
+		config, err := src.Config(ctx, o)
+		if err != nil {
 			return cannotTell(o, err)
 		}
 		defer guard.Before(func() {
 			cannotTell(o, errors.New("plegtop panicked, and this says nothing of the node: please report what it printed"))
 		})()
-		defer guard.Catch() // here, while what says so is there
-		config := relist(o, src)
-		config.Mode = o.Mode
+		defer guard.Catch()                                               // here, while what says so is there
 		left := max(o.Deadline-time.Since(started), 100*time.Millisecond) // a search that finds a silent runtime has taken a second
 		look := lines.Examining(config, engine.Examination{Timeout: o.CheckTimeout, Deadline: left}, lines.NewProgress(os.Stderr, terminal.Width(os.Stderr)))
-		code, err := lines.Check(ctx, terminal.Writer(os.Stdout, os.Environ()), look, style(o, src))
+		code, err := lines.Check(ctx, terminal.Writer(os.Stdout, os.Environ()), look, style(o, src.Source))
 		if err != nil {
 			return cannotTell(o, err)
 		}
@@ -454,7 +434,7 @@ func checking(o options.Options) view {
 }
 
 // style says how check and bench write.
-func style(o options.Options, src source.Source) lines.CheckOptions {
+func style(o options.Options, src pane.Source) lines.CheckOptions {
 	style := lines.CheckOptions{
 		JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: o.Look(os.Getenv("COLORFGBG")),
 		Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint, Namespaces: o.Namespaces,

@@ -59,17 +59,26 @@ func (s Source) Look() engine.Look {
 	}
 }
 
-// Why an event source can never be opened.
-const (
-	noNode = "plegtop sees no node here"
-)
+// Config returns what an engine of s goes by, but for event sources. It fails if the kubelet whose
+// relist is made has no such mode.
+func (s Source) Config(ctx context.Context, o options.Options) (engine.Config, error) {
+	if o.Mode != pleg.Generic {
+		if err := o.Mode.Check(s.Release(ctx, o)); err != nil {
+			return engine.Config{}, err
+		}
+	}
+	return engine.Config{
+		Runtime: s.Client, Clock: s.Clock, Look: s.Look(), Workers: s.Workers, Other: s.Other,
+		Release: o.Release, Follow: !o.ReleaseGiven, Mode: o.Mode, Period: o.Period, Threshold: o.Threshold, Timeout: o.Timeout,
+	}, nil
+}
 
 // Streams returns the event sources of s. Those that are named are open from the start;
 // forced opens the runtime's also where that does harm.
 func (s Source) Streams(on []sources.Source, forced bool) []engine.Stream {
 	streams := []engine.Stream{
 		{Source: sources.FromCRI, Forced: forced, Run: s.Client.Events},
-		{Source: sources.FromCgroup, Refuse: noNode},
+		{Source: sources.FromCgroup, Refuse: "plegtop sees no node here"},
 	}
 	if s.node != nil {
 		streams[1].Refuse, streams[1].Run = "", s.node.Cgroups
@@ -131,7 +140,7 @@ func Open(ctx context.Context, o options.Options, started time.Time) (Source, er
 	return dial(Source{
 		Other:  found.Other,
 		Note:   note,
-		Source: pane.Source{Kind: "cri", Node: NodeName(o.HostRoot), Endpoint: found.Endpoint},
+		Source: pane.Source{Kind: "cri", Node: nodeName(o.HostRoot), Endpoint: found.Endpoint},
 		node:   node, close: func() {},
 	})
 }
@@ -145,10 +154,22 @@ func onLinux(system, endpoint string) error {
 	return errors.New("a runtime can only be watched on its Linux node: run plegtop there, or here plegtop --demo or plegtop --replay FILE")
 }
 
-// NodeName returns the name of this node: NODE_NAME where that is set, else what the node whose
+// Wanted returns what was to be looked at, for a check that could open nothing.
+func Wanted(o options.Options) pane.Source {
+	wanted := pane.Source{Kind: "cri", Node: nodeName(o.HostRoot), Endpoint: o.Endpoint}
+	switch {
+	case o.Demo != "":
+		wanted.Kind = "demo"
+	case o.Replay != "":
+		wanted = pane.Source{Kind: "replay"}
+	}
+	return wanted
+}
+
+// nodeName returns the name of this node: NODE_NAME where that is set, else what the node whose
 // file system is at root calls itself, for the host name of a pod is its own. Without a name the
 // header shows none.
-func NodeName(root string) string {
+func nodeName(root string) string {
 	name, _ := os.Hostname()
 	if root != "" {
 		if of, err := smallfile.Read(filepath.Join(root, "etc/hostname")); err == nil && len(bytes.TrimSpace(of)) > 0 {

@@ -10,8 +10,10 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/sources"
 	"github.com/plegtop/plegtop/ui/options"
+	"github.com/plegtop/plegtop/ui/pane"
 )
 
 // A demo that is directed from one scenario to another shows a whole node or none:
@@ -101,7 +103,7 @@ func TestNameOfTheNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := t.TempDir()
-	if got := NodeName(root); got != own {
+	if got := nodeName(root); got != own {
 		t.Errorf("of a node that says none: %q, want our own, %q", got, own)
 	}
 	if err := os.Mkdir(filepath.Join(root, "etc"), 0o700); err != nil {
@@ -110,7 +112,7 @@ func TestNameOfTheNode(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "etc/hostname"), []byte("worker-17\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := NodeName(root); got != "worker-17" {
+	if got := nodeName(root); got != "worker-17" {
 		t.Errorf("%q, want worker-17", got)
 	}
 }
@@ -125,6 +127,32 @@ func TestOnLinux(t *testing.T) {
 		err := onLinux(tt.system, tt.endpoint)
 		if (err == nil) != tt.want || err != nil && !strings.Contains(err.Error(), "--replay") {
 			t.Errorf("%s, %q: %v", tt.system, tt.endpoint, err)
+		}
+	}
+}
+
+// A kubelet that has no such mode is an error, before anything is asked.
+func TestConfigHasTheMode(t *testing.T) {
+	o := options.Options{Release: 36, ReleaseGiven: true, Mode: pleg.Evented, Period: time.Second}
+	if _, err := (Source{}).Config(t.Context(), o); err == nil || !strings.Contains(err.Error(), "not of 1.36") {
+		t.Errorf("evented of 1.36: %v", err)
+	}
+	o.Release = 37
+	if c, err := (Source{Other: "unix:///b"}).Config(t.Context(), o); err != nil || c.Mode != pleg.Evented || c.Follow || c.Look != nil || c.Other != "unix:///b" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// A check that could open nothing says what it was to look at.
+func TestWanted(t *testing.T) {
+	t.Setenv("NODE_NAME", "n")
+	for want, o := range map[pane.Source]options.Options{
+		{Kind: "cri", Node: "n", Endpoint: "unix:///a"}: {Endpoint: "unix:///a"},
+		{Kind: "demo", Node: "n"}:                       {Demo: "quiet", Replay: "refused beside it"},
+		{Kind: "replay"}:                                {Replay: "file", Endpoint: "unix:///a"},
+	} {
+		if got := Wanted(o); got != want {
+			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
 }
