@@ -236,22 +236,18 @@ func running(o options.Options, v live) view {
 		if err != nil {
 			return complain(err, exitCannotTell)
 		}
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		ended := make(chan error, 1)
-		guard.Go(func() {
-			eng.Follow(src.Release(ctx, o)) // beside the view, which does not wait for the kubelet
-			ended <- eng.Run(ctx)
-			cancel()
-		})
 		src.Tape = tape
-		if o.View != options.Screen { // the screen handles these signals itself
-			terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
-			tape.OnSignal(ctx, note)
-		}
-		err = v(ctx, eng, src)
-		cancel()
-		return status(errors.Join(err, <-ended, tape.Close()))
+		err = guard.Beside(ctx, func(ctx context.Context) error {
+			eng.Follow(src.Release(ctx, o)) // the view does not wait for the kubelet
+			return eng.Run(ctx)
+		}, func(ctx context.Context) error {
+			if o.View != options.Screen { // the screen handles these signals itself
+				terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
+				tape.OnSignal(ctx, note)
+			}
+			return v(ctx, eng, src)
+		})
+		return status(errors.Join(err, tape.Close()))
 	}
 }
 

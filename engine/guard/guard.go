@@ -7,6 +7,8 @@
 package guard
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -30,6 +32,21 @@ func Go(f func()) {
 		defer Catch()
 		f()
 	}()
+}
+
+// Beside runs f with background beside it, in a goroutine of its own; the end of either ends the
+// context of the other. It returns the errors of both.
+func Beside(ctx context.Context, background, f func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	Go(func() {
+		ended <- background(ctx)
+		cancel()
+	})
+	err := f(ctx)
+	cancel()
+	return errors.Join(err, <-ended)
 }
 
 // Catch ends the program if there is a panic. It must be deferred itself, not called by a

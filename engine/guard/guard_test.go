@@ -2,6 +2,8 @@ package guard
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -86,5 +88,23 @@ func TestDumpHasAStatusOfItsOwn(t *testing.T) {
 		if got := cmd.ProcessState.ExitCode(); got != want || !strings.Contains(stderr.String(), "\ngoroutine 1 [") {
 			t.Errorf("%v: status %d, want %d; standard error %q", sig, got, want, stderr.String())
 		}
+	}
+}
+
+// The end of either ends the other, and the errors of both are returned.
+func TestBeside(t *testing.T) {
+	one, other := errors.New("one"), errors.New("other")
+	ends := func(err error) func(context.Context) error { return func(context.Context) error { return err } }
+	waits := func(ctx context.Context) error {
+		<-ctx.Done()
+		return other
+	}
+	for _, err := range []error{Beside(t.Context(), ends(one), waits), Beside(t.Context(), waits, ends(one))} {
+		if !errors.Is(err, one) || !errors.Is(err, other) {
+			t.Error(err)
+		}
+	}
+	if err := Beside(t.Context(), ends(nil), ends(nil)); err != nil {
+		t.Error(err)
 	}
 }

@@ -107,23 +107,17 @@ func (o *BenchOptions) measure(ctx context.Context, period time.Duration, source
 	if err != nil {
 		return nil, err
 	}
-	running, stop := context.WithCancel(ctx)
-	if o.Stops != nil {
-		o.Stops(running, func(ctx context.Context) {
-			m.stopped.Store(true)
-			eng.HoldStreams(ctx)
-		}, eng.ReleaseStreams)
-	}
-	ended := make(chan error, 1)
-	guard.Go(func() {
-		ended <- eng.Run(running)
-		stop()
+	return m, guard.Beside(ctx, eng.Run, func(ctx context.Context) error {
+		if o.Stops != nil {
+			o.Stops(ctx, func(ctx context.Context) {
+				m.stopped.Store(true)
+				eng.HoldStreams(ctx)
+			}, eng.ReleaseStreams)
+		}
+		return m.follow(ctx, eng, func() {
+			o.Progress.Line(fmt.Sprintf("bench %d of %d: %v with %s, %s", done+1, len(o.Periods)*len(o.Sources), period, sourceName(source), m.progress()))
+		})
 	})
-	err = m.follow(running, eng, func() {
-		o.Progress.Line(fmt.Sprintf("bench %d of %d: %v with %s, %s", done+1, len(o.Periods)*len(o.Sources), period, sourceName(source), m.progress()))
-	})
-	stop()
-	return m, errors.Join(err, <-ended)
 }
 
 // Bench writes to w what bench tells of a node, as far as the recording does from its moment on: a
