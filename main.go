@@ -110,13 +110,7 @@ func run(args []string) int {
 // place of the last of some words. It returns the exit status.
 func completing(args []string) int {
 	if len(args) > 1 && args[0] == "words" {
-		all, files := options.Complete(args[2:], options.Known{Findings: lines.Topics(guide), Namespaces: source.Namespaces})
-		if files {
-			all = append([]string{":files"}, all...)
-		}
-		for _, one := range all {
-			fmt.Println(one)
-		}
+		fmt.Print(options.Complete(args[2:], options.Known{Findings: lines.Topics(guide), Namespaces: source.Namespaces}))
 		return exitOK
 	}
 	script, err := options.Completion(strings.Join(args, " "))

@@ -15,10 +15,20 @@ type Known struct {
 	Namespaces func() []string // of the pods on this node, as far as that is known without asking anybody
 }
 
-// Complete returns what may stand in the place of the last of some words, which may be empty:
-// views and what these are about, flags, and values of flags, as --name=value where that is how the
-// word begins. Files reports whether the path of a file may stand there as well.
-func Complete(words []string, names Known) (all []string, files bool) {
+// Complete returns what [Completion] has a shell read: in lines what may stand in the place of the
+// last of some words. A first line ":files" stands for the paths of files.
+func Complete(words []string, names Known) string {
+	all, files := complete(words, names)
+	if files {
+		all = append([]string{":files"}, all...)
+	}
+	return strings.Join(append(all, ""), "\n")
+}
+
+// complete returns what may stand in the place of the last of some words, which may be empty: views
+// and what these are about, flags, and values of flags, as --name=value where that is how the word
+// begins. Files reports whether the path of a file may stand there as well.
+func complete(words []string, names Known) (all []string, files bool) {
 	o := &Options{}
 	last, before := "", ""
 	if n := len(words); n > 0 {
@@ -87,8 +97,7 @@ func prefixed(prefix string, of []string, begin string) (all []string) {
 	return all
 }
 
-// A completion is a shell's own words for: ask plegtop what may stand here. A first line ":files"
-// stands for the paths of files.
+// A completion is a shell's own words for: ask plegtop what may stand here, see [Complete].
 const (
 	bash = `_plegtop() {
 	local line=${COMP_LINE:0:COMP_POINT} cur=${COMP_WORDS[COMP_CWORD]}

@@ -31,13 +31,18 @@ func TestComplete(t *testing.T) {
 		{"--kubelet-version 1.2", []string{"1.25", "1.26", "1.27", "1.28", "1.29"}, false},
 		{"--demo ch", []string{"check"}, false}, // its value needs an equals sign
 	} {
-		got, files := Complete(strings.Split(tt.words, " "), testNames)
+		got, files := complete(strings.Split(tt.words, " "), testNames)
 		if diff := cmp.Diff(tt.want, got); diff != "" || files != tt.files {
 			t.Errorf("%q: files %v (-want +got):\n%s", tt.words, files, diff)
 		}
 	}
-	if all, _ := Complete(nil, testNames); !slices.Equal(all, views) {
+	if all, _ := complete(nil, testNames); !slices.Equal(all, views) {
 		t.Errorf("nothing: %q", all)
+	}
+	for words, want := range map[string]string{"che": "check\n", "--replay ": ":files\n", "check ": ""} {
+		if got := Complete(strings.Split(words, " "), testNames); got != want {
+			t.Errorf("%q: a shell reads %q, want %q", words, got, want)
+		}
 	}
 }
 
