@@ -1,6 +1,7 @@
 // Package guard ends the program in good order after a panic. Go itself would end it with status
 // 2, which is that of a critical finding, and would leave the terminal as the screen has set it.
-// So every goroutine of plegtop is started by [Go], or defers [Catch].
+// So every goroutine of plegtop is started by [Go], or defers [Catch]. [Modest] guards the node: plegtop
+// takes little of it.
 //
 // Two ends cannot be caught: a fatal error of the Go runtime, such as a lack of memory or a map that
 // two goroutines write, and SIGKILL. A panic in a goroutine of a library is a third.

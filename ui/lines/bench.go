@@ -70,10 +70,10 @@ func Bench(ctx context.Context, w io.Writer, o BenchOptions) (code int, err erro
 	return ExitOK, nil
 }
 
-// Agree asks, if there is a terminal, whether a runtime may be relisted with a period that
-// is shorter than its kubelet's, and returns an error if it may not, or nobody is there to
-// say so.
-func Agree(in io.Reader, out io.Writer, terminal bool, period time.Duration) error {
+// Agree asks, if there is a terminal, whether a runtime may be relisted with periods that may be
+// shorter than its kubelet's, and returns an error if it may not, or nobody is there to say so.
+func Agree(in io.Reader, out io.Writer, terminal bool, periods ...time.Duration) error {
+	period := slices.Min(periods)
 	switch {
 	case period >= time.Second:
 		return nil

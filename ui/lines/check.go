@@ -55,6 +55,9 @@ func Check(ctx context.Context, w io.Writer, look func(context.Context) (*engine
 	return o.verdict(ctx, w, diagnose.Once(s, o.Endpoint))
 }
 
+// ErrPanicked is why a check has no verdict after a panic.
+var ErrPanicked = errors.New("plegtop panicked, and this says nothing of the node: please report what it printed")
+
 // Examining returns a look for [Check], which says on p how far it is. A look that is canceled
 // fails: what it saw until then is no verdict.
 func Examining(c engine.Config, x engine.Examination, p *Progress) func(context.Context) (*engine.Snapshot, error) {

@@ -21,7 +21,7 @@ func TestIncidents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			base := filepath.Join(folder, name)
 			var watched, checked bytes.Buffer
-			if err := opened(t, base+".plegrec", "").Watch(t.Context(), &watched, Options{}); err != nil {
+			if _, err := opened(t, base+".plegrec", "").Watch(t.Context(), &watched, Options{}); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, base+".watch.golden", watched.Bytes())

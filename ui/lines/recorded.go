@@ -56,25 +56,26 @@ func readable(upTo time.Time, err error) error {
 	return fmt.Errorf("the recording can be read up to %s: %w", upTo.Local().Format(time.DateTime), err)
 }
 
-// Watch writes the recording to w from the moment on, as [Watch] does of what it sees. Where
-// the recording is damaged, or ends in the middle, what can be read was written, and the error says up
-// to when.
-func (r *Recorded) Watch(ctx context.Context, w io.Writer, o Options) error {
+// Watch writes the recording to w from the moment on, as [Watch] does of what it sees, and returns
+// the exit code. If the recording is damaged, or ends in the middle, what can be read was written, and
+// the error says up to when. An end in the middle has the code [ExitOK].
+func (r *Recorded) Watch(ctx context.Context, w io.Writer, o Options) (code int, err error) {
 	from := r.at
 	if !from.IsZero() {
 		from = from.Add(-2 * time.Minute) // what was so before is known then
 	}
 	head, err := r.recording.Head()
 	if err != nil {
-		return err
+		return ExitWarning, err
 	}
 	player := r.recording.Play(from)
 	defer player.Close()
 	feed := &begun{Updates: diagnose.NewLive(played{player}, head.Endpoint), from: r.at}
 	if err := Watch(ctx, w, feed, o); err != nil {
-		return err
+		return ExitWarning, err
 	}
-	return readable(feed.last, feed.damage)
+	damaged := feed.damage != nil && !errors.Is(feed.damage, record.ErrCut)
+	return theme.When(damaged, ExitWarning, ExitOK), readable(feed.last, feed.damage)
 }
 
 // played is the feed of a recording.

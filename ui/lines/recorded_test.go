@@ -69,7 +69,7 @@ func watched(t *testing.T, o Options) string {
 func TestWatchOfARecording(t *testing.T) {
 	for _, o := range []Options{{}, {JSON: true}} {
 		var out bytes.Buffer
-		if err := opened(t, hungNight, "").Watch(t.Context(), &out, o); err != nil {
+		if _, err := opened(t, hungNight, "").Watch(t.Context(), &out, o); err != nil {
 			t.Fatal(err)
 		}
 		want := watched(t, o)
@@ -82,7 +82,7 @@ func TestWatchOfARecording(t *testing.T) {
 // From a moment on it begins with what holds then, and goes on as live.
 func TestWatchFromAMomentOn(t *testing.T) {
 	var out bytes.Buffer
-	if err := opened(t, hungNight, "-10m").Watch(t.Context(), &out, Options{}); err != nil {
+	if _, err := opened(t, hungNight, "-10m").Watch(t.Context(), &out, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	first, rest, _ := strings.Cut(out.String(), "\n")
@@ -102,8 +102,8 @@ func TestWatchOfADamagedRecording(t *testing.T) {
 		return b
 	})
 	var out bytes.Buffer
-	err := opened(t, path, "").Watch(t.Context(), &out, Options{})
-	if err == nil || !strings.Contains(err.Error(), "the recording can be read up to 2000-01-01 ") || strings.Contains(err.Error(), "\n") {
+	code, err := opened(t, path, "").Watch(t.Context(), &out, Options{})
+	if code != ExitWarning || err == nil || !strings.Contains(err.Error(), "the recording can be read up to 2000-01-01 ") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v", err)
 	}
 	if !strings.Contains(out.String(), "inspect-hung") {
@@ -122,7 +122,7 @@ func TestARecordingThatEndsInTheMiddle(t *testing.T) {
 	path := damaged(t, func(b []byte) []byte { return b[:len(b)-64] })
 	const said = "the file ends in the middle: its writer was killed, or it still writes"
 	var out bytes.Buffer
-	if err := opened(t, path, "").Watch(t.Context(), &out, Options{}); !errors.Is(err, record.ErrCut) || !strings.Contains(err.Error(), "the recording can be read up to 2000-01-01 ") || !strings.Contains(err.Error(), said) {
+	if code, err := opened(t, path, "").Watch(t.Context(), &out, Options{}); code != ExitOK || !errors.Is(err, record.ErrCut) || !strings.Contains(err.Error(), "the recording can be read up to 2000-01-01 ") || !strings.Contains(err.Error(), said) {
 		t.Errorf("watch: %v", err)
 	}
 	if !strings.Contains(out.String(), "\n00:21:") {

@@ -141,8 +141,9 @@ complete -c plegtop -f -a '(__plegtop)'
 )
 
 // Completion returns what makes a shell complete the words of plegtop: "bash", "zsh" or "fish"; for
-// "man" the manual page, for section 8. It fails for any other name.
-func Completion(shell string) (string, error) {
+// "man" the manual page, for section 8. It fails for any other words.
+func Completion(words ...string) (string, error) {
+	shell := strings.Join(words, " ")
 	switch shell {
 	case "bash":
 		return bash, nil

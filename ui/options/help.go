@@ -15,6 +15,13 @@ type Page struct {
 	Theme *theme.Theme
 }
 
+// Page returns the page of a terminal with that COLORFGBG. Call it only for help: to compile looks
+// takes longer than all else at the start.
+func (o Options) Page(width int, colorfgbg string) Page {
+	look := o.Look(colorfgbg)
+	return Page{Width: width, Theme: &look}
+}
+
 // How wide help is, in cells: what is wider is hard to read.
 const (
 	usual  = 100 // where nobody knows

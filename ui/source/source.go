@@ -154,6 +154,35 @@ func onLinux(system, endpoint string) error {
 	return errors.New("a runtime can only be watched on its Linux node: run plegtop there, or here plegtop --demo or plegtop --replay FILE")
 }
 
+// Engine returns an engine of s for a view that goes on, and has s.Tape take down what it goes by.
+// Version is that of plegtop.
+func (s *Source) Engine(ctx context.Context, o options.Options, version string) (*engine.Engine, error) {
+	config, err := s.Config(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	config.Streams = s.Streams(o.Events, o.ForceEvents)
+	if s.Tape, err = recording.Open(o, s.Source, version); err != nil {
+		return nil, err
+	}
+	s.Tape.For(&config)
+	return engine.New(config)
+}
+
+// Engines returns what makes the engines of bench: each relists with its period beside the event
+// sources that are named, does not look at the node, and has no mode.
+func (s Source) Engines(ctx context.Context, o options.Options) func(time.Duration, ...sources.Source) (*engine.Engine, error) {
+	o.Release, o.Mode = s.Release(ctx, o), pleg.Generic
+	return func(period time.Duration, on ...sources.Source) (*engine.Engine, error) {
+		config, err := s.Config(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		config.Period, config.Look, config.Streams = period, nil, s.Streams(on, o.ForceEvents)
+		return engine.New(config)
+	}
+}
+
 // Wanted returns what was to be looked at, for a check that could open nothing.
 func Wanted(o options.Options) pane.Source {
 	wanted := pane.Source{Kind: "cri", Node: nodeName(o.HostRoot), Endpoint: o.Endpoint}

@@ -270,3 +270,12 @@ func ExitCode(err error) int {
 	}
 	return 1
 }
+
+// Status returns the exit code of [ExitCode], and the error again if it says something new: whoever
+// sent a signal knows of it.
+func Status(err error) (code int, news error) {
+	if _, signaled := errors.AsType[*SignalError](err); !signaled {
+		news = err
+	}
+	return ExitCode(err), news
+}

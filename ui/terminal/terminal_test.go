@@ -84,8 +84,12 @@ func TestExitCode(t *testing.T) {
 		{nil, 0}, {errors.New("x"), 1},
 		{fmt.Errorf("wrapped: %w", &SignalError{syscall.SIGTERM}), 143}, {&SignalError{syscall.SIGHUP}, 129},
 	} {
-		if got := ExitCode(tt.err); got != tt.want {
+		got, news := Status(tt.err)
+		if got != tt.want || ExitCode(tt.err) != tt.want {
 			t.Errorf("ExitCode(%v) = %d, want %d", tt.err, got, tt.want)
+		}
+		if tt.want > 128 && news != nil || tt.want == 1 && news == nil {
+			t.Errorf("of %v it says %v", tt.err, news)
 		}
 	}
 }
