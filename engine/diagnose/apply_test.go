@@ -56,6 +56,26 @@ func TestMatchesThatAreAloneCountForNoLimit(t *testing.T) {
 	}
 }
 
+// A rest of one is worth its own finding. A rest of more is as bad as the worst of it, though that comes late.
+func TestARestIsOfSeveralAndAsBadAsTheWorst(t *testing.T) {
+	for n, want := range map[int]string{4: "warning 0, warning 0, warning 0, critical 0", 5: "warning 0, warning 0, warning 0, critical 2", 90: "warning 0, warning 0, warning 0, critical 87"} {
+		var all []Match
+		for i := range n {
+			all = append(all, matchOf(i))
+		}
+		all[n-1].Severity = Critical
+		for _, byOwner := range []bool{false, true} {
+			var got []string
+			for _, d := range healthy(1).facts().apply(reporting(3, byOwner, all...), nil) {
+				got = append(got, fmt.Sprint(d.Severity, " ", d.Count))
+			}
+			if got := strings.Join(got, ", "); got != want {
+				t.Errorf("%d, by owner %v: %s, want %s", n, byOwner, got, want)
+			}
+		}
+	}
+}
+
 func TestOnlyWhatIsNamedIsPutIntoWords(t *testing.T) {
 	said := 0
 	var all []Match

@@ -88,6 +88,15 @@ func TestTheRuntimesDiskIsTheOnlyCulprit(t *testing.T) {
 	}
 }
 
+// btrfs has a number that is no device's; what waits for it waits for its disk.
+func TestABtrfsStoreStandsOnItsDisk(t *testing.T) {
+	f := churn(3*time.Second, evidence.Device{Number: "259:1", Name: "nvme1n1", InFlight: 9, Still: 3 * time.Second})
+	f.Report.Disk.Mount = evidence.Mount{Type: "btrfs", Source: "/dev/nvme1n1", Device: "0:45"}
+	if got := culprits(Build(f)); !slices.Equal(got, []string{"device 0:45"}) {
+		t.Errorf("culprits %v", got)
+	}
+}
+
 // A runtime that has no thread in the kernel in one look is not what another object is accused for:
 // its shims stand on the dead disk.
 func TestShimsOnADeadDisk(t *testing.T) {
