@@ -22,20 +22,20 @@ func (f *Facts) advise(culprit string, values Values) (steps []Step) {
 	return steps
 }
 
-// inWords returns the step of a remedy that is in words alone and needs no value.
+// inWords returns the first step of a culprit's remedy. That step has words only, no command, and needs no value.
 func inWords(culprit string) Step {
 	row := knowledge.RemedyFor(culprit).Steps[0]
 	return Step{Kind: Act, Text: row.Do, Risk: row.Risk, Scope: row.Scope}
 }
 
-// An adviser puts the values of a match and of the node into rows of remedies.yaml.
+// An adviser fills the values of a match and of the node into the rows of remedies.yaml.
 type adviser struct {
 	*Facts
 	values Values
 }
 
-// step puts values into a row. The step fits if its values are known, it is for this runtime, and its command can
-// be given on this node.
+// step fills values into a row. The step fits if all of these are true: its values are known, it is for this runtime,
+// and its command can be given on this node.
 func (a adviser) step(row knowledge.Advice) (s Step, fits bool) {
 	missing := func(name string) bool { return len(a.operands(name)) == 0 }
 	given := func(name string) bool { return !missing(name) }
@@ -63,7 +63,7 @@ func (a adviser) step(row knowledge.Advice) (s Step, fits bool) {
 			s.Text += ", " + where
 		}
 	case s.Kind == Look, why == lacksOperand, why == lacksClient:
-		return s, false // there is nothing to look at or to act on, or nobody answers
+		return s, false // there is nothing to look at or to act on, or the runtime does not answer
 	case why == lacksText:
 		s.Text += " (by hand: a name in it has bytes that nobody should type)"
 	case why == lacksService:
@@ -72,8 +72,8 @@ func (a adviser) step(row knowledge.Advice) (s Step, fits bool) {
 	return s, true
 }
 
-// tests returns the preconditions of a command as its first part. A precondition is left out if the value that it
-// compares with is not known, as in an old recording.
+// tests returns the preconditions of a command, as the first part of that command. A precondition is left out if the
+// value that it compares with is not known, for example in an old recording.
 func (a adviser) tests(names []string) (tests string) {
 	for _, name := range names {
 		need, known := knowledge.NeedNamed(name)
@@ -84,7 +84,7 @@ func (a adviser) tests(names []string) (tests string) {
 	return tests
 }
 
-// A lack is why a command cannot be given.
+// A lack is the reason why a command cannot be given.
 type lack uint8
 
 const (
@@ -98,7 +98,7 @@ const (
 // ofService finds a command of the init system.
 var ofService = regexp.MustCompile(`\{(runtime|kubelet)\.\w+\}`)
 
-// noService says why the init system has no command for a template.
+// noService returns the reason why the init system has no command for a template.
 func (a adviser) noService(template string) string {
 	units := a.units()
 	if strings.Contains(template, "{kubelet.") {
@@ -113,7 +113,8 @@ func (a adviser) noService(template string) string {
 // placeholder finds {name}, {runtime.restart} and {-flag name}.
 var placeholder = regexp.MustCompile(`\{(?:(-[\w-]+=?) )?([a-z][\w.]*)\}`)
 
-// command returns a command with its operands quoted; empty if something lacks.
+// command returns a command with its operands quoted. It returns an empty string and the reason if something is
+// missing.
 func (a adviser) command(template string) (out string, why lack) {
 	out = placeholder.ReplaceAllStringFunc(template, func(found string) string {
 		part := placeholder.FindStringSubmatch(found)
@@ -146,14 +147,14 @@ func (a adviser) command(template string) (out string, why lack) {
 	return out, lacksNothing
 }
 
-// text puts values into the words of a step.
+// text fills values into the words of a step.
 func (a adviser) text(template string) string {
 	return placeholder.ReplaceAllStringFunc(template, func(found string) string {
 		return join(a.operands(placeholder.FindStringSubmatch(found)[2]))
 	})
 }
 
-// undo returns how a step is taken back; empty if it is not known what was before.
+// undo returns how to take a step back. It is empty if one of the old values is not known.
 func (a adviser) undo(template string) string {
 	for _, found := range placeholder.FindAllStringSubmatch(template, -1) {
 		if len(a.operands(found[2])) == 0 {
@@ -163,7 +164,7 @@ func (a adviser) undo(template string) string {
 	return a.text(template)
 }
 
-// operands returns the values of a name as words of a command: those of the match, else those of the node.
+// operands returns the values of a name as words of a command: the values of the match, or else those of the node.
 func (a adviser) operands(name string) []string {
 	if given, is := a.values[name]; is {
 		return operandsOf(given)
@@ -195,10 +196,10 @@ func (a adviser) operands(name string) []string {
 	return nil
 }
 
-// wholeID is an id as all runtimes make them.
+// wholeID matches an id of the form that all runtimes make.
 var wholeID = regexp.MustCompile("^[0-9a-f]{64}$")
 
-// operandsOf returns a value as words of a command; nil if it is not known.
+// operandsOf returns a value as words of a command; nil if the value is not known.
 func operandsOf(value any) []string {
 	switch v := value.(type) {
 	case []string:
@@ -224,7 +225,7 @@ func operandsOf(value any) []string {
 	return nil
 }
 
-// inMountinfo returns paths as /proc/PID/mountinfo writes them. (proc_pid_mountinfo(5))
+// inMountinfo returns paths in the form in which /proc/PID/mountinfo writes them. (proc_pid_mountinfo(5))
 func inMountinfo(paths []string) (all []string) {
 	for _, path := range paths {
 		all = append(all, strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`, "\n", `\012`, "#", `\043`).Replace(path))
@@ -232,7 +233,8 @@ func inMountinfo(paths []string) (all []string) {
 	return all
 }
 
-// macro returns the command or the part of a command that a name stands for, and what this node lacks for it.
+// macro returns the command, or the part of a command, that a name stands for. is reports whether the name is a macro;
+// why says what this node lacks for it.
 func (a adviser) macro(name string) (text string, is bool, why lack) {
 	of, verb, service := strings.Cut(name, ".")
 	switch {
@@ -262,8 +264,8 @@ func (a adviser) macro(name string) (text string, is bool, why lack) {
 	return "", false, lacksNothing
 }
 
-// service returns the init system's command. If it is not known which of some services it is, none is started, and
-// only those that run are restarted.
+// service returns the init system's command for a verb. If several services may be the right one, it gives no command
+// to start one, and the command to restart only restarts those that run.
 func (a adviser) service(of, verb string, units []string) (string, lack) {
 	m, file := a.manager(), ""
 	if likely, sure := a.flavour(); sure && (verb == "logs" || verb == "logsOf") {
@@ -281,13 +283,13 @@ func (a adviser) service(of, verb string, units []string) (string, lack) {
 	case len(units) <= 1:
 	case verb == "restart":
 		template = m.RestartRunning
-	case verb == "start", m.RestartRunning == "" && strings.Contains(template, "{unit}"): // these take one service
+	case verb == "start", m.RestartRunning == "" && strings.Contains(template, "{unit}"): // these commands take one service
 		template = ""
 	}
 	if template == "" || len(units) == 0 {
 		return "", lacksService
 	}
-	if m.Name == "snap" { // it has names of its own for services
+	if m.Name == "snap" { // snap has its own names for services
 		units = slices.Clone(units)
 		for i, unit := range units {
 			units[i] = strings.TrimPrefix(unit, "snap.")

@@ -9,16 +9,16 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// An Answer is what a person needs first about the worst that is wrong: who waits for whom,
-// what checks it, and what ends it. Every view shows it below the headline.
+// An Answer is what a person needs first about the worst thing that is wrong: who waits for whom, what checks it, and
+// what ends it. Every view shows it below the headline.
 type Answer struct {
-	Finding        // at the root of the worst; its ID is empty where nothing is wrong
-	Chain   []Link // from the kubelet's relist where one leads there, else the finding's own
-	Check   Step   // changes nothing, and shows whether the end of the chain is right; zero if there is none
-	Act     Step   // ends it, or says in words what to do where no command does; zero if there is none
+	Finding        // the finding at the root of the worst one; its ID is empty if nothing is wrong
+	Chain   []Link // from the kubelet's relist if a chain leads from there, else the finding's own chain
+	Check   Step   // a step that changes nothing, and shows whether the end of the chain is right; zero if there is none
+	Act     Step   // a step that ends it, or says in words what to do if no command does; zero if there is none
 }
 
-// Answer returns the answer to what is wrong as of the update. It is safe for concurrent use.
+// Answer returns the answer to what is wrong at the time of the update. It is safe for concurrent use.
 func (u Update) Answer() Answer {
 	if len(u.Findings) == 0 {
 		return Answer{}
@@ -29,7 +29,7 @@ func (u Update) Answer() Answer {
 			return Answer{Finding: by, Check: by.check(), Act: inWords("over")}
 		} else if by.ID != "" {
 			f = by
-		} else if u.Headline.ofPart && ruleOf(f.ID).App { // what the headline speaks of is no finding yet
+		} else if u.Headline.ofPart && ruleOf(f.ID).App { // the headline is about something that is no finding yet
 			return Answer{}
 		}
 	}
@@ -42,8 +42,8 @@ func (u Update) Answer() Answer {
 	return a
 }
 
-// headed returns the finding that the headline speaks of, and whether it is over; one without an
-// ID where the worst that holds says all of it.
+// headed returns the finding that the headline is about, and whether it is over. It returns a finding without an ID if
+// there is no finding of that ID, among those that hold and those that have ended.
 func (u Update) headed() (f Finding, over bool) {
 	id := u.Headline.about
 	if i := slices.IndexFunc(u.Findings, func(f Finding) bool { return f.ID == id }); i >= 0 {
@@ -55,8 +55,8 @@ func (u Update) headed() (f Finding, over bool) {
 	return Finding{}, false
 }
 
-// Affected says which pods the critical findings are about, a few by name; all of the node
-// where they are about none. It is empty where nothing is critical.
+// Affected returns how many pods the critical findings are about, and names a few of them. If they are about no pod, it
+// returns all pods of the node. It is empty if nothing is critical.
 func (u Update) Affected() string {
 	if Worst(u.Findings) < Critical {
 		return ""
@@ -83,7 +83,7 @@ func (u Update) Affected() string {
 // affectedMost is how many pods are named as affected.
 const affectedMost = 3
 
-// RootCause returns what is at the root of the worst of all, which must hold one at least.
+// RootCause returns the finding at the root of the worst of all. all must not be empty.
 func RootCause(all []Finding) Finding {
 	of := Worst(all)
 	f := all[slices.IndexFunc(all, func(f Finding) bool { return f.Severity == of })]
@@ -93,8 +93,8 @@ func RootCause(all []Finding) Finding {
 	return f
 }
 
-// check returns the safe step that looks at the process nearest to the end of the chain, else
-// the first safe one.
+// check returns the safe step that looks at the process nearest to the end of the chain. If there is none, it returns
+// the first safe step; zero if no step is safe.
 func (f *Finding) check() Step {
 	for _, l := range slices.Backward(f.Chain) {
 		if l.Kind != waits.Process && l.Kind != waits.Helper && l.Kind != waits.Shim {
@@ -110,13 +110,14 @@ func (f *Finding) check() Step {
 	return Step{}
 }
 
-// names reports whether a command has a process's number as a word.
+// names reports whether the number of a process is a word of a command.
 func names(command, pid string) bool {
 	words := strings.FieldsFunc(command, func(r rune) bool { return r < '0' || r > '9' })
 	return pid != "" && slices.Contains(words, pid)
 }
 
-// act returns what cuts the chain, else the first step that ends it, by a command or in words.
+// act returns the step that cuts the chain. If there is none, it returns the first step that ends the finding, by a
+// command or in words; zero if there is none.
 func (f *Finding) act() Step {
 	for _, l := range f.Chain {
 		if l.Cut != nil {
@@ -134,10 +135,9 @@ type ChainPart struct {
 	Likely bool   // it is not proven that the part before waits for this one
 }
 
-// ChainParts returns a chain in parts, without a link that the one before it has named, and without
-// the goroutine that answers a call where that only waits for what comes next: "relist",
-// "ListContainers", "status lock of pay/api-7d", "shim 4711", "runc update (10m)", "D in
-// nfs4_do_setattr, server 10.0.0.9:/vol", "mount /data".
+// ChainParts returns a chain in parts. It leaves out a container that an earlier link has named, and the goroutine that
+// answers a call if that only waits for the next link: "relist", "ListContainers", "status lock of pay/api-7d", "shim
+// 4711", "runc update (10m)", "D in nfs4_do_setattr, server 10.0.0.9:/vol", "mount /data".
 func ChainParts(links []Link) []ChainPart {
 	var all []ChainPart
 	for i, l := range links {

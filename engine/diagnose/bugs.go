@@ -11,11 +11,11 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// bugPlace is how many lines of evidence stand before those about known bugs: what hangs, and who holds the lock.
+// bugPlace is how many lines of evidence come before the lines about known bugs: what hangs, and who holds the lock.
 const bugPlace = 2
 
-// addBugs adds to the first finding of something that hangs which known bugs it looks like. They are evidence and no
-// findings: two bugs may look alike.
+// addBugs finds the known bugs that the node looks like, and adds them to the first finding about something that hangs.
+// They are evidence and not findings, because two bugs may look alike.
 func (f *Facts) addBugs(findings []Finding) {
 	i := slices.IndexFunc(findings, func(o Finding) bool { return ruleOf(o.ID).Hangs })
 	if i < 0 {
@@ -32,10 +32,11 @@ func (f *Facts) addBugs(findings []Finding) {
 	o.Evidence = slices.Insert(slices.Clone(o.Evidence), place, f.textsOf(lines)...)
 }
 
-// anyWord stands for every runtime and every version.
+// anyWord means every runtime or every version.
 const anyWord = "any"
 
-// mayBeIn reports whether a runtime of a version may have a bug. A runtime that does not name its version may have any.
+// mayBeIn reports whether a runtime of a version may have a bug. A runtime whose version cannot be read may have any
+// bug.
 func mayBeIn(b knowledge.Bug, runtime, version string) bool {
 	if b.Runtime != anyWord && !strings.EqualFold(b.Runtime, runtime) {
 		return false
@@ -44,7 +45,7 @@ func mayBeIn(b knowledge.Bug, runtime, version string) bool {
 	return err != nil || slices.ContainsFunc(b.Versions, func(r string) bool { in, err := inRange(v, r); return in && err == nil })
 }
 
-// matches reports whether a node looks as a bug makes it look.
+// matches reports whether a node looks as it does when it has a bug with this signature.
 func (f *Facts) matches(s knowledge.Signature) bool {
 	for _, words := range s.Stacks {
 		if !f.hasStack(words) {
@@ -57,7 +58,7 @@ func (f *Facts) matches(s knowledge.Signature) bool {
 		(s.Without.Stacks == nil || !f.hasStack(s.Without.Stacks)) && !slices.ContainsFunc(s.Without.Helpers, f.hasHelper) && !slices.ContainsFunc(s.Without.Kernel, f.waitsIn)
 }
 
-// hasStack reports whether one stack of the runtime's dump has all of some words.
+// hasStack reports whether one stack in the runtime's dump contains all the words.
 func (f *Facts) hasStack(words []string) bool {
 	is := func(state string, frames []string) bool {
 		return !slices.ContainsFunc(words, func(w string) bool {
@@ -78,12 +79,13 @@ func (f *Facts) callHangs(method string) bool {
 	return f.inGraph(waits.Call, func(n *waits.Node) bool { return n.Name == method || strings.HasPrefix(n.Name, method+" of ") })
 }
 
-// hasHelper reports whether a helper with a verb should have ended, or is at work on what hangs.
+// hasHelper reports whether there is a helper with a verb that should have ended, or that works on something that
+// hangs.
 func (f *Facts) hasHelper(verb string) bool {
 	return f.inGraph(waits.Helper, func(n *waits.Node) bool { return n.Process().Verb == verb })
 }
 
-// waitsIn reports whether a process waits in a function of the kernel.
+// waitsIn reports whether a process waits in a kernel function whose name contains name.
 func (f *Facts) waitsIn(name string) bool {
 	is := func(n *waits.Node) bool {
 		p := n.Process()
@@ -92,16 +94,16 @@ func (f *Facts) waitsIn(name string) bool {
 	return f.inGraph(waits.Shim, is) || f.inGraph(waits.Helper, is) || f.inGraph(waits.Process, is)
 }
 
-// inGraph reports whether any node of a kind is such.
+// inGraph reports whether such is true for any node of a kind.
 func (f *Facts) inGraph(kind waits.Kind, such func(*waits.Node) bool) (found bool) {
 	f.Graph().Each(kind, func(_ int, n *waits.Node) { found = found || such(n) })
 	return found
 }
 
-// A version is major, minor, patch.
+// A version is a major, a minor and a patch number.
 type version [3]int
 
-// parseVersion reads a version such as v2.1.4 or 1.33.2-5.rhaos. What follows the patch level is left out.
+// parseVersion reads a version such as v2.1.4 or 1.33.2-5.rhaos. It ignores what follows the patch number.
 func parseVersion(s string) (v version, err error) {
 	if _, err = fmt.Sscanf(strings.TrimPrefix(s, "v"), "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
 		return version{}, fmt.Errorf("read version %q: %w", s, err)
@@ -109,7 +111,8 @@ func parseVersion(s string) (v version, err error) {
 	return v, nil
 }
 
-// inRange reports whether a version is in a range, such as ">=1.7.0 <1.7.16".
+// inRange reports whether a version is in a range, such as ">=1.7.0 <1.7.16". It returns an error if the range cannot
+// be read.
 func inRange(v version, r string) (bool, error) {
 	if r == anyWord {
 		return true, nil

@@ -6,12 +6,12 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// groupSocket is of a finding that explains less than others of its kind: the runtime works, and only its socket is
-// lost.
+// groupSocket is the group of a finding that explains less than others of its kind: the runtime works, and only its
+// socket is lost.
 const groupSocket = "socket"
 
-// explain gives each finding its cause. The graph of who waits for whom knows best. What it does not know, the rows of
-// findings.yaml say: which kind explains which.
+// explain gives each finding its cause. The graph of who waits for whom knows best. For the other findings it uses the
+// rows of findings.yaml, which say which kind explains which.
 func (f *Facts) explain(findings []Finding) {
 	f.explainByGraph(findings)
 	for _, r := range rules { // causes of causes come first
@@ -24,13 +24,13 @@ func (f *Facts) explain(findings []Finding) {
 	toRoots(findings)
 }
 
-// explainByGraph gives each finding that surely waits for what another one is about that one as its cause: the one
-// at the root. A cause is as bad as the worst of its effects.
+// explainByGraph finds, for each finding, the other findings that it surely waits for, and makes the one at the root of
+// them its cause. A cause is as bad as the worst of its effects.
 func (f *Facts) explainByGraph(findings []Finding) {
 	if f.waits == nil {
 		return
 	}
-	waiting := make([]waits.Set, len(findings)) // for each
+	waiting := make([]waits.Set, len(findings)) // what waits for each finding
 	for i := range findings {
 		if o := &findings[i]; o.ID == PLEGUnhealthy {
 			o.Nodes = []string{waits.Key(waits.Relist, "")}
@@ -63,7 +63,7 @@ func explainBy(c *Finding, findings []Finding) {
 	}
 }
 
-// accountsFor reports whether a finding of a kind that may explain o does so.
+// accountsFor reports whether c explains o. The kind of c may explain the kind of o.
 func accountsFor(c, o *Finding, r *Rule) bool {
 	switch {
 	case c.Severity < o.Severity, c.Severity == Info:
@@ -77,20 +77,20 @@ func accountsFor(c, o *Finding, r *Rule) bool {
 	case r.Whole && !c.Subject.ofNoPod():
 		return false
 	case o.ID == RuntimeRestarts && o.Severity == Info:
-		return false // the runtime runs: what is wrong now may have come after its start
+		return false // the runtime runs: what is wrong now may have begun after the start of the runtime
 	case c.Group == groupSocket || o.Group == groupSocket:
 		return false // calls are answered
 	case c.ID == GhostRunning && o.Subject.ofNoPod():
-		return false // a ghost is of its own pod
+		return false // a ghost explains only what is wrong with its own pod
 	}
 	return !(c.ID == ProcessStuck || c.ID == LimitsNear) || !o.leadsOn()
 }
 
-// waitsForRelists reports whether a kind may be explained by what holds up relists.
+// waitsForRelists reports whether findings of a kind may be explained by something that holds up relists.
 func waitsForRelists(id ID) bool { return id == ListHung || id == PLEGUnhealthy }
 
-// toRoots gives each effect of an effect the root of that. A cause that is not there explains nothing. Neither does
-// a cause that the finding itself explains.
+// toRoots replaces a cause that is itself an effect by the root of that. A cause that is no longer there explains
+// nothing. A cause that the finding itself explains does not count either.
 func toRoots(findings []Finding) {
 	changed := true
 	for n := 0; changed && n <= len(findings); n++ {

@@ -6,8 +6,8 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// chain returns the chain through a node: from the relist, or who else waits, down to what holds all of it up.
-// The safest place to act has its step.
+// chain returns the chain through a node: it begins at the relist, or at whoever else waits, and ends at what holds all
+// of it up. The link where it is safest to act has its step.
 func (f *Facts) chain(node string) []Link {
 	g := f.Graph()
 	if g == nil {
@@ -26,7 +26,7 @@ func (f *Facts) chain(node string) []Link {
 	return links
 }
 
-// proven returns the links up to the last one that is proven.
+// proven returns the links before the first one that is not proven.
 func proven(links []Link) []Link {
 	for i, l := range links {
 		if i > 0 && l.Proof == "" {
@@ -36,16 +36,16 @@ func proven(links []Link) []Link {
 	return links
 }
 
-// leadsOn reports whether the finding surely waits for more than a call. Then the graph knows whom it waits for,
-// and nobody else is its reason.
+// leadsOn reports whether the finding surely waits for something more than a call. If so, the graph knows what it waits
+// for, and no other finding is the cause.
 func (f *Finding) leadsOn() bool {
 	links := proven(f.Chain)
 	return len(links) > 0 && links[len(links)-1].Kind != waits.Relist && links[len(links)-1].Kind != waits.Call
 }
 
-// chainEnd returns the end of the proven part of a chain in words: from the helper or the process on that holds all
-// the rest up, else the last link, without what is named already. It is empty if nothing is known but the call, or
-// that its goroutine waits.
+// chainEnd returns the end of the proven part of a chain in words. It begins at the helper or the process that holds up
+// all the rest; without one, it returns the last link. It leaves out links that are named already. It is empty if only
+// the call is known, or only that its goroutine waits.
 func chainEnd(links []Link, named map[string]bool) string {
 	links = proven(links)
 	if n := len(links); n > 1 && links[n-2].Kind == waits.Call && links[n-1].inside {

@@ -7,11 +7,11 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// A Clock is what comes next by itself.
+// A Clock says what will happen next without anybody's help.
 type Clock struct {
-	What string        `line:"what"`                // one of the Clock words; empty if nothing is to come
-	In   time.Duration `line:"inSeconds"`           // as of the snapshot, at the soonest; never negative
-	To   time.Duration `line:"toSeconds,omitempty"` // at the latest; 0 if the moment is known
+	What string        `line:"what"`                // one of the Clock words; empty if nothing will happen
+	In   time.Duration `line:"inSeconds"`           // from the snapshot until the soonest moment; never negative
+	To   time.Duration `line:"toSeconds,omitempty"` // until the latest moment; 0 if the moment is known
 	Held bool          `line:"-"`                   // it is due, and waits for Version, which hangs
 }
 
@@ -19,22 +19,22 @@ type Clock struct {
 const (
 	ClockUnhealthy  = "PLEG unhealthy"
 	ClockRelistEnds = "relist ends"
-	ClockNotReady   = "NotReady" // it is posted
-	ClockReady      = "Ready"    // it is posted
+	ClockNotReady   = "NotReady" // NotReady is posted
+	ClockReady      = "Ready"    // Ready is posted
 )
 
 const (
-	// soon is how near a change for the worse may be without a word about it.
+	// A change for the worse that is nearer than soon is always shown.
 	soon = 30 * time.Second
-	// firstTenth is the part of a limit that must have passed before the rest is worth a clock. Else the clock would come
-	// and go with each call that fails once.
+	// One firstTenth of a limit must have passed before the rest gets a clock. Otherwise the clock would come and go
+	// with each call that fails once.
 	firstTenth = 10
-	// postPeriod is the kubelet's: it posts every 10 s what it makes of the last Status. (nodeStatusUpdateFrequency)
+	// postPeriod is the kubelet's: every 10 s it posts its reading of the last Status. (nodeStatusUpdateFrequency)
 	postPeriod = 10 * time.Second
 )
 
-// nextClock returns what comes next if nothing changes: the end of a relist that waits in vain, PLEG's verdict, or
-// the next posting. The nearest counts.
+// nextClock returns what comes next if nothing changes: the end of a relist that waits in vain, the moment when PLEG
+// becomes unhealthy, or the next posting. It returns the nearest of them.
 func (f *Facts) nextClock() Clock {
 	at, clock := f.at(), Clock{}
 	left := f.untilUnhealthy()
@@ -64,9 +64,9 @@ func (f *Facts) nextClock() Clock {
 	return clock
 }
 
-// postedInCheck returns when NotReady is posted at the latest, if check finds the reason for it in Status, while
-// Version, which comes before each posting, is answered. It may have been posted long ago. 0 if nothing is to be
-// posted.
+// postedInCheck returns when NotReady is posted at the latest, for check. It needs two things: Status gives the reason
+// for NotReady, and Version, which comes before each posting, is answered. NotReady may have been posted long ago. It
+// returns 0 if nothing will be posted.
 func (f *Facts) postedInCheck() time.Duration {
 	if !f.once() || f.VersionErr != nil || f.Hangs(call.Version) {
 		return 0
@@ -91,7 +91,8 @@ func (f *Facts) relistEndsFirst() bool {
 	return f.Phase.EndsBy.After(f.at()) && f.Health.Healthy && f.untilUnhealthy() == 0
 }
 
-// untilUnhealthy returns when the kubelet will call PLEG unhealthy unless a list succeeds; 0 if that is not to come.
+// untilUnhealthy returns how long it takes until the kubelet calls PLEG unhealthy, unless a list succeeds before; 0 if
+// the moment is not known.
 func (f *Facts) untilUnhealthy() time.Duration {
 	if f.Health.UnhealthyAt.IsZero() {
 		return 0
@@ -99,8 +100,8 @@ func (f *Facts) untilUnhealthy() time.Duration {
 	return f.Health.UnhealthyAt.Sub(f.at())
 }
 
-// heldSince returns since when no list can have succeeded, by what holds lists up, if plegtop has seen no good one;
-// zero if that is not known.
+// heldSince returns the moment since which no list can have succeeded, because a critical finding holds lists up. It is
+// for the case that plegtop has seen no good list; zero if the moment is not known.
 func (f *Facts) heldSince() time.Time {
 	if !f.Health.ListedAt.IsZero() || f.Scope != answers.ListHangs {
 		return time.Time{}
@@ -123,7 +124,7 @@ func (f *Facts) lateCall() *call.Flight {
 	return nil
 }
 
-// postingLine says when the kubelet posts next what is so now, and what it waits for.
+// postingLine returns a line about the kubelet's next posting: when it comes, what it posts, and what it waits for.
 func (f *Facts) postingLine() []line {
 	v := Values{}
 	if since := f.Node.PostingHeld; !since.IsZero() && f.at().Sub(since) >= answers.Hung {

@@ -10,16 +10,16 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// An Input is all that a diagnosis goes by.
+// An Input is all that a diagnosis depends on.
 type Input struct {
 	Snapshot *engine.Snapshot // must be there
 	Evidence *evidence.Report // of the node; nil if nobody looked
 	Endpoint string           // of the runtime, for commands; may be empty
 }
 
-// Diagnose returns what is wrong, causes before their effects, the worst cause first; nil for a healthy node. While
-// plegtop is paused it says nothing that needs a fresh look at the runtime. Equal inputs give equal findings. It does
-// not change its input, and is safe for concurrent use.
+// Diagnose returns what is wrong: causes before their effects, the worst cause first; nil for a healthy node. While
+// plegtop is paused, it leaves out findings that need a fresh look at the runtime. Equal inputs give equal findings.
+// Diagnose does not change its input, and is safe for concurrent use.
 func Diagnose(in Input) []Finding {
 	s := *in.Snapshot
 	s.Evidence = in.Evidence
@@ -35,7 +35,7 @@ type draft struct {
 	match *Match
 }
 
-// diagnose returns what is wrong, causes before their effects, the worst cause first; nil for a healthy node. Equal
+// diagnose returns what is wrong: causes before their effects, the worst cause first; nil for a healthy node. Equal
 // facts give equal findings.
 func (f *Facts) diagnose() []Finding {
 	var drafts []draft
@@ -63,7 +63,7 @@ func (f *Facts) diagnose() []Finding {
 	return findings
 }
 
-// withoutHidden leaves out what only repeats a finding of another kind.
+// withoutHidden leaves out drafts that only repeat a finding of another kind.
 func withoutHidden(drafts []draft) []draft {
 	var hidden []string
 	for i := range drafts {
@@ -72,7 +72,7 @@ func withoutHidden(drafts []draft) []draft {
 	return slices.DeleteFunc(drafts, func(d draft) bool { return slices.Contains(hidden, string(d.ID)) })
 }
 
-// apply adds what a rule finds.
+// apply appends the drafts of what a rule finds.
 func (f *Facts) apply(r *Rule, drafts []draft) []draft {
 	found := &f.kept.fold
 	found.of(r, f)
@@ -110,7 +110,7 @@ func (f *Facts) draft(r *Rule, m *Match) draft {
 	return d
 }
 
-// gather makes a finding one about all of a group.
+// gather turns a finding into one finding about all of a group.
 func (f *Facts) gather(d *draft, g *group) {
 	m := *g.named[0]
 	m.Members, d.Nodes = nil, nil
@@ -123,7 +123,7 @@ func (f *Facts) gather(d *draft, g *group) {
 	d.Severity, d.Count, d.match = g.severity, g.count, &m
 }
 
-// restOf is about all matches that are too many for a finding each.
+// restOf returns one draft about all matches that are too many to get a finding each.
 func (f *Facts) restOf(r *Rule, rest *group) draft {
 	first := rest.named[0]
 	d := draft{Finding: Finding{ID: r.ID, Severity: first.Severity, Since: first.Since}}
@@ -143,7 +143,7 @@ func order(findings []Finding) {
 	})
 }
 
-// draw makes the summary, the evidence and the steps of a finding.
+// draw writes the summary, the evidence and the steps of a finding.
 func (f *Facts) draw(found *draft) {
 	m, row := found.match, ruleOf(found.ID).row()
 	if m.Of != nil {
@@ -176,7 +176,7 @@ func (f *Facts) draw(found *draft) {
 	f.endWithAct(found)
 }
 
-// variant returns how a match is said.
+// variant returns the sentences and steps for a match.
 func (f *Facts) variant(row *knowledge.Finding, m *Match) knowledge.Variant {
 	if m.Variant == restVariant {
 		v := knowledge.Variant{Summary: row.Rest}
@@ -192,11 +192,11 @@ func (f *Facts) variant(row *knowledge.Finding, m *Match) knowledge.Variant {
 	return v
 }
 
-// aName is an entry of findings.yaml that names lines and is no sentence itself.
+// aName matches an entry of findings.yaml that is a name of lines and not a sentence.
 var aName = regexp.MustCompile(`^[a-z][a-z-]*$`)
 
-// linesOf returns the evidence for an entry of a row: the lines that the match or the package gives by that name,
-// or the entry itself with its values.
+// linesOf returns the evidence for an entry of a row. An entry may be the name of lines that the match or the package
+// has; otherwise it is a sentence, and gets its values.
 func (f *Facts) linesOf(entry string, m *Match) []string {
 	if !aName.MatchString(entry) {
 		return f.textsOf([]line{{entry, m.Values}})
@@ -210,7 +210,7 @@ func (f *Facts) linesOf(entry string, m *Match) []string {
 	return nil
 }
 
-// textsOf puts lines into words. A line is left out if a value in it is not known.
+// textsOf turns lines into sentences. It leaves out a line if a value in it is not known.
 func (f *Facts) textsOf(lines []line) (texts []string) {
 	for _, l := range lines {
 		if text, whole := sentence(l.template, l.values, f.at()); whole && text != "" {
@@ -220,21 +220,21 @@ func (f *Facts) textsOf(lines []line) (texts []string) {
 	return texts
 }
 
-// say puts a line into words.
+// say turns a line into a sentence.
 func (f *Facts) say(l line) string {
 	text, _ := sentence(l.template, l.values, f.at())
 	return text
 }
 
-// commonLines are lines of evidence that any rule may have, by their names in findings.yaml.
+// commonLines has lines of evidence that any rule may use, by their names in findings.yaml.
 var commonLines = map[string]func(*Facts) []line{
 	"pressure": (*Facts).pressureLine,
 	"runtime":  (*Facts).runtimeLine,
 	"unfit":    func(f *Facts) []line { _, first := f.unfit(); return notBefore(first) },
 }
 
-// stepsOf returns the steps for an entry of a row: those that the match or the package gives by that name, or those
-// of a culprit.
+// stepsOf returns the steps for an entry of a row. An entry is the name of steps that the match has, or the name of a
+// culprit.
 func (f *Facts) stepsOf(entry string, m *Match) []Step {
 	if own, given := m.Steps[entry]; given {
 		return own
@@ -245,7 +245,7 @@ func (f *Facts) stepsOf(entry string, m *Match) []Step {
 	return f.advise(entry, m.Values)
 }
 
-// endWithAct leaves out steps that cannot work now, and sees that a finding ends with something to do.
+// endWithAct makes sure that a finding ends with something to do. If no step acts, it adds one in words.
 func (f *Facts) endWithAct(found *draft) {
 	if found.match.Variant == restVariant && found.act() == (Step{}) {
 		found.Next = append(found.Next, inWords("rest"))

@@ -12,8 +12,8 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// Facts are what is known of a node at one moment. Rules go by nothing else. Each question is answered in one
-// place, when a rule first asks it if the answer costs something. On a healthy node facts allocate nothing. They
+// Facts are what is known about a node at one moment. Rules use nothing else. Each question is answered in one place.
+// If the answer is expensive, it is worked out when a rule first asks. On a healthy node facts allocate nothing. Facts
 // belong to one goroutine, and no finding refers to them.
 type Facts struct {
 	*engine.Snapshot
@@ -25,37 +25,37 @@ type Facts struct {
 	Unasked  bool             // lists failed, and nobody has asked for one since the runtime came back
 
 	kept *kept   // never nil
-	told *Steady // the findings of before; nil if there are none
+	told *Steady // the earlier findings; nil if there are none
 
-	holding  []Finding                  // what holds, while the headline is made
+	holding  []Finding                  // the findings that hold; set while the headline is made
 	pods     []podFacts                 // one for each of Pods
 	around   *evidence.Around           // see [Facts.doing]
 	waits    *waits.Graph               // see [Facts.Graph]
-	graphed  bool                       // waits is worked out
+	graphed  bool                       // waits has been worked out
 	index    *engine.Objects            // see [Facts.objects]
-	shown    []evidence.Object          // what the node shows, by id; nil until somebody asks
+	shown    []evidence.Object          // what the node shows, by id; nil until a rule asks
 	held     map[string]evidence.Object // see [Facts.heldObjects]
 	lost     []unlisted                 // see [Facts.unlisted]
 	leftOver []unlisted                 // the same
-	searched bool                       // both are worked out
-	conmons  map[string]bool            // containers that have a conmon, by id; nil until somebody asks
+	searched bool                       // lost and leftOver have been worked out
+	conmons  map[string]bool            // containers that have a conmon, by id; nil until a rule asks
 }
 
-// kept is what costs too much to work out for each moment. It never changes what is found. The zero value is
-// empty. It belongs to one goroutine.
+// kept has what is too expensive to work out for each moment. It never changes the findings. The zero value is empty.
+// It belongs to one goroutine.
 type kept struct {
 	pods  podTable         // of the last snapshot
 	look  *evidence.Report // the last one
 	stuck bool             // that look shows a process that does nothing
 
 	flavours []knowledge.Flavour // see [Facts.flavours]
-	by       signs               // that they were found by
+	by       signs               // the signs by which the flavours were found
 
-	facts Facts // its room is used again
-	fold  fold  // of the rule that is asked
+	facts Facts // its memory is reused
+	fold  fold  // the matches of the rule that runs now
 }
 
-// read makes the facts of a snapshot. They are valid until the next call.
+// read makes the facts of a snapshot. They are valid until the next call of read.
 func (k *kept) read(s *engine.Snapshot, endpoint string, told *Steady) *Facts {
 	f := &k.facts
 	*f = Facts{Snapshot: sinceBack(s), Reading: f.Reading, Look: cmp.Or(s.Evidence, &noLook), Endpoint: endpoint, kept: k, told: told}
@@ -71,7 +71,7 @@ func (k *kept) read(s *engine.Snapshot, endpoint string, told *Steady) *Facts {
 	return f
 }
 
-// moment is what the calls are read by.
+// moment returns what is needed to judge the calls.
 func (f *Facts) moment() answers.Moment {
 	m := answers.Moment{
 		Table: &f.Snapshot.Table, At: f.Snapshot.At, Started: f.Snapshot.Started, Policy: f.Snapshot.Policy, Back: f.Memory.Back.At,
@@ -86,7 +86,7 @@ func (f *Facts) moment() answers.Moment {
 	return m
 }
 
-// noLook stands for a node at which nobody looked. It is read only.
+// noLook is the report of a node at which nobody looked. It is read only.
 var noLook = evidence.Report{
 	Processes: evidence.Processes{Missing: nobodyLooked}, Pressure: evidence.Pressure{Missing: nobodyLooked},
 	Socket: evidence.Socket{Missing: nobodyLooked}, Disk: evidence.Disk{Missing: nobodyLooked}, State: evidence.Disk{Missing: nobodyLooked},
@@ -94,7 +94,7 @@ var noLook = evidence.Report{
 
 const nobodyLooked = "nobody looked"
 
-// fresh reports whether what a rule needs is fresh.
+// fresh reports whether the data that a rule needs is fresh.
 func (f *Facts) fresh(needs Need) bool {
 	switch needs {
 	case Nothing:
@@ -105,26 +105,27 @@ func (f *Facts) fresh(needs Need) bool {
 	return !f.Paused && !f.listsStale()
 }
 
-// listsStale reports whether the pods may be different by now: lists hang or fail, or there was none since a
+// listsStale reports whether the pods may be different by now: lists hang or fail, or no list has succeeded since a
 // pause.
 func (f *Facts) listsStale() bool {
 	return f.Health.ListAge(f.at()) > f.Snapshot.Policy.Bounds().FreshFor+f.Period || f.Resumed.After(f.Health.ListedAt)
 }
 
-// at is the moment of the facts.
+// at returns the moment of the facts.
 func (f *Facts) at() time.Time { return f.Snapshot.At }
 
-// once reports whether this is the one look of check: nobody comes back to see.
+// once reports whether this is the only look, as in check: nobody looks a second time.
 func (f *Facts) once() bool { return f.Snapshot.Policy.Once }
 
-// sameClockWithin is how far the clock of a look may be from the engine's to be the same clock. A recording of
-// another day is far off.
+// If the time of a look differs from the engine's time by less than sameClockWithin, both are from the same clock. The
+// time of a recording from another day is far off.
 const sameClockWithin = time.Minute
 
 // sameClock reports whether the look was made by the engine's clock.
 func (f *Facts) sameClock() bool { return f.at().Sub(f.Look.At).Abs() < sameClockWithin }
 
-// lookedAt returns when the last look began. It returns false without a look, or if its clock is another one.
+// lookedAt returns when the last look began. It returns false if there was no look, or if its time is from another
+// clock.
 func (f *Facts) lookedAt() (time.Time, bool) {
 	if !f.sameClock() {
 		return time.Time{}, false
@@ -132,7 +133,7 @@ func (f *Facts) lookedAt() (time.Time, bool) {
 	return f.Look.At.Add(-f.Look.Took), true
 }
 
-// sinceLook is the age of the last look.
+// sinceLook returns the age of the last look; 0 if its time is from another clock.
 func (f *Facts) sinceLook() time.Duration {
 	if !f.sameClock() {
 		return 0
@@ -140,8 +141,8 @@ func (f *Facts) sinceLook() time.Duration {
 	return max(f.at().Sub(f.Look.At), 0)
 }
 
-// byNow returns a process of the last look with the ages that it has now. A look is up to some seconds old, and
-// the ages of one hang must agree on one screen.
+// byNow returns a process of the last look with its ages as of now. A look is up to some seconds old, and the ages of
+// one hang must agree on one screen.
 func (f *Facts) byNow(p evidence.Process) evidence.Process {
 	passed := f.sinceLook()
 	if p.For > 0 {
@@ -153,8 +154,8 @@ func (f *Facts) byNow(p evidence.Process) evidence.Process {
 	return p
 }
 
-// HeardSince reports whether anything was heard of the object of a call after a moment: its pod was inspected
-// well, or is not listed any more, or the whole runtime came back.
+// HeardSince reports whether there was news about the object of a call after a moment: the inspection of its pod
+// succeeded, or the pod is not listed any more, or the whole runtime came back.
 func (f *Facts) HeardSince(c call.Flight, since time.Time) bool {
 	if since.Before(f.Memory.Back.At) {
 		return true
@@ -177,8 +178,8 @@ func (f *Facts) outages() answers.Flakiness {
 // awayLately reports whether the runtime is away, or was within the last minute.
 func (f *Facts) awayLately() bool { return f.Memory.Outages.Away || f.outages().Outages > 0 }
 
-// sinceBack returns a snapshot without the failures of calls from before the runtime came back. Failures that go
-// on are counted from then.
+// sinceBack returns a snapshot without the failures of calls from before the runtime came back. Failures that still
+// continue are counted from the moment when it came back.
 func sinceBack(s *engine.Snapshot) *engine.Snapshot {
 	back, old := &s.Memory.Back, false
 	for _, e := range s.Failures() {

@@ -8,18 +8,19 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// asking is the subject of a finding about a call.
+// asking returns the subject of a finding about a call.
 func asking(c call.Flight) Subject { return Subject{c.Op.String(), c.Object()} }
 
-// lasted returns for how long a call has had no answer, or had none when it was asked last.
+// lasted returns for how long a call has had no answer, or how long the last attempt went without one.
 func (f *Facts) lasted(h *answers.Hang) time.Duration { return max(h.Took, f.at().Sub(h.Since)) }
 
-// crictlVerbs are crictl's words for calls.
+// crictlVerbs are the subcommands of crictl that make a call.
 var crictlVerbs = map[call.Operation]string{
 	call.ListPodSandbox: "pods", call.ListContainers: "ps -a", call.PodSandboxStatus: "inspectp", call.ContainerStatus: "inspect",
 }
 
-// silentFor says for how long nothing has come back; of a deadline shorter than a second, exactly.
+// silentFor returns in words for how long there has been no answer. For a deadline shorter than a second it returns the
+// exact time.
 func (f *Facts) silentFor(h *answers.Hang) string {
 	if lasted := f.lasted(h); lasted < time.Second {
 		return span(lasted)
@@ -27,10 +28,10 @@ func (f *Facts) silentFor(h *answers.Hang) string {
 	return going(f.at().Sub(h.Since))
 }
 
-// severity of a hang: critical when it goes on. A single hang of two or three seconds is over before anybody can
-// look, and holds up a relist no longer than many changed pods do. Nobody knows how long a call about the whole
-// runtime takes before one was answered: then we wait twice as long, unless nothing else is answered either. One
-// look does not come back to see.
+// severity returns the severity of a hang: critical when it goes on. A single hang of two or three seconds is over
+// before anybody can look, and holds up a relist no longer than many changed pods do. Until one call about the whole
+// runtime has been answered, nobody knows how long that takes: then we wait twice as long, unless nothing else is
+// answered either. check looks only once, so it does not wait.
 func (f *Facts) severity(h *answers.Hang) Severity {
 	lasted, wait := f.lasted(h), f.Snapshot.Policy.HungLong()
 	if h.Swept && h.InRow < 2 {
@@ -43,7 +44,7 @@ func (f *Facts) severity(h *answers.Hang) Severity {
 		wait *= 2
 	}
 	if f.once() && (f.List() != nil || !h.Op.AboutObject()) {
-		wait = 0 // nobody waits longer for a list than it takes to find what holds it up
+		wait = 0 // nobody waits longer for a list than the time to find out what holds it up
 	}
 	if h.Sure && lasted >= wait {
 		return Critical
@@ -51,8 +52,8 @@ func (f *Facts) severity(h *answers.Hang) Severity {
 	return Warning
 }
 
-// failing is the severity of calls that fail since a moment: they fail for too long to be a restart of the
-// runtime, or chance.
+// failing returns the severity of calls that have failed since a moment. It is critical if they have failed for too
+// long to be a restart of the runtime, or chance.
 func (f *Facts) failing(since time.Time) Severity {
 	if f.at().Sub(since) >= f.Snapshot.Policy.Bounds().FailingLong {
 		return Critical
@@ -73,7 +74,7 @@ func (f *Facts) itselfHangs() bool {
 	return slices.ContainsFunc(f.General[:], func(h answers.Hang) bool { return !h.Since.IsZero() && h.Sure })
 }
 
-// silence says in words how a call got no answer.
+// silence returns in words how a call got no answer.
 func (f *Facts) silence(h *answers.Hang) string {
 	switch {
 	case h.Out:
@@ -84,7 +85,7 @@ func (f *Facts) silence(h *answers.Hang) string {
 	return "got no answer within " + span(h.Took)
 }
 
-// hangLine says how long a call has been out, or when its deadline ended it.
+// hangLine returns a line about how long a call has been out, or when its deadline ended it.
 func (f *Facts) hangLine(h *answers.Hang) line {
 	v := Values{"operation": h.Op, "age": age(f.lasted(h)), "took": h.Took, "since": h.Since, "calls": many{h.InRow, "call"}, "n": h.InRow}
 	if h.Op.AboutObject() {
@@ -103,7 +104,7 @@ func (f *Facts) hangLine(h *answers.Hang) line {
 	return lineOf("hang.ended", v)
 }
 
-// meanwhile says which calls are answered while h hangs, and how fast.
+// meanwhile returns a line about the calls that are answered while h hangs, and how fast they are answered.
 func (f *Facts) meanwhile(h *answers.Hang) line {
 	var answered []string
 	for _, op := range call.Operations() {
@@ -114,7 +115,7 @@ func (f *Facts) meanwhile(h *answers.Hang) line {
 	return lineOf("meanwhile", Values{"answered": answered})
 }
 
-// refusalLines say of each call how it fails.
+// refusalLines returns a line for each call that says how it fails.
 func (f *Facts) refusalLines(all []*answers.Failure) (lines []line) {
 	for _, e := range all {
 		lines = append(lines, f.refusal(e))
@@ -122,7 +123,7 @@ func (f *Facts) refusalLines(all []*answers.Failure) (lines []line) {
 	return lines
 }
 
-// hangLines say of the calls that hang how long each has had no answer.
+// hangLines returns a line for each call that hangs: how long it has had no answer. It returns at most 2*nodeLinesMost.
 func (f *Facts) hangLines() (lines []line) {
 	for h := range f.EachHang {
 		if len(lines) == 2*nodeLinesMost {

@@ -12,11 +12,12 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// churnWindow is how far back a pod's change counts.
+// churnWindow is how recent a pod's change must be to count.
 const churnWindow = 2 * time.Minute
 
-// churnInCheck estimates what the kubelet's relist costs at least: the objects of pods that changed lately x the time of
-// the quickest status call. check has several calls out at once, the kubelet has one.
+// churnInCheck returns an estimate of the least that the kubelet's relist costs: the number of objects in the pods that
+// changed lately, times the time of the quickest status call. check has several calls out at once, the kubelet has one.
+// It returns the zero churn if there is nothing to estimate from.
 func (f *Facts) churnInCheck() (c churn) {
 	w := f.Sweep
 	if w == nil || f.Relists.Count > 1 || w.Ended.IsZero() || answeredIn(w) == 0 {
@@ -36,7 +37,8 @@ func (f *Facts) churnInCheck() (c churn) {
 	return c
 }
 
-// changedPods returns the pods of which anything was created, started or ended lately, by the runtime's clock.
+// changedPods returns the pods in which a sandbox or a container was created, started or ended lately, by the runtime's
+// clock.
 func (f *Facts) changedPods() (all []*engine.Pod) {
 	lately := func(times ...time.Time) bool {
 		return slices.ContainsFunc(times, func(t time.Time) bool { return !t.IsZero() && f.at().Sub(t).Abs() <= churnWindow })
@@ -53,7 +55,7 @@ func (f *Facts) changedPods() (all []*engine.Pod) {
 	return all
 }
 
-// churnOwner names whose pods most of the changed ones are, or what it may be if that is nobody's.
+// churnOwner returns the owner of most of the changed pods, or what it may be if no owner has more than half of them.
 func (f *Facts) churnOwner() string {
 	var changed []pleg.PodRef
 	for _, p := range f.changedPods() {
@@ -68,16 +70,16 @@ func (f *Facts) churnOwner() string {
 
 // A churn is a relist that inspects many pods.
 type churn struct {
-	variant    string // "" for a relist that is over
+	variant    string // empty for a relist that is over
 	took, list time.Duration
-	pods       int // inspected ones
+	pods       int // pods inspected
 	left       int // pods that the relist has yet to inspect
 }
 
 // each is how long the inspection of one pod takes.
 func (c *churn) each() time.Duration { return (c.took - c.list) / time.Duration(max(c.pods, 1)) }
 
-// churnNow is about the relist under way. The first relist inspects every pod: that is no churn.
+// churnNow returns the relist that runs now. The first relist inspects every pod, which is no churn.
 func (f *Facts) churnNow() (c churn) {
 	if p := f.Phase; p.Step == engine.Inspecting && !p.OnDemand && f.Relists.Count > 0 {
 		c = churn{variant: "now", took: f.at().Sub(p.Began), list: p.ListTook, pods: p.Done, left: max(p.Total-p.Done, 0)}
@@ -85,7 +87,7 @@ func (f *Facts) churnNow() (c churn) {
 	return c
 }
 
-// churnBefore is about the last relist, unless it was the first.
+// churnBefore returns the last relist, unless it was the first.
 func (f *Facts) churnBefore() (c churn) {
 	h := f.Relists.History
 	if len(h) == 0 || f.Relists.Count < 2 {

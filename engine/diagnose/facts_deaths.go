@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// crashSettled is how long a container must run to count as recovered. One that lived longer before must outlive that
-	// crashOutlive times.
+	// crashSettled is how long a container must run to count as recovered. If its last life was longer, it must run
+	// crashOutlive times as long as that.
 	crashSettled = time.Minute
 	crashOutlive = 3
-	// crashCompleted is how often a container must have started for an exit with code 0, the only one known, to be one of many:
-	// a job that succeeds at last has mostly failed before.
+	// If only one exit with code 0 is known, the container must have started crashCompleted times before that exit
+	// counts as one of many: a job that succeeds in the end has mostly failed before.
 	crashCompleted = 5
 	// namedDeaths is how many deaths of one container are named.
 	namedDeaths = 8
@@ -38,8 +38,8 @@ func (c *crash) object() pleg.ObjectRef {
 	return pleg.ObjectRef{ID: c.newest.ID, Pod: *c.pod, Container: c.newest.Name}
 }
 
-// crashesOf adds the containers of one pod that crash. In a pod whose newest sandbox has ended nothing is started any more,
-// or everything anew.
+// crashesOf adds the containers of one pod that crash. If the newest sandbox of the pod has ended, no container of the
+// pod is started any more, or all are started anew. Then it adds none.
 func (f *Facts) crashesOf(p *engine.Pod, found []*crash) []*crash {
 	if p.Status == nil || len(p.Status.Sandboxes) == 0 || p.Status.Sandboxes[0].State == pleg.Exited {
 		return found
@@ -68,8 +68,9 @@ func (f *Facts) crashesOf(p *engine.Pod, found []*crash) []*crash {
 	return found
 }
 
-// byName returns containers sorted by name, those of one name by their attempts, the last first: when they were made does not
-// tell once the clock was set. A broken runtime lists one twice.
+// byName returns containers sorted by name. Containers with the same name are sorted by their attempts, the last first:
+// the time of creation does not tell the order once the clock was set. A broken runtime lists one container twice; it
+// is returned once.
 func byName(containers []pleg.ContainerStatus) []*pleg.ContainerStatus {
 	all := make([]*pleg.ContainerStatus, len(containers))
 	for i := range containers {
@@ -81,8 +82,8 @@ func byName(containers []pleg.ContainerStatus) []*pleg.ContainerStatus {
 	return slices.CompactFunc(all, func(a, b *pleg.ContainerStatus) bool { return *a == *b })
 }
 
-// endsRun reports whether a death is no crash: the container lived for so long that the kubelet forgot its back-off, or the
-// runtime found it gone when it started, as after a boot.
+// endsRun reports whether a death is no crash: the container lived for so long that the kubelet forgot its back-off, or
+// the runtime found it gone when the runtime started, for example after a boot.
 func endsRun(c *pleg.ContainerStatus) bool {
 	return lived(c) >= crashSteady || c.ExitCode == exitLost && c.Reason == lostReason
 }
@@ -95,7 +96,7 @@ func lived(c *pleg.ContainerStatus) time.Duration {
 	return max(c.FinishedAt.Sub(c.StartedAt), 0)
 }
 
-// endOf says how a container ended: with its exit code, and the runtime's reason if that says more.
+// endOf returns how a container ended: its exit code, and the runtime's reason if that says more.
 func endOf(c *pleg.ContainerStatus) string {
 	if c.Reason == "" || c.Reason == "Error" || c.Reason == "Completed" {
 		return "exit code " + strconv.Itoa(int(c.ExitCode))
@@ -103,7 +104,8 @@ func endOf(c *pleg.ContainerStatus) string {
 	return fmt.Sprintf("exit code %d (%s)", c.ExitCode, excerpt(c.Reason))
 }
 
-// goesOn reports whether the last death is recent, also after a pause, and nothing has lasted since.
+// goesOn reports whether the last death is recent and after the last pause, and the newest container has not run for
+// long since.
 func (c *crash) goesOn(at, resumed time.Time) bool {
 	last := c.run[0].FinishedAt
 	if since := at.Sub(last); since < -sameClockWithin || since > crashRecent || !last.After(resumed) {
@@ -126,7 +128,7 @@ func (c *crash) completed(s *pleg.PodStatus) bool {
 func (c *crash) say(f *Facts, m *Match) { m.Values = c.values(f.at()) }
 func (c *crash) draw(*Facts, *Match)    {} // that is all
 
-// values are what sentences and steps need of a crash.
+// values returns what sentences and steps need about a crash.
 func (c *crash) values(at time.Time) Values {
 	var deaths []string
 	for _, d := range c.run[:min(len(c.run), namedDeaths)] {
@@ -140,7 +142,8 @@ func (c *crash) values(at time.Time) Values {
 	}
 }
 
-// mending names what has to change after such an end, as the row of remedies.yaml has it. (128 + the signal; OCI runtimes)
+// mending returns a name for what has to change after this end of a container, as the row of remedies.yaml uses it.
+// (128 + the signal; OCI runtimes)
 func mending(c *pleg.ContainerStatus) string {
 	switch {
 	case c.Reason == "OOMKilled":
