@@ -23,8 +23,8 @@ func isPartOf(source, device string) bool {
 
 var devicePart = regexp.MustCompile(`^(n\d+)?(p\d+)?$`)
 
-// serverOf returns the name of the server behind a mount: nas of nas:/export and of //nas/share; empty if it has
-// none.
+// serverOf returns the name of the server behind a mount: nas for nas:/export and for //nas/share; empty if the mount
+// has none.
 func serverOf(m evidence.Mount) string {
 	if share, isCIFS := strings.CutPrefix(m.Source, "//"); isCIFS {
 		name, _, _ := strings.Cut(share, "/")
@@ -37,7 +37,7 @@ func serverOf(m evidence.Mount) string {
 	return strings.Trim(name, "[]")
 }
 
-// diskLines say what is known of the disk behind a file system.
+// diskLines returns lines about what is known of the disk behind a file system.
 func (f *Facts) diskLines(m evidence.Mount) (lines []line) {
 	for _, d := range f.Look.Devices {
 		if d.Number == m.Device {
@@ -63,9 +63,9 @@ func (f *Facts) diskLines(m evidence.Mount) (lines []line) {
 	return lines
 }
 
-// failedRequest returns the youngest line in which the kernel says that it could not write to the very device of a
-// store, or else could not read from it. What it says of a whole disk may be about another part, and one of several
-// disks below a store may be spared.
+// failedRequest returns the youngest line in which the kernel says that it could not write to the device of a store;
+// without one, the line that says that it could not read from it. A line about a whole disk does not count: it may be
+// about another part of that disk. If a store is on several disks, the failure of one may not touch the store.
 func (f *Facts) failedRequest(s store) (last evidence.KernelLine, fails bool) {
 	for _, l := range f.Look.Kernel.Lines {
 		ofStore := l.Failed != "" && l.Age < failedFresh && l.Device != "" && s.Mount.Source == "/dev/"+l.Device

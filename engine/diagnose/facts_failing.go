@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// failsInRow is how many inspections in a row must fail to be more than a race with a container that comes or goes, or
-	// bad luck.
+	// failsInRow is how many inspections in a row must fail. Fewer may be a race with a container that comes or goes,
+	// or bad luck.
 	failsInRow = 3
-	// failsSteadily is the same where calls fail by chance: the inspection of a pod of three objects may then fail every
-	// other time.
+	// failsSteadily replaces failsInRow on a node where calls fail by chance: there the inspection of a pod of three
+	// objects may fail every other time.
 	failsSteadily = 10
 )
 
@@ -22,8 +22,8 @@ func (f *Facts) failsByChance() bool {
 	return f.outages().Outages >= answers.Outages || len(r) >= answers.Outages && f.at().Sub(r[0]) <= answers.FlakyFor
 }
 
-// sweepByChance reports whether objects that failed twice in the check of all may have done so by chance: of as many
-// as failed once, so many fail again.
+// sweepByChance reports whether the objects that failed twice in the check of all may have failed by chance. If calls
+// fail by chance, the second calls fail as often as the first ones.
 func (f *Facts) sweepByChance() bool {
 	w := f.FreshSweep()
 	if w == nil || w.Flaky == 0 || w.Flaky < len(w.Failed) || w.Done == 0 {
@@ -36,20 +36,20 @@ func (f *Facts) sweepByChance() bool {
 // A failingPod is a pod whose inspection fails, with the call that fails.
 type failingPod struct {
 	*answers.Failure
-	like string // in what pods fail alike: the operation and the code
+	like string // what failures of pods have in common: the operation and the code
 	how  how
 }
 
-// A how says by what it is known that a pod fails.
+// A how says how we know that a pod fails.
 type how uint8
 
 const (
 	inRow  how = iota // inspections fail, one after the other
-	twice             // the check of all asked twice
-	killer            // its status ends the connection each time
+	twice             // both calls of the check of all failed
+	killer            // the call for its status ends the connection each time
 )
 
-// howFails says when and how often a pod fails.
+// howFails returns a line about when and how often a pod fails.
 func (f *Facts) howFails(p failingPod) line {
 	switch p.how {
 	case twice:
@@ -64,8 +64,8 @@ func (p failingPod) member() Member {
 	return Member{asking(p.Flight), Values{"path": p.Object().String(), "error": words(p.Err)}}
 }
 
-// failingPods returns one call for each pod: first by the check of all, which names the object, then by inspections. A
-// runtime that was away lately blames no pod for that.
+// failingPods returns one call for each pod that fails. It takes the failures from the check of all first, because that
+// names the object, then those from inspections. If the runtime was away lately, no pod is blamed for that.
 func (f *Facts) failingPods() (pods []failingPod) {
 	likes := make(map[likeness]string) // there are few, and thousands of pods
 	add := func(e *answers.Failure, how how) {
@@ -103,13 +103,14 @@ func (f *Facts) failingPods() (pods []failingPod) {
 	return pods
 }
 
-// A likeness is in what failures are alike.
+// Failures with the same likeness are alike.
 type likeness struct {
 	op   call.Operation
 	code string
 }
 
-// awayForOne reports whether the runtime is away for nothing but one pod: it has answered lists while that failed.
+// awayForOne reports whether the runtime is away only for one pod: it has answered lists while the inspection of that
+// pod failed.
 func (f *Facts) awayForOne(e *answers.Failure) bool {
 	return answers.IsAway(e.Err) && f.Failure == nil && f.StatusErr == nil && e.InRow > answers.DownForSure && f.Health.ListedAt.After(e.First)
 }

@@ -13,19 +13,20 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// When it begins, a runtime reads what it has from its folders. What it does not find there, or cannot read, it lists no
-// more, while shims and containers go on: it has forgotten them. They come back when it begins once more with the right
-// folders and can read them.
+// When a runtime starts, it reads its objects from its folders. If an object is not there, or cannot be read, the
+// runtime does not list it any more, while its shim and its containers go on: the runtime has forgotten it. The object
+// comes back when the runtime starts again with the right folders and can read them.
 
 const (
-	// unlistedFor is the age from which a shim or a container must be listed: a shim is started before its sandbox is listed,
-	// and may outlive it while it cleans up.
+	// unlistedFor is the age from which a shim or a container must be listed. A shim is started before its sandbox is
+	// listed, and may outlive the sandbox while it cleans up.
 	unlistedFor = time.Minute
-	// listsFresh is how old lists may be to say what is not there.
+	// listsFresh is how old lists may be if we conclude from them that an object is not there.
 	listsFresh = 30 * time.Second
 )
 
-// beganBefore reports whether a process was there before the runtime began; if nobody saw when that was, whether it is old.
+// beganBefore reports whether a process began before the runtime. If nobody saw when the runtime began, it reports
+// whether the process is old.
 func (f *Facts) beganBefore(p evidence.Process) bool {
 	return p.Age > cmp.Or(f.youngRuntime().Age, unlistedFor)+shimsFirst
 }
@@ -40,35 +41,37 @@ func (f *Facts) youngRuntime() evidence.Process {
 	return evidence.Process{}
 }
 
-// lookedAfter reports whether the last look came after something left the lists; zero says that nobody saw it in them.
-// What a runtime removes ends before that: what lives later was forgotten.
+// lookedAfter reports whether the last look came after an object left the lists. A zero gone means that nobody saw the
+// object in them. A process that a runtime removes has ended before the object leaves the lists, so a process that
+// lives later was forgotten.
 func (f *Facts) lookedAfter(gone time.Time) bool {
 	looked, known := f.lookedAt()
 	return gone.IsZero() || known && looked.After(gone)
 }
 
-// listsAreWhole reports whether what is not in the lists is not there.
+// listsAreWhole reports whether an object that is not in the lists does not exist for the runtime.
 func (f *Facts) listsAreWhole() bool {
 	left := f.Anomalies.NoMetadata + f.Anomalies.NoID + f.Anomalies.NoPodUID
 	both := f.Pods != nil && f.Failure == nil && f.Partial == "" && !f.Health.ListedAt.IsZero() // while the first list of containers hangs there are pods without any
 	return both && f.Health.ListAge(f.at()) <= listsFresh && left == 0
 }
 
-// An unlisted is a sandbox with a shim of this runtime, or a container below such a shim, that no list has.
+// An unlisted is a sandbox with a shim of this runtime, or a container below such a shim, that is in no list.
 type unlisted struct {
 	pleg.ObjectRef
 	process evidence.Process   // the shim of a sandbox, the first process of a container
-	lives   []evidence.Process // what came from it and lives
+	lives   []evidence.Process // its processes that live
 }
 
-// unlisted returns what the runtime has forgotten, which lives and was begun before it, and the others. It remembers them. Where
-// many sandboxes go at once nobody can say what belongs to whom.
+// unlisted returns the objects that the runtime has forgotten, which live and began before it, and the other objects
+// that are not listed. It remembers both. It returns none if many sandboxes leave the lists at once: then nobody can
+// say what belongs to whom.
 func (f *Facts) unlisted() (forgotten, leftOver []unlisted) {
 	if f.searched || f.Look.Processes.Missing != "" || !f.listsAreWhole() || len(f.Gone) >= past.MostGone || f.allListed() {
 		return f.lost, f.leftOver
 	}
 	f.searched = true
-	has := make(map[string]bool) // sandboxes of which containers are listed
+	has := make(map[string]bool) // sandboxes that a listed container names
 	for p := range f.podsWith(func(p *podFacts) bool { return p.orphaned }) {
 		for _, c := range seenOf(p).Orphans() {
 			has[c.SandboxID] = true
@@ -88,7 +91,7 @@ func (f *Facts) unlisted() (forgotten, leftOver []unlisted) {
 	return f.lost, f.leftOver
 }
 
-// addContainers adds the containers below the shim of a sandbox that is listed as ready.
+// addContainers adds the containers below the shim of a sandbox, if the sandbox is listed as ready.
 func (f *Facts) addContainers(pod *engine.Pod, sandbox string, lives []evidence.Process) {
 	if ready, _ := pod.Find(sandbox); !ready.Sandbox || ready.State != pleg.Running {
 		return
@@ -111,8 +114,9 @@ func (f *Facts) addContainers(pod *engine.Pod, sandbox string, lives []evidence.
 	}
 }
 
-// addUnlisted adds one, unless it left the lists so lately that it may just be ending, or is so young that it may not be listed
-// yet. While the network of a sandbox is set up or taken down, the sandbox is not listed.
+// addUnlisted adds one object, unless it left the lists so lately that it may just be ending, or is so young that it
+// may not be listed yet. It also leaves out an object that a helper works on: while the network of a sandbox is set up
+// or taken down, the sandbox is not listed.
 func (f *Facts) addUnlisted(o pleg.ObjectRef, process evidence.Process, lives []evidence.Process, gone time.Time) {
 	works := slices.ContainsFunc(f.Look.Processes.Helpers, func(h evidence.Process) bool { return h.Own && (h.Sandbox == o.ID || h.Container == o.ID) })
 	switch u := (unlisted{o, process, lives}); {
@@ -124,7 +128,7 @@ func (f *Facts) addUnlisted(o pleg.ObjectRef, process evidence.Process, lives []
 	}
 }
 
-// values are what the line of one needs.
+// values returns what the line about one needs.
 func (u unlisted) values() Values {
 	v := Values{"object": "container " + pleg.ShortID(u.ID) + " of " + u.Pod.String(), "process": u.process, "age": age(u.process.Age)}
 	if u.Sandbox {
@@ -137,7 +141,7 @@ func (u unlisted) values() Values {
 	return v
 }
 
-// allListed reports whether all that the node shows is listed, as on nearly every node.
+// allListed reports whether all that the node shows is listed. On nearly every node it is.
 func (f *Facts) allListed() bool {
 	for i := range f.Look.Processes.Shims {
 		if p := &f.Look.Processes.Shims[i]; p.Own && p.Sandbox != "" && !f.objects().Has(p.Sandbox) {
@@ -152,8 +156,8 @@ func (f *Facts) allListed() bool {
 	return true
 }
 
-// livesBelow returns what lives in containers below each shim of this runtime, by sandbox, each process with its container,
-// one container after the other.
+// livesBelow returns the processes that live in containers below each shim of this runtime, by sandbox. Each process
+// has the id of its container, and the processes of one container follow each other.
 func (f *Facts) livesBelow() map[string][]evidence.Process {
 	sandboxes, shims, seen := map[int]string{}, map[string]bool{}, map[int]bool{}
 	for _, p := range f.Look.Processes.Shims {
@@ -168,7 +172,7 @@ func (f *Facts) livesBelow() map[string][]evidence.Process {
 			if sandbox == "" && shims[id] {
 				sandbox = id
 			}
-			if sandbox != "" && p.Lives() && !seen[p.PID] { // it may be in a container within a container
+			if sandbox != "" && p.Lives() && !seen[p.PID] { // the process may be in a container within a container
 				p.Container, seen[p.PID] = id, true
 				below[sandbox] = append(below[sandbox], p)
 			}
@@ -177,8 +181,8 @@ func (f *Facts) livesBelow() map[string][]evidence.Process {
 	return below
 }
 
-// unlistedValues are what sentences and steps need of all. The pid is that of a shim that surely holds nothing: nobody may end
-// another.
+// unlistedValues returns what sentences and steps need about all of them. The pid is that of a shim that surely holds
+// nothing, because nobody may end another shim.
 func (f *Facts) unlistedValues(all []unlisted) Values {
 	v, sandboxes := Values{"program": f.program()}, 0
 	var processes []evidence.Process

@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	// ghostGrown is how long a container must have run: a look may be 5 s old.
+	// ghostGrown is how long a container must have run to be a ghost: a look may be 5 s old.
 	ghostGrown = 10 * time.Second
-	// ghostGap is how much later than the lists the look of check may end: what ended between the two is no ghost.
+	// ghostGap is how much later than the lists the look of check may end. With a larger gap, a container that ended
+	// between the two would seem a ghost.
 	ghostGap = time.Second
-	// ghostLooks is for how long looks, one in 5 s, must have missed a container that was listed as running. ghostBusy is the
-	// same while others begin or end: a busy runtime reports an end some seconds late.
+	// ghostLooks is for how long the looks, one every 5 s, must have missed a container that was listed as running.
+	// ghostBusy replaces it while other containers begin or end: a busy runtime reports an end some seconds late.
 	ghostLooks = 4 * time.Second
 	ghostBusy  = 30 * time.Second
 	// A node is busy if containers of more than ghostFew pods have begun or ended within ghostQuiet.
@@ -25,7 +26,7 @@ const (
 	ghostFew   = 3
 )
 
-// A ghost is a container that runs only by the runtime's word, and when it was started.
+// A ghost is a container that runs only according to the runtime.
 type ghost struct {
 	evidence.Object
 	started  time.Time
@@ -33,14 +34,14 @@ type ghost struct {
 	silent   bool // its shim is gone or does nothing: nobody reports its end
 }
 
-// ghosts returns the containers of which the look found no process, in the order of the pods, and how many running
-// containers have one.
+// ghosts returns the running containers for which the look found no process, in the order of the pods, and how many
+// running containers have one.
 func (f *Facts) ghosts() (ghosts []ghost, found int) {
 	canMiss := f.Look.Processes.Whole() && f.Failure == nil && !f.Health.ListedAt.IsZero() && (f.once() || f.sameClock())
 	if !canMiss || !f.once() && len(f.Memory.Missed) == 0 { // as on nearly every node
 		return nil, 0
 	}
-	missed := make(map[string]bool) // by id: a list may have one thousands of times
+	missed := make(map[string]bool) // by id: a broken list may have one id thousands of times
 	for _, p := range f.Pods {
 		if p.Status != nil && len(p.Status.Sandboxes) > 0 && knowledge.RunsElsewhere(p.Status.Sandboxes[0].Handler, "") {
 			continue
@@ -61,8 +62,8 @@ func (f *Facts) ghosts() (ghosts []ghost, found int) {
 	return ghosts, found
 }
 
-// ghostOf returns a container without a process as a ghost, if it has run for long enough, had not just ended when the
-// look was made, and something else shows that its pod is here.
+// ghostOf returns a container without a process as a ghost. is reports whether it is one: it has run for long enough,
+// had not just ended when the look was made, and something else shows that its pod runs on this machine.
 func (f *Facts) ghostOf(p *engine.Pod, c pleg.Container) (g ghost, is bool) {
 	g = ghost{Object: evidence.ContainerOf(p.PodRef, &c), started: c.CreatedAt}
 	late := f.once() && f.sameClock() && f.Look.At.Sub(f.Health.ListedAt) > ghostGap
@@ -78,9 +79,9 @@ func (f *Facts) ghostOf(p *engine.Pod, c pleg.Container) (g ghost, is bool) {
 	return g, (!late || g.silent) && (g.shimGone || f.at().Sub(g.started) > ghostGrown) && f.isHere(p, g)
 }
 
-// isHere reports whether the containers of a pod have processes on this machine, and not in a sandbox or a machine of their own:
-// by the pause process, or else by another container. A pod whose shim is gone had one here. Each container of CRI-O that runs
-// here has, or had, a conmon.
+// isHere reports whether the containers of a pod have processes on this machine, and not in a sandbox or a virtual
+// machine of their own. The pause process shows that, or else another container. A pod whose shim is gone had processes
+// here. Each container of CRI-O that runs here has, or had, a conmon.
 func (f *Facts) isHere(p *engine.Pod, g ghost) bool {
 	ended := false
 	for _, s := range seenOf(p).Sandboxes {
@@ -93,7 +94,7 @@ func (f *Facts) isHere(p *engine.Pod, g ghost) bool {
 		slices.ContainsFunc(seenOf(p).Containers, func(o pleg.Container) bool { return len(f.Look.Processes.Containers[o.ID]) > 0 })
 }
 
-// hasConmon reports whether a container has a monitor of its own, as each container of CRI-O has.
+// hasConmon reports whether a container has its own conmon. Each container of CRI-O has one.
 func (f *Facts) hasConmon(id string) bool {
 	if f.conmons == nil {
 		f.conmons = make(map[string]bool)
@@ -106,10 +107,11 @@ func (f *Facts) hasConmon(id string) bool {
 	return f.conmons[id]
 }
 
-// seesShims reports whether the look found shims of this runtime, all there are.
+// seesShims reports whether the look could see all shims, and found one at least.
 func (f *Facts) seesShims() bool { return f.Look.Processes.Whole() && len(f.Look.Processes.Shims) > 0 }
 
-// noShim reports whether a sandbox that was there before the look has no shim, while another of this runtime has one.
+// noShim reports whether a sandbox that was there before the look has no shim, while another sandbox of this runtime
+// has one.
 func (f *Facts) noShim(sandbox string, then time.Time) bool {
 	if !f.seesShims() || sandbox == "" || then.IsZero() || !f.sameClock() {
 		return false
@@ -120,8 +122,8 @@ func (f *Facts) noShim(sandbox string, then time.Time) bool {
 	return slices.ContainsFunc(f.Look.Processes.Shims, func(p evidence.Process) bool { return p.Own })
 }
 
-// missedLong reports whether a container was listed as running for so long after looks first missed it that the runtime has
-// not merely been slow to report its end. For check only a quiet node shows that, or a shim that reports no end.
+// missedLong reports whether a container was still listed as running so long after looks first missed it that the
+// runtime cannot just be slow to report its end. In check only a quiet node shows that, or a shim that reports no end.
 func (f *Facts) missedLong(g ghost, quiet bool) bool {
 	if f.once() {
 		return quiet || g.silent
@@ -134,7 +136,7 @@ func (f *Facts) missedLong(g ghost, quiet bool) bool {
 	return missed && f.Health.ListedAt.Sub(since) >= long
 }
 
-// isQuiet reports whether hardly a container of the node has begun or ended a moment ago.
+// isQuiet reports whether containers of few pods only have begun or ended within ghostQuiet.
 func (f *Facts) isQuiet() bool {
 	recent, pods := f.at().Add(-ghostQuiet).Unix(), 0
 	for i := range f.pods {

@@ -13,7 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// Graph returns who waits for whom; nil if nobody waits.
+// Graph returns the graph of who waits for whom; nil if nobody waits.
 func (f *Facts) Graph() *waits.Graph {
 	if !f.graphed {
 		f.graphed = true
@@ -38,7 +38,7 @@ func (f *Facts) anyHeld() bool {
 // sure, or nobody looks again.
 func (f *Facts) pressed() bool { return f.once() || f.List() != nil && f.List().Sure }
 
-// doing returns what a process of the last look does that has a role, by what the graph goes by, too.
+// doing returns what a process of the last look does in its role. The graph uses the same answer.
 func (f *Facts) doing(p *evidence.Process, as evidence.Role) evidence.Doing {
 	if f.around == nil {
 		f.around = new(evidence.LookAround(f.Look, f.pressed()))
@@ -46,10 +46,10 @@ func (f *Facts) doing(p *evidence.Process, as evidence.Role) evidence.Doing {
 	return f.around.Doing(p, as)
 }
 
-// waitFacts is what the graph is built of.
+// waitFacts returns the facts that the graph is built from.
 func (f *Facts) waitFacts() waits.Facts {
 	var hangs []*answers.Hang
-	if f.Scope != answers.AllSlow { // what runs out of time there is only slow
+	if f.Scope != answers.AllSlow { // a call that runs out of time there is only slow
 		hangs = slices.Collect(f.EachHang)
 	}
 	w := waits.Facts{
@@ -90,8 +90,8 @@ func (f *Facts) waitFacts() waits.Facts {
 	return w
 }
 
-// retried returns the deleting helpers that are begun again and again for a container that is still listed as
-// running: they are late together.
+// retried returns the helpers that delete a container and are started again and again, while the container is still
+// listed as running. One of them alone is not late, but all of them together are.
 func (f *Facts) retried() (all []evidence.Process) {
 	for _, id := range slices.Sorted(maps.Keys(f.Memory.Repeats)) {
 		if o, known := f.ours(id); known && o.State == pleg.Running && f.Memory.Repeats[id].Times > 1 {
@@ -103,8 +103,8 @@ func (f *Facts) retried() (all []evidence.Process) {
 	return all
 }
 
-// deleting returns the helper that should report the end of a container, and has not ended. If it is begun again
-// and again, that is the last one, as old as all of them together.
+// deleting returns the helper that should report the end of a container, and has not ended. If it is started again and
+// again, deleting returns the last one, with the age of all of them together.
 func (f *Facts) deleting(id string) (evidence.Process, bool) {
 	if p := f.Memory.Repeats[id]; p.Times > 1 {
 		p.Age = max(f.Look.At.Sub(p.Begun), p.Age)
@@ -118,8 +118,8 @@ func (f *Facts) deleting(id string) (evidence.Process, bool) {
 	return evidence.Process{}, false
 }
 
-// deep returns what the deep look found. It is empty without one, and if the runtime came back since. A dump of
-// goroutines from before all that hangs is left out: it shows another hang.
+// deep returns what the deep look found. It is empty if there was no deep look, or if the runtime came back after it.
+// If all that hangs began after a dump of goroutines, the dump is left out: it shows another hang.
 func (f *Facts) deep() *evidence.Deep {
 	d := f.Look.Deep
 	if d == nil || f.LookOld {
@@ -135,8 +135,8 @@ func (f *Facts) deep() *evidence.Deep {
 
 var noDeep evidence.Deep // read only
 
-// allBegan reports whether something hangs, and all that hangs began after a moment. All calls of check count as
-// made at one moment.
+// allBegan reports whether something hangs, and all that hangs began after a moment. All calls of check count as made
+// at one moment, so for check it returns false.
 func (f *Facts) allBegan(at time.Time) bool {
 	hangs := false
 	for h := range f.EachHang {
@@ -147,9 +147,9 @@ func (f *Facts) allBegan(at time.Time) bool {
 	return hangs && !f.once() && !at.IsZero()
 }
 
-// blockedBy says what the call of a node waits for: an object, with the process behind it that does nothing, or the
-// runtime's own process; empty if nothing is known. likely says that it is not proven. named has the keys of the
-// nodes that the text names.
+// blockedBy returns in words what the call of a node waits for: an object, with the process behind it that does
+// nothing, or the runtime's own process. The text is empty if nothing is known. likely is true if it is not proven.
+// named has the keys of the nodes that the text names.
 func (f *Facts) blockedBy(node string) (text string, likely bool, named map[string]bool) {
 	g := f.Graph()
 	for i, l := range g.Through(g.Find(node)) {
@@ -178,7 +178,8 @@ func (f *Facts) blockedBy(node string) (text string, likely bool, named map[stri
 	return "", false, nil
 }
 
-// lockLines say of each lock on the way down from a node who waits for it, and who holds it.
+// lockLines returns, for each lock on the way down from a node, a line that says who waits for the lock, and who holds
+// it.
 func (f *Facts) lockLines(node string) (lines []line) {
 	g := f.Graph()
 	for _, l := range g.Through(g.Find(node)) {
@@ -200,7 +201,7 @@ func (f *Facts) lockLines(node string) (lines []line) {
 // namedLocks is how many locks of one chain are named.
 const namedLocks = 3
 
-// statusOf names a container or a sandbox: container nginx (payments/api-7d).
+// statusOf returns the name of a container or a sandbox for a sentence: container nginx (payments/api-7d).
 func statusOf(o pleg.ObjectRef) string {
 	kind, name := "container", o.Container
 	if o.Sandbox {
@@ -215,7 +216,7 @@ func statusOf(o pleg.ObjectRef) string {
 	return kind + " " + name
 }
 
-// lockLine says who waits for a lock, and what its holder does.
+// lockLine returns a line about who waits for a lock, and what its holder does.
 func lockLine(l *evidence.Lock, lock string) line {
 	v := Values{"waiters": many{l.Waiters, "goroutine"}, "wait": "wait", "lock": lock}
 	if l.Waiters == 1 {

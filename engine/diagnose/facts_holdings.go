@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// ended objects make a list long if they are 1/endedShare of it. The kubelet's garbage collection leaves far fewer than
-	// a quarter.
+	// Ended objects are what makes a list long if they are at least 1/endedShare of it. The kubelet's garbage
+	// collection leaves far fewer than a quarter.
 	endedShare = 4
 	// namedHoldings is how many pods are named.
 	namedHoldings = 5
 )
 
-// holdings returns values about the owners of what makes a list long: its ended objects, or all if hardly any has
-// ended. It returns none if no list is known.
+// holdings returns values about the owners of the objects that make a list long: the ended objects, or all objects if
+// few have ended. It returns nil if no list is known.
 func (f *Facts) holdings(op call.Operation) Values {
 	pods, facts := f.Pods, f.pods
-	if f.Beside != nil { // they are all of one moment
+	if f.Beside != nil { // pods and facts must be from one moment
 		pods, facts = f.Beside, nil
 		for _, p := range f.Beside {
 			facts = append(facts, podFactsOf(p, f.at()))
@@ -65,8 +65,9 @@ func (f *Facts) holdings(op call.Operation) Values {
 	return v
 }
 
-// addOwner adds the pods with most objects, and the owner of most objects if it has more than half of all. It returns the owner,
-// those of its pods that are named, and whether they have half of what it has.
+// addOwner adds the pods with the most objects to v, and the owner of the most objects if it has more than half of all.
+// It returns that owner, the names of those of its pods that are named, and whether these pods have at least half of
+// the owner's objects.
 func (f *Facts) addOwner(v Values, counts map[pleg.PodRef]int, all int) (owner string, names []string, mostNamed bool) {
 	fullest := slices.SortedFunc(maps.Keys(counts), func(a, b pleg.PodRef) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), a.Compare(b))

@@ -7,11 +7,11 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// catchesUp is how long the kubelet gets after a runtime that hung or failed. It was seen ready again 10 s after a
-// runtime that had hung for minutes.
+// catchesUp is how long the kubelet gets to recover after the runtime hung or failed. It was seen ready again 10 s
+// after the end of a hang of minutes.
 const catchesUp = time.Minute
 
-// kubeletQuestions are what the kubelet is asked about itself, what says most first.
+// kubeletQuestions are the questions about itself that the kubelet is asked. The one that tells most comes first.
 var kubeletQuestions = []struct {
 	name   string
 	answer func(*evidence.Kubelet) evidence.Answer
@@ -22,8 +22,8 @@ var kubeletQuestions = []struct {
 	{"/metrics", func(k *evidence.Kubelet) evidence.Answer { return k.Metrics }},
 }
 
-// badAnswer says in words that the kubelet took a question and gave no answer, or a bad one. It is empty for a good
-// answer, and for a kubelet that does not take the question: that one is not there.
+// badAnswer returns in words that the kubelet took a question and gave no answer, or a bad one. It is empty for a good
+// answer. It is also empty for a kubelet that does not take the question, because that kubelet is not running.
 func badAnswer(name string, a evidence.Answer) string {
 	switch {
 	case !a.Asked, a.OK:
@@ -35,8 +35,8 @@ func badAnswer(name string, a evidence.Answer) string {
 	return ""
 }
 
-// silentKubelet says which answer of the kubelet is bad, or does not come, for the second time: a busy machine may leave
-// out one answer. Its metrics wait for every shim and do not count.
+// silentKubelet returns in words which answer of the kubelet is bad or missing for the second time; empty if none is. A
+// busy machine may miss one answer. The kubelet's metrics wait for every shim and do not count.
 func (f *Facts) silentKubelet() string {
 	before := f.Memory.LookBefore
 	for _, q := range kubeletQuestions[:3] {
@@ -48,8 +48,8 @@ func (f *Facts) silentKubelet() string {
 	return ""
 }
 
-// kubeletCaughtUp reports whether the kubelet was last read when our relists had long been good. What is older is about
-// the runtime.
+// kubeletCaughtUp reports whether our relists had long been good when the kubelet was last read. An older answer may be
+// bad because of the runtime.
 func (f *Facts) kubeletCaughtUp() bool {
 	read := f.Look.At
 	if f.Look.Kubelet.Metrics.OK {
@@ -58,7 +58,7 @@ func (f *Facts) kubeletCaughtUp() bool {
 	return read.Sub(f.Memory.IdleSince) >= catchesUp
 }
 
-// kubeletRelist returns the time since the kubelet's last good relist began; 0 if it did not say.
+// kubeletRelist returns the time since the kubelet's last good relist began; 0 if the kubelet does not report it.
 func (f *Facts) kubeletRelist() time.Duration {
 	k := f.Look.Kubelet
 	if !k.Metrics.OK || k.LastSeen.IsZero() || k.Alpha() {
@@ -67,7 +67,7 @@ func (f *Facts) kubeletRelist() time.Duration {
 	return max(f.Look.At.Sub(k.LastSeen), 0)
 }
 
-// kubeletLines say what the kubelet said of itself, and what is known of its process.
+// kubeletLines returns lines about what the kubelet reports of itself, and what is known of its process.
 func (f *Facts) kubeletLines() (lines []line) {
 	for _, q := range kubeletQuestions {
 		a := q.answer(&f.Look.Kubelet)

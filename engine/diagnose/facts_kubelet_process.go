@@ -7,8 +7,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// kubeletRoot returns the folder in which a kubelet keeps its pods, by the mounts of a container of this runtime; empty
-// if none has such mounts.
+// kubeletRoot returns the folder in which a kubelet keeps its pods, according to the mounts of a container of this
+// runtime; empty if no container has such mounts.
 func (f *Facts) kubeletRoot() string {
 	roots := f.Look.Processes.KubeletRoots
 	for _, id := range slices.Sorted(maps.Keys(roots)) {
@@ -20,8 +20,8 @@ func (f *Facts) kubeletRoot() string {
 	return ""
 }
 
-// Unposted returns why nothing is posted for the node now, by a look at its kubelet: it is not there, or its process
-// does nothing. It is empty if the kubelet may be at work, or nobody looked.
+// Unposted returns why nothing is posted for the node now, according to a look at its kubelet: the kubelet is not
+// running, or its process does nothing. It is empty if the kubelet may be at work, or if nobody looked.
 func Unposted(r *evidence.Report) string {
 	if r == nil {
 		return ""
@@ -38,8 +38,8 @@ func Unposted(r *evidence.Report) string {
 	return ""
 }
 
-// kubeletStandsStill reports whether the kubelet's process was stopped or frozen from outside. A kubelet that answered in
-// the same look goes on by now.
+// kubeletStandsStill reports whether the kubelet's process was stopped or frozen from outside. If the kubelet answered
+// in the same look, its process goes on again.
 func kubeletStandsStill(r *evidence.Report, p evidence.Process) bool {
 	k := &r.Kubelet
 	return (evidence.DoingOf(&p, evidence.AsWorkload).Held() || p.State == evidence.Stopped) && !k.Ping.OK && !k.Health.OK && !k.Metrics.OK

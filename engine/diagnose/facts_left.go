@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// leftLasting is how long before a look a container must have ended for what the look found to be left: the runtime
-	// kills all of it, and waits for that. It is also how long lists must have shown a container whose sandbox is not
-	// listed: the two lists are not made at the same moment.
+	// leftLasting is how long before a look a container must have ended, so that what the look found counts as left
+	// over: the runtime kills all of it, and waits for that. It is also how long lists must have shown a container
+	// whose sandbox is not listed: the two lists are not made at the same moment.
 	leftLasting = 10 * time.Second
-	// unreadyLasting is the same for a container whose sandbox has ended: the kubelet stops it, and gives it its grace
-	// period of 30 s, or more.
+	// unreadyLasting replaces leftLasting for a container whose sandbox has ended: the kubelet stops it, and gives it
+	// its grace period of 30 s or more.
 	unreadyLasting = time.Minute
 )
 
-// runsOn is about the containers of a pod that run though the lists do not say so, or, where containers have conmons, that
-// nobody watches.
+// runsOn returns a match about the containers of a pod that run although the lists do not show that. If containers of
+// this runtime have conmons, the match may also be about containers that no conmon watches.
 func (f *Facts) runsOn(p *engine.Pod, conmons bool) (m Match, is bool) {
 	found, variant := f.endedAlive(p), "left"
 	if len(found) == 0 {
@@ -56,7 +56,7 @@ func (f *Facts) runsOn(p *engine.Pod, conmons bool) (m Match, is bool) {
 	switch variant {
 	case "left":
 		m.Values["pid"] = pids(processes...)
-		if len(processes) == 1 { // a command compares one number
+		if len(processes) == 1 { // a command compares one number only
 			m.Values["start"] = startOf(processes[0].Start)
 		}
 	case "no-sandbox":
@@ -68,7 +68,8 @@ func (f *Facts) runsOn(p *engine.Pod, conmons bool) (m Match, is bool) {
 	return m, true
 }
 
-// endedAlive returns the containers of a pod that are listed as exited, and of which the last look found processes that live.
+// endedAlive returns the containers of a pod that are listed as exited, while the last look found that their processes
+// live.
 func (f *Facts) endedAlive(p *engine.Pod) (found []pleg.Container) {
 	for _, c := range seenOf(p).Containers {
 		if c.State != pleg.Exited || !f.Look.Processes.Live(c.ID) {
@@ -81,7 +82,8 @@ func (f *Facts) endedAlive(p *engine.Pod) (found []pleg.Container) {
 	return found
 }
 
-// endedFor returns for how long before the look a container had ended, at the least: the clock may have been set between.
+// endedFor returns for how long, at least, a container had ended before the look. The clock may have been set between
+// the two.
 func (f *Facts) endedFor(at time.Time) time.Duration {
 	ended := min(f.Look.At.Sub(at), f.at().Sub(at))
 	if c := f.Look.Clock; c.Steps > 0 {
@@ -90,12 +92,13 @@ func (f *Facts) endedFor(at time.Time) time.Duration {
 	return ended
 }
 
-// withoutSandbox returns the containers of a pod that run in a sandbox that has ended, or that the runtime has lost. While an
-// engine runs, lists show for how long. For check the runtime must have said that a container runs after the lists.
+// withoutSandbox returns the containers of a pod that run in a sandbox that has ended, or that the runtime has lost.
+// While an engine runs, the lists show for how long. In check the runtime must have confirmed after the lists that each
+// container runs.
 func (f *Facts) withoutSandbox(p *engine.Pod) (found []pleg.Container) {
 	for _, c := range seenOf(p).Orphans() {
 		if f.Look.Processes.Missing == "" && !f.Look.Processes.Live(c.ID) {
-			continue // it is a ghost, or elsewhere
+			continue // it is a ghost, or runs elsewhere
 		}
 		if status := p.Status.Lookup().Container(c.ID); f.once() && (status == nil || status.State != pleg.Running) {
 			return nil // the pod is being taken down
@@ -122,8 +125,8 @@ func (f *Facts) withoutSandbox(p *engine.Pod) (found []pleg.Container) {
 	return found
 }
 
-// withoutConmon returns the containers of a pod of CRI-O that live and have no conmon, while others have one: nobody would see
-// their end.
+// withoutConmon returns the containers of a pod of CRI-O that live and have no conmon, while other containers have one:
+// nobody would see their end.
 func (f *Facts) withoutConmon(p *engine.Pod) (found []pleg.Container) {
 	for _, c := range seenOf(p).Containers {
 		if c.State != pleg.Running || f.hasConmon(c.ID) || len(f.conmons) == 0 {

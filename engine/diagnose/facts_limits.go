@@ -12,8 +12,8 @@ import (
 // mostPIDs is the largest kernel.pid_max on machines of 64 bits. (include/linux/threads.h, PID_MAX_LIMIT)
 const mostPIDs = 4 << 20
 
-// limitValues are what sentences and commands about a limit need. A limit of a control group is set through systemd if it
-// is a service's, and by its own file if nobody else cares for it.
+// limitValues returns what sentences and commands about a limit need. The limit of a control group is set through
+// systemd if the group belongs to a service, and through its own file otherwise.
 func (f *Facts) limitValues(l evidence.Limit) Values {
 	v := Values{"path": l.Path, "used": l.Used, "most": l.Most, "ofMemory": l.What == evidence.Memory || l.What == evidence.OOMKills}
 	switch l.What {

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// lostReason is the reason that containerd gives to a container of which it finds no task when it starts. (containerd 1.6
-	// to 2.4, loadContainer)
+	// lostReason is the reason that containerd gives to a container if containerd finds no task for it when it starts.
+	// (containerd 1.6 to 2.4, loadContainer)
 	lostReason = "Unknown"
-	// lostFor is how long the death of a shim is reported: the kubelet makes the pod anew within seconds.
+	// lostFor is how long the death of a shim is reported. The kubelet makes the pod anew within seconds.
 	lostFor = 5 * time.Minute
 	// lostMost is how many are reported.
 	lostMost = 10
 )
 
-// lostShims reports pods whose shim the runtime could not reach when it started: it has ended the pod, and the shim stays.
-// It also reports pods whose shim was killed: nothing is left to do but to know why. After a boot all containers look so:
-// then no shim is older than their end.
+// lostShims reports pods whose shim the runtime could not reach when it started: the runtime has ended the pod, and the
+// shim stays. It also reports pods whose shim was killed: then nothing is left to do but to find out why. After a boot
+// all containers look like that; but then no shim is older than their end.
 func (f *Facts) lostShims(report func(Match)) {
 	n := 0
 	for p := range f.podsWith((*podFacts).hasLost) {
@@ -64,8 +64,8 @@ func (f *Facts) lostPod(p *engine.Pod) (m Match, is bool) {
 	return m, false
 }
 
-// lostWith returns the containers whose end the runtime learned from the death of the shim of a sandbox, the last to end
-// first, unless that was long ago.
+// lostWith returns the containers whose end the runtime learned from the death of a sandbox's shim. The one that ended
+// last comes first. Ends longer ago than lostFor are left out.
 func (f *Facts) lostWith(p *engine.Pod, s pleg.Sandbox) (lost []pleg.ContainerStatus) {
 	if s.ID == "" || s.State != pleg.Exited {
 		return nil
