@@ -27,7 +27,7 @@ func (f *Facts) podListing(id string) *engine.Pod {
 	return f.objects().PodOf(f.Pods, id)
 }
 
-// objects is the index of what is listed.
+// objects returns the index of the listed objects.
 func (f *Facts) objects() *engine.Objects {
 	if f.index == nil {
 		if f.index = f.Objects; f.index == nil {
@@ -37,8 +37,8 @@ func (f *Facts) objects() *engine.Objects {
 	return f.index
 }
 
-// ours returns the object with an id as it is listed. If a list is missing, it returns the object as the node
-// shows it, if a shim for our socket holds it or a helper of our runtime works on it.
+// ours returns the object with an id as it is listed. If a list is missing, it returns the object as the node shows it;
+// then a shim for our socket must hold the object, or a helper of our runtime must work on it.
 func (f *Facts) ours(id string) (evidence.Object, bool) {
 	if o, known := f.listed(id); known || id == "" {
 		return o, known
@@ -50,7 +50,7 @@ func (f *Facts) ours(id string) (evidence.Object, bool) {
 	return o, known
 }
 
-// heldObjects returns what the shims and helpers of our runtime are for, by id.
+// heldObjects returns the objects that the shims and helpers of our runtime are for, by id.
 func (f *Facts) heldObjects() map[string]evidence.Object {
 	if f.held != nil {
 		return f.held
@@ -95,7 +95,7 @@ func (f *Facts) hold(id, sandbox string) {
 	f.held[id] = o
 }
 
-// onNode returns what the node shows of an object, without the runtime's lists.
+// onNode returns what the node shows about an object, without the runtime's lists.
 func (f *Facts) onNode(id string) (evidence.Object, bool) {
 	if f.shown == nil {
 		f.shown = f.Look.Objects()
@@ -116,8 +116,8 @@ func (f *Facts) objectOf(c call.Flight) evidence.Object {
 	return o
 }
 
-// sandboxOf returns the sandbox that a status call is about, or that its container is in; empty if that is not
-// known.
+// sandboxOf returns the sandbox that a status call is about, or the sandbox of the container that it is about; empty if
+// that is not known.
 func (f *Facts) sandboxOf(c call.Flight) string {
 	if c.Op == call.PodSandboxStatus {
 		return c.ID

@@ -8,8 +8,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// podFacts is what rules must know of a pod before they look at it closely. They look closely at a few of ten
-// thousand. It follows from the pod alone, but for until. Moments are in seconds since 1970.
+// podFacts is what rules must know about a pod before they look at it closely. They look closely at a few of ten
+// thousand pods. It depends on the pod alone, except for until. Moments are in seconds since 1970.
 type podFacts struct {
 	failing  bool  // the last inspection failed
 	orphaned bool  // a container runs in a sandbox that has ended, or is not listed
@@ -19,26 +19,26 @@ type podFacts struct {
 	until  int64 // shows holds until then
 	newest int64 // when its newest object was made or started
 	died   int64 // when its last container died
-	deaths int   // of the container that died most often, as far as one snapshot shows
-	exited int   // containers
-	dead   int   // sandboxes
+	deaths int   // deaths of the container that died most often, as far as one snapshot shows
+	exited int   // containers that have exited
+	dead   int   // sandboxes that have exited
 
-	addressless int64 // when the ready sandbox was made that needs an address and has none; 0 for none
+	addressless int64 // when the ready sandbox that needs an address and has none was made; 0 for none
 }
 
-// always is later than all.
+// always is later than every moment.
 const always = 1<<63 - 1
 
-// exitLost is the exit code of a container whose shim is gone: the runtime did not see its end. (containerd 1.6 to
-// 2.4, loadContainer: 255 with the reason Unknown.)
+// exitLost is the exit code of a container whose shim is gone: the runtime did not see the container end. (containerd
+// 1.6 to 2.4, loadContainer: 255 with the reason Unknown.)
 const exitLost = 255
 
 var noPod pleg.Pod // read only
 
-// seenOf returns what is listed of a pod; nothing, and never nil, if it is not listed.
+// seenOf returns what is listed of a pod. If the pod is not listed, it returns an empty one, never nil.
 func seenOf(p *engine.Pod) *pleg.Pod { return cmp.Or(p.Seen(), &noPod) }
 
-// podFactsOf looks at a pod.
+// podFactsOf returns the facts of a pod.
 func podFactsOf(p *engine.Pod, at time.Time) podFacts {
 	f := podFacts{failing: p.Failure != nil || p.StatusErr != nil, orphaned: !p.Orphaned.IsZero()}
 	pod := seenOf(p)
@@ -84,7 +84,8 @@ func (f *podFacts) readStatus(s *pleg.PodStatus) {
 func (f *podFacts) fails() bool   { return f.failing }
 func (f *podFacts) hasLost() bool { return f.lost }
 
-// A podTable has the facts of all pods of one snapshot after another. It looks only at pods that have changed.
+// A podTable has the facts of all pods, and follows one snapshot after another. It looks only at pods that have
+// changed.
 type podTable struct{ engine.PerPod[podFacts] }
 
 func (t *podTable) update(s *engine.Snapshot) {
@@ -97,7 +98,7 @@ func (t *podTable) update(s *engine.Snapshot) {
 	}
 }
 
-// podsWith yields the pods for which such is true, in their order.
+// podsWith yields the pods for which such returns true, in their order.
 func (f *Facts) podsWith(such func(*podFacts) bool) func(yield func(*engine.Pod, *podFacts) bool) {
 	return func(yield func(*engine.Pod, *podFacts) bool) {
 		for i := range f.pods {

@@ -7,7 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// anyStuck reports whether any process does nothing. On most nodes none does.
+// anyStuck reports whether any process does nothing, or any shim is dead. On most nodes none is.
 func anyStuck(found *evidence.Processes) bool {
 	stuck := func(p evidence.Process) bool { return p.State.Stuck() }
 	for _, processes := range found.Containers {
@@ -19,7 +19,7 @@ func anyStuck(found *evidence.Processes) bool {
 	return slices.ContainsFunc(found.Shims, dead) || slices.ContainsFunc(found.Helpers, stuck) || slices.ContainsFunc(found.Daemons, stuck)
 }
 
-// runtimes returns the processes that may be the runtime's own.
+// runtimes returns the processes that may be the runtime itself.
 func (f *Facts) runtimes() (all []evidence.Process) {
 	for _, p := range f.Look.Processes.Daemons {
 		if strings.HasPrefix(p.Command, f.program()) {
@@ -29,7 +29,7 @@ func (f *Facts) runtimes() (all []evidence.Process) {
 	return all
 }
 
-// runtimesNow returns the same, if the look shows what they do now.
+// runtimesNow returns what runtimes returns, if the look shows what they do now; else nil.
 func (f *Facts) runtimesNow() []evidence.Process {
 	if f.LookOld {
 		return nil
@@ -47,7 +47,7 @@ func (f *Facts) stuckRuntime() (evidence.Process, bool) {
 	return evidence.Process{}, false
 }
 
-// shimOf returns the process that holds a sandbox, or a container as each of CRI-O's has one, by either id.
+// shimOf returns the process that holds a sandbox, or the one that holds a container as in CRI-O, by either id.
 func (f *Facts) shimOf(ids ...string) (evidence.Process, bool) {
 	for _, p := range f.Look.Processes.Shims {
 		if slices.ContainsFunc(ids, func(id string) bool { return id != "" && (p.Sandbox == id || p.Container == id) }) {
@@ -57,7 +57,7 @@ func (f *Facts) shimOf(ids ...string) (evidence.Process, bool) {
 	return evidence.Process{}, false
 }
 
-// worstOf returns the process of a container or sandbox that is worst off.
+// worstOf returns the process of a container or sandbox that is in the worst state.
 func (f *Facts) worstOf(id string) (evidence.Process, bool) {
 	if p := evidence.WorstOf(f.Look.Processes.Containers[id]); p != nil && id != "" {
 		return *p, true
@@ -74,11 +74,11 @@ func (f *Facts) stuckBehind(o evidence.Object) (evidence.Process, bool) {
 	return p, ok && f.doing(&p, evidence.AsMonitor).DoesNothing()
 }
 
-// doesAlone returns what a process does as far as it shows by itself, whatever its role is.
+// doesAlone returns what a process does, as far as the process itself shows that, whatever its role is.
 func doesAlone(p evidence.Process) evidence.What { return evidence.DoingOf(&p, evidence.AsHelper).What }
 
-// containerOf returns the container that a process is in. A process that the runtime has for a container, such as
-// a shim, is in none.
+// containerOf returns the id of the container that a process is in; empty if it is in none. A process that the runtime
+// has for a container, such as a shim, is in none.
 func (f *Facts) containerOf(p evidence.Process) string {
 	its := func(o evidence.Process) bool { return o.PID == p.PID }
 	if p.Container != "" && slices.ContainsFunc(f.Look.Processes.Containers[p.Container], its) {
@@ -87,7 +87,8 @@ func (f *Facts) containerOf(p evidence.Process) string {
 	return ""
 }
 
-// runs reports whether the last look has seen a helper. If not, its number may be another's by now.
+// runs reports whether the last look has seen a helper. If not, its process number may belong to another process by
+// now.
 func (f *Facts) runs(p evidence.Process) bool {
 	return slices.ContainsFunc(f.Look.Processes.Helpers, func(q evidence.Process) bool { return q.PID == p.PID })
 }

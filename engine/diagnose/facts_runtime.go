@@ -11,8 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// flavours returns what the runtime may be: several if they cannot be told apart. Its own name counts more than
-// its socket.
+// flavours returns the flavours that the runtime may be. There are several if nothing tells them apart. The runtime's
+// own name counts more than its socket.
 func (f *Facts) flavours() []knowledge.Flavour {
 	by := signs{f.Look, f.Endpoint, f.Version.RuntimeName}
 	if f.kept.flavours == nil || f.kept.by != by {
@@ -21,7 +21,7 @@ func (f *Facts) flavours() []knowledge.Flavour {
 	return f.kept.flavours
 }
 
-// signs are what shows what the runtime is.
+// signs are the facts that show which flavour the runtime is.
 type signs struct {
 	look           *evidence.Report
 	endpoint, name string
@@ -45,7 +45,7 @@ func (f *Facts) findFlavours() []knowledge.Flavour {
 	return likely
 }
 
-// flavour returns what the runtime most likely is. It is not sure if it may be another one, too.
+// flavour returns the most likely flavour of the runtime. sure is false if it may be another one, too.
 func (f *Facts) flavour() (likely knowledge.Flavour, sure bool) {
 	all, units := f.flavours(), f.units()
 	may := slices.DeleteFunc(slices.Clone(all), func(o knowledge.Flavour) bool {
@@ -65,7 +65,7 @@ func (f *Facts) isCRIO() bool { return f.program() == knowledge.CRIO.Program }
 // unitName returns the service that a process runs in, without the suffix of systemd.
 func unitName(p evidence.Process) string { return strings.TrimSuffix(p.Unit, ".service") }
 
-// units returns the services that the runtime may run in: one if it is known.
+// units returns the services that the runtime may run in. If the service is known, it returns only that one.
 func (f *Facts) units() (units []string) {
 	for _, o := range f.flavours() {
 		units = append(units, o.Units...)
@@ -87,7 +87,7 @@ func (f *Facts) units() (units []string) {
 	return units
 }
 
-// kubeletUnits returns the services that the kubelet may run in: the one that it was seen in, else those of the
+// kubeletUnits returns the services that the kubelet may run in: the one in which it was seen, or else those of the
 // flavour.
 func (f *Facts) kubeletUnits() []string {
 	unit := f.Memory.Kubelet.Process.Unit
@@ -103,8 +103,8 @@ func (f *Facts) kubeletUnits() []string {
 	return f.units()
 }
 
-// manager returns the init system that manages the services of this node: that of its distribution, else the one
-// that runs there, else the one in whose control group the runtime or the kubelet was seen.
+// manager returns the init system that manages the services of this node: that of its distribution; or else the one
+// that runs there; or else the one in whose control group the runtime or the kubelet was seen.
 func (f *Facts) manager() knowledge.Manager {
 	if name := f.flavours()[0].Manager; name != "" {
 		return knowledge.ManagerNamed(name)
@@ -126,7 +126,7 @@ func (f *Facts) manager() knowledge.Manager {
 	return knowledge.ManagerNamed("systemd")
 }
 
-// socketPath returns the path of a unix socket's endpoint.
+// socketPath returns the path of the unix socket of an endpoint.
 func socketPath(endpoint string) string { return strings.TrimPrefix(endpoint, "unix://") }
 
 // elsewhere reports whether the runtime's socket is not where crictl and ctr look for it.
@@ -142,15 +142,15 @@ func (f *Facts) starts() []past.Start {
 	return f.Memory.StartsSince(f.at().Add(-past.AwayFor))
 }
 
-// shimsFirst is by how much a shim must be older than a runtime to have belonged to the one before.
+// If a shim is older than the runtime by more than shimsFirst, it belonged to the runtime before.
 const shimsFirst = 2 * answers.Late
 
 // timesAway returns how often the runtime was away in the last ten minutes, as far as is known. The first start counts
-// only if shims are older: else the node booted.
+// only if a shim is older than it: otherwise the node booted.
 func (f *Facts) timesAway() int {
 	starts := f.starts()
 	n := len(starts)
-	older := func(p evidence.Process) bool { // the arguments of a conmon do not show whose it is
+	older := func(p evidence.Process) bool { // the arguments of a conmon do not show which runtime it belongs to
 		return (p.Own || f.isCRIO()) && p.Age > 0 && f.Look.At.Add(-p.Age).Before(starts[0].At.Add(-shimsFirst))
 	}
 	if n > 0 && !slices.ContainsFunc(f.Look.Processes.Shims, older) {
@@ -160,7 +160,7 @@ func (f *Facts) timesAway() int {
 	return max(n, len(outages))
 }
 
-// awayWords says how often the runtime was away in the last ten minutes; empty if it was not.
+// awayWords returns in words how often the runtime was away in the last ten minutes; empty if it was not.
 func (f *Facts) awayWords() string {
 	n, least := f.timesAway(), ""
 	if n == 0 {
@@ -172,8 +172,8 @@ func (f *Facts) awayWords() string {
 	return "was away " + least + times(n) + " in the last 10 minutes"
 }
 
-// lacks reports whether a condition is not met, and how the runtime gave it; zero if it did not name it. Before the
-// first answer to Status there is nothing to say.
+// lacks reports whether a condition is not met, and returns the condition as the runtime gave it; zero if the runtime
+// did not name it. Before the first answer to Status it returns false.
 func (f *Facts) lacks(name string) (pleg.Condition, bool) {
 	if f.Conditions == nil {
 		return pleg.Condition{}, false

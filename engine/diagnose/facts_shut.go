@@ -13,7 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// A shut says what keeps the runtime's socket shut, as the node shows it, and what to do about that.
+// A shut is the reason why nobody can connect to the runtime's socket, as the node shows it, and what to do about that.
 type shut struct {
 	known bool
 	text  string
@@ -21,14 +21,14 @@ type shut struct {
 }
 
 const (
-	// shimWait is how long containerd waits at its start for a shim that does not answer, for one after the other. Nobody
-	// listens at its socket meanwhile. (containerd 1.6 to 2.4)
+	// shimWait is how long containerd, when it starts, waits for a shim that does not answer. It waits for one shim
+	// after the other, and nobody listens at its socket meanwhile. (containerd 1.6 to 2.4)
 	shimWait = 10 * time.Second
-	// startTakes is how long a start takes besides, with hundreds of pods.
+	// startTakes is how long a start takes without these waits, with hundreds of pods.
 	startTakes = 15 * time.Second
 )
 
-// shut returns what keeps the socket shut. It is not known if a runtime has the socket.
+// shut returns what keeps the socket shut. It returns no reason if a runtime holds the socket.
 func (f *Facts) shut() shut {
 	at := &f.Look.Socket
 	if at.Missing != "" || f.Endpoint == "" {
@@ -46,7 +46,7 @@ func (f *Facts) shut() shut {
 		return shut{true, "its socket is held by " + theProcess(at.Holder) + ", no runtime that is known", f.newSocket()}
 	case at.Locked != "":
 		v := Values{"file": at.Locked}
-		if at.Locker.PID != 0 { // a process that has ended leaves its lock to a process that it began
+		if at.Locker.PID != 0 { // a process that has ended leaves its lock to a process that it started
 			v = processValues(at.Locker).with(v)
 		}
 		return shut{true, fmt.Sprintf("%s waits for %s, which %s has locked", theProcess(at.Waits), at.Locked, theProcess(at.Locker)), f.advise("lock.held", v)}
@@ -67,12 +67,12 @@ func theProcess(p evidence.Process) string {
 	return fmt.Sprintf("%s (pid %d)", p.Command, p.PID)
 }
 
-// mayListen are how the names of programs begin that may listen at a runtime's socket: runtimes, what has a runtime
-// within, and what listens for a runtime until somebody connects.
+// mayListen has the beginnings of the names of programs that may listen at a runtime's socket: runtimes, programs that
+// contain a runtime, and programs that listen for a runtime until somebody connects.
 var mayListen = slices.Concat(knowledge.Programs, []string{"systemd", "init", "plegtop"})
 
-// heldByOther reports whether a program that is no runtime listens at the socket, and nothing ever answered there. A
-// program that answered stands before the runtime.
+// heldByOther reports whether a program that is no runtime listens at the socket, and no call was ever answered there.
+// A program that answered calls passes them on to the runtime.
 func (f *Facts) heldByOther() bool {
 	if slices.ContainsFunc(f.Calls, func(c answers.Calls) bool { return !c.LastOK.IsZero() }) {
 		return false
@@ -82,7 +82,7 @@ func (f *Facts) heldByOther() bool {
 	return by.PID != 0 && !may && !knowledge.IsProxy(by.Command)
 }
 
-// socketAway says what is in the place of the runtime's socket.
+// socketAway returns in words what is in the place of the runtime's socket.
 func (f *Facts) socketAway() string {
 	switch s := &f.Look.Socket; {
 	case s.Kind == "":
@@ -95,8 +95,8 @@ func (f *Facts) socketAway() string {
 	return "nobody listens at the socket that is in the place of its own"
 }
 
-// newSocket returns the steps that end with the runtime listening at its path again. It makes its socket when it
-// starts, even in the place of a file. A folder, and another program that listens there, must go first.
+// newSocket returns the steps after which the runtime listens at its path again. The runtime makes its socket when it
+// starts, even if a file is in that place. A folder, or another program that listens there, must go first.
 func (f *Facts) newSocket() []Step {
 	v := Values{"state": f.Look.State.Path}
 	switch s := &f.Look.Socket; {
@@ -112,7 +112,7 @@ func (f *Facts) newSocket() []Step {
 	}
 	steps = append(steps, f.makingFit()...)
 	for _, s := range f.restart("creates its socket again") {
-		if f.program() == knowledge.Containerd.Program && f.Look.State.Path != "" { // it forgets what has no folder
+		if f.program() == knowledge.Containerd.Program && f.Look.State.Path != "" { // containerd forgets objects that have no folder
 			s = s.after("the folders of the check are there")
 		}
 		steps = append(steps, s)
@@ -120,8 +120,8 @@ func (f *Facts) newSocket() []Step {
 	return steps
 }
 
-// proxy says that a CRI proxy listens at the socket, and what is wrong with the runtime behind it; empty if either is
-// not so.
+// proxy returns in words that a CRI proxy listens at the socket, and what is wrong with the runtime behind it. It is
+// empty if no proxy listens, or if nothing is known to be wrong with the runtime.
 func (f *Facts) proxy() string {
 	holder := f.Look.Socket.Holder
 	if !knowledge.IsProxy(holder.Command) {
@@ -147,7 +147,7 @@ func (f *Facts) proxied() (evidence.Process, bool) {
 	return evidence.Process{}, false
 }
 
-// behindProxy returns the steps about the runtime behind a proxy. Nobody should end the proxy.
+// behindProxy returns the steps for the runtime behind a proxy. Nobody should end the proxy.
 func (f *Facts) behindProxy() []Step {
 	steps := f.advise("socket.proxy", Values{"holderPid": pids(f.Look.Socket.Holder)})
 	if p, known := f.proxied(); known && f.doing(&p, evidence.AsRuntime).StandsNow() {
@@ -156,8 +156,8 @@ func (f *Facts) behindProxy() []Step {
 	return distinct(append(steps, f.start()...))
 }
 
-// heldStart returns what keeps the socket shut of a runtime that began a moment ago, while shims do nothing: another
-// restart would wait for them once more.
+// heldStart returns what keeps the socket shut if the runtime began a moment ago and shims do nothing. Another restart
+// would wait for these shims once more.
 func (f *Facts) heldStart() (s shut, held bool) {
 	idle, runtimes := f.idleShims(), f.runtimes()
 	if len(idle) == 0 || len(runtimes) == 0 {
@@ -176,7 +176,7 @@ func (f *Facts) heldStart() (s shut, held bool) {
 // namedShims is how many shims a command names.
 const namedShims = 10
 
-// shimsGoOn returns the steps that let shims go on which are held from outside.
+// shimsGoOn returns the steps that let shims continue that were stopped from outside.
 func (f *Facts) shimsGoOn(idle []evidence.Process) (steps []Step) {
 	var stopped []evidence.Process
 	for _, p := range idle {
@@ -192,7 +192,8 @@ func (f *Facts) shimsGoOn(idle []evidence.Process) (steps []Step) {
 	return append(f.advise("shims.resume", Values{"pid": pids(stopped...)}), steps...)
 }
 
-// refusedBy says in one sentence why calls are refused: by what the node shows, or else in the words of an error.
+// refusedBy returns one sentence that says why calls are refused: the reason that the node shows, or else the words of
+// an error.
 func (f *Facts) refusedBy(err error) string {
 	away, why, killed := answers.IsAway(err), f.shut(), f.killed()
 	switch {
@@ -208,7 +209,7 @@ func (f *Facts) refusedBy(err error) string {
 	return "every call is answered with an error: " + excerpt(plain(err))
 }
 
-// downSteps returns what to do about a runtime that is down: first about what keeps it so.
+// downSteps returns what to do about a runtime that is down. The steps about what keeps it down come first.
 func (f *Facts) downSteps() []Step {
 	if p, stuck := f.stuckRuntime(); stuck {
 		return f.freeProcess(p, "", p.Thread)
@@ -218,10 +219,10 @@ func (f *Facts) downSteps() []Step {
 	}
 	why := f.shut()
 	switch {
-	case len(why.steps) > 0: // a restart alone would meet that again
+	case len(why.steps) > 0: // a restart alone would meet the same obstacle again
 		return slices.Insert(slices.Clone(why.steps), 1, f.logs()...)
 	case len(f.runtimes()) > 0:
-		return f.thenRestart(append(f.logs(), f.shimsGoOn(f.idleShims())...)...) // its end waits for them, too
+		return f.thenRestart(append(f.logs(), f.shimsGoOn(f.idleShims())...)...) // the runtime waits for the shims when it ends, too
 	case why.known:
 		start := f.start()
 		at := slices.IndexFunc(start, Step.acts)
@@ -233,7 +234,7 @@ func (f *Facts) downSteps() []Step {
 	return f.thenRestart(f.advise("runtime.down", Values{"data": f.Look.Disk.Path})...)
 }
 
-// distinct leaves out steps that do what a step before does.
+// distinct leaves out a step that does the same as an earlier step.
 func distinct(steps []Step) (all []Step) {
 	for _, s := range steps {
 		if !slices.ContainsFunc(all, s.Same) {
@@ -243,16 +244,16 @@ func distinct(steps []Step) (all []Step) {
 	return all
 }
 
-// servesNoCRI reports whether a containerd answers that has no CRI, as the packages of Docker configure it. It comes
-// back the same from each restart.
+// servesNoCRI reports whether calls are answered by a containerd without CRI, as the packages of Docker configure it. A
+// restart does not change that.
 func (f *Facts) servesNoCRI() bool {
 	return len(f.Refusals) > 0 && errors.Is(f.Refusals[0].Err, call.ErrUnimplemented) && f.program() == knowledge.Containerd.Program
 }
 
-// pluginFailed stands between the name of a plugin and its own error. (package cri)
+// pluginFailed is the text between the name of a plugin and the plugin's own error. (package cri)
 const pluginFailed = " did not start: "
 
-// enableCRI returns the steps that bring back the CRI of a containerd, by what its plugin says.
+// enableCRI returns the steps that bring back the CRI of a containerd. They depend on the error of its plugin.
 func (f *Facts) enableCRI() []Step {
 	text := plain(f.Refusals[0].Err)
 	if strings.Contains(text, "fsnotify") && strings.Contains(text, "too many open files") {
@@ -264,7 +265,7 @@ func (f *Facts) enableCRI() []Step {
 	return append(f.advise("runtime.no-cri", nil), f.restartWhen("that is done", "reads its configuration again")...)
 }
 
-// restartWhen returns the restart of the runtime for when something is so.
+// restartWhen returns the steps that restart the runtime once the condition so is met.
 func (f *Facts) restartWhen(so, effect string) []Step {
 	steps := f.restart(effect)
 	for i := range steps {

@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// slowRelists is how many of the last relists show what lists take.
+	// slowRelists is how many of the last relists are used to see how long lists take.
 	slowRelists = 5
-	// slowList is how long a list takes at least to be slow by itself: twenty times what the slowest of 250 pods took on a
-	// real node.
+	// A list that takes at least slowList is slow by itself. That is twenty times what the slowest list of 250 pods
+	// took on a real node.
 	slowList = answers.Hung
-	// slowListFactor is how many times as long as other calls a list must take to be slow by itself. On a real node it is
-	// 5 to 25 times, with 250 pods.
+	// slowListFactor is how many times as long as other calls a list must take to be slow by itself. On a real node
+	// with 250 pods it takes 5 to 25 times as long.
 	slowListFactor = 20
-	// fastListFactor is how many times as fast as a usual list the last one must be to be fast.
+	// If the last list was fastListFactor times as fast as a usual one, lists are fast again.
 	fastListFactor = 10
 )
 
-// slowOperations returns what half of the calls take now, for each operation that is slow. all says that no operation
-// about containers is known to be fast.
+// slowOperations returns, for each operation that is slow, the time within which half of its calls are answered now.
+// all is true if no operation except Version and Status is known to be fast.
 func (f *Facts) slowOperations() (slow []time.Duration, all bool) {
 	all = true
 	for op := range call.GetContainerEvents {
@@ -39,7 +39,7 @@ func (f *Facts) slowOperations() (slow []time.Duration, all bool) {
 	return slow, all
 }
 
-// slowObjects returns the status call that is very slow, most of the time, though lists and Status are not.
+// slowObjects returns the status call that is very slow most of the time. It does not look at lists and Status.
 func (f *Facts) slowObjects() (op call.Operation, slow bool) {
 	for _, op := range slices.Backward(answers.StatusCalls) {
 		took, known := f.typical(op)
@@ -51,7 +51,7 @@ func (f *Facts) slowObjects() (op call.Operation, slow bool) {
 }
 
 // slowList returns the list that takes seconds each time while other calls are fast, and how long it takes; 0 if there
-// is none. A list near the limit of its size takes long because of that.
+// is none. A list near its size limit is left out, because it takes long for that reason.
 func (f *Facts) slowList() (op call.Operation, took time.Duration) {
 	for _, list := range []call.Operation{call.ListPodSandbox, call.ListContainers} {
 		sums := f.Sums(list)
@@ -81,12 +81,12 @@ func (f *Facts) slowList() (op call.Operation, took time.Duration) {
 	return op, took
 }
 
-// typical returns what half of the calls of an operation take. check goes by all calls, a running engine by the last
-// ones: half of all would show a change too late.
+// typical returns the time within which half of the calls of an operation are answered. check uses all calls. A running
+// engine uses the last ones, because half of all calls would show a change too late.
 func (f *Facts) typical(op call.Operation) (took time.Duration, known bool) {
 	sums, h := f.Sums(op), f.Relists.History
 	switch {
-	case sums.LastOK.IsZero(), sums.LastOK.Add(-sums.Last).Before(f.Memory.Back.At): // it waited with all others
+	case sums.LastOK.IsZero(), sums.LastOK.Add(-sums.Last).Before(f.Memory.Back.At): // this call waited together with all others
 		return 0, false
 	case f.once():
 		return sums.P50, true
@@ -105,15 +105,16 @@ func (f *Facts) typical(op call.Operation) (took time.Duration, known bool) {
 	switch {
 	case op == call.Version, f.at().Sub(sums.LastOK) > answers.SlowFor, sums.LastErrAt.After(sums.LastOK):
 		return 0, false
-	case op == call.Status && len(last) > 0: // one late answer is no slow runtime
+	case op == call.Status && len(last) > 0: // one late answer does not make a slow runtime
 		return slices.Min(last), true
 	case op.AboutObject() && len(h) >= slowRelists && sums.LastOK.Before(h[len(h)-slowRelists].At):
-		return 0, false // it is from before the relists that the lists are judged by
+		return 0, false // it is from before the relists by which lists are judged
 	}
 	return cmp.Or(sums.Last, sums.P50), true
 }
 
-// usageValues says what the runtime's process takes, and what it may take; nothing of what nobody has seen.
+// usageValues returns what the runtime's process uses, and how much it may use. It leaves out values that nobody has
+// seen.
 func (f *Facts) usageValues() Values {
 	v := Values{}
 	for _, u := range f.Look.Usage {

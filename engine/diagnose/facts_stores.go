@@ -18,7 +18,7 @@ type store struct {
 
 const dataFolder, stateFolder = "the runtime's data", "the runtime's state"
 
-// leastLeft is how much room a store must have. With less not even the runtime gets far, which may use root's
+// leastLeft is how much room a store must have. With less, not even the runtime gets far, although it may use root's
 // reserve.
 const leastLeft = 16 << 20 // bytes
 
@@ -40,7 +40,7 @@ func (s store) isOn(device string) bool {
 	return isPartOf(s.Mount.Source, device) || slices.Contains(s.Below, device) || device != "" && s.Mount.Device == device
 }
 
-// place says where a store is.
+// place returns in words where a store is.
 func (s store) place() string {
 	m := s.Mount
 	switch {
@@ -55,7 +55,7 @@ func (s store) place() string {
 // noInodes reports whether a store has an inode table, and no inode left.
 func (s store) noInodes() bool { return s.Inodes > 0 && s.InodesUnused == 0 }
 
-// noRoom reports whether even root gets nothing any more.
+// noRoom reports whether not even root gets any room.
 func (s store) noRoom() bool {
 	left := max(s.Left, s.Free)
 	return s.Total > 0 && left < leastLeft && left < s.Total/2
@@ -63,8 +63,8 @@ func (s store) noRoom() bool {
 
 func (s store) full() bool { return s.noRoom() || s.noInodes() }
 
-// waitsFor says what must be so before a runtime can write the store; empty if it can. A runtime that begins while
-// it cannot write its data drops the containers whose state it cannot write, and lists them no more.
+// waitsFor returns what must be true before a runtime can write to the store; empty if it can. If a runtime starts
+// while it cannot write its data, it drops the containers whose state it cannot write, and does not list them any more.
 func (s store) waitsFor() string {
 	switch {
 	case s.full():
@@ -75,7 +75,7 @@ func (s store) waitsFor() string {
 	return ""
 }
 
-// unfit returns the store that a runtime cannot write which begins now, and what must be so first; empty if there
+// unfit returns the store to which a runtime that starts now cannot write, and what must be true first; empty if there
 // is none.
 func (f *Facts) unfit() (s store, first string) {
 	for _, s := range f.stores() {
@@ -86,7 +86,7 @@ func (f *Facts) unfit() (s store, first string) {
 	return s, ""
 }
 
-// notBefore warns of a restart before something is so; nil if nothing is in the way.
+// notBefore returns a line that warns not to restart before first is true; nil if first is empty.
 func notBefore(first string) []line {
 	if first == "" {
 		return nil
@@ -94,11 +94,11 @@ func notBefore(first string) []line {
 	return []line{lineOf("not-before", Values{"first": first})}
 }
 
-// readErrors is of how many failing pods the error is read: of ten thousand the others say the same.
+// readErrors is for how many failing pods we read the error: if there are ten thousand, the others say the same.
 const readErrors = 100
 
-// complaint returns the words of a call that failed for one of these reasons, as errors.yaml knows them; empty if
-// none did. While calls fail now and then, each with another error, one error is no reason.
+// complaint returns the words of a call that failed for one of these reasons, and its reason in the terms of
+// errors.yaml; empty if no call did. While calls fail now and then, each with another error, one error is no reason.
 func (f *Facts) complaint(reasons ...string) (text, means string) {
 	if f.failsByTurns() || f.Flaky.Failed > 0 {
 		return "", ""
@@ -122,10 +122,10 @@ func (f *Facts) complaint(reasons ...string) (text, means string) {
 	return "", ""
 }
 
-// notConnected finds the path in an error about a file system that nobody serves any more.
+// notConnected matches the path in an error about a file system that nobody serves any more.
 var notConnected = regexp.MustCompile(`(?:^|[\s'"])(/[^\s:'">@]+)['"]?: (?i:transport endpoint is not connected)`)
 
-// unservedPath returns the path of which an error says that nobody serves it any more; empty if it names none.
+// unservedPath returns the path that an error reports as no longer served; empty if the error names none.
 func unservedPath(text string) string {
 	if found := notConnected.FindStringSubmatch(text); found != nil {
 		return found[1]

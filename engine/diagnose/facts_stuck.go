@@ -14,10 +14,10 @@ import (
 type stuckProcess struct {
 	evidence.Process
 	node     *waits.Node
-	owner    pleg.ObjectRef // zero for the runtime's own
+	owner    pleg.ObjectRef // zero for the runtime itself
 	role     string         // "runtime", "shim", "conmon", "helper" or "process"
 	severity Severity
-	others   int // more processes of the same container in such a state
+	others   int // more processes of the same container in the same state
 }
 
 // stuckProcesses returns the processes that do nothing, the worst first.
@@ -53,7 +53,7 @@ func (f *Facts) stuckProcesses() (stuck []stuckProcess) {
 }
 
 func worstFirst(a, b stuckProcess) int {
-	last := func(s stuckProcess) int { // the runtime stands before all else
+	last := func(s stuckProcess) int { // the runtime comes before all else
 		if s.role == "runtime" {
 			return 0
 		}
@@ -62,14 +62,14 @@ func worstFirst(a, b stuckProcess) int {
 	return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(last(a), last(b)), cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID))
 }
 
-// oneThread reports whether only a thread of the runtime waits in the kernel, while every call is answered. That is a
-// trouble of what it waits for, such as one share, and not of the node.
+// oneThread reports whether only one thread of the runtime waits in the kernel, while every call is answered. Then the
+// trouble is with what it waits for, such as one share, and not with the node.
 func (f *Facts) oneThread(p evidence.Process) bool {
 	return p.Thread != 0 && p.Thread != p.PID && p.State == evidence.Uninterrupted && !f.anyHangs()
 }
 
-// podOfShare returns the pod whose volume a process of the runtime waits for, or that has all the volumes it may wait
-// for; zero if that is not known.
+// podOfShare returns the pod whose volume a process of the runtime waits for. If it may wait for one of several
+// volumes, all of them must be of one pod. It is zero if that is not known.
 func (f *Facts) podOfShare(p evidence.Process) pleg.PodRef {
 	m := p.Mount
 	if m.Type == "" && len(p.Among) > 0 {
@@ -81,7 +81,7 @@ func (f *Facts) podOfShare(p evidence.Process) pleg.PodRef {
 	return f.podWithVolume(m)
 }
 
-// ofPod says whose volume a mount is; empty if that is not known.
+// ofPod returns the words that name the pod that a mount belongs to; empty if that is not known.
 func (f *Facts) ofPod(m evidence.Mount) string {
 	if pod := f.podWithVolume(m); pod != (pleg.PodRef{}) {
 		return " of " + pod.String()
@@ -89,7 +89,8 @@ func (f *Facts) ofPod(m evidence.Mount) string {
 	return ""
 }
 
-// alsoStuck counts the other processes of a container that are held, or in the kernel, like that of a node.
+// alsoStuck returns how many other processes of a container are held, or wait in the kernel, like the process of a
+// node.
 func (f *Facts) alsoStuck(n *waits.Node) (others int) {
 	same := evidence.Doing.InKernel
 	if f.doing(n.Process(), evidence.AsWorkload).Held() {
@@ -103,7 +104,8 @@ func (f *Facts) alsoStuck(n *waits.Node) (others int) {
 	return others
 }
 
-// byFileSystem puts processes together that wait for one file system, if they are several or the runtime is among them.
+// byFileSystem groups processes that wait for one file system, if there are several or one is the runtime. The others
+// are single.
 func (f *Facts) byFileSystem(stuck []stuckProcess) (groups [][]stuckProcess, single []stuckProcess) {
 	by := make(map[string][]stuckProcess)
 	var devices []string

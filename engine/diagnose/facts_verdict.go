@@ -9,22 +9,22 @@ import (
 	"github.com/plegtop/plegtop/engine/past"
 )
 
-// saysNotReady reports whether the node is NotReady by the kubelet's rules.
+// saysNotReady reports whether the node is NotReady according to the kubelet's rules.
 func (f *Facts) saysNotReady() bool { return f.Node.Known && !f.Node.Ready }
 
-// awaitsFirstList reports whether a kubelet that started now would wait for its first list.
+// awaitsFirstList reports whether a kubelet that started now would be waiting for its first list. It is for check only.
 func (f *Facts) awaitsFirstList() bool {
 	return f.once() && !f.Health.Healthy && (f.Failure != nil || f.List() != nil)
 }
 
-// verdictValues are what sentences need of the kubelet's verdict on its PLEG.
+// verdictValues returns what sentences about the kubelet's verdict on its PLEG need.
 func (f *Facts) verdictValues() Values {
 	h := &f.Health
 	v := Values{"overdue": f.overdue(), "listed": h.ListedAt}
 	switch left := f.untilUnhealthy(); {
 	case left > 0:
 		v["left"] = age(left)
-	case f.saysNotReady(): // what the node says has the verdict
+	case f.saysNotReady(): // the sentence about the node contains the verdict
 	case f.Node.PLEG != "":
 		v["verdict"] = Rounded(f.Node.PLEG)
 	case f.unhealthy(), f.once():
@@ -57,7 +57,7 @@ func (f *Facts) relistsLately() (failed, all int) {
 	return failed, all
 }
 
-// listFailures say when lists began to fail lately, and how.
+// listFailures returns lines that say when lists failed lately, and how.
 func (f *Facts) listFailures() (lines []line) {
 	for _, e := range f.Memory.Outages.ListsFailed {
 		lines = append(lines, lineOf("failed-at", Values{"at": e.At, "operation": e.Op, "error": words(e.Err)}))
@@ -65,7 +65,7 @@ func (f *Facts) listFailures() (lines []line) {
 	return lines
 }
 
-// spellValues say when PLEG was unhealthy.
+// spellValues returns values that say when PLEG was unhealthy.
 func (f *Facts) spellValues(spells []past.Spell) Values {
 	var texts []string
 	for _, s := range spells {

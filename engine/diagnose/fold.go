@@ -6,33 +6,34 @@ import (
 	"strings"
 )
 
-// A fold puts the matches of one rule together while they are found. Of ten thousand matches it keeps those that will
-// be named, and counts the others. Its room is used again.
+// A fold groups the matches of one rule while they are found. Of ten thousand matches it keeps those that will be
+// named, and counts the others. Its memory is reused.
 type fold struct {
 	facts *Facts
 	rule  *Rule
-	hear  func(Match) // is add
+	hear  func(Match) // the method add
 
-	told   bool             // findings of the rule hold already
-	alone  []*Match         // that have a finding each, whatever the limit
-	known  []*group         // that have a finding already
-	others []*group         // the first that have none, one more than may have one
-	rest   group            // all matches of more groups than that
-	by     map[owner]*group // known and others
-	last   owner            // of the match before: mostly those of one owner follow each other
-	into   *group           // where it went
+	told   bool             // the rule already has findings
+	alone  []*Match         // matches that get their own finding, whatever the limit
+	known  []*group         // groups that already have a finding
+	others []*group         // the first groups without a finding, one more than may have one
+	rest   group            // the matches of all further groups
+	by     map[owner]*group // the groups in known and others
+	last   owner            // owner of the match before: matches of one owner mostly follow each other
+	into   *group           // the group that the match before went to
 }
 
-// A group is matches that have one finding together.
+// A group is the matches that share one finding.
 type group struct {
-	named    []*Match // the first of them
+	named    []*Match // the first matches
 	count    int
-	severity Severity        // the worst
-	nodes    []string        // of those that are not named
-	pods     map[string]bool // by name; nil for the rest
+	severity Severity        // the worst of the matches
+	nodes    []string        // nodes of the matches that are not named
+	pods     map[string]bool // the pods of the matches, by name; nil for the rest
 }
 
-// of asks a rule what it finds. That is valid until the next call. Without a match it allocates nothing.
+// of runs a rule and collects what it finds. The result is valid until the next call. If the rule finds nothing, of
+// allocates nothing.
 func (l *fold) of(r *Rule, f *Facts) {
 	if l.hear == nil {
 		l.hear, l.by = l.add, make(map[owner]*group)
@@ -45,13 +46,13 @@ func (l *fold) of(r *Rule, f *Facts) {
 	r.Find(f, l.hear)
 }
 
-// emptied returns the room of a list.
+// emptied clears a list and returns it with length 0, so that its memory is reused.
 func emptied[T any](all []*T) []*T {
 	clear(all)
 	return all[:0]
 }
 
-// add takes in a match.
+// add takes a match that the rule reports.
 func (l *fold) add(m Match) {
 	if l.rule.Most == 0 || m.Alone {
 		l.alone = append(l.alone, new(m))
@@ -63,8 +64,8 @@ func (l *fold) add(m Match) {
 	l.into.add(&m)
 }
 
-// groupOf returns where a match belongs: with those of its owner; for a rule that does not go by owners each match is
-// a group.
+// groupOf returns the group of a match. If the rule groups by owner, it is the group of the match's owner; otherwise
+// each match gets a new group. Groups beyond the limit go into the rest.
 func (l *fold) groupOf(m *Match, who owner) *group {
 	if g := l.by[who]; g != nil && l.rule.ByOwner {
 		return g
@@ -81,9 +82,9 @@ func (l *fold) groupOf(m *Match, who owner) *group {
 	return g
 }
 
-// groups returns the groups that have a finding each, and the rest that has one together: a rest of one group is worth
-// its own finding. Where there are too many, those that have a finding already come first: which of them is the worst
-// may change by the second.
+// groups returns the groups that get their own finding, and the rest, which shares one finding. A rest of a single
+// group gets its own finding. If there are too many groups, those that already have a finding come first, because the
+// worst of them may change each second.
 func (l *fold) groups() (own []*group, rest *group) {
 	own = slices.Concat(l.known, l.others)
 	if most := l.rule.Most; len(own) > most+1 || l.rest.count > 0 {
@@ -97,7 +98,7 @@ func (l *fold) groups() (own []*group, rest *group) {
 	return own, rest
 }
 
-// add takes in a match. It copies what is named.
+// add adds a match. It copies the match if it will be named.
 func (g *group) add(m *Match) {
 	g.count++
 	g.severity = max(g.severity, m.Severity)
@@ -121,7 +122,7 @@ func (g *group) join(o *group) {
 	g.nodes = append(g.nodes, o.nodes...)
 }
 
-// keyOf returns the key that the finding of a group has, by the first of its matches.
+// keyOf returns the key of a group's finding. m is the first match of the group.
 func (r *Rule) keyOf(m *Match) Key {
 	if r.ByOwner {
 		return Key{ID: r.ID, Group: m.owner().String()}
@@ -129,11 +130,11 @@ func (r *Rule) keyOf(m *Match) Key {
 	return Key{ID: r.ID, Subject: m.Subject}
 }
 
-// namedPods is how many of a group are named in its summary.
+// namedPods is how many pods of a group its summary names.
 const namedPods = 2
 
-// podsNamed says how many pods a group has, of which owner, and names the first: "40 pods of shop/api
-// (api-7d9f8b6c5d-x2x4z, api-7d9f8b6c5d-zk5qp ...)".
+// podsNamed returns in words how many pods a group has and who owns them, with the names of the first: "40 pods of
+// shop/api (api-7d9f8b6c5d-x2x4z, api-7d9f8b6c5d-zk5qp ...)".
 func (g *group) podsNamed() string {
 	var names []string
 	for _, m := range g.named {
@@ -148,10 +149,10 @@ func (g *group) podsNamed() string {
 	return fmt.Sprintf("%s of %s (%s%s)", count(len(g.pods), "pod"), ownerPath(g.named[0].Subject.Pod), join(names), dots)
 }
 
-// namedEnds is how many different ends of several containers are named.
+// namedEnds is how many different ends of containers are named.
 const namedEnds = 4
 
-// ends names the different ends of several containers.
+// ends returns the different ends of several containers in words.
 func (g *group) ends() string {
 	var ends []string
 	for _, m := range g.named {

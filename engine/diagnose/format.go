@@ -14,12 +14,12 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// excerptMost is how many characters of a runtime's text a summary has, so that its end is seen on two lines of
-// 80. excerptHead of them are from the beginning. The evidence has the whole text.
+// excerptMost is how many characters of a runtime's text a summary contains, so that the end of the text is visible on
+// two lines of 80. excerptHead of them are from the beginning. The evidence has the whole text.
 const excerptMost, excerptHead = 90, 30
 
-// excerpt returns a text without its middle. Errors are wrapped: the beginning says what was done, and the end
-// what the kernel said.
+// excerpt returns a text without its middle. Errors are wrapped: the beginning says what was done, and the end says
+// what the kernel answered.
 func excerpt(s string) string {
 	long := utf8.RuneCountInString(s) - excerptMost
 	if long <= 0 {
@@ -49,8 +49,8 @@ func words(err error) string {
 	return err.Error()
 }
 
-// plain returns the runtime's own words. Of an error of dial it returns only the reason: the path of the socket
-// would push the reason off a narrow screen.
+// plain returns the runtime's own words. For an error of dial it returns only the reason: the path of the socket would
+// push the reason off a narrow screen.
 func plain(err error) string {
 	text := words(err)
 	if i := strings.Index(text, "dial unix "); i >= 0 {
@@ -88,8 +88,8 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
 }
 
-// going writes a duration that still grows, in whole seconds: a text on the screen changes once a second at
-// most.
+// going writes a duration that still grows, in whole seconds, so that a text on the screen changes at most once a
+// second.
 func going(d time.Duration) string {
 	switch {
 	case d <= -time.Second:
@@ -100,7 +100,7 @@ func going(d time.Duration) string {
 	return span(d.Truncate(time.Second))
 }
 
-// clock writes a moment in the node's local time, with the date if that is not the date of now.
+// clock writes a moment in the node's local time, with the date if that is not today's.
 func clock(t, now time.Time) string {
 	layout := time.TimeOnly
 	switch t, now := t.Local(), now.Local(); {
@@ -144,7 +144,7 @@ func times(n int) string {
 	return thousands(n) + " times"
 }
 
-// thousands writes a number with commas. What cannot be negative is written as 0.
+// thousands writes a number with commas. It writes a negative number as 0.
 func thousands[N int | uint64](n N) string {
 	var room [26]byte // the longest has 20 digits and 6 commas
 	digits := strconv.AppendUint(room[:0], uint64(max(n, 0)), 10)
@@ -154,7 +154,7 @@ func thousands[N int | uint64](n N) string {
 	return string(digits)
 }
 
-// kubeletDuration finds durations as the kubelet prints them, such as 3m18.652721733s.
+// kubeletDuration matches durations as the kubelet prints them, such as 3m18.652721733s.
 var kubeletDuration = regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+\.\d+s\b`)
 
 // Rounded returns a text of the kubelet with its durations in whole seconds, so that a person can read them.
