@@ -9,7 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// guideHead begins docs/guide.md.
+// guideHead is the beginning of docs/guide.md.
 const guideHead = `# Guide
 
 One section for each finding: what it means, where it comes from, what checks it, and what ends it. ` + "`plegtop explain ID`" + ` prints one. The finding itself says what
@@ -42,8 +42,9 @@ func Guide() string {
 	return b.String()
 }
 
-// manual returns all steps of a remedy on a node with containerd and systemd, each value as its name in capitals. Of steps
-// with the same command, which differ by what is known of a node, it has the first.
+// manual returns all steps of a remedy on a node with containerd and systemd, with the name of each value in capitals
+// instead of the value. If several steps have the same command, and differ only by what is known about a node, it
+// returns the first of them.
 func manual(culprit string) (steps []Step) {
 	f := &Facts{Snapshot: &engine.Snapshot{}, Endpoint: "unix://" + knowledge.Containerd.Socket, Look: &evidence.Report{}, kept: &kept{}}
 	for _, row := range knowledge.RemedyFor(culprit).Steps {
@@ -61,7 +62,7 @@ func manual(culprit string) (steps []Step) {
 	return steps
 }
 
-// capitals returns the name of a value as a person reads it: tracerPid is TRACER_PID.
+// capitals returns the name of a value in the form that people read: TRACER_PID for tracerPid.
 func capitals(name string) string {
 	var b strings.Builder
 	for _, r := range name {

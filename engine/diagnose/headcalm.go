@@ -11,9 +11,10 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// byFindings is the headline of a node whose runtime, lists, PLEG and Status are fine, by the worst finding.
+// byFindings returns the headline of a node whose runtime, lists, PLEG and Status are fine. It is about the worst
+// finding.
 func (f *Facts) byFindings() Headline {
-	for i := range f.holding { // critical findings come first, but for effects
+	for i := range f.holding { // critical findings come first, except that effects come after their causes
 		if o := &f.holding[i]; o.Severity == Critical {
 			return f.byCritical(o)
 		}
@@ -39,7 +40,7 @@ func (f *Facts) byFindings() Headline {
 	return Headline{Word: Healthy, parts: parts{effect: f.inventory()}}
 }
 
-// byCritical is the headline by a critical finding.
+// byCritical returns the headline for a critical finding.
 func (f *Facts) byCritical(o *Finding) Headline {
 	r := ruleOf(o.ID)
 	h := Headline{Word: AtRisk, Severity: Critical, parts: parts{effect: o.Summary, end: chainEnd(o.Chain, o.named())}}
@@ -51,14 +52,14 @@ func (f *Facts) byCritical(o *Finding) Headline {
 		h.Word = r.Word
 		return h
 	}
-	if f.nodeWord(Clock{}) == NodeReadyNow { // check does not know what is posted
+	if f.nodeWord(Clock{}) == NodeReadyNow { // check does not know what was posted
 		h.parts.ready = ready
 	}
 	h.parts.also = f.alsoWrong(o)
 	return h
 }
 
-// lacking returns what the runtime lacks, if that is the cause of a finding.
+// lacking returns what the runtime lacks, if that is the cause of a finding; else empty.
 func (f *Facts) lacking(o *Finding) string {
 	for _, c := range f.holding {
 		if (c.ID == LimitsNear || c.ID == DiskFull) && o.CauseKey == c.Key() {
@@ -68,8 +69,8 @@ func (f *Facts) lacking(o *Finding) string {
 	return ""
 }
 
-// culprits returns how many pods, file systems, or processes without a pod, surely hold up calls that hang, by the
-// findings about them. All that wait for one file system have one culprit.
+// culprits returns how many pods, file systems, or processes without a pod surely hold up calls that hang, according to
+// the findings about them. Everything that waits for one file system counts as one culprit.
 func (f *Facts) culprits() int {
 	all := make(map[any]bool)
 	for _, o := range f.holding {
@@ -101,20 +102,20 @@ func (f *Facts) isMount(key string) bool {
 	return i >= 0 && f.waits.Nodes[i].Kind == waits.Mount
 }
 
-// notAsked says what nobody asked for, if that is why nothing is known to be wrong; empty if everything was asked
-// for.
+// notAsked returns in words which objects nobody asked for, if that is why nothing is known to be wrong; empty if
+// everything was asked for.
 func (f *Facts) notAsked() string {
 	why, s := Unfinished(f.Snapshot), f.Sweep
 	switch {
 	case f.Anomalies.NoID > 0:
 		return why
-	case why == "" || s == nil || !f.once(): // a running engine asks for everything by its relists
+	case why == "" || s == nil || !f.once(): // a running engine asks for everything in its relists
 		return ""
 	}
 	return fmt.Sprintf("%s of %s asked: %s", thousands(s.Done), count(s.Total, "object"), why)
 }
 
-// Unfinished returns why not every object of a node was asked for; empty if all were.
+// Unfinished returns why some objects of a node were not asked for; empty if all were.
 func Unfinished(s *engine.Snapshot) string {
 	if n := s.Anomalies.NoID; n > 0 {
 		return count(n, "object") + " listed without an id, which nobody can ask for"
@@ -122,7 +123,7 @@ func Unfinished(s *engine.Snapshot) string {
 	return Unasked(s)
 }
 
-// Unasked returns why not every object of a node was asked for that has an id; empty if all were.
+// Unasked returns why some objects of a node that have an id were not asked for; empty if all were.
 func Unasked(s *engine.Snapshot) string {
 	switch w := s.Sweep; {
 	case w == nil:
@@ -139,8 +140,8 @@ func Unasked(s *engine.Snapshot) string {
 	return ""
 }
 
-// aside says how many warnings there are on a node that stays Ready, and which: both of two, of more the first. It
-// is empty if there is none.
+// aside returns how many warnings there are on a node that stays Ready, and which. It names both of two warnings; of
+// more than two it names the first. It is empty if there is none.
 func (f *Facts) aside() string {
 	var all []*Finding
 	for i := range f.holding {
@@ -156,13 +157,13 @@ func (f *Facts) aside() string {
 	if end != "" {
 		end = " -> " + end
 	}
-	if !slices.ContainsFunc(all, func(o *Finding) bool { return !ruleOf(o.ID).App }) { // a reader of DEGRADED fears for the node
+	if !slices.ContainsFunc(all, func(o *Finding) bool { return !ruleOf(o.ID).App }) { // a reader who sees DEGRADED fears for the node
 		text += ", about " + map[bool]string{true: "an application", false: "applications"}[len(all) == 1]
 	}
 	text += ": "
 	switch len(all) {
 	case 1:
-		if first.Subject.ofNoPod() && first.Count <= 1 && end == "" { // its name says less than a person needs
+		if first.Subject.ofNoPod() && first.Count <= 1 && end == "" { // its short name tells less than a person needs
 			return text + first.Summary
 		}
 		return text + first.inShort() + end
@@ -172,7 +173,8 @@ func (f *Facts) aside() string {
 	return text + first.inShort() + end + fmt.Sprintf(", and %d more", len(all)-1)
 }
 
-// alsoWrong says what else is wrong by itself: one finding by its name, of more how many.
+// alsoWrong returns what else is wrong, apart from effects of other findings. It names one finding; of more than one it
+// gives the number. It is empty if there is none.
 func (f *Facts) alsoWrong(beside *Finding) string {
 	var others []*Finding
 	for i := range f.holding {
@@ -189,12 +191,12 @@ func (f *Facts) alsoWrong(beside *Finding) string {
 	return fmt.Sprintf("; also %d other findings", len(others))
 }
 
-// inBrief says in a few words what a finding is.
+// inBrief returns in a few words what a finding is.
 func (f *Finding) inBrief() string {
 	return cmp.Or(f.Brief, ruleOf(f.ID).row().Pod, strings.ReplaceAll(string(f.ID), "-", " "))
 }
 
-// inShort says in a few words what a finding is, and of whom.
+// inShort returns in a few words what a finding is, and of which object or pods.
 func (f *Finding) inShort() string {
 	what := f.inBrief()
 	if f.Count > 1 && !f.Subject.ofNoPod() {
@@ -207,7 +209,7 @@ func (f *Finding) inShort() string {
 	return what
 }
 
-// ofOwner is shorter than inShort: it names the owner of a pod.
+// ofOwner returns a shorter text than inShort: it names the owner of a pod.
 func (f *Finding) ofOwner() string {
 	if p := f.Subject.Pod; f.Count <= 1 && p.Name != "" {
 		return f.inBrief() + " of " + ownerPath(p)
@@ -215,7 +217,7 @@ func (f *Finding) ofOwner() string {
 	return f.inShort()
 }
 
-// inventory says what there is on the node, and whether all calls are answered. No figure in it changes by itself.
+// inventory returns what is on the node, and whether all calls are answered. No figure in it changes by itself.
 func (f *Facts) inventory() string {
 	answered := ", every call is answered"
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// runtimePart speaks of a runtime that is not there, or that does not answer.
+// runtimePart returns the headline about a runtime that is not there, or that does not answer.
 func (f *Facts) runtimePart() (Headline, bool) {
 	switch f.Scope {
 	case answers.Refused:
@@ -22,7 +22,7 @@ func (f *Facts) runtimePart() (Headline, bool) {
 		return h, true
 	case answers.Silent:
 		if !f.Silence.Sure {
-			return Headline{}, false // calls are late; the part of the relist speaks of the one that it waits for
+			return Headline{}, false // calls are late; relistPart is about the call that the relist waits for
 		}
 		if why := f.shut(); why.known && f.heldByOther() {
 			return Headline{Word: RuntimeIsDown, Severity: f.severity(f.Silence), parts: parts{effect: "no call is answered: " + why.text}}, true
@@ -38,13 +38,13 @@ func (f *Facts) runtimePart() (Headline, bool) {
 	return Headline{}, false
 }
 
-// justRefused reports whether one call found nobody there a moment ago. The next relist shows more, in a second.
+// justRefused reports whether calls have been refused for a moment only. The next relist, in a second, shows more.
 func (f *Facts) justRefused() bool {
 	first := f.Refusals
 	return f.Scope == answers.Refused && first[0].InRow < f.Snapshot.Policy.Bounds().ListFails && f.at().Sub(first[0].First) < answers.Hung
 }
 
-// plegPart has the kubelet's verdict, and what stands behind it.
+// plegPart returns the headline about the kubelet's verdict, with the reason for it.
 func (f *Facts) plegPart() (Headline, bool) {
 	if !f.unhealthy() {
 		return Headline{}, false
@@ -58,7 +58,7 @@ func (f *Facts) plegPart() (Headline, bool) {
 	return h, true
 }
 
-// listPart speaks of lists that hang or fail, and of the first list.
+// listPart returns the headline about lists that hang or fail, or about the first list.
 func (f *Facts) listPart() (Headline, bool) {
 	h, e := f.List(), f.Failure
 	switch {
@@ -98,16 +98,16 @@ func (f *Facts) listPart() (Headline, bool) {
 	return Headline{}, false
 }
 
-// relistWaits says which call a relist waits for.
+// relistWaits returns in words which call a relist waits for.
 func (f *Facts) relistWaits(c *call.Flight) string {
 	return "the relist waits for " + f.callName(*c) + " since " + going(c.Elapsed(f.at()))
 }
 
-// statusPart speaks of a Status that fails or hangs.
+// statusPart returns the headline about a Status that fails or hangs.
 func (f *Facts) statusPart() (Headline, bool) {
 	h, e := &f.General[call.Status], f.StatusErr
 	switch {
-	case f.Node.RuntimeDown != "" && (e != nil || h.Sure) && !f.once(): // check takes a moment of silence for that
+	case f.Node.RuntimeDown != "" && (e != nil || h.Sure) && !f.once(): // check treats a moment of silence like this
 		word := NotReady
 		if f.Node.Ready { // as posted
 			word = LoopStopped
@@ -121,8 +121,9 @@ func (f *Facts) statusPart() (Headline, bool) {
 	return Headline{}, false
 }
 
-// conditionPart speaks of what the runtime says of itself. Until the kubelet has posted it the node is Ready, though
-// without a ready runtime its sync loop stands. check does not know what was posted.
+// conditionPart returns the headline about a condition that the runtime itself reports as not met. Until the kubelet
+// has posted that, the node is Ready, although the kubelet's sync loop stops without a ready runtime. check does not
+// know what was posted.
 func (f *Facts) conditionPart() (Headline, bool) {
 	for _, c := range []struct {
 		id                 ID
@@ -147,7 +148,7 @@ func (f *Facts) conditionPart() (Headline, bool) {
 	return Headline{}, false
 }
 
-// relistPart speaks of a relist that waits for one call, and of a verdict that is near.
+// relistPart returns the headline about a relist that waits for one call, or about a verdict that is near.
 func (f *Facts) relistPart() (Headline, bool) {
 	for _, h := range f.Blamed {
 		if !h.Out || h.By != call.ByRelist || !h.Sure {
@@ -182,15 +183,16 @@ func (f *Facts) relistPart() (Headline, bool) {
 	return Headline{}, false
 }
 
-// worthAWord reports whether a late call is worth a headline. One call after the other may be late for a moment. But
-// the first relist has shown nothing yet, and a list that has been out for so long may hang a moment later.
+// worthAWord reports whether a late call is worth a headline. Calls that are late for a moment, one after the other,
+// are not. But any late call of the first relist is, because nothing is known yet, and so is a list that has been out
+// for so long that it may count as hanging a moment later.
 func (f *Facts) worthAWord(c *call.Flight) bool {
 	out := c.Elapsed(f.at())
 	return f.told == nil || f.Relists.Count == 0 || c.Op.IsList() && out >= answers.Hung || out >= f.LateAfter(c.Op)+beginAfter
 }
 
-// heldUp returns the parts of a headline about a call that hangs: what holds it up now, and how many others hold up
-// something as well.
+// heldUp returns the parts of a headline about a call that hangs: what holds it up now, and how many other culprits
+// there are.
 func (f *Facts) heldUp(effect, node string) parts {
 	p := parts{effect: effect}
 	var named map[string]bool

@@ -9,29 +9,29 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 )
 
-// wordFor is how long a headline keeps its word if the next one is calmer: two faults that come and go by turns do
-// not flicker, and neither does a call that fails now and then.
+// wordFor is how long a headline keeps its word if the next one is calmer. So it does not flicker when two faults come
+// and go in turn, or when a call fails now and then.
 const wordFor = 15 * time.Second
 
 // A steadyHeadline keeps the word of a headline. The zero value keeps none.
 type steadyHeadline struct {
 	Headline
 	since time.Time
-	first string    // the first word of the trouble that is, or was last
-	from  time.Time // when that was shown
-	worst string    // the worst word of it
-	by    ID        // of the finding behind that; empty for none
+	first string    // the first word of the current trouble, or of the last one
+	from  time.Time // when that word was shown first
+	worst string    // the worst word of that trouble
+	by    ID        // ID of the finding behind the worst word; empty for none
 	until time.Time // when the trouble was last shown
-	down  time.Time // when NotReady was first posted in it; zero for never
+	down  time.Time // when NotReady was first posted during the trouble; zero for never
 }
 
-// next returns the headline to show, if h is what holds now and relists failed until a moment, if any did. What gets
-// worse, and what is critical, is shown at once, and so is the end of anything but a risk. A word that is kept says
-// that it is over.
+// next returns the headline to show. h is the headline that holds now; failed is when the last failed relist ended,
+// zero if none failed. Anything worse, and anything critical, is shown at once. The end of a trouble is shown at once
+// too, except the end of a risk. While a word is kept, the text says that it is over.
 func (s *steadyHeadline) next(h Headline, held []Finding, at, failed time.Time) Headline {
 	calmer := wordRank(h.Word) < wordRank(s.Word) || h.Word == s.Word && h.about != s.about
 	if ruleOf(s.about).Turns && calmer && slices.ContainsFunc(held, func(o Finding) bool { return o.ID == s.about }) {
-		h.Word, h.Severity, h.Text, h.about, h.ofPart = s.Word, s.Severity, s.Text, s.about, s.ofPart // it may be good by turns
+		h.Word, h.Severity, h.Text, h.about, h.ofPart = s.Word, s.Severity, s.Text, s.about, s.ofPart // the trouble may be absent from one answer and back in the next
 		s.until = at
 		return h
 	}
@@ -55,12 +55,12 @@ func (s *steadyHeadline) next(h Headline, held []Finding, at, failed time.Time) 
 	return s.recovered(h, at, failed)
 }
 
-// isTrouble reports whether a headline is about trouble: one call that was late is no news.
+// isTrouble reports whether a headline is about trouble. One call that was late is no trouble.
 func (h Headline) isTrouble() bool {
 	return wordRank(h.Word) >= wordRank(Slow) || h.Word == Degraded && h.Severity == Critical
 }
 
-// note keeps of trouble what is said when it is over.
+// note remembers what recovered will say about a trouble when it is over.
 func (s *steadyHeadline) note(h Headline, held []Finding, at time.Time) {
 	s.until = at
 	if h.Node == NodeNotReady && s.down.IsZero() {
@@ -75,8 +75,8 @@ func (s *steadyHeadline) note(h Headline, held []Finding, at time.Time) {
 	}
 }
 
-// recovered makes the headline of a node that stays Ready say for a minute what was wrong until when: people come
-// because of it.
+// recovered adds to the headline of a node that stays Ready, for a minute, what was wrong and until when: people look
+// because of that trouble.
 func (s *steadyHeadline) recovered(h Headline, at, failed time.Time) Headline {
 	lately := func(t time.Time) bool { return at.Sub(t) <= answers.FlakyFor }
 	switch {
@@ -89,15 +89,15 @@ func (s *steadyHeadline) recovered(h Headline, at, failed time.Time) Headline {
 	default:
 		return h
 	}
-	if h.parts.ready == staysReady { // it was not Ready all the time
+	if h.parts.ready == staysReady { // the node was not Ready all the time
 		h.parts.ready = readyNow
 	}
 	h.Text = h.text()
 	return h
 }
 
-// trouble says how the last trouble began, how bad it became, and when it was: people who come later ask whether
-// NotReady was posted.
+// trouble returns in words how the last trouble began, how bad it became, and when it was. People who look later ask
+// whether NotReady was posted.
 func (s *steadyHeadline) trouble(now time.Time) string {
 	words := s.worst + " "
 	if s.first != s.worst {
@@ -113,7 +113,7 @@ func (s *steadyHeadline) trouble(now time.Time) string {
 	return was
 }
 
-// failedUntil returns when the last relist ended that failed; zero if none did.
+// failedUntil returns when the last failed relist ended; zero if none failed.
 func (f *Facts) failedUntil() time.Time {
 	for _, r := range slices.Backward(f.Relists.History) {
 		if r.Failed {

@@ -62,19 +62,19 @@ var headWords = []HeadWord{
 	{KubeletIsStuck, "the kubelet is there and does nothing"},
 }
 
-// wordRank is the place of a word in the table.
+// wordRank returns the place of a word in the table; -1 for an unknown word.
 func wordRank(word string) int {
 	return slices.IndexFunc(headWords, func(w HeadWord) bool { return w.Word == word })
 }
 
-// What a headline says of the node's Ready condition.
+// What a headline says about the node's Ready condition.
 const (
 	NodeReadyNow   = "ready"        // it is Ready, and nothing says that it will not be
-	NodeNotReadyIn = "not ready in" // it is Ready, and will not be when the clock has run out
+	NodeNotReadyIn = "not ready in" // it is Ready, and will become NotReady when the clock has run out
 	NodeNotReady   = "not ready"    // NotReady is posted
 )
 
-// nodeWord returns what a headline with that clock says of the Ready condition; empty while that is not known.
+// nodeWord returns what a headline with that clock says about the Ready condition; empty while that is not known.
 func (f *Facts) nodeWord(c Clock) string {
 	switch {
 	case f.Paused || !f.Node.Known || f.once():

@@ -16,11 +16,11 @@ import (
 type HealthLink struct {
 	Of    HealthPart
 	Level HealthLevel
-	Since time.Time     // of Status and PLEG the last good answer, of the others the begin of this state; zero if there is none
-	Limit time.Duration // how long it may stay as it is since then; 0 where no clock runs
-	Until time.Time     // when the limit is reached if nothing changes; zero if it will not be
+	Since time.Time     // for Status and PLEG the last good answer, for the others the begin of this state; zero if there is none
+	Limit time.Duration // how long it may stay in this state from Since on; 0 if no clock runs
+	Until time.Time     // when the limit is reached if nothing changes; zero if it will not be reached
 	Ends  bool          // the link is well again by Until, before the limit is reached
-	Text  string        // the kubelet's or the runtime's own words, not cleaned; empty where there are none
+	Text  string        // the kubelet's or the runtime's own words, not cleaned; empty if there are none
 }
 
 // A HealthPart is what a link is about.
@@ -29,13 +29,13 @@ type HealthPart uint8
 const (
 	HealthStatus  HealthPart = iota // the runtime's Status
 	HealthPLEG                      // the age of the list
-	HealthNetwork                   // what Status says of the network
+	HealthNetwork                   // what Status says about the network
 	HealthLoop                      // the sync loop, which starts and stops pods
 	HealthProbe                     // /healthz/syncloop, which liveness checks read
-	HealthReady                     // the Ready condition, as posted last
+	HealthReady                     // the Ready condition as it was last posted
 )
 
-// A HealthLevel says how a link stands, the worst last.
+// A HealthLevel says how well a link is; the worst level is last.
 type HealthLevel uint8
 
 const (
@@ -45,11 +45,10 @@ const (
 	HealthIll
 )
 
-// lateAge is the age from which on an answer is worth a look: the next one should have come
-// twice by then.
+// An answer older than lateAge is worth a look: two more answers should have come by then.
 const lateAge = 2 * answers.StatusPeriod
 
-// HealthOf returns one link of the chain to Ready. While plegtop is paused it returns the last
+// HealthOf returns one of the checks that decide whether the node is Ready. While plegtop is paused it returns the last
 // state that was seen.
 func HealthOf(s *engine.Snapshot, of HealthPart) HealthLink {
 	l := [...]func(*engine.Snapshot) HealthLink{
@@ -83,7 +82,7 @@ func plegHealth(s *engine.Snapshot) HealthLink {
 	h := &s.Health
 	l := HealthLink{Level: HealthLate, Since: h.ListedAt, Limit: s.Threshold, Until: h.UnhealthyAt}
 	switch {
-	case h.ListedAt.IsZero() && s.Node.PLEG == "": // only a kubelet that is starting counts that
+	case h.ListedAt.IsZero() && s.Node.PLEG == "": // only a kubelet that is starting counts the time without a list
 		l.Level = HealthUnknown
 	case h.Verdict != "":
 		l.Level, l.Text = HealthIll, h.Verdict
@@ -148,9 +147,9 @@ type Deadline struct {
 	Passed, Whole time.Duration
 }
 
-// Deadlines returns the times that run out: the age of the list, and where they are late Status
-// and the call of the relist that does not come back. While plegtop is paused it is the
-// first alone; there is none before the first list.
+// Deadlines returns the times that run out: the age of the list; the age of the last good Status if that is late; and
+// the call that a relist waits for if that is late. While plegtop is paused it returns only the age of the list. Before
+// the first list it leaves out that age.
 func Deadlines(s *engine.Snapshot) (all []Deadline) {
 	if !s.Health.ListedAt.IsZero() {
 		all = append(all, Deadline{"list age", s.Health.ListAge(s.At), s.Threshold})
@@ -167,14 +166,14 @@ func Deadlines(s *engine.Snapshot) (all []Deadline) {
 	return all
 }
 
-// By whose figures a node is said to be ready.
+// Whose figures [NodeReady] goes by.
 const (
 	ByModel   = "model"   // plegtop's model of a kubelet that started with it
 	ByKubelet = "kubelet" // the node's own kubelet reports an unhealthy PLEG that plegtop does not see
 )
 
-// NodeReady returns what is known of the node's Ready condition, and by whom. The figures of the
-// node's own kubelet win: what it sees of its PLEG is what is posted.
+// NodeReady returns what is known about the node's Ready condition, and from whom: ByModel or ByKubelet. If the node's
+// own kubelet reports an unhealthy PLEG, that wins, because the kubelet posts what it sees itself.
 func NodeReady(s *engine.Snapshot) (n kubelet.Node, basis string) {
 	n = s.Node
 	if s.Evidence == nil {
@@ -189,9 +188,9 @@ func NodeReady(s *engine.Snapshot) (n kubelet.Node, basis string) {
 	return n, ByModel
 }
 
-// KubeletPLEG returns what a kubelet says of its PLEG, by the last relist that it reported.
-// Its threshold is that of every kubelet, whatever ours is; but for one that goes by the
-// runtime's events, and relists so rarely that this would not do.
+// KubeletPLEG returns whether a kubelet finds its PLEG healthy, according to the last relist that it reported. It uses
+// the threshold of every kubelet, whatever ours is. known is false for a kubelet that uses the runtime's events,
+// because that relists too rarely for this threshold.
 func KubeletPLEG(k evidence.Kubelet) (healthy, known bool) {
 	known = k.Metrics.OK && !k.LastSeen.IsZero() && !k.Alpha() && k.Interval.Mean < pleg.DefaultThreshold
 	return known && k.ReadAt.Sub(k.LastSeen) <= pleg.DefaultThreshold, known

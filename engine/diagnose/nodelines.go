@@ -17,13 +17,13 @@ import (
 const (
 	// nodeLinesMost is how many lines of one kind a finding gets.
 	nodeLinesMost = 3
-	// unitFresh is how long ago a service began to be worth a word. A service that began before is no reason for what
-	// hangs now.
+	// unitFresh is how recently a service must have started to be mentioned. A service that started earlier is not the
+	// reason for a hang now.
 	unitFresh = 10 * time.Minute
 )
 
-// nodeLines is what the node itself says of a finding that is a root, by the names of findings.yaml. It is evidence
-// and never a finding.
+// nodeLines are what the node itself shows about a finding that is a root, by their names in findings.yaml. They are
+// evidence and never findings.
 var nodeLines = map[string]func(*Facts, *draft) []line{
 	"calls":         (*Facts).callsInFlight,
 	"kernel":        (*Facts).kernelLines,
@@ -33,7 +33,7 @@ var nodeLines = map[string]func(*Facts, *draft) []line{
 	"deprecated":    (*Facts).deprecated,
 }
 
-// pressureLine says how long the node's tasks wait.
+// pressureLine returns a line about how long the node's tasks wait; nil if that was not seen.
 func (f *Facts) pressureLine() []line {
 	p := f.Look.Pressure
 	if p.Missing != "" {
@@ -43,7 +43,8 @@ func (f *Facts) pressureLine() []line {
 	return []line{lineOf("pressure", Values{"cpu": share(p.CPU), "io": share(p.IO), "memory": share(p.Memory)})}
 }
 
-// callsInFlight says what the runtime works on, by its own metrics. A stream of events never ends.
+// callsInFlight returns a line about the calls that the runtime works on, according to its own metrics. It leaves out
+// streams of events, because they never end.
 func (f *Facts) callsInFlight(*draft) []line {
 	all := slices.DeleteFunc(slices.Clone(f.deep().Calls.InFlight), func(c evidence.InFlight) bool {
 		return c.Count <= 0 || c.Method == "GetContainerEvents" || c.For > 0 && c.For < answers.Hung
@@ -60,7 +61,7 @@ func (f *Facts) callsInFlight(*draft) []line {
 	return []line{lineOf("calls-in-flight", Values{"calls": calls})}
 }
 
-// kernelLog is what the kernel said lately; nothing by a look from before the runtime came back.
+// kernelLog returns the kernel's latest lines; nil if the look is from before the runtime came back.
 func (f *Facts) kernelLog() []evidence.KernelLine {
 	if f.LookOld {
 		return nil
@@ -68,7 +69,7 @@ func (f *Facts) kernelLog() []evidence.KernelLine {
 	return f.Look.Kernel.Lines
 }
 
-// kernelLines are what the kernel said about a finding.
+// kernelLines returns the kernel's lines about a finding.
 func (f *Facts) kernelLines(found *draft) (lines []line) {
 	var behind []evidence.Process
 	for i, l := range f.kernelLog() {
@@ -87,13 +88,13 @@ func (f *Facts) kernelLines(found *draft) (lines []line) {
 	return lines
 }
 
-// kernelMeans reports whether a line of the kernel is about a finding, with the processes behind that.
+// kernelMeans reports whether a line of the kernel is about a finding. behind are the processes behind the finding.
 func (f *Facts) kernelMeans(found *draft, l evidence.KernelLine, behind []evidence.Process) bool {
 	r := ruleOf(found.ID)
 	counts := func(kind string) bool { return slices.Contains(r.row().Kernel, kind) }
 	some := func(is func(evidence.Process) bool) bool { return slices.ContainsFunc(behind, is) }
 	switch l.About {
-	case knowledge.AboutTask: // it has the number of the thread
+	case knowledge.AboutTask: // the line has the number of the thread
 		return some(func(p evidence.Process) bool {
 			return slices.ContainsFunc([]int{l.PID, l.Owner}, func(pid int) bool { return pid != 0 && (pid == p.PID || pid == p.Thread) })
 		}) || aboutAll(found) && slices.ContainsFunc(f.Look.Processes.Daemons, func(d evidence.Process) bool { return d.Command == l.Command })
@@ -126,8 +127,8 @@ func inGroup(p evidence.Process, l evidence.KernelLine) bool {
 	return p.Unit != "" && strings.HasSuffix(l.Group, "/"+p.Unit)
 }
 
-// mayWaitFor reports whether a process waits for a disk, an array or a pool of that name, or in the kernel for
-// nobody knows which. An empty name is a disk over the network of which only the session is known.
+// mayWaitFor reports whether a process waits for the disk, array or pool with this name, or waits in the kernel for
+// something that nobody knows. An empty name means a disk over the network, if only its session is known.
 func (f *Facts) mayWaitFor(p *evidence.Process, device string) bool {
 	m := f.Look.FileSystem(p)
 	switch {
@@ -147,9 +148,9 @@ func aboutAll(found *draft) bool {
 	return found.Subject.ofNoPod() && found.Subject.ID == "" && found.match.Members == nil
 }
 
-// processesBehind returns the processes of what a finding is about: of its containers and what looks after them,
-// those in its chain, and those that wait for what it is about. If it is about the runtime, it returns all of the
-// runtime's processes, and those of containers that are in the kernel.
+// processesBehind returns the processes behind a finding: those of its containers and their shims and helpers, those in
+// its chain, and those that wait for what the finding is about. If the finding is about the runtime, it returns all of
+// the runtime's processes, and the processes of containers that wait in the kernel.
 func (f *Facts) processesBehind(found *draft) (all []evidence.Process) {
 	ids, pids, whole := map[string]bool{found.Subject.ID: found.Subject.ID != ""}, map[int]bool{}, aboutAll(found)
 	for _, m := range found.match.Members {
@@ -169,7 +170,7 @@ func (f *Facts) processesBehind(found *draft) (all []evidence.Process) {
 		}
 	}
 	means := func(p evidence.Process) bool {
-		ofPod := p.Pod.Name != "" && p.Pod.Name == found.Subject.Pod.Name && p.Pod.Namespace == found.Subject.Pod.Namespace // of a network plugin
+		ofPod := p.Pod.Name != "" && p.Pod.Name == found.Subject.Pod.Name && p.Pod.Namespace == found.Subject.Pod.Namespace // a process of a network plugin
 		return ofPod || ids[p.Container] || ids[p.Sandbox] || pids[p.PID]
 	}
 	look := f.Look.Processes
@@ -188,7 +189,8 @@ func (f *Facts) processesBehind(found *draft) (all []evidence.Process) {
 	return all
 }
 
-// unitLines describe services of the runtime's, the kubelet's or both, if they do not run, or began lately.
+// unitLines returns lines about the services of the runtime, the kubelet or both, if they do not run, or have started
+// lately.
 func (f *Facts) unitLines(runtime, kubelet bool) (lines []line) {
 	for _, u := range f.deep().Units.All {
 		ofKubelet := strings.Contains(u.Name, "kubel") // kubelet.service, and kubelite of MicroK8s
@@ -201,7 +203,7 @@ func (f *Facts) unitLines(runtime, kubelet bool) (lines []line) {
 	return lines
 }
 
-// unitLine says how a service is, and how often it was restarted.
+// unitLine returns a line about the state of a service, and how often it was restarted.
 func unitLine(u evidence.Unit) line {
 	v := Values{"unit": u.Name, "state": u.State}
 	if u.State == "" || u.State == "active" {
@@ -209,18 +211,18 @@ func unitLine(u evidence.Unit) line {
 	}
 	if u.Restarts > 0 {
 		v["times"], v["by"] = frequency(u.Restarts), "by systemd"
-		if u.State == "" { // only our looks have seen that
+		if u.State == "" { // only our own looks have seen the restarts
 			v["by"] = "since plegtop began"
 		}
 	}
 	return lineOf("unit", v)
 }
 
-// noWarnings is containerd's own condition. It is false if the configuration or the node has something that a later
-// containerd does without. Its message is a JSON object of texts. (containerd 2.0 to 2.4)
+// noWarnings is a condition that only containerd has. It is false if the configuration or the node uses something that
+// a later containerd will not support. Its message is a JSON object of texts. (containerd 2.0 to 2.4)
 const noWarnings = "ContainerdHasNoDeprecationWarnings"
 
-// deprecated returns what the runtime itself warns of.
+// deprecated returns lines with the runtime's own warnings.
 func (f *Facts) deprecated(*draft) (lines []line) {
 	c, lacks := f.lacks(noWarnings)
 	if !lacks || c.Type == "" {

@@ -10,8 +10,8 @@ import (
 // hashLetters are the letters of all hashes that Kubernetes puts into names. (apimachinery, util/rand)
 const hashLetters = "bcdfghjklmnpqrstvwxz2456789"
 
-// ownerName returns a pod's name without what its owner added. Pods of one namespace with the same owner name are
-// taken to be of one owner, which CRI does not name.
+// ownerName returns a pod's name without the parts that its owner added. Pods of one namespace with the same owner name
+// count as pods of one owner, because CRI does not name the owner.
 func ownerName(pod string) string {
 	owner, ofSet := cutPart(pod, hashLetters, 5, 5) // of a ReplicaSet, DaemonSet or Job
 	if ofSet {
@@ -26,8 +26,8 @@ func ownerName(pod string) string {
 	return owner
 }
 
-// cutPart cuts the last part of a name if it consists of some letters alone and has a length between least and
-// most. An ordinal has no leading zeros.
+// cutPart cuts the last part of a name, if that part has only these letters, and a length between least and most. An
+// ordinal has no leading zeros. It reports whether it has cut.
 func cutPart(name, letters string, least, most int) (string, bool) {
 	i := strings.LastIndexByte(name, '-')
 	part := name[i+1:]
@@ -42,11 +42,11 @@ func cutPart(name, letters string, least, most int) (string, bool) {
 	return name[:i], true
 }
 
-// ownerPath names the owner of a pod with its namespace: shop/api.
+// ownerPath returns the owner of a pod with its namespace: shop/api.
 func ownerPath(p pleg.PodRef) string { return p.Namespace + "/" + ownerName(p.Name) }
 
-// mostOwned returns the owner of most of some pods, and how many those are. Of several that own as many it is the
-// one that had them first.
+// mostOwned returns the owner of most of some pods, and how many it owns. If several owners have as many, it returns
+// the one that reached that number first.
 func mostOwned(pods iter.Seq[pleg.PodRef]) (owner string, most int) {
 	owned := make(map[string]int)
 	for p := range pods {
@@ -58,10 +58,10 @@ func mostOwned(pods iter.Seq[pleg.PodRef]) (owner string, most int) {
 	return owner, most
 }
 
-// An owner is whose trouble a match is. Matches with equal owners are one trouble.
+// An owner identifies whose trouble a match is. Matches with equal owners are one trouble.
 type owner struct{ namespace, name, container, alike string }
 
-// ownerOf returns the owner of an object. An object without the name of its pod is like no other.
+// ownerOf returns the owner of an object. An object whose pod has no known name equals no other object.
 func ownerOf(o pleg.ObjectRef, alike string) owner {
 	if o.Pod.Name == "" {
 		return owner{string(o.Pod.UID), o.ID, o.Container, alike}
@@ -73,8 +73,8 @@ func (o owner) String() string {
 	return strings.TrimRight(o.namespace+"/"+o.name+" "+o.container+" "+o.alike, " ")
 }
 
-// mostAlike returns in what the objects of most owners are alike, if those owners are many, or were and are still
-// several: then it is one trouble. It is empty if they are not.
+// mostAlike returns what the objects of most owners have in common, if these owners are at least many. Then it is one
+// trouble. If the trouble already has a finding, two owners are enough. Otherwise it returns an empty string.
 func mostAlike[T any](f *Facts, id ID, all []T, many int, is func(T) (pleg.ObjectRef, string)) (most string) {
 	type tally struct{ objects, owners int }
 	tallies := make(map[string]*tally)
