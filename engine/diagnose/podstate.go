@@ -6,8 +6,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A PodState is what the runtime's own words make of a pod, the worst last. What they mean
-// is in [PodLegend].
+// A PodState is the state of a pod according to the runtime; the worst state is last. Its meaning is in [PodLegend].
 type PodState uint8
 
 const (
@@ -23,7 +22,7 @@ const (
 	PodHung
 )
 
-// podStates has the word of each PodState, and what that means.
+// podStates has the word of each PodState, and the meaning of the word.
 var podStates = [...][2]string{
 	PodRunning:   {"running", "its containers run"},
 	PodCompleted: {"completed", "every container ended with 0"},
@@ -37,7 +36,7 @@ var podStates = [...][2]string{
 	PodHung:      {"hung", "an inspection is out and does not come back"},
 }
 
-// PodLegend returns every word that [Standing.Word] may return, and what it means.
+// PodLegend returns every word that [Standing.Word] may return, with its meaning.
 func PodLegend() [][2]string {
 	return append(podStates[:len(podStates):len(podStates)],
 		[2]string{"ghost", "listed as running, but there is no process"},
@@ -46,7 +45,7 @@ func PodLegend() [][2]string {
 	)
 }
 
-// PodWords returns the words of the PodLegend, in the order of the alphabet.
+// PodWords returns the words of the PodLegend in alphabetical order.
 func PodWords() []string {
 	var words []string
 	for _, line := range PodLegend() {
@@ -56,8 +55,8 @@ func PodWords() []string {
 	return words
 }
 
-// Word returns the pod's state in one word: that of the finding about it where the
-// runtime's own words are those of a sound pod.
+// Word returns the pod's state in one word. If the pod is sound according to the runtime, but a finding about it has a
+// word, it returns the word of that finding.
 func (p *Standing) Word() string {
 	if word := p.Trouble.State(); word != "" && p.FoundOnly() {
 		return word
@@ -65,10 +64,11 @@ func (p *Standing) Word() string {
 	return podStates[p.State][0]
 }
 
-// FoundOnly reports whether a finding knows what the runtime's own words do not tell.
+// FoundOnly reports whether only a finding shows that something is wrong with the pod, and the runtime's own state does
+// not.
 func (p *Standing) FoundOnly() bool { return p.Trouble.By != "" && p.State < PodCrashed }
 
-// classify finds the state that matters most.
+// classify returns the state that matters most.
 func (p *Standing) classify() PodState {
 	seen := [pleg.Unknown + 1]int{}
 	bad, allKnown := false, true
@@ -101,8 +101,8 @@ func (p *Standing) classify() PodState {
 	return PodExited
 }
 
-// A Rank says how bad it is with a pod, the worst last. It goes by what stays as it is while a
-// container crashes and is started again: a row that jumps cannot be read.
+// A Rank says how bad the trouble of a pod is; the worst is last. It depends on things that stay the same while a
+// container crashes and is started again, because nobody can read a row that jumps.
 type Rank uint8
 
 const (
@@ -114,7 +114,7 @@ const (
 	RankHung                 // a call about it hangs
 )
 
-// rank returns how far up a pod stands.
+// rank returns the rank of a pod.
 func (p *Standing) rank() Rank {
 	switch {
 	case p.Out != nil || p.Trouble.State() == podStates[PodHung][0]:

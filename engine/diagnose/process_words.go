@@ -12,7 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// lasting says for how long a process has been in its state.
+// lasting returns in words for how long a process has been in its state.
 func lasting(p *evidence.Process) string {
 	if p.AtLeast {
 		return "at least " + going(p.For)
@@ -20,7 +20,7 @@ func lasting(p *evidence.Process) string {
 	return going(p.For)
 }
 
-// describe says what is known of a process, in one line. role says which one it is.
+// describe returns one line about what is known of a process. role says which process it is.
 func describe(role string, p evidence.Process) line {
 	v := Values{
 		"role": role, "process": fmt.Sprintf("pid %d (%s)", p.PID, p.Command), "state": p.State, "tracer": tracerOf(p.Tracer),
@@ -36,10 +36,10 @@ func describe(role string, p evidence.Process) line {
 	return lineOf("process", v)
 }
 
-// describe says what is known of a process by now.
+// describe returns one line about what is known of a process, with its ages as of now.
 func (f *Facts) describe(role string, p evidence.Process) line { return describe(role, f.byNow(p)) }
 
-// runtimeLine describes the runtime's own process, if it does nothing.
+// runtimeLine returns a line about the runtime's own process if it does nothing; else nil.
 func (f *Facts) runtimeLine() []line {
 	if p, stuck := f.stuckRuntime(); stuck {
 		return []line{f.describe("the runtime's process", p)}
@@ -47,7 +47,7 @@ func (f *Facts) runtimeLine() []line {
 	return nil
 }
 
-// processLines describe the processes behind the object of a call.
+// processLines returns lines about the processes behind the object of a call.
 func (f *Facts) processLines(c call.Flight) (lines []line) {
 	if p, ok := f.worstOf(c.ID); ok {
 		lines = append(lines, f.describe("its process", p))
@@ -58,8 +58,8 @@ func (f *Facts) processLines(c call.Flight) (lines []line) {
 	return lines
 }
 
-// StuckProcesses returns a line for each of the runtime's and the kubelet's own processes and the shims that does
-// nothing; nil if all work.
+// StuckProcesses returns a line for each process that does nothing, of the runtime, the kubelet and the shims; nil if
+// all work.
 func StuckProcesses(r *evidence.Report) (all []string) {
 	for _, of := range []struct {
 		name      string
@@ -77,7 +77,7 @@ func StuckProcesses(r *evidence.Report) (all []string) {
 	return all
 }
 
-// tracerOf names who traces a process; empty if that is not known.
+// tracerOf returns the process that traces another one, in words; empty if that is not known.
 func tracerOf(t evidence.Tracer) string {
 	switch {
 	case t.PID == 0:
@@ -88,7 +88,7 @@ func tracerOf(t evidence.Tracer) string {
 	return fmt.Sprintf("pid %d (%s)", t.PID, t.Command)
 }
 
-// fileSystem names a mounted file system: /data (ext4 on /dev/sdb1).
+// fileSystem returns the name of a mounted file system: /data (ext4 on /dev/sdb1).
 func fileSystem(m evidence.Mount) string {
 	return fmt.Sprintf("%s (%s on %s)", m.Point, m.Type, m.Source)
 }
@@ -96,8 +96,8 @@ func fileSystem(m evidence.Mount) string {
 // namedMounts is how many file systems are named, if a process waits for one of several.
 const namedMounts = 3
 
-// amongOf says for which file systems of servers a process may wait: "a NFS mount, one of: A, B and 2 more"; empty
-// for none. of says whose a mount is.
+// amongOf returns in words for which file systems of servers a process may wait: "a NFS mount, one of: A, B and 2
+// more"; empty for none. of returns the words that name the owner of a mount; it may be nil.
 func amongOf(mounts []evidence.Mount, of func(evidence.Mount) string) string {
 	if len(mounts) == 0 {
 		return ""
@@ -127,7 +127,7 @@ func amongOf(mounts []evidence.Mount, of func(evidence.Mount) string) string {
 // namedServers is how many possible servers of a file system are named.
 const namedServers = 5
 
-// serversOf says which program serves a file system; empty if none is known.
+// serversOf returns in words which program serves a file system; empty if none is known.
 func serversOf(all []evidence.Holder) string {
 	names := holderNames(all)
 	switch {
@@ -141,7 +141,8 @@ func serversOf(all []evidence.Holder) string {
 	return "which likely " + names[0] + " serves"
 }
 
-// holderNames names a few processes, each with its state if it does nothing, and says how many more there are.
+// holderNames returns the names of the first processes, each with its state if it does nothing, and how many more there
+// are.
 func holderNames(all []evidence.Holder) (names []string) {
 	for _, h := range all[:min(len(all), namedServers)] {
 		name := fmt.Sprintf("pid %d (%s)", h.PID, h.Command)
@@ -156,14 +157,14 @@ func holderNames(all []evidence.Holder) (names []string) {
 	return names
 }
 
-// brief says in a few characters which process it is, its state, and what it waits for in the kernel:
-// "(pid 37782, D in nfs4)".
+// brief returns in a few characters which process it is, its state, and what it waits for in the kernel: "(pid 37782, D
+// in nfs4)".
 func brief(p evidence.Process) string {
 	in := beginning(p.Wchan, excerptMost/3)
 	for _, function := range append([]string{p.Wchan}, p.Stack...) {
 		if evidence.ServerFunction(function) {
 			in, _, _ = strings.Cut(function, "_")
-			if in != "rpc" && in != "xprt" { // they are below NFS
+			if in != "rpc" && in != "xprt" { // these functions are below NFS
 				break
 			}
 		}
@@ -174,8 +175,8 @@ func brief(p evidence.Process) string {
 	return fmt.Sprintf("(pid %d, %c in %s)", p.PID, p.State, in)
 }
 
-// heldBy names an object briefly, with the process behind it that does nothing: "payments/api-7d app (pid 37782, D
-// in nfs4)". An object without the name of its pod is named by its id.
+// heldBy returns a short name of an object, with the process behind it that does nothing: "payments/api-7d app (pid
+// 37782, D in nfs4)". If the name of its pod is not known, it uses the object's id.
 func (f *Facts) heldBy(o evidence.Object) string {
 	name := o.ObjectRef.Path()
 	if o.Pod.Name == "" {
@@ -192,7 +193,7 @@ func (f *Facts) heldBy(o evidence.Object) string {
 	return name
 }
 
-// calledBy names the object of a call, with its process if the name of its pod is not known.
+// calledBy returns the name of the object of a call, with its process if the name of its pod is not known.
 func (f *Facts) calledBy(c call.Flight) string {
 	name := c.Object().String()
 	if p, ok := f.worstOf(c.ID); ok && c.Pod.Name == "" {
@@ -201,7 +202,7 @@ func (f *Facts) calledBy(c call.Flight) string {
 	return name
 }
 
-// callName names a call with its object, and the process behind that which does nothing.
+// callName returns the name of a call with its object, and the process behind the object if that does nothing.
 func (f *Facts) callName(c call.Flight) string {
 	if !c.Op.AboutObject() {
 		return c.Op.String()
@@ -212,8 +213,8 @@ func (f *Facts) callName(c call.Flight) string {
 	return c.Op.String() + " of " + f.calledBy(c)
 }
 
-// processValues are what commands about a process need. start lets a command see that the number is still the
-// same process.
+// processValues returns what commands about a process need. With start, a command can check that the number still
+// belongs to the same process.
 func processValues(p evidence.Process) Values {
 	if p.PID == 0 { // nobody has found it
 		return Values{}
@@ -221,7 +222,7 @@ func processValues(p evidence.Process) Values {
 	return Values{"pid": []string{strconv.Itoa(p.PID)}, "start": startOf(p.Start), "name": p.Command}
 }
 
-// startOf returns when a process began, as its stat file has it; empty if that is not known.
+// startOf returns the start time of a process as its stat file has it; empty if that is not known.
 func startOf(start uint64) string {
 	if start == 0 {
 		return ""

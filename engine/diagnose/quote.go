@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// untypable reports whether an operand has bytes that a terminal acts on, or that are no text, or whether a program
-// would take it for a flag.
+// untypable reports whether nobody should type an operand: it has bytes that a terminal acts on, or that are no text,
+// or a program would take it for a flag.
 func untypable(operand string) bool {
 	return strings.HasPrefix(operand, "-") || strings.IndexFunc(operand, unprintable) >= 0
 }

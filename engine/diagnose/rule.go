@@ -7,35 +7,35 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// A Rule finds one kind of trouble. Its sentences, its causes and its documentation are its row of
-// findings.yaml.
+// A Rule finds one kind of trouble. Its sentences, its causes and its documentation are in its row of findings.yaml.
 type Rule struct {
 	ID    ID
-	Needs Need // what must be fresh
-	// Find reports all matches, the worst first. It reports nothing on a healthy node, and then allocates
-	// nothing. It goes by facts only.
+	Needs Need // what must be fresh for it
+	// Find reports all matches, the worst first. On a healthy node it reports nothing, and allocates nothing. It uses
+	// facts only.
 	Find func(f *Facts, report func(Match))
 
-	// Most is how many findings there are at most, but for matches that are alone: those beyond are one finding
-	// together. 0: each match is a finding.
+	// Most is how many findings the rule may have, not counting matches that are alone. All matches beyond share one
+	// finding. 0 means that each match is a finding.
 	Most int
-	// ByOwner: matches of one owner that are alike are one finding. Its key is then the owner, and not the subject.
+	// With ByOwner, matches of one owner that are alike share one finding. The key of the finding is then the owner,
+	// and not the subject.
 	ByOwner bool
 
 	Whole    bool // it is about the whole runtime: a finding about one pod does not explain it
 	App      bool // mostly an application is at fault, and not the node
-	PodAlone bool // about a pod it makes no node NotReady, however long it lasts
-	Turns    bool // only Status shows it, and it may come and go from one answer to the next
+	PodAlone bool // a finding about a pod does not make the node NotReady, however long it lasts
+	Turns    bool // only Status shows it, and it may be absent from one answer and back in the next
 	Hangs    bool // something waits and is not answered: a known bug may be the reason
 
-	// RefutedBy says which calls show that it is over, if their answers came since; nil for the lists.
+	// RefutedBy reports which calls show that the trouble is over, if they were answered since; nil for the lists.
 	RefutedBy func(call.Operation) bool
 
-	Word   string // of the headline, if it is critical; empty for AT RISK
-	Warned string // of the headline, if it is a warning; empty for DEGRADED
+	Word   string // of the headline if the finding is critical; empty for AT RISK
+	Warned string // of the headline if the finding is a warning; empty for DEGRADED
 }
 
-// A Need is what must be fresh for a rule. Without that its findings neither begin nor end.
+// A Need is what must be fresh for a rule. While it is not fresh, the findings of the rule neither begin nor end.
 type Need uint8
 
 // The needs.
@@ -45,11 +45,11 @@ const (
 	Lists                // good lists of pods
 )
 
-// rules is the list of all rules, and the one order among kinds: of findings that are equally severe the first
-// comes first. A kind that explains another one stands before it.
+// rules is the list of all rules. It also defines the order of kinds: of findings that are equally severe, the one
+// whose rule is first comes first. A kind that explains another one comes before it.
 var rules []*Rule
 
-// It is filled at the start, since rules ask for findings by their kinds.
+// The list is filled at the start, because rules ask for findings by their kinds.
 func init() {
 	rules = []*Rule{
 		&storeFailing,
@@ -84,34 +84,34 @@ func init() {
 
 // A Match is one case in which a rule applies.
 type Match struct {
-	Variant  string // which sentence of the row says it; empty for the only one
+	Variant  string // which variant of the row has its sentence; empty if there is only one
 	Severity Severity
 	Subject  Subject
 	Since    time.Time // when the trouble began; zero if that is not known
 	Values   Values    // for sentences and commands
 
-	Alone   bool     // it is a finding of its own, whatever the rule's Most and ByOwner say
+	Alone   bool     // it gets its own finding, whatever the rule's Most and ByOwner say
 	Alike   string   // what matches of one owner must have in common to be one finding, such as the code of an error
-	Group   string   // names the trouble where the subject may change; empty if the subject names it
-	Nodes   []string // what it is about, by keys of the graph; where there may be thousands of matches, Of sets them
+	Group   string   // names the trouble if the subject may change; empty if the subject names it
+	Nodes   []string // what it is about, by keys of the graph; if there may be thousands of matches, Of sets them
 	Chain   bool     // it shows the chain through the first of Nodes
-	Members []Member // if the rule itself sums up several
-	Count   int      // of all, if Members are only some; 0 for the number of Members
+	Members []Member // if the rule itself combines several
+	Count   int      // the number of all, if Members are only some of them; 0 for the number of Members
 	Brief   string   // a few words for the headline; empty for those of the row
-	Headed  string   // what a headline says of it as a warning; empty for the summary
+	Headed  string   // what a headline says about it if it is a warning; empty for the summary
 
-	Of    detail                     // what it is about, where Values and what follows cost something; nil if they are there
+	Of    detail                     // sets Values and the fields below, if they are expensive; nil if they are set already
 	Lines map[string][]line          // evidence by the names that the row gives it
 	Steps map[string][]Step          // steps by the names that the row gives them, such as +free
-	Else  func(first ...Step) []Step // returns first and what is left to do, if nothing among first acts; nil for nothing
+	Else  func(first ...Step) []Step // returns first and what remains to do, if no step of first acts; nil for nothing
 }
 
-// A detail is what a match is about. It is asked only where that is shown: there may be thousands of matches.
+// A detail works out the expensive parts of a match. It is used only for matches that are shown, because there may be
+// thousands of matches.
 type detail interface {
-	// say adds Values and Nodes, when the match is named: by a finding of its own, or as one of the members that have a
-	// line.
+	// say sets Values and Nodes when the match is named: by its own finding, or as one of the members that have a line.
 	say(f *Facts, m *Match)
-	// draw adds what only the first match of a finding needs, after say: Lines, Steps and more Values.
+	// draw adds what only the first match of a finding needs: Lines, Steps and more Values. It is called after say.
 	draw(f *Facts, m *Match)
 }
 
@@ -124,7 +124,7 @@ type Member struct {
 // row returns the row of a kind in findings.yaml.
 func (r *Rule) row() *knowledge.Finding { return knowledge.FindingOf(string(r.ID)) }
 
-// ruleOf returns the rule of a kind; noRule for a kind that nobody knows.
+// ruleOf returns the rule of a kind; &noRule for an unknown kind.
 func ruleOf(id ID) *Rule {
 	for _, r := range rules {
 		if r.ID == id {
@@ -136,7 +136,7 @@ func ruleOf(id ID) *Rule {
 
 var noRule Rule // read only
 
-// rank is the place of a kind among all; unknown kinds are last.
+// rank returns the place of a kind in the order of rules; unknown kinds come last.
 func rank(id ID) int {
 	for i, r := range rules {
 		if r.ID == id {
@@ -158,12 +158,12 @@ func IDs() []ID {
 // pid is the number of a process.
 type pid int
 
-// name adds the values that cost something, if there are any.
+// name sets the expensive values of a match, if it has any.
 func (f *Facts) name(m *Match) {
 	if m.Of != nil {
 		m.Of.say(f, m)
 	}
 }
 
-// owner returns whose trouble a match is: matches of one owner that are alike are one.
+// owner returns whose trouble a match is. Matches of one owner that are alike are one trouble.
 func (m *Match) owner() owner { return ownerOf(m.Subject.ObjectRef, m.Alike) }

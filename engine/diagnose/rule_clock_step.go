@@ -6,13 +6,15 @@ import "time"
 const ClockStep ID = "clock-step"
 
 const (
-	// stepLeast is a step that is worth a word: time synchronisation slews below a second; twice that is no rounding either.
+	// A step of at least stepLeast is worth a finding: time synchronisation slews the clock for less than a second, and
+	// twice that is no rounding error either.
 	stepLeast = 2 * time.Second
-	// stepFor is how long it is reported: ages of what was made around the step are wrong for about as long.
+	// stepFor is how long a step is reported: the ages of things that were made around the step are wrong for about as
+	// long.
 	stepFor = 30 * time.Minute
 )
 
-// Wall clock and monotonic clock part.
+// The rule applies when the wall clock has moved away from the monotonic clock by a step.
 var clockStep = Rule{
 	ID: ClockStep,
 	Find: func(f *Facts, report func(Match)) {

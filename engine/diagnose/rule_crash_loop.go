@@ -12,19 +12,20 @@ import (
 const CrashLoop ID = "crash-loop"
 
 const (
-	// crashDeaths is how often a container must have died. Two deaths are what a start before its database costs; the third is
-	// the kubelet's back-off at work.
+	// crashDeaths is how often a container must have died. A container that starts before its database may die twice;
+	// the third death shows the kubelet's back-off at work.
 	crashDeaths = 3
 	// crashRecent is how long ago the last death may be: the kubelet's longest back-off of 5 min, and some time for the start.
 	crashRecent = 6 * time.Minute
 	// crashSteady is the life after which the kubelet forgets its back-off.
 	crashSteady = 10 * time.Minute
-	// crashMost is how many owners whose pods crash have a finding each. Where more crash alike it is one trouble.
+	// crashMost is how many owners whose pods crash get their own finding. If more of them crash alike, it is one
+	// trouble.
 	crashMost = 10
 )
 
-// A container dies again and again. One snapshot shows it: the attempt of the newest container says how often it was started,
-// and what is left of the dead ones how they ended.
+// A container dies again and again. One snapshot shows that: the attempt of the newest container says how often the
+// container was started, and the dead ones that are still listed show how they ended.
 var crashLoop = Rule{
 	ID: CrashLoop, Needs: Lists, App: true, Most: crashMost, ByOwner: true,
 	Find: func(f *Facts, report func(Match)) {
@@ -49,7 +50,7 @@ var crashLoop = Rule{
 	},
 }
 
-// crashAlike is about the containers of many owners that all end in one way.
+// crashAlike returns one match about the containers of many owners that all end in the same way.
 func (f *Facts) crashAlike(crashes []*crash, end string) Match {
 	m := Match{Variant: "alike", Severity: Warning, Alone: true, Group: end}
 	pods := make(map[pleg.PodRef]bool)

@@ -5,15 +5,15 @@ import "github.com/plegtop/plegtop/engine/knowledge"
 // DiskFull is a store of the runtime that has no room.
 const DiskFull ID = "disk-full"
 
-// The kubelet evicts pods below 15 % free for images, 10 % for the rest and 5 % of the inodes. Below these shares that
-// has not helped.
+// The kubelet evicts pods below 15 % free for images, 10 % for the rest and 5 % of the inodes. Below the following
+// shares the eviction has not helped.
 const (
 	freeShare   = 0.05
-	freeEnough  = 10 << 30 // bytes that suffice on any disk, however small a share they are
+	freeEnough  = 10 << 30 // this many bytes are enough on any disk, however small a share of it they are
 	inodesShare = 0.03
 )
 
-// A store of the runtime has no room or no inode, or hardly any; or a call says so.
+// The rule applies when a store of the runtime has no room or no inode, or hardly any; or when a call reports that.
 var diskFull = Rule{
 	ID: DiskFull, Warned: AtRisk,
 	Find: func(f *Facts, report func(Match)) {

@@ -14,13 +14,13 @@ import (
 const EventsDiscarded ID = "events-discarded"
 
 const (
-	// losersNamed is from how many pods on the owner of most is named.
+	// losersNamed is how many pods one owner must have to be named as the owner of most.
 	losersNamed = 3
 	// losersMost is how many pods are named.
 	losersMost = 10
 )
 
-// The kubelet's channel had no room for events, which is so while its reader, the sync loop, stands still.
+// The kubelet's channel had no room for events. That happens while its reader, the sync loop, stands still.
 var eventsDiscarded = Rule{
 	ID: EventsDiscarded,
 	Find: func(f *Facts, report func(Match)) {
@@ -59,7 +59,7 @@ var eventsDiscarded = Rule{
 	},
 }
 
-// lossText says which events a pod lost, and of which containers.
+// lossText returns in words which events a pod lost, and of which containers.
 func lossText(l past.Loss) string {
 	var kinds []string
 	for _, k := range slices.Sorted(maps.Keys(l.Kinds)) {

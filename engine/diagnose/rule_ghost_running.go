@@ -11,9 +11,9 @@ import (
 // GhostRunning is a container that runs only by the runtime's word.
 const GhostRunning ID = "ghost-running"
 
-// The runtime says that a container runs, and there is no process of it: nobody reported its end to the runtime. A look is
-// trusted only if it found the processes of at least as many other containers: a runtime elsewhere, or in a virtual
-// machine, has none here. The pod must have something else here for the same reason.
+// The runtime says that a container runs, and the container has no process: nobody reported its end to the runtime. A
+// look is trusted only if it found the processes of at least as many other containers: a runtime on another machine, or
+// in a virtual machine, has none here. For the same reason, something else of the pod must be here.
 var ghostRunning = Rule{
 	ID: GhostRunning, Needs: Lists, Most: 10,
 	Find: func(f *Facts, report func(Match)) {
@@ -41,10 +41,10 @@ func (g *ghost) say(_ *Facts, m *Match) {
 	m.Values = Values{"object": called(g.ObjectRef), "whole": g.ID}
 }
 
-// draw says what is left of a ghost, and which processes keep its root file system busy.
+// draw adds what is left of a ghost, and which processes keep its root file system busy.
 func (g *ghost) draw(f *Facts, m *Match) {
 	v := Values{"id": short(g.ID), "shortId": pleg.ShortID(g.ID), "monitored": cmp.Or(g.SandboxID, g.ID), "since": f.Memory.Missed[g.ID]}
-	if f.isCRIO() { // a conmon's arguments name the container, a shim's the sandbox
+	if f.isCRIO() { // a conmon's arguments name the container; a shim's name the sandbox
 		v["monitored"] = g.ID
 	}
 	if p, deleting := f.deleting(g.ID); deleting {
@@ -72,7 +72,7 @@ func (g *ghost) draw(f *Facts, m *Match) {
 	m.Values = m.Values.with(v)
 }
 
-// heldBy says what shows that a process keeps a root file system busy.
+// heldBy has, for each kind of hold, the words for what shows that a process keeps a root file system busy.
 var heldBy = map[evidence.Hold]string{
 	evidence.ByFolder: "its working folder is there", evidence.ByRoot: "its root is there",
 	evidence.ByFile: "it has a file open there", evidence.ByMounts: "its mount namespace still has it mounted",

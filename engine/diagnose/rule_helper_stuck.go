@@ -10,12 +10,12 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// HelperStuck is a program that the runtime or a shim has called and that does not end.
+// HelperStuck is a program that the runtime or a shim has called, and that does not end.
 const HelperStuck ID = "helper-stuck"
 
 // A program that the runtime called (runc, a CNI plugin, mount) has run far longer than it ever takes, or a call that
-// hangs surely waits for it. Of helpers that called each other only the outermost counts. What stands in the kernel
-// or is held is process-stuck's.
+// hangs surely waits for it. If helpers have called each other, only the outermost counts. A helper that stands in the
+// kernel or is held belongs to process-stuck.
 var helperStuck = Rule{
 	ID: HelperStuck, Most: 10, ByOwner: true, Hangs: true,
 	Find: func(f *Facts, report func(Match)) {
@@ -43,7 +43,7 @@ func sortOldest(nodes []*waits.Node) []*waits.Node {
 	return nodes
 }
 
-// byContainer puts the helpers of one container together. A helper whose object is not known is alone.
+// byContainer groups the helpers of one container. A helper whose object is not known is alone.
 func byContainer(groups ...[]*waits.Node) (all [][]*waits.Node) {
 	place := make(map[string]int)
 	for _, n := range slices.Concat(groups...) {
@@ -58,7 +58,7 @@ func byContainer(groups ...[]*waits.Node) (all [][]*waits.Node) {
 	return all
 }
 
-// stuckHelpers are the helpers of one container, of which the first counts.
+// stuckHelpers are the helpers of one container. The first one counts.
 type stuckHelpers []*waits.Node
 
 func (f *Facts) helpersStuck(all stuckHelpers) Match {
@@ -87,7 +87,7 @@ func (h stuckHelpers) draw(f *Facts, m *Match) {
 		}
 		m.Lines["also"] = append(m.Lines["also"], line{"also {phrase}", Values{"phrase": f.helperPhrase(o)}})
 	}
-	if !f.runs(p) { // its number may be another's by now
+	if !f.runs(p) { // its process number may belong to another process by now
 		m.Variant, m.Else = "gone", f.thenRestart
 		return
 	}
@@ -97,8 +97,8 @@ func (h stuckHelpers) draw(f *Facts, m *Match) {
 	}
 }
 
-// helperPhrase says which helper it is and how old, such as "runc update of ns-1/api app has run for 10m0s (pid 9),
-// child of its shim".
+// helperPhrase returns in words which helper it is and how old it is, such as "runc update of ns-1/api app has run for
+// 10m0s (pid 9), child of its shim".
 func (f *Facts) helperPhrase(n *waits.Node) string {
 	p, owner := f.byNow(*n.Process()), n.Object.ObjectRef
 	v := Values{"helper": waits.HelperName(&p), "ran": f.ran(p), "parent": f.parentOf(p, owner.Pod)}
@@ -108,7 +108,7 @@ func (f *Facts) helperPhrase(n *waits.Node) string {
 	return f.say(lineOf("helper", v))
 }
 
-// ran says how long a helper has run, alone or with those before it.
+// ran returns in words how long a helper has run, alone or together with the ones before it.
 func (f *Facts) ran(p evidence.Process) string {
 	if again := f.Memory.Repeats[p.Container]; again.Times > 1 && again.PID == p.PID {
 		return fmt.Sprintf("is begun again and again for %s (pid %d last)", going(p.Age), p.PID)
@@ -116,12 +116,12 @@ func (f *Facts) ran(p evidence.Process) string {
 	return fmt.Sprintf("has run for %s (pid %d)", going(p.Age), p.PID)
 }
 
-// helperRan names a helper, and says how long it has run.
+// helperRan returns the name of a helper, and how long it has run.
 func (f *Facts) helperRan(p evidence.Process) string {
 	return waits.HelperName(&p) + " of it " + f.ran(p)
 }
 
-// parentOf says whose child the helper of a pod is; empty if that is not known.
+// parentOf returns the process that is the parent of a pod's helper, in words; empty if that is not known.
 func (f *Facts) parentOf(p evidence.Process, pod pleg.PodRef) string {
 	for _, shim := range f.Look.Processes.Shims {
 		if shim.PID != p.Parent {
@@ -144,7 +144,7 @@ func (f *Facts) parentOf(p evidence.Process, pod pleg.PodRef) string {
 	return ""
 }
 
-// alike names what processes of one owner have in common. A process without an owner is like no other.
+// alike returns what processes of one owner have in common. A process without an owner equals no other.
 func alike(n *waits.Node, what, state string) string {
 	if n.Object.ID == "" {
 		return fmt.Sprintf("%s %s pid %d", what, state, n.Process().PID)

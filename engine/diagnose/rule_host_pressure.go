@@ -5,17 +5,18 @@ import "github.com/plegtop/plegtop/engine/evidence"
 // HostPressure is a node that stands still because it lacks something.
 const HostPressure ID = "host-pressure"
 
-// Percent of the time in which every task stands still ("full" of /proc/pressure). A machine that compiles on all its cores has a
-// tenth of these: they mean a node that hardly does anything but wait. The CPU has no such time on a whole node.
+// These are percent of the time in which every task stands still ("full" of /proc/pressure). A machine that compiles on
+// all its cores has a tenth of these values: they mean a node that does hardly anything but wait. On a whole node there
+// is no such time for the CPU.
 const (
-	memoryStalls = 20.0 // thrashing: a fifth of all time goes into bringing pages back
+	memoryStalls = 20.0 // thrashing: a fifth of all time is spent on bringing pages back
 	ioStalls     = 50.0
-	stallsGoOn   = 0.5 // over the last 10 s it must be at least this part of it: else it is over
+	stallsGoOn   = 0.5 // the value of the last 10 s must be at least this part of the limit; otherwise the trouble is over
 )
 
 const groupMemory, groupIO = "memory", "I/O"
 
-// The node stands still for memory or for its disk.
+// The rule applies when the node stands still because it waits for memory or for its disk.
 var hostPressure = Rule{
 	ID: HostPressure,
 	Find: func(f *Facts, report func(Match)) {

@@ -13,14 +13,14 @@ import (
 const InspectFailing ID = "inspect-failing"
 
 const (
-	// failingMost is how many failing pods have a finding each.
+	// failingMost is how many failing pods get their own finding.
 	failingMost = 10
-	// manyOwners is from how many owners on pods that fail alike have one trouble, which is the runtime's.
+	// If the pods of manyOwners owners or more fail alike, they have one trouble, which is the runtime's.
 	manyOwners = 5
 )
 
-// A pod's inspection fails again and again with the runtime's own error, or those of many pods; or the status of one
-// object ends the connection each time.
+// The inspection of a pod, or of many pods, fails again and again with the runtime's own error; or the status call of
+// one object ends the connection each time.
 var inspectFailing = Rule{
 	ID: InspectFailing, Needs: Unpaused, Most: failingMost, ByOwner: true,
 	Find: func(f *Facts, report func(Match)) {
@@ -50,10 +50,10 @@ func (p *failingPod) draw(f *Facts, m *Match) {
 	m.Lines, m.Else = map[string][]line{"processes": f.processLines(p.Flight)}, f.thenRestart
 }
 
-// manyFail is about so many pods that it is the runtime's trouble.
+// manyFail returns one match about so many pods that it is the runtime's trouble.
 func (f *Facts) manyFail(alike []failingPod) Match {
 	first, pods := alike[0], count(len(alike), "pod")
-	if n := len(f.Pods); n >= len(alike) { // without a list nobody knows how many there are
+	if n := len(f.Pods); n >= len(alike) { // without a list nobody knows how many pods there are
 		pods = fmt.Sprintf("%s of %s", thousands(len(alike)), count(n, "pod"))
 	}
 	path := unservedPath(words(first.Err))
