@@ -12,15 +12,15 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// InspectHung is the status of a sandbox or container that does not come.
+// InspectHung is a sandbox or container whose status call is not answered.
 const InspectHung ID = "inspect-hung"
 
-// hungMost is how many objects that hang have a finding each: nobody reads more of them one by one, and they have a common
-// reason.
+// hungMost is how many objects that hang get their own finding: nobody reads more of them one by one, and they have a
+// common reason.
 const hungMost = 5
 
-// The status of a sandbox or container does not come while others do, or of a sandbox with all its containers; or no
-// status comes, whichever pod it is for.
+// The status call of a sandbox or container is not answered while others are, or that of a sandbox with all its
+// containers; or no status call is answered, whichever pod it is for.
 var inspectHung = Rule{
 	ID: InspectHung, Needs: Unpaused, Hangs: true, Most: hungMost, ByOwner: true, RefutedBy: call.Operation.AboutObject, Word: InspectionHangs,
 	Find: func(f *Facts, report func(Match)) {
@@ -38,7 +38,7 @@ var inspectHung = Rule{
 	},
 }
 
-// noStatus is about status calls that hang whatever they ask for.
+// noStatus returns a match about status calls that hang, whatever they ask for.
 func (f *Facts) noStatus() Match {
 	first, since := f.Every[0], slices.MinFunc(f.Every, answers.BySince).Since
 	node := waits.CallKey(first.Op, first.ID)
@@ -62,8 +62,8 @@ func (f *Facts) noStatus() Match {
 	return m
 }
 
-// everySeverity is that of status calls of which none is answered. Each may have been asked only once: the whole goes
-// on, and that is critical after the time after which one object is.
+// everySeverity returns the severity if no status call is answered. Each may have been asked only once. The trouble as
+// a whole goes on, and becomes critical after the same time as the hang of one object.
 func (f *Facts) everySeverity() Severity {
 	if f.at().Sub(slices.MinFunc(f.Every, answers.BySince).Since) >= f.Snapshot.Policy.HungLong() {
 		return Critical
@@ -71,14 +71,14 @@ func (f *Facts) everySeverity() Severity {
 	return Warning
 }
 
-// A hungObject is a status call that hangs, and with a sandbox those of its containers, if all of them hang as well:
-// they share a shim.
+// A hungObject is a status call that hangs. If it is that of a sandbox, and the calls of all its containers hang as
+// well, it has those too: they share a shim.
 type hungObject struct {
 	*answers.Hang
 	containers []*answers.Hang
 }
 
-// hungObjects returns what hangs by its own fault, with a whole pod as one.
+// hungObjects returns the objects whose hang is their own fault, with a whole pod as one object.
 func (f *Facts) hungObjects() (all []hungObject) {
 	if !slices.ContainsFunc(f.Blamed, func(h *answers.Hang) bool { return h.Op == call.PodSandboxStatus }) {
 		all = make([]hungObject, len(f.Blamed))
@@ -106,8 +106,8 @@ func (f *Facts) hungObjects() (all []hungObject) {
 	return all
 }
 
-// wholePod returns the sandbox of an object with its containers, if it hangs with every container that has not ended;
-// else the object alone.
+// wholePod returns the sandbox of an object with its containers, if the sandbox and every container that has not ended
+// hang. Otherwise it returns the object alone.
 func (f *Facts) wholePod(h *answers.Hang, at map[answers.Target]*answers.Hang) hungObject {
 	alone, id := hungObject{Hang: h}, f.sandboxOf(h.Flight)
 	sandbox := at[answers.Target{Op: call.PodSandboxStatus, ID: id}]
@@ -126,7 +126,7 @@ func (f *Facts) wholePod(h *answers.Hang, at map[answers.Target]*answers.Hang) h
 			return alone
 		}
 	}
-	if h != sandbox && !slices.Contains(whole.containers, h) { // no list has it
+	if h != sandbox && !slices.Contains(whole.containers, h) { // the object is in no list
 		return alone
 	}
 	return whole
@@ -165,7 +165,7 @@ func (o *hungObject) values(f *Facts) Values {
 	return v
 }
 
-// notListed says by what an object is known that no list has.
+// notListed returns the source that shows an object that is in no list; empty if its pod is listed.
 func (f *Facts) notListed(c call.Flight) string {
 	if f.Pod(c.Pod) != nil {
 		return ""
@@ -174,7 +174,9 @@ func (f *Facts) notListed(c call.Flight) string {
 	return o.From
 }
 
-// countdown says when the kubelet will call PLEG unhealthy because of a call that holds up its relist.
+// countdown returns a line that says when a call that holds up the kubelet's relist makes PLEG unhealthy, or when the
+// relist ends before that. For a call that holds up no relist now, it says how long a relist would wait, or that the
+// runtime gives up by itself.
 func (f *Facts) countdown(h *answers.Hang) []line {
 	switch {
 	case !h.Out && gaveUp(h.Err):
@@ -191,14 +193,15 @@ func (f *Facts) countdown(h *answers.Hang) []line {
 	return nil
 }
 
-// gaveUp reports whether a call ran out of time by the runtime's own limit: the runtime waits less long for what is
-// behind it than its client does.
+// gaveUp reports whether a call ran out of time by the runtime's own limit. Then the runtime waits less long for what
+// is behind it than its client would wait.
 func gaveUp(err error) bool {
 	e, ok := errors.AsType[*call.Error](err)
 	return ok && e.Why == call.Theirs && e.Text != ""
 }
 
-// deadline says what becomes of a call of a relist before PLEG is unhealthy.
+// deadline returns a line that says when the deadline ends a call of a relist, if that is before PLEG becomes
+// unhealthy; else nil.
 func (f *Facts) deadline(h *answers.Hang) []line {
 	left := f.Timeout - h.Took
 	if !h.Out || h.By != call.ByRelist || left <= 0 || left >= f.untilUnhealthy() || f.relistEndsFirst() {
@@ -207,7 +210,7 @@ func (f *Facts) deadline(h *answers.Hang) []line {
 	return []line{lineOf("deadline", Values{"left": age(left)})}
 }
 
-// objectSteps returns what to do about one object, the restart of the runtime last.
+// objectSteps returns what to do about one object. The restart of the runtime is the last step.
 func (f *Facts) objectSteps(c call.Flight) []Step {
 	v := Values{"id": short(c.ID), "ofSandbox": c.Op == call.PodSandboxStatus}
 	worst, found := f.worstOf(c.ID)
@@ -217,7 +220,7 @@ func (f *Facts) objectSteps(c call.Flight) []Step {
 	steps := f.advise("object.hangs", v)
 	if shim, ok := f.shimOf(c.ID, f.sandboxOf(c)); ok {
 		goOn := f.letGoOn(shim, shim.Container)
-		if len(goOn) == 0 && shim.Container == "" && !f.isCRIO() { // the end of a conmon ends nothing
+		if len(goOn) == 0 && shim.Container == "" && !f.isCRIO() { // ending a conmon ends nothing
 			goOn = f.endShim(shim)
 		}
 		steps = append(steps, goOn...)
@@ -225,7 +228,7 @@ func (f *Facts) objectSteps(c call.Flight) []Step {
 			return steps
 		}
 	}
-	if d := f.doing(&worst, evidence.AsWorkload); found && f.isCRIO() && d.InKernel() && d.What == evidence.OnServer { // a conmon does not let go of it for a restart
+	if d := f.doing(&worst, evidence.AsWorkload); found && f.isCRIO() && d.InKernel() && d.What == evidence.OnServer { // after a restart the conmon still holds on to it
 		return append(steps, f.freeing(worst)...)
 	}
 	return f.thenRestart(steps...)

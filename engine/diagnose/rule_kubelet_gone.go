@@ -11,12 +11,12 @@ import (
 // KubeletGone is a node whose pods no kubelet looks after.
 const KubeletGone ID = "kubelet-gone"
 
-// leaseLasts is how long the control plane takes a node for Ready after its kubelet went silent. (kube-controller-manager,
-// --node-monitor-grace-period: 40 s, and 50 s from 1.32 on)
+// leaseLasts is how long the control plane still considers a node Ready after its kubelet went silent.
+// (kube-controller-manager, --node-monitor-grace-period: 40 s, and 50 s from 1.32 on)
 const leaseLasts = 40 * time.Second
 
-// No kubelet is there, though there was one in this run, or though containers of its pods run. A machine that never had
-// one is none of our business.
+// No kubelet is there, although there was one in this run, or although containers of its pods run. The rule ignores a
+// machine that never had a kubelet.
 var kubeletGone = Rule{
 	ID: KubeletGone, Word: KubeletIsGone, Warned: KubeletIsGone,
 	Find: func(f *Facts, report func(Match)) {

@@ -7,19 +7,19 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// KubeletStuck is a kubelet that stands still though the runtime answers.
+// KubeletStuck is a kubelet that stands still although the runtime answers.
 const KubeletStuck ID = "kubelet-stuck"
 
 const (
-	// the kubelet's relist may be late by the threshold / kubeletLate: half of it leaves time to look.
+	// The kubelet's relist may be late by the threshold / kubeletLate: half of the threshold leaves time to look.
 	kubeletLate = 2
-	// kubeletLateLeast is for short thresholds: the kubelet's own is 3 min however short ours is, and its figures have
-	// whole seconds.
+	// kubeletLateLeast is for short thresholds: the kubelet's own threshold is 3 min however short ours is, and the
+	// kubelet's figures have whole seconds.
 	kubeletLateLeast = 10 * time.Second
 )
 
-// The kubelet stands still while the runtime answers us well: then it is the kubelet, or a call that we do not make. Its
-// metrics alone show nothing: they wait for every shim.
+// The kubelet stands still while the runtime answers us well. Then the fault is in the kubelet, or in a call that we do
+// not make. The kubelet's metrics alone show nothing, because they wait for every shim.
 var kubeletStuck = Rule{
 	ID: KubeletStuck, Needs: Unpaused, Word: KubeletIsStuck,
 	Find: func(f *Facts, report func(Match)) {
@@ -38,7 +38,7 @@ var kubeletStuck = Rule{
 			m.Values = Values{"text": silent}
 		case late > max(f.Threshold/kubeletLate, kubeletLateLeast):
 			m.Variant, m.Values = "behind", Values{"theirs": age(late), "ours": age(max(f.Health.ListAge(f.at()), 0))}
-			if late <= pleg.DefaultThreshold { // the kubelet's own, which no flag of it changes
+			if late <= pleg.DefaultThreshold { // the kubelet's own threshold, which no flag of it changes
 				m.Severity = Warning
 			}
 		default:
@@ -55,7 +55,7 @@ var kubeletStuck = Rule{
 	},
 }
 
-// heldKubelet is about a kubelet that was stopped or frozen from outside.
+// heldKubelet returns a match about a kubelet that was stopped or frozen from outside.
 func (f *Facts) heldKubelet(p evidence.Process) Match {
 	p = f.byNow(p)
 	v := processValues(p).with(Values{"number": pid(p.PID), "state": p.State, "tracer": tracerOf(p.Tracer)})

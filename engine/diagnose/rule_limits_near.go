@@ -13,14 +13,15 @@ import (
 const LimitsNear ID = "limits-near"
 
 const (
-	// limitNear is the part of a limit from which it is reported: a burst, such as the start of all pods, takes the rest
-	// at once.
+	// A limit is reported when limitNear of it is used: a burst, such as the start of all pods, uses up the rest at
+	// once.
 	limitNear = 0.9
-	// limitReached is the part from which something fails now and then.
+	// When limitReached of a limit is used, something fails now and then.
 	limitReached = 0.99
 )
 
-// A limit on open files, threads or memory is nearly used up; the kernel kills because of one; or a call says so.
+// A limit on open files, threads or memory is nearly used up; or the kernel kills processes because of a limit; or a
+// call reports that a limit is used up.
 var limitsNear = Rule{
 	ID: LimitsNear,
 	Find: func(f *Facts, report func(Match)) {
@@ -41,13 +42,14 @@ var limitsNear = Rule{
 	},
 }
 
-// limitVariants are the variants of the row, for limits of the node and for those of a process.
+// limitVariants are the variants of the row for each limit: first for a limit of the node, then for a limit of a
+// process.
 var limitVariants = map[string][2]string{
 	evidence.OpenFiles: {"files-node", "files"}, evidence.Threads: {"threads-node", "threads"},
 	evidence.Memory: {"memory", "memory"}, evidence.OOMKills: {"killed", "killed"},
 }
 
-// nearLimit is about a limit. It has no variant if the limit is not near: nearly all are not.
+// nearLimit returns a match about a limit. The match has no variant if the limit is not near, as nearly all are.
 func (f *Facts) nearLimit(l evidence.Limit) Match {
 	share, from := float64(l.Used)/float64(max(l.Most, 1)), limitNear
 	if l.What == evidence.OOMKills {
@@ -62,9 +64,10 @@ func (f *Facts) nearLimit(l evidence.Limit) Match {
 		m.Variant = limitVariants[l.What][1]
 	}
 	if l.What == evidence.Memory && f.waitsForMemory(l.PID) {
-		m.Nodes = []string{waits.Key(waits.Kernel, strconv.Itoa(l.PID))} // that it waits there is an effect
+		m.Nodes = []string{waits.Key(waits.Kernel, strconv.Itoa(l.PID))} // its wait there is an effect of the limit
 	}
-	// A process at its limit of memory may go on: the kernel takes back what it can. Its calls show whether it does.
+	// A process at its memory limit may go on, because the kernel takes back what it can. The process's calls show
+	// whether it goes on.
 	list := f.List()
 	hangs := f.Scope.Whole() || f.Scope == answers.NoStatus || list != nil && list.Sure
 	if share >= limitReached && (l.What == evidence.OpenFiles || l.What == evidence.Threads || hangs) {

@@ -12,11 +12,11 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// ListHung is a list that does not come.
+// ListHung is a list that is not answered.
 const ListHung ID = "list-hung"
 
-// groupLists is the trouble with lists: both wait for the same locks, and which of them hangs may change from one
-// relist to the next.
+// groupLists names the trouble with lists. Both lists wait for the same locks, and another one of them may hang at the
+// next relist.
 const groupLists = "lists"
 
 // A list has no answer while other calls are answered.
@@ -50,11 +50,11 @@ func (f *Facts) hungList(h *answers.Hang) Match {
 	}
 	v := Values{"ofSandboxes": h.Op == call.ListPodSandbox}
 	steps := f.advise("list.hangs", v)
-	if f.deep().Stacks.Total > 0 { // it is known that it hangs in the runtime
+	if f.deep().Stacks.Total > 0 { // the dump shows that the list hangs in the runtime
 		slices.Reverse(steps)
 	}
 	m.Steps = map[string][]Step{"+restart": f.thenRestart(append(f.dumpFirst(), steps...)...)}
-	if o, found := f.holder(f.chain(node)); found && len(f.Blamed) == 0 { // else their findings say who holds it up
+	if o, found := f.holder(f.chain(node)); found && len(f.Blamed) == 0 { // otherwise the findings about the blamed objects say who holds it up
 		m.Subject.ObjectRef = o
 		if o.ID == "" {
 			m.Values["alone"] = o.Pod.String()
@@ -75,7 +75,7 @@ func (f *Facts) holder(links []Link) (o pleg.ObjectRef, found bool) {
 	return o, false
 }
 
-// othersHang names the other calls about the whole runtime that hang as well.
+// othersHang returns the other calls about the whole runtime that hang as well, and for how long.
 func (f *Facts) othersHang(not call.Operation) (hangs []string) {
 	for op := range f.General {
 		if op := call.Operation(op); op != not && f.Hangs(op) {
@@ -85,7 +85,8 @@ func (f *Facts) othersHang(not call.Operation) (hangs []string) {
 	return hangs
 }
 
-// searching says how far the check of all has come that looks for what holds the lock.
+// searching returns a line about the check of all, which looks for what holds the lock: how far it is, or why it was
+// refused. After the check it returns the lines of neighbours.
 func (f *Facts) searching() []line {
 	w := f.FreshSweep()
 	switch {
@@ -99,7 +100,7 @@ func (f *Facts) searching() []line {
 	return f.neighbours()
 }
 
-// neighbours says how many objects were answered in the last check of all.
+// neighbours returns a line about how many objects were answered in the last check of all.
 func (f *Facts) neighbours() []line {
 	w := f.FreshSweep()
 	if w == nil || w.Done == 0 {
@@ -108,10 +109,10 @@ func (f *Facts) neighbours() []line {
 	return []line{lineOf("neighbours", Values{"answered": answeredIn(w), "objects": many{w.Done, "object"}, "within": w.Timeout})}
 }
 
-// namedUnknown is how many ids are named that the runtime does not know.
+// namedUnknown is how many of the ids that the runtime does not know are named.
 const namedUnknown = 5
 
-// unknownIDs names what the node shows and the runtime does not know.
+// unknownIDs returns a line with the objects that the node shows and the runtime does not know.
 func (f *Facts) unknownIDs() []line {
 	w := f.FreshSweep()
 	if w == nil || len(w.Unknown) == 0 {
@@ -129,7 +130,7 @@ func (f *Facts) unknownIDs() []line {
 	return []line{lineOf("unknown-ids", v)}
 }
 
-// seenOf says what is known to be on the node.
+// seenOf returns a line about what is known to be on the node.
 func (f *Facts) seenOf() []line {
 	switch {
 	case f.Partial != "":
@@ -140,7 +141,8 @@ func (f *Facts) seenOf() []line {
 	return []line{lineOf("seen", Values{"sandboxes": many{f.Counts.Sandboxes, "sandbox"}, "containers": many{f.Counts.Containers, "container"}})}
 }
 
-// inKernel describes processes of containers in the kernel, the worst first: the list may wait for one of them.
+// inKernel returns lines about processes of containers that wait in the kernel, the worst first: the list may wait for
+// one of them.
 func (f *Facts) inKernel() (lines []line) {
 	for _, s := range f.stuckProcesses() {
 		if s.role == "process" && s.State == evidence.Uninterrupted && len(lines) < nodeLinesMost {

@@ -6,16 +6,17 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// ListTooBig is a list near or over the size that a kubelet takes.
+// ListTooBig is a list that is near or over the largest size that a kubelet takes.
 const ListTooBig ID = "list-too-big"
 
 const (
-	// listLimit is the largest answer that a kubelet takes. (cri-client, maxMsgSize; crictl has the same)
+	// listLimit is the largest answer that a kubelet takes, in bytes. (cri-client, maxMsgSize; crictl has the same)
 	listLimit = 16 << 20
-	// nearLimit is the share of it from which a list is too big: the rest is a few thousand containers, which a broken
-	// CronJob makes in a day.
+	// A list is too big when it has nearLimit of listLimit: the rest is a few thousand containers, and a broken CronJob
+	// makes these in a day.
 	nearLimit = 0.8
-	// streamsFrom is the first kubelet with the gate CRIListStreaming, which is off by default in all known ones.
+	// streamsFrom is the first kubelet with the feature gate CRIListStreaming. The gate is off by default in all known
+	// kubelets.
 	streamsFrom pleg.Release = 36
 )
 
@@ -24,7 +25,7 @@ var listTooBig = Rule{
 	ID: ListTooBig, Needs: Unpaused, Warned: AtRisk,
 	Find: func(f *Facts, report func(Match)) {
 		if e := f.Failure; e != nil && answers.IsTooLarge(e.Err) {
-			// The pods are listed one by one, which shows who owns the containers. That takes some seconds.
+			// First the pods are listed one by one, because that shows who owns the containers. It takes some seconds.
 			if f.Partial != "" || f.Beside != nil || f.at().Sub(e.First) >= f.Snapshot.Policy.Bounds().OwnersWait {
 				report(f.overLimit(e))
 			}
@@ -40,7 +41,7 @@ var listTooBig = Rule{
 	},
 }
 
-// overLimit is about a list that failed because of its size.
+// overLimit returns a match about a list that failed because of its size.
 func (f *Facts) overLimit(e *answers.Failure) Match {
 	got, limit := sizesIn(words(e.Err))
 	m := f.tooBig(e.Op, got, limit)
@@ -55,7 +56,7 @@ func (f *Facts) overLimit(e *answers.Failure) Match {
 	return m
 }
 
-// tooBig is about the size of a list, with the owner of most of it.
+// tooBig returns a match about the size of a list, with the owner of most of its objects.
 func (f *Facts) tooBig(op call.Operation, got, limit uint64) Match {
 	v := Values{
 		"operation": op, "got": bytes(got), "limit": bytes(limit), "gotBytes": got, "limitBytes": limit,

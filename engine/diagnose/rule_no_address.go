@@ -7,14 +7,14 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// NoAddress is pods that have a network of their own and no address in it.
+// NoAddress is a kind of finding about pods that have their own network and no address in it.
 const NoAddress ID = "no-address"
 
-// addresslessLeast is how many pods without an address are a trouble of the node. One or two are their own trouble, and
-// have their event.
+// If addresslessLeast pods or more have no address, that is a trouble of the node. One or two are their own trouble,
+// and have an event about it.
 const addresslessLeast = 3
 
-// The sandboxes of several pods have been ready for long and have no address.
+// The sandboxes of several pods have been ready for long, and have no address.
 var noAddress = Rule{
 	ID: NoAddress, Needs: Lists,
 	Find: func(f *Facts, report func(Match)) {

@@ -2,16 +2,17 @@ package diagnose
 
 import "github.com/plegtop/plegtop/engine/call"
 
-// RuntimeNotReady is a runtime that says it is not ready, NetworkNotReady one that says so of its network.
+// RuntimeNotReady is a runtime that reports that it is not ready. NetworkNotReady is a runtime that reports that its
+// network is not ready.
 const (
 	RuntimeNotReady ID = "runtime-not-ready"
 	NetworkNotReady ID = "network-not-ready"
 )
 
-// The conditions that a kubelet reads of Status. (CRI, RuntimeReady and NetworkReady)
+// These are the conditions that a kubelet reads from Status. (CRI, RuntimeReady and NetworkReady)
 const runtimeReady, networkReady = "RuntimeReady", "NetworkReady"
 
-// The runtime says that it is not ready: the kubelet's sync loop stands still.
+// The runtime reports that it is not ready: the kubelet's sync loop stands still.
 var runtimeNotReady = Rule{
 	ID: RuntimeNotReady, Needs: Unpaused, Turns: true,
 	Find: func(f *Facts, report func(Match)) {
@@ -22,7 +23,7 @@ var runtimeNotReady = Rule{
 	},
 }
 
-// The runtime says that its network is not ready: the node is not ready, though pods on the host's network go on.
+// The runtime reports that its network is not ready: the node is not ready, although pods on the host's network go on.
 var networkNotReady = Rule{
 	ID: NetworkNotReady, Needs: Unpaused, Turns: true,
 	Find: func(f *Facts, report func(Match)) {
@@ -33,7 +34,7 @@ var networkNotReady = Rule{
 	},
 }
 
-// conditionLacks is about a condition that is false or, which the kubelet takes for the same, missing.
+// conditionLacks returns a match about a condition that is false or missing. The kubelet treats both in the same way.
 func (f *Facts) conditionLacks(name string) (m Match, lacks bool) {
 	c, lacks := f.lacks(name)
 	if !lacks {

@@ -4,14 +4,14 @@ import (
 	"cmp"
 )
 
-// OrphanShims is what goes on without the runtime: shims and containers that no list has, and containers that run though
-// they, or their sandboxes, are listed as ended.
+// OrphanShims is a kind of finding about shims and containers that go on without the runtime: those that are in no
+// list, and containers that run although they, or their sandboxes, are listed as ended.
 const OrphanShims ID = "orphan-shims"
 
-// lostLeast is how many sandboxes a runtime must have lost together, and half of all, for its folders to be what it lost.
+// If a runtime has lost lostLeast sandboxes together, and at least half of all, it has lost its folders.
 const lostLeast = 2
 
-// Something goes on without the runtime.
+// A shim or a container goes on without the runtime.
 var orphanShims = Rule{
 	ID: OrphanShims, Needs: Lists, Most: 10, Word: Degraded,
 	Find: func(f *Facts, report func(Match)) {
@@ -33,7 +33,7 @@ var orphanShims = Rule{
 	},
 }
 
-// unlistedMatch is about what no list has.
+// unlistedMatch returns a match about objects that are in no list.
 func (f *Facts) unlistedMatch(variant string, all []unlisted) Match {
 	m := Match{Variant: variant, Severity: Warning, Alone: true, Group: variant, Brief: "orphan shims", Values: f.unlistedValues(all)}
 	for _, u := range all {
@@ -45,8 +45,8 @@ func (f *Facts) unlistedMatch(variant string, all []unlisted) Match {
 	return m
 }
 
-// forgot is about what the runtime has forgotten: to end it would end the work of the node, and a start that can read it brings
-// it back.
+// forgot returns a match about the objects that the runtime has forgotten. Ending them would end the work of the node;
+// a restart of the runtime that can read its folders brings them back.
 func (f *Facts) forgot(all []unlisted) Match {
 	m := f.unlistedMatch("forgotten", all)
 	before := 0

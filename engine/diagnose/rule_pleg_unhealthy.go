@@ -4,19 +4,19 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 )
 
-// PLEGUnhealthy is the verdict of the kubelet on its PLEG.
+// PLEGUnhealthy is the kubelet's verdict that its PLEG is not healthy.
 const PLEGUnhealthy ID = "pleg-unhealthy"
 
 const (
-	// flapsLeast is how many unhealthy times make a flapping PLEG: one is an incident.
+	// flapsLeast is how many times PLEG must have been unhealthy to be flapping: one time is an incident.
 	flapsLeast = 2
-	// flapWindow is how far back they count, in thresholds: an hour with the kubelet's 3 min. One cannot begin until a list
-	// has been missing for a threshold.
+	// flapWindow is how far back these times count, in thresholds: an hour with the kubelet's 3 min. An unhealthy time
+	// cannot begin until a list has been missing for a threshold.
 	flapWindow = 20
 )
 
-// The kubelet's verdict on its PLEG; a list that fails with the runtime's own error, which leads to it; lists that fail
-// now and then; or a verdict that was given again and again.
+// The kubelet's verdict on its PLEG is given; or a list fails with the runtime's own error, which leads to the verdict;
+// or lists fail now and then; or the verdict was given again and again.
 var plegUnhealthy = Rule{
 	ID: PLEGUnhealthy, Needs: Unpaused,
 	Find: func(f *Facts, report func(Match)) {
@@ -43,7 +43,7 @@ var plegUnhealthy = Rule{
 	},
 }
 
-// unhealthyPLEG is about the verdict.
+// unhealthyPLEG returns a match about the verdict.
 func (f *Facts) unhealthyPLEG() Match {
 	m := Match{
 		Severity: Critical, Since: f.Health.Since, Values: f.verdictValues(), Lines: map[string][]line{"posting": f.postingLine()},
@@ -58,7 +58,7 @@ func (f *Facts) unhealthyPLEG() Match {
 	return m
 }
 
-// failingList is about a list that fails, which leads to the verdict.
+// failingList returns a match about a list that fails, which leads to the verdict.
 func (f *Facts) failingList(e *answers.Failure) Match {
 	m := f.unhealthyPLEG()
 	m.Variant, m.Subject.Operation = "list-fails", e.Op.String()
@@ -69,7 +69,7 @@ func (f *Facts) failingList(e *answers.Failure) Match {
 	return m
 }
 
-// failingByTurns is about lists that fail now and then.
+// failingByTurns returns a match about lists that fail now and then.
 func (f *Facts) failingByTurns() Match {
 	failed, all := f.relistsLately()
 	return Match{

@@ -13,12 +13,12 @@ import (
 // ProcessStuck is a process of the runtime, or of a container, that stands still.
 const ProcessStuck ID = "process-stuck"
 
-// stuckMost is how many processes have a finding each.
+// stuckMost is how many processes get their own finding.
 const stuckMost = 10
 
-// A process of the runtime or of a container is stopped, frozen, traced or in the kernel, and goes on in that. Processes
-// that wait for one file system are one finding. A process behind a status call that hangs is evidence of that finding,
-// except for a shim, which is the reason.
+// A process of the runtime or of a container is stopped, frozen, traced or in the kernel, and stays like that.
+// Processes that wait for one file system share one finding. A process behind a status call that hangs is evidence for
+// the finding about that call; but a shim there is the cause.
 var processStuck = Rule{
 	ID: ProcessStuck, Hangs: true, PodAlone: true, Most: stuckMost, ByOwner: true,
 	Find: func(f *Facts, report func(Match)) {
@@ -32,7 +32,7 @@ var processStuck = Rule{
 	},
 }
 
-// waitTogether is about all that wait for one file system.
+// waitTogether returns a match about all processes that wait for one file system.
 func (f *Facts) waitTogether(g []stuckProcess) Match {
 	first := g[max(0, slices.IndexFunc(g, func(s stuckProcess) bool { return s.Mount.Type != "" }))].Process
 	m, _ := f.waits.FileSystem(f.waits.Find(g[0].node.Key))
@@ -51,7 +51,7 @@ func (f *Facts) waitTogether(g []stuckProcess) Match {
 	}
 	found.Values["lasting"], found.Since = lasting(longest), f.at().Add(-longest.For)
 	switch frozen := doesAlone(first) == evidence.OnFrozenFS; {
-	case frozen && first.Mount.Type == "": // its call named a path, which nobody can see
+	case frozen && first.Mount.Type == "": // its call named a path, and nobody can see that path
 		found.Variant = "frozen-somewhere"
 	case frozen:
 		found.Values["frozen"] = "yes"
@@ -64,25 +64,25 @@ func (f *Facts) waitTogether(g []stuckProcess) Match {
 		}
 	}
 	found.Chain = f.awaited(g[0])
-	found.Nodes = append(found.Nodes, waits.Key(waits.Mount, m.Device)) // who else waits for it is an effect
+	found.Nodes = append(found.Nodes, waits.Key(waits.Mount, m.Device)) // other processes that wait for it are an effect
 	found.Of = waitedFor{m, first}
 	return found
 }
 
-// waitedFor is a file system, and the process that shows it best among those that wait for it.
+// A waitedFor is a file system, and the process that shows it best among those that wait for it.
 type waitedFor struct {
 	evidence.Mount
 	by evidence.Process
 }
 
-func (waitedFor) say(*Facts, *Match) {} // all is there
+func (waitedFor) say(*Facts, *Match) {} // all values are set already
 
 func (w waitedFor) draw(f *Facts, m *Match) {
 	m.Lines = map[string][]line{"disk": f.diskLines(w.Mount)}
 	m.Steps = map[string][]Step{"+free": append(f.advise("process.all", nil), f.freeingMount(w.by, w.Mount)...)}
 }
 
-// whoWaits names the processes that wait: containerd (pid 9), 2 shims, 1 process wait.
+// whoWaits returns the processes that wait, in words: containerd (pid 9), 2 shims, 1 process wait.
 func whoWaits(g []stuckProcess) string {
 	var who []string
 	for _, s := range g {
@@ -112,14 +112,15 @@ func whoWaits(g []stuckProcess) string {
 	return join(who) + " wait"
 }
 
-// awaited reports whether a relist or a call waits for a process, so that there is a chain to show.
+// awaited reports whether a relist or a call waits for a process, or the process is a helper, so that there is a chain
+// to show.
 func (f *Facts) awaited(s stuckProcess) bool {
 	path := f.waits.Through(f.waits.Find(s.node.Key))
 	kind := f.waits.Nodes[path[0].Place].Kind
 	return kind == waits.Relist || kind == waits.Call || s.role == "helper"
 }
 
-// stuckAlone is about one process.
+// stuckAlone returns a match about one process.
 func (f *Facts) stuckAlone(s *stuckProcess) Match {
 	return Match{
 		Severity: s.severity, Subject: Subject{ObjectRef: s.owner}, Alike: alike(s.node, s.word(), s.State.String()), Nodes: []string{s.node.Key}, Of: s,
@@ -135,7 +136,7 @@ func (s *stuckProcess) draw(f *Facts, m *Match) {
 	m.Values = m.Values.with(s.values(f))
 	m.Lines = map[string][]line{"process": {describe("its "+s.word(), s.Process)}, "unseen": f.outOfReach(*s)}
 	free := f.freeProcess(s.Process, s.owner.ID, s.Thread)
-	if m.Members != nil { // each has its line, and the steps free only the first
+	if m.Members != nil { // each member has its own line, and the steps free only the first
 		delete(m.Lines, "process")
 		free = append(f.advise("process.all", nil), free...)
 	}
@@ -163,8 +164,8 @@ func (s *stuckProcess) values(f *Facts) Values {
 	return v
 }
 
-// outOfReach says what becomes of the containers of a shim or a conmon while it does nothing. The runtime asks a shim to
-// stop them and to run something in them; beside a conmon it does so itself.
+// outOfReach returns a line about what happens to the containers of a shim or a conmon while it does nothing. The
+// runtime asks a shim to stop the containers and to run something in them. With a conmon the runtime does that itself.
 func (f *Facts) outOfReach(s stuckProcess) []line {
 	if s.role != waits.MonitorWord(&s.Process) {
 		return nil
@@ -183,7 +184,7 @@ func (f *Facts) outOfReach(s stuckProcess) []line {
 	return []line{lineOf("end-unseen", v)}
 }
 
-// line describes a process among others.
+// line returns a line about a process among others.
 func (s stuckProcess) line() line {
 	if s.role == "runtime" {
 		return describe(s.role, s.Process)
@@ -191,7 +192,7 @@ func (s stuckProcess) line() line {
 	return describe(s.word()+" of "+called(s.owner), s.Process)
 }
 
-// word is what the process is called: shim, conmon, runc update.
+// word returns the word for the process: shim, conmon, runc update.
 func (s stuckProcess) word() string {
 	if s.role == "helper" {
 		return waits.HelperName(&s.Process)
@@ -199,7 +200,7 @@ func (s stuckProcess) word() string {
 	return s.role
 }
 
-// name says whose process it is, and which.
+// name returns in words which process it is, and whose.
 func (s stuckProcess) name() string {
 	switch {
 	case s.role == "runtime":

@@ -7,18 +7,18 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// RelistSlowChurn is a relist that is long because many pods have changed.
+// RelistSlowChurn is a relist that takes long because many pods have changed.
 const RelistSlowChurn ID = "relist-slow-churn"
 
 const (
-	// longRelist is how long a relist must take to be long: ten periods of the kubelet. It is the last finite bucket of the
-	// kubelet's histogram of relists.
+	// longRelist is how long a relist must take to be long: ten periods of the kubelet. It is also the last finite
+	// bucket of the kubelet's histogram of relists.
 	longRelist = 10 * time.Second
-	// churnPods is how many pods must have changed to speak of many.
+	// churnPods is how many pods must have changed to count as many.
 	churnPods = 20
 )
 
-// A relist is long though each call is fast: changed pods x cost of each.
+// A relist takes long although each call is fast: the number of changed pods times the cost of each.
 var relistSlowChurn = Rule{
 	ID: RelistSlowChurn, Needs: Unpaused, Warned: Slow,
 	Find: func(f *Facts, report func(Match)) {
