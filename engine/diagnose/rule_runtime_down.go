@@ -11,11 +11,11 @@ import (
 // RuntimeDown is a runtime that is not there, or that refuses calls.
 const RuntimeDown ID = "runtime-down"
 
-// statusFails is how often in a row Status must fail, which is asked for every 5 s.
+// statusFails is how often in a row Status must fail. The kubelet asks for it every 5 s.
 const statusFails = 2
 
-// A runtime is not there, or refuses every call; refuses only lists or only Status; is there only now and then; or its
-// socket is lost while it answers on connections from before.
+// A runtime is not there, or refuses every call; or it refuses only lists or only Status; or it is there only now and
+// then; or its socket is lost, and it still answers on connections from before.
 var runtimeDown = Rule{
 	ID: RuntimeDown, Needs: Unpaused, Warned: AtRisk,
 	Find: func(f *Facts, report func(Match)) {
@@ -33,7 +33,7 @@ func (f *Facts) refuses(report func(Match)) {
 	case f.Scope == answers.Silent && f.heldByOther():
 		m := f.silent()
 		why := f.shut()
-		m.Variant, m.Chain = "held", false // what listens there is no runtime: its chain shows nothing
+		m.Variant, m.Chain = "held", false // the process that listens there is no runtime: its chain shows nothing
 		m.Values["why"], m.Steps = why.text, map[string][]Step{"+down": why.steps}
 		report(m)
 		return
@@ -50,7 +50,7 @@ func (f *Facts) refuses(report func(Match)) {
 	switch {
 	case refuses(f.StatusErr):
 		report(f.partRefused(f.StatusErr))
-	case f.Flaky.Failed > 0 && !f.listsFailByTurns(): // that says the same, with the runtime's words
+	case f.Flaky.Failed > 0 && !f.listsFailByTurns(): // the finding about lists that fail now and then says the same, with the runtime's words
 		report(f.comesAndGoes())
 	case refuses(f.VersionErr):
 		m := f.partRefused(f.VersionErr)
@@ -59,8 +59,9 @@ func (f *Facts) refuses(report func(Match)) {
 	}
 }
 
-// failsOn reports whether a call has failed often enough in a row, even on a runtime on which calls fail now and then.
-// What failed before the lists came back was not asked for since. check asks several times for what fails at its end.
+// failsOn reports whether a call has failed often enough in a row, also on a runtime on which calls fail now and then.
+// A call that failed before the lists came back does not count, because it was not repeated since. check has asked
+// several times for a call that still fails at its end.
 func (f *Facts) failsOn(e *answers.Failure, enough int) bool {
 	if f.once() {
 		return e.InRow >= enough || e.Op == call.Status || f.Sums(e.Op).LastOK.IsZero()
@@ -69,15 +70,15 @@ func (f *Facts) failsOn(e *answers.Failure, enough int) bool {
 	return e.InRow >= enough && !mended && (f.Flaky.Failed == 0 || f.at().Sub(e.First) >= answers.FailingLong)
 }
 
-// othersAnswered reports whether Status or an object was answered while a list failed. If one was answered only since,
-// the runtime has just come back.
+// othersAnswered reports whether Status or an object was answered while a list failed. An answer from after the last
+// failure does not count: then the runtime has just come back.
 func (f *Facts) othersAnswered(e *answers.Failure) bool {
 	return f.once() || slices.ContainsFunc(f.Calls, func(c answers.Calls) bool {
 		return c.Op != call.Version && !c.Op.IsList() && c.LastOK.After(e.First) && c.LastOK.Before(e.At)
 	})
 }
 
-// refused is about calls that are refused, of which the first has failed longest.
+// refused returns a match about calls that are refused. The first of them has failed for longest.
 func (f *Facts) refused(variant string, all []*answers.Failure) Match {
 	first := all[0]
 	m := Match{
@@ -100,8 +101,8 @@ func (f *Facts) refused(variant string, all []*answers.Failure) Match {
 	return m
 }
 
-// partRefused is about a list or Status that fails while other calls are answered. Without either the kubelet takes
-// the runtime for down.
+// partRefused returns a match about a list or Status that fails while other calls are answered. Without either of them
+// the kubelet considers the runtime down.
 func (f *Facts) partRefused(e *answers.Failure) Match {
 	m := f.refused("part", []*answers.Failure{e})
 	if e.InRow > 1 {
@@ -111,7 +112,7 @@ func (f *Facts) partRefused(e *answers.Failure) Match {
 	return m
 }
 
-// comesAndGoes is about a runtime that is there only now and then.
+// comesAndGoes returns a match about a runtime that is there only now and then.
 func (f *Facts) comesAndGoes() Match {
 	m := Match{
 		Variant: "flaky", Severity: Warning, Headed: "runtime intermittently unreachable",
@@ -141,8 +142,8 @@ func (f *Facts) comesAndGoes() Match {
 	return m
 }
 
-// socketLost reports that nobody can connect to the runtime any more, while it answers on connections from before.
-// That takes an answer from after the look began: a runtime that went away with its socket answers no more.
+// socketLost reports that nobody can connect to the runtime any more, while it answers on connections from before. That
+// needs an answer from after the begin of the look: a runtime that went away with its socket does not answer any more.
 func (f *Facts) socketLost(report func(Match)) {
 	s := &f.Look.Socket
 	at, known := f.lookedAt()
@@ -159,7 +160,7 @@ func (f *Facts) socketLost(report func(Match)) {
 	})
 }
 
-// refusal says how a call fails, since when and how often, word for word.
+// refusal returns a line that says how a call fails, since when and how often, with the runtime's own words.
 func (f *Facts) refusal(e *answers.Failure) line {
 	v := Values{"operation": e.Op, "n": e.InRow, "age": age(f.at().Sub(e.First)), "since": e.First, "error": words(e.Err)}
 	if e.InRow > 1 {
@@ -172,7 +173,7 @@ func (f *Facts) refusal(e *answers.Failure) line {
 	return lineOf("failed", v)
 }
 
-// sweptLine says how far check had come when it was given up.
+// sweptLine returns a line about how far check had come when it was given up.
 func (f *Facts) sweptLine() []line {
 	w := f.Sweep
 	if w == nil || w.GivenUp == "" {
@@ -183,7 +184,7 @@ func (f *Facts) sweptLine() []line {
 
 func answeredIn(w *answers.Sweep) int { return max(0, w.Done-len(w.Hung)-len(w.Failed)) }
 
-// downLine says what the kubelet's own clock on Status makes of it.
+// downLine returns a line that says what the kubelet makes of a missing Status, and when.
 func (f *Facts) downLine() []line {
 	switch n := f.Node; {
 	case n.RuntimeDown != "":

@@ -5,11 +5,11 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// RuntimeRestarts is a runtime that is there, and was away again and again, or a moment ago.
+// RuntimeRestarts is a runtime that is there now, but was away again and again, or a moment ago.
 const RuntimeRestarts ID = "runtime-restarts"
 
-// The runtime was away several times in the last ten minutes, or began a moment before plegtop. One restart that plegtop
-// saw is maintenance.
+// The runtime was away several times in the last ten minutes, or started a moment before plegtop. One restart that
+// plegtop saw is maintenance.
 var runtimeRestarts = Rule{
 	ID: RuntimeRestarts, Warned: AtRisk,
 	Find: func(f *Facts, report func(Match)) {
@@ -36,7 +36,7 @@ var runtimeRestarts = Rule{
 	},
 }
 
-// service returns the init system's word about the service of a process, if it was asked.
+// service returns the init system's report on the service of a process; false if there is none.
 func (f *Facts) service(pid int) (evidence.Unit, bool) {
 	for _, p := range f.Look.Processes.Daemons {
 		if p.PID != pid || p.Unit == "" {

@@ -11,11 +11,11 @@ import (
 // RuntimeSlow is a runtime that answers, but late: all calls, only a list, or only the status calls.
 const RuntimeSlow ID = "runtime-slow"
 
-// slowKinds is how many operations must be slow for all calls to be slow: Version and Status need not touch what makes
-// the others slow.
+// slowKinds is how many operations must be slow before all calls count as slow: Version and Status may not touch the
+// part that makes the others slow.
 const slowKinds = 3
 
-// A runtime answers every kind of call, and each late; or only the status calls or the lists are late.
+// A runtime answers every kind of call, and every kind is late; or only the status calls or the lists are late.
 var runtimeSlow = Rule{
 	ID: RuntimeSlow, Needs: Unpaused, Whole: true, Warned: Slow,
 	Find: func(f *Facts, report func(Match)) {
@@ -46,7 +46,7 @@ var runtimeSlow = Rule{
 	},
 }
 
-// slowRuntime is about calls that are slow whatever they ask for.
+// slowRuntime returns a match about calls that are slow.
 func (f *Facts) slowRuntime(variant string, took time.Duration) Match {
 	m := Match{
 		Variant: variant, Severity: Warning, Values: f.usageValues().with(Values{"took": took}), Lines: map[string][]line{},
@@ -64,7 +64,7 @@ func (f *Facts) slowRuntime(variant string, took time.Duration) Match {
 	return m
 }
 
-// slowListMatch is about a list that is slow while other calls are fast.
+// slowListMatch returns a match about a list that is slow while other calls are fast.
 func (f *Facts) slowListMatch(op call.Operation, took time.Duration) Match {
 	return Match{
 		Variant: "list", Severity: Warning, Subject: Subject{Operation: op.String()}, Group: groupLists,

@@ -9,13 +9,13 @@ import (
 // RuntimeUnresponsive is a runtime that is there and answers nothing.
 const RuntimeUnresponsive ID = "runtime-unresponsive"
 
-// A runtime answers nothing but perhaps Version; or it answers all but Status or Version, and then that is the
-// subject's operation.
+// A runtime answers nothing, or only Version; or it answers everything except Status or Version, and then that call is
+// the subject's operation.
 var runtimeUnresponsive = Rule{
 	ID: RuntimeUnresponsive, Needs: Unpaused, Whole: true, Hangs: true,
 	Find: func(f *Facts, report func(Match)) {
 		switch {
-		case f.Scope == answers.Silent && !f.heldByOther(): // else it is down
+		case f.Scope == answers.Silent && !f.heldByOther(): // otherwise the runtime is down
 			report(f.silent())
 		case f.Scope == answers.Silent, f.Scope == answers.AllSlow, f.Scope == answers.Refused:
 		default:
@@ -28,12 +28,12 @@ var runtimeUnresponsive = Rule{
 	},
 }
 
-// silent is about a runtime that answers nothing.
+// silent returns a match about a runtime that answers nothing.
 func (f *Facts) silent() Match {
 	h := f.Silence
 	version, answered := f.AnswerTime(call.Version, f.SinceFresh(h))
 	v := Values{"age": f.silentFor(h), "took": h.Took, "verb": "version"}
-	if answered { // crictl would get it as well
+	if answered { // crictl would get an answer as well
 		v["only"], v["onlyTook"], v["verb"] = call.Version, version, crictlVerbs[call.ListPodSandbox]
 	} else if status, answered := f.AnswerTime(call.Status, f.SinceFresh(h)); answered {
 		v["only"], v["onlyTook"] = call.Status, status
@@ -53,14 +53,14 @@ func (f *Facts) silent() Match {
 		v["proxy"], m.Steps["+silent"] = proxy, f.behindProxy()
 	}
 	node := waits.CallKey(h.Op, h.ID)
-	if l := f.List(); l != nil { // the relist waits for it
+	if l := f.List(); l != nil { // the relist waits for the list
 		node = waits.CallKey(l.Op, l.ID)
 	}
 	m.Lines["locks"], m.Nodes = f.lockLines(node), []string{node}
 	return m
 }
 
-// halfSilent is about Status or Version alone.
+// halfSilent returns a match about a Status or a Version that hangs alone.
 func (f *Facts) halfSilent(h *answers.Hang) Match {
 	m := Match{
 		Variant: "half", Severity: f.severity(h), Since: h.Since, Subject: Subject{Operation: h.Op.String()}, Nodes: []string{waits.CallKey(h.Op, h.ID)},
@@ -68,11 +68,11 @@ func (f *Facts) halfSilent(h *answers.Hang) Match {
 		Lines:  map[string][]line{"hangs": {f.hangLine(h)}, "meanwhile": {f.meanwhile(h)}, "posting": f.postingLine(), "clock": f.downLine()},
 		Steps:  map[string][]Step{"+silent": f.thenRestart(f.advise("runtime.silent", Values{"verb": "info"})...)},
 	}
-	if f.textsOf(m.Lines["meanwhile"]) != nil { // before anything else is asked, nobody knows
+	if f.textsOf(m.Lines["meanwhile"]) != nil { // before another call is made, nobody knows
 		m.Values["meanwhile"] = ", while other calls are answered"
 	}
 	if h.Op == call.Version {
-		m.Variant, m.Severity = "version", Warning // it holds up the posting of the node's status, and nothing else
+		m.Variant, m.Severity = "version", Warning // Version holds up the posting of the node's status, and nothing else
 	}
 	return m
 }

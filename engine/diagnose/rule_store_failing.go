@@ -10,15 +10,15 @@ import (
 const StoreFailing ID = "store-failing"
 
 const (
-	// errorFresh is how far back an error that ext4 has counted is of today.
+	// An error that ext4 has counted is recent if it is younger than errorFresh.
 	errorFresh = time.Hour
 	// failedFresh is for how long after the last request that failed a disk counts as failing: the kernel writes changes
 	// within half a minute, and its log is read once a minute.
 	failedFresh = 5 * time.Minute
 )
 
-// A store of the runtime cannot be written, is gone or answers with errors; or a call says so of a file system that it
-// may use.
+// A store of the runtime cannot be written, is gone or answers with errors; or a call reports that about a file system
+// that it may use.
 var storeFailing = Rule{
 	ID: StoreFailing,
 	Find: func(f *Facts, report func(Match)) {
@@ -40,14 +40,14 @@ var storeFailing = Rule{
 				Variant: "complaint", Severity: Warning, Values: Values{"complaint": text, "excerpt": extract(text)},
 				Steps: map[string][]Step{"+mend": f.orDrain(f.advise("disk.fails", nil))},
 			})
-		case path != "": // else a socket is not connected
+		case path != "": // otherwise a socket is not connected
 			report(Match{Variant: "served", Severity: Warning, Group: "served", Values: Values{"target": path, "complaint": text}})
 		}
 	},
 }
 
-// failingStore is about a store that cannot be written, is gone or answers with errors. It has no variant if the store is
-// well.
+// failingStore returns a match about a store that cannot be written, is gone or answers with errors. The match has no
+// variant if the store is well.
 func (f *Facts) failingStore(s store) Match {
 	request, failed := f.failedRequest(s)
 	counted := Values{"error": s.ReadOnly}

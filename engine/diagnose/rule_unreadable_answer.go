@@ -11,11 +11,11 @@ import (
 // UnreadableAnswer is a runtime whose answers nobody can read.
 const UnreadableAnswer ID = "unreadable-answer"
 
-// entryID finds the id of the entry of a list that cannot be read. (package cri)
+// entryID matches the id of a list entry that cannot be read. (package cri)
 var entryID = regexp.MustCompile(`\(id "([0-9A-Za-z_.-]+)"\)`)
 
-// A list, Status or Version is answered with what nobody can read. An answer about a single object is a failure of its
-// inspection.
+// The answer to a list, Status or Version cannot be read. If the answer is about a single object, that is a failure of
+// the object's inspection.
 var unreadableAnswer = Rule{
 	ID: UnreadableAnswer, Needs: Unpaused,
 	Find: func(f *Facts, report func(Match)) {
@@ -38,7 +38,7 @@ var unreadableAnswer = Rule{
 			Steps: map[string][]Step{"+restart": f.thenRestart(f.advise("answer.unreadable", v)...)},
 		}
 		if first.Op == call.Version {
-			m.Severity = Warning // the kubelet asks for it when it starts, and then hardly ever
+			m.Severity = Warning // the kubelet asks for Version when it starts, and then hardly ever
 		}
 		m.Lines["refusals"] = f.refusalLines(all)
 		if f.StatusErr != nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Standing says how a pod stands: its state, its problem, what hangs, how far up it
-// belongs in a list, and the figures that this follows from. It is worked out when the pod
-// changes, or what is found about it, and never changes afterwards. No text in it is cleaned.
+// A Standing says how a pod is: its state, its problem, the call that hangs, its rank in a list, and the figures behind
+// that. It is worked out when the pod changes, or when a finding about it changes, and is not changed afterwards. No
+// text in it is cleaned.
 type Standing struct {
 	Pod  *engine.Pod
-	Seen *pleg.Pod    // what the runtime listed last of it
+	Seen *pleg.Pod    // what the runtime last listed of the pod
 	Out  *call.Flight // the call about it that hangs, or nil
 
 	Trouble  Trouble
@@ -24,23 +24,23 @@ type Standing struct {
 	Problem  string // in a few words; empty if nothing is wrong
 	Rank     Rank   // how bad it is
 	Running  int    // containers that run
-	Wanted   int    // containers that are there to run: all but those that ended well
-	Restarts uint32 // of the container that was restarted most
-	Exit     int32  // of the container that ended last, if HasExit
+	Wanted   int    // containers that should run: all except those that ended well
+	Restarts uint32 // restarts of the container that was restarted most
+	Exit     int32  // exit code of the container that ended last, if HasExit
 	HasExit  bool
-	Created  time.Time // of its first sandbox, or else container; zero where the runtime does not say
+	Created  time.Time // when its first sandbox was made, or its first container if it has none; zero if the runtime does not say
 
-	Now []*pleg.Container // the newest of each name, in the order of their names
+	Now []*pleg.Container // the newest container of each name, sorted by name
 
 	statuses pleg.Lookup
 }
 
-// StandingOf returns the standing of a pod without findings and without a call that hangs, such
-// as one that has gone.
+// StandingOf returns the standing of a pod without findings and without a call that hangs, for example of a pod that
+// has gone.
 func StandingOf(p *engine.Pod) *Standing { return newStanding(p, nil, Trouble{}, false) }
 
-// newStanding works out how a pod stands about which a call hangs unless out is nil.
-// Unlisted says that no list of containers was answered yet.
+// newStanding returns the standing of a pod. out is the call about it that hangs, or nil. unlisted says that no list of
+// containers has been answered yet.
 func newStanding(p *engine.Pod, out *call.Flight, t Trouble, unlisted bool) *Standing {
 	f := &Standing{Pod: p, Seen: seenOf(p), Out: out, Trouble: t, Problem: t.Text, statuses: p.Status.Lookup()}
 	if out != nil {
@@ -56,7 +56,7 @@ func newStanding(p *engine.Pod, out *call.Flight, t Trouble, unlisted bool) *Sta
 	return f
 }
 
-// newest finds the newest container of each name, and how old the pod is.
+// newest sets the newest container of each name, and when the pod was made.
 func (p *Standing) newest() {
 	of := make(map[string]int)
 	for i := range p.Seen.Containers {
@@ -82,14 +82,14 @@ func (p *Standing) newest() {
 	}
 }
 
-// older takes in when a part of the pod was made.
+// older sets when the pod was made, if this part of the pod is older than all before.
 func (p *Standing) older(made time.Time) {
 	if !made.IsZero() && (p.Created.IsZero() || made.Before(p.Created)) {
 		p.Created = made
 	}
 }
 
-// NewestFirst is the order of containers of one name, for [slices.SortFunc].
+// NewestFirst compares two containers of one name, for [slices.SortFunc]: the newest comes first.
 func NewestFirst(a, b *pleg.Container) int {
 	return cmp.Or(cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
 }
@@ -114,12 +114,11 @@ func (p *Standing) count() {
 	}
 }
 
-// Status returns what the last inspection said of a container, by its id; nil if it said
-// nothing of it.
+// Status returns the status of a container from the last inspection, by its id; nil if it is not there.
 func (p *Standing) Status(id string) *pleg.ContainerStatus { return p.statuses.Container(id) }
 
-// End returns how a container of the pod ended; nil if it has not, or if the cache holds a
-// status from before its end, as it does until the pod has been inspected.
+// End returns how a container of the pod ended. It is nil if the container has not ended. It is also nil if the cached
+// status is from before the end; then the pod has not been inspected since.
 func (p *Standing) End(c *pleg.Container) *pleg.ContainerStatus {
 	if st := p.Status(c.ID); c.State == pleg.Exited && st != nil && st.State == pleg.Exited {
 		return st

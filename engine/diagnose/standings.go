@@ -9,8 +9,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Standings returns how the pods of the snapshot stand, in their order. Of two updates of one
-// [Live] it is the same slice where nothing has changed. It is not to be changed.
+// Standings returns how each pod of the snapshot is, in the order of the pods. For two updates of one [Live] it returns
+// the same slice if nothing has changed. The slice must not be changed.
 func (u Update) Standings() []*Standing {
 	if u.standings != nil || len(u.Snapshot.Pods) == 0 {
 		return u.standings
@@ -19,26 +19,24 @@ func (u Update) Standings() []*Standing {
 	return new(Standings).Update(u.Snapshot, facts.troubled(u.Findings))
 }
 
-// Standings has how all pods of one snapshot after another stand. Only of those that have
-// changed, or about which something else is known, it is worked out anew; while nothing
-// changes an update costs a comparison of what is known. The zero value has none. It belongs
-// to one goroutine; what it returns may be read by all.
+// Standings keeps how all pods are, from one snapshot to the next. It works out only pods that have changed, or about
+// which something else is known. If nothing changes, an update only compares what is known. The zero value has no pods.
+// It belongs to one goroutine; its results may be read by all.
 type Standings struct {
 	all      engine.PerPod[*Standing]
-	given    []*Standing // what was returned last
+	given    []*Standing // the last result
 	known    aboutPods
 	unlisted bool // no relist has listed containers yet
 }
 
-// aboutPods is what is known of pods beside what they show themselves.
+// aboutPods is what is known about pods, apart from what they show themselves.
 type aboutPods struct {
 	troubles map[pleg.UID]Trouble
 	hanging  map[pleg.UID]*call.Flight
 }
 
-// Update takes over the pods of a snapshot and what is wrong with them, by UID, and returns
-// how each stands, in the order of the pods. That is the same slice as before where nothing
-// has changed, and another one where anything has.
+// Update takes the pods of a snapshot and the troubles of pods by UID. It returns how each pod is, in the order of the
+// pods. It returns the same slice as before if nothing has changed, and another slice otherwise.
 func (k *Standings) Update(s *engine.Snapshot, troubles map[pleg.UID]Trouble) []*Standing {
 	now := aboutPods{troubles, hanging(s)}
 	unlisted := s.Health.ListedAt.IsZero()
@@ -55,17 +53,17 @@ func (k *Standings) Update(s *engine.Snapshot, troubles map[pleg.UID]Trouble) []
 		k.known, k.unlisted = now, unlisted
 	}
 	if changed {
-		k.given = slices.Clone(k.all.Values) // who was given the last ones may still read them
+		k.given = slices.Clone(k.all.Values) // those who got the last slice may still read it
 	}
 	return k.given
 }
 
-// same reports whether nothing else is known of any pod than was before.
+// same reports whether the same is known about all pods as before.
 func (k *aboutPods) same(was *aboutPods) bool {
 	return maps.Equal(k.troubles, was.troubles) && maps.EqualFunc(k.hanging, was.hanging, sameCall)
 }
 
-// differs reports whether other things are known of a pod than those by which it was worked out.
+// differs reports whether something else is known about a pod now than when its standing was worked out.
 func (k *aboutPods) differs(p *Standing) bool {
 	return p.Trouble != k.troubles[p.Pod.UID] || !sameCall(p.Out, k.hanging[p.Pod.UID])
 }
@@ -77,10 +75,9 @@ func sameCall(a, b *call.Flight) bool {
 	return *a == *b
 }
 
-// hanging returns, for each pod about which a call has been out for longer than
-// the same usually take, the oldest such call. That of a probe or a sweep does not
-// count: where all the runtime is stuck, it says nothing about the pod that was
-// chosen for it.
+// hanging returns, for each pod, the oldest call about it that has been out for longer than the same call usually
+// takes. Calls of probes and sweeps do not count: if the whole runtime is stuck, such a call says nothing about the pod
+// that was chosen for it.
 func hanging(s *engine.Snapshot) map[pleg.UID]*call.Flight {
 	var calls map[pleg.UID]*call.Flight
 	for i := range s.InFlight {

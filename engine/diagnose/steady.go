@@ -9,30 +9,32 @@ import (
 
 const (
 	// beginAfter is how long a warning must hold without a break before it begins: a call that was slow for a moment is
-	// no finding. What is critical begins at once.
+	// no finding. A critical finding begins at once.
 	beginAfter = 2 * time.Second
-	// endAfter is how long a finding must be gone before it ends. What comes and goes from one relist to the next is one
-	// finding. A relist is a second away, and people must hear of the end of a fault within 5 s.
+	// endAfter is how long a finding must be gone before it ends. A trouble that comes and goes from one relist to the
+	// next is one finding. The next relist is a second away, and people must learn of the end of a fault within 5 s.
 	endAfter = 3 * time.Second
-	// endAgainAfter is the same for a finding that has come back before, and for a milder severity.
+	// endAgainAfter replaces endAfter for a finding that has come back before. It is also how long a milder severity
+	// must hold before it is reported.
 	endAgainAfter = 4 * time.Second
-	// endStatusAfter is the same for a condition of Status: the second good answer comes 5 s after the first.
-	// endStatusAgainAfter is the same for one that has come back before: three good answers end it, since one may be
-	// chance.
+	// endStatusAfter replaces endAfter for a condition of Status: the second good answer comes 5 s after the first.
+	// endStatusAgainAfter replaces it for a condition that has come back before: three good answers end it, because one
+	// may be chance.
 	endStatusAfter      = answers.StatusPeriod + time.Second
 	endStatusAgainAfter = 3 * answers.StatusPeriod
-	// endBlindAfter is how long looks may fail to see what a finding stands on. Two looks may come too late.
+	// endBlindAfter is how long looks may fail to see the thing that a finding is about. Two looks may come too late.
 	endBlindAfter = 12 * time.Second
-	// lingering is for how long a finding that is gone is still shown: one relist. A finding that came back after that is
-	// shown until its end, or it would be there every other second.
+	// lingering is for how long a finding that is gone is still shown: one relist. A finding that came back after that
+	// is shown until its end. Otherwise it would appear every other second.
 	lingering = time.Second
-	// sameFor is how long after its end a finding that comes back is the same finding: a fault that is repaired in steps
+	// If a finding comes back within sameFor after its end, it is the same finding: a fault that is repaired in steps
 	// is one fault.
 	sameFor = time.Minute
-	// endedFor is how long an ended finding is kept, and endedMost how many are.
+	// endedFor is how long an ended finding is kept, and endedMost is how many are kept.
 	endedFor  = 30 * time.Minute
 	endedMost = 100
-	// sinceJitter is how much two looks may differ about the begin of a process: its age is in whole seconds.
+	// sinceJitter is by how much two looks may differ about the start of a process: the age of a process is in whole
+	// seconds.
 	sinceJitter = 2 * time.Second
 )
 
@@ -42,7 +44,7 @@ type TurnKind uint8
 // The turns of a finding.
 const (
 	Began   TurnKind = iota
-	Changed          // in severity
+	Changed          // its severity changed
 	Over
 )
 
@@ -52,15 +54,15 @@ func (k TurnKind) String() string { return [...]string{"began", "changed", "ende
 // A Turn is what happened to a finding.
 type Turn struct {
 	Kind    TurnKind
-	Finding Finding       // as it is now, or was last
+	Finding Finding       // as it is now, or was when last seen
 	Was     Severity      // before it changed
-	Lasted  time.Duration // from its begin until it was last seen
-	Again   bool          // it had ended less than a minute before, and goes on: its begin is the first one
+	Lasted  time.Duration // from its begin until now, or until it was last seen
+	Again   bool          // it had ended less than a minute before, and continues: its begin is the first one
 }
 
-// An Ended is a finding that holds no more.
+// An Ended is a finding that does not hold any more.
 type Ended struct {
-	Finding    // as it was last
+	Finding    // as it was when last seen
 	Began, End time.Time
 	Worst      Severity
 }
@@ -75,23 +77,24 @@ type held struct {
 	worst    Severity
 	before   Ended     // what had ended, if again
 	began    time.Time // when it was first seen
-	cameBack time.Time // the same; if again, when it came back
+	cameBack time.Time // the same as began; if again, when it came back
 	seen     time.Time // when it was last seen
 	asBad    time.Time // when it was last as bad as reported
-	gone     time.Time // since when it is not there; zero while it is
-	hidden   bool      // it has been gone for longer than lingering
-	flips    bool      // it has been hidden and came back, or ended and came back
+	gone     time.Time // since when it has been gone; zero while it is there
+	hidden   bool      // it has been gone for lingering or longer
+	flips    bool      // it was hidden and came back, or ended and came back
 }
 
-// Steady is the one debouncer of findings. What is critical or gets worse is reported at once, a warning when it has
-// held, the end when it has stayed gone. What nobody can know now, in a pause or while lists are stale, neither
-// begins nor ends. The zero value has seen nothing. It belongs to one goroutine.
+// Steady is the one place that debounces findings. It reports a critical finding, and a change for the worse, at once.
+// It reports a warning when that has held for a while, and an end when the finding has stayed gone. While nobody can
+// know, in a pause or while lists are stale, findings neither begin nor end. The zero value has seen nothing. It
+// belongs to one goroutine.
 type Steady struct {
 	now  []*held // in the order of their begins
 	past []Ended // the newest last
 }
 
-// clone returns a copy that goes on by itself.
+// clone returns an independent copy.
 func (t *Steady) clone() Steady {
 	c := Steady{past: slices.Clone(t.past)}
 	for _, h := range t.now {
@@ -100,7 +103,7 @@ func (t *Steady) clone() Steady {
 	return c
 }
 
-// update takes in what is found now, and returns what began, changed or ended since the last time.
+// update takes the findings of now, and returns what began, changed or ended since the last call.
 func (t *Steady) update(f *Facts, found []Finding) (turns []Turn) {
 	for _, o := range found {
 		if !f.overtaken(&o) || t.holds(o.Key()) {
@@ -114,7 +117,7 @@ func (t *Steady) update(f *Facts, found []Finding) (turns []Turn) {
 			return false
 		case !f.isOver(h):
 			return false
-		case h.again && !h.begun: // it came back for a moment that nobody heard of
+		case h.again && !h.begun: // it came back for a moment, and that was not reported
 			t.remember(h.before)
 			slices.SortStableFunc(t.past, func(a, b Ended) int { return a.End.Compare(b.End) })
 		case h.begun:
@@ -128,7 +131,7 @@ func (t *Steady) update(f *Facts, found []Finding) (turns []Turn) {
 	return turns
 }
 
-// see takes in that a finding is there, and returns what to report about it.
+// see notes that a finding is there, and returns what to report about it.
 func (t *Steady) see(at time.Time, o Finding) []Turn {
 	key := o.Key()
 	i := slices.IndexFunc(t.now, func(h *held) bool { return h.key == key })
@@ -169,7 +172,7 @@ func (t *Steady) see(at time.Time, o Finding) []Turn {
 	return nil
 }
 
-// first returns what is held from now on. A finding that ended lately goes on.
+// first returns the held for a new key. If a finding with that key ended lately, it continues.
 func (t *Steady) first(at time.Time, key Key) *held {
 	i := slices.IndexFunc(t.past, func(e Ended) bool { return e.Key() == key && at.Sub(e.End) <= sameFor })
 	if i < 0 {
@@ -180,18 +183,18 @@ func (t *Steady) first(at time.Time, key Key) *held {
 	return &held{finding: was.Finding, key: key, again: true, flips: true, before: was, began: was.Began, cameBack: at, seen: was.End, worst: was.Worst}
 }
 
-// holds reports whether a finding has begun and not ended. There may be no t.
+// holds reports whether a finding has begun and not ended. t may be nil.
 func (t *Steady) holds(key Key) bool {
 	return t != nil && slices.ContainsFunc(t.now, func(h *held) bool { return h.begun && h.key == key })
 }
 
-// holdsAny reports whether a finding of a kind has begun and not ended. There may be no t.
+// holdsAny reports whether a finding of a kind has begun and not ended. t may be nil.
 func (t *Steady) holdsAny(id ID) bool {
 	return t != nil && slices.ContainsFunc(t.now, func(h *held) bool { return h.begun && h.key.ID == id })
 }
 
 // group returns the name of the group that a finding belongs to now. A finding about a process keeps the name that it
-// has: a helper may begin for a container that is listed only later. There may be no t.
+// has: a helper may start for a container that is listed only later. t may be nil.
 func (t *Steady) group(o *Finding, now string, groups []*group) string {
 	if t == nil || len(o.Nodes) == 0 || slices.ContainsFunc(t.now, func(h *held) bool { return h.key == Key{ID: o.ID, Group: now} }) {
 		return now
@@ -205,8 +208,9 @@ func (t *Steady) group(o *Finding, now string, groups []*group) string {
 	return now
 }
 
-// holding returns what holds now, in order: what has begun and not ended, but for what nobody has looked at since a
-// pause, cannot know now, or what calls refute.
+// holding returns the findings that hold now, in order: those that have begun and not ended. It leaves out findings
+// that nobody has looked at since a pause, findings about which nobody can know now, and hidden ones: gone for a
+// relist, or refuted by calls.
 func (t *Steady) holding(f *Facts) (all []Finding) {
 	for _, h := range t.now {
 		if h.begun && f.fresh(ruleOf(h.key.ID).Needs) && !h.seen.Before(f.Resumed) && !f.isHidden(h) {
@@ -220,8 +224,8 @@ func (t *Steady) holding(f *Facts) (all []Finding) {
 	return all
 }
 
-// ended returns what ended lately, the newest first, with what calls refute: it holds no more, though the next seconds
-// may show that it is not over.
+// ended returns the findings that ended lately, the newest first. It includes hidden ones: they do not hold any more,
+// although the next seconds may show that they are not over.
 func (t *Steady) ended(f *Facts) []Ended {
 	t.past = slices.DeleteFunc(t.past, func(e Ended) bool { return f.at().Sub(e.End) > endedFor })
 	ended := slices.Clone(t.past)
@@ -234,8 +238,8 @@ func (t *Steady) ended(f *Facts) []Ended {
 	return ended
 }
 
-// grewInto reports whether a finding that is gone is now a part of a larger one: a call that hung, of a runtime that
-// answers nothing by now.
+// grewInto reports whether a finding that is gone is now part of a larger one. For example, a call hung, and now the
+// runtime answers nothing.
 func (t *Steady) grewInto(f *Facts, h *held) bool {
 	return ruleOf(h.key.ID).Hangs && !f.refutes(h) && slices.ContainsFunc(t.now, func(o *held) bool {
 		whole := o.key.ID == RuntimeDown || o.key.ID == RuntimeUnresponsive

@@ -8,9 +8,9 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// overtaken reports whether a finding may stand on a look that is older than the last that was heard of its subject:
-// the runtime has come back since, or answers for it again, or does not list it any more. It does not begin before
-// the next look.
+// overtaken reports whether a finding may come from a look that is older than the last news about its subject: the
+// runtime has come back since then, or answers for the subject again, or does not list it any more. Such a finding does
+// not begin before the next look.
 func (f *Facts) overtaken(o *Finding) bool {
 	looked, known := f.lookedAt()
 	if !known || ruleOf(o.ID).Needs == Unpaused {
@@ -22,7 +22,7 @@ func (f *Facts) overtaken(o *Finding) bool {
 		return true
 	case id == "" || o.Subject.ofNoPod() || !f.Health.ListedAt.After(looked):
 		return false
-	case o.Subject.Sandbox: // it is listed only when its network is there; Gone knows one that has gone
+	case o.Subject.Sandbox: // a sandbox is listed only when its network is there; Gone knows a sandbox that has gone
 		return false
 	}
 	p := f.Pod(o.Subject.Pod)
@@ -54,8 +54,8 @@ func (f *Facts) isOver(h *held) bool {
 	return gone >= f.endsAfter(h)
 }
 
-// endsAfter returns how long a finding that is gone must stay so. What only Status or a look shows is asked every
-// five seconds: the first answer that says otherwise is enough.
+// endsAfter returns how long a finding must stay gone before it ends. If only Status or a look shows it, that is asked
+// every five seconds, and the first answer without the trouble is enough.
 func (f *Facts) endsAfter(h *held) time.Duration {
 	r, status := ruleOf(h.key.ID), f.Sums(call.Status).LastOK
 	switch {
@@ -73,7 +73,7 @@ func (f *Facts) endsAfter(h *held) time.Duration {
 	return endAfter
 }
 
-// blind reports whether the last look has not seen what a finding stands on.
+// blind reports whether the last look could not see the thing that a finding is about.
 func (f *Facts) blind(h *held) bool {
 	if ruleOf(h.key.ID).Needs != Nothing {
 		return false
@@ -96,7 +96,7 @@ func (f *Facts) isHidden(h *held) bool {
 }
 
 // refutes reports whether the calls that a finding is about were answered well since it was last seen, or the runtime
-// has come back since. The next seconds show whether it is over.
+// has come back since. The next seconds show whether the finding is over.
 func (f *Facts) refutes(h *held) bool {
 	o, r := &h.finding, ruleOf(h.finding.ID)
 	switch {

@@ -8,12 +8,12 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// cutOrder is where a chain is cut, the safest place first. The end of a helper makes one call fail. A process and
+// cutOrder says where a chain is cut; the safest place comes first. Ending a helper makes one call fail. A process and
 // a shim belong to one pod. A file system may have other users.
 var cutOrder = []waits.Kind{waits.Helper, waits.Process, waits.Shim, waits.Mount}
 
-// cut gives the safest place of a chain its step. A process in the kernel cannot be ended: what it waits for is, if
-// that is known. Else a chain that ends inside the runtime has the restart.
+// cut sets the step of the link where it is safest to cut the chain. A process in the kernel cannot be ended; then the
+// thing that it waits for is cut, if that is known. Otherwise, a chain that ends inside the runtime gets the restart.
 func (f *Facts) cut(links []Link, path []waits.Link) {
 	var inWords *Step
 	at := 0
@@ -24,7 +24,7 @@ func (f *Facts) cut(links []Link, path []waits.Link) {
 		}
 		p := f.waits.Nodes[path[i].Place].Process()
 		if kind == waits.Helper && !f.runs(*p) {
-			return // its number may be another's by now
+			return // its process number may belong to another process by now
 		}
 		step, known := f.ending(path, i)
 		wordsDo := kind == waits.Mount || kind == waits.Helper && p.State != evidence.Uninterrupted
@@ -48,7 +48,7 @@ func (f *Facts) cut(links []Link, path []waits.Link) {
 	links[last].Cut = &steps[len(steps)-1]
 }
 
-// ending returns what ends a link of a path, or lets it go on.
+// ending returns the step that ends a link of a path, or that lets it go on. It returns false if there is none.
 func (f *Facts) ending(path []waits.Link, i int) (Step, bool) {
 	n := &f.waits.Nodes[path[i].Place]
 	p := n.Process()
@@ -77,7 +77,7 @@ func firstAct(steps []Step) (Step, bool) {
 	return Step{}, false
 }
 
-// withCut returns the steps of a finding with the cut of its chain before all else that acts.
+// withCut returns the steps of a finding, with the cut of its chain before all other steps that act.
 func (f *Facts) withCut(steps []Step, chain []Link) []Step {
 	i := slices.IndexFunc(chain, func(l Link) bool { return l.Cut != nil })
 	if i < 0 || slices.ContainsFunc(steps, chain[i].Cut.Same) {
