@@ -17,8 +17,8 @@ func (f *Facts) makingFit() []Step {
 	return f.pruning(s, s.noInodes())
 }
 
-// pruning returns what makes room in a store. The runtime's data loses images; its state, which mostly is in
-// memory, gets more of that. inodes says that inodes are missing, and not bytes.
+// pruning returns the steps that make room in a store. For the runtime's data they remove images. The runtime's state
+// is mostly in memory, and gets more of that. inodes says that inodes are missing, and not bytes.
 func (f *Facts) pruning(s store, inodes bool) []Step {
 	v := Values{"path": s.Path, "inodes": inodes}
 	switch forgotten, left := f.unlisted(); {
@@ -33,7 +33,7 @@ func (f *Facts) pruning(s store, inodes bool) []Step {
 	return f.advise("disk.state-full", v)
 }
 
-// tmpfsSize returns the options of a tmpfs of a size.
+// tmpfsSize returns the mount options that give a tmpfs a size.
 func tmpfsSize(total, inodes uint64) string {
 	options := fmt.Sprintf("size=%dk", total>>10)
 	if inodes > 0 {
@@ -47,7 +47,7 @@ func (f *Facts) mending(s store) []Step {
 	return f.orDrain(f.advise("disk.fails", Values{"target": s.Mount.Node, "disk": s.Mount.Source}))
 }
 
-// orDrain adds what is left if no command ends the trouble.
+// orDrain adds the drain of the node, for when no other step ends the trouble.
 func (f *Facts) orDrain(steps []Step) []Step {
 	drain := f.advise("node.drain", nil)
 	if slices.ContainsFunc(steps, Step.acts) {

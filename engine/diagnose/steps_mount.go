@@ -10,7 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// freeingMount returns what can end the wait of a process for a file system.
+// freeingMount returns the steps that can end the wait of a process for a file system.
 func (f *Facts) freeingMount(p evidence.Process, m evidence.Mount) []Step {
 	v := processValues(p).with(Values{
 		"container": f.containerOf(p), "target": m.Node, "at": cmp.Or(m.Node, m.Point), "pod": f.podUsing(p, m),
@@ -33,8 +33,8 @@ func (f *Facts) freeingMount(p evidence.Process, m evidence.Mount) []Step {
 	return f.orDrain(f.advise("mount.disk", v))
 }
 
-// freeingFUSE returns what can end a wait for a program that serves a file system. A program that is only stopped
-// has to go on.
+// freeingFUSE returns the steps that can end a wait for a program that serves a file system. A program that is only
+// stopped has to go on.
 func (f *Facts) freeingFUSE(servers []evidence.Holder, v Values) (steps []Step) {
 	if len(servers) != 1 {
 		v["candidates"] = holderNames(servers)
@@ -61,7 +61,7 @@ func (f *Facts) freeingFUSE(servers []evidence.Holder, v Values) (steps []Step) 
 	return steps
 }
 
-// holderName names a process, with its container if it is in one.
+// holderName returns the name of a process, with its container if it is in one.
 func (f *Facts) holderName(h evidence.Holder) string {
 	name := fmt.Sprintf("pid %d (%s)", h.PID, h.Command)
 	if o, known := f.ours(h.Container); known {
@@ -70,7 +70,8 @@ func (f *Facts) holderName(h evidence.Holder) string {
 	return name
 }
 
-// podUsing names the pod of a process that waits for a file system, or whose volume that is, or the process.
+// podUsing returns the pod of a process that waits for a file system. If that is not known, it returns the pod whose
+// volume the file system is, or else the process.
 func (f *Facts) podUsing(p evidence.Process, m evidence.Mount) string {
 	if o, known := f.ours(p.Container); known && o.Pod.Name != "" {
 		return o.Pod.String()

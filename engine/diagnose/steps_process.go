@@ -11,8 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// freeProcess returns what can help a process in its state. container is the one it belongs to; thread is the
-// thread that waits, or 0.
+// freeProcess returns the steps that can help a process in its state. container is the container that it belongs to;
+// thread is the thread that waits, or 0.
 func (f *Facts) freeProcess(p evidence.Process, container string, thread int) []Step {
 	v := processValues(p).with(Values{"frozen": p.State == evidence.Frozen})
 	if thread != 0 {
@@ -35,7 +35,8 @@ func (f *Facts) freeProcess(p evidence.Process, container string, thread int) []
 	return f.orDrain(append(steps, f.advise("process.in-kernel", v)...))
 }
 
-// freeing returns what can end the wait of a process for a file system, even if it is not known for which.
+// freeing returns the steps that can end the wait of a process for a file system, even if nobody knows which file
+// system it is.
 func (f *Facts) freeing(p evidence.Process) []Step {
 	switch {
 	case p.Mount.Type != "", doesAlone(p) == evidence.OnFrozenFS:
@@ -53,8 +54,8 @@ func onFUSE(p evidence.Process) bool {
 	return p.WaitsIn(func(function string) bool { return evidence.MayWaitFor(evidence.Mount{Type: "fuse"}, function) })
 }
 
-// letGoOn returns what lets a process go on that is held from outside; nothing if it is not held. container is the
-// one it belongs to.
+// letGoOn returns the steps that let a process continue that is held from outside; nil if it is not held. container is
+// the container that it belongs to.
 func (f *Facts) letGoOn(p evidence.Process, container string) []Step {
 	v := processValues(p)
 	switch p.State {
@@ -73,7 +74,7 @@ func (f *Facts) letGoOn(p evidence.Process, container string) []Step {
 	return nil
 }
 
-// endShim returns what ends a shim, or lets it go on if it is held.
+// endShim returns the steps that end a shim, or that let it continue if it is held.
 func (f *Facts) endShim(p evidence.Process) []Step {
 	if steps := f.letGoOn(p, p.Container); len(steps) > 0 {
 		return steps
@@ -85,8 +86,8 @@ func (f *Facts) endShim(p evidence.Process) []Step {
 	return f.advise("shim.end", v)
 }
 
-// inKernelBelow names a process of a shim's pod, or a helper that the shim called, that stands in the kernel: the
-// end of the shim would not end it. It is empty if there is none.
+// inKernelBelow returns the name of a process that stands in the kernel: one of the shim's pod, or a helper that the
+// shim called. Ending the shim would not end that process. It is empty if there is none.
 func (f *Facts) inKernelBelow(shim evidence.Process) string {
 	for _, p := range f.Look.Processes.Helpers {
 		if p.State == evidence.Uninterrupted && (p.Parent == shim.PID || shim.Sandbox != "" && p.Sandbox == shim.Sandbox) {
@@ -107,8 +108,8 @@ func (f *Facts) inKernelBelow(shim evidence.Process) string {
 	return ""
 }
 
-// endHelper returns what ends a helper, or lets it go on if it is held: the first step, and those for when it is
-// not enough.
+// endHelper returns the steps that end a helper, or that let it continue if it is held. The later steps are for when
+// the first one is not enough.
 func (f *Facts) endHelper(p evidence.Process) []Step {
 	if steps := f.letGoOn(p, p.Container); len(steps) > 0 {
 		return steps
@@ -125,8 +126,8 @@ func (f *Facts) endHelper(p evidence.Process) []Step {
 	return f.advise(culprit, v)
 }
 
-// freeOfHelper returns what ends a helper, and a restart if that does not set the runtime free. A helper that a
-// signal has stopped only has to go on.
+// freeOfHelper returns the steps that end a helper, and then a restart, in case the runtime is still not free. A helper
+// that a signal has stopped only has to continue.
 func (f *Facts) freeOfHelper(p evidence.Process) []Step {
 	steps := f.endHelper(p)
 	if _, stuck := f.stuckRuntime(); stuck || p.State == evidence.Stopped {

@@ -13,10 +13,11 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// What several rules advise. A function here chooses rows of remedies.yaml by the facts; it holds no command.
+// These are the steps that several rules use. A function here chooses rows of remedies.yaml by the facts; it contains
+// no command.
 
-// thenRestart returns steps that end with a restart of the runtime. If its process does nothing, they end with what
-// helps in that state: no signal and no restart does.
+// thenRestart returns steps that end with a restart of the runtime. If the runtime's process does nothing, no signal
+// and no restart helps; then the steps end with what helps in that state.
 func (f *Facts) thenRestart(first ...Step) []Step {
 	if p, stuck := f.stuckRuntime(); stuck {
 		first = slices.DeleteFunc(first, func(s Step) bool { return s.acts() || s.asks }) // these would hang as well
@@ -34,8 +35,8 @@ func (f *Facts) thenRestart(first ...Step) []Step {
 	return append(first, last...)
 }
 
-// lastResort returns the restart of the runtime. A restart destroys what a bug report needs: if something hangs in
-// the runtime, and no dump of its goroutines was written, that comes first.
+// lastResort returns the restart of the runtime. A restart destroys what a bug report needs. So if something hangs in
+// the runtime, and a dump of its goroutines was read but not written to a file, the dump comes first.
 func (f *Facts) lastResort() []Step {
 	switch f.Scope {
 	case answers.ListHangs, answers.NoStatus, answers.Silent:
@@ -46,7 +47,7 @@ func (f *Facts) lastResort() []Step {
 	return f.restart("restarts the runtime: the last resort")
 }
 
-// restart returns the restart of the runtime, and says what it is good for.
+// restart returns the steps that restart the runtime. effect says what the restart is good for.
 func (f *Facts) restart(effect string) []Step {
 	_, first := f.unfit()
 	return f.advise("runtime.restart", Values{"effect": effect, "livesOn": f.livesOn("containers live on"), "before": first})
@@ -63,10 +64,11 @@ func (f *Facts) start() []Step {
 	return f.advise("runtime.start", v)
 }
 
-// logs returns the look at the runtime's log.
+// logs returns the step that looks at the runtime's log.
 func (f *Facts) logs() []Step { return f.advise("runtime.says", nil) }
 
-// dump returns the step that makes the runtime write its goroutines, if it is one that does that at a signal.
+// dump returns the step that makes the runtime write its goroutines, if the runtime is one that does that after a
+// signal; else nil.
 func (f *Facts) dump() []Step {
 	all := f.runtimesNow()
 	if len(all) != 1 || f.program() != knowledge.Containerd.Program && !f.isCRIO() {
@@ -75,7 +77,7 @@ func (f *Facts) dump() []Step {
 	return f.advise("runtime.dump", processValues(all[0]).with(Values{"known": f.deep().Stacks.Total > 0}))
 }
 
-// dumpFirst returns the same, unless a dump was read, or the runtime's process does nothing.
+// dumpFirst returns what dump returns, unless a dump was read already, or the runtime's process does nothing.
 func (f *Facts) dumpFirst() []Step {
 	if _, stuck := f.stuckRuntime(); stuck || f.deep().Stacks.Total > 0 {
 		return nil
@@ -83,7 +85,8 @@ func (f *Facts) dumpFirst() []Step {
 	return f.dump()
 }
 
-// idleShims returns the shims of this runtime that do nothing, whatever they are asked. Nobody asks a conmon.
+// idleShims returns the shims of this runtime that do nothing and so answer no request. It leaves out conmons, because
+// nobody asks them.
 func (f *Facts) idleShims() (idle []evidence.Process) {
 	for _, p := range f.Look.Processes.Shims {
 		if p.Own && p.Sandbox != "" && f.doing(&p, evidence.AsMonitor).DoesNothing() {
@@ -93,8 +96,8 @@ func (f *Facts) idleShims() (idle []evidence.Process) {
 	return idle
 }
 
-// livesOn says what becomes of containers when the runtime begins. They live on, which others says; but the
-// containers of shims that do not answer end. (containerd, core/runtime/v2/shim_load.go)
+// livesOn returns in words what happens to containers when the runtime starts. They live on, in the words of others;
+// but the containers of shims that do not answer end. (containerd, core/runtime/v2/shim_load.go)
 func (f *Facts) livesOn(others string) string {
 	idle := f.idleShims()
 	switch len(idle) {
@@ -110,7 +113,7 @@ func (f *Facts) livesOn(others string) string {
 	return fmt.Sprintf("the containers of %d pods (shims %s) end, other %s", len(idle), stateWord(idle), others)
 }
 
-// stateWord names the state of shims that do nothing in one word.
+// stateWord returns one word for the state of shims that do nothing.
 func stateWord(idle []evidence.Process) string {
 	words := map[evidence.State]string{evidence.Stopped: "stopped", evidence.Frozen: "frozen", evidence.Traced: "traced"}
 	if slices.ContainsFunc(idle, func(p evidence.Process) bool { return p.State != idle[0].State }) {
@@ -119,8 +122,8 @@ func stateWord(idle []evidence.Process) string {
 	return cmp.Or(words[idle[0].State], "stuck")
 }
 
-// networkPod returns the pod of this node that sets up its network; nil if none is known. Of several the one that
-// runs counts.
+// networkPod returns the pod of this node that sets up its network; nil if none is known. If there are several, it
+// returns one that runs.
 func (f *Facts) networkPod() (found *engine.Pod) {
 	for _, p := range f.Pods {
 		runs := slices.ContainsFunc(seenOf(p).Sandboxes, func(s pleg.Sandbox) bool { return s.State == pleg.Running })
@@ -131,8 +134,7 @@ func (f *Facts) networkPod() (found *engine.Pod) {
 	return found
 }
 
-// networkValues are what sentences and commands about the network of this node need: its agent's container and
-// pod.
+// networkValues returns what sentences and commands about the network of this node need: its agent's container and pod.
 func (f *Facts) networkValues() Values {
 	pod := f.networkPod()
 	if pod == nil {

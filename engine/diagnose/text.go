@@ -12,15 +12,16 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Values are what a rule knows of a match, by the names that the sentences of findings.yaml and the commands of
-// remedies.yaml use. A value that is nil, empty or false is not known: a sentence that names it is left out, and
-// so is a command.
+// Values are what a rule knows about a match, by the names that the sentences of findings.yaml and the commands of
+// remedies.yaml use. A value that is nil, empty or false is not known: then a sentence or a command that names it is
+// left out.
 //
-// In a sentence {name} is a value. A part in brackets, [ by pid {tracer}], is left out if a value in it is not
-// known; {?name} in it writes nothing, and only must be known. The type of a value says how it is written; see [written].
+// In a sentence {name} is a value. A part in brackets, [ by pid {tracer}], is left out if a value in it is not known.
+// In such a part {?name} writes nothing: it only means that the value must be known. The type of a value says how it is
+// written; see [written].
 type Values map[string]any
 
-// with returns the values with more of them.
+// with returns a copy of the values with more added.
 func (v Values) with(more Values) Values {
 	all := make(Values, len(v)+len(more))
 	maps.Copy(all, v)
@@ -28,9 +29,9 @@ func (v Values) with(more Values) Values {
 	return all
 }
 
-// Types of values that are not written as Go writes them.
+// These are types of values that are not written as Go writes them.
 type (
-	age         time.Duration // it still grows: whole seconds
+	age         time.Duration // a duration that still grows, in whole seconds
 	bytes       uint64
 	percent     float64
 	wholeNumber float64  // a number without its decimals
@@ -40,7 +41,7 @@ type (
 	}
 	frequency int    // once, 3 times
 	short     string // an id as crictl prints it
-	extract   string // a text of somebody else, without its middle
+	extract   string // a text that somebody else wrote, without its middle
 )
 
 func (v age) String() string         { return going(time.Duration(v)) }
@@ -52,7 +53,8 @@ func (v frequency) String() string   { return times(int(v)) }
 func (v short) String() string       { return pleg.ShortID(string(v)) }
 func (v extract) String() string     { return excerpt(string(v)) }
 
-// written returns how a value is written in a sentence; empty if it is not known.
+// written returns a value in the form that a sentence has it; empty if the value is not known. It panics for a type
+// that it does not know.
 func written(value any, now time.Time) string {
 	switch v := value.(type) {
 	case nil:
@@ -94,7 +96,8 @@ func written(value any, now time.Time) string {
 	panic(fmt.Sprintf("no sentence can have a value of type %T", value))
 }
 
-// sentence puts values into a template. It is not whole if a value outside of brackets is not known.
+// sentence fills values into a template. whole is false if a value outside of brackets is not known. It panics if a
+// bracket or a brace is not closed.
 func sentence(template string, values Values, now time.Time) (text string, whole bool) {
 	var out strings.Builder
 	whole = true
@@ -136,5 +139,5 @@ type line struct {
 // lineOf returns a line by its name in lines.yaml.
 func lineOf(name string, values Values) line { return line{knowledge.Line(name), values} }
 
-// verbatim is a line that somebody else wrote, such as the runtime.
+// verbatim returns a line that somebody else wrote, such as the runtime.
 func verbatim(text string) line { return line{"{text}", Values{"text": text}} }

@@ -12,38 +12,35 @@ import (
 )
 
 const (
-	// startGrace is how long a container may stay created before that is a
-	// problem. Between create and start a healthy runtime needs well under a
-	// second; a slow one with large volumes some seconds.
+	// startGrace is how long a container may stay created before that is a problem. From create to start a healthy
+	// runtime needs well under a second; a slow runtime with large volumes needs some seconds.
 	startGrace = 30 * time.Second
-	// manyExited is how many exited containers of a pod make the lists long: garbage collection leaves far fewer.
+	// manyExited is how many exited containers of one pod make the lists long: garbage collection leaves far fewer.
 	manyExited = 1000
-	// restartsLeast is how often a container must have been restarted, the last time
-	// less than crashSteady ago, for its pod to have a problem.
+	// A pod has a problem if one of its containers was restarted restartsLeast times or more, the last time less than
+	// crashSteady ago.
 	restartsLeast = 3
 )
 
 // A Trouble is what is wrong with a pod. The zero value says that nothing is.
 type Trouble struct {
 	Severity Severity
-	By       ID     // of the finding that says so, the worst of several; empty if the pod itself shows it
-	Text     string // in a few words, none of them from the runtime; of several findings, the worst first, separated by commas
-	Beside   string // Text without what is about the end of a container: the container itself says more of that
+	By       ID     // the finding that shows the trouble, the worst of several; empty if the pod itself shows it
+	Text     string // a few words, none of them from the runtime; for several findings separated by commas, the worst first
+	Beside   string // Text without the words about the end of a container, because the container itself says more about that
 }
 
-// State returns the state of the pod in one word, where only the finding knows it; else
-// it is empty.
+// State returns the state of the pod in one word, if only the finding knows it; otherwise it is empty.
 func (t Trouble) State() string { return ruleOf(t.By).row().State }
 
-// troubled returns the pods that have a problem, by UID: those that a finding is
-// about, also as one of several, and those that show one themselves, in this order: the
-// last inspection was answered with an error; a container is listed as unknown; one has
-// been created for 30 s and not started; one was restarted three times or more, the last
-// time less than ten minutes ago; it has 1,000 exited ones, which make the lists long; one exited
-// with another code than 0. Only the newest
-// container of each name counts: what a restart has mended is no trouble any more. Of
-// several the worst is told, a finding first. None is in trouble for what the whole
-// runtime does. It is not to be changed.
+// troubled returns the troubles of pods, by UID. A pod has one if a finding is about it, also as one of several pods,
+// or if it shows one of these itself, the worst first: the runtime answered its last inspection with an error; a
+// container is listed as unknown; a container was created 30 s ago or longer, and is not started; a container was
+// restarted three times or more, the last time less than ten minutes ago; the pod has 1,000 exited containers, which
+// make the lists long; a container exited with another code than 0. Only the newest container of each name counts: a
+// trouble that a restart has mended is no trouble any more. If a pod has several troubles, the map has the worst of
+// them; of equal ones it has that of a finding. A pod is not in trouble because of what the whole runtime does. The map
+// must not be changed.
 func (f *Facts) troubled(findings []Finding) map[pleg.UID]Trouble {
 	all := accused(findings)
 	for p, is := range f.podsWith(func(p *podFacts) bool { return p.failing || p.shows != nothingShown }) {
@@ -58,7 +55,7 @@ func (f *Facts) troubled(findings []Finding) map[pleg.UID]Trouble {
 	return all
 }
 
-// add adds the words of another finding.
+// add returns the trouble with the words of another finding.
 func (t Trouble) add(by ID, word string) Trouble {
 	join := func(all, word string) string {
 		if all == "" {
@@ -73,8 +70,8 @@ func (t Trouble) add(by ID, word string) Trouble {
 	return t
 }
 
-// accused returns what findings say of pods, by UID, the worst of each first. What is only
-// worth knowing is no problem, and a pod without a UID is left out. It is never nil.
+// accused returns what findings say about pods, by UID; the worst finding of a pod comes first. Findings that are only
+// worth knowing are left out, and pods without a UID too. It never returns nil.
 func accused(findings []Finding) map[pleg.UID]Trouble {
 	all, has := make(map[pleg.UID]Trouble), make(map[podWord]bool)
 	for _, severity := range []Severity{Critical, Warning} {
@@ -101,15 +98,14 @@ func accused(findings []Finding) map[pleg.UID]Trouble {
 	return all
 }
 
-// A podWord is what is found of a pod in a few words.
+// A podWord is a pod, and a few words that a finding has about it.
 type podWord struct {
 	pod  pleg.UID
 	word string
 }
 
-// inspectionFails reports whether the runtime answered the last inspection of a pod
-// with an error. That it was not there, or gave no answer, need not be for the pod:
-// where it is, a finding says so.
+// inspectionFails reports whether the runtime answered the last inspection of a pod with an error. If the runtime was
+// not there, or gave no answer, the pod need not be the reason. If the pod is the reason, a finding says that.
 func inspectionFails(p *engine.Pod) bool {
 	if f := p.Failure; f != nil {
 		return answers.IsAnswer(f.Err) || errors.Is(f.Err, call.ErrDeadline) && f.Took() < answers.Late
@@ -117,7 +113,7 @@ func inspectionFails(p *engine.Pod) bool {
 	return p.StatusErr != nil && answers.IsAnswer(p.StatusErr)
 }
 
-// What the containers of a pod show, the worst last.
+// A shown is what the containers of a pod show; the worst is last.
 type shown uint8
 
 const (
@@ -139,9 +135,8 @@ var shownTroubles = [...]Trouble{
 
 var failingTrouble = Trouble{Severity: Warning, Text: "failing inspection", Beside: "failing inspection"}
 
-// containersShow returns the worst that the containers of a pod show, and until when
-// that holds if the pod does not change, in seconds since 1970. Of those of one name
-// only the newest counts.
+// containersShow returns the worst thing that the containers of a pod show, and until when that holds if the pod does
+// not change, in seconds since 1970. For containers with the same name only the newest counts.
 func containersShow(p *engine.Pod, at time.Time) (worst shown, until int64) {
 	until = always
 	pod := seenOf(p)

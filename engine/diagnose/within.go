@@ -10,13 +10,13 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// elsewhere is what a headline says in place of what nobody asked for.
+// elsewhere is the text of a headline about a pod that nobody asked for.
 const elsewhere = "for a pod of another namespace"
 
-// Within returns u without what is only about other namespaces than these; none stands
-// for all. What is about the node stays. A headline that speaks of what was left out keeps
-// its word, and is no worse than the worst finding that stays. It does not change u. Pods of
-// other namespaces are still among [Update.Standings].
+// Within returns u without what is only about other namespaces than these; no namespaces means all. What is about the
+// node stays. If the headline is about something that was left out, it keeps its word, but is no worse than the worst
+// finding that stays. A headline that only sums up warnings becomes HEALTHY if none of them stays. Within does not
+// change u. Pods of other namespaces are still among [Update.Standings].
 func (u Update) Within(namespaces []string) Update {
 	if len(namespaces) == 0 {
 		return u
@@ -25,7 +25,7 @@ func (u Update) Within(namespaces []string) Update {
 		sums := u.Headline.sumsUp()
 		u.Headline.Text, u.Headline.Severity = elsewhere, min(u.Headline.Severity, Worst(onlyIn(u.Findings, namespaces)))
 		if sums && u.Headline.Severity == Info {
-			u.Headline.Word, u.Headline.Text = Healthy, "" // which warnings there are elsewhere nobody asked
+			u.Headline.Word, u.Headline.Text = Healthy, "" // nobody asked which warnings there are elsewhere
 		}
 	}
 	u.Findings = onlyIn(u.Findings, namespaces)
@@ -34,8 +34,8 @@ func (u Update) Within(namespaces []string) Update {
 	return u
 }
 
-// speaksElsewhere reports whether the headline speaks of a finding about other namespaces, or
-// names the pod of a call there, of which there may be no finding yet.
+// speaksElsewhere reports whether the headline is about a finding in another namespace, or names the pod of a call
+// there. There may be no finding about that call yet.
 func (u Update) speaksElsewhere(namespaces []string) bool {
 	found := func(f Finding) bool { return !f.In(namespaces) && u.Headline.speaksOf(f) }
 	out := func(f call.Flight) bool {
@@ -44,7 +44,7 @@ func (u Update) speaksElsewhere(namespaces []string) bool {
 	return slices.ContainsFunc(u.Findings, found) || u.Snapshot != nil && slices.ContainsFunc(u.Snapshot.InFlight, out)
 }
 
-// narrowed returns what is left of all in some namespaces.
+// narrowed returns the items of all whose findings concern these namespaces, with their findings narrowed to them.
 func narrowed[T any](all []T, namespaces []string, of func(*T) *Finding) (kept []T) {
 	for _, one := range all {
 		if f, in := of(&one).only(namespaces); in {
@@ -55,7 +55,7 @@ func narrowed[T any](all []T, namespaces []string, of func(*T) *Finding) (kept [
 	return kept
 }
 
-// Worst returns the highest severity among findings, Info for none. It is safe for concurrent use.
+// Worst returns the highest severity among findings; Info if there are none. It is safe for concurrent use.
 func Worst(findings []Finding) (s Severity) {
 	for _, f := range findings {
 		s = max(s, f.Severity)
@@ -66,14 +66,14 @@ func Worst(findings []Finding) (s Severity) {
 // sumsUp reports whether a headline is about all warnings, and not about one critical finding.
 func (h Headline) sumsUp() bool { return h.Word == Degraded && h.Severity < Critical }
 
-// speaksOf reports whether a headline sums up a finding with others, or says what it says,
-// or names its pod.
+// speaksOf reports whether a headline sums up a finding together with others, or contains its summary, or names its
+// pod.
 func (h Headline) speaksOf(f Finding) bool {
 	return h.sumsUp() && f.Severity > Info || f.Summary != "" && strings.Contains(h.Text, f.Summary) || h.Names(f.Subject.Pod)
 }
 
-// Names reports whether the text of a headline names a pod: with its namespace, and not as
-// the beginning or the end of another name. No pod has no name.
+// Names reports whether the text of a headline contains the name of a pod: with its namespace, and not as a part of
+// another name. It is false for a pod without a name.
 func (h Headline) Names(p pleg.PodRef) bool {
 	if p.Name == "" {
 		return false
@@ -91,16 +91,15 @@ func (h Headline) Names(p pleg.PodRef) bool {
 	}
 }
 
-// In reports whether a finding concerns any of these namespaces: one about the
-// node or the runtime concerns all of them. With no namespaces it is true.
+// In reports whether a finding concerns any of these namespaces. A finding about the node or the runtime concerns all.
+// With no namespaces it returns true.
 func (f Finding) In(namespaces []string) bool {
 	_, in := f.only(namespaces)
 	return in
 }
 
-// onlyIn returns the findings that concern any of these namespaces, in their
-// order. Of one that sums up several pods those elsewhere are left out. It does not
-// change findings; with no namespaces it returns them.
+// onlyIn returns the findings that concern any of these namespaces, in their order. From a finding that sums up several
+// pods, pods of other namespaces are left out. onlyIn does not change findings; with no namespaces it returns them.
 func onlyIn(findings []Finding, namespaces []string) []Finding {
 	if len(namespaces) == 0 {
 		return findings
@@ -115,8 +114,7 @@ func onlyIn(findings []Finding, namespaces []string) []Finding {
 	return kept
 }
 
-// only returns what is left of a finding in some namespaces, and whether anything
-// is.
+// only returns what is left of a finding in some namespaces, and whether anything is left.
 func (f Finding) only(namespaces []string) (Finding, bool) {
 	in := func(s Subject) bool { return slices.Contains(namespaces, s.Pod.Namespace) }
 	switch {
@@ -135,5 +133,5 @@ func (f Finding) only(namespaces []string) (Finding, bool) {
 			f.Members, f.Evidence = append(f.Members, m), append(f.Evidence, evidence[i])
 		}
 	}
-	return f, len(f.Members) > 0 || f.Count > len(members) // of those that are not named some may be there
+	return f, len(f.Members) > 0 || f.Count > len(members) // some of those that are not named may be in the namespaces
 }

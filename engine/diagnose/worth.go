@@ -6,21 +6,21 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// What of the node is worth a look where nothing need be wrong with it.
+// These limits say which figures of a node are worth a look, when nothing may be wrong with it.
 const (
-	// stillLong is for how long the kubelet's count of relists may stand still without a
-	// word: it relists every second, and is looked at every five. A device that answers
-	// nothing for as long waits for more than its queue.
+	// stillLong is how long the kubelet's count of relists may stand still before that is worth a look: the kubelet
+	// relists every second, and we look every five. A device that answers nothing for that long does not only wait for
+	// its queue.
 	stillLong = 15 * time.Second
 	// dumpOld is the age from which on a dump of goroutines that somebody else asked for is shown with its age.
 	dumpOld = 10 * time.Second
-	// lowDisk is the part of a disk, in percent, below which what is free on it is worth a
-	// look: the kubelet begins to evict at 10 % of its own.
+	// lowDisk is the free part of a disk, in percent, below which that is worth a look: the kubelet begins to evict at
+	// 10 % of its own disk.
 	lowDisk = 10
 )
 
-// KubeletStill reports whether the kubelet's count of relists has stood still for longer than
-// that of one that is well.
+// KubeletStill reports whether the kubelet's count of relists has stood still for longer than on a kubelet that is
+// well.
 func KubeletStill(k *evidence.Kubelet) bool {
 	if rare := k.Alpha() && !k.FellBack(); rare {
 		return k.StillFor > evidence.AlphaPeriod+stillLong
