@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An ErrorText is what texts of errors mean.
+// An ErrorText is a meaning of errors, and the words by which it is recognised.
 type ErrorText struct {
 	Means  string
 	Words  []string // in lower case; one of them is in the text
@@ -14,16 +14,16 @@ type ErrorText struct {
 
 var errorTexts = lazy[ErrorText]("errors.yaml")
 
-// What the text of an error may mean.
+// These are what the text of an error may mean.
 const (
 	NoInotify    = "no inotify"   // the user has no inotify instance left
 	NoSpace      = "no space"     // no room or no inode is left
-	Disconnected = "disconnected" // a path that a program served, which has ended
+	Disconnected = "disconnected" // the program that served a path has ended
 	StoreFails   = "store fails"  // the disk or its file system fails
-	UsedUp       = "used up"      // of open files, threads or memory
+	UsedUp       = "used up"      // open files, threads or memory are used up
 )
 
-// Means returns what the text of an error means; empty for a text that no row has.
+// Means returns what the text of an error means; empty if no row has a word of the text.
 func Means(text string) string {
 	text = strings.ToLower(text)
 	all := errorTexts()

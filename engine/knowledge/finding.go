@@ -7,38 +7,38 @@ import (
 
 // A Finding is one kind of finding: what it means, and the sentences and steps that a match of its rule gets.
 //
-// In a sentence {name} is a value that the rule gives. A part in brackets is left out if a value in it is not
-// known, and a line of evidence if a value outside of brackets is not known.
+// In a sentence {name} is a value that the rule gives. A part in brackets is left out if a value in it is not known. A
+// line of evidence is left out if a value outside of brackets is not known.
 type Finding struct {
 	ID         string
 	Severity   string // in plain words, for docs/findings.md
-	When       string // the same: when plegtop reports it
-	Scenario   string // the same: what brings it up
-	Means      string // what is so, and what it does to the node
+	When       string // for docs/findings.md: when plegtop reports it
+	Scenario   string // for docs/findings.md: what causes it in a test
+	Means      string // what is wrong, and what that does to the node
 	Cause      string // where it mostly comes from
-	Background string // what helps to understand it; empty for nothing
+	Background string // what helps to understand it; empty if nothing does
 	Culprits   []string
 	Source     string
 
-	Pod     string   // what the list of pods says of its pods, in a few words; empty for nothing
+	Pod     string   // a few words for its pods in the list of pods; empty for none
 	State   string   // the state of its pods in one word, if only this finding knows it; else empty
 	Because []string // kinds that explain it
-	Hides   []string // kinds that would only repeat it
-	Node    []string // what the node itself says of it: calls, kernel, runtime-units, kubelet-units, units, deprecated
+	Hides   []string // kinds that would only repeat this one
+	Node    []string // lines that the node itself shows about it: calls, kernel, runtime-units, kubelet-units, units, deprecated
 	Kernel  []string // which lines of the kernel count: disk, device, runtime-killed, any-runtime-killed, kubelet-killed, memory-killed
 
 	Summary  string   // of the variant without a name
-	Several  string   // the same for one finding about several pods
+	Several  string   // summary of the variant without a name, for one finding about several pods
 	Evidence []string // lines, or names of lines that the rule or the package gives
 	Steps    []string // culprits of remedies.yaml, or +names of steps that the rule or the package gives
 	Variants map[string]Variant
 
-	Member string // the line of one of several
-	Rest   string // the summary for those that are too many for a finding each
-	RestOf string `yaml:"restOf"` // the culprit of those; empty for none
+	Member string // the line of each member, if there are several
+	Rest   string // the summary for all matches that are too many to get a finding each
+	RestOf string `yaml:"restOf"` // the culprit of Rest; empty for none
 }
 
-// A Variant is how one case of a finding is said. What it leaves out is as in the finding.
+// A Variant has the sentences and steps for one case of a finding. For a field that is empty, the finding's own counts.
 type Variant struct {
 	Summary  string
 	Several  string
@@ -46,7 +46,7 @@ type Variant struct {
 	Steps    []string
 }
 
-// Findings returns all of them, in the order of their table.
+// Findings returns all kinds of findings, in the order of their table.
 var Findings = lazy[Finding]("findings.yaml")
 
 var findingsByID = sync.OnceValue(func() map[string]*Finding {
@@ -58,8 +58,8 @@ var findingsByID = sync.OnceValue(func() map[string]*Finding {
 	return by
 })
 
-// FindingOf returns the row of a kind. Each rule has one, which a test holds. For a kind that nobody knows it
-// returns an empty row.
+// FindingOf returns the row of a kind. Each rule has one, and a test checks that. For an unknown kind it returns an
+// empty row.
 func FindingOf(id string) *Finding {
 	if f, known := findingsByID()[id]; known {
 		return f
@@ -67,8 +67,8 @@ func FindingOf(id string) *Finding {
 	return &Finding{}
 }
 
-// Variant returns how a case is said; "" is the case without a name. A name that the row does not have is a panic: a
-// test plays all of them.
+// Variant returns the sentences and steps of a case; "" is the case without a name. It panics if the row does not have
+// the name; a test plays all names.
 func (f *Finding) Variant(name string) Variant {
 	v := Variant{f.Summary, f.Several, f.Evidence, f.Steps}
 	if name == "" {
@@ -90,7 +90,7 @@ func (f *Finding) Variant(name string) Variant {
 	return v
 }
 
-// lines has the sentences that several findings use.
+// lines returns the sentences that several findings use, by name.
 var lines = sync.OnceValue(func() map[string]string {
 	by := make(map[string]string)
 	for _, l := range rows[sentenceRow]("lines.yaml") {
@@ -99,7 +99,7 @@ var lines = sync.OnceValue(func() map[string]string {
 	return by
 })
 
-// Line returns a sentence of lines.yaml by its name. A name that the table does not have is a panic.
+// Line returns a sentence of lines.yaml by its name. It panics if the table does not have the name.
 func Line(name string) string {
 	l, known := lines()[name]
 	if !known {

@@ -5,74 +5,74 @@ import (
 	"strings"
 )
 
-// A Flavour is one way in which a container runtime comes to a node: by itself, or within a
-// distribution of Kubernetes. What a configuration file of the node says counts more than a row.
+// A Flavour is one way in which a container runtime comes to a node: by itself, or within a distribution of Kubernetes.
+// The node's own configuration files count more than a row.
 type Flavour struct {
 	Name    string // as its makers write it
 	Source  string
-	OS      []string // the ID of the node's os-release, where that tells the flavour
+	OS      []string // the ID in the node's os-release, if that identifies the flavour
 	Program string   // the name of the process that listens on the socket
-	Socket  string   // the path of that socket; empty where it is that of another row
-	Mark    string   // a part of the socket's path, which is there even where the host's root is mounted elsewhere; empty for a flavour that is known by other marks
+	Socket  string   // the path of that socket; empty if another row has it
+	Mark    string   // a part of the socket's path that is the same if the host's root is mounted elsewhere; empty for a flavour that is recognised in another way
 
-	Data, State string   // folders: what outlives a reboot of the node, and what does not
+	Data, State string   // folders: Data outlives a reboot of the node, State does not
 	Config      string   // the configuration file; empty for none
 	DropIns     string   `yaml:"dropIns"` // the folder of the files that are read after Config; empty for none
-	Shared      []string // files that it shares with other programs: the first that is there says what Config does not
+	Shared      []string // files that it shares with other programs: the first one that exists has the settings that Config does not have
 	Leaves      []string // files and folders that show that its CRI service has run here; State and Data if empty
 
 	CNI []string // the folders of the network's configuration and plugins
 
-	// Variables are those that may stand in the flags of its kubelet.
+	// Variables are the variables that the flags of its kubelet may contain, with their values.
 	Variables map[string]string
 
-	// Units are the services that it may run in, and KubeletUnits those of its kubelet, as systemd
-	// names them. Without KubeletUnits the kubelet runs in the same unit.
+	// Units are the services that it may run in, and KubeletUnits those of its kubelet, with their names in systemd. If
+	// KubeletUnits is empty, the kubelet runs in the same unit.
 	Units        []string
 	KubeletUnits []string `yaml:"kubeletUnits"`
-	// Manager is what manages its services, as services.yaml calls it, whatever the init system is;
-	// empty for the node's own init system.
+	// Manager is the name, in services.yaml, of what manages its services, whatever the init system is; empty for the
+	// node's own init system.
 	Manager string
-	// Restarts completes "a restart also restarts": what else lives in the unit; empty for nothing.
+	// Restarts completes "a restart also restarts": the other programs in the unit; empty for none.
 	Restarts string
-	// KubeletRestarts completes the same of the kubelet's own units.
+	// KubeletRestarts completes the same words for the kubelet's own units.
 	KubeletRestarts string `yaml:"kubeletRestarts"`
 
-	// Log and KubeletLog are the files that the runtime and its kubelet write their logs to; empty
-	// where the log is the unit's.
+	// Log and KubeletLog are the files to which the runtime and its kubelet write their logs; empty if the logs are
+	// those of the units.
 	Log        string
 	KubeletLog string `yaml:"kubeletLog"`
 
 	Behind      []string // programs that do the work for Program
-	Kubelets    []string // programs that have a kubelet within
-	Supervisors []string // programs that begin the runtime and the kubelet
+	Kubelets    []string // programs that contain a kubelet
+	Supervisors []string // programs that start the runtime and the kubelet
 
-	Crictl      []string // its own configurations of crictl
+	Crictl      []string // its own configuration files for crictl
 	KubeletArgs []string `yaml:"kubeletArgs"` // files that hold the flags of its kubelet
 }
 
-// Flavours are all flavours. Those that share a socket stand side by side.
+// Flavours are all flavours. Those that share a socket are next to each other.
 var Flavours = rows[Flavour]("flavours.yaml")
 
 var (
-	// Containerd stands for a runtime of which nothing is known. crictl looks for it first.
+	// Containerd is used for a runtime about which nothing is known. It is the one for which crictl looks first.
 	Containerd = flavourNamed("containerd")
 	// CRIO is CRI-O.
 	CRIO = flavourNamed("CRI-O")
 )
 
-// The names of programs, as far as the kernel keeps them: 15 bytes.
+// The names of programs, in the length that the kernel keeps: 15 bytes.
 var (
 	// Runtimes are the daemons that are a runtime, or do its work.
 	Runtimes = collect(func(f Flavour) []string { return append([]string{f.Program}, f.Behind...) })
-	// Kubelets are the programs that are a kubelet, or have one within.
+	// Kubelets are the programs that are a kubelet, or contain one.
 	Kubelets = slices.Concat([]string{"kubelet"}, withKubelet, []string{"hyperkube"})
-	// Supervisors begin the runtime and the kubelet as processes of their own.
+	// Supervisors start the runtime and the kubelet as separate processes.
 	Supervisors = collect(func(f Flavour) []string { return f.Supervisors })
-	// Programs are all that a runtime runs in or under.
+	// Programs are all programs in which, or under which, a runtime runs.
 	Programs = slices.Concat(Runtimes, Supervisors, collect(func(f Flavour) []string {
 		if f.Socket == "" {
-			return nil // the runtime is a process of its own beside it
+			return nil // the runtime is a separate process
 		}
 		return f.Kubelets
 	}))
@@ -82,9 +82,9 @@ var (
 
 // Files of distributions.
 var (
-	// Crictl are their own configurations of crictl.
+	// Crictl are the distributions' own configuration files for crictl.
 	Crictl = collect(func(f Flavour) []string { return f.Crictl })
-	// KubeletArgs hold the flags of their kubelets.
+	// KubeletArgs are the files with the flags of the distributions' kubelets.
 	KubeletArgs = collect(func(f Flavour) []string { return f.KubeletArgs })
 )
 
@@ -96,8 +96,8 @@ var SharedUnits = collect(func(f Flavour) []string {
 	return f.Units
 })
 
-// Variable returns what a variable in the flags of a distribution's kubelet stands for, and the
-// variable itself if that is not known.
+// Variable returns the value of a variable in the flags of a distribution's kubelet. If the value is not known, it
+// returns the variable itself, as ${name}.
 func Variable(name string) string {
 	for _, f := range Flavours {
 		if value, known := f.Variables[name]; known {
@@ -111,7 +111,7 @@ func flavourNamed(name string) Flavour {
 	return Flavours[slices.IndexFunc(Flavours, func(f Flavour) bool { return f.Name == name })]
 }
 
-// collect returns what all flavours name, each name once.
+// collect returns what of returns for all flavours, each name once.
 func collect(of func(Flavour) []string) (all []string) {
 	for _, f := range Flavours {
 		for _, name := range of(f) {
@@ -123,7 +123,7 @@ func collect(of func(Flavour) []string) (all []string) {
 	return all
 }
 
-// At returns the flavours whose socket may be at an endpoint; none if none is known to be.
+// At returns the flavours whose socket may be at an endpoint; nil if none is known.
 func At(endpoint string) (all []Flavour) {
 	for _, f := range Flavours {
 		if f.MayBeAt(endpoint) && (len(all) == 0 || all[0].Mark == f.Mark) {
@@ -133,7 +133,7 @@ func At(endpoint string) (all []Flavour) {
 	return all
 }
 
-// On returns the flavour that the ID of a node's os-release tells; ok is false if it tells none.
+// On returns the flavour that the ID in a node's os-release identifies; ok is false if it identifies none.
 func On(os string) (f Flavour, ok bool) {
 	if i := slices.IndexFunc(Flavours, func(f Flavour) bool { return slices.Contains(f.OS, os) }); i >= 0 {
 		return Flavours[i], true
@@ -141,8 +141,8 @@ func On(os string) (f Flavour, ok bool) {
 	return f, false
 }
 
-// InUnit returns the flavour whose runtime or kubelet runs in a unit, which is named without its
-// suffix; ok is false if none does, or several do.
+// InUnit returns the flavour whose runtime or kubelet runs in a unit, given without its suffix. ok is false if no
+// flavour does, or several do.
 func InUnit(unit string) (f Flavour, ok bool) {
 	for _, one := range Flavours {
 		if slices.Contains(one.Units, unit) || slices.Contains(one.KubeletUnits, unit) {
@@ -155,7 +155,7 @@ func InUnit(unit string) (f Flavour, ok bool) {
 	return f, ok
 }
 
-// Likely returns what a runtime at an endpoint mostly is.
+// Likely returns the flavours that a runtime at an endpoint may be. If none is known, it returns Containerd.
 func Likely(endpoint string) []Flavour {
 	if at := At(endpoint); len(at) > 0 {
 		return at
@@ -163,8 +163,8 @@ func Likely(endpoint string) []Flavour {
 	return []Flavour{Containerd}
 }
 
-// Within returns the socket of the runtime that a program with a kubelet within begins
-// for it, unless it is given another one; empty if it is no such program.
+// Within returns the socket of the runtime that a program with a kubelet inside starts for that kubelet, unless it is
+// configured to use another one. It is empty if the program is not one of these.
 func Within(program string) string {
 	i := slices.IndexFunc(Flavours, func(f Flavour) bool { return f.Socket != "" && slices.Contains(f.Kubelets, program) })
 	if i < 0 {
@@ -178,7 +178,7 @@ func (f *Flavour) MayBeAt(endpoint string) bool {
 	return f.Mark != "" && strings.Contains(endpoint, f.Mark)
 }
 
-// Traces are files and folders that show that its CRI service has run here.
+// Traces returns files and folders that show that its CRI service has run here.
 func (f *Flavour) Traces() []string {
 	if f.Leaves != nil {
 		return f.Leaves

@@ -21,13 +21,13 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// lazy returns the rows of a file, which is parsed when they are first asked for.
+// lazy returns a function that returns the rows of a file. The file is parsed at the first call.
 func lazy[Row any](file string) func() []Row {
 	return sync.OnceValue(func() []Row { return rows[Row](file) })
 }
 
-// rows returns the rows of a file. The file is part of the program, and a test parses it, so one that
-// cannot be parsed is a panic.
+// rows returns the rows of a file. It panics if the file cannot be parsed: the file is part of the program, and a test
+// parses it.
 func rows[Row any](file string) []Row {
 	text, err := files.ReadFile(file)
 	if err != nil {

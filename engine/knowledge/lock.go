@@ -7,27 +7,27 @@ import (
 
 // A Lock is a kind of lock within containerd or CRI-O that calls of the kubelet wait for.
 type Lock struct {
-	Of     string // what it guards, for people, such as "container"
+	Of     string // what it guards, in words for people, such as "container"
 	Source string
-	Waits  []Place  // where it is waited for
-	Holds  []Place  // what has it while it runs; empty: who is in one of Waits, and waits for no lock of this kind, has it
-	Leaves []string // functions that have let go of it, though what called them is among Holds
+	Waits  []Place  // where goroutines wait for it
+	Holds  []Place  // what has it while it runs; if empty, a goroutine that is in one of Waits, and waits for no lock of this kind, has it
+	Leaves []string // functions that have released it, although their callers are among Holds
 	Unheld bool     // no function tells who has it
-	Own    bool     // an object has several such locks: only the address tells them apart
+	Own    bool     // an object has several locks of this kind: only the address tells them apart
 }
 
-// A Place is methods of a type, all of them if none is named. Types are written with the last parts
-// of their package's path, as releases move packages.
+// A Place is some methods of a type, or all its methods if none is named. Types are written with the last parts of
+// their package's path, because releases move packages.
 type Place struct {
 	Owner    string
 	Methods  []string
-	Argument bool // what the lock belongs to is the first argument, and not the receiver
+	Argument bool // the object that the lock belongs to is the first argument, and not the receiver
 }
 
-// WaitPlace returns the place in which a method waits for such a lock; nil if it does not.
+// WaitPlace returns the place in which a method waits for this lock; nil if it does not wait for it.
 func (l *Lock) WaitPlace(owner, method string) *Place { return placeOf(l.Waits, owner, method) }
 
-// HoldPlace returns the place in which a method may have such a lock while it runs; nil if it may not.
+// HoldPlace returns the place in which a method may have this lock while it runs; nil if it may not.
 func (l *Lock) HoldPlace(owner, method string) *Place {
 	if l.Holds == nil && !l.Unheld {
 		return l.WaitPlace(owner, method)
@@ -35,7 +35,7 @@ func (l *Lock) HoldPlace(owner, method string) *Place {
 	return placeOf(l.Holds, owner, method)
 }
 
-// LetGo reports whether a function has let go of such a lock, though its caller is at a HoldPlace.
+// LetGo reports whether a function has released this lock, although its caller is at a HoldPlace.
 func (l *Lock) LetGo(function string) bool {
 	return slices.ContainsFunc(l.Leaves, func(name string) bool { return endsIn(function, name) })
 }
@@ -50,13 +50,14 @@ func placeOf(places []Place, owner, method string) *Place {
 	return nil
 }
 
-// endsIn reports whether these are the last parts of a path.
+// endsIn reports whether parts are the last parts of a path.
 func endsIn(path, parts string) bool { return path == parts || strings.HasSuffix(path, "/"+parts) }
 
-// Locks returns all of them.
+// Locks returns all known locks.
 var Locks = lazy[Lock]("locks.yaml")
 
-// A StackRole is what functions of a runtime do in a dump of its goroutines, besides taking locks.
+// A StackRole is what some functions of a runtime do, apart from taking locks, when they are seen in a dump of its
+// goroutines.
 type StackRole struct {
 	Role   string // "service", "wrapper", "semaphore", "asks ttrpc" or "asks grpc"
 	Source string
@@ -75,20 +76,20 @@ func RoleOf(owner, method string) string {
 	return ""
 }
 
-// A Sign is what a function, or the state of a goroutine, tells of what that goroutine does.
+// A Sign says what a goroutine does, if a function is in its stack or it is in a state.
 type Sign struct {
-	Doing  string // for people: "fsync", "CNI add"
+	Doing  string // in words for people: "fsync", "CNI add"
 	Source string
-	In     []string // functions, by the last parts of their paths, with a "*" only by how these begin; and states
-	Polled string   // what it does instead in the state "IO wait"; empty for the same
+	In     []string // states, and functions by the last parts of their paths; with "*" at the end, by the beginning of these parts
+	Polled string   // what the goroutine does instead in the state "IO wait"; empty for the same
 	Asks   bool     // somebody else must answer: another program, a disk, the kernel
 	Open   bool     // it asks another program for something that ends
 }
 
-// Signs returns all of them. Of several that a stack has, the first row counts.
+// Signs returns all signs. If a stack has several, the first row counts.
 var Signs = lazy[Sign]("signs.yaml")
 
-// SignOf returns the row of [Signs] that has a function or a state; their number if none has it.
+// SignOf returns the index in [Signs] of the row that has a function or a state; len(Signs()) if none has it.
 func SignOf(name string) int {
 	signs := Signs()
 	for i := range signs {

@@ -9,13 +9,13 @@ import (
 type Network struct {
 	Name   string
 	Pods   []string // how the names of its agent's pods begin
-	Except []string // names that begin alike and are of other pods
+	Except []string // beginnings of names that look the same but belong to other pods
 	Source string
 }
 
 var networks = lazy[Network]("networks.yaml")
 
-// SetsUpNetwork reports whether a pod of that name sets up the network of its node.
+// SetsUpNetwork reports whether a pod with this name sets up the network of its node.
 func SetsUpNetwork(pod string) bool {
 	begins := func(prefix string) bool { return strings.HasPrefix(pod, prefix) }
 	return slices.ContainsFunc(networks(), func(n Network) bool {
