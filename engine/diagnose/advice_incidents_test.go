@@ -14,7 +14,7 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// What once was advised and does harm is advised no more, and something better stands there.
+// Advice that once did harm is not given any more, and something better has taken its place.
 func TestWhatIsAdvisedNoMore(t *testing.T) {
 	inD := func(p *evidence.Process, function string, m evidence.Mount) {
 		p.State, p.For, p.Wchan, p.Stack, p.Mount = evidence.Uninterrupted, time.Minute, function, []string{function}, m
@@ -90,8 +90,8 @@ func TestWhatIsAdvisedNoMore(t *testing.T) {
 	}
 }
 
-// A kubelet that does nothing writes its goroutines by a signal to it alone. Where it shares its unit
-// with the runtime and the shims, it gets none.
+// A kubelet that does nothing writes its goroutines after a signal to it alone. If it shares its unit with the runtime
+// and the shims, it gets no signal.
 func TestAStuckKubeletAloneGetsASignal(t *testing.T) {
 	for endpoint, want := range map[string]string{
 		"unix://" + ourSocket: "kill -ABRT 4711", "unix:///run/k3s/containerd/containerd.sock": "it also restarts the kubelet, and on a server the API server",
@@ -106,7 +106,7 @@ func TestAStuckKubeletAloneGetsASignal(t *testing.T) {
 	}
 }
 
-// The entries of another namespace have the same names: what is removed is chosen by both.
+// The entries of another namespace have the same names: both the namespace and the name choose what is removed.
 func TestRemovalKnowsTheNamespace(t *testing.T) {
 	for _, r := range knowledge.Remedies() {
 		for _, a := range r.Steps {
@@ -117,7 +117,7 @@ func TestRemovalKnowsTheNamespace(t *testing.T) {
 	}
 }
 
-// A node whose services systemd does not manage gets none of its commands.
+// A node whose services systemd does not manage gets no systemd commands.
 func TestNoSystemctlWithoutSystemd(t *testing.T) {
 	for unit, want := range map[string]string{"k3s": "rc-service k3s restart", "snap.microk8s.daemon-containerd.service": "snap restart microk8s.daemon-containerd"} {
 		n := healthy(3).condition(runtimeReady)
@@ -134,7 +134,7 @@ func TestNoSystemctlWithoutSystemd(t *testing.T) {
 	}
 }
 
-// Where the processes of the runtime and the kubelet are gone, the folder of the init system tells.
+// If the processes of the runtime and the kubelet are gone, the folder of the init system shows which init system runs.
 func TestNoSystemctlWithoutAnyProcess(t *testing.T) {
 	n := healthy(3).dead(40)
 	in := n.input()
@@ -163,7 +163,7 @@ func TestLogsInFiles(t *testing.T) {
 	}
 }
 
-// A process of a container that waits for a server may be killed; one of the runtime's may not.
+// A process of a container that waits for a server may be killed; a process of the runtime may not.
 func TestOnlyAContainersProcessIsKilled(t *testing.T) {
 	n := healthy(3)
 	in := n.input()
@@ -179,7 +179,7 @@ func TestOnlyAContainersProcessIsKilled(t *testing.T) {
 	}
 }
 
-// A socket may be lost because the folder around it was emptied: then a restart forgets all that runs.
+// A socket may be lost because the folder around it was emptied: then a restart forgets everything that runs.
 func TestALostSocketLooksForTheShims(t *testing.T) {
 	n := healthy(3)
 	in := n.input()
@@ -192,7 +192,7 @@ func TestALostSocketLooksForTheShims(t *testing.T) {
 	}
 }
 
-// On Talos only the kubelet is restarted by itself: for the runtime the step says what does it.
+// On Talos only the kubelet can be restarted alone: for the runtime the step says what restarts it.
 func TestRestartsOnTalos(t *testing.T) {
 	n := healthy(3)
 	in := n.input()
@@ -208,7 +208,7 @@ func TestRestartsOnTalos(t *testing.T) {
 	}
 }
 
-// What goes through a runtime that does not answer is not advised.
+// No step uses a runtime that does not answer.
 func TestNoCrictlWhereNothingIsAnswered(t *testing.T) {
 	for name, n := range map[string]*node{
 		"silent": healthy(5).hang(call.ListPodSandbox, 20*time.Second).hang(call.Version, 20*time.Second).hang(call.Status, 20*time.Second),
@@ -225,7 +225,7 @@ func TestNoCrictlWhereNothingIsAnswered(t *testing.T) {
 	}
 }
 
-// A step that is said to be without a risk has the reason beside it.
+// If a step is said to have no risk, the reason is beside it.
 func TestNoRiskIsArgued(t *testing.T) {
 	table, err := os.ReadFile("../knowledge/remedies.yaml")
 	if err != nil {
@@ -238,7 +238,7 @@ func TestNoRiskIsArgued(t *testing.T) {
 	}
 }
 
-// A restart of the runtime says in its risk what it costs, whatever the node is.
+// The risk of a restart of the runtime says what it costs, on every kind of node.
 func TestARestartHasItsRisk(t *testing.T) {
 	for _, r := range knowledge.Remedies() {
 		for _, a := range r.Steps {

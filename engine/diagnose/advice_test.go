@@ -9,8 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// lint returns what a command breaks of the rules for commands in docs/architecture.md: one that
-// looks returns within 5 s while the trouble lasts, and one that acts hits the culprit alone.
+// lint returns the rules for commands in docs/architecture.md that a command breaks: a command that looks returns
+// within 5 s while the trouble lasts, and a command that acts hits the culprit alone.
 func lint(command string, acts bool) (broken []string) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(command), "")
 	if err != nil {
@@ -35,10 +35,11 @@ func lint(command string, acts bool) (broken []string) {
 	return broken
 }
 
-// waits are programs that may hang with the runtime, a disk or an init system: they have a time.
+// waits are programs that may hang with the runtime, a disk or an init system: commands give them a time limit.
 var waits5 = []string{"crictl", "ctr", "df", "journalctl", "lsblk", "smartctl", "fuser", "top", "timedatectl", "snap", "crio", "ss"}
 
-// harmful are programs that no step names: they go by a name, walk a disk, or repair what is mounted.
+// harmful are programs that no step may name: they choose a process by its name, walk a disk, or repair something that
+// is mounted.
 var harmful = []string{"pkill", "killall", "find", "du", "lsof", "stat", "findmnt", "fsck", "e2fsck", "xfs_repair", "kubectl", "reboot", "dd"}
 
 func lintCall(args []string, acts bool, no func(string)) {
@@ -93,7 +94,7 @@ func literals(words []*syntax.Word) (all []string) {
 	return all
 }
 
-// literal returns the text of a word as far as it has one.
+// literal returns the literal parts of a word.
 func literal(w *syntax.Word) string {
 	var b strings.Builder
 	for _, part := range w.Parts {
@@ -113,7 +114,7 @@ func literal(w *syntax.Word) string {
 	return b.String()
 }
 
-// bareGlob returns a word that the shell makes other words of, as it stands.
+// bareGlob returns a word that the shell would expand to other words.
 func bareGlob(w *syntax.Word) string {
 	for _, part := range w.Parts {
 		if lit, is := part.(*syntax.Lit); is && strings.ContainsAny(lit.Value, "*?") {
@@ -123,10 +124,8 @@ func bareGlob(w *syntax.Word) string {
 	return ""
 }
 
-// Every row of the table keeps the rules, with operands that have blanks and quotes.
-
-// keepsTheRules holds that the commands of a finding do, too, with the operands that an incident
-// gives. [answered] calls it for all findings of the tests.
+// keepsTheRules checks that the commands of a finding keep the rules, with the operands that an incident gives.
+// [answered] calls it for all findings of the tests.
 func keepsTheRules(t *testing.T, f Finding) {
 	t.Helper()
 	for _, s := range f.Next {

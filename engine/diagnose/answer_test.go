@@ -13,8 +13,8 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// TestAnswerIsOfTheHeadline holds that what is said below a headline is about the same trouble: also
-// where another warning is listed before it, and where it is over.
+// TestAnswerIsOfTheHeadline checks that the answer below a headline is about the same trouble: also if another warning
+// is listed before it, and if it is over.
 func TestAnswerIsOfTheHeadline(t *testing.T) {
 	loop := Finding{ID: CrashLoop, Severity: Warning, Next: []Step{{Kind: Look, Text: "why", Command: "crictl logs"}}}
 	lists := Finding{ID: PLEGUnhealthy, Severity: Warning, Next: []Step{{Kind: Look, Text: "what it says", Command: "journalctl"}, {Kind: Act, Command: "systemctl restart", Risk: "x"}}}
@@ -46,8 +46,8 @@ func TestAnswerIsOfTheHeadline(t *testing.T) {
 	}
 }
 
-// TestHeadlineKnowsItsFinding holds that a headline that speaks of another finding than the first
-// says of which, also while its word is kept.
+// TestHeadlineKnowsItsFinding checks that a headline about another finding than the first knows which one, also while
+// its word is kept.
 func TestHeadlineKnowsItsFinding(t *testing.T) {
 	turns := healthy(5).fail(call.ListPodSandbox, call.ErrOther, "ttrpc: closed", 1)
 	for i := range answers.Outages {
@@ -80,8 +80,8 @@ func TestHeadlineKnowsItsFinding(t *testing.T) {
 	}
 }
 
-// TestDumpFirst holds that where lists hang or nothing is answered, and no dump was read, the check
-// is the one that gives plegtop the cause; of a runtime that is known to write one.
+// TestDumpFirst checks the check when lists hang or nothing is answered, and no dump was read: it is the one that gives
+// plegtop the cause, for a runtime that is known to write a dump.
 func TestDumpFirst(t *testing.T) {
 	list := healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered()
 	silent := healthy(3).hang(call.ListPodSandbox, 30*time.Second).hang(call.Version, 20*time.Second).hang(call.Status, 20*time.Second)
@@ -106,8 +106,8 @@ func TestDumpFirst(t *testing.T) {
 	}
 }
 
-// TestRestartKeepsTheDump holds that whoever is told to restart a runtime in which something hangs is
-// told first how what it waits for is kept; but not where a step before has it written, or nothing hangs.
+// TestRestartKeepsTheDump checks that the advice to restart a runtime in which something hangs first says how to keep
+// the dump; but not if an earlier step has it written, or if nothing hangs.
 func TestRestartKeepsTheDump(t *testing.T) {
 	for name, tt := range map[string]struct {
 		node *node
@@ -133,8 +133,8 @@ func TestRestartKeepsTheDump(t *testing.T) {
 	}
 }
 
-// TestSilenceOfOneList holds that where nothing is answered, and the list that the relist waits for
-// is held by a lock, that lock is what the chain leads to, whichever call is silent for longest.
+// TestSilenceOfOneList checks a node on which nothing is answered, and a lock holds the list that the relist waits for:
+// the chain leads to that lock, whichever call is silent for longest.
 func TestSilenceOfOneList(t *testing.T) {
 	n := healthy(3).hang(call.Status, 40*time.Second).hang(call.Version, 40*time.Second).hang(call.ListPodSandbox, 30*time.Second)
 	s := sick{n, looked(n)}
@@ -145,7 +145,7 @@ func TestSilenceOfOneList(t *testing.T) {
 	}
 }
 
-// TestHangSaysThatItIsNotTheFirst holds that a list that hangs says that PLEG was unhealthy before.
+// TestHangSaysThatItIsNotTheFirst checks that a finding about a list that hangs says that PLEG was unhealthy before.
 func TestHangSaysThatItIsNotTheFirst(t *testing.T) {
 	for _, flips := range []int{0, 2} {
 		n := healthy(3).hang(call.ListContainers, 40*time.Second).probesAnswered()
@@ -158,8 +158,8 @@ func TestHangSaysThatItIsNotTheFirst(t *testing.T) {
 	}
 }
 
-// Of two findings of one kind it is the one at the root that counts, not the first of the kind:
-// a cause that has just been found may be milder yet than what it explains.
+// Of two findings of one kind the one at the root counts, not the first of the kind: a cause that has just been found
+// may still be milder than what it explains.
 func TestRootCauseIsOfTheVeryOne(t *testing.T) {
 	other := Finding{ID: ProcessStuck, Severity: Warning, Group: "a"}
 	cause := Finding{ID: ProcessStuck, Severity: Warning, Group: "b"}
@@ -170,8 +170,8 @@ func TestRootCauseIsOfTheVeryOne(t *testing.T) {
 	}
 }
 
-// TestAnApplicationAnswersNoWordOfTheRuntime holds that while what the headline speaks of is no finding
-// yet, that of an application does not stand below it as if it were the cause.
+// TestAnApplicationAnswersNoWordOfTheRuntime checks a headline about something that is no finding yet: a finding about
+// an application does not stand below it as if that were the cause.
 func TestAnApplicationAnswersNoWordOfTheRuntime(t *testing.T) {
 	n := healthy(3).fail(call.ListPodSandbox, call.ErrOther, "locked", 1)
 	v := n.facts()

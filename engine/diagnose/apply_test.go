@@ -13,7 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// reporting is a rule of crash loops that reports these matches.
+// reporting returns a rule of crash loops that reports these matches.
 func reporting(most int, byOwner bool, all ...Match) *Rule {
 	return &Rule{ID: CrashLoop, Most: most, ByOwner: byOwner, Find: func(_ *Facts, report func(Match)) {
 		for _, m := range all {
@@ -22,13 +22,13 @@ func reporting(most int, byOwner bool, all ...Match) *Rule {
 	}}
 }
 
-// A sayer is a detail that counts.
+// A sayer is a detail that counts its calls.
 type sayer func(*Match)
 
 func (s sayer) say(_ *Facts, m *Match) { s(m) }
 func (sayer) draw(*Facts, *Match)      {}
 
-// matchOf is about the i-th of some pods, each of another owner.
+// matchOf returns a match about the i-th of some pods, each of another owner.
 func matchOf(i int) Match {
 	ref := pleg.PodRef{Namespace: "shop", Name: fmt.Sprintf("web%d", i)}
 	return Match{Severity: Warning, Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: ref, ID: ref.Name}}, Values: Values{"path": ref.String()}}
@@ -56,7 +56,7 @@ func TestMatchesThatAreAloneCountForNoLimit(t *testing.T) {
 	}
 }
 
-// A rest of one is worth its own finding. A rest of more is as bad as the worst of it, though that comes late.
+// A rest of one match gets its own finding. A rest of more is as bad as the worst of them, even if that one comes late.
 func TestARestIsOfSeveralAndAsBadAsTheWorst(t *testing.T) {
 	for n, want := range map[int]string{4: "warning 0, warning 0, warning 0, critical 0", 5: "warning 0, warning 0, warning 0, critical 2", 90: "warning 0, warning 0, warning 0, critical 87"} {
 		var all []Match
@@ -134,8 +134,8 @@ func TestWhatIsNotKnownIsNotWritten(t *testing.T) {
 	}
 }
 
-// Lists that fail by turns and a PLEG that was unhealthy by turns are one finding: each figure is of its own time, and
-// the look at the runtime's log, which both ask for, is there once.
+// Lists that fail now and then, and a PLEG that was unhealthy now and then, are one finding: each figure is about its
+// own time, and the look at the runtime's log, which both ask for, is there once.
 func TestTurnsOfListsAndOfPLEG(t *testing.T) {
 	const minute = time.Minute
 	f := flapped(healthy(2), 3*minute, turn{30 * minute, 0, true}, turn{20 * minute, 1, false}, turn{15 * minute, 2, true}, turn{10 * minute, 3, false}, turn{5 * minute, 4, true}).facts()
@@ -166,7 +166,7 @@ func TestNotReadyWithoutAMessage(t *testing.T) {
 	}
 }
 
-// What kills for want of memory is looked for in the kernel's log, and not among what lives.
+// What kills because memory is short is looked for in the kernel's log, and not among the processes that live.
 func TestAKilledProcessIsLookedForInTheLog(t *testing.T) {
 	n := healthy(2)
 	in := n.input()
@@ -178,7 +178,7 @@ func TestAKilledProcessIsLookedForInTheLog(t *testing.T) {
 	}
 }
 
-// What Status or Version hangs on explains nothing about lists. Every other limit holds for it, too.
+// A hang of Status or Version explains nothing about lists. Every other limit on what explains what holds for it, too.
 func TestWhatExplainsWhat(t *testing.T) {
 	status := Finding{ID: RuntimeUnresponsive, Severity: Critical, Subject: Subject{Operation: "Status"}}
 	socket := status

@@ -9,8 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A helper that was begun after the list hung is not its cause: the process in
-// NFS is.
+// A helper that was started after the list hung is not its cause: the process in NFS is.
 func TestAHelperBegunAfterTheHangIsNoCause(t *testing.T) {
 	s := listHangs().and(func(s sick) { s.sweepHung(1, "app") })
 	in := s.r.Processes.Containers["container-1-0"]
@@ -22,8 +21,7 @@ func TestAHelperBegunAfterTheHangIsNoCause(t *testing.T) {
 	}
 }
 
-// The cause of a hanging list is found also when its helper is one of those that
-// one finding counts.
+// The cause of a hanging list is also found if its helper is one of several that one finding counts.
 func TestTheCauseIsFoundBelowTheFindingsOfTheRest(t *testing.T) {
 	s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0", func(p *evidence.Process) { p.Age = 12 * time.Second })
 	for i := range 12 {

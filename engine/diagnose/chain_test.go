@@ -18,7 +18,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// tell spells out the chain of the finding that heads, a link in a line with its proof.
+// tell spells out the chain of the first finding, each link on a line with its proof.
 func tell(findings []Finding) string {
 	var b strings.Builder
 	i := slices.IndexFunc(findings, func(f Finding) bool { return len(f.Chain) > 0 })
@@ -66,7 +66,7 @@ func (s sick) and(change func(s sick)) sick {
 	return s
 }
 
-// helper has the shim of the second pod have called runc.
+// helper makes the shim of the second pod call runc.
 func (s sick) helper(verb, id string, change ...func(p *evidence.Process)) sick {
 	p := evidence.Process{PID: 9000 + len(s.r.Processes.Helpers), Parent: shimOf(s.r, 1).PID, Command: "runc", Verb: verb, Own: true, Container: id, State: evidence.Sleeping, Age: 10*time.Minute + 3*time.Second}
 	for _, c := range change {
@@ -76,7 +76,7 @@ func (s sick) helper(verb, id string, change ...func(p *evidence.Process)) sick 
 	return s
 }
 
-// statusLock is containerd's lock of the status of one container, whose holder asks the shim.
+// statusLock is containerd's lock of the status of one container; its holder asks the shim.
 func statusLock(method, doing string) evidence.Lock {
 	return evidence.Lock{
 		Of: "container status", Address: "0x25a8b9a40380", Waiters: 41, Longest: 5 * time.Minute, Calls: []string{"ContainerStatus", "ListContainers"},
@@ -99,7 +99,7 @@ func (s sick) diagnose() ([]Finding, Headline) {
 
 var onNFS = evidence.Mount{Point: "/data", Type: "nfs4", Source: "10.0.0.9:/vol", Device: "0:57"}
 
-// inNFS has a process wait for a server.
+// inNFS makes a process wait for a server.
 func inNFS(p *evidence.Process) {
 	p.State, p.For, p.Mount = evidence.Uninterrupted, time.Minute, onNFS
 	p.Wchan, p.Stack = "rpc_wait_bit_killable", []string{"rpc_wait_bit_killable", "__rpc_execute", "nfs4_call_sync_sequence", "_nfs4_do_setattr", "nfs4_do_setattr"}
@@ -259,26 +259,26 @@ func allAnswers() sick {
 	return sick{n, r}
 }
 
-// calls has the runtime be at work on a call of a client.
+// calls makes the runtime work on a call of a client.
 func (s sick) calls(method string) sick {
 	s.r.Deep.Calls.InFlight = append(s.r.Deep.Calls.InFlight, evidence.InFlight{Method: method, Count: 1, For: 10 * time.Minute})
 	return s
 }
 
-// open has a goroutine of the runtime answer a call and wait for a shim.
+// open makes a goroutine of the runtime answer a call and wait for a shim.
 func (s sick) open(method, doing, container string) sick {
 	s.r.Deep.Stacks.Open = append(s.r.Deep.Stacks.Open, evidence.Goroutine{Number: 77, State: "select", For: 10 * time.Minute, Call: method, Doing: doing, Container: container})
 	return s
 }
 
-// byRuntime has a helper be a child of the runtime itself.
+// byRuntime makes a helper a child of the runtime itself.
 func byRuntime(command, pod string) func(p *evidence.Process) {
 	return func(p *evidence.Process) {
 		p.Command, p.Parent, p.Pod = command, 1019, pleg.PodRef{Namespace: "pay", Name: pod}
 	}
 }
 
-// What a helper holds up that no status waits for.
+// These are cases in which a helper holds something up, and no status call waits for it.
 func TestChainOfAnHelper(t *testing.T) {
 	const deletes = "shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\nhelper [9000] runc delete (10m): child of the shim, named in its arguments CUT kill 9000\n"
 	const only = ": the only such call, and the only such helper\n"
@@ -336,8 +336,8 @@ func TestChainOfAnHelper(t *testing.T) {
 	}
 }
 
-// Of two pods that hold up the lists both are in the headline, and a list waits for a lock
-// by the dump only where that says so of lists.
+// If two pods hold up the lists, the headline has both. A list waits for a lock according to the dump only if the dump
+// says that about lists.
 func TestTwoHolders(t *testing.T) {
 	s := listHangs().and(func(s sick) { s.sweepHung(1, "app").sweepHung(2, "app") }).helper("update", "container-1-0").helper("kill", "container-2-0", func(p *evidence.Process) { p.Parent = 1011 })
 	own := func(address, id string, calls ...string) evidence.Lock {
@@ -365,7 +365,7 @@ func TestTwoHolders(t *testing.T) {
 	}
 }
 
-// A hang that moves on is said of whom it is about now, also while the one before is held.
+// If a hang moves on, the headline names the pod that hangs now, also while the finding about the one before is held.
 func TestAHangThatMovesOn(t *testing.T) {
 	first := sick{healthy(3).hangOn(1, "app", 12*time.Second).probesAnswered(), nil}
 	first.r = looked(first.node)
@@ -383,7 +383,7 @@ func TestAHangThatMovesOn(t *testing.T) {
 	}
 }
 
-// A chain is told where something hangs, and nowhere else.
+// A chain is shown if something hangs, and only then.
 func TestNoChainOnAHealthyNode(t *testing.T) {
 	for _, s := range []sick{allAnswers(), allAnswers().helper("exec", "container-1-0"), allAnswers().helper("create", "container-1-0", func(p *evidence.Process) { p.Age = time.Second })} {
 		if found, head := s.diagnose(); len(found) > 0 || !head.Sound() {
@@ -404,7 +404,7 @@ func TestUnknownIDs(t *testing.T) {
 	}
 }
 
-// What held up a call is not said of another trouble that came after it.
+// A later trouble does not name what held up an earlier call.
 func TestHeadlineOfAnotherTrouble(t *testing.T) {
 	s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0")
 	held, _ := s.diagnose()
@@ -465,8 +465,8 @@ func TestChainEnds(t *testing.T) {
 	}
 }
 
-// A helper for which a call surely waits is the cause of all that hangs, as bad as that; one
-// that is only likely accuses nobody.
+// A helper for which a call surely waits is the cause of all that hangs, and as bad as that. If it only likely waits,
+// the helper is not blamed.
 func TestHelperIsTheCauseOfAHang(t *testing.T) {
 	held := func() sick { return listHangs().and(func(s sick) { s.sweepHung(1, "app") }) }
 	for _, tt := range []struct {
@@ -499,8 +499,8 @@ func TestHelperIsTheCauseOfAHang(t *testing.T) {
 	}
 }
 
-// While a status still hangs the helper behind it is told at once, though the look at the node
-// is older than the hang was last seen; once that is answered, not before the next look.
+// While a status call still hangs, the helper behind it is shown at once, even if the last look at the node is older
+// than the moment when the hang was last seen. Once the call is answered, the helper is not shown before the next look.
 func TestHelperBehindAHangIsToldAtOnce(t *testing.T) {
 	for _, answered := range []bool{false, true} {
 		n := healthy(3).probesAnswered()
@@ -523,8 +523,8 @@ func TestHelperBehindAHangIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// A sandbox whose network is being set up is not listed yet: what hangs there is told, though the
-// lists are newer than the look; of one that has left the lists since it is not.
+// A sandbox whose network is being set up is not listed yet: what hangs there is shown, even if the lists are newer
+// than the look. If the sandbox has left the lists since, it is not shown.
 func TestHelperOfASandboxToCome(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		s := sick{healthy(3), looked(healthy(3))}
@@ -544,7 +544,7 @@ func TestHelperOfASandboxToCome(t *testing.T) {
 	}
 }
 
-// Two helpers that hold up two containers are two findings, each with its own effects.
+// Two helpers that hold up two containers are two findings, and each has its own effects.
 func TestTwoCulprits(t *testing.T) {
 	s := listHangs().and(func(s sick) { s.sweepHung(1, "app").sweepHung(2, "app") }).helper("update", "container-1-0").helper("kill", "container-2-0", func(p *evidence.Process) { p.Parent = 2 })
 	found, _ := s.diagnose()
@@ -562,8 +562,7 @@ func TestTwoCulprits(t *testing.T) {
 	}
 }
 
-// Helpers that do the same for the pods of one deployment are one finding, and so is what
-// hangs behind them.
+// Helpers that do the same for the pods of one deployment share one finding, and so do the calls that hang behind them.
 func TestOneCulpritOfAWorkload(t *testing.T) {
 	s := listHangs()
 	for i := range 3 {
@@ -587,7 +586,7 @@ func TestOneCulpritOfAWorkload(t *testing.T) {
 	}
 }
 
-// Where a dump was read nobody is told to ask for one first; but a restart keeps it.
+// If a dump was read, no step asks for one first; but a restart keeps it.
 func TestNoDumpIsAskedForTwice(t *testing.T) {
 	for _, dumped := range []bool{false, true} {
 		s := listHangs()
@@ -602,7 +601,7 @@ func TestNoDumpIsAskedForTwice(t *testing.T) {
 	}
 }
 
-// A dump of a hang that is over names nobody: who held a lock then is innocent now.
+// A dump from a hang that is over blames nobody: whoever held a lock then is innocent now.
 func TestDumpOfAnotherHang(t *testing.T) {
 	for age, named := range map[time.Duration]bool{8 * time.Second: true, 25 * time.Second: false} {
 		n := healthy(3).hang(call.ListContainers, 12*time.Second).probesAnswered()
@@ -618,10 +617,9 @@ func TestDumpOfAnotherHang(t *testing.T) {
 	}
 }
 
-// A line leaves out only a container that it has named, and a headline what it has said.
+// A line leaves out only a container that it has named already, and a headline only what it contains already.
 
-// Where the dump tells what the list waits for, a process in the kernel elsewhere is not
-// told to hold it up.
+// If the dump shows what the list waits for, a process in the kernel elsewhere is not said to hold it up.
 func TestStuckProcessBesideALock(t *testing.T) {
 	for _, locked := range []bool{false, true} {
 		s := listHangs()

@@ -27,7 +27,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// FuzzQuote holds quote against a real shell.
+// FuzzQuote compares quote with a real shell.
 func FuzzQuote(f *testing.F) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -72,7 +72,7 @@ func TestCrictl(t *testing.T) {
 	}
 }
 
-// The steps name the unit that the runtime runs in. Of several only that which runs is restarted,
+// The steps name the unit in which the runtime runs. If there are several units, only the one that runs is restarted,
 // and none is started.
 func TestUnits(t *testing.T) {
 	daemon := func(command, unit string) *evidence.Report {

@@ -21,7 +21,7 @@ type instance struct {
 	reason  string
 }
 
-// instances replaces the containers of the i-th pod by these of one name.
+// instances replaces the containers of the i-th pod by these instances of one name.
 func (n *node) instances(i int, name string, all ...instance) *node {
 	p := n.pod(i)
 	var status []pleg.ContainerStatus
@@ -91,7 +91,7 @@ func TestCrashLoop(t *testing.T) {
 	}
 }
 
-// Which container is the newest its attempt tells: the clock may have been set back since the one before was made.
+// The attempt shows which container is the newest: the clock may have been set back since the one before was made.
 func TestCrashLoopGoesByAttempts(t *testing.T) {
 	n := checked(3).instances(0, "app",
 		instance{2, false, 100 * time.Second, time.Second, 1, "Error"},

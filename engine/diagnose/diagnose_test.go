@@ -17,7 +17,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// gist says what matters of findings, one a line: severity, id, subject, cause.
+// gist returns the important parts of findings, one finding a line: severity, id, subject, cause.
 func gist(findings []Finding) string {
 	var b strings.Builder
 	for _, f := range findings {
@@ -67,7 +67,7 @@ func (n *node) fail(op call.Operation, kind call.Kind, text string, inRow int) *
 	return n
 }
 
-// noList makes check's node one of which no list came through.
+// noList makes check's node one that got no list.
 func (n *node) noList() *node {
 	n.Pods, n.Counts, n.Sweep = nil, engine.Counts{}, nil
 	n.Health = kubelet.Health{Verdict: "pleg has yet to be successful"}
@@ -78,7 +78,7 @@ func (n *node) noList() *node {
 	return n
 }
 
-// probe adds a probe that was answered, or, for an error, not.
+// probe adds a probe. It was answered, or it failed with the error.
 func (n *node) probe(f call.Flight, err error) *node {
 	f.By, f.Since = call.ByProbe, ago(300*time.Millisecond)
 	n.calls(f.Op).LastOK = ago(200 * time.Millisecond)
@@ -92,7 +92,7 @@ func (n *node) probesAnswered() *node {
 	return n.probe(n.flight(last, "", 0), nil).probe(n.flight(last, "app", 0), nil)
 }
 
-// sweepHung has the sweep find that an object hangs.
+// sweepHung makes the sweep find that an object hangs.
 func (n *node) sweepHung(i int, container string) *node {
 	f := n.flight(i, container, 0)
 	f.By, f.Since = call.BySweep, n.Sweep.Began
@@ -100,7 +100,7 @@ func (n *node) sweepHung(i int, container string) *node {
 	return n
 }
 
-// sweepFailed has the sweep find that an object fails twice.
+// sweepFailed makes the sweep find that an object fails twice.
 func (n *node) sweepFailed(i int, container string, kind call.Kind, text string) *node {
 	f := n.flight(i, container, 0)
 	f.By, f.Since = call.BySweep, n.Sweep.Began
@@ -112,7 +112,7 @@ func (n *node) sweepFailed(i int, container string, kind call.Kind, text string)
 	return n
 }
 
-// podFails has the inspections of the i-th pod fail at one of its containers.
+// podFails makes the inspections of the i-th pod fail at one of its containers.
 func (n *node) podFails(i int, container string, kind call.Kind, text string, inRow int) *node {
 	p := *n.pod(i)
 	f := &answers.Failure{Flight: n.flight(i, container, 0), At: ago(time.Second), First: ago(time.Duration(inRow) * time.Second), InRow: inRow}
@@ -131,7 +131,7 @@ func (n *node) podFails(i int, container string, kind call.Kind, text string, in
 	return n
 }
 
-// unhealthy has PLEG be unhealthy since a minute ago.
+// unhealthy makes PLEG unhealthy since a minute ago.
 func (n *node) unhealthy() *node {
 	n.Health.Healthy, n.Health.Since, n.Health.ListedAt = false, ago(time.Minute), ago(4*time.Minute)
 	n.Health.Verdict = "pleg was last seen active 4m0s ago; threshold is 3m0s"
@@ -147,7 +147,7 @@ func (n *node) slowBy(took time.Duration, ops ...call.Operation) *node {
 	return n
 }
 
-// relisted gives the node relists of late.
+// relisted gives the node recent relists.
 func (n *node) relisted(all ...engine.Relist) *node {
 	n.Relists.History = all
 	at := now
@@ -453,8 +453,8 @@ func coded(c *answers.Calls, code string) uint64 {
 	return 0
 }
 
-// TestToRoots holds of every way in which four findings may explain each other, also in circles and
-// with one that is gone, that in the end each is a cause or has one that is there and has none.
+// TestToRoots checks every way in which four findings may explain each other, also in circles, and with a finding that
+// is gone. In the end each is a root, or has a cause that is there and is a root.
 func TestToRoots(t *testing.T) {
 	const n, none, gone = 4, 4, 5
 	for way := range 6 * 6 * 6 * 6 {

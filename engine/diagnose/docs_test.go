@@ -15,7 +15,7 @@ import (
 
 var writeDocs = flag.Bool("update", false, "write docs/guide.md, and the kinds of findings into docs/findings.md and the schemas")
 
-// enum is the list of kinds as a JSON schema has it.
+// enum returns the list of kinds as a JSON schema has it.
 func enum() string {
 	out, line := "", "       "
 	for i, id := range IDs() {
@@ -31,7 +31,7 @@ func enum() string {
 	return out + line + "\n"
 }
 
-// The documentation and both contracts have every kind, by rank.
+// The documentation and both contracts have every kind, in the order of rules.
 func TestFindingsAreDocumented(t *testing.T) {
 	table := ""
 	for _, row := range knowledge.Findings() {

@@ -10,8 +10,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// lose adds an update at a moment, in which the channel's count of discarded
-// events is this, and as many events are told as pods are named.
+// lose adds an update at a moment. In it the channel has discarded this many events, and as many events are reported as
+// pods are named.
 func (n *node) lose(at time.Duration, discarded uint64, pods ...int) *node {
 	if n.past == nil {
 		n.past = newWitness()

@@ -16,8 +16,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// firstSays fails unless the first finding's summary, evidence or next steps
-// hold each of these.
+// firstSays fails unless the first finding's summary, evidence or next steps contain each of these.
 func firstSays(t *testing.T, findings []Finding, want ...string) {
 	t.Helper()
 	if len(findings) == 0 {
@@ -71,7 +70,7 @@ func TestCountdownIsTheKubelets(t *testing.T) {
 	firstSays(t, n.diagnose(), "unhealthy in 10s if this call does not return")
 }
 
-// PLEG stays healthy where the relist ends before the threshold.
+// PLEG stays healthy if the relist ends before the threshold.
 func TestCountdownEndsWithTheRelist(t *testing.T) {
 	n := healthy(5).hangOn(3, "app", 47*time.Second)
 	n.Phase.EndsBy = now.Add(72 * time.Second)
@@ -129,8 +128,8 @@ func TestWholeOperationHangs(t *testing.T) {
 	firstSays(t, found, "ContainerStatus has no answer for any of the 20 objects that it was asked for")
 }
 
-// The headline is as severe as the finding behind it, since check's exit code goes by both. Each object was
-// asked for once, with 2 s: that none was answered for longer is what makes it critical.
+// The headline is as severe as the finding behind it, because check's exit code depends on both. Each object was asked
+// for once, with 2 s. The finding is critical because no object was answered for longer than that.
 func TestWholeOperationHangsHeadlineIsAsSevere(t *testing.T) {
 	for lasted, want := range map[time.Duration]Severity{3 * time.Second: Warning, 18 * time.Second: Critical} {
 		n := checked(40)
@@ -177,8 +176,8 @@ func TestListTooBigHasFigures(t *testing.T) {
 	)
 }
 
-// TestListTooBigCountsOneMoment holds that who owns a list, and how many of how many have
-// exited, is all of what was listed pod by pod where no list of all succeeds any more.
+// TestListTooBigCountsOneMoment checks a node on which no list of all pods succeeds any more: the owner of a list, and
+// how many of its containers have exited, both come from the pods that were listed one by one.
 func TestListTooBigCountsOneMoment(t *testing.T) {
 	n := checked(5).fail(call.ListContainers, call.ErrTooLarge, "grpc: received message larger than max (20123456 vs. 16777216)", 1)
 	n.Beside = healthy(30).Pods
@@ -223,7 +222,7 @@ func TestRuntimeSlowNamesItsQuota(t *testing.T) {
 	firstSays(t, Diagnose(in), "the control group of containerd may use 0.2 cores at most", "raise the CPU quota of the runtime's unit (CPUQuota)")
 }
 
-// Nor does one call hang there that has been out for three seconds.
+// A call that has been out for three seconds does not hang on that node either.
 func TestNothingHangsSoSoonOnABusyNode(t *testing.T) {
 	for share, want := range map[float64]int{0: 1, 60: 0} {
 		in := healthy(5).hang(call.ListContainers, 3*time.Second).input()
@@ -234,7 +233,7 @@ func TestNothingHangsSoSoonOnABusyNode(t *testing.T) {
 	}
 }
 
-// Where all wait for the CPU the runtime's calls do, too.
+// If everything waits for the CPU, the runtime's calls do, too.
 func TestRuntimeIsNotSlowOnABusyNode(t *testing.T) {
 	for took, want := range map[time.Duration][]ID{300 * time.Millisecond: nil, 700 * time.Millisecond: {RuntimeSlow}} {
 		in := checked(5).slowBy(took, answeringOps...).input()
@@ -266,8 +265,8 @@ func TestInspectFailingIsWordForWord(t *testing.T) {
 	firstSays(t, healthy(5).podFails(2, "app", call.ErrOther, text, 7).diagnose(), "Unknown: "+text, "failed 7 times in a row, for 7s since 09:26:46")
 }
 
-// Where inspections fail and then succeed by themselves, or the runtime comes and goes, no pod is to blame that fails
-// three times.
+// If inspections fail and then succeed by themselves, or if the runtime comes and goes, a pod that fails three times is
+// not to blame.
 func TestFailuresByChanceBlameNoPod(t *testing.T) {
 	recovered := []time.Time{ago(50 * time.Second), ago(30 * time.Second), ago(3 * time.Second)}
 	for _, tt := range []struct {
@@ -294,7 +293,7 @@ func TestFailuresByChanceBlameNoPod(t *testing.T) {
 	}
 }
 
-// In a check of all so many fail twice by chance as fail once of those that failed once.
+// In a check of all, objects fail twice by chance: of those that failed once, the same share fails again.
 func TestFailuresByChanceInACheckBlameNoPod(t *testing.T) {
 	for flaky, want := range map[int]int{14: 0, 2: 2} {
 		n := checked(40).sweepFailed(3, "app", call.ErrOther, "broken").sweepFailed(4, "app", call.ErrOther, "broken")
@@ -305,7 +304,7 @@ func TestFailuresByChanceInACheckBlameNoPod(t *testing.T) {
 	}
 }
 
-// What the first of many can do is no step for the rest.
+// A step for the first of many pods is no step for the rest.
 func TestTheRestOfFailingPodsRestartsNothing(t *testing.T) {
 	n := healthy(20)
 	for i := range 16 {

@@ -13,7 +13,7 @@ import (
 
 const cutText = "error reading from server: EOF"
 
-// again has Status fail when it is asked once more, after the sweep.
+// again makes Status fail when it is asked once more, after the sweep.
 func (n *node) again(kind call.Kind, text string) *node {
 	n.fail(call.Status, kind, text, 1)
 	n.Started, n.Sweep.Began = ago(20*time.Second), ago(19*time.Second)
@@ -26,13 +26,13 @@ func (n *node) again(kind call.Kind, text string) *node {
 	return n
 }
 
-// givenUp has the sweep end before it came to all.
+// givenUp makes the sweep end before it reached all objects.
 func (n *node) givenUp(why string) *node {
 	n.Sweep.CutOff, n.Sweep.GivenUp, n.Sweep.Done = true, why, n.Sweep.Total/2
 	return n
 }
 
-// growing has the objects that the sweep came to answer later and later.
+// growing makes the objects that the sweep reached answer later and later.
 func (n *node) growing() *node {
 	n.slowBy(300*time.Millisecond, call.PodSandboxStatus, call.ContainerStatus)
 	for i := range 5 {
@@ -41,7 +41,7 @@ func (n *node) growing() *node {
 	return n
 }
 
-// In one pass what is asked last says what has become of the runtime.
+// In a single pass the last calls show what has become of the runtime.
 func TestAskedAgain(t *testing.T) {
 	tests := []struct {
 		name string
@@ -80,7 +80,7 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// One object whose status ends the connection takes others with it.
+// If the status call of one object ends the connection, other calls fail with it.
 func TestWhoEndsTheConnection(t *testing.T) {
 	cut := func(flaky int, objects ...int) *node {
 		n := checked(60)
@@ -117,7 +117,7 @@ func TestWhoEndsTheConnection(t *testing.T) {
 	firstSays(t, cut(3, 2).diagnose(), "3 others failed with it")
 }
 
-// A deadline of less than a second is one as well.
+// A deadline of less than a second is a deadline, too.
 func TestShortDeadline(t *testing.T) {
 	n := checked(5).fail(call.Status, call.ErrDeadline, tooLate, 1).fail(call.ListPodSandbox, call.ErrDeadline, tooLate, 1).noList()
 	n.Sweep = &answers.Sweep{Began: ago(time.Second), Timeout: 500 * time.Millisecond, Refused: "Status took 750ms"}

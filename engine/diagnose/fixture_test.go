@@ -106,7 +106,7 @@ func checked(n int) *node {
 	return c
 }
 
-// input returns what a rule gets.
+// input returns the input of a rule.
 func (n *node) input() Input {
 	if h := &n.Health; h.Healthy && h.UnhealthyAt.IsZero() && !h.ListedAt.IsZero() && !n.Paused && n.Phase.EndsBy.IsZero() {
 		h.UnhealthyAt = h.ListedAt.Add(n.Threshold) // as an engine has it
@@ -126,7 +126,7 @@ func (n *node) input() Input {
 	return Input{Snapshot: &n.Snapshot}
 }
 
-// facts returns what a rule goes by.
+// facts returns the facts that a rule uses.
 func (n *node) facts() *Facts { return factsOf(n.input()) }
 
 // diagnose returns all findings.
@@ -141,7 +141,7 @@ func (n *node) pod(i int) *engine.Pod {
 	return n.Pods[slices.IndexFunc(n.Pods, func(p *engine.Pod) bool { return p.UID == uid })]
 }
 
-// anew is the node in a later snapshot, for which its pods may be changed.
+// anew returns the node in a later snapshot, whose pods may be changed.
 func (n *node) anew() *node {
 	n.Pods = slices.Clone(n.Pods)
 	for i, p := range n.Pods {
@@ -151,7 +151,7 @@ func (n *node) anew() *node {
 	return n
 }
 
-// hang puts out a call of the relist that is about no pod.
+// hang adds a call of the relist in flight that is about no pod.
 func (n *node) hang(op call.Operation, out time.Duration) *node {
 	by := call.ByRelist
 	if op == call.Version || op == call.Status {
