@@ -8,7 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 )
 
-// A turn is what a snapshot says of the verdict.
+// A turn is what a snapshot shows of the verdict.
 type turn struct {
 	ago     time.Duration
 	flips   int

@@ -125,7 +125,7 @@ func TestOnlyIn(t *testing.T) {
 	}
 }
 
-// Of a finding that names the first of many pods some may be in a namespace of which it names none.
+// If a finding names only the first of many pods, some may be in a namespace of which it names none.
 func TestAFindingOfManyStaysInEachNamespace(t *testing.T) {
 	n := healthy(300)
 	for i := range n.Pods {
@@ -142,8 +142,8 @@ func TestAFindingOfManyStaysInEachNamespace(t *testing.T) {
 	}
 }
 
-// Pods of many owners that crash alike have one trouble, whoever owns them; those that crash in another way have
-// theirs. Once it is shown it stays one while owners recover.
+// Pods of many owners that crash alike have one trouble, whoever owns them. Those that crash in another way have their
+// own. Once the trouble is shown, it stays one while owners recover.
 func TestContainersThatCrashAlikeAreOneFinding(t *testing.T) {
 	crashing := func(alike int) *node {
 		n := checked(100)

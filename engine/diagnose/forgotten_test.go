@@ -11,7 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// forgetSandboxes has the runtime list none of the first pods.
+// forgetSandboxes makes the runtime list none of the first pods.
 func forgetSandboxes(n *node, many int) {
 	n.Pods = slices.DeleteFunc(slices.Clone(n.Pods), func(p *engine.Pod) bool {
 		return slices.ContainsFunc(p.Seen().Sandboxes, func(s pleg.Sandbox) bool { return slices.Index(sandboxIDs[:many], s.ID) >= 0 })
@@ -20,8 +20,8 @@ func forgetSandboxes(n *node, many int) {
 
 var sandboxIDs = []string{"sandbox-0", "sandbox-1", "sandbox-2"}
 
-// What a runtime has lost is not judged by what it has begun since: a kubelet begins each pod anew,
-// and the new ones soon outnumber the old.
+// What a runtime has lost is not compared with what it has started since: a kubelet starts each pod anew, and soon
+// there are more new ones than old ones.
 func TestLostFoldersStayLost(t *testing.T) {
 	for _, more := range []int{0, 3, 9} {
 		n := healthy(3 + more)
@@ -38,7 +38,7 @@ func TestLostFoldersStayLost(t *testing.T) {
 	}
 }
 
-// A look that was cut off says nothing of what lives: it makes nobody lose anything.
+// A look that was cut off does not show what lives: nothing counts as lost because of it.
 func TestAPartialLookLosesNothing(t *testing.T) {
 	n := healthy(3)
 	in := n.input()

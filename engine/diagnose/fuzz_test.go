@@ -17,7 +17,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// chaos builds snapshots that no engine would, out of parts that it could.
+// chaos builds snapshots that no engine would build, out of parts that an engine could build.
 type chaos struct{ *rand.Rand }
 
 func (c chaos) maybe() bool { return c.IntN(3) == 0 }
@@ -149,8 +149,8 @@ func (c chaos) snapshot() *engine.Snapshot {
 	return s
 }
 
-// FuzzDiagnose holds that no snapshot makes a diagnosis panic, that equal ones
-// give equal findings, and that these are in order and whole.
+// FuzzDiagnose checks that no snapshot makes a diagnosis panic, that equal snapshots give equal findings, and that
+// these are in order and whole.
 func FuzzDiagnose(f *testing.F) {
 	for seed := range uint64(300) {
 		f.Add(seed)
@@ -174,8 +174,8 @@ func FuzzDiagnose(f *testing.F) {
 	})
 }
 
-// FuzzLive holds that whatever an engine shows, what begins ends once, nothing is
-// there twice, and no node is called healthy of which the last list failed.
+// FuzzLive checks, whatever an engine shows: each finding that begins ends once, nothing is there twice, and a node
+// whose last list failed is never called healthy.
 func FuzzLive(f *testing.F) {
 	for seed := range uint64(200) {
 		f.Add(seed)
@@ -247,7 +247,7 @@ func whole(t *testing.T, found []Finding) {
 	}
 }
 
-// failAt has an inspection of the pod at place fail.
+// failAt makes an inspection of the pod at this place fail.
 func (n *node) failAt(place int, f *answers.Failure) {
 	failing := *n.Pods[place]
 	failing.Failure, failing.StatusErr = f, f.Err
@@ -263,8 +263,8 @@ func diagnoseAgain(b *testing.B, n *node) {
 	}
 }
 
-// BenchmarkManyFail is the cost on a node of 10,000 containers, each of a pod of
-// its own, whose inspections all fail, in ways that are not alike.
+// BenchmarkManyFail measures the cost on a node of 10,000 containers, each in its own pod, whose inspections all fail,
+// in ways that are not alike.
 func BenchmarkManyFail(b *testing.B) {
 	for _, sets := range []int{1, 3000} {
 		b.Run(fmt.Sprint(sets, "_deployments"), func(b *testing.B) {
@@ -280,7 +280,7 @@ func BenchmarkManyFail(b *testing.B) {
 	}
 }
 
-// BenchmarkManyHang is the same where the deadline ends all of them.
+// BenchmarkManyHang measures the same if the deadline ends all of them.
 func BenchmarkManyHang(b *testing.B) {
 	for _, n := range []*node{healthy(10_000), checked(10_000)} {
 		b.Run(fmt.Sprintf("once_%t", n.Policy.Once), func(b *testing.B) {
@@ -295,7 +295,7 @@ func BenchmarkManyHang(b *testing.B) {
 	}
 }
 
-// BenchmarkManyCrash is the same where all containers crash, in ways that are not alike.
+// BenchmarkManyCrash measures the same if all containers crash, in ways that are not alike.
 func BenchmarkManyCrash(b *testing.B) {
 	for _, sets := range []int{1, 3000} {
 		b.Run(fmt.Sprint(sets, "_deployments"), func(b *testing.B) {
@@ -308,8 +308,8 @@ func BenchmarkManyCrash(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdate is the cost of an update in which nothing has changed, on a node
-// with 1,000 pods of three containers.
+// BenchmarkUpdate measures the cost of an update in which nothing has changed, on a node with 1,000 pods of three
+// containers.
 func BenchmarkUpdate(b *testing.B) {
 	n := healthy(1000)
 	look := looked(n)

@@ -95,7 +95,7 @@ func TestGhostTellsItsZombies(t *testing.T) {
 	}
 }
 
-// Each runtime's monitor is looked for by the name of the folder that it works in.
+// The step looks for each runtime's monitor by the name of the folder that the monitor works in.
 func TestGhostAsksForItsMonitor(t *testing.T) {
 	for endpoint, want := range map[string]string{knowledge.Containerd.Socket: "grep -F -e sandbox-1", knowledge.CRIO.Socket: "grep -F -e container-1-0"} {
 		n := checked(3)
@@ -109,8 +109,8 @@ func TestGhostAsksForItsMonitor(t *testing.T) {
 	}
 }
 
-// What is missing is named, with its id and since when; the kernel is asked before the runtime, which
-// is wrong.
+// The missing container is named, with its id and since when. The kernel is asked before the runtime, because the
+// runtime is wrong.
 func TestGhostIsNamed(t *testing.T) {
 	n := checked(3)
 	in := n.input()
@@ -175,8 +175,8 @@ func TestRunsWithoutSandbox(t *testing.T) {
 	}
 }
 
-// While many containers begin or end a runtime tells of an end late: one look accuses
-// nobody then, and several only after half a minute.
+// While many containers begin or end, a runtime reports an end late. Then one look blames no container, and several
+// looks do so only after half a minute.
 func TestGhostOnABusyNode(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -216,8 +216,8 @@ func TestGhostOnABusyNode(t *testing.T) {
 	}
 }
 
-// However many entries of one pod have no process, each is looked at once: 100,000 of
-// them, each compared with all others, would be minutes.
+// However many entries of one pod have no process, each is looked at once: comparing each of 100,000 entries with all
+// others would take minutes.
 func TestGhostsInALongList(t *testing.T) {
 	n := checked(5)
 	r := looked(n)
@@ -238,7 +238,8 @@ func TestGhostsInALongList(t *testing.T) {
 	}
 }
 
-// Who keeps the root file system of a ghost busy is named, with what ends that: until then a stop fails.
+// A process that keeps the root file system of a ghost busy is named, with the step that ends that. Until then a stop
+// fails.
 func TestWhoHoldsTheRootOfAGhost(t *testing.T) {
 	n := checked(3)
 	in := n.input()

@@ -17,13 +17,13 @@ import (
 // allWell is the headline of a node of five pods.
 var allWell = Headline{Word: "HEALTHY", Text: "5 pods, 10 containers, every call is answered", Node: NodeReadyNow}
 
-// notReady has the node be not ready for a while.
+// notReady makes the node NotReady for a while.
 func (n *node) notReady(since time.Duration) *node {
 	n.Node.Ready, n.Node.Since = false, ago(since)
 	return n
 }
 
-// starting makes the node that of a kubelet that starts now and has no Status.
+// starting makes the node one whose kubelet starts now and has no Status.
 func starting(n *node) *node {
 	n.Node = kubelet.Node{Known: true, RuntimeDown: "container runtime status check may not have completed yet", Reason: "KubeletNotReady"}
 	return n
@@ -170,7 +170,7 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-// A warning about no pod is told by its summary: "1 warning: clock step" would say less.
+// A warning about no pod is shown by its summary: "1 warning: clock step" would tell less.
 func TestHeadlineSaysTheOneWarning(t *testing.T) {
 	in := healthy(5).input()
 	in.Evidence = &evidence.Report{Clock: evidence.Clock{Watched: time.Hour, Step: 2 * time.Minute, StepAge: 30 * time.Second, Steps: 1}}
@@ -185,7 +185,7 @@ func TestHeadlineSaysTheOneWarning(t *testing.T) {
 	}
 }
 
-// The process behind a call stands behind its names.
+// The process behind a call comes after the call's names.
 func TestHeadlineNamesTheProcess(t *testing.T) {
 	n := healthy(5).hang(call.ListContainers, 30*time.Second).probesAnswered()
 	in := n.input()
@@ -219,8 +219,7 @@ func TestHeadlineNamesWhatIsNotListed(t *testing.T) {
 	}
 }
 
-// A node on which one call after the other takes a bit more than a second is not slow
-// and well by turns.
+// A node on which one call after the other takes a bit more than a second does not change between slow and well.
 func TestSlowWordHolds(t *testing.T) {
 	second := time.Second
 	var all []engine.Update
@@ -238,8 +237,8 @@ func TestSlowWordHolds(t *testing.T) {
 	}
 }
 
-// TestSilenceAsksForTheGoroutines holds that a containerd that answers nothing is asked who
-// holds its lock, as where only lists hang.
+// TestSilenceAsksForTheGoroutines checks that a containerd that answers nothing is asked who holds its lock, as when
+// only lists hang.
 func TestSilenceAsksForTheGoroutines(t *testing.T) {
 	n := healthy(5).hang(call.ListPodSandbox, 6*time.Second).hang(call.Version, 3*time.Second).hang(call.Status, 3*time.Second)
 	n.Version.RuntimeName = "containerd"

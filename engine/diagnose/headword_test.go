@@ -16,7 +16,7 @@ func isHeadWord(word string) bool {
 	return slices.ContainsFunc(HeadWords(), func(w HeadWord) bool { return w.Word == word })
 }
 
-// TestHeadWordsAreDocumented holds that the page on findings has the table.
+// TestHeadWordsAreDocumented checks that the page on findings has the table.
 func TestHeadWordsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/findings.md")
 	if err != nil {
@@ -32,7 +32,8 @@ func TestHeadWordsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestHeadlineSaysWhatBecomesOfTheNode holds that nobody has to parse the text for that.
+// TestHeadlineSaysWhatBecomesOfTheNode checks the field Node: nobody has to parse the text to learn what becomes of the
+// node.
 func TestHeadlineSaysWhatBecomesOfTheNode(t *testing.T) {
 	for want, n := range map[string]*node{
 		NodeReadyNow:   healthy(5),
@@ -47,8 +48,8 @@ func TestHeadlineSaysWhatBecomesOfTheNode(t *testing.T) {
 	}
 }
 
-// TestWordIsSteady holds that faults that come and go by turns do not flicker, and that what
-// gets worse or is critical is shown at once, and so is its end, but for that of a risk.
+// TestWordIsSteady checks that the word does not flicker when faults come and go in turn. What gets worse or is
+// critical is shown at once, and so is its end, except the end of a risk.
 func TestWordIsSteady(t *testing.T) {
 	risk, degraded := Headline{Word: "AT RISK", Severity: Warning, Text: "a"}, Headline{Word: Degraded, Severity: Warning, Text: "b"}
 	hang, well := Headline{Word: "LISTS HANG", Severity: Critical}, Headline{Word: Healthy}
@@ -85,8 +86,8 @@ func TestWordIsSteady(t *testing.T) {
 	}
 }
 
-// TestReadySaysWhatWas holds that a node that stays Ready says for a minute what was wrong, but for
-// one call that was late; and that a relist failed where no headline said so.
+// TestReadySaysWhatWas checks that a node that stays Ready says for a minute what was wrong, except for one call that
+// was late; and that a relist failed, if no headline said so.
 func TestReadySaysWhatWas(t *testing.T) {
 	well, warned := Headline{Word: Healthy, Text: "12 pods"}, Headline{Word: Degraded, Severity: Warning, Text: staysReady + "1 warning"}
 	for name, tt := range map[string]struct {
@@ -125,8 +126,8 @@ func TestReadySaysWhatWas(t *testing.T) {
 	}
 }
 
-// TestWhatWasSaysWhetherNotReadyWasPosted holds that of trouble that is over a reader is told that, and
-// by which finding it was at its worst.
+// TestWhatWasSaysWhetherNotReadyWasPosted checks that the text about a trouble that is over says whether NotReady was
+// posted, and which finding it had at its worst.
 func TestWhatWasSaysWhetherNotReadyWasPosted(t *testing.T) {
 	var s steadyHeadline
 	say := func(after time.Duration, word string, severity Severity, node string, id ID) string {
@@ -141,8 +142,8 @@ func TestWhatWasSaysWhetherNotReadyWasPosted(t *testing.T) {
 	}
 }
 
-// TestDegradedGetsWorse holds that a node that had a warning before something was critical on it says
-// of that alone what was.
+// TestDegradedGetsWorse checks a node that had a warning before a critical trouble: it says only of the critical one
+// what was wrong.
 func TestDegradedGetsWorse(t *testing.T) {
 	var s steadyHeadline
 	say := func(after time.Duration, h Headline, held ...Finding) string {
@@ -158,8 +159,8 @@ func TestDegradedGetsWorse(t *testing.T) {
 	}
 }
 
-// TestSinceIsSteady holds that a finding's begin does not move with the rounding of a process's
-// age, and moves where another one has begun.
+// TestSinceIsSteady checks that a finding's begin does not move with the rounding of a process's age, but moves if
+// another process has begun.
 func TestSinceIsSteady(t *testing.T) {
 	var tr Steady
 	for i, step := range []struct{ since, want time.Duration }{
@@ -172,8 +173,8 @@ func TestSinceIsSteady(t *testing.T) {
 	}
 }
 
-// TestInspectionKeepsItsWord holds that a call that has run into its deadline and is asked anew
-// with the next relist changes nothing.
+// TestInspectionKeepsItsWord checks that nothing changes when a call runs into its deadline and is asked anew with the
+// next relist.
 func TestInspectionKeepsItsWord(t *testing.T) {
 	hangs := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
 	hangs.Phase.EndsBy = now.Add(73 * time.Second)
@@ -186,8 +187,8 @@ func TestInspectionKeepsItsWord(t *testing.T) {
 	}
 }
 
-// TestFlakyRuntimeIsNotDown holds that where lists fail now and then some failures of all calls
-// in a row, by chance, are no other word.
+// TestFlakyRuntimeIsNotDown checks lists that fail now and then: if all calls fail a few times in a row, by chance, the
+// word does not change.
 func TestFlakyRuntimeIsNotDown(t *testing.T) {
 	for flaky, want := range map[bool]string{true: "AT RISK", false: "RUNTIME DOWN"} {
 		n := healthy(5).fail(call.ListPodSandbox, call.ErrOther, "ttrpc: closed", 4).fail(call.Status, call.ErrOther, "ttrpc: closed", 2).fail(call.Version, call.ErrOther, "ttrpc: closed", 2)
@@ -205,8 +206,8 @@ func TestFlakyRuntimeIsNotDown(t *testing.T) {
 	}
 }
 
-// TestHeadlineSaysWhatElseIs holds that what has a word of its own names one other finding, and
-// counts more; effects are none.
+// TestHeadlineSaysWhatElseIs checks that a headline with its own word names one other finding, and counts more than
+// one; effects do not count.
 func TestHeadlineSaysWhatElseIs(t *testing.T) {
 	lost := Finding{ID: RuntimeDown, Group: groupSocket, Severity: Warning, Summary: "lost"}
 	crash := Finding{ID: CrashLoop, Severity: Warning}
@@ -223,7 +224,7 @@ func TestHeadlineSaysWhatElseIs(t *testing.T) {
 	}
 }
 
-// Two warnings are both named, of more the first.
+// Both of two warnings are named; of more, the first is named.
 func TestWarningsAreNamed(t *testing.T) {
 	of := func(id ID, pod string) Finding {
 		f := Finding{ID: id, Severity: Warning}

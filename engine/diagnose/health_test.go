@@ -12,8 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/kubelet"
 )
 
-// Each link of the chain to Ready says how it stands, since when, for how long it may, and
-// when that is over.
+// Each link of the chain to Ready says how it is, since when, how long it may stay so, and when that is over.
 func TestHealthOf(t *testing.T) {
 	in := func(d time.Duration) time.Time { return now.Add(d) }
 	const threshold, timeout = 3 * time.Minute, 2 * time.Minute
@@ -61,7 +60,7 @@ func TestHealthOf(t *testing.T) {
 	}
 }
 
-// The age of the list runs out always, what else does only where it is late.
+// The age of the list always runs out; the other times run out only if they are late.
 func TestDeadlines(t *testing.T) {
 	out := call.Flight{By: call.ByRelist, Op: call.ContainerStatus, Since: ago(100 * second)}
 	for _, tt := range []struct {

@@ -15,8 +15,8 @@ func stopShims(r *evidence.Report, pods ...int) {
 	}
 }
 
-// A runtime that begins ends the containers of the shims that it does not reach: its restart is
-// not without a risk beside those.
+// When a runtime starts, it ends the containers of the shims that it does not reach: with such shims a restart of the
+// runtime has a risk.
 func TestRestartBesideStoppedShims(t *testing.T) {
 	const meanwhile = "; no pod starts or stops until it answers again"
 	frozen := func(r *evidence.Report) {
@@ -50,8 +50,8 @@ func TestRestartBesideStoppedShims(t *testing.T) {
 	}
 }
 
-// While containerd waits for stopped shims nobody listens at its socket: they go on, and it is not
-// restarted once more.
+// While containerd waits for stopped shims, nobody listens at its socket: the step lets the shims continue, and does
+// not restart containerd once more.
 func TestStartIsHeldUpByShims(t *testing.T) {
 	for age, held := range map[time.Duration]bool{12 * time.Second: true, time.Hour: false} {
 		n := healthy(3)
@@ -78,7 +78,7 @@ func TestStartIsHeldUpByShims(t *testing.T) {
 	}
 }
 
-// Before a runtime is started that is down, the shims go on that it would not reach.
+// Before a runtime that is down is started, the shims that it would not reach continue.
 func TestShimsGoOnBeforeAStart(t *testing.T) {
 	n := healthy(3)
 	n.fail(call.ListPodSandbox, call.ErrUnavailable, notThere, 20).fail(call.Status, call.ErrUnavailable, notThere, 4)

@@ -102,7 +102,7 @@ func TestHelperStuckEvidence(t *testing.T) {
 	}
 }
 
-// A kill is the mildest end, and the steps go on where that is not enough.
+// A kill is the mildest way to end it, and the steps go on for when that is not enough.
 func TestAHelperThatAKillDoesNotEnd(t *testing.T) {
 	n := healthy(3)
 	in := n.input()
@@ -123,7 +123,7 @@ func TestAHelperThatAKillDoesNotEnd(t *testing.T) {
 	}
 }
 
-// A helper is one finding, also once what it makes is listed and so has a name.
+// A helper is one finding, also after the thing that it makes is listed and so has a name.
 func TestAHelperOfWhatIsListedLater(t *testing.T) {
 	at := func(after time.Duration, id string) engine.Update {
 		n := healthy(3)

@@ -35,7 +35,7 @@ func has(findings []Finding, id ID) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == id })
 }
 
-// one is a value that is left out if it is empty.
+// one returns a slice with the value, or nil if the value is empty.
 func one(s string) []string {
 	if s == "" {
 		return nil
@@ -43,7 +43,7 @@ func one(s string) []string {
 	return []string{s}
 }
 
-// byHeld is the headline of a node on which only these findings are wrong.
+// byHeld returns the headline of a node on which only these findings are wrong.
 func (f *Facts) byHeld(all []Finding) Headline {
 	f.holding = all
 	h := f.byFindings()
@@ -68,7 +68,7 @@ func (f *Facts) behindFinding(o *Finding) []evidence.Process {
 	return f.processesBehind(&draft{*o, m})
 }
 
-// nextOf shows a headline after those before.
+// nextOf returns the headline that is shown after these.
 func nextOf(s *steadyHeadline, h Headline, held []Finding, at, failed time.Time) Headline {
 	h.parts = parts{effect: h.Text}
 	if rest, is := strings.CutPrefix(h.Text, staysReady); is {

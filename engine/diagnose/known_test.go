@@ -13,7 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// The table holds what its head says, and a link of each that is a thread.
+// The table keeps what its head says, and each row has a link to a thread.
 func TestKnownBugsAreWhole(t *testing.T) {
 	bugs := knowledge.Bugs()
 	thread := regexp.MustCompile(`^https://github\.com/([\w-]+)/([\w-]+)/(issues|pull)/(\d+)$`)
@@ -75,20 +75,19 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// runtime has the node be one of a runtime.
+// runtime makes the node one with this runtime.
 func (s sick) runtime(name, version string) sick {
 	s.Version = pleg.Version{RuntimeName: name, RuntimeVersion: version, APIVersion: "v1"}
 	return s
 }
 
-// stack adds a group of the runtime's dump, by what it waits in and its functions, the
-// innermost first.
+// stack adds a group to the runtime's dump: what it waits in and its functions, the innermost first.
 func (s sick) stack(state string, frames ...string) sick {
 	s.r.Deep.Stacks.Groups = append(s.r.Deep.Stacks.Groups, evidence.Group{Count: 1, State: state, First: 100 + len(s.r.Deep.Stacks.Groups), Frames: frames})
 	return s
 }
 
-// shimIn has the shim of the second pod be in the kernel.
+// shimIn puts the shim of the second pod into the kernel.
 func (s sick) shimIn(functions ...string) sick {
 	shim := shimOf(s.r, 1)
 	shim.State, shim.For, shim.Stack = evidence.Uninterrupted, time.Minute, functions
@@ -107,7 +106,7 @@ const (
 	rlock     = "sync.RWMutex.RLock"
 )
 
-// frozen has runc wait with a process that its control group froze.
+// frozen makes runc wait with a process that its control group froze.
 func frozen(p *evidence.Process) {
 	p.State, p.For, p.Stack = evidence.Uninterrupted, time.Minute, []string{"__refrigerator", "unix_stream_data_wait", "unix_stream_read_generic"}
 }
@@ -168,8 +167,8 @@ func TestKnownBugs(t *testing.T) {
 	}
 }
 
-// A bug that explains why something hangs counts alone: a plugin of the network that waits for its lock is one symptom
-// of two.
+// If a bug explains why something hangs, it counts alone: a network plugin that waits for its lock is a symptom of two
+// bugs.
 func TestABugThatExplainsAnotherCountsAlone(t *testing.T) {
 	s := allAnswers().runtime("containerd", "v2.0.2").helper("CNI DEL", "sandbox-1", byRuntime("calico", "api-0")).
 		stack(rlock, goCNI+"createResult", goCNI+"Setup", criServer+"setupPodNetwork")
@@ -180,7 +179,7 @@ func TestABugThatExplainsAnotherCountsAlone(t *testing.T) {
 	}
 }
 
-// looks returns the ids of the known bugs that findings are told to look like.
+// looks returns the ids of the known bugs that findings are said to look like.
 func looks(findings []Finding) (ids []string) {
 	for _, f := range findings {
 		for _, line := range f.Evidence {
@@ -193,8 +192,8 @@ func looks(findings []Finding) (ids []string) {
 	return ids
 }
 
-// A bug that was fixed before is not told, nor is any where nothing hangs, and what is
-// told is evidence and no finding.
+// A bug that was fixed in an earlier version is not shown, and no bug is shown if nothing hangs. A bug that is shown is
+// evidence and no finding.
 func TestKnownBugsAreEvidence(t *testing.T) {
 	stacks := func(version string) sick {
 		return listHangs().runtime("containerd", version).
@@ -214,7 +213,7 @@ func TestKnownBugsAreEvidence(t *testing.T) {
 	firstSays(t, after, "looks like containerd#10085: an NRI plugin that registers and a call of the CRI take the same two locks in opposite order; fixed in 1.7.16, with NRI 0.6.1: https://github.com/containerd/containerd/issues/10085")
 }
 
-// Lines about members stay the last, as they are taken out with them.
+// Lines about members stay the last lines, because they are removed together with the members.
 func TestKnownBugBeforeMembers(t *testing.T) {
 	s := allAnswers()
 	for i := range 3 {
@@ -234,8 +233,7 @@ func TestKnownBugBeforeMembers(t *testing.T) {
 	}
 }
 
-// A helper that holds up a status counts before it is late; one that holds up nothing
-// does not.
+// A helper that holds up a status call counts before it is late; a helper that holds up nothing does not.
 func TestKnownBugOfAYoungHelper(t *testing.T) {
 	young := func(p *evidence.Process) { p.Age = 2 * time.Second }
 	for id, want := range map[string][]string{"container-1-0": {"containerd#12680"}, "container-2-0": nil} {

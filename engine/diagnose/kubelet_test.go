@@ -84,7 +84,7 @@ func TestKubeletStuck(t *testing.T) {
 	}
 	runHostTests(t, by(&kubeletStuck), healthy, tests)
 
-	// One look cannot tell a runtime that has been back for a moment.
+	// One look cannot recognise a runtime that has just come back.
 	runHostTests(t, by(&kubeletStuck), checked, []hostTest{
 		{"late", func(_ *node, r *evidence.Report) { veryLate(r) }, "the last relist of the kubelet began 3m20s ago", Warning, Subject{}},
 		{"its sync loop stands", func(_ *node, r *evidence.Report) { r.Kubelet.SyncLoop = failing }, "/healthz/syncloop fails", Warning, Subject{}},
@@ -100,8 +100,8 @@ func TestKubeletStuck(t *testing.T) {
 	}
 }
 
-// A runtime that hung for minutes and is back: ours recovers first, and what was
-// read of the kubelet speaks of the hang for some time.
+// A runtime hung for minutes and is back: our relists recover first, and what was read of the kubelet is still about
+// the hang for some time.
 func TestKubeletIsNotStuckAfterARecovery(t *testing.T) {
 	n, w := healthy(2), newWitness()
 	start, hung := now, 434*time.Second

@@ -12,7 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// onCRIO makes of a node one of CRI-O's: a conmon for each container, no pause process.
+// onCRIO makes a node one of CRI-O: a conmon for each container, no pause process.
 func onCRIO(n *node, r *evidence.Report) {
 	n.Version = pleg.Version{RuntimeName: "cri-o", RuntimeVersion: "1.37.0", APIVersion: "v1"}
 	r.Processes.Shims = nil
@@ -101,7 +101,7 @@ func TestLeftRunning(t *testing.T) {
 	})
 }
 
-// A look that is made once accuses nobody of what may have come between its two lists.
+// A single look blames nothing for what may have come between its two lists.
 func TestLostSandboxIsOld(t *testing.T) {
 	for made, want := range map[time.Time]int{{}: 0, now.Add(-5 * time.Second): 0, now.Add(-time.Hour): 1} {
 		n := checked(3)
@@ -119,8 +119,8 @@ func TestLostSandboxIsOld(t *testing.T) {
 	}
 }
 
-// A sandbox that the runtime has lost is told once, by what runs in it and not by its shim
-// as well, ten seconds after the first list without it.
+// A sandbox that the runtime has lost is reported once, by what runs in it and not also by its shim, ten seconds after
+// the first list without it.
 func TestLostSandboxIsToldOnce(t *testing.T) {
 	for since, want := range map[time.Duration]string{5 * time.Second: "", 15 * time.Second: "warning orphan-shims ns-1/pod-00001/app\n"} {
 		n := healthy(3)
@@ -135,7 +135,7 @@ func TestLostSandboxIsToldOnce(t *testing.T) {
 	}
 }
 
-// What is to be killed is what lives, and not what is left of the first process.
+// The step kills what lives, and not what is left of the first process.
 func TestLeftRunningKillsWhatLives(t *testing.T) {
 	n := checked(3)
 	r := looked(n)
@@ -150,7 +150,7 @@ func TestLeftRunningKillsWhatLives(t *testing.T) {
 	}
 }
 
-// All of a pod that runs on is ended together.
+// All containers of a pod that run on are ended together.
 func TestLeftRunningKillsAllOfIt(t *testing.T) {
 	n := checked(3)
 	in := n.input()
@@ -166,8 +166,8 @@ func TestLeftRunningKillsAllOfIt(t *testing.T) {
 	}
 }
 
-// A container whose conmon and process are both gone is a ghost also where nothing else
-// of its pod is left to show that it ran here; but not one in a machine of its own.
+// A container whose conmon and process are both gone is a ghost, also if nothing else of its pod is left to show that
+// it ran here; but not a container in a virtual machine.
 func TestGhostWithoutConmon(t *testing.T) {
 	for handler, want := range map[string]int{"": 1, "kata": 0} {
 		n := checked(3)
@@ -188,7 +188,7 @@ func TestGhostWithoutConmon(t *testing.T) {
 	}
 }
 
-// What waits for a program that serves a file system is not freed by CRI-O's restart.
+// A restart of CRI-O does not free a process that waits for a program that serves a file system.
 func TestNoRestartOfCRIOForAServedFileSystem(t *testing.T) {
 	for mount, want := range map[evidence.Mount]string{
 		{Point: "/srv/x", Type: "fuse.sshfs", Source: "nas:/x", Device: "0:51", Abort: "/sys/fs/fuse/connections/51/abort"}: "echo 1 > /sys/fs/fuse/connections/51/abort",
@@ -211,7 +211,7 @@ func TestNoRestartOfCRIOForAServedFileSystem(t *testing.T) {
 	}
 }
 
-// A stopped conmon is what a call hangs on: it is called so, and let go on.
+// A stopped conmon that a call hangs on is named as a conmon, and the step lets it continue.
 func TestStoppedConmonIsLinked(t *testing.T) {
 	n := healthy(3).hangOn(1, "app", 30*time.Second).probesAnswered()
 	r := looked(healthy(3))
@@ -233,7 +233,7 @@ func TestStoppedConmonIsLinked(t *testing.T) {
 	}
 }
 
-// A conmon that does nothing wrong is not ended: that would end nothing that hangs.
+// A conmon that does nothing wrong is not ended: that would not end the hang.
 func TestAConmonIsNotEnded(t *testing.T) {
 	n := healthy(3).hangOn(1, "app", 30*time.Second).probesAnswered()
 	in := n.input()
@@ -248,7 +248,7 @@ func TestAConmonIsNotEnded(t *testing.T) {
 	}
 }
 
-// Equal inputs give equal steps, though a look keeps containers in a map.
+// Equal inputs give equal steps, although a look keeps containers in a map.
 func TestStepsNameTheSameProcessEachTime(t *testing.T) {
 	n := healthy(3).hangOn(1, "app", 30*time.Second).probesAnswered()
 	in := n.input()
@@ -266,7 +266,7 @@ func TestStepsNameTheSameProcessEachTime(t *testing.T) {
 	}
 }
 
-// Only the runtime's own words say that it gives up.
+// Only the runtime's own words show that it gives up.
 func TestARuntimeThatGivesUpEarlier(t *testing.T) {
 	const text = "failed to get state of container: context deadline exceeded"
 	for why, want := range map[call.Reason]bool{call.Theirs: true, call.Expired: false, call.GivenUp: false, call.OutOfTurn: false} {
