@@ -29,7 +29,7 @@ func (s *script) Next(context.Context) (engine.Update, error) {
 	return u, nil
 }
 
-// after returns a node's update with all its times a while later.
+// after returns a node's update with all its times moved to a while later.
 func (n *node) after(d time.Duration) engine.Update {
 	s := n.Snapshot
 	moved := reflect.New(reflect.TypeFor[engine.Snapshot]()).Elem()
@@ -38,7 +38,7 @@ func (n *node) after(d time.Duration) engine.Update {
 	return engine.Update{Snapshot: &s}
 }
 
-// move copies a value deeply, with all times in it a while later.
+// move returns a deep copy of a value, with all times in it moved to a while later.
 func move(to, from reflect.Value, d time.Duration) {
 	switch t, isTime := from.Interface().(time.Time); {
 	case isTime && !t.IsZero():
@@ -60,7 +60,7 @@ func move(to, from reflect.Value, d time.Duration) {
 	}
 }
 
-// play returns what a Live makes of updates.
+// play returns the updates that a Live makes from these.
 func play(t *testing.T, all ...engine.Update) (out []Update) {
 	t.Helper()
 	s := script(remember(all))
@@ -78,7 +78,7 @@ func play(t *testing.T, all ...engine.Update) (out []Update) {
 	}
 }
 
-// turns says in one line each what began, changed and ended, and when.
+// turns returns one line for each finding that began, changed or ended, with the moment.
 func turns(all []Update) string {
 	var b strings.Builder
 	for _, u := range all {
@@ -91,7 +91,7 @@ func turns(all []Update) string {
 
 const second = time.Second
 
-// new makes the node that of an engine which has only just begun.
+// new makes the node that of an engine that has only just started.
 func (n *node) new(age time.Duration) *node {
 	n.Started, n.Relists = ago(age), engine.Relists{}
 	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
@@ -103,7 +103,7 @@ func (n *node) new(age time.Duration) *node {
 	return n
 }
 
-// inVain adds the probes of one round for which no object was answered.
+// inVain adds the probes of one round, in which no object was answered.
 func (n *node) inVain(i int) *node {
 	n.probe(call.Flight{Op: call.Version}, nil).probe(call.Flight{Op: call.Status}, nil)
 	for _, f := range []call.Flight{n.flight(i, "", 0), n.flight(i, "app", 0)} {
@@ -113,8 +113,7 @@ func (n *node) inVain(i int) *node {
 	return n
 }
 
-// Where no status call is answered from the start, that is told, and no pod is
-// blamed, whatever hangs at a moment.
+// If no status call is answered from the start, that is reported, and no pod is blamed, whatever hangs at a moment.
 func TestFirstRelistBlamesNoPod(t *testing.T) {
 	var all []engine.Update
 	for out := second; out < 120*second; out += second {
@@ -163,7 +162,7 @@ func TestFirstRelistBlamesNoPod(t *testing.T) {
 	}
 }
 
-// dead has nobody listen for some seconds: lists, each second, and Status, every 5.
+// dead makes nobody listen for some seconds: lists fail each second, and Status every 5.
 func (n *node) dead(since int) *node {
 	n.fail(call.ListPodSandbox, call.ErrUnavailable, notThere, since)
 	if since > 5 {
@@ -176,8 +175,8 @@ func (n *node) dead(since int) *node {
 	return n
 }
 
-// A socket that refuses is on the headline at once, a finding soon after, critical
-// when it lasts, and past when it is over.
+// A socket that refuses is in the headline at once. The finding comes soon after, is critical when it lasts, and is
+// past when it is over.
 func TestDeadSocket(t *testing.T) {
 	for _, fresh := range []bool{false, true} {
 		var all []engine.Update
@@ -213,10 +212,9 @@ func TestDeadSocket(t *testing.T) {
 	}
 }
 
-// What calls have refuted is told no more, while its end is told when it has lasted:
-// the headline and the findings agree. Status is asked so rarely that its first good
-// answer is enough, and what comes back soon is the same finding. A condition is another matter: see
-// [TestConditionByTurnsIsOneFinding].
+// A finding that calls have refuted is not shown any more, and its end is reported when it has lasted: the headline and
+// the findings agree. Status is asked so rarely that its first good answer is enough, and a finding that comes back
+// soon is the same finding. For a condition see [TestConditionByTurnsIsOneFinding].
 func TestAnswersRefute(t *testing.T) {
 	for name, n := range map[string]*node{
 		"down": healthy(5).dead(12), "down for a moment": healthy(5).dead(4), "silent": healthy(5).hang(call.ListPodSandbox, 6*second).hang(call.Version, 3*second).hang(call.Status, 3*second),
@@ -248,7 +246,7 @@ func TestAnswersRefute(t *testing.T) {
 	}
 }
 
-// A warning that is not found for a moment is counted as long as it is told.
+// A warning that is not found for a moment counts for as long as it is shown.
 func TestHeadlineCountsWhatHolds(t *testing.T) {
 	crash := healthy(5).crashes(0, "api", 6, 1)
 	got := play(t, crash.after(0), crash.after(2*second), healthy(5).after(3*second), healthy(5).after(12*second))
@@ -259,8 +257,8 @@ func TestHeadlineCountsWhatHolds(t *testing.T) {
 	}
 }
 
-// A list that was never answered here may always take its time; one that is known to
-// is slow, and two slow ones in a row are enough to know it.
+// A list that was never answered here may always take that long. A list that is known to take long is slow, and two
+// slow lists in a row are enough to know that.
 func TestSlowListIsNotCritical(t *testing.T) {
 	first := healthy(5).hang(call.ListContainers, 3*second).probesAnswered()
 	first.calls(call.ListContainers).LastOK = time.Time{}
@@ -276,7 +274,7 @@ func TestSlowListIsNotCritical(t *testing.T) {
 	}
 }
 
-// A runtime that has answered nothing since the start is waited for, but not as long.
+// plegtop waits for a runtime that has answered nothing since the start, but not as long.
 func TestSilenceFromTheStart(t *testing.T) {
 	for out, want := range map[time.Duration]Severity{4 * second: Warning, 6 * second: Critical} {
 		n := healthy(5).hang(call.ListContainers, out).hang(call.Status, out)
@@ -289,8 +287,8 @@ func TestSilenceFromTheStart(t *testing.T) {
 	}
 }
 
-// Calls that fail now and then make nothing critical. A runtime that answers with an error
-// of its own is there: its words are told, and are the same all the time.
+// Calls that fail now and then make nothing critical. A runtime that answers with its own error is there: its words are
+// shown, and stay the same all the time.
 func TestOneRelistInTenFails(t *testing.T) {
 	for _, kind := range []call.Kind{call.ErrUnavailable, call.ErrOther} {
 		var all []engine.Update
@@ -320,7 +318,7 @@ func TestOneRelistInTenFails(t *testing.T) {
 	}
 }
 
-// What always takes long is slow, and never hangs, not even for a moment.
+// A call that always takes long is slow, and never hangs, not even for a moment.
 func TestSlowIsNotHung(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -358,8 +356,8 @@ func TestSlowIsNotHung(t *testing.T) {
 	}
 }
 
-// A pause is not an illness: nothing ends in it, nothing begins, and nothing is told
-// of what was found before until somebody has looked again.
+// A pause is no trouble: no finding ends or begins in it, and earlier findings are not shown until somebody has looked
+// again.
 func TestPause(t *testing.T) {
 	hung := healthy(5).hangOn(3, "app", 47*second).probesAnswered()
 	paused := healthy(5).unhealthy()
@@ -387,7 +385,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// A finding that is milder for a moment after a pause is not told to be.
+// A finding that is milder for a moment after a pause is not reported as milder.
 func TestMilderAfterAPause(t *testing.T) {
 	hung, late := healthy(5).hangOn(3, "app", 47*second).probesAnswered(), healthy(5).hangOn(3, "app", 1500*time.Millisecond).probesAnswered()
 	paused := healthy(5)
@@ -398,7 +396,7 @@ func TestMilderAfterAPause(t *testing.T) {
 	}
 }
 
-// What a sweep found holds as of when it was last checked.
+// What a sweep found is as old as the last check of it.
 func TestSweepIsChecked(t *testing.T) {
 	n := healthy(5)
 	n.Sweep = &answers.Sweep{Began: ago(60 * second), Ended: ago(55 * second), Checked: ago(3 * second), Width: 4, Timeout: 2 * second, Total: 15, Done: 15}
@@ -415,7 +413,7 @@ func TestSweepIsChecked(t *testing.T) {
 	wantIDs(t, n.diagnose())
 }
 
-// crashes has a container of the i-th pod have died some times.
+// crashes makes a container of the i-th pod die some times.
 func (n *node) crashes(i int, name string, times uint32, code int32) *node {
 	n.instances(i, "app", instance{times, false, 40 * second, 2 * second, code, "Error"})
 	p := n.pod(i)
@@ -423,8 +421,7 @@ func (n *node) crashes(i int, name string, times uint32, code int32) *node {
 	return n
 }
 
-// A crash loop stays the same finding over the restarts, and whichever pods of a
-// deployment crash.
+// A crash loop stays the same finding over restarts, and whichever pods of a deployment crash.
 func TestCrashLoopIsOneFinding(t *testing.T) {
 	var all []engine.Update
 	for i := range 20 {
@@ -447,7 +444,7 @@ func TestCrashLoopIsOneFinding(t *testing.T) {
 	}
 }
 
-// While a list hangs nothing is told of what it showed.
+// While a list hangs, findings that its pods showed are not shown.
 func TestStaleListsTellNothing(t *testing.T) {
 	n := healthy(5).crashes(0, "api", 6, 1).hang(call.ListPodSandbox, 30*second).probesAnswered()
 	if got := gist(n.diagnose()); got != "critical list-hung ListPodSandbox\n" {
@@ -458,7 +455,7 @@ func TestStaleListsTellNothing(t *testing.T) {
 	wantIDs(t, n.diagnose())
 }
 
-// troubles returns what is wrong with the pods of an update, as their standings have it.
+// troubles returns what is wrong with the pods of an update, according to their standings.
 func troubles(u Update) map[pleg.UID]Trouble {
 	all := make(map[pleg.UID]Trouble)
 	for _, p := range u.Standings() {
@@ -488,8 +485,7 @@ func TestTroubled(t *testing.T) {
 	}
 }
 
-// No pod is in trouble for what the whole runtime does, nor for what is only worth
-// knowing.
+// A pod is not in trouble because of what the whole runtime does, and not because of what is only worth knowing.
 func TestTroubledInnocent(t *testing.T) {
 	away, locked := healthy(9).dead(12), healthy(9).fail(call.ListPodSandbox, call.ErrOther, "locked", 10).fail(call.Status, call.ErrOther, "locked", 4)
 	for i := range locked.Calls {
@@ -520,8 +516,8 @@ func TestTroubledInnocent(t *testing.T) {
 	}
 }
 
-// One fault of the network that is repaired in two steps is one finding: what comes back
-// within a minute of its end goes on from its first beginning. Later it is another one.
+// One fault of the network that is repaired in two steps is one finding. A finding that comes back within a minute of
+// its end continues from its first begin. Later it is another finding.
 func TestComesBackWithinAMinute(t *testing.T) {
 	for back, again := range map[time.Duration]bool{30 * second: true, 64 * second: true, 75 * second: false} {
 		bad := healthy(5).condition("NetworkReady")
@@ -536,8 +532,8 @@ func TestComesBackWithinAMinute(t *testing.T) {
 	}
 }
 
-// What is mild must hold before it is told also where it comes back: a moment is no finding,
-// and is no reason to remember the one before for longer.
+// A mild finding must hold before it is reported, also if it comes back: a moment is no finding, and no reason to
+// remember the one before for longer.
 func TestMildOneThatComesBackMustHold(t *testing.T) {
 	var known Steady
 	step := func(at time.Duration, there bool) (said string) {
@@ -565,7 +561,7 @@ func TestMildOneThatComesBackMustHold(t *testing.T) {
 	}
 }
 
-// All ages of one hang count up together, however old the look is that saw the process behind it.
+// All ages of one hang grow together, however old the look is that saw the process behind it.
 
 // A list of two seconds that comes back was late, and never hung: neither the headline nor a finding says
 // so before 3 s, or three times what lists usually take here.

@@ -50,7 +50,7 @@ func TestRemediesKeepTheRules(t *testing.T) {
 	}
 }
 
-// The end of a chain names what the text before it has not named, from the helper or the process on.
+// The end of a chain names what the text before it has not named, beginning at the helper or the process.
 func TestChainLineAndItsEnd(t *testing.T) {
 	helper := []Link{
 		{Kind: waits.Lock, Name: "status lock of pay/api-7d"},
@@ -131,7 +131,7 @@ func TestFoldersOfCRIO(t *testing.T) {
 	}
 }
 
-// All ages of one hang count up together, however old the look is that saw the process behind it.
+// All ages of one hang grow together, however old the look is that saw the process behind it.
 func TestAgesOfOneHangAgree(t *testing.T) {
 	for _, old := range []time.Duration{0, time.Second, 4 * time.Second} {
 		n := healthy(3)
@@ -161,7 +161,7 @@ func TestAgesOfOneHangAgree(t *testing.T) {
 			t.Errorf("look of %v ago: 47s is named %d times", old, named)
 		}
 	}
-	// A call that was asked for again has been without an answer since the first.
+	// A call that was repeated has been without an answer since the first attempt.
 	f := healthy(3).facts()
 	h := &answers.Hang{Flight: call.Flight{Op: call.Status, Since: ago(47 * time.Second)}, Out: true, Took: 2 * time.Second, InRow: 10}
 	if text := f.say(f.hangLine(h)); !strings.Contains(text, "; 10 calls ended without one") || !strings.Contains(f.silence(h), "for 47s") {

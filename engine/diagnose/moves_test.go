@@ -13,7 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// Where another container hangs every 20 s, the headline names none for longer than 3 s after it was answered.
+// Another container hangs every 20 s: the headline names none for longer than 3 s after it was answered.
 func TestHeadlineFollowsWhatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

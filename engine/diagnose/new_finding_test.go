@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The finding that docs/architecture.md adds as a diff builds, and its rule and its row fit.
+// The finding that docs/architecture.md adds as a diff compiles, and its rule and its row fit together.
 func TestTheNewFindingOfTheArchitecture(t *testing.T) {
 	text, err := os.ReadFile("../../docs/architecture.md")
 	if err != nil {

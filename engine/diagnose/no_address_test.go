@@ -8,7 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// addresses takes the addresses of the first n pods away, whose sandboxes are so old.
+// addresses removes the addresses of the first n pods, whose sandboxes are this old.
 func (n *node) noAddress(pods int, age time.Duration) *node {
 	for i := range pods {
 		s := n.pod(i).Status
@@ -17,9 +17,8 @@ func (n *node) noAddress(pods int, age time.Duration) *node {
 	return n.anew()
 }
 
-// TestNoAddress holds that several pods without an address are said to be so in one finding
-// and the headline, and that one or two, young ones, and those of the host's network or with a
-// sandbox that has ended are not.
+// TestNoAddress checks that several pods without an address are reported in one finding and in the headline. One or two
+// pods are not, and neither are young ones, pods on the host's network, and pods whose sandbox has ended.
 func TestNoAddress(t *testing.T) {
 	other := func(change func(s *pleg.SandboxStatus)) *node {
 		n := healthy(5).noAddress(4, time.Minute)

@@ -7,7 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// A containerd without CRI comes back the same from a restart: its configuration is changed first.
+// A restart does not change a containerd without CRI: its configuration is changed first.
 func TestContainerdWithoutCRI(t *testing.T) {
 	const unknown = "rpc error: code = Unimplemented desc = unknown service runtime.v1.RuntimeService"
 	for _, tt := range []struct{ endpoint, check, act string }{

@@ -14,7 +14,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// saidByNode returns what a diagnosis says of one kind of finding in the node's own words.
+// saidByNode returns what a diagnosis reports for one kind of finding in the node's own words.
 func saidByNode(findings []Finding, id ID) (lines []string) {
 	for _, f := range findings {
 		for _, line := range f.Evidence {
@@ -124,7 +124,7 @@ func TestWhatTheKernelSaid(t *testing.T) {
 
 // The lines of the members stay the last ones.
 
-// Of many lines the youngest few are told.
+// If there are many lines, the few youngest are shown.
 func TestKernelSaysNotTooMuch(t *testing.T) {
 	n := healthy(3).hang(call.ListContainers, 10*time.Second).probesAnswered()
 	in := n.input()
@@ -186,7 +186,7 @@ func TestWhatTheInitSystemSays(t *testing.T) {
 	}
 }
 
-// The runtime's own warnings are told where it is not ready, and are no finding.
+// The runtime's own warnings are shown if it is not ready, and are no finding.
 func TestDeprecatedConfiguration(t *testing.T) {
 	warns := func(n *node, message string) []Finding {
 		n.Conditions = append(n.Conditions, pleg.Condition{Type: noWarnings, Reason: "ContainerdHasDeprecationWarnings", Message: message})

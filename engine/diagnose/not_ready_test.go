@@ -53,7 +53,7 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// One look does not know since when.
+// A single look does not know since when.
 func TestNotReadyInOneLookHasNoSince(t *testing.T) {
 	for n, want := range map[*node]string{
 		healthy(3): "by the kubelet's rules the node is NotReady since " + clock(ago(time.Minute), now) + ": no network", checked(3): "by the kubelet's rules the node is NotReady: no network",

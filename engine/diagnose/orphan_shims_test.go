@@ -80,13 +80,13 @@ func TestOrphanShims(t *testing.T) {
 	})
 }
 
-// restarted gives a node a runtime that is surely its own and has run for so long.
+// restarted gives a node a runtime process that is surely its own and has run for this long.
 func restarted(r *evidence.Report, age time.Duration) {
 	r.Processes.Daemons[0].Own, r.Processes.Daemons[0].Age = true, age
 }
 
-// A start with another root forgets all sandboxes: that they have left the lists lately hides it
-// only until a look has seen their work go on.
+// A start with another root forgets all sandboxes. They left the lists lately, but that hides the trouble only until a
+// look has seen their work go on.
 func TestForgottenIsToldAtOnce(t *testing.T) {
 	for gone, want := range map[time.Duration]int{5 * time.Second: 1, time.Second: 0} {
 		n := healthy(3)
@@ -103,7 +103,7 @@ func TestForgottenIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// Nothing ends what the pods do where the runtime has only forgotten them.
+// If the runtime has only forgotten the pods, no step ends their work.
 func TestForgottenAreNotKilled(t *testing.T) {
 	for left, lost := range map[int]bool{0: true, 2: false} {
 		n := healthy(3)
@@ -127,7 +127,7 @@ func TestForgottenAreNotKilled(t *testing.T) {
 	}
 }
 
-// What is left over is ended one by one, and what lives below it is named.
+// Shims that are left over are ended one by one, and what lives below them is named.
 func TestOneOrphanIsEnded(t *testing.T) {
 	n := checked(3)
 	in := n.input()
@@ -151,7 +151,7 @@ func shimOfLost(r *evidence.Report) *evidence.Process {
 	return &r.Processes.Shims[slices.IndexFunc(r.Processes.Shims, func(p evidence.Process) bool { return p.Sandbox == "lost" })]
 }
 
-// Another shim changes the finding, which goes on.
+// Another shim changes the finding, and the finding continues.
 func TestASecondOrphanShim(t *testing.T) {
 	at := func(after time.Duration, lost int) engine.Update {
 		n := healthy(3)

@@ -15,7 +15,7 @@ import (
 // storeMount is the disk of the runtime's data.
 var storeMount = evidence.Mount{Point: "/var/lib/containerd", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
 
-// onStore has a process wait for the runtime's disk.
+// onStore makes a process wait for the runtime's disk.
 func onStore(p *evidence.Process, lasted time.Duration, wchan string) {
 	p.State, p.For, p.Mount, p.Wchan = evidence.Uninterrupted, lasted, storeMount, wchan
 }
@@ -29,7 +29,7 @@ func storeHangs(lasted time.Duration, wchan string) sick {
 	return s
 }
 
-// What waits for the runtime's own disk is an effect of that, from the first seconds on.
+// Whatever waits for the runtime's own disk is an effect of the disk, from the first seconds on.
 func TestTheRuntimesOwnDiskComesFirst(t *testing.T) {
 	disk := "critical process-stuck\n"
 	effects := "critical inspect-hung ContainerStatus ns-0/pod-00000/app < process-stuck\n" +
@@ -115,7 +115,7 @@ func TestAFrozenDiskKeepsTheSocketShut(t *testing.T) {
 	}
 }
 
-// An object whose own shim does nothing keeps its fault beside a disk.
+// An object whose own shim does nothing keeps its own fault, also beside a failing disk.
 func TestAnotherHolderBesideTheDisk(t *testing.T) {
 	found, _ := storeHangs(3*time.Second, "folio_wait_bit_common").and(func(s sick) { shimOf(s.r, 1).State = evidence.Stopped }).diagnose()
 	roots := 0
@@ -132,7 +132,7 @@ func TestAnotherHolderBesideTheDisk(t *testing.T) {
 	}
 }
 
-// A runtime that is held is the reason at once.
+// A runtime whose process is held is the cause at once.
 func TestATracedRuntimeIsTheReason(t *testing.T) {
 	s := listHangs()
 	p := &s.r.Processes.Daemons[0]
@@ -149,7 +149,7 @@ func TestATracedRuntimeIsTheReason(t *testing.T) {
 	wantIDs(t, Diagnose(in))
 }
 
-// A lock of the kernel's control groups is no frozen file system.
+// A lock of the kernel's control groups is not a frozen file system.
 func TestALockOfControlGroupsIsNotFrozen(t *testing.T) {
 	n := healthy(3)
 	r := looked(n)
@@ -161,8 +161,8 @@ func TestALockOfControlGroupsIsNotFrozen(t *testing.T) {
 	wantIDs(t, Diagnose(in))
 }
 
-// A thread of the runtime that waits to write somewhere, by a path, is held by a frozen file
-// system and no slow disk: that is known at once, as is what it holds up.
+// A thread of the runtime that waits to write to a path is held by a frozen file system, and not by a slow disk. That
+// is known at once, and so is what the thread holds up.
 func TestAFrozenFileSystemThatAPathNames(t *testing.T) {
 	frozen := []string{"percpu_rwsem_wait", "__percpu_down_read", "mnt_want_write", "do_renameat2"}
 	for _, tt := range []struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A witness stands for the machine: of one snapshot after the other it takes down what a
-// machine takes down as it happens.
+// A witness stands for the machine: from one snapshot after the other it records what a machine records while it
+// happens.
 type witness struct {
 	past.Keeper
 	last   *engine.Snapshot // nil before the first
@@ -24,7 +24,7 @@ type witness struct {
 
 func newWitness() *witness { return new(witness) }
 
-// Add takes in a snapshot and its events.
+// Add records a snapshot and its events.
 func (w *witness) Add(u engine.Update) {
 	s := u.Snapshot
 
@@ -60,15 +60,15 @@ func (w *witness) Add(u engine.Update) {
 	w.show(w.shown)
 }
 
-// show gives a snapshot what is remembered.
+// show gives a snapshot what the witness remembers.
 func (w *witness) show(s *engine.Snapshot) {
 	if w.shown = s; s != nil {
 		s.Memory = w.Read()
 	}
 }
 
-// comesBack takes down whether an answer since the last snapshot says that the runtime is
-// back. One that came at once says so only if there could be none before.
+// comesBack records whether an answer since the last snapshot shows that the runtime is back. An answer that came at
+// once shows that only if there could be no answer before.
 func (w *witness) comesBack(s *engine.Snapshot) {
 	if !slices.ContainsFunc(s.Calls, func(c answers.Calls) bool {
 		if !c.LastOK.After(w.last.At) || c.Op == call.Version || c.Op == call.GetContainerEvents {
@@ -97,7 +97,7 @@ func (w *witness) comesBack(s *engine.Snapshot) {
 	w.CameBack(back)
 }
 
-// diagnosed takes in what is the matter at a snapshot.
+// diagnosed records what is wrong at a snapshot.
 func (w *witness) diagnosed(s *engine.Snapshot) {
 	v := factsOf(Input{Snapshot: s, Evidence: s.Evidence})
 	w.scope = v.Scope
@@ -106,7 +106,7 @@ func (w *witness) diagnosed(s *engine.Snapshot) {
 	}
 }
 
-// AddReport takes in a look at the node.
+// AddReport records a look at the node.
 func (w *witness) AddReport(r *evidence.Report) {
 	if r == nil || r == w.report {
 		return
@@ -148,13 +148,13 @@ func (w *witness) outages(s *engine.Snapshot) {
 	w.Counted(w.counts)
 }
 
-// idle reports whether our own relists leave nothing to be desired.
+// idle reports whether nothing is wrong with our own relists.
 func idle(s *engine.Snapshot) bool {
 	h := &s.Health
 	return !s.Paused && h.Healthy && s.Failure == nil && !h.ListedAt.IsZero() && h.ListAge(s.At) <= answers.FreshFor && s.Relists.Last <= answers.FreshFor
 }
 
-// remember gives snapshots, one after the other, what a machine remembers by then.
+// remember gives each snapshot, one after the other, what a machine remembers by then.
 func remember(all []engine.Update) []engine.Update {
 	w := newWitness()
 	all = slices.Clone(all)

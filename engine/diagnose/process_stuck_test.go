@@ -129,7 +129,7 @@ func TestManyStuckProcesses(t *testing.T) {
 	}
 }
 
-// Stuck processes of one owner are one finding: each has one line, and it is shown how to find them all.
+// Stuck processes of one owner are one finding: each has one line, and a step shows how to find them all.
 func TestStuckProcessesOfOneOwner(t *testing.T) {
 	n := checked(3)
 	for i := range n.Pods {

@@ -12,8 +12,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// On a disk that is dead the runtime and what waits for it are one finding, and what
-// is found in the kernel beside that is its victim.
+// If a disk is dead, the runtime and everything that waits for the disk are one finding, and other processes in the
+// kernel are its victims.
 func TestDeadDisk(t *testing.T) {
 	disk := evidence.Mount{Point: "/var/lib/containerd", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
 	wait := func(p *evidence.Process, d time.Duration, m evidence.Mount, stack ...string) {
@@ -54,7 +54,7 @@ func TestDeadDisk(t *testing.T) {
 	}
 }
 
-// Each kind of file system has another way out.
+// For each kind of file system another step helps.
 func TestWaysOutOfAWait(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -88,8 +88,8 @@ func TestWaysOutOfAWait(t *testing.T) {
 	}
 }
 
-// A process that waits for a program and sees only one file system of such waits for that one; among
-// several none is ended.
+// A process that waits for a program, and sees only one file system of that kind, waits for that one. If it sees
+// several, no program is ended.
 func TestTheOnlyMountOfAProgramIsEnded(t *testing.T) {
 	a := evidence.Mount{Point: "/a", Type: "fuse.sshfs", Source: "nas:/a", Device: "0:52", Abort: "/sys/fs/fuse/connections/52/abort"}
 	b := evidence.Mount{Point: "/b", Type: "fuse.sshfs", Source: "nas:/b", Device: "0:53", Abort: "/sys/fs/fuse/connections/53/abort"}
@@ -107,7 +107,7 @@ func TestTheOnlyMountOfAProgramIsEnded(t *testing.T) {
 	}
 }
 
-// A frozen runtime is frozen, and thawed where it was frozen.
+// A frozen runtime is reported as frozen, and is thawed where it was frozen.
 func TestFrozenRuntime(t *testing.T) {
 	for file, want := range map[string]string{
 		"/sys/fs/cgroup/freezer/x/freezer.state":              "echo THAWED > /sys/fs/cgroup/freezer/x/freezer.state  # thaws the group; RISK: somebody may have frozen it on purpose, as for a checkpoint",
@@ -127,7 +127,7 @@ func TestFrozenRuntime(t *testing.T) {
 	}
 }
 
-// What waits alone for its file system stands among the others by how bad it is.
+// A process that waits alone for its file system is sorted among the others by how bad it is.
 func TestWaitingAloneKeepsItsPlace(t *testing.T) {
 	n := checked(3)
 	r := looked(n)
@@ -143,8 +143,8 @@ func TestWaitingAloneKeepsItsPlace(t *testing.T) {
 	}
 }
 
-// What can be done is for the disk that is named, also where the worst of those that wait
-// is not known to wait for it, or is above it on an overlay.
+// The steps are for the disk that is named, also if the worst of the processes that wait is not known to wait for it,
+// or is above it on an overlay.
 func TestStepsAreForTheDiskThatIsNamed(t *testing.T) {
 	disk := evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
 	overlay := evidence.Mount{Point: "/", Type: "overlay", Source: "overlay", Device: "0:52"}
@@ -184,9 +184,8 @@ func TestZombieOfAContainerHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// A helper that sleeps until a file system in a program answers has that at the end of its
-// chain, and what fails the wait among its steps; where it is not known which, those that it
-// may be.
+// A helper sleeps until a file system in a program answers: the file system is at the end of its chain, and a step
+// makes the wait fail. If the file system is not known, those that it may be are named.
 func TestAHelperThatSleepsForAServer(t *testing.T) {
 	n := checked(3)
 	r := looked(n)
@@ -219,8 +218,8 @@ func TestAHelperThatSleepsForAServer(t *testing.T) {
 	}
 }
 
-// One thread of the runtime that waits for memory or a disk is no trouble of the node's while all calls are
-// answered, and is one as soon as any hangs.
+// One thread of the runtime that waits for memory or a disk is no trouble of the node while all calls are answered, but
+// it is as soon as any call hangs.
 func TestOneThreadIsAWarning(t *testing.T) {
 	for _, tt := range []struct {
 		node  *node
@@ -243,7 +242,7 @@ func TestOneThreadIsAWarning(t *testing.T) {
 	}
 }
 
-// What is traced goes on once its tracer lets it: neither a signal to it nor a restart helps.
+// A traced process continues once its tracer lets it: a signal to it does not help, and a restart does not either.
 func TestATracerIsNamed(t *testing.T) {
 	gdb := evidence.Tracer{PID: 77, Command: "gdb"}
 	trace := func(p *evidence.Process) { p.State, p.For, p.Tracer = evidence.Traced, time.Minute, gdb }
@@ -271,8 +270,8 @@ func TestATracerIsNamed(t *testing.T) {
 	firstSays(t, find(&processStuck, factsOf(in)), "is traced (t) by pid 77 (gdb)", "kill 77  # ends what traces it")
 }
 
-// A thread of the runtime that waits for the share of one pod is that pod's trouble, also where it only
-// likely waits for it: all calls are answered.
+// A thread of the runtime that waits for the share of one pod is that pod's trouble, also if it only likely waits for
+// it: all calls are answered.
 func TestAShareNamesItsPod(t *testing.T) {
 	const at = "/var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/data/mount"
 	nfs := evidence.Mount{Point: at, Type: "nfs4", Source: "nas:/x", Device: "0:52", Node: at, Pod: "uid-1"}
@@ -309,8 +308,8 @@ func TestAShareNamesItsPod(t *testing.T) {
 	}
 }
 
-// The program that serves a FUSE file system is named, with what ends it; of several all are, and nobody
-// is killed for another.
+// The program that serves a FUSE file system is named, with the step that ends it. If there are several, all are named,
+// and none is killed.
 func TestTheProgramOfAFUSEMountIsNamed(t *testing.T) {
 	server := evidence.Holder{PID: 77, Command: "sshfs", Start: 4711, State: evidence.Sleeping, By: evidence.ByConnection}
 	likely, stopped, other := server, server, server

@@ -15,7 +15,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A faulty runtime answers well but for what is wrong with it. Safe for concurrent use.
+// A faulty runtime answers well, apart from its fault. It is safe for concurrent use.
 type faulty struct {
 	mu       sync.Mutex
 	lists    node
@@ -27,7 +27,7 @@ type faulty struct {
 	stuck    string // a container whose process is in the kernel
 }
 
-// errHangs has a call hang until the fault ends.
+// errHangs makes a call hang until the fault ends.
 var errHangs = fmt.Errorf("hangs")
 
 func (r *faulty) set(change func()) {
@@ -38,7 +38,7 @@ func (r *faulty) set(change func()) {
 	r.changed = make(chan struct{})
 }
 
-// asked takes a moment, as each call does.
+// asked waits a moment, because each call takes a moment.
 func (r *faulty) asked(ctx context.Context, op call.Operation, id string) error {
 	time.Sleep(time.Millisecond)
 	for {
@@ -148,7 +148,7 @@ func (r *faulty) ContainerStatus(ctx context.Context, id string) (pleg.Container
 
 func (*faulty) Raw(context.Context, call.Operation, string) ([]byte, error) { return nil, nil }
 
-// A fault is switched on, and off or on to something else.
+// A fault is switched on, and then off or to another fault.
 type fault struct {
 	name    string
 	on, off func(r *faulty)
@@ -213,14 +213,14 @@ func faults() []fault {
 	}
 }
 
-// A telling is what is said at one moment after the end of a fault.
+// A telling is what is shown at one moment after the end of a fault.
 type telling struct {
 	at time.Duration
 	Update
 }
 
-// tell runs a live engine while a fault lasts and for half a minute after it, and returns
-// what is said from its end on.
+// tell runs a live engine during a fault and for half a minute after it, and returns what is shown from the end of the
+// fault on.
 func (f *fault) tell(t *testing.T, lasts time.Duration) (said []telling) {
 	began := time.Now()
 	n := &node{Snapshot: *healthy(5).after(began.Sub(now)).Snapshot}
@@ -254,7 +254,7 @@ func (f *fault) tell(t *testing.T, lasts time.Duration) (said []telling) {
 	return said
 }
 
-// look shows the processes of the pods that are there.
+// look shows the processes of the pods that exist.
 func (r *faulty) look(context.Context, engine.Looking) (*evidence.Report, error) {
 	time.Sleep(50 * time.Millisecond)
 	r.mu.Lock()
@@ -274,10 +274,9 @@ func (r *faulty) look(context.Context, engine.Looking) (*evidence.Report, error)
 	return report, nil
 }
 
-// When a fault is over all is quiet: on the screen after two seconds, where what only
-// Status or a look at the node tells takes until the next one, and by what is told after
-// five. What hangs no more is not named beside what hangs now, and nothing is said of a
-// pod that has been removed.
+// When a fault is over, nothing about it is left: on the screen after two seconds, or after the next answer if only
+// Status or a look at the node shows it, and in reports after five. A call that does not hang any more is not named
+// beside one that hangs now, and nothing is shown about a pod that has been removed.
 func TestQuietAfterAFault(t *testing.T) {
 	for _, f := range faults() {
 		for _, lasts := range []time.Duration{8 * time.Second, 11 * time.Second, 22 * time.Second, 53 * time.Second, 150 * time.Second} {
@@ -293,7 +292,7 @@ func TestQuietAfterAFault(t *testing.T) {
 // moved reports whether a finding is about what is wrong when the fault is over.
 func (f *fault) moved(one Finding) bool { return f.next != "" && one.Subject.Pod.Name == f.next }
 
-// quiet holds that what is said some time after a fault is not about it.
+// quiet checks that what is shown some time after a fault is not about it.
 func (f *fault) quiet(t *testing.T, lasted time.Duration, s telling) {
 	screen, told := 2*time.Second, 5*time.Second+second/4
 	if f.rare {
@@ -317,7 +316,7 @@ func (f *fault) quiet(t *testing.T, lasted time.Duration, s telling) {
 	}
 }
 
-// So it is with the store that a finding is about, whatever is seen of the other one.
+// The same holds for the store that a finding is about, whatever is seen of the other store.
 func TestALookThatDoesNotSeeAStore(t *testing.T) {
 	var all []engine.Update
 	for at := range 20 {
@@ -336,9 +335,8 @@ func TestALookThatDoesNotSeeAStore(t *testing.T) {
 	}
 }
 
-// What a look has not seen at all may be so still: a stuck process is not over because one
-// look came too late to read the processes. It is when the next one sees it well, or after
-// two that saw nothing.
+// A thing that a look has not seen at all may still be as it was: a stuck process is not over because one look came too
+// late to read the processes. It is over when the next look sees it well, or after two looks that saw nothing.
 func TestLookThatSeesNothing(t *testing.T) {
 	node := func(d time.Duration, look string) engine.Update {
 		n := healthy(5)
