@@ -13,7 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// What hung with a whole runtime need not hang any more once that has come back.
+// What hung with a whole runtime may not hang any more after the runtime has come back.
 func TestProbesHoldWhileTheirCallIsOut(t *testing.T) {
 	n := healthy(5)
 	for _, f := range []call.Flight{n.flight(1, "", 0), n.flight(2, "app", 0)} {
@@ -28,7 +28,7 @@ func TestProbesHoldWhileTheirCallIsOut(t *testing.T) {
 	}
 }
 
-// became has the runtime answer everything late of late, fast though it was.
+// became makes the recent answers of the runtime late, although it was fast before.
 func (n *node) became(took time.Duration) *node {
 	n.relisted(append(repeat(20, engine.Relist{Took: 9 * time.Millisecond, List: 9 * time.Millisecond}), repeat(7, engine.Relist{Took: 2 * took, List: 2 * took})...)...)
 	n.Memory.Status = []time.Duration{took, took}
@@ -71,7 +71,7 @@ func TestSlowListAmongSlowCalls(t *testing.T) {
 	}
 }
 
-// Pods are not blamed for a runtime that goes away again and again.
+// Pods are not blamed if the runtime goes away again and again.
 func TestNoPodIsBlamedWhileTheRuntimeComesAndGoes(t *testing.T) {
 	n := healthy(5).podFails(2, "app", call.ErrUnavailable, cutText, 12)
 	wantIDs(t, n.diagnose(), InspectFailing)
@@ -141,7 +141,7 @@ func TestDeadlinePassedOnToAProbe(t *testing.T) {
 	}
 }
 
-// A kubelet that has long been up does not say what one says that starts.
+// A kubelet that has long been up does not report what a kubelet that starts now reports.
 func TestNoListYetIsNoVerdict(t *testing.T) {
 	n := healthy(5).new(40*time.Second).hang(call.ListPodSandbox, 40*time.Second).probesAnswered()
 	n.Pods, n.Health = nil, kubelet.Health{Verdict: "pleg has yet to be successful"}

@@ -10,7 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/past"
 )
 
-// How often the runtime was away is told alike by who looked on and by who looks once.
+// A live engine and a single look report in the same way how often the runtime was away.
 func TestRuntimeRestarts(t *testing.T) {
 	crashes := evidence.Unit{Name: "containerd.service", State: "active", Restarts: 7, Up: 20 * time.Second}
 	for _, tt := range []struct {
@@ -94,8 +94,8 @@ func TestRuntimeRestarts(t *testing.T) {
 	}
 }
 
-// A disk that is full now may have become so after the one start that plegtop knows of. It explains a runtime that
-// does not stay.
+// A disk that is full now may have become full after the one start that plegtop knows. It explains a runtime that does
+// not stay up.
 func TestAFullDiskExplainsNoStartBeforeIt(t *testing.T) {
 	for times, want := range map[int]ID{1: "", answers.Outages + 1: DiskFull} {
 		n := checked(3)

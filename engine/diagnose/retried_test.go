@@ -31,8 +31,8 @@ func lookedAgain(n *node, tries ...[2]int) Input {
 	return in
 }
 
-// containerd ends runc delete after ten seconds and begins it anew: it is never old, and
-// is told nevertheless, without a break and as one trouble with what it leaves listed.
+// containerd ends runc delete after ten seconds and starts it anew: it is never old, but it is still reported, without
+// a break, and as one trouble with the container that it leaves listed.
 func TestDeletedAgainAndAgain(t *testing.T) {
 	const again, listed = "runc delete of ns-1/pod-00001/app is begun again and again for ", "ns-1/pod-00001/app is listed as running, and has no process"
 	for _, tt := range []struct {
@@ -74,7 +74,7 @@ func TestDeletedAgainAndAgain(t *testing.T) {
 	}
 }
 
-// What has ended after all is no trouble, however often it was tried.
+// A helper that has ended after all is no trouble, however often it was tried.
 func TestDeletedAtLast(t *testing.T) {
 	n := healthy(3)
 	n.pod(1).Old.Containers[0].State = pleg.Exited

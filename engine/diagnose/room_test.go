@@ -16,8 +16,8 @@ import (
 
 func fillDisk(r *evidence.Report) { r.Disk.Free, r.Disk.Left = 0, 0 }
 
-// A runtime that begins on a full disk forgets its containers: nothing restarts one before there is
-// room, whether it runs or not.
+// A runtime that starts on a full disk forgets its containers: no step restarts it before there is room, whether it
+// runs or not.
 func TestRoomComesBeforeARestart(t *testing.T) {
 	down := func(n *node, r *evidence.Report) {
 		n.fail(call.ListPodSandbox, call.ErrUnavailable, notThere, 20).fail(call.Status, call.ErrUnavailable, notThere, 4)
@@ -83,8 +83,8 @@ func findingOf(t *testing.T, all []Finding, id ID) Finding {
 	return Finding{}
 }
 
-// Before a prune is advised it is shown what it would free: the images without a container in any state,
-// by their ids or, as an older CRI-O names them, by their digests. What frees nothing says so.
+// Before a prune is advised, a step shows what it would free: the images without a container in any state, by their ids
+// or, in an older CRI-O, by their digests. If it frees nothing, the step says so.
 func TestAPruneShowsWhatItFrees(t *testing.T) {
 	if _, err := exec.LookPath("timeout"); err != nil {
 		t.Skip("the commands are for a node")

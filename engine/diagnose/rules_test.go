@@ -30,8 +30,8 @@ func source(t *testing.T) (code string) {
 	return code
 }
 
-// Each rule has a row and each row a rule. A row names only what the code gives: values, lines, steps and variants; and
-// kinds that stand before its own.
+// Each rule has a row, and each row has a rule. A row names only what the code has: values, lines, steps, variants, and
+// kinds that come before its own.
 func TestRowsAndRules(t *testing.T) {
 	code := source(t)
 	quoted := func(name string) bool { return strings.Contains(code, `"`+name+`"`) }
@@ -100,7 +100,7 @@ func TestRowsAndRules(t *testing.T) {
 	}
 }
 
-// Each row of remedies.yaml is named by a rule or a row, and each value that it needs is given by somebody.
+// A rule or a row names each row of remedies.yaml, and something gives each value that the row needs.
 func TestEveryRemedyIsNamed(t *testing.T) {
 	code := source(t)
 	named := func(culprit string) bool {

@@ -9,8 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// killShim has the shim of the second of three pods die some time ago, and the
-// runtime see its end.
+// killShim makes the shim of the second of three pods die some time ago, and the runtime see its end.
 func killShim(n *node, r *evidence.Report, since time.Duration) {
 	r.Processes.Shims = slices.DeleteFunc(r.Processes.Shims, func(p evidence.Process) bool { return p.Sandbox == "sandbox-1" })
 	for _, id := range []string{"sandbox-1", "container-1-0", "container-1-1"} {
@@ -107,7 +106,7 @@ func TestShimGone(t *testing.T) {
 	})
 }
 
-// What has neither its sandbox nor a process is told once.
+// A container that has neither its sandbox nor a process is reported once.
 func TestKilledShimIsToldOnce(t *testing.T) {
 	n := healthy(3)
 	n.past = newWitness()

@@ -9,8 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// What keeps a socket shut is named, with a step that is about it; a runtime that has
-// its socket is not accused.
+// What keeps a socket shut is named, with a step about it. A runtime that has its socket is not blamed.
 func TestShut(t *testing.T) {
 	sleep := evidence.Process{PID: 77, Command: "sleep"}
 	daemon := evidence.Process{PID: 5, Command: "containerd"}
@@ -66,8 +65,8 @@ func (n *node) neverAnswered() *node {
 	return n
 }
 
-// A program that only listens answers nothing: then it is not the runtime that hangs.
-// One that has answered before stands in front of it.
+// A program that only listens answers nothing: then it is not the runtime that hangs. A program that has answered
+// before stands in front of the runtime.
 func TestAnotherProgramIsNoSilentRuntime(t *testing.T) {
 	for holder, want := range map[string]ID{"sleep": RuntimeDown, "proxy": RuntimeUnresponsive, "containerd": RuntimeUnresponsive, "systemd": RuntimeUnresponsive, "crio": RuntimeUnresponsive} {
 		n := healthy(3)
@@ -93,7 +92,7 @@ func TestNoCRIIsNamed(t *testing.T) {
 	}
 }
 
-// A runtime that is named and down, while another one answers.
+// The runtime that the endpoint names is down, while another one answers.
 func TestOtherRuntime(t *testing.T) {
 	n := healthy(3).fail(call.ListPodSandbox, call.ErrUnavailable, notThere, 20).fail(call.Status, call.ErrUnavailable, notThere, 4)
 	n.Other = "unix:///run/containerd/containerd.sock"
@@ -102,7 +101,7 @@ func TestOtherRuntime(t *testing.T) {
 	}
 }
 
-// A runtime that answers on connections of before, and that nobody reaches anew, is a warning.
+// A runtime that answers on old connections, and to which nobody can connect anew, is a warning.
 func TestSocketLost(t *testing.T) {
 	daemon, cat := evidence.Process{PID: 5, Command: "containerd"}, evidence.Process{PID: 77, Command: "cat"}
 	for _, tt := range []struct {
@@ -151,8 +150,7 @@ func TestSocketLost(t *testing.T) {
 	}
 }
 
-// Behind a CRI proxy it is the runtime that is missing, and the proxy is left alone, whether its calls fail
-// or hang.
+// Behind a CRI proxy the runtime is missing: the proxy is left alone, whether its calls fail or hang.
 func TestRuntimeBehindAProxy(t *testing.T) {
 	for name, n := range map[string]*node{
 		"hang": healthy(5).hang(call.ListPodSandbox, 20*time.Second).hang(call.Status, 20*time.Second),

@@ -31,7 +31,7 @@ func (n *node) condition(name string) *node {
 	return n
 }
 
-// probing puts out a probe.
+// probing adds a probe that is in flight.
 func (n *node) probing(f call.Flight, out time.Duration) *node {
 	f.By, f.Since = call.ByProbe, ago(out)
 	return n.fly(f)
@@ -58,8 +58,7 @@ func (n *node) shifted(by time.Duration) *node {
 	return n
 }
 
-// booted has every container of the node end with the node's stop a minute ago, and
-// start anew since.
+// booted makes every container of the node end a minute ago, when the node stopped, and start anew since.
 func (n *node) booted(lived time.Duration) *node {
 	for i := range n.Pods {
 		n.instances(i, "app", instance{7, true, 40 * time.Second, 0, 0, ""}, instance{6, false, time.Minute, lived, exitLost, "Unknown"})
@@ -67,7 +66,7 @@ func (n *node) booted(lived time.Duration) *node {
 	return n
 }
 
-// Several troubles at once, broken data and times, and what is nearly healthy.
+// These are several troubles at once, broken data and times, and nodes that are nearly healthy.
 func TestSituations(t *testing.T) {
 	tests := []struct {
 		name string
@@ -193,7 +192,7 @@ func (n *node) sameID() *node {
 	return n
 }
 
-// exited returns a node with that many exited containers in two namespaces.
+// exited returns a node with this many exited containers in two namespaces.
 func exited(many int) *node {
 	n := checked(30)
 	for i := range many {
@@ -215,7 +214,7 @@ func TestWholePodSaysWhichContainers(t *testing.T) {
 	}
 }
 
-// An inspection is made of several calls, of which only the last one hung.
+// An inspection consists of several calls, and only the last one hung.
 func TestAnInspectionLastsLongerThanItsCall(t *testing.T) {
 	n := healthy(5).podFails(2, "app", call.ErrDeadline, tooLate, 1)
 	n.pod(2).InspectLast = n.Timeout + 7*time.Second

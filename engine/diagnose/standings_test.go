@@ -10,14 +10,14 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// brief is all of a standing that people are told.
+// brief returns everything of a standing that people see.
 func brieflyOf(p *Standing) string {
 	return fmt.Sprintf("%s %q %d %d/%d %v", p.Word(), p.Problem, p.Rank, p.Running, p.Wanted, p.Out)
 }
 
-// What is kept of the standings from one update to the next is what a first look works out,
-// whatever changes: a pod, what is found about it, a call that hangs, who died, the first list.
-// What was returned before is not written again.
+// The standings that are kept from one update to the next equal those that a first look works out, whatever changes: a
+// pod, what is found about it, a call that hangs, the last death, the first list. A slice that was returned before is
+// not changed.
 func TestStandingsAreKept(t *testing.T) {
 	n := healthy(12)
 	n.Health.ListedAt = time.Time{}
@@ -70,8 +70,8 @@ func TestStandingsAreKept(t *testing.T) {
 	}
 }
 
-// An update in which nothing changes returns the same standings; one in which one pod does,
-// those of all others.
+// An update in which nothing changes returns the same standings. An update in which one pod changes returns the same
+// standings of all other pods.
 func TestStandingsOfWhatDoesNotChange(t *testing.T) {
 	n := healthy(3)
 	var kept Standings
@@ -86,8 +86,8 @@ func TestStandingsOfWhatDoesNotChange(t *testing.T) {
 	}
 }
 
-// Only a late call that asks for a pod by itself hangs: a probe and a sweep choose pods for the
-// sake of the runtime. Of several it is the oldest.
+// Only a late call that is made for the pod itself hangs: probes and sweeps choose pods because of the runtime. If
+// there are several such calls, the oldest counts.
 func TestWhatHangsForAPod(t *testing.T) {
 	n := healthy(1)
 	about := func(by call.Asker, op call.Operation, age time.Duration) call.Flight {

@@ -16,8 +16,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// What is there every third second goes away from the screen once, and then stays until its
-// end. What ended by the first look that did not see it and came back is no different.
+// A finding that is there every third second leaves the screen once, and then stays until its end. The same holds for a
+// finding that ended at the first look without it, and came back.
 func TestWhatComesAndGoesIsSteady(t *testing.T) {
 	for name, tt := range map[string]struct {
 		trouble func(*node)
@@ -45,8 +45,7 @@ func TestWhatComesAndGoesIsSteady(t *testing.T) {
 	}
 }
 
-// Which of many crash loops is the worst changes with each death, and how their
-// containers end: that is no news.
+// The worst of many crash loops changes with each death, and so does how their containers end: that is no news.
 func TestManyCrashLoopsAreSteady(t *testing.T) {
 	var all []engine.Update
 	for at := range 60 {
@@ -91,7 +90,7 @@ func stopped(d time.Duration) *node {
 	return healthy(5).hang(call.ListPodSandbox, d).hang(call.Version, d-second).hang(call.Status, d-second)
 }
 
-// answers has calls answered just now, after a time.
+// answers makes calls answered just now, after a time.
 func (n *node) answers(took time.Duration, ops ...call.Operation) *node {
 	for _, op := range ops {
 		n.calls(op).LastOK, n.calls(op).Last = ago(0), took
@@ -99,8 +98,8 @@ func (n *node) answers(took time.Duration, ops ...call.Operation) *node {
 	return n
 }
 
-// Calls that hung with all the rest come back one after the other: none of them is
-// accused by those before it. One that stays out is, soon.
+// Calls that hung with all others come back one after the other: none is blamed because of those before it. A call that
+// stays out is blamed soon.
 func TestCallsThatComeBackTogether(t *testing.T) {
 	thaw := func(d time.Duration, stays time.Duration) (all []engine.Update) {
 		for at := second; at <= d; at += second {
@@ -136,8 +135,8 @@ func TestCallsThatComeBackTogether(t *testing.T) {
 	}
 }
 
-// Where Status comes back before the next list is made, the list that failed while
-// nobody was there is not told to fail alone. One that goes on to fail is.
+// If Status comes back before the next list is made, the list that failed while nobody was there is not reported as
+// failing alone. A list that goes on to fail is.
 func TestListsOfARuntimeThatIsBack(t *testing.T) {
 	for goesOn, want := range map[bool]string{
 		false: "2s began warning runtime-down\n10s changed critical runtime-down\n23s ended critical runtime-down\n",
@@ -162,8 +161,8 @@ func TestListsOfARuntimeThatIsBack(t *testing.T) {
 	}
 }
 
-// A process that was in the kernel while its container's status hung is told of the
-// hang; when that is answered, only a later look tells whether it is there still.
+// A process was in the kernel while its container's status hung, and is part of that finding. When the status is
+// answered, only a later look shows whether the process is still there.
 func TestWhatAnswersAgainIsNotAccusedByAnOldLook(t *testing.T) {
 	stuck := func(n *node, looked time.Duration) *node {
 		r := lookedAt(n, looked)
@@ -181,7 +180,7 @@ func TestWhatAnswersAgainIsNotAccusedByAnOldLook(t *testing.T) {
 	}
 }
 
-// A runtime that answers again is not stopped, whatever the last look says.
+// A runtime that answers again is not stopped, whatever the last look shows.
 func TestStoppedRuntimeThatIsBack(t *testing.T) {
 	look := func(n *node, before time.Duration) *node {
 		n.Evidence = lookedAt(n, before)
@@ -217,8 +216,8 @@ func lookedAt(n *node, before time.Duration) *evidence.Report {
 	return r
 }
 
-// A socket that takes connections and says nothing is one trouble: while calls hang,
-// and when each of them fails for it after some seconds.
+// A socket that takes connections and answers nothing is one trouble: while calls hang, and also when each of them
+// fails because of it after some seconds.
 func TestSilentSocketIsOneTrouble(t *testing.T) {
 	var all []engine.Update
 	for at := second; at < 20*second; at += second {
@@ -251,7 +250,7 @@ func TestSilentSocketIsOneTrouble(t *testing.T) {
 	}
 }
 
-// A look at the node that is older than what was heard since begins nothing.
+// A look at the node that is older than the latest answers begins nothing.
 func TestOldLooksBeginNothing(t *testing.T) {
 	for name, tt := range map[string]struct {
 		looked time.Duration
@@ -279,8 +278,8 @@ func TestOldLooksBeginNothing(t *testing.T) {
 	}
 }
 
-// What a sweep took over from a call that was out before the runtime came back accuses
-// nobody, though that sweep ended after the pod was inspected well.
+// A sweep took over a hang from a call that was out before the runtime came back: that blames nothing, although the
+// sweep ended after a good inspection of the pod.
 func TestSweepOverAComebackAccusesNobody(t *testing.T) {
 	for inRow, want := range map[int]int{1: 0, 2: 1} {
 		n := healthy(5)
@@ -298,8 +297,8 @@ func TestSweepOverAComebackAccusesNobody(t *testing.T) {
 	}
 }
 
-// A call that hung first is a part of the silence that follows: it is not told among what
-// ended lately. One that was answered before that is.
+// A call that hung first is part of the silence that follows: it is not among the findings that ended lately. A call
+// that was answered before the silence is.
 func TestPartOfASilenceHasNotEnded(t *testing.T) {
 	for answered, want := range map[bool][]string{false: nil, true: {"list-hung"}} {
 		var all []engine.Update
@@ -334,8 +333,8 @@ func TestPartOfASilenceHasNotEnded(t *testing.T) {
 	}
 }
 
-// A condition that is good by turns is one trouble: Status is asked every 5 s, at any moment of its turn. Only
-// the first time its end is on the screen at once, as nobody knows yet that it comes back.
+// A condition that is absent from some answers is one trouble: Status is asked every 5 s, at any moment of the trouble.
+// Only the first time its end is on the screen at once, because nobody knows yet that it comes back.
 func TestConditionByTurnsIsOneFinding(t *testing.T) {
 	var all []engine.Update
 	posted, asked := false, false

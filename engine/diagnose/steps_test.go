@@ -14,14 +14,14 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// What a person types is never to be filled in, and what checks something changes nothing.
+// Nobody has to fill in anything in a command, and a command that checks something changes nothing.
 var (
 	toFillIn = regexp.MustCompile(`\b(NAMESPACE|UNIT|NODE|POD|NAME|ID)\b`)
 	changes  = regexp.MustCompile(`(^|[;&|] *)(dd|rm|mv|kill|pkill -9|umount|mount|mktemp|fsck|sysctl -w|kubectl delete|systemctl (re)?start|ctr .* kill|crictl .*(rm|rmp|rmi|stop|stopp) ) |[^2]> ?/[^d]`)
 )
 
-// answered holds that a finding says what shows more of it and what ends it, or in words what to do
-// where no command does. The tests of all rules call it.
+// answered checks that a finding has a step that shows more of it and a step that ends it, or says in words what to do
+// if no command ends it. The tests of all rules call it.
 func answered(t *testing.T, f Finding) {
 	t.Helper()
 	check, act := f.check(), f.act()
@@ -36,7 +36,7 @@ func answered(t *testing.T, f Finding) {
 	}
 }
 
-// What ends a finding is what an operator does about its likely cause.
+// The step that ends a finding is what an operator does about its likely cause.
 func TestWhatEndsIt(t *testing.T) {
 	const restart = "systemctl restart containerd"
 	disk := func(r *evidence.Report) {
@@ -150,8 +150,8 @@ func TestWhatEndsIt(t *testing.T) {
 	}
 }
 
-// An entry that cannot be read is shown past the CRI, by the id that the error names: the CRI cannot
-// remove what it cannot read.
+// An entry that cannot be read is shown without the CRI, by the id that the error names: the CRI cannot remove what it
+// cannot read.
 func TestUnreadableEntryIsShown(t *testing.T) {
 	for text, want := range map[string]string{garbled: "ctr -n k8s.io containers info 3f2a", "unreadable answer: string field contains invalid UTF-8": "journalctl"} {
 		n := healthy(3).fail(call.ListPodSandbox, call.ErrUnreadable, text, 20)
@@ -165,7 +165,7 @@ func TestUnreadableEntryIsShown(t *testing.T) {
 	}
 }
 
-// Before anybody deletes the pod that sets up the network, its state is said.
+// Before a step deletes the pod that sets up the network, another step shows the state of that pod.
 func TestNetworkStateIsSaid(t *testing.T) {
 	n := healthy(3)
 	n.condition(networkReady)
@@ -177,7 +177,7 @@ func TestNetworkStateIsSaid(t *testing.T) {
 	}
 }
 
-// A command has ids as short as crictl prints them, so that it fits beside what it is for.
+// A command has ids as short as crictl prints them, so that the command and its purpose fit on one line.
 func TestShortIDs(t *testing.T) {
 	id := strings.Repeat("0123456789abcdef", 4)
 	v := factsOf(healthy(1).input())

@@ -57,8 +57,8 @@ func TestStoreFailing(t *testing.T) {
 	})
 }
 
-// A store whose writes fail is found though every call is answered and nothing is read-only,
-// by what the kernel says of its very device of late.
+// A store whose writes fail is found by the kernel's recent lines about that very device, even if every call is
+// answered and nothing is read-only.
 func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
 	const text = "Buffer I/O error on dev dm-0, logical block 77, lost async page write"
 	const summary = "the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/dm-0"
@@ -112,7 +112,7 @@ func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
 	}
 }
 
-// A path that a program served which has ended is no trouble of the runtime's or its disk's.
+// If a path was served by a program that has ended, that is no trouble of the runtime or its disk.
 func TestNobodyServesAPath(t *testing.T) {
 	const conmon = "container create failed: lstat /srv/fuse data/x: is wrong, open '/srv/fuse': Transport endpoint is not connected"
 	for text, want := range map[string]string{
@@ -145,7 +145,7 @@ func TestNobodyServesAPath(t *testing.T) {
 	}
 }
 
-// Both folders on one disk are told once.
+// If both folders are on one disk, the trouble is reported once.
 func TestOneDiskIsToldOnce(t *testing.T) {
 	n := checked(3)
 	r := looked(n)
@@ -180,7 +180,7 @@ func TestLimitsNear(t *testing.T) {
 	})
 }
 
-// The reason stands at the end of an error's text.
+// The reason is at the end of an error's text.
 func TestExcerptKeepsTheEnd(t *testing.T) {
 	long := "Unknown: failed to get sandbox " + strings.Repeat("a", 64) + ": open /proc/1/ns/net: too many open files"
 	got := excerpt(long)
@@ -196,8 +196,7 @@ func TestExcerptKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// Commands do what they say: what ext4 has stopped is not remounted, and inodes are counted
-// as such.
+// Commands do what their texts say: what ext4 has stopped is not remounted, and inodes are counted as inodes.
 func TestStepsForADisk(t *testing.T) {
 	for _, tt := range []struct {
 		change func(*evidence.Report)
@@ -227,7 +226,7 @@ func TestStepsForADisk(t *testing.T) {
 	}
 }
 
-// Where nobody answers crictl either, it is offered only to see that.
+// If crictl gets no answer either, it is offered only to see that.
 func TestNoCrictlForARuntimeThatIsAway(t *testing.T) {
 	n := healthy(3).dead(12)
 	in := n.input()
@@ -242,7 +241,7 @@ func TestNoCrictlForARuntimeThatIsAway(t *testing.T) {
 	}
 }
 
-// What the runtime lacks is the cause of what hangs or is slow, and the headline says it.
+// If the runtime lacks something, that is the cause of what hangs or is slow, and the headline says so.
 func TestWhatTheRuntimeLacksIsTheCause(t *testing.T) {
 	limit := func(what string, used, most uint64) func(sick) {
 		return func(s sick) {
@@ -281,7 +280,7 @@ func TestWhatTheRuntimeLacksIsTheCause(t *testing.T) {
 	}
 }
 
-// What the runtime lacks is not said of what hangs or fails for another reason.
+// What the runtime lacks is not named for something that hangs or fails for another reason.
 func TestWhatTheRuntimeLacksIsSaidOfNothingElse(t *testing.T) {
 	full := func(s sick) {
 		s.r.Disk.Free = 0
@@ -293,8 +292,8 @@ func TestWhatTheRuntimeLacksIsSaidOfNothingElse(t *testing.T) {
 	}
 }
 
-// A runtime that the kernel has killed is away for that reason, until it was begun again.
-// Another one's end is none.
+// If the kernel has killed the runtime, that is why the runtime is away, until it is started again. The end of another
+// program is no reason.
 func TestTheKernelHasKilledTheRuntime(t *testing.T) {
 	const sure, likely = "no call reaches the runtime: the kernel killed containerd (pid 812) for want of memory at ", "no call reaches the runtime: the kernel killed containerd (pid 812), likely it, for want of memory at "
 	const none = "no call reaches the runtime: connection refused"
@@ -336,8 +335,7 @@ func TestTheKernelHasKilledTheRuntime(t *testing.T) {
 	}
 }
 
-// A node is not healthy whose runtime has no room on its disk, not even with what is left
-// to root.
+// A node is not healthy if its runtime has no room on its disk, not even with the room that is left to root.
 func TestNoRoomIsNotHealthy(t *testing.T) {
 	n := checked(3)
 	in := n.input()
@@ -348,8 +346,8 @@ func TestNoRoomIsNotHealthy(t *testing.T) {
 	}
 }
 
-// TestAnErrorAmongOthersNamesNoDisk holds that a list that fails with an error of a disk names one
-// while it fails so, and not where lists succeed between errors of all kinds.
+// TestAnErrorAmongOthersNamesNoDisk checks that a list that fails with an error of a disk names the disk while the list
+// fails so, and not if lists succeed between errors of all kinds.
 func TestAnErrorAmongOthersNamesNoDisk(t *testing.T) {
 	n := healthy(5).fail(call.ListContainers, call.ErrOther, "check network namespace closed: input/output error", 3)
 	if found := n.diagnose(); len(found) == 0 || found[0].ID != StoreFailing {

@@ -9,7 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Where hardly any container has exited, the steps and the owners are of those that run.
+// If few containers have exited, the steps and the owners are about those that run.
 func TestListTooBigOfRunningContainers(t *testing.T) {
 	n := checked(60)
 	n.calls(call.ListContainers).LastResponseBytes = 15 << 20
@@ -41,8 +41,8 @@ func TestListTooBigOfSandboxes(t *testing.T) {
 	}
 }
 
-// From 1.36 on a kubelet may list by streams, for which there is no limit. plegtop does not
-// see whether it does, and says so.
+// From 1.36 on a kubelet may list by streams, and these have no limit. plegtop does not see whether the kubelet does
+// that, and says so.
 func TestListTooBigNamesTheGate(t *testing.T) {
 	for release, want := range map[pleg.Release]bool{35: false, 36: true} {
 		n := checked(60)
@@ -54,9 +54,8 @@ func TestListTooBigNamesTheGate(t *testing.T) {
 	}
 }
 
-// Of a list that fails plegtop lists only some pods by themselves: the summary says whose the containers
-// of those are, and of how many pods that is known. The step is for all pods that have ended there, as
-// five of thousands are no help.
+// If a list fails, plegtop lists only some pods one by one. The summary says who owns the containers of those pods, and
+// for how many pods that is known. The step is about all ended pods there, because five of thousands are no help.
 func TestListTooBigNamesTheCauseByASample(t *testing.T) {
 	n := checked(60).fail(call.ListContainers, call.ErrTooLarge, overTheTop, 1)
 	for i, p := range n.Pods {
@@ -81,7 +80,8 @@ func TestListTooBigNamesTheCauseByASample(t *testing.T) {
 	}
 }
 
-// Who is the cause is said in the summary, and removed by what is known: nothing is to be filled in.
+// The summary names the owner that is the cause, and a step removes its pods by what is known: nobody has to fill in
+// anything.
 func TestListTooBigNamesTheCause(t *testing.T) {
 	dead := func(names ...string) *node {
 		n := checked(60).fail(call.ListContainers, call.ErrTooLarge, overTheTop, 1)

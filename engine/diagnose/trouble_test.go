@@ -60,8 +60,8 @@ func TestTroubleThatAPodShows(t *testing.T) {
 	}
 }
 
-// What is kept of pods from one update to the next is what a first look finds, as
-// pods change and as time passes.
+// The troubles of pods that are kept from one update to the next equal those that a first look finds, as pods change
+// and as time passes.
 func TestFactsAreKept(t *testing.T) {
 	n := healthy(40)
 	w := newWitness()
