@@ -10,7 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/past"
 )
 
-// forget has the runtime list no container of some pods, whose processes go on below their shims.
+// forget makes the runtime list no container of some pods, while their processes go on below their shims.
 func forget(n *node, r *evidence.Report, pods ...int) {
 	for _, i := range pods {
 		p := n.pod(i)
@@ -68,8 +68,8 @@ func TestUnlistedContainers(t *testing.T) {
 	})
 }
 
-// What was forgotten comes back with the next start, and nobody kills it; what a start has not
-// forgotten does not.
+// Containers that were forgotten come back with the next start, and no step kills them. Containers that were not
+// forgotten at a start do not come back.
 func TestForgottenContainersComeBack(t *testing.T) {
 	for age, want := range map[time.Duration]bool{10 * time.Second: true, 48 * time.Hour: false, 0: true} {
 		n := healthy(3)
@@ -107,7 +107,7 @@ func TestImagesOfTheForgottenStay(t *testing.T) {
 	}
 }
 
-// Where not all processes were seen, something may live below a shim that no list has.
+// If not all processes were seen, something may live below a shim that is in no list.
 func TestNoImageIsPrunedWhereSomethingMayLive(t *testing.T) {
 	for partial, want := range map[string]string{"": "crictl rmi --prune", "cut off after 2s": ""} {
 		n := checked(3)
@@ -125,8 +125,8 @@ func TestNoImageIsPrunedWhereSomethingMayLive(t *testing.T) {
 	}
 }
 
-// What lives of one pod is as old as its oldest container, whose first process is the oldest: a probe
-// is young, and so is what was begun after a start that forgot the others.
+// The processes of one pod are as old as its oldest container, and the first process of that is the oldest: a probe is
+// young, and so is a container that was started after a start that forgot the others.
 func TestTheOldestIsOfTheContainer(t *testing.T) {
 	n := healthy(3)
 	in := n.input()
@@ -146,4 +146,4 @@ func TestTheOldestIsOfTheContainer(t *testing.T) {
 	}
 }
 
-// What goes through a runtime that does not answer waits for that, and has nothing to do with room.
+// Steps that use a runtime that does not answer wait for that, and have nothing to do with room.

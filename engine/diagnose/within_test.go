@@ -10,8 +10,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// TestWithin holds that findings about pods of other namespaces are left out
-// wholly, by name and in the headline, and that the node's own stay.
+// TestWithin checks that findings about pods of other namespaces are left out completely, by name and in the headline,
+// and that the node's own findings stay.
 func TestWithin(t *testing.T) {
 	of := func(namespace string, s Severity) Finding {
 		return Finding{ID: InspectHung, Severity: s, Summary: namespace + " hangs", Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: namespace, Name: "pod-of-" + namespace}}}}
@@ -46,8 +46,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestWithinCountsNothingElsewhere holds that a headline that sums up warnings says
-// nothing once one of them is left out.
+// TestWithinCountsNothingElsewhere checks that a headline that sums up warnings says nothing once one of them is left
+// out.
 func TestWithinCountsNothingElsewhere(t *testing.T) {
 	u := Update{
 		Headline: Headline{Word: "DEGRADED", Severity: Warning, Text: "2 warnings, the first crash-loop"},
@@ -58,8 +58,8 @@ func TestWithinCountsNothingElsewhere(t *testing.T) {
 	}
 }
 
-// TestWithinOfOneThatIsCritical holds that a DEGRADED that is about one critical finding is told as that
-// is: where it belongs, and elsewhere not as if nothing were wrong.
+// TestWithinOfOneThatIsCritical checks a DEGRADED about one critical finding: in its namespace it is shown as it is,
+// and elsewhere not as if nothing were wrong.
 func TestWithinOfOneThatIsCritical(t *testing.T) {
 	of := func(id ID, namespace string, s Severity) Finding {
 		return Finding{ID: id, Severity: s, Summary: namespace + " is stuck", Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: namespace, Name: "pod"}}}}
@@ -79,8 +79,8 @@ func TestWithinOfOneThatIsCritical(t *testing.T) {
 	}
 }
 
-// A headline about the node stays, though a finding sums up pods of another namespace: that
-// has no pod's name, which would stand in every text.
+// A headline about the node stays, even if a finding sums up pods of another namespace: that finding has no pod's name,
+// and an empty name would be in every text.
 func TestWithinKeepsWhatIsOfTheNode(t *testing.T) {
 	there := Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "a", Name: "pod"}}}
 	u := Update{
@@ -92,9 +92,8 @@ func TestWithinKeepsWhatIsOfTheNode(t *testing.T) {
 	}
 }
 
-// TestWithinNamesNobodyElsewhere holds that of a finding about pods of several namespaces
-// only those asked for are left, in what holds, what turned and what ended alike; and that
-// what is left of an effect has no cause that nobody sees.
+// TestWithinNamesNobodyElsewhere checks that of a finding about pods of several namespaces only the requested ones are
+// left: in what holds, in the turns and in what ended. An effect that is left has no cause that was left out.
 func TestWithinNamesNobodyElsewhere(t *testing.T) {
 	of := func(namespace string) Subject {
 		return Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: namespace, Name: "pod"}}}
@@ -116,8 +115,8 @@ func TestWithinNamesNobodyElsewhere(t *testing.T) {
 	}
 }
 
-// TestWithinNamesNoCallElsewhere holds that a headline does not name the pod of a call that is
-// late in another namespace, though there is no finding about it yet.
+// TestWithinNamesNoCallElsewhere checks that a headline does not name the pod of a call that is late in another
+// namespace, even if there is no finding about the call yet.
 func TestWithinNamesNoCallElsewhere(t *testing.T) {
 	pod := pleg.PodRef{UID: "u", Namespace: "a", Name: "pod"}
 	u := Update{Headline: Headline{Word: "SLOW?", Severity: Warning, Text: "the relist waits for ContainerStatus of a/pod app since 3s"}}
@@ -131,7 +130,7 @@ func TestWithinNamesNoCallElsewhere(t *testing.T) {
 	}
 }
 
-// TestHeadlineNames holds that a pod is named by its namespace and its whole name.
+// TestHeadlineNames checks that a pod is recognised by its namespace and its whole name.
 func TestHeadlineNames(t *testing.T) {
 	for _, tt := range []struct {
 		text, namespace, name string

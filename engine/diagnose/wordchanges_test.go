@@ -16,12 +16,12 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// A stand is how a node stands, as far as its kubelet goes by it.
+// A stand is how a node is, as far as that matters to its kubelet.
 type stand struct{ listed, healthy, ready, reached, lists, byTurns, hangs bool }
 
-// standOf returns how the node stands in a snapshot: whether there was a good list, PLEG's verdict, what
-// is posted, whether the runtime is there, whether its lists succeed, or hang. A call that succeeds
-// where the one before failed, by turns, is no change of the node.
+// standOf returns how the node is in a snapshot: whether there was a good list, PLEG's verdict, what is posted, whether
+// the runtime is there, and whether its lists succeed or hang. If calls succeed and fail in turn, a call that succeeds
+// after one that failed is no change of the node.
 func standOf(s *engine.Snapshot) stand {
 	v := factsOf(Input{Snapshot: s, Evidence: s.Evidence})
 	now := stand{listed: !s.Health.ListedAt.IsZero(), healthy: s.Health.Healthy, ready: s.Node.Ready, byTurns: v.failsByTurns()}
@@ -31,8 +31,8 @@ func standOf(s *engine.Snapshot) stand {
 	return now
 }
 
-// wordsOver runs a live engine over two minutes of a runtime that play sets, and returns the words of
-// the headline and the states of the node, one after the other, as they change.
+// wordsOver runs a live engine over two minutes of a runtime that play controls, and returns the words of the headline
+// and the states of the node, one after the other, as they change.
 func wordsOver(t *testing.T, play func(r *faulty, at time.Duration)) (said []string, states []stand) {
 	began := time.Now()
 	n := &node{Snapshot: *healthy(5).after(began.Sub(now)).Snapshot}
@@ -70,9 +70,9 @@ func wordsOver(t *testing.T, play func(r *faulty, at time.Duration)) (said []str
 	return said, states
 }
 
-// The word of a headline changes no more often than the state of the node does: one call in five
-// that fails is one state, a runtime that comes and goes is another, and so is a hang that lasts
-// over the deadlines of its inspection.
+// The word of a headline does not change more often than the state of the node. One call in five that fails is one
+// state. A runtime that comes and goes is another state, and so is a hang that lasts over the deadlines of its
+// inspection.
 func TestWordChangesWithTheState(t *testing.T) {
 	down := func(op call.Operation, _ string) error {
 		return &call.Error{Op: op, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "connection refused"}

@@ -9,7 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// A text on the screen changes with the second, not with each snapshot.
+// A text on the screen changes at most once a second, not with each snapshot.
 func TestTextsChangeWithTheSecond(t *testing.T) {
 	at := func(more time.Duration) []Finding {
 		n := healthy(5).instances(4, "app", instance{6, false, 40 * time.Second, 2 * time.Second, 1, "Error"})

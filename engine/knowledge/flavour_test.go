@@ -32,8 +32,8 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// The rows hold together: each is found by its own socket, says where its files are, and
-// has names that the kernel does not cut.
+// The rows fit together: each is found by its own socket, says where its files are, and has names that the kernel does
+// not cut.
 func TestKnown(t *testing.T) {
 	for _, f := range Flavours {
 		if f.Socket == "" { // it has that of another row
@@ -58,7 +58,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// The kubelets' names are shown to people, and those of a runtime decide what a process is.
+// The names of kubelets are shown to people, and the names of a runtime decide what a process is.
 func TestNames(t *testing.T) {
 	for _, tt := range []struct{ got, want []string }{
 		{Runtimes, []string{"containerd", "crio", "cri-dockerd", "dockerd"}},
@@ -72,7 +72,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A node is known by its operating system, or by the unit of its runtime or kubelet.
+// A node is recognised by its operating system, or by the unit of its runtime or kubelet.
 func TestOtherMarks(t *testing.T) {
 	if f, ok := On("talos"); !ok || f.Name != "Talos" || f.Manager != "talos" {
 		t.Errorf("talos is %+v", f)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever a table holds, it is parsed, each time into the same rows, or refused with an error that names the step: an SRE
-// who adds a row gets no crash.
+// Whatever a table contains, it is parsed, each time into the same rows, or refused with an error that names the step:
+// an SRE who adds a row gets no crash.
 func FuzzParse(f *testing.F) {
 	entries, err := files.ReadDir(".")
 	if err != nil {

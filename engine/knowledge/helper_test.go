@@ -2,7 +2,7 @@ package knowledge
 
 import "testing"
 
-// Which calls of the CRI run a helper, by its verb or by its program's name.
+// These cases say which CRI calls run a helper, by its verb or by its program's name.
 func TestRuns(t *testing.T) {
 	for _, tt := range []struct {
 		call, verb string

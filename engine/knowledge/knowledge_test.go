@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every table is parsed strictly, and every row says where it comes from.
+// Every table is parsed strictly, and every row names its source.
 func TestTables(t *testing.T) {
 	hasSource := func(table, row, source string) {
 		if len(source) < 5 {
@@ -85,7 +85,7 @@ func TestUnknownFieldIsRefused(t *testing.T) {
 	}
 }
 
-// A step has one of the three forms, and one that acts says what it touches and what may go wrong.
+// A step has one of the three forms, and a step that acts says what it touches and what may go wrong.
 func TestRemedies(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range Remedies() {
