@@ -95,7 +95,7 @@ const (
 	lacksService      // the init system has no such command
 )
 
-// ofService finds a command of the init system.
+// ofService matches a command of the init system.
 var ofService = regexp.MustCompile(`\{(runtime|kubelet)\.\w+\}`)
 
 // noService returns the reason why the init system has no command for a template.
@@ -110,7 +110,7 @@ func (a adviser) noService(template string) string {
 	return cmp.Or(a.manager().Instead, "this node has no command for it")
 }
 
-// placeholder finds {name}, {runtime.restart} and {-flag name}.
+// placeholder matches {name}, {runtime.restart} and {-flag name}.
 var placeholder = regexp.MustCompile(`\{(?:(-[\w-]+=?) )?([a-z][\w.]*)\}`)
 
 // command returns a command with its operands quoted. It returns an empty string and the reason if something is

@@ -76,7 +76,7 @@ type churn struct {
 	left       int // pods that the relist has yet to inspect
 }
 
-// each is how long the inspection of one pod takes.
+// each returns how long the inspection of one pod takes.
 func (c *churn) each() time.Duration { return (c.took - c.list) / time.Duration(max(c.pods, 1)) }
 
 // churnNow returns the relist that runs now. The first relist inspects every pod, which is no churn.

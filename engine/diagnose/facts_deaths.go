@@ -33,7 +33,7 @@ type crash struct {
 	end    string                  // how it ended last
 }
 
-// object names the newest container.
+// object returns the newest container.
 func (c *crash) object() pleg.ObjectRef {
 	return pleg.ObjectRef{ID: c.newest.ID, Pod: *c.pod, Container: c.newest.Name}
 }

@@ -166,7 +166,7 @@ func Deadlines(s *engine.Snapshot) (all []Deadline) {
 	return all
 }
 
-// Whose figures [NodeReady] goes by.
+// These say whose figures [NodeReady] uses.
 const (
 	ByModel   = "model"   // plegtop's model of a kubelet that started with it
 	ByKubelet = "kubelet" // the node's own kubelet reports an unhealthy PLEG that plegtop does not see

@@ -17,7 +17,7 @@ const (
 	// If a process was killed at most killedBefore earlier than a trouble began, the kill may have caused the trouble.
 	killedBefore = time.Minute
 	// killedAnswers is how long an answer of a process may still come after the time at which, by the kernel's log, it
-	// was killed. The clock of that log is no more exact.
+	// was killed. The clock of that log is not more exact than that.
 	killedAnswers = 2 * time.Second
 )
 

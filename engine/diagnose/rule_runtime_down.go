@@ -11,7 +11,7 @@ import (
 // RuntimeDown is a runtime that is not there, or that refuses calls.
 const RuntimeDown ID = "runtime-down"
 
-// statusFails is how often in a row Status must fail. The kubelet asks for it every 5 s.
+// statusFails is how often in a row Status must fail. It is asked for every 5 s.
 const statusFails = 2
 
 // A runtime is not there, or refuses every call; or it refuses only lists or only Status; or it is there only now and

@@ -139,5 +139,5 @@ type line struct {
 // lineOf returns a line by its name in lines.yaml.
 func lineOf(name string, values Values) line { return line{knowledge.Line(name), values} }
 
-// verbatim returns a line that somebody else wrote, such as the runtime.
+// verbatim returns a line with a text that plegtop did not write, such as an error of the runtime.
 func verbatim(text string) line { return line{"{text}", Values{"text": text}} }

@@ -12,7 +12,7 @@ type Lock struct {
 	Waits  []Place  // where goroutines wait for it
 	Holds  []Place  // what has it while it runs; if empty, a goroutine that is in one of Waits, and waits for no lock of this kind, has it
 	Leaves []string // functions that have released it, although their callers are among Holds
-	Unheld bool     // no function tells who has it
+	Unheld bool     // no function shows who has it
 	Own    bool     // an object has several locks of this kind: only the address tells them apart
 }
 
