@@ -30,15 +30,15 @@ const (
 	logBytes   = 8 << 20
 	logTime    = time.Second
 	mostRecord = 32 << 10 // the kernel refuses to read into less than a record: 8 KiB, if all of it is escaped
-	mostText   = 2 << 10  // of a line that is kept; the kernel's own have about 1,000 bytes at most
+	mostText   = 2 << 10  // bytes that are kept of a line; the kernel's own lines have about 1,000 at most
 
-	kernelFresh    = 30 * time.Minute // how old a line may be that explains what hangs now: the kernel repeats what goes on
+	kernelFresh    = 30 * time.Minute // the most age of a line that may explain a hang of now: the kernel repeats a line while the trouble lasts
 	kernelRest     = time.Minute      // how long the log is left alone while nothing hangs
-	mostLines      = 5                // that are reported of a kind
+	mostLines      = 5                // lines of one kind that are reported
 	mostRemembered = 200              // lines of all kinds
 )
 
-// A kernelWatch reads the kernel's log on and on.
+// A kernelWatch reads the kernel's log. It goes on from look to look where it stopped.
 type kernelWatch struct {
 	path  string        // of the log, as plegtop sees it
 	log   *bufio.Reader // nil until it is open
@@ -47,7 +47,8 @@ type kernelWatch struct {
 	at    time.Time       // when that was
 }
 
-// read is the part of the kernel's log.
+// read returns the fresh lines of the kernel's log, for Report.Kernel. It reads on in the log in a deep look,
+// or if kernelRest has passed since the last reading, or if that reading was cut off.
 func (k *kernelWatch) read(ctx context.Context, l *Look) (fill, error) {
 	if began := time.Now(); l.Deep || k.at.IsZero() || began.Sub(k.at) >= kernelRest || k.last.Partial != "" {
 		k.at, k.last = began, k.readOn(ctx, l)
@@ -109,7 +110,8 @@ func (fd kmsg) Read(into []byte) (int, error) {
 	return 0, io.EOF // it is written faster than it can be read
 }
 
-// openKmsg opens the kernel's log, or a plain file in its place. To open anything else may do something.
+// openKmsg opens the kernel's log, or a plain file in its place. It opens nothing else, since opening a device
+// may have an effect.
 func openKmsg(root string) (kmsg, error) {
 	at, is, err := openOnHost(root, kmsgPath)
 	if err != nil {
@@ -123,7 +125,7 @@ func openKmsg(root string) (kmsg, error) {
 	return kmsg(fd), err
 }
 
-// noKmsg says why the log cannot be read, and what would help.
+// noKmsg returns an error that says why the log cannot be read, and what would help.
 func noKmsg(root string, err error) error {
 	switch {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
@@ -152,20 +154,21 @@ func sinceBoot(root string, picture bool) time.Duration {
 type kernelLines struct {
 	kept   []keptLine    // the youngest last
 	newest time.Duration // of all records
-	readTo time.Duration // the node's time until when every record has been read; 0 if that is not known
+	readTo time.Duration // every record up to this time of the node has been read; 0 if that is not known
 	behind time.Duration // how far the log's clock is behind the node's, at least
 	victim string        // the number of the process that is about to be killed, or was
 	group  string        // its control group
 }
 
-// A keptLine is the last line about something. Lines about the same differ in their figures alone.
+// A keptLine is the last of some lines about the same thing. They differ only in their figures.
 type keptLine struct {
 	evidence.KernelLine
 	at   time.Duration // since the boot, by the log
 	same string        // the text without figures
 }
 
-// read takes in all records. Partial says which bound was met.
+// read takes in all records that are there. It returns how many bytes it read. Partial says which limit ended
+// the reading early; "" if none did.
 func (k *kernelLines) read(ctx context.Context, r *bufio.Reader) (size int64, partial string, err error) {
 	const rest = "; the youngest lines are read by the next look"
 	ctx, cancel := context.WithTimeout(ctx, logTime)
@@ -189,13 +192,13 @@ func (k *kernelLines) read(ctx context.Context, r *bufio.Reader) (size int64, pa
 	return size, fmt.Sprintf("cut off after %d MiB%s", logBytes>>20, rest), nil
 }
 
-// killedIn finds whom the kernel is about to kill for want of memory, and its control group. (Linux 5.0 and
-// later.)
+// killedIn finds the control group and the number of the process that the kernel is about to kill for want of
+// memory. (Linux 5.0 and later.)
 var killedIn = regexp.MustCompile(`^oom-kill:constraint=.*,task_memcg=(.*),task=.*,pid=(\d+),uid=`)
 
-// record is a record such as "3,1234,5678901234,-;text": priority, number, time in microseconds, flags. Only
-// the kernel's own records (facility 0) match: anybody with root's rights may write there. A line that begins
-// with a blank belongs to the record before.
+// record matches a record such as "3,1234,5678901234,-;text": priority, number, time in microseconds, flags. It
+// matches only the kernel's own records (facility 0), because any program with root's rights may write others
+// there. A line that begins with a blank belongs to the record before it, and does not match.
 var record = regexp.MustCompile(`^[0-7],\d+,(\d{1,15}),[^;]*;(.*)`)
 
 // take takes in a record.
@@ -230,7 +233,7 @@ func (k *kernelLines) take(line []byte) {
 		return o.Kind == l.Kind && o.About == l.About && o.Device == l.Device && o.PID == l.PID && o.same == l.same
 	}
 	if i := slices.IndexFunc(k.kept, isSame); i >= 0 {
-		if at-k.kept[i].at <= kernelFresh { // else it is of another time
+		if at-k.kept[i].at <= kernelFresh { // an older line is about another event
 			l.Count += k.kept[i].Count
 		}
 		k.kept = slices.Delete(k.kept, i, i+1)
@@ -239,7 +242,9 @@ func (k *kernelLines) take(line []byte) {
 	k.kept = k.kept[max(0, len(k.kept)-mostRemembered):]
 }
 
-// fresh returns the lines of late, the youngest first. Now is the time since the boot: no line is younger.
+// fresh returns the lines that are not older than kernelFresh, the youngest first, and at most mostLines of one
+// kind. Now is the time since the boot by the node's clock. fresh corrects it to the log's clock, so that no
+// line is younger.
 func (k *kernelLines) fresh(now time.Duration) (all []evidence.KernelLine) {
 	now = max(now-k.behind, k.newest)
 	k.kept = slices.DeleteFunc(k.kept, func(l keptLine) bool { return now-l.at > kernelFresh })
@@ -254,8 +259,8 @@ func (k *kernelLines) fresh(now time.Duration) (all []evidence.KernelLine) {
 	return all
 }
 
-// inLine finds what differs between two lines that say the same: sectors, times, addresses. Numbers of
-// devices, such as 8:16, are found too, and are no figures.
+// inLine finds what differs between two lines that say the same: sectors, times, addresses. It also finds the
+// numbers of devices, such as 8:16, which are not figures: withoutFigures keeps them.
 var inLine = regexp.MustCompile(`\b\d+:\d+\b|\b(?:0x)?[0-9a-f]*\d[0-9a-f]*\b`)
 
 // withoutFigures returns a text with 0 for each figure.

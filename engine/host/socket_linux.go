@@ -27,18 +27,18 @@ import (
 type socketWatch struct {
 	root, path string
 	picture    bool
-	file       fs.FileInfo // at the path in the last look; nil for nothing
+	file       fs.FileInfo // the file at the path in the last look; nil if there was none
 	last       evidence.Socket
 }
 
-// read is the part of the runtime's socket.
+// read returns what is at the path of the runtime's socket, for Report.Socket.
 func (w *socketWatch) read(context.Context, *Look) (fill, error) {
 	s, err := w.look()
 	return func(r *evidence.Report) { r.Socket = s }, err
 }
 
-// look returns what is at the path. One connection finds who listens there: it is made again only when
-// the file or that process is another one.
+// look returns what is at the path. It connects to the socket to find the process that listens there. It
+// connects again only if the file at the path is another one, or if that process is not known or has ended.
 func (w *socketWatch) look() (s evidence.Socket, err error) {
 	info, err := os.Stat(w.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
@@ -64,7 +64,8 @@ func (w *socketWatch) look() (s evidence.Socket, err error) {
 	return s, nil
 }
 
-// holder returns who listens at the path. In a picture the first runtime stands for plegtop itself.
+// holder returns the process that listens at the path; refused reports that nobody does. In a picture of a node
+// plegtop itself listens there. Then holder returns the picture's first runtime.
 func (w *socketWatch) holder() (p evidence.Process, refused bool) {
 	pid, refused := listener(w.path)
 	if w.picture && !refused {
@@ -73,8 +74,8 @@ func (w *socketWatch) holder() (p evidence.Process, refused bool) {
 	return processOf(w.root, pid).report(), refused
 }
 
-// mayListen are the programs that listen at the socket of a healthy runtime: runtimes, programs with a
-// runtime within, and programs that listen for it until somebody connects.
+// mayListen are the programs that listen at the socket of a healthy runtime: runtimes, programs that contain a
+// runtime, and programs that listen in place of the runtime until somebody connects.
 var mayListen = slices.Concat(knowledge.Programs, []string{"systemd", "init"})
 
 // kindOf returns the kind of a file, in words; "" for none.
@@ -86,8 +87,9 @@ func kindOf(info fs.FileInfo) string {
 	return cmp.Or(kinds[info.Mode().Type()], "device")
 }
 
-// unlinked returns the runtime's process that listens at a socket which was made at the path, if the path
-// does not lead to it: nobody listens there, or a process that does not greet as a runtime or a proxy does.
+// unlinked returns a process of the runtime whose socket was made at our path, but the path does not lead to
+// that socket any more. It returns a process only if nobody listens at the path, or if the process that listens
+// there does not greet as a runtime or a proxy does. Otherwise it returns zero.
 func (w *socketWatch) unlinked(is fs.FileInfo, holder int) evidence.Process {
 	for _, p := range runtimes(w.root) {
 		lost := func(socket string) bool { return w.isAt(socket) && !w.seesAnother(p.PID, socket, is) }
@@ -98,7 +100,7 @@ func (w *socketWatch) unlinked(is fs.FileInfo, holder int) evidence.Process {
 	return evidence.Process{}
 }
 
-// isAt reports whether a socket, by its name for the host's own processes, was made at our path.
+// isAt reports whether a socket was made at our path. Socket is the path that the host's own processes use.
 func (w *socketWatch) isAt(socket string) bool {
 	ours, theirs := proc.OnHost(w.root, w.path), proc.SocketPath(socket)
 	return theirs == ours || filepath.Base(theirs) == filepath.Base(ours) && sameFile(w.root, filepath.Dir(theirs), filepath.Dir(ours))
@@ -127,17 +129,17 @@ func greets(path string) bool {
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(time.Second)) // it does not fail for a socket
-	_, _ = io.WriteString(conn, preface)              // a server that does not take it may have spoken
+	_, _ = io.WriteString(conn, preface)              // even if this fails, the server may have sent its frame
 	var frame [9]byte
 	_, err = io.ReadFull(conn, frame[:])
 	return err == nil && frame[3] == settings
 }
 
-// locked returns the runtime's process that has a database open which another process has locked
-// (flock(2)), its path and that other process. containerd tries again and again to lock its database
-// before it listens, so the kernel knows no waiter.
+// locked returns a process of the runtime that has a database open which another process has locked (flock(2)),
+// the path of the database, and that other process. All are zero if there is none. containerd tries to lock its
+// database again and again before it listens, so the kernel knows no waiter.
 func locked(root string) (waits evidence.Process, file string, by evidence.Process) {
-	text, _ := smallfile.Read(filepath.Join("/", root, "proc/locks")) // without it nothing is locked
+	text, _ := smallfile.Read(filepath.Join("/", root, "proc/locks")) // if it cannot be read, nothing counts as locked
 	lockers := map[string][]int{}                                     // by the device and the inode of the file, and by the inode alone
 	for line := range strings.Lines(string(text)) {                   // "1: FLOCK  ADVISORY  WRITE 5120 fe:01:393 0 EOF"
 		if f := strings.Fields(line); len(f) >= 6 && f[1] == "FLOCK" {
@@ -152,7 +154,7 @@ func locked(root string) (waits evidence.Process, file string, by evidence.Proce
 	}
 	for _, p := range runtimes(root) {
 		dir := filepath.Join("/", root, "proc", strconv.Itoa(p.PID), "fd")
-		open, _ := os.ReadDir(dir) // none if it has ended, or we may not
+		open, _ := os.ReadDir(dir) // empty if the process has ended, or we may not read it
 		for _, fd := range open {
 			name, err := os.Readlink(filepath.Join(dir, fd.Name()))
 			var s unix.Stat_t

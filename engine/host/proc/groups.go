@@ -24,8 +24,8 @@ type membership struct {
 	unit string   // the service of the init system that it runs in, if any
 }
 
-// memberOf reads the lines of /proc/PID/cgroup. All hierarchies have the same container,
-// except those that the runtime leaves alone: the first that has one counts.
+// memberOf returns what the lines of /proc/PID/cgroup show. All hierarchies name the same container, except
+// those that the runtime leaves alone. So the first hierarchy that names a container counts.
 func memberOf(lines []procfs.Cgroup) (m membership) {
 	for _, line := range lines {
 		if m.ids == nil {
@@ -42,15 +42,15 @@ func memberOf(lines []procfs.Cgroup) (m membership) {
 	return m
 }
 
-// without returns ids except those of the node itself: if the node is a container of another
-// machine, every process has the id of that.
+// without returns ids except those of the node itself. If the node is a container of another machine, every
+// process has the id of that container.
 func without(ids, node []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(node, id) })
 }
 
-// unitOf returns the service of a control group, such as "containerd.service", or the bare
-// name with OpenRC. The innermost counts: the node may be a container in a service of
-// another machine. A person's session is no service.
+// unitOf returns the service of a control group, such as "containerd.service", or with OpenRC its bare name.
+// The innermost service counts, because the node may be a container in a service of another machine. A user's
+// session is no service.
 func unitOf(line procfs.Cgroup) string {
 	parts := strings.Split(line.Path, "/")
 	switch {
@@ -73,8 +73,8 @@ func unitOf(line procfs.Cgroup) string {
 	return ""
 }
 
-// Followable returns a group's path if it can be looked up below the mount point of its
-// hierarchy, else "". A path out of our own control group namespace cannot.
+// Followable returns a group's path if it can be looked up below the mount point of its hierarchy, else "". A
+// path that leads out of our own control group namespace cannot be looked up.
 func Followable(path string) string {
 	if path == "/" || slices.Contains(strings.Split(path, "/"), "..") {
 		return ""

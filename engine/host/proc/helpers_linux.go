@@ -13,23 +13,24 @@ import (
 )
 
 const (
-	// helperAge is the age from which on a child of a runtime or a shim is asked what it does:
-	// nearly all end before. A program with the name of an OCI runtime is asked at once.
+	// helperAge is the age of a child of a runtime or a shim at which a look reads what it does: nearly all end
+	// before. For a program with the name of an OCI runtime it is read at once.
 	helperAge = time.Second
 
-	// helperWaits is the age from which on it is found out what a helper waits for, of at most
-	// helpersWaited in a look: a thousand may hang.
+	// helperWaits is the age of a helper at which a look finds out what it waits for. A look does that for
+	// helpersWaited helpers at most: a thousand may hang.
 	helperWaits   = 5 * time.Second
 	helpersWaited = 30
-	// helperThreads is how many threads of a helper are asked what they wait for.
+	// helperThreads is for how many threads of a helper a look reads what they wait for.
 	helperThreads = 16
 
 	// commLength is how much of a program's name the kernel keeps.
 	commLength = 15
 )
 
-// findHelpers adds to what was seen the processes that the runtime and its shims have called,
-// what those have called in turn, and all with the name of an OCI runtime.
+// findHelpers adds the helpers to the processes that were seen: those that the runtime and its shims have
+// started, those that these have started in turn, and all others with the name of an OCI runtime, unless
+// another runtime's shim or daemon has started them.
 func (l *Look) findHelpers() {
 	callers, others := map[int]*process{}, map[int]bool{} // others: of another runtime
 	for _, p := range l.seen {
@@ -64,8 +65,8 @@ func (l *Look) findHelpers() {
 	slices.SortFunc(l.seen, func(a, b *process) int { return cmp.Compare(a.of, b.of) })
 }
 
-// isHelper reports whether a child of a runtime, a shim or a helper is a helper. It adds what
-// the caller knows to its identity.
+// isHelper reports whether a child of a runtime, a shim or a helper is a helper. It completes the child's
+// identity with what is known of the caller.
 func (l *Look) isHelper(c, caller *process) bool {
 	id, from := &c.identity, caller.identity
 	if id.role != helper && !c.asked {
@@ -87,10 +88,9 @@ func (l *Look) isHelper(c, caller *process) bool {
 	return true
 }
 
-// askHelper finds out by its arguments and its environment what a process does; known is
-// false if they cannot be read. The program of an OCI runtime may have any name, such as
-// that of a script around it: the verb and the id in its arguments count. A process that a
-// helper called is a helper too.
+// askHelper returns what a process does, by its arguments and its environment; known is false if they cannot be
+// read. The program of an OCI runtime may have any name, such as that of a script around it, so the verb and
+// the id in its arguments count. A process that a helper has started is a helper too.
 func (l *Look) askHelper(c *process, caller role) (id identity, known bool) {
 	args, err := ask(l, c.task, "cmdline", c.CmdLine)
 	if err != nil {
@@ -118,8 +118,8 @@ func (l *Look) askHelper(c *process, caller role) (id identity, known bool) {
 	return id, true
 }
 
-// pluginOf reads the environment of a network plugin, where CNI has all of a call (CNI spec
-// 1.0, section 2). Without a role it is none.
+// pluginOf returns the identity of a network plugin by its environment, where CNI puts all that belongs to a
+// call (CNI spec 1.0, section 2). The identity of a process that is no plugin has no role.
 func pluginOf(environ []string) (id identity) {
 	vars := map[string]string{}
 	for _, line := range environ {
@@ -137,8 +137,9 @@ func pluginOf(environ []string) (id identity) {
 	return identity{role: helper, verb: "CNI " + vars["CNI_COMMAND"], container: vars["CNI_CONTAINERID"], pod: pod}
 }
 
-// addHelper completes a helper. If it has run for a while and should not, it says where it
-// sleeps: of its threads the first counts that does not just wait for another one.
+// addHelper adds to e what a helper does, and for whom. If the helper is older than helperWaits and its job
+// should not take so long, it also says where the helper sleeps: in the first of its threads that does not just
+// wait for another thread.
 func (l *Look) addHelper(e *evidence.Process, p *process) {
 	id := p.identity
 	e.Container, e.Sandbox, e.Pod, e.Verb, e.Own = id.container, id.sandbox, id.pod, id.verb, id.ours

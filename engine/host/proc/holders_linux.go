@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// searchTime is for how long all processes are asked in one look what they have open, and
-	// then what they have mounted. Both must leave time for the rest of the look.
+	// searchTime is how long one look reads what all processes have open, and how long it then reads what they
+	// have mounted. Both must leave time for the rest of the look.
 	searchTime = 400 * time.Millisecond
 
-	// filesRead is how many open files of a process are looked at: those that a program opens
-	// at its start are the first ones.
+	// filesRead is how many open files of a process are looked at. The first ones are those that the program
+	// opened at its start.
 	filesRead = 512
 
-	// fuseDevice is what a program has open that serves a FUSE file system.
+	// fuseDevice is the device that every program has open that serves a FUSE file system.
 	fuseDevice = "/dev/fuse"
 )
 
@@ -36,8 +36,8 @@ type openFiles struct {
 	connections         []string // of its /dev/fuse; only newer kernels name them
 }
 
-// everybody returns what all processes have open, as far as there is time. They are read
-// once in a look, and only if somebody waits for one of them.
+// everybody returns what all processes have open, as far as there is time to read it. It is read once in a
+// look, and only if a caller needs it.
 func (l *Look) everybody() []*openFiles {
 	if l.open != nil {
 		return l.open
@@ -55,7 +55,7 @@ func (l *Look) everybody() []*openFiles {
 	return l.open
 }
 
-// readLinks reads what a process has open. Where its first thread has ended, another one has it.
+// readLinks returns what a process has open. If its first thread has ended, it reads the files of another one.
 func (l *Look) readLinks(p procfs.Proc) *openFiles {
 	o := &openFiles{task: l.first(p)}
 	link := func(name string) string {
@@ -88,8 +88,8 @@ func (l *Look) readLinks(p procfs.Proc) *openFiles {
 	return o
 }
 
-// servers returns the program that serves one of some FUSE mounts; all that may, where it is
-// not known which.
+// servers returns the program that serves one of these FUSE mounts. If it is not known which program does, it
+// returns all that may.
 func (l *Look) servers(mounts []evidence.Mount) (all []evidence.Holder) {
 	mounts = slices.DeleteFunc(mounts, func(m evidence.Mount) bool { return !strings.HasPrefix(m.Type, "fuse") || !m.Served() })
 	if len(mounts) == 0 {
@@ -108,8 +108,8 @@ func (l *Look) servers(mounts []evidence.Mount) (all []evidence.Holder) {
 	return all
 }
 
-// serves reports whether a program with /dev/fuse open serves a mount, as far as one sign
-// shows. If the kernel names the connections of the program, nothing else counts.
+// serves reports whether a program with /dev/fuse open serves a mount. It looks at one kind of sign. If the
+// kernel names the connections of the program, nothing else counts.
 func (l *Look) serves(o *openFiles, m evidence.Mount, by evidence.Hold) bool {
 	if len(o.connections) > 0 {
 		_, connection, _ := strings.Cut(m.Device, ":")
@@ -121,7 +121,7 @@ func (l *Look) serves(o *openFiles, m evidence.Mount, by evidence.Hold) bool {
 		return slices.ContainsFunc(args, func(arg string) bool {
 			return arg != "" && (filepath.Clean(arg) == m.Point || filepath.Clean(arg) == m.Node)
 		})
-	case evidence.ByName: // sshfs of the type fuse.sshfs, or s3fs of that source
+	case evidence.ByName: // sshfs for the type fuse.sshfs, or s3fs for the source s3fs
 		comm := strings.TrimSpace(l.text(o.task, "comm"))
 		_, kind, _ := strings.Cut(m.Type, ".")
 		source, _, _ := strings.Cut(m.Source, ":")
@@ -132,16 +132,17 @@ func (l *Look) serves(o *openFiles, m evidence.Mount, by evidence.Hold) bool {
 	return by == evidence.ByDevice
 }
 
-// HoldersOf returns who keeps busy what is mounted at some paths, by their names: processes
-// with something open there, and the first of each mount namespace with a copy of it. The
-// namespaces of the node, the runtime and its shims do not count: there it is mounted. Mounts
-// are read as far as there is time: a node may have thousands of namespaces.
+// HoldersOf returns which processes keep mounts busy; paths has the path of each mount by a name, and the
+// result has the same names. A holder is a process with something open below the path, or the first process of
+// a mount namespace with a copy of the mount. The namespaces of the node, the runtime and its shims do not
+// count, because they have the mount itself. The mounts are read as far as there is time: a node may have
+// thousands of namespaces.
 func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
 	found := make(map[string][]evidence.Holder, len(paths))
 	for name := range paths {
-		found[name] = nil // looked for
+		found[name] = nil // it was searched for, even if nobody is found
 	}
-	spaces, ids, devices := map[string]bool{}, map[string]bool{}, map[string]string{} // read; of the node's own mounts there, the devices by name
+	spaces, ids, devices := map[string]bool{}, map[string]bool{}, map[string]string{} // namespaces that were read; ids of the node's own mounts at the paths; their devices by name
 	isOwn := map[int]bool{1: true}
 	for _, p := range slices.Concat(l.found.Daemons, l.found.Shims, l.found.Helpers) {
 		isOwn[p.PID] = true
@@ -182,13 +183,13 @@ func (l *Look) HoldersOf(paths map[string]string) map[string][]evidence.Holder {
 	return found
 }
 
-// stays reports whether a mount in a namespace of its own stays when the node unmounts it:
-// it is the root there, or it is private.
+// stays reports whether a mount in another namespace stays when the node unmounts its own: it is the root
+// there, or it is private.
 func stays(m *Mount) bool {
 	return m.Point == "/" || !m.Linked
 }
 
-// holds returns what shows that a process keeps busy what is mounted at a path; empty for nothing.
+// holds returns how a process keeps the mount at a path busy; empty if it does not.
 func (o *openFiles) holds(root string) evidence.Hold {
 	in := func(path string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 	switch {
@@ -202,7 +203,7 @@ func (o *openFiles) holds(root string) evidence.Hold {
 	return ""
 }
 
-// withHolder adds a process to some holders, unless it has ended.
+// withHolder returns the holders with one more process, unless that process has ended.
 func (l *Look) withHolder(all []evidence.Holder, o *openFiles, by evidence.Hold) []evidence.Holder {
 	p, lives := l.again(o.of)
 	if !lives {
@@ -217,7 +218,7 @@ func (l *Look) withHolder(all []evidence.Holder, o *openFiles, by evidence.Hold)
 	return append(all, h)
 }
 
-// StillHold returns those of some holders that still live, with their states by now.
+// StillHold returns the holders that still live, with their present states.
 func (l *Look) StillHold(holders []evidence.Holder) (all []evidence.Holder) {
 	for _, was := range holders {
 		if p, lives := l.again(was.PID); lives && p.start == was.Start {
@@ -228,7 +229,8 @@ func (l *Look) StillHold(holders []evidence.Holder) (all []evidence.Holder) {
 	return all
 }
 
-// again reads how a process is by now, whoever it is.
+// again reads the present state of a process, whether or not the look has seen it. p is nil if the process
+// cannot be read. lives is false for that, and for a process that has ended.
 func (l *Look) again(pid int) (p *process, lives bool) {
 	proc, err := l.fs.Proc(pid)
 	if err != nil {

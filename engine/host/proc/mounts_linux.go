@@ -13,18 +13,19 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// kubeletRootsRead is how many containers are asked for the folder of a kubelet: a few may
-// end, or have no mounts of it.
+// kubeletRootsRead is how many containers are searched for a mount of a kubelet's folder: a few may end, or
+// have no such mount.
 const kubeletRootsRead = 20
 
-// podMountsRead is how many containers are asked which mounts they have: more than a node has.
+// podMountsRead is how many containers have their mounts read in one look: more than a node has.
 const podMountsRead = 1000
 
 // inPod finds the pod in the path at which a kubelet mounts a volume.
 var inPod = regexp.MustCompile("/pods/([0-9A-Za-z-]+)/volume(?:s|-subpaths)/")
 
-// onNode adds to a mount where the node itself has it: its only place, or the only one of
-// the pod; and whose volume it is. The pod of a container's process is known already.
+// onNode adds to a mount the path at which the node itself has it: the only one, or the only one of the
+// process's pod. It also adds the file that aborts a FUSE connection. If a daemon waits for the mount of a
+// server, it adds the pod whose volume that is. For a process of a container the pod is known already.
 func (l *Look) onNode(m evidence.Mount, p *process) evidence.Mount {
 	if m.Device == "" {
 		return m
@@ -54,8 +55,8 @@ func (l *Look) onNode(m evidence.Mount, p *process) evidence.Mount {
 	return m
 }
 
-// podOf returns the pod whose volume a mount is: by its path, by those of its places on the
-// node, or by the containers that have it. A mount of several pods is nobody's.
+// podOf returns the pod whose volume a mount is. The path of the mount says it, or else its paths on the node,
+// or else the containers that have it. It returns "" if several pods have the mount.
 func (l *Look) podOf(m evidence.Mount, places []string) pleg.UID {
 	if found := inPod.FindStringSubmatch(m.Point); found != nil {
 		return pleg.UID(found[1])
@@ -75,8 +76,8 @@ func (l *Look) podOf(m evidence.Mount, places []string) pleg.UID {
 	return ""
 }
 
-// podsBy returns the UIDs of the pods with a container that has a mount of a server, by its
-// device; none if not all containers could be asked. They are asked once in a look.
+// podsBy returns the UIDs of the pods that have a mount of a server in a container, by the device of the mount.
+// It returns none if the mounts of some container could not be read. They are read once in a look.
 func (l *Look) podsBy() map[string][]string {
 	if l.pods != nil {
 		return l.pods
@@ -109,9 +110,9 @@ func (l *Look) podsBy() map[string][]string {
 	return all
 }
 
-// kubeletRoots returns the folder of a kubelet's pods, by the containers that have mounts of
-// it, if no kubelet runs. Labels would not do, since other clients of a runtime set them too.
-// What runs within another container is not asked: its kubelet may be in there.
+// kubeletRoots returns the folder of a kubelet's pods for each container that has a mount of it; nil if a
+// kubelet runs. Labels are not enough, since other clients of a runtime set them too. What runs within another
+// container is not searched: its kubelet may run in there.
 func (l *Look) kubeletRoots(found *evidence.Processes) map[string]string {
 	if _, runs := found.Kubelet(); runs {
 		return nil
@@ -138,9 +139,9 @@ func (l *Look) kubeletRoots(found *evidence.Processes) map[string]string {
 	return all
 }
 
-// podsFolder returns the kubelet's folder in a mount that only a kubelet makes in a
-// container: the file of hosts, or the one for its last words (kubelet 1.25 to 1.37:
-// makeHostsMount, makeMounts). The path is that in the file system.
+// podsFolder returns the kubelet's folder by a mount that only a kubelet makes in a container: /etc/hosts, or
+// the file for the container's last message (kubelet 1.25 to 1.37: makeHostsMount, makeMounts). The path is the
+// one in the file system that is mounted.
 func podsFolder(m *Mount) (root string, ok bool) {
 	root, rest, ok := strings.Cut(m.Root, "/pods/")
 	_, file, _ := strings.Cut(rest, "/")

@@ -66,8 +66,8 @@ func readMounts(path string) (all []*Mount, err error) {
 	}
 }
 
-// parseMount reads a row such as "36 35 98:0 /root /point rw,noatime master:1 - ext3 /dev/vda rw". It
-// returns nil if that is none. The names in a row have no blanks, but its last part may have.
+// parseMount returns a row such as "36 35 98:0 /root /point rw,noatime master:1 - ext3 /dev/vda rw"; nil if the
+// text is not a row of a mount table. The names in a row have no blanks, but its last part may have.
 func parseMount(row string) *Mount {
 	left, right, _ := strings.Cut(row, " - ")
 	of, on := strings.Split(left, " "), strings.SplitN(right, " ", 3)
@@ -85,10 +85,12 @@ func parseMount(row string) *Mount {
 	return m
 }
 
-// escapes are what the kernel writes in names: for all of them, for sources and for options of overlay.
+// escapes replaces what the kernel writes in names: the first four in all names, \043 in sources, and the last
+// two in options of overlay.
 var escapes = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`, `\043`, "#", `\054`, ",", `\075`, "=")
 
-// name returns a name without escapes, and without the row that it is a part of.
+// name returns a name without escapes. It is a copy, so that the row that it is a part of is not kept in
+// memory.
 func name(part string) string {
 	if strings.Contains(part, `\`) {
 		return escapes.Replace(part)
@@ -96,8 +98,8 @@ func name(part string) string {
 	return strings.Clone(part)
 }
 
-// MountAt returns the mount that a path without links leads to; nil for none. Of several at
-// a point the last counts.
+// MountAt returns the mount that a path without links leads to; nil for none. If several mounts have the same
+// point, the last one counts.
 func MountAt(mounts []*Mount, at string) (m *Mount) {
 	at = path.Clean(at)
 	longest := -1

@@ -21,7 +21,7 @@ const (
 	firstNamespace = "pid:[4026531836]"
 )
 
-// An owner is whose a daemon is.
+// An owner says to which runtime a daemon belongs.
 type owner uint8
 
 const (
@@ -31,8 +31,8 @@ const (
 	nested        // the kubelet of a node that runs in a container of this one
 )
 
-// ownerOf decides whose a daemon is. The socket at which it listens counts more than its
-// configuration. A known owner stays; an unknown one is looked for once in a look.
+// ownerOf returns to which runtime a daemon belongs. The socket at which the daemon listens counts more than
+// its configuration. A known owner stays. An unknown one is searched for once in a look.
 func (l *Look) ownerOf(p *process) owner {
 	if l.w.Endpoint != "" && slices.Contains(knowledge.Kubelets, p.comm) && l.isNested(p) {
 		return nested
@@ -65,16 +65,15 @@ func (l *Look) ownerOf(p *process) owner {
 	return p.owner
 }
 
-// isNested reports whether a kubelet is in another pid namespace than our runtime, as in a
-// container that is a node of its own: there the path of our socket is another socket. It
-// returns false where that cannot be known.
+// isNested reports whether a kubelet is in another pid namespace than our runtime, as in a container that is a
+// node of its own. There another socket is at the path of our socket. It returns false if that cannot be known.
 func (l *Look) isNested(p *process) bool {
 	home, space := l.homeSpace(), l.spaceOf(p)
 	return space != "" && home != "" && space != home && (p.identity.socket == "" || !l.leadsToOurs(p, p.identity.socket))
 }
 
-// homeSpace returns the pid namespace of our runtime. If it is not known which that is, it
-// returns that of the machine if a runtime is there, else "".
+// homeSpace returns the pid namespace of our runtime. If it is not known which runtime is ours, it returns the
+// namespace of process 1 if a runtime is in it, else "".
 func (l *Look) homeSpace() (home string) {
 	for _, p := range l.seen {
 		if !slices.Contains(knowledge.Runtimes, p.comm) || slices.Contains(knowledge.Kubelets, p.comm) {
@@ -103,8 +102,8 @@ func (l *Look) spaceOf(p *process) string {
 	return p.space
 }
 
-// leadsToOurs reports whether a process finds our runtime's socket at a path: another folder
-// may be mounted there for it than for us.
+// leadsToOurs reports whether a process finds our runtime's socket at a path. The process may have another
+// folder mounted there than we have.
 func (l *Look) leadsToOurs(p *process, socket string) bool {
 	path := filepath.Join(p.dir, "root", SocketPath(socket))
 	same, _ := ask(l, p.task, "root", func() (bool, error) {
@@ -135,8 +134,8 @@ func (l *Look) isOurs(socket string) bool {
 	return same
 }
 
-// Listening returns the paths of the sockets at which a process of the host with that root
-// listens, by the names they were made with; none if that may not be known. It may hang.
+// Listening returns the paths of the sockets at which a process of the host listens, by the names they were
+// made with; none if we may not know them. Root is where the host's root is mounted. It may hang.
 func Listening(root string, p procfs.Proc) []string {
 	return listening(task{p, p.PID, filepath.Join("/", root, "proc", strconv.Itoa(p.PID))})
 }
@@ -162,8 +161,8 @@ func listening(t task) (paths []string) {
 	return paths
 }
 
-// SocketPath returns the path of a socket or an endpoint. /var/run becomes /run, of which it
-// is another name, also where neither can be looked at.
+// SocketPath returns the path of a socket or an endpoint. It writes /var/run as /run, since both are one
+// folder, even if neither is there to look at.
 func SocketPath(endpoint string) string {
 	if endpoint == "" {
 		return ""
@@ -175,8 +174,8 @@ func SocketPath(endpoint string) string {
 	return p
 }
 
-// OnHost returns the path of an endpoint as the host's own processes know it, also of one
-// below the folder where the host's root is mounted.
+// OnHost returns the path of an endpoint as the host's own processes know it. The endpoint may be below the
+// folder where the host's root is mounted.
 func OnHost(root, endpoint string) string {
 	p := SocketPath(endpoint)
 	if rest, ok := strings.CutPrefix(p, root+"/"); ok && root != "/" {

@@ -16,9 +16,9 @@ import (
 	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
-// A File names a read. Most files of a process are risky: the kernel takes a lock for them
-// that the process, or whoever moves it between control groups, may have for ever. The list
-// of processes, their threads and the stat files need no such lock.
+// A File names a read. Most files of a process are risky: to read one, the kernel takes a lock that may be held
+// for ever, by the process or by the program that moves it between control groups. The list of processes, their
+// threads and the stat files need no such lock.
 type File struct {
 	PID   int // 0 for a file of no process
 	Name  string
@@ -30,8 +30,8 @@ const mostStuck = 2
 
 var errRefused = errors.New("not read, since other reads do not come back")
 
-// Fetch returns what read returns, or an error once that takes too long. Such a read is left
-// behind: until it comes back, nothing of the same risk is read of that process.
+// Fetch returns what read returns, or an error if that takes longer than the walker's timeout. A read that
+// takes too long is left behind. Until it comes back, no file of that process with the same risk is read.
 func Fetch[T any](l *Look, f File, read func() (T, error)) (value T, err error) {
 	if err := l.mayRead(f); err != nil {
 		return value, err
@@ -39,8 +39,8 @@ func Fetch[T any](l *Look, f File, read func() (T, error)) (value T, err error) 
 	return reads.Start(&l.w.reads, f, read).Wait(l.ctx, l.w.Timeout)
 }
 
-// mayRead returns why a file must not be read now. Besides mostStuck risky reads one harmless
-// read may be left behind: if that happens, nothing can be read any more.
+// mayRead returns why a file must not be read now; nil if it may be read. While mostStuck reads are left
+// behind, no risky file is read, but harmless ones are. While one more is left behind, nothing is read.
 func (l *Look) mayRead(f File) error {
 	if err := l.ctx.Err(); err != nil {
 		return err
@@ -102,9 +102,9 @@ func fetchAll[T any](l *Look, files []fileAt, read func(path string, buffer []by
 	return answers
 }
 
-// A task is a thread whose files are read. The files of a process are those of its first
-// thread. Where that has ended, the kernel keeps neither its memory nor its files nor its
-// mounts: then those of another thread count.
+// A task is a thread whose files are read. The files of a process are those of its first thread. If that thread
+// has ended, the kernel keeps neither its memory nor its files nor its mounts. Then the files of another thread
+// are read.
 type task struct {
 	procfs.Proc
 	of  int    // the process
@@ -153,7 +153,8 @@ type gaps struct {
 	hanging          []File
 }
 
-// miss reports whether a read of a process failed, and counts it unless the process has ended.
+// miss reports whether a read of a process failed. It counts the failure among the gaps, unless the process or
+// ctx has ended.
 func (l *Look) miss(pid int, err error) bool {
 	_, stuck := errors.AsType[reads.StuckError](err)
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// report puts together what was seen. A helper that has ended and only waits for its parent
-// is of no use any more.
+// report returns what the look has found. It leaves out shims, helpers and daemons that have ended and only
+// wait for their parent.
 func (l *Look) report() evidence.Processes {
 	found := evidence.Processes{Containers: map[string][]evidence.Process{}}
 	for _, p := range l.seen {
@@ -20,7 +20,7 @@ func (l *Look) report() evidence.Processes {
 			l.add(&found, p)
 		}
 	}
-	containers := map[int]string{} // by the pid of a helper: "runc init" has it from its parent
+	containers := map[int]string{} // by the pid of a helper: "runc init" gets its container from its parent
 	for _, h := range found.Helpers {
 		containers[h.PID] = h.Container
 	}
@@ -28,7 +28,7 @@ func (l *Look) report() evidence.Processes {
 		h := &found.Helpers[i]
 		h.Container = cmp.Or(h.Container, containers[h.Parent])
 	}
-	isOwn := map[string]bool{} // by command: ours is known
+	isOwn := map[string]bool{} // by command: whether a daemon of ours with that name is known
 	for _, d := range found.Daemons {
 		isOwn[d.Command] = isOwn[d.Command] || d.Own
 	}
@@ -42,7 +42,7 @@ func (l *Look) report() evidence.Processes {
 	return found
 }
 
-// add puts a process where it belongs.
+// add adds a process to the list that it belongs to.
 func (l *Look) add(found *evidence.Processes, p *process) {
 	e, ids := l.describe(p), without(p.member.ids, l.w.node)
 	role, isKubelet := p.identity.roleIn(ids), slices.Contains(knowledge.Kubelets, p.comm)
@@ -80,7 +80,8 @@ func (l *Look) add(found *evidence.Processes, p *process) {
 	}
 }
 
-// describe returns how a process is and, if it stands still, what for.
+// describe returns the state of a process. If the process is stuck, it also says where in the kernel it sleeps,
+// what it waits for, and who traces it; if it is frozen, the file that froze it.
 func (l *Look) describe(p *process) evidence.Process {
 	e := evidence.Process{
 		PID: p.of, Parent: p.stat.PPID, Command: p.comm, Age: l.age(p), Start: p.start,
@@ -100,8 +101,8 @@ func (l *Look) describe(p *process) evidence.Process {
 	return e
 }
 
-// tracer returns who traces a thread. The kernel says 0 for a process in a namespace that is
-// not seen here.
+// tracer returns the process that traces a thread. Its PID is 0 if that process is in a namespace that we do
+// not see.
 func (l *Look) tracer(t task) (tracer evidence.Tracer) {
 	if number := StatusField(l.text(t, "status"), "TracerPid"); len(number) == 1 {
 		tracer.PID, _ = strconv.Atoi(number[0])
@@ -112,9 +113,9 @@ func (l *Look) tracer(t task) (tracer evidence.Tracer) {
 	return tracer
 }
 
-// groupObjects returns the sandboxes and containers that control groups show: those in the
-// groups of a kubelet's pods, and those that a shim of ours has started. What another
-// runtime's shim has started is not ours.
+// groupObjects returns the sandboxes and containers that control groups show: those in the groups of a
+// kubelet's pods, and those that one of our shims has started. It leaves out those that another runtime's shim
+// has started.
 func (l *Look) groupObjects(shims []evidence.Process) []evidence.Object {
 	sandboxes, others := map[int]string{}, map[int]bool{} // by the pid of a shim that may be ours; shims of others
 	for _, s := range shims {

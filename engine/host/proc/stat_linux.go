@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// Ticks is how many units of the times in /proc/PID/stat are a second, on all platforms of Go.
+	// Ticks is the number of units in a second, for the times in /proc/PID/stat, on all platforms of Go.
 	Ticks = 100
 
 	// kernelThread is the flag of a thread of the kernel (PF_KTHREAD).

@@ -22,9 +22,9 @@ const (
 	// their processes take turns. The first look reads all, since a check may have no other.
 	threadsPerLook = 1000
 
-	// While nothing hangs, processes with more than quietThreads threads together have their
-	// turn in each third look: a thread that stands still is seen after 15 s at most, and the
-	// kernel says since when. A hundred threads cost nothing.
+	// While nothing hangs, and if all processes together have more than quietThreads threads, each process has
+	// its turn in every third look. So a thread that stands still is seen after 15 s at most, and the kernel
+	// says since when. To read a hundred threads costs nothing.
 	quietTurns   = 3
 	quietThreads = 100
 )
@@ -34,9 +34,9 @@ type threadState struct {
 	state  evidence.State
 	thread int    // 0 for the first one
 	cpu    int    // the processor on which it ran last
-	runs   uint64 // how often it ran, of a stuck one
+	runs   uint64 // how often it has run; only set for a stuck thread
 	since  time.Time
-	sure   bool // since is the kernel's word; otherwise it is the first look that saw this state
+	sure   bool // since is from the kernel; otherwise it is the time of the first look that saw this state
 }
 
 // isStill reports whether a thread has done nothing since it was in a state.
@@ -44,14 +44,14 @@ func (s threadState) isStill(was threadState) bool {
 	return was.state == s.state && was.thread == s.thread && was.runs == s.runs
 }
 
-// badness orders states by how little can be expected of a thread. One that has ended says
-// nothing: its process may live in the others.
+// badness orders states: the higher, the less can be expected of a thread. A thread that has ended is not in
+// it, because its process may live in the other threads.
 var badness = map[evidence.State]int{
 	evidence.Uninterrupted: 5, evidence.Frozen: 4, evidence.Stopped: 3, evidence.Traced: 3, evidence.Running: 2, evidence.Sleeping: 1,
 }
 
-// findStates finds the state of each process: frozen, or that of the first thread, or of
-// another thread that is worse off.
+// findStates sets the state of each process: frozen, or the state of its first thread, or that of another
+// thread that is worse off.
 func (l *Look) findStates() {
 	l.findFrozen()
 	var open []*process
@@ -59,7 +59,7 @@ func (l *Look) findStates() {
 		switch {
 		case l.w.frozen[p.member.group].by != "" && p.now.state != evidence.Zombie:
 			p.now.state = evidence.Frozen
-		case !p.now.state.Stuck() && p.stat.NumThreads > 1 && StateOf(p.stat) != evidence.Zombie: // of a dead one they are read
+		case !p.now.state.Stuck() && p.stat.NumThreads > 1 && StateOf(p.stat) != evidence.Zombie: // if its first thread has ended, begin has read the others
 			open = append(open, p)
 		}
 	}
@@ -110,9 +110,9 @@ func (l *Look) readThreads(open []*process) {
 	l.takeStates(all)
 }
 
-// takeStates reads threads, and makes the state of each that of its process if it is stuck
-// and worse off. A process that sleeps while its threads work is well. Where the first
-// thread has ended, the others count in any state.
+// takeStates reads the states of threads. If a thread is stuck and worse off than its process, the process gets
+// the state of the thread. A process that sleeps while its threads work is well. If the first thread has ended,
+// the others count in any state.
 func (l *Look) takeStates(threads []threadOf) {
 	files := make([]fileAt, len(threads))
 	for i, t := range threads {
@@ -126,10 +126,10 @@ func (l *Look) takeStates(threads []threadOf) {
 	}
 }
 
-// findSince finds since when a process is in its state. A thread that was in the kernel in
-// two looks but ran in between is busy, not stuck: a disk does that. The older time counts
-// unless the kernel's word is later by more than a second. A frozen process may have slept
-// long before.
+// findSince sets since when a process is in its state. A thread that was in the kernel in two looks but ran in
+// between is busy, not stuck: waiting for a disk looks like that. If the last look saw the same state, its time
+// counts, unless the kernel's time is later by more than a second. For a frozen process the kernel is not
+// asked, since it may have slept long before it was frozen.
 func (l *Look) findSince(p *process) {
 	if p.now.state.Stuck() && p.now.state != evidence.Frozen {
 		t := l.thread(p.task, p.now.thread)
@@ -148,9 +148,9 @@ func (l *Look) findSince(p *process) {
 	p.last = p.now
 }
 
-// idle returns for how long a thread has not run, which is how long a stuck one has been so;
-// 0 where the kernel does not say. Each processor has a clock of its own, which stands still
-// while a hypervisor runs another guest: they may be hours apart.
+// idle returns for how long a thread has not run; 0 where the kernel does not say. For a stuck thread that is
+// how long it has been stuck. Each processor has a clock of its own, which stands still while a hypervisor runs
+// another guest: the clocks may be hours apart.
 func (l *Look) idle(t task, cpu int) time.Duration {
 	ran := ranAt(l.text(t, "sched"))
 	if ran <= 0 {
@@ -172,8 +172,8 @@ func ranAt(sched string) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// processorClock returns the time of a processor's clock, by the sched file of a thread of
-// our own there; 0 if we must not run on it. It waits until the processor runs us.
+// processorClock returns the time of a processor's clock; 0 if we must not run on that processor. It moves a
+// thread of our own there and reads its sched file, so it waits until the processor runs us.
 func processorClock(cpu int) time.Duration {
 	runtime.LockOSThread()
 	var before, only unix.CPUSet
@@ -189,8 +189,8 @@ func processorClock(cpu int) time.Duration {
 	return ranAt(string(text))
 }
 
-// sleep returns where in the kernel a thread sleeps, as far as we may know: without the right
-// to know, wchan is "0".
+// sleep returns the function of the kernel in which a thread sleeps, and its stack. They are empty if we may
+// not know them: without the right, the kernel shows "0" as wchan.
 func (l *Look) sleep(t task) (wchan string, stack []string) {
 	if wchan = strings.TrimSpace(l.text(t, "wchan")); wchan == "0" {
 		wchan = ""
@@ -200,13 +200,13 @@ func (l *Look) sleep(t task) (wchan string, stack []string) {
 
 // A freeze is what is known of the freezer of a control group.
 type freeze struct {
-	by     string // the file that froze it, of the group or one above, by the node's path; empty if it is not frozen
+	by     string // the node's path of the file that froze it, in the group itself or one above; empty if it is not frozen
 	unread bool   // it has never been read
 }
 
-// findFrozen finds the control groups that are frozen. The states of their processes do not
-// show it: they are D with v1 and S with v2, and newer kernels sleep in any function. What
-// cannot be read on a busy node stays as it was. A group with a running process is not frozen.
+// findFrozen finds the control groups that are frozen. The states of their processes do not show it: they are D
+// with v1 and S with v2, and in newer kernels they sleep in any function. A group that cannot be read on a busy
+// node keeps its last state. A group with a running process is not frozen.
 func (l *Look) findFrozen() {
 	was := l.w.frozen
 	l.w.frozen = map[group]freeze{}
@@ -223,7 +223,7 @@ func (l *Look) findFrozen() {
 	}
 }
 
-// freezer reads the freezer of a group, as one of its processes sees it.
+// freezer returns the state of a group's freezer, as one of the group's processes sees it.
 func (l *Look) freezer(pid int, g group) (f freeze) {
 	v2 := "/sys/fs/cgroup"
 	if g.isHybrid {

@@ -18,24 +18,26 @@ import (
 )
 
 const (
-	// waitLong is from when on it matters what a thread in uninterruptible sleep waits for.
+	// waitLong is the time that a thread must be in uninterruptible sleep before a look finds out what it waits
+	// for.
 	waitLong = 500 * time.Millisecond
 
-	// waitsPerLook bounds the processes whose wait is found out in one look: all may wait for
-	// a dead server. It is remembered while they wait.
+	// waitsPerLook is for how many processes one look finds out what they wait for: all processes may wait for
+	// a dead server. The result is remembered while they wait.
 	waitsPerLook = 30
 
-	// amongAsked is for how many candidates it is found out whose they are; nobody names more.
+	// amongAsked is for how many candidates a look finds out whose they are: no more are named to the user.
 	amongAsked = 3
 
-	// mapsRead bounds what is read of the list of mapped files.
+	// mapsRead is how many bytes of the list of mapped files are read.
 	mapsRead = 256 << 10
 
-	// pageCall is the number of no system call: the thread waits for a page of memory.
+	// pageCall stands in place of a system call's number if the thread is in no system call but waits for a
+	// page of memory.
 	pageCall = -1
 )
 
-// The arguments of system calls, as far as every platform has them.
+// What the arguments of system calls are. Only calls that every platform has are listed.
 var (
 	// onFile are the calls whose argument 0 is an open file.
 	onFile = []int{
@@ -48,15 +50,15 @@ var (
 		unix.SYS_STATFS, unix.SYS_CHDIR, unix.SYS_CHROOT, unix.SYS_UMOUNT2, unix.SYS_EXECVE, unix.SYS_TRUNCATE,
 		unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_LISTXATTR, unix.SYS_SETXATTR,
 	}
-	// onPathIn are the calls whose argument 1 is a path, in the open folder of argument 0. That of
-	// mount is no folder, so a relative path of it is not found.
+	// onPathIn are the calls whose argument 1 is a path, in the open folder of argument 0. Argument 0 of mount
+	// is not a folder, so a relative path of mount is not found.
 	onPathIn = []int{
 		unix.SYS_OPENAT, unix.SYS_OPENAT2, statAt, unix.SYS_STATX, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_READLINKAT, unix.SYS_UNLINKAT,
 		unix.SYS_MKDIRAT, unix.SYS_FCHMODAT, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_TREE, unix.SYS_MOUNT,
 	}
 )
 
-// A wait is what a thread waits for, for as long as it does.
+// A wait is what a thread waits for. It stays true until the thread goes on.
 type wait struct {
 	threadState
 	mount   evidence.Mount
@@ -65,7 +67,8 @@ type wait struct {
 	deep    bool // it was found out in a deep look
 }
 
-// waitsFor completes a process in uninterruptible sleep with the mount that it waits for.
+// waitsFor sets the mount that a process in uninterruptible sleep waits for, the candidates if it is not known,
+// and the programs that serve them.
 func (l *Look) waitsFor(e *evidence.Process, p *process) {
 	if p.now.state != evidence.Uninterrupted || l.at.Sub(p.now.since) < waitLong {
 		return
@@ -80,7 +83,7 @@ func (l *Look) waitsFor(e *evidence.Process, p *process) {
 	}
 }
 
-// findWait finds the mount that a thread of a process waits for, and who serves it.
+// findWait returns the mount that a thread of a process waits for, and the programs that serve it.
 func (l *Look) findWait(t task, p *process, e *evidence.Process) wait {
 	w := wait{threadState: p.now, deep: l.w.Deep}
 	w.mount, w.among = l.findMount(t, append([]string{e.Wchan}, e.Stack...))
@@ -92,9 +95,10 @@ func (l *Look) findWait(t task, p *process, e *evidence.Process) wait {
 	return w
 }
 
-// findMount returns the mount of the open file that a thread's system call is about or, if
-// the thread waits for a server in some functions of the kernel, of the path. If neither is
-// known, it returns the mounts of such servers.
+// findMount returns the mount that a thread waits for. It is the mount of the open file that the thread's
+// system call is about. If the call is about a path instead, and the thread waits for a server in one of these
+// functions of the kernel, it is the mount of the path. If neither is known, among has the mounts of the
+// servers that these functions may wait for.
 func (l *Look) findMount(t task, functions []string) (m evidence.Mount, among []evidence.Mount) {
 	call, args := l.systemCall(t)
 	isOnFile := slices.Contains(onFile, call) && len(args) > 0
@@ -133,8 +137,8 @@ func (l *Look) findMount(t task, functions []string) (m evidence.Mount, among []
 	return m, among
 }
 
-// systemCall returns the number of a thread's system call and its arguments. Without
-// arguments it is not known.
+// systemCall returns the number of a thread's system call and its arguments. If there are no arguments, the
+// call is not known.
 func (l *Look) systemCall(t task) (call int, args []uint64) {
 	fields := strings.Fields(l.text(t, "syscall")) // number and arguments; "running" if it is in none
 	if len(fields) < 2 {
@@ -150,8 +154,8 @@ func (l *Look) systemCall(t task) (call int, args []uint64) {
 	return call, args
 }
 
-// pathOf returns the path that a system call is about, as the process sees it; empty if it is
-// not known. It is in the memory of the process, which only a deep look reads.
+// pathOf returns the path that a system call is about, as the process sees it; empty if it is not known. The
+// path is in the memory of the process, and only a deep look reads that.
 func (l *Look) pathOf(t task, call int, args []uint64) string {
 	place, isIn := 0, slices.Contains(onPathIn, call)
 	if isIn {
@@ -187,7 +191,7 @@ func (l *Look) pathOf(t task, call int, args []uint64) string {
 	return ""
 }
 
-// mapped returns those of some mounts of which a process has files in its memory.
+// mapped returns the mounts among these whose files the process has mapped into its memory.
 func (l *Look) mapped(t task, among []evidence.Mount) (found []evidence.Mount) {
 	text, _ := ask(l, t, "maps", func() ([]byte, error) {
 		f, err := os.Open(t.dir + "/maps")
@@ -207,7 +211,7 @@ func (l *Look) mapped(t task, among []evidence.Mount) (found []evidence.Mount) {
 	return found
 }
 
-// A view is all on which it depends what mounts a task sees.
+// A view decides which mounts a task sees.
 type view struct{ space, root string }
 
 // mountsOf returns the mounts that a task sees. They are read once in a look for all tasks with
@@ -218,7 +222,7 @@ func (l *Look) mountsOf(t task) (all []*Mount, err error) {
 		return all, nil
 	}
 	all, err = ask(l, t, "mountinfo", t.mountTable)
-	if err == nil && seen.space != "" && seen.root != "" { // an ordinary user may not know them
+	if err == nil && seen.space != "" && seen.root != "" { // an ordinary user may not read these links
 		l.mounts[seen] = all
 	}
 	return all, err

@@ -19,17 +19,15 @@ import (
 )
 
 const (
-	// bystanderLooks is for how many looks a bystander is not read again: half a minute.
+	// bystanderLooks is the number of looks after which a bystander is read again: half a minute.
 	bystanderLooks = 6
 
-	// settleAge is the age from which on a process stays what it is. The first process of a
-	// container begins as the runtime's, is moved into its control group later, and only
-	// then becomes what the container runs.
+	// settleAge is the age after which a process stays what it is. The first process of a container begins as
+	// the runtime's, is moved into its control group later, and only then becomes what the container runs.
 	settleAge = 10 * time.Second
 )
 
-// A Config says whose processes are looked for. Its functions ask for what is known of the
-// files of the host; they may hang.
+// A Config says which processes are searched for. Its functions read files of the host, and may hang.
 type Config struct {
 	Root     string        // of the host; "" is /
 	Endpoint string        // of our runtime: only shims that may serve it count; "" for any runtime
@@ -108,9 +106,9 @@ type Look struct {
 	found    evidence.Processes
 }
 
-// Look looks at the processes. Durations count up to the given time. It ends when ctx does,
-// with what it has by then; so do later reads of the look. The error says in words for the
-// user why there are no processes.
+// Look looks at the processes. Durations count up to the given time. When ctx ends, the look ends with what it
+// has by then, and later reads of the look fail. The error says in words for the user why there are no
+// processes.
 func (w *Walker) Look(ctx context.Context, at time.Time) (*Look, error) {
 	w.looks++
 	l := &Look{w: w, ctx: ctx, at: at, began: time.Now(), dir: filepath.Join(w.Root, "proc"), ours: map[string]bool{}, mounts: map[view][]*Mount{}}
@@ -212,8 +210,7 @@ func (l *Look) visit(proc procfs.Proc, a reads.Answer[statRead]) {
 	}
 }
 
-// remember returns what is known of a process. Another start or another program is another
-// process.
+// remember returns what is known of a process. If its start or its comm is another one, it is another process.
 func (l *Look) remember(proc procfs.Proc, stat statRead) *process {
 	p := l.w.known[proc.PID]
 	if p == nil || p.start != stat.Starttime || p.comm != stat.Comm {
@@ -224,8 +221,8 @@ func (l *Look) remember(proc procfs.Proc, stat statRead) *process {
 	return p
 }
 
-// begin takes in the stat file of a process. Where its first thread has ended and others
-// live, the worst of those stands for it.
+// begin takes in the stat file of a process. If its first thread has ended and others live, the worst of the
+// others stands for it.
 func (l *Look) begin(p *process, proc procfs.Proc, stat statRead) {
 	p.task, p.stat, p.read, p.ownerless = l.first(proc), stat.ProcStat, stat.at, false
 	p.now = threadState{state: StateOf(stat.ProcStat), since: l.at, cpu: int(stat.Processor)}
@@ -235,8 +232,8 @@ func (l *Look) begin(p *process, proc procfs.Proc, stat statRead) {
 	}
 }
 
-// readIdentity reads what a process is, and reports whether it could. A process that has
-// just ended, or has not begun its program, has no arguments.
+// readIdentity reads what a process is, and reports whether it could. A process that has just ended, or that
+// has not begun its program, has no arguments.
 func (l *Look) readIdentity(p *process) bool {
 	groups, err := ask(l, p.task, "cgroup", p.Cgroups)
 	if l.miss(p.of, err) {
@@ -266,8 +263,9 @@ func (l *Look) age(p *process) time.Duration {
 	return max(l.uptime-time.Duration(p.stat.Starttime)*(time.Second/Ticks), 0)
 }
 
-// Seen returns a process of the look that is in the report (where its first thread has ended
-// it is another thread, whose files can be read), and its stat file with the time it was read.
+// Seen returns a process of the report, its stat file, and the time at which that was read; zero values if the
+// look has not seen it. If the first thread of the process has ended, p is another thread, whose files can be
+// read.
 func (l *Look) Seen(pid int) (p procfs.Proc, stat procfs.ProcStat, at time.Time) {
 	if i, is := slices.BinarySearchFunc(l.seen, pid, func(p *process, pid int) int { return cmp.Compare(p.of, pid) }); is {
 		return l.seen[i].Proc, l.seen[i].stat, l.seen[i].read
@@ -275,7 +273,7 @@ func (l *Look) Seen(pid int) (p procfs.Proc, stat procfs.ProcStat, at time.Time)
 	return p, stat, at
 }
 
-// Processes returns what the look found. Partial says what could not be read until now.
+// Processes returns what the look found. Partial says what could not be read until now, the moment of the call.
 func (l *Look) Processes() evidence.Processes {
 	if l.ctx.Err() != nil {
 		l.gaps.cut = fmt.Sprintf("cut off after %v", time.Since(l.began).Round(100*time.Millisecond))
@@ -292,7 +290,8 @@ func (l *Look) Processes() evidence.Processes {
 	return found
 }
 
-// Outer returns the containers that the whole node with that root is in. It may hang.
+// Outer returns the containers that the whole node is in. Root is where the node's root is mounted. It may
+// hang.
 func Outer(root string) ([]string, error) {
 	first, err := firstOf(root)
 	if err != nil {

@@ -31,12 +31,12 @@ type identity struct {
 	socket    string // the runtime's socket in the arguments of a shim or the configuration of a daemon
 
 	verb    string      // what a helper does, such as "delete" or "CNI ADD"; empty if not known
-	pod     pleg.PodRef // of a network plugin, and of what it calls
-	program string      // the whole name of a helper's program, of which the kernel keeps 15 bytes; empty if comm has all of it
+	pod     pleg.PodRef // of a network plugin, and of the programs that it calls
+	program string      // the whole name of a helper's program, since comm keeps only 15 bytes; empty if comm has all of it
 }
 
-// CRINamespace is the namespace of containerd with the containers that came over CRI.
-// Those of Docker and ctr are in others.
+// CRINamespace is the namespace of containerd with the containers that came over CRI. The containers of Docker
+// and ctr are in other namespaces.
 const CRINamespace = "k8s.io"
 
 var (
@@ -53,8 +53,8 @@ var (
 	daemons = slices.Concat(knowledge.Programs, knowledge.Kubelets)
 )
 
-// roleOf returns the role that a process's comm promises. Only daemons have it for sure: of
-// the others the arguments decide.
+// roleOf returns the role that a process with this comm may have. Only for a daemon the comm is enough. For the
+// others the arguments decide.
 func roleOf(comm string) role {
 	switch {
 	case strings.HasPrefix(comm, "containerd-shim"), comm == "conmon", comm == "conmonrs":
@@ -67,8 +67,8 @@ func roleOf(comm string) role {
 	return plain
 }
 
-// identityOf reads the arguments of a process whose comm promises a role. A process that
-// serves another client than CRI has no identity.
+// identityOf returns the identity of a process by its comm and its arguments. A process that serves another
+// client than CRI has no identity.
 func identityOf(comm string, args []string) identity {
 	switch r := roleOf(comm); {
 	case strings.HasPrefix(comm, "containerd-shim"):
@@ -82,8 +82,8 @@ func identityOf(comm string, args []string) identity {
 	}
 }
 
-// shimOf reads the arguments of a containerd shim. With a verb at the end it is a short
-// helper: it starts a shim, or clears up after one.
+// shimOf returns the identity of a containerd shim by its arguments. A shim with a verb as its last argument is
+// a short helper: it starts a shim, or clears up after one.
 func shimOf(args []string) identity {
 	if FlagValue(args, "namespace") != CRINamespace {
 		return identity{}
@@ -95,8 +95,8 @@ func shimOf(args []string) identity {
 	return identity{role: shim, sandbox: id, socket: FlagValue(args, "address")}
 }
 
-// conmonOf reads the arguments of CRI-O's conmon (one for each container) and conmonrs (one
-// for each pod). Podman's conmons name folders with "libpod".
+// conmonOf returns the identity of CRI-O's conmon (one for each container) or conmonrs (one for each pod) by
+// its arguments. Podman's conmons have none: they name folders with "libpod".
 func conmonOf(args []string) identity {
 	if slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "libpod") }) {
 		return identity{}
@@ -149,8 +149,8 @@ func verbAmong(args []string) string {
 	return ""
 }
 
-// roleIn returns the role of a process that is in some containers: a containerd inside a
-// container is a process of that container. Only a shim may be in the group of its own pod.
+// roleIn returns the role of a process that is in the containers with these ids. In a container it is plain,
+// also for a containerd. Only a shim keeps its role, in the group of its own pod or container.
 func (i identity) roleIn(ids []string) role {
 	if len(ids) == 0 || i.role == shim && slices.Contains([]string{i.sandbox, i.container}, ids[len(ids)-1]) {
 		return i.role
