@@ -23,23 +23,24 @@ import (
 )
 
 const (
-	// mostBundles bounds the bundles that are read: ten times those of a kubelet.
+	// mostBundles is how many bundles are read at most: ten times those of a kubelet.
 	mostBundles = 4000
-	// mostHanging is how many reads that do not come back are left behind before no other is begun.
+	// mostHanging is how many reads may hang before no further one is begun.
 	mostHanging = 4
-	// listTimeout is how long the processes are waited for, and then the list of all bundles.
+	// listTimeout is how long a look waits for the processes, and then again for the list of all bundles.
 	listTimeout = 750 * time.Millisecond
 )
 
-// A bundleFolder is where a runtime has a folder for each sandbox and container.
+// A bundleFolder is a folder in which a runtime has a folder for each sandbox and container.
 type bundleFolder struct {
 	dir   string // on the host
-	below string // the folder of config.json in each; "" for itself
+	below string // in which folder of each one config.json is; "" for the folder itself
 }
 
-// bundleFolders returns where the bundles of the runtime may be: where it was told to keep its state; or,
-// as runtimes are shipped, beside the socket or in a folder that is named as the socket, which CRI-O does
-// not do; or in the usual state folder. (containerd 1.5 to 2.4, k3s, k0s, microk8s; CRI-O 1.25 to 1.37.)
+// bundleFolders returns the folders in which the runtime's bundles may be. They are in the state folder that
+// the runtime was given. Without one, as runtimes are shipped, they are beside the socket, or in a folder with
+// the name of the socket, but not with CRI-O. The last place is the usual state folder. (containerd 1.5 to 2.4,
+// k3s, k0s, microk8s; CRI-O 1.25 to 1.37.)
 func bundleFolders(root, endpoint string, s *static) (all []bundleFolder) {
 	program := s.program
 	if program.Bundles == "" { // of an unknown runtime
@@ -57,15 +58,15 @@ func bundleFolders(root, endpoint string, s *static) (all []bundleFolder) {
 	return all
 }
 
-// A bundleReader reads the bundles again and again. What config.json says stays true. It must not be used
-// by two goroutines at once.
+// A bundleReader reads the bundles in each deep look. It reads each config.json only once, because it does not
+// change. It must not be used by two goroutines at once.
 type bundleReader struct {
 	walker *walker           // its shims know best where the folder is
 	files  reads.Set[string] // by the id
 	known  map[string]evidence.Object
 }
 
-// read is the part of the sandboxes and containers that the runtime has a folder for.
+// read returns the sandboxes and containers for which the runtime has a folder, for Report.Deep.Objects.
 func (b *bundleReader) read(ctx context.Context, l *Look) (fill, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -105,7 +106,8 @@ func (b *bundleReader) look(ctx context.Context, l *Look) (all evidence.Objects)
 	return all
 }
 
-// find returns the folder and the ids in it, in order: that of the shims, or else the first that is there.
+// find returns the folder of the bundles and the ids in it, in order. It is the folder that the shims show, or
+// else the first of the likely folders that exists.
 func (b *bundleReader) find(ctx context.Context, l *Look) (folder bundleFolder, ids []string, err error) {
 	shims := b.walker.bundles.Load()
 	if shims == nil {
@@ -129,14 +131,14 @@ func (b *bundleReader) find(ctx context.Context, l *Look) (folder bundleFolder, 
 		}
 	}
 	err = fmt.Errorf("no shim tells where it is, and there is no %s", folders[0].dir)
-	if os.Geteuid() != 0 { // only root may read in which folder a shim works
+	if os.Geteuid() != 0 { // only root may read the working folder of a shim
 		err = advise(err, "try sudo")
 	}
 	return folders[0], nil, err
 }
 
-// readNew reads the bundles that are not known yet, and returns how many bytes they had. One that cannot
-// be read is left out, and one that hangs is left behind.
+// readNew reads the bundles that are not known yet, and returns how many bytes they had. It leaves out a bundle
+// that cannot be read. A read that hangs is left behind.
 func (b *bundleReader) readNew(ctx context.Context, root string, folder bundleFolder, ids []string) (bytes int64) {
 	hanging := b.files.Keys()
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
@@ -159,7 +161,7 @@ func (b *bundleReader) readNew(ctx context.Context, root string, folder bundleFo
 	return bytes
 }
 
-// A bundle is what is kept of a config.json, which may have a MiB.
+// A bundle is what is kept of a config.json. The whole file may have a MiB.
 type bundle struct {
 	evidence.Object
 	size int64 // of the file
@@ -173,7 +175,8 @@ func readBundle(root, path, id string) (b bundle, err error) {
 	return b, err
 }
 
-// objectOf reads the annotations that a runtime gives to what it makes for a kubelet.
+// objectOf returns the object of a config.json, by the annotations that a runtime gives to the sandboxes and
+// containers of a kubelet.
 func objectOf(id string, config []byte) (o evidence.Object, err error) {
 	var spec struct {
 		Annotations map[string]string `json:"annotations"`
@@ -198,9 +201,9 @@ func objectOf(id string, config []byte) (o evidence.Object, err error) {
 }
 
 const (
-	// mostUnserved bounds the mounts that are asked: each one that hangs keeps a thread.
+	// mostUnserved is how many mounts are asked at most: each one that hangs keeps a thread.
 	mostUnserved = 64
-	// unservedTime is how long the answers of all mounts are waited for.
+	// unservedTime is how long a look waits for the answers of all mounts together.
 	unservedTime = 500 * time.Millisecond
 )
 
@@ -215,8 +218,8 @@ type unservedWatch struct {
 
 func statfsOf(path string) error { return unix.Statfs(path, new(unix.Statfs_t)) }
 
-// read is the part of the file systems of pods or of the runtime whose program has ended. One whose
-// program is there but silent is left behind.
+// read returns the file systems of pods or of the runtime whose program has ended, for Report.Deep.Unserved. A
+// read is left behind if the program is there but does not answer.
 func (u *unservedWatch) read(ctx context.Context, l *Look) (fill, error) {
 	asked := map[string]*reads.Task{}
 	var mounts []evidence.Mount
@@ -243,7 +246,7 @@ func (u *unservedWatch) read(ctx context.Context, l *Look) (fill, error) {
 	return func(r *evidence.Report) { r.Deep.Unserved = all }, nil
 }
 
-// concerns reports whether a program serves a mount to the runtime or its pods.
+// concerns reports whether a mount is one that a program serves to the runtime or its pods.
 func (c *Config) concerns(m evidence.Mount) bool {
 	within := func(mark string) bool { return strings.Contains(m.Point, mark) }
 	ofRuntime := func(f knowledge.Flavour) bool {

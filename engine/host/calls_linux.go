@@ -18,23 +18,23 @@ import (
 )
 
 const (
-	// slowTime is how long a read may take that outlasts a look, and slowWait how long a look waits for
-	// it: most answer by then.
+	// slowTime is the limit of a read that may take longer than a look. slowWait is how long a look waits for
+	// such a read: most answer by then.
 	slowTime = 5 * time.Second
 	slowWait = 200 * time.Millisecond
 
-	// hangOver is the time without a deep look after which the next one is of another hang: while something
-	// hangs there is one every 5 s.
+	// hangOver is the time without a deep look after which the next deep look belongs to another hang. While
+	// something hangs there is one every 5 s.
 	hangOver = 15 * time.Second
 )
 
-// A slow is a read that may outlast a look: what is not there in a moment is in the next look. The zero
-// value is ready. It must not be used by two goroutines at once.
+// A slow is a read that may take longer than a look. If the result is not there in a moment, it is there in the
+// next look. The zero value is ready to use. It must not be used by two goroutines at once.
 type slow[T any] struct {
 	reads reads.Set[string]
 	out   *reads.Read[T] // nil if none is
 	asked time.Time      // the last look
-	next  time.Time      // before which no read begins
+	next  time.Time      // no read begins before this time
 	kept  *T             // the last result of this hang; nil for none
 }
 
@@ -50,8 +50,8 @@ func (s *slow[T]) look(now time.Time) (isNew bool) {
 // isDue reports whether it is time for another read.
 func (s *slow[T]) isDue(now time.Time) bool { return s.out == nil && !now.Before(s.next) }
 
-// get returns the last result of this hang, and waits a moment for the read that is out. If there is no
-// result, missing says why not, unless no read has begun.
+// get returns the last result of this hang. If a read is under way, it waits a moment for it. If there is no
+// result, missing says why; it is zero if no read has begun.
 func (s *slow[T]) get(ctx context.Context) (kept T, missing evidence.Source) {
 	if s.out != nil {
 		got, err := s.out.Wait(ctx, slowWait)
@@ -74,29 +74,31 @@ func (s *slow[T]) get(ctx context.Context) (kept T, missing evidence.Source) {
 	return kept, missing
 }
 
-// What is read of containerd's /v1/metrics. (containerd 1.6 to 2.4: package grpc-prometheus)
+// The names in containerd's /v1/metrics that are read. (containerd 1.6 to 2.4: package grpc-prometheus)
 const (
 	callsBegun  = "grpc_server_started_total"
 	callsEnded  = "grpc_server_handled_total"
 	criCalls    = `grpc_service="runtime.v1.RuntimeService"`
 	callMethod  = "grpc_method"
-	eventStream = "GetContainerEvents" // the only call that is meant to stay: other streams are lists
+	eventStream = "GetContainerEvents" // the only call that lasts by design: other streams are lists
 )
 
 const (
 	exampleMetrics = "http://127.0.0.1:1338/v1/metrics"
 
-	// askSeldom is how long the metrics are left alone after no answer: containerd asks every shim for them.
+	// askSeldom is how long the metrics are left alone if there was no answer. To answer, containerd asks every
+	// shim.
 	askSeldom = 30 * time.Second
 )
 
-// A callReader reads again and again, while something hangs, which calls the runtime has not ended.
+// A callReader reads which calls the runtime has not ended, again and again while something hangs.
 type callReader struct {
 	slow[evidence.RuntimeCalls]
-	watch callWatch // belongs to the read that is out
+	watch callWatch // only the read that is under way uses it
 }
 
-// look returns the calls that were in flight when the metrics were read last.
+// look returns the calls that were in flight at the last reading of the metrics. If a reading is due, look
+// begins one.
 func (c *callReader) look(ctx context.Context, l *Look, now time.Time) evidence.RuntimeCalls {
 	if c.slow.look(now); c.isDue(now) {
 		c.out = reads.Start(&c.reads, "", func() (evidence.RuntimeCalls, error) { return c.ask(l, now), nil })
@@ -112,7 +114,8 @@ func (c *callReader) look(ctx context.Context, l *Look, now time.Time) evidence.
 	return got
 }
 
-// ask asks the URL that was named, or else that of the configuration. It sends nothing that says who asks.
+// ask returns the calls that are in flight at the given time. It asks the URL that the user has named, or else
+// the one in the configuration. The request says nothing about who asks.
 func (c *callReader) ask(l *Look, now time.Time) (got evidence.RuntimeCalls) {
 	ctx, cancel := context.WithTimeout(context.Background(), slowTime)
 	defer cancel()
@@ -134,7 +137,7 @@ func (c *callReader) ask(l *Look, now time.Time) (got evidence.RuntimeCalls) {
 	return got
 }
 
-// metricsURL returns where the runtime has its metrics.
+// metricsURL returns the URL of the runtime's metrics.
 func (l *Look) metricsURL(ctx context.Context) (*url.URL, error) {
 	if named := l.Runtime.Metrics; named != "" {
 		return parseURL("--runtime-metrics", named, exampleMetrics)
@@ -154,8 +157,8 @@ func (l *Look) metricsURL(ctx context.Context) (*url.URL, error) {
 	return nil, errors.New("containerd's configuration names no metrics: set address under [metrics] there, such as 127.0.0.1:1338")
 }
 
-// metricsAt returns the URL of containerd's metrics for the address at which it listens. Only an address
-// that includes loopback is asked without being named.
+// metricsAt returns the URL of containerd's metrics if it listens at this address. The address must include
+// loopback: any other one is asked only if the user names it.
 func metricsAt(address string) (*url.URL, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -173,7 +176,8 @@ func metricsAt(address string) (*url.URL, error) {
 	return &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/v1/metrics"}, nil
 }
 
-// readCalls returns how many calls of each method have begun and not ended, and how many have begun at all.
+// readCalls returns for each method how many calls have begun and not ended, and how many calls of all methods
+// have begun.
 func readCalls(r io.Reader) (counts map[string]int, begun uint64, err error) {
 	other := errors.New("they count no calls that have begun, as containerd's do in " + callsBegun)
 	samples, err := readSamples(r, []string{callsBegun, callsEnded}, criCalls, []string{callsBegun}, other)
@@ -194,22 +198,22 @@ func readCalls(r io.Reader) (counts map[string]int, begun uint64, err error) {
 	return counts, begun, nil
 }
 
-// A callWatch watches for how long so many calls have been in flight.
+// A callWatch remembers for how long at least so many calls of a method have been in flight.
 type callWatch struct {
 	at     time.Time // the last look
-	begun  uint64    // calls until then
+	begun  uint64    // calls that had begun by then
 	levels map[string][]level
 }
 
-// A level is a number of calls of a method that no look since has fallen below. Each level in a row is
-// higher and younger than the one before.
+// A level is a number of calls of a method: in no look since then there were fewer. In a row of levels, each
+// one is higher and younger than the one before.
 type level struct {
 	count int
 	since time.Time
 }
 
-// look takes in the calls of this moment. It forgets what was before a long time without a look, and what
-// another process of the runtime counted.
+// look takes in the calls of this moment and returns for how long they have been in flight. It forgets what it
+// knew after a long time without a look, or if another process of the runtime counts now.
 func (w *callWatch) look(counts map[string]int, begun uint64, now time.Time) (all []evidence.InFlight) {
 	if now.Sub(w.at) > hangOver+askSeldom || begun < w.begun {
 		w.levels = nil

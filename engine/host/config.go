@@ -24,17 +24,17 @@ import (
 	"path/filepath"
 )
 
-// A Config says which node is looked at, and how its kubelet and its runtime are asked.
+// A Config says which node to look at, and how to ask its kubelet and its runtime.
 type Config struct {
 	Root        string // the folder where the root of the host is mounted; "" is /
-	Endpoint    string // of the runtime: only its processes count as its own
+	Endpoint    string // the runtime's socket: it decides which processes belong to our runtime
 	RuntimeRoot string // the runtime's data folder on the host; "" finds it
 	Kubelet     Kubelet
 	Runtime     Runtime
 	Offline     bool // Root is a picture of a node: no kubelet, no plegtop in it, disks without figures
 }
 
-// A Runtime says how the runtime is asked for what CRI does not tell. It is asked only in deep looks.
+// A Runtime says how to ask the runtime for what CRI does not tell. It is asked only in deep looks.
 type Runtime struct {
 	// DebugSocket is the path, as plegtop sees it, of the socket that has the dump of goroutines.
 	// "" is containerd's debug socket, or CRI-O's own one, if the runtime at the endpoint listens there.
@@ -46,12 +46,12 @@ type Runtime struct {
 	Metrics string
 }
 
-// A Kubelet says how the kubelet is asked. All files are named as plegtop sees them.
+// A Kubelet says how to ask the kubelet. All files are named as plegtop sees them.
 //
-// Most kubelets sign their own certificate. On loopback plegtop checks the certificate only if CA is
-// given. Elsewhere it always checks it, and without CA it trusts the authorities of the system. It sends
-// a token only after it has checked the certificate, because any process can take the port while the
-// kubelet is away. The key of a client certificate never leaves plegtop.
+// Most kubelets sign their own certificate. On loopback plegtop checks the certificate only if CA is given.
+// Elsewhere it always checks it, and without CA it trusts the authorities of the system. It sends a token only
+// after it has checked the certificate, because any process can take the port while the kubelet is away. The
+// key of a client certificate never leaves plegtop.
 type Kubelet struct {
 	// Healthz is the URL of the ping; "" is http://127.0.0.1:10248/healthz. It gets no credentials.
 	Healthz string
@@ -68,12 +68,12 @@ type Kubelet struct {
 	CA        string // the authorities that may have signed the kubelet's certificate
 }
 
-// hostRoots are the places of the node's root in a container: of kubectl debug, oc debug and talosctl
-// debug; of Bottlerocket's admin container; of toolbox.
+// hostRoots are the usual places of the node's root in a container: the first one in kubectl debug, oc debug
+// and talosctl debug, then in Bottlerocket's admin container, then in toolbox.
 var hostRoots = []string{"/host", "/.bottlerocket/rootfs", "/run/host"}
 
-// FindRoot returns the folder where the host's root is mounted: root if that is given, else the usual
-// place of a container that has it; "" for our own root.
+// FindRoot returns the folder where the host's root is mounted. It returns root if that is given, else the
+// usual place in a container that has it, else "" for our own root.
 func FindRoot(root string) string {
 	if root != "" {
 		return root
@@ -112,7 +112,7 @@ func CheckRoot(root string) (string, error) {
 	if err == nil && !info.IsDir() {
 		err = errors.New("not a folder")
 	}
-	for _, dir := range []string{"proc", "sys"} { // we read whole paths below them: a link would lead out of the root
+	for _, dir := range []string{"proc", "sys"} { // we read whole paths below these folders, and a link would lead out of the root
 		if is, missing := os.Lstat(filepath.Join(whole, dir)); err == nil && missing == nil && is.Mode()&os.ModeSymlink != 0 && whole != "/" {
 			err = fmt.Errorf("/%s in it is a link, which is not followed; mount the host's own there", dir)
 		}
@@ -131,5 +131,5 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// advise adds what to do to an error.
+// advise returns the error with what to do about it.
 func advise(err error, todo string) error { return fmt.Errorf("%w: %s", err, todo) }

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// mostBelow bounds the disks below another one that are looked for.
+	// mostBelow is how many disks below another one are searched for at most.
 	mostBelow = 16
 	// mostLinks is how many links the kernel follows in a path (path_resolution(7)).
 	mostLinks = 40
@@ -31,23 +31,23 @@ const (
 // A diskWatch looks at the file system of the runtime's data.
 type diskWatch struct {
 	path string   // of the folder; "" until it is known
-	of   pidStart // the runtime whose folder that is; zero if no process is known
+	of   pidStart // the runtime's process for which path was found; zero if no process is known
 	ask  diskAsk
 }
 
-// read is the part of the runtime's data. The folder is found once for each process of the runtime: a folder
-// that goes while it is used is broken, not unknown.
+// read returns the file system of the runtime's data, for Report.Disk. It finds the folder once for each
+// process of the runtime. If the folder goes away while it is used, that is a fault, so the path is kept.
 func (w *diskWatch) read(ctx context.Context, l *Look) (fill, error) {
 	var s *static
 	if w.path = cmp.Or(l.RuntimeRoot, w.path); l.RuntimeRoot == "" {
 		s = l.static(ctx, limit/2)
 	}
-	mounts := l.table.rows(ctx) // has been waited for meanwhile
+	mounts := l.table.rows(ctx) // they have had time to come in the meantime
 	if s != nil && (w.path == "" || s.process.pid != 0 && s.process != w.of) {
 		w.path, w.of = w.find(l, s, mounts), s.process
 	}
 	d := evidence.Disk{Missing: "it is not known where the runtime keeps its data"}
-	if l.Offline { // nobody draws how much room is left
+	if l.Offline { // a picture does not say how much room is left
 		if d = mountedAt(l.Root, w.path, mounts); d.Mount.Device == "" {
 			d = evidence.Disk{Missing: "a made-up node has no disk"}
 		}
@@ -57,8 +57,8 @@ func (w *diskWatch) read(ctx context.Context, l *Look) (fill, error) {
 	return func(r *evidence.Report) { r.Disk = d }, nil
 }
 
-// find returns the data folder that the runtime was given, or else the first of the usual ones that is
-// there; "" if none is. A folder of another endpoint's runtime does not count: anybody may have left it.
+// find returns the data folder that the runtime was given, or else the first usual one that exists; "" if none
+// does. A folder of another endpoint's runtime does not count: anybody may have left it there.
 func (w *diskWatch) find(l *Look, s *static, mounts []*proc.Mount) string {
 	if given := s.given("data"); given != "" || l.Offline {
 		return s.setting("data")
@@ -78,15 +78,15 @@ func (w *diskWatch) find(l *Look, s *static, mounts []*proc.Mount) string {
 	return ""
 }
 
-// missing keeps what the mount table says of a file system that does not answer.
+// missing reports a file system that does not answer. It keeps what the mount table says of it.
 func (w *diskWatch) missing(r *evidence.Report, err error) { r.Disk = w.ask.without(err) }
 
-// A diskAsk asks a file system, which may hang. What is known without its answer is in known meanwhile.
+// A diskAsk asks a file system, which may hang. Until the answer comes, known has what is known without it.
 type diskAsk struct {
 	known atomic.Pointer[evidence.Disk]
 }
 
-// without returns what is known of the folder that is being asked for.
+// without returns what is known of the folder that does not answer, with the error as the reason.
 func (a *diskAsk) without(err error) (d evidence.Disk) {
 	if known := a.known.Load(); known != nil {
 		d = *known
@@ -95,8 +95,8 @@ func (a *diskAsk) without(err error) (d evidence.Disk) {
 	return d
 }
 
-// stat returns the file system of a folder on the host. With an error there is what the mount table says.
-// It may hang.
+// stat returns the file system of a folder on the host. If there is an error, it returns what the mount table
+// says. It may hang.
 func (a *diskAsk) stat(root, path string, mounts []*proc.Mount) (evidence.Disk, error) {
 	d := a.follow(root, path, mounts)
 	fd, _, err := openOnHost(root, path)
@@ -113,9 +113,9 @@ func (a *diskAsk) stat(root, path string, mounts []*proc.Mount) (evidence.Disk, 
 	return d, err
 }
 
-// follow follows the links of a path on the host, and returns what the mount table says of the place where
-// they lead. Before a folder is asked whether a name in it is a link, known is about the folder's own file
-// system: so known is right whichever folder does not answer.
+// follow follows the links of a path on the host, and returns what the mount table says of the place where they
+// lead. It asks each folder on the way whether the next name is a link. Before it does, it sets known to the
+// file system of that folder. So known is right, whichever folder does not answer.
 func (a *diskAsk) follow(root, path string, mounts []*proc.Mount) (d evidence.Disk) {
 	var last *proc.Mount
 	at, rest := "/", namesOf(path)
@@ -147,7 +147,7 @@ func namesOf(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// statfs adds the figures of the file system of an open file.
+// statfs sets the figures of the file system of an open file: bytes, inodes, and whether it is read-only.
 func statfs(fd int, d *evidence.Disk) error {
 	var s unix.Statfs_t
 	if err := unix.Fstatfs(fd, &s); err != nil {
@@ -162,9 +162,9 @@ func statfs(fd int, d *evidence.Disk) error {
 	return nil
 }
 
-// mountedAt returns what the node's mount table and the kernel's own files say of the file system of a
-// folder: its mount, its disk and the disks below, and what ext4 has found wrong with itself. After an
-// error ext4 may refuse all writing without being mounted so.
+// mountedAt returns what the node's mount table and the kernel's own files say of the file system of a folder:
+// its mount, its disk and the disks below, and the errors that ext4 has found in itself. After an error ext4
+// may refuse all writes, even if it is not mounted read-only.
 func mountedAt(root, path string, mounts []*proc.Mount) evidence.Disk {
 	d := evidence.Disk{Path: path}
 	m := proc.MountAt(mounts, path)
@@ -195,7 +195,7 @@ func mountedAt(root, path string, mounts []*proc.Mount) evidence.Disk {
 		text, _ := os.ReadFile(filepath.Join("/", root, filepath.Join(path...)))
 		return strings.TrimSpace(string(text))
 	}
-	d.Errors, _ = strconv.ParseUint(read("sys/fs/ext4", name, "errors_count"), 10, 64) // none of another file system
+	d.Errors, _ = strconv.ParseUint(read("sys/fs/ext4", name, "errors_count"), 10, 64) // 0 for another file system
 	if last, _ := strconv.ParseInt(read("sys/fs/ext4", name, "last_error_time"), 10, 64); d.Errors > 0 {
 		d.ErrorAge = max(time.Since(time.Unix(last, 0)), 0)
 	}
@@ -207,7 +207,8 @@ func mountedAt(root, path string, mounts []*proc.Mount) evidence.Disk {
 	return d
 }
 
-// blockName returns the kernel's name of a block device by its number; "" if it is none.
+// blockName returns the kernel's name of a block device by its number; "" if there is no device with this
+// number.
 func blockName(root, number string) string {
 	link, err := os.Readlink(filepath.Join("/", root, "sys/dev/block", number))
 	if err != nil {
@@ -216,8 +217,8 @@ func blockName(root, number string) string {
 	return filepath.Base(link)
 }
 
-// disksBelow returns the whole disk of a partition, the parts of a mapped disk or an array, and the disks
-// below those, the nearest first.
+// disksBelow returns the disks below a disk, the nearest first: the whole disk of a partition, the parts of a
+// mapped disk or an array, and the disks below those.
 func disksBelow(root, name string) []string {
 	all := []string{name}
 	for i := 0; i < len(all); i++ {

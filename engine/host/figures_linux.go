@@ -20,7 +20,7 @@ import (
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
-// systemReader reads once which operating system and which init system a node has.
+// systemReader returns a function that reads once which operating system and which init system a node has.
 func systemReader(root string) func(context.Context, *Look) (fill, error) {
 	read := sync.OnceValues(func() (string, string) { return osRelease(root), initSystem(root) })
 	return func(context.Context, *Look) (fill, error) {
@@ -32,7 +32,7 @@ func systemReader(root string) func(context.Context, *Look) (fill, error) {
 // osRelease returns the ID of the node's os-release (freedesktop.org); "" if there is none.
 func osRelease(root string) string {
 	for _, path := range []string{"/etc/os-release", "/usr/lib/os-release"} {
-		text, _ := smallfile.Read(root + path) // the other one may be there
+		text, _ := smallfile.Read(root + path) // if this file is missing, the other one may be there
 		for line := range strings.Lines(string(text)) {
 			if value, is := strings.CutPrefix(strings.TrimSpace(line), "ID="); is {
 				return strings.Trim(value, `"'`)
@@ -42,7 +42,7 @@ func osRelease(root string) string {
 	return ""
 }
 
-// initSystem returns the name of the init system whose folder is on the node; "" for an unknown one.
+// initSystem returns the name of the init system whose folder is on the node; "" if there is none.
 func initSystem(root string) string {
 	for _, m := range knowledge.Managers() {
 		if info, err := os.Lstat(root + m.Runs); m.Runs != "" && err == nil && info.IsDir() {
@@ -52,7 +52,7 @@ func initSystem(root string) string {
 	return ""
 }
 
-// pressure is the part of /proc/pressure.
+// pressure returns /proc/pressure, for Report.Pressure.
 func pressure(_ context.Context, l *Look) (fill, error) {
 	p, err := readPressure(l.Root)
 	return func(r *evidence.Report) { r.Pressure = p }, err
@@ -72,14 +72,14 @@ func readPressure(root string) (p evidence.Pressure, err error) {
 		if some := stats.Some; some != nil {
 			into[i].Some10, into[i].Some60 = percent(some.Avg10), percent(some.Avg60)
 		}
-		if full := stats.Full; full != nil { // before Linux 5.13 the CPU has none
+		if full := stats.Full; full != nil { // the CPU has no such figures before Linux 5.13
 			into[i].Full10, into[i].Full60 = percent(full.Avg10), percent(full.Avg60)
 		}
 	}
 	return p, nil
 }
 
-// percent limits v to a share; NaN becomes 0.
+// percent returns v limited to 0 to 100; 0 for NaN.
 func percent(v float64) float64 {
 	if v > 0 {
 		return min(v, 100)
@@ -87,8 +87,8 @@ func percent(v float64) float64 {
 	return 0
 }
 
-// noPressure says why there are no figures. The files are there, but cannot be read, if the kernel was
-// booted without them.
+// noPressure returns why there are no figures. If the kernel was booted without them, the files are there but
+// cannot be read.
 func noPressure(resource string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -99,21 +99,21 @@ func noPressure(resource string, err error) error {
 	return fmt.Errorf("/proc/pressure/%s: %s", resource, reason(err))
 }
 
-// A deviceMeter remembers since when each disk has answered nothing.
+// A deviceMeter remembers since when each disk has answered no request.
 type deviceMeter struct{ before map[string]progress }
 
-// A progress is how many requests a disk has answered, and since when no more.
+// A progress is how many requests a disk has answered, and since when it has answered no more.
 type progress struct {
 	answered uint64
 	since    time.Time
 }
 
-// read is the part of the disks that have requests in flight.
+// read returns the disks that have requests in flight, for Report.Devices.
 func (m *deviceMeter) read(_ context.Context, l *Look) (fill, error) {
 	proc := filepath.Join("/", l.Root, "proc")
 	var stats []blockdevice.Diskstats
 	if disks, err := blockdevice.NewFS(proc, proc); err == nil { // it does not read /sys
-		stats, _ = disks.ProcDiskstats() // without them no disk is busy
+		stats, _ = disks.ProcDiskstats() // if they cannot be read, no disk counts as busy
 	}
 	all := m.busy(stats, time.Now())
 	return func(r *evidence.Report) { r.Devices = all }, nil
@@ -137,20 +137,21 @@ func (m *deviceMeter) busy(stats []blockdevice.Diskstats, at time.Time) (all []e
 	return all
 }
 
-// leastStep is the least step of the clock: below it may be a correction of a clock that is a little off.
+// leastStep is the smallest step of the clock that counts. A smaller one may be the correction of a clock that
+// is a little off.
 const leastStep = 500 * time.Millisecond
 
-// A stepWatch compares the node's two clocks from look to look. The monotonic one cannot be set, and stands
-// while the machine is suspended.
+// A stepWatch compares the node's wall clock with its monotonic clock from look to look. The monotonic clock
+// cannot be set, and it stands still while the machine is suspended.
 type stepWatch struct {
-	last time.Time // by both clocks
+	last time.Time // has both clocks
 	seen evidence.Clock
 }
 
-// newStepWatch reads the clocks at once, so that the first look knows of a step before it.
+// newStepWatch returns a watch that has read the clocks. So the first look sees a step that came before it.
 func newStepWatch() *stepWatch { return &stepWatch{last: time.Now()} }
 
-// read is the part of the clocks. It cannot hang.
+// read returns the steps of the clock, for Report.Clock. It cannot hang.
 func (s *stepWatch) read(context.Context, *Look) (fill, error) {
 	now := time.Now()
 	seen := s.compare(now.Round(0).Sub(s.last.Round(0)), now.Sub(s.last)) // Round leaves only the wall clock
@@ -158,7 +159,7 @@ func (s *stepWatch) read(context.Context, *Look) (fill, error) {
 	return func(r *evidence.Report) { r.Clock = seen }, nil
 }
 
-// compare takes in how far both clocks have gone since the last reading.
+// compare takes in how far both clocks have gone since the last reading, and returns what was seen so far.
 func (s *stepWatch) compare(wall, mono time.Duration) evidence.Clock {
 	s.seen.Watched += mono
 	if s.seen.Steps > 0 {

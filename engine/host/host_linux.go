@@ -19,38 +19,37 @@ const (
 	// limit is how long a part may take. A busy node needs some of it, and a look begins every 5 s.
 	limit = 2 * time.Second
 
-	// readTime is how long processes and bundles are read. The rest of the limit is for putting together
-	// what was found.
+	// readTime is how long processes and bundles are read. The rest of the limit is for work on what was read.
 	readTime = limit - 250*time.Millisecond
 
-	// grace is for a part that ends exactly at the limit.
+	// grace is added to the limit, for a part that ends exactly then.
 	grace = 100 * time.Millisecond
 
-	// fileTimeout is how long a small file may take. The slow files of /proc take some milliseconds on a
-	// busy node: a longer read sleeps in the kernel.
+	// fileTimeout is how long a small file may take. The slow files of /proc take some milliseconds on a busy
+	// node. A read that takes longer sleeps in the kernel.
 	fileTimeout = 250 * time.Millisecond
 
-	// tableTime is how long the mounts are waited for. A dense node needs a part of it. The rest of the limit
-	// is for the file systems.
+	// tableTime is how long a look waits for the mount table. A dense node needs a part of it. The rest of the
+	// limit is for the file systems.
 	tableTime = limit / 2
 
-	// tableAge is for how long the mounts are kept while nothing hangs: they are read for two folders, and
-	// those of a dense node take 30 ms.
+	// tableAge is for how long the mount table is kept while nothing hangs. Only two folders are looked up in
+	// it, and on a dense node it takes 30 ms to read.
 	tableAge = 30 * time.Second
 )
 
-// A Node is looked at again and again. All methods are safe for concurrent use; looks are made one after
-// the other.
+// A Node is the node that is looked at again and again. All methods are safe for concurrent use. Only one look
+// is made at a time.
 type Node struct {
 	Config
-	*cgroup.Source // what the kernel tells while it happens
+	*cgroup.Source // events from the kernel
 
 	parts   []part
 	looking sync.Mutex        // held during a look
-	kept    mountTable        // of looking
-	keptAt  time.Time         // of looking
+	kept    mountTable        // guarded by looking
+	keptAt  time.Time         // guarded by looking
 	reads   reads.Set[string] // by the name of the part
-	last    *static           // belongs to the read of static
+	last    *static           // only the read in static uses it
 	daemons daemonWatch
 }
 
@@ -58,19 +57,19 @@ type Node struct {
 type Look struct {
 	*Node
 	Deep   bool     // something hangs
-	Missed []string // the containers whose root file systems are asked for
+	Missed []string // the containers for whose root file systems the look finds the holders
 	Began  time.Time
 
-	walked <-chan struct{} // closed when the processes have been read; nil for the processes themselves
+	walked <-chan struct{} // closed when the processes have been read; nil for the part that reads them
 	table  mountTable
 }
 
-// A mountTable has the mounts of the node. That of a dense node has some MB.
+// A mountTable is the read of the node's mounts. On a dense node they have some MB.
 type mountTable struct {
 	*reads.Read[[]*proc.Mount]
 }
 
-// rows waits for the mounts; none if they do not come in time.
+// rows waits for the mounts and returns them; none if they do not come in time.
 func (t mountTable) rows(ctx context.Context) []*proc.Mount {
 	if t.Read == nil { // nobody has asked for it
 		return nil
@@ -79,8 +78,8 @@ func (t mountTable) rows(ctx context.Context) []*proc.Mount {
 	return all
 }
 
-// mounts begins to read the mounts, or joins the read that is out. Unless the look is deep, a table that is
-// not older than tableAge will do.
+// mounts begins to read the mounts, or joins the read that is under way, and returns that read. Unless the look
+// is deep, it returns an older table that is complete and not older than tableAge.
 func (n *Node) mounts(isDeep bool) mountTable {
 	if n.kept.Read != nil && !isDeep && time.Since(n.keptAt) < tableAge {
 		if _, err := n.kept.Wait(context.Background(), 0); err == nil {
@@ -97,15 +96,17 @@ type part struct {
 	name string
 	when when
 
-	// read looks at the node. It may hang: it runs in a goroutine of its own, never twice at once, and
-	// its context ends at the limit.
+	// read looks at the node and returns how to fill the report. It may hang, so it runs in a goroutine of its
+	// own, and never twice at once. Its context ends at the limit.
 	read func(context.Context, *Look) (fill, error)
 
-	// missing says in a report why read has failed or has not come back. Nil leaves the part out.
+	// missing writes into a report why read has failed or has not come back. If it is nil, the part is left
+	// out.
 	missing func(*evidence.Report, error)
 }
 
-// A fill puts the result of a part into a report. Several waiters may call it, so it changes nothing else.
+// A fill puts the result of a part into a report. Several callers may use the same fill, so it changes nothing
+// else.
 type fill = func(*evidence.Report)
 
 // A when says in which looks a part is read.
@@ -117,8 +118,8 @@ const (
 	deepOrNew      // deep, or while the runtime's process is new
 )
 
-// table returns the parts of a node, and of a picture those that a picture has. To add a part, write its
-// function and a row here.
+// table returns the parts of a node. In a picture of a node, it returns only those that a picture has. To add a
+// part, write its function and a row here.
 func (n *Node) table(k *kubelet) []part {
 	w, kernel, store := newWalker(n.Root, n.Endpoint, fileTimeout), &kernelWatch{path: filepath.Join("/", n.Root, kmsgPath)}, new(diskWatch)
 	runtime := new(runtimeWatch)
@@ -146,8 +147,8 @@ func (n *Node) table(k *kubelet) []part {
 	return append(parts, k.parts()...)
 }
 
-// New prepares for looks at a node, and begins to compare its clocks. The error says which setting is
-// wrong and what to do: a file that cannot be read, or a wrong URL. The node is not asked yet.
+// New returns a node to look at, and begins to compare its clocks. The error says which setting is wrong and
+// what to do: a file that cannot be read, or a wrong URL. The kubelet and the runtime are not asked yet.
 func New(c Config) (*Node, error) {
 	root, err := CheckRoot(c.Root)
 	if err != nil {
@@ -176,11 +177,11 @@ func New(c Config) (*Node, error) {
 // ownPath returns the path of an endpoint, as plegtop itself sees it.
 func ownPath(endpoint string) string { return strings.TrimPrefix(endpoint, "unix://") }
 
-// Look reads all parts of the node side by side. The parts of the report's Deep are read only if deep.
-// The report also tells who holds the root file systems of the containers in missed.
+// Look reads all parts of the node side by side. It fills the report's Deep only if isDeep. The report also has
+// the holders of the root file systems of the containers in missed.
 //
-// It returns after 2 s at the latest, or as soon as ctx ends. What has not answered by then says so in
-// its part, and is there the next time. A second look waits for the end of the first.
+// It returns after 2 s at the latest, or as soon as ctx ends. A part that has not answered by then says so in
+// the report, and its result is there in the next look. A second look waits until the first has ended.
 func (n *Node) Look(ctx context.Context, isDeep bool, missed ...string) evidence.Report {
 	n.looking.Lock()
 	defer n.looking.Unlock()
@@ -214,7 +215,7 @@ func (n *Node) gather(ctx context.Context, l *Look, r *evidence.Report, whens ..
 	out := make([]*reads.Read[fill], len(parts))
 	for i, p := range parts {
 		if out[i] = n.start(ctx, l, p); p.name == "processes" {
-			with := *l // the parts that follow may wait for it
+			with := *l // the parts that follow may wait for the processes
 			with.walked, l = out[i].Done(), &with
 		}
 	}
@@ -229,8 +230,8 @@ func (n *Node) gather(ctx context.Context, l *Look, r *evidence.Report, whens ..
 	}
 }
 
-// start begins to read a part, or joins the read that is out. So the read does not end with ctx, which
-// is only that of the first waiter.
+// start begins to read a part, or joins the read that is under way. Several waiters may share the read, so it
+// does not end with ctx, the context of the first one.
 func (n *Node) start(ctx context.Context, l *Look, p part) *reads.Read[fill] {
 	ctx = context.WithoutCancel(ctx)
 	return reads.Start(&n.reads, p.name, func() (fill, error) {
@@ -240,8 +241,8 @@ func (n *Node) start(ctx context.Context, l *Look, p part) *reads.Read[fill] {
 	})
 }
 
-// KubeletVersion asks the kubelet's metrics for its version, such as "v1.33.4". It returns false if they
-// are not there within 2 s, or ctx ends.
+// KubeletVersion returns the kubelet's version from its metrics, such as "v1.33.4". It returns false if the
+// metrics do not come within 2 s, or if ctx ends.
 func (n *Node) KubeletVersion(ctx context.Context) (string, bool) {
 	var r evidence.Report
 	for _, p := range n.parts {

@@ -30,14 +30,14 @@ const (
 	mostMetrics = 8 << 20 // bytes; the kubelet of a big node has about 5 MiB
 	mostAnswer  = 4 << 10 // bytes of an answer for people
 
-	// Of a text of metrics: the parser takes a hundred times its length in memory, and for a line with many
-	// labels time by their square.
-	longestLine = 1 << 20   // that is passed over; the kubelet's have some hundred bytes
-	longestKept = 1 << 10   // that is parsed
-	mostKept    = 512 << 10 // bytes that are parsed; of a kubelet 30 KiB, of containerd 100
+	// Limits for a text of metrics. The parser needs a hundred times the length of the text in memory. For a
+	// line with many labels it needs time by the square of their number.
+	longestLine = 1 << 20   // bytes of a line that is passed over; the kubelet's lines have some hundred
+	longestKept = 1 << 10   // bytes of a line that is parsed
+	mostKept    = 512 << 10 // bytes that are parsed in all; a kubelet has 30 KiB, containerd 100
 
-	// A figure above these makes no sense.
-	mostCount   = 1 << 48 // nine years of a million a second
+	// A figure above these limits makes no sense.
+	mostCount   = 1 << 48 // a million a second for nine years
 	mostSeconds = 9e9     // 285 years: a time.Duration has no room for more
 )
 
@@ -46,7 +46,7 @@ var (
 	errNotPermitted = errors.New("not permitted")
 )
 
-// unavailable begins the reason why there is no answer. An [evidence.Source] says that itself.
+// unavailable begins the reason why there is no answer. The Missing of an [evidence.Source] leaves it out.
 const unavailable = "not available: "
 
 // An endpoint is a URL of the kubelet or the runtime that is asked again and again, over a new connection
@@ -58,12 +58,12 @@ type endpoint struct {
 	most   int64  // bytes of an answer
 	within time.Duration
 
-	isConnected atomic.Bool // the last question found somebody
+	isConnected atomic.Bool // the last question reached a server
 }
 
-// newEndpoint returns an endpoint that is sent the token of a file, which is read again each time; no token
-// if tokenFile is "". The environment's proxy is not used. The end of a request does not end the connection
-// that is still being made for it, so dial and handshake have limits of their own.
+// newEndpoint returns an endpoint for a URL. Each request sends the token from tokenFile, which is read again
+// each time; no token if tokenFile is "". The environment's proxy is not used. A request that ends does not end
+// the connection that is still being made for it, so dial and handshake have limits of their own.
 func newEndpoint(u *url.URL, t *tls.Config, tokenFile, hint string) *endpoint {
 	var transport http.RoundTripper = &http.Transport{
 		DialContext:            (&net.Dialer{Timeout: limit + grace}).DialContext,
@@ -82,7 +82,8 @@ func newEndpoint(u *url.URL, t *tls.Config, tokenFile, hint string) *endpoint {
 	}}
 }
 
-// ask sends the question. If the answer is good, read takes it in. One question may be out at a time.
+// ask sends the question and returns how that went. If the answer is good, read takes it in. Only one question
+// may be under way at a time.
 func (e *endpoint) ask(ctx context.Context, read func(io.Reader) error) evidence.Answer {
 	e.isConnected.Store(false)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -101,7 +102,7 @@ func (e *endpoint) ask(ctx context.Context, read func(io.Reader) error) evidence
 	case errors.Is(err, errNotPermitted):
 		a.Denied, a.Err = true, "not permitted: "+e.hint
 	case isAlert && e.hint != "" && alert.Op == "remote error" && strings.Contains(alert.Err.Error(), "certificate"):
-		a.Denied, a.Err = true, fmt.Sprintf("not permitted (%v): %s", alert.Err, e.hint) // by TLS, whose type of alerts is not exported
+		a.Denied, a.Err = true, fmt.Sprintf("not permitted (%v): %s", alert.Err, e.hint) // TLS refused us; its type of alerts is not exported
 	case isTooLong:
 		a.Err = fmt.Sprintf(unavailable+"the answer is longer than %d MiB", tooLong.Limit>>20)
 	case a.TimedOut:
@@ -119,7 +120,7 @@ func (e *endpoint) ask(ctx context.Context, read func(io.Reader) error) evidence
 	return a
 }
 
-// exchange sends the question, and returns the text of a failing server.
+// exchange sends the question. If the server fails, it returns the text of the answer and an error.
 func (e *endpoint) exchange(ctx context.Context, read func(io.Reader) error) (text string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url, nil)
 	if err != nil {
@@ -142,20 +143,21 @@ func (e *endpoint) exchange(ctx context.Context, read func(io.Reader) error) (te
 	first, _, _ := strings.Cut(text, "\n")
 	err = errors.New(strings.TrimSuffix(fmt.Sprintf("it answers %d %s: %s", status, http.StatusText(status), first), ": "))
 	if status < http.StatusInternalServerError {
-		text = "" // it speaks of the question, not of the server
+		text = "" // the text is about the question, not about the server
 	}
 	return text, err
 }
 
-// firstText returns the beginning of a text for people.
+// firstText returns the first mostAnswer bytes of a text for people, without the blanks around it.
 func firstText(r io.Reader) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(r, mostAnswer))
 	return strings.TrimSpace(string(text)), err
 }
 
-// readSamples reads the metrics of some names from a text, on lines that have within in them. It passes over
-// all other lines: a kubelet has ten thousand. If no line begins as one of begins, it is another program, and
-// other is the error. One figure that makes no sense puts all others in doubt: the error says which.
+// readSamples returns the metrics with these names, from the lines that contain within. It passes over all
+// other lines: a kubelet has ten thousand. If no line begins with one of begins, the text is from another
+// program, and the error is other. If one figure makes no sense, all others are in doubt, and the error names
+// that figure.
 func readSamples(r io.Reader, names []string, within string, begins []string, other error) (model.Vector, error) {
 	var text bytes.Buffer
 	isProgram := false
@@ -185,7 +187,7 @@ func readSamples(r io.Reader, names []string, within string, begins []string, ot
 		return nil, other
 	}
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(&text) // of no type: a histogram's count and sum are plain figures then
+	families, err := parser.TextToMetricFamilies(&text) // without types, so that a histogram's count and sum are plain figures
 	if err != nil || lines.Err() != nil {
 		return nil, errNotMetrics // the parser counts only the lines that are left
 	}

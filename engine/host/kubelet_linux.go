@@ -36,17 +36,17 @@ const (
 	healthHint     = "give --kubelet-cert and --kubelet-key, or --kubelet-token-file, of one who may get nodes/healthz or nodes/proxy"
 )
 
-// A kubelet is the node's kubelet, which is asked again and again.
+// A kubelet asks the node's kubelet in each look.
 type kubelet struct {
-	ping             *endpoint // of a port of its own, which says ok whatever is wrong with the node
-	health, syncLoop *endpoint // of the port of the metrics
+	ping             *endpoint // at a port of its own, which answers ok whatever is wrong with the node
+	health, syncLoop *endpoint // at the port of the metrics
 	metrics          *endpoint
 
 	relists          stillWatch
 	relist, interval meanWatch
 }
 
-// newKubelet returns the kubelet that is asked as k says. The error says which flag is wrong.
+// newKubelet returns a kubelet that is asked as k says. The error says which flag is wrong.
 func newKubelet(k Kubelet) (*kubelet, error) {
 	k.Healthz, k.Key = cmp.Or(k.Healthz, defaultHealthz), cmp.Or(k.Key, k.Cert)
 	if k.Cert == "" && k.TokenFile == "" {
@@ -67,7 +67,7 @@ func newKubelet(k Kubelet) (*kubelet, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The ping trusts whom the metrics trust, and says nothing of who asks.
+	// The ping trusts the same authorities as the metrics, and sends nothing that says who asks.
 	open := &tls.Config{RootCAs: secure.RootCAs, InsecureSkipVerify: loopback(ping) && k.CA == ""}
 	beside := func(path string) *url.URL {
 		u := *metrics
@@ -82,7 +82,7 @@ func newKubelet(k Kubelet) (*kubelet, error) {
 	}, nil
 }
 
-// check finds settings that do not go together, and files that cannot be used.
+// check returns an error for settings that do not go together, and for files that cannot be used.
 func (k Kubelet) check(metrics *url.URL) error {
 	isSecure := metrics.Scheme == "https"
 	switch {
@@ -98,7 +98,7 @@ func (k Kubelet) check(metrics *url.URL) error {
 	for _, f := range []struct{ flag, file string }{
 		{"--kubelet-ca", k.CA}, {"--kubelet-cert", k.Cert}, {"--kubelet-key", k.Key}, {"--kubelet-token-file", k.TokenFile},
 	} {
-		text, err := smallfile.Read(f.file) // which does not wait for a pipe
+		text, err := smallfile.Read(f.file) // it does not wait for a pipe
 		if err == nil && len(bytes.TrimSpace(text)) == 0 {
 			err = errors.New("the file is empty")
 		}
@@ -109,7 +109,7 @@ func (k Kubelet) check(metrics *url.URL) error {
 	return nil
 }
 
-// unreadable says of which flag a file cannot be used, and what to do.
+// unreadable returns an error that says which flag names a file that cannot be used, and what to do.
 func unreadable(flag, file string, err error) error {
 	hint := ""
 	if errors.Is(err, os.ErrPermission) {
@@ -118,7 +118,7 @@ func unreadable(flag, file string, err error) error {
 	return fmt.Errorf("%s: %s: %s%s", flag, file, reason(err), hint)
 }
 
-// tlsConfig returns how the kubelet's certificate is checked, and which one we show.
+// tlsConfig returns the settings that check the kubelet's certificate and show ours.
 func (k Kubelet) tlsConfig(u *url.URL) (*tls.Config, error) {
 	c, err := promconfig.NewTLSConfig(&promconfig.TLSConfig{
 		CAFile: k.CA, CertFile: k.Cert, KeyFile: k.Key,
@@ -148,7 +148,7 @@ func loopback(u *url.URL) bool {
 	return net.ParseIP(u.Hostname()).IsLoopback() || u.Hostname() == "localhost"
 }
 
-// parts returns the parts of the kubelet's answers.
+// parts returns the parts that ask the kubelet.
 func (k *kubelet) parts() (all []part) {
 	for _, text := range []struct {
 		name string
@@ -165,7 +165,7 @@ func (k *kubelet) parts() (all []part) {
 				said, err = firstText(r)
 				return err
 			})
-			if a.OK { // an answer that breaks off is not the kubelet's word
+			if a.OK { // if the answer breaks off, its text is not used
 				a.Text = said
 			}
 			return func(r *evidence.Report) { *text.at(&r.Kubelet) = a }, nil
@@ -175,14 +175,15 @@ func (k *kubelet) parts() (all []part) {
 	return append(all, part{kubeletMetrics, always, k.readMetrics, func(r *evidence.Report, err error) { r.Kubelet.Metrics = k.metrics.noAnswer(err) }})
 }
 
-// noAnswer returns the answer of a request that has not come back. This process may have no processor left
-// to end the request in time: a kubelet that took the connection is silent all the same.
+// noAnswer returns the answer for a request that has not come back. If the kubelet took the connection, it
+// counts as timed out: this process may only have had no processor to end the request in time, but the kubelet
+// was silent all the same.
 func (e *endpoint) noAnswer(err error) evidence.Answer {
 	stuck, isStuck := errors.AsType[reads.StuckError](err)
 	return evidence.Answer{Asked: true, URL: e.url, Err: err.Error(), Took: stuck.Out, TimedOut: isStuck && e.isConnected.Load()}
 }
 
-// readMetrics is the part of the kubelet's metrics.
+// readMetrics returns the kubelet's metrics, for Report.Kubelet.
 func (k *kubelet) readMetrics(ctx context.Context, _ *Look) (fill, error) {
 	var found evidence.Kubelet
 	var counts bool
@@ -203,7 +204,7 @@ func (k *kubelet) readMetrics(ctx context.Context, _ *Look) (fill, error) {
 	}, nil
 }
 
-// What is read of the kubelet's metrics. (kubelet 1.25 to 1.37: package metrics; all are alpha and may be
+// The kubelet's metrics that are read. (kubelet 1.25 to 1.37: package metrics; all are alpha and may be
 // missing.)
 const (
 	buildInfo      = "kubernetes_build_info"
@@ -215,7 +216,8 @@ const (
 	streams        = "kubelet_evented_pleg_connection_success_count"
 	streamErrors   = "kubelet_evented_pleg_connection_error_count"
 
-	// LastSeen makes no sense if it is further away than these: the clocks may differ.
+	// LastSeen makes no sense if it is further away from now than these limits. They are wide, because the
+	// clocks may differ.
 	mostAhead  = 24 * time.Hour
 	mostBehind = 10 * 365 * 24 * time.Hour
 )
@@ -228,8 +230,8 @@ var (
 	errNotKubelet = errors.New("not the metrics of a kubelet")
 )
 
-// readMetrics reads the text of a kubelet's /metrics at the given time, and reports whether the kubelet
-// counts its relists, be it to 0.
+// readMetrics returns what the text of a kubelet's /metrics says at the given time. countsRelists reports
+// whether the kubelet counts its relists, even if the count is 0.
 func readMetrics(r io.Reader, now time.Time) (k evidence.Kubelet, countsRelists bool, err error) {
 	samples, err := readSamples(r, kubeletFigures, "", []string{"kubelet_", buildInfo}, errNotKubelet)
 	if err != nil {
@@ -256,15 +258,15 @@ func readMetrics(r io.Reader, now time.Time) (k evidence.Kubelet, countsRelists 
 	return k, countsRelists, nil
 }
 
-// A stillWatch watches for how long the kubelet has ended no relist.
+// A stillWatch knows for how long the kubelet has ended no relist.
 type stillWatch struct {
 	counts bool
 	count  uint64
 	since  time.Time // the first look that saw this count
 }
 
-// look returns for how long the count has not changed; 0 for a kubelet that does not count. A kubelet that
-// began anew has another count.
+// look returns for how long the count has not changed; 0 for a kubelet that does not count. A kubelet that was
+// restarted has another count.
 func (w *stillWatch) look(count uint64, counts bool, now time.Time) time.Duration {
 	if !counts || !w.counts || count != w.count {
 		*w = stillWatch{counts, count, now}
@@ -272,13 +274,13 @@ func (w *stillWatch) look(count uint64, counts bool, now time.Time) time.Duratio
 	return now.Sub(w.since)
 }
 
-// A meanWatch remembers a histogram of the look before.
+// A meanWatch remembers a histogram from the look before.
 type meanWatch struct {
 	evidence.Timing
 }
 
-// look returns the mean of the values since the look before: of all in the first look, and after the
-// kubelet began anew. Without new values the mean stays.
+// look returns the mean of the values since the look before. In the first look, and after the kubelet was
+// restarted, it returns the mean of all values. Without new values the mean stays the same.
 func (w *meanWatch) look(t evidence.Timing) time.Duration {
 	if t.Count < w.Count || t.Sum < w.Sum {
 		*w = meanWatch{}

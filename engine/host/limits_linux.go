@@ -64,10 +64,11 @@ func nodeLimits(l *proc.Look) (all []evidence.Limit) {
 // openFilesRow is a row of /proc/PID/limits, with the soft and the hard limit.
 var openFilesRow = regexp.MustCompile(`(?m)^Max open files +(\S+) +(\S+)`)
 
-// openFiles returns the limit of open files. It is zero for a process of another user, and "unlimited".
+// openFiles returns the limit of a process's open files. It is zero if the process is of another user, or if
+// the limit is "unlimited".
 func openFiles(l *proc.Look, p procfs.Proc) evidence.Limit {
 	path := filepath.Join("/proc", strconv.Itoa(p.PID), "limits")
-	text, _ := l.Text(proc.File{PID: p.PID, Name: "limits", Risky: true}, path) // no text has no row
+	text, _ := l.Text(proc.File{PID: p.PID, Name: "limits", Risky: true}, path) // an empty text has no row
 	row := openFilesRow.FindStringSubmatch(text)
 	open, err := proc.Fetch(l, proc.File{PID: p.PID, Name: "fd", Risky: true}, p.FileDescriptorsLen)
 	if row == nil || err != nil {
@@ -84,7 +85,8 @@ type controller struct {
 	isV2   bool
 }
 
-// controllerOf finds the controller of a resource by the lines of /proc/PID/cgroup. If v1 has it, v2 does not.
+// controllerOf returns the controller of a resource, by the lines of /proc/PID/cgroup. If v1 has the
+// controller, v2 does not have it.
 func controllerOf(lines []procfs.Cgroup, resource string) (c controller) {
 	const mount = "/sys/fs/cgroup"
 	for _, line := range lines {
@@ -108,8 +110,8 @@ func (c controller) pick(v1, v2 string) string {
 	return v1
 }
 
-// groupLimits returns the limits of a daemon's control group, and how many of its processes were killed
-// for want of memory since the last look. A Most of 0 is no limit.
+// groupLimits returns the limits of a daemon's control group, and how many of the group's processes were killed
+// for want of memory since the last look. A Most of 0 means that there is no limit.
 func (w *walker) groupLimits(l *proc.Look, p procfs.Proc) []evidence.Limit {
 	lines, err := proc.Fetch(l, proc.File{PID: p.PID, Name: "cgroup", Risky: true}, p.Cgroups)
 	if err != nil {
@@ -118,7 +120,7 @@ func (w *walker) groupLimits(l *proc.Look, p procfs.Proc) []evidence.Limit {
 	read := func(c controller, file string) string { return c.read(l, p.PID, file) }
 	number := func(c controller, file string) uint64 {
 		n, _ := strconv.ParseUint(read(c, file), 10, 64)
-		return n // 0 for "max", and for no such file
+		return n // 0 for "max", and if there is no such file
 	}
 	pids, memory := controllerOf(lines, "pids"), controllerOf(lines, "memory")
 	most := memory.pick("memory.limit_in_bytes", "memory.max")
@@ -140,7 +142,7 @@ func (w *walker) groupLimits(l *proc.Look, p procfs.Proc) []evidence.Limit {
 	return all
 }
 
-// read returns what a file of a process' control group says; empty if there is none.
+// read returns the text of a file in a process's control group; empty if there is none.
 func (c controller) read(l *proc.Look, pid int, file string) (text string) {
 	if c.folder != "" {
 		text, _ = l.Text(proc.File{PID: pid, Name: file, Risky: true}, filepath.Join(c.folder, file))
@@ -148,8 +150,9 @@ func (c controller) read(l *proc.Look, pid int, file string) (text string) {
 	return strings.TrimSpace(text)
 }
 
-// quotaOf returns how many processors the control group of a daemon may use at most; 0 for no limit. The groups above
-// it are not asked. (Documentation/admin-guide/cgroup-v2.rst, cpu.max; Documentation/scheduler/sched-bwc.rst)
+// quotaOf returns how many processors the control group of a daemon may use at most; 0 for no limit. It does
+// not look at the groups above. (Documentation/admin-guide/cgroup-v2.rst, cpu.max;
+// Documentation/scheduler/sched-bwc.rst)
 func quotaOf(l *proc.Look, p procfs.Proc) float64 {
 	lines, err := proc.Fetch(l, proc.File{PID: p.PID, Name: "cgroup", Risky: true}, p.Cgroups)
 	if err != nil {
@@ -171,8 +174,8 @@ func quotaOf(l *proc.Look, p procfs.Proc) float64 {
 	return float64(quota) / float64(period)
 }
 
-// kept returns the memory of a group that the kernel cannot drop, as it can drop that of files. Memory
-// of no process counts too: files in memory, and the kernel's own.
+// kept returns the memory of a group, in bytes, that the kernel cannot drop. It can drop the memory of files.
+// Memory that is of no process counts too: files in memory, and the kernel's own.
 func (c controller) kept(stat string, usage uint64) uint64 {
 	of := func(v1, v2 string) uint64 { return cgroup.Stat(stat, c.pick(v1, v2)) }
 	dropped := of("total_inactive_file", "inactive_file") + of("total_active_file", "active_file") + of("", "slab_reclaimable")
@@ -187,10 +190,10 @@ type sample struct {
 	quota float64 // of its control group, in processors; 0 for no limit
 }
 
-// A usageMeter compares what processes have used with the look before.
+// A usageMeter computes what processes use, by comparing each look with the one before.
 type usageMeter struct{ before, now map[pidStart]sample }
 
-// readOwn is the part of what plegtop itself uses. What cannot be read is left out.
+// readOwn returns what plegtop itself uses, for Report.Usage. It leaves out what cannot be read.
 func (m *usageMeter) readOwn(context.Context, *Look) (fill, error) {
 	p := processOf("", os.Getpid())
 	if p.PID == 0 {
@@ -201,7 +204,7 @@ func (m *usageMeter) readOwn(context.Context, *Look) (fill, error) {
 	return func(r *evidence.Report) { r.Usage = append(r.Usage, own...) }, nil
 }
 
-// add adds what a process uses to the usages of programs: those of one name together.
+// add adds what a process uses to the usages of programs. Processes of one name are added up.
 func (m *usageMeter) add(all []evidence.Usage, s sample) []evidence.Usage {
 	if m.now == nil {
 		m.now = map[pidStart]sample{}

@@ -10,16 +10,16 @@ import (
 	"github.com/plegtop/plegtop/engine/host/cgroup"
 )
 
-// A Node has nothing to look at: what plegtop reads of a node is Linux's.
+// A Node has nothing to look at here: plegtop reads only Linux nodes.
 type Node struct{ *cgroup.Source }
 
-// New checks the root alone.
+// New returns a node that shows nothing. It only checks the root.
 func New(c Config) (*Node, error) {
 	_, err := CheckRoot(c.Root)
 	return &Node{cgroup.New(c.Root)}, err
 }
 
-// Look says in the report that this is not Linux.
+// Look returns a report that says that this is not Linux.
 func (*Node) Look(context.Context, bool, ...string) evidence.Report {
 	const why = "not Linux: there is no /proc to read"
 	missing := evidence.Disk{Missing: why}
@@ -36,5 +36,5 @@ func (*Node) KubeletVersion(context.Context) (string, bool) { return "", false }
 // Sockets returns none.
 func Sockets(context.Context, string) (kubelets, shims []string) { return nil, nil }
 
-// Lacks returns nothing.
+// Lacks returns "".
 func Lacks(int) string { return "" }

@@ -17,15 +17,15 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// A walker looks at the processes of a node, and at what can only be found by them. It must not be used
-// by two goroutines at once.
+// A walker looks at the processes of a node, and at what can only be found through them. It must not be used by
+// two goroutines at once.
 type walker struct {
 	root      string
 	processes *proc.Walker
 	usage     usageMeter
-	kills     map[string]uint64 // for want of memory, by the folder of a daemon's control group: a killed daemon comes back there
+	kills     map[string]uint64 // processes killed for want of memory, by the folder of a daemon's control group: a killed daemon starts again in the same folder
 	roots     rootWatch
-	bundles   atomic.Pointer[bundleFolder] // of the runtime, as its shims show; nil if they do not
+	bundles   atomic.Pointer[bundleFolder] // of the runtime, as its shims show it; nil if they do not
 	state     diskAsk
 	table     mountTable // of the look under way
 }
@@ -43,7 +43,7 @@ func newWalker(root, endpoint string, timeout time.Duration) *walker {
 	return w
 }
 
-// read is the part of the processes, of what the daemons use and may use, and of the shims' folder.
+// read returns the processes, what the daemons use, their limits, and the file system of the shims' folder.
 func (w *walker) read(ctx context.Context, l *Look) (fill, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -56,7 +56,7 @@ func (w *walker) read(ctx context.Context, l *Look) (fill, error) {
 	}, nil
 }
 
-// look returns the processes at the given time, and who holds the root file systems of the missed
+// look returns the processes at the given time, and the holders of the root file systems of the missed
 // containers. When ctx ends it returns what it has by then.
 func (w *walker) look(ctx context.Context, at time.Time, missed ...string) evidence.Report {
 	l, err := w.processes.Look(ctx, at)
@@ -71,13 +71,13 @@ func (w *walker) look(ctx context.Context, at time.Time, missed ...string) evide
 	}
 	w.usage.next()
 	holders := w.roots.look(w, l, missed)
-	r.Processes = l.Processes() // again, for Partial: what could not be read by now
+	r.Processes = l.Processes() // again, because Partial may have grown by now
 	r.Processes.Roots = holders
 	return r
 }
 
-// byName returns the daemons of the runtime, then those of the kubelet. It leaves out programs that only
-// start both.
+// byName returns the daemons of the runtime, then those of the kubelet. It leaves out programs that only start
+// the two.
 func byName(daemons []evidence.Process) (all []evidence.Process) {
 	for _, kubelets := range []bool{false, true} {
 		for _, d := range daemons {
@@ -89,9 +89,10 @@ func byName(daemons []evidence.Process) (all []evidence.Process) {
 	return all
 }
 
-// Sockets returns the sockets of runtimes that processes of the node were started with: of its kubelets,
-// by flag, configuration, or because they start the runtime themselves as k3s does; and those of
-// containerd's shims, the most frequent first. It returns what it has when ctx ends, after 2 s at most.
+// Sockets returns the sockets of runtimes with which processes of the node were started. The sockets of
+// kubelets come from a flag or the configuration, or from a kubelet that starts the runtime itself, as k3s
+// does. The sockets of containerd's shims come in the order of how many shims have them. It returns what it has
+// when ctx ends, after 2 s at most.
 func Sockets(ctx context.Context, root string) (kubelets, shims []string) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -119,8 +120,8 @@ func Sockets(ctx context.Context, root string) (kubelets, shims []string) {
 	return kubelets, slices.SortedFunc(maps.Keys(count), most)
 }
 
-// stateFolder returns the file system that the shims work in: each has a folder of its own below the
-// runtime's state folder.
+// stateFolder returns the file system in which the shims work: each has a folder of its own below the runtime's
+// state folder.
 func (w *walker) stateFolder(l *proc.Look, shims []evidence.Process, mounts []*proc.Mount) evidence.Disk {
 	for _, s := range shims {
 		path := w.stateOf(l, s)
@@ -140,9 +141,9 @@ func (w *walker) stateFolder(l *proc.Look, shims []evidence.Process, mounts []*p
 	return evidence.Disk{Missing: "no shim tells where it is"}
 }
 
-// stateOf returns the state folder by one shim, and notes the folder of the bundles. A shim of containerd
-// works below the state folder, a conmon has the flag -b RUNROOT/overlay-containers/ID/userdata. It
-// returns "" if this shim does not tell.
+// stateOf returns the state folder that one shim shows, and remembers the folder of the bundles. A shim of
+// containerd works below the state folder. A conmon has the flag -b RUNROOT/overlay-containers/ID/userdata. It
+// returns "" if this shim does not show the folder.
 func (w *walker) stateOf(l *proc.Look, s evidence.Process) string {
 	shim, _, _ := l.Seen(s.PID)
 	if !strings.HasPrefix(s.Command, "conmon") {
@@ -165,17 +166,17 @@ func (w *walker) stateOf(l *proc.Look, s evidence.Process) string {
 	return filepath.Join(bundle, "../../..")
 }
 
-// rootsEvery is how often the holders of root file systems are searched: a container that runs elsewhere
+// rootsEvery is how often the holders of root file systems are searched for. A container that runs elsewhere
 // may be missed for ever.
 const rootsEvery = 30 * time.Second
 
-// A rootWatch remembers who holds the root file systems of containers, by id.
+// A rootWatch remembers the holders of root file systems, by the id of the container.
 type rootWatch struct {
 	at    time.Time // the last search
 	known map[string][]evidence.Holder
 }
 
-// look returns who holds the root file systems of the missed containers.
+// look returns the holders of the root file systems of the missed containers, by id.
 func (r *rootWatch) look(w *walker, l *proc.Look, missed []string) map[string][]evidence.Holder {
 	if len(missed) == 0 {
 		*r = rootWatch{}
@@ -198,8 +199,8 @@ func (r *rootWatch) look(w *walker, l *proc.Look, missed []string) map[string][]
 	return found
 }
 
-// rootOf returns where the root file system of a container is mounted, by its bundle; "" if that is not
-// known.
+// rootOf returns the path at which the root file system of a container is mounted, by its bundle; "" if that is
+// not known.
 func (w *walker) rootOf(l *proc.Look, id string) string {
 	folder := w.bundles.Load()
 	if folder == nil || !proc.IsID(id) {

@@ -18,11 +18,11 @@ import (
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
-// mostNames bounds the names of a folder that are read: /tmp may be full of them.
+// mostNames is how many names of a folder are read at most: /tmp may be full of them.
 const mostNames = 200_000
 
-// openOnHost opens a file of the host for its name alone (O_PATH), and returns its kind. Links in the
-// path lead where they lead on the host. The caller closes fd.
+// openOnHost opens a file of the host without reading it (O_PATH), and returns its stat. Links in the path lead
+// where they lead on the host. The caller closes fd.
 func openOnHost(root, path string) (fd int, is unix.Stat_t, err error) {
 	const flags = unix.O_PATH | unix.O_CLOEXEC
 	if root == "" || root == "/" {
@@ -51,7 +51,7 @@ func openOnHost(root, path string) (fd int, is unix.Stat_t, err error) {
 // ownFile returns the path by which this process can open its open file again.
 func ownFile(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// readOnHost reads a small regular file of the host.
+// readOnHost returns the text of a small regular file of the host.
 func readOnHost(root, path string) ([]byte, error) {
 	fd, _, err := openOnHost(root, path)
 	if err != nil {
@@ -65,7 +65,7 @@ func readOnHost(root, path string) ([]byte, error) {
 	return text, err
 }
 
-// namesIn returns the wanted names of a folder on the host, in order.
+// namesIn returns the names in a folder on the host for which isWanted is true, in order.
 func namesIn(root, dir string, isWanted func(name string) bool) ([]string, error) {
 	fd, _, err := openOnHost(root, dir)
 	if err != nil {
@@ -78,7 +78,7 @@ func namesIn(root, dir string, isWanted func(name string) bool) ([]string, error
 	}
 	defer func() { _ = folder.Close() }()
 	all, err := folder.Readdirnames(mostNames)
-	if errors.Is(err, io.EOF) { // it is empty
+	if errors.Is(err, io.EOF) { // the folder is empty
 		err = nil
 	}
 	all = slices.DeleteFunc(all, func(name string) bool { return !isWanted(name) })
@@ -99,7 +99,7 @@ func matching(root, path string) (all []string) {
 	return all
 }
 
-// sameFile reports whether two paths on the host lead to one file; false if one leads nowhere.
+// sameFile reports whether two paths on the host lead to the same file; false if one of them leads nowhere.
 func sameFile(root, a, b string) bool {
 	var of [2]unix.Stat_t
 	for i, path := range []string{a, b} {
@@ -113,8 +113,8 @@ func sameFile(root, a, b string) bool {
 	return of[0].Dev == of[1].Dev && of[0].Ino == of[1].Ino
 }
 
-// dialSocket connects to a socket of the host. If holder is not 0 and another process is seen to listen
-// there, that is an error, and nothing is sent.
+// dialSocket connects to a socket of the host. If holder is not 0, and we see that another process listens
+// there, it returns an error and sends nothing.
 func dialSocket(root, path string, holder int) (*net.UnixConn, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("%q is not the path of a socket", path)
@@ -141,8 +141,8 @@ func dialSocket(root, path string, holder int) (*net.UnixConn, error) {
 	return conn, nil
 }
 
-// peer returns the process at the other end of a connection, as the kernel noted it (SO_PEERCRED); 0 if
-// that is in a process namespace that we do not see.
+// peer returns the pid of the process at the other end of a connection, as the kernel noted it (SO_PEERCRED); 0
+// if that process is in a namespace that we do not see.
 func peer(conn *net.UnixConn) (pid int) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -156,8 +156,8 @@ func peer(conn *net.UnixConn) (pid int) {
 	return pid
 }
 
-// listener returns the process that listens at a socket, as plegtop sees its path; 0 if nobody does, or
-// that cannot be known. Refused says that nobody does. Nothing is sent.
+// listener returns the pid of the process that listens at a socket; 0 if nobody does, or if that cannot be
+// known. Refused reports that nobody does. The path is as plegtop sees it. Nothing is sent.
 func listener(path string) (pid int, refused bool) {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
@@ -167,8 +167,8 @@ func listener(path string) (pid int, refused bool) {
 	return peer(conn), false
 }
 
-// rights are what the kernel asks for before it shows what plegtop reads in deep looks: the bits of
-// CapEff in proc_pid_status(5).
+// rights are what the kernel asks for before it shows what plegtop reads in deep looks: the bits of CapEff in
+// proc_pid_status(5).
 var rights = []struct {
 	bit        int
 	name, what string
@@ -180,8 +180,8 @@ var rights = []struct {
 	{2, "CAP_DAC_READ_SEARCH", "the runtime's folders", true},
 }
 
-// Lacks says in one line what this process may not read where something hangs, and what to do; "" if
-// nothing is missing or that is unknown. User is the effective user id.
+// Lacks returns one line about what this process may not read where something hangs, and what to do; "" if
+// nothing is missing, or if that is not known. User is the effective user id.
 func Lacks(user int) string {
 	status, _ := smallfile.Read("/proc/self/status") // without it nothing is known
 	return lacks(string(status), user)

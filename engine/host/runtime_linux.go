@@ -27,21 +27,21 @@ import (
 )
 
 const (
-	mostDump = 64 << 20 // bytes; Go's own profile of goroutines ends there too
+	mostDump = 64 << 20 // bytes; Go's own profile of goroutines has the same limit
 
-	// dumpAgain is the time from the first dump of a hang to the second. It doubles up to dumpSeldom: the
-	// runtime stands still while it writes one.
+	// dumpAgain is the time from the first dump of a hang to the second. It doubles each time, up to
+	// dumpSeldom, because the runtime stands still while it writes a dump.
 	dumpAgain  = 30 * time.Second
 	dumpSeldom = 5 * time.Minute
 
-	// stalled is the share of time, in percent, in which a task waits for memory, above which there is no
-	// dump. leastMemory, in KiB, must be left for one: the runtime needs twice its length, and so may we.
+	// stalled is a share of time in percent. If a task waits for memory for longer than that, no dump is read.
+	// leastMemory, in KiB, must be available for a dump: the runtime needs twice its length, and so may we.
 	stalled     = 10
 	leastMemory = 4 * mostDump >> 10
 
-	// fileTime is the rest of slowTime for a file with a dump, if the socket does not answer.
+	// fileTime is the part of slowTime that is left for a file with a dump, if the socket does not answer.
 	fileTime = time.Second
-	// freshDump is how old such a file may be: an older one is of another hang.
+	// freshDump is the most age of a file with a dump. An older one is of another hang.
 	freshDump = 5 * time.Minute
 )
 
@@ -52,8 +52,9 @@ type runtimeWatch struct {
 	calls callReader
 }
 
-// read is the part of the runtime's goroutines, and then of the calls that it has not ended. The runtime
-// asks all its shims for its metrics: a dump would show that as if the shims hung.
+// read returns the runtime's goroutines and the calls that it has not ended, for Report.Deep. It asks for the
+// calls only after the dump has come. To answer, the runtime asks all its shims for their metrics, and a dump
+// at that time would look as if the shims hung.
 func (w *runtimeWatch) read(ctx context.Context, l *Look) (fill, error) {
 	var s evidence.Stacks
 	var calls evidence.RuntimeCalls
@@ -66,15 +67,15 @@ func (w *runtimeWatch) read(ctx context.Context, l *Look) (fill, error) {
 	return func(r *evidence.Report) { r.Deep.Stacks, r.Deep.Calls = s, calls }, nil
 }
 
-// A dumper reads a dump of the runtime's goroutines when something hangs, and now and then while that goes
-// on.
+// A dumper reads a dump of the runtime's goroutines when something hangs. It reads another one now and then
+// while the hang lasts.
 type dumper struct {
 	slow[evidence.Stacks]
 	last  time.Time     // when the last read began
 	pause time.Duration // from the next read to the one after it
 }
 
-// look returns the dump of this hang. It begins to read one if it is time for that.
+// look returns the dump of this hang. If a dump is due, look begins to read one.
 func (d *dumper) look(ctx context.Context, l *Look, now time.Time) evidence.Stacks {
 	if d.slow.look(now) {
 		d.pause, d.next = dumpAgain, d.last.Add(dumpAgain)
@@ -93,9 +94,9 @@ func (d *dumper) look(ctx context.Context, l *Look, now time.Time) evidence.Stac
 	return got
 }
 
-// tooLittleMemory says why a dump would do harm; "" if it would not.
+// tooLittleMemory returns why a dump would do harm; "" if it would not.
 func tooLittleMemory(root string) string {
-	if p, _ := readPressure(root); p.Memory.Some10 >= stalled { // without it nothing is known
+	if p, _ := readPressure(root); p.Memory.Some10 >= stalled { // if it cannot be read, nothing is known
 		return fmt.Sprintf("left out, for memory is short: tasks wait for it %.0f %% of the time", p.Memory.Some10)
 	}
 	proc, err := procfs.NewFS(filepath.Join("/", root, "proc"))
@@ -111,7 +112,7 @@ func tooLittleMemory(root string) string {
 // A parser reads the text of a dump.
 type parser func(io.Reader) (evidence.Stacks, error)
 
-// readDump reads a dump from a socket, or else from a fresh file.
+// readDump returns a dump from a socket. If the socket gives none, it returns one from a fresh file.
 func (l *Look) readDump(parse parser) evidence.Stacks {
 	ctx, cancel := context.WithTimeout(context.Background(), slowTime)
 	defer cancel()
@@ -131,7 +132,7 @@ func (l *Look) readDump(parse parser) evidence.Stacks {
 	return got
 }
 
-// askDump asks a socket for a dump.
+// askDump returns the dump that a socket gives. Missing says why there is none.
 func (l *Look) askDump(ctx context.Context, s *static, within time.Duration, parse parser) (got evidence.Stacks) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, within)
@@ -158,12 +159,13 @@ func (l *Look) askDump(ctx context.Context, s *static, within time.Duration, par
 	return got
 }
 
-// connectDump connects to the socket that has the dump, and returns the request for it. Only the runtime
-// itself is asked, as far as it can be seen who listens; so is whoever listens at a socket that was named.
+// connectDump connects to the socket that has the dump, and returns the request for it. At a socket that the
+// user has not named, only the runtime itself may listen, as far as we can see who listens. At a named socket
+// anybody may.
 func (l *Look) connectDump(s *static) (path string, conn *net.UnixConn, request string, err error) {
 	root, holder := "", s.process.pid
 	if l.Offline || l.Runtime.DebugSocket != "" {
-		holder = 0 // in a picture it is plegtop itself that serves
+		holder = 0 // in a picture plegtop itself listens
 	}
 	switch _, hasDebug := s.program.Settings["debug"]; {
 	case l.Runtime.DebugSocket != "":
@@ -193,7 +195,7 @@ func (l *Look) connectDump(s *static) (path string, conn *net.UnixConn, request 
 	if err != nil {
 		return path, nil, "", err
 	}
-	// CRI-O must be asked for nothing but its own dump, also at a socket that was named.
+	// CRI-O must get no other request than the one for its own dump, even at a socket that was named.
 	listens := knowledge.ProgramNamed(processOf(l.Root, peer(conn)).stat.Comm)
 	if listens.Dump == "" && s.program.Dump == "" && knowledge.CRIO.MayBeAt(path) {
 		listens = knowledge.ProgramNamed(knowledge.CRIO.Program)
@@ -201,7 +203,8 @@ func (l *Look) connectDump(s *static) (path string, conn *net.UnixConn, request 
 	return path, conn, cmp.Or(listens.Dump, s.program.Dump, knowledge.ProgramNamed(knowledge.Containerd.Program).Dump), nil
 }
 
-// parseDump parses the text of a dump, as far as it comes.
+// parseDump returns the goroutines in the text of a dump. If the text breaks off, it returns those before that,
+// and Partial says why.
 func parseDump(r io.Reader, parse parser) evidence.Stacks {
 	began, in := time.Now(), &untilBroken{in: io.LimitReader(r, mostDump)}
 	s, err := parse(in)
@@ -223,7 +226,7 @@ func parseDump(r io.Reader, parse parser) evidence.Stacks {
 	return s
 }
 
-// An untilBroken reader ends like a file where an error ends it.
+// An untilBroken reads until an error, and then ends as a file does. It keeps the error.
 type untilBroken struct {
 	in   io.Reader
 	read int64
@@ -238,15 +241,16 @@ func (u *untilBroken) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// A dumpFile is a file that the runtime has written its goroutines to, as it does when it gets a signal.
+// A dumpFile is a file to which the runtime has written its goroutines, as it does when it gets a signal.
 type dumpFile struct {
 	*os.File
 	name string // on the host
 	at   time.Time
 }
 
-// freshFile opens the youngest file that the runtime's process has written within freshDump; nil for none.
-// It must be a regular file of the runtime's user: anybody may put a file into a folder for all.
+// freshFile opens the youngest file with a dump that the runtime's process has written within freshDump; nil if
+// there is none. It must be a regular file of the runtime's user, because anybody may put a file into a folder
+// for all. The caller closes it.
 func freshFile(root string, s *static, now time.Time) (best *dumpFile) {
 	if s.process.pid == 0 || s.program.DumpFile == "" {
 		return nil
@@ -257,7 +261,7 @@ func freshFile(root string, s *static, now time.Time) (best *dumpFile) {
 	}
 	oldest := now.Add(-freshDump)
 	text, _ := readOnHost(root, "/proc/uptime")
-	if up := proc.Uptime(string(text)); up > 0 { // a file from before the process is of another one
+	if up := proc.Uptime(string(text)); up > 0 { // a file that is older than the process is from another one
 		if started := now.Add(time.Duration(s.process.start)*(time.Second/proc.Ticks) - up); started.After(oldest) {
 			oldest = started
 		}

@@ -21,28 +21,28 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// mostFiles bounds the files of one configuration.
+// mostFiles is how many files of one configuration are read at most.
 const mostFiles = 32
 
-// A static is how a program was started: it holds as long as its process lives. It does not change.
+// A static says how a program was started. It holds as long as the program's process lives. It does not change.
 type static struct {
 	knowledge.Flavour                   // of the runtime; zero if that is not known
 	program           knowledge.Program // zero if that is not known
 	comm              string            // the program's name; empty if that is not known
 	process           pidStart          // zero if that is not known
 	args              []string
-	files             []map[string]any // of its configuration: the first counts most
-	err               error            // why the files may not say all
+	files             []map[string]any // the files of its configuration; the first counts most
+	err               error            // why something of the files may be missing
 }
 
-// static returns how the runtime at the endpoint was started. It is read once, and again when that process
-// has ended, or a deep look sees that another one listens. While nobody listens the last one counts, without
-// its process if that has ended; where nobody has listened yet, the configuration of the runtime whose socket
-// it is. If that hangs, nothing is known but err.
+// static returns how the runtime at the endpoint was started. It reads that once. It reads it again when that
+// process has ended, or when a deep look sees that another process listens. While nobody listens, the last
+// result counts, without the process if that has ended. If nobody has listened yet, it reads the configuration
+// of the runtime whose socket it is. If the read does not end in time, only err is set.
 func (l *Look) static(ctx context.Context, within time.Duration) *static {
 	n := l.Node
 	s, err := reads.Start(&n.reads, "static", func() (*static, error) {
-		isKnown := n.last != nil && n.last.program.Name != "" // else it is a program that may begin a runtime
+		isKnown := n.last != nil && n.last.program.Name != "" // otherwise it is a program that may start a runtime
 		lives := isKnown && n.last.process.pid != 0 && n.last.process == processOf(n.Root, n.last.process.pid).identity()
 		if lives && !l.Deep {
 			return n.last, nil
@@ -65,7 +65,7 @@ func (l *Look) static(ctx context.Context, within time.Duration) *static {
 }
 
 // runtimeAt returns the process that listens at the endpoint; 0 if that is not known. In a picture nobody
-// listens: there it is the first process with the name of a runtime that has bundles.
+// listens. There it returns the first process with the name of a runtime that has bundles.
 func (c *Config) runtimeAt() (pid int) {
 	if !c.Offline {
 		pid, _ = listener(proc.SocketPath(c.Endpoint))
@@ -78,7 +78,7 @@ func (c *Config) runtimeAt() (pid int) {
 	return 0
 }
 
-// readStatic reads how a runtime was started. It may hang.
+// readStatic returns how a runtime was started; pid is 0 if its process is not known. It may hang.
 func (c *Config) readStatic(pid int) *static {
 	p := processOf(c.Root, pid)
 	if p.PID == 0 && c.Offline {
@@ -88,15 +88,15 @@ func (c *Config) readStatic(pid int) *static {
 	if p.PID == 0 {
 		return readConfiguration(c.Root, f, f.Program, nil)
 	}
-	args, _ := p.CmdLine() // without them it was given no flag that we know
+	args, _ := p.CmdLine() // if they cannot be read, we know of no flag
 	s := readConfiguration(c.Root, f, p.stat.Comm, args)
 	s.process = p.identity()
 	return s
 }
 
-// flavourAt returns the flavour of a runtime at an endpoint with a program of that name; "" is any. If
-// several may be there, it is the first whose configuration is on the host. At an unknown endpoint it is the
-// first with that program.
+// flavourAt returns the flavour of a runtime, by its endpoint and the name of its program; an empty name stands
+// for any program. If several flavours fit, it is the first whose configuration is on the host, or else the
+// first. At an unknown endpoint it is the first flavour with that program.
 func flavourAt(root, endpoint, comm string) knowledge.Flavour {
 	isOther := func(f knowledge.Flavour) bool { return comm != "" && f.Program != comm }
 	all := slices.DeleteFunc(slices.Clone(knowledge.At(endpoint)), isOther)
@@ -111,18 +111,19 @@ func flavourAt(root, endpoint, comm string) knowledge.Flavour {
 	return append(all, knowledge.Flavour{})[0]
 }
 
-// socketOf returns the socket of a runtime that flags or the configuration give to a program; "" if none.
+// socketOf returns the socket of a runtime with which a program was started, by its flags or its configuration;
+// "" if none.
 func socketOf(root, comm string, args []string) string {
 	return readConfiguration(root, flavourAt("", "", comm), comm, args).given("socket")
 }
 
-// given returns the value of a setting by flag or configuration; "" if neither is known.
+// given returns the value that a flag or the configuration gives to a setting; "" if neither does.
 func (s *static) given(name string) string {
 	setting := s.program.Settings[name]
 	return cmp.Or(proc.FlagValue(s.args, setting.Flags...), s.inFiles(setting.Keys))
 }
 
-// setting returns the value of a setting, which may be its preset.
+// setting returns the value of a setting. If nothing gives it a value, it returns the preset.
 func (s *static) setting(name string) string {
 	setting, has := s.program.Settings[name]
 	if !has {
@@ -131,7 +132,8 @@ func (s *static) setting(name string) string {
 	return cmp.Or(s.given(name), setting.Preset, map[string]string{"data": s.Data, "state": s.State}[name])
 }
 
-// inFiles returns the text of the first key that a file has, the file that counts most first.
+// inFiles returns the text of the first of these keys that any file has. If several files have the key, the
+// file that counts most decides.
 func (s *static) inFiles(keys []string) string {
 	for _, key := range keys {
 		for _, file := range s.files {
@@ -148,19 +150,19 @@ func (s *static) inFiles(keys []string) string {
 	return ""
 }
 
-// readConfiguration reads the configuration of a program with these arguments, and what it imports. A
-// program without a main file may still have a folder of more files, as a kubelet has.
+// readConfiguration returns what a program with these arguments finds in its configuration and in the files
+// that it imports. A program without a main file may still have a folder of more files, as a kubelet has.
 func readConfiguration(root string, f knowledge.Flavour, comm string, args []string) *static {
 	s := &static{Flavour: f, program: knowledge.ProgramNamed(comm), comm: comm, args: args}
 	named := proc.FlagValue(args, "config", "c")
 	main := cmp.Or(named, f.Config)
 	if main != "" && !filepath.IsAbs(main) {
-		s.err = fmt.Errorf("%s is below a folder that is not known", main) // its working folder is not ours
+		s.err = fmt.Errorf("%s is below a folder that is not known", main) // the program's working folder is not ours
 		return s
 	}
 	folder := []string{"config-dir"}
 	if f.DropIns != "" {
-		folder = append(folder, "d") // of CRI-O. A kubelet has no such flag, and k3s has another one of that name
+		folder = append(folder, "d") // CRI-O's flag. A kubelet does not have it, and k3s has another flag with that name
 	}
 	pending, seen := []string{main}, map[string]bool{"": true}
 	if dir := cmp.Or(proc.FlagValue(args, folder...), f.DropIns); s.program.DropIns != "" && filepath.IsAbs(dir) {
@@ -205,7 +207,7 @@ func (s *static) parse(root, path string) (file map[string]any, err error) {
 	return file, nil
 }
 
-// imports returns the files that a configuration of containerd includes, with their whole paths.
+// imports returns the absolute paths of the files that a configuration of containerd imports.
 func imports(root, of string, file map[string]any) (all []string) {
 	imported, _ := file["imports"].([]any)
 	for _, one := range imported {
@@ -224,13 +226,13 @@ func imports(root, of string, file map[string]any) (all []string) {
 	return all
 }
 
-// A process is one process of the host, and its stat file.
+// A process is one process of the host, with its stat file.
 type process struct {
 	procfs.Proc
 	stat procfs.ProcStat
 }
 
-// A pidStart is one process for good: a number is used again, but not with the same start.
+// A pidStart identifies a process for good: a pid is used again, but not with the same start.
 type pidStart struct {
 	pid   int
 	start uint64 // in ticks since the boot
@@ -238,7 +240,7 @@ type pidStart struct {
 
 func (p process) identity() pidStart { return pidStart{p.PID, p.stat.Starttime} }
 
-// processOf returns a process of the host; zero if it is not there.
+// processOf returns a process of the host; zero if there is none with this pid.
 func processOf(root string, pid int) process {
 	processes, err := procfs.NewFS(filepath.Join("/", root, "proc"))
 	if err != nil {
@@ -261,9 +263,9 @@ func runtimes(root string) (all []process) {
 	if err != nil {
 		return nil
 	}
-	pids, _ := processes.AllProcs() // none if it cannot be read
+	pids, _ := processes.AllProcs() // none if the list cannot be read
 	for _, p := range pids {
-		if comm, _ := p.Comm(); !slices.Contains(knowledge.Runtimes, comm) { // one that has ended has none
+		if comm, _ := p.Comm(); !slices.Contains(knowledge.Runtimes, comm) { // a process that has ended has no name
 			continue
 		}
 		if stat, err := p.Stat(); err == nil {
@@ -273,7 +275,7 @@ func runtimes(root string) (all []process) {
 	return all
 }
 
-// report returns the process as it is named in a report; zero if there is none.
+// report returns the process in the form that a report has; zero if there is none.
 func (p process) report() evidence.Process {
 	if p.PID == 0 {
 		return evidence.Process{}

@@ -23,20 +23,20 @@ import (
 
 const (
 	busPath = "/run/dbus/system_bus_socket"
-	// busTimeout and busBytes bound what systemd says: it answers in milliseconds, with some 200 bytes for
+	// busTimeout and busBytes limit the answers of systemd: it answers in milliseconds, with some 200 bytes for
 	// each property.
 	busTimeout = time.Second
 	busBytes   = 1 << 20
-	// mostUnits bounds the daemons that are remembered, whose services are asked for: a node has two or
-	// three that matter.
+	// mostUnits is how many daemons are remembered, so that systemd is asked for their services: a node has two
+	// or three that matter.
 	mostUnits = 8
-	// mostPIDs is how many daemons are remembered by their number: the kernel's log of half an hour may
-	// name one that has been followed by others.
+	// mostPIDs is how many daemons are remembered by their pid. The kernel's log of half an hour may name a
+	// daemon that others have followed.
 	mostPIDs = 100
 )
 
-// units is the part of the services of the runtime and the kubelet: by systemd, or else by what looks
-// have seen of their processes. In a picture of a node nobody is asked.
+// units returns the services of the runtime and the kubelet, for Report.Services. systemd tells them, or else
+// what looks have seen of their processes. In a picture of a node systemd is not asked.
 func units(ctx context.Context, l *Look) (fill, error) {
 	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
@@ -69,21 +69,21 @@ func putUnits(r *evidence.Report, u evidence.Units) {
 	}
 }
 
-// A daemonWatch remembers the daemons that looks have seen. Safe for concurrent use.
+// A daemonWatch remembers the daemons that looks have seen. It is safe for concurrent use.
 type daemonWatch struct {
 	mu   sync.Mutex
 	seen []seenDaemon // one of each unit and program, the first mostUnits
 	pids []int        // of all, the last mostPIDs
 }
 
-// A seenDaemon is the last process of a daemon, and how often another one came before.
+// A seenDaemon is the last process of a daemon, and how many times it has replaced another one.
 type seenDaemon struct {
 	evidence.Process
 	restarts int
 }
 
-// look takes in the daemons of a look. A daemon with several processes has not been restarted while the
-// process that was seen last is there.
+// look takes in the daemons of a look. A daemon with several processes counts as restarted only when the
+// process that was remembered is gone.
 func (w *daemonWatch) look(daemons []evidence.Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,15 +104,15 @@ func (w *daemonWatch) look(daemons []evidence.Process) {
 	}
 }
 
-// has reports whether a look has seen a daemon of that number.
+// has reports whether a look has seen a daemon with this pid.
 func (w *daemonWatch) has(pid int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Contains(w.pids, pid)
 }
 
-// services returns the units that systemd is asked for: those of the daemons that were seen, and the usual
-// ones of the runtime or the kubelet if none of it was seen.
+// services returns the units for which systemd is asked: those of the daemons that looks have seen. If no
+// runtime or no kubelet was seen, it adds the usual units of that one.
 func (w *daemonWatch) services(endpoint string) (names []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,7 +139,7 @@ func (w *daemonWatch) services(endpoint string) (names []string) {
 	return unique(names)
 }
 
-// unique returns each name once, in the same order.
+// unique returns each name once, in their order.
 func unique(names []string) (all []string) {
 	for _, name := range names {
 		if !slices.Contains(all, name) {
@@ -149,7 +149,7 @@ func unique(names []string) (all []string) {
 	return all
 }
 
-// units returns what was seen, without the word of an init system.
+// units returns the daemons that looks have seen as units. It knows nothing from an init system.
 func (w *daemonWatch) units() (all []evidence.Unit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,7 +159,7 @@ func (w *daemonWatch) units() (all []evidence.Unit) {
 	return all
 }
 
-// A bus is a connection to the system bus that ends after [busBytes].
+// A bus is a connection to the system bus that ends after [busBytes] have been read.
 type bus struct {
 	net.Conn
 	in io.Reader
@@ -167,12 +167,12 @@ type bus struct {
 
 func (b bus) Read(into []byte) (int, error) { return b.in.Read(into) }
 
-// askSystemd returns what systemd says of the units that it has loaded. Nothing is started for it, and only
-// properties are read. The context has a deadline.
+// askSystemd returns the units with these names that systemd has loaded. It starts nothing, and reads only
+// properties. The context must have a deadline.
 func askSystemd(ctx context.Context, root string, names []string) (all []evidence.Unit, err error) {
 	defer func() {
 		switch {
-		case err != nil && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)): // whichever comes first
+		case err != nil && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)): // the context and the connection end at the same time, in any order
 			err = fmt.Errorf("%s: no answer in time", busPath)
 		case err != nil:
 			err = fmt.Errorf("%s: %w", busPath, err)
@@ -209,8 +209,8 @@ func askSystemd(ctx context.Context, root string, names []string) (all []evidenc
 	return all, nil
 }
 
-// askUnit asks for the properties of a unit. (systemd 219 to 258: org.freedesktop.systemd1.
-// GetUnit loads no unit; NRestarts came with 235.)
+// askUnit returns a unit, by its properties in systemd. (systemd 219 to 258: org.freedesktop.systemd1. GetUnit
+// loads no unit; NRestarts came with 235.)
 func askUnit(ctx context.Context, conn *dbus.Conn, name string) (u evidence.Unit, err error) {
 	const systemd = "org.freedesktop.systemd1"
 	var path dbus.ObjectPath
@@ -228,7 +228,7 @@ func askUnit(ctx context.Context, conn *dbus.Conn, name string) (u evidence.Unit
 	}{{".Unit", "ActiveState", &state}, {".Unit", "SubState", &sub}, {".Service", "NRestarts", &restarts}, {".Service", "ExecMainStartTimestampMonotonic", &started}} {
 		err := unit.CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart, systemd+p.of, p.name).Store(p.into)
 		if _, isAnswer := errors.AsType[dbus.Error](err); err != nil && (!isAnswer || p.into == any(&state)) {
-			return u, err // an older systemd has not all
+			return u, err // an older systemd does not have all properties
 		}
 	}
 	u = evidence.Unit{Name: name, State: state, Restarts: int(restarts)}

@@ -7,18 +7,18 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A life is of a container. It has several groups where v1 and v2 are mounted, and in Kata, which keeps the
-// virtual machine itself below /kata_overhead.
+// A life says whether a container is alive. A container has several groups where v1 and v2 are both mounted,
+// and in Kata, which keeps the virtual machine itself below /kata_overhead.
 type life struct {
-	groups  []*group // that are there
-	hasV2   bool     // v2 shows its processes. Then v1 does not count: there a group ends when it is removed, if ever
+	groups  []*group // the groups that exist
+	hasV2   bool     // v2 shows its processes. Then v1 does not count, because a group of v1 ends only when it is removed, if ever
 	isAlive bool
-	since   time.Time // of isAlive
+	since   time.Time // when isAlive became true
 }
 
-// changed delivers that a container has begun or ended, after one of its groups was read or has gone. Before all
-// groups have been read, a group of v2 without a process is that of a container that has ended; after that it is of
-// one that is being made.
+// changed is called after a group of a container was read or has gone. It delivers an event if the container
+// has begun or ended. A group of v2 without a process is one of a container that has ended if it was there at
+// the first reading, and later one of a container that is being made.
 func (w *watch) changed(l *life, g *group) {
 	l.hasV2 = l.hasV2 || g.isV2 && (g.isAlive || !w.isComplete)
 	was := l.isAlive

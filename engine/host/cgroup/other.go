@@ -8,5 +8,5 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Cgroups fails: control groups are Linux's.
+// Cgroups returns an error: only Linux has control groups.
 func (*Source) Cgroups(context.Context, func(pleg.Upstream)) error { return refusal("not Linux") }

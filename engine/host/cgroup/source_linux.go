@@ -13,17 +13,17 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// outerTimeout is how long it may take to find the containers that the node is in.
+// outerTimeout is how long the search for the containers that the node is in may take.
 const outerTimeout = 250 * time.Millisecond
 
-// Cgroups hands the start and the end of each container and sandbox to deliver. With v2 a container starts
-// when the first process is in its group, a little before its own program runs, and ends when none is; with
-// v1 it starts when the group is made, and ends when it is removed. The kernel says no time. What is there
-// at the begin is no event.
+// Cgroups delivers the start and the end of each container and sandbox. With v2 a container starts when the
+// first process is in its group, a little before its own program runs. It ends when no process is in the group.
+// With v1 it starts when the group is made, and ends when the group is removed. The kernel gives no times.
+// Containers that are there at the beginning are no events.
 //
-// It ends when ctx does, with its cause. The error wraps [call.ErrUnimplemented] and says what to do where
-// there is no tree of control groups, or one that is too large, or the kernel gives no watches. At most one
-// call may be under way. Deliver is called from one goroutine, and must return at once.
+// It returns when ctx ends, with the cause of ctx. The error wraps [call.ErrUnimplemented] and says what to do
+// if there is no tree of control groups, if the tree is too large, or if the kernel gives no watches. Only one
+// call may be under way at a time. Deliver is called from one goroutine, and must return at once.
 func (s *Source) Cgroups(ctx context.Context, deliver func(pleg.Upstream)) error {
 	trees, err := treesOf(s.root)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Source) Cgroups(ctx context.Context, deliver func(pleg.Upstream)) error
 	}
 	outer := reads.Start(&s.outer, "", func() ([]string, error) { return proc.Outer(s.root) })
 	w := &watch{trees: trees, deliver: deliver}
-	w.outer, _ = outer.Wait(ctx, outerTimeout) // late: none are known
+	w.outer, _ = outer.Wait(ctx, outerTimeout) // none if they come too late
 	task := reads.Go(func() error { return w.run(ctx) })
 	<-task.Done()
 	return task.Err()
@@ -47,9 +47,9 @@ type tree struct {
 // first.
 var v1Trees = []string{"pids", "memory", "cpu,cpuacct", "cpu", "systemd"}
 
-// treesOf returns the trees that show the node's containers: that of v2, one of v1, or both where v2 is
-// mounted beside v1. Every runtime makes its groups in v1 then, and most make them in v2, which shows an
-// end also while the runtime hangs and removes no group.
+// treesOf returns the trees that show the node's containers: that of v2, or one of v1, or both if v2 is mounted
+// beside v1. In the last case every runtime makes its groups in v1, and most runtimes make them in v2 too. v2
+// shows the end of a container even while the runtime hangs and removes no group.
 func treesOf(root string) (all []tree, err error) {
 	mount := filepath.Join("/", root, "sys/fs/cgroup")
 	if isGroup(mount) {
@@ -74,7 +74,8 @@ func treesOf(root string) (all []tree, err error) {
 	return all, nil
 }
 
-// isGroup reports whether a folder is a control group. A link is none: it may lead out of the host's root.
+// isGroup reports whether a folder is a control group. A link does not count, because it may lead out of the
+// host's root.
 func isGroup(dir string) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.IsDir() && isThere(filepath.Join(dir, "cgroup.procs"))
@@ -85,8 +86,8 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// isPart reports whether the root of a tree is not the node's but a container's own: only the root of v1 has
-// release_agent, and all groups of v2 but the root have cgroup.events.
+// isPart reports whether the root of a tree is not the root of the node but that of a container. Only the root
+// of v1 has release_agent, and all groups of v2 except the root have cgroup.events.
 func (t tree) isPart() bool {
 	if t.isV2 {
 		return isThere(filepath.Join(t.dir, "cgroup.events"))
@@ -94,8 +95,8 @@ func (t tree) isPart() bool {
 	return !isThere(filepath.Join(t.dir, "release_agent"))
 }
 
-// isOthers reports whether Docker or Podman has made the group of a container for itself, outside of a
-// kubelet's pods. No CRI runtime knows such a container.
+// isOthers reports whether Docker or Podman has made a container's group for itself, outside of a kubelet's
+// pods. No CRI runtime knows that container.
 func isOthers(path string) bool {
 	dir, name := filepath.Split(path)
 	parent := filepath.Base(dir)

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// mostWatches bounds the groups that are watched: twenty times those of a kubelet. The kernel needs
+	// mostWatches is how many groups are watched at most: twenty times those of a kubelet. The kernel needs
 	// about 1 KiB for each.
 	mostWatches = 16_384
 	// deepestGroup is how far below the root the group of a container may be: in the tree of a kubelet
@@ -29,15 +29,15 @@ const (
 	deepestGroup = 14
 )
 
-// A watch follows which groups of containers are there, and whether a process is in them. It watches the
-// folders that lead to containers, and one file of each container's group, but nothing below that: it is the
-// container's own affair, and may be any number. It belongs to one goroutine.
+// A watch knows which groups of containers exist, and whether a process is in them. It watches the folders that
+// lead to containers, and one file in each container's group. It watches nothing below that: those groups
+// belong to the container, and there may be any number of them. It belongs to one goroutine.
 type watch struct {
 	trees   []tree
 	outer   []string // the containers that the node is in
 	deliver func(pleg.Upstream)
 
-	isComplete bool // all that was there has been read: what comes is news
+	isComplete bool // all that was there at the beginning has been read: later changes are events
 	notify     *fsnotify.Watcher
 	failed     chan error        // by the watcher
 	watched    map[string]*group // by path
@@ -50,22 +50,22 @@ type group struct {
 	*tree
 	path     string
 	depth    int
-	id       string            // of the container whose group it is; "" for a folder that leads to containers
-	children map[string]*group // by name, of such a folder
-	isAlive  bool              // a process is in it; of v1: it is there
+	id       string            // the container whose group it is; "" for a folder that leads to containers
+	children map[string]*group // by name; nil for the group of a container
+	isAlive  bool              // a process is in it; for v1: the group exists
 }
 
-// run follows the groups until ctx ends, whose cause it returns, or something fails.
+// run watches the groups until ctx ends or something fails. When ctx ends it returns the cause of ctx.
 func (w *watch) run(ctx context.Context) (err error) {
 	if w.notify, err = fsnotify.NewWatcher(); err != nil {
 		return watchError(err)
 	}
 	w.failed, w.watched, w.lives = make(chan error, 1), map[string]*group{}, map[string]*life{}
-	drained := reads.Go(func() error { // at all times: the watcher may hold its lock until an error is taken
+	drained := reads.Go(func() error { // errors are always taken at once: the watcher may hold its lock until then
 		for err := range w.notify.Errors {
 			select {
 			case w.failed <- err:
-			default: // another error waits to be looked at
+			default: // an earlier error is not handled yet
 			}
 		}
 		return nil
@@ -78,7 +78,7 @@ func (w *watch) run(ctx context.Context) (err error) {
 		err = w.checkWhole()
 	}
 	w.isComplete = true
-	debug.FreeOSMemory() // what it took to read them all is not needed again
+	debug.FreeOSMemory() // the memory for the first reading is not needed again
 	for err == nil {
 		select {
 		case <-ctx.Done():
@@ -94,7 +94,7 @@ func (w *watch) run(ctx context.Context) (err error) {
 	return err
 }
 
-// readAll reads everything again, and so finds what the kernel's queue had no room for.
+// readAll reads everything again. So it finds the changes for which the kernel's queue had no room.
 func (w *watch) readAll(ctx context.Context) error {
 	for i := range w.trees {
 		t := &w.trees[i]
@@ -109,7 +109,8 @@ func (w *watch) readAll(ctx context.Context) error {
 	return nil
 }
 
-// checkWhole refuses the tree of one container, in which nothing of a kubelet or a runtime is.
+// checkWhole returns an error if the tree is that of one container, so that it shows nothing of a kubelet or a
+// runtime.
 func (w *watch) checkWhole() error {
 	for _, g := range w.watched {
 		if g.id != "" || strings.Contains(g.path, "kubepods") {
@@ -122,28 +123,28 @@ func (w *watch) checkWhole() error {
 	return nil
 }
 
-// take takes in one event. Its name is what is watched, or below that.
+// take handles one event. The event's name is the path that is watched, or a path below it.
 func (w *watch) take(ctx context.Context, event fsnotify.Event) error {
 	parent := w.watched[filepath.Dir(event.Name)]
 	switch {
 	case parent == nil: // it is not watched any more
 		return nil
-	case parent.id != "" && event.Op == fsnotify.Write: // to its file
+	case parent.id != "" && event.Op == fsnotify.Write: // its file has changed
 		w.readState(parent)
 	case parent.id != "":
 		return w.readGroup(parent)
 	case event.Has(fsnotify.Create | fsnotify.Remove | fsnotify.Rename):
 		return w.look(ctx, parent, filepath.Base(event.Name))
 	}
-	return nil // it is a file of a folder above
+	return nil // it is a file in a folder that leads to containers
 }
 
-// look takes in what is in a folder now by a name.
+// look reads what a name in a folder is now.
 func (w *watch) look(ctx context.Context, parent *group, name string) error {
 	path := filepath.Join(parent.path, name)
 	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
 		if !isThere(parent.dir) {
-			return fmt.Errorf("%s is not there any more", parent.dir) // no container has ended with it
+			return fmt.Errorf("%s is not there any more", parent.dir) // the tree is gone, but no container has ended
 		}
 		w.drop(parent, name)
 		return nil
@@ -172,7 +173,8 @@ func (w *watch) look(ctx context.Context, parent *group, name string) error {
 	return nil
 }
 
-// readFolder watches a folder and then takes in what is in it: so nothing that comes meanwhile is missed.
+// readFolder watches a folder and then reads what is in it. In this order nothing is missed that is made in
+// between.
 func (w *watch) readFolder(ctx context.Context, g *group) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -198,7 +200,8 @@ func (w *watch) readFolder(ctx context.Context, g *group) error {
 	return nil
 }
 
-// readGroup watches a container's group and then reads its state. If it is gone, the folder above says so.
+// readGroup watches a container's group and then reads its state. If the group is gone, an event of the folder
+// above will say so.
 func (w *watch) readGroup(g *group) error {
 	isThere, err := w.add(g)
 	if isThere {
@@ -210,7 +213,7 @@ func (w *watch) readGroup(g *group) error {
 func (w *watch) readState(g *group) {
 	if !g.isV2 {
 		g.isAlive = true
-	} else if text, err := proc.ReadLine(w.target(g), w.buffer[:]); err == nil && len(text) > 0 { // a picture's may just be written
+	} else if text, err := proc.ReadLine(w.target(g), w.buffer[:]); err == nil && len(text) > 0 { // in a picture the file may just be written
 		g.isAlive = Stat(string(text), "populated") > 0
 	}
 	l := w.lives[g.id]
@@ -224,7 +227,7 @@ func (w *watch) readState(g *group) {
 	w.changed(l, g)
 }
 
-// target returns what is watched of a group; "" for nothing.
+// target returns the path that is watched for a group; "" for none.
 func (w *watch) target(g *group) string {
 	switch {
 	case g.id == "":
@@ -235,8 +238,8 @@ func (w *watch) target(g *group) string {
 	return ""
 }
 
-// add watches a group, and reports whether it is there. To add it again changes nothing, unless it was made
-// anew.
+// add watches a group, and reports whether the group exists. It may be called again for the same group. That
+// changes nothing, unless the group was removed and made again.
 func (w *watch) add(g *group) (isThere bool, err error) {
 	if w.watched[g.path] == nil && len(w.watched) >= mostWatches {
 		return false, refusal(fmt.Sprintf("there are more than %d control groups below %s, too many to watch", mostWatches, g.dir))
@@ -254,7 +257,7 @@ func (w *watch) add(g *group) (isThere bool, err error) {
 	return true, nil
 }
 
-// drop forgets what was in a folder by a name, and reports the groups of containers in it as gone.
+// drop forgets what had this name in a folder, and reports that the containers' groups in it are gone.
 func (w *watch) drop(parent *group, name string) {
 	g := parent.children[name]
 	if g == nil {
@@ -276,10 +279,10 @@ func (w *watch) drop(parent *group, name string) {
 	}
 }
 
-// isGone reports whether a group went while it was read.
+// isGone reports whether an error means that the group was removed while it was read.
 func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV) }
 
-// watchError says what to do if the kernel gives no watch.
+// watchError returns the error for a watch that the kernel does not give, with what to do.
 func watchError(err error) error {
 	switch {
 	case errors.Is(err, unix.ENOSPC):

@@ -1,6 +1,5 @@
-// Package reads has the one way in which a goroutine that reads the node is started. A read may
-// hang, even for ever, and it may panic. Neither keeps other reads from their answers, and neither
-// ends the program.
+// Package reads has the one place that starts goroutines which read the node. A read may hang, even for ever,
+// and it may panic. In both cases other reads still get their answers, and the program goes on.
 package reads
 
 import (
@@ -16,13 +15,13 @@ import (
 	"time"
 )
 
-// ErrBrokenOff says that there is no answer since the context of the waiter has ended.
+// ErrBrokenOff says that there is no answer because the context of the waiter has ended.
 var ErrBrokenOff = errors.New("the look was broken off")
 
 // A StuckError says that a read has not come back, and for how long it has been out.
 type StuckError struct{ Out time.Duration }
 
-// Error says for how long, in whole seconds.
+// Error returns for how long the read has been out, in whole seconds.
 func (e StuckError) Error() string {
 	if e.Out < time.Second {
 		return "no answer yet"
@@ -46,13 +45,13 @@ type Read[T any] struct {
 // A Task is work that is under way and returns only an error.
 type Task = Read[struct{}]
 
-// Go starts work in a goroutine of its own. A panic of the work is its error.
+// Go starts work in a goroutine of its own. If the work panics, that is its error.
 func Go(work func() error) *Task {
 	return begin(func() (none struct{}, err error) { return none, work() })
 }
 
-// begin has the only go statement of all code that reads the node. A panic in any other goroutine
-// would end the program and leave the terminal as it is.
+// begin starts a read. It has the only go statement of all code that reads the node. A panic in any other
+// goroutine would end the program and leave the terminal as it is.
 func begin[T any](read func() (T, error)) *Read[T] {
 	r := &Read[T]{began: time.Now(), done: make(chan struct{})}
 	go func() {
@@ -62,8 +61,8 @@ func begin[T any](read func() (T, error)) *Read[T] {
 	return r
 }
 
-// try calls read. A panic becomes an error: package procfs expects whole files, and our own mistake
-// about one file must not hide the others.
+// try calls read and returns its answer. A panic becomes an error: package procfs expects whole files, and our
+// own mistake about one file must not hide the others.
 func try[T any](read func() (T, error)) (a Answer[T]) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -74,7 +73,7 @@ func try[T any](read func() (T, error)) (a Answer[T]) {
 	return a
 }
 
-// place returns the file and line of the panic under way.
+// place returns the file and line of the panic that is being handled.
 func place() string {
 	var callers [32]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers[:])])
@@ -89,7 +88,7 @@ func place() string {
 	return "unknown place"
 }
 
-// Done returns a channel that is closed when the read has ended. The channel of a nil read never is.
+// Done returns a channel that is closed when the read has ended. For a nil read it returns nil, which never is.
 func (r *Read[T]) Done() <-chan struct{} {
 	if r == nil {
 		return nil
@@ -103,9 +102,9 @@ func (r *Read[T]) Err() error {
 	return r.answer.Err
 }
 
-// Wait returns the result of the read. The timeout counts from the begin of the read: Wait fails with
-// a [StuckError] at once if the read has been out for longer. It fails with [ErrBrokenOff] if ctx
-// ends. The read goes on in both cases.
+// Wait returns the result of the read. The timeout counts from the start of the read: if the read has already
+// been out for longer, Wait returns a [StuckError] at once. It returns [ErrBrokenOff] if ctx ends. In both
+// cases the read goes on.
 func (r *Read[T]) Wait(ctx context.Context, timeout time.Duration) (T, error) {
 	timer := time.NewTimer(timeout - r.age())
 	defer timer.Stop()
@@ -118,7 +117,7 @@ func (r *Read[T]) Wait(ctx context.Context, timeout time.Duration) (T, error) {
 		err = ErrBrokenOff
 	}
 	select {
-	case <-r.done: // it may have ended together with the others
+	case <-r.done: // the read may have ended at the same time
 		return r.answer.Value, r.answer.Err
 	default:
 		var none T
@@ -126,8 +125,8 @@ func (r *Read[T]) Wait(ctx context.Context, timeout time.Duration) (T, error) {
 	}
 }
 
-// A Set is a set of reads that may hang. Each has a key. While a read of a key is out, Start waits for
-// that one and begins no second read. The zero value is ready to use. A Set is safe for concurrent use.
+// A Set is a set of reads that may hang, each with a key. While a read of a key is out, Start joins that one
+// and begins no second read. The zero value is ready to use. A Set is safe for concurrent use.
 type Set[K comparable] struct {
 	mu  sync.Mutex
 	out map[K]running // a *Read of the type that the reads of the key have
@@ -137,7 +136,8 @@ type running interface{ age() time.Duration }
 
 func (r *Read[T]) age() time.Duration { return time.Since(r.began) }
 
-// Start begins a read, or joins the one that is out. A panic of the read is its error.
+// Start begins a read, or joins the one of the same key that is out, and returns it. If the read panics, that
+// is its error.
 func Start[K comparable, T any](all *Set[K], key K, read func() (T, error)) *Read[T] {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -156,7 +156,7 @@ func Start[K comparable, T any](all *Set[K], key K, read func() (T, error)) *Rea
 	return r
 }
 
-// add notes that a read is out. The caller holds all.mu.
+// add puts a read into the set. The caller holds all.mu.
 func (all *Set[K]) add(key K, r running) {
 	if all.out == nil {
 		all.out = map[K]running{}
@@ -171,7 +171,7 @@ func (all *Set[K]) Keys() []K {
 	return slices.Collect(maps.Keys(all.out))
 }
 
-// Stuck returns an error that says for how long the read of a key has been out.
+// Stuck returns an error that says for how long the read of a key has been out; 0 if none is out.
 func (all *Set[K]) Stuck(key K) (e StuckError) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -181,14 +181,14 @@ func (all *Set[K]) Stuck(key K) (e StuckError) {
 	return e
 }
 
-// Row makes one read for each key, one after the other in one goroutine: a goroutine and a timer for
-// each small file of /proc cost more than the read. The argument of read is the index of the key.
+// Row makes one read for each key, one after the other in one goroutine. A goroutine and a timer for each small
+// file of /proc would cost more than the read. The argument of read is the index of the key.
 //
-// It returns the answers in the order of the keys. If a read is out for longer than the timeout, or
-// ctx ends, Row returns the answers before it and the reason. That read stays in the set until it
-// comes back; those after it are never made.
+// It returns the answers in the order of the keys. If a read is out for longer than the timeout, or if ctx
+// ends, Row returns the answers before that read, and the reason. That read stays in the set until it comes
+// back. The reads after it are never made.
 func Row[K comparable, T any](ctx context.Context, all *Set[K], keys []K, timeout time.Duration, read func(int) (T, error)) ([]Answer[T], error) {
-	answers, began, left := make([]Answer[T], 0, len(keys)), time.Now(), (*Read[T])(nil) // of all.mu; left: nobody waits for it
+	answers, began, left := make([]Answer[T], 0, len(keys)), time.Now(), (*Read[T])(nil) // guarded by all.mu; left is a read for which nobody waits any more
 	task := Go(func() error {
 		for i, key := range keys {
 			a := try(func() (T, error) { return read(i) })
@@ -204,7 +204,7 @@ func Row[K comparable, T any](ctx context.Context, all *Set[K], keys []K, timeou
 		}
 		return nil
 	})
-	leave := func() (more time.Duration, err error) { // leaves the read that is out behind, if it has had its time
+	leave := func() (more time.Duration, err error) { // gives up the read that is out if its time is over
 		all.mu.Lock()
 		defer all.mu.Unlock()
 		switch out := time.Since(began); {
