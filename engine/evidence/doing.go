@@ -7,15 +7,15 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// What is what a process does, as far as it matters to those that wait for it.
+// What says what a process does, as far as it matters to those that wait for it.
 type What uint8
 
 // What a process may do. A thread in uninterruptible sleep waits for a disk if nothing else is known.
 const (
 	Works      What = iota // it runs, or sleeps until something wakes it
-	IsStopped              // by a signal
-	IsTraced               // by a debugger
-	IsFrozen               // by its control group
+	IsStopped              // it is stopped by a signal
+	IsTraced               // it is traced, as by a debugger
+	IsFrozen               // it is frozen by its control group
 	OnServer               // it waits in the kernel for a file server, or for a program that serves files
 	OnDisk                 // it waits in the kernel for a disk, or for something that is not known
 	OnFrozenFS             // it waits in the kernel to write to a file system that is frozen, as for a snapshot
@@ -30,21 +30,21 @@ type Role uint8
 const (
 	AsWorkload Role = iota // a process of a container
 	AsMonitor              // a shim or a conmon
-	AsHelper               // a program that the runtime or a shim has called
+	AsHelper               // a program that the runtime or a shim has started
 	AsRuntime              // the runtime's own process
 )
 
 // Doing is what a process does at the time of a look. The zero value is a process that works.
 type Doing struct {
 	What What
-	For  time.Duration // as in [Process]: since the kernel or looks before have seen it begin
-	Sure bool          // it has lasted for so long that it does not pass by itself; false also where a second look is needed to know
+	For  time.Duration // for how long, as in [Process]: by the kernel or by earlier looks
+	Sure bool          // it has lasted so long that it will not pass by itself; false also if only a second look can tell
 
 	after time.Duration
 }
 
-// DoesNothing reports whether the process does nothing, whatever it is asked, and surely not for a
-// moment only.
+// DoesNothing reports whether the process does nothing, whatever it is asked, and surely for more than a
+// moment.
 func (d Doing) DoesNothing() bool { return d.Held() || d.InKernel() }
 
 // Held reports whether the process surely stands still because somebody else has stopped, traced or
@@ -54,22 +54,22 @@ func (d Doing) Held() bool { return d.Sure && d.What >= IsStopped && d.What <= I
 // InKernel reports whether the process surely waits in the kernel, where no signal ends the wait.
 func (d Doing) InKernel() bool { return d.Sure && d.What >= OnServer && d.What <= OnMemory }
 
-// StandsNow reports whether the process does nothing now, for longer than a thread sleeps in the
-// kernel in passing. It may go on in the next moment.
+// StandsNow reports whether the process does nothing now, and has done nothing for longer than a thread usually
+// sleeps in the kernel. It may go on in the next moment.
 func (d Doing) StandsNow() bool {
 	return d.What == IsStopped || d.What != Works && d.What != IsDead && d.For >= moment
 }
 
-// SureAfter returns how long the process must do the same until that is surely no matter of a moment;
-// 0 where one look is enough, or where it works.
+// SureAfter returns how long the process must do the same until that surely does not pass by itself; 0 if one
+// look is enough, or if the process works.
 func (d Doing) SureAfter() time.Duration { return d.after }
 
 const (
-	// A state that lasts longer than moment is not a short pause: runc freezes a container
-	// for some milliseconds to change its limits, a file server answers within some.
+	// A state that lasts longer than moment is not a short pause: runc freezes a container for some
+	// milliseconds to change its limits, and a file server answers within some milliseconds.
 	moment = 500 * time.Millisecond
-	// quiet is how long a device with requests under way must have answered none to be dead.
-	// A busy disk has a long queue, but answers some of it all the time.
+	// quiet is the time after which a device is dead if it has requests under way and has answered none. A busy
+	// disk has a long queue, but answers some of it all the time.
 	quiet = 2 * time.Second
 )
 
@@ -83,8 +83,8 @@ const (
 	deadDevice                           // the device behind its file system is [quiet]
 )
 
-// lasting says from when on what a process does is no matter of a moment. The first row whose
-// circumstances all hold is used.
+// lasting says after which time what a process does will not pass by itself. The first row whose circumstances
+// all hold is used.
 var lasting = []struct {
 	what   What
 	given  circumstance
@@ -105,24 +105,24 @@ var lasting = []struct {
 	{IsDead, 0, moment, "a parent collects its child within milliseconds"},
 }
 
-// Around is what else of the node decides whether a process does nothing. It is a value that may be
-// copied and read from any goroutine.
+// Around is what else on the node decides whether a process does nothing. It is a value that may be copied and
+// read from any goroutine.
 type Around struct {
 	report   *Report
 	pressing bool
 	store    StoreSign
 }
 
-// LookAround prepares the judgement of a report's processes. Pressing says that a list hangs for sure,
-// or that nobody looks a second time: then less is needed to be sure of the runtime's own process.
+// LookAround returns what is needed to judge the processes of a report. Pressing says that a list hangs for
+// sure, or that there is no second look. Then less is needed to be sure of the runtime's own process.
 func LookAround(r *Report, pressing bool) Around {
 	return Around{r, pressing, r.storeSign()}
 }
 
-// Doing returns what a process does that has a role.
+// Doing returns what a process with this role does.
 func (a *Around) Doing(p *Process, as Role) Doing {
 	d := Doing{What: whatDoes(p, as), For: p.For}
-	if d.What == Works || d.What == OnServer && p.State == Sleeping { // a signal ends that sleep: it is late by its age, or not at all
+	if d.What == Works || d.What == OnServer && p.State == Sleeping { // a signal ends that sleep: only the age of the process can show that it is late
 		return d
 	}
 	given := a.circumstances(p, as)
@@ -137,11 +137,11 @@ func (a *Around) Doing(p *Process, as Role) Doing {
 
 var nothingAround = Around{report: new(Report)}
 
-// DoingOf returns what a process does by itself alone.
+// DoingOf returns what a process does, judged by the process alone.
 func DoingOf(p *Process, as Role) Doing { return nothingAround.Doing(p, as) }
 
-// whatDoes returns what a process does. The order matters: a process on a file system of a server
-// waits for that, whatever the function is called.
+// whatDoes returns what a process does. The order matters: a process on a file system of a server waits for the
+// server, whatever the name of the kernel's function is.
 func whatDoes(p *Process, as Role) What {
 	switch p.State {
 	case Stopped:
@@ -182,7 +182,7 @@ func (p *Process) waitsInOneOf(reason string) bool {
 	return p.WaitsIn(func(function string) bool { return knowledge.WaitsFor(reason, function) })
 }
 
-// circumstances returns what is given beside a process that does nothing now.
+// circumstances returns what else holds for a process that does nothing now.
 func (a *Around) circumstances(p *Process, as Role) (given circumstance) {
 	if as != AsWorkload {
 		given |= notWorkload
@@ -206,23 +206,23 @@ func (a *Around) circumstances(p *Process, as Role) (given circumstance) {
 	return given
 }
 
-// onFrozen reports whether a process waits until a file system is no longer frozen. The kernel's
-// control groups have such a lock as well; but who waits for leave to write to a mount waits for
-// nothing else, whichever mount that is.
+// onFrozen reports whether a process waits until a file system is no longer frozen. The kernel's control groups
+// have the same kind of lock, so the function alone does not show it. A process that waits for permission to
+// write to a mount can only wait for a frozen file system, whichever mount that is.
 func (p *Process) onFrozen() bool {
 	known := p.Mount.Type != "" && (p.Mount.Source != "" && p.Mount.Source[0] == '/' || p.Mount.Type == "overlay") ||
 		p.Mount.Type == "" && slices.ContainsFunc(p.Stack, func(function string) bool { return knowledge.WaitsFor("write-mount", function) })
 	return known && p.waitsInOneOf("frozen")
 }
 
-// BusyFactor is how many times longer helpers take where they wait for the CPU.
+// BusyFactor is how many times longer helpers take if they wait for the CPU.
 const BusyFactor = 2
 
-// Grown is how old a helper is at least that anybody has waited for.
+// Grown is the age from which a helper counts as one that somebody waits for.
 const Grown = time.Second
 
-// IsLate reports whether a helper is older than its like ever gets where nothing is wrong, on a node
-// that is short of CPU or not.
+// IsLate reports whether a helper is older than helpers of its kind ever get if nothing is wrong. If busy, the
+// node is short of CPU, and helpers may take BusyFactor times as long.
 func (p *Process) IsLate(busy bool) bool {
 	limit := p.HelperLimit()
 	if busy {

@@ -13,8 +13,8 @@ import "time"
 // A Report is one look at the node. Each part says for itself why it is not
 // there: a report is never an error.
 type Report struct {
-	At   time.Time     // when the look ended, by the node's clock
-	Took time.Duration // the look itself
+	At   time.Time     // the end of the look, by the node's clock
+	Took time.Duration // how long the look took
 	OS   string        // the ID of the node's os-release, such as "talos"; empty if it is not known
 	Init string        // the node's init system, "systemd" or "openrc"; empty if nothing tells
 
@@ -24,20 +24,20 @@ type Report struct {
 	Limits    []Limit // of the runtime's own processes and of the node
 	Pressure  Pressure
 	Disk      Disk // of the runtime's data
-	State     Disk // of what its shims work in, such as /run/containerd
-	// Devices are those with requests under way; none too where nothing is known of them.
+	State     Disk // of the folder in which its shims work, such as /run/containerd
+	// Devices are the disks with requests under way. There are none also if nothing is known of them.
 	Devices []Device
 	Clock   Clock
 	Kernel  Kernel
 	Kubelet Kubelet
-	// Services are those of the runtime and the kubelet while the runtime's process is not
-	// older than [FreshRuntime]; none where the init system says nothing.
+	// Services are the services of the runtime and the kubelet, while the runtime's process is not older than
+	// [FreshRuntime]; none if the init system says nothing.
 	Services []Unit
-	Deep     *Deep // nil where nothing hung when the look began
+	Deep     *Deep // nil if nothing hung when the look began
 }
 
-// FreshRuntime is for how long after its start a runtime's process is new: how often it was
-// begun before that is looked for then.
+// FreshRuntime is how long after its start a runtime's process counts as new. While it is new, plegtop finds
+// out how often the runtime was started before.
 const FreshRuntime = time.Minute
 
 // Socket is what the node has where the runtime's socket belongs.
@@ -45,24 +45,24 @@ type Socket struct {
 	Missing string // why nothing is known of it; empty if there was a look
 	Kind    string // "socket", "file", "folder", "pipe", "device"; empty if nothing is there
 
-	// Holder is who listens at it, or did when the look was made that first found it;
-	// PID 0 if nobody does, or that cannot be known.
+	// Holder is the process that listens at the socket, by the first look that found it; PID 0 if nobody does,
+	// or if that cannot be known.
 	Holder Process
 
-	// Unlinked is the runtime's process that listens at a socket which was made there, while
-	// what is there now does not lead to it. Clients that are connected still get answers. New
-	// ones cannot connect. PID 0 if there is none, or that cannot be known.
+	// Unlinked is a process of the runtime whose socket was made at this path, while what is there now does not
+	// lead to that socket. Clients that are connected still get answers. New ones cannot connect. PID 0 if
+	// there is none, or that cannot be known.
 	Unlinked Process
 
-	// Locked is the runtime's file that another process has locked. Locker is that process. Both
-	// are looked for while nobody listens, and are empty if there is none.
+	// Locked is the runtime's file that another process has locked. Locker is that process. Both are searched
+	// for while nobody listens, and are empty if there is none.
 	Locked string
 	Locker Process
-	Waits  Process // the runtime's own
+	Waits  Process // the runtime's process that waits for the lock
 }
 
-// Pressure is what /proc/pressure says: the share of time in which tasks stood
-// still for want of a resource.
+// Pressure is what /proc/pressure says: the share of time in which tasks stood still because a resource was
+// short.
 type Pressure struct {
 	Missing string `line:"-"` // why there is none; empty if there is
 	CPU     Stall  `line:"cpu"`
@@ -73,8 +73,8 @@ type Pressure struct {
 // IsZero reports whether there is none.
 func (p Pressure) IsZero() bool { return p.Missing != "" }
 
-// A Stall holds shares of time in percent, averaged over 10 s and over 60 s:
-// Some, in which at least one task stood still, and Full, in which all did.
+// A Stall holds shares of time in percent, averaged over 10 s and over 60 s. In Some at least one task stood
+// still, in Full all tasks did.
 type Stall struct {
 	Some10 float64 `line:"some10"`
 	Some60 float64 `line:"some60"`
@@ -87,19 +87,19 @@ type Disk struct {
 	Missing      string        `line:"-"`    // why there is none; empty if there is
 	Broken       bool          `line:"-"`    // Missing is what the file system itself answers, such as an I/O error, or a folder in use is gone
 	Path         string        `line:"path"` // of the folder on the node
-	Mount        Mount         `line:"-"`    // what it is on, without the Point; its parts are empty if they are not known
-	Below        []string      `line:"-"`    // the disks that the one of Mount is a part of or made of, such as "sda"; the nearest first, a few
+	Mount        Mount         `line:"-"`    // the mount that the folder is on, without the Point; its parts are empty if they are not known
+	Below        []string      `line:"-"`    // a few disks below the disk of Mount, such as "sda", the nearest first: those that it is a part of, or made of
 	Total        uint64        `line:"totalBytes"`
-	Free         uint64        `line:"freeBytes"` // what is left to ordinary users
-	Left         uint64        `line:"-"`         // bytes that are left to root
-	Inodes       uint64        `line:"inodes"`    // both are 0 on file systems that have no table of them
+	Free         uint64        `line:"freeBytes"` // bytes that ordinary users may still write
+	Left         uint64        `line:"-"`         // bytes that root may still write
+	Inodes       uint64        `line:"inodes"`    // Inodes and InodesUnused are 0 on file systems without a table of inodes
 	InodesUnused uint64        `line:"inodesUnused"`
-	ReadOnly     string        `line:"readOnly,omitempty"` // why nothing can be written: how the file system is mounted, or what it came to after an error; empty if it can
-	Errors       uint64        `line:"-"`                  // that ext4 has found in it since it was last checked
+	ReadOnly     string        `line:"readOnly,omitempty"` // why nothing can be written: how the file system is mounted, or its state after an error; empty if it can be written
+	Errors       uint64        `line:"-"`                  // errors that ext4 has found in it since its last check
 	ErrorAge     time.Duration `line:"-"`                  // since the last of them
 }
 
-// IsZero reports whether nothing but its place is known: a drawn node has disks without figures.
+// IsZero reports whether only the disk's place is known: the disks of a picture of a node have no figures.
 func (d Disk) IsZero() bool {
 	return d.Missing != "" || d.Path == "" || d.Total == 0 && d.ReadOnly == ""
 }
@@ -109,15 +109,15 @@ type Device struct {
 	Number   string        `line:"-"`            // such as "8:17"
 	Name     string        `line:"name"`         // such as "sdb1"
 	InFlight int           `line:"inFlight"`     // requests that it has been given and has not answered
-	Still    time.Duration `line:"stillSeconds"` // for how long it has answered none; 0 at the first look
+	Still    time.Duration `line:"stillSeconds"` // for how long it has answered none; 0 in the first look
 }
 
-// What a [Limit] is of.
+// The resources that a [Limit] may be of.
 const (
 	OpenFiles = "open files"
 	Threads   = "threads"
 	Memory    = "memory"    // bytes that cannot be dropped, unlike those of files
-	OOMKills  = "oom kills" // of processes of its group for want of memory, since the look before. The limit is left out if none was killed.
+	OOMKills  = "oom kills" // processes of its group that were killed for want of memory since the look before. The limit is left out if none was killed.
 )
 
 // A Limit is a resource that can run out, and how much of it is used.
@@ -127,24 +127,24 @@ type Limit struct {
 	What string `line:"what"`          // such as [OpenFiles]
 	Used uint64 `line:"used"`
 	Most uint64 `line:"most"`
-	Hard uint64 `line:"-"`    // what Most may be raised to without other rights; 0 if that is not known
+	Hard uint64 `line:"-"`    // up to this figure Most may be raised without more rights; 0 if that is not known
 	Path string `line:"path"` // of the file that has the limit
 }
 
-// Clock compares the node's wall clock with its monotonic one. If they drift apart
-// at once, that is a step: somebody set the time, or the machine was suspended.
+// Clock compares the node's wall clock with its monotonic clock. If they suddenly differ, that is a step:
+// somebody set the time, or the machine was suspended.
 type Clock struct {
-	Watched time.Duration // for how long they have been compared; 0 at the first look
+	Watched time.Duration // for how long they have been compared; 0 in the first look
 	Step    time.Duration // the largest step seen, positive if the wall clock went forward; 0 if none
-	StepAge time.Duration // since it was seen
+	StepAge time.Duration // the time since it was seen
 	Steps   int
 }
 
-// Usage is what one of the node's programs takes.
+// Usage is what one of the node's programs uses.
 type Usage struct {
 	Name    string `line:"name"`           // "containerd", "kubelet", "plegtop"
 	PID     int    `line:"pid,omitempty"`  // 0 if there are several processes of that name
-	CPU     Cores  `line:"cores,omitzero"` // averaged since the look before; -1 at the first look
+	CPU     Cores  `line:"cores,omitzero"` // the average since the look before; -1 in the first look
 	Memory  uint64 `line:"memoryBytes"`    // resident
 	Threads int    `line:"threads"`
 

@@ -14,9 +14,9 @@ const pluginProgram = "CNI plugin"
 // IsPlugin reports whether a helper is a network plugin.
 func (p *Process) IsPlugin() bool { return strings.HasPrefix(p.Verb, "CNI ") }
 
-// HelperLimit returns how old a helper gets at most where nothing is wrong; 0 for one
-// that lasts as long as what it runs, as exec, run and events do, and for one of which
-// that is not known. A node that is short of CPU takes a multiple.
+// HelperLimit returns how old a helper gets at most if nothing is wrong. It returns 0 for a helper that lasts
+// as long as the program that it runs, as exec, run and events do, and for a helper whose limit is not known.
+// On a node that is short of CPU helpers take a multiple of it.
 func (p Process) HelperLimit() time.Duration {
 	if p.IsPlugin() {
 		return knowledge.ProgramLimit(pluginProgram)

@@ -13,10 +13,9 @@ func ContainerOf(pod pleg.PodRef, c *pleg.Container) Object {
 	return Object{ObjectRef: pleg.ObjectRef{ID: c.ID, Pod: pod, Container: c.Name}, SandboxID: c.SandboxID, State: c.State}
 }
 
-// Objects returns the sandboxes and containers that the node shows without asking the
-// runtime, each once, by ID: those that run, those that a shim or a helper is for,
-// and after a deep look those that the runtime keeps a folder of. Of each all is
-// known that any of these tells.
+// Objects returns the sandboxes and containers that the node shows without asking the runtime, each once, by
+// ID: those that run, those that a shim or a helper works for, and after a deep look those that have a folder
+// of the runtime. For each object it puts together what all of these sources say.
 func (r *Report) Objects() []Object {
 	all := slices.Clone(r.Processes.Objects)
 	for _, p := range r.Processes.Shims {
@@ -45,8 +44,8 @@ func (r *Report) Objects() []Object {
 	return merged
 }
 
-// with returns o with what another account of the same object adds. One that names the
-// sandbox that it is in is a container, whatever another takes it for.
+// with returns o, completed by what another source says about the same object. If one of them names the sandbox
+// that the object is in, the object is a container, whatever the other says.
 func (o Object) with(other Object) Object {
 	o.SandboxID = cmp.Or(o.SandboxID, other.SandboxID)
 	o.Pod, o.Container = o.Pod.Or(other.Pod), cmp.Or(o.Container, other.Container)

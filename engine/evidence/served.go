@@ -7,7 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// Served reports whether there is a server or a program behind a file system, and not a disk.
+// Served reports whether a file system is served by a server or a program, and not by a disk.
 func (m Mount) Served() bool {
 	return m.Type != "fuseblk" && slices.ContainsFunc(knowledge.FileSystems(), func(s knowledge.FileSystem) bool { return beginsAs(m.Type, s.Types) })
 }

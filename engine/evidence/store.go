@@ -6,39 +6,39 @@ import (
 	"time"
 )
 
-// A StoreSign says by what it is known that a thread which names no file waits for the disk of the
-// runtime's data.
+// A StoreSign is a reason why a thread that names no file must be waiting for the disk of the runtime's data.
 type StoreSign uint8
 
-// The signs, apart from none.
+// The signs. NoSign says that there is none.
 const (
 	NoSign     StoreSign = iota
 	DeviceDead           // the device of that disk has answered nothing for 2 s
-	FileThere            // another process of the runtime's waits for a file on that disk
-	KindOfIt             // another one waits in a function of that kind of file system, such as the journal of ext4
-	SinceStart           // the runtime has stood there since its start, when it writes its own data
+	FileThere            // another process of the runtime waits for a file on that disk
+	KindOfIt             // another process of the runtime waits in a function of that kind of file system, such as the journal of ext4
+	SinceStart           // the runtime has stood there since its start, and at its start it writes its own data
 )
 
 const (
-	// storeWait is how long another process must have waited to be a sign: as for the runtime itself.
+	// storeWait is how long another process must have waited to be a sign. It is the same time as for the
+	// runtime itself.
 	storeWait = 2 * time.Second
-	// startWrites is how soon after its start a runtime opens and writes its data.
+	// startWrites is the time after its start in which a runtime opens and writes its data.
 	startWrites = 10 * time.Second
 )
 
-// StoreSign returns by what it is known that all threads of the runtime's which stand in functions of a
-// file system wait for the disk of its data.
+// StoreSign returns why all threads of the runtime that stand in functions of a file system must be waiting for
+// the disk of its data.
 func (a *Around) StoreSign() StoreSign { return a.store }
 
-// StoreMount returns the file system of the runtime's data, as that of its folder.
+// StoreMount returns the file system of the runtime's data, with the data folder as its Point.
 func (r *Report) StoreMount() Mount {
 	store := r.Disk.Mount
 	store.Point = r.Disk.Path
 	return store
 }
 
-// FileSystem returns the file system that a process in the kernel is known to wait for; of a
-// container's own files that is the runtime's disk. It is zero if it is not known.
+// FileSystem returns the file system that a process in the kernel is known to wait for; zero if it is not
+// known. If the process waits for a container's own files, that is the runtime's disk.
 func (r *Report) FileSystem(p *Process) Mount {
 	if store := r.StoreMount(); p.Mount.Type == "overlay" && store.Device != "" {
 		return store
@@ -46,13 +46,14 @@ func (r *Report) FileSystem(p *Process) Mount {
 	return p.Mount
 }
 
-// OnDevice reports whether a file system stands on a device. btrfs has a number of its own, which is no device's.
+// OnDevice reports whether a file system stands on a device. The number of a btrfs is its own and not that of a
+// device.
 func (m Mount) OnDevice() bool {
 	return m.Device != "" && (!strings.HasPrefix(m.Device, "0:") || strings.HasPrefix(m.Source, "/dev/"))
 }
 
-// OnStore reports whether a process waits in the kernel for a disk of the runtime's own: that of its
-// data, or that of its state.
+// OnStore reports whether a process waits in the kernel for a disk of the runtime: the disk of its data, or
+// that of its state.
 func (a *Around) OnStore(p *Process, as Role) bool {
 	m := a.report.FileSystem(p)
 	if m == (Mount{}) {
@@ -68,9 +69,8 @@ func (a *Around) OnStore(p *Process, as Role) bool {
 	return p.State == Uninterrupted && (is(a.report.Disk) || is(a.report.State))
 }
 
-// StoreOf returns the file system of the runtime's data if a process waits for it whose system call
-// names no open file, and the sign of that; [NoSign] where that is only likely. False means that
-// nothing speaks for it.
+// StoreOf returns the file system of the runtime's data if a process waits for it though its system call names
+// no open file. sign says why; [NoSign] if it is only likely. on is false if nothing speaks for it.
 func (a *Around) StoreOf(p *Process, as Role) (store Mount, sign StoreSign, on bool) {
 	store = a.report.StoreMount()
 	if p.Mount != (Mount{}) || p.State != Uninterrupted || as == AsWorkload {
@@ -81,7 +81,7 @@ func (a *Around) StoreOf(p *Process, as Role) (store Mount, sign StoreSign, on b
 		sign = SinceStart
 	}
 	switch p.waitsFor() {
-	case OnFrozenFS: // what the runtime writes is mostly there
+	case OnFrozenFS: // most of what the runtime writes is there
 		return store, sign, as == AsRuntime
 	case OnDisk:
 		if a.store != NoSign {
@@ -104,8 +104,8 @@ func (r *Report) inStoreFunction(p *Process) bool {
 	return p.waitsInOneOf("file-system")
 }
 
-// storeSign returns by what it is known that threads in functions of a file system wait for the
-// runtime's disk. Another dead device, or a disk without any request, speaks against it.
+// storeSign returns why threads in functions of a file system must be waiting for the runtime's disk; NoSign if
+// that is not known. If another device is dead, or the runtime's disk has no request, that speaks against it.
 func (r *Report) storeSign() StoreSign {
 	store := r.StoreMount()
 	if !store.OnDevice() {
@@ -149,8 +149,8 @@ func (r *Report) isDead(m Mount) bool {
 	return slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Still >= quiet && r.isBehind(&d, m) })
 }
 
-// isBehind reports whether a device is that of a file system, or of the runtime's data its disk or one below
-// it: btrfs has a number of its own.
+// isBehind reports whether a device is the device of a file system. For the file system of the runtime's data,
+// the disks below its own count too, and its disk is compared by name, since the number of a btrfs is its own.
 func (r *Report) isBehind(d *Device, m Mount) bool {
 	store := r.Disk.Mount
 	return m.Device != "" && (d.Number == m.Device ||

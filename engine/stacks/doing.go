@@ -6,7 +6,7 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// doingOf finds out what a goroutine does. A call of another program tells more than any other function.
+// doingOf returns what a goroutine does. A call of another program says more than any other function.
 func doingOf(g *goroutine) (doing knowledge.Sign) {
 	signs := knowledge.Signs()
 	protocol, row := "", len(signs)
@@ -14,7 +14,7 @@ func doingOf(g *goroutine) (doing knowledge.Sign) {
 		if over, asks := strings.CutPrefix(f.role, "asks "); asks {
 			protocol = over
 		} else if protocol != "" && strings.HasSuffix(f.owner, "Client)") {
-			lasts := f.method == "Wait" || f.method == "WaitSandbox" || f.method == "Subscribe" // as long as what it is about
+			lasts := f.method == "Wait" || f.method == "WaitSandbox" || f.method == "Subscribe" // such a call lasts as long as the thing that it is about
 			return knowledge.Sign{Doing: protocol + " " + serviceOf(f.owner) + "." + f.method, Asks: true, Open: !lasts}
 		}
 		row = min(row, f.sign)
@@ -34,7 +34,7 @@ func doingOf(g *goroutine) (doing knowledge.Sign) {
 	return doing
 }
 
-// serviceOf is the service of a client that protoc has generated: "Task" of "task/v3.(*ttrpctaskClient)".
+// serviceOf returns the service of a client that protoc has generated: "Task" for "task/v3.(*ttrpctaskClient)".
 func serviceOf(owner string) string {
 	_, name, _ := strings.Cut(strings.TrimSuffix(owner, "Client)"), "(*")
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "ttrpc"), "grpc")

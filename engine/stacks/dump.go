@@ -14,27 +14,27 @@ type dump struct {
 	groups []*group
 	byIDs  map[string]*group // by the ids of their functions
 	ids    []byte            // of the last goroutine's functions
-	locks  []*lock           // that are waited for
+	locks  []*lock           // locks that goroutines wait for
 	byKey  map[lockKey]*lock
 	kept   []*goroutine
 	frames int // of all kept goroutines
 }
 
-// A group is goroutines of the same stack.
+// A group is a set of goroutines with the same stack.
 type group struct {
 	evidence.Group         // without Frames
 	knowledge.Sign         // what they do
-	frames         []frame // of the first
-	wrappers       int     // innermost frames that are only of the lock that it waits for; 0 if it waits for none
+	frames         []frame // the stack of the first goroutine
+	wrappers       int     // how many innermost frames belong only to the lock that the goroutines wait for; 0 if they wait for none
 	tells          int     // 1 if they wait for a lock or answer a call, 0 if not
-	call           string  // of the CRI that it answers
+	call           string  // the call of the CRI that the goroutines answer
 }
 
 // isOpen reports whether the goroutines answer a call or ask another program, and wait for no lock.
 func (g *group) isOpen() bool { return g.wrappers == 0 && (g.call != "" || g.Open) }
 
-// add counts a goroutine, and keeps a copy while there is room: it may hold a lock. Without room it still
-// counts among those of its stack, and among those that wait for its lock.
+// add counts a goroutine. While there is room it keeps a copy, because the goroutine may hold a lock. Without
+// room the goroutine still counts in its group, and among those that wait for its lock.
 func (d *dump) add(g *goroutine) {
 	d.total++
 	full := len(d.kept) == maxKept || d.frames+len(g.frames) > maxInKept
@@ -63,8 +63,8 @@ func (d *dump) add(g *goroutine) {
 	}
 }
 
-// groupOf returns the group of a goroutine's stack; nil if it has no stack, or a new one and there is
-// no room for that.
+// groupOf returns the group of a goroutine's stack; nil if it has no stack, or if its stack is new and there is
+// no room for another group.
 func (d *dump) groupOf(g *goroutine) *group {
 	d.ids = d.ids[:0]
 	for _, f := range g.frames {

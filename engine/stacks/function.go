@@ -10,7 +10,8 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// A function is what its name tells. A dump has few names, so this is worked out once for each.
+// A function is what the name of a function shows. A dump has few different names, so this is worked out once
+// for each.
 type function struct {
 	id     uint16
 	name   string // as Go writes it: "internal/poll.(*FD).Read"
@@ -21,17 +22,17 @@ type function struct {
 	role   string // as knowledge has them
 	sign   int    // the row of knowledge.Signs; their number if there is none
 
-	takesLock bool              // of a mutex
-	argument  bool              // works on its first argument, and not on its receiver
+	takesLock bool              // it takes the lock of a mutex
+	argument  bool              // it works on its first argument, and not on its receiver
 	waits     *knowledge.Lock   // the kind of lock that a goroutine waits for in it; nil if not known
 	holds     []*knowledge.Lock // the kinds of lock that a goroutine in this function may hold
-	leaves    *knowledge.Lock   // the kind that it does not hold here, though its callers did
+	leaves    *knowledge.Lock   // the kind that it has let go of here, though its callers held it
 }
 
-// listOf are the calls that answer as lists do, piece by piece.
+// listOf are the streaming calls that do the same as lists, piece by piece.
 var listOf = map[string]string{"StreamPodSandboxes": "ListPodSandbox", "StreamContainers": "ListContainers"}
 
-// newFunction takes a name apart, and looks it up in the tables.
+// newFunction returns a function by its name, with what the tables of package knowledge say about it.
 func newFunction(name string) *function {
 	f := &function{name: name, sign: knowledge.SignOf(name)}
 	start := strings.LastIndexByte(name, '/') + 1

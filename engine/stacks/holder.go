@@ -6,15 +6,15 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// The rank of a candidate is the time that it has waited, and these that outweigh any time.
+// The rank of a candidate is the time that it has waited, plus these, which are more than any time.
 const (
 	asksOthers   time.Duration = 1 << 60 // it waits for somebody else, who may be what hangs
 	exactAddress time.Duration = 1 << 61
 )
 
-// findHolders finds the holder of each lock among the kept goroutines: it works on what the lock
-// belongs to, and does not wait for the lock. Where a stack does not tell what a lock belongs to, or
-// what a goroutine works on, the holder is the only goroutine that has a lock of the kind.
+// findHolders finds the holder of each lock among the kept goroutines. The holder works on the thing that the
+// lock belongs to, and does not wait for the lock. If a stack does not show what a lock belongs to, or what a
+// goroutine works on, the holder is the only goroutine that has a lock of the kind.
 func (d *dump) findHolders() {
 	hidden := map[*knowledge.Lock]*lock{} // for the goroutines whose stacks do not say which lock of the kind they have
 	for _, l := range d.locks {

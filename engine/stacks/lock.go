@@ -12,21 +12,21 @@ import (
 
 // A lockKey tells locks apart.
 type lockKey struct {
-	at   uint64          // 0 if no stack tells it
+	at   uint64          // 0 if no stack shows it
 	kind *knowledge.Lock // nil if it is not known
-	of   string          // of an unknown kind: the type that it belongs to, else the function that waits
+	of   string          // if the kind is unknown: the type that the lock belongs to, or else the function that waits
 }
 
-// A lock is one that goroutines wait for.
+// A lock is a lock that goroutines wait for.
 type lock struct {
 	lockKey
 	evidence.Lock      // without Holder and Likely
 	inexact       bool // no stack has an exact address
 
-	holder     *goroutine    // the likeliest; nil if there is none
+	holder     *goroutine    // the likeliest holder; nil if there is none
 	rank       time.Duration // of holder
 	candidates int           // goroutines that may be the holder
-	last       *goroutine    // of them
+	last       *goroutine    // the last candidate
 }
 
 // wait counts a goroutine among those that wait for a lock, unless there are too many locks.
@@ -54,8 +54,8 @@ func (d *dump) wait(g *goroutine) {
 	g.lock, g.Waits = l, l.Address
 }
 
-// wrappers returns how many frames, from the innermost, are only of the lock that a goroutine waits for;
-// 0 if it waits for none.
+// wrappers returns how many frames, from the innermost, belong only to the lock that a goroutine waits for; 0
+// if it waits for none.
 func wrappers(frames []frame) int {
 	waits := false
 	for i, f := range frames {
@@ -75,16 +75,16 @@ func wrappers(frames []frame) int {
 	return 0
 }
 
-// waitedFor finds the lock that a goroutine waits for. The lock belongs to what the first function
-// after the wrappers works on, or the caller of that function if it takes the lock for others. Where
-// the dump does not tell that, the address is of the lock itself.
+// waitedFor returns the lock that a goroutine waits for. The first function after the wrappers works on the
+// thing that the lock belongs to. If that function takes the lock for others, its caller does. If the dump does
+// not show the thing, the address is that of the lock itself.
 func waitedFor(frames []frame, wrappers int) lock {
 	outer := wrappers
 	for outer+1 < len(frames) && frames[outer].role == "wrapper" {
 		outer++
 	}
 	f, inner := frames[outer], frames[wrappers]
-	if f.waits == nil && (f.at == 0 || f.role == "service" || inner.waits != nil) { // the caller tells less
+	if f.waits == nil && (f.at == 0 || f.role == "service" || inner.waits != nil) { // the caller shows less
 		f = inner
 	}
 	service := f.role == "service" && f.waits == nil
@@ -101,7 +101,7 @@ func waitedFor(frames []frame, wrappers int) lock {
 	return l
 }
 
-// ownAddress is the address of a lock itself, an exact one if any of its frames has it.
+// ownAddress returns the address of a lock itself. It prefers an exact one, if any of the frames has that.
 func ownAddress(frames []frame) (at uint64, inexact bool) {
 	for _, f := range frames {
 		if f.at != 0 && (at == 0 || inexact && !f.inexact) {

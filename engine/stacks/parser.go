@@ -12,13 +12,13 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// A goroutine is what the dump says of one.
+// A goroutine is what the dump says of one goroutine.
 type goroutine struct {
 	evidence.Goroutine         // without Frames
 	parent             int     // the number of the goroutine that started it; 0 before Go 1.21
 	frames             []frame // the innermost first
-	group              *group  // set by dump.add, as is what follows
-	lock               *lock   // that it waits for; nil if it waits for none
+	group              *group  // group and lock are set by dump.add
+	lock               *lock   // the lock that it waits for; nil if it waits for none
 }
 
 // A frame is a function of a stack, and the address of what it works on.
@@ -33,15 +33,15 @@ type parser struct {
 	found     func(*goroutine) // called with each whole goroutine, which it must copy
 	functions map[string]*function
 
-	goroutine      // that is being read
+	goroutine      // the goroutine that is being read
 	open      bool // its header was read, its end was not
 	broken    bool // it has a line that Go does not write
 	placed    bool // the file and line of the last function were read
 	created   bool // the line of the function that started it was read
 }
 
-// read reads line after line. A line that is too long breaks its goroutine. Where the text ends, a
-// goroutine counts only if it is whole.
+// read reads all lines. A line that is too long breaks its goroutine. At the end of the text a goroutine counts
+// only if it is whole.
 func (p *parser) read(r io.Reader) error {
 	lines := bufio.NewReaderSize(r, maxLine)
 	for {
@@ -146,8 +146,8 @@ func (p *parser) frame(line []byte) {
 	p.frames = append(p.frames, frame{f, at, inexact})
 }
 
-// end hands the goroutine over, if it is whole. Where the blank line after it is missing, the text may
-// be cut, so the last line must be of the function that started the goroutine.
+// end passes the goroutine on if it is whole. cut says that there is no blank line after it. Then the text may
+// be cut off, so its last line must be about the function that started the goroutine.
 func (p *parser) end(cut bool) {
 	whole := p.placed || len(p.frames) == 0 && !cut
 	if cut && !p.created {

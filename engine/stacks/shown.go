@@ -7,8 +7,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// shownGroups are the groups with the most goroutines. Groups that wait for a lock or answer a call
-// take a place before the many that are idle in a healthy runtime.
+// shownGroups returns the groups with the most goroutines. Groups that wait for a lock or answer a call come
+// before the many groups that are idle in a healthy runtime.
 func (d *dump) shownGroups() []evidence.Group {
 	most := func(a, b *group) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Longest, a.Longest), cmp.Compare(a.First, b.First))
@@ -24,7 +24,7 @@ func (d *dump) shownGroups() []evidence.Group {
 	return all
 }
 
-// shownLocks are the locks with the most waiters, each with the locks that its holder waits for in turn.
+// shownLocks returns the locks with the most waiters, each with the locks that its holder waits for in turn.
 func (d *dump) shownLocks() []evidence.Lock {
 	most := func(a, b *lock) int {
 		return cmp.Or(cmp.Compare(b.Waiters, a.Waiters), cmp.Compare(b.Longest, a.Longest), cmp.Compare(a.at, b.at), cmp.Compare(a.Of, b.Of))
@@ -53,9 +53,9 @@ func (d *dump) shownLocks() []evidence.Lock {
 	return all
 }
 
-// shownOpen are the goroutines that have something open, the longest first. Numbers grow with time, so
-// of two that began in the same minute the lower is the older. A goroutine that works for another one
-// that answers a call is shown with that one.
+// shownOpen returns the goroutines that answer a call or wait for another program, the longest first. Numbers
+// grow with time, so of two that began in the same minute the one with the lower number is older. If a
+// goroutine was started by another one of them that answers a call, only that other one is in the result.
 func (d *dump) shownOpen() []evidence.Goroutine {
 	var open []*goroutine
 	answers := map[int]bool{} // by number
@@ -76,8 +76,8 @@ func (d *dump) shownOpen() []evidence.Goroutine {
 	return all
 }
 
-// shownGoroutine completes a goroutine. What only waits for others of the runtime does what a goroutine
-// does that it has started.
+// shownGoroutine returns a goroutine with its frames. If it only waits for others in the runtime, its Doing
+// becomes that of a goroutine that it has started.
 func (d *dump) shownGoroutine(g *goroutine) evidence.Goroutine {
 	g.Frames = names(g.frames)
 	if !g.group.Asks && g.lock == nil {

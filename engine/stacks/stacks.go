@@ -26,13 +26,13 @@ const (
 	maxState   = 64        // bytes, of a state; Go writes 25
 	maxFrames  = 128       // of a goroutine; Go writes 100
 	maxKept    = 32 << 10  // goroutines that may hold a lock
-	maxAlike   = 1 << 10   // of these with the same stack, so that a leak leaves room for others
+	maxAlike   = 1 << 10   // kept goroutines with the same stack, so that a leak leaves room for others
 	maxInKept  = 384 << 10 // frames of all of them
 	maxGroups  = 4 << 10
-	maxLate    = 32 // frames of a stack that comes when no more goroutines are kept
+	maxLate    = 32 // frames of a new stack, once there is no room for more goroutines
 	maxLocks   = 4 << 10
-	maxCalls   = 16 // of a lock; the CRI has about 40
-	maxHolders = 4  // that may hold a lock of an unknown kind: of more, none is named
+	maxCalls   = 16 // calls that wait for one lock; the CRI has about 40
+	maxHolders = 4  // candidates for the holder of a lock of an unknown kind: if there are more, none is named
 	shown      = 20 // groups, locks, open goroutines
 )
 
