@@ -10,8 +10,8 @@ import (
 	"github.com/plegtop/plegtop/engine/quantile"
 )
 
-// A value with an error in it is written down with the [call.Error] in the error's chain,
-// and is read with that. CBOR has no interfaces.
+// A value that holds an error is written with the [call.Error] in the error's chain, and is read back with
+// that. CBOR has no interfaces.
 
 // encoding keeps times to the nanosecond.
 var encoding = func() cbor.EncMode {
@@ -22,8 +22,8 @@ var encoding = func() cbor.EncMode {
 	return mode
 }()
 
-// These have the fields of their types, without their methods. In a plain value the outer
-// error takes the place of the inner one.
+// These types have the fields of the types that they are made from, without their methods. In a plain value the
+// outer error takes the place of the inner one.
 type (
 	failure Failure
 	outcome Outcome
@@ -85,7 +85,7 @@ func (c *Calls) UnmarshalCBOR(b []byte) error {
 	return err
 }
 
-// asError returns nil for no error, and not an error that is nil.
+// asError returns e as an error. For nil it returns a nil error, and not an error that holds a nil pointer.
 func asError(e *call.Error) error {
 	if e == nil {
 		return nil
@@ -99,16 +99,15 @@ type SumsState struct {
 	ByOp  []OperationState
 }
 
-// An OperationState is that of one operation, in the order of [call.Operations].
+// An OperationState is the state of one operation. A [SumsState] has them in the order of [call.Operations].
 type OperationState struct {
 	Calls Calls
 	Took  quantile.Durations
 	Codes map[string]uint64
-	Now   Second // not over yet, unless its Count is 0
+	Now   Second // the second that is not over yet; none if its Count is 0
 }
 
-// State returns the state. It is not to be changed, and s is not to be used while it is
-// read.
+// State returns the state. The caller must not change it, and must not use s while the state is read.
 func (s *Sums) State() SumsState {
 	state := SumsState{Start: s.start}
 	for i := range s.byOp {

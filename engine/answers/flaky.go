@@ -10,15 +10,15 @@ import (
 // unavailable is gRPC's code for a call that found no runtime.
 const unavailable = "Unavailable"
 
-// A Flakiness is how many calls of how many found no runtime, since when.
+// A Flakiness says how many calls found no runtime, out of how many, and since when.
 type Flakiness struct {
 	Failed, All uint64
 	Outages     int
 	Since       time.Time
 }
 
-// flakiness returns how often calls found no runtime, if that is so only now and
-// then; nothing if it is not. In one bounded look one such call is enough.
+// flakiness returns how often calls found no runtime, if that happens only now and then; zero if not. In one
+// bounded look one failed call is enough.
 func (r *Reading) flakiness() Flakiness {
 	if least := r.Policy.Bounds().Outages; least > 0 {
 		if r.Away.Outages >= least {
@@ -33,7 +33,7 @@ func (r *Reading) flakiness() Flakiness {
 	return Flakiness{Failed: failed, All: all, Since: r.Started}
 }
 
-// foundNobody counts the calls that found no runtime, and all.
+// foundNobody returns how many calls found no runtime, and how many calls there were.
 func (t *Table) foundNobody() (failed, all uint64) {
 	for i := range t.Calls {
 		c := &t.Calls[i]
@@ -50,14 +50,13 @@ func (t *Table) foundNobody() (failed, all uint64) {
 	return failed, all
 }
 
-// fewAway is how many objects at most are taken for unreachable by themselves.
+// fewAway is how many objects at most may count as unreachable for a reason of their own.
 const fewAway = 10
 
-// Unreachable returns how many objects the runtime was not there for though it was
-// for everything else, each of them asked for twice: behind such an object is a
-// shim that has died. 0 if calls of other kinds failed so as well, or if it is the
-// connection that was lost for several at once: the status of one of them may be
-// what ends the runtime, and nothing tells which.
+// Unreachable returns for how many objects the runtime was unavailable though it answered everything else, each
+// of them asked for twice: the shim behind such an object has died. It returns 0 if calls of other kinds failed
+// in the same way. It also returns 0 if the connection was lost for several objects at once: the status of one
+// of them may be what ends the runtime, and nothing shows which one.
 func (t *Table) Unreachable() int {
 	away := t.SweptAway()
 	if away == 0 || t.Failure != nil || t.StatusErr != nil || t.VersionErr != nil || t.Sweep.Flaky > 0 || away > fewAway || 2*away >= t.Sweep.Done {
@@ -69,12 +68,10 @@ func (t *Table) Unreachable() int {
 	return away
 }
 
-// SweptAway returns how many objects of the last sweep the runtime was not there
-// for.
+// SweptAway returns for how many objects of the last sweep the runtime was unavailable.
 func (t *Table) SweptAway() int { return len(t.sweptFailed(IsAway)) }
 
-// CutOff returns the objects of the last sweep that failed with the loss of the
-// connection, each time they were asked for.
+// CutOff returns the objects of the last sweep for which the connection was lost each time they were asked for.
 func (t *Table) CutOff() []Outcome {
 	return t.sweptFailed(func(err error) bool {
 		e, ok := errors.AsType[*call.Error](err)
@@ -93,9 +90,9 @@ func (t *Table) sweptFailed(so func(error) bool) (failed []Outcome) {
 	return failed
 }
 
-// ConnectionKiller returns the one object whose status ends the connection each
-// time it is asked for: no more failed with it than can be out at once, and they
-// were answered when asked again.
+// ConnectionKiller returns the one object whose status ends the connection each time it is asked for. The
+// others that failed with it are no more than the calls that can be out at once, and they were answered when
+// asked again. It returns false if there is no such object.
 func (r *Reading) ConnectionKiller() (Outcome, bool) {
 	cut := r.CutOff()
 	if len(cut) != 1 || r.SweptAway() != 1 || r.StatusErr != nil || r.Failure != nil || r.Sweep.Flaky == 0 || r.Sweep.Flaky >= 2*r.Sweep.Width || r.FreshSweep() == nil {

@@ -9,31 +9,30 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Hang is a call that is late, or that its deadline ended without an answer.
-// Its Since is when the first of them in a row began.
+// A Hang is a call that is late, or a call that reached its deadline without an answer. If several in a row
+// did, Since is the start of the first.
 type Hang struct {
 	call.Flight
 	Out   bool          // still out; if not, Err says how it ended
-	Sure  bool          // for so long that it is not just slow
-	Took  time.Duration // so far, or until its deadline
-	InRow int           // how many ended so before, if it is known
+	Sure  bool          // it has hung so long that it is not just slow
+	Took  time.Duration // how long it has been out so far, or until its deadline
+	InRow int           // how many in a row ended at their deadline, if that is known
 	Err   error         // nil if none has ended yet
 	Swept bool          // found by a sweep that is over
 }
 
-// A Reading is what a moment says of the runtime: what hangs, and how much of it is out
-// of order.
+// A Reading says what one moment shows of the runtime: what hangs, and how much of the runtime is out of order.
 type Reading struct {
 	Moment
-	General  [call.PodSandboxStatus]Hang // by operation: Version, Status and the lists; no Since if that does not hang
+	General  [call.PodSandboxStatus]Hang // by operation: Version, Status and the lists; Since is zero if it does not hang
 	Statuses []Hang                      // status calls: of the relist first, then those that hang longest
 	Scope    Scope
 	Facts
 
-	places map[Target]int // in Statuses, until these are sorted
+	places map[Target]int // places in Statuses, until Statuses is sorted
 }
 
-// Read reads a moment. Where nothing hangs it allocates nothing but for the first time.
+// Read sets r to what a moment shows. If nothing hangs, it allocates only the first time.
 func (r *Reading) Read(m Moment) {
 	if r.places == nil {
 		r.places = make(map[Target]int, len(m.Failing))
@@ -51,7 +50,7 @@ type Target struct {
 	ID string
 }
 
-// read notes what hangs.
+// read notes all calls that hang.
 func (r *Reading) read() {
 	for _, f := range r.InFlight {
 		if s := r.State(f); s != InTime {
@@ -66,7 +65,7 @@ func (r *Reading) read() {
 	}
 	r.noteSweep()
 	swept := make(map[pleg.UID]bool)
-	if r.Policy.Bounds().Swept { // what a sweep in one bounded look says of a pod is more exact
+	if r.Policy.Bounds().Swept { // in one bounded look, what the sweep shows of a pod is more exact
 		for i := range r.Statuses {
 			swept[r.Statuses[i].Pod.UID] = true
 		}
@@ -81,7 +80,8 @@ func (r *Reading) read() {
 	})
 }
 
-// urgency puts first what holds up a relist right now, then what is out.
+// urgency returns the rank of a hang for sorting: first what holds up a relist right now, then what is out,
+// then the rest.
 func urgency(h *Hang) int {
 	switch {
 	case h.Out && h.By == call.ByRelist:
@@ -92,10 +92,10 @@ func urgency(h *Hang) int {
 	return 2
 }
 
-// note keeps a hang unless the same is known already, and then adds to that.
+// note adds a hang. If the same call is already known to hang, it merges the two.
 func (r *Reading) note(h *Hang) {
 	if !h.Op.AboutObject() {
-		if h.Op < call.PodSandboxStatus { // the event stream is meant to stay out
+		if h.Op < call.PodSandboxStatus { // the event stream stays out by design
 			r.General[h.Op].merge(h)
 		}
 		return
@@ -109,8 +109,8 @@ func (r *Reading) note(h *Hang) {
 	r.Statuses = append(r.Statuses, *h)
 }
 
-// merge adds to a hang what another one of the same call says: the older start, and
-// of the rest what is out.
+// merge adds what another hang of the same call shows: the earlier start, the longer time, and whether it is
+// still out.
 func (was *Hang) merge(h *Hang) {
 	if was.Since.IsZero() {
 		*was = *h
@@ -126,8 +126,8 @@ func (was *Hang) merge(h *Hang) {
 	}
 }
 
-// noteFailure keeps a call that its deadline ended, which may be nil. A success
-// would have taken it out of the snapshot.
+// noteFailure notes a call that was ended by its deadline; f may be nil. If a later call had succeeded, f would
+// not be in the snapshot any more.
 func (r *Reading) noteFailure(f *Failure) {
 	if f == nil || !r.RanOut(f.Err, r.Lasted(f)) || f.Since.Before(r.Back) {
 		return
@@ -139,9 +139,9 @@ func (r *Reading) noteFailure(f *Failure) {
 	r.note(h)
 }
 
-// noteProbe keeps a probe that its deadline ended, unless the same was answered
-// after that. It holds as long as the call of the relist is out for which it was
-// made: once that has come back, what hung with it need not hang any more.
+// noteProbe notes a probe that was ended by its deadline, unless the same was answered after that. The probe
+// counts only while the call of the relist is out for which it was made: once that call has come back, what
+// hung together with it need not hang any more.
 func (r *Reading) noteProbe(p Outcome) {
 	if p.At.IsZero() || p.Since.Before(r.Back) || !r.RanOut(p.Err, p.Took) || r.At.Sub(p.At) > r.Policy.Bounds().FreshFor || !r.relistWaits(p.Since) {
 		return
@@ -152,7 +152,7 @@ func (r *Reading) noteProbe(p Outcome) {
 	r.note(&Hang{Flight: p.Flight, Sure: true, Took: p.Took, InRow: 1, Err: p.Err})
 }
 
-// relistWaits reports whether a call of the relist is out since before a moment.
+// relistWaits reports whether a call of the relist is out that began before a moment.
 func (r *Reading) relistWaits(since time.Time) bool {
 	for i := range r.InFlight {
 		if f := &r.InFlight[i]; f.By == call.ByRelist && f.Since.Before(since) {
@@ -162,7 +162,7 @@ func (r *Reading) relistWaits(since time.Time) bool {
 	return false
 }
 
-// noteSweep keeps what the last sweep found to hang.
+// noteSweep notes the objects that hung in the last sweep.
 func (r *Reading) noteSweep() {
 	w := r.FreshSweep()
 	if w == nil {
@@ -171,10 +171,10 @@ func (r *Reading) noteSweep() {
 	for _, o := range w.Hung {
 		asked := o.Since
 		if o.InRow > 1 {
-			asked = Later(asked, o.At.Add(-w.Timeout)) // the last of them
+			asked = Later(asked, o.At.Add(-w.Timeout)) // the start of the last of these calls
 		}
-		// Who looks once asks for an object once: that the rest of its pod was answered
-		// says nothing of it.
+		// A single look asks for each object only once. That the rest of a pod was answered says nothing about
+		// the object.
 		heard := !w.Ended.IsZero() && !r.Policy.Bounds().Swept && r.Heard.HeardSince(o.Flight, w.AskedLast())
 		if !heard && !asked.Before(r.Back) {
 			r.note(&Hang{Flight: o.Flight, Sure: true, Took: o.Took, InRow: o.InRow, Err: o.Err, Swept: true})
@@ -182,8 +182,8 @@ func (r *Reading) noteSweep() {
 	}
 }
 
-// FreshSweep returns the last sweep, or the one under way, as long as what it found
-// can still be so; nil if it cannot.
+// FreshSweep returns the last sweep, or the one under way, as long as what it found may still be true; nil if
+// not.
 func (r *Reading) FreshSweep() *Sweep {
 	w := r.Sweep
 	if w == nil || !w.Ended.IsZero() && r.At.Sub(w.AskedLast()) > r.Policy.Bounds().FreshFor {
@@ -192,10 +192,10 @@ func (r *Reading) FreshSweep() *Sweep {
 	return w
 }
 
-// Hangs reports whether calls of an operation that is about no object hang.
+// Hangs reports whether a call of an operation hangs; op must be about no object.
 func (r *Reading) Hangs(op call.Operation) bool { return !r.General[op].Since.IsZero() }
 
-// EachHang yields all calls that hang, those that are about the whole runtime first.
+// EachHang yields all calls that hang, those about the whole runtime first.
 func (r *Reading) EachHang(yield func(*Hang) bool) {
 	for op := range r.General {
 		if r.Hangs(call.Operation(op)) && !yield(&r.General[op]) {
@@ -219,8 +219,8 @@ func (r *Reading) List() *Hang {
 	return nil
 }
 
-// BeganAt returns when the trouble of a hang began, for the question what was
-// answered since. All calls of one bounded look are taken as made at the same time.
+// BeganAt returns when the trouble of a hang began, to find out what was answered since. In one bounded look
+// all calls count as made at the same time.
 func (r *Reading) BeganAt(h *Hang) time.Time {
 	switch {
 	case r.Policy.Bounds().OneMoment:
@@ -231,8 +231,8 @@ func (r *Reading) BeganAt(h *Hang) time.Time {
 	return h.Since
 }
 
-// AnswerTime returns how long an operation takes that was answered well after a
-// moment: the probe's time where there is one, else half of all calls'.
+// AnswerTime returns how long an operation takes, if it was answered well after a moment; false if it was not.
+// It is the time of the probe if there is one, or else what half of all calls take.
 func (r *Reading) AnswerTime(op call.Operation, since time.Time) (time.Duration, bool) {
 	if int(op) < len(r.General) && r.Hangs(op) {
 		return 0, false
@@ -246,21 +246,20 @@ func (r *Reading) AnswerTime(op call.Operation, since time.Time) (time.Duration,
 	return 0, false
 }
 
-// Early reports whether a call may hang because nothing at all is answered: it is
-// out for so short a time that the probes, which tell, are out themselves. One
-// bounded look has no probes, and asks for everything else anyway.
+// Early reports whether it is too early to say that only this call hangs. The call has been out for so short a
+// time that the probes, which would show it, are still out. One bounded look has no probes, and asks for
+// everything else anyway.
 func (r *Reading) Early(h *Hang) bool {
 	if !h.Out || h.Err != nil || r.Policy.Bounds().ProbeAfter == 0 || r.ContainersAnswered(h.Since) {
 		return false
 	}
-	if r.Answered(call.Status, h.Since) { // what is left to be known is whether another object is
+	if r.Answered(call.Status, h.Since) { // it is still open whether another object is answered
 		return h.Op.AboutObject() && h.Took < Hung+2*Late && r.probing(call.Operation.AboutObject)
 	}
 	return h.Took < ProbesBegin || h.Took < Hung+Late && r.probing(func(op call.Operation) bool { return op != call.GetContainerEvents })
 }
 
-// probing reports whether such a call is out that tells whether the runtime
-// answers.
+// probing reports whether a call for which such returns true is out and will show whether the runtime answers.
 func (r *Reading) probing(such func(call.Operation) bool) bool {
 	return slices.ContainsFunc(r.InFlight, func(f call.Flight) bool {
 		return (f.By == call.ByProbe || f.By == call.ByStatusLoop) && such(f.Op)

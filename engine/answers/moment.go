@@ -6,39 +6,39 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// A Moment is a table and what else says what it means.
+// A Moment is a table, with what is needed to judge it.
 type Moment struct {
 	*Table
 	At, Started time.Time
 	Policy      Policy
-	Back        time.Time  // when the runtime came back last: what was asked before accuses nobody
+	Back        time.Time  // when the runtime came back last: a call from before that says nothing against its object
 	Busy        bool       // tasks wait for the CPU in [BusyShare] percent of all time
 	Away        Flakiness  // how often the runtime went away within [FlakyFor]
-	Failing     []*Failure // of the pods whose last inspection failed
+	Failing     []*Failure // the failures of the pods whose last inspection failed
 	Heard       Heard
 }
 
-// A Heard knows what was heard of objects.
+// A Heard knows when there was an answer about an object.
 type Heard interface {
-	// HeardSince reports whether anything was heard of the object of a call after a moment:
-	// what is older accuses it no longer.
+	// HeardSince reports whether there was any answer about the object of a call after a moment. What is older
+	// says nothing against the object any more.
 	HeardSince(f call.Flight, since time.Time) bool
 }
 
-// A State says how a call stands, or the calls of an operation.
+// A State is the state of a call, or of the calls of an operation.
 type State uint8
 
 const (
-	Unknown State = iota // of an operation: none has been out for long, and none has returned recently
-	InTime               // also of the event stream, which is meant to stay out
+	Unknown State = iota // for an operation: none has been out for long, and none has returned recently
+	InTime               // also for the event stream, which stays out by design
 	IsSlow               // the last one took long
 	Fails                // the last one failed at once
-	IsLate               // it is out, and spoken of
+	IsLate               // it is out for so long that it is reported
 	Hangs
 )
 
-// State returns how a call stands that is out. A runtime that has just come back has had
-// it for as long only.
+// State returns the state of a call that is out. If the runtime has just come back, the time counts only from
+// then.
 func (m *Moment) State(f call.Flight) State {
 	took := m.At.Sub(Later(f.Since, m.Back))
 	switch {
@@ -50,25 +50,25 @@ func (m *Moment) State(f call.Flight) State {
 	return Hangs
 }
 
-// LateAfter is how long a call of an operation is out before it is late. A runtime that
-// is slow does not hang, nor does one that waits for the CPU with all others.
+// LateAfter returns how long a call of an operation must be out to be late. A runtime that is slow does not
+// hang, and neither does one that waits for the CPU like everything else.
 func (m *Moment) LateAfter(op call.Operation) time.Duration {
 	return max(m.UnlessBusy(Late, HungLong), m.TwiceUsual(op))
 }
 
-// HungAfter is how long it is out before it hangs.
+// HungAfter returns how long a call of an operation must be out to hang.
 func (m *Moment) HungAfter(op call.Operation) time.Duration {
 	least := Hung
-	if f := m.Failure; op.IsList() && (f == nil || f.Op != op || !m.RanOut(f.Err, m.Lasted(f))) { // one that follows a hang hangs again, mostly
+	if f := m.Failure; op.IsList() && (f == nil || f.Op != op || !m.RanOut(f.Err, m.Lasted(f))) { // a list that follows one that hung mostly hangs again
 		least = HungList
 	}
 	return max(m.UnlessBusy(least, HungLong), 3*m.usual(op))
 }
 
-// SlowFrom is what half of the calls take at least where the runtime is slow.
+// SlowFrom returns what half of the calls must take at least, so that the runtime is slow.
 func (m *Moment) SlowFrom() time.Duration { return m.UnlessBusy(Slow, SlowBusy) }
 
-// UnlessBusy returns usual, or on a busy node busy.
+// UnlessBusy returns busy on a busy node, else usual.
 func (m *Moment) UnlessBusy(usual, busy time.Duration) time.Duration {
 	if m.Busy {
 		return busy

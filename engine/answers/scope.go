@@ -9,49 +9,49 @@ import (
 )
 
 const (
-	// DownForSure is how many lists in a row find nobody there before that is spoken of
-	// though other calls are answered.
+	// DownForSure is how many lists in a row must find no runtime before that is reported though other calls
+	// are answered.
 	DownForSure = 3
-	// AllHung is how many objects must be hanging, and none answered, for it to be the
-	// operation that hangs and not the objects.
+	// AllHung is how many objects must hang, with none answered, so that the operation hangs and not the
+	// objects.
 	AllHung = 8
-	// slowestLeast is how many answers tell that all became slow.
+	// slowestLeast is how many answers are needed to say that everything became slow.
 	slowestLeast = 5
 	// SlowSample is how many calls must have been made to speak of half of them.
 	SlowSample = 3
 )
 
-// A Scope says how much of the runtime is out of order, the least first. Rules go
-// by it and by the facts behind it, and not by what other rules found.
+// A Scope says how much of the runtime is out of order, the least first. The rules use it and the facts behind
+// it, and not what other rules found.
 type Scope uint8
 
 const (
 	Fine        Scope = iota // no call hangs; one may fail with an error of its own
-	TooEarly                 // a call is late, and nothing tells yet whether others are answered
+	TooEarly                 // a call is late, and it is not known yet whether others are answered
 	ObjectsHang              // the status of single sandboxes or containers hangs
 	AllSlow                  // calls take longer and longer: what hangs is only slow as well
-	Flaky                    // calls find a runtime only now and then
+	Flaky                    // calls find the runtime only now and then
 	ListHangs                // a list hangs, other calls are answered
 	NoStatus                 // no status of any sandbox or container is answered
 	Silent                   // no call that is about containers is answered
-	Refused                  // nobody is there, or all that is asked is answered with an error
+	Refused                  // no runtime is there, or all calls are answered with an error
 )
 
-// Facts is what a scope was decided by.
+// Facts are what a scope was decided by.
 type Facts struct {
-	Refusals []*Failure // of Refused, and of Silent if connections are taken and nothing said: the calls that fail, the longest first
-	Silence  *Hang      // of Silent: the call that has hung longest
-	Fell     bool       // of Silent: it fell so in the midst of one bounded look
-	Flaky    Flakiness  // of Flaky; its Failed is 0 if the runtime is not
-	Every    []*Hang    // of NoStatus: the calls that hang
-	Blamed   []*Hang    // of ObjectsHang and ListHangs: those of which the object is at fault
+	Refusals []*Failure // for Refused, and for Silent if connections are taken but nothing is answered: the calls that fail, the longest first
+	Silence  *Hang      // for Silent: the call that has hung longest
+	Fell     bool       // for Silent: the runtime became silent in the middle of one bounded look
+	Flaky    Flakiness  // for Flaky; its Failed is 0 if the runtime is not flaky
+	Every    []*Hang    // for NoStatus: the calls that hang
+	Blamed   []*Hang    // for ObjectsHang and ListHangs: the calls whose object is at fault
 }
 
 // Whole reports whether hardly any call about containers can be answered, so that
 // nothing that hangs or fails says anything about its object.
 func (s Scope) Whole() bool { return s >= Silent }
 
-// decide returns the scope. The widest that the calls show is taken.
+// decide returns the scope: the widest one that the calls show. It also sets the facts.
 func (r *Reading) decide() Scope {
 	r.Flaky = r.flakiness()
 	switch {
@@ -82,8 +82,8 @@ func (r *Reading) decide() Scope {
 	return Fine
 }
 
-// isRefused reports whether lists, Status and Version find nobody there, or are
-// all answered with an error, and no other call was answered since.
+// isRefused reports whether lists, Status and Version find no runtime, or are all answered with an error, and
+// no other call was answered since. It sets Refusals.
 func (r *Reading) isRefused() bool {
 	if last := r.wentAway(); len(last) > 0 {
 		r.Refusals = last
@@ -96,16 +96,16 @@ func (r *Reading) isRefused() bool {
 	long := slices.ContainsFunc(all, func(f *Failure) bool { return f.InRow >= DownForSure })
 	there := slices.ContainsFunc(all, func(f *Failure) bool { return !IsAway(f.Err) })
 	if (r.Flaky.Failed > 0 || there) && r.Policy.Bounds().Outages > 0 && !long {
-		return false // chance explains so few in a row, of a runtime that is there, or is now and then
+		return false // so few in a row may be chance, if the runtime is there, or is there now and then
 	}
 	slices.SortStableFunc(all, func(a, b *Failure) int { return a.First.Compare(b.First) })
 	r.Refusals = all
 	return true
 }
 
-// saysNothing reports whether the calls that find nobody there do so because
-// connections are taken and nothing is said on them. Each call waits for that for
-// some seconds and fails then: the silence has lasted since the last answer.
+// saysNothing reports whether the calls fail because their connections are taken and then nothing is answered.
+// Each call waits for that for some seconds and fails then, so the silence has lasted since the last answer. It
+// sets Silence.
 func (r *Reading) saysNothing() bool {
 	for _, f := range r.Refusals {
 		if !errors.Is(f.Err, call.ErrSilent) {
@@ -122,8 +122,8 @@ func (r *Reading) saysNothing() bool {
 	return true
 }
 
-// wentAway returns the calls made last in one bounded look, if nobody was there
-// for them, whatever was answered before.
+// wentAway returns the calls that were made last in one bounded look, if they found no runtime, whatever was
+// answered before.
 func (r *Reading) wentAway() []*Failure {
 	f := r.StatusErr
 	if !r.Policy.Bounds().OneMoment || f == nil || !IsAway(f.Err) {
@@ -141,8 +141,8 @@ func (r *Reading) wentAway() []*Failure {
 	return last
 }
 
-// failedAlike returns the lists, Status and Version that failed last, if nobody was
-// there for them; or if lists and Status are both answered with an error.
+// failedAlike returns the lists, Status and Version that failed last, if they found no runtime. If none is of
+// that kind, it returns them if lists and Status are both answered with an error.
 func (r *Reading) failedAlike() []*Failure {
 	var away, other []*Failure
 	for _, f := range r.Failures() {
@@ -160,8 +160,7 @@ func (r *Reading) failedAlike() []*Failure {
 	return away
 }
 
-// workedSince reports whether any call but Version was answered well since all of
-// these fail.
+// workedSince reports whether any call except Version was answered well since all of these failures began.
 func (r *Reading) workedSince(failures []*Failure) bool {
 	since := r.Started
 	for _, f := range failures {
@@ -195,10 +194,9 @@ func (r *Reading) isSilent() bool {
 	return r.Silence != nil
 }
 
-// unanswering returns the call that has hung longest where nothing about containers is
-// answered; else nil. It takes two kinds of call that hang: one that the runtime answers
-// from memory and one that is about its containers; or a list and the objects of two
-// pods, since those of one may share a shim.
+// unanswering returns the call that has hung longest if nothing about containers is answered, else nil. Two
+// kinds of calls must hang: one that the runtime answers from memory and one about its containers; or a list
+// and the objects of two pods, because the objects of one pod may share a shim.
 func (r *Reading) unanswering() *Hang {
 	lists := r.List()
 	work := lists
@@ -220,8 +218,8 @@ func (r *Reading) unanswering() *Hang {
 	return nil
 }
 
-// fellSilent returns the Status that had no answer at the end of one bounded look,
-// where its sweep blames nobody for it: all that hangs does so since one moment.
+// fellSilent returns the Status that had no answer at the end of one bounded look, if the sweep of that look
+// blames no object: all that hangs has hung since the same moment.
 func (r *Reading) fellSilent() (*Hang, bool) {
 	f := r.StatusErr
 	if !r.Policy.Bounds().Swept || f == nil || r.Sweep == nil || r.Sweep.GivenUp == "" || len(r.Sweep.Hung) > 0 || !f.Since.After(r.Sweep.Began) {
@@ -230,16 +228,15 @@ func (r *Reading) fellSilent() (*Hang, bool) {
 	return &r.General[call.Status], r.RanOut(f.Err, r.Lasted(f)) && !r.ObjectsAnswered(f.Since)
 }
 
-// SinceFresh returns when a hang began, or since when answers are fresh if it
-// began before.
+// SinceFresh returns when a hang began, or the time from which answers are fresh if that is later.
 func (r *Reading) SinceFresh(h *Hang) time.Time {
 	return Later(r.BeganAt(h), r.At.Add(-r.Policy.Bounds().FreshFor))
 }
 
-// everyStatusHangs reports whether it is not single objects that hang. Either many
-// were asked for by one operation and none was answered; or the calls for two pods
-// hang, and no object was answered since. While an engine runs, the call that the
-// relist waits for is one of them, and a probe of another pod another.
+// everyStatusHangs reports whether all status calls hang, and not only those of single objects. Either many
+// objects were asked for by one operation and none was answered; or the calls for two pods hang, and no object
+// was answered since. In a running engine these two are the call that the relist waits for, and a probe of
+// another pod. It sets Every.
 func (r *Reading) everyStatusHangs() bool {
 	for _, op := range StatusCalls {
 		of := r.Hanging(func(h *Hang) bool { return h.Op == op })
@@ -256,18 +253,18 @@ func (r *Reading) everyStatusHangs() bool {
 	return len(r.Every) > 0
 }
 
-// probedInVain reports whether a probe's deadline has passed while the relist waits
-// for a call: of each operation only the last probe is known.
+// probedInVain reports whether a probe was ended by its deadline while the relist waits for a call: only the
+// last probe of each operation is known.
 func (r *Reading) probedInVain(h *Hang) bool {
 	return h.Out && h.By == call.ByRelist && slices.ContainsFunc(r.Calls, func(c Calls) bool {
 		return c.Op.AboutObject() && c.LastErrAt.After(h.Since) && errors.Is(c.LastErr, call.ErrDeadline)
 	})
 }
 
-// BySince compares when two hangs began.
+// BySince compares two hangs by the time at which they began.
 func BySince(a, b *Hang) int { return a.Since.Compare(b.Since) }
 
-// Hanging returns the status calls that hang and are such; nil if there is none.
+// Hanging returns the status calls that hang and for which such returns true; nil if there are none.
 func (r *Reading) Hanging(such func(*Hang) bool) (all []*Hang) {
 	for i := range r.Statuses {
 		if h := &r.Statuses[i]; such(h) {
@@ -277,14 +274,13 @@ func (r *Reading) Hanging(such func(*Hang) bool) (all []*Hang) {
 	return all
 }
 
-// Unheard reports whether no object at all was answered since a call hangs.
+// Unheard reports whether no object at all was answered since a call began to hang.
 func (r *Reading) Unheard(h *Hang) bool { return !r.ObjectsAnswered(r.BeganAt(h)) }
 
-// blame keeps the objects that are at fault for their calls, and reports whether it
-// is too early to tell of others. Of those that another object was answered beside
-// it is certain. Of others it is if nothing else has been heard of the rest: but not
-// of what was asked for only to learn whether anything is answered, nor of what is
-// over.
+// blame sets Blamed, the calls whose object is at fault, and reports whether it is too early to judge others.
+// If another object was answered at the same time, the object is certainly at fault. If nothing was heard of
+// any other object, it is at fault too. But a call that was only made to learn whether anything is answered
+// does not count then, and neither does one that is over.
 func (r *Reading) blame() (early bool) {
 	for i := range r.Statuses {
 		switch h := &r.Statuses[i]; {

@@ -11,8 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// MostObjects is how many objects whose status hangs a graph has: nobody reads more of
-// them one by one, and a diagnosis of ten thousand must not take longer for them.
+// MostObjects is how many objects with a hanging status a graph has at most. Nobody reads more of them one by
+// one, and a diagnosis of ten thousand must not take longer for them.
 const MostObjects = 500
 
 // A Hang is a call to the runtime that has no answer.
@@ -21,38 +21,38 @@ type Hang struct {
 	Object evidence.Object // of a status call; else zero
 	Since  time.Time
 	Relist bool // a relist waits for it
-	Sure   bool // for so long that it is not just slow
-	Blamed bool // a status call: other calls are answered, so that its object is at fault
+	Sure   bool // it has hung so long that it is not just slow
+	Blamed bool // only for a status call: other calls are answered, so its object is at fault
 	Beside bool // other objects were answered since
 }
 
-// Facts are what a [Graph] is built of. [Build] changes nothing in them.
+// Facts are the input of [Build], which changes nothing in them.
 type Facts struct {
 	Hangs   []Hang                 // the worst first, [MostObjects] at most
-	Hung    map[call.Operation]int // how many calls of each operation hang, those beyond Hangs among them
-	Line    func(int) string       // says of one of Hangs how long it has had no answer
-	Refused []Refusal              // calls that find nobody at the socket, the longest refused first
-	Alone   []evidence.Object      // pods whose list alone has no answer, while the lists of others have
+	Hung    map[call.Operation]int // how many calls of each operation hang, including those that Hangs has no room for
+	Line    func(int) string       // returns in words how long the call at this place in Hangs has had no answer
+	Refused []Refusal              // calls that find nobody at the socket, those that have been refused longest first
+	Alone   []evidence.Object      // pods whose own list has no answer, while the lists of other pods are answered
 	Report  *evidence.Report       // of the node; never nil
 	Deep    *evidence.Deep         // the part of the deep report that may be trusted now; never nil
 	Runtime []evidence.Process
 	Retried []evidence.Process                      // helpers that are begun again and again, each as old as all of its tries together
-	Pressed bool                                    // a list hangs for sure, or nobody looks again
+	Pressed bool                                    // a list hangs for sure, or there is no second look
 	Busy    bool                                    // the node is short of CPU: helpers take longer
-	Passed  time.Duration                           // since the report: an age in a name is that much older
+	Passed  time.Duration                           // the time since the report; it is added to the ages in names
 	Lookup  func(id string) (evidence.Object, bool) // the object of an id that the runtime lists, or that is surely its own
 	Shown   func(id string) (evidence.Object, bool) // what the node shows of any id
-	Disk    func(evidence.Mount) string             // says what is known of the disk behind a file system; empty if nothing is
+	Disk    func(evidence.Mount) string             // returns in words what is known of the disk behind a file system; empty if nothing is
 }
 
-// edgeKinds are the kinds of edges. Nodes are added in this order: first those who wait, then what
-// they wait for.
+// edgeKinds are the functions that add the edges, one for each kind of edge. They run in this order: first
+// those for the nodes that wait, then those for what they wait for.
 var edgeKinds = []func(*builder){
 	relistsToCalls, callsToObjects, callsToRuntime, refusalsToRuntime, callsToPods, objectsToShims, objectsToHelpers, objectsToProcesses,
 	callsToHelpers, objectsToLikelyLocks, callsToLikely, processesToKernel, objectsToUnserved,
 }
 
-// Build returns who waits for whom; nil if nobody does.
+// Build returns the graph of who waits for whom; nil if nobody waits.
 func Build(f Facts) *Graph {
 	around := evidence.LookAround(f.Report, f.Pressed)
 	if len(f.Hangs)+len(f.Retried) == 0 && !f.anyIdle(&around) {
@@ -71,7 +71,7 @@ func Build(f Facts) *Graph {
 	return b.graph
 }
 
-// anyIdle reports whether a process does nothing or a helper is late. On most nodes there is none.
+// anyIdle reports whether a process does nothing or a helper is late. On most nodes there is none of either.
 func (f *Facts) anyIdle(around *evidence.Around) bool {
 	idle := func(all []evidence.Process, as evidence.Role) bool {
 		for i := range all {
@@ -94,7 +94,7 @@ func (f *Facts) anyIdle(around *evidence.Around) bool {
 	return idle(f.Report.Processes.Shims, evidence.AsMonitor) || idle(f.Report.Processes.Helpers, evidence.AsHelper) || idle(f.Runtime, evidence.AsRuntime)
 }
 
-// A builder has a graph that is being built, and what the kinds of edges share.
+// A builder has the graph that is being built, and what the kinds of edges share.
 type builder struct {
 	Facts
 	evidence.Around
@@ -107,10 +107,11 @@ type builder struct {
 	shims    map[string]*evidence.Process   // by sandbox, and of CRI-O by container
 	callers  map[int]*evidence.Process      // shims and helpers, by pid
 	children map[int][]*evidence.Process    // helpers, by parent
-	helpers  map[string][]*evidence.Process // those that are waited for, the oldest first, by container and by the sandbox of the shim that called them
+	helpers  map[string][]*evidence.Process // the helpers that somebody may wait for, the oldest first, by container and by the sandbox of the shim that started them
 }
 
-// index makes what the kinds of edges look up: there may be thousands of shims and helpers.
+// index makes the tables in which the kinds of edges look things up: there may be thousands of shims and
+// helpers.
 func (b *builder) index() {
 	b.edges, b.waits = make(map[[2]int]int), make(map[int]bool)
 	b.shims, b.helpers = make(map[string]*evidence.Process), make(map[string][]*evidence.Process)
@@ -145,16 +146,17 @@ func (b *builder) index() {
 	}
 }
 
-// Key returns the key of a node of a kind by its id within that.
+// Key returns the key of a node, from its kind and its id within that kind.
 func Key(kind Kind, id string) string { return strings.TrimSpace(string(kind) + " " + id) }
 
-// CallKey returns the key of a call about an object, or of one without an id.
+// CallKey returns the key of a call about an object; id is "" for a call about none.
 func CallKey(op call.Operation, id string) string { return Key(Call, op.String()+" "+id) }
 
 // ObjectKey returns the key of an object, which may be a pod without a known id.
 func ObjectKey(o pleg.ObjectRef) string { return Key(Container, cmp.Or(o.ID, o.Pod.String())) }
 
-// node returns the place of a node, by its kind and its id within that. It is made if there is none.
+// node returns the place of a node, by its kind and its id within that kind. It adds n if there is no such node
+// yet.
 func (b *builder) node(kind Kind, id string, n Node) int {
 	n.Kind, n.Key = kind, Key(kind, id)
 	i, known := b.graph.byKey[n.Key]
@@ -166,7 +168,8 @@ func (b *builder) node(kind Kind, id string, n Node) int {
 	return i
 }
 
-// edge adds that one node waits for another. If the edge is there without a proof, it gets this one.
+// edge adds an edge: one node waits for another. If the edge is already there without a proof, it gets this
+// proof.
 func (b *builder) edge(from, to int, proof Proof) {
 	i, known := b.edges[[2]int{from, to}]
 	switch {
@@ -183,7 +186,7 @@ func (b *builder) object(o evidence.Object) int {
 	return b.node(Container, cmp.Or(o.ID, o.Pod.String()), Node{ID: o.ID, Name: o.String(), Object: o})
 }
 
-// objectOf returns the object of an id; without a name if nobody knows it.
+// objectOf returns the object of an id. It has only the id if nothing is known of it.
 func (b *builder) objectOf(id string) evidence.Object {
 	for _, find := range []func(string) (evidence.Object, bool){b.Lookup, b.Shown} {
 		if o, known := find(id); known {

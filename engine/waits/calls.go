@@ -6,8 +6,9 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// relistsToCalls: the relist of a kubelet waits for a list of all pods, whoever has asked
-// for it, since it asks for the same; and for the status call that it has made.
+// relistsToCalls adds that the relist of a kubelet waits for a list of all pods that hangs, and for the status
+// call that the relist has made. The list counts whoever has asked for it, because the relist asks for the same
+// list.
 func relistsToCalls(b *builder) {
 	for i, h := range b.Hangs {
 		if h.Relist || h.Op.IsList() {
@@ -16,8 +17,8 @@ func relistsToCalls(b *builder) {
 	}
 }
 
-// callsToPods: the list of all waits for the pod whose list alone has no answer, while the
-// lists of other pods have.
+// callsToPods adds that the list of all pods waits for a pod whose own list has no answer, while the lists of
+// other pods are answered.
 func callsToPods(b *builder) {
 	i := b.list(call.ContainerStatus)
 	if i < 0 || b.onDisk || slices.Contains(b.blamed, true) {
@@ -28,7 +29,7 @@ func callsToPods(b *builder) {
 	}
 }
 
-// call returns the node of a call that hangs.
+// call returns the place of the node of a call that hangs.
 func (b *builder) call(i int) int {
 	h := &b.Hangs[i]
 	name := h.Op.String()
@@ -38,8 +39,8 @@ func (b *builder) call(i int) int {
 	return b.node(Call, h.Op.String()+" "+h.Object.ID, Node{Name: name, Object: h.Object, Since: h.Since, sure: h.Sure})
 }
 
-// list returns the place of the list that hangs with a status call: the one of its kind,
-// if that hangs, else any; -1 if none does.
+// list returns the place in Hangs of the list that hangs together with a status call: the list of the same kind
+// if that hangs, or else the other one; -1 if no list hangs.
 func (b *builder) list(op call.Operation) int {
 	sandboxes, containers := b.lists[0], b.lists[1]
 	if containers >= 0 && (op == call.ContainerStatus || sandboxes < 0) {

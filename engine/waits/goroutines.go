@@ -9,9 +9,9 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// callsToHelpers: where nobody is known to wait for a helper's object, the call of the CRI
-// that waits for it, whichever client made it, and the goroutines that answer the call and
-// that ask the shim for the helper: as far as the runtime's metrics or its dump show them.
+// callsToHelpers adds the calls that wait for helpers, as far as the runtime's metrics or its dump show them.
+// It does so only if nobody is known to wait for the helper's object. It adds the call of the CRI, whichever
+// client made it, the goroutine that answers the call, and the goroutine that asks the shim for the helper.
 func callsToHelpers(b *builder) {
 	waited := make(map[int]bool)
 	for _, e := range b.graph.Edges {
@@ -32,9 +32,8 @@ func callsToHelpers(b *builder) {
 	}
 }
 
-// callToHelper adds the call that waits for an object and its helper, or for the helper
-// alone: the goroutine is at work on the same container, or there is one such call and one
-// such helper.
+// callToHelper adds the call that waits for an object and its helper, or for the helper alone. It is the call
+// whose goroutine works on the same container, or the only such call if there is also only one such helper.
 func (b *builder) callToHelper(to int, p *evidence.Process, id string) {
 	answers := func(g *evidence.Goroutine) bool { return knowledge.Runs(g.Call, p.Verb) }
 	if own := b.open(func(g *evidence.Goroutine) bool { return g.Container == id && id != "" && answers(g) }); len(own) > 0 {
@@ -67,7 +66,7 @@ func (b *builder) callToHelper(to int, p *evidence.Process, id string) {
 	b.edge(from, to, by(onlyCallAndHelper))
 }
 
-// isOnly reports whether no other helper does the same.
+// isOnly reports whether a helper that somebody may wait for is the only one that does this.
 func (b *builder) isOnly(p *evidence.Process) bool {
 	for i := range b.Report.Processes.Helpers {
 		if q := &b.Report.Processes.Helpers[i]; q.Own && q.PID != p.PID && q.Verb == p.Verb && q.Age >= evidence.Grown && b.outermost(q) == q {
@@ -77,17 +76,18 @@ func (b *builder) isOnly(p *evidence.Process) bool {
 	return p.Age >= evidence.Grown
 }
 
-// clientCall returns the node of a call of the CRI that any client has made.
+// clientCall returns the place of the node of a call of the CRI, whichever client has made it.
 func (b *builder) clientCall(method string) int { return b.node(Call, method, Node{Name: method}) }
 
-// answer adds a call of the CRI and the goroutine that answers it, and returns that goroutine.
+// answer adds a call of the CRI and the goroutine that answers it, and returns the place of the goroutine.
 func (b *builder) answer(g *evidence.Goroutine) int {
 	goroutine := b.goroutine(g)
 	b.edge(b.clientCall(g.Call), goroutine, by(answersCall))
 	return goroutine
 }
 
-// open returns the goroutines that fit, of those which answer a call or wait for another program.
+// open returns the goroutines for which fits is true, among those that answer a call or wait for another
+// program.
 func (b *builder) open(fits func(*evidence.Goroutine) bool) (found []*evidence.Goroutine) {
 	for i := range b.Deep.Stacks.Open {
 		if g := &b.Deep.Stacks.Open[i]; fits(g) {
@@ -97,9 +97,9 @@ func (b *builder) open(fits func(*evidence.Goroutine) bool) (found []*evidence.G
 	return found
 }
 
-// answererOf returns the goroutine that answers a call; nil if none is known. Of a call about an object
-// it is the one at work on that object, or the only one where one such call hangs; of another call the
-// longest, if all of them do the same.
+// answererOf returns the goroutine that answers a call; nil if none is known. For a call about an object, it is
+// the goroutine that works on that object, or the only one if one such call hangs. For another call it is the
+// one that has run longest, if all of them do the same.
 func (b *builder) answererOf(h *Hang) *evidence.Goroutine {
 	all := b.open(func(g *evidence.Goroutine) bool { return g.Call == h.Op.String() })
 	if len(all) == 0 {
@@ -125,8 +125,7 @@ func (b *builder) goroutine(g *evidence.Goroutine) int {
 	return b.node(Goroutine, number, Node{ID: number, Name: "goroutine " + number + Doing(g), inside: waitsInside(g)})
 }
 
-// Doing says what a goroutine waits for, with a space before it; nothing if that is not
-// known.
+// Doing returns what a goroutine waits for, with a space before it; "" if that is not known.
 func Doing(g *evidence.Goroutine) string {
 	what := strings.TrimPrefix(g.Doing, waitFor)
 	switch {
@@ -138,7 +137,7 @@ func Doing(g *evidence.Goroutine) string {
 	return " in " + g.Doing
 }
 
-// waitFor begins what a goroutine does that only waits. (stack-roles.yaml)
+// waitFor begins the Doing of a goroutine that only waits. (stack-roles.yaml)
 const waitFor = "wait for "
 
 func waitsInside(g *evidence.Goroutine) bool {

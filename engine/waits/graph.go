@@ -1,12 +1,10 @@
-// Package waits says who waits for whom: from the kubelet's relist through a call to the
-// runtime, a lock in it, a container and its shim down to the program, the kernel's
-// function or the file server that holds all of it up. docs/waits.md explains it with
-// two examples.
+// Package waits finds out who waits for whom: from the kubelet's relist, through a call to the runtime, a lock
+// in the runtime, a container and its shim, down to the program, the kernel's function or the file server that
+// holds all of them up. docs/waits.md explains it with two examples.
 //
-// A graph is made anew for each diagnosis, from what is known at that moment, and only
-// where something waits: on a healthy node [Build] returns nil and allocates nothing. A
-// graph is never changed once it was made, and may be read from any goroutine. Names are
-// as the runtime and the node gave them, not cleaned.
+// A graph is built anew for each diagnosis, from what is known at that moment, and only if something waits: on
+// a healthy node [Build] returns nil and allocates nothing. A graph never changes once it is built, and may be
+// read from any goroutine. Names are as the runtime and the node gave them, not cleaned.
 package waits
 
 import (
@@ -26,7 +24,7 @@ const (
 	Goroutine Kind = "goroutine"
 	Container Kind = "container" // or sandbox
 	Shim      Kind = "shim"      // or conmon
-	Helper    Kind = "helper"    // a program that the runtime or a shim has called: runc, a network plugin, mount
+	Helper    Kind = "helper"    // a program that the runtime or a shim has started: runc, a network plugin, mount
 	Process   Kind = "process"   // of a container, or the runtime's own
 	Kernel    Kind = "kernel"    // the function in which a process waits, or what holds it
 	Server    Kind = "server"    // of a file system
@@ -34,13 +32,13 @@ const (
 	Device    Kind = "device"
 )
 
-// A Node is somebody who waits, or for whom somebody waits.
+// A Node is something that waits, or that something waits for.
 type Node struct {
-	Key    string          `line:"key"` // its kind and its id within that: the same in later graphs
+	Key    string          `line:"key"` // its kind and its id within that kind: the same in later graphs
 	Kind   Kind            `line:"kind"`
 	ID     string          `line:"id,omitempty"`     // of a container, process, goroutine, lock, device; empty where the name is enough
 	Name   string          `line:"name"`             // for people, such as "runc update (10m)"
-	Object evidence.Object `line:"subject,omitzero"` // the object that it belongs to; zero if it is of none
+	Object evidence.Object `line:"subject,omitzero"` // the object that it belongs to; zero if it belongs to none
 	Since  time.Time       `line:"since,omitzero"`
 
 	sure    bool // of a call: it hangs, and is not just slow
@@ -52,20 +50,21 @@ type Node struct {
 	inside  bool // of a goroutine: it waits for something in the runtime
 }
 
-// WaitsInside reports whether a goroutine waits for something in the runtime itself, such as another
-// goroutine: what that is nobody knows.
+// WaitsInside reports whether a goroutine waits for something in the runtime itself, such as another goroutine.
+// It is not known what that is.
 func (n *Node) WaitsInside() bool { return n.inside }
 
-// Process returns the process of a shim, a helper or a process; nil for any other node.
+// Process returns the process of a node that is a shim, a helper or a process; nil for any other node.
 func (n *Node) Process() *evidence.Process { return n.process }
 
-// Doing returns what the process of a shim, a helper or a process does; that of any other node works.
+// Doing returns what the process of a node does, for a shim, a helper or a process. For any other node it is
+// zero, which means that it works.
 func (n *Node) Doing() evidence.Doing { return n.doing }
 
-// Lock returns the lock that a node is, or that its goroutine likely holds; nil for any other.
+// Lock returns the lock that a node is, or the lock that a goroutine likely holds; nil for any other node.
 func (n *Node) Lock() *evidence.Lock { return n.lock }
 
-// Stuck reports whether a node is a process that does nothing.
+// Stuck reports whether a node is a process that does nothing, or a shim that has ended.
 func (n *Node) Stuck() bool {
 	return n.doing.DoesNothing() || n.Kind == Shim && n.doing.What == evidence.IsDead
 }
@@ -77,8 +76,7 @@ type Edge struct {
 	Proof Proof `line:"proof"`
 }
 
-// A Graph is who waits for whom at one moment. Nil is that of a node on which nobody
-// waits.
+// A Graph says who waits for whom at one moment. A nil graph is that of a node on which nobody waits.
 type Graph struct {
 	Nodes []Node `line:"nodes"`
 	Edges []Edge `line:"edges"`
@@ -88,7 +86,7 @@ type Graph struct {
 	in    [][]int
 }
 
-// Find returns the place of a node; -1 if there is none of that key.
+// Find returns the place of the node with this key; -1 if there is none.
 func (g *Graph) Find(key string) int {
 	if g == nil {
 		return -1
@@ -99,7 +97,7 @@ func (g *Graph) Find(key string) int {
 	return -1
 }
 
-// Each calls f for each node of a kind; of all kinds for the empty one.
+// Each calls f for each node of a kind. An empty kind stands for all kinds.
 func (g *Graph) Each(kind Kind, f func(place int, n *Node)) {
 	if g == nil {
 		return
@@ -111,7 +109,7 @@ func (g *Graph) Each(kind Kind, f func(place int, n *Node)) {
 	}
 }
 
-// link makes the lists of edges by node.
+// link sets the lists of edges that begin and end at each node.
 func (g *Graph) link() {
 	g.out, g.in = make([][]int, len(g.Nodes)), make([][]int, len(g.Nodes))
 	for _, proven := range []bool{true, false} {

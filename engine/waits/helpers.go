@@ -9,10 +9,10 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// objectsToHelpers: an object waits for a helper that works on it and has not ended, with its
-// shim between them if that has called it; and each of those for the helper that it has
-// called in turn. A helper that should have ended, or does nothing, is in the graph whether or not
-// anybody asks for its object.
+// objectsToHelpers adds that an object waits for a helper that works on it and has not ended. If the object's
+// shim has started the helper, the shim is between them. Each helper in turn waits for the helper that it has
+// started. A helper that should have ended, or that does nothing, is in the graph even if nobody asks for its
+// object.
 func objectsToHelpers(b *builder) {
 	for i := range b.Retried {
 		b.addHelper(&b.Retried[i])
@@ -39,8 +39,8 @@ func objectsToHelpers(b *builder) {
 	}
 }
 
-// endsRunning reports whether a helper is to delete what is still listed as running: the
-// runtime waits for it to report that end.
+// endsRunning reports whether a helper should delete a container that is still listed as running, though it has
+// no process any more. The runtime waits for the helper before it reports that end.
 func (f *Facts) endsRunning(p *evidence.Process) bool {
 	if !IsDelete(p) {
 		return false
@@ -49,14 +49,13 @@ func (f *Facts) endsRunning(p *evidence.Process) bool {
 	return known && o.State == pleg.Running && !f.Report.Processes.Live(o.ID)
 }
 
-// IsDelete reports whether a helper of our runtime deletes a container, and not for a
-// moment only.
+// IsDelete reports whether a helper of our runtime deletes a container, and has done so for more than a moment.
 func IsDelete(p *evidence.Process) bool {
 	return p.Own && p.Verb == "delete" && p.Container != "" && p.Age >= evidence.Grown
 }
 
-// addHelper adds a helper with the object that it is for. A sandbox that is being made is not listed;
-// a helper that names no container is for the sandbox of the shim that called it.
+// addHelper adds a helper with the object that it works for. A sandbox that is being made is not listed. A
+// helper that names no container works for the sandbox of the shim that started it.
 func (b *builder) addHelper(p *evidence.Process) {
 	o := b.objectOf(cmp.Or(p.Container, p.Sandbox))
 	if o.Pod == (pleg.PodRef{}) {
@@ -70,7 +69,8 @@ func (b *builder) addHelper(p *evidence.Process) {
 	b.objectToHelper(b.object(o), o, p)
 }
 
-// objectToHelper adds a helper of an object, with the shim that waits for it.
+// objectToHelper adds a helper of an object. If the helper is a child of the object's shim, it adds the shim
+// between them.
 func (b *builder) objectToHelper(object int, o evidence.Object, p *evidence.Process) {
 	from, shim := object, b.shimOf(o)
 	var proof Proof
@@ -99,15 +99,15 @@ func (b *builder) objectToHelper(object int, o evidence.Object, p *evidence.Proc
 	b.helpersBelow(helper, o)
 }
 
-// mostNested is how many helpers call each other in turn at most: a wrapper calls runc, runc calls
-// itself, and that a hook.
+// mostNested is how many helpers in turn start each other at most: a wrapper starts runc, runc starts itself,
+// and that starts a hook.
 const mostNested = 4
 
-// helpersBelow adds those that a helper has called in turn.
+// helpersBelow adds the helpers that a helper has started in turn.
 func (b *builder) helpersBelow(place int, o evidence.Object) {
 	for range mostNested {
 		p := b.graph.Nodes[place].process
-		// The child has run for half of the parent's life at least: a script that begins one program
+		// The child must have run for at least half of the parent's life: a script that starts one program
 		// after the other waits for something else.
 		i := slices.IndexFunc(b.children[p.PID], func(child *evidence.Process) bool { return child.PID != p.PID && 2*child.Age >= p.Age })
 		if p.State.Stuck() || i < 0 {
@@ -121,11 +121,11 @@ func (b *builder) helpersBelow(place int, o evidence.Object) {
 	}
 }
 
-// outermost returns the first of the helpers that led to this one and should have ended;
-// itself if there is none.
+// outermost returns the first helper in the chain of callers of p that should have ended; p itself if there is
+// none.
 func (b *builder) outermost(p *evidence.Process) *evidence.Process {
 	caller := b.callers[p.Parent]
-	for range b.Report.Processes.Helpers { // a look that saw them in a circle ends, too
+	for range b.Report.Processes.Helpers { // the loop ends even if a look saw them in a circle
 		if caller == nil || caller.Sandbox != "" && b.shims[caller.Sandbox] == caller {
 			break
 		}
@@ -137,9 +137,9 @@ func (b *builder) outermost(p *evidence.Process) *evidence.Process {
 	return p
 }
 
-// helperFor returns the helper that works on an object and has not ended: the one that is about it, or
-// else a child of its shim that is about nobody else; nil if there is none. Helpers without a limit,
-// which run until their container ends, do not count.
+// helperFor returns the helper that works on an object and has not ended; nil if there is none. It is the
+// helper that names the object, or else a child of the object's shim that names no other. Helpers without a
+// limit, which run until their container ends, do not count.
 func (b *builder) helperFor(o evidence.Object) *evidence.Process {
 	if o.ID == "" {
 		return nil
@@ -159,8 +159,8 @@ func (b *builder) helperFor(o evidence.Object) *evidence.Process {
 	return nil
 }
 
-// begunSince reports whether a helper was begun after the status of an object hung: the call
-// waited for something else then. A helper that should have ended itself counts in any case.
+// begunSince reports whether a helper was started after the status of an object began to hang: then the call
+// has waited for something else. A helper that should itself have ended counts in any case.
 func (b *builder) begunSince(p *evidence.Process, id string) bool {
 	begun := b.Report.At.Add(-p.Age)
 	return p.Age > 0 && !p.IsLate(b.Busy) && slices.ContainsFunc(b.Hangs, func(h Hang) bool {

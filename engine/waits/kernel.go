@@ -7,9 +7,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// processesToKernel: a process that does nothing waits in a function of the kernel, or is
-// held from outside; and there for the server or the device behind the file that its
-// system call is about.
+// processesToKernel adds that a process which does nothing waits in a function of the kernel, or is held from
+// outside. From there it adds the server or the device behind the file that its system call is about.
 func processesToKernel(b *builder) {
 	for i := range len(b.graph.Nodes) {
 		n := &b.graph.Nodes[i]
@@ -25,8 +24,8 @@ func processesToKernel(b *builder) {
 	b.toOnlyDisk()
 }
 
-// withoutMemory returns the runtime's process if its control group has no memory left, and it has
-// called the process of a node, which waits for that memory, too; nil if that is not so.
+// withoutMemory returns the runtime's process if the process of a node is its child, and both wait for memory:
+// the control group of the runtime has none left. Otherwise it returns nil.
 func (b *builder) withoutMemory(n *Node) *evidence.Process {
 	for i := range b.Runtime {
 		if p := &b.Runtime[i]; n.doing.What == evidence.OnMemory && n.process.Parent == p.PID && b.Doing(p, evidence.AsRuntime).What == evidence.OnMemory {
@@ -36,14 +35,14 @@ func (b *builder) withoutMemory(n *Node) *evidence.Process {
 	return nil
 }
 
-// toKernel adds what a process waits for in the kernel, and the file system behind that.
+// toKernel adds what a process waits for in the kernel, and the file system behind it.
 func (b *builder) toKernel(process int, p *evidence.Process, as evidence.Role) {
 	n, proof := Node{Name: p.State.String(), Since: b.since(p.For)}, inState
 	function, shown := kernelFunction(p)
 	switch p.State {
 	case evidence.Frozen:
 		n.ID, proof = p.Freezer, inControlGroup
-	case evidence.Sleeping: // for a server that is a program
+	case evidence.Sleeping: // it waits for a server that is a program
 		n.ID, n.Name, proof = function, "waits in "+function, shown
 	case evidence.Uninterrupted:
 		n.ID, n.Name, proof = function, strings.TrimSuffix("D in "+function, " in "), shown
@@ -57,11 +56,12 @@ func (b *builder) toKernel(process int, p *evidence.Process, as evidence.Role) {
 	}
 }
 
-// storeSigns prove that a process waits for the runtime's disk; without a sign that is only likely.
+// storeSigns are the proofs that a process waits for the runtime's disk. Without a sign the proof is empty, and
+// the wait is only likely.
 var storeSigns = [...]By{evidence.DeviceDead: storeIsDead, evidence.FileThere: fileOnStore, evidence.KindOfIt: kindOfStore, evidence.SinceStart: writesAtStart}
 
-// kernelFunction returns the function that shows most of what a process waits for, and what shows it: of
-// a file server's functions not the remote call below it.
+// kernelFunction returns the function that says most about what a process waits for, and where that function
+// was seen. Among the functions of a file server it passes over the remote call below them.
 func kernelFunction(p *evidence.Process) (function string, shown By) {
 	for _, f := range append([]string{p.Wchan}, p.Stack...) {
 		f = strings.TrimLeft(f, "_")
@@ -81,8 +81,8 @@ func kernelFunction(p *evidence.Process) (function string, shown By) {
 	return "", inState
 }
 
-// toFileSystem adds a file system for which a process waits in the kernel, with its server or its
-// device. FUSE has no server: the program behind it is on this node.
+// toFileSystem adds the file system that a process waits for in the kernel, with its server or its device. FUSE
+// has no server: the program behind it is on this node.
 func (b *builder) toFileSystem(kernel int, m evidence.Mount, proof Proof) {
 	mount := b.mount(m)
 	if m.Served() && !strings.HasPrefix(m.Type, "fuse") {
@@ -101,8 +101,8 @@ func (b *builder) toFileSystem(kernel int, m evidence.Mount, proof Proof) {
 	}
 }
 
-// toOnlyDisk: where all known waits are for one disk, a process in the kernel whose file system is
-// not known likely waits for that disk, too: to unmount anything, all of it is written first.
+// toOnlyDisk adds likely edges if all known waits are for one disk. Then a process in the kernel whose file
+// system is not known likely waits for that disk too: before anything is unmounted, all of its data is written.
 func (b *builder) toOnlyDisk() {
 	places := make(map[string]int) // of mounts and servers, by device
 	b.graph.Each("", func(i int, n *Node) {

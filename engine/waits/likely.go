@@ -7,7 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// objectsToLikelyLocks: where nothing else is known of an object whose status hangs, it waits for the
+// objectsToLikelyLocks adds, if nothing else is known of an object whose status hangs, that it waits for the
 // holder of a lock that is likely its own.
 func objectsToLikelyLocks(b *builder) {
 	for i, blamed := range b.blamed {
@@ -24,9 +24,9 @@ func objectsToLikelyLocks(b *builder) {
 	}
 }
 
-// callsToLikely: where nothing shows what a call waits for, the only helper that should
-// have ended may hold it up, or a list any process that does nothing. Without those
-// there is the goroutine that answers the call.
+// callsToLikely adds what may hold up a call, if nothing shows what the call waits for. It is the only helper
+// that should have ended, or, for a list, any process that does nothing. If there is neither, it is the
+// goroutine that answers the call.
 func callsToLikely(b *builder) {
 	late, idle := b.likely()
 	for i := range b.Hangs {
@@ -51,8 +51,8 @@ func callsToLikely(b *builder) {
 	}
 }
 
-// likely returns the helpers that should have ended, and the processes of containers that
-// do nothing.
+// likely returns the places of the helpers that should have ended, and of the processes of containers that do
+// nothing.
 func (b *builder) likely() (late, idle []int) {
 	b.graph.Each("", func(i int, n *Node) {
 		switch p := n.process; {
@@ -66,8 +66,8 @@ func (b *builder) likely() (late, idle []int) {
 	return late, idle
 }
 
-// objectsToUnserved: where nothing shows what an object waits for whose status hangs, a file
-// system of its pod whose program has ended may be it.
+// objectsToUnserved adds, if nothing shows what an object waits for whose status hangs, that it likely waits
+// for a file system of its pod whose program has ended.
 func objectsToUnserved(b *builder) {
 	for _, h := range b.Hangs {
 		if !h.Blamed || h.Object.Pod.UID == "" || b.waits[b.object(h.Object)] {
@@ -81,7 +81,7 @@ func objectsToUnserved(b *builder) {
 	}
 }
 
-// mount returns the node of a mounted file system.
+// mount returns the place of the node of a mounted file system.
 func (b *builder) mount(m evidence.Mount) int {
 	return b.node(Mount, cmp.Or(m.Device, m.Point), Node{ID: m.Device, Name: "mount " + m.Point, mount: m})
 }

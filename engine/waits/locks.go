@@ -9,8 +9,8 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// callsToObjects: a status call that hangs alone waits for its object, through the lock of
-// that object's status, for which a list waits as well, and through whoever holds the lock.
+// callsToObjects adds that a status call which hangs alone waits for its object. It waits through the lock of
+// the object's status, for which a list waits as well, and through the holder of that lock.
 func callsToObjects(b *builder) {
 	for i, blamed := range b.blamed {
 		if blamed {
@@ -39,15 +39,15 @@ func (b *builder) callToObject(i int, h *Hang) {
 		from, proof = last, of
 		if works == &l.Holder {
 			b.goroutineToShim(object, h.Object, works)
-		} else { // it waits for another lock, and not for what it works on
+		} else { // the holder waits for another lock, and not for what it works on
 			proof = Proof{}
 		}
 	}
 	b.edge(from, object, proof)
 }
 
-// statusLock returns the node of the lock of an object's status, by the runtime's dump or,
-// without one, by which calls hang and which do not.
+// statusLock returns the place of the node of the lock of an object's status. The runtime's dump shows that
+// lock, or else the calls that hang and those that do not.
 func (b *builder) statusLock(h *Hang, l *evidence.Lock, of Proof) int {
 	id, n := h.Object.ID, Node{Name: "status lock of " + h.Object.String(), Object: h.Object}
 	if of.Proven() {
@@ -56,7 +56,7 @@ func (b *builder) statusLock(h *Hang, l *evidence.Lock, of Proof) int {
 	return b.node(Lock, id, n)
 }
 
-// statusProof proves that a status call waits for the lock of its object.
+// statusProof returns the proof that a status call waits for the lock of its object; empty if there is none.
 func statusProof(h *Hang, l *evidence.Lock, of Proof) Proof {
 	switch {
 	case of.Proven():
@@ -67,8 +67,9 @@ func statusProof(h *Hang, l *evidence.Lock, of Proof) Proof {
 	return Proof{}
 }
 
-// listProof proves that a list waits for the lock of an object's status. It does not where by the dump
-// it waits for another lock; and without a dump a list of containers takes no lock of a sandbox's.
+// listProof returns the proof that a list waits for the lock of an object's status. It is empty if the dump
+// shows that the list waits for another lock. It is also empty, without a dump, for a list of containers and a
+// sandbox: that list takes no lock of a sandbox.
 func (b *builder) listProof(h *Hang, l *evidence.Lock, of Proof, list call.Operation) Proof {
 	waits := func(l evidence.Lock) bool { return slices.Contains(l.Calls, list.String()) }
 	if of.Proven() && !waits(*l) && slices.ContainsFunc(b.Deep.Stacks.Locks, waits) ||
@@ -78,10 +79,10 @@ func (b *builder) listProof(h *Hang, l *evidence.Lock, of Proof, list call.Opera
 	return statusProof(h, l, of)
 }
 
-// lockOf returns the lock that an object's status waits for, nil if none is known, and
-// what proves that it is that object's. A lock has no name: it is the object's if its holder
-// is at work on the object; or if it is the only one that such calls wait for, and the object
-// the only one whose status hangs.
+// lockOf returns the lock that an object's status waits for, nil if none is known, and the proof that the lock
+// belongs to that object. A lock has no name. It belongs to the object if its holder works on the object. It
+// also does if it is the only lock that calls of this kind wait for, and this is the only object whose status
+// hangs.
 func (b *builder) lockOf(h *Hang) (*evidence.Lock, Proof) {
 	var own, listed []*evidence.Lock
 	list := b.list(h.Op)
@@ -100,7 +101,7 @@ func (b *builder) lockOf(h *Hang) (*evidence.Lock, Proof) {
 		}
 	}
 	found := own
-	if len(own) == 0 { // those for which a list alone waits may be of other objects
+	if len(own) == 0 { // locks for which only a list waits may belong to other objects
 		found = listed
 	}
 	if len(found) == 0 {
@@ -119,9 +120,9 @@ func (b *builder) lockOf(h *Hang) (*evidence.Lock, Proof) {
 	return l, by(othersAnswered)
 }
 
-// holders adds the goroutine that holds a lock, and on through the locks that it waits for
-// itself. It returns the last node, and the goroutine there if that waits for no further lock.
-// Where a lock comes again the graph has a circle.
+// holders adds the goroutine that holds a lock, and follows the locks that the goroutine waits for itself. It
+// returns the place of the last node, and the goroutine there if it waits for no further lock. If a lock comes
+// again, the graph has a circle.
 func (b *builder) holders(lock int, l *evidence.Lock, sure bool) (last int, works *evidence.Goroutine) {
 	for range len(b.Deep.Stacks.Locks) + 1 {
 		if l.Holder.Number == 0 {
@@ -151,5 +152,5 @@ func (b *builder) lock(l *evidence.Lock) int {
 	return b.node(Lock, l.Address, Node{ID: l.Address, Name: LockName(l), lock: l})
 }
 
-// LockName names a lock by what it guards and its address.
+// LockName returns a name for a lock, from what it guards and its address.
 func LockName(l *evidence.Lock) string { return fmt.Sprintf("lock of %s at %s", l.Of, l.Address) }

@@ -12,10 +12,10 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// objectsToProcesses: a process of a container that does nothing likely holds up whoever
-// asks for that container. Each container has one such process: one that waits for a
-// server, or one of all if all are held. A sandbox's pause process has an edge only where no
-// container of the pod has: they share a freezer.
+// objectsToProcesses adds that an object likely waits for a process of its container that does nothing, since
+// that process may hold up any call about the container. Each container has only one process for this: one that
+// waits in the kernel, or one of all processes if all are held. The pause process of a sandbox gets an edge
+// only if no container of the pod has one, because they share a freezer.
 func objectsToProcesses(b *builder) {
 	reported, idle := make(map[pleg.UID]bool), make(map[string]*evidence.Process)
 	for id, all := range b.Report.Processes.Containers {
@@ -39,15 +39,16 @@ func objectsToProcesses(b *builder) {
 	}
 }
 
-// objectToProcess adds a process, unless something else is known to hold its object up.
+// objectToProcess adds that an object waits for a process, unless it is already known what the object waits
+// for.
 func (b *builder) objectToProcess(o evidence.Object, p *evidence.Process) {
 	if object := b.object(o); !b.waits[object] {
 		b.edge(object, b.process(p, evidence.AsWorkload, o), Proof{})
 	}
 }
 
-// idleOf returns the process of a container that is held, if all of them are; or else one that is in
-// the kernel; nil if there is none. One with a known file system comes first.
+// idleOf returns a process of a container that is held, if all processes are; or else a process that waits in
+// the kernel; nil if there is none. It prefers a process whose file system is known.
 func (b *builder) idleOf(all []evidence.Process) *evidence.Process {
 	live := 0
 	var held, inKernel []*evidence.Process
@@ -71,7 +72,7 @@ func (b *builder) idleOf(all []evidence.Process) *evidence.Process {
 	return inKernel[max(0, slices.IndexFunc(inKernel, func(p *evidence.Process) bool { return p.Mount.Type != "" }))]
 }
 
-// process returns the node of a process that has a role for the runtime.
+// process returns the place of the node of a process with this role.
 func (b *builder) process(p *evidence.Process, as evidence.Role, owner evidence.Object) int {
 	pid := strconv.Itoa(p.PID)
 	n := Node{ID: pid, Object: owner, process: p, as: as, doing: b.Doing(p, as)}
@@ -87,7 +88,7 @@ func (b *builder) process(p *evidence.Process, as evidence.Role, owner evidence.
 	return b.node(kind, pid, n)
 }
 
-// since returns when something began that has lasted so long at the look; zero if that is
+// since returns the time at which something began, given how long it had lasted at the look; zero if that is
 // not known.
 func (b *builder) since(lasted time.Duration) time.Time {
 	if lasted == 0 || b.Report.At.IsZero() {
@@ -96,7 +97,7 @@ func (b *builder) since(lasted time.Duration) time.Time {
 	return b.Report.At.Add(-lasted)
 }
 
-// HelperName says what a helper is to do: runc delete, CNI ADD by calico, umount.
+// HelperName returns what a helper does, in words: runc delete, CNI ADD by calico, umount.
 func HelperName(p *evidence.Process) string {
 	switch {
 	case p.IsPlugin():

@@ -8,13 +8,13 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// A By says what kind of evidence proves that one node waits for another. Its value is the words for
-// it, with verbs for the arguments of the [Proof].
+// A By says what kind of evidence proves that one node waits for another. Its value is the text for it, with
+// verbs of package fmt for the arguments of the [Proof].
 type By string
 
 // The kinds of evidence.
 const (
-	reported           By = "%s" // of the diagnosis: how long a call has had no answer, or what is known of a disk
+	reported           By = "%s" // text from the diagnosis: how long a call has had no answer, or what is known of a disk
 	othersAnswered     By = "its status call hangs, others are answered"
 	holderAnswers      By = "its status call hangs, others are answered; its holder answers %s, and %s is at work on it"
 	holderAtWork       By = "its holder is at work on it, by its stack"
@@ -51,8 +51,7 @@ const (
 	writesAtStart      By = "it has stood there since its start, when it writes its own data"
 )
 
-// A Proof says by what it is known that one node waits for another. The zero value is that of an edge
-// that is only likely.
+// A Proof says why it is known that one node waits for another. An edge that is only likely has the zero value.
 type Proof struct {
 	By   By
 	Args []any
@@ -64,7 +63,7 @@ func by(by By, args ...any) Proof { return Proof{By: by, Args: args} }
 // Proven reports whether there is a proof.
 func (p Proof) Proven() bool { return p.By != "" }
 
-// String returns the proof in words; nothing for an edge that is only likely.
+// String returns the proof in words; "" for an edge that is only likely.
 func (p Proof) String() string {
 	words := fmt.Sprintf(string(p.By), p.Args...)
 	if p.And != "" {
@@ -73,7 +72,7 @@ func (p Proof) String() string {
 	return words
 }
 
-// waitersOf proves that a call waits for a lock of the dump.
+// waitersOf returns the proof that a call waits for a lock of the dump.
 func waitersOf(l *evidence.Lock) Proof {
 	return by(waitersInDump, goroutines(l.Waiters), among(l.Calls))
 }

@@ -11,12 +11,12 @@ import (
 // A Refusal is a call that found nobody at the runtime's socket.
 type Refusal struct {
 	Op    call.Operation
-	Since time.Time // of the first one in a row
+	Since time.Time // the time of the first one in a row
 	Line  string    // says how it failed, and since when
 }
 
-// refusalsToRuntime: a call that is refused waits until the runtime listens. A runtime whose process
-// does nothing, for example because its disk is frozen, never comes so far.
+// refusalsToRuntime adds that a call which is refused waits until the runtime listens. If the runtime's process
+// does nothing, for example because its disk is frozen, it never begins to listen.
 func refusalsToRuntime(b *builder) {
 	i := slices.IndexFunc(b.Runtime, func(p evidence.Process) bool { return b.Doing(&p, evidence.AsRuntime).DoesNothing() })
 	if i < 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// callsToRuntime: a call for which no object is at fault waits for the runtime itself: for
-// its process, if that does nothing, else for a lock in it and for who holds that.
+// callsToRuntime adds what a call waits for if no object is at fault for it. It waits for the runtime's process
+// if that does nothing, or else for a lock in the runtime and the holder of that lock.
 func callsToRuntime(b *builder) {
 	for i := range b.Runtime {
 		if p := &b.Runtime[i]; b.Doing(p, evidence.AsRuntime).DoesNothing() {
@@ -51,8 +51,8 @@ func (b *builder) runtime(p *evidence.Process) int {
 	return b.process(p, evidence.AsRuntime, evidence.Object{})
 }
 
-// storeHangs reports whether the runtime waits for its own disk; or a program that works for it,
-// where the device of that disk is dead.
+// storeHangs reports whether the runtime waits for its own disk. If the device of that disk is dead, a program
+// that works for the runtime counts as well.
 func (b *builder) storeHangs() bool {
 	on := func(all []evidence.Process, as evidence.Role) bool {
 		return slices.ContainsFunc(all, func(p evidence.Process) bool { return b.Doing(&p, as).DoesNothing() && b.OnStore(&p, as) })
@@ -61,9 +61,9 @@ func (b *builder) storeHangs() bool {
 	return on(b.Runtime, evidence.AsRuntime) || b.StoreSign() == evidence.DeviceDead && (on(all.Shims, evidence.AsMonitor) || on(all.Helpers, evidence.AsHelper))
 }
 
-// blames reports whether the object of a call is at fault for it. It is not while the
-// runtime waits for its own disk, unless something else is seen of that object: its shim or its
-// processes do nothing elsewhere, a helper is at work on it, or a lock of the dump is surely its own.
+// blames reports whether the object of a call is at fault for it. While the runtime waits for its own disk, the
+// object is only at fault if something else shows it: its shim or its processes do nothing for another reason,
+// a helper works on it, or a lock of the dump is surely its own.
 func (b *builder) blames(h *Hang) bool {
 	if !h.Blamed || !b.onDisk {
 		return h.Blamed
@@ -77,8 +77,8 @@ func (b *builder) blames(h *Hang) bool {
 		of.Proven() && !l.Likely
 }
 
-// isElsewhere reports whether a process is not in the kernel for the runtime's disk, or for something
-// that is not known.
+// isElsewhere reports whether a process waits for something else than the runtime's disk. It returns false if
+// it is not known what the process waits for in the kernel.
 func (b *builder) isElsewhere(p *evidence.Process, as evidence.Role) bool {
 	if p.State != evidence.Uninterrupted || b.Doing(p, as).What == evidence.OnServer {
 		return true

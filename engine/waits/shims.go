@@ -7,8 +7,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// objectsToShims: an object waits for its shim where the runtime has asked the shim for
-// something, or where the shim does nothing. A dead shim counts while its containers run.
+// objectsToShims adds that an object waits for its shim if the shim does nothing. A dead shim counts while its
+// containers run.
 func objectsToShims(b *builder) {
 	for i := range b.Report.Processes.Shims {
 		p := &b.Report.Processes.Shims[i]
@@ -21,7 +21,7 @@ func objectsToShims(b *builder) {
 			b.edge(b.object(owner), b.shim(p), by(answersNobody, p.State))
 		}
 	}
-	for i := range len(b.graph.Nodes) { // those of the shims among them
+	for i := range len(b.graph.Nodes) { // also the objects of the shims above
 		n := &b.graph.Nodes[i]
 		if p := b.shimOf(n.Object); n.Kind == Container && p != nil && b.Doing(p, evidence.AsMonitor).DoesNothing() {
 			b.edge(i, b.shim(p), by(answersNobody, p.State))
@@ -44,7 +44,7 @@ func (b *builder) shim(p *evidence.Process) int {
 	return b.process(p, evidence.AsMonitor, owner)
 }
 
-// goroutineToShim adds that a node waits for the shim of an object if a goroutine has asked the shim for
+// goroutineToShim adds that a node waits for the shim of an object, if a goroutine has asked the shim for
 // something.
 func (b *builder) goroutineToShim(waiting int, o evidence.Object, g *evidence.Goroutine) {
 	request, asks := strings.CutPrefix(g.Doing, "ttrpc ")
@@ -53,8 +53,8 @@ func (b *builder) goroutineToShim(waiting int, o evidence.Object, g *evidence.Go
 	}
 }
 
-// shimOf returns the process that looks after a sandbox, or after a container as each of CRI-O's has
-// its own; nil if none is known.
+// shimOf returns the process that looks after a sandbox or a container; nil if none is known. With CRI-O each
+// container has a process of its own.
 func (b *builder) shimOf(o evidence.Object) *evidence.Process {
 	if p := b.shims[o.ID]; p != nil || o.SandboxID == "" {
 		return p
