@@ -10,26 +10,24 @@ import (
 	"github.com/plegtop/plegtop/engine/past"
 )
 
-// idleMost is how long our own relist may take, and how old the last good list may be,
-// where nothing is left to be desired: while a call hangs probes go out every 5 s and may
-// take 8 s.
+// idleMost is how long our own relist may take, and how old the last good list may be, if all is well. While a
+// call hangs, probes go out every 5 s and may take 8 s.
 const idleMost = answers.FreshFor
 
-// memory takes down what the diagnosis has to know of the time before. It goes with the answers
-// and the past that the diagnosis of today reads.
+// memory notes what the diagnosis needs to know about the past.
 type memory struct {
 	past.Keeper
 	silence
-	Flips    int       // of the verdict
+	Flips    int       // how often the verdict has changed
 	ListBad  bool      // the last list failed
-	Status   uint64    // calls of Status that returned
-	Errors   uint64    // of calls about the whole runtime
-	FailedAt time.Time // when the last of those failed that speak of it
+	Status   uint64    // how many calls of Status have returned
+	Errors   uint64    // how many calls about the whole runtime have failed
+	FailedAt time.Time // when a call about the whole runtime last found no runtime
 	Current  past.Counts
-	Gone     past.Gone // sandboxes
+	Gone     past.Gone // sandboxes that have left the lists lately
 }
 
-// remember takes down what has changed since the last observation.
+// remember notes what has changed since the last observation.
 func (m *Model) remember() {
 	r := &m.memory
 	if h := &m.kubelet.PLEG; h.Flips != r.Flips {
@@ -47,7 +45,7 @@ func (m *Model) remember() {
 	r.Idle(m.idle(), m.now)
 }
 
-// lists takes down what became of the lists of all pods.
+// lists notes whether lists of all pods begin to fail, or succeed again.
 func (r *memory) lists(m *Model) {
 	if bad := m.known.Failure != nil; bad != r.ListBad {
 		r.ListBad = bad
@@ -59,8 +57,8 @@ func (r *memory) lists(m *Model) {
 	}
 }
 
-// outages takes down when the runtime goes away, and when it is back: when a list or
-// Status is answered, and the last of each was.
+// outages notes when the runtime goes away, and when it is back. It is back when a list or Status is answered,
+// and neither of them failed last.
 func (r *memory) outages(m *Model) {
 	was := r.Current
 	failures, answered := uint64(0), time.Time{}
@@ -86,8 +84,8 @@ func (r *memory) outages(m *Model) {
 	r.Counted(r.Current)
 }
 
-// recovered takes down the end of an inspection of a pod, which may be nil, if it succeeded
-// and the one before had failed with an answer, or for want of a runtime. That may be chance.
+// recovered notes that the inspection of a pod succeeded after one that had failed with an answer, or because
+// no runtime was there. That may be chance. p may be nil.
 func (m *Model) recovered(p *Pod, err error) {
 	if err != nil || p == nil || p.Failure == nil {
 		return
@@ -97,29 +95,29 @@ func (m *Model) recovered(p *Pod, err error) {
 	}
 }
 
-// idle reports whether our own relists leave nothing to be desired: neither the last one
-// nor the one under way is long.
+// idle reports whether all is well with our own relists: neither the last one nor the one under way is long.
 func (m *Model) idle() bool {
 	listed := m.core.ListedAt()
 	return !m.kubelet.Paused() && m.healthy() && m.known.Failure == nil && !listed.IsZero() && m.now.Sub(listed) <= idleMost && m.relists.LastTook <= idleMost
 }
 
 const (
-	// ranOutMost is how many calls that ran out are known: two that have nothing to do with
-	// each other are enough.
+	// ranOutMost is how many calls that ran out are remembered: two that have nothing to do with each other are
+	// enough.
 	ranOutMost = 16
-	// goneForSure is how often in a row a call must have found nobody, on a runtime that
-	// comes and goes, for the next answer to be a comeback.
+	// goneForSure is how often in a row a call must have found no runtime, if the runtime comes and goes, so
+	// that the next answer is a comeback.
 	goneForSure = 3
 )
 
-// silence is what has to be known of calls to tell whether the runtime answers nothing.
+// silence is what must be known of calls to decide whether the runtime answers nothing.
 type silence struct {
 	Heard  [call.GetContainerEvents]time.Time // the last good answer, by operation
-	RanOut []call.Flight                      // calls of late, oldest first
+	RanOut []call.Flight                      // the latest calls that ran out, oldest first
 }
 
-// last returns when an operation, or one that stands after it, was last answered well.
+// last returns when an operation, or one that comes after it in the order of operations, was last answered
+// well.
 func (s *silence) last(first call.Operation) (last time.Time) {
 	for _, at := range s.Heard[first:] {
 		last = latest(last, at)
@@ -127,8 +125,8 @@ func (s *silence) last(first call.Operation) (last time.Time) {
 	return last
 }
 
-// heard takes in the end of a call, before anybody else does. All that an examination asks counts as
-// asked at one moment: nothing comes back then.
+// heard takes in the end of a call, before anybody else does. In an examination all calls count as made at one
+// moment, so there is no comeback.
 func (m *Model) heard(a *answer) {
 	r := &m.memory
 	ran := a.Err != nil && a.Err.Kind == call.ErrDeadline
@@ -150,8 +148,8 @@ func (m *Model) heard(a *answer) {
 	}
 }
 
-// onDeadDisk reports whether the disk of the runtime's data answers nothing, by the last look. What
-// comes late then needed no disk, and the rest still waits for it.
+// onDeadDisk reports whether the disk of the runtime's data answers nothing, by the last look. Then an answer
+// that comes late needed no disk, and the other calls still wait for the disk.
 func (m *Model) onDeadDisk() bool {
 	if m.evidence == nil {
 		return false
@@ -160,7 +158,7 @@ func (m *Model) onDeadDisk() bool {
 	return around.StoreSign() == evidence.DeviceDead
 }
 
-// isLate reports whether a call that takes so long takes longer than such calls do.
+// isLate reports whether a call that took so long took longer than calls of its operation usually do.
 func (m *Model) isLate(op call.Operation, took time.Duration) bool {
 	return took >= answers.Late && took >= m.table().TwiceUsual(op)
 }
@@ -175,9 +173,8 @@ func (m *Model) failedInRow() (inRow [3]int) {
 	return inRow
 }
 
-// wasGone reports whether a list, Status or Version found nobody there, or both a list and
-// Status failed at once, and nothing was answered since. That a runtime which comes and
-// goes fails once or twice is no such thing.
+// wasGone reports whether a list, Status or Version found no runtime, or both a list and Status failed at once,
+// and nothing was answered since. If a runtime comes and goes, one or two failures do not count.
 func (m *Model) wasGone() bool {
 	var since time.Time
 	inRow, failed, away := 0, 0, false
@@ -191,7 +188,7 @@ func (m *Model) wasGone() bool {
 		case call.ErrDeadline, call.ErrTooLarge, call.ErrCanceled, call.ErrUnreadable:
 			continue
 		default:
-			if i == 2 { // of Version alone
+			if i == 2 { // an error of Version alone does not count
 				continue
 			}
 			failed++
@@ -202,11 +199,10 @@ func (m *Model) wasGone() bool {
 	return (away || failed == 2) && !r.last(call.Status).After(since) && (inRow >= goneForSure || !r.ComesAndGoes(m.now))
 }
 
-// wasSilent reports whether an answer is the first after a silence. Two calls that have
-// nothing to do with each other must have waited, and nothing been answered since they
-// began; or the answer was late itself, and nothing else came meanwhile that tells whether
-// others are answered. While no status is answered, what lists say ends nothing; nor does
-// a Status that came at once.
+// wasSilent reports whether an answer is the first one after a silence. That is so if two calls that have
+// nothing to do with each other have waited, and nothing was answered since they began. It is also so if the
+// answer itself was late, and no other answer came in the meantime. While no status is answered, the answer of
+// a list does not end the silence. A Status that came at once does not end it either.
 func (r *memory) wasSilent(m *Model, a *answer, late bool) bool {
 	waited := slices.Clone(r.RanOut)
 	for _, f := range m.calls.Flights() {

@@ -13,21 +13,21 @@ import (
 const (
 	secondsKept = 120
 	slowestKept = 10
-	maxCodes    = 32 // bounds the memory that a runtime with made-up codes can take
+	maxCodes    = 32 // it limits the memory if a runtime invents codes
 )
 
 // Calls says how the calls of one operation went.
 type Calls struct {
 	Op                call.Operation     `line:"operation"`
 	Count             uint64             `line:"count"`  // returned so far, failed or not
-	Errors            uint64             `line:"errors"` // failed, but for those in Gone
-	Gone              uint64             `line:"gone"`   // asked for an object that had gone meanwhile: an answer, not an error
+	Errors            uint64             `line:"errors"` // calls that failed, except those in Gone
+	Gone              uint64             `line:"gone"`   // calls for an object that had gone in the meantime: an answer, not an error
 	ByCode            []CodeCount        `line:"-"`      // errors by gRPC code, most frequent first
 	P50               time.Duration      `line:"p50Seconds"`
 	P90               time.Duration      `line:"-"`
 	P99               time.Duration      `line:"p99Seconds"`
 	Max               time.Duration      `line:"maxSeconds"`
-	Last              time.Duration      `line:"-"` // of the last call that returned, failed or not
+	Last              time.Duration      `line:"-"` // how long the last call that returned took, failed or not
 	InFlight          int                `line:"inFlight"`
 	RequestBytes      uint64             `line:"-"`                   // over all calls
 	ResponseBytes     uint64             `line:"responseBytes"`       // over all calls
@@ -35,16 +35,16 @@ type Calls struct {
 	LastOK            time.Time          `line:"-"`                   // zero if none succeeded
 	LastErr           error              `line:"lastError,omitempty"` // of the last failed call; nil if none
 	LastErrAt         time.Time          `line:"-"`
-	Histogram         quantile.Histogram `line:"-"` // likewise, by the kubelet's bounds
-	Slowest           []Outcome          `line:"-"` // of operations about one object the longest call of each, failed or not, of up to 10 objects, the slowest first
-	Seconds           []Second           `line:"-"` // those in which calls returned, but for the one that is not over; the last 120, oldest first
+	Histogram         quantile.Histogram `line:"-"` // of the times of all calls, with the kubelet's buckets
+	Slowest           []Outcome          `line:"-"` // only for operations about one object: the longest calls for up to 10 objects, one for each, failed or not, the slowest first
+	Seconds           []Second           `line:"-"` // the last 120 seconds in which calls returned, oldest first, without the one that is not over
 }
 
-// A Second says how the calls of one operation went that returned within a second.
+// A Second says how the calls of one operation went that returned within one second.
 type Second struct {
 	At            time.Time     // when it began: a whole number of seconds after the start
 	Slowest       time.Duration // of those calls, failed or not
-	Count, Errors uint32        // of which Errors failed, as in [Calls]
+	Count, Errors uint32        // Count calls, Errors of them failed, as in [Calls]
 }
 
 // A CodeCount is a gRPC code's name and how often it came.
@@ -57,19 +57,19 @@ type CodeCount struct {
 type Sums struct {
 	start time.Time
 	byOp  []operationSum
-	made  []Calls // what read returned last; nil when stale, never changed once made
+	made  []Calls // what Read returned last; nil when stale, never changed once made
 }
 
-// An operationSum is the source of one [Calls].
+// An operationSum has what a [Calls] is made from.
 type operationSum struct {
 	Calls
 	took  quantile.Durations
 	codes map[string]uint64
 	stale bool   // Calls lacks the quantiles and codes
-	now   Second // not over yet, unless its Count is 0
+	now   Second // the second that is not over yet; none if its Count is 0
 }
 
-// NewSums returns sums of nothing.
+// NewSums returns sums without any call.
 func NewSums(now time.Time) Sums {
 	s := Sums{start: now}
 	for _, op := range call.Operations() {
@@ -107,18 +107,18 @@ func (s *Sums) Ended(f call.Flight, at time.Time, carried call.Trace, err error)
 	s.made = nil
 }
 
-// Withdrawn notes that we have ended a call, which says nothing of the runtime.
+// Withdrawn notes that we have ended a call ourselves, which says nothing about the runtime.
 func (s *Sums) Withdrawn(op call.Operation) {
 	s.byOp[op].InFlight--
 	s.made = nil
 }
 
-// second returns when the second began that a moment is in.
+// second returns the start of the second that a moment is in.
 func (s *Sums) second(at time.Time) time.Time {
 	return s.start.Add(at.Sub(s.start).Truncate(time.Second))
 }
 
-// pass ends the seconds that are over.
+// pass closes the seconds that are over.
 func (s *Sums) pass(now time.Time) {
 	present := s.second(now)
 	for i := range s.byOp {
@@ -193,11 +193,11 @@ func (s *Sums) Read(now time.Time) []Calls {
 	return s.made
 }
 
-// Of returns the sum of one operation, but for its derived figures.
+// Of returns the sum of one operation. Its quantiles and codes may be out of date.
 func (s *Sums) Of(op call.Operation) *Calls { return &s.byOp[op].Calls }
 
-// FoundNobody counts the calls about the whole runtime that found none. A runtime that
-// answers with an error of its own is there.
+// FoundNobody returns how many calls about the whole runtime found no runtime. A runtime that answers with an
+// error of its own is there.
 func (s *Sums) FoundNobody() (failed uint64) {
 	for i := range s.byOp[:call.PodSandboxStatus] {
 		failed += s.byOp[i].codes[unavailable]
@@ -205,8 +205,8 @@ func (s *Sums) FoundNobody() (failed uint64) {
 	return failed
 }
 
-// AnsweredSince reports whether any call but Version, which a runtime answers
-// whatever state it is in, was answered well after that.
+// AnsweredSince reports whether any call except Version was answered well after a moment. A runtime answers
+// Version in any state.
 func (s *Sums) AnsweredSince(at time.Time) bool {
 	return slices.ContainsFunc(s.byOp, func(o operationSum) bool { return o.Op != call.Version && o.LastOK.After(at) })
 }
@@ -222,7 +222,7 @@ func (s *operationSum) read() Calls {
 	return s.Calls
 }
 
-// byCode returns the most frequent code first; equals by name.
+// byCode returns the codes, the most frequent first, and equally frequent ones by name.
 func byCode(codes map[string]uint64) []CodeCount {
 	var list []CodeCount
 	for code, count := range codes {

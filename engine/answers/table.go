@@ -1,11 +1,9 @@
-// Package answers is what is known of the calls to a runtime: which are out, how the
-// last ones went, since when a call fails or gives no answer, and what all of that says
-// of the runtime. The machine of package engine keeps it and asks it what to do;
-// package diagnose asks it what to say.
+// Package answers has what is known of the calls to a runtime: which are out, how the last ones went, since
+// when a call fails or gives no answer, and what all of that says about the runtime. The model of package
+// engine keeps it and decides by it what to do. Package diagnose decides by it what to report.
 //
-// All durations that mean something about calls stand in durations.go, each with its
-// reason. The package reads no clock and does no I/O; its values may be shared as long
-// as nobody changes them.
+// All durations that mean something about calls are in durations.go, each with its reason. The package reads no
+// clock and does no I/O. Its values may be shared as long as nobody changes them.
 package answers
 
 import (
@@ -24,13 +22,13 @@ type Table struct {
 	Failure    *Failure      // the last failed list of all pods, until one succeeds
 	StatusErr  *Failure      // the last failed Status, until one succeeds
 	VersionErr *Failure      // the last failed Version, until one succeeds
-	Probes     []Outcome     // what was asked while a call of a relist hung, the last of each operation, in the order of call.Operations; gone when no call hangs any more and the runtime answers
+	Probes     []Outcome     // the last probe of each operation while a call of a relist hung, in the order of call.Operations; none once no call hangs any more and the runtime answers
 	Sweep      *Sweep        // the last one, or the one under way; nil if there was none
-	UsualList  time.Duration // what both lists together take of late; 0 if none has succeeded
+	UsualList  time.Duration // how long both lists together took lately; 0 if none has succeeded
 }
 
-// StateOf returns how the calls of an operation about the whole runtime stand that are out
-// or have returned recently, and how long the one that says so took.
+// StateOf returns the state of the calls of an operation about the whole runtime that are out or have returned
+// recently. It also returns how long the call took that shows this state.
 func (t *Table) StateOf(op call.Operation, at time.Time, recent time.Duration) (State, time.Duration) {
 	for _, f := range t.InFlight {
 		if f.Op == op && f.Elapsed(at) > Late {
@@ -49,8 +47,8 @@ func (t *Table) StateOf(op call.Operation, at time.Time, recent time.Duration) (
 	return InTime, sums.Last
 }
 
-// Stalled reports whether a call that is about no object is slow now, or was a moment ago:
-// what hangs at the same time may only have waited with it.
+// Stalled reports whether a call about no object is slow now, or was slow a moment ago: a call that hangs at
+// the same time may only have waited together with it.
 func (t *Table) Stalled(at time.Time) bool {
 	for _, op := range [...]call.Operation{call.Status, call.Version} {
 		for _, f := range t.InFlight {
@@ -66,9 +64,9 @@ func (t *Table) Stalled(at time.Time) bool {
 	return false
 }
 
-// TooSlow says in words why the runtime cannot be asked for much now; empty if it can. That
-// Version is slow does not matter where Status is known to be quick. What either took long
-// ago does not count: neither is asked for while paused.
+// TooSlow returns in words why the runtime cannot be asked for much now; empty if it can. If Status is known to
+// be quick, a slow Version does not matter. An answer from long ago does not count, because neither call is
+// made during a pause.
 func (t *Table) TooSlow(at time.Time, recent time.Duration) string {
 	for _, op := range [...]call.Operation{call.Status, call.Version} {
 		switch state, took := t.StateOf(op, at, recent); state {
@@ -83,9 +81,9 @@ func (t *Table) TooSlow(at time.Time, recent time.Duration) string {
 	return ""
 }
 
-// UsualList returns what both lists together usually take, given what they took in relists
-// of late, which it sorts: what half of them took, or each of the last two, which tell
-// sooner of a runtime that has become slow. 0 for none.
+// UsualList returns how long both lists together usually take, from their times in the last relists; 0 if there
+// are none. It is the median, or the shorter of the last two times if that is longer: it shows sooner that a
+// runtime has become slow. It sorts took.
 func UsualList(took []time.Duration) time.Duration {
 	if len(took) == 0 {
 		return 0
@@ -95,9 +93,9 @@ func UsualList(took []time.Duration) time.Duration {
 	return max(took[(len(took)-1)/2], last)
 }
 
-// TwiceUsual is how long a call of an operation takes that takes longer than such calls
-// do: twice what half of the same take, or of all calls, and of a list also what the last
-// ones took.
+// TwiceUsual returns the time above which a call of an operation takes longer than usual. It is twice the
+// longest of these: the median of the operation, the lowest median of all operations, and for a list also what
+// the last lists took. The usual time counts as UsualMost at most.
 func (t *Table) TwiceUsual(op call.Operation) time.Duration { return 2 * t.usual(op) }
 
 func (t *Table) usual(op call.Operation) time.Duration {
@@ -111,7 +109,7 @@ func (t *Table) usual(op call.Operation) time.Duration {
 	return min(took, UsualMost)
 }
 
-// Failures returns how the lists, Status and Version failed last; nil for what did not.
+// Failures returns the last failures of the lists, Status and Version; nil for what has not failed.
 func (t *Table) Failures() [3]*Failure { return [...]*Failure{t.Failure, t.StatusErr, t.VersionErr} }
 
 // Sums returns how the calls of one operation went.
@@ -124,7 +122,7 @@ func (t *Table) Sums(op call.Operation) Calls {
 	return Calls{Op: op}
 }
 
-// StatusCalls are the operations of which each call is about one object.
+// StatusCalls are the operations whose calls are each about one object.
 var StatusCalls = []call.Operation{call.PodSandboxStatus, call.ContainerStatus}
 
 // Later returns the later of two moments.
@@ -135,7 +133,7 @@ func Later(a, b time.Time) time.Time {
 	return b
 }
 
-// quickest returns the least of what half of the calls of each operation take.
+// quickest returns the lowest median of all operations; 0 if no call was answered well.
 func (t *Table) quickest() time.Duration {
 	var least time.Duration
 	for i := range t.Calls {
@@ -147,8 +145,8 @@ func (t *Table) quickest() time.Duration {
 	return least
 }
 
-// ProbeTime returns how long the last probe of an operation took that was answered
-// well after a moment.
+// ProbeTime returns how long the last probe of an operation took, if it was answered well after a moment; false
+// if not.
 func (t *Table) ProbeTime(op call.Operation, since time.Time) (time.Duration, bool) {
 	for i := range t.Probes {
 		if p := &t.Probes[i]; p.Op == op && p.Err == nil && p.At.After(since) {
@@ -158,8 +156,7 @@ func (t *Table) ProbeTime(op call.Operation, since time.Time) (time.Duration, bo
 	return 0, false
 }
 
-// Answered reports whether a call of an operation came back after a moment,
-// with whatever answer.
+// Answered reports whether the runtime answered a call of an operation after a moment, even if with an error.
 func (t *Table) Answered(op call.Operation, since time.Time) bool {
 	if sums := t.Sums(op); sums.LastOK.After(since) || sums.LastErrAt.After(since) && IsAnswer(sums.LastErr) {
 		return true
@@ -172,8 +169,7 @@ func (t *Table) Answered(op call.Operation, since time.Time) bool {
 	return false
 }
 
-// ObjectsAnswered reports whether any status of an object came back after a
-// moment.
+// ObjectsAnswered reports whether the runtime answered any status call of an object after a moment.
 func (t *Table) ObjectsAnswered(since time.Time) bool {
 	if t.Answered(call.PodSandboxStatus, since) || t.Answered(call.ContainerStatus, since) {
 		return true
@@ -182,14 +178,14 @@ func (t *Table) ObjectsAnswered(since time.Time) bool {
 	return w != nil && !w.Began.Before(since) && w.Done > len(w.Hung)
 }
 
-// ContainersAnswered reports whether a list or an object's status came back after
-// a moment.
+// ContainersAnswered reports whether the runtime answered a list or the status call of an object after a
+// moment.
 func (t *Table) ContainersAnswered(since time.Time) bool {
 	return t.Answered(call.ListPodSandbox, since) || t.Answered(call.ListContainers, since) || t.ObjectsAnswered(since)
 }
 
-// Lasted returns how long a failed call was out. Its failure may have been taken
-// in some time after it returned.
+// Lasted returns how long a failed call was out. The failure may have been noted some time after the call
+// returned.
 func (t *Table) Lasted(f *Failure) time.Duration {
 	end := f.At
 	if last := t.Sums(f.Op).LastErrAt; !f.Op.AboutObject() && last.After(f.Since) && last.Before(end) {
@@ -198,9 +194,8 @@ func (t *Table) Lasted(f *Failure) time.Duration {
 	return max(end.Sub(f.Since), 0)
 }
 
-// RanOut reports whether a call was ended by its own deadline, which may be short
-// in a sweep. A runtime may pass on at once that somebody else gave it no answer
-// in time: that is an answer.
+// RanOut reports whether a call was ended by its own deadline, which may be short in a sweep. If the runtime
+// passes on at once that somebody else did not answer in time, that is an answer.
 func (t *Table) RanOut(err error, took time.Duration) bool {
 	limit := Late
 	if t.Sweep != nil && t.Sweep.Timeout > 0 {
@@ -209,8 +204,8 @@ func (t *Table) RanOut(err error, took time.Duration) bool {
 	return errors.Is(err, call.ErrDeadline) && took >= limit
 }
 
-// OwnError reports whether an error is the runtime's answer about an object: no
-// hang, no runtime that is away, no object that has gone.
+// OwnError reports whether an error is the runtime's own answer about an object. A hang, a runtime that is not
+// there, and an object that has gone do not count.
 func (t *Table) OwnError(err error, took time.Duration) bool {
 	switch {
 	case err == nil, errors.Is(err, call.ErrNotFound):
@@ -221,12 +216,12 @@ func (t *Table) OwnError(err error, took time.Duration) bool {
 	return IsAnswer(err)
 }
 
-// slowShare is the part of all calls that must be of operations of which half are
-// slow; those that are asked for once each are few, and fast by chance.
+// slowShare is the share of all calls that must be of slow operations. Calls that are made once for each object
+// may be few, and fast by chance.
 const slowShare = 0.75
 
-// HalfSlow returns what half of the calls of the slow operations take at least, if
-// almost all calls are of such; 0 if not. Slow is what takes that long in half of its calls.
+// HalfSlow returns the lowest median of the slow operations, if almost all calls are of slow operations; 0 if
+// not. An operation is slow if its median is at least from.
 func (t *Table) HalfSlow(from time.Duration) time.Duration {
 	var slow, all uint64
 	var least time.Duration

@@ -7,24 +7,21 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 )
 
-// hungMost is how many objects that hung are remembered: where more hang, it is no single
-// object that does.
+// hungMost is how many objects that hung are remembered. If more hang, single objects are not the cause.
 const hungMost = 1000
 
-// A Comeback is when a runtime that had answered nothing answered again. What was asked
-// before that, and what was seen of the node, accuses nobody any more: calls that were out
-// all come back together, one after the other, and the first of them would speak against
-// those behind it.
+// A Comeback is the moment when a runtime that had answered nothing answered again. A call from before that
+// moment, and what was seen of the node before it, says nothing against an object any more. The calls that were
+// out all come back together, one after the other, and the first of them would speak against those behind it.
 type Comeback struct {
 	At    time.Time // of the first answer; zero if there was none
 	InRow [3]int    // how often lists, Status and Version had failed in a row by then
 }
 
-// CameBack takes down a comeback.
+// CameBack notes a comeback.
 func (k *Keeper) CameBack(c Comeback) { k.now.Back = c }
 
-// Hung takes down that the status of an object came late or not at all, or came after it
-// had hung.
+// Hung notes that the status of an object came late or not at all, or that it came after the object had hung.
 func (k *Keeper) Hung(id string, at time.Time) {
 	if k.now.Hung == nil {
 		k.now.Hung = make(map[string]time.Time)
@@ -38,7 +35,7 @@ func (k *Keeper) Hung(id string, at time.Time) {
 	}
 }
 
-// HasHung reports whether that was taken down of an object, and is not forgotten.
+// HasHung reports whether Hung was called for an object, and that is not forgotten yet.
 func (k *Keeper) HasHung(id string, at time.Time) bool {
 	then, has := k.now.Hung[id]
 	return has && at.Sub(then) <= answers.Forgotten

@@ -11,33 +11,32 @@ import (
 )
 
 const (
-	// repeatKept is how long a helper is remembered after it was seen last: before each
-	// further try containerd waits twice as long, five minutes at most.
+	// repeatKept is how long a helper is remembered after it was last seen: before each further try containerd
+	// waits twice as long, five minutes at most.
 	repeatKept = 6 * time.Minute
-	// repeatsMost is how many are remembered: more than the shims that fail at one time.
+	// repeatsMost is how many helpers are remembered: more than the shims that fail at one time.
 	repeatsMost = 100
-	// repeatVerb is what is begun again and again: containerd gives runc delete ten
-	// seconds, ends it, and calls it anew, so that none of them ever gets old. (containerd
-	// 1.6 to 2.4.)
+	// repeatVerb is the job that is started again and again: containerd gives runc delete ten seconds, ends it,
+	// and starts a new one, so that no process ever gets old. (containerd 1.6 to 2.4.)
 	repeatVerb = "delete"
 )
 
-// A Repeat is a helper for one container with those that came before it.
+// A Repeat is a helper for one container, together with those for the same container before it.
 type Repeat struct {
-	evidence.Process // the last that was seen
+	evidence.Process // the last process that was seen
 	Begun, Seen      time.Time
-	Times            int // processes
+	Times            int // how many processes there were
 }
 
-// A Kubelet is what the looks at the node found of it.
+// A Kubelet is what the looks at the node have found of the kubelet.
 type Kubelet struct {
-	Seen    time.Time        // when there was one last; zero if there never was
-	Process evidence.Process // of that one; zero if it only answered
+	Seen    time.Time        // when a look last found a kubelet; zero if none has
+	Process evidence.Process // the process of that kubelet; zero if it only answered
 	Gone    time.Time        // the first look since that found none; zero while there is one
 }
 
-// Looked takes down a look at the node, while these containers were listed as running.
-// The report is kept, not copied.
+// Looked notes a look at the node, at which these containers were listed as running. It keeps the report and
+// does not copy it.
 func (k *Keeper) Looked(r *evidence.Report, running iter.Seq[string]) {
 	k.now.LookBefore, k.looked = k.looked, r
 	k.now.Missed = k.now.missedBy(r, running)
@@ -46,8 +45,8 @@ func (k *Keeper) Looked(r *evidence.Report, running iter.Seq[string]) {
 	k.started(r)
 }
 
-// missedBy returns the running containers of which a look found no process, and since
-// when. One that was cut off misses nothing.
+// missedBy returns the running containers of which a look found no process, and since when. A look that was cut
+// off misses none.
 func (m *Memory) missedBy(r *evidence.Report, running iter.Seq[string]) map[string]time.Time {
 	if r.Processes.Partial != "" {
 		return nil
@@ -84,7 +83,7 @@ func (l *Kubelet) saw(r *evidence.Report) {
 	}
 }
 
-// repeats takes down the helpers of a look that may be begun again.
+// repeats notes the helpers of a look that may be tries of the same job.
 func (k *Keeper) repeats(r *evidence.Report) {
 	helpers := r.Processes.Helpers
 	if len(k.now.Repeats) == 0 && len(helpers) == 0 {

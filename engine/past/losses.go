@@ -10,18 +10,17 @@ import (
 )
 
 const (
-	// LossShown is how long after the last discarded event there is still something to
-	// tell. The kubelet looks at each pod again within about a minute whatever became of
-	// its events; five leave people time to see it.
+	// LossShown is how long after the last discarded event the losses are still shown. The kubelet looks at
+	// each pod again within about a minute, whatever became of its events. Five minutes give people time to see
+	// it.
 	LossShown = 5 * time.Minute
-	// losersMost is how many pods are remembered by name, and lossIDs how many containers
-	// of each: one storm loses events of every pod there is.
+	// losersMost is how many pods are remembered by name, and lossIDs is how many containers of each: one storm
+	// may lose events of every pod.
 	losersMost = 500
 	lossIDs    = 3
 )
 
-// Losses is what is known of events that found no room in the kubelet's channel, since
-// the first after a rest.
+// Losses says which events found no room in the kubelet's channel, from the first one after a quiet time on.
 type Losses struct {
 	Total       uint64
 	First, Last time.Time
@@ -35,7 +34,7 @@ type Loss struct {
 	IDs   []string // names of the first few containers
 }
 
-// Lost takes down an event that was discarded.
+// Lost notes an event that was discarded.
 func (k *Keeper) Lost(e pleg.Event, at time.Time) {
 	l := k.losses(at)
 	l.Total++
@@ -56,7 +55,7 @@ func (k *Keeper) Lost(e pleg.Event, at time.Time) {
 	l.Pods[e.Pod] = pod
 }
 
-// losses returns those of now, to be written to.
+// losses returns the losses of now, in a copy that may be written to.
 func (k *Keeper) losses(at time.Time) *Losses {
 	switch l := k.now.Losses; {
 	case l == nil || at.Sub(l.Last) > LossShown:
@@ -70,7 +69,7 @@ func (k *Keeper) losses(at time.Time) *Losses {
 	return k.own
 }
 
-// Unnamed returns how many events were lost by pods that are not remembered.
+// Unnamed returns how many events were lost of pods that are not remembered.
 func (l *Losses) Unnamed() uint64 {
 	named := uint64(0)
 	for _, pod := range l.Pods {
