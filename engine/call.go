@@ -19,10 +19,10 @@ type finished struct {
 	Err *call.Error // nil if it was answered
 }
 
-// call makes one call and reports its begin and its end. Two calls for one target would wait for
-// the same lock. So call waits while another call for the target is out, at most until its own
-// deadline. If the other call is our own and this one is not, the other one is withdrawn: our own
-// calls never hold up a relist.
+// call makes one call, reports its begin and its end, and returns the outcome. Two calls for one target would
+// wait for the same lock. So call waits while another call for the target is out, at most until its own
+// deadline. If the other call is our own and this one is not, the other one is withdrawn: our own calls never
+// hold up a relist.
 func (h *hub) call(ctx context.Context, f call.Flight, timeout time.Duration) finished {
 	var o *outgoing
 	var began time.Time
@@ -61,8 +61,8 @@ type outgoing struct {
 	cancel  context.CancelFunc
 }
 
-// begin reports that a call begins. The hub is locked. One of our own calls can be withdrawn from
-// now on, also before it is made.
+// begin reports that a call begins, and returns it. The hub is locked. From now on one of our own calls can be
+// withdrawn, even before it is made.
 func (h *hub) begin(ctx context.Context, f call.Flight, timeout time.Duration) *outgoing {
 	h.lastID++
 	o := &outgoing{id: h.lastID, flight: f, timeout: timeout, lane: ctx}
@@ -74,7 +74,7 @@ func (h *hub) begin(ctx context.Context, f call.Flight, timeout time.Duration) *
 	return o
 }
 
-// finish makes the call that begin has reported, and reports its end.
+// finish makes the call that begin has reported, reports its end, and returns the outcome.
 func (h *hub) finish(o *outgoing) finished {
 	f, trace := o.flight, new(call.Trace)
 	defer o.cancel()
@@ -117,7 +117,7 @@ func (h *hub) withdraw(f call.Flight) {
 	}
 }
 
-// put calls the method of the runtime that f names.
+// put calls the method of the runtime that f names, and returns its answer.
 func put(ctx context.Context, r Runtime, f call.Flight) (a Answer, err error) {
 	switch f.Op {
 	case call.Version:
@@ -163,13 +163,13 @@ func (h *hub) callOrRetry(ctx context.Context, f call.Flight, timeout time.Durat
 	}
 }
 
-// mayPass reports whether an error may be gone a moment later.
+// mayPass reports whether the cause of an error may be gone a moment later.
 func mayPass(err *call.Error) bool {
 	stays := []call.Kind{call.ErrPermission, call.ErrNotFound, call.ErrTooLarge, call.ErrUnreadable, call.ErrUnimplemented, call.ErrCanceled}
 	return err != nil && !slices.ContainsFunc(stays, func(k call.Kind) bool { return errors.Is(err, k) })
 }
 
-// outOfTurn is the error of a call that was never made: another call for the same target was out
+// outOfTurn returns the error of a call that was never made, because another call for the same target was out
 // until the deadline.
 func outOfTurn(op call.Operation) *call.Error {
 	return call.NoAnswer(op, call.OutOfTurn, "an earlier call for the same object has not returned; it shows in the calls in flight")

@@ -20,7 +20,7 @@ const (
 const (
 	// againFirst is the time from the end of a check until it asks again for what hung or failed:
 	// soon, since one failure may be chance. After that it asks every againPeriod, for againFor:
-	// later the answer is of no use to anybody. It asks for at most againMost objects at a time. If
+	// later nobody can use the answer. It asks for at most againMost objects at a time. If
 	// all of these hang, four at once, that takes 14 s, so no answer gets older than call.FreshFor.
 	againFirst  = time.Second
 	againPeriod = 5 * time.Second
@@ -66,7 +66,7 @@ type object struct {
 // An asked is what a check knows of an object besides its outcome.
 type asked struct {
 	SandboxID string // the sandbox of a container that only the node shows
-	Late      bool   // it has ended, so it is asked after the others
+	Late      bool   // the object has ended, so it is asked after the others
 	Suspect   bool   // the node shows it in trouble, so it is asked before the others
 	Unlisted  bool   // only the node shows it
 	State     objectState
@@ -158,7 +158,8 @@ func (m *Model) asks(o evidence.Object) call.Flight {
 	return f
 }
 
-// begin begins a check of all objects.
+// begin begins a check of all objects. unasked says that plegtop begins it by itself; forList says that it
+// looks for the object that holds up a list.
 func (a *asking) begin(m *Model, unasked, forList bool) {
 	a.Check, a.Last = m.newCheckAll(), m.now
 	a.Check.Unasked, a.Check.ForList = unasked, forList

@@ -53,7 +53,7 @@ func (c *checkAll) take(m *Model, o *object, now answers.Outcome, state objectSt
 		o.retried(now, state)
 	case state == failed && !o.Failed:
 		o.Outcome, o.Failed = now, true
-		c.Todo = append(c.Todo, c.Places[targetOf(now.Flight)]) // once more when all others have had their turn
+		c.Todo = append(c.Todo, c.Places[targetOf(now.Flight)]) // it is asked once more when all others have had their turn
 	default:
 		c.Done++
 		o.Outcome, o.State = now, state
@@ -135,8 +135,8 @@ func (c *checkAll) doubt(m *Model) {
 	}
 }
 
-// statusOf takes in a Status that has returned. It gives the check up if Status finds no runtime
-// after a call of the check found none, or if Status is not answered and no object is, either.
+// statusOf takes in a Status that has returned. It gives the check up in two cases: a call of the check found
+// no runtime, and Status finds none either; or Status is not answered, and no object is answered either.
 func (c *checkAll) statusOf(m *Model, a *answer) {
 	if !c.underWay() || !c.Doubts {
 		return
@@ -157,8 +157,8 @@ func (c *checkAll) statusOf(m *Model, a *answer) {
 	}
 }
 
-// statusHangs gives the check up if a Status, perhaps of another lane, is out for too long, and no
-// object is answered, either.
+// statusHangs gives the check up if a Status has been out for too long, perhaps one of another lane, and no
+// object is answered either.
 func (c *checkAll) statusHangs(m *Model) {
 	f, out := m.calls.InWay(call.Flight{Op: call.Status}, m.now)
 	if c.Doubts && out && c.DoubtAt.Sub(c.Heard) >= call.LateAfter && f.Elapsed(m.now) >= call.HungAfter && m.now.Sub(c.DoubtAt) >= call.LateAfter {
@@ -211,8 +211,8 @@ func (m *Model) stalls() bool {
 	return pressed || m.table().Stalled(m.now)
 }
 
-// looked takes in a look at the node. The look has names of objects that no list has, and shows
-// which objects to ask first.
+// looked takes in a look at the node. The look has the names of objects that are in no list, and shows which
+// objects to ask first.
 func (a *asking) looked(m *Model) {
 	if m.evidence == nil || a.Check == nil {
 		return
@@ -237,7 +237,7 @@ func (a *asking) looked(m *Model) {
 	})
 }
 
-// name fills in missing names of objects that no list has. find returns what is known of an object.
+// name fills in the missing names of objects that are in no list. find returns what is known of an object.
 func (c *checkAll) name(find func(f call.Flight, sandboxID string) (pod pleg.PodRef, container string)) {
 	for i := range c.Objects {
 		o := &c.Objects[i]

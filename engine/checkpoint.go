@@ -20,8 +20,8 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// A Checkpoint is the whole state of a [Model], as plain values that CBOR can encode. It leaves out
-// what follows from the rest.
+// A Checkpoint is the whole state of a [Model], as plain values that CBOR can encode. It leaves out what can be
+// computed from the rest.
 type Checkpoint struct {
 	Start     Start
 	Now       time.Time

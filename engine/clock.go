@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Clock is the time of an engine. It may run faster than real time and change its pace, but it
-// never goes back. Timers run on real time. A Clock must be safe for concurrent use.
+// A Clock gives an engine its time. The time may run faster than real time and change its pace, but it never
+// goes back. Timers run on real time. A Clock must be safe for concurrent use.
 type Clock interface {
 	Now() time.Time
 	// Real returns the real time that d takes at the present pace. It rounds up, so that a timer

@@ -98,7 +98,7 @@ func (m *Model) judgeNetworks() {
 	}
 }
 
-// emit adds an event to those that people see.
+// emit adds an event to the events that people see.
 func (m *Model) emit(e Event) {
 	m.lastEvent++
 	e.Seq, e.Mode = m.lastEvent, m.sources.Mode.Mode
@@ -146,8 +146,8 @@ func containerOf(e pleg.Event, find pleg.Lookup) *pleg.ContainerStatus {
 	return find.Container(e.ID)
 }
 
-// happened returns when the change that e reports took place, by the runtime's clock. It is zero if
-// no timestamp says so, as for the end of a sandbox. c is the container of e.
+// happened returns when the change that e reports took place, by the runtime's clock. It is zero if no
+// timestamp shows that, as for the end of a sandbox. c is the container of e.
 func happened(e pleg.Event, st *pleg.PodStatus, c *pleg.ContainerStatus) time.Time {
 	switch {
 	case e.Sandbox:

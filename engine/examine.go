@@ -56,7 +56,7 @@ func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	return s, nil
 }
 
-// policy says how this engine looks at its runtime, for the diagnosis of its snapshots.
+// policy returns how this engine looks at its runtime, for the diagnosis of its snapshots.
 func (s Start) policy() answers.Policy {
 	p := answers.Policy{Once: s.Once, ListTimeout: s.Timeout, CallTimeout: s.CallTime, Width: probeWidth, Deadline: s.Deadline}
 	if s.Once {
@@ -65,8 +65,8 @@ func (s Start) policy() answers.Policy {
 	return p
 }
 
-// listTime is the deadline of a list. An examination does not take a slow list for a hang, as long
-// as there is time for the steps after it.
+// listTime returns the deadline of a list. An examination does not take a slow list for a hang, as long as
+// there is time for the steps after it.
 func (s Start) listTime() time.Duration {
 	if s.Once {
 		return max(4*s.CallTime, s.Deadline-byPodFor-2*call.HungAfter)
@@ -74,7 +74,7 @@ func (s Start) listTime() time.Duration {
 	return s.Timeout
 }
 
-// statusTime is the deadline of Status and Version.
+// statusTime returns the deadline of Status and Version.
 func (s Start) statusTime() time.Duration {
 	if s.Once {
 		return 4 * s.CallTime
@@ -82,5 +82,5 @@ func (s Start) statusTime() time.Duration {
 	return s.Timeout
 }
 
-// hungLong is how long a call must hang to be called hung for sure.
+// hungLong returns how long a call must hang to be called hung for sure.
 func (s Start) hungLong() time.Duration { return s.policy().HungLong() }

@@ -9,7 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// seen returns what the kubelet's clocks need to know of the calls.
+// seen returns what the kubelet's clocks must know of the calls.
 func (m *Model) seen() kubelet.Seen {
 	s := kubelet.Seen{
 		ListReturned: m.relists.ReturnedAt, Relists: m.relistedOnce(), EndsBy: m.endsBy(),
@@ -45,7 +45,7 @@ func (m *Model) health(at time.Time) kubelet.Health {
 // healthy reports whether PLEG is healthy.
 func (m *Model) healthy() bool { return m.kubelet.PLEG.Healthy }
 
-// facts returns what the event sources have to know of the relists.
+// facts returns what the event sources must know of the relists.
 func (m *Model) facts() sources.Facts {
 	f := sources.Facts{
 		Records: records{m}, Listed: m.core.ListedAt(), ListedBefore: m.listedBefore(),

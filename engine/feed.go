@@ -22,8 +22,8 @@ const (
 	longPace = 250 * time.Millisecond
 )
 
-// A buffer takes snapshots and events from the engine, and the feeds get them there. It is safe for
-// concurrent use.
+// A buffer takes snapshots and events from the engine, and feeds read them from it. It is safe for concurrent
+// use.
 type buffer struct {
 	mu       sync.Mutex // guards what follows
 	snapshot *Snapshot  // nil until the first one
@@ -37,7 +37,7 @@ func newBuffer(events int) *buffer {
 	return &buffer{ring: ring{size: events}, changed: make(chan struct{})}
 }
 
-// add keeps events, which readers see with the next snapshot.
+// add keeps events. Readers see them with the next snapshot.
 func (b *buffer) add(events []Event) {
 	if len(events) == 0 {
 		return

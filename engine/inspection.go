@@ -21,9 +21,9 @@ type inspection struct {
 	Err          error
 }
 
-// take takes in the answer to one of its calls; nil for a call that was never made. An object that
-// is not found any more is left out. Anomalies of a list are not counted: the list of all pods has
-// them, too.
+// take takes in the answer to one call of the inspection; nil for a call that was never made. An object that is
+// not found any more is left out. Anomalies of a list are not counted, because the list of all pods has them
+// too.
 func (i *inspection) take(a *answer, first bool) {
 	if a == nil {
 		i.Err = cmp.Or(i.Err, error(outOfTurn(call.ContainerStatus)))
@@ -47,7 +47,7 @@ func (i *inspection) take(a *answer, first bool) {
 	}
 }
 
-// inspectError names the step of an inspection that failed.
+// inspectError returns an error that names the step of an inspection that failed.
 func inspectError(f call.Flight, err error) error {
 	switch f.Op {
 	case call.ListPodSandbox:

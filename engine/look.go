@@ -34,8 +34,8 @@ const (
 	// secondLook is the time from the first look until a second one can show whether a process has
 	// moved.
 	secondLook = time.Second
-	// soon is how long an examination waits at most until a helper is late, or until what a process
-	// does is surely no matter of a moment: a traced one takes 2 s.
+	// soon is how long an examination waits at most: until a helper is late, or until what a process does
+	// surely does not pass by itself. For a traced process that takes 2 s.
 	soon = 3 * time.Second
 	// pendingWait is the time to the next look if the last one was still reading something. An
 	// examination waits in this way for at most pendingMost.
@@ -85,7 +85,7 @@ type looks struct {
 	Since time.Time
 	Next  time.Time // when the next one is due; zero for at once
 	First time.Time
-	Into  time.Time // start of the first deep one
+	Into  time.Time // start of the first deep look
 	More  bool      // in an examination: another look will show more
 	Asked bool      // in an examination: a look for what the first one missed was made, or was not needed
 }
@@ -116,9 +116,9 @@ func (m *Model) nextLook(now time.Time) (ask Looking, found bool, at time.Time) 
 	return Looking{Deep: deep, Missed: m.missed()}, true, time.Time{}
 }
 
-// nextAt returns when the next look is due by the clock. Zero means at once if there was no look
-// yet, else that no other is needed. If something hung at the last look and hangs no more, the next
-// one comes soon: until then, the findings of the last one accuse.
+// nextAt returns when the next look is due by the clock. If there was no look yet, zero means at once; after
+// that it means that no other look is needed. If something hung at the last look and hangs no more, the next
+// look comes soon, because until then the findings of the last one stand.
 func (l *looks) nextAt(m *Model, hangs bool) time.Time {
 	switch {
 	case m.start.Once && !l.More:
@@ -212,7 +212,7 @@ func (m *Model) missed() (ids []string) {
 	return ids[:min(len(ids), missedMost)]
 }
 
-// hangs reports whether something hangs that a deep look may explain, or the runtime is not there.
+// hangs reports whether something hangs that a deep look may explain, or whether the runtime is not there.
 func (m *Model) hangs(now time.Time) bool {
 	if f, out := m.relistCall(); out && f.Elapsed(now) >= m.lookAfter(f) {
 		return true
@@ -231,10 +231,10 @@ func (m *Model) hangsAt(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// lookAfter is how long a call of the relist must be out until a deep look is made. It is less if
-// no list has ever succeeded: somebody wants to know why the node is sick. It is more if lists take
-// seconds each time: a large node gets no deep look for that, but it gets one after 10 s, or after
-// 20 s if 10 s are usual there.
+// lookAfter returns how long a call of the relist must be out before a deep look is made. The time is shorter
+// if no list has ever succeeded: then somebody wants to know why the node is sick. It is longer if lists take
+// seconds each time. A large node gets no deep look for that, but it gets one after 10 s, or after 20 s if 10 s
+// are usual there.
 func (m *Model) lookAfter(f call.Flight) time.Duration {
 	after := call.HungAfter
 	if m.start.Once || m.core.ListedAt().IsZero() {
@@ -262,11 +262,11 @@ func isLate(p evidence.Process) bool {
 	return p.Own && p.IsLate(false)
 }
 
-// showsIn returns how long after a look of an examination a second one can show more; 0 if there is
-// nothing to wait for. Each process is in uninterruptible sleep for a moment now and then, and runc
-// freezes a container to change its limits: a second look shows whether a process is stuck or just at
-// work. It also shows whether a helper ends that should end soon. A kubelet may be busy once. From
-// secondLook after the first look on, only what is sure before soon is waited for.
+// showsIn returns how long after a look of an examination a second one can show more; 0 if there is nothing to
+// wait for. Each process is in uninterruptible sleep for a moment now and then, and runc freezes a container to
+// change its limits: a second look shows whether a process is stuck or just at work. It also shows whether a
+// helper ends that should end soon, and whether a kubelet was only busy once. Later than secondLook after the
+// first look, the examination only waits for what will be sure before soon.
 func showsIn(r *evidence.Report, since time.Duration) time.Duration {
 	var wait time.Duration
 	for _, p := range r.Processes.Helpers {

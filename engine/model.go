@@ -59,8 +59,7 @@ type Model struct {
 	released []Event // events of the observation under way
 }
 
-// An answer is the outcome of a call. The model keeps one of a relist until its lane marks the
-// step.
+// An answer is the outcome of a call. The model keeps an answer of a relist until the lane marks the step.
 type answer struct {
 	Flight  call.Flight
 	Timeout time.Duration
@@ -105,8 +104,8 @@ func NewModel(s Start) (*Model, error) {
 // Start returns what the model began with.
 func (m *Model) Start() Start { return m.start }
 
-// Apply takes in one observation, and returns the events that it brought, in order. at is when it
-// was made: never before the last one.
+// Apply takes in one observation, and returns the events that it brought, in order. at is the moment of the
+// observation, and never before the last one.
 func (m *Model) Apply(at time.Time, o Observation) []Event {
 	m.now, m.released = at, nil
 	switch o := o.(type) {
@@ -181,7 +180,7 @@ func (m *Model) sourcesChanged() bool {
 	return m.shownChange != was
 }
 
-// due returns when something changes even if nothing is observed; zero for never.
+// due returns when something changes even if there is no new observation; zero for never.
 func (m *Model) due() time.Time {
 	due := sooner(m.kubelet.Due(), m.sources.Due(m.now, m.facts()))
 	return sooner(sooner(due, m.networks.Due()), m.asking.due(m))
@@ -217,7 +216,7 @@ func (m *Model) ended(o CallEnded) {
 	}
 }
 
-// errorOf returns err as an error that is nil if err is nil.
+// errorOf returns err as an error. For nil it returns a nil error, and not an error that holds a nil pointer.
 func errorOf(err *call.Error) error {
 	if err == nil {
 		return nil
@@ -286,7 +285,7 @@ func (m *Model) table() *answers.Table {
 	return &m.known
 }
 
-// Snapshot returns all that there is to see at a moment. The result is never changed.
+// Snapshot returns all that can be seen at a moment. The result is never changed.
 func (m *Model) Snapshot(at time.Time) *Snapshot {
 	s := &Snapshot{
 		Seq: m.ticks, At: at, Started: m.start.At, Policy: m.start.policy(), Table: *m.table(), Other: m.start.Other,

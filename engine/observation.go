@@ -48,8 +48,8 @@ type Marked struct{ Mark Mark }
 // A Mark is a step of a lane. It names calls by their ids, and carries no data.
 type Mark interface{ mark() }
 
-// RelistBegan begins a relist: of all pods, or of one. Asked is set if somebody asked for it
-// with a key; such a relist goes on while the engine is paused.
+// RelistBegan begins a relist of all pods or of one pod. Asked is set if somebody asked for it with a key. A
+// relist that was asked for goes on while the engine is paused.
 type RelistBegan struct {
 	Pod   pleg.UID // empty for all
 	Asked bool

@@ -16,7 +16,7 @@ type pods struct {
 	Listed bool // there was a good list
 	Came   []pleg.PodRef
 	Went   []pleg.UID
-	Left   []string // sandboxes that a pod does not list any more
+	Left   []string // sandboxes that their pod does not list any more
 
 	changed bool // since sorted was made
 	sorted  []*Pod
@@ -27,8 +27,8 @@ type pods struct {
 
 func newPods() pods { return pods{ByUID: make(map[pleg.UID]*Pod)} }
 
-// showAll brings all pods up to the core's records. A record with two empty ends, which the
-// kubelet leaks, is not shown.
+// showAll brings all pods up to date with the core's records. A record with two empty ends, which the kubelet
+// leaks, is not shown.
 func (t *pods) showAll(core *pleg.Core) {
 	t.changed = t.changed || !t.Listed
 	t.Listed = true
@@ -48,7 +48,7 @@ func (t *pods) showAll(core *pleg.Core) {
 	}
 }
 
-// show brings one pod up to its record. listedAt is when the record was listed.
+// show brings one pod up to date with its record. listedAt is when the record was listed.
 func (t *pods) show(core *pleg.Core, uid pleg.UID, listedAt time.Time) {
 	r, _ := core.Record(uid)
 	if !t.take(uid, r, listedAt) {
@@ -56,7 +56,7 @@ func (t *pods) show(core *pleg.Core, uid pleg.UID, listedAt time.Time) {
 	}
 }
 
-// take takes over a record and returns false if it has nothing to show.
+// take takes over a record. It returns false if the record has nothing to show.
 func (t *pods) take(uid pleg.UID, r pleg.Record, listedAt time.Time) bool {
 	seen := cmp.Or(r.Current, r.Old)
 	if seen == nil {
@@ -239,7 +239,7 @@ func (t *pods) running(yield func(id string) bool) {
 	}
 }
 
-// add adds what a pod holds.
+// add counts what a pod holds.
 func (n *Counts) add(p *pleg.Pod) {
 	n.Pods++
 	n.Sandboxes += len(p.Sandboxes)

@@ -8,7 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// probeWidth is how many of our own calls are out at once: few, so that they hold up nobody, but
+// probeWidth is how many of our own calls are out at once. They are few, so that they hold up nothing else, but
 // enough that one that hangs does not hold up the others.
 const probeWidth = 4
 
@@ -33,13 +33,13 @@ func (l probeLane) run(ctx context.Context) {
 	}
 }
 
-// patience is how much longer than it takes to call an object hung an examination waits for it. A
-// CRI-O that lost the exit file of a container answers its status after 4.1 s, each time.
+// patience is how much longer an examination waits for an object than it takes to call the object hung. A CRI-O
+// that lost the exit file of a container answers its status after 4.1 s, each time.
 const patience = 250 * time.Millisecond
 
-// probeTime is the deadline of one of our own calls. An examination that has found no object that
-// hangs waits until it can call this one hung: what answers by then is only slow. When objects hang
-// it has no time for that, and when a list hangs too, one of them is the likely reason.
+// probeTime returns the deadline of one of our own calls. As long as an examination has found no object that
+// hangs, it waits until it can call this one hung: an object that answers by then is only slow. When objects
+// hang it has no time for that. When a list hangs too, one of these objects is the likely reason.
 func (m *Model) probeTime(f call.Flight) time.Duration {
 	c := m.asking.Check
 	if f.By != call.BySweep || !m.start.Once || c.Hanging > 0 || !m.mayBeStall() {
@@ -48,7 +48,7 @@ func (m *Model) probeTime(f call.Flight) time.Duration {
 	return max(m.start.CallTime, m.start.hungLong()+patience)
 }
 
-// asking is what the probe lanes ask, and the answers.
+// asking has what the probe lanes ask, and the answers.
 type asking struct {
 	Round  round
 	Check  *checkAll // the last check of all objects, or the one under way; nil if there was none
@@ -89,7 +89,7 @@ func (m *Model) nextProbe(now time.Time) (f call.Flight, found bool, at time.Tim
 	return a.Check.next(m, now)
 }
 
-// began takes in that one of our own calls is on its way.
+// began notes that one of our own calls is on its way.
 func (a *asking) began(f call.Flight) {
 	switch f.By {
 	case call.ByProbe:
@@ -111,7 +111,7 @@ func (a *asking) began(f call.Flight) {
 	}
 }
 
-// withdrawn takes in that one of our own calls was ended to make way for a kubelet call.
+// withdrawn notes that one of our own calls was ended to make way for a kubelet call.
 func (a *asking) withdrawn(f call.Flight) {
 	switch f.By {
 	case call.ByProbe:
@@ -140,7 +140,7 @@ func (m *Model) asked(a *answer) {
 	}
 }
 
-// plan begins what is to be asked next, and ends what is over.
+// plan begins the calls that are needed next, and ends what is over.
 func (m *Model) plan() {
 	m.hold()
 	m.asking.Search.plan(m) // first, since it may find objects to ask for
@@ -185,8 +185,8 @@ func (r *round) due(m *Model) time.Time {
 	return latest(f.Since.Add(call.LateAfter), r.Next)
 }
 
-// forget drops all answers, and those that may still come: what they say about the objects is true
-// only while a call hangs.
+// forget drops all answers, also those that are still to come: what they say about the objects is true only
+// while a call hangs.
 func (r *round) forget() { *r = round{Turn: r.Turn, Next: r.Next} }
 
 func (r *round) answered(m *Model, a *answer) {

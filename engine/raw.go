@@ -20,7 +20,7 @@ var ErrNoPod = errors.New("no such pod")
 // that hangs for 10 s is a hang.
 const rawTime = 10 * time.Second
 
-// A rawAnswer is what the runtime says of one sandbox or container.
+// A rawAnswer is what the runtime says about one sandbox or container.
 type rawAnswer struct {
 	Operation string          `json:"operation"`
 	Container string          `json:"container,omitempty"`

@@ -14,7 +14,7 @@ type relistLane struct{ *hub }
 
 // A job is the next thing that the relist lane has to do.
 type job struct {
-	Pod   pleg.PodRef // whose relist it is; zero for all
+	Pod   pleg.PodRef // the pod to relist; zero for all pods
 	Asked bool        // somebody asked for it with a key: it is done in a pause, too
 	Lists bool        // it begins with the lists; a release before 1.36 inspects one pod without them
 }
@@ -67,8 +67,8 @@ func (l relistLane) list(ctx context.Context, op call.Operation, pod pleg.PodRef
 	return l.callOrRetry(ctx, call.Flight{By: call.ByRelist, Op: op, Pod: pod}, l.start.listTime())
 }
 
-// goesOn reports whether the containers are listed although the list of sandboxes failed. No
-// kubelet does that; an examination shows half of the node rather than nothing.
+// goesOn reports whether the containers are listed even though the list of sandboxes failed. No kubelet does
+// that. An examination does it, because half of the node is better than nothing.
 func (l relistLane) goesOn() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

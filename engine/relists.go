@@ -17,17 +17,17 @@ const (
 	usualOf = 10
 )
 
-// relists is the relist under way, and what is known of those before.
+// relists has the relist under way, and what is known of earlier ones.
 type relists struct {
-	Now        *relist // nil between two
+	Now        *relist // nil between two relists
 	NextAt     time.Time
-	Ended      time.Time // of the last one; zero before
-	First      time.Time // start of the first whose lists succeeded
-	Before     time.Time // start of the good one before the last good one
-	SettledAt  time.Time // end of the last one without a failed inspection
+	Ended      time.Time // end of the last relist; zero before that
+	First      time.Time // start of the first relist whose lists succeeded
+	Before     time.Time // start of the good relist before the last good one
+	SettledAt  time.Time // end of the last relist without a failed inspection
 	ListsBack  time.Time // when the last good lists had returned
 	ReturnedAt time.Time // when a list of all pods last returned before its deadline
-	Last       Phase     // how the last one went
+	Last       Phase     // how the last relist went
 	Count      uint64
 	Failed     uint64
 	Took       quantile.Durations
@@ -41,7 +41,7 @@ type relists struct {
 
 // A relist is the one under way.
 type relist struct {
-	Pod       pleg.PodRef // whose it is; zero for all
+	Pod       pleg.PodRef // the pod of the relist; zero for all pods
 	Asked     bool        // it goes on while the engine is paused
 	Began     time.Time
 	Listed    bool // its lists are over
@@ -146,7 +146,7 @@ func (m *Model) nextInspection() (pleg.Inspection, bool) {
 	return m.core.Next()
 }
 
-// sumUp counts a relist of all pods that is over, and sets the time of the next.
+// sumUp counts a relist of all pods that is over, and sets the time of the next one.
 func (m *Model) sumUp(took time.Duration, failed bool) {
 	l := &m.relists
 	r := l.Now
@@ -213,7 +213,7 @@ func (m *Model) listedBefore() time.Time {
 	return m.core.ListedAt()
 }
 
-// phase says how far the present relist has come.
+// phase returns how far the present relist has come.
 func (m *Model) phase(at time.Time) Phase {
 	r := m.relists.Now
 	if r == nil {

@@ -43,7 +43,7 @@ func (m *Model) relistBegan(mark RelistBegan) {
 	}
 }
 
-// follow makes the relists of another kubelet release from now on.
+// follow makes relists as another kubelet release does, from now on.
 func (m *Model) follow(r pleg.Release) {
 	if m.core.Follow(r) == nil {
 		m.start.Release, m.sources.Config.Release, m.news = r, r, true

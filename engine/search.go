@@ -116,8 +116,8 @@ func (s *search) listByPod(m *Model) {
 	s.Total, s.Listed, s.Held = len(s.Pods), 0, nil
 }
 
-// plan shows the half of a relist that has come, if the other list hangs. It ends a search that has
-// nobody left to ask.
+// plan shows the half of a relist that has come, if the other list hangs. It ends a search that has nothing
+// left to ask for.
 func (s *search) plan(m *Model) {
 	s.besideHungList(m)
 	none := !s.Out && (len(s.Pods) == 0 || m.kubelet.Paused())
@@ -225,7 +225,7 @@ func (m *Model) listAside(s *search) *pleg.Core {
 	return aside
 }
 
-// lacks says in words what is missing.
+// lacks returns in words what is missing.
 func (s *search) lacks() string {
 	switch {
 	case s.ByPod && (s.Listed > 0 || s.Second != nil && forAll(s.Second)):

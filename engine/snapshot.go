@@ -34,7 +34,7 @@ type Snapshot struct {
 	// Holders are the pods whose own list of containers hung, while the list of all failed and
 	// those of other pods were answered.
 	Holders []pleg.PodRef
-	Other   string // as in [Config]
+	Other   string // the endpoint of another runtime, as in [Config]
 	// Partial says in plain words what Pods lacks because a list failed; empty if both lists
 	// succeeded. Only [Examine] inspects by half of the lists.
 	Partial string
@@ -63,11 +63,11 @@ type Snapshot struct {
 	SourceChanges []sources.SourceChange // the last 64, oldest first
 	Drift         []sources.Drift        // one for each source that was ever open, in the order of Sources
 	Gone          past.Gone              // sandboxes that have left the lists lately
-	// UnseenMore counts events of sources that were not reported: those of unknown ids beyond the
-	// first 1,000, and others where too many waited.
+	// UnseenMore counts the events of sources that were not reported: events of unknown ids beyond the first
+	// 1,000, and others if too many waited.
 	UnseenMore uint64
-	Memory     past.Memory       // what is known of the time before
-	Recording  Recording         // how the recording stands
+	Memory     past.Memory       // what is remembered of the past
+	Recording  Recording         // the state of the recording
 	Workers    podworker.Workers // of the node's kubelet if it can be asked, else those that would be woken
 }
 
@@ -86,8 +86,7 @@ var stepNames = [...]string{"WAIT", "LIST", "INSPECT", "PAUSED"}
 // String returns the word that the phase meter shows.
 func (s Step) String() string { return pleg.Word(s, stepNames[:]) }
 
-// Phase says how far the present relist has come. Between two relists it says how the last one
-// went.
+// Phase says how far the present relist has come. Between two relists it says how the last one went.
 type Phase struct {
 	Step  Step
 	Began time.Time // of this relist; of the last one while Step is Waiting or Stopped
@@ -139,8 +138,8 @@ type Pod struct {
 	InspectedAt  time.Time     // end of the last inspection
 	InspectLast  time.Duration // how long it took, failed or not
 	InspectWorst time.Duration
-	// Failure is the call that failed the last inspection, and how many inspections in a row failed
-	// so; nil if the last one was good.
+	// Failure is the call that failed the last inspection, and how many inspections in a row failed in this
+	// way; nil if the last one was good.
 	Failure   *answers.Failure
 	Reinspect bool // will be inspected again though nothing changed
 
@@ -182,16 +181,16 @@ type Cost struct {
 	BytesPerSecond float64 // both directions
 }
 
-// An Update is what a [Feed] delivers: the newest snapshot, and the events
-// since the last update, oldest first. Lost counts events that the reader was
-// too slow for: they lie between the last update and the first of Events.
+// An Update is what a [Feed] delivers: the newest snapshot, and the events since the last update, oldest first.
+// Lost counts the events that the reader was too slow to get. They lie between the last update and the first of
+// Events.
 type Update struct {
 	Snapshot *Snapshot
 	Events   []Event
 	Lost     uint64
 }
 
-// Stream returns how an event source stands; nil if the engine does not have it.
+// Stream returns the state of an event source; nil if the engine does not have it.
 func (s *Snapshot) Stream(of sources.Source) *sources.SourceState {
 	for i := range s.Sources {
 		if s.Sources[i].Source == of {

@@ -30,7 +30,7 @@ func (l statusLane) run(ctx context.Context) {
 	}
 }
 
-// statuses is what the runtime says of itself.
+// statuses has what the runtime says about itself.
 type statuses struct {
 	NextAt       time.Time // when Status is asked for next; zero if it is not asked for by itself
 	Version      pleg.Version
@@ -53,7 +53,7 @@ func (m *Model) statusDue(op call.Operation) time.Time {
 	return m.status.NextAt
 }
 
-// began takes in that a call is on its way. The table of calls and the sums know it already.
+// began notes that a call is on its way. The table of calls and the sums already have it.
 func (m *Model) began(f call.Flight) {
 	switch {
 	case f.By != call.ByStatusLoop:

@@ -14,10 +14,10 @@ import (
 // A Stream is an event source that can be switched on.
 type Stream struct {
 	Source sources.Source
-	// On opens it from the start. It stays open when the evented mode falls back. That mode opens
-	// its stream by itself, and closes it when it falls back.
+	// On opens the source from the start. It stays open when the evented mode falls back. The evented mode
+	// opens its own stream, and closes it when it falls back.
 	On     bool
-	Forced bool   // is opened even if the runtime's stream does harm
+	Forced bool   // open it even if the runtime's stream does harm
 	Refuse string // why it can never be opened, in plain words; empty if it can
 
 	// Run passes each event to deliver until ctx or the stream ends. deliver returns at once,

@@ -15,11 +15,11 @@ type Tape interface {
 	// state during a call of Observe, before m has applied that observation.
 	Begin(m *Model)
 	Observe(at time.Time, o Observation)
-	State() Recording // how the recording stands, for the next snapshot
+	State() Recording // returns the state of the recording, for the next snapshot
 }
 
-// Recording says how the recording of an engine stands. The zero value means that nothing is
-// recorded, as in a replay.
+// Recording is the state of an engine's recording. The zero value means that nothing is recorded, as in a
+// replay.
 type Recording struct {
 	File    string        // the file that is written to; empty for none
 	Written int64         // bytes, of this run
@@ -29,7 +29,7 @@ type Recording struct {
 	EndedAt time.Time
 }
 
-// Writes reports whether what happens is written to a file.
+// Writes reports whether the recording is being written to a file.
 func (r Recording) Writes() bool { return r.File != "" && r.Ended == "" }
 
 // A Start is all that a [Model] begins with. It is a plain value.

@@ -23,7 +23,7 @@ const (
 // pace allows it, otherwise with the next heartbeat.
 type ticker struct {
 	ticks uint64
-	at    time.Time // real time of the last tick; of the start before the first
+	at    time.Time // real time of the last tick; before the first tick, that of the start
 	late  bool      // at the last tick a call was out for more than a glance
 	step  Step      // in the last snapshot
 }
@@ -55,7 +55,7 @@ func (h *hub) late(now time.Time) bool {
 	return len(oldest) > 0 && h.config.Clock.Real(oldest[0].Elapsed(now)) >= glance
 }
 
-// costWindow is how many whole seconds [Cost] is averaged over.
+// costWindow is the number of whole seconds over which [Cost] is averaged.
 const costWindow = 10
 
 // A meter counts calls and bytes by the second, in real time: the cost of plegtop for a node does
@@ -82,7 +82,7 @@ func (m *meter) add(now time.Time, bytes uint64) {
 	slot.bytes += bytes
 }
 
-// cost averages over the whole seconds before the present one; it is zero in the first second.
+// cost returns the average over the whole seconds before the present one; zero in the first second.
 func (m *meter) cost(now time.Time) Cost {
 	present := m.second(now)
 	over := min(present, costWindow)

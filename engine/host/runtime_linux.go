@@ -34,7 +34,7 @@ const (
 	dumpAgain  = 30 * time.Second
 	dumpSeldom = 5 * time.Minute
 
-	// stalled is a share of time in percent. If a task waits for memory for longer than that, no dump is read.
+	// stalled is a share of time in percent. If tasks wait for memory for so much of the time, no dump is read.
 	// leastMemory, in KiB, must be available for a dump: the runtime needs twice its length, and so may we.
 	stalled     = 10
 	leastMemory = 4 * mostDump >> 10

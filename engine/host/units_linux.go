@@ -35,8 +35,9 @@ const (
 	mostPIDs = 100
 )
 
-// units returns the services of the runtime and the kubelet, for Report.Services. systemd tells them, or else
-// what looks have seen of their processes. In a picture of a node systemd is not asked.
+// units returns the services of the runtime and the kubelet, for Report.Services and the Units of a deep look.
+// They come from systemd, or else from what looks have seen of the processes. In a picture of a node systemd is
+// not asked.
 func units(ctx context.Context, l *Look) (fill, error) {
 	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
