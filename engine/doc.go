@@ -7,7 +7,7 @@
 // same time at most one Status, one Version, one call of [Engine.Raw] and four of our own calls are
 // out. Our own calls find out what still answers while a call of the relist hangs, or ask for every
 // object. No kubelet makes them, and they change no record. A target never has two calls out at
-// once. Two lists are never out at once, with one exception: single pods are listed beside a list
+// once. Two lists are never out at once, with one exception: single pods are listed during a list
 // of all containers that has been out for ten seconds. If a runtime does not return by a call's
 // deadline, it holds up the lane of that call, and nothing else.
 //

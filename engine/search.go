@@ -69,7 +69,7 @@ func (a *asking) listsFailed(m *Model) {
 	}
 	next := m.listsSoFar()
 	if s.ByPod && ranOut(next.Second, call.HungListAfter, call.HungListAfter) {
-		s.Ahead = call.Flight{} // the pods were listed beside it
+		s.Ahead = call.Flight{} // the pods were listed at the same time
 		return
 	}
 	if m.start.Once && s.Begun && a.Check != nil && a.Check.Hanging == 0 {
@@ -126,8 +126,8 @@ func (s *search) plan(m *Model) {
 	}
 }
 
-// besideHungList begins a search while a list hangs, with the list that succeeded, if one did.
-// Once, it lists single pods beside a list of all containers that surely hangs: if the runtime
+// besideHungList begins a search while a list hangs. It uses the list that succeeded, if one did. If a list of
+// all containers surely hangs, it lists single pods at the same time, once. It does so only if the runtime
 // answers other calls, and nothing else shows what holds up the list.
 func (s *search) besideHungList(m *Model) {
 	r := m.relists.Now

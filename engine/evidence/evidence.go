@@ -1,11 +1,10 @@
-// Package evidence has the words for what the node itself says, beside the
-// container runtime: its processes, its pressure, its clock, its kubelet. Package
-// host gathers it, diagnose judges it, the views show it, so that none of them
-// needs to know another.
+// Package evidence has the types for what the node itself shows, apart from the container runtime: its
+// processes, its pressure, its clock, its kubelet. Package host gathers the evidence, package diagnose judges
+// it, and the views show it. So none of them needs to know another.
 //
-// Everything in it is a plain value that never changes once it was handed out,
-// and may be read from any goroutine. Texts are not cleaned. All durations are
-// measured back from the [Report]'s At, so that a reader needs no clock.
+// Everything in it is a plain value that never changes once it was handed out, and may be read from any
+// goroutine. Texts are not cleaned. All durations are measured back from the [Report]'s At, so that a reader
+// needs no clock.
 package evidence
 
 import "time"
@@ -20,7 +19,7 @@ type Report struct {
 
 	Processes Processes
 	Socket    Socket
-	Usage     []Usage // of the runtime, the kubelet and plegtop itself, in this order, as far as they were found
+	Usage     []Usage // what the runtime, the kubelet and plegtop itself use, in this order, as far as they were found
 	Limits    []Limit // of the runtime's own processes and of the node
 	Pressure  Pressure
 	Disk      Disk // of the runtime's data

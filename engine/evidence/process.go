@@ -18,7 +18,7 @@ type Processes struct {
 	Containers map[string][]Process // by the id in their cgroup: of a container, or of a sandbox for its pause process
 	Objects    []Object             // the containers and sandboxes that a runtime made for a kubelet, by ID: not those that run within another
 	Shims      []Process            // one for each shim, its Sandbox set; conmon counts as one for each container
-	Helpers    []Process            // of the runtime and its shims, in any state, which do one thing and end: runc, network plugins, mounts and so on; each with its Parent, Verb and, as far as it is told, its container
+	Helpers    []Process            // programs of the runtime and its shims, in any state, that do one thing and end: runc, network plugins, mounts and so on; each with its Parent, its Verb and, if it is known, its container
 	Daemons    []Process            // the runtime's and the kubelet's own, as far as they are not known to be another runtime's
 
 	// Roots has the processes that keep the root file systems of some containers busy, by the container's id.

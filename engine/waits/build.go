@@ -36,7 +36,7 @@ type Facts struct {
 	Report  *evidence.Report       // of the node; never nil
 	Deep    *evidence.Deep         // the part of the deep report that may be trusted now; never nil
 	Runtime []evidence.Process
-	Retried []evidence.Process                      // helpers that are begun again and again, each as old as all of its tries together
+	Retried []evidence.Process                      // helpers that are started again and again, each as old as all of its tries together
 	Pressed bool                                    // a list hangs for sure, or there is no second look
 	Busy    bool                                    // the node is short of CPU: helpers take longer
 	Passed  time.Duration                           // the time since the report; it is added to the ages in names

@@ -8,12 +8,12 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// A group is a control group in both hierarchies that can freeze it. A path is empty where
-// there is none, and where it cannot be followed.
+// A group is a control group in both hierarchies that can freeze it. A path is empty if there is none, or if it
+// cannot be followed.
 type group struct {
 	freezer  string // in the v1 freezer hierarchy
 	unified  string // in the v2 hierarchy
-	isHybrid bool   // v1 hierarchies are mounted too, and v2's beside them
+	isHybrid bool   // both v1 hierarchies and v2's are mounted
 }
 
 // A membership is what the control groups of a process show.

@@ -17,7 +17,7 @@ type role uint8
 
 const (
 	plain  role = iota // a process of a container, or one that has nothing to do with containers
-	shim               // runs beside a sandbox or a container until that ends
+	shim               // stays with a sandbox or a container until that ends
 	helper             // was called for one job: to start, end or inspect a container
 	daemon             // the runtime or the kubelet
 )
