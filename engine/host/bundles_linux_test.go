@@ -31,8 +31,8 @@ func fixtureBundle(t testing.TB, dir string, annotations ...string) {
 	writeFile(t, filepath.Join(dir, "config.json"), `{"ociVersion": "1.2.0", "process": {"args": ["x"]}, "annotations": {`+strings.Join(all, ", ")+`}}`)
 }
 
-// Where the processes do not tell it, a runtime's folders are where it was told to keep
-// them, or else as it is shipped.
+// If the processes do not show them, a runtime's folders are where the runtime was configured to keep them, or
+// else where they are as it is shipped.
 func TestBundleFolders(t *testing.T) {
 	const tasks = "/io.containerd.runtime.v2.task/k8s.io"
 	root := tree(t, map[string]string{"etc/own.toml": "state = '/run/own'\n", "etc/crio/crio.conf": "x = 1\n"})
@@ -76,7 +76,8 @@ func TestBundleFolders(t *testing.T) {
 	}
 }
 
-// newBundles returns what reads the folders below root, which the shims may show, and a look that is deep.
+// newBundles returns a reader for the folders below root, and a deep look. shown is the folder that the shims
+// show.
 func newBundles(root, endpoint string, shown *bundleFolder) (*bundleReader, *Look) {
 	walked := make(chan struct{})
 	close(walked)
@@ -152,8 +153,8 @@ func TestBundles(t *testing.T) {
 	}
 }
 
-// Reads that do not come back are left behind, four of them. No other is begun then, and what is left is
-// reported by its id alone.
+// Reads that do not come back are left behind, four at most. Then no other is begun, and the bundles that are
+// left are reported only by their ids.
 func TestBundlesThatHang(t *testing.T) {
 	root := t.TempDir()
 	for i := range 20 {
@@ -189,7 +190,7 @@ func TestBundleAmongOthers(t *testing.T) {
 	}
 }
 
-// The most are read at once on a node full of them.
+// On a node full of bundles, only the most allowed are read at once.
 func TestBundlesAreBounded(t *testing.T) {
 	root := t.TempDir()
 	for i := range mostBundles + 1 {

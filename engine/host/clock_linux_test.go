@@ -43,7 +43,7 @@ func TestStepWatch(t *testing.T) {
 	}
 }
 
-// The reading of a look is what the next one is compared with.
+// Each look is compared with the reading of the look before it.
 func TestStepWatchReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStepWatch()

@@ -71,8 +71,8 @@ func (a *authority) issue(t *testing.T, name string) (cert, key []byte) {
 	return encode("CERTIFICATE", der), encode("EC PRIVATE KEY", keyDER)
 }
 
-// serving returns what a server needs that has a certificate of the authority
-// and asks its clients for one.
+// serving returns the TLS settings of a server that has a certificate of the authority and asks its clients for
+// one.
 func (a *authority) serving(t *testing.T) *tls.Config {
 	t.Helper()
 	pair, err := tls.X509KeyPair(a.issue(t, "kubelet"))

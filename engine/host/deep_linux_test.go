@@ -14,8 +14,8 @@ import (
 
 const nfsRecord = "4,1,99990000000,-;nfs: server nas not responding, still trying\n SUBSYSTEM=net\n"
 
-// Who draws a picture may put another log in the place of the one that is open: what that
-// said counts no more.
+// In a picture another log may take the place of the one that is open. Then the lines of the old log count no
+// more.
 func TestKernelLogThatIsDrawnAnew(t *testing.T) {
 	n, root := picture(t, map[string]string{"proc/uptime": "100000.00 1.00\n", "dev/kmsg": nfsRecord})
 	n.Look(t.Context(), true)
@@ -36,7 +36,7 @@ func TestKernelLogThatIsDrawnAnew(t *testing.T) {
 	}
 }
 
-// Where nothing hangs the log is read once a minute, and else in each look that is deep.
+// While nothing hangs the log is read once a minute. Otherwise each deep look reads it.
 func TestKernelLogIsReadOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, root := picture(t, map[string]string{"proc/uptime": "100000.00 1.00\n", "dev/kmsg": nfsRecord})
@@ -62,7 +62,7 @@ func TestKernelLogIsReadOnceAMinute(t *testing.T) {
 	})
 }
 
-// Who was seen as a daemon is known when the kernel has killed it.
+// If a look has seen a daemon, it is known as one after the kernel has killed it.
 func TestTheKernelHasKilledADaemon(t *testing.T) {
 	n, root := picture(t, map[string]string{"proc/uptime": "100000.00 1.00\n", "dev/kmsg": nfsRecord})
 	writeProcess(t, root, fakeProcess{PID: 77, Parent: 1, Comm: "containerd"})
@@ -74,7 +74,7 @@ func TestTheKernelHasKilledADaemon(t *testing.T) {
 	}
 }
 
-// What stands in the place of the log is opened only if it is the log.
+// A file in the place of the log is opened only if it is the log.
 func TestKernelLogThatIsNone(t *testing.T) {
 	_, root := picture(t, map[string]string{"proc/uptime": "1 1\n", "dev/x": ""})
 	for _, tt := range []struct {
@@ -103,7 +103,7 @@ func TestKernelLogThatIsNone(t *testing.T) {
 	}
 }
 
-// Reading ends where the log does, and never waits for more.
+// Reading ends at the end of the log, and never waits for more.
 func TestKmsgDoesNotWait(t *testing.T) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_NONBLOCK); err != nil {
@@ -124,7 +124,7 @@ func TestKmsgDoesNotWait(t *testing.T) {
 	}
 }
 
-// A look that is not deep asks nobody and reads nothing of all this, but for the kernel's log.
+// A look that is not deep asks nobody, and reads nothing of all this except the kernel's log.
 func TestOnlyADeepLookIsDeep(t *testing.T) {
 	root := tree(t, map[string]string{"proc/uptime": "1 1\n", "dev/kmsg": nfsRecord, "run/dbus/x": ""})
 	bus, err := net.Listen("unix", filepath.Join(root, busPath))

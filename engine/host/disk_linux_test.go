@@ -61,7 +61,7 @@ func TestReadDiskFindsTheRuntimesRoot(t *testing.T) {
 	}
 }
 
-// The disks below are told by the kernel's own folders.
+// The disks below are found in the kernel's own folders.
 func TestDisksBelow(t *testing.T) {
 	const disk, mapped = "/sys/devices/pci0/block/", "/sys/devices/virtual/block/"
 	root := mkdirs(t, disk+"sda/sda1/partition", disk+"sda/sda2/partition", disk+"nvme0n1/nvme0n1p3/partition", mapped+"dm-0/slaves/sda2", mapped+"dm-0/slaves/nvme0n1p3",
@@ -90,8 +90,8 @@ func TestDisksBelow(t *testing.T) {
 	}
 }
 
-// What a file system is on is read from the node's own mounts: an overlay is on the disk of its upper
-// folder, wherever a container has the host's root.
+// The disk of a file system is found in the node's own mounts: an overlay is on the disk of its upper folder,
+// wherever a container has the host's root.
 func TestMountedAt(t *testing.T) {
 	root := mkdirs(t, "/sys/dev/block", "/sys/class/block", "/sys/fs/ext4/vda1", "/proc/fs/ext4/vda1")
 	writeLink(t, root, "sys/dev/block/254:1", "../../devices/virtual/block/vda1")
@@ -121,8 +121,8 @@ func TestMountedAt(t *testing.T) {
 	}
 }
 
-// The disk of a folder is known though its file system does not answer: by the node's mounts, also where a
-// link led when it did.
+// The disk of a folder is known even if its file system does not answer. The node's mounts show it, also for
+// the place where a link led when it still answered.
 func TestDiskOfAFileSystemThatHangs(t *testing.T) {
 	root := mkdirs(t, "/mnt/data/c", "/var/lib", "/sys/dev/block", "/sys/class/block")
 	writeLink(t, root, "sys/dev/block/8:17", "../../devices/pci0/block/sdb/sdb1")
@@ -143,8 +143,8 @@ func TestDiskOfAFileSystemThatHangs(t *testing.T) {
 	})
 }
 
-// In the first look a folder does not answer, to which links lead: the disk is that folder's, not that of a
-// link. What is mounted somewhere is not asked whether it is a link.
+// In the first look a folder does not answer to which links lead. The disk is that of the folder, not that of a
+// link. A place where something is mounted is not asked whether it is a link.
 func TestDiskOfTheFirstLook(t *testing.T) {
 	root := mkdirs(t, "/var/lib", "/mnt", "/srv", "/sys/dev/block")
 	writeFile(t, filepath.Join(root, "proc/1/mountinfo"), "20 1 254:1 / / rw - ext4 /dev/root rw\n21 20 0:52 / /mnt/nas rw - nfs4 nas:/x rw\n22 20 0:53 / /home rw - tmpfs tmpfs rw\n")
@@ -171,7 +171,8 @@ func TestDiskOfTheFirstLook(t *testing.T) {
 	}
 }
 
-// The mount table of a dense node takes its time, and it may not come at all. Room is known all the same.
+// The mount table of a dense node takes its time, and it may not come at all. How much room is left is known
+// all the same.
 func TestDisksOfAMountTableThatIsLate(t *testing.T) {
 	id := longID("1")
 	root := mkdirs(t, "/run/containerd", "/sys/dev/block")

@@ -24,7 +24,7 @@ import (
 
 const oneGoroutine = "goroutine 7 [select, 3 minutes]:\nmain.wait(0x1)\n\t/src/main.go:7 +0x1d\ncreated by main.main in goroutine 1\n\t/src/main.go:3 +0x2\n\n"
 
-// A recorder keeps what is asked of each server of a test.
+// A recorder keeps the requests to each server of a test.
 type recorder struct {
 	mu    sync.Mutex
 	asked []string
@@ -36,7 +36,7 @@ func (r *recorder) requests() []string {
 	return r.asked
 }
 
-// wrap returns a handler of that name that keeps each request and has h answer it.
+// wrap returns a handler with that name that keeps each request and lets h answer it.
 func (r *recorder) wrap(name string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.mu.Lock()
@@ -88,7 +88,7 @@ func (r *rig) config() Config {
 	}
 }
 
-// look looks once as at a healthy node, which must ask for nothing, and then deep.
+// look makes one look as at a healthy node, which must ask for nothing, and then a deep look.
 func (r *rig) look(t *testing.T, c Config) *evidence.Deep {
 	t.Helper()
 	n, err := New(c)
@@ -105,7 +105,7 @@ func (r *rig) look(t *testing.T, c Config) *evidence.Deep {
 	return deep
 }
 
-// All that is asked of a runtime's sockets stands here.
+// This test has all requests that are ever sent to a runtime's sockets.
 func TestDumpRequests(t *testing.T) {
 	for _, tt := range []struct {
 		name, comm, file, text string
@@ -176,7 +176,7 @@ func TestDumpRequests(t *testing.T) {
 	}
 }
 
-// ask asks a socket of a rig for a dump, as long as it may.
+// ask asks a socket of a rig for a dump, and waits at most for within.
 func ask(t *testing.T, r *rig, path string, within time.Duration, parse parser) evidence.Stacks {
 	t.Helper()
 	c := r.config()
@@ -251,7 +251,7 @@ func TestDumpOfSocketsThatAreIll(t *testing.T) {
 	}
 }
 
-// Of 200 MB no more is read than 64 MiB.
+// Of a text of 200 MB only 64 MiB are read.
 func TestDumpIsBounded(t *testing.T) {
 	r := newRig(t, "containerd")
 	path := filepath.Join(r.root, "d.sock")
@@ -297,8 +297,8 @@ func TestDumpOfNoSocket(t *testing.T) {
 	}
 }
 
-// Another process's socket in the runtime's place is sent nothing, and a link in a path
-// does not lead out of the host's root.
+// If another process has its socket in the runtime's place, nothing is sent there. A link in a path does not
+// lead out of the host's root.
 func TestDumpAsksNobodyElse(t *testing.T) {
 	r := newRig(t, "containerd")
 	path := filepath.Join(r.root, "d.sock")
@@ -319,8 +319,8 @@ func TestDumpAsksNobodyElse(t *testing.T) {
 	}
 }
 
-// One dump is read for a hang, the next not before 30 s, and the more seldom the longer
-// it goes on; meanwhile the last one is handed out.
+// One dump is read for a hang, the next one not before 30 s have passed. The longer the hang lasts, the longer
+// is the time between two dumps. In between, the last dump is returned.
 func TestDumpIsReadSeldom(t *testing.T) {
 	r := newRig(t, "crio")
 	var d dumper
@@ -350,7 +350,7 @@ func TestDumpIsReadSeldom(t *testing.T) {
 			t.Errorf("%d requests in %v, want %d", n, tt.to, tt.requests)
 		}
 	}
-	// Another hang is told by the time without a look.
+	// Another hang is recognized by the time without a look.
 	for _, tt := range []struct {
 		at       time.Duration
 		requests int
@@ -368,7 +368,7 @@ func TestDumpIsReadSeldom(t *testing.T) {
 	}
 }
 
-// A dump that takes long does not keep a look, and is in a later one.
+// A dump that takes long does not delay a look. It is in a later look.
 func TestDumpIsPending(t *testing.T) {
 	r := newRig(t, "containerd")
 	path, release := filepath.Join(r.root, "d.sock"), make(chan struct{})
@@ -452,7 +452,7 @@ func TestStacksFile(t *testing.T) {
 	}
 }
 
-// The file is taken where the socket says nothing.
+// The file is read if the socket gives nothing.
 func TestStacksFileInstead(t *testing.T) {
 	r := newRig(t, "containerd")
 	name := fmt.Sprintf("/tmp/containerd.%d.stacks.log", os.Getpid())
@@ -462,7 +462,7 @@ func TestStacksFileInstead(t *testing.T) {
 	}
 }
 
-// The metrics are found by the configuration, and asked for after the dump.
+// The metrics are found in the configuration, and are asked for after the dump.
 func TestRuntimeWords(t *testing.T) {
 	r := newRig(t, "containerd")
 	listenUnix(t, filepath.Join(r.root, "run/debug.sock"), r.wrap("debug", says(oneGoroutine)))

@@ -13,8 +13,8 @@ import (
 	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
-// callMetrics returns the text of containerd's metrics: so many begun and ended of each
-// method, the ended with two codes.
+// callMetrics returns the text of containerd's metrics, with the calls begun and ended of each method. The
+// ended calls have two codes.
 func callMetrics(counts map[string][2]int) string {
 	var b strings.Builder
 	for method, n := range counts {
@@ -58,8 +58,8 @@ func TestReadCalls(t *testing.T) {
 	}
 }
 
-// How long so many have been in flight counts from the first look of which no later one
-// has shown fewer.
+// The time for which so many calls have been in flight counts from the first look after which no look has shown
+// fewer.
 func TestCallWatch(t *testing.T) {
 	var w callWatch
 	began := time.Now()

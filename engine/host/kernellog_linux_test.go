@@ -17,8 +17,7 @@ import (
 	"github.com/plegtop/plegtop/engine/knowledge"
 )
 
-// logged returns what is kept of records that the kernel wrote a second apart from
-// second 1 on.
+// logged returns what is kept of records that the kernel wrote one second apart, from second 1 on.
 func logged(texts ...string) *kernelLines {
 	k := new(kernelLines)
 	for i, text := range texts {
@@ -27,7 +26,7 @@ func logged(texts ...string) *kernelLines {
 	return k
 }
 
-// The lines are those of kernels from 4.18 to 6.18.
+// The lines come from kernels from 4.18 to 6.18.
 func TestKernelLineOfEachKind(t *testing.T) {
 	type line = evidence.KernelLine
 	for _, tt := range []struct {
@@ -119,7 +118,7 @@ func TestKernelLinesOfLate(t *testing.T) {
 	}
 }
 
-// What began anew after a long time is not the old one that goes on.
+// Trouble that began again after a long time is not the old one that goes on.
 func TestKernelLineIsCountedAnewAfterAPause(t *testing.T) {
 	k := new(kernelLines)
 	for _, second := range []int{1, 2, 10_000} {
@@ -130,7 +129,7 @@ func TestKernelLineIsCountedAnewAfterAPause(t *testing.T) {
 	}
 }
 
-// The kernel names the control group of whom it kills in a line of its own before.
+// The kernel names the control group of the process that it kills in a separate line before that.
 func TestWhereAProcessWasKilled(t *testing.T) {
 	got := logged(
 		"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,task_memcg=/a/containerd.service,task=containerd,pid=812,uid=0",
@@ -141,7 +140,7 @@ func TestWhereAProcessWasKilled(t *testing.T) {
 	}
 }
 
-// Only what the kernel itself wrote counts: anybody with root's rights may write there.
+// Only records of the kernel itself count: any program with root's rights may write others there.
 func TestKernelRecordThatIsNone(t *testing.T) {
 	const text = "I/O error, dev sda, sector 1"
 	for _, line := range []string{
@@ -207,7 +206,7 @@ func FuzzKernelLog(f *testing.F) {
 	})
 }
 
-// Of a group that is killed as a whole the kernel names the control group of the first alone.
+// If a group is killed as a whole, the kernel names the control group only for the first process.
 func TestGroupOfAKilledProcessIsItsOwn(t *testing.T) {
 	var k kernelLines
 	for _, text := range []string{

@@ -48,8 +48,7 @@ func (w *wire) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// overWire makes a kubelet in a bubble whose every connection ends in a server
-// with h.
+// overWire makes a kubelet in a bubble, with a server with h at the end of each of its connections.
 func overWire(t *testing.T, k Kubelet, h http.Handler) *kubeletNode {
 	t.Helper()
 	w := newWire()
@@ -117,7 +116,7 @@ func TestKubeletMetricsHang(t *testing.T) {
 	}
 }
 
-// That the look ended says nothing of the kubelet.
+// If the look was broken off, that says nothing about the kubelet.
 func TestKubeletLookBrokenOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := overWire(t, Kubelet{}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
@@ -198,7 +197,8 @@ func TestKubeletVersion(t *testing.T) {
 	})
 }
 
-// A kubelet that takes the connection is silent, though we have no processor left to end the request in time.
+// A kubelet that takes the connection counts as silent, even if our process has no processor left to end the
+// request in time.
 func TestKubeletOfARequestThatIsNotEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := overWire(t, Kubelet{}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))

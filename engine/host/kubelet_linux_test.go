@@ -27,7 +27,7 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// serveTLS is serve with a certificate of a's.
+// serveTLS is serve with a certificate of the authority.
 func (a *authority) serveTLS(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
@@ -38,8 +38,7 @@ func (a *authority) serveTLS(t *testing.T, h http.HandlerFunc) *httptest.Server 
 	return s
 }
 
-// recorded returns a recorded text, with a kubelet that was last seen at the
-// given time.
+// recorded returns a recorded text, in which the kubelet was last seen at the given time.
 func recorded(t *testing.T, name string, seen time.Time) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -49,7 +48,7 @@ func recorded(t *testing.T, name string, seen time.Time) []byte {
 	return bytes.ReplaceAll(text, []byte("1.795229011e+09"), fmt.Append(nil, seen.Unix()))
 }
 
-// A kubeletNode is a node that is but its kubelet.
+// A kubeletNode is a node that has nothing but its kubelet.
 type kubeletNode struct {
 	*kubelet
 	*Node
@@ -62,7 +61,7 @@ func newKubeletNode(k *kubelet) *kubeletNode {
 
 func (n *kubeletNode) look(ctx context.Context) evidence.Kubelet { return n.Look(ctx, false).Kubelet }
 
-// askOnce makes a kubelet of k and asks it both questions.
+// askOnce makes a kubelet with the settings k and asks it both questions.
 func askOnce(t *testing.T, k Kubelet) evidence.Kubelet {
 	t.Helper()
 	kubelet, err := newKubelet(k)
@@ -168,7 +167,7 @@ func TestKubeletAnswersTooMuch(t *testing.T) {
 	}
 }
 
-// An answer that breaks off says nothing of the kubelet, not even its beginning.
+// If an answer breaks off, it says nothing about the kubelet, and neither does its beginning.
 func TestKubeletAnswerBreaksOff(t *testing.T) {
 	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
@@ -179,7 +178,7 @@ func TestKubeletAnswerBreaksOff(t *testing.T) {
 	}
 }
 
-// What a failing healthz says is kept: it names the check that fails.
+// The text of a failing healthz is kept: it names the check that fails.
 func TestKubeletHealthzFails(t *testing.T) {
 	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
@@ -194,7 +193,7 @@ func TestKubeletHealthzFails(t *testing.T) {
 	}
 }
 
-// The environment's proxy is for the world outside.
+// The environment's proxy is only for requests to other machines.
 func TestKubeletIsAskedWithoutProxy(t *testing.T) {
 	proxy := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") })
 	t.Setenv("HTTP_PROXY", proxy.URL)
@@ -253,7 +252,7 @@ func TestRelistWatch(t *testing.T) {
 	}
 }
 
-// The ping says ok while the sync loop stands: only the port of the metrics tells.
+// The ping says ok while the sync loop stands still: only the port of the metrics shows that.
 func TestKubeletIsAskedWhereItTellsTheTruth(t *testing.T) {
 	asked := func(k Kubelet, url string) {
 		t.Helper()

@@ -14,8 +14,8 @@ import (
 	"github.com/plegtop/plegtop/engine/stacks"
 )
 
-// However often somebody looks deep, no more files are open and no more goroutines are
-// left than after the first look.
+// After any number of deep looks, no more files are open and no more goroutines are left than after the first
+// one.
 func TestDeepLooksLeaveNothingBehind(t *testing.T) {
 	r := newRig(t, "containerd")
 	listenUnix(t, filepath.Join(r.root, "run/debug.sock"), r.wrap("debug", says(oneGoroutine)))

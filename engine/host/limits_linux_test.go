@@ -11,8 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// What was killed before the first look is not told, and what was killed since is, though
-// another process has taken the place of the daemon.
+// A process that was killed before the first look is not reported. One that was killed after it is reported,
+// even if another process has taken the place of the daemon.
 func TestKilledForWantOfMemory(t *testing.T) {
 	for _, tt := range []struct{ name, lines, folder, file, limit string }{
 		{"v2", "0::/system.slice/containerd.service\n", "system.slice/containerd.service", "memory.events.local", "memory.max"},
@@ -45,7 +45,7 @@ func TestKilledForWantOfMemory(t *testing.T) {
 	}
 }
 
-// All that runs out and that the runtime or the node shares has its limit read.
+// For everything that can run out and that the runtime or the node shares, the limit is read.
 func TestLimitsOfTheNodeAndTheRuntime(t *testing.T) {
 	const unit = "/sys/fs/cgroup/system.slice/containerd.service"
 	limit := func(of, what string, used, most uint64, path string) evidence.Limit {
@@ -94,7 +94,7 @@ func TestLimitsOfTheNodeAndTheRuntime(t *testing.T) {
 	}
 }
 
-// A group of v1 whose tasks wait for memory has none left, whatever else it says.
+// A group of v1 whose tasks wait for memory has none left, whatever its other files say.
 func TestMemoryThatIsWaitedFor(t *testing.T) {
 	root := t.TempDir()
 	const unit = "/sys/fs/cgroup/memory/system.slice/containerd.service"
@@ -108,7 +108,8 @@ func TestMemoryThatIsWaitedFor(t *testing.T) {
 	}
 }
 
-// How much of the processors the runtime may use is its control group's, in the files of either version.
+// The control group of the runtime limits how much of the processors it may use. Both versions have files for
+// that.
 func TestQuotaOfTheRuntime(t *testing.T) {
 	const v2, v1 = "/sys/fs/cgroup/system.slice/containerd.service/", "/sys/fs/cgroup/cpu,cpuacct/system.slice/containerd.service/"
 	for _, tt := range []struct {

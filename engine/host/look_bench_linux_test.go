@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkWholeLook is one look at this machine, beside a server that plays the
-// kubelet: as a healthy node is looked at, and as one where something hangs.
+// BenchmarkWholeLook makes one look at this machine, with a server that plays the kubelet: once as at a healthy
+// node, and once as at a node where something hangs.
 func BenchmarkWholeLook(b *testing.B) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()

@@ -18,7 +18,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// recordedAt is when the recorded texts were.
+// recordedAt is the time at which the texts were recorded.
 var recordedAt = time.Unix(1795229011, 0)
 
 // The two texts have the same figures under the names of their releases.
@@ -101,8 +101,8 @@ func TestReadMetricsOf(t *testing.T) {
 	}
 }
 
-// Whatever a kubelet says, or what is taken for one, it is told that it makes no
-// sense, and nothing is made of it.
+// If the text of a kubelet, or of a program in its place, makes no sense, the error says so, and nothing of the
+// text is used.
 func TestKubeletMetricsMakeNoSense(t *testing.T) {
 	lines := func(n int, format string) func(io.Writer) {
 		return func(w io.Writer) {

@@ -17,16 +17,15 @@ const (
 	// testUptime is how long the nodes that tests make have been up.
 	testUptime = 100_000 * time.Second
 
-	// testSocket is that of their runtime.
+	// testSocket is the runtime's socket on these nodes.
 	testSocket = "/run/containerd/containerd.sock"
 )
 
 // firstLook is the time of the first look in tests.
 var firstLook = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A fakeProcess is a process of a node that a test makes. What is left out is as
-// harmless as can be: it sleeps, was started an hour after the node, and is in
-// no container.
+// A fakeProcess is a process of a node that a test makes. Fields that are left out are harmless: the process
+// sleeps, was started an hour after the node, and is in no container.
 type fakeProcess struct {
 	PID, Parent int
 	Comm        string
@@ -43,8 +42,7 @@ type fakeProcess struct {
 	Threads     []fakeProcess // the others; of these PID, State, Wchan, Stack and Runs count
 }
 
-// writeProcess writes one process below root, or overwrites what is there of it,
-// with the node's uptime.
+// writeProcess writes one process below root, or overwrites it, with the node's uptime.
 func writeProcess(t testing.TB, root string, p fakeProcess) {
 	t.Helper()
 	dir := filepath.Join(root, "proc", strconv.Itoa(p.PID))
@@ -128,7 +126,7 @@ func fakeShim(pid int, sandbox, socket string) fakeProcess {
 	}
 }
 
-// writeLink makes a symbolic link below root, as those in /proc that lead nowhere.
+// writeLink makes a symbolic link below root, which may lead nowhere as some in /proc do.
 func writeLink(t testing.TB, root, path, target string) {
 	t.Helper()
 	path = filepath.Join(root, path)

@@ -17,7 +17,7 @@ import (
 	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
-// picture returns a fake node of files, and its root.
+// picture returns a node that is a picture made of files, and its root.
 func picture(t *testing.T, files map[string]string) (*Node, string) {
 	t.Helper()
 	root := tree(t, files)
@@ -58,8 +58,8 @@ func TestLookAtPicture(t *testing.T) {
 	}
 }
 
-// A picture's disk is what its mounts say, and who listens at the socket its runtime, though
-// in truth that is another process.
+// The disk of a picture is the one that its mounts show. Its runtime counts as the process that listens at the
+// socket, even though another process really listens there.
 func TestDiskAndSocketOfAPicture(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cri.sock")
 	l, err := net.Listen("unix", path)
@@ -86,7 +86,7 @@ func TestDiskAndSocketOfAPicture(t *testing.T) {
 	}
 }
 
-// Nothing that is missing is an error, or keeps the rest away.
+// If parts of a node are missing, that is no error, and the other parts are read.
 func TestLookAtEmptyFolder(t *testing.T) {
 	n, _ := picture(t, nil)
 	r := n.Look(t.Context(), false)
@@ -95,8 +95,7 @@ func TestLookAtEmptyFolder(t *testing.T) {
 	}
 }
 
-// Whoever waits for a part does not end its read, and the read's context ends in
-// time for the look.
+// A waiter that gives up does not end the read of a part. The context of the read ends in time for the look.
 func TestPartHasItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var took time.Duration

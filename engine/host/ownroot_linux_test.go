@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The folder is that of the process that listens at the socket, not one that
-// another runtime left where the first one usually has its own.
+// The folder is that of the process that listens at the socket, and not a folder that another runtime left in
+// the usual place.
 func TestOwnRootIsTheListeners(t *testing.T) {
 	root := mkdirs(t, "/var/lib/containerd")
 	socket := filepath.Join(t.TempDir(), "containerd.sock")
@@ -69,9 +69,9 @@ func TestOwnRootIsTheListeners(t *testing.T) {
 	}
 }
 
-// A containerd that comes within a distribution keeps its data where that has it, also
-// where it was told nothing that can be read, and where Docker's containerd has the usual
-// folder. What it was told by a file that its own imports counts more.
+// A containerd that is part of a distribution keeps its data where the distribution has it. That also holds if
+// its configuration cannot be read, and if Docker's containerd has the usual folder. A file that its own
+// configuration imports counts more.
 func TestOwnRootOfADistribution(t *testing.T) {
 	for endpoint, want := range map[string]string{
 		"run/k3s/containerd/containerd.sock":           "/var/lib/rancher/k3s/agent/containerd",
@@ -100,8 +100,8 @@ func TestOwnRootOfADistribution(t *testing.T) {
 	}
 }
 
-// While the old process of a runtime lives on, another one may listen: a deep look sees that. If nobody
-// listens, the last one counts as long as it lives.
+// While the old process of a runtime lives on, another process may listen: a deep look sees that. If nobody
+// listens, the last process counts as long as it lives.
 func TestStaticOfTheProcessThatListens(t *testing.T) {
 	root, socket := t.TempDir(), filepath.Join(t.TempDir(), "containerd.sock")
 	l := &Look{Node: &Node{Config: Config{Root: root, Endpoint: "unix://" + socket}}}

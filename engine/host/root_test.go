@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A container that has the node's root somewhere looks there; what only looks like one is left
-// alone: a folder of the node itself, with a /proc for chroot.
+// If a container has the node's root at one of the usual places, plegtop looks there. A folder that only looks
+// like a root is left alone: a folder of the node itself, with a /proc for chroot.
 func TestRootOfTheNode(t *testing.T) {
 	tests := []struct {
 		name  string

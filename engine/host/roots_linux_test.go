@@ -10,8 +10,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// Of a container that has no process it is told who keeps its root file system busy: whose working
-// folder, root or open file is there, and whose mount namespace has a copy that no unmount takes away.
+// For a container without a process, the look finds the processes that keep its root file system busy: their
+// working folder, root or open file is there, or their mount namespace has a copy that no unmount takes away.
 func TestLookTellsWhoHoldsARoot(t *testing.T) {
 	id := longID("7")
 	const node = "mnt:[1]"

@@ -53,7 +53,7 @@ func TestSocketKinds(t *testing.T) {
 	}
 }
 
-// A runtime that listens at a socket of which the path leads elsewhere by now.
+// A runtime listens at a socket, but the path of the socket leads elsewhere by now.
 func TestUnlinkedSocket(t *testing.T) {
 	root := t.TempDir()
 	path := filepath.Join(root, "run/containerd/containerd.sock")
@@ -124,7 +124,7 @@ func TestUnlinkedSocket(t *testing.T) {
 	}
 }
 
-// A runtime that waits for its database, which another process has locked.
+// A runtime waits for its database, which another process has locked.
 func TestLocked(t *testing.T) {
 	root := t.TempDir()
 	db, other := filepath.Join(root, "meta.db"), filepath.Join(root, "other.db")

@@ -57,7 +57,8 @@ func TestIsOurs(t *testing.T) {
 	}
 }
 
-// Docker's shims say nothing of the runtime that the kubelet was told to take. No more is read than needed.
+// Docker's shims say nothing about the runtime that the kubelet was configured to use. No more is read than
+// needed.
 func TestSocketsOfTheKubeletComeFirst(t *testing.T) {
 	root := t.TempDir()
 	for pid := range 3 {
@@ -79,8 +80,8 @@ func TestSocketsOfTheKubeletComeFirst(t *testing.T) {
 	}
 }
 
-// Of k3s nobody is told where its own runtime is: only its process says that it, and no file
-// of a kubelet that was there before, has the node's.
+// k3s has its own runtime, and nothing names the runtime's socket. Only a process of k3s shows that the node
+// has it. A kubelet's file that was there before does not.
 func TestSocketsOfAKubeletWithARuntimeWithin(t *testing.T) {
 	const within = "/run/k3s/containerd/containerd.sock"
 	server := fakeProcess{PID: 10, Comm: "k3s-server", Args: []string{"/usr/local/bin/k3s server"}}

@@ -49,7 +49,8 @@ func TestStateFolder(t *testing.T) {
 	}
 }
 
-// Room, inodes and that nothing may be written come from the file system itself.
+// The figures of room and inodes come from the file system itself, and so does the fact that nothing may be
+// written.
 func TestDiskThatIsFullOrReadOnly(t *testing.T) {
 	dir := t.TempDir()
 	at := func(flags uintptr) evidence.Disk {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An init system is known by its folder, whatever its processes are called.
+// An init system is recognized by its folder, whatever the names of its processes are.
 func TestInitSystemOfANode(t *testing.T) {
 	for folder, want := range map[string]string{
 		"/run/systemd/system": "systemd", "/run/systemd/resolve": "", // which a container may have from its node

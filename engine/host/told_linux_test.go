@@ -14,13 +14,12 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// newFixtureWalker looks at a tree in which nothing hangs, however slow the
-// machine is that runs the test.
+// newFixtureWalker returns a walker for a tree in which nothing hangs, however slow the machine is.
 func newFixtureWalker(root string) *walker {
 	return newWalker(root, "unix://"+testSocket, time.Hour)
 }
 
-// Whose a daemon is, by what it was told alone.
+// To which runtime a daemon belongs, only by the settings that it was started with.
 func TestToldAnotherEndpoint(t *testing.T) {
 	root := t.TempDir()
 	writeFile(t, filepath.Join(root, "etc/docker.toml"), "[grpc]\n  address = \"/run/docker/containerd/containerd.sock\"\n")
@@ -64,7 +63,7 @@ func TestToldAnotherEndpoint(t *testing.T) {
 	}
 }
 
-// What another runtime's kubelet says is not ours.
+// The answers of another runtime's kubelet are not used.
 func TestOtherKubeletIsNotAsked(t *testing.T) {
 	root := t.TempDir()
 	writeProcess(t, root, fakeProcess{PID: 10, Comm: "kubelet", Args: []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}})
@@ -77,7 +76,7 @@ func TestOtherKubeletIsNotAsked(t *testing.T) {
 	}
 }
 
-// The processes are read with the mounts of the node, and deeper in a deep look.
+// The processes are read with the mounts of the node, and a deep look reads more of them.
 func TestLookGivesTheWalkerWhatItKnows(t *testing.T) {
 	root := t.TempDir()
 	writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", State: evidence.Uninterrupted, Wchan: "rpc_wait_bit_killable"})

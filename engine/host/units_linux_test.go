@@ -18,8 +18,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// A fakeBus is a system bus with a systemd at it, as far as that is asked here. It
-// notes each call.
+// A fakeBus is a system bus with a systemd, as far as it is asked in these tests. It notes each call.
 type fakeBus struct {
 	units  map[string]map[string]any // properties by name
 	refuse dbus.Error                // if it has a name, of each call but Hello
@@ -165,7 +164,7 @@ func TestUnitsBySystemd(t *testing.T) {
 	}
 }
 
-// Where systemd says nothing, what looks have seen stands for it.
+// If systemd does not answer, what looks have seen takes its place.
 func TestUnitsByTheirProcesses(t *testing.T) {
 	first := fakeProcess{PID: 10, Comm: "containerd", Cgroup: "/system.slice/containerd.service"}
 	second := first
@@ -199,7 +198,7 @@ func TestUnitsByTheirProcesses(t *testing.T) {
 	}
 }
 
-// A bus that takes the connection and says nothing costs a second, and no more.
+// If a bus takes the connection and does not answer, that costs a second, and no more.
 func TestUnitsOfABusThatIsSilent(t *testing.T) {
 	root := tree(t, map[string]string{"run/dbus/x": ""})
 	l, err := net.Listen("unix", filepath.Join(root, busPath))
@@ -248,8 +247,8 @@ func TestServicesToAskFor(t *testing.T) {
 	}
 }
 
-// The init system is asked of a runtime that was begun a moment ago, though nothing hangs,
-// and of no other.
+// For a runtime that was started a moment ago the init system is asked even if nothing hangs. For other
+// runtimes it is not.
 func TestServicesOfANewRuntime(t *testing.T) {
 	const endpoint = "/run/containerd/containerd.sock"
 	for age, want := range map[time.Duration]int{20 * time.Second: 12, time.Hour: 0} {

@@ -16,8 +16,8 @@ import (
 	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
-// Only mounts of FUSE below the kubelet's and the runtime's folders are asked, and one that
-// hangs keeps nothing from being told and is asked once. The time to read the mount table is extra.
+// Only mounts of FUSE below the kubelet's and the runtime's folders are asked. A mount that hangs is asked only
+// once, and does not keep the others from being reported. The time to read the mount table is extra.
 func TestUnserved(t *testing.T) {
 	const pods, hanging, late = "/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/", "hangs", unservedTime + fileTimeout
 	root := t.TempDir()

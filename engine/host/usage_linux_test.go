@@ -11,14 +11,14 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// used is a sample of a process: ticks of 10 ms, pages, and the start in ticks.
+// used returns a sample of a process: ticks of 10 ms, pages, and the start in ticks.
 func used(name string, pid, ticks, pages, threads, start int, at time.Duration) sample {
 	return sample{name: name, stat: procfs.ProcStat{
 		PID: pid, UTime: uint(ticks / 3), STime: uint(ticks - ticks/3), RSS: pages, NumThreads: threads, Starttime: uint64(start),
 	}, at: time.Unix(1795229011, 0).Add(at)}
 }
 
-// usageOf is one look of a meter.
+// usageOf makes one look with a meter and returns the usages.
 func usageOf(m *usageMeter, samples ...sample) (all []evidence.Usage) {
 	for _, s := range samples {
 		all = m.add(all, s)
@@ -46,7 +46,7 @@ func TestUsageMeter(t *testing.T) {
 		evidence.Usage{Name: "containerd", PID: 10, CPU: 1.5, Memory: 8 * page, Threads: 31},
 		evidence.Usage{Name: "kubelet", PID: 20, CPU: 0, Memory: 9 * page, Threads: 40})
 
-	// The same number, but another process: it has no look before.
+	// The same pid, but another process: it has no look before.
 	at += 5 * time.Second
 	look(at, used("containerd", 10, 5000, 8, 31, 99000, at), used("kubelet", 20, 2100, 9, 40, 600, at),
 		evidence.Usage{Name: "containerd", PID: 10, CPU: -1, Memory: 8 * page, Threads: 31},

@@ -10,9 +10,9 @@ import (
 	"github.com/plegtop/plegtop/engine/host/proc"
 )
 
-// BenchmarkKernelSource is what the source costs on a quiet node of 110 pods with two
-// containers and a sandbox each, in a second, beside what it takes of memory. (The
-// kernel's own groups and processes, if they may be made.)
+// BenchmarkKernelSource measures what the source costs in a second on a quiet node of 110 pods with two
+// containers and a sandbox each, and how much memory it takes. (With the kernel's own groups and processes, if
+// we may make them.)
 func BenchmarkKernelSource(b *testing.B) {
 	const pods, each = 110, 3
 	for n := range pods * each {

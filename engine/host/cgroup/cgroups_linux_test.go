@@ -23,15 +23,15 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A groupTree is a tree of control groups in plain files, which inotify tells of as it
-// does of the kernel's.
+// A groupTree is a tree of control groups made of plain files. inotify reports changes in it as it does for the
+// kernel's tree.
 type groupTree struct {
 	t    testing.TB
 	root string // the host's
 	dir  string // of the hierarchy
 }
 
-// newGroupTree makes a tree below root; of v1 if it is that of a controller.
+// newGroupTree makes a tree below root. It is a tree of v1 if the hierarchy is that of a controller.
 func newGroupTree(t testing.TB, root, hierarchy string) groupTree {
 	tree := groupTree{t, root, filepath.Join(root, "sys/fs/cgroup", hierarchy)}
 	writeFile(t, filepath.Join(tree.dir, "cgroup.procs"), "1\n")
@@ -43,7 +43,7 @@ func newGroupTree(t testing.TB, root, hierarchy string) groupTree {
 
 func eventsText(populated int) string { return fmt.Sprintf("populated %d\nfrozen 0\n", populated) }
 
-// make makes a group, and those above it. Its files come with it, as the kernel's do.
+// make makes a group and the groups above it. Its files come with it, as in the kernel's tree.
 func (tree groupTree) make(path string, populated int) {
 	tree.t.Helper()
 	coming, path := filepath.Join(tree.root, "coming"), filepath.Join(tree.dir, path)
@@ -54,7 +54,7 @@ func (tree groupTree) make(path string, populated int) {
 	}
 }
 
-// set says whether a group has processes, as the kernel does: in one go.
+// set writes whether a group has processes, in one step as the kernel does.
 func (tree groupTree) set(path string, populated int) {
 	tree.t.Helper()
 	f, err := os.OpenFile(filepath.Join(tree.dir, path, "cgroup.events"), os.O_WRONLY, 0)
@@ -73,7 +73,7 @@ func (tree groupTree) remove(path string) {
 	}
 }
 
-// A heard is what a source has said.
+// A heard has the events that a source has delivered.
 type heard struct {
 	t      testing.TB
 	mu     sync.Mutex
@@ -114,7 +114,7 @@ func (h *heard) want(want ...string) {
 	}
 }
 
-// wait returns what has come since it was last asked, which is n events or more.
+// wait returns the events that have come since the last call, at least n of them.
 func (h *heard) wait(n int) []string {
 	h.t.Helper()
 	for late := time.After(20 * time.Second); ; {
@@ -138,8 +138,7 @@ func (h *heard) wait(n int) []string {
 	}
 }
 
-// begun waits until the source has read what is there, so that what is made is told from
-// then on.
+// begun waits until the source has read what is there, so that later groups are delivered as events.
 func (h *heard) begun(tree groupTree) {
 	h.t.Helper()
 	defer tree.remove("probes")
@@ -240,8 +239,8 @@ func TestCgroupsOfV1(t *testing.T) {
 	h.want("stopped 2")
 }
 
-// Where v2 is mounted beside v1, each start and each end is delivered once, and v2 decides if the runtime
-// uses it: a group of v1 stays until the runtime removes it.
+// If v2 is mounted beside v1, each start and each end is delivered once. If the runtime uses v2, v2 decides: a
+// group of v1 stays until the runtime removes it.
 func TestCgroupsOfBothVersions(t *testing.T) {
 	root := t.TempDir()
 	v1, v2 := newGroupTree(t, root, "memory"), newGroupTree(t, root, "unified")
@@ -321,8 +320,7 @@ func TestCgroupsEndWithTheirTree(t *testing.T) {
 	h.want()
 }
 
-// The kernel's queue of events is short: what came too fast is found by reading everything
-// again.
+// The kernel's queue of events is short. Events for which it had no room are found by reading everything again.
 func TestCgroupsThatCameTooFastAreFound(t *testing.T) {
 	tree := newGroupTree(t, t.TempDir(), "")
 	const all, rounds = 1000, 24 // more events than the queue of 16,384 takes
@@ -367,8 +365,7 @@ type kernelGroup struct {
 	fd  int
 }
 
-// newKernelGroup makes a group for the container of an id. It skips the test where that
-// may not be.
+// newKernelGroup makes a group for the container with an id. It skips the test if we may not make one.
 func newKernelGroup(t testing.TB, id string) kernelGroup {
 	t.Helper()
 	all, err := treesOf("")
@@ -405,7 +402,7 @@ func (g kernelGroup) start(program string, args ...string) running {
 	return g.startIn(0, program, args...)
 }
 
-// startIn starts it in new namespaces.
+// startIn starts a process in the group, in new namespaces.
 func (g kernelGroup) startIn(namespaces uintptr, program string, args ...string) running {
 	c := exec.Command(program, args...)
 	c.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.fd, Cloneflags: namespaces}
@@ -463,8 +460,8 @@ func (h *heard) leaves(files, goroutines int) {
 	}
 }
 
-// With the kernel's own groups: the end of a process is told at once, and when the source
-// ends nothing is left of it.
+// With the kernel's own groups: the end of a process is delivered at once, and nothing is left after the source
+// has ended.
 func TestCgroupsOfTheKernel(t *testing.T) {
 	probing, group := newKernelGroup(t, longID(probe)), newKernelGroup(t, longID("1"))
 	n := New("")
@@ -487,7 +484,7 @@ func TestCgroupsOfTheKernel(t *testing.T) {
 	h.leaves(files, goroutines)
 }
 
-// A watch goes with its group: the kernel would keep it, and has only so many.
+// A watch is removed with its group: the kernel would keep it, and has room for only so many.
 func TestWatchesGoWithTheirGroups(t *testing.T) {
 	probing, group := newKernelGroup(t, longID(probe)), newKernelGroup(t, longID("1"))
 	h, _ := listen(t, New("").Cgroups)
@@ -517,7 +514,7 @@ func TestWatchesGoWithTheirGroups(t *testing.T) {
 	}
 }
 
-// A tree may be of any depth, and of any width: both are bounded.
+// A tree may have any depth and any width, so both have limits.
 func TestCgroupsHaveTheirLimits(t *testing.T) {
 	tree := newGroupTree(t, t.TempDir(), "")
 	deep := func(folders int, digit string) string {
@@ -553,8 +550,8 @@ func TestWatchErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// A panic in the goroutine of the watch ends the source, and not the program; the next one
-// has a watch of its own.
+// A panic in the goroutine of the watch ends the source, but not the program. The next source has a watch of
+// its own.
 func TestWatchThatPanicsIsAnError(t *testing.T) {
 	tree := newGroupTree(t, t.TempDir(), "")
 	n := New(tree.root)

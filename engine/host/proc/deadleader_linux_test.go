@@ -16,9 +16,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// killed returns a process that was killed while a thread waits for the disk of
-// fixtureMounts: its first thread has ended, and /proc/PID has neither its arguments, its
-// files nor its mounts any more.
+// killed returns a process that was killed while a thread waits for the disk of fixtureMounts. Its first thread
+// has ended, and /proc/PID no longer has its arguments, its files or its mounts.
 func killed(p fakeProcess) fakeProcess {
 	p.State = evidence.Zombie
 	p.Threads = []fakeProcess{{PID: p.PID + 5, State: evidence.Uninterrupted, Ran: 1000, Wchan: "io_schedule"}}
@@ -30,8 +29,8 @@ func killed(p fakeProcess) fakeProcess {
 	return p
 }
 
-// A process that is first seen with a dead first thread is who it is, and waits for what its
-// other thread waits for.
+// A process whose first thread is dead when it is first seen is still identified, and waits for what its other
+// thread waits for.
 func TestDeadLeaderIsKnown(t *testing.T) {
 	sandbox, container := longID("1"), longID("2")
 	shim := killed(fakeShim(300, sandbox, testSocket))
@@ -75,8 +74,8 @@ func TestDeadLeaderIsKnown(t *testing.T) {
 	}
 }
 
-// A killed program still serves its FUSE mount, keeps a root file system busy, and neither
-// hides whose volume a mount is.
+// A killed program still serves its FUSE mount and keeps a root file system busy. It does not hide which pod's
+// volume a mount is.
 func TestDeadLeaderHolds(t *testing.T) {
 	root := t.TempDir()
 	cgroup := func(pod, id string) string { return "/kubepods/pod" + pod + "/" + longID(id) }
@@ -115,7 +114,7 @@ func TestDeadLeaderHolds(t *testing.T) {
 	}
 }
 
-// A shim without arguments, as one that is just about to end or to begin, is asked again.
+// A shim without arguments is read again: it may be about to end, or just starting.
 func TestLookAsksAgainWithoutArguments(t *testing.T) {
 	root := t.TempDir()
 	shim := fakeShim(300, longID("1"), testSocket)
@@ -130,7 +129,7 @@ func TestLookAsksAgainWithoutArguments(t *testing.T) {
 	}
 }
 
-// A frozen group has its processes frozen, whatever is left of them.
+// All processes of a frozen group are frozen, even if only a thread is left of them.
 func TestDeadLeaderIsFrozen(t *testing.T) {
 	root, id := t.TempDir(), longID("1")
 	group := "/kubepods/pod5f1a/" + id
@@ -141,8 +140,7 @@ func TestDeadLeaderIsFrozen(t *testing.T) {
 	}
 }
 
-// deadLeader has this test binary end its first thread, while another one waits for the end
-// of its input.
+// deadLeader makes this test binary end its first thread, while another thread waits for the end of its input.
 const deadLeader = "PLEGTOP_TEST_DEAD_LEADER"
 
 func init() {
@@ -156,7 +154,7 @@ func init() {
 	}
 }
 
-// The kernel itself has the files of such a process only below its other threads.
+// For such a process, the kernel itself has the files only below its other threads.
 func TestDeadLeaderOfThisMachine(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// What the runtime and its shims call is found by its name, its arguments or its
-// environment, in any state, once it has lasted, and so is what that calls.
+// Programs that the runtime and its shims have started are found by their name, their arguments or their
+// environment, in any state, once they have lasted for a while. So are the programs that those have started.
 func TestLookFindsHelpers(t *testing.T) {
 	const (
 		containerd, kubelet, crio = 300, 301, 302
@@ -93,8 +93,8 @@ func TestLookFindsHelpers(t *testing.T) {
 	}
 }
 
-// What a helper waits for is told once it has lasted, unless it may; of its threads the
-// first that waits for something else than another.
+// What a helper waits for is reported once it has lasted for a while, unless it may last. It is what the first
+// thread waits for that does not just wait for another thread.
 func TestLookSaysWhatHelpersWaitFor(t *testing.T) {
 	root, id := t.TempDir(), longID("1")
 	writeProcess(t, root, fakeShim(300, id, testSocket))

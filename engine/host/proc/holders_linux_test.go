@@ -11,8 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// Who serves a FUSE mount is told by the kernel, else by the arguments of the programs that have its
-// device open, else by their names; else it is one of them.
+// The kernel shows which program serves a FUSE mount. If it does not, the arguments of the programs decide that
+// have the device open, then their names. If these do not decide either, it is one of these programs.
 func TestLookTellsWhoServesAMount(t *testing.T) {
 	type program struct {
 		comm, args, fdinfo string
@@ -74,7 +74,7 @@ func TestLookTellsWhoServesAMount(t *testing.T) {
 	}
 }
 
-// Mounts are read as far as there is time. Who has something open is known without them.
+// Mounts are read as far as there is time. Which process has something open is known without them.
 func TestHoldersOfManyNamespaces(t *testing.T) {
 	const at = "/run/c/rootfs"
 	root := t.TempDir()
@@ -107,7 +107,7 @@ func TestHoldersOfManyNamespaces(t *testing.T) {
 	}
 }
 
-// Another process may have got the number of a holder that has ended.
+// Another process may have got the pid of a holder that has ended.
 func TestStillHold(t *testing.T) {
 	root := t.TempDir()
 	writeProcess(t, root, fakeProcess{PID: 30, Comm: "sleep", Started: 2 * time.Hour})

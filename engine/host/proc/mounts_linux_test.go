@@ -19,8 +19,8 @@ const fixtureMounts = `21 1 253:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 99 21 0:52 / /mnt/nas rw - nfs4 nas:/export rw,addr=10.0.0.7
 `
 
-// A process that waits in the middle of a system call for an open file waits for
-// what that file is on, whatever function of the kernel it sleeps in.
+// A process that waits in a system call for an open file waits for the mount of that file, whatever function of
+// the kernel it sleeps in.
 func TestLookTellsWhatIsWaitedFor(t *testing.T) {
 	disk := evidence.Mount{Point: "/var/lib/my data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
 	nas := evidence.Mount{Point: "/mnt/nas", Type: "nfs4", Source: "nas:/export", Device: "0:52"}
@@ -72,8 +72,8 @@ func TestLookReadsTheMountsOfANamespaceOnce(t *testing.T) {
 	}
 }
 
-// A dead server may have a thousand processes: in one look some are asked for, and
-// what was found out is remembered.
+// A thousand processes may wait for a dead server. One look finds out for only some of them what they wait for,
+// and the result is remembered.
 func TestLookFindsOutAFewAtATime(t *testing.T) {
 	root := t.TempDir()
 	for i := range waitsPerLook + 10 {
@@ -98,8 +98,8 @@ func TestLookFindsOutAFewAtATime(t *testing.T) {
 	}
 }
 
-// What waits for a server is told by the path of its system call, which is read from its
-// memory in a deep look alone; and if that is not known, by what it may be.
+// The path of the system call shows which server a process waits for. Only a deep look reads it from the memory
+// of the process. If the path is not known, the candidates are reported.
 func TestLookTellsWhichServerIsWaitedFor(t *testing.T) {
 	const mounts = fixtureMounts + `100 21 0:60 / /mnt/a rw - fuse.sshfs host:/a rw
 101 21 0:61 / /mnt/b rw - fuse.sshfs host:/b rw
@@ -171,7 +171,7 @@ func TestLookTellsForWhichServerAHelperSleeps(t *testing.T) {
 	}
 }
 
-// Who traces a process is told with it.
+// The process that traces another one is reported with it.
 func TestLookTellsWhoTraces(t *testing.T) {
 	root := t.TempDir()
 	writeProcess(t, root, fakeProcess{PID: 300, Comm: "containerd", Threads: []fakeProcess{{PID: 301, State: evidence.Traced}}})
@@ -182,7 +182,8 @@ func TestLookTellsWhoTraces(t *testing.T) {
 	}
 }
 
-// A share that the runtime waits for is of the pod in whose folder it is, or of the only pod that has it.
+// If the runtime waits for a share, the share belongs to the pod in whose folder it is, or to the only pod that
+// has it.
 func TestLookTellsWhoseShareIsWaitedFor(t *testing.T) {
 	const uid, other = "5f1a2b3c-1111-4222-8333-444455556666", "5f1a2b3c-1111-4222-8333-444455557777"
 	const pods, aFolder = "/var/lib/kubelet/pods/", "a folder, which cannot be read as a file"
@@ -231,7 +232,7 @@ func TestLookTellsWhoseShareIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Where no kubelet runs, the mounts of its containers tell that there was one.
+// If no kubelet runs, the mounts of its containers show that there was one.
 func TestKubeletRoot(t *testing.T) {
 	const uid = "0b1c"
 	tests := []struct {
@@ -264,8 +265,8 @@ func TestKubeletRoot(t *testing.T) {
 	}
 }
 
-// What runs within a container of the machine, as the pods of a kind node do, says nothing
-// of the machine's own kubelet.
+// Processes within a container of the machine, such as the pods of a kind node, say nothing about the machine's
+// own kubelet.
 func TestKubeletRootWithinAContainer(t *testing.T) {
 	root := t.TempDir()
 	in := "/system.slice/docker-" + longID("8") + ".scope" + cgroupOf(longID("2"))
@@ -278,7 +279,7 @@ func TestKubeletRootWithinAContainer(t *testing.T) {
 	}
 }
 
-// Containers are asked for their mounts once in a look, and none counts where there are too many.
+// The mounts of containers are read once in a look. If there are too many containers, none of them counts.
 func TestPodsByTheirMounts(t *testing.T) {
 	for containers, want := range map[int]int{podMountsRead: podMountsRead, podMountsRead + 1: 0} {
 		root := t.TempDir()

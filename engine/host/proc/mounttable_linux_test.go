@@ -13,7 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// A row that we do not understand, or a long one, costs no other row.
+// A row that we do not understand, or a long one, does not hide the other rows.
 func TestReadMounts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mountinfo")
 	writeFile(t, path, "20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"+
@@ -37,7 +37,7 @@ func TestReadMounts(t *testing.T) {
 	}
 }
 
-// A node may have more mounts than 1 MiB has room for. What is waited for may be the last.
+// A node may have more than 1 MiB of mounts. The one that a process waits for may be the last.
 func TestLookReadsAllMounts(t *testing.T) {
 	var many strings.Builder
 	for i := range 1000 {

@@ -18,16 +18,15 @@ const (
 	// testUptime is how long the nodes that tests make have been up.
 	testUptime = 100_000 * time.Second
 
-	// testSocket is that of their runtime.
+	// testSocket is the runtime's socket on these nodes.
 	testSocket = "/run/containerd/containerd.sock"
 )
 
 // firstLook is the time of the first look in tests.
 var firstLook = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A fakeProcess is a process of a node that a test makes. What is left out is as
-// harmless as can be: it sleeps, was started an hour after the node, and is in
-// no container.
+// A fakeProcess is a process of a node that a test makes. Fields that are left out are harmless: the process
+// sleeps, was started an hour after the node, and is in no container.
 type fakeProcess struct {
 	PID, Parent int
 	Comm        string
@@ -44,12 +43,11 @@ type fakeProcess struct {
 	Count       int           // of its threads as its stat file has it; 0 for those that are there
 	Threads     []fakeProcess // the others; of these PID, State, Wchan, Stack, Runs, CPU and Ran count
 
-	// Files has what else is in the folder of each thread, by the name; "->" begins a link.
+	// Files has the other files in the folder of each thread, by name; "->" begins a link.
 	Files map[string]string
 }
 
-// writeProcess writes one process below root, or overwrites what is there of it,
-// with the node's uptime.
+// writeProcess writes one process below root, or overwrites it, with the node's uptime.
 func writeProcess(t testing.TB, root string, p fakeProcess) {
 	t.Helper()
 	dir := filepath.Join(root, "proc", strconv.Itoa(p.PID))
@@ -153,7 +151,7 @@ func fakeShim(pid int, sandbox, socket string) fakeProcess {
 	}
 }
 
-// writeLink makes a symbolic link below root, as those in /proc that lead nowhere.
+// writeLink makes a symbolic link below root, which may lead nowhere as some in /proc do.
 func writeLink(t testing.TB, root, path, target string) {
 	t.Helper()
 	path = filepath.Join(root, path)
@@ -165,8 +163,7 @@ func writeLink(t testing.TB, root, path, target string) {
 	}
 }
 
-// writePod writes a pod with one container, both with their processes, and its
-// shim. The numbers of the processes are pid to pid+2.
+// writePod writes a pod with one container, the processes of both, and its shim. Their pids are pid to pid+2.
 func writePod(t testing.TB, root string, pid int, sandbox, container string) {
 	t.Helper()
 	writeProcess(t, root, fakeShim(pid, sandbox, testSocket))

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// writeSockets writes the table of sockets that a process sees and the one that
-// it has open.
+// writeSockets writes the table of sockets that a process sees, and the socket that it has open.
 func writeSockets(t *testing.T, root string, pid, open int) {
 	t.Helper()
 	dir := fmt.Sprintf("proc/%d", pid)
@@ -79,8 +78,8 @@ func TestOnHost(t *testing.T) {
 	}
 }
 
-// A kubelet in a container that is a node of its own, as of kind, is not this node's, though
-// it was told the same path; one in a container that is just its own is.
+// A kubelet in a container that is a node of its own, as of kind, does not belong to this node, even if it was
+// started with the same path. A kubelet in a container just for itself does.
 func TestKubeletOfANodeWithin(t *testing.T) {
 	const within = "pid:[4026532741]"
 	outer := longID("7")

@@ -18,7 +18,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// A held is a file whose reader waits until it is let go, as one of /proc can.
+// A held is a file whose reader waits until the test lets it go, as a file of /proc can do.
 type held struct{ path string }
 
 // hold puts a pipe in the place of a file of a process. Nobody writes to it, so
@@ -36,8 +36,7 @@ func hold(t *testing.T, root string, pid int, file string) *held {
 	return h
 }
 
-// replace puts an ordinary file in the pipe's place. Who waits for the pipe goes
-// on waiting.
+// replace puts an ordinary file in the pipe's place. Readers that wait for the pipe go on waiting.
 func (h *held) replace(t *testing.T, text string) {
 	t.Helper()
 	if err := os.Rename(h.path, h.path+".held"); err != nil {
@@ -59,8 +58,8 @@ func (h *held) release(t *testing.T) {
 	}
 }
 
-// newHangingWalker looks at a tree in which files hang. Its timeout is long
-// enough for all others on a slow machine.
+// newHangingWalker returns a walker for a tree in which files hang. Its timeout is long enough for all other
+// files on a slow machine.
 func newHangingWalker(root string) *Walker {
 	w := newFixtureWalker(root)
 	w.Timeout = time.Second
@@ -160,7 +159,7 @@ func TestLookLeavesFewReadsBehind(t *testing.T) {
 	}
 }
 
-// Even what should never hang is not tried for ever.
+// Even files that should never hang are not tried for ever.
 func TestLookGivesUpWhenAllHangs(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -196,7 +195,7 @@ func TestLookEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// On an overloaded node each look may be cut off: what has ended is forgotten all the same.
+// On an overloaded node each look may be cut off. Processes that have ended are forgotten all the same.
 func TestLookForgetsWhatIsGoneThoughCutOff(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -230,7 +229,7 @@ func TestLookForgetsWhatIsGoneThoughCutOff(t *testing.T) {
 	}
 }
 
-// The kernel stack of a process can hang as well: what is known of it stands.
+// Reading the kernel stack of a process can hang as well. What is known of the process is kept.
 func TestLookKeepsAProcessWhoseStackHangs(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -265,7 +264,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// A file of no process that hangs says since when, also in later looks, which do not read it.
+// If a file of no process hangs, its error says since when, also in later looks, which do not read it.
 func TestFetchSaysForHowLongAFileHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &Look{w: New(Config{Timeout: 250 * time.Millisecond}), ctx: t.Context()}

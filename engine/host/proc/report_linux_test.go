@@ -11,8 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Control groups show sandboxes and containers where no list does, but not those that
-// are no pod's, another runtime's, or within a container.
+// Control groups show sandboxes and containers if there is no list. They leave out those that belong to no pod,
+// to another runtime, or to a container.
 func TestGroupObjects(t *testing.T) {
 	root := t.TempDir()
 	sandbox, container, plainParent, inner := longID("1"), longID("2"), longID("3"), longID("4")
@@ -38,8 +38,8 @@ func TestGroupObjects(t *testing.T) {
 	}
 }
 
-// The first look, which may be the only one of a check, sees a shim that stands still, since
-// when, and by whom.
+// The first look, which may be the only one of a check, sees that a shim stands still, since when, and who
+// caused it.
 func TestFirstLookSeesAShimThatStandsStill(t *testing.T) {
 	for _, tt := range []struct {
 		state, want evidence.State

@@ -15,7 +15,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// What is read of a stat file is what package procfs reads.
+// readStat reads the same values from a stat file as package procfs does.
 func TestParseStat(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -75,7 +75,7 @@ func TestReadNumbers(t *testing.T) {
 	}
 }
 
-// A thread whose file hangs takes nothing from the processes after it.
+// A thread whose file hangs does not keep the processes after it from being read.
 func TestLookReadsThreadsBesideOneThatHangs(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -101,7 +101,7 @@ func TestLookReadsThreadsBesideOneThatHangs(t *testing.T) {
 	}
 }
 
-// Bystanders are not read in each look, but a process that gets the number of one is seen.
+// Bystanders are not read in each look, but a process that gets the pid of one is seen.
 func TestLookSkipsBystanders(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]fakeProcess{

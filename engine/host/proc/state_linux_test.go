@@ -10,7 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// stuckThread is a thread as one that waits for a file server is.
+// stuckThread returns a thread that looks like one that waits for a file server.
 func stuckThread(pid int, runs uint64) fakeProcess {
 	return fakeProcess{
 		PID: pid, State: evidence.Uninterrupted, Runs: runs,
@@ -82,7 +82,7 @@ func TestLookTellsSinceWhen(t *testing.T) {
 	}
 }
 
-// Of threads that are stuck alike it is always the same that counts.
+// If several threads are stuck in the same way, always the same one counts.
 func TestLookStaysWithAThread(t *testing.T) {
 	for i, pid := range []int{201, 202, 203} {
 		root, id := t.TempDir(), longID("1")
@@ -100,9 +100,9 @@ func TestLookStaysWithAThread(t *testing.T) {
 	}
 }
 
-// With more threads than a look may read, and while nothing hangs, processes have their turn
-// in some looks. What is known to be stuck is read every time, and the first look and, up to
-// the budget, each deep one read all.
+// While nothing hangs, and with more threads than a look may read, processes take turns. A thread that is known
+// to be stuck is read every time. The first look reads all threads, and each deep look reads all up to the
+// budget.
 func TestLookTakesTurns(t *testing.T) {
 	for _, tt := range []struct {
 		name                string
@@ -230,8 +230,8 @@ func TestLookSeesWhatWasMovedIntoAFreezer(t *testing.T) {
 	}
 }
 
-// Where the freezer does not answer, as on a busy node, what was frozen stays so, and
-// what is in D accuses nobody for how long it has slept.
+// If the freezer does not answer, as on a busy node, a frozen process stays frozen, and the time that a process
+// in D has slept is not held against it.
 func TestLookAtAFreezerThatHangs(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{true, false} {
@@ -267,8 +267,8 @@ func TestLookReadsNoWchanOfNought(t *testing.T) {
 	}
 }
 
-// Each processor's clock is its own: one look tells since when a thread sleeps, by
-// that of the processor on which it last ran.
+// Each processor has a clock of its own. One look shows since when a thread sleeps, by the clock of the
+// processor on which it last ran.
 func TestLookTellsAtOnceForHowLong(t *testing.T) {
 	clocks := map[int]time.Duration{0: 70 * time.Second, 1: 7 * time.Hour}
 	thread := stuckThread(201, 5)
@@ -300,7 +300,7 @@ func TestLookTellsAtOnceForHowLong(t *testing.T) {
 	}
 }
 
-// What was frozen may have slept for hours before that.
+// A frozen process may have slept for hours before it was frozen.
 func TestLookDoesNotTellForHowLongItIsFrozen(t *testing.T) {
 	root, id := t.TempDir(), longID("1")
 	writeProcess(t, root, fakeProcess{PID: 200, Comm: "java", Cgroup: "/kubepods/" + id, State: evidence.Sleeping, Ran: 10_000})

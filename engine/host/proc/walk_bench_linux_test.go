@@ -62,7 +62,7 @@ func writeNode(b *testing.B, root string) {
 	}
 }
 
-// processorTime returns what this process has used, its children apart.
+// processorTime returns the processor time that this process has used, without its children.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage

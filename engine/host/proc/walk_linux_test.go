@@ -16,7 +16,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// newWalker looks at a tree below root, or at this machine, without the files of the host.
+// newWalker returns a walker for a tree below root, or for this machine, without the files of the host.
 func newWalker(root, endpoint string) *Walker {
 	return New(Config{
 		Root: root, Endpoint: endpoint, Timeout: 250 * time.Millisecond,
@@ -26,15 +26,14 @@ func newWalker(root, endpoint string) *Walker {
 	})
 }
 
-// newFixtureWalker looks at a tree in which nothing hangs, however slow the
-// machine is that runs the test.
+// newFixtureWalker returns a walker for a tree in which nothing hangs, however slow the machine is.
 func newFixtureWalker(root string) *Walker {
 	w := newWalker(root, "unix://"+testSocket)
 	w.Timeout = time.Hour
 	return w
 }
 
-// lookAt looks for processes alone.
+// lookAt looks only for processes.
 func (w *Walker) lookAt(ctx context.Context, at time.Time) evidence.Processes {
 	l, err := w.Look(ctx, at)
 	if err != nil {
@@ -43,7 +42,7 @@ func (w *Walker) lookAt(ctx context.Context, at time.Time) evidence.Processes {
 	return l.Processes()
 }
 
-// states tells what a look found, by process number.
+// states returns the state of each process that a look found, by pid.
 func states(found evidence.Processes) map[int]evidence.State {
 	all := map[int]evidence.State{}
 	for _, list := range append([][]evidence.Process{found.Shims, found.Helpers, found.Daemons}, values(found.Containers)...) {
@@ -121,7 +120,7 @@ func TestLookWithoutProcesses(t *testing.T) {
 	}
 }
 
-// What a number stands for is asked again when it may be something else.
+// If a pid may stand for another process by now, the process is read again.
 func TestLookLearnsAnew(t *testing.T) {
 	tests := []struct {
 		name          string
@@ -150,8 +149,8 @@ func TestLookLearnsAnew(t *testing.T) {
 	}
 }
 
-// Processes end between being listed and being read: their folder is there
-// without a file in it.
+// Processes may end after they were listed and before they are read: then their folder is there without a file
+// in it.
 func TestLookTakesVanishingAsNormal(t *testing.T) {
 	root := t.TempDir()
 	writePod(t, root, 100, longID("1"), longID("2"))

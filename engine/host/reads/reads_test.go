@@ -25,8 +25,8 @@ func TestReadsRead(t *testing.T) {
 	})
 }
 
-// What hangs in the kernel knows no context: it is left behind, costs those who
-// come later no time, and nothing like it is begun until it ends.
+// A read that hangs in the kernel does not end with its context. It is left behind, later readers lose no time
+// for it, and no read with the same key is begun until it ends.
 func TestReadsLeavesBehindWhatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Set[string]
@@ -70,7 +70,7 @@ func TestReadsIsJoined(t *testing.T) {
 	})
 }
 
-// Who stops waiting does not end the wait of another.
+// If one waiter stops waiting, the others still get the answer.
 func TestReadsOutliveTheirFirstReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Set[string]
@@ -86,7 +86,7 @@ func TestReadsOutliveTheirFirstReader(t *testing.T) {
 	})
 }
 
-// What hangs keeps nothing else from being read.
+// A read that hangs does not keep other keys from being read.
 func TestReadsOfOtherKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Set[string]
@@ -102,8 +102,7 @@ func TestReadsOfOtherKeys(t *testing.T) {
 	})
 }
 
-// A panic ends neither the program nor what else is read: it is that read's error, and
-// says where it was.
+// A panic ends neither the program nor other reads. It becomes the error of its read, which says where it was.
 func TestPanicsAreErrors(t *testing.T) {
 	var l Set[string]
 	var none []int
@@ -122,8 +121,8 @@ func TestPanicsAreErrors(t *testing.T) {
 	}
 }
 
-// A row ends at the read that hangs: what came before it is there, what comes after it is not begun, and the
-// read is known until it comes back.
+// A row ends at the read that hangs. The answers before it are there, the reads after it are not begun, and the
+// read itself is known until it comes back.
 func TestRowLeavesBehindWhatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Set[string]
