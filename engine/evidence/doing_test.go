@@ -7,7 +7,7 @@ import (
 
 const second = time.Second
 
-// store is a report of a node whose runtime has its data on an ext4 of its own.
+// store returns the report of a node whose runtime has its data on an ext4 of its own.
 func store(devices ...Device) *Report {
 	return &Report{
 		Disk:    Disk{Path: "/var/lib/containerd", Mount: Mount{Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}, Below: []string{"sdb"}},
@@ -15,7 +15,7 @@ func store(devices ...Device) *Report {
 	}
 }
 
-// in is a process in uninterruptible sleep.
+// in returns a process in uninterruptible sleep.
 func in(lasted time.Duration, functions ...string) Process {
 	return Process{PID: 7, State: Uninterrupted, For: lasted, Wchan: functions[0], Stack: functions[1:], Own: true, Age: time.Hour}
 }
@@ -94,7 +94,7 @@ func TestDoing(t *testing.T) {
 	}
 }
 
-// Each of the questions is about some of what a process may do.
+// Each question is true for some of the things that a process may do.
 func TestQuestionsOfDoing(t *testing.T) {
 	for what := Works; what <= IsDead; what++ {
 		held, inKernel := what >= IsStopped && what <= IsFrozen, what >= OnServer && what <= OnMemory
@@ -114,7 +114,7 @@ func TestQuestionsOfDoing(t *testing.T) {
 	}
 }
 
-// A process that names no file waits for the runtime's disk where something shows that.
+// A process that names no file counts as waiting for the runtime's disk if something shows that.
 func TestStoreOf(t *testing.T) {
 	young := in(5*second, "percpu_rwsem_wait", "mnt_want_write")
 	young.Age = 6 * second
@@ -146,7 +146,7 @@ func TestStoreOf(t *testing.T) {
 	}
 }
 
-// btrfs has a number of its own, whatever disk it is on.
+// The number of a btrfs is its own, whatever disk it is on.
 func TestStoreOnBtrfs(t *testing.T) {
 	for name, want := range map[string]StoreSign{"nvme1n1": DeviceDead, "nvme0n1": NoSign} {
 		r := &Report{Disk: Disk{Path: "/var/lib/containerd", Mount: Mount{Type: "btrfs", Device: "0:45", Source: "/dev/nvme1n1"}}}

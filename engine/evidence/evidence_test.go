@@ -2,8 +2,8 @@ package evidence
 
 import "testing"
 
-// A disk is told as soon as anything of it is known beside its place: also a file system
-// without a size, such as a tmpfs, may be read-only.
+// A disk is reported as soon as anything but its place is known: even a file system without a size, such as a
+// tmpfs, may be read-only.
 func TestDiskIsZero(t *testing.T) {
 	for _, tt := range []struct {
 		disk Disk

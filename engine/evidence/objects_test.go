@@ -8,7 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Each object is told once, with all that is known of it.
+// Each object is returned once, with everything that is known of it.
 func TestObjects(t *testing.T) {
 	r := Report{
 		Processes: Processes{

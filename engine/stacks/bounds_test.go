@@ -12,7 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// endless is a text that is made while it is read. It notes how much memory is in use meanwhile.
+// endless is a text that is made while it is read. While it is read, it notes how much memory is in use.
 type endless struct {
 	left    int // bytes
 	part    func(b []byte, n int) []byte
@@ -47,7 +47,7 @@ func inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// within checks what is true of whatever was read.
+// within checks what must be true of any result.
 func within(t *testing.T, s evidence.Stacks) {
 	t.Helper()
 	count, waiters := 0, 0
@@ -80,7 +80,7 @@ func within(t *testing.T, s evidence.Stacks) {
 	}
 }
 
-// The memory in use is bounded, however long the text is; and the holder at its beginning is found.
+// The memory in use has a limit, however long the text is. The holder at the beginning of the text is found.
 func TestReadOfVeryMuch(t *testing.T) {
 	whole, line := file(t, real), bytes.Repeat([]byte("goroutine 1 [select]:"), 1000)
 	random := uint64(1)
@@ -164,7 +164,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// BenchmarkRead reads 10 MB as a runtime under load has them: some hundred stacks, most of the
+// BenchmarkRead reads 10 MB as a runtime under load writes them: some hundred stacks, with most of the
 // goroutines in a few of them.
 func BenchmarkRead(b *testing.B) {
 	dump := dump10MB()
@@ -194,7 +194,7 @@ func dump10MB() []byte {
 	return b.Bytes()
 }
 
-// A lock counts though its first waiter comes after all that is kept.
+// A lock counts even if its first waiter comes when no more goroutines are kept.
 func TestLockAfterManyGoroutines(t *testing.T) {
 	var dump strings.Builder
 	for n := range maxKept {

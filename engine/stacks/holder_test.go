@@ -12,7 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// text is a goroutine as Go writes it; its functions are the innermost first.
+// text returns a goroutine as Go writes it; its functions are the innermost first.
 func text(number int, state string, functions ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "goroutine %d [%s]:\n", number, state)
@@ -22,12 +22,12 @@ func text(number int, state string, functions ...string) string {
 	return b.String() + "created by google.golang.org/grpc.(*Server).serveStreams.func2 in goroutine 9\n\t/src/server.go:20 +0x11\n\n"
 }
 
-// startedBy is the text of a goroutine that another has started.
+// startedBy returns the text of a goroutine that another goroutine has started.
 func startedBy(number int, text string) string {
 	return strings.Replace(text, "in goroutine 9\n", fmt.Sprintf("in goroutine %d\n", number), 1)
 }
 
-// Innermost frames of one that waits for a lock, as releases of Go have them.
+// The innermost frames of a goroutine that waits for a lock, in different releases of Go.
 var (
 	rlock119 = []string{"sync.runtime_SemacquireMutex(0x7f?, 0x1?, 0x0?)", "sync.(*RWMutex).RLock(...)"}
 	rlock    = []string{"sync.runtime_SemacquireRWMutexR(0x217f?, 0x7f?, 0x18ea5ce4c72a3bad?)", "sync.(*RWMutex).RLock(...)"}
@@ -56,7 +56,7 @@ func handler(method string) string {
 	return "k8s.io/cri-api/pkg/apis/runtime/v1._RuntimeService_" + method + "_Handler({0x1996f40, 0xc000800000}, {0x1a, 0xc0}, 0xc0, 0xc0)"
 }
 
-// in is a stack: what is in functions, called from others.
+// in returns a stack: the inner functions, called from the outer ones.
 func in(inner []string, outer ...string) []string {
 	return append(slices.Clip(inner), outer...)
 }
@@ -194,7 +194,7 @@ func TestHolder(t *testing.T) {
 	}
 }
 
-// Of a lock's waiters the calls, how many, and how long.
+// For the waiters of a lock, the calls, how many there are, and how long they have waited.
 func TestWaiters(t *testing.T) {
 	dump := text(2, "sync.RWMutex.RLock, 3 minutes", in(rlock, criStore+get, handler("ListContainers"))...) +
 		text(3, "sync.RWMutex.RLock, 12 minutes", in(rlock, criStore+get, handler("ContainerStatus"))...) +
@@ -213,7 +213,8 @@ func TestWaiters(t *testing.T) {
 	}
 }
 
-// What tells what a goroutine does: the rows of knowledge.Signs, the weightier before the innermost.
+// The functions that show what a goroutine does: the rows of knowledge.Signs. A more important one comes before
+// an inner one.
 func TestDoing(t *testing.T) {
 	const cni = "github.com/containernetworking/cni/libcni.(*CNIConfig)."
 	for _, tt := range []struct{ state, functions, want string }{
@@ -252,7 +253,7 @@ func TestDoing(t *testing.T) {
 	}
 }
 
-// What a goroutine that has something open does, the longest first, and once.
+// What a goroutine does that answers a call or waits for another program: the longest first, and each once.
 func TestOpen(t *testing.T) {
 	const task = "github.com/containerd/containerd/api/runtime/task/v3.(*ttrpctaskClient)."
 	dump := text(2, "select, 90 minutes", in(ttrpc, task+"Wait(0xc0)")...) + // of every container

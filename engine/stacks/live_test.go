@@ -30,7 +30,7 @@ func (g *guarded) get() int {
 	return g.n
 }
 
-// A dump of this very program is read as the Go that it was built with writes it.
+// Read reads a dump of this very program, as the Go release writes it that it was built with.
 func TestReadOfThisProgram(t *testing.T) {
 	var g guarded
 	var all sync.WaitGroup

@@ -14,8 +14,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// A dump of containerd 2.4.2 while runc update hung, less the goroutines that have no
-// part in it.
+// A dump of containerd 2.4.2 while runc update hung, without the goroutines that play no part in it.
 const real = "testdata/containerd-update.txt"
 
 func file(t testing.TB, name string) []byte {
@@ -60,7 +59,7 @@ func TestReadOfContainerd(t *testing.T) {
 	}
 }
 
-// Of a dump that is cut, wherever that is, nothing is made up.
+// Wherever a dump is cut, nothing is made up.
 func TestReadOfWhatIsCut(t *testing.T) {
 	text := file(t, real)
 	for i := 0; i < len(text); i += 13 {
@@ -92,7 +91,7 @@ func TestReadOfSomethingElse(t *testing.T) {
 	}
 }
 
-// What one goroutine may look like.
+// The forms that one goroutine may have in the text.
 func TestReadOfOneGoroutine(t *testing.T) {
 	const frames = "main.f(0x1)\n\t/a.go:1 +0x1\ncreated by main.main in goroutine 1\n\t/a.go:2 +0x2\n\n"
 	broken := "broken"
@@ -147,8 +146,8 @@ func TestReadOfOneGoroutine(t *testing.T) {
 	}
 }
 
-// Of very many groups those are shown that wait for a lock or answer a call, however few
-// goroutines they have.
+// If there are very many groups, those that wait for a lock or answer a call are shown, however few goroutines
+// they have.
 func TestGroupsThatTell(t *testing.T) {
 	var text strings.Builder
 	number := 1

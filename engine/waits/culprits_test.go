@@ -27,8 +27,8 @@ func TestAHolderThatWaitsForAnother(t *testing.T) {
 	}
 }
 
-// A helper that was begun after a call hung does not hold that call up: what
-// the container itself waits in does.
+// A helper that was started after a call hung does not hold that call up. The place where the container itself
+// waits does.
 func TestAHelperBegunAfterTheHang(t *testing.T) {
 	f := facts(3).status(1).helper(9, 1, "kill", func(p *evidence.Process) { p.Age = 1500 * time.Millisecond })
 	p := evidence.Process{PID: 201, Parent: 101, Command: "app", State: evidence.Uninterrupted, For: time.Minute, Wchan: "nfs4_proc_getattr", Mount: evidence.Mount{Point: "/data", Type: "nfs4", Source: "10.0.0.9:/vol", Device: "0:57"}}
@@ -54,8 +54,7 @@ func TestAStatusOfASandboxHoldsUpNoListOfContainers(t *testing.T) {
 	}
 }
 
-// A helper that is retried is as old as its first try, also when the status
-// of its container hangs.
+// A helper that is retried is as old as its first try, even if the status of its container hangs.
 func TestARetriedHelperKeepsTheAgeOfItsFirstTry(t *testing.T) {
 	f := facts(3).status(1).helper(9, 1, "delete", func(p *evidence.Process) { p.Age = 2 * time.Second })
 	f.Hangs[0].Sure = false
@@ -84,7 +83,7 @@ func TestALockOfOneContainerHoldsUpNoStatusOfAnother(t *testing.T) {
 	}
 }
 
-// A list that is only slow waits for no process of a container: one that hangs may.
+// A list that is only slow waits for no process of a container. A list that hangs may.
 func TestASlowListBlamesNobody(t *testing.T) {
 	for _, sure := range []bool{false, true} {
 		f := facts(2).list()
@@ -101,8 +100,8 @@ func TestASlowListBlamesNobody(t *testing.T) {
 	}
 }
 
-// A helper waits for its child if that has run for half of the helper's life at least: a script
-// begins many programs one after the other.
+// A helper waits for its child if the child has run for at least half of the helper's life: a script starts
+// many programs one after the other.
 func TestAHelperWaitsForAChildOfHalfItsAge(t *testing.T) {
 	for age, want := range map[time.Duration]string{
 		5 * time.Second:  "runc create (1m)",

@@ -11,14 +11,14 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// inD has a process wait in the kernel, in a function that names no file.
+// inD returns a process that waits in the kernel, in a function that names no file.
 func inD(p evidence.Process, lasted time.Duration, functions ...string) evidence.Process {
 	p.State, p.For, p.Wchan, p.Stack = evidence.Uninterrupted, lasted, functions[0], functions[1:]
 	return p
 }
 
-// churn is a node that makes many pods while its runtime's disk hangs: the list and two statuses hang,
-// a thread of the runtime waits for a folder, one shim for the journal, another for an unmount.
+// churn returns a node that makes many pods while its runtime's disk hangs. The list and two statuses hang, a
+// thread of the runtime waits for a folder, one shim waits for the journal, and another one for an unmount.
 func churn(lasted time.Duration, devices ...evidence.Device) Facts {
 	f := facts(4).list().status(1).status(2)
 	f.Hung = map[call.Operation]int{call.ContainerStatus: 2, call.ListContainers: 1}
@@ -42,7 +42,7 @@ func culprits(g *Graph) (keys []string) {
 	return keys
 }
 
-// All that hangs beside a dead disk of the runtime's is an effect of that disk, from the first seconds
+// If the runtime's disk is dead, everything else that hangs is an effect of that disk, from the first seconds
 // on and in each look.
 func TestTheRuntimesDiskIsTheOnlyCulprit(t *testing.T) {
 	dead := func(still time.Duration) evidence.Device {
@@ -88,7 +88,7 @@ func TestTheRuntimesDiskIsTheOnlyCulprit(t *testing.T) {
 	}
 }
 
-// btrfs has a number that is no device's; what waits for it waits for its disk.
+// The number of a btrfs is not that of a device. A process that waits for it waits for its disk.
 func TestABtrfsStoreStandsOnItsDisk(t *testing.T) {
 	f := churn(3*time.Second, evidence.Device{Number: "259:1", Name: "nvme1n1", InFlight: 9, Still: 3 * time.Second})
 	f.Report.Disk.Mount = evidence.Mount{Type: "btrfs", Source: "/dev/nvme1n1", Device: "0:45"}
@@ -97,8 +97,8 @@ func TestABtrfsStoreStandsOnItsDisk(t *testing.T) {
 	}
 }
 
-// A runtime that has no thread in the kernel in one look is not what another object is accused for:
-// its shims stand on the dead disk.
+// If the runtime has no thread in the kernel in one look, no other object is blamed for that: its shims wait
+// for the dead disk.
 func TestShimsOnADeadDisk(t *testing.T) {
 	f := churn(5*time.Second, evidence.Device{Number: "7:3", InFlight: 1, Still: 3 * time.Second})
 	f.Runtime[0].State = evidence.Sleeping
@@ -126,8 +126,8 @@ func TestAVolumeOnADeadDisk(t *testing.T) {
 	}
 }
 
-// A runtime that stands since its start on a frozen file system writes its own data there. Later that
-// is only likely.
+// A runtime that has stood since its start on a frozen file system writes its own data there. If it began to
+// stand later, that is only likely.
 func TestARuntimeThatCannotStartOnAFrozenStore(t *testing.T) {
 	for age, want := range map[time.Duration]string{
 		9 * time.Second: "pid 7 (containerd) > D in percpu_rwsem_wait > mount /var/lib/containerd > /dev/sdb1",
@@ -142,8 +142,8 @@ func TestARuntimeThatCannotStartOnAFrozenStore(t *testing.T) {
 	}
 }
 
-// Programs that the runtime has begun wait for memory of its control group: they are effects of its
-// want. A program of another control group is not.
+// Programs that the runtime has started wait for memory of its control group. They are effects of the runtime's
+// lack of memory. A program of another control group is not.
 func TestHelpersOfARuntimeWithoutMemory(t *testing.T) {
 	f := facts(3).list()
 	starts := func(pod, parent int) func(p *evidence.Process) {
@@ -167,7 +167,7 @@ func TestHelpersOfARuntimeWithoutMemory(t *testing.T) {
 	}
 }
 
-// What somebody holds from outside does nothing at once, also where nobody looks again.
+// A process that somebody holds from outside counts as doing nothing at once, even if there is no second look.
 func TestHeldAtOnce(t *testing.T) {
 	for _, tt := range []struct {
 		state  evidence.State
@@ -191,7 +191,7 @@ func TestHeldAtOnce(t *testing.T) {
 	}
 }
 
-// Whatever kind of evidence there is, it has words; a likely edge has none.
+// Each kind of evidence has words. A likely edge has none.
 func TestProofsInWords(t *testing.T) {
 	l := &evidence.Lock{Waiters: 41, Calls: []string{"ContainerStatus", "ListContainers"}}
 	both := by(helperOfMonitor, "shim")
@@ -214,7 +214,7 @@ func TestProofsInWords(t *testing.T) {
 	}
 }
 
-// A helper counts for a container also beside a program that runs until the container ends.
+// A helper counts for a container even if there is also a program that runs until the container ends.
 func TestAHelperBesideAnExec(t *testing.T) {
 	f := facts(2).status(1).helper(8, 1, "exec").helper(9, 1, "mount", func(p *evidence.Process) { p.Container, p.Sandbox = "", app(1).SandboxID })
 	if got, want := names(Build(f), ObjectKey(pleg.ObjectRef{ID: app(1).ID})), "ContainerStatus of pay/api-1/app > pay/api-1/app > shim 101 > runc mount (1m)"; got != want {

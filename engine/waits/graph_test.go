@@ -16,7 +16,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// app is the container of a pod, and by what it is known.
+// app returns the container of a pod.
 func app(n int) evidence.Object {
 	pod := pleg.PodRef{UID: pleg.UID(fmt.Sprint("uid-", n)), Namespace: "pay", Name: fmt.Sprint("api-", n)}
 	return evidence.Object{
@@ -24,7 +24,7 @@ func app(n int) evidence.Object {
 	}
 }
 
-// facts is a node with n pods on which nothing waits.
+// facts returns a node with n pods on which nothing waits.
 func facts(n int) Facts {
 	f := Facts{
 		Line: func(int) string { return "no reply for 19s" }, Report: &evidence.Report{At: time.Unix(1000, 0)}, Deep: &evidence.Deep{},
@@ -41,20 +41,20 @@ func facts(n int) Facts {
 	return f
 }
 
-// list has the list of containers hang.
+// list makes the list of containers hang.
 func (f Facts) list() Facts {
 	f.Hangs = append(f.Hangs, Hang{Op: call.ListContainers, Since: time.Unix(981, 0), Sure: true, Relist: true})
 	return f
 }
 
-// status has the status of a container hang while others are answered.
+// status makes the status of a container hang, while others are answered.
 func (f Facts) status(n int) Facts {
 	f.Hung = map[call.Operation]int{call.ContainerStatus: len(f.Hangs) + 1}
 	f.Hangs = append(f.Hangs, Hang{Op: call.ContainerStatus, Object: app(n), Since: time.Unix(985, 0), Sure: true, Blamed: true, Beside: true})
 	return f
 }
 
-// helper has the shim of a pod have called a program.
+// helper adds a program that the shim of a pod has started.
 func (f Facts) helper(pid, pod int, verb string, change ...func(*evidence.Process)) Facts {
 	p := evidence.Process{PID: pid, Parent: 100 + pod, Command: "runc", Verb: verb, Container: app(pod).ID, State: evidence.Sleeping, Age: time.Minute, Own: true}
 	for _, c := range change {
@@ -64,7 +64,7 @@ func (f Facts) helper(pid, pod int, verb string, change ...func(*evidence.Proces
 	return f
 }
 
-// answers has goroutines of the runtime answer a call, one for each of what they do.
+// answers adds goroutines of the runtime that answer a call, one for each thing that they do.
 func (f Facts) answers(method string, doing ...string) Facts {
 	for i, does := range doing {
 		f.Deep.Stacks.Open = append(f.Deep.Stacks.Open, evidence.Goroutine{Number: 50 + i, Call: method, Doing: does})
@@ -72,7 +72,7 @@ func (f Facts) answers(method string, doing ...string) Facts {
 	return f
 }
 
-// names returns what a path names, a likely link with a question mark.
+// names returns the names in a path. A likely link has a question mark.
 func names(g *Graph, key string) string {
 	var all []string
 	for i, l := range g.Through(g.Find(key)) {
@@ -139,7 +139,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// deadlocked is a runtime of which two goroutines wait for each other, and a list for one.
+// deadlocked returns a runtime in which two goroutines wait for each other, and a list waits for one of them.
 func deadlocked() Facts {
 	f := facts(1).list()
 	f.Deep.Stacks.Locks = []evidence.Lock{
@@ -161,7 +161,7 @@ func TestDeadlockIsOneCulprit(t *testing.T) {
 	}
 }
 
-// What holds up the relist comes first; what is only likely is no culprit of anything.
+// What holds up the relist comes first. What is only likely is no culprit.
 func TestCulprits(t *testing.T) {
 	key := func(g *Graph) (keys []string) {
 		for _, c := range g.Culprits() {
@@ -196,8 +196,8 @@ func TestHealthyNodeAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Whatever is known, a graph is made in bounded time, always the same, without an edge that
-// leads nowhere, and each of its paths ends.
+// Whatever the facts are, the graph is built in limited time and always the same. No edge leads nowhere, and
+// each path ends.
 func TestAnyFacts(t *testing.T) {
 	for seed := range uint64(300) {
 		f := random(rand.New(rand.NewPCG(seed, 1)))
@@ -261,8 +261,8 @@ func random(r *rand.Rand) Facts {
 	return f
 }
 
-// BenchmarkBuild is the cost of a graph in which 500 statuses of a node with 3,000 pods hang, each with
-// a helper.
+// BenchmarkBuild measures the cost of a graph in which 500 statuses of a node with 3,000 pods hang, each with a
+// helper.
 func BenchmarkBuild(b *testing.B) {
 	f := facts(3000).list()
 	f.Hung = map[call.Operation]int{call.ContainerStatus: MostObjects}

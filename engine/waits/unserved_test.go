@@ -6,8 +6,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// A file system of an object's pod whose program has ended is likely what the object waits
-// for, where nothing tells what that is; one of another pod is not.
+// If nothing shows what an object waits for, it likely waits for a file system of its pod whose program has
+// ended. It does not wait for one of another pod.
 func TestAnObjectLikelyWaitsForWhatNobodyServes(t *testing.T) {
 	volume := func(pod string) *evidence.Deep {
 		return &evidence.Deep{Unserved: []evidence.Mount{{Point: "/var/lib/kubelet/pods/" + pod + "/volumes/v", Type: "fuse.s3fs", Device: "0:99"}}}

@@ -15,7 +15,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// readStat reads the same values from a stat file as package procfs does.
+// parseStat returns the same values of a stat file as package procfs.
 func TestParseStat(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
