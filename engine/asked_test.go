@@ -22,8 +22,8 @@ func idsOf(all []answers.Outcome) (ids []string) {
 	return ids
 }
 
-// Where more objects hang than are asked at a time, each has its turn: those that answer are known
-// to be well soon.
+// If more objects hang than are asked at a time, each has its turn: those that answer are soon known to be
+// well.
 func TestEachThatHangsIsAskedInTurn(t *testing.T) {
 	bubble(t, engine.Config{}, func(r *scripted) {
 		for i := range 200 {
@@ -84,7 +84,7 @@ func TestObjectOfSeveralPodsIsAskedForOnce(t *testing.T) {
 	}
 }
 
-// A kubelet that says what its workers do is believed.
+// If a kubelet reports what its workers do, the snapshot shows that.
 func TestWorkersOfAKubeletThatReportsThem(t *testing.T) {
 	reported := podworker.Workers{Acting: true, All: []*podworker.Worker{{Pod: podRef("web"), State: podworker.Syncing}, {Pod: podRef("api")}}}
 	bubble(t, engine.Config{Workers: func() podworker.Workers { return reported }}, onePod, func(e *running) {
@@ -94,7 +94,7 @@ func TestWorkersOfAKubeletThatReportsThem(t *testing.T) {
 	})
 }
 
-// A question for raw answers that is given up at once leaves no call behind, for which others would wait.
+// If a request for raw answers is given up at once, it leaves no call behind for which others would wait.
 func TestRawGivenUpAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := begin(t, engine.Config{}, onePod)

@@ -11,7 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A quick runtime answers from memory, after a while that a real one takes.
+// A quick runtime answers from memory, after the time that a real one takes.
 type quick struct {
 	delay      time.Duration
 	sandboxes  []*pleg.ListedSandbox
@@ -97,8 +97,8 @@ func (r *quick) bare(ctx context.Context) {
 	tasks.Wait()
 }
 
-// BenchmarkExamine is an examination of 110 pods of two containers each, beside its bare calls, made in
-// the same order and as many at once.
+// BenchmarkExamine measures an examination of 110 pods of two containers each. It compares it with the bare
+// calls, made in the same order and as many at once.
 func BenchmarkExamine(b *testing.B) {
 	for _, delay := range []time.Duration{0, time.Millisecond} {
 		r := newQuick(110, 2, delay)
@@ -187,7 +187,7 @@ func (s *stepper) relist() {
 	s.apply(Ticked{})
 }
 
-// flip has the first containers of so many pods end, or run.
+// flip makes the first containers of n pods end, or run.
 func (s *stepper) flip(n int) {
 	for i := range n {
 		c := *s.containers[3*i]
@@ -196,8 +196,8 @@ func (s *stepper) flip(n int) {
 	}
 }
 
-// NewRelists returns what makes a relist, in which a container of so many pods has ended or begun, and
-// shows it.
+// NewRelists returns a function that makes a relist in which a container of so many pods has ended or begun,
+// and returns the snapshot.
 func NewRelists(b testing.TB, pods, changed int, tape Tape) func() *Snapshot {
 	s := newStepper(b, pods, tape)
 	return func() *Snapshot {
@@ -207,7 +207,7 @@ func NewRelists(b testing.TB, pods, changed int, tape Tape) func() *Snapshot {
 	}
 }
 
-// BenchmarkPublish is a snapshot where nothing has changed, where one pod has, and where one came.
+// BenchmarkPublish measures a snapshot if nothing has changed, if one pod has changed, and if one pod came.
 func BenchmarkPublish(b *testing.B) {
 	for name, change := range map[string]func(*Pod, int){
 		"none":     nil,

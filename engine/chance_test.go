@@ -16,8 +16,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A chance makes up a transcript: pods come, go and crash; calls are quick, slow, fail, hang and are
-// deaf; streams say things, true or not, and break; people press keys.
+// A chance makes up a transcript. Pods come, go and crash. Calls are quick or slow, fail, hang, or ignore their
+// context. Streams deliver true and false events, and break. People press keys.
 type chance struct {
 	*rand.Rand
 	*transcript
@@ -36,7 +36,7 @@ func newChance(t *testing.T, seed uint64) *chance {
 	return w
 }
 
-// obey obeys a line and keeps it.
+// obey runs a line of the transcript and keeps it.
 func (w *chance) obey(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	w.lines = append(w.lines, line)
@@ -54,7 +54,7 @@ func (w *chance) addPod() {
 	w.obey("pod %s c0%s", name, []string{"", " c1"}[w.IntN(2)])
 }
 
-// object is a sandbox or container that is there, or was, or never was.
+// object returns a sandbox or container that exists, or existed before, or never did.
 func (w *chance) object() string {
 	var ids []string
 	w.r.change(func() {
@@ -94,7 +94,7 @@ func (w *chance) happen() {
 	}
 }
 
-// turn turns the runtime's mood.
+// turn changes how the runtime behaves.
 func (w *chance) turn() {
 	op := append(asks, "all", "ListContainers all-pods", "ContainerStatus "+w.object(), "PodSandboxStatus "+w.pod())[w.IntN(len(asks)+4)]
 	switch w.IntN(10) {
@@ -117,7 +117,7 @@ func (w *chance) press() {
 	w.obey("%s", keys[w.IntN(len(keys))])
 }
 
-// tell has an event source say something, if its stream is open, or has it end.
+// tell makes an event source deliver something, if its stream is open, or makes it end.
 func (w *chance) tell() {
 	name := []string{"cri", "cgroup"}[w.IntN(2)]
 	s := w.source(name)
@@ -136,7 +136,7 @@ func (w *chance) tell() {
 	}
 }
 
-// play lets so much time pass.
+// play lets this much time pass.
 func (w *chance) play(d time.Duration) {
 	release := pleg.Newest - pleg.Release(w.IntN(int(pleg.Newest-pleg.Oldest)+1))
 	mode := "generic"

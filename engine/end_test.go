@@ -14,8 +14,8 @@ import (
 
 var asks = []string{"Version", "Status", "ListPodSandbox", "ListContainers", "PodSandboxStatus", "ContainerStatus"}
 
-// Run returns at once, whatever is out, and half a second later where the runtime ignores that we
-// give its call up. The answer that comes later changes nothing.
+// Run returns at once, whatever is out, or half a second later if the runtime ignores that we give its call up.
+// The answer that comes later changes nothing.
 func TestRunEndsWhateverIsOut(t *testing.T) {
 	for _, op := range asks {
 		for _, deaf := range []bool{false, true} {
@@ -47,8 +47,8 @@ func TestRunTwice(t *testing.T) {
 	})
 }
 
-// Whatever it does when its context ends, Examine returns at once with what there is, and leaves no
-// call behind.
+// Whatever Examine does when its context ends, it returns at once with what there is, and leaves no call
+// behind.
 func TestExamineEndsWithItsContext(t *testing.T) {
 	for _, hangs := range [][]string{
 		{"Version"}, {"Status"}, {"ListPodSandbox"}, {"ListContainers"}, {"ContainerStatus"}, {"Version", "Status", "ListPodSandbox"},
@@ -128,7 +128,7 @@ func TestExamineShowsItsProgress(t *testing.T) {
 	})
 }
 
-// A stream that does not end though it is to holds up nobody for longer than he has time.
+// A stream that does not end when it should delays the end only for a limited time.
 func TestDeafStreamHoldsUpNobody(t *testing.T) {
 	var deaf chan struct{}
 	opened := 0

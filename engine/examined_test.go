@@ -42,7 +42,7 @@ func (x *transcript) examine(c command) {
 	}
 }
 
-// in has something happen later, while other commands go on.
+// in makes something happen later, while other commands go on.
 func (x *transcript) in(c command) {
 	obey, after := commands[c.word(1)], span(c.word(0))
 	if obey == nil {

@@ -2,7 +2,7 @@ package engine
 
 import "time"
 
-// Due returns when the model wants to see that time has passed.
+// Due returns when the model must be told that time has passed.
 func (m *Model) Due() time.Time { return m.due() }
 
 // RealTime returns the clock of an engine that is given none.

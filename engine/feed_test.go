@@ -10,13 +10,13 @@ import (
 	"github.com/plegtop/plegtop/engine"
 )
 
-// news has something new to show each 100 ms.
+// news makes a runtime that has something new to show each 100 ms.
 func news(r *scripted) {
 	onePod(r)
 	r.behave([]string{"ListContainers"}, &behaviour{err: failure(0, "Unknown", "it is broken")}, false)
 }
 
-// A reader gets ten updates a second at most, and four where it works on each for long.
+// A reader gets ten updates a second at most, and four if it works long on each.
 func TestFeedKeepsItsPace(t *testing.T) {
 	for work, want := range map[time.Duration]time.Duration{0: 100 * time.Millisecond, 6 * time.Millisecond: 150 * time.Millisecond, 20 * time.Millisecond: 250 * time.Millisecond} {
 		bubble(t, engine.Config{Period: engine.MinPeriod}, news, func(e *running) {
@@ -36,7 +36,7 @@ func TestFeedKeepsItsPace(t *testing.T) {
 	}
 }
 
-// Of several readers each gets all events, once and in order, and the newest snapshot.
+// Each of several readers gets all events, once and in order, and the newest snapshot.
 func TestEachReaderGetsAllEvents(t *testing.T) {
 	bubble(t, engine.Config{}, onePod, func(e *running) {
 		readers := [2]*engine.Feed{e.Feed(), e.Feed()}
@@ -93,7 +93,7 @@ func TestNextHeedsItsContext(t *testing.T) {
 	})
 }
 
-// At the end nothing is held back: who waits gets what is left at once, and then the end.
+// At the end nothing is held back: a reader that waits gets what is left at once, and then the end.
 func TestFeedAfterTheEnd(t *testing.T) {
 	bubble(t, engine.Config{}, onePod, func(e *running) {
 		waiting := make(chan error)

@@ -19,7 +19,7 @@ func hubOf(t *testing.T) *hub {
 	return e.hub
 }
 
-// One of our own calls gives way to the kubelet's from its begin on, though it is not made yet.
+// One of our own calls gives way to the kubelet's call from the moment it begins, even before it is made.
 func TestCallIsWithdrawnBeforeItIsMade(t *testing.T) {
 	h, f := hubOf(t), call.Flight{By: call.ByProbe, Op: call.ContainerStatus, ID: "a"}
 	h.mu.Lock()

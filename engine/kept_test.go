@@ -12,8 +12,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// What did not change is the same pointer in the next snapshot, in whatever order the runtime
-// lists it; what did change leaves the old snapshot as it was.
+// A pod that did not change is the same pointer in the next snapshot, in whatever order the runtime lists it. A
+// pod that did change leaves the old snapshot as it was.
 func TestWhatDidNotChangeIsTheSamePointer(t *testing.T) {
 	bubble(t, engine.Config{}, pods([]string{"a", "b"}, "app", "log"), func(e *running) {
 		e.Sweep()
@@ -62,8 +62,8 @@ func TestStatesThatTheKubeletTakesForTheSameAreShown(t *testing.T) {
 	})
 }
 
-// A pod keeps the deaths of its containers, with what the runtime says of them. What was dead when
-// it was first seen is none of them.
+// A pod keeps the deaths of its containers, with what the runtime says about them. A container that was dead
+// when it was first seen does not count.
 func TestDeathsAreKeptByPod(t *testing.T) {
 	bubble(t, engine.Config{}, func(r *scripted) {
 		pods([]string{"web", "old"}, "app")(r)

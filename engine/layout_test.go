@@ -22,8 +22,8 @@ var (
 	charm = []string{"charm.land", "github.com/charmbracelet"}
 )
 
-// A ban says what the packages below a folder must not import: packages by the path that theirs
-// begin with. Paths of ours are relative to the module.
+// A ban says what the packages below a folder must not import: packages whose paths begin with these. Our own
+// paths are relative to the module.
 type ban struct {
 	below  string
 	never  []string

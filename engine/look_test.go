@@ -7,8 +7,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// An examination looks again as soon as that can show more: after the time from which on what a process
-// does is no matter of a moment, but at most once for a disk that may only be busy.
+// An examination looks again as soon as that can show more: after the time at which what a process does will
+// surely not pass by itself, but at most once for a disk that may only be busy.
 func TestAnExaminationLooksAgain(t *testing.T) {
 	in := func(state evidence.State, lasts time.Duration) evidence.Process {
 		return evidence.Process{PID: 7, Command: "app", State: state, For: lasts}

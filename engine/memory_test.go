@@ -9,7 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Only an answer that could not have come before says that a runtime is back.
+// Only an answer that could not have come before shows that a runtime is back.
 func TestWhichAnswersSayThatARuntimeIsBack(t *testing.T) {
 	now := time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)
 	began := now.Add(-4 * time.Second)

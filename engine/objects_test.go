@@ -10,8 +10,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// What is kept from one list to the next is what would be made of the whole: the pods in order,
-// their counts, the index of objects, and one value for each pod. What a snapshot has stays so.
+// The values that are kept from one list to the next are the same as if they were made anew: the pods in order,
+// their counts, the index of objects, and one value for each pod. What a snapshot has does not change.
 func TestWhatIsKeptIsWhatWouldBeMade(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 2))
 	end := func(pod int) *pleg.Pod {
@@ -69,7 +69,7 @@ func wholeOf(table *pods) (all []*Pod, n Counts) {
 	return all, n
 }
 
-// agrees compares an index with the pods: of several pods that list an id the first one has it.
+// agrees compares an index with the pods: if several pods list an id, the first one has it.
 func agrees(t *testing.T, all []*Pod, index *Objects) {
 	t.Helper()
 	ids := []string{"both"}
@@ -90,7 +90,7 @@ func agrees(t *testing.T, all []*Pod, index *Objects) {
 	}
 }
 
-// keeps checks that a value is made for those pods alone that Changes yields.
+// keeps checks that a value is made only for the pods that Changes yields.
 func keeps(t *testing.T, kept *PerPod[string], before, now []*Pod) {
 	t.Helper()
 	var made, changed []*Pod

@@ -11,8 +11,8 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// A storm takes neither more room than the queue has, in events and in the weight of their
-// statuses, nor more than a batch of one observation. What finds no room is counted.
+// A storm takes no more room than the queue has, in events and in the weight of their statuses, and no more
+// than a batch for one observation. Events that find no room are counted.
 func TestQueueIsBounded(t *testing.T) {
 	heavy := &pleg.PodStatus{Containers: make([]pleg.ContainerStatus, 1000)}
 	for name, tt := range map[string]struct {
@@ -47,7 +47,7 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 }
 
-// What waits is reported a batch each 10 ms, and all at once when the engine ends.
+// Events that wait are reported a batch each 10 ms, and all at once when the engine ends.
 func TestQueueIsDrainedAtTheEnd(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -13,8 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// A referee plays observations once more, and looks after each whether the engine has kept what it
-// promises.
+// A referee plays observations once more, and checks after each whether the engine has kept its promises.
 type referee struct {
 	t     *testing.T
 	m     *engine.Model
@@ -82,8 +81,8 @@ func (r *referee) observed(o engine.Observation) {
 	}
 }
 
-// called checks a call: nobody asks for what another call asks for, and there is one list at a time,
-// but for those of single pods beside a list of all containers that surely hangs.
+// called checks a call. No two calls ask for the same thing at a time, and there is one list at a time, except
+// the lists of single pods during a list of all containers that surely hangs.
 func (r *referee) called(o engine.CallBegan) {
 	f := o.Flight
 	f.Since = r.at
@@ -164,7 +163,7 @@ func (r *referee) records(s *engine.Snapshot) {
 	r.old = now
 }
 
-// streams checks that all that came is counted, and that changes come in order.
+// streams checks that all events that came are counted, and that changes come in order.
 func (r *referee) streams(s *engine.Snapshot) {
 	for _, state := range s.Sources {
 		if state.Received+state.Lost != r.came[state.Source] {

@@ -22,8 +22,8 @@ type running struct {
 	tape   *memoryTape
 }
 
-// bubble runs test with an engine that has done what it can at once. At the end the engine must
-// stop without an error, and what it observed must show the same in a replay.
+// bubble runs a test with an engine that has already done all that it can do at once. At the end the engine
+// must stop without an error, and a replay of its observations must show the same.
 func bubble(t *testing.T, c engine.Config, prepare func(*scripted), test func(*running)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -80,7 +80,7 @@ func (e *running) after(d time.Duration) *engine.Snapshot {
 	return e.newest()
 }
 
-// pods returns what adds pods with containers.
+// pods returns a function that adds pods with containers.
 func pods(names []string, containers ...string) func(*scripted) {
 	return func(r *scripted) {
 		for _, name := range names {
@@ -91,12 +91,12 @@ func pods(names []string, containers ...string) func(*scripted) {
 
 var onePod = pods([]string{"web"}, "app")
 
-// hang has calls wait for their deadline.
+// hang makes calls wait for their deadline.
 func (r *scripted) hang(keys ...string) {
 	r.behave(keys, &behaviour{gate: make(chan struct{})}, false)
 }
 
-// deafen has calls wait even longer.
+// deafen makes calls wait even longer.
 func (r *scripted) deafen(keys ...string) {
 	r.behave(keys, &behaviour{gate: make(chan struct{}), deaf: true}, false)
 }
@@ -110,7 +110,7 @@ func podOf(t *testing.T, s *engine.Snapshot, name string) *engine.Pod {
 	return s.Pods[i]
 }
 
-// flip ends a container or has it run again.
+// flip ends a container, or makes it run again.
 func (r *scripted) flip(id string) {
 	var st pleg.ContainerStatus
 	r.change(func() { st, _ = r.containerStatus(id) })

@@ -221,8 +221,8 @@ func (b *behaviour) act(ctx context.Context, op call.Operation) error {
 	return nil
 }
 
-// behave sets what calls do from now on. A nil b has them answer again: those that wait return then, too,
-// unless only later ones are to be answered. What all calls do is in place of what single ones did.
+// behave sets what calls do from now on. A nil b makes them answer again. Then the calls that wait return too,
+// unless laterOnly is set. The behaviour of all calls replaces that of single ones.
 func (r *scripted) behave(keys []string, b *behaviour, laterOnly bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -245,7 +245,7 @@ func (r *scripted) behave(keys []string, b *behaviour, laterOnly bool) {
 	}
 }
 
-// open lets the calls return that wait for a gate, or for any if it is nil.
+// open lets the calls return that wait for this gate, or for any gate if it is nil.
 func (r *scripted) open(gate chan struct{}) {
 	for i, g := range r.gates {
 		if g != nil && (gate == nil || g == gate) {
@@ -255,8 +255,8 @@ func (r *scripted) open(gate chan struct{}) {
 	}
 }
 
-// failure returns the error that a gRPC code stands for. The code Silent is that of a socket that takes
-// connections and says nothing.
+// failure returns the error for a gRPC code. The code Silent stands for a socket that takes connections and
+// answers nothing.
 func failure(op call.Operation, code, text string) *call.Error {
 	kinds := map[string]call.Kind{
 		"Unavailable": call.ErrUnavailable, "PermissionDenied": call.ErrPermission, "DeadlineExceeded": call.ErrDeadline,
@@ -265,7 +265,7 @@ func failure(op call.Operation, code, text string) *call.Error {
 	return &call.Error{Op: op, Kind: kinds[code], Code: code, Text: text}
 }
 
-// take returns the calls since the last time that are such.
+// take returns the calls since the last time for which such returns true.
 func (r *scripted) take(such func(madeCall) bool) (calls []madeCall) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -65,7 +65,7 @@ func (r *scripted) restart(id string) {
 	r.container(pod, name, fmt.Sprintf("%s.%d", id, attempt), attempt)
 }
 
-// set puts a container or sandbox in a state of which the runtime has no times.
+// set puts a container or sandbox in a state for which the runtime has no times.
 func (r *scripted) set(id, word string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/plegtop/plegtop/engine/sources"
 )
 
-// A scriptedStream is an event source that says what a transcript wants.
+// A scriptedStream is an event source that delivers what a transcript says.
 type scriptedStream struct {
 	r       *scripted
 	mu      sync.Mutex
@@ -55,8 +55,9 @@ func (s *scriptedStream) Run(ctx context.Context, deliver func(pleg.Upstream)) e
 	}
 }
 
-// says delivers one event about a container or sandbox as it is now. Only a runtime's stream has the
-// pod and its status. The event is of now, or that much later, and of the end of what had run for so long.
+// says delivers one event about a container or sandbox as it is now. Only a runtime's stream has the pod and
+// its status. The time of the event is now, or later by this much. ran is how long the object had run, for an
+// end.
 func (s *scriptedStream) says(word, id string, whole bool, later, ran time.Duration) error {
 	signals := map[string]pleg.Signal{
 		"created": pleg.SignalCreated, "started": pleg.SignalStarted, "stopped": pleg.SignalStopped, "deleted": pleg.SignalDeleted,
@@ -148,7 +149,7 @@ func (x *transcript) setSources(names []string) {
 	x.SetStreams(on...)
 }
 
-// stream has an event source do something.
+// stream makes an event source do something.
 func (x *transcript) stream(c command) {
 	s := x.source(c.word(0))
 	switch c.word(1) {

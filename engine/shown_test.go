@@ -43,7 +43,7 @@ func (x *transcript) about(t time.Time) string { return seconds(t.Sub(x.zero).Ro
 
 func (x *transcript) printf(format string, args ...any) { fmt.Fprintf(&x.printed, format, args...) }
 
-// settling is how long it takes at most until what has happened is published, and read.
+// settling is how long it takes at most until something that has happened is published and read.
 const settling = 300 * time.Millisecond
 
 // show prints something of the newest snapshot.
@@ -65,7 +65,7 @@ func (x *transcript) show(c command) {
 	}
 }
 
-// nothing is what is printed where there is nothing to show.
+// nothing is the text that is printed if there is nothing to show.
 var nothing = map[string]string{
 	"calls": "no call is out", "events": "no event", "made": "no call was made", "history": "no change",
 	"failures": "nothing fails", "next": "nothing is foretold",
@@ -132,7 +132,7 @@ var shown = map[string]func(x *transcript, s *engine.Snapshot, of []string){
 	},
 }
 
-// showMode prints what is made of the runtime's event stream.
+// showMode prints how plegtop uses the runtime's event stream.
 func showMode(x *transcript, s *engine.Snapshot, _ []string) {
 	m := s.Mode
 	x.printf("%v%s", m.Mode, because(m.Reason))
@@ -168,7 +168,7 @@ func showCalls(x *transcript, s *engine.Snapshot, _ []string) {
 	}
 }
 
-// object says what a call is about: a container by its id, a pod by its name.
+// object returns what a call is about: a container by its id, a pod by its name.
 func object(f call.Flight) string {
 	if f.ID != "" {
 		return f.ID
@@ -247,7 +247,7 @@ func showPods(x *transcript, s *engine.Snapshot, of []string) {
 	}
 }
 
-// listed says what a list had of a pod.
+// listed returns what a list showed of a pod.
 func listed(p *pleg.Pod) (text string) {
 	for _, s := range p.Sandboxes {
 		text += fmt.Sprintf(" sandbox %s %v,", s.ID, s.State)
@@ -258,7 +258,7 @@ func listed(p *pleg.Pod) (text string) {
 	return strings.TrimSuffix(text, ",")
 }
 
-// showHealth prints the verdict on PLEG. A list and a settled relist of the last two seconds are not worth a word.
+// showHealth prints the verdict on PLEG. It leaves out a list and a settled relist of the last two seconds.
 func showHealth(x *transcript, s *engine.Snapshot, _ []string) {
 	h := s.Health
 	fresh := x.now.Sub(h.ListedAt) <= 2*time.Second

@@ -45,7 +45,7 @@ func hung(f call.Flight, at time.Time) bool {
 	return at.Sub(f.Since) >= answers.Hung
 }
 
-// standing says how the calls of an operation about the whole runtime stand.
+// standing returns the state of the calls of an operation about the whole runtime.
 func standing(s *engine.Snapshot, op call.Operation) string {
 	trouble := s.At // since when anything hangs
 	for _, f := range s.InFlight {
@@ -188,7 +188,7 @@ func showPartial(x *transcript, s *engine.Snapshot, _ []string) {
 	}
 }
 
-// showMemory prints what is remembered of the time before, or only which objects hung lately.
+// showMemory prints what is remembered of the past, or only which objects hung lately.
 func showMemory(x *transcript, s *engine.Snapshot, of []string) {
 	m := s.Memory
 	if slices.Contains(of, "hung") {
@@ -221,7 +221,7 @@ func showMemory(x *transcript, s *engine.Snapshot, of []string) {
 	}
 }
 
-// showNetwork prints what was derived of the networks of sandboxes.
+// showNetwork prints what was derived about the networks of sandboxes.
 func showNetwork(x *transcript, _ *engine.Snapshot, _ []string) {
 	for _, e := range x.seen.network {
 		x.printf("%s %v %s\n", x.about(e.SeenAt), e.Kind, e.ID)

@@ -13,7 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// written returns a value after it was written down and read again.
+// written returns a value after it was encoded and decoded again.
 func written[T any](t *testing.T, v T) (read T) {
 	t.Helper()
 	b, err := encoding.Marshal(v)
@@ -54,7 +54,7 @@ func TestErrorsInACheckpoint(t *testing.T) {
 	}
 }
 
-// Sums that were written down go on as they would have.
+// Sums that were encoded and decoded go on as they would have.
 func TestSumsInACheckpoint(t *testing.T) {
 	start := time.Unix(1000, 500)
 	was := NewSums(start)

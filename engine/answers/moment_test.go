@@ -7,9 +7,8 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// A call hangs after what it means for its kind: longer where all calls are slow, where
-// lists always take long and where tasks wait for the CPU, and not before the runtime
-// came back.
+// How long a call must be out to hang depends on its kind. The time is longer if all calls are slow, if lists
+// always take long, or if tasks wait for the CPU, and it begins only when the runtime has come back.
 func TestState(t *testing.T) {
 	now := time.Unix(1000, 0)
 	answered := func(op call.Operation, took time.Duration) Calls {
@@ -56,7 +55,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// One look does not come back: it goes by all that it heard, and nothing is too young.
+// A single look does not come back to check: it uses all answers that it got, and none is too young.
 func TestBounds(t *testing.T) {
 	live, once := Policy{}.Bounds(), Policy{Once: true}.Bounds()
 	if once.FreshFor <= live.FreshFor || once.RecentFor <= live.RecentFor {

@@ -46,8 +46,8 @@ func TestSecondsOfCalls(t *testing.T) {
 	}
 }
 
-// Kubelets up to 1.35 list a pod again before each inspection. The size of the list of all,
-// which may near its limit, is known all the same.
+// Kubelets up to 1.35 list a pod again before each inspection. The size of the list of all pods, which may be
+// near its limit, is known all the same.
 func TestSizeOfAListIsThatOfAllPods(t *testing.T) {
 	at := time.Unix(1000, 0)
 	s := NewSums(at)
@@ -69,8 +69,8 @@ func TestCodesAreBounded(t *testing.T) {
 	}
 }
 
-// Of each object the longest call is kept, of no more objects than are shown, and nobody
-// writes to what a snapshot has. A call that is no slower than those costs nothing.
+// For each object the longest call is kept, for no more objects than are shown, and nothing that a snapshot has
+// is written to. A call that is not slower than those costs nothing.
 func TestSlowest(t *testing.T) {
 	start := time.Unix(1000, 0)
 	s := NewSums(start)

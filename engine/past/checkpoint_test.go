@@ -63,7 +63,7 @@ func fill(v reflect.Value, depth int) {
 	}
 }
 
-// Every field survives that a report or a memory has.
+// Every field of a report or a memory survives.
 func TestCheckpointIsWhole(t *testing.T) {
 	var was, read KeeperState
 	fill(reflect.ValueOf(&was).Elem(), 8)
@@ -83,8 +83,7 @@ func TestCheckpointIsWhole(t *testing.T) {
 	}
 }
 
-// A keeper that was restored goes on as it would have, and writes to nothing that it was
-// restored from.
+// A keeper that was restored goes on as it would have, and does not write to what it was restored from.
 func TestRestore(t *testing.T) {
 	var k, restored Keeper
 	lose := func(k *Keeper) { k.Lost(pleg.Event{Kind: pleg.Died}, now) }

@@ -7,7 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine/past"
 )
 
-// That an object hung is forgotten after a minute, whether or not others hang.
+// After a minute it is forgotten that an object hung, whether or not others hang.
 func TestThatAnObjectHungIsForgotten(t *testing.T) {
 	var k past.Keeper
 	start := time.Unix(1_000_000, 0)

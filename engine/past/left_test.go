@@ -13,7 +13,7 @@ func after(seconds int) time.Time {
 	return time.Date(2026, 6, 1, 12, 0, seconds, 0, time.UTC)
 }
 
-// Deaths of one name crowd out no other, and those of one pod have a bound.
+// The deaths of one name do not push out those of another, and the deaths of one pod have a limit.
 func TestRemember(t *testing.T) {
 	var deaths []Death
 	for i := range 3 * deathsKept {
@@ -38,7 +38,7 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// What has left the lists is remembered for a while, with a bound; the last time counts.
+// Sandboxes that have left the lists are remembered for a while, up to a limit. The last time counts.
 func TestGone(t *testing.T) {
 	had := Gone(nil).With(after(0), "a").With(after(10), "b")
 	now := had.With(after(30), "a")

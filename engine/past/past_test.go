@@ -17,7 +17,7 @@ var now = time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)
 
 func none(func(string) bool) {}
 
-// What is remembered of helpers is bounded, and forgotten.
+// The memory of helpers has a limit, and old ones are forgotten.
 func TestRepeatsAreBounded(t *testing.T) {
 	var k Keeper
 	helper := func(id string, pid int) *evidence.Report {
@@ -42,7 +42,7 @@ func TestRepeatsAreBounded(t *testing.T) {
 	}
 }
 
-// The log follows the looks: who answers is there, also without a process.
+// The log follows the looks: a kubelet that answers is there, even without a process.
 func TestKubeletIsFollowed(t *testing.T) {
 	var k Keeper
 	nobody := evidence.Answer{Asked: true, Refused: true, Err: "not available: connection refused"}
@@ -61,7 +61,7 @@ func TestKubeletIsFollowed(t *testing.T) {
 	}
 }
 
-// One that was cut off misses nothing, and where nothing at all is found it is elsewhere.
+// A look that was cut off misses no container. If nothing at all is found, the containers run elsewhere.
 func TestMissedSinceTheFirstLook(t *testing.T) {
 	var k Keeper
 	look := func(at time.Duration, partial string, here ...string) map[string]time.Time {
@@ -91,7 +91,7 @@ func TestMissedSinceTheFirstLook(t *testing.T) {
 	}
 }
 
-// busy takes down all that there is, at one moment.
+// busy notes everything that can be noted, at one moment.
 func busy(k *Keeper, i int) {
 	at := now.Add(time.Duration(i) * 20 * time.Second)
 	pod := pleg.PodRef{UID: pleg.UID(fmt.Sprint(i)), Name: fmt.Sprint("pod-", i)}
@@ -116,7 +116,7 @@ func busy(k *Keeper, i int) {
 	k.CameBack(Comeback{At: at})
 }
 
-// What was read stays as it was, whatever comes.
+// A memory that was read does not change, whatever is noted later.
 func TestWhatWasReadStays(t *testing.T) {
 	var k Keeper
 	var read []Memory
@@ -151,7 +151,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// Losses after a rest are counted anew.
+// Losses after a quiet time are counted from zero.
 func TestLossesAfterARest(t *testing.T) {
 	var k Keeper
 	e := pleg.Event{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Name: "pod"}, Container: "app"}, Kind: pleg.Died}
@@ -163,8 +163,8 @@ func TestLossesAfterARest(t *testing.T) {
 	}
 }
 
-// Each process of the runtime is one start, but for those that it begins itself, and those
-// that have long been there. Two programs that are restarted together are restarted once.
+// Each process of the runtime is one start, except processes that it starts itself, and those that have been
+// there for long. Two programs that are restarted together count as one restart.
 func TestStartsOfTheRuntime(t *testing.T) {
 	var k Keeper
 	own := func(pid int, command string, age time.Duration) evidence.Process {
