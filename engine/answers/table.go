@@ -216,8 +216,8 @@ func (t *Table) OwnError(err error, took time.Duration) bool {
 	return IsAnswer(err)
 }
 
-// slowShare is the share of all calls that must be of slow operations. Calls that are made once for each object
-// may be few, and fast by chance.
+// slowShare is the share of all calls that must be of slow operations. Operations that are called only once
+// have few calls, and these may be fast by chance.
 const slowShare = 0.75
 
 // HalfSlow returns the lowest median of the slow operations, if almost all calls are of slow operations; 0 if
