@@ -265,7 +265,8 @@ func isLate(p evidence.Process) bool {
 // showsIn returns how long after a look of an examination a second one can show more; 0 if there is nothing to
 // wait for. Each process is in uninterruptible sleep for a moment now and then, and runc freezes a container to
 // change its limits: a second look shows whether a process is stuck or just at work. It also shows whether a
-// helper ends that should end soon, and whether a kubelet was only busy once. Later than secondLook after the
+// helper ends that should end soon, whether a kubelet was only busy once, and whether a disk has answered anything
+// meanwhile. Later than secondLook after the
 // first look, the examination only waits for what will be sure before soon.
 func showsIn(r *evidence.Report, since time.Duration) time.Duration {
 	var wait time.Duration
@@ -278,9 +279,11 @@ func showsIn(r *evidence.Report, since time.Duration) time.Duration {
 		wait = max(wait, secondLook)
 	}
 	around := evidence.LookAround(r, true)
+	nameless := false // a process stands still in the kernel, and nothing shows for what it waits
 	judge := func(all []evidence.Process, as evidence.Role) {
 		for i := range all {
 			d := around.Doing(&all[i], as)
+			nameless = nameless || d.InKernel() && r.FileSystem(&all[i]) == (evidence.Mount{}) && around.StoreSign() == evidence.NoSign
 			if d.Sure || d.SureAfter() == 0 || d.What == evidence.IsDead {
 				continue
 			}
@@ -296,6 +299,11 @@ func showsIn(r *evidence.Report, since time.Duration) time.Duration {
 	judge(r.Processes.Daemons, evidence.AsRuntime)
 	for _, inside := range r.Processes.Containers {
 		judge(inside, evidence.AsWorkload)
+	}
+	for _, d := range r.Devices { // a device that is dead would be the reason
+		if left := d.DeadIn(); nameless && left < soon-since {
+			wait = max(wait, left)
+		}
 	}
 	return wait
 }

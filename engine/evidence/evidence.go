@@ -111,6 +111,9 @@ type Device struct {
 	Still    time.Duration `line:"stillSeconds"` // for how long it has answered none; 0 in the first look
 }
 
+// DeadIn returns for how much longer the device must answer nothing until it is dead; 0 if it is dead.
+func (d Device) DeadIn() time.Duration { return max(quiet-d.Still, 0) }
+
 // The resources that a [Limit] may be of.
 const (
 	OpenFiles = "open files"
