@@ -295,12 +295,21 @@ func TestFailuresByChanceBlameNoPod(t *testing.T) {
 
 // In a check of all, objects fail twice by chance: of those that failed once, the same share fails again.
 func TestFailuresByChanceInACheckBlameNoPod(t *testing.T) {
-	for flaky, want := range map[int]int{14: 0, 2: 2} {
+	pods := "warning inspect-failing ContainerStatus ns-0/pod-00003/app\nwarning inspect-failing ContainerStatus ns-1/pod-00004/app\n"
+	for flaky, want := range map[int]string{14: "warning inspect-failing\n", 2: pods} {
 		n := checked(40).sweepFailed(3, "app", call.ErrOther, "broken").sweepFailed(4, "app", call.ErrOther, "broken")
-		n.Sweep.Flaky = flaky
-		if got := find(&inspectFailing, n.facts()); len(got) != want {
+		n.Sweep.Flaky, n.calls(call.ContainerStatus).LastErr = flaky, n.Sweep.Failed[0].Err
+		got := find(&inspectFailing, n.facts())
+		if gist(got) != want {
 			t.Errorf("%d of 120 fail once, two twice: %s", flaky, gist(got))
 		}
+		if flaky == 14 {
+			firstSays(t, got, "the status of 16 of 120 objects failed, for most only until it was asked for again", "14 were answered when asked for again, 2 failed twice: no pod is to blame", "broken")
+		}
+	}
+	n := checked(40)
+	if n.Sweep.Flaky = flakyObjects - 1; find(&inspectFailing, n.facts()) != nil {
+		t.Errorf("two that failed once are reported: %s", gist(find(&inspectFailing, n.facts())))
 	}
 }
 

@@ -114,3 +114,21 @@ type likeness struct {
 func (f *Facts) awayForOne(e *answers.Failure) bool {
 	return answers.IsAway(e.Err) && f.Failure == nil && f.StatusErr == nil && e.InRow > answers.DownForSure && f.Health.ListedAt.After(e.First)
 }
+
+// failNowAndThen returns one match about a check of all in which objects failed by chance. It blames none of them.
+func (f *Facts) failNowAndThen() Match {
+	w := f.Sweep
+	m := Match{
+		Variant: "chance", Severity: Warning, Alone: true, Group: "chance",
+		Values: Values{"failed": w.Flaky + len(w.Failed), "objects": many{w.Done, "object"}, "again": w.Flaky, "both": len(w.Failed)},
+		Steps:  map[string][]Step{"+restart": f.thenRestart(f.logs()...)},
+	}
+	var errors []line
+	for _, op := range answers.StatusCalls {
+		if sums := f.Sums(op); sums.LastErr != nil {
+			errors = append(errors, lineOf("failed", Values{"operation": op, "error": words(sums.LastErr)}))
+		}
+	}
+	m.Lines = map[string][]line{"errors": errors}
+	return m
+}

@@ -17,6 +17,8 @@ const (
 	failingMost = 10
 	// If the pods of manyOwners owners or more fail alike, they have one trouble, which is the runtime's.
 	manyOwners = 5
+	// flakyObjects is how many objects must fail once, and not when they are asked for again, to be reported.
+	flakyObjects = 3
 )
 
 // The inspection of a pod, or of many pods, fails again and again with the runtime's own error; or the status call of
@@ -26,6 +28,10 @@ var inspectFailing = Rule{
 	Find: func(f *Facts, report func(Match)) {
 		if f.Scope.Whole() {
 			return
+		}
+		_, killer := f.ConnectionKiller()
+		if f.sweepByChance() && !killer && f.Flaky.Failed == 0 && f.Sweep.Flaky >= flakyObjects {
+			report(f.failNowAndThen())
 		}
 		pods := f.failingPods()
 		like := mostAlike(f, InspectFailing, pods, manyOwners, func(p failingPod) (pleg.ObjectRef, string) { return p.Object(), p.like })
