@@ -51,6 +51,7 @@ func TestAnExaminationLooksAgain(t *testing.T) {
 		"a disk that is dead":              {seen: daemon(time.Minute), disks: disk(2 * time.Second), since: 2 * time.Second},
 		"a disk that answers now and then": {seen: daemon(time.Minute), disks: disk(0), since: 2 * time.Second},
 		"no disk has anything to do":       {seen: daemon(time.Minute)},
+		"a disk, and a process at rest":    {seen: app(in(evidence.Sleeping, 0)), disks: disk(0)},
 		"a disk, and nobody waits":         {disks: disk(0)},
 		"a frozen program may go on soon":  {seen: app(in(evidence.Frozen, 0)), wait: 500 * time.Millisecond},
 	} {

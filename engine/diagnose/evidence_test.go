@@ -307,7 +307,12 @@ func TestFailuresByChanceInACheckBlameNoPod(t *testing.T) {
 			firstSays(t, got, "the status of 16 of 120 objects failed, for most only until it was asked for again", "14 were answered when asked for again, 2 failed twice: no pod is to blame", "broken")
 		}
 	}
-	n := checked(40)
+	n := checked(40).sweepFailed(3, "app", call.ErrOther, "broken")
+	n.Sweep.Flaky = flakyObjects - 1
+	if got := gist(find(&inspectFailing, n.facts())); got != "warning inspect-failing ContainerStatus ns-0/pod-00003/app\n" {
+		t.Errorf("one fails twice, two fail once: %s", got)
+	}
+	n = checked(40)
 	if n.Sweep.Flaky = flakyObjects - 1; find(&inspectFailing, n.facts()) != nil {
 		t.Errorf("two that failed once are reported: %s", gist(find(&inspectFailing, n.facts())))
 	}

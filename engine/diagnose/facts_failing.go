@@ -13,6 +13,8 @@ const (
 	// failsSteadily replaces failsInRow on a node where calls fail by chance: there the inspection of a pod of three
 	// objects may fail every other time.
 	failsSteadily = 10
+	// flakyObjects is how many objects must fail only once in a check of all for that to be chance.
+	flakyObjects = 3
 )
 
 // failsByChance reports whether calls fail now and then, whatever they ask for: within a minute the runtime went away
@@ -22,11 +24,15 @@ func (f *Facts) failsByChance() bool {
 	return f.outages().Outages >= answers.Outages || len(r) >= answers.Outages && f.at().Sub(r[0]) <= answers.FlakyFor
 }
 
-// sweepByChance reports whether the objects that failed twice in the check of all may have failed by chance. If calls
-// fail by chance, the second calls fail as often as the first ones.
+// sweepByChance reports whether calls failed by chance in the check of all, also those for objects that failed twice.
+// If calls fail by chance, the second calls fail as often as the first ones. An object that ends the connection is no
+// chance: the calls beside it fail because of it.
 func (f *Facts) sweepByChance() bool {
 	w := f.FreshSweep()
-	if w == nil || w.Flaky == 0 || w.Flaky < len(w.Failed) || w.Done == 0 {
+	if w == nil || w.Flaky < max(flakyObjects, len(w.Failed)) {
+		return false
+	}
+	if _, killed := f.ConnectionKiller(); killed {
 		return false
 	}
 	once := w.Flaky + len(w.Failed)

@@ -196,7 +196,7 @@ func (f *Finding) inBrief() string {
 	return cmp.Or(f.Brief, ruleOf(f.ID).row().Pod, strings.ReplaceAll(string(f.ID), "-", " "))
 }
 
-// inShort returns in a few words what a finding is, and of which object or pods.
+// inShort returns a few words that name the finding, and its object or its pods.
 func (f *Finding) inShort() string {
 	what := f.inBrief()
 	if f.Count > 1 && !f.Subject.ofNoPod() {

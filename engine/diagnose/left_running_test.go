@@ -94,6 +94,13 @@ func TestLeftRunning(t *testing.T) {
 			onCRIO(n, r)
 			dropConmon(r, "container-1-0")
 		}, "ns-1/pod-00001/app is running without its conmon: its end would not be seen", Warning, app},
+		{"a look that did not see all conmons, at a pod with a container that has ended", func(n *node, r *evidence.Report) {
+			onCRIO(n, r)
+			dropConmon(r, "container-1-0")
+			r.Processes.Partial = "cut off after 2s"
+			n.pod(1).Old.Containers[1].State = pleg.Exited
+			delete(r.Processes.Containers, "container-1-1")
+		}, "", 0, Subject{}},
 		{"CRI-O without conmons", func(n *node, r *evidence.Report) {
 			onCRIO(n, r)
 			r.Processes.Shims = nil

@@ -17,8 +17,6 @@ const (
 	failingMost = 10
 	// If the pods of manyOwners owners or more fail alike, they have one trouble, which is the runtime's.
 	manyOwners = 5
-	// flakyObjects is how many objects must fail once, and not when they are asked for again, to be reported.
-	flakyObjects = 3
 )
 
 // The inspection of a pod, or of many pods, fails again and again with the runtime's own error; or the status call of
@@ -29,8 +27,7 @@ var inspectFailing = Rule{
 		if f.Scope.Whole() {
 			return
 		}
-		_, killer := f.ConnectionKiller()
-		if f.sweepByChance() && !killer && f.Flaky.Failed == 0 && f.Sweep.Flaky >= flakyObjects {
+		if f.sweepByChance() && f.Flaky.Failed == 0 { // else runtime-down speaks of it
 			report(f.failNowAndThen())
 		}
 		pods := f.failingPods()

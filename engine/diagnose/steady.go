@@ -86,9 +86,9 @@ type held struct {
 }
 
 // Steady is the one place that debounces findings. It reports a critical finding, and a change for the worse, at once.
-// It reports a warning when that has held for a while, and an end when the finding has stayed gone. While nobody can
-// know, in a pause or while lists are stale, findings neither begin nor end. The zero value has seen nothing. It
-// belongs to one goroutine.
+// It reports a warning when that has held for a while, and an end when the finding has stayed gone. In a pause, or
+// while the lists are old, nobody can know: then findings neither begin nor end. The zero value is ready to use. A
+// Steady belongs to one goroutine.
 type Steady struct {
 	now  []*held // in the order of their begins
 	past []Ended // the newest last

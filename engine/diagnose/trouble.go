@@ -38,9 +38,9 @@ func (t Trouble) State() string { return ruleOf(t.By).row().State }
 // container is listed as unknown; a container was created 30 s ago or longer, and is not started; a container was
 // restarted three times or more, the last time less than ten minutes ago; the pod has 1,000 exited containers, which
 // make the lists long; a container exited with another code than 0. Only the newest container of each name counts: a
-// trouble that a restart has mended is no trouble any more. If a pod has several troubles, the map has the worst of
-// them; of equal ones it has that of a finding. A pod is not in trouble because of what the whole runtime does. The map
-// must not be changed.
+// trouble that a restart has mended is no trouble any more. If a pod has several troubles, the map has the worst
+// one; if two are equally bad, the one of a finding comes first. What the whole runtime does is no trouble of a pod.
+// The map must not be changed.
 func (f *Facts) troubled(findings []Finding) map[pleg.UID]Trouble {
 	all := accused(findings)
 	for p, is := range f.podsWith(func(p *podFacts) bool { return p.failing || p.shows != nothingShown }) {

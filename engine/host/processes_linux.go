@@ -67,7 +67,11 @@ func (w *walker) look(ctx context.Context, at time.Time, missed ...string) evide
 	r := evidence.Report{State: w.stateFolder(l, found.Shims, w.table.rows(ctx)), Limits: w.limits(l, found.Daemons)}
 	for _, d := range byName(found.Daemons) {
 		p, stat, at := l.Seen(d.PID)
-		r.Usage = w.usage.add(r.Usage, sample{d.Command, stat, at, quotaOf(l, p)})
+		now := sample{name: d.Command, stat: stat, at: at}
+		if slices.Contains(knowledge.Runtimes, d.Command) {
+			now.quota = quotaOf(l, p)
+		}
+		r.Usage = w.usage.add(r.Usage, now)
 	}
 	w.usage.next()
 	holders := w.roots.look(w, l, missed)

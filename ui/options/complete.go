@@ -25,9 +25,9 @@ func Complete(words []string, names Known) string {
 	return strings.Join(append(all, ""), "\n")
 }
 
-// complete returns what may stand in the place of the last of some words, which may be empty: views
-// and what these are about, flags, and values of flags, as --name=value where that is how the word
-// begins. Files reports whether the path of a file may stand there as well.
+// complete returns what can take the place of the last word, which may be empty: a view, the argument
+// of a view, a flag or the value of a flag. If the word begins as --name=, so do the values. Files
+// reports whether the path of a file can stand there, too.
 func complete(words []string, names Known) (all []string, files bool) {
 	o := &Options{}
 	last, before := "", ""

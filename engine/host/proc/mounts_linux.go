@@ -24,8 +24,8 @@ const podMountsRead = 1000
 var inPod = regexp.MustCompile("/pods/([0-9A-Za-z-]+)/volume(?:s|-subpaths)/")
 
 // onNode adds to a mount the path at which the node itself has it: the only one, or the only one of the
-// process's pod. It also adds the file that aborts a FUSE connection. If a daemon waits for the mount of a
-// server, it adds the pod whose volume that is. For a process of a container the pod is known already.
+// process's pod. It also adds the file that aborts a FUSE connection. If a daemon waits for a mount that
+// comes from a server, onNode adds the pod that has this volume. Of a container's process we know the pod already.
 func (l *Look) onNode(m evidence.Mount, p *process) evidence.Mount {
 	if m.Device == "" {
 		return m
@@ -55,8 +55,8 @@ func (l *Look) onNode(m evidence.Mount, p *process) evidence.Mount {
 	return m
 }
 
-// podOf returns the pod whose volume a mount is. The path of the mount says it, or else its paths on the node,
-// or else the containers that have it. It returns "" if several pods have the mount.
+// podOf returns the pod that a mount belongs to as a volume. It looks at the path of the mount first, then at its
+// paths on the node, then at the containers that have it. It returns "" if several pods have the mount.
 func (l *Look) podOf(m evidence.Mount, places []string) pleg.UID {
 	if found := inPod.FindStringSubmatch(m.Point); found != nil {
 		return pleg.UID(found[1])
